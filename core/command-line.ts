@@ -1,0 +1,70 @@
+// The command line: which command, which options, and one clear line for what cannot be understood.
+import { existsSync } from 'node:fs';
+import path from 'node:path';
+import { parseArgs } from 'node:util';
+
+export const USAGE = `stackwarden: supervises the programs of a self-hosted media stack
+
+  stackwarden [start] [options]   run in the foreground until SIGTERM or SIGINT
+  stackwarden check [options]     validate the configuration and every plugin; exit 1 on a problem
+  stackwarden plugins [options]   list every plugin and its state
+  stackwarden health [options]    ask the running service; exit 0 when it is healthy
+
+  --config-dir DIR   configuration and state (default: $STACKWARDEN_CONFIG_DIR, else /config, else .stackwarden)
+  --plugins A,B      load only these plugins
+  --example          start: write a small example stack where no configuration exists yet
+  --version          print the version
+  --help             print this
+`;
+
+const COMMANDS = ['start', 'check', 'plugins', 'health'] as const;
+export type Command = (typeof COMMANDS)[number];
+
+export interface CommandLine {
+  readonly command: Command | 'version' | 'help';
+  readonly configDir: string;
+  readonly plugins: readonly string[] | undefined;
+  readonly example: boolean;
+}
+
+/** Throws an Error with one line when the arguments cannot be understood. */
+export function parseCommandLine(args: readonly string[], env: NodeJS.ProcessEnv): CommandLine {
+  const { values, positionals } = parse(args);
+  const [command = 'start', surplus] = positionals;
+  if (surplus !== undefined) throw new Error(`unexpected argument '${surplus}'`);
+  if (!COMMANDS.includes(command as Command)) {
+    throw new Error(`unknown command '${command}'; there are ${COMMANDS.join(', ')}`);
+  }
+  if (values.example === true && command !== 'start') throw new Error("'--example' belongs to 'start'");
+  const plugins = values.plugins?.split(',').map(name => name.trim());
+  if (plugins?.includes('')) throw new Error("'--plugins' needs names separated by commas, for example process,config");
+  return {
+    command: values.help === true ? 'help' : values.version === true ? 'version' : (command as Command),
+    configDir: path.resolve(values['config-dir'] ?? defaultConfigDir(env)),
+    plugins,
+    example: values.example ?? false,
+  };
+}
+
+function parse(args: readonly string[]) {
+  try {
+    return parseArgs({
+      args: [...args],
+      allowPositionals: true,
+      options: {
+        'config-dir': { type: 'string' },
+        plugins: { type: 'string' },
+        example: { type: 'boolean' },
+        version: { type: 'boolean' },
+        help: { type: 'boolean', short: 'h' },
+      },
+    });
+  } catch (error) {
+    const [sentence = 'bad arguments'] = (error as Error).message.split(/[.\n]/);
+    throw new Error(sentence, { cause: error });
+  }
+}
+
+function defaultConfigDir(env: NodeJS.ProcessEnv): string {
+  return env.STACKWARDEN_CONFIG_DIR || (existsSync('/config') ? '/config' : '.stackwarden');
+}

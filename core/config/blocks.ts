@@ -1,0 +1,37 @@
+// Named blocks: every object of the configuration, at any depth, that has a `process_name`.
+import { isObject } from './layers.ts';
+import type { ConfigObject, NamedBlock } from './store.ts';
+
+/** In document order. */
+export function findBlocks(root: Readonly<ConfigObject>): NamedBlock[] {
+  const blocks: NamedBlock[] = [];
+  const visit = (value: unknown, path: readonly string[]): void => {
+    if (!isObject(value)) return;
+    const name = value.process_name;
+    if (path.length > 0 && typeof name === 'string' && name.trim() !== '') {
+      blocks.push({ processName: name, path, configKey: configKeyOf(path), key: path.at(-1) ?? '', block: value });
+    }
+    // Lists such as `services` name processes without being one, and lists are not walked.
+    for (const [key, member] of Object.entries(value)) visit(member, [...path, key]);
+  };
+  visit(root, []);
+  return blocks;
+}
+
+function configKeyOf(path: readonly string[]): string {
+  const [rootKey = '', subKey = ''] = path;
+  return rootKey === 'dumb' ? `dumb_${subKey}` : rootKey;
+}
+
+/** The exact name first, else a unique match that ignores case and folds white space. The first of equal names wins. */
+export function matchBlock(blocks: readonly NamedBlock[], processName: string): NamedBlock | undefined {
+  const exact = blocks.find(block => block.processName === processName);
+  if (exact !== undefined) return exact;
+  const folded = foldName(processName);
+  const [first, ...others] = blocks.filter(block => foldName(block.processName) === folded);
+  return others.length === 0 ? first : undefined;
+}
+
+export function foldName(name: string): string {
+  return name.trim().replaceAll(/\s+/g, ' ').toLowerCase();
+}

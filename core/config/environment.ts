@@ -1,0 +1,90 @@
+// The environment layer: values of the configuration that secret files, the process environment or `.env` override.
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { parseEnv } from 'node:util';
+import type { Logger } from '../plugin.ts';
+import { type ConfigEdit, type ConfigPath, isObject } from './layers.ts';
+
+const SECRETS_DIR = '/run/secrets';
+
+export interface Environment {
+  /** The raw text of a variable; the first of secret file, process environment and `.env` that has it. */
+  read(name: string): string | undefined;
+}
+
+export function openEnvironment(configDir: string, env: NodeJS.ProcessEnv, log: Logger): Environment {
+  const dotEnv = readDotEnv(path.join(configDir, '.env'), log);
+  const secrets = new Map<string, string | undefined>();
+  return {
+    read(name) {
+      if (!secrets.has(name)) secrets.set(name, readText(path.join(SECRETS_DIR, name))?.trimEnd());
+      return [secrets.get(name), env[name], dotEnv[name]].find(value => value !== undefined && value.trim() !== '');
+    },
+  };
+}
+
+function readDotEnv(file: string, log: Logger): Readonly<Record<string, string | undefined>> {
+  const text = readText(file);
+  if (text === undefined) return {};
+  try {
+    return parseEnv(text);
+  } catch (error) {
+    log.error(`${file} cannot be understood and is ignored`, error);
+    return {};
+  }
+}
+
+function readText(file: string): string | undefined {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    return undefined;
+  }
+}
+
+/** `dumb.api_service.host` -> `DUMB_API_SERVICE_HOST`. */
+export function variableName(configPath: ConfigPath): string {
+  return configPath
+    .join('_')
+    .toUpperCase()
+    .replaceAll(/[^A-Z0-9_]/g, '_');
+}
+
+/** The edits that the environment makes to a tree; only leaves that exist can be overridden. */
+export function environmentEdits(root: unknown, environment: Environment, log: Logger): ConfigEdit[] {
+  const edits: ConfigEdit[] = [];
+  const visit = (value: unknown, configPath: ConfigPath): void => {
+    if (isObject(value) && Object.keys(value).length > 0) {
+      for (const [key, member] of Object.entries(value)) visit(member, [...configPath, key]);
+      return;
+    }
+    const name = variableName(configPath);
+    const text = environment.read(name);
+    if (text === undefined) return;
+    const converted = convert(text, value, configPath.at(-1) ?? '');
+    if (converted === undefined)
+      log.error(`the variable ${name} does not fit the value that it would replace; it is ignored`);
+    else edits.push({ path: configPath, value: converted });
+  };
+  visit(root, []);
+  return edits;
+}
+
+/** undefined: the text does not fit. */
+function convert(text: string, current: unknown, key: string): unknown {
+  const trimmed = text.trim();
+  if (typeof current === 'boolean') return ['true', '1', 'yes'].includes(trimmed.toLowerCase());
+  if (typeof current === 'number') {
+    const number = Number(trimmed);
+    return Number.isFinite(number) ? number : undefined;
+  }
+  if (Array.isArray(current) || isObject(current)) {
+    try {
+      const parsed = JSON.parse(trimmed) as unknown;
+      return Array.isArray(parsed) === Array.isArray(current) && typeof parsed === 'object' ? parsed : undefined;
+    } catch {
+      return undefined;
+    }
+  }
+  return key === 'log_level' ? trimmed.toUpperCase() : text;
+}

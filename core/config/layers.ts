@@ -1,0 +1,76 @@
+// Values of a configuration tree: merging, single edits, differences. Nothing here changes its arguments.
+import { isDeepStrictEqual } from 'node:util';
+import type { ConfigObject } from './store.ts';
+
+export type ConfigPath = readonly string[];
+
+/** One value set, or with undefined deleted, at a path. */
+export interface ConfigEdit {
+  readonly path: ConfigPath;
+  readonly value: unknown;
+}
+
+export function isObject(value: unknown): value is ConfigObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** Objects merge deeply; arrays and scalars of `upper` replace. Keys of `upper` keep their order and come first. */
+export function merge(lower: unknown, upper: unknown): unknown {
+  if (upper === undefined) return lower;
+  if (!isObject(lower) || !isObject(upper)) return upper;
+  const merged: ConfigObject = {};
+  for (const [key, value] of Object.entries(upper)) merged[key] = merge(own(lower, key), value);
+  for (const [key, value] of Object.entries(lower)) if (!Object.hasOwn(merged, key)) merged[key] = value;
+  return merged;
+}
+
+export function valueAt(root: unknown, path: ConfigPath): unknown {
+  return path.reduce<unknown>((value, key) => own(value, key), root);
+}
+
+function own(value: unknown, key: string): unknown {
+  return isObject(value) && Object.hasOwn(value, key) ? value[key] : undefined;
+}
+
+/** The tree with the edit made; parents that are missing are created. */
+export function withEdit(root: unknown, { path, value }: ConfigEdit): unknown {
+  const [key, ...rest] = path;
+  if (key === undefined) return value;
+  const object = isObject(root) ? root : {};
+  if (value === undefined && !Object.hasOwn(object, key)) return root;
+  const child = withEdit(own(object, key), { path: rest, value });
+  if (child === undefined) {
+    const { [key]: _gone, ...others } = object;
+    return others;
+  }
+  return { ...object, [key]: child };
+}
+
+/** The edits that merging `patch` at `path` amounts to: one for each leaf. null stays a value here. */
+export function editsOf(patch: unknown, path: ConfigPath = []): ConfigEdit[] {
+  if (!isObject(patch)) return [{ path, value: patch }];
+  const entries = Object.entries(patch);
+  if (entries.length === 0) return path.length === 0 ? [] : [{ path, value: patch }];
+  return entries.flatMap(([key, value]) => editsOf(value, [...path, key]));
+}
+
+/** Dotted paths of leaves that differ. */
+export function changedPaths(before: unknown, after: unknown, path: ConfigPath = []): string[] {
+  if (before === after) return [];
+  if (isObject(before) && isObject(after)) {
+    const keys = new Set([...Object.keys(before), ...Object.keys(after)]);
+    return [...keys].flatMap(key => changedPaths(own(before, key), own(after, key), [...path, key]));
+  }
+  return isDeepStrictEqual(before, after) ? [] : [path.join('.')];
+}
+
+export function startsWith(path: ConfigPath, prefix: ConfigPath): boolean {
+  return prefix.every((key, index) => path[index] === key);
+}
+
+export function deepFreeze<Value>(value: Value): Value {
+  if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value;
+  Object.freeze(value);
+  for (const member of Object.values(value)) deepFreeze(member);
+  return value;
+}

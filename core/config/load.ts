@@ -1,0 +1,76 @@
+// Finds, reads and parses the main configuration file.
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { cosmiconfig } from 'cosmiconfig';
+import { type ParseError, parse as parseJson, printParseErrorCode } from 'jsonc-parser';
+import { LineCounter, parseDocument } from 'yaml';
+import type { ConfigObject } from './store.ts';
+
+export type ConfigFormat = 'json' | 'yaml';
+
+/** Looked for in this order; the last is the name that an existing installation may have. */
+const FILE_NAMES = ['stackwarden.json', 'stackwarden.yaml', 'stackwarden.yml', 'dumb_config.json'];
+
+export interface ConfigText {
+  readonly file: string;
+  readonly format: ConfigFormat;
+  readonly text: string;
+}
+
+/** The file cannot be read as a configuration; the message holds file, line, column and what was expected. */
+export class ConfigSyntaxError extends Error {
+  override readonly name = 'ConfigSyntaxError';
+}
+
+/** The configuration file of a directory, read; null when there is none. */
+export async function findConfigFile(configDir: string): Promise<ConfigText | null> {
+  const keepText = (_file: string, text: string): string => text;
+  const explorer = cosmiconfig('stackwarden', {
+    searchPlaces: FILE_NAMES,
+    cache: false,
+    searchStrategy: 'none',
+    ignoreEmptySearchPlaces: false,
+    loaders: { '.json': keepText, '.yaml': keepText, '.yml': keepText },
+  });
+  const found = await explorer.search(configDir);
+  if (found === null) return null;
+  return { file: found.filepath, format: formatOf(found.filepath), text: (found.config as string | undefined) ?? '' };
+}
+
+export async function readConfigText(file: string): Promise<ConfigText> {
+  return { file, format: formatOf(file), text: await readFile(file, 'utf8') };
+}
+
+/** Throws a ConfigSyntaxError. */
+export function parseConfig({ file, format, text }: ConfigText): ConfigObject {
+  const value = format === 'json' ? parseJsonText(file, text) : parseYamlText(file, text);
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw new ConfigSyntaxError(`${file}:1:1: an object was expected at the top`);
+  }
+  return value as ConfigObject;
+}
+
+function parseJsonText(file: string, text: string): unknown {
+  const errors: ParseError[] = [];
+  const value = parseJson(text.replace(/^\uFEFF/, ' '), errors, { allowTrailingComma: true }) as unknown;
+  const [first] = errors;
+  if (first === undefined) return value;
+  const before = text.slice(0, first.offset).split('\n');
+  const expected = printParseErrorCode(first.error)
+    .replaceAll(/([a-z])([A-Z])/g, '$1 $2')
+    .toLowerCase();
+  throw new ConfigSyntaxError(`${file}:${before.length}:${(before.at(-1)?.length ?? 0) + 1}: ${expected}`);
+}
+
+function parseYamlText(file: string, text: string): unknown {
+  const lineCounter = new LineCounter();
+  const document = parseDocument(text, { lineCounter });
+  const [first] = document.errors;
+  if (first === undefined) return document.toJS() as unknown;
+  const { line, col } = lineCounter.linePos(first.pos[0]);
+  throw new ConfigSyntaxError(`${file}:${line}:${col}: ${first.message.split('\n')[0]}`);
+}
+
+function formatOf(file: string): ConfigFormat {
+  return path.extname(file) === '.json' ? 'json' : 'yaml';
+}

@@ -1,0 +1,476 @@
+// The main configuration of one host: defaults, file, environment and memory kept apart, one writer, one queue of changes.
+import { createHash } from 'node:crypto';
+import { copyFile, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import PQueue from 'p-queue';
+import type { z } from 'zod';
+import type { ConfigCandidate, ConfigSection, Logger } from '../plugin.ts';
+import { Problem } from '../problem.ts';
+import { findBlocks, foldName, matchBlock } from './blocks.ts';
+import { editText } from './edit.ts';
+import { type Environment, environmentEdits, openEnvironment } from './environment.ts';
+import {
+  type ConfigEdit,
+  changedPaths,
+  deepFreeze,
+  editsOf,
+  isObject,
+  merge,
+  startsWith,
+  valueAt,
+  withEdit,
+} from './layers.ts';
+import { type ConfigText, findConfigFile, parseConfig, readConfigText } from './load.ts';
+import { MASK, maskSecrets } from './mask.ts';
+import { ConfigSchema, type SchemaIssue } from './schema.ts';
+import type {
+  ConfigChange,
+  ConfigObject,
+  ConfigState,
+  ConfigStore,
+  ConfigUpdate,
+  ConfigUpdateResult,
+  NamedBlock,
+} from './store.ts';
+import { watchConfigFile } from './watch.ts';
+import { removeTemporaryFiles, writeFileAtomic } from './write.ts';
+
+export interface OpenConfigOptions {
+  readonly configDir: string;
+  readonly log: Logger;
+  readonly env: NodeJS.ProcessEnv;
+  /** Whether a missing file is created. Default true. */
+  readonly create?: boolean;
+}
+
+export interface OpenConfig {
+  readonly store: ConfigStore;
+  addSection(section: ConfigSection): () => void;
+  addBlockSchema(key: string, schema: z.ZodType): () => void;
+  /** Throws a Problem to refuse an update. */
+  onCheck(check: (candidate: ConfigCandidate) => Promise<void>): void;
+  onChanged(listener: (change: ConfigChange) => Promise<void>): void;
+  startWatching(): void;
+  close(): Promise<void>;
+}
+
+const FIRST_FILE = 'stackwarden.json';
+const BACKUPS = ['.bak', '.bak.1', '.bak.2', '.bak.3', '.bak.4'];
+/** Accepted on any block, whatever its schema says. */
+const SYMLINK_KEYS = ['enabled', 'interval', 'start_time', 'path', 'include_broken', 'retention_count', 'roots'].map(
+  key => `symlink_backup_${key}`,
+);
+
+export async function openConfig(options: OpenConfigOptions): Promise<OpenConfig> {
+  const config = new MainConfig(options);
+  await config.load();
+  return config;
+}
+
+interface Loaded {
+  readonly value: ConfigObject;
+  readonly state: ConfigState;
+  readonly reason: string | null;
+}
+
+class MainConfig implements OpenConfig, ConfigStore {
+  readonly #options: OpenConfigOptions;
+  readonly #schema = new ConfigSchema();
+  readonly #queue = new PQueue({ concurrency: 1 });
+  readonly #environment: Environment;
+  #file: string;
+  #text: string | null = null;
+  #fileValue: ConfigObject = {};
+  #overlay: ConfigEdit[] = [];
+  #environmentEdits: ConfigEdit[] = [];
+  #root: Readonly<ConfigObject> = {};
+  #blocks: readonly NamedBlock[] = [];
+  #disabledBlocks: ReadonlyMap<string, string> = new Map();
+  #state: ConfigState = 'valid';
+  #stateReason: string | null = null;
+  #revision = '';
+  #check: ((candidate: ConfigCandidate) => Promise<void>) | undefined;
+  #changed: ((change: ConfigChange) => Promise<void>) | undefined;
+  #unwatch: (() => Promise<void>) | undefined;
+
+  constructor(options: OpenConfigOptions) {
+    this.#options = options;
+    this.#file = path.join(options.configDir, FIRST_FILE);
+    this.#environment = openEnvironment(options.configDir, options.env, options.log);
+  }
+
+  get store(): ConfigStore {
+    return this;
+  }
+
+  get state(): ConfigState {
+    return this.#state;
+  }
+
+  get stateReason(): string | null {
+    return this.#stateReason;
+  }
+
+  get disabledBlocks(): ReadonlyMap<string, string> {
+    return this.#disabledBlocks;
+  }
+
+  get file(): string {
+    return this.#file;
+  }
+
+  get revision(): string {
+    return this.#revision;
+  }
+
+  async load(): Promise<void> {
+    const { configDir, create = true } = this.#options;
+    let found = await findConfigFile(configDir);
+    if (found === null && create) {
+      await writeFile(this.#file, '{}\n', { mode: 0o600, flag: 'wx' });
+      found = await readConfigText(this.#file);
+    }
+    if (found === null) {
+      this.#compute();
+      return;
+    }
+    this.#file = found.file;
+    this.#text = found.text;
+    await removeTemporaryFiles(found.file);
+    const { value, state, reason } = await this.#parseOrRecover(found);
+    this.#fileValue = value;
+    this.#state = state;
+    this.#stateReason = reason;
+    this.#compute();
+    if (state === 'valid') await this.#keepBackup(found);
+    for (const name of duplicateNames(this.#blocks)) {
+      this.#options.log.warn(`two entries of ${this.#file} are named '${name}'; the first is used`);
+    }
+  }
+
+  root(): Readonly<ConfigObject> {
+    return this.#root;
+  }
+
+  get(at: string | readonly string[]): unknown {
+    return valueAt(this.#root, typeof at === 'string' ? at.split('.') : at);
+  }
+
+  blocks(): readonly NamedBlock[] {
+    return this.#blocks;
+  }
+
+  findBlock(processName: string): NamedBlock | undefined {
+    return matchBlock(this.#blocks, processName);
+  }
+
+  masked(value: unknown): unknown {
+    return maskSecrets(value);
+  }
+
+  jsonSchema(): ConfigObject {
+    return this.#schema.jsonSchema(this.#blocks);
+  }
+
+  blockSchema(block: NamedBlock): ConfigObject | undefined {
+    return this.#schema.blockJsonSchema(block);
+  }
+
+  addSection(section: ConfigSection): () => void {
+    return this.#withSchemaChange(this.#schema.addSection(section));
+  }
+
+  addBlockSchema(key: string, schema: z.ZodType): () => void {
+    return this.#withSchemaChange(this.#schema.addBlock(key, schema));
+  }
+
+  onCheck(check: (candidate: ConfigCandidate) => Promise<void>): void {
+    this.#check = check;
+  }
+
+  onChanged(listener: (change: ConfigChange) => Promise<void>): void {
+    this.#changed = listener;
+  }
+
+  startWatching(): void {
+    this.#unwatch ??= watchConfigFile(this.#file, this.#options.log, () => void this.#queue.add(() => this.#reread()));
+  }
+
+  async close(): Promise<void> {
+    await this.#unwatch?.();
+    await this.#queue.onIdle();
+  }
+
+  update(update: ConfigUpdate): Promise<ConfigUpdateResult> {
+    return this.#queue.add(() => this.#update(update));
+  }
+
+  async #update(update: ConfigUpdate): Promise<ConfigUpdateResult> {
+    const { persist, actor } = update;
+    if (persist) await this.#takeOverOutsideChanges();
+    const block = update.processName === undefined ? undefined : this.findBlock(update.processName);
+    if (update.processName !== undefined && block === undefined) throw new Problem(404, 'Process not found');
+    const edits = block === undefined ? this.#globalEdits(update.updates) : this.#blockEdits(block, update.updates);
+
+    const written = persist ? edits.filter(edit => !this.#equalsOverride(edit)) : [];
+    const fileValue = written.reduce<unknown>(withEdit, this.#fileValue) as ConfigObject;
+    const overlay = persist
+      ? written.reduce(withoutPath, this.#overlay)
+      : [...edits.reduce(withoutPath, this.#overlay), ...edits];
+    const after = this.#effective(fileValue, overlay);
+    this.#refuseNewIssues(after);
+    const warnings: string[] = [];
+    await this.#check?.({ before: this.#root, after, processName: block?.processName, persist, warnings });
+
+    if (written.length > 0) await this.#write(written);
+    const before = this.#root;
+    this.#fileValue = fileValue;
+    this.#overlay = overlay;
+    this.#compute();
+    const changed = changedPaths(before, this.#root);
+    const overridden = written.filter(edit => this.#overrideOf(edit) !== undefined).map(edit => edit.path.join('.'));
+    await this.#announce({ paths: changed, processName: block?.processName, actor, persisted: persist });
+    return {
+      persisted: persist,
+      changed,
+      overridden,
+      restartRequired: changed.filter(changedPath => needsRestart(changedPath)),
+      warnings,
+      revision: this.#revision,
+    };
+  }
+
+  /** Before a write the file is read again: what others wrote meanwhile is kept, and a broken file is not touched. */
+  async #takeOverOutsideChanges(): Promise<void> {
+    let found: ConfigText;
+    try {
+      found = await readConfigText(this.#file);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') {
+        throw new Problem(503, `${path.basename(this.#file)} cannot be read; nothing was changed`, { cause: error });
+      }
+      found = { file: this.#file, format: this.#file.endsWith('.json') ? 'json' : 'yaml', text: '' };
+      this.#text = '';
+      return;
+    }
+    if (found.text === this.#text && this.#state === 'valid') return;
+    const value = this.#parseUsable(found);
+    if (typeof value === 'string') {
+      throw new Problem(409, `the configuration on disk is not valid (${value}); mend it first, nothing was changed`);
+    }
+    this.#text = found.text;
+    this.#fileValue = value;
+    this.#state = 'valid';
+    this.#stateReason = null;
+    this.#compute();
+  }
+
+  async #reread(): Promise<void> {
+    const found = await readConfigText(this.#file).catch(() => null);
+    if (found === null || found.text === this.#text) return;
+    this.#text = found.text;
+    const value = this.#parseUsable(found);
+    if (typeof value === 'string') {
+      this.#options.log.error(`a change of the configuration file is not used: ${value}`);
+      return;
+    }
+    const before = this.#root;
+    this.#fileValue = value;
+    this.#state = 'valid';
+    this.#stateReason = null;
+    this.#compute();
+    const paths = changedPaths(before, this.#root);
+    if (paths.length > 0) {
+      this.#options.log.info(`the configuration file was changed outside: ${paths.length} values`);
+      await this.#announce({ paths, processName: undefined, actor: 'file', persisted: true });
+    }
+  }
+
+  #globalEdits(updates: ConfigObject): ConfigEdit[] {
+    const known = this.#schema.rootKeys();
+    for (const [key, value] of Object.entries(updates)) {
+      if (known.has(key) || Object.hasOwn(this.#root, key) || isProcessBlock(value)) continue;
+      throw new Problem(400, `'${key}' is neither a known section nor a process block with process_name and command`);
+    }
+    return this.#resolve(editsOf(updates));
+  }
+
+  #blockEdits(block: NamedBlock, updates: ConfigObject): ConfigEdit[] {
+    const schema = this.#schema.blockJsonSchema(block);
+    if (schema === undefined)
+      throw new Problem(400, `${block.processName} has no schema, so it cannot be changed here`);
+    const keys = this.#schema.blockKeys(block);
+    for (const [key, value] of Object.entries(updates)) {
+      if (!keys.has(key) && !Object.hasOwn(block.block, key) && !SYMLINK_KEYS.includes(key)) {
+        throw new Problem(400, `'${key}' is not a key of ${block.processName}`);
+      }
+      if (key === 'process_name' && value !== block.block.process_name) {
+        throw new Problem(400, 'process_name cannot be changed');
+      }
+    }
+    return this.#resolve(Object.entries(updates).map(([key, value]) => ({ path: [...block.path, key], value })));
+  }
+
+  /** null deletes, and the mask stands for what is stored. */
+  #resolve(edits: readonly ConfigEdit[]): ConfigEdit[] {
+    return edits
+      .filter(({ value }) => value !== MASK)
+      .map(({ path: at, value }) => ({ path: at, value: value === null ? undefined : this.#unmask(value, at) }));
+  }
+
+  #unmask(value: unknown, at: readonly string[]): unknown {
+    if (value === MASK) return valueAt(this.#root, at);
+    if (!isObject(value)) return value;
+    return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, this.#unmask(member, [...at, key])]));
+  }
+
+  #overrideOf(edit: ConfigEdit): ConfigEdit | undefined {
+    return this.#environmentEdits.find(override => startsWith(override.path, edit.path));
+  }
+
+  /** A submitted value that equals what the environment gives is no wish to store it. */
+  #equalsOverride(edit: ConfigEdit): boolean {
+    return (
+      this.#overrideOf(edit) !== undefined && changedPaths(valueAt(this.#root, edit.path), edit.value).length === 0
+    );
+  }
+
+  #refuseNewIssues(after: Readonly<ConfigObject>): void {
+    const before = new Set(this.#allIssues(this.#root).map(describeIssue));
+    const [issue] = this.#allIssues(after).filter(candidate => !before.has(describeIssue(candidate)));
+    if (issue !== undefined) throw new Problem(400, describeIssue(issue));
+    const [twice] = duplicateNames(findBlocks(after)).filter(name => !duplicateNames(this.#blocks).includes(name));
+    if (twice !== undefined) throw new Problem(400, `the process_name '${twice}' is already in use`);
+  }
+
+  #allIssues(root: Readonly<ConfigObject>): SchemaIssue[] {
+    return [...this.#schema.issues(root), ...findBlocks(root).flatMap(block => this.#schema.blockIssues(block))];
+  }
+
+  async #write(edits: readonly ConfigEdit[]): Promise<void> {
+    const format = this.#file.endsWith('.json') ? 'json' : 'yaml';
+    const text = editText(this.#text ?? '', format, edits);
+    if (text === this.#text) return;
+    try {
+      await writeFileAtomic(this.#file, text, { mode: 0o600 });
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException;
+      throw new Problem(503, `the configuration cannot be saved (${code ?? 'write error'}); nothing was changed`, {
+        cause: error,
+      });
+    }
+    this.#text = text;
+  }
+
+  #effective(fileValue: ConfigObject, overlay: readonly ConfigEdit[]): ConfigObject {
+    const merged = merge(this.#schema.defaults(), fileValue);
+    this.#environmentEdits = environmentEdits(merged, this.#environment, this.#options.log);
+    return [...this.#environmentEdits, ...overlay].reduce<unknown>(withEdit, merged) as ConfigObject;
+  }
+
+  #compute(): void {
+    let root = this.#effective(this.#fileValue, this.#overlay);
+    const disabled = new Map<string, string>();
+    for (const block of findBlocks(root)) {
+      const [issue] = this.#schema.blockIssues(block);
+      if (issue === undefined) continue;
+      disabled.set(block.processName, describeIssue(issue));
+      root = withEdit(root, { path: [...block.path, 'enabled'], value: false }) as ConfigObject;
+    }
+    this.#disabledBlocks = disabled;
+    this.#root = deepFreeze(root);
+    this.#blocks = findBlocks(root);
+    this.#revision = createHash('sha256').update(JSON.stringify(root)).digest('hex').slice(0, 16);
+  }
+
+  #withSchemaChange(withdraw: () => void): () => void {
+    this.#compute();
+    return () => {
+      withdraw();
+      this.#compute();
+    };
+  }
+
+  async #announce(change: ConfigChange): Promise<void> {
+    if (change.paths.length > 0) await this.#changed?.(change);
+  }
+
+  /** The value, or why it cannot be used. */
+  #parseUsable(found: ConfigText): ConfigObject | string {
+    try {
+      const value = parseConfig(found);
+      const [issue] = this.#schema.fatalIssues(merge(this.#schema.defaults(), value) as ConfigObject);
+      return issue === undefined ? value : `${found.file}: ${describeIssue(issue)}`;
+    } catch (error) {
+      return (error as Error).message;
+    }
+  }
+
+  async #parseOrRecover(found: ConfigText): Promise<Loaded> {
+    const value = this.#parseUsable(found);
+    if (typeof value !== 'string') return { value, state: 'valid', reason: null };
+    for (const suffix of BACKUPS) {
+      const text = await readFile(found.file + suffix, 'utf8').catch(() => null);
+      const backup = text === null ? 'absent' : this.#parseUsable({ ...found, text });
+      if (typeof backup === 'string') continue;
+      this.#options.log.error(
+        `${value}; running with ${path.basename(found.file)}${suffix}, and nothing is saved until it is mended`,
+      );
+      return { value: backup, state: 'recovered', reason: value };
+    }
+    this.#options.log.error(`${value}; no managed process is started until it is mended`);
+    return { value: {}, state: 'safe', reason: value };
+  }
+
+  /** Keeps the last five different files that were good at a start. */
+  async #keepBackup({ file, text }: ConfigText): Promise<void> {
+    try {
+      if ((await readFile(file + BACKUPS[0], 'utf8').catch(() => null)) === text) return;
+      await rm(file + BACKUPS.at(-1), { force: true });
+      for (let index = BACKUPS.length - 1; index > 0; index -= 1) {
+        await rename(`${file}${BACKUPS[index - 1]}`, `${file}${BACKUPS[index]}`).catch(ignoreAbsent);
+      }
+      await copyFile(file, file + BACKUPS[0]);
+    } catch (error) {
+      this.#options.log.warn('no backup of the configuration could be made', error);
+    }
+  }
+}
+
+function ignoreAbsent(error: NodeJS.ErrnoException): void {
+  if (error.code !== 'ENOENT') throw error;
+}
+
+function describeIssue({ path: at, message }: SchemaIssue): string {
+  return `${at.join('.') || 'the configuration'}: ${message}`;
+}
+
+function isProcessBlock(value: unknown): boolean {
+  return isObject(value) && typeof value.process_name === 'string' && value.command !== undefined;
+}
+
+/** Overlay edits at or below the path are superseded; edits above it keep their value with the path taken out. */
+function withoutPath(overlay: readonly ConfigEdit[], { path: at }: ConfigEdit): ConfigEdit[] {
+  return overlay
+    .filter(edit => !startsWith(edit.path, at))
+    .map(edit =>
+      startsWith(at, edit.path) && isObject(edit.value)
+        ? { path: edit.path, value: withEdit(edit.value, { path: at.slice(edit.path.length), value: undefined }) }
+        : edit,
+    );
+}
+
+function duplicateNames(blocks: readonly NamedBlock[]): string[] {
+  const seen = new Set<string>();
+  return blocks.flatMap(({ processName }) => {
+    const folded = foldName(processName);
+    if (seen.has(folded)) return [processName];
+    seen.add(folded);
+    return [];
+  });
+}
+
+/** The API listener's address acts at the next start; so does the place of the log. */
+function needsRestart(changedPath: string): boolean {
+  return /^dumb\.(?:api_service\.(?:host|port|enabled)|log_dir|log_name)$/.test(changedPath);
+}

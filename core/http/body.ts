@@ -1,0 +1,79 @@
+// The body of a request as a JSON value: bounded in size and depth, free of keys that reach prototypes, else a Problem.
+import type { IncomingMessage } from 'node:http';
+import { Problem } from '../problem.ts';
+
+const deepest = 64;
+const forbidden = new Set(['__proto__', 'constructor', 'prototype']);
+
+/** What is read and dropped beyond the limit, so that a client still sending gets to read its 413. */
+const drainBytes = 32 * 1024 * 1024;
+
+/** Undefined for an empty body, whatever its content type says. */
+export async function readJson(request: IncomingMessage, limitBytes: number): Promise<unknown> {
+  const bytes = await readBytes(request, limitBytes);
+  if (bytes.length === 0) return undefined;
+  refuseMediaType(request);
+  let text: string;
+  try {
+    text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch (error) {
+    throw new Problem(400, 'The body is not valid UTF-8', { cause: error });
+  }
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    throw new Problem(400, 'The body is not valid JSON', { cause: error });
+  }
+  refuseHostileShape(value);
+  return value;
+}
+
+async function readBytes(request: IncomingMessage, limitBytes: number): Promise<Buffer> {
+  const tooLarge = () =>
+    new Problem(413, `The body is larger than ${limitBytes} bytes`, { headers: { Connection: 'close' } });
+  if (Number(request.headers['content-length'] ?? 0) > limitBytes + drainBytes) throw tooLarge();
+  const chunks: Buffer[] = [];
+  let sizeBytes = 0;
+  try {
+    for await (const chunk of request.iterator({ destroyOnReturn: false })) {
+      sizeBytes += (chunk as Buffer).length;
+      if (sizeBytes > limitBytes + drainBytes) break;
+      if (sizeBytes > limitBytes) chunks.length = 0;
+      else chunks.push(chunk as Buffer);
+    }
+  } catch (error) {
+    throw new Problem(400, 'The body was not received completely', { cause: error });
+  }
+  if (sizeBytes > limitBytes) throw tooLarge();
+  return Buffer.concat(chunks);
+}
+
+function refuseMediaType(request: IncomingMessage): void {
+  const [type = '', ...parameters] = (request.headers['content-type'] ?? '').toLowerCase().split(';');
+  const charset = parameters.map(text => text.trim()).find(text => text.startsWith('charset='));
+  if (type.trim() !== 'application/json') {
+    throw new Problem(415, 'The body must be JSON with content type application/json');
+  }
+  if (charset !== undefined && !/^charset="?utf-?8"?$/.test(charset)) throw new Problem(415, 'The body must be UTF-8');
+  if (!['', 'identity'].includes(request.headers['content-encoding'] ?? '')) {
+    throw new Problem(415, 'The body must not be compressed');
+  }
+}
+
+/** Level by level instead of recursive: what is refused for its depth must not end on the call stack. */
+function refuseHostileShape(value: unknown): void {
+  let level: unknown[] = [value];
+  for (let depth = 0; level.length > 0; depth++) {
+    if (depth > deepest) throw new Problem(400, `The body is nested deeper than ${deepest} levels`);
+    const next: unknown[] = [];
+    for (const item of level) {
+      if (typeof item !== 'object' || item === null) continue;
+      for (const [key, member] of Object.entries(item)) {
+        if (forbidden.has(key)) throw new Problem(400, `The key '${key}' is not allowed in a body`);
+        if (typeof member === 'object' && member !== null) next.push(member);
+      }
+    }
+    level = next;
+  }
+}

@@ -1,0 +1,202 @@
+// The way of one request: route map, access check, zod in, handler, answer. Every failure leaves through errors.ts.
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { pipeline, Readable } from 'node:stream';
+import { Answer, type Identity, type Logger, type Route, type RouteRequest } from '../plugin.ts';
+import { Problem } from '../problem.ts';
+import type { AccessGate } from './access.ts';
+import { readJson } from './body.ts';
+import { failureAnswer, shapeProblem } from './errors.ts';
+import { isSafe, type Origins } from './origins.ts';
+import { parseQuery } from './query.ts';
+import type { RouteMap, RouteMatch } from './routes.ts';
+import type { Via } from './server.ts';
+
+export interface DispatchOptions {
+  readonly log: Logger;
+  readonly routes: RouteMap;
+  readonly origins: Origins;
+  readonly access: AccessGate;
+  readonly checkAnswers?: boolean;
+  stopping(): boolean;
+  fault(plugin: string, place: 'route', error: unknown): void;
+  around<Value>(plugin: string, fn: () => Value): Value;
+}
+
+export type Dispatch = (request: IncomingMessage, response: ServerResponse, via: Via) => Promise<void>;
+
+const defaultLimitBytes = 1024 * 1024;
+
+export function createDispatch(options: DispatchOptions): Dispatch {
+  const { log, routes, origins, access } = options;
+
+  /** Runs the route that fits; undefined when the answer is complete already. */
+  async function run(match: RouteMatch, call: Call, queryText: string): Promise<unknown> {
+    const { plugin, route } = match.owned;
+    const { request } = call;
+    const mutating = !isSafe(request.method);
+    if (mutating && origins.isForeign(request)) throw new Problem(403, 'Requests from other sites are not accepted');
+    if (mutating && options.stopping()) throw new Problem(503, 'The service is shutting down');
+    const admission = await access.admit(
+      { authorization: request.headers.authorization, peer: call.peer },
+      route.access,
+    );
+    call.identity = admission.identity;
+    call.trusted = admission.trusted;
+    call.params = match.params;
+    if (route.query !== undefined) call.query = parsed(route.query, 'query', parseQuery(queryText));
+    if (mutating) {
+      const value = await readJson(request, route.bodyLimitBytes ?? defaultLimitBytes);
+      if (route.body !== undefined) call.body = parsed(route.body, 'body', value ?? {});
+    }
+    return checked(route, await options.around(plugin, () => route.handle(call)));
+  }
+
+  function checked(route: Route, value: unknown): unknown {
+    if (!options.checkAnswers || route.response === undefined) return value;
+    const isDefault = !(value instanceof Answer) || value.status === 200;
+    const result = isDefault
+      ? route.response.safeParse(wireForm(value instanceof Answer ? value.body : value))
+      : undefined;
+    if (result?.success === false) throw new Error(`the answer does not fit its schema: ${result.error.message}`);
+    return value;
+  }
+
+  return async (request, response, via) => {
+    const startedAt = performance.now();
+    const { path, queryText } = target(request.url ?? '/', via.prefix);
+    response.setHeader('Cache-Control', 'no-store');
+    response.once('close', () => {
+      const cut = response.writableFinished ? '' : ' (cut)';
+      const ms = Math.round(performance.now() - startedAt);
+      log.debug(`${request.method} ${path} ${response.statusCode} in ${ms} ms${cut}`);
+    });
+    let plugin: string | undefined;
+    try {
+      const foreign = request.headers.origin;
+      if (foreign !== undefined) allowOrigin(response, foreign, origins.allows(foreign));
+      const match = routes.find(request.method ?? 'GET', path);
+      if (match === undefined) throw new Problem(404, 'Not found');
+      if (!('owned' in match)) {
+        if (request.method === 'OPTIONS') return preflight(response, match);
+        throw new Problem(405, `Use ${match.join(', ')} here`, { headers: { Allow: match.join(', ') } });
+      }
+      if (match.owned.route.nativeOnly && !via.native) throw new Problem(404, 'Not found');
+      plugin = match.owned.plugin;
+      send(response, await run(match, new Call(request, response), queryText));
+    } catch (error) {
+      if (response.headersSent || response.destroyed) {
+        log.debug(`${request.method} ${path}: the client was gone before its answer`, error);
+        response.destroy();
+        return;
+      }
+      const failure = failureAnswer(error, `${request.method} ${path}`, report => {
+        if (plugin === undefined) log.error('a request failed', report);
+        else options.fault(plugin, 'route', report);
+      });
+      const headers = { ...failure.headers, 'Content-Type': 'application/json; charset=utf-8' };
+      send(response, new Answer(failure.body, failure.status, headers));
+    }
+  };
+}
+
+/** What a handler sees of its request. */
+class Call implements RouteRequest<unknown, unknown> {
+  readonly request: IncomingMessage;
+  readonly #response: ServerResponse;
+  #abort: AbortController | undefined;
+  query: unknown;
+  body: unknown;
+  params: Readonly<Record<string, string>> = {};
+  identity: Identity = { username: null };
+  trusted = false;
+
+  constructor(request: IncomingMessage, response: ServerResponse) {
+    this.request = request;
+    this.#response = response;
+  }
+
+  get headers(): IncomingMessage['headers'] {
+    return this.request.headers;
+  }
+
+  get peer(): string | undefined {
+    return this.request.socket.remoteAddress;
+  }
+
+  /** Made on first use: most handlers never look at it. */
+  get signal(): AbortSignal {
+    if (this.#abort === undefined) {
+      const abort = new AbortController();
+      const response = this.#response;
+      const gone = () => {
+        if (!response.writableFinished) abort.abort();
+      };
+      if (response.destroyed) gone();
+      else response.once('close', gone);
+      this.#abort = abort;
+    }
+    return this.#abort.signal;
+  }
+}
+
+function target(url: string, prefix: string | undefined): { path: string; queryText: string } {
+  const mark = url.indexOf('?');
+  const whole = mark < 0 ? url : url.slice(0, mark);
+  const queryText = mark < 0 ? '' : url.slice(mark + 1);
+  if (prefix === undefined || !(whole === prefix || whole.startsWith(`${prefix}/`))) return { path: whole, queryText };
+  return { path: whole.slice(prefix.length) || '/', queryText };
+}
+
+function parsed(schema: NonNullable<Route['query']>, place: string, value: unknown): unknown {
+  const result = schema.safeParse(value);
+  if (!result.success) throw shapeProblem(place, result.error);
+  return result.data;
+}
+
+/** The value as its receiver sees it: without undefined members, dates as text. */
+function wireForm(value: unknown): unknown {
+  return value === undefined ? null : JSON.parse(JSON.stringify(value));
+}
+
+function allowOrigin(response: ServerResponse, origin: string, allowed: boolean): void {
+  response.setHeader('Vary', 'Origin');
+  if (allowed) response.setHeader('Access-Control-Allow-Origin', origin);
+}
+
+function preflight(response: ServerResponse, methods: readonly string[]): void {
+  const list = [...methods, 'OPTIONS'].join(', ');
+  response.writeHead(204, {
+    Allow: list,
+    'Access-Control-Allow-Methods': list,
+    'Access-Control-Allow-Headers': 'Authorization, Content-Type',
+    'Access-Control-Max-Age': '600',
+  });
+  response.end();
+}
+
+function send(response: ServerResponse, value: unknown): void {
+  if (response.destroyed) return;
+  const { body, status, headers } = value instanceof Answer ? value : new Answer(value ?? null, 200, {});
+  const isRaw = value instanceof Answer && (typeof body === 'string' || body instanceof Uint8Array);
+  const bytes =
+    body === undefined || body instanceof Readable ? undefined : Buffer.from(isRaw ? body : JSON.stringify(body));
+  response.statusCode = status;
+  for (const [name, text] of Object.entries(headers)) response.setHeader(name, text);
+  if (body instanceof Readable) {
+    // A failing source cuts the connection, which tells the client that the answer is not whole.
+    pipeline(body, response, () => undefined);
+    return;
+  }
+  if (bytes === undefined) {
+    response.end();
+    return;
+  }
+  if (!response.hasHeader('Content-Type')) response.setHeader('Content-Type', mediaType(isRaw, body));
+  response.setHeader('Content-Length', bytes.length);
+  response.end(bytes);
+}
+
+function mediaType(isRaw: boolean, body: unknown): string {
+  if (!isRaw) return 'application/json; charset=utf-8';
+  return typeof body === 'string' ? 'text/plain; charset=utf-8' : 'application/octet-stream';
+}

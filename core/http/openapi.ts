@@ -1,0 +1,105 @@
+// The API description (OpenAPI 3.1) of whatever is registered now, made from the same schemas that check the requests.
+import { z } from 'zod';
+import type { Stream } from '../plugin.ts';
+import type { OwnedRoute } from './routes.ts';
+
+export interface ApiParts {
+  readonly version: string;
+  readonly routes: readonly OwnedRoute[];
+  readonly streams: readonly Stream[];
+}
+
+type JsonObject = Record<string, unknown>;
+
+const scheme = 'bearer';
+
+export function describeApi({ version, routes, streams }: ApiParts): JsonObject {
+  const schemas: JsonObject = {
+    Problem: {
+      type: 'object',
+      required: ['detail'],
+      properties: { detail: { type: 'string', description: 'One readable line.' } },
+    },
+  };
+  const paths: Record<string, JsonObject> = {};
+  for (const { plugin, route } of routes) {
+    if (route.hidden) continue;
+    const path = route.path.replace('...}', '}');
+    const item = paths[path] ?? {};
+    paths[path] = item;
+    item[route.method.toLowerCase()] = operation(plugin, route, schemas);
+  }
+  return {
+    openapi: '3.1.0',
+    info: { title: 'Stackwarden', version, description: streamList(streams) },
+    servers: [{ url: '.' }],
+    security: [{ [scheme]: [] }],
+    paths,
+    components: { schemas, securitySchemes: { [scheme]: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' } } },
+  };
+}
+
+function operation(plugin: string, route: OwnedRoute['route'], schemas: JsonObject): JsonObject {
+  const id = `${route.method.toLowerCase()}${route.path.replace(/[^a-zA-Z0-9]+/g, '_').replace(/_$/, '')}`;
+  const describe = (schema: z.ZodType, part: string, io: 'input' | 'output') =>
+    jsonSchema(schema, `${id}_${part}`, io, schemas);
+  const result: JsonObject = { operationId: id, summary: route.summary, tags: [route.tag ?? plugin] };
+  const parameters = [...route.path.matchAll(/\{(\w+)/g)].map(([, name]) => ({
+    name,
+    in: 'path',
+    required: true,
+    schema: { type: 'string' },
+  }));
+  const query = route.query === undefined ? [] : queryParameters(describe(route.query, 'query', 'input'));
+  if (parameters.length + query.length > 0) result.parameters = [...parameters, ...query];
+  if (route.body !== undefined) {
+    result.requestBody = { content: { 'application/json': { schema: describe(route.body, 'body', 'input') } } };
+  }
+  const success: JsonObject = { description: 'Success' };
+  if (route.response !== undefined) {
+    success.content = { 'application/json': { schema: describe(route.response, 'answer', 'output') } };
+  }
+  const problem = { 'application/json': { schema: { $ref: '#/components/schemas/Problem' } } };
+  result.responses = { 200: success, default: { description: 'What went wrong', content: problem } };
+  if (route.access === 'public') result.security = [];
+  return result;
+}
+
+function queryParameters(schema: JsonObject): JsonObject[] {
+  const required = new Set(schema.required as string[] | undefined);
+  return Object.entries((schema.properties ?? {}) as Record<string, JsonObject>).map(([name, member]) => ({
+    name,
+    in: 'query',
+    required: required.has(name),
+    schema: member,
+  }));
+}
+
+/** A recursive schema becomes a component, because its references count from the root of the document. */
+function jsonSchema(schema: z.ZodType, name: string, io: 'input' | 'output', schemas: JsonObject): JsonObject {
+  let described: JsonObject;
+  try {
+    described = { ...z.toJSONSchema(schema, { io, unrepresentable: 'any' }) };
+  } catch (error) {
+    return { description: `This schema cannot be shown: ${(error as Error).message}` };
+  }
+  delete described.$schema;
+  const text = JSON.stringify(described);
+  if (!text.includes('"$ref"')) return described;
+  const moved = JSON.parse(
+    text
+      .replaceAll('"$ref":"#/$defs/', `"$ref":"#/components/schemas/${name}.`)
+      .replaceAll('"$ref":"#"', `"$ref":"#/components/schemas/${name}"`),
+  ) as JsonObject;
+  for (const [key, definition] of Object.entries((moved.$defs ?? {}) as JsonObject)) {
+    schemas[`${name}.${key}`] = definition;
+  }
+  delete moved.$defs;
+  schemas[name] = moved;
+  return { $ref: `#/components/schemas/${name}` };
+}
+
+function streamList(streams: readonly Stream[]): string {
+  if (streams.length === 0) return '';
+  return ['WebSocket streams:', '', ...streams.map(({ path, summary }) => `- \`${path}\`: ${summary}`)].join('\n');
+}

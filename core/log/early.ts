@@ -1,0 +1,23 @@
+// Holds what is logged before the configuration says where the log is.
+import type { Logger } from '../plugin.ts';
+
+export interface EarlyLog extends Logger {
+  /** Hands everything held over to the real log. */
+  replay(log: Logger): void;
+}
+
+export function createEarlyLog(): EarlyLog {
+  const held: ((log: Logger) => void)[] = [];
+  const hold = (level: keyof Logger) => (message: string, error?: unknown) => {
+    held.push(log => log[level](message, error));
+  };
+  return {
+    debug: hold('debug'),
+    info: hold('info'),
+    warn: hold('warn'),
+    error: hold('error'),
+    replay(log) {
+      for (const write of held.splice(0)) write(log);
+    },
+  };
+}

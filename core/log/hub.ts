@@ -1,0 +1,36 @@
+// Where every line of the own log passes: records of the host and its plugins, and captured output of processes.
+import type { Disposer } from '../plugin.ts';
+import type { LogLevel } from './levels.ts';
+
+export interface LogLine {
+  /** Milliseconds since the epoch. */
+  readonly at: number;
+  readonly level: LogLevel;
+  /** Redacted, one line. */
+  readonly text: string;
+  /** Set for captured output: whose it is. */
+  readonly processName?: string;
+}
+
+export interface LogHub {
+  /** Lines as they stand in the own log, in batches; a listener never blocks the log. */
+  subscribe(listener: (formatted: readonly string[]) => void): Disposer;
+  /** Captured output of a process, already redacted: into the own log and to subscribers. */
+  writeCaptured(lines: readonly LogLine[]): void;
+  /** Level in force for own records. */
+  level(): LogLevel;
+  /** Level of `dumb.log_level`. */
+  configuredLevel(): LogLevel;
+  /** Level of `dumb.api_service.log_level`. */
+  configuredHttpLevel(): LogLevel;
+  /** true: DEBUG until switched off or restarted; the configuration is not touched. */
+  overrideDebug(enabled: boolean): void;
+  debugOverridden(): boolean;
+  /** Folder and base name of the own log: files are `<directory>/<name>-YYYY-MM-DD.log`. */
+  readonly directory: string;
+  readonly name: string;
+  /** Settings for other rotating files: `dumb.log_size` in bytes and `dumb.log_count`. */
+  rotation(): { maxBytes: number; keep: number };
+  /** Resolves when everything handed over stands on disk, or was counted as dropped. */
+  flush(): Promise<void>;
+}

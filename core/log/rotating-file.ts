@@ -1,0 +1,180 @@
+// A log file with one writer: bounded by size and day, reopened when others move it, and never an obstacle to its producer.
+import { constants } from 'node:fs';
+import { type FileHandle, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
+import path from 'node:path';
+import { formatDay } from './format.ts';
+
+export interface RotatingFileOptions {
+  readonly file: string;
+  /** A file that an append would make larger than this is renamed first. */
+  readonly maxBytes: number;
+  /** Renamed files that are kept. */
+  readonly keep: number;
+  readonly owner?: { readonly uid: number; readonly gid: number } | null;
+  /** One warning per minute while lines are dropped. */
+  readonly warn: (message: string, error?: unknown) => void;
+  /** true: the file's own name holds the day, so midnight is not its concern. Default false. */
+  readonly datedName?: boolean;
+}
+
+const MODE = 0o640;
+const WARN_EVERY_MS = 60_000;
+
+/** Appends must not overlap: each is awaited before the next. */
+export class RotatingFile {
+  readonly #options: RotatingFileOptions;
+  #handle: FileHandle | undefined;
+  #inode = 0;
+  #bytes = 0;
+  #day = '';
+  #droppedBytes = 0;
+  #warnedMs = Number.NEGATIVE_INFINITY;
+
+  constructor(options: RotatingFileOptions) {
+    this.#options = options;
+  }
+
+  /** Inode of the open file; 0 when none could be opened. */
+  get inode(): number {
+    return this.#inode;
+  }
+
+  get sizeBytes(): number {
+    return this.#bytes;
+  }
+
+  /** Bytes that could not be written since the start. */
+  get droppedBytes(): number {
+    return this.#droppedBytes;
+  }
+
+  /**
+   * Makes room for `bytes` more: opens, reopens or rotates as needed. After it, `inode` and `sizeBytes` say where the
+   * next append goes, so that a caller can record that place before it appends. false: there is nowhere to write.
+   */
+  async prepare(bytes: number): Promise<boolean> {
+    try {
+      await this.#reopenIfMoved();
+      const full = this.#bytes > 0 && this.#bytes + bytes > this.#options.maxBytes;
+      const overMidnight = !this.#options.datedName && this.#bytes > 0 && this.#day !== formatDay(Date.now());
+      if (full || overMidnight) await this.#rotate();
+      return true;
+    } catch (error) {
+      await this.#lose(bytes, error);
+      return false;
+    }
+  }
+
+  /** Appends to the prepared file; what does not fit on the disk is dropped and counted. */
+  async append(data: Buffer): Promise<void> {
+    if (this.#handle === undefined) return;
+    let written = 0;
+    try {
+      while (written < data.length) {
+        const { bytesWritten } = await this.#handle.write(data, written, data.length - written);
+        written += bytesWritten;
+      }
+    } catch (error) {
+      await this.#lose(data.length - written, error);
+    } finally {
+      this.#bytes += written;
+    }
+  }
+
+  /** Cuts the file back to `bytes`: what an interrupted writer appended after its last record. */
+  async truncate(bytes: number): Promise<void> {
+    await this.#handle?.truncate(bytes);
+    this.#bytes = bytes;
+  }
+
+  async close(): Promise<void> {
+    const handle = this.#handle;
+    this.#handle = undefined;
+    this.#inode = 0;
+    await handle?.close();
+  }
+
+  async #reopenIfMoved(): Promise<void> {
+    if (this.#handle !== undefined && (await this.#isInPlace())) return;
+    await this.close();
+    const { file, owner } = this.#options;
+    await mkdir(path.dirname(file), { recursive: true });
+    const flags = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | constants.O_NOFOLLOW;
+    const handle = await open(file, flags, MODE);
+    const { ino, size, mtimeMs } = await handle.stat();
+    if (owner != null && process.getuid?.() === 0) await handle.chown(owner.uid, owner.gid);
+    this.#handle = handle;
+    this.#inode = ino;
+    this.#bytes = size;
+    this.#day = formatDay(size === 0 ? Date.now() : mtimeMs);
+  }
+
+  async #isInPlace(): Promise<boolean> {
+    try {
+      const { ino, size } = await stat(this.#options.file);
+      if (ino === this.#inode) this.#bytes = size;
+      return ino === this.#inode;
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false;
+      throw error;
+    }
+  }
+
+  /** `<base>-YYYY-MM-DD_<n>.log`, 1 being the newest. */
+  async #rotate(): Promise<void> {
+    const { file, keep } = this.#options;
+    const { dir, name, ext } = path.parse(file);
+    const base = this.#options.datedName ? name : `${name}-${this.#day}`;
+    await this.close();
+    const older = await this.rotatedFiles();
+    const sameDay = older
+      .filter(candidate => candidate.startsWith(`${base}_`))
+      .sort(byNumber)
+      .reverse();
+    for (const candidate of sameDay) {
+      await rename(path.join(dir, candidate), path.join(dir, `${base}_${numberOf(candidate) + 1}${ext}`));
+    }
+    await rename(file, path.join(dir, `${base}_1${ext}`));
+    const all = await this.rotatedFiles();
+    const dated = await Promise.all(
+      all.map(async candidate => ({ candidate, mtimeMs: (await stat(path.join(dir, candidate))).mtimeMs })),
+    );
+    dated.sort((a, b) => b.mtimeMs - a.mtimeMs || byNumber(a.candidate, b.candidate));
+    for (const { candidate } of dated.slice(keep)) await rm(path.join(dir, candidate), { force: true });
+    await this.#reopenIfMoved();
+  }
+
+  /** Names of the renamed files of this log, in no order. */
+  async rotatedFiles(): Promise<string[]> {
+    const { dir, name, ext } = path.parse(this.#options.file);
+    const base = this.#options.datedName ? name.replace(/-\d{4}-\d\d-\d\d$/, '') : name;
+    const pattern = /^-\d{4}-\d\d-\d\d(?:_\d+)?$/;
+    return (await readdir(dir)).filter(
+      file =>
+        file.startsWith(`${base}-`) &&
+        file.endsWith(ext) &&
+        file !== path.basename(this.#options.file) &&
+        pattern.test(file.slice(base.length, file.length - ext.length)),
+    );
+  }
+
+  async #lose(bytes: number, error: unknown): Promise<void> {
+    this.#droppedBytes += bytes;
+    await this.close().catch(() => undefined);
+    const now = performance.now();
+    if (now - this.#warnedMs < WARN_EVERY_MS) return;
+    this.#warnedMs = now;
+    this.#options.warn(
+      `${this.#options.file} cannot be written; ${this.#droppedBytes} bytes of log were dropped`,
+      error,
+    );
+  }
+}
+
+function numberOf(file: string): number {
+  return Number(/_(\d+)\.[^.]*$/.exec(file)?.[1] ?? 0);
+}
+
+function byNumber(a: string, b: string): number {
+  return numberOf(a) - numberOf(b);
+}

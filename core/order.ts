@@ -1,0 +1,38 @@
+// The order in which plugins are set up: what a plugin needs, or comes after, is before it; ties by name.
+
+export interface Orderable {
+  readonly name: string;
+  readonly needs: readonly string[];
+  readonly after: readonly string[];
+}
+
+export interface Order<Item> {
+  readonly sorted: Item[];
+  /** Plugins that wait for each other, each with the path spelt out, `a -> b -> a`. */
+  readonly cycles: ReadonlyMap<string, string>;
+}
+
+export function orderPlugins<Item extends Orderable>(items: readonly Item[]): Order<Item> {
+  const byName = new Map([...items].sort((a, b) => (a.name < b.name ? -1 : 1)).map(item => [item.name, item]));
+  const sorted: Item[] = [];
+  const cycles = new Map<string, string>();
+  const done = new Set<string>();
+
+  const visit = (item: Item, path: readonly string[]): void => {
+    if (done.has(item.name)) return;
+    const at = path.indexOf(item.name);
+    if (at >= 0) {
+      const cycle = [...path.slice(at), item.name].join(' -> ');
+      for (const name of path.slice(at)) cycles.set(name, cycle);
+      return;
+    }
+    for (const name of [...item.needs, ...item.after].sort()) {
+      const before = byName.get(name);
+      if (before !== undefined) visit(before, [...path, item.name]);
+    }
+    done.add(item.name);
+    sorted.push(item);
+  };
+  for (const item of byName.values()) visit(item, []);
+  return { sorted: sorted.filter(item => !cycles.has(item.name)), cycles };
+}

@@ -1,0 +1,40 @@
+// Watches the plugin directories: a folder that appears, changes or disappears is reported by name, in quiet batches.
+import path from 'node:path';
+import { watch } from 'chokidar';
+import type { Logger } from './plugin.ts';
+
+const QUIET_MS = 200;
+
+export function watchPluginFolders(
+  directories: readonly string[],
+  log: Logger,
+  onChange: (names: ReadonlySet<string>) => void,
+): () => Promise<void> {
+  let changed = new Set<string>();
+  let timer: NodeJS.Timeout | undefined;
+  const report = (): void => {
+    const names = changed;
+    changed = new Set();
+    onChange(names);
+  };
+  const watcher = watch([...directories], {
+    ignoreInitial: true,
+    depth: 4,
+    ignored: file => file.includes(`${path.sep}node_modules${path.sep}`),
+    usePolling: process.env.STACKWARDEN_WATCH_POLLING === '1',
+  });
+  watcher.on('all', (_event, file) => {
+    const directory = directories.find(candidate => file.startsWith(candidate + path.sep));
+    const name = directory === undefined ? undefined : path.relative(directory, file).split(path.sep)[0];
+    if (name === undefined) return;
+    changed.add(name);
+    clearTimeout(timer);
+    timer = setTimeout(report, QUIET_MS);
+    timer.unref();
+  });
+  watcher.on('error', error => log.warn('plugin folders cannot be watched; changes need a restart', error));
+  return async () => {
+    clearTimeout(timer);
+    await watcher.close();
+  };
+}

@@ -1,0 +1,149 @@
+// One WebSocket client of a stream: its sends are bounded, and what the stream opened for it ends exactly once.
+import type { WebSocket } from 'ws';
+import type { Disposer, Identity, StreamClient } from '../plugin.ts';
+
+/** Beyond this much unsent data a client is given up. */
+export const unsentLimitBytes = 4 * 1024 * 1024;
+
+/** What a client gets to answer a close before its connection is cut. */
+const closeMs = 5000;
+
+const missedPongs = 2;
+/** A client that pings by itself is gone when this many of our own pings pass without one of its. */
+const missedPings = 9;
+
+export interface ClientOptions {
+  readonly socket: WebSocket;
+  readonly query: URLSearchParams;
+  readonly identity: Identity;
+  readonly authorization: string | undefined;
+  readonly peer: string | undefined;
+  readonly pong: string;
+  /** Called once, when the client is gone. */
+  readonly onGone: (client: Client) => void;
+  readonly onFault: (error: unknown) => void;
+}
+
+export class Client implements StreamClient {
+  readonly query: URLSearchParams;
+  readonly identity: Identity;
+  readonly authorization: string | undefined;
+  readonly peer: string | undefined;
+  readonly #socket: WebSocket;
+  readonly #options: ClientOptions;
+  readonly #abort = new AbortController();
+  #dispose: Disposer | undefined;
+  #unanswered = 0;
+  /** Own pings since the client's last application ping; undefined while it has sent none. */
+  #quiet: number | undefined;
+
+  constructor(options: ClientOptions) {
+    this.#options = options;
+    this.#socket = options.socket;
+    this.query = options.query;
+    this.identity = options.identity;
+    this.authorization = options.authorization;
+    this.peer = options.peer;
+    this.#socket.on('message', (data, isBinary) => this.#receive(data as Buffer, isBinary));
+    this.#socket.on('pong', () => {
+      this.#unanswered = 0;
+    });
+    this.#socket.on('error', () => this.#socket.terminate());
+    this.#socket.on('close', () => this.#finish());
+  }
+
+  get signal(): AbortSignal {
+    return this.#abort.signal;
+  }
+
+  get gone(): boolean {
+    return this.#abort.signal.aborted;
+  }
+
+  get unsentBytes(): number {
+    return this.#socket.bufferedAmount;
+  }
+
+  /** Takes what undoes the stream's work for this client; runs it at once when the client is gone already. */
+  own(dispose: Disposer): void {
+    this.#dispose = dispose;
+    if (this.gone) void this.#runDispose();
+  }
+
+  send(text: string | Buffer): void {
+    if (this.gone) return;
+    if (this.unsentBytes > unsentLimitBytes) {
+      this.close(4409, 'The client reads too slowly');
+      return;
+    }
+    this.#socket.send(text, { binary: false }, error => {
+      if (error !== undefined && error !== null) this.#socket.terminate();
+    });
+  }
+
+  close(code: number, reason: string): void {
+    if (this.gone) return;
+    this.#socket.close(code, fitted(reason));
+    const timer = setTimeout(() => this.#socket.terminate(), closeMs);
+    this.#socket.once('close', () => clearTimeout(timer));
+    this.#finish();
+  }
+
+  terminate(): void {
+    this.#socket.terminate();
+    this.#finish();
+  }
+
+  /** One turn of the heartbeat: a client that left two pings unanswered is cut, whatever its connection says. */
+  beat(): void {
+    if (this.#quiet !== undefined) this.#quiet += 1;
+    if (this.#unanswered >= missedPongs || (this.#quiet ?? 0) > missedPings) {
+      this.terminate();
+      return;
+    }
+    this.#unanswered += 1;
+    this.#socket.ping();
+  }
+
+  #receive(data: Buffer, isBinary: boolean): void {
+    if (isBinary || !isPing(data.toString('utf8'))) return;
+    this.#quiet = 0;
+    this.send(this.#options.pong);
+  }
+
+  #finish(): void {
+    if (this.gone) return;
+    this.#abort.abort();
+    this.#options.onGone(this);
+    void this.#runDispose();
+  }
+
+  async #runDispose(): Promise<void> {
+    const dispose = this.#dispose;
+    this.#dispose = undefined;
+    try {
+      await dispose?.();
+    } catch (error) {
+      this.#options.onFault(error);
+    }
+  }
+}
+
+function isPing(text: string): boolean {
+  if (text === 'ping') return true;
+  if (!text.includes('"ping"')) return false;
+  try {
+    const message: unknown = JSON.parse(text);
+    return typeof message === 'object' && message !== null && 'type' in message && message.type === 'ping';
+  } catch {
+    return false;
+  }
+}
+
+/** A close reason holds at most 123 bytes. */
+function fitted(reason: string): string {
+  return Buffer.from(reason)
+    .subarray(0, 123)
+    .toString('utf8')
+    .replace(/\uFFFD$/, '');
+}

@@ -1,0 +1,51 @@
+// Interactive documentation of the native listener: the API description and two views of it, without any outside asset.
+import { answer, definePlugin, type Host } from '#core';
+import { loadAsset } from './assets.ts';
+import { explorerPage, referencePage } from './pages.ts';
+
+export default definePlugin({
+  name: 'docs',
+  host: '^1',
+
+  setup(host) {
+    host.route({
+      ...openPage,
+      hidden: false,
+      path: '/openapi.json',
+      summary: 'The description of every route, OpenAPI 3.1',
+      handle: () => {
+        refuseWhenOff(host);
+        return host.openapi();
+      },
+    });
+    for (const page of [explorerPage, referencePage]) {
+      host.route({
+        ...openPage,
+        path: page.path,
+        summary: page.title,
+        handle: () => {
+          refuseWhenOff(host);
+          return answer(page.html, { headers: { ...page.headers, 'Content-Type': 'text/html; charset=utf-8' } });
+        },
+      });
+      host.route({
+        ...openPage,
+        path: `${page.path}/{file...}`,
+        summary: `Assets of ${page.path}`,
+        handle: async ({ params }) => {
+          refuseWhenOff(host);
+          // The page at `<path>/` resolves its relative names one level deeper than the page at `<path>`.
+          const file = (params.file ?? '').replace(`${page.path.slice(1)}/`, '');
+          return file === 'openapi.json' ? host.openapi() : loadAsset(page.assets, file);
+        },
+      });
+    }
+  },
+});
+
+const openPage = { method: 'GET', access: 'public', nativeOnly: true, hidden: true } as const;
+
+function refuseWhenOff(host: Host): void {
+  const isOn = host.find('config.store')?.get('dumb.api_service.docs_enabled') !== false;
+  if (!isOn) throw new host.Problem(404, 'Not found');
+}

@@ -1,0 +1,97 @@
+// The two documentation pages: an explorer that can send requests, and a read-only view; all names in them are relative.
+import type { Asset } from './assets.ts';
+
+export interface DocumentationPage {
+  readonly path: string;
+  readonly title: string;
+  readonly html: string;
+  readonly headers: Record<string, string>;
+  readonly assets: Readonly<Record<string, Asset>>;
+}
+
+const script = 'text/javascript; charset=utf-8';
+const style = 'text/css; charset=utf-8';
+
+/** Both views write styles at run time; scripts come from files alone. */
+const headers = {
+  'Content-Security-Policy': [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self' 'unsafe-inline'",
+    "img-src 'self' data:",
+    "font-src 'self' data:",
+    "connect-src 'self'",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'self'",
+  ].join('; '),
+};
+
+/** The description lies one level above the script, below whatever path prefix a proxy adds. */
+const description = `new URL('../openapi.json', document.currentScript.src).href`;
+
+export const explorerPage: DocumentationPage = {
+  path: '/docs',
+  title: 'Stackwarden API explorer',
+  headers,
+  html: page('Stackwarden API explorer', 'docs/swagger-ui.css', ['docs/swagger-ui-bundle.js', 'docs/start.js']),
+  assets: {
+    'swagger-ui.css': { inPackage: 'swagger-ui-dist/package.json', file: 'swagger-ui.css', type: style },
+    'swagger-ui-bundle.js': { inPackage: 'swagger-ui-dist/package.json', file: 'swagger-ui-bundle.js', type: script },
+    'start.js': {
+      type: script,
+      text: `SwaggerUIBundle({
+  url: ${description},
+  dom_id: '#content',
+  deepLinking: true,
+  docExpansion: 'list',
+  validatorUrl: null,
+});
+`,
+    },
+  },
+};
+
+export const referencePage: DocumentationPage = {
+  path: '/scalar',
+  title: 'Stackwarden API reference',
+  headers,
+  html: page('Stackwarden API reference', undefined, ['scalar/standalone.js', 'scalar/start.js']),
+  assets: {
+    'standalone.js': { inPackage: '@scalar/fastify-api-reference', file: 'js/standalone.js', type: script },
+    'start.js': {
+      type: script,
+      text: `Scalar.createApiReference('#content', {
+  url: ${description},
+  hideTestRequestButton: true,
+  hideClientButton: true,
+  withDefaultFonts: false,
+  telemetry: false,
+  showDeveloperTools: 'never',
+  agent: { disabled: true },
+  mcp: { disabled: true },
+});
+`,
+    },
+  },
+};
+
+function page(title: string, stylesheet: string | undefined, scripts: readonly string[]): string {
+  return [
+    '<!doctype html>',
+    '<html lang="en">',
+    '<head>',
+    '<meta charset="utf-8">',
+    '<meta name="viewport" content="width=device-width, initial-scale=1">',
+    '<link rel="icon" href="data:,">',
+    `<title>${title}</title>`,
+    ...(stylesheet === undefined ? [] : [`<link rel="stylesheet" href="${stylesheet}">`]),
+    '</head>',
+    '<body>',
+    '<div id="content"></div>',
+    ...scripts.map(source => `<script src="${source}"></script>`),
+    '</body>',
+    '</html>',
+    '',
+  ].join('\n');
+}

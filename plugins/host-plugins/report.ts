@@ -1,0 +1,26 @@
+// The wire form of a plugin's report.
+import { z } from 'zod';
+import type { PluginReport } from '#core';
+
+export const answerSchema = z.object({
+  plugins: z.array(
+    z.object({
+      name: z.string(),
+      state: z.enum(['ready', 'failed', 'skipped', 'disabled']),
+      reason: z.string().nullable(),
+      version: z.string().nullable(),
+      loadMs: z.number().nullable().describe('milliseconds for import and set-up'),
+      routes: z.array(z.string()),
+      streams: z.array(z.string()),
+      capabilities: z.array(z.string()),
+      contributions: z.array(z.string()),
+      services: z.array(z.string()),
+      errors: z.record(z.string(), z.number()).describe('faults caught after set-up, by place'),
+    }),
+  ),
+});
+
+/** The folder's path stays inside: it says nothing to a caller and much about the machine. */
+export function toWire({ folder: _folder, ...report }: PluginReport): Omit<PluginReport, 'folder'> {
+  return report;
+}

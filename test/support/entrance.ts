@@ -1,0 +1,125 @@
+// An entrance on a free port without a host around it, for tests of HTTP and WebSocket alone.
+import { connect } from 'node:net';
+import { createHttpEntrance, type EntranceOptions, type HttpServer } from '../../core/http/server.ts';
+import type { AccessCheck, Logger } from '../../core/plugin.ts';
+
+export interface Fault {
+  readonly plugin: string;
+  readonly place: string;
+  readonly error: Error;
+}
+
+export interface TestEntrance {
+  readonly http: HttpServer;
+  readonly port: number;
+  readonly base: string;
+  readonly faults: Fault[];
+  readonly lines: string[];
+  /** Plugins as which something ran. */
+  readonly ran: string[];
+  access: AccessCheck | undefined;
+  config: Record<string, unknown>;
+  stopping: boolean;
+  request(method: string, path: string, options?: RequestInit & { json?: unknown }): Promise<TestAnswer>;
+  /** Sends bytes as they are and resolves with everything that came back until the connection ended. */
+  raw(text: string): Promise<string>;
+  close(): Promise<void>;
+}
+
+export interface TestAnswer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+  // biome-ignore lint/suspicious/noExplicitAny: tests read answers of every shape
+  readonly body: any;
+}
+
+export async function openEntrance(
+  configDir: string,
+  options: Partial<Pick<EntranceOptions, 'checkAnswers' | 'pingMs'>> = {},
+): Promise<TestEntrance> {
+  const faults: Fault[] = [];
+  const lines: string[] = [];
+  const ran: string[] = [];
+  const write = (level: string) => (message: string, error?: unknown) => {
+    lines.push(`${level} ${message}${error instanceof Error ? ` ${error.message}` : ''}`);
+  };
+  const log: Logger = { debug: write('DEBUG'), info: write('INFO'), warn: write('WARNING'), error: write('ERROR') };
+  const http = createHttpEntrance({
+    ...options,
+    log,
+    configDir,
+    version: '1.2.3',
+    config: () => entrance.config,
+    service: name => (name === 'access' ? entrance.access : undefined),
+    stopping: () => entrance.stopping,
+    fault: (plugin, place, error) => faults.push({ plugin, place, error: error as Error }),
+    around: (plugin, fn) => {
+      ran.push(plugin);
+      return fn();
+    },
+  });
+  const { port } = await http.listen({ host: '127.0.0.1', port: 0, retryMs: 0 });
+  const base = `http://127.0.0.1:${port}`;
+  const entrance: TestEntrance = {
+    http,
+    port,
+    base,
+    faults,
+    lines,
+    ran,
+    access: undefined,
+    config: {},
+    stopping: false,
+    async request(method, path, { json, ...init } = {}) {
+      const answer = await fetch(base + path, {
+        method,
+        redirect: 'manual',
+        ...init,
+        ...(json === undefined ? {} : { body: JSON.stringify(json), headers: { 'Content-Type': 'application/json' } }),
+      });
+      const text = await answer.text();
+      const isJson = answer.headers.get('content-type')?.startsWith('application/json');
+      return { status: answer.status, headers: answer.headers, text, body: isJson ? JSON.parse(text) : undefined };
+    },
+    raw: text =>
+      new Promise((resolve, reject) => {
+        const socket = connect(port, '127.0.0.1');
+        let received = '';
+        socket.setEncoding('utf8');
+        socket.on('data', (chunk: string) => {
+          received += chunk;
+        });
+        socket.on('error', reject);
+        socket.on('close', () => resolve(received));
+        socket.write(text);
+      }),
+    close: () => http.close(0),
+  };
+  return entrance;
+}
+
+/** An access check that knows tokens by user name; taking one away revokes it. */
+export function tokenAccess(
+  tokens: Map<string, string>,
+  problem: (detail: string) => Error,
+): AccessCheck & { revoke(): void } {
+  const listeners = new Set<() => void>();
+  return {
+    enabled: () => true,
+    check({ authorization }) {
+      const token = /^bearer (.+)$/i.exec(authorization ?? '')?.[1];
+      if (token === undefined) throw problem('Authentication required');
+      const username = tokens.get(token);
+      if (username === undefined) throw problem('Invalid or expired token');
+      return { username };
+    },
+    onRevoked(listener) {
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
+    },
+    revoke() {
+      for (const listener of listeners) listener();
+    },
+  };
+}

@@ -1,0 +1,98 @@
+// A real host on a free port with its own configuration directory, and small clients for it.
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { request } from 'undici';
+import { WebSocket } from 'ws';
+import { createHost, type HostOptions, type StackwardenHost } from '../../core/host.ts';
+
+export const pluginsDir = fileURLToPath(new URL('../../plugins', import.meta.url));
+
+export interface TestHostOptions extends Partial<HostOptions> {
+  /** Written as stackwarden.json before the start; the gateway is off and ports are free unless it says otherwise. */
+  readonly config?: Record<string, unknown>;
+}
+
+export interface TestAnswer {
+  readonly status: number;
+  readonly headers: Record<string, string | string[] | undefined>;
+  readonly text: string;
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of any shape
+  readonly body: any;
+}
+
+export interface RequestOptions {
+  readonly json?: unknown;
+  readonly body?: string | Buffer;
+  readonly headers?: Record<string, string>;
+}
+
+export interface TestHost {
+  readonly host: StackwardenHost;
+  readonly base: string;
+  readonly configDir: string;
+  request(method: string, pathAndQuery: string, options?: RequestOptions): Promise<TestAnswer>;
+  get(pathAndQuery: string, headers?: Record<string, string>): Promise<TestAnswer>;
+  post(pathAndQuery: string, json?: unknown, headers?: Record<string, string>): Promise<TestAnswer>;
+  ws(pathAndQuery: string): WebSocket;
+  /** Stops the host and removes its directory. */
+  stop(): Promise<void>;
+}
+
+export async function startHost(options: TestHostOptions = {}): Promise<TestHost> {
+  const { config, ...hostOptions } = options;
+  const configDir = options.configDir ?? (await mkdtemp(path.join(tmpdir(), 'stackwarden-test-')));
+  const dumb = (config?.dumb ?? {}) as Record<string, unknown>;
+  const written = {
+    puid: 65_534,
+    pgid: 65_534,
+    ...config,
+    dumb: { log_dir: path.join(configDir, 'log'), gateway: { enabled: false }, ...dumb },
+  };
+  if (config !== undefined || options.configDir === undefined) {
+    await writeFile(path.join(configDir, 'stackwarden.json'), JSON.stringify(written, null, 4));
+  }
+  const host = await createHost({
+    configDir,
+    listen: { port: 0 },
+    ownsProcess: false,
+    deadlines: { importMs: 60_000, setupMs: 60_000 },
+    ...hostOptions,
+  });
+  const base = `http://127.0.0.1:${host.address?.port}`;
+  const send = async (method: string, pathAndQuery: string, { json, body, headers }: RequestOptions = {}) => {
+    const answer = await request(base + pathAndQuery, {
+      method: method as 'GET',
+      headers: { ...(json === undefined ? {} : { 'content-type': 'application/json' }), ...headers },
+      body: json === undefined ? (body ?? null) : JSON.stringify(json),
+    });
+    const text = await answer.body.text();
+    return { status: answer.statusCode, headers: answer.headers, text, body: parse(text) };
+  };
+  return {
+    host,
+    base,
+    configDir,
+    request: send,
+    get: (pathAndQuery, headers) => send('GET', pathAndQuery, headers === undefined ? {} : { headers }),
+    post: (pathAndQuery, json, headers) =>
+      send('POST', pathAndQuery, {
+        ...(json === undefined ? {} : { json }),
+        ...(headers === undefined ? {} : { headers }),
+      }),
+    ws: pathAndQuery => new WebSocket(base.replace('http', 'ws') + pathAndQuery),
+    async stop() {
+      await host.stop();
+      if (options.configDir === undefined) await rm(configDir, { recursive: true, force: true });
+    },
+  };
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

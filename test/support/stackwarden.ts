@@ -1,0 +1,104 @@
+// Stackwarden as a process of its own, run from its sources as its command line would be.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { until } from './until.ts';
+
+const mainFile = fileURLToPath(new URL('../../core/main.ts', import.meta.url));
+const rootDir = path.dirname(path.dirname(mainFile));
+
+export interface RunningStackwarden {
+  readonly child: ChildProcess;
+  readonly base: string;
+  stdout(): string;
+  stderr(): string;
+  /** Resolves when the process has gone. */
+  readonly exited: Promise<{ code: number | null; signal: NodeJS.Signals | null }>;
+}
+
+export interface StackwardenOptions {
+  readonly args?: readonly string[];
+  readonly env?: Record<string, string>;
+}
+
+/** Starts the command; nothing is waited for. */
+export function spawnStackwarden(
+  configDir: string,
+  { args = ['start'], env }: StackwardenOptions = {},
+): RunningStackwarden & { port?: number } {
+  const child = spawn(process.execPath, ['--import=tsx', mainFile, ...args, '--config-dir', configDir], {
+    cwd: rootDir,
+    env: { ...process.env, NODE_OPTIONS: '', TAP: '', ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let stdout = '';
+  let stderr = '';
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    stdout += text;
+  });
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    stderr += text;
+  });
+  const exited = new Promise<{ code: number | null; signal: NodeJS.Signals | null }>(resolve => {
+    child.on('close', (code, signal) => resolve({ code, signal }));
+  });
+  return { child, base: '', stdout: () => stdout, stderr: () => stderr, exited };
+}
+
+/** Starts the service and waits until it answers. The configuration must give `dumb.api_service.port`. */
+export async function startStackwarden(
+  configDir: string,
+  port: number,
+  options: StackwardenOptions = {},
+): Promise<RunningStackwarden> {
+  const running = { ...spawnStackwarden(configDir, options), base: `http://127.0.0.1:${port}` };
+  let gone = false;
+  void running.exited.then(() => {
+    gone = true;
+  });
+  await until(
+    async () => {
+      if (gone) return true;
+      return (await fetch(`${running.base}/host/plugins`)).ok;
+    },
+    { timeoutMs: 60_000, what: 'the service to answer' },
+  );
+  if (gone) throw new Error(`the service ended at once: ${running.stderr()}`);
+  return running;
+}
+
+/** Writes a configuration with its own free port, its own log directory and no gateway; returns the port. */
+export async function writeConfig(configDir: string, config: Record<string, unknown> = {}): Promise<number> {
+  const port = await freePort();
+  const dumb = (config.dumb ?? {}) as Record<string, unknown>;
+  await mkdir(configDir, { recursive: true });
+  await writeFile(
+    path.join(configDir, 'stackwarden.json'),
+    JSON.stringify({
+      puid: 65_534,
+      pgid: 65_534,
+      ...config,
+      dumb: {
+        log_dir: path.join(configDir, 'log'),
+        gateway: { enabled: false },
+        api_service: { port },
+        ...dumb,
+      },
+    }),
+  );
+  return port;
+}
+
+/** A port that was free a moment ago. */
+export function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer();
+    server.on('error', reject);
+    server.listen(0, '127.0.0.1', () => {
+      const { port } = server.address() as { port: number };
+      server.close(() => resolve(port));
+    });
+  });
+}
