@@ -53,5 +53,8 @@ export async function writeExample({ configDir, templatesDir }: ExampleOptions):
       config_dir: directory,
     },
   };
-  await writeFile(path.join(configDir, 'stackwarden.json'), `${JSON.stringify(config, null, 4)}\n`, { mode: 0o600, flag: 'wx' });
+  await writeFile(path.join(configDir, 'stackwarden.json'), `${JSON.stringify(config, null, 4)}\n`, {
+    mode: 0o600,
+    flag: 'wx',
+  });
 }

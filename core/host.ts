@@ -117,7 +117,7 @@ class RunningHost implements StackwardenHost {
     this.#openEntrance();
     await this.#loadPlugins();
     if (this.#options.rehearsal) return;
-    this.#watchPlugins();
+    await this.#watchPlugins();
     this.#config.startWatching();
     this.#checkRequired();
     await this.#listen();
@@ -260,8 +260,8 @@ class RunningHost implements StackwardenHost {
     await this.#set.refresh();
   }
 
-  #watchPlugins(): void {
-    const unwatch = watchPluginFolders(this.#pluginDirs(), this.log, names => void this.#set?.refresh(names));
+  async #watchPlugins(): Promise<void> {
+    const unwatch = await watchPluginFolders(this.#pluginDirs(), this.log, names => void this.#set?.refresh(names));
     this.#disposers.push(unwatch);
   }
 

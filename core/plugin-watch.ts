@@ -1,15 +1,17 @@
 // Watches the plugin directories: a folder that appears, changes or disappears is reported by name, in quiet batches.
+import { once } from 'node:events';
 import path from 'node:path';
 import { watch } from 'chokidar';
 import type { Logger } from './plugin.ts';
 
 const QUIET_MS = 200;
 
-export function watchPluginFolders(
+/** Resolves when every change from now on is noticed. */
+export async function watchPluginFolders(
   directories: readonly string[],
   log: Logger,
   onChange: (names: ReadonlySet<string>) => void,
-): () => Promise<void> {
+): Promise<() => Promise<void>> {
   let changed = new Set<string>();
   let timer: NodeJS.Timeout | undefined;
   const report = (): void => {
@@ -33,6 +35,7 @@ export function watchPluginFolders(
     timer.unref();
   });
   watcher.on('error', error => log.warn('plugin folders cannot be watched; changes need a restart', error));
+  await once(watcher, 'ready');
   return async () => {
     clearTimeout(timer);
     await watcher.close();

@@ -11,8 +11,9 @@ export type { ConfigChange, ConfigStore, ConfigUpdateResult, NamedBlock } from '
 export { writeFileAtomic } from './config/write.ts';
 export { queryBoolean, queryInteger, queryList, queryNumber } from './http/query.ts';
 export type { HttpEntrance } from './http/server.ts';
+export { formatLine } from './log/format.ts';
 export type { LogHub, LogLine } from './log/hub.ts';
-export { type LogLevel, parseLevel } from './log/levels.ts';
+export { findLevel, type LogLevel, parseLevel, passes } from './log/levels.ts';
 export { isSecretKey, redact } from './log/redact.ts';
 export { RotatingFile, type RotatingFileOptions } from './log/rotating-file.ts';
 export { Problem } from './problem.ts';

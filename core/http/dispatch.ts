@@ -46,7 +46,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
     if (route.query !== undefined) call.query = parsed(route.query, 'query', parseQuery(queryText));
     if (mutating) {
       const value = await readJson(request, route.bodyLimitBytes ?? defaultLimitBytes);
-      if (route.body !== undefined) call.body = parsed(route.body, 'body', value ?? {});
+      if (route.body !== undefined) call.body = parsed(route.body, 'body', value === undefined ? {} : value);
     }
     return checked(route, await options.around(plugin, () => route.handle(call)));
   }

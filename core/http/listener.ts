@@ -81,11 +81,21 @@ export async function openListener(options: ListenerOptions): Promise<Listener> 
 
 function listen(server: ReturnType<typeof createServer>, host: string, port: number): Promise<void> {
   return new Promise((resolve, reject) => {
-    server.once('error', reject);
-    server.listen({ host, port }, () => {
-      server.off('error', reject);
+    const settle = (): void => {
+      server.off('error', failed);
+      server.off('listening', listening);
+    };
+    const failed = (error: Error): void => {
+      settle();
+      reject(error);
+    };
+    const listening = (): void => {
+      settle();
       resolve();
-    });
+    };
+    server.once('error', failed);
+    server.once('listening', listening);
+    server.listen({ host, port });
   });
 }
 

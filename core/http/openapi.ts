@@ -79,7 +79,7 @@ function queryParameters(schema: JsonObject): JsonObject[] {
 function jsonSchema(schema: z.ZodType, name: string, io: 'input' | 'output', schemas: JsonObject): JsonObject {
   let described: JsonObject;
   try {
-    described = { ...z.toJSONSchema(schema, { io, unrepresentable: 'any' }) };
+    described = { ...z.toJSONSchema(schema, { io, unrepresentable: 'any', override: showDefault }) };
   } catch (error) {
     return { description: `This schema cannot be shown: ${(error as Error).message}` };
   }
@@ -97,6 +97,12 @@ function jsonSchema(schema: z.ZodType, name: string, io: 'input' | 'output', sch
   delete moved.$defs;
   schemas[name] = moved;
   return { $ref: `#/components/schemas/${name}` };
+}
+
+/** Without this the defaults of values that are read from text would be left out. */
+function showDefault({ zodSchema, jsonSchema }: { zodSchema: z.core.$ZodTypes; jsonSchema: JsonObject }): void {
+  const { def } = zodSchema._zod;
+  if (def.type === 'default') jsonSchema.default = def.defaultValue;
 }
 
 function streamList(streams: readonly Stream[]): string {

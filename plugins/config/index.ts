@@ -16,7 +16,8 @@ export default definePlugin({
       if (found === undefined) throw new Problem(404, 'Process not found');
       return found;
     };
-    const shown = (value: unknown) => (store.get('dumb.api_service.mask_secrets') === true ? store.masked(value) : value);
+    const shown = (value: unknown) =>
+      store.get('dumb.api_service.mask_secrets') === true ? store.masked(value) : value;
 
     host.route({
       method: 'GET',

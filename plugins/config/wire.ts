@@ -7,7 +7,11 @@ export const readQuery = z.object({ process_name: z.string().optional() });
 export const updateBody = z.object({
   process_name: z.string().nullable().optional().describe('absent: the update is merged into the whole configuration'),
   updates: z.record(z.string(), z.unknown()),
-  persist: z.boolean().nullable().optional().describe('default: true for the whole configuration, false for one service'),
+  persist: z
+    .boolean()
+    .nullable()
+    .optional()
+    .describe('default: true for the whole configuration, false for one service'),
 });
 
 export const updateAnswer = z.object({
@@ -24,6 +28,13 @@ export const updateAnswer = z.object({
 
 export const blockSchemaBody = z.object({ process_name: z.string() });
 
-export function resultToWire({ restartRequired, persisted, changed, overridden, warnings, revision }: ConfigUpdateResult) {
+export function resultToWire({
+  restartRequired,
+  persisted,
+  changed,
+  overridden,
+  warnings,
+  revision,
+}: ConfigUpdateResult) {
   return { persisted, changed, overridden, restart_required: restartRequired, warnings, revision };
 }

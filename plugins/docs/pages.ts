@@ -9,6 +9,10 @@ export interface DocumentationPage {
   readonly assets: Readonly<Record<string, Asset>>;
 }
 
+/** Only located, never imported: the packages are large and their files are for browsers. */
+const swagger = import.meta.resolve('swagger-ui-dist/package.json');
+const scalar = import.meta.resolve('@scalar/fastify-api-reference');
+
 const script = 'text/javascript; charset=utf-8';
 const style = 'text/css; charset=utf-8';
 
@@ -36,8 +40,8 @@ export const explorerPage: DocumentationPage = {
   headers,
   html: page('Stackwarden API explorer', 'docs/swagger-ui.css', ['docs/swagger-ui-bundle.js', 'docs/start.js']),
   assets: {
-    'swagger-ui.css': { inPackage: 'swagger-ui-dist/package.json', file: 'swagger-ui.css', type: style },
-    'swagger-ui-bundle.js': { inPackage: 'swagger-ui-dist/package.json', file: 'swagger-ui-bundle.js', type: script },
+    'swagger-ui.css': { file: new URL('swagger-ui.css', swagger), type: style },
+    'swagger-ui-bundle.js': { file: new URL('swagger-ui-bundle.js', swagger), type: script },
     'start.js': {
       type: script,
       text: `SwaggerUIBundle({
@@ -58,7 +62,7 @@ export const referencePage: DocumentationPage = {
   headers,
   html: page('Stackwarden API reference', undefined, ['scalar/standalone.js', 'scalar/start.js']),
   assets: {
-    'standalone.js': { inPackage: '@scalar/fastify-api-reference', file: 'js/standalone.js', type: script },
+    'standalone.js': { file: new URL('js/standalone.js', scalar), type: script },
     'start.js': {
       type: script,
       text: `Scalar.createApiReference('#content', {

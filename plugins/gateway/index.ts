@@ -5,7 +5,6 @@ import { createGateway } from './gateway.ts';
 export interface GatewayConfig {
   enabled: boolean;
   host: string;
-  /** Acts at the next start, like every key of this section. */
   port: number;
   /** Folder of a console to serve; empty: a page that says where things are. */
   static_dir: string;

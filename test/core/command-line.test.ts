@@ -71,5 +71,5 @@ t.test('a second host on the same directory, and a port in use', async t => {
   await writeConfig(path.join(configDir, 'b'), { dumb: { api_service: { port: address.port } } });
   const blocked = spawnStackwarden(path.join(configDir, 'b'));
   t.equal((await blocked.exited).code, 1);
-  t.match(blocked.stderr(), new RegExp(`^stackwarden: .*port ${address.port}.*\n$`));
+  t.match(blocked.stderr(), new RegExp(`^stackwarden: .*127.0.0.1:${address.port}.*\n$`));
 });

@@ -7,7 +7,14 @@ import { Problem } from '../../core/problem.ts';
 
 const route = (method: HttpMethod, path: string): Route => ({ method, path, summary: path, handle: () => path });
 
-const badRequest = new Problem(400, '');
+function refusal(run: () => unknown): number | undefined {
+  try {
+    run();
+    return undefined;
+  } catch (error) {
+    return error instanceof Problem ? error.status : undefined;
+  }
+}
 
 function found(routes: RouteMap, method: string, path: string): unknown {
   const match = routes.find(method, path);
@@ -34,8 +41,14 @@ t.test('routes', async t => {
   t.same(found(routes, 'HEAD', '/process'), ['/process', {}], 'HEAD is served by GET');
   t.same(found(routes, 'PUT', '/process'), ['GET', 'HEAD', 'POST']);
   t.same(found(routes, 'PUT', '/users/me'), ['GET', 'HEAD']);
-  t.throws(() => routes.find('GET', '/users/%zz'), badRequest);
-  t.throws(() => routes.find('GET', '/users/%00'), badRequest);
+  t.equal(
+    refusal(() => routes.find('GET', '/users/%zz')),
+    400,
+  );
+  t.equal(
+    refusal(() => routes.find('GET', '/users/%00')),
+    400,
+  );
   t.equal(found(routes, 'GET', '/__proto__'), undefined);
 
   t.throws(() => routes.add('b', route('GET', '/process')), { message: /GET \/process of b .* by a/ });
@@ -88,7 +101,11 @@ t.test('query strings', async t => {
   t.same(parseQuery('s[]=a&s=b'), { s: ['a', 'b'] });
   t.same(parseQuery('a=%zz&b=%ff'), { a: '%zz', b: '�' }, 'malformed escapes never throw');
   for (const key of ['__proto__', 'constructor', 'prototype', '__proto__[]', '__proto__%5B0%5D']) {
-    t.throws(() => parseQuery(`${key}=1`), badRequest, key);
+    t.equal(
+      refusal(() => parseQuery(`${key}=1`)),
+      400,
+      key,
+    );
   }
   t.equal(({} as Record<string, unknown>)['1'], undefined);
 });

@@ -80,7 +80,12 @@ export async function openEntrance(
       });
       const text = await answer.text();
       const isJson = answer.headers.get('content-type')?.startsWith('application/json');
-      return { status: answer.status, headers: answer.headers, text, body: isJson ? JSON.parse(text) : undefined };
+      return {
+        status: answer.status,
+        headers: answer.headers,
+        text,
+        body: isJson && text !== '' ? JSON.parse(text) : undefined,
+      };
     },
     raw: text =>
       new Promise((resolve, reject) => {

@@ -1,0 +1,86 @@
+// Ports of managed processes: who claims which, whether one is taken, and the next one that is free.
+import { createServer } from 'node:net';
+import { type NamedBlock, Problem } from '#core';
+
+export const PORT_KEYS = ['port', 'frontend_port', 'backend_port', 'webdav_port'] as const;
+
+const LAST_PORT = 65_535;
+
+export interface PortChange {
+  readonly key: string;
+  readonly from: number;
+  readonly to: number;
+}
+
+/** Ports that a block configures, by key; anything but an integer from 1 to 65535 is none. */
+export function portsOf(block: Readonly<Record<string, unknown>>): ReadonlyMap<string, number> {
+  return new Map(
+    PORT_KEYS.map(key => [key, block[key]] as const).filter(
+      (entry): entry is readonly [(typeof PORT_KEYS)[number], number] => isPort(entry[1]),
+    ),
+  );
+}
+
+function isPort(value: unknown): value is number {
+  return typeof value === 'number' && Number.isInteger(value) && value >= 1 && value <= LAST_PORT;
+}
+
+/**
+ * The changes that let `block` start: a port that an enabled entry before it claims, or that a foreign process holds,
+ * moves upward to the next that is neither. Throws a Problem 500 when none is left.
+ */
+export async function resolvePorts(block: NamedBlock, all: readonly NamedBlock[]): Promise<PortChange[]> {
+  const claimed = claimsBefore(block, all);
+  const others = new Set(
+    all
+      .filter(other => other !== block && other.block.enabled === true)
+      .flatMap(other => [...portsOf(other.block).values()]),
+  );
+  const changes: PortChange[] = [];
+  const taken = new Set<number>();
+  for (const [key, port] of portsOf(block.block)) {
+    if (!claimed.has(port) && !taken.has(port) && !(await isBusy(port))) {
+      taken.add(port);
+      continue;
+    }
+    const free = await nextFree(
+      port,
+      candidate => others.has(candidate) || claimed.has(candidate) || taken.has(candidate),
+    );
+    if (free === undefined)
+      throw new Problem(500, `${block.processName}: no free port was found above ${port}; nothing was changed`);
+    taken.add(free);
+    changes.push({ key, from: port, to: free });
+  }
+  return changes;
+}
+
+/** The product's own entries claim first, then the others in file order; only enabled ones claim. */
+function claimsBefore(block: NamedBlock, all: readonly NamedBlock[]): ReadonlySet<number> {
+  const own = all.filter(other => other.path[0] === 'dumb' && other !== block && other.block.enabled !== false);
+  const before = all.slice(0, all.indexOf(block)).filter(other => other.block.enabled === true);
+  return new Set([...own, ...before].flatMap(other => [...portsOf(other.block).values()]));
+}
+
+async function nextFree(after: number, isClaimed: (port: number) => boolean): Promise<number | undefined> {
+  for (let port = after + 1; port <= LAST_PORT; port += 1) {
+    if (!isClaimed(port) && !(await isBusy(port))) return port;
+  }
+  return undefined;
+}
+
+/** A bind on both loopback addresses tells; a family that the machine lacks is no hindrance. */
+async function isBusy(port: number): Promise<boolean> {
+  const results = await Promise.all([bindFails(port, '127.0.0.1'), bindFails(port, '::1'), bindFails(port, '0.0.0.0')]);
+  return results.includes(true);
+}
+
+function bindFails(port: number, host: string): Promise<boolean> {
+  return new Promise(resolve => {
+    const server = createServer();
+    server.once('error', (error: NodeJS.ErrnoException) =>
+      resolve(error.code === 'EADDRINUSE' || error.code === 'EACCES'),
+    );
+    server.listen({ port, host, exclusive: true }, () => server.close(() => resolve(false)));
+  });
+}

@@ -1,0 +1,44 @@
+// How far a spool was consumed, and how large the service log was then: enough to go on exactly there after any kill.
+import { type FileHandle, open } from 'node:fs/promises';
+
+export interface Position {
+  /** Bytes of the spool whose lines stand in the log. */
+  readonly consumedBytes: number;
+  /** Inode of the log that the next line goes to, 0 when there is none. */
+  readonly logInode: number;
+  readonly logBytes: number;
+}
+
+const START: Position = { consumedBytes: 0, logInode: 0, logBytes: 0 };
+const RECORD_BYTES = 64;
+
+/** One record, rewritten in place by a single write within one page, which a kill cannot tear. */
+export class PositionFile {
+  readonly #handle: FileHandle;
+
+  private constructor(handle: FileHandle) {
+    this.#handle = handle;
+  }
+
+  static async open(file: string): Promise<{ positions: PositionFile; last: Position }> {
+    const handle = await open(file, 'a+', 0o600).then(async created => {
+      await created.close();
+      return open(file, 'r+');
+    });
+    const { buffer, bytesRead } = await handle.read(Buffer.alloc(RECORD_BYTES), 0, RECORD_BYTES, 0);
+    const numbers = buffer.toString('latin1', 0, bytesRead).trim().split(' ').map(Number);
+    const [consumedBytes, logInode, logBytes] = numbers;
+    const valid = numbers.length === 3 && numbers.every(Number.isSafeInteger);
+    const last = valid ? ({ consumedBytes, logInode, logBytes } as Position) : START;
+    return { positions: new PositionFile(handle), last };
+  }
+
+  async record({ consumedBytes, logInode, logBytes }: Position): Promise<void> {
+    const text = `${consumedBytes} ${logInode} ${logBytes}`.padEnd(RECORD_BYTES - 1);
+    await this.#handle.write(Buffer.from(`${text}\n`, 'latin1'), 0, RECORD_BYTES, 0);
+  }
+
+  close(): Promise<void> {
+    return this.#handle.close();
+  }
+}

@@ -1,0 +1,71 @@
+// What the next host needs to adopt this one's processes, rewritten on every launch and exit before anything else happens.
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { z } from 'zod';
+import type { Logger } from '#core';
+
+const recordSchema = z.object({
+  pid: z.number().int(),
+  pgid: z.number().int(),
+  start_time: z.number().describe('clock ticks after boot'),
+  boot_id: z.string(),
+  started_at: z.number().describe('Unix seconds'),
+  run_id: z.string(),
+  spool: z.string(),
+  block_digest: z.string().describe('of the configuration block that was launched'),
+});
+
+const stateSchema = z.object({ version: z.literal(1), processes: z.record(z.string(), recordSchema) });
+
+export type ProcessRecord = z.output<typeof recordSchema>;
+
+export class StateFile {
+  readonly #file: string;
+  readonly #log: Logger;
+  #records = new Map<string, ProcessRecord>();
+
+  constructor(directory: string, log: Logger) {
+    this.#file = path.join(directory, 'state.json');
+    this.#log = log;
+  }
+
+  /** Records of the previous host. A file that cannot be understood is set aside. */
+  load(): ReadonlyMap<string, ProcessRecord> {
+    let text: string;
+    try {
+      text = readFileSync(this.#file, 'utf8');
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') this.#log.error(`${this.#file} cannot be read`, error);
+      return new Map();
+    }
+    try {
+      this.#records = new Map(Object.entries(stateSchema.parse(JSON.parse(text)).processes));
+    } catch (error) {
+      const aside = `${this.#file}.corrupt-${Date.now()}`;
+      renameSync(this.#file, aside);
+      this.#log.error(`the supervisor's state was not readable and is kept as ${aside}`, error);
+    }
+    return new Map(this.#records);
+  }
+
+  set(processName: string, record: ProcessRecord): void {
+    this.#records.set(processName, record);
+    this.#save();
+  }
+
+  delete(processName: string): void {
+    if (this.#records.delete(processName)) this.#save();
+  }
+
+  /** Synchronous: between a launch and its record there is no moment in which a kill could make a process unknown. */
+  #save(): void {
+    const text = JSON.stringify({ version: 1, processes: Object.fromEntries(this.#records) }, null, 2);
+    try {
+      mkdirSync(path.dirname(this.#file), { recursive: true, mode: 0o700 });
+      writeFileSync(`${this.#file}.new`, text, { mode: 0o600 });
+      renameSync(`${this.#file}.new`, this.#file);
+    } catch (error) {
+      this.#log.error(`${this.#file} cannot be written; a restart of Stackwarden would not know its processes`, error);
+    }
+  }
+}

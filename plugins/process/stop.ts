@@ -1,0 +1,79 @@
+// Ends everything that one launch brought into being: its group, and descendants that left the group.
+import { setTimeout as delay } from 'node:timers/promises';
+import { Problem } from '#core';
+import { RUN_VARIABLE } from './launch-plan.ts';
+import {
+  groupMembers,
+  isAlive,
+  type ProcessIdentity,
+  type ProcessStat,
+  processesWithVariable,
+  readStat,
+} from './proc-table.ts';
+
+export interface StopTarget {
+  readonly processName: string;
+  readonly leader: ProcessIdentity;
+  readonly pgid: number;
+  readonly runId: string;
+}
+
+const POLL_MS = 250;
+const AFTER_KILL_MS = 5_000;
+
+/** Living processes of a launch, the host never among them. */
+export function survivors({ leader, pgid, runId }: StopTarget): ProcessStat[] {
+  const found = new Map(processesWithVariable(RUN_VARIABLE, runId).map(stat => [stat.pid, stat]));
+  // A group id cannot be given out again while the group lives, but a pid that was used again may lead a new one.
+  const leaderNow = readStat(pgid);
+  const ownGroup = leaderNow === null || leaderNow.startTime === leader.startTime;
+  if (ownGroup) for (const stat of groupMembers(pgid)) found.set(stat.pid, stat);
+  found.delete(process.pid);
+  return [...found.values()];
+}
+
+/** Signals once, waits for `graceMs` or until `hurry` fires, then kills. Throws a Problem 500 when something outlives that. */
+export async function stopProcesses(
+  target: StopTarget,
+  signal: NodeJS.Signals,
+  graceMs: number,
+  hurry?: AbortSignal,
+): Promise<void> {
+  signalAll(target, signal);
+  if (await gone(target, graceMs, hurry)) return;
+  const deadline = performance.now() + AFTER_KILL_MS;
+  while (performance.now() < deadline) {
+    signalAll(target, 'SIGKILL');
+    if (await gone(target, POLL_MS)) return;
+  }
+  throw new Problem(500, `Failed to stop ${target.processName}: process group ${target.pgid} is still active`);
+}
+
+/** Kills at once, without waiting. */
+export function killProcesses(target: StopTarget): void {
+  signalAll(target, 'SIGKILL');
+}
+
+function signalAll(target: StopTarget, signal: NodeJS.Signals): void {
+  const living = survivors(target);
+  if (living.some(stat => stat.pgid === target.pgid)) send(-target.pgid, signal);
+  else if (isAlive(target.leader)) send(target.leader.pid, signal);
+  for (const stat of living) if (stat.pgid !== target.pgid) send(stat.pid, signal);
+}
+
+function send(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+  }
+}
+
+async function gone(target: StopTarget, withinMs: number, hurry?: AbortSignal): Promise<boolean> {
+  const deadline = performance.now() + withinMs;
+  for (let pauseMs = 10; ; pauseMs = Math.min(pauseMs * 2, POLL_MS)) {
+    if (survivors(target).length === 0) return true;
+    if (performance.now() >= deadline || hurry?.aborted) return false;
+    await delay(pauseMs);
+  }
+}

@@ -1,0 +1,427 @@
+// One managed process: its states, its operations one at a time, its launches and exits. `#move` alone changes the status.
+import { createHash, randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import { type Host, type NamedBlock, Problem, parseLevel } from '#core';
+import type { Capture, CaptureSession, CaptureTarget } from './capture.ts';
+import type {
+  ExitRecord,
+  LaunchPlan,
+  ProcessEventType,
+  ProcessSnapshot,
+  ProcessStatus,
+  StartOutcome,
+  StartTrigger,
+} from './contract.ts';
+import { checkLaunchable, launch } from './launch.ts';
+import { createLaunchPlan, RUN_VARIABLE } from './launch-plan.ts';
+import { resolvePorts } from './ports.ts';
+import { identify, isAlive, type ProcessIdentity } from './proc-table.ts';
+import type { ProcessRecord, StateFile } from './state-file.ts';
+import { killProcesses, type StopTarget, stopProcesses, survivors } from './stop.ts';
+import { waitForDependencies } from './waits.ts';
+
+const OBSERVATION_MS = 2_000;
+const ADOPTED_POLL_MS = 500;
+const DEFAULT_GRACE_MS = 30_000;
+const CANCELLED = Symbol('start cancelled');
+
+/** What every supervised process shares. */
+export interface Supervision {
+  readonly host: Host;
+  readonly capture: Capture;
+  readonly state: StateFile;
+  prepare(plan: LaunchPlan): Promise<LaunchPlan>;
+  onStatus(snapshot: ProcessSnapshot): void;
+  onStarted(snapshot: ProcessSnapshot): void;
+  onExited(snapshot: ProcessSnapshot, exit: ExitRecord): void;
+  onEvent(type: ProcessEventType, processName: string, reason: string | null): void;
+  ownsLogFile(block: NamedBlock): boolean;
+}
+
+interface Running {
+  readonly target: StopTarget;
+  readonly session: CaptureSession;
+  readonly startedAt: number;
+  readonly startedMs: number;
+  readonly adopted: boolean;
+  readonly blockDigest: string;
+  /** Resolves when the exit was dealt with. */
+  readonly ended: Promise<void>;
+}
+
+export class SupervisedProcess {
+  readonly #with: Supervision;
+  #block: NamedBlock;
+  #status: ProcessStatus = 'stopped';
+  #running: Running | undefined;
+  #starting: { readonly outcome: Promise<StartOutcome>; readonly abort: AbortController } | undefined;
+  #stopping: Promise<void> | undefined;
+  #restarting: Promise<void> | undefined;
+  #waitingFor: string | null = null;
+  #lastFailureReason: string | null = null;
+  #lastExit: ExitRecord | null = null;
+  #stoppedByUser = false;
+
+  constructor(block: NamedBlock, supervision: Supervision) {
+    this.#block = block;
+    this.#with = supervision;
+  }
+
+  get block(): NamedBlock {
+    return this.#block;
+  }
+
+  snapshot(): ProcessSnapshot {
+    const running = this.#running;
+    return {
+      processName: this.#block.processName,
+      configKey: this.#block.configKey,
+      status: this.#status,
+      pid: running?.target.leader.pid ?? null,
+      pgid: running?.target.pgid ?? null,
+      startedAt: running?.startedAt ?? null,
+      startedMonotonicMs: running?.startedMs ?? null,
+      waitingFor: this.#waitingFor === null ? [] : [this.#waitingFor],
+      lastFailureReason: this.#lastFailureReason,
+      lastExit: this.#lastExit,
+      stoppedByUser: this.#stoppedByUser,
+      restartRequired: running?.adopted === true && running.blockDigest !== digestOf(this.#block),
+      adopted: running?.adopted ?? false,
+    };
+  }
+
+  /** The configuration changed. */
+  async reconfigure(block: NamedBlock): Promise<void> {
+    this.#block = block;
+    await this.#running?.session.retarget(this.#captureTarget());
+  }
+
+  async start(trigger: StartTrigger): Promise<StartOutcome> {
+    await this.#stopping?.catch(() => undefined);
+    if (this.#status === 'running') return { status: 'already-running', waitingFor: [] };
+    if (this.#starting === undefined) {
+      const abort = new AbortController();
+      const outcome = this.#runStart(trigger, abort.signal).finally(() => {
+        this.#starting = undefined;
+      });
+      this.#starting = { outcome, abort };
+    }
+    return this.#starting.outcome;
+  }
+
+  /** `byUser`: auto-restart leaves the process alone afterwards. */
+  async stop({
+    byUser = false,
+    hurry,
+  }: {
+    byUser?: boolean;
+    hurry?: AbortSignal;
+  } = {}): Promise<'stopped' | 'not-running' | 'already-stopping'> {
+    if (byUser) this.#stoppedByUser = true;
+    if (this.#stopping !== undefined) {
+      await this.#stopping;
+      return 'already-stopping';
+    }
+    if (this.#starting === undefined && this.#running === undefined) return 'not-running';
+    this.#stopping = this.#runStop(hurry).finally(() => {
+      this.#stopping = undefined;
+    });
+    await this.#stopping;
+    return 'stopped';
+  }
+
+  restart(trigger: StartTrigger): Promise<void> {
+    this.#restarting ??= this.#runRestart(trigger).finally(() => {
+      this.#restarting = undefined;
+    });
+    return this.#restarting;
+  }
+
+  /** Kills without waiting. */
+  kill(): void {
+    this.#starting?.abort.abort(CANCELLED);
+    if (this.#running !== undefined) killProcesses(this.#running.target);
+  }
+
+  /** pids that are still alive, for the messages of a shutdown. */
+  livingPids(): number[] {
+    return this.#running === undefined ? [] : survivors(this.#running.target).map(stat => stat.pid);
+  }
+
+  /** Goes on with a process that an earlier host launched. */
+  async adopt(record: ProcessRecord): Promise<boolean> {
+    const leader: ProcessIdentity = { pid: record.pid, startTime: record.start_time, bootId: record.boot_id };
+    if (!isAlive(leader)) return false;
+    const target = { processName: this.#block.processName, leader, pgid: record.pgid, runId: record.run_id };
+    const session = await this.#with.capture.open(this.#captureTarget(), record.spool);
+    const ended = this.#watchAdopted(leader).then(() => this.#exited({ code: null, signal: null }));
+    this.#running = {
+      target,
+      session,
+      startedAt: record.started_at,
+      startedMs: performance.now() - (Date.now() - record.started_at * 1_000),
+      adopted: true,
+      blockDigest: record.block_digest,
+      ended,
+    };
+    this.#move('running');
+    return true;
+  }
+
+  /** A verified process may follow; until then nobody can tell. */
+  markUnknown(): void {
+    this.#move('unknown');
+  }
+
+  markStopped(): void {
+    this.#move('stopped');
+  }
+
+  async #runRestart(trigger: StartTrigger): Promise<void> {
+    await this.stop();
+    await this.start(trigger);
+  }
+
+  async #runStart(trigger: StartTrigger, signal: AbortSignal): Promise<StartOutcome> {
+    const { processName } = this.#block;
+    if (trigger === 'request' || trigger === 'restart') this.#stoppedByUser = false;
+    this.#lastFailureReason = null;
+    this.#lastExit = null;
+    this.#move('starting');
+    try {
+      const draft = createLaunchPlan(this.#planInput(trigger, signal));
+      await this.#with.prepare(draft);
+      signal.throwIfAborted();
+      await this.#adjustPorts();
+      await waitForDependencies(this.#block.block, {
+        processName,
+        signal,
+        log: this.#with.host.log,
+        fetch: this.#with.host.fetch,
+        boot: trigger === 'boot',
+        onWaiting: what => {
+          this.#waitingFor = what;
+          this.#with.onStatus(this.snapshot());
+        },
+      });
+      // The ports may have moved, so the plan is made again from the block as it is now.
+      const plan = await this.#with.prepare(createLaunchPlan(this.#planInput(trigger, signal)));
+      await checkLaunchable(plan);
+      signal.throwIfAborted();
+      await this.#launch(plan);
+      await this.#observe(signal);
+    } catch (error) {
+      throw await this.#failStart(error, signal);
+    }
+    this.#move('running');
+    this.#with.onStarted(this.snapshot());
+    this.#with.onEvent('service_start', processName, null);
+    return { status: 'started', waitingFor: [] };
+  }
+
+  async #failStart(error: unknown, signal: AbortSignal): Promise<Problem> {
+    const { processName } = this.#block;
+    const running = this.#running;
+    if (running !== undefined) {
+      await stopProcesses(running.target, 'SIGTERM', this.#graceMs()).catch((late: unknown) =>
+        this.#with.host.log.error(`${processName} could not be cleared away after its failed start`, late),
+      );
+      await running.ended;
+    }
+    const problem = signal.aborted
+      ? new Problem(409, `Start of ${processName} was cancelled`, { cause: error })
+      : asProblem(error);
+    if (!signal.aborted) {
+      this.#lastFailureReason = problem.message;
+      this.#with.onEvent('service.start.failed', processName, problem.message);
+    }
+    if (this.#stopping === undefined) this.#move('stopped');
+    return problem;
+  }
+
+  async #adjustPorts(): Promise<void> {
+    const store = this.#with.host.use('config.store');
+    const { processName } = this.#block;
+    const block = store.findBlock(processName) ?? this.#block;
+    const changes = await resolvePorts(block, store.blocks());
+    if (changes.length === 0) return;
+    for (const { key, from, to } of changes) {
+      this.#with.host.log.warn(`${processName}: ${key} ${from} is in use, ${to} is taken instead`);
+    }
+    const updates = Object.fromEntries(changes.map(({ key, to }) => [key, to]));
+    try {
+      await store.update({ processName, updates, persist: true, actor: 'process' });
+    } catch (error) {
+      throw new Problem(500, `${processName} was not started: its changed port could not be saved`, { cause: error });
+    }
+    this.#block = store.findBlock(processName) ?? this.#block;
+  }
+
+  async #launch(plan: LaunchPlan): Promise<void> {
+    const { processName } = this.#block;
+    const runId = randomUUID();
+    const session = await this.#with.capture.open(this.#captureTarget());
+    try {
+      const { pid, exited } = await launch({ ...plan, env: { ...plan.env, [RUN_VARIABLE]: runId } }, session.spoolFile);
+      const startedAt = Date.now() / 1_000;
+      const leader = identify(pid) ?? { pid, startTime: 0, bootId: '' };
+      const blockDigest = digestOf(this.#block);
+      this.#with.state.set(processName, {
+        pid,
+        pgid: pid,
+        start_time: leader.startTime,
+        boot_id: leader.bootId,
+        started_at: startedAt,
+        run_id: runId,
+        spool: session.spoolFile,
+        block_digest: blockDigest,
+      });
+      this.#running = {
+        target: { processName, leader, pgid: pid, runId },
+        session,
+        startedAt,
+        startedMs: performance.now(),
+        adopted: false,
+        blockDigest,
+        ended: exited.then(exit => this.#exited(exit)),
+      };
+    } catch (error) {
+      await session.finish();
+      throw error;
+    }
+  }
+
+  /** The process must live for two seconds; a service that ends with 0 has failed too. */
+  async #observe(signal: AbortSignal): Promise<void> {
+    const running = this.#running;
+    if (running === undefined) return;
+    const waited = new AbortController();
+    await Promise.race([
+      running.ended,
+      delay(OBSERVATION_MS, undefined, { signal: AbortSignal.any([signal, waited.signal]) }),
+    ]);
+    waited.abort();
+    if (this.#running !== undefined) return;
+    const how =
+      this.#lastExit?.code === null ? (this.#lastExit.signal ?? 'unknown') : `exit code ${this.#lastExit?.code}`;
+    const line = running.session.bestErrorLine();
+    throw new Problem(
+      500,
+      `${this.#block.processName} failed to stay running (${how})${line === null ? '' : `: ${line}`}`,
+    );
+  }
+
+  async #runStop(hurry: AbortSignal | undefined): Promise<void> {
+    const starting = this.#starting;
+    this.#move('stopping');
+    starting?.abort.abort(CANCELLED);
+    await starting?.outcome.catch(() => undefined);
+    const running = this.#running;
+    if (running !== undefined) {
+      try {
+        await stopProcesses(running.target, this.#stopSignal(), this.#graceMs(), hurry);
+      } catch (error) {
+        this.#move('running');
+        throw error;
+      }
+      await running.ended;
+    }
+    this.#move('stopped');
+    this.#with.onEvent('service_stop', this.#block.processName, null);
+  }
+
+  /** The leader is gone: what is left of its group goes too, its output is read to the end, then the exit is told. */
+  async #exited({ code, signal }: { code: number | null; signal: string | null }): Promise<void> {
+    const running = this.#running;
+    if (running === undefined) return;
+    const asked = this.#stopping !== undefined || this.#starting?.abort.signal.aborted === true;
+    const { processName } = this.#block;
+    if (!asked && survivors(running.target).length > 0) {
+      await stopProcesses(running.target, this.#stopSignal(), this.#graceMs()).catch((error: unknown) =>
+        this.#with.host.log.error(`what ${processName} left behind could not be ended`, error),
+      );
+    }
+    await running.session.finish();
+    const exit: ExitRecord = {
+      code,
+      signal,
+      reason: describeExit(code, signal, asked),
+      at: Date.now() / 1_000,
+      unexpected: !asked,
+    };
+    this.#running = undefined;
+    this.#lastExit = exit;
+    this.#with.state.delete(processName);
+    const wasRunning = this.#status === 'running';
+    if (wasRunning) this.#move('stopped');
+    this.#with.onExited(this.snapshot(), exit);
+    if (!wasRunning) return;
+    this.#with.host.log.warn(`${processName} stopped unexpectedly: ${exit.reason}`);
+    this.#with.onEvent('service.stopped.unexpectedly', processName, exit.reason);
+  }
+
+  /** Only a process's own parent is told of its end; here the process table is asked. */
+  async #watchAdopted(leader: ProcessIdentity): Promise<void> {
+    const { signal } = this.#with.host;
+    while (isAlive(leader))
+      await delay(ADOPTED_POLL_MS, undefined, { signal, ref: false }).catch(() => new Promise(() => undefined));
+  }
+
+  #move(status: ProcessStatus): void {
+    if (this.#status === status) return;
+    this.#status = status;
+    this.#with.onStatus(this.snapshot());
+  }
+
+  #planInput(trigger: StartTrigger, signal: AbortSignal) {
+    const root = this.#with.host.use('config.store').root();
+    return { block: this.#block, root, trigger, signal, env: process.env };
+  }
+
+  #captureTarget(): CaptureTarget {
+    const { processName, block, configKey } = this.#block;
+    const root = this.#with.host.use('config.store').root();
+    const asRoot = process.getuid?.() === 0;
+    return {
+      processName,
+      logFile: this.#with.ownsLogFile(this.#block) ? String(block.log_file) : null,
+      logLevel: parseLevel(typeof block.log_level === 'string' ? block.log_level : 'DEBUG'),
+      suppressed: block.suppress_logging === true || configKey === 'dumb_api_service',
+      owner: asRoot ? { uid: Number(root.puid), gid: Number(root.pgid) } : null,
+    };
+  }
+
+  #stopPolicy() {
+    return [...this.#with.host.contributions('process.stop-policy').values()].find(
+      policy => policy.configKey === this.#block.configKey,
+    );
+  }
+
+  #stopSignal(): NodeJS.Signals {
+    const { stop_signal: signal } = this.#block.block;
+    return typeof signal === 'string' ? (signal as NodeJS.Signals) : (this.#stopPolicy()?.signal ?? 'SIGTERM');
+  }
+
+  #graceMs(): number {
+    const { stop_grace_seconds: seconds } = this.#block.block;
+    return typeof seconds === 'number' ? seconds * 1_000 : (this.#stopPolicy()?.graceMs ?? DEFAULT_GRACE_MS);
+  }
+}
+
+function asProblem(error: unknown): Problem {
+  if (error instanceof Problem) return error;
+  const message = error instanceof Error ? error.message : String(error);
+  return new Problem(500, `Failed to setup project: ${message}`, { cause: error });
+}
+
+function describeExit(code: number | null, signal: string | null, asked: boolean): string {
+  if (signal === 'SIGKILL' && !asked) return 'Killed by signal SIGKILL (possibly out of memory)';
+  if (signal !== null) return `Killed by signal ${signal}`;
+  return code === null
+    ? 'Exited; the code is unknown because it was started by an earlier run'
+    : `Exited with code ${code}`;
+}
+
+function digestOf({ block }: NamedBlock): string {
+  return createHash('sha256').update(JSON.stringify(block)).digest('hex').slice(0, 16);
+}

@@ -1,0 +1,189 @@
+import { existsSync } from 'node:fs';
+import { readdir, readFile, symlink, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import path from 'node:path';
+import t, { type Test } from 'tap';
+import { WebSocket } from 'ws';
+import type { Listener } from '../../../core/http/listener.ts';
+import { openEntrance, type TestEntrance } from '../../support/entrance.ts';
+import { until } from '../../support/until.ts';
+
+const folder = new URL('../../../plugins/gateway/', import.meta.url);
+const isHere = existsSync(new URL('index.ts', folder));
+
+interface Gated {
+  readonly native: TestEntrance;
+  readonly listener: Listener;
+  get(path: string, headers?: Record<string, string>): Promise<{ status: number; headers: Headers; text: string }>;
+  send(method: string, path: string, headers?: Record<string, string>): Promise<number>;
+}
+
+async function open(t: Test, staticDir = ''): Promise<Gated> {
+  const { createGateway } = (await import(
+    new URL('gateway.ts', folder).href
+  )) as typeof import('../../../plugins/gateway/gateway.ts');
+  const native = await openEntrance(t.testdirName);
+  t.teardown(() => native.close());
+  const gateway = createGateway({ entrance: native.http, staticDir, nativeUrl: 'http://127.0.0.1:8000' });
+  const listener = await native.http.open({ host: '127.0.0.1', port: 0, ...gateway });
+  t.teardown(() => listener.close(0));
+  const base = `http://127.0.0.1:${listener.port}`;
+  return {
+    native,
+    listener,
+    async get(path, headers = {}) {
+      const answer = await fetch(base + path, { headers, redirect: 'manual' });
+      return { status: answer.status, headers: answer.headers, text: await answer.text() };
+    },
+    async send(method, path, headers = {}) {
+      const answer = await fetch(base + path, { method, headers });
+      await answer.text();
+      return answer.status;
+    },
+  };
+}
+
+t.test('the API below /api', { skip: !isHere }, async t => {
+  t.testdir();
+  const { native, get, send } = await open(t);
+  const echo = ({ query }: { query: unknown }) => query ?? 'root';
+  const { z } = await import('zod');
+  const query = z.object({ a: z.string() }).optional();
+  native.http.addRoute('a', { method: 'GET', path: '/', summary: '/', handle: echo });
+  native.http.addRoute('a', { method: 'GET', path: '/api', summary: '/api', handle: () => 'inner' });
+  native.http.addRoute('a', { method: 'GET', path: '/config', summary: 'c', query, handle: echo });
+  native.http.addRoute('a', { method: 'POST', path: '/config', summary: 'c', handle: () => 'posted' });
+  native.http.addRoute('a', { method: 'GET', path: '/docs', summary: 'd', nativeOnly: true, handle: () => 'docs' });
+
+  t.equal((await get('/api')).text, '"root"');
+  t.equal((await get('/api/')).text, '"root"');
+  t.equal((await get('/api/api')).text, '"inner"', 'one prefix is removed');
+  t.equal((await get('/api/config/?a=x+y')).text, '{"a":"x y"}');
+  t.equal((await get('/apiconfig?a=1')).status, 404, 'only at a segment boundary');
+  t.equal((await get('/config?a=1')).status, 404, 'not without the prefix');
+  t.equal((await get('/api/docs')).status, 404, 'native pages stay native');
+  t.equal((await native.request('GET', '/docs')).body, 'docs');
+  t.equal((await get('/api/config?a=1')).headers.get('x-robots-tag'), 'noindex, nofollow');
+  t.equal((await get('/api/unknown')).status, 404);
+  t.equal(await send('POST', '/api/config'), 200);
+  t.equal(await send('POST', '/other'), 404);
+});
+
+t.test('pages of other origins', { skip: !isHere }, async t => {
+  t.testdir();
+  const { native, listener, send, get } = await open(t);
+  native.http.addRoute('a', { method: 'POST', path: '/x', summary: 'x', handle: () => 1 });
+  native.http.addRoute('a', { method: 'GET', path: '/x', summary: 'x', handle: () => 1 });
+  native.http.addStream('a', { path: '/ws/x', summary: 'x', open: client => void client.send('hello') });
+  const own = `http://127.0.0.1:${listener.port}`;
+  const dial = (path: string, headers: Record<string, string> = {}) =>
+    new Promise<string>((resolve, reject) => {
+      const socket = new WebSocket(`ws://127.0.0.1:${listener.port}${path}`, { headers });
+      socket.once('error', reject);
+      socket.once('message', data => {
+        resolve(String(data));
+        socket.close();
+      });
+    });
+  t.equal(await send('POST', '/api/x', { Origin: own }), 200);
+  for (const origin of ['http://evil.example', 'null', 'http://127.0.0.1', 'nonsense']) {
+    t.equal(await send('POST', '/api/x', { Origin: origin }), 403, origin);
+    await t.rejects(dial('/ws/x', { Origin: origin }), /403/, `socket of ${origin}`);
+  }
+  t.equal(await send('POST', '/api/x', { Origin: 'http://localhost' }), 200, 'an allowed origin');
+  t.equal((await get('/api/x', { Origin: 'http://evil.example' })).status, 200, 'reading is not acting');
+  t.equal(await dial('/ws/x'), 'hello');
+  t.equal(await dial('/ws/x?a=1', { Origin: own }), 'hello');
+  await t.rejects(dial('/ws/unknown'), /404/);
+  await t.rejects(dial('/api/ws/x'), /404/);
+  await t.rejects(dial('/'), /404/);
+});
+
+t.test('without a console', { skip: !isHere }, async t => {
+  t.testdir();
+  const { get, send } = await open(t);
+  const page = await get('/');
+  t.equal(page.status, 200);
+  t.match(page.text, /href="http:\/\/127\.0\.0\.1:8000\/docs"/);
+  t.equal((await get('/anything', { Accept: 'text/html' })).status, 404);
+  t.equal(await send('HEAD', '/'), 200);
+  t.equal(await send('OPTIONS', '/'), 204);
+});
+
+t.test('a static console', { skip: !isHere }, async t => {
+  const dir = t.testdir({
+    secret: 'secret',
+    console: { 'index.html': '<h1>', 'app.js': 'run()', 'empty.txt': '', sub: { 'index.html': 'sub', 'a b.css': 'x' } },
+    console2: { 'x.txt': 'sibling' },
+  });
+  await symlink(path.join(dir, 'secret'), path.join(dir, 'console', 'leak'));
+  await symlink('app.js', path.join(dir, 'console', 'alias.js'));
+  const { get, send } = await open(t, path.join(dir, 'console'));
+  const html = { Accept: 'text/html,*/*' };
+  t.match(await get('/'), { status: 200, text: '<h1>' });
+  const script = await get('/app.js?v=1');
+  t.match([script.text, script.headers.get('content-type')], ['run()', 'text/javascript; charset=utf-8']);
+  t.equal(script.headers.get('x-robots-tag'), 'noindex, nofollow');
+  t.equal(script.headers.get('x-content-type-options'), 'nosniff');
+  t.equal((await get('/alias.js')).text, 'run()', 'a link that stays inside');
+  t.equal((await get('/sub/a%20b.css')).text, 'x');
+  t.match(await get('/empty.txt'), { status: 200, text: '' });
+  t.match(
+    await get('/services/Some%20Name', html),
+    { status: 200, text: '<h1>' },
+    'unknown pages belong to the console',
+  );
+  t.equal((await get('/missing.js')).status, 404, 'unknown files do not');
+  t.equal((await get('/sub')).status, 404, 'no folder listing');
+  for (const hostile of ['/leak', '/..%2fsecret', '/%2e%2e/secret', '/..%2fconsole2/x.txt', '/%00', '/%zz', '/%ff']) {
+    const answer = await get(hostile);
+    t.equal(answer.status, 404, hostile);
+    t.notMatch(answer.text, /secret|sibling/);
+  }
+  t.equal((await get('/leak', html)).text, '<h1>');
+  t.equal(await send('HEAD', '/app.js'), 200);
+  await writeFile(path.join(dir, 'console', 'app.js'), 'changed()');
+  t.equal((await get('/app.js')).text, 'changed()');
+});
+
+t.test('in a host', { skip: !isHere }, async t => {
+  const { startHost } = await import('../../support/host.ts');
+  const logged = async (configDir: string, pattern: RegExp) => {
+    const dir = path.join(configDir, 'log');
+    const texts = await Promise.all((await readdir(dir)).map(name => readFile(path.join(dir, name), 'utf8')));
+    return texts.join('').match(pattern);
+  };
+  const start = async (t: Test, dumb: Record<string, unknown>) => {
+    const host = await startHost({ plugins: ['gateway'], config: { dumb } });
+    t.teardown(() => host.stop());
+    return host;
+  };
+
+  await t.test('it serves on its port, and warns when everybody can reach it', async t => {
+    const host = await start(t, { gateway: { enabled: true, host: '0.0.0.0', port: 0 } });
+    const line = await until(() => logged(host.configDir, /gateway on http:\/\/0\.0\.0\.0:(\d+)/));
+    t.equal((await fetch(`http://127.0.0.1:${line[1]}/`)).status, 200);
+    t.equal((await fetch(`http://127.0.0.1:${line[1]}/api/unknown`)).status, 404);
+    t.ok(await logged(host.configDir, /WARNING.*authentication is off/));
+    await host.stop();
+    await t.rejects(fetch(`http://127.0.0.1:${line[1]}/`), 'its listener ends with the host');
+  });
+
+  await t.test('its port is taken: one warning, and the host runs on', async t => {
+    const other = createServer();
+    await new Promise<void>(resolve => other.listen(0, '127.0.0.1', resolve));
+    t.teardown(() => other.close());
+    const { port } = other.address() as { port: number };
+    const host = await start(t, { gateway: { enabled: true, port } });
+    t.ok(await until(() => logged(host.configDir, /WARNING.*no gateway: .*already in use/)));
+    t.equal((await host.get('/unknown')).status, 404);
+  });
+
+  await t.test('it steps aside for the managed frontend', async t => {
+    const host = await start(t, {
+      gateway: { enabled: true, port: 3999 },
+      frontend: { enabled: true, process_name: 'DUMB Frontend', port: 3999 },
+    });
+    t.ok(await until(() => logged(host.configDir, /stepping aside: the managed frontend serves port 3999/)));
+  });
+});

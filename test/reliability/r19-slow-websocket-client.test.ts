@@ -1,0 +1,84 @@
+// R19: a client that stops reading costs a bounded amount of memory, is closed with 4409, and delays nobody else.
+import { connect } from 'node:net';
+import t from 'tap';
+import { WebSocket } from 'ws';
+import type { StreamClient } from '../../core/plugin.ts';
+import { openEntrance } from '../support/entrance.ts';
+import { until } from '../support/until.ts';
+
+const limitBytes = 4 * 1024 * 1024;
+const messageBytes = 64 * 1024;
+const handshake = [
+  'GET /ws/flood?slow HTTP/1.1',
+  'Host: x',
+  'Connection: Upgrade',
+  'Upgrade: websocket',
+  'Sec-WebSocket-Version: 13',
+  'Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==',
+  '\r\n',
+].join('\r\n');
+
+for (const readsAfterwards of [false, true]) {
+  t.test(readsAfterwards ? 'it reads again: it learns why' : 'it never reads again: it is cut', async t => {
+    const entrance = await openEntrance(t.testdir());
+    t.teardown(() => entrance.close());
+    const clients = new Map<string, StreamClient>();
+    let disposed = 0;
+    entrance.http.addStream('a', {
+      path: '/ws/flood',
+      summary: 'flood',
+      open(client) {
+        clients.set(client.query.has('slow') ? 'slow' : 'quick', client);
+        return () => {
+          disposed += 1;
+        };
+      },
+    });
+    const slow = connect(entrance.port, '127.0.0.1');
+    t.teardown(() => slow.destroy());
+    slow.on('error', () => undefined);
+    slow.write(handshake);
+    slow.pause();
+    const quick = new WebSocket(`ws://127.0.0.1:${entrance.port}/ws/flood`);
+    t.teardown(() => quick.terminate());
+    let quickMessages = 0;
+    quick.on('message', () => {
+      quickMessages += 1;
+    });
+    await until(() => clients.size === 2);
+
+    const message = Buffer.alloc(messageBytes, 'x');
+    const client = clients.get('slow') as StreamClient;
+    let mostUnsent = 0;
+    let sent = 0;
+    while (!client.signal.aborted && sent < 10_000) {
+      client.send(message);
+      mostUnsent = Math.max(mostUnsent, client.unsentBytes);
+      clients.get('quick')?.send(message);
+      sent += 1;
+      await new Promise(resolve => setImmediate(resolve));
+    }
+    t.equal(client.signal.aborted, true, 'given up');
+    t.equal(disposed, 1, 'what the stream opened for it ended');
+    t.ok(mostUnsent > limitBytes, 'not before the limit');
+    t.ok(mostUnsent < limitBytes + 2 * messageBytes, `at most one message more: ${mostUnsent}`);
+    const unsent = client.unsentBytes;
+    for (let i = 0; i < 100; i++) client.send(message);
+    t.ok(client.unsentBytes <= unsent + 200, 'and nothing is queued for it any more');
+    await until(() => quickMessages === sent);
+    t.pass('the other client got everything');
+
+    if (readsAfterwards) {
+      const received: Buffer[] = [];
+      slow.on('data', chunk => received.push(chunk));
+      slow.resume();
+      const code = Buffer.from([4409 >> 8, 4409 & 0xff]);
+      await until(() => Buffer.concat(received.slice(-2)).includes(code));
+      t.pass('the close frame with 4409 arrives');
+    } else {
+      await until(() => client.unsentBytes === 0);
+      t.pass('its connection was cut and its queue released');
+    }
+    t.same(entrance.faults, []);
+  });
+}
