@@ -1,0 +1,78 @@
+// Which process waits for which at boot: what the configuration itself says, and what signal plugins contribute.
+import type { NamedBlock } from '#core';
+import type { BootDependencies } from './contract.ts';
+
+export interface BootOrder {
+  /** Process names that each process starts after; cycles are broken in file order. */
+  readonly needs: ReadonlyMap<string, ReadonlySet<string>>;
+  /** Each broken cycle, spelt out. */
+  readonly cycles: readonly string[];
+}
+
+export function bootOrder(blocks: readonly NamedBlock[], sources: Iterable<BootDependencies>): BootOrder {
+  const all = [...sources];
+  const wanted = new Map(
+    blocks.map(block => [
+      block.processName,
+      new Set([
+        ...configuredDependencies(block, blocks),
+        ...all.flatMap(source => [...source.dependenciesOf(block, blocks)]),
+      ]),
+    ]),
+  );
+  const needs = new Map<string, Set<string>>();
+  const cycles: string[] = [];
+  for (const { processName } of blocks) {
+    const accepted = new Set<string>();
+    needs.set(processName, accepted);
+    for (const other of wanted.get(processName) ?? []) {
+      if (other === processName || !wanted.has(other)) continue;
+      const path = pathBetween(other, processName, needs);
+      if (path === undefined) accepted.add(other);
+      else cycles.push([processName, ...path].join(' -> '));
+    }
+  }
+  return { needs, cycles };
+}
+
+/** Names in `wait_for_url` links, and local ports that a wait names and another process listens on. */
+function configuredDependencies({ processName, block }: NamedBlock, blocks: readonly NamedBlock[]): string[] {
+  const urls = listOf(block.wait_for_url).map(entry =>
+    typeof entry === 'string' ? { url: entry } : (entry as Record<string, unknown>),
+  );
+  const tcp = listOf(block.wait_for_tcp) as Record<string, unknown>[];
+  const named = urls.map(entry => entry.process_name).filter(name => typeof name === 'string');
+  const ports = new Set([...urls.map(entry => localPort(entry.url)), ...tcp.map(entry => entry.port)]);
+  const listeners = blocks.filter(other =>
+    ['port', 'frontend_port', 'backend_port', 'webdav_port'].some(key => ports.has(other.block[key])),
+  );
+  return [...named, ...listeners.map(other => other.processName)].filter(name => name !== processName);
+}
+
+function localPort(url: unknown): number | undefined {
+  if (typeof url !== 'string' || !URL.canParse(url)) return undefined;
+  const { hostname, port, protocol } = new URL(url);
+  if (!['127.0.0.1', 'localhost', '[::1]'].includes(hostname)) return undefined;
+  return port === '' ? (protocol === 'https:' ? 443 : 80) : Number(port);
+}
+
+function listOf(value: unknown): unknown[] {
+  if (value === undefined || value === null) return [];
+  return Array.isArray(value) ? value : [value];
+}
+
+function pathBetween(
+  from: string,
+  to: string,
+  needs: ReadonlyMap<string, ReadonlySet<string>>,
+  seen = new Set<string>(),
+): string[] | undefined {
+  if (from === to) return [to];
+  if (seen.has(from)) return undefined;
+  seen.add(from);
+  for (const next of needs.get(from) ?? []) {
+    const rest = pathBetween(next, to, needs, seen);
+    if (rest !== undefined) return [from, ...rest];
+  }
+  return undefined;
+}

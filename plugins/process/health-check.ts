@@ -1,0 +1,143 @@
+// Whether a running process is well: its ports accept, then its own health address is asked and its words are understood.
+import type { Host, NamedBlock } from '#core';
+import type { HealthReport, HealthStatus, ProcessProbe } from './contract.ts';
+import { portsOf } from './ports.ts';
+import { acceptsTcp } from './waits.ts';
+
+const PORT_TIMEOUT_MS = 1_500;
+const HTTP_TIMEOUT_MS = 2_500;
+const MAX_BODY_BYTES = 64 * 1024;
+const PORT_VARIABLES = ['PORT', 'FRONTEND_PORT', 'BACKEND_PORT', 'WEBDAV_PORT'];
+const STATE_KEYS = ['status', 'state', 'health', 'overallStatus'];
+const MAX_COMPONENTS = 12;
+
+const WORDS: readonly (readonly [HealthStatus, RegExp])[] = [
+  ['unhealthy', /^(down|fail(ed|ing|ure)?|error|critical|unavailable|stopped|unhealthy|not[ _-]?ready)/i],
+  ['degraded', /^(warn(ing)?|degraded|partial|unknown)/i],
+  ['starting', /^(starting|initiali[sz]ing|migrating|pending|warming)/i],
+  ['healthy', /^(ok|healthy|up|ready|running|pong|pass(ed|ing)?|success(ful)?|alive|true)/i],
+];
+
+/** Throws only on a fault of its own; an answer that tells nothing good is a report like any other. */
+export async function checkHealth(
+  block: NamedBlock,
+  probes: Iterable<ProcessProbe>,
+  fetch: Host['fetch'],
+): Promise<HealthReport> {
+  const host = probeHost(block.block.host);
+  const ports = checkedPorts(block.block);
+  const accepted = await Promise.all(ports.map(port => acceptsTcp(host, port, PORT_TIMEOUT_MS)));
+  const refused = ports.find((_port, index) => accepted[index] === false);
+  if (refused !== undefined) {
+    return report('unhealthy', `Port ${host}:${refused} not responding`, { probe: 'tcp', host, port: refused, ports });
+  }
+  const probe = probeOf(block, probes);
+  if (probe === undefined)
+    return report('healthy', null, ports.length > 0 ? { probe: 'tcp', host, ports } : { probe: 'process' });
+  return askHttp(probe, fetch);
+}
+
+export function report(status: HealthStatus, reason: string | null, details: Record<string, unknown>): HealthReport {
+  return { status, healthy: status !== 'unhealthy', reason, details };
+}
+
+function probeHost(host: unknown): string {
+  return typeof host !== 'string' || ['', '0.0.0.0', '::', 'localhost'].includes(host) ? '127.0.0.1' : host;
+}
+
+function checkedPorts(block: Readonly<Record<string, unknown>>): number[] {
+  const env = (block.env ?? {}) as Record<string, unknown>;
+  const fromEnv = PORT_VARIABLES.map(name => Number(env[name])).filter(
+    port => Number.isInteger(port) && port > 0 && port < 65_536,
+  );
+  return [...new Set([...portsOf(block).values(), ...fromEnv])];
+}
+
+interface HttpProbe {
+  readonly path: string;
+  readonly port: number;
+  readonly marker: string | undefined;
+  readonly jsonKey: string | undefined;
+}
+
+/** The block's own `health` wins over what is known of its kind. */
+function probeOf({ block, configKey }: NamedBlock, probes: Iterable<ProcessProbe>): HttpProbe | undefined {
+  const own = block.health as { path: string; port?: number } | undefined;
+  const known = [...probes].find(probe => probe.configKey === configKey);
+  const path = own?.path ?? known?.path;
+  const port = own?.port ?? block[known?.portKey ?? 'port'];
+  if (path === undefined || typeof port !== 'number') return undefined;
+  return { path, port, marker: known?.marker, jsonKey: known?.jsonKey };
+}
+
+async function askHttp({ path, port, marker, jsonKey }: HttpProbe, fetch: Host['fetch']): Promise<HealthReport> {
+  const startedMs = performance.now();
+  const details = { probe: 'http', endpoint: path, port };
+  let answer: Awaited<ReturnType<Host['fetch']>>;
+  try {
+    answer = await fetch(`http://127.0.0.1:${port}${path}`, {
+      timeoutMs: HTTP_TIMEOUT_MS,
+      redirects: 0,
+      maxBytes: MAX_BODY_BYTES,
+    });
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    if (message.includes('larger than'))
+      return report('degraded', `${path} answers more than ${MAX_BODY_BYTES} bytes`, details);
+    return report('unhealthy', `${path} does not answer`, {
+      ...details,
+      error_type: error instanceof Error ? error.name : 'Error',
+    });
+  }
+  const { status, text } = answer;
+  const json = parseObject(text);
+  const word = STATE_KEYS.map(key => json?.[key]).find(
+    value => typeof value === 'string' || typeof value === 'boolean',
+  );
+  const told = {
+    ...details,
+    http_status: status,
+    latency_ms: Math.round(performance.now() - startedMs),
+    ...(word === undefined ? {} : { reported_status: String(word).slice(0, 80) }),
+    ...componentsOf(json),
+  };
+  const reported = word === undefined ? undefined : meaningOf(String(word));
+  if (reported !== undefined)
+    return report(reported, reported === 'healthy' ? null : `${path} reports ${String(word).slice(0, 80)}`, told);
+  if (status >= 200 && status < 300) {
+    const lacks =
+      (marker !== undefined && !text.includes(marker)) ||
+      (jsonKey !== undefined && !Object.hasOwn(json ?? {}, jsonKey));
+    return lacks
+      ? report('degraded', `${path} answers something else than expected`, told)
+      : report('healthy', null, told);
+  }
+  return report(status >= 500 ? 'unhealthy' : 'degraded', `${path} answers ${status}`, told);
+}
+
+function meaningOf(word: string): HealthStatus | undefined {
+  return WORDS.find(([, pattern]) => pattern.test(word.trim()))?.[0];
+}
+
+function parseObject(text: string): Record<string, unknown> | undefined {
+  try {
+    const value = JSON.parse(text) as unknown;
+    return typeof value === 'object' && value !== null && !Array.isArray(value)
+      ? (value as Record<string, unknown>)
+      : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function componentsOf(json: Record<string, unknown> | undefined): { components?: { name: string; status: string }[] } {
+  const source = json?.components ?? json?.entries ?? json?.checks;
+  if (typeof source !== 'object' || source === null || Array.isArray(source)) return {};
+  const components = Object.entries(source)
+    .slice(0, MAX_COMPONENTS)
+    .map(([name, value]) => ({
+      name: name.slice(0, 80),
+      status: String((value as Record<string, unknown> | null)?.status ?? value).slice(0, 80),
+    }));
+  return components.length === 0 ? {} : { components };
+}

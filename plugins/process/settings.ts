@@ -1,0 +1,153 @@
+// Configuration of supervision: the keys that every process block may have, and the sections of `dumb` that steer it.
+import { z } from 'zod';
+import type { StartupSettings } from './startup.ts';
+
+const port = z.number().int().min(1).max(65_535);
+const clock = z.string().regex(/^([01]\d|2[0-3]):[0-5]\d$/, 'a time of day as HH:MM is expected');
+const texts = z.array(z.string());
+const oneOrMany = z.union([z.string(), texts]);
+const seconds = z.number().min(0);
+
+const urlWait = z.looseObject({
+  url: z.string().min(1),
+  auth: z.looseObject({ user: z.string(), password: z.string() }).optional(),
+  probe_method: z.string().optional(),
+  probe_headers: z.record(z.string(), z.string()).optional(),
+  timeout: z.number().positive().optional(),
+  expected_json_path: z.string().optional(),
+});
+const tcpWait = z.looseObject({
+  name: z.string().optional(),
+  host: z.string().optional(),
+  port,
+  timeout: z.number().positive().optional(),
+});
+
+/** Without defaults: an editor in a browser would write them into the block. */
+export const blockSchema = z.looseObject({
+  enabled: z.boolean().optional().describe('started at boot and shown on the dashboard'),
+  process_name: z.string().min(1).describe('unique name'),
+  command: oneOrMany.optional().describe('program and arguments; a text is split as a shell would, no shell runs'),
+  config_dir: z.string().optional().describe('working directory'),
+  config_file: z.string().optional(),
+  env: z
+    .record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.null()]))
+    .optional()
+    .describe('null removes a variable'),
+  host: z.string().optional(),
+  port: port.optional(),
+  frontend_port: port.optional(),
+  backend_port: port.optional(),
+  webdav_port: port.optional(),
+  health: z
+    .looseObject({ path: z.string().startsWith('/'), port: port.optional() })
+    .optional()
+    .describe('an address that answers 2xx while the service is well'),
+  log_file: z.string().optional(),
+  access_log_file: z.string().optional(),
+  log_level: z.string().optional(),
+  suppress_logging: z.boolean().optional(),
+  wait_for_url: z.union([z.string(), urlWait, z.array(z.union([z.string(), urlWait]))]).optional(),
+  wait_for_dir: z.union([z.string(), z.array(z.union([z.string(), z.looseObject({ path: z.string() })]))]).optional(),
+  wait_for_mounts: texts.optional(),
+  wait_for_tcp: z.union([tcpWait, z.array(tcpWait)]).optional(),
+  wait_timeout_seconds: seconds.optional(),
+  platforms: texts.optional(),
+  repo_owner: z.string().optional(),
+  repo_name: z.string().optional(),
+  release_version_enabled: z.boolean().optional(),
+  release_version: z.string().optional(),
+  branch_enabled: z.boolean().optional(),
+  branch: z.string().optional(),
+  commit_sha: z
+    .string()
+    .regex(/^([0-9a-f]{40})?$/i, 'empty or 40 hexadecimal digits are expected')
+    .optional(),
+  pinned_version: z.string().optional(),
+  clear_on_update: z.boolean().optional(),
+  exclude_dirs: texts.optional(),
+  auto_update: z.boolean().optional(),
+  auto_update_mode: z.enum(['install', 'check_only']).optional(),
+  auto_update_interval: z.number().optional(),
+  auto_update_start_time: clock.optional(),
+  symlink_backup_start_time: clock.optional(),
+  core_service: oneOrMany.optional(),
+  core_services: oneOrMany.optional(),
+  stop_signal: z.enum(['SIGTERM', 'SIGINT', 'SIGQUIT']).optional(),
+  stop_grace_seconds: z.number().min(1).max(600).optional(),
+});
+
+export const startupSection = z.looseObject({
+  readiness_timeout_seconds: seconds.default(300),
+  readiness_poll_interval_seconds: z.number().positive().default(5),
+  stabilization_seconds: seconds.default(15),
+});
+
+export const shutdownSection = z.looseObject({
+  timeout_seconds: z.number().min(10).max(900).default(120).describe('budget of the whole shutdown'),
+  keep_services: z.boolean().default(false).describe('SIGTERM leaves the services running for the next start to adopt'),
+});
+
+const restartKeys = {
+  restart_on_unhealthy: z.boolean(),
+  healthcheck_interval: z.number(),
+  unhealthy_threshold: z.number().int().min(1),
+  max_restarts: z.number().int().min(0),
+  window_seconds: z.number().min(1),
+  backoff_seconds: z.array(seconds),
+  grace_period_seconds: seconds,
+};
+
+export const autoRestartSection = z.looseObject({
+  enabled: z.boolean().default(false),
+  restart_on_unhealthy: restartKeys.restart_on_unhealthy.default(true),
+  healthcheck_interval: restartKeys.healthcheck_interval.default(30),
+  unhealthy_threshold: restartKeys.unhealthy_threshold.default(3),
+  max_restarts: restartKeys.max_restarts.default(3),
+  window_seconds: restartKeys.window_seconds.default(300),
+  backoff_seconds: restartKeys.backoff_seconds.default([5, 15, 45, 120]),
+  grace_period_seconds: restartKeys.grace_period_seconds.default(30),
+  services: z
+    .array(
+      z.looseObject({
+        process_name: z.string(),
+        enabled: z.boolean().optional(),
+        ...z.object(restartKeys).partial().shape,
+      }),
+    )
+    .default([]),
+});
+
+export type AutoRestartSettings = z.output<typeof autoRestartSection>;
+
+/** The sections as they are now; one that does not fit counts as absent, and `GET /config` shows it all the same. */
+export class SupervisionSettings {
+  readonly #get: (path: readonly string[]) => unknown;
+
+  constructor(get: (path: readonly string[]) => unknown) {
+    this.#get = get;
+  }
+
+  startup(): StartupSettings {
+    const section = this.#read('startup', startupSection);
+    return {
+      readinessTimeoutMs: section.readiness_timeout_seconds * 1_000,
+      pollMs: section.readiness_poll_interval_seconds * 1_000,
+      stabilizationMs: section.stabilization_seconds * 1_000,
+    };
+  }
+
+  shutdown(): { readonly budgetMs: number; readonly keepServices: boolean } {
+    const section = this.#read('shutdown', shutdownSection);
+    return { budgetMs: section.timeout_seconds * 1_000, keepServices: section.keep_services };
+  }
+
+  autoRestart(): AutoRestartSettings {
+    return this.#read('auto_restart', autoRestartSection);
+  }
+
+  #read<Schema extends z.ZodType>(name: string, schema: Schema): z.output<Schema> {
+    const parsed = schema.safeParse(this.#get(['dumb', name]) ?? {});
+    return parsed.success ? parsed.data : schema.parse({});
+  }
+}

@@ -1,0 +1,132 @@
+// The phases of a boot, from initializing to ready or degraded, and what became of each expected service.
+import { setTimeout as delay } from 'node:timers/promises';
+import type { StartupPhase, StartupReport } from './contract.ts';
+
+export interface StartupSettings {
+  readonly readinessTimeoutMs: number;
+  readonly pollMs: number;
+  readonly stabilizationMs: number;
+}
+
+const TERMINAL: readonly StartupPhase[] = ['ready', 'degraded', 'shutting_down'];
+
+export interface ReadinessSource {
+  /** Whether the process runs and its health is healthy or degraded. */
+  ready(processName: string): Promise<boolean> | boolean;
+  /** Stopped by a user, disabled or gone from the configuration: it is waited for no longer. */
+  excused(processName: string): boolean;
+}
+
+export class Startup {
+  readonly #startedAt = Date.now() / 1_000;
+  readonly #onPhase: (report: StartupReport) => void;
+  #phase: StartupPhase = 'initializing';
+  #completedAt: number | null = null;
+  #completedMs: number | null = null;
+  #expected: readonly string[] = [];
+  readonly #services = new Map<string, { state: 'pending' | 'starting' | 'ready' | 'failed'; reason: string | null }>();
+  readonly #failures = new Map<string, string>();
+
+  constructor(onPhase: (report: StartupReport) => void) {
+    this.#onPhase = onPhase;
+  }
+
+  get phase(): StartupPhase {
+    return this.#phase;
+  }
+
+  get terminal(): boolean {
+    return TERMINAL.includes(this.#phase);
+  }
+
+  /** Monotonic milliseconds at which a terminal phase was reached first, or null. */
+  get completedMs(): number | null {
+    return this.#completedMs;
+  }
+
+  report(): StartupReport {
+    return {
+      phase: this.#phase,
+      terminal: this.terminal,
+      startedAt: this.#startedAt,
+      completedAt: this.#completedAt,
+      expectedServices: this.#expected,
+      services: Object.fromEntries(this.#services),
+      failures: Object.fromEntries(this.#failures),
+    };
+  }
+
+  expect(processNames: readonly string[]): void {
+    this.#expected = [...processNames];
+    for (const name of processNames) this.#services.set(name, { state: 'pending', reason: null });
+  }
+
+  enter(phase: StartupPhase): void {
+    if (this.#phase === phase || this.#phase === 'shutting_down') return;
+    this.#phase = phase;
+    if (this.terminal && this.#completedAt === null) {
+      this.#completedAt = Date.now() / 1_000;
+      this.#completedMs = performance.now();
+    }
+    this.#onPhase(this.report());
+  }
+
+  mark(processName: string, state: 'starting' | 'ready' | 'failed', reason: string | null = null): void {
+    if (!this.#services.has(processName)) return;
+    this.#services.set(processName, { state, reason });
+    if (state === 'failed') this.#failures.set(processName, reason ?? 'failed to start');
+    else this.#failures.delete(processName);
+  }
+
+  /** A failure of the boot itself. */
+  fail(reason: string): void {
+    this.#failures.set('startup', reason);
+  }
+
+  /** Waits until every expected service has been ready without a break for the stabilization time. */
+  async stabilize(settings: StartupSettings, source: ReadinessSource, signal: AbortSignal): Promise<void> {
+    this.enter('stabilizing');
+    const deadline = performance.now() + settings.readinessTimeoutMs;
+    let stableSince: number | undefined;
+    while (!signal.aborted) {
+      const allReady = await this.#look(source);
+      const now = performance.now();
+      stableSince = allReady ? (stableSince ?? now) : undefined;
+      if (stableSince !== undefined && now - stableSince >= settings.stabilizationMs) return;
+      if (now >= deadline) return this.#giveUp();
+      const untilStable = stableSince === undefined ? settings.pollMs : settings.stabilizationMs - (now - stableSince);
+      await delay(Math.max(1, Math.min(settings.pollMs, untilStable, deadline - now)), undefined, { signal }).catch(
+        () => undefined,
+      );
+    }
+  }
+
+  /** Drops failures that are over; with none left a degraded start has become ready. */
+  async review(source: ReadinessSource): Promise<void> {
+    for (const name of this.#failures.keys()) {
+      if (source.excused(name) || (await source.ready(name))) {
+        this.#failures.delete(name);
+        if (this.#services.has(name)) this.#services.set(name, { state: 'ready', reason: null });
+      }
+    }
+    if (this.#phase === 'degraded' && this.#failures.size === 0) this.enter('ready');
+  }
+
+  async #look(source: ReadinessSource): Promise<boolean> {
+    let allReady = true;
+    for (const [name, { state }] of this.#services) {
+      if (source.excused(name)) continue;
+      const ready = await source.ready(name);
+      if (ready) this.mark(name, 'ready');
+      else if (state === 'ready') this.#services.set(name, { state: 'starting', reason: null });
+      if (!ready && state !== 'failed') allReady = false;
+    }
+    return allReady;
+  }
+
+  #giveUp(): void {
+    for (const [name, { state, reason }] of this.#services) {
+      if (state !== 'ready') this.mark(name, 'failed', reason ?? 'not ready in time');
+    }
+  }
+}

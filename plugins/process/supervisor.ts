@@ -1,0 +1,337 @@
+// All managed processes of the configuration: boots them in order, follows the configuration, adopts, stops and hands over.
+import path from 'node:path';
+import { type Host, type NamedBlock, Problem } from '#core';
+import { bootOrder } from './boot-order.ts';
+import { Capture } from './capture.ts';
+import type {
+  HealthReport,
+  ProcessEventType,
+  ProcessSnapshot,
+  ProcessSupervisor,
+  StartOutcome,
+  StartTrigger,
+  StartupReport,
+} from './contract.ts';
+import { RunFiles } from './run-files.ts';
+import { shutDown } from './shutdown.ts';
+import { Startup, type StartupSettings } from './startup.ts';
+import { StateFile } from './state-file.ts';
+import { SupervisedProcess, type Supervision } from './supervised-process.ts';
+
+const API_KEY = 'dumb_api_service';
+const REVIEW_MS = 5_000;
+const DEFAULT_TIER = 50;
+
+export interface SupervisorOptions {
+  readonly host: Host;
+  readonly hooks: Pick<Supervision, 'prepare' | 'onStatus' | 'onStarted' | 'onExited'> & {
+    onEvent(type: ProcessEventType, processName: string | null, reason: string | null): void;
+  };
+  readonly health: (processName: string) => HealthReport;
+  /** Fresh, not cached: whether the process is ready now. */
+  readonly isReady: (processName: string) => Promise<boolean>;
+  readonly startupSettings: () => StartupSettings;
+}
+
+export class Supervisor implements ProcessSupervisor {
+  readonly #options: SupervisorOptions;
+  readonly #host: Host;
+  readonly #processes = new Map<string, SupervisedProcess>();
+  readonly #capture: Capture;
+  readonly #state: StateFile;
+  readonly #runFiles: RunFiles;
+  readonly #startup: Startup;
+  readonly #supervision: Supervision;
+  readonly #startedAt = Date.now() / 1_000;
+  #booting: Promise<void> | undefined;
+  #ended = false;
+
+  constructor(options: SupervisorOptions) {
+    const { host, hooks } = options;
+    this.#options = options;
+    this.#host = host;
+    const directory = path.join(host.paths.configDir, 'supervisor');
+    const hub = host.use('log.hub');
+    this.#capture = new Capture({
+      directory,
+      rotation: () => hub.rotation(),
+      deliver: lines => hub.writeCaptured(lines),
+      log: host.log,
+    });
+    this.#state = new StateFile(directory, host.log);
+    this.#runFiles = new RunFiles(host.log);
+    this.#startup = new Startup(report => this.#runFiles.startup(report));
+    this.#supervision = {
+      ...hooks,
+      host,
+      capture: this.#capture,
+      state: this.#state,
+      onStatus: snapshot => {
+        this.#runFiles.running(this.#runningPids());
+        hooks.onStatus(snapshot);
+      },
+      ownsLogFile: block => this.#ownsLogFile(block),
+    };
+    this.#follow();
+  }
+
+  list(): readonly ProcessSnapshot[] {
+    return this.#host
+      .use('config.store')
+      .blocks()
+      .flatMap(block => this.get(block.processName) ?? []);
+  }
+
+  get(processName: string): ProcessSnapshot | undefined {
+    const block = this.#host.use('config.store').findBlock(processName);
+    if (block === undefined) return undefined;
+    if (block.configKey === API_KEY) return this.#ownSnapshot(block);
+    return this.#processes.get(block.processName)?.snapshot();
+  }
+
+  async start(processName: string, trigger: StartTrigger): Promise<StartOutcome> {
+    const process = this.#controllable(processName);
+    const outcome = await process.start(trigger);
+    this.#startup.mark(process.block.processName, 'starting');
+    return outcome;
+  }
+
+  async stop(processName: string): Promise<'stopped' | 'not-running' | 'already-stopping'> {
+    return this.#controllable(processName).stop({ byUser: true });
+  }
+
+  async restart(processName: string, trigger: StartTrigger): Promise<void> {
+    await this.#controllable(processName).restart(trigger);
+  }
+
+  health(processName: string): HealthReport {
+    return this.#options.health(processName);
+  }
+
+  startup(): StartupReport {
+    return this.#startup.report();
+  }
+
+  /** Monotonic milliseconds since when auto-restart may act; null before a terminal phase. */
+  get settledMs(): number | null {
+    return this.#startup.terminal ? this.#startup.completedMs : null;
+  }
+
+  /** Adopts what an earlier host left running, then starts everything enabled, in dependency order. */
+  boot(): Promise<void> {
+    this.#booting ??= this.#boot().catch((error: unknown) => {
+      this.#host.log.error('the start of the services was cut short', error);
+      this.#startup.fail(error instanceof Error ? error.message : String(error));
+      this.#startup.enter('degraded');
+    });
+    return this.#booting;
+  }
+
+  /** Throws a Problem 409 when an update would take a running process out of the configuration. */
+  checkRemovals(before: Readonly<Record<string, unknown>>, after: Readonly<Record<string, unknown>>): void {
+    for (const { block } of this.#processes.values()) {
+      const running = this.#processes.get(block.processName)?.snapshot().status !== 'stopped';
+      if (running && reaches(before, block.path) && !reaches(after, block.path)) {
+        throw new Problem(409, `${block.processName} is running; stop it before its entry is removed`);
+      }
+    }
+  }
+
+  /** Stops everything in order; resolves with whether all of it ended by itself. */
+  async shutDown(budgetMs: number): Promise<boolean> {
+    this.#startup.enter('shutting_down');
+    this.#ended = true;
+    const clean = await shutDown({ tiers: this.#tiers(), budgetMs, log: this.#host.log });
+    await this.#capture.close();
+    return clean;
+  }
+
+  /** Leaves every process running for the next host. */
+  async handOver(): Promise<void> {
+    this.#ended = true;
+    await this.#capture.close();
+  }
+
+  /** Kills everything at once. */
+  kill(): void {
+    for (const process of this.#processes.values()) process.kill();
+  }
+
+  async #boot(): Promise<void> {
+    await this.#adopt();
+    const store = this.#host.use('config.store');
+    if (store.state === 'safe') {
+      this.#startup.fail(store.stateReason ?? 'the configuration cannot be used');
+      this.#startup.enter('degraded');
+      return;
+    }
+    const enabled = [...this.#processes.values()].filter(({ block }) => isBootable(block));
+    this.#startup.expect(enabled.map(({ block }) => block.processName));
+    this.#startup.enter('preinstalling');
+    this.#startup.enter('starting_services');
+    await this.#startInOrder(enabled);
+    const source = { ready: this.#options.isReady, excused: (name: string) => this.#excused(name) };
+    await this.#startup.stabilize(this.#options.startupSettings(), source, this.#host.signal);
+    if (this.#ended) return;
+    const failures = Object.keys(this.#startup.report().failures);
+    this.#startup.enter(failures.length === 0 ? 'ready' : 'degraded');
+    const reason = failures.length === 0 ? null : `not ready: ${failures.join(', ')}`;
+    this.#options.hooks.onEvent(failures.length === 0 ? 'dumb.startup.ready' : 'dumb.startup.degraded', null, reason);
+    this.#host.log.info(failures.length === 0 ? 'every service is ready' : `the start is degraded, ${reason}`);
+    this.#host.every(REVIEW_MS, () => this.#startup.review(source));
+  }
+
+  async #adopt(): Promise<void> {
+    for (const [name, record] of this.#state.load()) {
+      const process = this.#processes.get(name);
+      process?.markUnknown();
+      const adopted = (await process?.adopt(record)) ?? false;
+      if (adopted) this.#host.log.info(`${name} is still running as pid ${record.pid} and was adopted`);
+      else {
+        process?.markStopped();
+        this.#state.delete(name);
+      }
+    }
+    await this.#capture.removeOthers();
+  }
+
+  /** Independent processes start side by side; one that fails does not hold its dependents up. */
+  async #startInOrder(enabled: readonly SupervisedProcess[]): Promise<void> {
+    const sources = this.#host.contributions('process.dependencies').values();
+    const { needs, cycles } = bootOrder(
+      enabled.map(({ block }) => block),
+      sources,
+    );
+    for (const cycle of cycles) this.#host.log.warn(`services wait for each other, started in file order: ${cycle}`);
+    const started = new Map<string, Promise<void>>();
+    const start = (process: SupervisedProcess): Promise<void> => {
+      const { processName } = process.block;
+      const known = started.get(processName);
+      if (known !== undefined) return known;
+      const before = enabled.filter(({ block }) => needs.get(processName)?.has(block.processName));
+      const run = Promise.all(before.map(start)).then(() => this.#startOne(process));
+      started.set(processName, run);
+      return run;
+    };
+    await Promise.all(enabled.map(start));
+  }
+
+  async #startOne(process: SupervisedProcess): Promise<void> {
+    const { processName } = process.block;
+    if (this.#ended || this.#excused(processName)) return;
+    this.#startup.mark(processName, 'starting');
+    try {
+      await process.start('boot');
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      this.#host.log.error(`${processName} did not start`, error);
+      this.#startup.mark(processName, 'failed', reason);
+    }
+  }
+
+  /** Keeps the list of processes as the configuration has it. A process whose entry is gone is stopped. */
+  #follow(): void {
+    const update = (): void => {
+      const blocks = this.#host
+        .use('config.store')
+        .blocks()
+        .filter(({ configKey }) => configKey !== API_KEY);
+      const named = new Map(blocks.map(block => [block.processName, block]));
+      for (const [name, process] of this.#processes) {
+        if (named.has(name)) continue;
+        this.#processes.delete(name);
+        process
+          .stop()
+          .catch((error: unknown) =>
+            this.#host.log.error(`${name} left the configuration but could not be stopped`, error),
+          );
+      }
+      for (const [name, block] of named) {
+        const process = this.#processes.get(name);
+        if (process === undefined) this.#processes.set(name, new SupervisedProcess(block, this.#supervision));
+        else void process.reconfigure(block);
+      }
+    };
+    update();
+    this.#host.tap('config.changed', update);
+  }
+
+  #controllable(processName: string): SupervisedProcess {
+    const block = this.#host.use('config.store').findBlock(processName);
+    if (block === undefined) throw new Problem(404, 'Process not found');
+    if (block.configKey === API_KEY) throw new Problem(400, 'The API service cannot be controlled through its own API');
+    if (this.#ended) throw new Problem(503, 'The service is shutting down');
+    const process = this.#processes.get(block.processName);
+    if (process === undefined) throw new Problem(404, 'Process not found');
+    return process;
+  }
+
+  #excused(processName: string): boolean {
+    const process = this.#processes.get(processName);
+    return process === undefined || process.block.block.enabled !== true || process.snapshot().stoppedByUser;
+  }
+
+  /** Tiers of the stop policies first; without one, what nothing else needs stops before what it needs. */
+  #tiers(): SupervisedProcess[][] {
+    const all = [...this.#processes.values()];
+    const { needs } = bootOrder(
+      all.map(({ block }) => block),
+      this.#host.contributions('process.dependencies').values(),
+    );
+    const policies = [...this.#host.contributions('process.stop-policy').values()];
+    const depth = (name: string): number => 1 + Math.max(-1, ...[...(needs.get(name) ?? [])].map(depth));
+    const rank = ({ block }: SupervisedProcess): number => {
+      const tier = policies.find(policy => policy.configKey === block.configKey)?.tier ?? DEFAULT_TIER;
+      return tier * 1_000 - depth(block.processName);
+    };
+    const ranks = [...new Set(all.map(rank))].sort((a, b) => a - b);
+    return ranks.map(value => all.filter(process => rank(process) === value));
+  }
+
+  /** The host owns a service's log when it lies below the log directory; any other is the application's own. */
+  #ownsLogFile({ block }: NamedBlock): boolean {
+    const { log_file: file } = block;
+    if (typeof file !== 'string' || file === '') return false;
+    const relative = path.relative(this.#host.paths.logDir, file);
+    return relative !== '' && !relative.startsWith('..') && !path.isAbsolute(relative);
+  }
+
+  #ownSnapshot(block: NamedBlock): ProcessSnapshot {
+    return {
+      processName: block.processName,
+      configKey: block.configKey,
+      status: 'running',
+      pid: process.pid,
+      pgid: null,
+      startedAt: this.#startedAt,
+      startedMonotonicMs: 0,
+      waitingFor: [],
+      lastFailureReason: null,
+      lastExit: null,
+      stoppedByUser: false,
+      restartRequired: false,
+      adopted: false,
+    };
+  }
+
+  #runningPids(): Record<string, number> {
+    return Object.fromEntries(
+      this.list().flatMap(({ processName, pid, status }) =>
+        pid !== null && status === 'running' ? [[processName, pid]] : [],
+      ),
+    );
+  }
+}
+
+function isBootable({ block, configKey }: NamedBlock): boolean {
+  const hasCommand = Array.isArray(block.command)
+    ? block.command.length > 0
+    : typeof block.command === 'string' && block.command !== '';
+  // The own web frontend counts only where its program is configured.
+  return block.enabled === true && (configKey !== 'dumb_frontend' || hasCommand);
+}
+
+function reaches(root: unknown, path: readonly string[]): boolean {
+  const end = path.reduce<unknown>((value, key) => (value as Record<string, unknown> | undefined)?.[key], root);
+  return end !== undefined;
+}
