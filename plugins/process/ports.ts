@@ -69,10 +69,12 @@ async function nextFree(after: number, isClaimed: (port: number) => boolean): Pr
   return undefined;
 }
 
-/** A bind on both loopback addresses tells; a family that the machine lacks is no hindrance. */
+/** A bind tells, one after the other since they would hinder each other; a family that the machine lacks is no hindrance. */
 async function isBusy(port: number): Promise<boolean> {
-  const results = await Promise.all([bindFails(port, '127.0.0.1'), bindFails(port, '::1'), bindFails(port, '0.0.0.0')]);
-  return results.includes(true);
+  for (const host of ['127.0.0.1', '::1', '0.0.0.0']) {
+    if (await bindFails(port, host)) return true;
+  }
+  return false;
 }
 
 function bindFails(port: number, host: string): Promise<boolean> {

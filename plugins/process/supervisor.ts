@@ -223,6 +223,7 @@ export class Supervisor implements ProcessSupervisor {
     try {
       await process.start('boot');
     } catch (error) {
+      if (this.#ended || this.#excused(processName)) return;
       const reason = error instanceof Error ? error.message : String(error);
       this.#host.log.error(`${processName} did not start`, error);
       this.#startup.mark(processName, 'failed', reason);

@@ -93,7 +93,7 @@ t.test('bodies and queries', { timeout: 240_000 }, async t => {
         const answer = await app.request(operation.method, `${operation.path}?${query}`);
         const refused = answer.status >= 400 && answer.status < 500 && typeof answer.body?.detail === 'string';
         // A parameter that this route does not have is ignored, as every unknown field is.
-        const concerned = query.split('&').every(part => operation.query.includes((part.split(/[=[]/)[0] ?? '')));
+        const concerned = query.split('&').every(part => operation.query.includes((part.split('=')[0] ?? '').replace(/\[\d*\]$/, '')));
         t.ok(refused || (!concerned && answer.status < 500), `${name}?${query.slice(0, 60)}`, {
           status: answer.status,
           text: answer.text.slice(0, 300),

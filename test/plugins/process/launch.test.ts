@@ -1,0 +1,65 @@
+// What a launched program finds: arguments, placeholders, environment, user, directory, output in its log, a free port.
+import { readFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import path from 'node:path';
+import fc from 'fast-check';
+import t from 'tap';
+import { splitCommand } from '../../../plugins/process/command-words.ts';
+import { startHost } from '../../support/host.ts';
+import { kid, start, status } from '../../support/kids.ts';
+import { freePort } from '../../support/stackwarden.ts';
+import { until } from '../../support/until.ts';
+
+t.test('arguments, environment, user and directory', async t => {
+  const dir = t.testdir({ log: {} });
+  const logFile = path.join(dir, 'log', 'kid.log');
+  const app = await startHost({
+    config: {
+      dumb: { log_dir: path.join(dir, 'log') },
+      tz: 'Europe/Berlin',
+      kid: kid('Kid', ['show-environment', '{port}', '{tz}', '{unknown}', '{nothing here}'], {
+        port: await freePort(),
+        config_dir: dir,
+        log_file: logFile,
+        env: { WEB_PORT: '{port}', NUMBER: 5, YES: true, SHELL: null, BOTH: `\${STACKWARDEN_TEST_VALUE}/x` },
+      }),
+    },
+  });
+  t.teardown(() => app.stop());
+  process.env['STACKWARDEN_TEST_VALUE'] = 'inherited';
+  t.equal((await start(app, 'Kid')).status, 200);
+  const line = await until(async () => /environment (\{.*\})/.exec(await readFile(logFile, 'utf8'))?.[1]);
+  const { block } = { block: (await app.get('/config?process_name=Kid')).body };
+  const shown = JSON.parse(line);
+  t.same(shown.argv, [String(block.port), 'Europe/Berlin', '{unknown}', '{nothing here}']);
+  t.match(shown.env, { WEB_PORT: String(block.port), NUMBER: '5', YES: 'true', BOTH: 'inherited/x' });
+  t.notOk('SHELL' in shown.env);
+  t.equal(shown.cwd, dir);
+  t.same(block.command.slice(2), ['show-environment', '{port}', '{tz}', '{unknown}', '{nothing here}'], 'placeholders are never written back');
+  if (process.getuid?.() === 0) t.match(shown, { uid: 65_534, gid: 65_534, groups: [65_534], env: { USER: 'nobody' } });
+});
+
+t.test('a port that is taken is changed and saved before the launch', async t => {
+  const taken = createServer();
+  await new Promise<void>(resolve => taken.listen(0, '127.0.0.1', resolve));
+  t.teardown(() => taken.close());
+  const { port } = taken.address() as { port: number };
+  const app = await startHost({ config: { web: kid('Web', ['web'], { port, env: { PORT: '{port}' }, health: { path: '/' } }) } });
+  t.teardown(() => app.stop());
+  t.equal((await start(app, 'Web')).status, 200);
+  const saved = JSON.parse(await readFile(path.join(app.configDir, 'stackwarden.json'), 'utf8')).web;
+  t.ok(saved.port > port, 'the next free port upward');
+  t.same(saved.env, { PORT: '{port}' });
+  await until(async () => (await status(app, 'Web')).health_status === 'healthy');
+  t.match(await status(app, 'Web'), { health_details: { probe: 'http', port: saved.port, http_status: 200, reported_status: 'ok' } });
+});
+
+t.test('splitting a command: quoting any words gives the words back', async t => {
+  t.same(splitCommand(`a 'b c' "d \\" e" f\\ g ''`), ['a', 'b c', 'd " e', 'f g', '']);
+  fc.assert(
+    fc.property(fc.array(fc.string({ minLength: 0 }).filter(word => !word.includes("'"))), words => {
+      const command = words.map(word => `'${word}'`).join(' ');
+      return JSON.stringify(splitCommand(command)) === JSON.stringify(words);
+    }),
+  );
+});

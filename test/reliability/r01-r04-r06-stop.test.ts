@@ -1,0 +1,100 @@
+// R1 to R4 and R6: a stop ends everything that a start brought into being, and nothing else.
+import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import t from 'tap';
+import { bootId, identify, isAlive, readStat } from '../../plugins/process/proc-table.ts';
+import { startHost } from '../support/host.ts';
+import { kid, lives, notedPid, pidOf, start, status, stop } from '../support/kids.ts';
+import { until } from '../support/until.ts';
+
+for (const [rule, habit] of [
+  ['R1: a child of the group ignores SIGTERM after its leader has gone', 'stubborn-child'],
+  ['R2: a grandchild in a session of its own', 'leave-group'],
+  ['R2: a daemon that forked twice', 'double-fork'],
+  ['a leader that ignores SIGTERM', 'ignore-term'],
+] as const) {
+  t.test(rule, async t => {
+    const dir = t.testdir({});
+    await chmod(dir, 0o777);
+    const file = path.join(dir, 'pid');
+    const app = await startHost({ config: { kid: kid('Kid', [habit, file]) } });
+    t.teardown(() => app.stop());
+    t.match(await start(app, 'Kid'), { status: 200, body: { status: 'Service started successfully', process_name: 'Kid' } });
+    const leader = await pidOf(app, 'Kid');
+    const other = await notedPid(file);
+    t.ok(lives(leader) && lives(other));
+    t.match(await stop(app, 'Kid'), { status: 200, body: { status: 'Service stopped successfully' } });
+    t.notOk(lives(leader), 'the leader is gone');
+    t.notOk(lives(other), 'its descendant is gone');
+    t.match(await status(app, 'Kid'), { status: 'stopped', healthy: null, restart: { disabled: true } });
+    t.match(await stop(app, 'Kid'), { status: 200, body: { status: 'Service was not running' } });
+  });
+}
+
+t.test('R1: the leader ends by itself, and what it left in its group is ended before the status says stopped', async t => {
+  const dir = t.testdir({});
+  await chmod(dir, 0o777);
+  const file = path.join(dir, 'pid');
+  const app = await startHost({ config: { kid: kid('Kid', ['stubborn-child', file]) } });
+  t.teardown(() => app.stop());
+  await start(app, 'Kid');
+  const other = await notedPid(file);
+  process.kill(await pidOf(app, 'Kid'), 'SIGKILL');
+  await until(async () => (await status(app, 'Kid')).status === 'stopped');
+  t.notOk(lives(other));
+  t.match(await status(app, 'Kid'), {
+    healthy: false,
+    health_status: 'unhealthy',
+    restart: { exit_signal: 'SIGKILL', last_exit_reason: 'Killed by signal SIGKILL (possibly out of memory)' },
+  });
+});
+
+t.test('R3: a zombie is not alive, whatever kill(pid, 0) answers', async t => {
+  const parent = spawn('sh', ['-c', 'sleep 0 & echo $!; exec sleep 600'], { stdio: ['ignore', 'pipe', 'ignore'] });
+  t.teardown(() => parent.kill('SIGKILL'));
+  const [line] = await once(parent.stdout, 'data');
+  const pid = Number(String(line).trim());
+  await until(() => readStat(pid)?.state === 'Z', { what: 'the zombie' });
+  t.equal(process.kill(pid, 0), true);
+  const identity = identify(pid);
+  t.ok(identity);
+  if (identity !== null) t.equal(isAlive(identity), false);
+});
+
+t.test('R4: a recorded pid with another start time or boot is not adopted and never signalled', async t => {
+  const bystander = spawn('sleep', ['600'], { detached: true, stdio: 'ignore' });
+  t.teardown(() => bystander.kill('SIGKILL'));
+  const pid = bystander.pid ?? 0;
+  const identity = identify(pid);
+  for (const wrong of [{ start_time: (identity?.startTime ?? 0) - 1 }, { boot_id: 'another' }]) {
+    const app = await startHost({ config: { kid: kid('Kid', ['calm']) } });
+    await app.host.stop();
+    const record = { pid, pgid: pid, start_time: identity?.startTime, boot_id: bootId, started_at: 1, run_id: 'x', spool: '/nowhere/x.spool', block_digest: '', ...wrong };
+    await mkdir(path.join(app.configDir, 'supervisor'), { recursive: true });
+    await writeFile(path.join(app.configDir, 'supervisor', 'state.json'), JSON.stringify({ version: 1, processes: { Kid: record } }));
+    const again = await startHost({ configDir: app.configDir });
+    await until(async () => (await status(again, 'Kid')).status === 'stopped');
+    t.match((await stop(again, 'Kid')).body, { status: 'Service was not running' });
+    await again.stop();
+    await app.stop();
+    t.ok(identity !== null && isAlive(identity), 'the bystander lives on');
+  }
+});
+
+t.test('R6: a grandchild that holds the output does not hold the status up, and its lines are kept', async t => {
+  const dir = t.testdir({ log: {} });
+  await chmod(dir, 0o777);
+  const file = path.join(dir, 'pid');
+  const logFile = path.join(dir, 'log', 'kid.log');
+  const app = await startHost({
+    config: { dumb: { log_dir: path.join(dir, 'log') }, kid: kid('Kid', ['leave-group', file], { log_file: logFile }) },
+  });
+  t.teardown(() => app.stop());
+  await start(app, 'Kid');
+  await notedPid(file);
+  process.kill(await pidOf(app, 'Kid'), 'SIGKILL');
+  await until(async () => (await status(app, 'Kid')).status === 'stopped');
+  t.match(await readFile(logFile, 'utf8'), /up\n[^]*up\n[^]*ignored SIGTERM/, 'the last words of the grandchild too');
+});

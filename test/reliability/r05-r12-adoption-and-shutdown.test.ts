@@ -1,0 +1,89 @@
+// R5 and R12: a killed host's children are adopted, never doubled; a shutdown says who still lives and always ends.
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import t from 'tap';
+import { groupMembers } from '../../plugins/process/proc-table.ts';
+import { kid, lives } from '../support/kids.ts';
+import { type RunningStackwarden, startStackwarden, writeConfig } from '../support/stackwarden.ts';
+import { until } from '../support/until.ts';
+
+const ask = async (service: RunningStackwarden, name: string) =>
+  // biome-ignore lint/suspicious/noExplicitAny: an answer of any shape
+  (await (await fetch(`${service.base}/process/service-status?include_health=true&process_name=${name}`)).json()) as any;
+
+const pidOf = async (configDir: string, name: string): Promise<number> =>
+  JSON.parse(await readFile(path.join(configDir, 'supervisor', 'state.json'), 'utf8')).processes[name]?.pid;
+
+const running = (service: RunningStackwarden, name: string) => until(async () => (await ask(service, name)).status === 'running');
+
+t.test('R5: killed with SIGKILL and started again', async t => {
+  const configDir = t.testdir({});
+  const port = await writeConfig(configDir, { kid: kid('Kid', ['calm'], { enabled: true }) });
+  const first = await startStackwarden(configDir, port);
+  await running(first, 'Kid');
+  const pid = await pidOf(configDir, 'Kid');
+  first.child.kill('SIGKILL');
+  await first.exited;
+  t.ok(lives(pid));
+
+  const second = await startStackwarden(configDir, port);
+  await running(second, 'Kid');
+  t.equal(await pidOf(configDir, 'Kid'), pid, 'the same process');
+  t.equal(groupMembers(pid).length, 1);
+  process.kill(pid, 'SIGTERM');
+  await until(async () => (await ask(second, 'Kid')).status === 'stopped', { what: 'the exit of an adopted process' });
+  t.match(await ask(second, 'Kid'), { restart: { exit_code: null } });
+  second.child.kill('SIGTERM');
+  t.same(await second.exited, { code: 0, signal: null });
+});
+
+t.test('keep_services hands over on SIGTERM; without it everything stops', async t => {
+  const configDir = t.testdir({});
+  const log_dir = path.join(configDir, 'log');
+  const block = kid('Kid', ['calm'], { enabled: true });
+  const keeping = await writeConfig(configDir, { dumb: { log_dir, shutdown: { keep_services: true }, gateway: { enabled: false } }, kid: block });
+  const api = { api_service: { port: keeping }, log_dir, gateway: { enabled: false } };
+  const { writeFile } = await import('node:fs/promises');
+  const write = (shutdown: object) =>
+    writeFile(path.join(configDir, 'stackwarden.json'), JSON.stringify({ puid: 65_534, pgid: 65_534, dumb: { ...api, shutdown }, kid: block }));
+  await write({ keep_services: true });
+  const first = await startStackwarden(configDir, keeping);
+  await running(first, 'Kid');
+  const pid = await pidOf(configDir, 'Kid');
+  first.child.kill('SIGTERM');
+  t.same(await first.exited, { code: 0, signal: null });
+  t.ok(lives(pid), 'the service runs on');
+  await write({});
+  const second = await startStackwarden(configDir, keeping);
+  await running(second, 'Kid');
+  t.equal(await pidOf(configDir, 'Kid'), pid);
+  second.child.kill('SIGTERM');
+  t.same(await second.exited, { code: 0, signal: null });
+  t.notOk(lives(pid), 'now it was stopped');
+});
+
+t.test('R12: a process that ignores SIGTERM is named each second and does not hold the end up', async t => {
+  const configDir = t.testdir({});
+  const port = await writeConfig(configDir, { kid: kid('Stubborn Kid', ['ignore-term'], { enabled: true, stop_grace_seconds: 3 }) });
+  const service = await startStackwarden(configDir, port);
+  await until(async () => (await ask(service, 'Stubborn+Kid')).status === 'running');
+  const pid = await pidOf(configDir, 'Stubborn Kid');
+  service.child.kill('SIGTERM');
+  t.same(await service.exited, { code: 0, signal: null });
+  t.match(service.stdout(), new RegExp(`still alive: Stubborn Kid \\(${pid}\\)`));
+  t.notOk(lives(pid));
+});
+
+t.test('R12: a second signal ends everything at once, with exit code 1', async t => {
+  const configDir = t.testdir({});
+  const port = await writeConfig(configDir, { kid: kid('Kid', ['ignore-term'], { enabled: true, stop_grace_seconds: 600 }) });
+  const service = await startStackwarden(configDir, port);
+  await running(service, 'Kid');
+  const pid = await pidOf(configDir, 'Kid');
+  service.child.kill('SIGTERM');
+  await until(() => service.stdout().includes('still alive'));
+  const again = setInterval(() => service.child.kill('SIGTERM'), 200);
+  t.teardown(() => clearInterval(again));
+  t.equal((await service.exited).code, 1);
+  await until(() => !lives(pid));
+});

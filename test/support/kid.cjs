@@ -1,0 +1,63 @@
+// A child with one bad habit each, named by its first argument. Ready when it has printed `up`.
+const { spawn } = require('node:child_process');
+const { writeFileSync } = require('node:fs');
+const { createServer } = require('node:http');
+
+const [, script, habit, ...rest] = process.argv;
+const up = () => console.log('up');
+const stay = () => setInterval(() => {}, 60_000);
+const child = (childHabit, options = {}, ...more) =>
+  spawn(process.execPath, [script, childHabit, ...more], { stdio: 'inherit', ...options });
+const notePid = file => file && writeFileSync(file, String(process.pid));
+
+const habits = {
+  calm: () => stay(),
+  'ignore-term'() {
+    for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP']) process.on(signal, () => console.log(`ignored ${signal}`));
+    notePid(rest[0]);
+    stay();
+  },
+  // The leader ends on SIGTERM, its child in the same group does not.
+  'stubborn-child'() {
+    child('ignore-term', {}, rest[0]);
+    stay();
+  },
+  // A grandchild in a session of its own.
+  'leave-group'() {
+    child('ignore-term', { detached: true }, rest[0]).unref();
+    stay();
+  },
+  // The usual way of a daemon: the middle one ends, the last belongs to nobody.
+  'double-fork'() {
+    child('middle', { detached: true }, rest[0]);
+    stay();
+  },
+  middle() {
+    child('calm-noted', { detached: true }, rest[0]).unref();
+    setTimeout(() => process.exit(0), 50);
+    return false;
+  },
+  'calm-noted'() {
+    notePid(rest[0]);
+    stay();
+  },
+  crash() {
+    console.error('ERROR cannot open the thing');
+    console.error('    at frame (file.js:1:1)');
+    process.exitCode = Number(rest[0] ?? 1);
+    return false;
+  },
+  'crash-after': () => setTimeout(() => process.exit(4), Number(rest[0])),
+  // Numbered lines as fast as asked: count, then stays.
+  count() {
+    for (let number = 0; number < Number(rest[0]); number += 1) process.stdout.write(`number ${number}\n`);
+    stay();
+  },
+  web: () => createServer((_request, response) => response.end('{"status":"ok"}')).listen(Number(process.env.PORT), '127.0.0.1'),
+  'show-environment'() {
+    console.log(`environment ${JSON.stringify({ uid: process.getuid(), gid: process.getgid(), groups: process.getgroups(), cwd: process.cwd(), argv: rest, env: process.env })}`);
+    stay();
+  },
+};
+
+if (habits[habit]() !== false) up();
