@@ -177,6 +177,7 @@ class RunningHost implements StackwardenHost {
     });
     this.#disposers.push(() => this.#logging.close());
     this.log = this.#logging.logger('host');
+    this.log.info(`Stackwarden ${version} starts`);
     early.replay(this.log);
     if (this.#options.ownsProcess ?? true) this.#disposers.push(this.#watchProcess());
     this.#config.onCheck(candidate => this.#coreHooks.check.promise(candidate));

@@ -166,6 +166,7 @@ class LogWriter {
   #dropped = 0;
   #timer: NodeJS.Timeout | undefined;
   #writing: Promise<void> = Promise.resolve();
+  #unwrittenLines = 0;
 
   constructor(directory: string, options: LoggingOptions) {
     this.#directory = directory;
@@ -200,9 +201,10 @@ class LogWriter {
     try {
       mkdirSync(this.#directory, { recursive: true });
       appendFileSync(path.join(this.#directory, this.#nameOfToday()), block);
-    } finally {
-      process.stderr.write(block);
+    } catch {
+      // A disk that takes nothing must not hide the message, which goes to standard error in any case.
     }
+    process.stderr.write(block);
   }
 
   flush(): Promise<void> {
@@ -216,8 +218,14 @@ class LogWriter {
       this.#dropped = 0;
     }
     if (lines.length > 0) {
-      for (const listener of this.#listeners) listener(lines);
-      this.#writing = this.#writing.then(() => this.#write(lines));
+      this.#unwrittenLines += lines.length;
+      this.#writing = this.#writing
+        .then(() => this.#write(lines))
+        .catch((error: unknown) => this.#complain('the log cannot be written', error))
+        .finally(() => {
+          this.#unwrittenLines -= lines.length;
+        });
+      this.#tell(lines);
     }
     return this.#writing;
   }
@@ -232,12 +240,28 @@ class LogWriter {
       const { color } = this.#options.settings();
       process.stdout.write(`${formatLine(at, level, color ? `${COLORS[level]}${text}\x1b[0m` : text)}\n`);
     }
-    if (this.#pending.length >= MAX_PENDING_LINES) {
+    if (this.#pending.length + this.#unwrittenLines >= MAX_PENDING_LINES) {
       this.#dropped += 1;
       return;
     }
     this.#pending.push(formatLine(at, level, text));
     this.#timer ??= setTimeout(() => void this.flush(), BATCH_MS);
+  }
+
+  #tell(lines: readonly string[]): void {
+    for (const listener of this.#listeners) {
+      try {
+        listener(lines);
+      } catch (error) {
+        this.#complain('a listener of the log failed', error);
+      }
+    }
+  }
+
+  /** The log cannot report its own faults. */
+  #complain(message: string, error?: unknown): void {
+    const reason = error instanceof Error ? `: ${error.message}` : '';
+    process.stderr.write(`${formatLine(Date.now(), 'WARNING', message + reason)}\n`);
   }
 
   #nameOfToday(): string {
@@ -255,7 +279,7 @@ class LogWriter {
         maxBytes,
         keep,
         datedName: true,
-        warn: message => process.stderr.write(`${formatLine(Date.now(), 'WARNING', message)}\n`),
+        warn: (message, error) => this.#complain(message, error),
       });
     }
     const block = Buffer.from(`${lines.join('\n')}\n`);

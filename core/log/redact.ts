@@ -10,9 +10,9 @@ export function isSecretKey(name: string): boolean {
 }
 
 const SUSPECT =
-  /token|secret|passw|api[ _-]?key|bearer|basic|authorization|cookie|[?&]code=|@|eyJ|plex|emby|jellyfin|machineidentifier|client[_-]?identifier|device|server|account|user/i;
+  /token|secret|passw|_key|-key|credential|api[ _-]?key|bearer|basic|authorization|cookie|[?&]code=|@|eyJ|plex|emby|jellyfin|machineidentifier|client[_-]?identifier|device|server|account|user/i;
 
-const NAME = String.raw`(?:[\w-]*[_-])?(?:access[ _-]?token|refresh[ _-]?token|auth[ _-]?token|token|api[ _-]?key|apikey|password|passwd|client[ _-]?secret|secret)`;
+const NAME = String.raw`(?:[\w-]*[_-])?(?:access[ _-]?token|refresh[ _-]?token|auth[ _-]?token|token|api[ _-]?key|apikey|password|passwd|client[ _-]?secret|secret|encryption[ _-]?key|credentials?)`;
 const VALUE = String.raw`(?:"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|[^\s,;&"'}\])]+)`;
 
 interface Rule {
@@ -33,7 +33,7 @@ const RULES: readonly Rule[] = [
     replacement: `$1${MASK}`,
   },
   // Name and password inside an address.
-  { pattern: /\b([a-z][a-z0-9+.-]*:\/\/)[^\s/@:]+:[^\s/@]+@/gi, replacement: `$1${MASK}@` },
+  { pattern: /\b([a-z][a-z0-9+.-]*:\/\/)[^\s/@:]*:[^\s/@]+@/gi, replacement: `$1${MASK}@` },
   // `key: value`, `key=value` and their quoted forms.
   {
     pattern: new RegExp(String.raw`(["']?\b${NAME}["']?\s*[:=]\s*)(?!\[REDACTED\])${VALUE}`, 'gi'),

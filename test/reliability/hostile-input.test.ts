@@ -25,7 +25,8 @@ const bodies: Record<string, string | Buffer> = {
   'a path as a name': JSON.stringify({ process_name: '../../etc/passwd', updates: { a: 1 } }),
   'a NUL in a name': JSON.stringify({ process_name: 'a\u0000b', updates: { a: 1 } }),
   'a very long name': JSON.stringify({ process_name: 'x'.repeat(500_000), updates: { a: 1 } }),
-  'prototype keys': '{"process_name":"Sleeper","updates":{"__proto__":{"polluted":true}},"__proto__":{"polluted":true}}',
+  'prototype keys':
+    '{"process_name":"Sleeper","updates":{"__proto__":{"polluted":true}},"__proto__":{"polluted":true}}',
   'constructor keys': '{"process_name":"Sleeper","updates":{"constructor":{"prototype":{"polluted":true}}}}',
   'deep nesting': `{"process_name":"x","updates":${DEEP}}`,
   'invalid UTF-8': Buffer.from([0x7b, 0x22, 0xff, 0xfe, 0x22, 0x3a, 0x31, 0x7d]),
@@ -56,12 +57,16 @@ t.test('bodies and queries', { timeout: 240_000 }, async t => {
   t.teardown(() => app.stop());
   const file = path.join(app.configDir, 'stackwarden.json');
   const before = await readFile(file, 'utf8');
-  const { paths } = (await app.get('/openapi.json')).body as { paths: Record<string, Record<string, { requestBody?: unknown; parameters?: { in: string; name: string }[] }>> };
+  const { paths } = (await app.get('/openapi.json')).body as {
+    paths: Record<string, Record<string, { requestBody?: unknown; parameters?: { in: string; name: string }[] }>>;
+  };
   const operations: Operation[] = Object.entries(paths).flatMap(([route, item]) =>
     Object.entries(item).map(([method, operation]) => ({
       method: method.toUpperCase(),
       path: route.replaceAll(/\{[^}]+\}/g, 'x'),
-      query: (operation.parameters ?? []).filter(parameter => parameter.in === 'query').map(parameter => parameter.name),
+      query: (operation.parameters ?? [])
+        .filter(parameter => parameter.in === 'query')
+        .map(parameter => parameter.name),
       takesBody: operation.requestBody !== undefined,
     })),
   );
@@ -71,11 +76,18 @@ t.test('bodies and queries', { timeout: 240_000 }, async t => {
     const name = `${operation.method} ${operation.path}`;
     if (operation.takesBody) {
       for (const [what, body] of Object.entries(bodies)) {
-        const answer = await app.request(operation.method, operation.path, { body, headers: { 'content-type': 'application/json' } });
-        t.ok(answer.status >= 400 && answer.status < 500 && typeof answer.body?.detail === 'string', `${name}: ${what}`, {
-          status: answer.status,
-          text: answer.text.slice(0, 300),
+        const answer = await app.request(operation.method, operation.path, {
+          body,
+          headers: { 'content-type': 'application/json' },
         });
+        t.ok(
+          answer.status >= 400 && answer.status < 500 && typeof answer.body?.detail === 'string',
+          `${name}: ${what}`,
+          {
+            status: answer.status,
+            text: answer.text.slice(0, 300),
+          },
+        );
       }
       const huge = await app.request(operation.method, operation.path, {
         body: `{"process_name":"${'x'.repeat(11 * 1024 * 1024)}"}`,
@@ -93,7 +105,9 @@ t.test('bodies and queries', { timeout: 240_000 }, async t => {
         const answer = await app.request(operation.method, `${operation.path}?${query}`);
         const refused = answer.status >= 400 && answer.status < 500 && typeof answer.body?.detail === 'string';
         // A parameter that this route does not have is ignored, as every unknown field is.
-        const concerned = query.split('&').every(part => operation.query.includes((part.split('=')[0] ?? '').replace(/\[\d*\]$/, '')));
+        const concerned = query
+          .split('&')
+          .every(part => operation.query.includes((part.split('=')[0] ?? '').replace(/\[\d*\]$/, '')));
         t.ok(refused || (!concerned && answer.status < 500), `${name}?${query.slice(0, 60)}`, {
           status: answer.status,
           text: answer.text.slice(0, 300),
@@ -101,11 +115,23 @@ t.test('bodies and queries', { timeout: 240_000 }, async t => {
       }
     }
   }
-  for (const wild of ['/%2e%2e/etc/passwd', '/config/../../etc', '/%', '/%c0%ae', '/__proto__', '/constructor', `/${'a'.repeat(10_000)}`]) {
+  for (const wild of [
+    '/%2e%2e/etc/passwd',
+    '/config/../../etc',
+    '/%',
+    '/%c0%ae',
+    '/__proto__',
+    '/constructor',
+    `/${'a'.repeat(10_000)}`,
+  ]) {
     const answer = await app.get(wild);
     t.ok(answer.status >= 400 && answer.status < 500 && typeof answer.body?.detail === 'string', wild.slice(0, 40));
   }
   t.equal(await readFile(file, 'utf8'), before, 'the configuration on disk is what it was');
   t.equal(({} as { polluted?: boolean }).polluted, undefined, 'no prototype was changed');
-  t.equal((await app.get('/process/service-status?process_name=Sleeper')).body.status, 'stopped', 'nothing was started');
+  t.equal(
+    (await app.get('/process/service-status?process_name=Sleeper')).body.status,
+    'stopped',
+    'nothing was started',
+  );
 });

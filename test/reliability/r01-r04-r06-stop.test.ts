@@ -1,8 +1,9 @@
 // R1 to R4 and R6: a stop ends everything that a start brought into being, and nothing else.
-import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
-import path from 'node:path';
+
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
 import t from 'tap';
 import { bootId, identify, isAlive, readStat } from '../../plugins/process/proc-table.ts';
 import { startHost } from '../support/host.ts';
@@ -21,7 +22,10 @@ for (const [rule, habit] of [
     const file = path.join(dir, 'pid');
     const app = await startHost({ config: { kid: kid('Kid', [habit, file]) } });
     t.teardown(() => app.stop());
-    t.match(await start(app, 'Kid'), { status: 200, body: { status: 'Service started successfully', process_name: 'Kid' } });
+    t.match(await start(app, 'Kid'), {
+      status: 200,
+      body: { status: 'Service started successfully', process_name: 'Kid' },
+    });
     const leader = await pidOf(app, 'Kid');
     const other = await notedPid(file);
     t.ok(lives(leader) && lives(other));
@@ -33,23 +37,26 @@ for (const [rule, habit] of [
   });
 }
 
-t.test('R1: the leader ends by itself, and what it left in its group is ended before the status says stopped', async t => {
-  const dir = t.testdir({});
-  await chmod(dir, 0o777);
-  const file = path.join(dir, 'pid');
-  const app = await startHost({ config: { kid: kid('Kid', ['stubborn-child', file]) } });
-  t.teardown(() => app.stop());
-  await start(app, 'Kid');
-  const other = await notedPid(file);
-  process.kill(await pidOf(app, 'Kid'), 'SIGKILL');
-  await until(async () => (await status(app, 'Kid')).status === 'stopped');
-  t.notOk(lives(other));
-  t.match(await status(app, 'Kid'), {
-    healthy: false,
-    health_status: 'unhealthy',
-    restart: { exit_signal: 'SIGKILL', last_exit_reason: 'Killed by signal SIGKILL (possibly out of memory)' },
-  });
-});
+t.test(
+  'R1: the leader ends by itself, and what it left in its group is ended before the status says stopped',
+  async t => {
+    const dir = t.testdir({});
+    await chmod(dir, 0o777);
+    const file = path.join(dir, 'pid');
+    const app = await startHost({ config: { kid: kid('Kid', ['stubborn-child', file]) } });
+    t.teardown(() => app.stop());
+    await start(app, 'Kid');
+    const other = await notedPid(file);
+    process.kill(await pidOf(app, 'Kid'), 'SIGKILL');
+    await until(async () => (await status(app, 'Kid')).status === 'stopped');
+    t.notOk(lives(other));
+    t.match(await status(app, 'Kid'), {
+      healthy: false,
+      health_status: 'unhealthy',
+      restart: { exit_signal: 'SIGKILL', last_exit_reason: 'Killed by signal SIGKILL (possibly out of memory)' },
+    });
+  },
+);
 
 t.test('R3: a zombie is not alive, whatever kill(pid, 0) answers', async t => {
   const parent = spawn('sh', ['-c', 'sleep 0 & echo $!; exec sleep 600'], { stdio: ['ignore', 'pipe', 'ignore'] });
@@ -71,9 +78,22 @@ t.test('R4: a recorded pid with another start time or boot is not adopted and ne
   for (const wrong of [{ start_time: (identity?.startTime ?? 0) - 1 }, { boot_id: 'another' }]) {
     const app = await startHost({ config: { kid: kid('Kid', ['calm']) } });
     await app.host.stop();
-    const record = { pid, pgid: pid, start_time: identity?.startTime, boot_id: bootId, started_at: 1, run_id: 'x', spool: '/nowhere/x.spool', block_digest: '', ...wrong };
+    const record = {
+      pid,
+      pgid: pid,
+      start_time: identity?.startTime,
+      boot_id: bootId,
+      started_at: 1,
+      run_id: 'x',
+      spool: '/nowhere/x.spool',
+      block_digest: '',
+      ...wrong,
+    };
     await mkdir(path.join(app.configDir, 'supervisor'), { recursive: true });
-    await writeFile(path.join(app.configDir, 'supervisor', 'state.json'), JSON.stringify({ version: 1, processes: { Kid: record } }));
+    await writeFile(
+      path.join(app.configDir, 'supervisor', 'state.json'),
+      JSON.stringify({ version: 1, processes: { Kid: record } }),
+    );
     const again = await startHost({ configDir: app.configDir });
     await until(async () => (await status(again, 'Kid')).status === 'stopped');
     t.match((await stop(again, 'Kid')).body, { status: 'Service was not running' });

@@ -9,12 +9,15 @@ import { until } from '../support/until.ts';
 
 const ask = async (service: RunningStackwarden, name: string) =>
   // biome-ignore lint/suspicious/noExplicitAny: an answer of any shape
-  (await (await fetch(`${service.base}/process/service-status?include_health=true&process_name=${name}`)).json()) as any;
+  (await (
+    await fetch(`${service.base}/process/service-status?include_health=true&process_name=${name}`)
+  ).json()) as any;
 
 const pidOf = async (configDir: string, name: string): Promise<number> =>
   JSON.parse(await readFile(path.join(configDir, 'supervisor', 'state.json'), 'utf8')).processes[name]?.pid;
 
-const running = (service: RunningStackwarden, name: string) => until(async () => (await ask(service, name)).status === 'running');
+const running = (service: RunningStackwarden, name: string) =>
+  until(async () => (await ask(service, name)).status === 'running');
 
 t.test('R5: killed with SIGKILL and started again', async t => {
   const configDir = t.testdir({});
@@ -41,11 +44,17 @@ t.test('keep_services hands over on SIGTERM; without it everything stops', async
   const configDir = t.testdir({});
   const log_dir = path.join(configDir, 'log');
   const block = kid('Kid', ['calm'], { enabled: true });
-  const keeping = await writeConfig(configDir, { dumb: { log_dir, shutdown: { keep_services: true }, gateway: { enabled: false } }, kid: block });
+  const keeping = await writeConfig(configDir, {
+    dumb: { log_dir, shutdown: { keep_services: true }, gateway: { enabled: false } },
+    kid: block,
+  });
   const api = { api_service: { port: keeping }, log_dir, gateway: { enabled: false } };
   const { writeFile } = await import('node:fs/promises');
   const write = (shutdown: object) =>
-    writeFile(path.join(configDir, 'stackwarden.json'), JSON.stringify({ puid: 65_534, pgid: 65_534, dumb: { ...api, shutdown }, kid: block }));
+    writeFile(
+      path.join(configDir, 'stackwarden.json'),
+      JSON.stringify({ puid: 65_534, pgid: 65_534, dumb: { ...api, shutdown }, kid: block }),
+    );
   await write({ keep_services: true });
   const first = await startStackwarden(configDir, keeping);
   await running(first, 'Kid');
@@ -64,7 +73,9 @@ t.test('keep_services hands over on SIGTERM; without it everything stops', async
 
 t.test('R12: a process that ignores SIGTERM is named each second and does not hold the end up', async t => {
   const configDir = t.testdir({});
-  const port = await writeConfig(configDir, { kid: kid('Stubborn Kid', ['ignore-term'], { enabled: true, stop_grace_seconds: 3 }) });
+  const port = await writeConfig(configDir, {
+    kid: kid('Stubborn Kid', ['ignore-term'], { enabled: true, stop_grace_seconds: 3 }),
+  });
   const service = await startStackwarden(configDir, port);
   await until(async () => (await ask(service, 'Stubborn+Kid')).status === 'running');
   const pid = await pidOf(configDir, 'Stubborn Kid');
@@ -76,7 +87,9 @@ t.test('R12: a process that ignores SIGTERM is named each second and does not ho
 
 t.test('R12: a second signal ends everything at once, with exit code 1', async t => {
   const configDir = t.testdir({});
-  const port = await writeConfig(configDir, { kid: kid('Kid', ['ignore-term'], { enabled: true, stop_grace_seconds: 600 }) });
+  const port = await writeConfig(configDir, {
+    kid: kid('Kid', ['ignore-term'], { enabled: true, stop_grace_seconds: 600 }),
+  });
   const service = await startStackwarden(configDir, port);
   await running(service, 'Kid');
   const pid = await pidOf(configDir, 'Kid');

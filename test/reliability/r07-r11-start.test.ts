@@ -39,10 +39,18 @@ t.test('R7: each way in which a program cannot be launched is told apart', async
     const answer = await start(app, name);
     t.equal(answer.status, code, name);
     t.match(answer.body.detail, detail);
-    t.match(await status(app, name), { status: 'stopped', healthy: false, health_status: 'unhealthy', health_reason: detail });
+    t.match(await status(app, name), {
+      status: 'stopped',
+      healthy: false,
+      health_status: 'unhealthy',
+      health_reason: detail,
+    });
   }
   t.match(await start(app, 'nobody'), { status: 404, body: { detail: 'Process not found' } });
-  t.match(await start(app, 'DUMB API'), { status: 400, body: { detail: 'The API service cannot be controlled through its own API' } });
+  t.match(await start(app, 'DUMB API'), {
+    status: 400,
+    body: { detail: 'The API service cannot be controlled through its own API' },
+  });
   t.match(await stop(app, 'dumb  api'), { status: 400 });
 });
 
@@ -50,7 +58,10 @@ t.test('R10: commands at the same time end in one process', async t => {
   const app = await startHost({ config: { kid: kid('Kid', ['calm']) } });
   t.teardown(() => app.stop());
   const answers = await Promise.all([start(app, 'Kid'), start(app, 'kid'), start(app, 'KID'), start(app, 'Kid')]);
-  t.same(answers.map(answer => answer.status), [200, 200, 200, 200]);
+  t.same(
+    answers.map(answer => answer.status),
+    [200, 200, 200, 200],
+  );
   const first = await pidOf(app, 'Kid');
   t.equal(groupMembers(first).length, 1);
   t.match((await start(app, 'Kid')).body.status, 'Service is already running');
@@ -62,7 +73,10 @@ t.test('R10: commands at the same time end in one process', async t => {
 
   const before = await pidOf(app, 'Kid');
   const restarts = await Promise.all([restart(app, 'Kid'), restart(app, 'Kid'), restart(app, 'Kid')]);
-  t.same(restarts.map(answer => answer.body.status), Array(3).fill('Service restarted successfully'));
+  t.same(
+    restarts.map(answer => answer.body.status),
+    Array(3).fill('Service restarted successfully'),
+  );
   t.not(await pidOf(app, 'Kid'), before);
   t.equal(groupMembers(await pidOf(app, 'Kid')).length, 1);
 });
@@ -87,11 +101,17 @@ t.test('a wait that ends in nothing says what was missing', async t => {
     config: {
       kid: kid('Kid', ['calm'], { wait_for_mounts: ['/nowhere/mounted'], wait_timeout_seconds: 0 }),
       tcp: kid('Tcp', ['calm'], { wait_for_tcp: { host: '127.0.0.1', port: 1 }, wait_timeout_seconds: 0 }),
-      url: kid('Url', ['calm'], { wait_for_url: 'http://user:hunter2@127.0.0.1:1/x?token=hunter2', wait_timeout_seconds: 0 }),
+      url: kid('Url', ['calm'], {
+        wait_for_url: 'http://user:hunter2@127.0.0.1:1/x?token=hunter2',
+        wait_timeout_seconds: 0,
+      }),
     },
   });
   t.teardown(() => app.stop());
-  t.match(await start(app, 'Kid'), { status: 500, body: { detail: /mount \/nowhere\/mounted did not become available within 0 s/ } });
+  t.match(await start(app, 'Kid'), {
+    status: 500,
+    body: { detail: /mount \/nowhere\/mounted did not become available within 0 s/ },
+  });
   t.match(await start(app, 'Tcp'), { status: 500, body: { detail: /127\.0\.0\.1:1 did not become available/ } });
   const url = await start(app, 'Url');
   t.match(url, { status: 500, body: { detail: /http:\/\/127\.0\.0\.1:1\/x did not become available/ } });

@@ -32,75 +32,89 @@ interface StatusEntry {
   readonly status: string;
 }
 
-t.test('every child keeps its pid, none is blocked, and every line stands exactly once in its log', { timeout: 240_000 }, async t => {
-  const configDir = t.testdir({ 'writer.cjs': writer, results: {} });
-  await chmod(configDir, 0o755);
-  await chmod(path.join(configDir, 'results'), 0o777);
-  const logDir = path.join(configDir, 'log');
-  await mkdir(logDir);
-  const names = Array.from({ length: WRITERS }, (_, index) => `Writer ${index}`);
-  const blocks = names.map((name, index) => [
-    `writer_${index}`,
-    {
-      enabled: true,
-      process_name: name,
-      command: [process.execPath, path.join(configDir, 'writer.cjs'), name, path.join(configDir, 'results', `${index}`)],
-      log_file: path.join(logDir, `writer-${index}.log`),
-      suppress_logging: true,
-    },
-  ]);
-  const port = await writeConfig(configDir, {
-    ...Object.fromEntries(blocks),
-    dumb: { log_dir: logDir, log_size: '2M', log_count: 50, gateway: { enabled: false } },
-  });
-  const statuses = async (base: string) =>
-    ((await (await fetch(`${base}/process/processes`)).json()) as { processes: StatusEntry[] }).processes.filter(entry =>
-      names.includes(entry.process_name),
-    );
-  const allRun = (base: string) => until(async () => (await statuses(base)).every(entry => entry.status === 'running'), { timeoutMs: 60_000 });
-  const pids = async () => {
-    const state = JSON.parse(await readFile(path.join(configDir, 'supervisor', 'state.json'), 'utf8')) as {
-      processes: Record<string, { pid: number }>;
-    };
-    return Object.fromEntries(names.map(name => [name, state.processes[name]?.pid]));
-  };
-
-  const first = await startStackwarden(configDir, port);
-  await allRun(first.base);
-  const before = await pids();
-  t.ok(Object.values(before).every(pid => typeof pid === 'number'));
-  first.child.kill('SIGKILL');
-  await first.exited;
-  const written = async () => Promise.all(names.map((_, index) => existsSync(path.join(configDir, 'results', `${index}`))));
-  const early = (await written()).filter(Boolean).length;
-  t.equal(early, 0, 'the children were still writing when the host was killed');
-  t.ok(
-    Object.values(before).every(pid => existsSync(`/proc/${pid}`)),
-    'the children live on without the host',
-  );
-  await until(async () => (await written()).some(Boolean), { timeoutMs: 120_000, what: 'a child to end its writing alone' });
-
-  const second = await startStackwarden(configDir, port);
-  t.teardown(async () => {
-    second.child.kill('SIGTERM');
-    await second.exited;
-  });
-  await allRun(second.base);
-  t.same(await pids(), before, 'the same processes, none restarted');
-  await until(async () => (await written()).every(Boolean), { timeoutMs: 120_000, what: 'every child to finish' });
-
-  for (const [index, name] of names.entries()) {
-    const numbers = await until(
-      async () => {
-        const found = await numbersOf(logDir, `writer-${index}`);
-        return found.length >= LINES ? found : undefined;
+t.test(
+  'every child keeps its pid, none is blocked, and every line stands exactly once in its log',
+  { timeout: 240_000 },
+  async t => {
+    const configDir = t.testdir({ 'writer.cjs': writer, results: {} });
+    await chmod(configDir, 0o755);
+    await chmod(path.join(configDir, 'results'), 0o777);
+    const logDir = path.join(configDir, 'log');
+    await mkdir(logDir);
+    const names = Array.from({ length: WRITERS }, (_, index) => `Writer ${index}`);
+    const blocks = names.map((name, index) => [
+      `writer_${index}`,
+      {
+        enabled: true,
+        process_name: name,
+        command: [
+          process.execPath,
+          path.join(configDir, 'writer.cjs'),
+          name,
+          path.join(configDir, 'results', `${index}`),
+        ],
+        log_file: path.join(logDir, `writer-${index}.log`),
+        suppress_logging: true,
       },
-      { timeoutMs: 60_000, what: `every line of ${name}` },
+    ]);
+    const port = await writeConfig(configDir, {
+      ...Object.fromEntries(blocks),
+      dumb: { log_dir: logDir, log_size: '2M', log_count: 50, gateway: { enabled: false } },
+    });
+    const statuses = async (base: string) =>
+      ((await (await fetch(`${base}/process/processes`)).json()) as { processes: StatusEntry[] }).processes.filter(
+        entry => names.includes(entry.process_name),
+      );
+    const allRun = (base: string) =>
+      until(async () => (await statuses(base)).every(entry => entry.status === 'running'), { timeoutMs: 60_000 });
+    const pids = async () => {
+      const state = JSON.parse(await readFile(path.join(configDir, 'supervisor', 'state.json'), 'utf8')) as {
+        processes: Record<string, { pid: number }>;
+      };
+      return Object.fromEntries(names.map(name => [name, state.processes[name]?.pid]));
+    };
+
+    const first = await startStackwarden(configDir, port);
+    await allRun(first.base);
+    const before = await pids();
+    t.ok(Object.values(before).every(pid => typeof pid === 'number'));
+    first.child.kill('SIGKILL');
+    await first.exited;
+    const written = async () =>
+      Promise.all(names.map((_, index) => existsSync(path.join(configDir, 'results', `${index}`))));
+    const early = (await written()).filter(Boolean).length;
+    t.equal(early, 0, 'the children were still writing when the host was killed');
+    t.ok(
+      Object.values(before).every(pid => existsSync(`/proc/${pid}`)),
+      'the children live on without the host',
     );
-    t.equal(numbers.length, LINES, `${name}: as many lines as were written`);
-    t.equal(new Set(numbers).size, LINES, `${name}: no line twice`);
-  }
-});
+    await until(async () => (await written()).some(Boolean), {
+      timeoutMs: 120_000,
+      what: 'a child to end its writing alone',
+    });
+
+    const second = await startStackwarden(configDir, port);
+    t.teardown(async () => {
+      second.child.kill('SIGTERM');
+      await second.exited;
+    });
+    await allRun(second.base);
+    t.same(await pids(), before, 'the same processes, none restarted');
+    await until(async () => (await written()).every(Boolean), { timeoutMs: 120_000, what: 'every child to finish' });
+
+    for (const [index, name] of names.entries()) {
+      const numbers = await until(
+        async () => {
+          const found = await numbersOf(logDir, `writer-${index}`);
+          return found.length >= LINES ? found : undefined;
+        },
+        { timeoutMs: 60_000, what: `every line of ${name}` },
+      );
+      t.equal(numbers.length, LINES, `${name}: as many lines as were written`);
+      t.equal(new Set(numbers).size, LINES, `${name}: no line twice`);
+    }
+  },
+);
 
 async function numbersOf(directory: string, base: string): Promise<number[]> {
   const files = (await readdir(directory)).filter(file => file === `${base}.log` || file.startsWith(`${base}-`));

@@ -53,9 +53,12 @@ const habits = {
     for (let number = 0; number < Number(rest[0]); number += 1) process.stdout.write(`number ${number}\n`);
     stay();
   },
-  web: () => createServer((_request, response) => response.end('{"status":"ok"}')).listen(Number(process.env.PORT), '127.0.0.1'),
+  web: () =>
+    createServer((_request, response) => response.end('{"status":"ok"}')).listen(Number(process.env.PORT), '127.0.0.1'),
   'show-environment'() {
-    console.log(`environment ${JSON.stringify({ uid: process.getuid(), gid: process.getgid(), groups: process.getgroups(), cwd: process.cwd(), argv: rest, env: process.env })}`);
+    console.log(
+      `environment ${JSON.stringify({ uid: process.getuid(), gid: process.getgid(), groups: process.getgroups(), cwd: process.cwd(), argv: rest, env: process.env })}`,
+    );
     stay();
   },
 };

@@ -8,8 +8,19 @@ import { until } from './until.ts';
 const script = fileURLToPath(new URL('./kid.cjs', import.meta.url));
 
 /** A block that runs the child with one habit. */
-export function kid(processName: string, command: readonly string[], more: Record<string, unknown> = {}): Record<string, unknown> {
-  return { enabled: false, process_name: processName, command: [process.execPath, script, ...command], suppress_logging: true, stop_grace_seconds: 1, ...more };
+export function kid(
+  processName: string,
+  command: readonly string[],
+  more: Record<string, unknown> = {},
+): Record<string, unknown> {
+  return {
+    enabled: false,
+    process_name: processName,
+    command: [process.execPath, script, ...command],
+    suppress_logging: true,
+    stop_grace_seconds: 1,
+    ...more,
+  };
 }
 
 /** The pid that a child noted in a file. */

@@ -26,7 +26,7 @@ t.test('arguments, environment, user and directory', async t => {
     },
   });
   t.teardown(() => app.stop());
-  process.env['STACKWARDEN_TEST_VALUE'] = 'inherited';
+  process.env.STACKWARDEN_TEST_VALUE = 'inherited';
   t.equal((await start(app, 'Kid')).status, 200);
   const line = await until(async () => /environment (\{.*\})/.exec(await readFile(logFile, 'utf8'))?.[1]);
   const { block } = { block: (await app.get('/config?process_name=Kid')).body };
@@ -35,7 +35,11 @@ t.test('arguments, environment, user and directory', async t => {
   t.match(shown.env, { WEB_PORT: String(block.port), NUMBER: '5', YES: 'true', BOTH: 'inherited/x' });
   t.notOk('SHELL' in shown.env);
   t.equal(shown.cwd, dir);
-  t.same(block.command.slice(2), ['show-environment', '{port}', '{tz}', '{unknown}', '{nothing here}'], 'placeholders are never written back');
+  t.same(
+    block.command.slice(2),
+    ['show-environment', '{port}', '{tz}', '{unknown}', '{nothing here}'],
+    'placeholders are never written back',
+  );
   if (process.getuid?.() === 0) t.match(shown, { uid: 65_534, gid: 65_534, groups: [65_534], env: { USER: 'nobody' } });
 });
 
@@ -44,14 +48,18 @@ t.test('a port that is taken is changed and saved before the launch', async t =>
   await new Promise<void>(resolve => taken.listen(0, '127.0.0.1', resolve));
   t.teardown(() => taken.close());
   const { port } = taken.address() as { port: number };
-  const app = await startHost({ config: { web: kid('Web', ['web'], { port, env: { PORT: '{port}' }, health: { path: '/' } }) } });
+  const app = await startHost({
+    config: { web: kid('Web', ['web'], { port, env: { PORT: '{port}' }, health: { path: '/' } }) },
+  });
   t.teardown(() => app.stop());
   t.equal((await start(app, 'Web')).status, 200);
   const saved = JSON.parse(await readFile(path.join(app.configDir, 'stackwarden.json'), 'utf8')).web;
   t.ok(saved.port > port, 'the next free port upward');
   t.same(saved.env, { PORT: '{port}' });
   await until(async () => (await status(app, 'Web')).health_status === 'healthy');
-  t.match(await status(app, 'Web'), { health_details: { probe: 'http', port: saved.port, http_status: 200, reported_status: 'ok' } });
+  t.match(await status(app, 'Web'), {
+    health_details: { probe: 'http', port: saved.port, http_status: 200, reported_status: 'ok' },
+  });
 });
 
 t.test('splitting a command: quoting any words gives the words back', async t => {

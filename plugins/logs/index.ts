@@ -1,0 +1,53 @@
+// Logs: of every process by pages, the own log as a live stream, and its level at run time.
+import { answer, definePlugin, Problem } from '#core';
+import { findLogFile } from './log-files.ts';
+import { readPage } from './log-page.ts';
+import { LogStream } from './log-stream.ts';
+import * as wire from './wire.ts';
+
+export default definePlugin({
+  name: 'logs',
+  host: '^1',
+
+  setup(host) {
+    const hub = host.use('log.hub');
+
+    host.route({
+      method: 'GET',
+      path: '/logs',
+      summary: 'A piece of the log of a process: the end first, then what came after the cursor',
+      query: wire.pageQuery,
+      response: wire.pageAnswer,
+      async handle({ query: { process_name: name, cursor, tail_bytes: tailBytes, file_id: fileId } }) {
+        if (name.trim() === '') throw new Problem(400, 'process_name is required');
+        const found = await findLogFile(name, { store: host.use('config.store'), hub });
+        const page = await readPage(found.file, { cursor, tailBytes, fileId, ownLog: found.own });
+        return answer(wire.pageToWire(found.processName, page, cursor === undefined));
+      },
+    });
+
+    new LogStream(host, hub);
+
+    const levels = () => wire.levelsToWire(hub);
+    host.route({
+      method: 'GET',
+      path: '/process/runtime-log-level',
+      summary: 'The level of the own log, as configured and in force',
+      capability: 'runtime_api_log_level',
+      response: wire.levelsAnswer,
+      handle: levels,
+    });
+    host.route({
+      method: 'POST',
+      path: '/process/runtime-log-level',
+      summary: 'Switches DEBUG on or off until the next restart',
+      body: wire.levelsBody,
+      response: wire.levelsAnswer,
+      handle({ body }) {
+        hub.overrideDebug(body.debug_enabled);
+        return levels();
+      },
+    });
+    return () => hub.overrideDebug(false);
+  },
+});

@@ -1,0 +1,69 @@
+// Reads a piece of a log by position: complete lines only, so that no secret is cut in two, and never more than asked for.
+import { constants } from 'node:fs';
+import { type FileHandle, open } from 'node:fs/promises';
+import { redact } from '#core';
+
+const READ_LIMIT_MS = 5_000;
+const NEWLINE = 0x0a;
+/** What the host writes first at every start. */
+const BANNER = /- INFO - host: Stackwarden \S+ starts/g;
+
+export interface LogPage {
+  readonly size: number;
+  readonly cursor: number;
+  readonly chunk: string;
+  readonly reset: boolean;
+  readonly fileId: string | null;
+}
+
+export interface PageRequest {
+  readonly cursor: number | undefined;
+  readonly tailBytes: number;
+  readonly fileId: string | undefined;
+  readonly ownLog: boolean;
+}
+
+const NOTHING: LogPage = { size: 0, cursor: 0, chunk: '', reset: true, fileId: null };
+
+/** A file that is absent, no regular file, a link or not answering is an empty page. */
+export async function readPage(file: string | null, request: PageRequest): Promise<LogPage> {
+  if (file === null) return NOTHING;
+  const late = new Promise<LogPage>(resolve => setTimeout(() => resolve(NOTHING), READ_LIMIT_MS).unref());
+  return Promise.race([readFromFile(file, request).catch(() => NOTHING), late]);
+}
+
+async function readFromFile(file: string, request: PageRequest): Promise<LogPage> {
+  const handle = await open(file, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW);
+  try {
+    const { size, dev, ino, isFile } = await handle.stat().then(entry => ({ ...entry, isFile: entry.isFile() }));
+    if (!isFile) return NOTHING;
+    const fileId = `${dev.toString(16)}:${ino.toString(16)}`;
+    const { cursor, tailBytes } = request;
+    const sameFile = request.fileId === undefined || request.fileId === fileId;
+    const goesOn = cursor !== undefined && sameFile && cursor <= size && size - cursor <= tailBytes;
+    const start = goesOn ? cursor : Math.max(0, size - tailBytes);
+    const bytes = await readRange(handle, start, size - start);
+    const from = goesOn || start === 0 || (await endsLine(handle, start)) ? 0 : bytes.indexOf(NEWLINE) + 1;
+    // A line longer than the whole piece is cut, rather than holding the cursor up for ever.
+    const to = bytes.lastIndexOf(NEWLINE) + 1 || (bytes.length >= tailBytes ? bytes.length : 0);
+    const text = redact(bytes.toString('utf8', Math.min(from, to), to));
+    const chunk = request.ownLog && cursor === undefined ? sinceBanner(text) : text;
+    return { size, cursor: start + to, chunk, reset: !goesOn, fileId };
+  } finally {
+    await handle.close();
+  }
+}
+
+async function readRange(handle: FileHandle, start: number, length: number): Promise<Buffer> {
+  const { buffer, bytesRead } = await handle.read(Buffer.alloc(length), 0, length, start);
+  return buffer.subarray(0, bytesRead);
+}
+
+async function endsLine(handle: FileHandle, start: number): Promise<boolean> {
+  return (await readRange(handle, start - 1, 1))[0] === NEWLINE;
+}
+
+function sinceBanner(text: string): string {
+  const last = [...text.matchAll(BANNER)].at(-1);
+  return last === undefined ? text : text.slice(text.lastIndexOf('\n', last.index) + 1);
+}

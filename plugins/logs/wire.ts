@@ -1,0 +1,58 @@
+// Wire shapes of the log routes.
+import { z } from 'zod';
+import { type LogHub, queryInteger } from '#core';
+import type { LogPage } from './log-page.ts';
+
+const DEFAULT_TAIL_BYTES = 131_072;
+
+export const pageQuery = z.object({
+  process_name: z.string(),
+  cursor: queryInteger({ min: 0 }).optional().describe('offset returned before'),
+  tail_bytes: queryInteger({ min: 1_024, max: 8_388_608 }).default(DEFAULT_TAIL_BYTES),
+  file_id: z.string().max(128).optional(),
+});
+
+export const pageAnswer = z.object({
+  process_name: z.string(),
+  size: z.number(),
+  cursor: z.number().describe('offset for the next request'),
+  chunk: z.string().describe('complete lines'),
+  reset: z.boolean().describe('true: replace what is shown'),
+  file_id: z.string().nullable(),
+  log: z.string().optional().describe('copy of chunk for older clients, only without a cursor'),
+});
+
+export function pageToWire(
+  processName: string,
+  { size, cursor, chunk, reset, fileId }: LogPage,
+  first: boolean,
+): z.input<typeof pageAnswer> {
+  return { process_name: processName, size, cursor, chunk, reset, file_id: fileId, ...(first ? { log: chunk } : {}) };
+}
+
+const level = z.enum(['DEBUG', 'INFO', 'WARNING', 'ERROR', 'CRITICAL']);
+
+export const levelsBody = z.strictObject({ debug_enabled: z.boolean() });
+
+export const levelsAnswer = z.object({
+  configured_level: level,
+  configured_uvicorn_level: level.describe('of the API'),
+  effective_level: level,
+  debug_enabled: z.boolean(),
+  override_active: z.boolean(),
+  temporary: z.boolean(),
+  resets_on_restart: z.boolean(),
+});
+
+export function levelsToWire(hub: LogHub): z.input<typeof levelsAnswer> {
+  const overridden = hub.debugOverridden();
+  return {
+    configured_level: hub.configuredLevel(),
+    configured_uvicorn_level: hub.configuredHttpLevel(),
+    effective_level: hub.level(),
+    debug_enabled: hub.level() === 'DEBUG',
+    override_active: overridden,
+    temporary: overridden,
+    resets_on_restart: true,
+  };
+}
