@@ -18,7 +18,7 @@ export const USAGE = `stackwarden: supervises the programs of a self-hosted medi
 `;
 
 const COMMANDS = ['start', 'check', 'plugins', 'health'] as const;
-export type Command = (typeof COMMANDS)[number];
+type Command = (typeof COMMANDS)[number];
 
 export interface CommandLine {
   readonly command: Command | 'version' | 'help';

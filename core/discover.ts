@@ -9,7 +9,7 @@ import type { Plugin } from './plugin.ts';
 import { withDeadline } from './scope.ts';
 
 /** Version of the contract in plugin.ts. */
-export const CONTRACT_VERSION = '1.0.0';
+const CONTRACT_VERSION = '1.0.0';
 
 const PLUGIN_NAME = /^[a-z][a-z0-9-]{0,63}$/;
 const runsFromSource = import.meta.url.endsWith('.ts');

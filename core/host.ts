@@ -65,7 +65,7 @@ export interface StackwardenHost {
 }
 
 /** A required plugin is missing or failed: the host does not start. */
-export class StartupError extends Error {
+class StartupError extends Error {
   override readonly name = 'StartupError';
 }
 

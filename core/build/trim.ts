@@ -50,7 +50,9 @@ async function compile(plugins: ReadonlySet<string>, outDir: string): Promise<vo
   try {
     await run(process.execPath, [path.join(rootDir, 'node_modules', 'typescript', 'bin', 'tsc'), '--project', project]);
   } catch (error) {
-    throw new Error(`the compiler found errors:\n${(error as { stdout?: string }).stdout ?? String(error)}`, { cause: error });
+    throw new Error(`the compiler found errors:\n${(error as { stdout?: string }).stdout ?? String(error)}`, {
+      cause: error,
+    });
   } finally {
     await rm(project, { force: true });
   }
@@ -73,21 +75,28 @@ async function copyAssets(plugins: ReadonlySet<string>, outDir: string): Promise
 
 /** npm packages that the emitted code still names, in imports or as paths to resolve. */
 async function packagesUsed(outDir: string, all: Record<string, string>): Promise<Record<string, string>> {
-  const scripts = (await files(outDir)).filter(file => file.endsWith('.js') && !file.includes(`${path.sep}templates${path.sep}`));
+  const scripts = (await files(outDir)).filter(
+    file => file.endsWith('.js') && !file.includes(`${path.sep}templates${path.sep}`),
+  );
   const specifiers = new Set<string>();
   for (const script of scripts) {
-    for (const match of (await readFile(script, 'utf8')).matchAll(/(?:from|import|resolve)\s*\(?\s*['"]([^'"]+)['"]/g)) {
+    for (const match of (await readFile(script, 'utf8')).matchAll(
+      /(?:from|import|resolve)\s*\(?\s*['"]([^'"]+)['"]/g,
+    )) {
       specifiers.add(match[1] ?? '');
     }
   }
-  const uses = (name: string): boolean => [...specifiers].some(specifier => specifier === name || specifier.startsWith(`${name}/`));
+  const uses = (name: string): boolean =>
+    [...specifiers].some(specifier => specifier === name || specifier.startsWith(`${name}/`));
   return Object.fromEntries(Object.entries(all).filter(([name]) => uses(name)));
 }
 
 async function build(): Promise<void> {
   const { values } = parseArgs({ options: { plugins: { type: 'string' }, out: { type: 'string' } } });
   const outDir = path.resolve(values.out ?? path.join(rootDir, 'dist'));
-  const known = (await readdir(path.join(rootDir, 'plugins'), { withFileTypes: true })).filter(entry => entry.isDirectory()).map(entry => entry.name);
+  const known = (await readdir(path.join(rootDir, 'plugins'), { withFileTypes: true }))
+    .filter(entry => entry.isDirectory())
+    .map(entry => entry.name);
   const wanted = values.plugins?.split(',').map(name => name.trim()) ?? known;
   const chosen = await closeOverNeeds(wanted, known);
   await rm(outDir, { recursive: true, force: true });
@@ -96,11 +105,23 @@ async function build(): Promise<void> {
   const manifest = JSON.parse(await readFile(path.join(rootDir, 'package.json'), 'utf8')) as Manifest;
   const { name, version, license, engines } = manifest;
   const dependencies = await packagesUsed(outDir, manifest.dependencies);
-  const built = { name, version, license, type: 'module', engines, bin: { stackwarden: 'core/main.js' }, imports: { '#core': './core/plugin.js' }, dependencies };
+  const built = {
+    name,
+    version,
+    license,
+    type: 'module',
+    engines,
+    bin: { stackwarden: 'core/main.js' },
+    imports: { '#core': './core/plugin.js' },
+    dependencies,
+  };
   await writeFile(path.join(outDir, 'package.json'), `${JSON.stringify(built, null, 2)}\n`);
   const without = known.filter(plugin => !chosen.has(plugin));
   const spared = Object.keys(manifest.dependencies).filter(dependency => !(dependency in dependencies));
-  if (without.length > 0) console.log(`left out: ${without.join(', ')}${spared.length > 0 ? `; packages not needed: ${spared.join(', ')}` : ''}`);
+  if (without.length > 0)
+    console.log(
+      `left out: ${without.join(', ')}${spared.length > 0 ? `; packages not needed: ${spared.join(', ')}` : ''}`,
+    );
 }
 
 build().catch((error: unknown) => {

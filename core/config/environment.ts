@@ -43,7 +43,7 @@ function readText(file: string): string | undefined {
 }
 
 /** `dumb.api_service.host` -> `DUMB_API_SERVICE_HOST`. */
-export function variableName(configPath: ConfigPath): string {
+function variableName(configPath: ConfigPath): string {
   return configPath
     .join('_')
     .toUpperCase()

@@ -18,7 +18,7 @@ export interface ConfigText {
 }
 
 /** The file cannot be read as a configuration; the message holds file, line, column and what was expected. */
-export class ConfigSyntaxError extends Error {
+class ConfigSyntaxError extends Error {
   override readonly name = 'ConfigSyntaxError';
 }
 

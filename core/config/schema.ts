@@ -125,12 +125,8 @@ export class ConfigSchema {
     const own = valueAtSchema(this.#productJsonSchema(), path);
     const schemas = [...this.#schemasOf(configKey).map(toJsonSchema), ...(own === undefined ? [] : [own])];
     if (schemas.length === 0) return undefined;
-    return schemas.reduce((lower, upper) => ({
-      ...lower,
-      ...upper,
-      properties: { ...propertiesOf(lower), ...propertiesOf(upper) },
-      additionalProperties: true,
-    }));
+    const properties = Object.assign({}, ...schemas.map(propertiesOf)) as ConfigObject;
+    return { ...Object.assign({}, ...schemas), properties, additionalProperties: true } as ConfigObject;
   }
 
   /** JSON Schema (draft 7) of the root, with a subtree for each of `blocks`. */

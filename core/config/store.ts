@@ -1,6 +1,5 @@
 // The one owner of the main configuration: its layers in memory and its file on disk.
 
-export type ConfigValue = unknown;
 export type ConfigObject = Record<string, unknown>;
 
 /** An object of the configuration, at any depth, that has a `process_name`. */

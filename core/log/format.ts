@@ -7,7 +7,7 @@ let cachedSecond = -1;
 let cachedTime = '';
 
 /** Several readers of these logs accept exactly one space before the day, so it is not padded. */
-export function formatTime(at: number): string {
+function formatTime(at: number): string {
   const second = Math.floor(at / 1_000);
   if (second === cachedSecond) return cachedTime;
   const date = new Date(at);

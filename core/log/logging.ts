@@ -11,7 +11,7 @@ import { type LogLevel, passes } from './levels.ts';
 import { redact } from './redact.ts';
 import { RotatingFile } from './rotating-file.ts';
 
-export interface LogSettings {
+interface LogSettings {
   readonly logLevel: LogLevel;
   readonly httpLogLevel: LogLevel;
   readonly maxBytes: number;

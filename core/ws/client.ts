@@ -3,7 +3,7 @@ import type { WebSocket } from 'ws';
 import type { Disposer, Identity, StreamClient } from '../plugin.ts';
 
 /** Beyond this much unsent data a client is given up. */
-export const unsentLimitBytes = 4 * 1024 * 1024;
+const unsentLimitBytes = 4 * 1024 * 1024;
 
 /** What a client gets to answer a close before its connection is cut. */
 const closeMs = 5000;

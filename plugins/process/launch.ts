@@ -6,7 +6,7 @@ import path from 'node:path';
 import { Problem } from '#core';
 import type { LaunchPlan } from './contract.ts';
 
-export interface Exit {
+interface Exit {
   readonly code: number | null;
   readonly signal: string | null;
 }

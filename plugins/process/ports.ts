@@ -2,7 +2,7 @@
 import { createServer } from 'node:net';
 import { type NamedBlock, Problem } from '#core';
 
-export const PORT_KEYS = ['port', 'frontend_port', 'backend_port', 'webdav_port'] as const;
+const PORT_KEYS = ['port', 'frontend_port', 'backend_port', 'webdav_port'] as const;
 
 const LAST_PORT = 65_535;
 

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { AutoRestart } from './auto-restart.ts';
 import type { HealthReport, ProcessSnapshot } from './contract.ts';
 
-export const restartSchema = z.object({
+const restartSchema = z.object({
   restart_attempts: z.number(),
   restart_successes: z.number(),
   restart_failures: z.number(),

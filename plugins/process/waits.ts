@@ -105,7 +105,7 @@ function mountWait(mountPoint: string, limitMs: number): Wait {
 }
 
 /** Mount points of this process's name space; the kernel writes space, tab, newline and backslash in octal. */
-export async function mountPoints(): Promise<ReadonlySet<string>> {
+async function mountPoints(): Promise<ReadonlySet<string>> {
   const table = await readFile('/proc/self/mountinfo', 'utf8');
   const decode = (field: string): string =>
     field.replaceAll(/\\([0-7]{3})/g, (_whole, code: string) => String.fromCharCode(Number.parseInt(code, 8)));

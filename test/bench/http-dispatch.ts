@@ -57,7 +57,6 @@ async function startServer(kind: 'bare' | 'entrance'): Promise<{ url: string; st
 }
 
 async function measure(url: string, duration: number): Promise<number> {
-  // @ts-expect-error the package has no types of its own
   const { default: autocannon } = await import('autocannon');
   const result = await autocannon({ url, connections, duration });
   if (result.non2xx > 0 || result.errors > 0) throw new Error(`${result.non2xx} bad answers, ${result.errors} errors`);

@@ -1,5 +1,5 @@
 // R5 and R12: a killed host's children are adopted, never doubled; a shutdown says who still lives and always ends.
-import { readFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import t from 'tap';
 import { groupMembers } from '../../plugins/process/proc-table.ts';
@@ -7,11 +7,15 @@ import { kid, lives } from '../support/kids.ts';
 import { type RunningStackwarden, startStackwarden, writeConfig } from '../support/stackwarden.ts';
 import { until } from '../support/until.ts';
 
-const ask = async (service: RunningStackwarden, name: string) =>
-  // biome-ignore lint/suspicious/noExplicitAny: an answer of any shape
-  (await (
-    await fetch(`${service.base}/process/service-status?include_health=true&process_name=${name}`)
-  ).json()) as any;
+interface Status {
+  readonly status: string;
+  readonly restart: { readonly exit_code: number | null };
+}
+
+const ask = async (service: RunningStackwarden, name: string): Promise<Status> => {
+  const answer = await fetch(`${service.base}/process/service-status?include_health=true&process_name=${name}`);
+  return (await answer.json()) as Status;
+};
 
 const pidOf = async (configDir: string, name: string): Promise<number> =>
   JSON.parse(await readFile(path.join(configDir, 'supervisor', 'state.json'), 'utf8')).processes[name]?.pid;
@@ -49,7 +53,6 @@ t.test('keep_services hands over on SIGTERM; without it everything stops', async
     kid: block,
   });
   const api = { api_service: { port: keeping }, log_dir, gateway: { enabled: false } };
-  const { writeFile } = await import('node:fs/promises');
   const write = (shutdown: object) =>
     writeFile(
       path.join(configDir, 'stackwarden.json'),

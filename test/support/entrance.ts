@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import { createHttpEntrance, type EntranceOptions, type HttpServer } from '../../core/http/server.ts';
 import type { AccessCheck, Logger } from '../../core/plugin.ts';
 
-export interface Fault {
+interface Fault {
   readonly plugin: string;
   readonly place: string;
   readonly error: Error;
@@ -26,7 +26,7 @@ export interface TestEntrance {
   close(): Promise<void>;
 }
 
-export interface TestAnswer {
+interface TestAnswer {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;

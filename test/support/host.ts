@@ -14,7 +14,7 @@ export interface TestHostOptions extends Partial<HostOptions> {
   readonly config?: Record<string, unknown>;
 }
 
-export interface TestAnswer {
+interface TestAnswer {
   readonly status: number;
   readonly headers: Record<string, string | string[] | undefined>;
   readonly text: string;
@@ -22,7 +22,7 @@ export interface TestAnswer {
   readonly body: any;
 }
 
-export interface RequestOptions {
+interface RequestOptions {
   readonly json?: unknown;
   readonly body?: string | Buffer;
   readonly headers?: Record<string, string>;

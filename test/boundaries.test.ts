@@ -1,0 +1,53 @@
+// The rules that keep rooms apart: who may import whom, what files may be called, what may not be written anywhere.
+import { readdir, readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import t from 'tap';
+
+const rootDir = fileURLToPath(new URL('..', import.meta.url));
+const IMPORT = /^(import|export)\s+(type\s+)?[^'";]*?from\s+'([^']+)'|^import\s+'([^']+)'/gm;
+const MAX_INDEX_LINES = 120;
+
+async function sources(directory: string): Promise<{ file: string; text: string }[]> {
+  const entries = await readdir(path.join(rootDir, directory), { recursive: true, withFileTypes: true });
+  const files = entries
+    .filter(entry => entry.isFile())
+    .map(entry => path.relative(rootDir, path.join(entry.parentPath, entry.name)));
+  return Promise.all(files.map(async file => ({ file, text: await readFile(path.join(rootDir, file), 'utf8') })));
+}
+
+function imports(text: string): { specifier: string; typeOnly: boolean }[] {
+  return [...text.matchAll(IMPORT)].map(match => ({
+    specifier: match[3] ?? match[4] ?? '',
+    typeOnly: match[2] !== undefined,
+  }));
+}
+
+t.test('the core imports no plugin', async t => {
+  for (const { file, text } of await sources('core')) {
+    for (const { specifier } of imports(text)) t.notMatch(specifier, /plugins\//, `${file} imports ${specifier}`);
+  }
+});
+
+t.test('a plugin imports #core, packages and its own folder; types may cross', async t => {
+  for (const { file, text } of await sources('plugins')) {
+    if (!file.endsWith('.ts')) continue;
+    const own = path.join(rootDir, ...file.split(path.sep).slice(0, 2));
+    for (const { specifier, typeOnly } of imports(text)) {
+      const target = specifier.startsWith('.') ? path.resolve(rootDir, path.dirname(file), specifier) : specifier;
+      const inside = !specifier.startsWith('.') || target.startsWith(own + path.sep);
+      const typesOfAPlugin = typeOnly && target.startsWith(path.join(rootDir, 'plugins') + path.sep);
+      t.ok(inside || typesOfAPlugin, `${file} imports ${specifier}`);
+    }
+  }
+});
+
+t.test('files say what they hold', async t => {
+  const all = [...(await sources('core')), ...(await sources('plugins')), ...(await sources('test'))];
+  for (const { file, text } of all) {
+    t.notMatch(path.basename(file), /^(utils?|helpers?|managers?|misc|types|common)\./, file);
+    if (/^plugins\/[^/]+\/index\.ts$/.test(file))
+      t.ok(text.split('\n').length <= MAX_INDEX_LINES, `${file} is readable on one screen`);
+    if (file.endsWith('.ts')) t.match(text, /^(#!.*\n)?\/\/ \S/, `${file} begins with what it is`);
+  }
+});
