@@ -118,9 +118,9 @@ class RunningHost implements StackwardenHost {
     this.#openEntrance();
     await this.#loadPlugins();
     if (this.#options.rehearsal) return;
+    this.#checkRequired();
     await this.#watchPlugins();
     this.#config.startWatching();
-    this.#checkRequired();
     await this.#listen();
     this.#ready = true;
     await this.#coreHooks.ready.promise();

@@ -12,6 +12,7 @@ export async function watchPluginFolders(
   log: Logger,
   onChange: (names: ReadonlySet<string>) => void,
 ): Promise<() => Promise<void>> {
+  if (directories.length === 0) return async () => undefined;
   let changed = new Set<string>();
   let timer: NodeJS.Timeout | undefined;
   const report = (): void => {

@@ -1,3 +1,4 @@
+// The route map and the reading of queries, by cases and by law.
 import t from 'tap';
 import { z } from 'zod';
 import { parseQuery, queryBoolean, queryInteger, queryList, queryNumber } from '../../core/http/query.ts';

@@ -1,3 +1,4 @@
+// Requests and answers: bodies, errors, access, origins, shutdown, as clients see them.
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { Readable } from 'node:stream';

@@ -1,3 +1,4 @@
+// Streams: access, heartbeats, limits and close codes, as clients see them.
 import { connect } from 'node:net';
 import t, { type Test } from 'tap';
 import { WebSocket } from 'ws';

@@ -20,8 +20,10 @@ t.test('R7: each way in which a program cannot be launched is told apart', async
       e: block('No directory', { command: ['sleep', '600'], config_dir: '/nowhere/at/all' }),
       f: block('No interpreter', { command: [path.join(dir, 'gone')] }),
       g: block('Open quote', { command: 'sleep "600' }),
-      h: kid('Crasher', ['crash', '7']),
-      i: kid('Clean end', ['crash', '0']),
+      h: block('Crasher', {
+        command: ['sh', '-c', 'echo "ERROR cannot open the thing" >&2; echo "    at frame (file.js:1:1)" >&2; exit 7'],
+      }),
+      i: block('Clean end', { command: ['true'] }),
     },
   });
   t.teardown(() => app.stop());

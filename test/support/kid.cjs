@@ -41,12 +41,6 @@ const habits = {
     notePid(rest[0]);
     stay();
   },
-  crash() {
-    console.error('ERROR cannot open the thing');
-    console.error('    at frame (file.js:1:1)');
-    process.exitCode = Number(rest[0] ?? 1);
-    return false;
-  },
   'crash-after': () => setTimeout(() => process.exit(4), Number(rest[0])),
   // Numbered lines as fast as asked: count, then stays.
   count() {

@@ -1,3 +1,4 @@
+// The documentation pages: the description, the explorers and all their assets come from this service.
 import { existsSync } from 'node:fs';
 import t from 'tap';
 import { startHost } from '../../support/host.ts';

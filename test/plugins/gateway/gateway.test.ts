@@ -1,3 +1,4 @@
+// The gateway: the same routes below /api on its own listener, with its refusals and its static console.
 import { existsSync } from 'node:fs';
 import { readdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
