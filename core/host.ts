@@ -120,7 +120,7 @@ class RunningHost implements StackwardenHost {
     if (this.#options.rehearsal) return;
     this.#checkRequired();
     await this.#watchPlugins();
-    this.#config.startWatching();
+    await this.#config.startWatching();
     await this.#listen();
     this.#ready = true;
     await this.#coreHooks.ready.promise();

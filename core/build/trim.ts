@@ -48,9 +48,14 @@ async function compile(plugins: ReadonlySet<string>, outDir: string): Promise<vo
   };
   await writeFile(project, JSON.stringify(config));
   try {
-    await run(process.execPath, [path.join(rootDir, 'node_modules', 'typescript', 'bin', 'tsc'), '--project', project]);
+    await run(process.execPath, [
+      path.join(rootDir, 'node_modules', 'typescript', 'lib', 'tsc.js'),
+      '--project',
+      project,
+    ]);
   } catch (error) {
-    throw new Error(`the compiler found errors:\n${(error as { stdout?: string }).stdout ?? String(error)}`, {
+    const { stdout = '', stderr = '' } = error as { stdout?: string; stderr?: string };
+    throw new Error(`the compiler found errors:\n${stdout}${stderr}`, {
       cause: error,
     });
   } finally {

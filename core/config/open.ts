@@ -50,7 +50,8 @@ export interface OpenConfig {
   /** Throws a Problem to refuse an update. */
   onCheck(check: (candidate: ConfigCandidate) => Promise<void>): void;
   onChanged(listener: (change: ConfigChange) => Promise<void>): void;
-  startWatching(): void;
+  /** Resolves when every change from now on is noticed. */
+  startWatching(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -192,8 +193,12 @@ class MainConfig implements OpenConfig, ConfigStore {
     this.#changed = listener;
   }
 
-  startWatching(): void {
-    this.#unwatch ??= watchConfigFile(this.#file, this.#options.log, () => void this.#queue.add(() => this.#reread()));
+  async startWatching(): Promise<void> {
+    this.#unwatch ??= await watchConfigFile(
+      this.#file,
+      this.#options.log,
+      () => void this.#queue.add(() => this.#reread()),
+    );
   }
 
   async close(): Promise<void> {

@@ -1,4 +1,5 @@
 // Notices that the configuration file was changed outside. It watches the directory, because editors replace the file.
+import { once } from 'node:events';
 import { stat } from 'node:fs/promises';
 import path from 'node:path';
 import { type FSWatcher, watch } from 'chokidar';
@@ -8,7 +9,7 @@ const POLL_MS = 5_000;
 const QUIET_MS = 50;
 
 /** Calls `onChange` soon after the file may have changed; a poll every 5 s finds what the kernel does not report. */
-export function watchConfigFile(file: string, log: Logger, onChange: () => void): () => Promise<void> {
+export async function watchConfigFile(file: string, log: Logger, onChange: () => void): Promise<() => Promise<void>> {
   let quiet: NodeJS.Timeout | undefined;
   let fingerprint = '';
   const changed = (): void => {
@@ -24,6 +25,8 @@ export function watchConfigFile(file: string, log: Logger, onChange: () => void)
   }, POLL_MS);
   poll.unref();
   const watcher = openWatcher(file, log, changed);
+  // A watcher that is closed before it is ready leaves a handle behind.
+  await once(watcher, 'ready');
   return async () => {
     clearInterval(poll);
     clearTimeout(quiet);

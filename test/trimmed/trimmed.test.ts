@@ -88,7 +88,10 @@ t.test('a build of some plugins runs with node alone', async t => {
     '--out',
     outDir,
   ];
-  const { stdout } = await run(process.execPath, ['--import=tsx', ...build], { cwd: rootDir });
+  const { stdout } = await run(process.execPath, ['--import=tsx', ...build], {
+    cwd: rootDir,
+    env: { ...process.env, NODE_OPTIONS: '' },
+  });
   t.match(stdout, /left out: docs, gateway, health/);
   t.same((await readdir(path.join(outDir, 'plugins'))).sort(), ['config', 'host-plugins', 'logs', 'process']);
   const configDir = t.testdir({});
