@@ -17,6 +17,8 @@ const templatesDir = fileURLToPath(new URL('../templates', import.meta.url));
 
 async function start({ configDir, plugins, example }: CommandLine): Promise<number> {
   const unlock = await lockInstance(configDir);
+  // Supervision goes on without a listener too, and nothing else would hold the process then.
+  const alive = setInterval(() => undefined, 2 ** 30);
   try {
     if (example) await writeExample({ configDir, templatesDir });
     const host = await createHost({ configDir, stdout: true, ...(plugins === undefined ? {} : { plugins }) });
@@ -30,6 +32,7 @@ async function start({ configDir, plugins, example }: CommandLine): Promise<numb
     for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, onSignal);
     return await host.stopped;
   } finally {
+    clearInterval(alive);
     await unlock();
   }
 }

@@ -22,6 +22,7 @@ export async function watchPluginFolders(
   };
   const watcher = watch([...directories], {
     ignoreInitial: true,
+    persistent: false,
     depth: 4,
     ignored: file => file.includes(`${path.sep}node_modules${path.sep}`),
     usePolling: process.env.STACKWARDEN_WATCH_POLLING === '1',

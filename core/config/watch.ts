@@ -37,6 +37,7 @@ export async function watchConfigFile(file: string, log: Logger, onChange: () =>
 function openWatcher(file: string, log: Logger, changed: () => void): FSWatcher {
   const watcher = watch(path.dirname(file), {
     ignoreInitial: true,
+    persistent: false,
     depth: 0,
     usePolling: process.env.STACKWARDEN_WATCH_POLLING === '1',
   });
