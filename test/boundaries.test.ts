@@ -5,8 +5,11 @@ import { fileURLToPath } from 'node:url';
 import t from 'tap';
 
 const rootDir = fileURLToPath(new URL('..', import.meta.url));
-const IMPORT = /^(import|export)\s+(type\s+)?[^'";]*?from\s+'([^']+)'|^import\s+'([^']+)'/gm;
+const IMPORT =
+  /^(import|export)\s+(type\s+)?[^'";]*?from\s+'([^']+)'|^import\s+'([^']+)'|\bawait import\('([^']+)'\)/gm;
 const MAX_INDEX_LINES = 120;
+/** A home directory, an address of a private network, a name that only one network knows. */
+const PRIVATE = /\/(home|Users)\/[a-z]|\b(10|192\.168)\.\d+\.\d+\.\d+|\.(lan|internal|localdomain)\b/;
 
 async function sources(directory: string): Promise<{ file: string; text: string }[]> {
   const entries = await readdir(path.join(rootDir, directory), { recursive: true, withFileTypes: true });
@@ -18,7 +21,7 @@ async function sources(directory: string): Promise<{ file: string; text: string 
 
 function imports(text: string): { specifier: string; typeOnly: boolean }[] {
   return [...text.matchAll(IMPORT)].map(match => ({
-    specifier: match[3] ?? match[4] ?? '',
+    specifier: match[3] ?? match[4] ?? match[5] ?? '',
     typeOnly: match[2] !== undefined,
   }));
 }
@@ -49,5 +52,17 @@ t.test('files say what they hold', async t => {
     if (/^plugins\/[^/]+\/index\.ts$/.test(file))
       t.ok(text.split('\n').length <= MAX_INDEX_LINES, `${file} is readable on one screen`);
     if (file.endsWith('.ts')) t.match(text, /^(#!.*\n)?\/\/ \S/, `${file} begins with what it is`);
+  }
+});
+
+t.test('nothing tells of one machine', async t => {
+  const folders = ['core', 'plugins', 'templates', 'test'];
+  const all = (await Promise.all(folders.map(sources))).flat();
+  for (const name of ['README.md', 'package.json', 'tsconfig.json']) {
+    all.push({ file: name, text: await readFile(path.join(rootDir, name), 'utf8') });
+  }
+  for (const { file, text } of all) {
+    const line = text.split('\n').find(line => PRIVATE.test(line));
+    if (file !== path.join('test', 'boundaries.test.ts')) t.equal(line, undefined, file);
   }
 });

@@ -1,5 +1,6 @@
 // Builds `dist/`: plain JavaScript in the same tree, whole or with the named plugins only. Folders stay deletable.
 import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -96,9 +97,19 @@ async function packagesUsed(outDir: string, all: Record<string, string>): Promis
   return Object.fromEntries(Object.entries(all).filter(([name]) => uses(name)));
 }
 
+/** The directory is emptied first, so it must be new, empty or an earlier build. */
+async function refuseForeign(outDir: string): Promise<void> {
+  const names = existsSync(outDir) ? await readdir(outDir) : [];
+  const isBuild = names.every(name =>
+    ['core', 'node_modules', 'package-lock.json', 'package.json', 'plugins', 'templates'].includes(name),
+  );
+  if (!isBuild) throw new Error(`${outDir} holds files that are no earlier build; choose another directory with --out`);
+}
+
 async function build(): Promise<void> {
   const { values } = parseArgs({ options: { plugins: { type: 'string' }, out: { type: 'string' } } });
   const outDir = path.resolve(values.out ?? path.join(rootDir, 'dist'));
+  await refuseForeign(outDir);
   const known = (await readdir(path.join(rootDir, 'plugins'), { withFileTypes: true }))
     .filter(entry => entry.isDirectory())
     .map(entry => entry.name);

@@ -10,34 +10,24 @@ export interface Evaluation {
 
 const STARTING: readonly string[] = ['initializing', 'preinstalling', 'starting_services', 'stabilizing'];
 
-export async function evaluate(host: Host): Promise<Evaluation> {
-  const store = host.find('config.store');
-  const config = store?.stateReason == null ? [] : [store.stateReason];
+export function evaluate(host: Host): Evaluation {
   const supervisor = host.find('process.supervisor');
-  if (supervisor === undefined) return { phase: 'ready', failures: config };
-  const { phase, failures } = supervisor.startup();
-  if (host.stopping !== null || phase === 'shutting_down') {
+  const startup = supervisor?.startup();
+  if (host.stopping !== null || startup?.phase === 'shutting_down') {
     return { phase: 'shutting_down', failures: ['the service is shutting down'] };
   }
-  if (STARTING.includes(phase)) return { phase, failures: config };
-  const enabled = new Set(
-    store
-      ?.blocks()
-      .filter(({ block }) => block.enabled === true)
-      .map(({ processName }) => processName),
-  );
-  const unwell = supervisor
-    .list()
-    .filter(
-      ({ processName, stoppedByUser, status }) => status === 'running' || (enabled.has(processName) && !stoppedByUser),
-    )
-    .flatMap(({ processName }) => {
-      const { status, reason } = supervisor.health(processName);
-      return status === 'unhealthy' ? [`${processName}: ${reason ?? 'unhealthy'}`] : [];
-    });
-  const named = new Set(unwell.map(text => text.split(':')[0]));
-  const started = Object.entries(failures)
-    .filter(([name]) => !named.has(name))
-    .map(([name, reason]) => `${name}: ${reason}`);
-  return { phase, failures: [...config, ...unwell, ...started] };
+  const store = host.find('config.store');
+  const config = store?.stateReason == null ? [] : [store.stateReason];
+  if (supervisor === undefined || startup === undefined) return { phase: 'ready', failures: config };
+  if (STARTING.includes(startup.phase)) return { phase: startup.phase, failures: config };
+  const blocks = store?.blocks() ?? [];
+  const enabled = new Set(blocks.filter(({ block }) => block.enabled === true).map(({ processName }) => processName));
+  const reasons = new Map(Object.entries(startup.failures));
+  for (const { processName, stoppedByUser, status } of supervisor.list()) {
+    const wanted = status === 'running' || (enabled.has(processName) && !stoppedByUser);
+    const health = supervisor.health(processName);
+    if (!wanted || health.status === 'healthy' || health.status === 'degraded') reasons.delete(processName);
+    else if (health.status === 'unhealthy') reasons.set(processName, health.reason ?? 'unhealthy');
+  }
+  return { phase: startup.phase, failures: [...config, ...[...reasons].map(([name, reason]) => `${name}: ${reason}`)] };
 }

@@ -1,5 +1,6 @@
 // The wire form of the health answer.
 import { z } from 'zod';
+import { redact } from '#core';
 import type { Evaluation } from './evaluation.ts';
 
 const MAX_DETAILS = 200;
@@ -14,7 +15,7 @@ export const answerSchema = z.object({
 export function toWire({ phase, failures }: Evaluation, trusted: boolean): z.input<typeof answerSchema> {
   if (failures.length === 0) return { status: 'healthy', phase };
   const count = failures.length === 1 ? '1 check failed' : `${failures.length} checks failed`;
-  const text = failures.join('; ').replaceAll(/\s+/g, ' ');
+  const text = redact(failures.join('; ').replaceAll(/\s+/g, ' '));
   const shown = text.length > MAX_DETAILS ? `${text.slice(0, MAX_DETAILS - 1)}…` : text;
   return { status: 'unhealthy', details: trusted ? shown : count, phase };
 }

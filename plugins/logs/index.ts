@@ -20,8 +20,8 @@ export default definePlugin({
       response: wire.pageAnswer,
       async handle({ query: { process_name: name, cursor, tail_bytes: tailBytes, file_id: fileId } }) {
         if (name.trim() === '') throw new Problem(400, 'process_name is required');
-        const found = await findLogFile(name, { store: host.use('config.store'), hub });
-        const page = await readPage(found.file, { cursor, tailBytes, fileId, ownLog: found.own });
+        const found = findLogFile(name, { store: host.use('config.store'), hub });
+        const page = await readPage(found.locate, { cursor, tailBytes, fileId, ownLog: found.own });
         return answer(wire.pageToWire(found.processName, page, cursor === undefined));
       },
     });
@@ -41,6 +41,7 @@ export default definePlugin({
       method: 'POST',
       path: '/process/runtime-log-level',
       summary: 'Switches DEBUG on or off until the next restart',
+      capability: 'runtime_api_log_level',
       body: wire.levelsBody,
       response: wire.levelsAnswer,
       handle({ body }) {

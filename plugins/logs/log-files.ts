@@ -5,8 +5,8 @@ import { type ConfigStore, type LogHub, type NamedBlock, Problem } from '#core';
 
 export interface FoundLog {
   readonly processName: string;
-  /** null: the name is known but has no log. */
-  readonly file: string | null;
+  /** null: there is no log, or it lies where it may not be read. */
+  readonly locate: () => Promise<string | null>;
   /** The log of the host itself. */
   readonly own: boolean;
 }
@@ -16,18 +16,18 @@ interface Sources {
   readonly hub: LogHub;
 }
 
-const OWN_NAMES = /^d(?:u)?mb(?: api(?: service)?)?$/;
+const OWN_NAMES = /^du?mb(?: api(?: service)?)?$/;
 
 /** Throws a Problem 404 when nothing has that name. */
-export async function findLogFile(name: string, { store, hub }: Sources): Promise<FoundLog> {
+export function findLogFile(name: string, { store, hub }: Sources): FoundLog {
   const folded = name
     .trim()
     .replaceAll(/[\s_]+/g, ' ')
     .toLowerCase();
   const block = store.findBlock(name);
   if (OWN_NAMES.test(folded) || block?.configKey === 'dumb_api_service') {
-    const file = await newest(hub.directory, file => file.startsWith(`${hub.name}-`) && file.endsWith('.log'));
-    return { processName: block?.processName ?? name.trim(), file, own: true };
+    const locate = () => newest(hub.directory, file => file.startsWith(`${hub.name}-`) && file.endsWith('.log'));
+    return { processName: block?.processName ?? name.trim(), locate, own: true };
   }
   const blocks = store.blocks();
   if (folded === 'traefik access') return known(name, blocks, 'traefik', candidate => candidate.block.access_log_file);
@@ -40,7 +40,7 @@ export async function findLogFile(name: string, { store, hub }: Sources): Promis
     );
   }
   if (block === undefined) throw new Problem(404, 'Process not found');
-  return { processName: block.processName, file: await logOf(block), own: false };
+  return { processName: block.processName, locate: () => logOf(block), own: false };
 }
 
 function known(
@@ -52,12 +52,13 @@ function known(
   const block = blocks.find(candidate => candidate.configKey === configKey);
   if (block === undefined) throw new Problem(404, 'Process not found');
   const file = pick(block);
-  return { processName: name.trim(), file: typeof file === 'string' && file !== '' ? file : null, own: false };
+  const locate = async () => (typeof file === 'string' && file !== '' ? inPlace(file) : null);
+  return { processName: name.trim(), locate, own: false };
 }
 
 async function logOf({ block }: NamedBlock): Promise<string | null> {
   const { log_file: file, config_file: configFile, config_dir: configDir } = block;
-  if (typeof file === 'string' && file !== '') return file;
+  if (typeof file === 'string' && file !== '') return inPlace(file);
   const directories = [
     ...(typeof configFile === 'string' && configFile !== '' ? [path.join(path.dirname(configFile), 'logs')] : []),
     ...(typeof configDir === 'string' && configDir !== '' ? [path.join(configDir, 'logs')] : []),
@@ -69,21 +70,29 @@ async function logOf({ block }: NamedBlock): Promise<string | null> {
   return null;
 }
 
+/** The real path of a file; null when a link leads out of its directory. */
+async function inPlace(file: string): Promise<string | null> {
+  const [real, directory] = await Promise.all([realpath(file), realpath(path.dirname(file))]);
+  return real.startsWith(directory.endsWith(path.sep) ? directory : directory + path.sep) ? real : null;
+}
+
 /** The file changed last; links that lead out of the directory are passed over. */
 async function newest(directory: string, matches: (name: string) => boolean): Promise<string | null> {
+  const names = await readdir(directory).catch(() => []);
+  const candidates = await Promise.all(names.filter(matches).map(name => regular(path.join(directory, name))));
+  const files = candidates.filter(candidate => candidate !== null);
+  files.sort((a, b) => b.mtimeMs - a.mtimeMs);
+  return files[0]?.file ?? null;
+}
+
+async function regular(candidate: string): Promise<{ file: string; mtimeMs: number } | null> {
   try {
-    const real = await realpath(directory);
-    const candidates = await Promise.all(
-      (await readdir(real)).filter(matches).map(async name => {
-        const file = await realpath(path.join(real, name));
-        return { file, inside: path.dirname(file) === real, entry: await stat(file) };
-      }),
-    );
-    const files = candidates.filter(({ inside, entry }) => inside && entry.isFile());
-    files.sort((a, b) => b.entry.mtimeMs - a.entry.mtimeMs);
-    return files[0]?.file ?? null;
+    const file = await inPlace(candidate);
+    if (file === null) return null;
+    const entry = await stat(file);
+    return entry.isFile() ? { file, mtimeMs: entry.mtimeMs } : null;
   } catch {
-    // No directory, no log: an absent log is an answer, not a fault.
+    // Rotated away meanwhile, or a link to nothing: the other files still count.
     return null;
   }
 }

@@ -1,10 +1,13 @@
 // Reads a piece of a log by position: complete lines only, so that no secret is cut in two, and never more than asked for.
 import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
+import { setImmediate as turn } from 'node:timers/promises';
 import { redact } from '#core';
 
 const READ_LIMIT_MS = 5_000;
 const NEWLINE = 0x0a;
+/** Lines redacted before others get their turn. */
+const TURN_LINES = 1_000;
 /** What the host writes first at every start. */
 const BANNER = /- INFO - host: Stackwarden \S+ starts/g;
 
@@ -26,10 +29,17 @@ export interface PageRequest {
 const NOTHING: LogPage = { size: 0, cursor: 0, chunk: '', reset: true, fileId: null };
 
 /** A file that is absent, no regular file, a link or not answering is an empty page. */
-export async function readPage(file: string | null, request: PageRequest): Promise<LogPage> {
-  if (file === null) return NOTHING;
-  const late = new Promise<LogPage>(resolve => setTimeout(() => resolve(NOTHING), READ_LIMIT_MS).unref());
-  return Promise.race([readFromFile(file, request).catch(() => NOTHING), late]);
+export async function readPage(locate: () => Promise<string | null>, request: PageRequest): Promise<LogPage> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<LogPage>(resolve => {
+    timer = setTimeout(resolve, READ_LIMIT_MS, NOTHING);
+  });
+  const page = locate().then(file => (file === null ? NOTHING : readFromFile(file, request)));
+  try {
+    return await Promise.race([page.catch(() => NOTHING), late]);
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
 async function readFromFile(file: string, request: PageRequest): Promise<LogPage> {
@@ -43,10 +53,11 @@ async function readFromFile(file: string, request: PageRequest): Promise<LogPage
     const goesOn = cursor !== undefined && sameFile && cursor <= size && size - cursor <= tailBytes;
     const start = goesOn ? cursor : Math.max(0, size - tailBytes);
     const bytes = await readRange(handle, start, size - start);
-    const from = goesOn || start === 0 || (await endsLine(handle, start)) ? 0 : bytes.indexOf(NEWLINE) + 1;
+    const startsInLine = start > 0 && !(await endsLine(handle, start));
+    const from = startsInLine ? bytes.indexOf(NEWLINE) + 1 : 0;
     // A line longer than the whole piece is cut, rather than holding the cursor up for ever.
     const to = bytes.lastIndexOf(NEWLINE) + 1 || (bytes.length >= tailBytes ? bytes.length : 0);
-    const text = redact(bytes.toString('utf8', Math.min(from, to), to));
+    const text = await redactLines(bytes.toString('utf8', Math.min(from, to), to));
     const chunk = request.ownLog && cursor === undefined ? sinceBanner(text) : text;
     return { size, cursor: start + to, chunk, reset: !goesOn, fileId };
   } finally {
@@ -61,6 +72,15 @@ async function readRange(handle: FileHandle, start: number, length: number): Pro
 
 async function endsLine(handle: FileHandle, start: number): Promise<boolean> {
   return (await readRange(handle, start - 1, 1))[0] === NEWLINE;
+}
+
+async function redactLines(text: string): Promise<string> {
+  const lines = text.split('\n');
+  for (let done = 0; done < lines.length; done += TURN_LINES) {
+    if (done > 0) await turn();
+    for (let i = done; i < Math.min(done + TURN_LINES, lines.length); i++) lines[i] = redact(lines[i] ?? '');
+  }
+  return lines.join('\n');
 }
 
 function sinceBanner(text: string): string {

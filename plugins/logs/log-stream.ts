@@ -46,13 +46,11 @@ class ClientQueue {
   add(lines: readonly string[]): void {
     for (const line of lines) {
       this.#lines.push(line);
-      this.#bytes += line.length;
+      this.#bytes += Buffer.byteLength(line);
+      if (this.#lines.length % BATCH_LINES === 0) this.#send();
     }
-    while (this.#lines.length > MAX_QUEUED_LINES || this.#bytes > MAX_QUEUED_BYTES) {
-      this.#bytes -= this.#lines.shift()?.length ?? 0;
-      this.#dropped += 1;
-    }
-    this.#timer ??= setTimeout(() => this.#flush(), BATCH_MS);
+    this.#dropped += this.#take(this.#excess()).length;
+    if (this.#lines.length > 0) this.#timer ??= setTimeout(() => this.#flush(), BATCH_MS);
   }
 
   close(): void {
@@ -62,17 +60,38 @@ class ClientQueue {
 
   #flush(): void {
     this.#timer = undefined;
+    this.#send();
+    if (this.#lines.length > 0) this.#timer = setTimeout(() => this.#flush(), BATCH_MS);
+  }
+
+  /** As much as the network takes at present. */
+  #send(): void {
     while (this.#lines.length > 0 && this.#client.unsentBytes < MAX_UNSENT_BYTES) {
-      const batch = this.#lines.splice(0, BATCH_LINES);
-      for (const line of batch) this.#bytes -= line.length;
+      const batch = this.#take(BATCH_LINES);
       if (this.#dropped > 0) {
         batch.unshift(
-          formatLine(Date.now(), 'WARNING', `${this.#dropped} lines were dropped: this client is too slow`),
+          formatLine(Date.now(), 'WARNING', `logs: ${this.#dropped} lines were dropped: this client is too slow`),
         );
         this.#dropped = 0;
       }
       this.#client.send(batch.join('\n'));
     }
-    if (this.#lines.length > 0) this.#timer = setTimeout(() => this.#flush(), BATCH_MS);
+  }
+
+  /** How many of the oldest lines are too many. */
+  #excess(): number {
+    const count = Math.max(0, this.#lines.length - MAX_QUEUED_LINES);
+    let bytes = this.#bytes;
+    for (const [index, line] of this.#lines.entries()) {
+      if (index >= count && bytes <= MAX_QUEUED_BYTES) return index;
+      bytes -= Buffer.byteLength(line);
+    }
+    return this.#lines.length;
+  }
+
+  #take(count: number): string[] {
+    const taken = this.#lines.splice(0, count);
+    for (const line of taken) this.#bytes -= Buffer.byteLength(line);
+    return taken;
   }
 }

@@ -1,13 +1,15 @@
 // Requests per second of the whole way of a request over 120 routes, against bare node:http giving the same answer.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { rmSync } from 'node:fs';
+import { mkdtemp } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { createHttpEntrance } from '../../core/http/server.ts';
+import { printFigure } from './support/figures.ts';
 
 const runs = 3;
 const seconds = 3;
@@ -43,7 +45,8 @@ async function serveEntrance(): Promise<number> {
   for (let i = 0; i < 120; i++) {
     http.addRoute('bench', { method: 'GET', path: `/area/route-${i}`, summary: 'x', handle: () => value });
   }
-  process.once('exit', () => void rm(configDir, { recursive: true }));
+  process.once('exit', () => rmSync(configDir, { recursive: true }));
+  process.once('SIGTERM', () => process.exit(0));
   return (await http.listen({ host: '127.0.0.1', port: 0, retryMs: 0 })).port;
 }
 
@@ -75,17 +78,11 @@ async function series(kind: 'bare' | 'entrance'): Promise<number[]> {
   }
 }
 
-const median = (results: readonly number[]): number =>
-  [...results].sort((a, b) => a - b)[Math.floor(results.length / 2)] ?? Number.NaN;
-
 const kind = process.argv[2];
 if (kind === 'bare') console.log(await serveBare());
 else if (kind === 'entrance') console.log(await serveEntrance());
 else {
   const bare = await series('bare');
   const entrance = await series('entrance');
-  const ratio = Number((median(entrance) / median(bare)).toFixed(3));
-  console.log(
-    JSON.stringify({ name: 'http-dispatch', unit: 'requests/s', median: median(entrance), runs: entrance, ratio }),
-  );
+  printFigure({ name: 'http-dispatch', unit: 'requests/s', runs: entrance, baseline: bare });
 }

@@ -1,4 +1,4 @@
-// Runs the benchmarks, each in a process of its own: all of them, or those that are named.
+// Runs the benchmarks on a fresh build, each in a process of its own: all of them, or those that are named.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdir } from 'node:fs/promises';
@@ -6,11 +6,25 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const directory = fileURLToPath(new URL('.', import.meta.url));
-const wanted = process.argv.slice(2);
-const subjects = (await readdir(directory)).filter(file => file !== 'run.ts').map(file => path.basename(file, '.ts'));
+const buildFile = fileURLToPath(new URL('../../core/build/trim.ts', import.meta.url));
 
-for (const subject of subjects.filter(name => wanted.length === 0 || wanted.includes(name))) {
-  const child = spawn(process.execPath, ['--import=tsx', path.join(directory, `${subject}.ts`)], { stdio: 'inherit' });
+async function runScript(file: string): Promise<boolean> {
+  const child = spawn(process.execPath, ['--import=tsx', file], { stdio: 'inherit' });
   const [code] = await once(child, 'exit');
-  if (code !== 0) process.exitCode = 1;
+  return code === 0;
+}
+
+const subjects = (await readdir(directory))
+  .filter(file => file.endsWith('.ts') && file !== 'run.ts')
+  .map(file => path.basename(file, '.ts'));
+const wanted = process.argv.slice(2);
+const unknown = wanted.filter(name => !subjects.includes(name));
+if (unknown.length > 0) {
+  console.error(`there is no benchmark '${unknown.join("', '")}'; there are ${subjects.join(', ')}`);
+  process.exit(1);
+}
+
+if (!(await runScript(buildFile))) process.exit(1);
+for (const subject of subjects.filter(name => wanted.length === 0 || wanted.includes(name))) {
+  if (!(await runScript(path.join(directory, `${subject}.ts`)))) process.exitCode = 1;
 }

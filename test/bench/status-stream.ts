@@ -1,0 +1,131 @@
+// From the death of a process to the last of 64 clients of `/ws/status` that knows, against a bare ws server.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { fileURLToPath } from 'node:url';
+import { WebSocket, WebSocketServer } from 'ws';
+import { until } from '../support/until.ts';
+import { makePlace, sleepers, startBuilt } from './support/built-host.ts';
+import { printFigure } from './support/figures.ts';
+
+/** As many as one stream accepts. */
+const CLIENTS = 64;
+const RUNS = 20;
+
+interface StatusMessage {
+  readonly running: readonly string[];
+}
+
+/** Launches a child on each SIGHUP and tells every client of its start and its exit. */
+function serveBare(): void {
+  const server = new WebSocketServer({ port: 0, host: '127.0.0.1' });
+  const tell = (running: string[]): void => {
+    for (const client of server.clients) client.send(JSON.stringify({ type: 'status', running }));
+  };
+  process.on('SIGHUP', () => {
+    const child = spawn('sleep', ['86400'], { stdio: 'ignore' });
+    child.once('exit', () => tell([]));
+    tell(['Sleeper 0']);
+    process.stdout.write(`${child.pid}\n`);
+  });
+  server.once('listening', () => process.stdout.write(`${(server.address() as AddressInfo).port}\n`));
+}
+
+class Audience {
+  readonly #sockets: WebSocket[];
+  readonly #running: boolean[] = [];
+  readonly #toldMs: number[] = [];
+  #left = false;
+
+  constructor(sockets: WebSocket[]) {
+    this.#sockets = sockets;
+    for (const [index, socket] of sockets.entries()) {
+      socket.on('close', (code, reason) => {
+        if (!this.#left) throw new Error(`the server closed a client: ${code} ${reason}`);
+      });
+      socket.on('message', data => {
+        const running = (JSON.parse(String(data)) as StatusMessage).running.includes('Sleeper 0');
+        if (this.#running[index] === true && !running) this.#toldMs[index] = performance.now();
+        this.#running[index] = running;
+      });
+    }
+  }
+
+  /** The interval is long, so that what arrives in between is pushed. */
+  static async join(url: string): Promise<Audience> {
+    const sockets = Array.from({ length: CLIENTS }, () => new WebSocket(`${url}?interval=10`));
+    const audience = new Audience(sockets);
+    await Promise.all(sockets.map(socket => once(socket, 'open')));
+    return audience;
+  }
+
+  /** Resolves with the latency of the last client. */
+  async witness(kill: () => void): Promise<number> {
+    await until(() => this.#count(true), { intervalMs: 5 });
+    const startedMs = performance.now();
+    kill();
+    await until(() => this.#count(false), { intervalMs: 5 });
+    return Math.max(...this.#toldMs) - startedMs;
+  }
+
+  leave(): void {
+    this.#left = true;
+    for (const socket of this.#sockets) socket.terminate();
+  }
+
+  #count(running: boolean): boolean {
+    return this.#running.filter(state => state === running).length === CLIENTS;
+  }
+}
+
+async function measureBare(): Promise<number[]> {
+  const server = spawn(process.execPath, ['--import=tsx', fileURLToPath(import.meta.url), 'bare'], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const number = async (): Promise<number> => Number((await once(server.stdout, 'data'))[0]);
+  const port = await number();
+  const audience = await Audience.join(`ws://127.0.0.1:${port}`);
+  const results: number[] = [];
+  try {
+    for (let run = 0; run < RUNS; run += 1) {
+      const launched = number();
+      server.kill('SIGHUP');
+      const pid = await launched;
+      results.push(await audience.witness(() => process.kill(pid, 'SIGKILL')));
+    }
+  } finally {
+    audience.leave();
+    server.kill();
+  }
+  return results;
+}
+
+async function measureHost(): Promise<number[]> {
+  const place = await makePlace(sleepers(1));
+  const host = await startBuilt(place);
+  const audience = await Audience.join(`${host.base.replace('http', 'ws')}/ws/status`);
+  const results: number[] = [];
+  try {
+    for (let run = 0; run < RUNS; run += 1) {
+      await host.post('/process/start-service', { process_name: 'Sleeper 0' });
+      const { pid } = await host.get<{ pid: number }>('/process?process_name=Sleeper%200');
+      results.push(await audience.witness(() => process.kill(pid, 'SIGKILL')));
+    }
+  } finally {
+    audience.leave();
+    await host.end('SIGTERM');
+    await place.remove();
+  }
+  return results;
+}
+
+if (process.argv[2] === 'bare') serveBare();
+else {
+  const baseline = await measureBare();
+  printFigure({
+    name: 'status-stream',
+    unit: `ms to the last of ${CLIENTS} clients`,
+    runs: await measureHost(),
+    baseline,
+  });
+}

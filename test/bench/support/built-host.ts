@@ -1,0 +1,90 @@
+// The built product as a process of its own, with a configuration directory that goes away with it.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { writeConfig } from '../../support/stackwarden.ts';
+import { until } from '../../support/until.ts';
+
+const mainFile = fileURLToPath(new URL('../../../dist/core/main.js', import.meta.url));
+const NS_PER_MS = 1_000_000;
+
+export interface BuiltHost {
+  readonly pid: number;
+  readonly base: string;
+  /** From the start of the process to its first answer. */
+  readonly firstAnswerMs: number;
+  get<Answer>(pathAndQuery: string): Promise<Answer>;
+  post(pathAndQuery: string, json: unknown): Promise<void>;
+  /** Ends the host and resolves when it has gone. */
+  end(signal: 'SIGTERM' | 'SIGKILL'): Promise<void>;
+}
+
+export interface Place {
+  readonly configDir: string;
+  readonly port: number;
+  remove(): Promise<void>;
+}
+
+export async function makePlace(config: Record<string, unknown> = {}): Promise<Place> {
+  const configDir = await mkdtemp(path.join(tmpdir(), 'stackwarden-bench-'));
+  const port = await writeConfig(configDir, config);
+  return { configDir, port, remove: () => rm(configDir, { recursive: true, force: true }) };
+}
+
+/** Configuration of `count` services that only sleep; they start when they are told to. */
+export function sleepers(count: number): Record<string, unknown> {
+  const blocks = Array.from({ length: count }, (_, index) => [
+    `sleeper_${index}`,
+    { enabled: false, process_name: `Sleeper ${index}`, command: ['sleep', '86400'], config_dir: '/' },
+  ]);
+  return Object.fromEntries(blocks);
+}
+
+export async function startBuilt({ configDir, port }: Place, args: readonly string[] = []): Promise<BuiltHost> {
+  const base = `http://127.0.0.1:${port}`;
+  const startedMs = performance.now();
+  const child = spawn(process.execPath, [mainFile, 'start', '--config-dir', configDir, ...args], {
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
+  const exited = once(child, 'exit');
+  const pid = child.pid;
+  if (pid === undefined) throw new Error('the host did not start');
+  await until(async () => (await fetch(`${base}/process/capabilities`)).ok, { intervalMs: 2 });
+  const firstAnswerMs = performance.now() - startedMs;
+  return {
+    pid,
+    base,
+    firstAnswerMs,
+    async get<Answer>(pathAndQuery: string) {
+      return (await (await fetch(base + pathAndQuery)).json()) as Answer;
+    },
+    async post(pathAndQuery, json) {
+      const headers = { 'content-type': 'application/json' };
+      const answer = await fetch(base + pathAndQuery, { method: 'POST', headers, body: JSON.stringify(json) });
+      if (!answer.ok) throw new Error(`${pathAndQuery} answers ${answer.status}: ${await answer.text()}`);
+    },
+    async end(signal) {
+      child.kill(signal);
+      await exited;
+    },
+  };
+}
+
+export async function residentMegabytes(pid: number): Promise<number> {
+  const status = await readFile(`/proc/${pid}/status`, 'utf8');
+  return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]) / 1_024;
+}
+
+/** CPU time of all threads of a process so far, finer than the clock ticks of its stat file. */
+export async function cpuMs(pid: number): Promise<number> {
+  const threads = await readdir(`/proc/${pid}/task`);
+  const times = await Promise.all(
+    threads.map(async thread =>
+      Number((await readFile(`/proc/${pid}/task/${thread}/schedstat`, 'utf8')).split(' ')[0]),
+    ),
+  );
+  return times.reduce((sum, time) => sum + time, 0) / NS_PER_MS;
+}

@@ -1,0 +1,147 @@
+// `/health`: with and without processes, in each phase of a start, and what strangers may know.
+import { mkdir, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import t, { type Test } from 'tap';
+import type { HealthReport, ProcessSnapshot, StartupPhase } from '../../../plugins/process/contract.ts';
+import { pluginsDir, startHost } from '../../support/host.ts';
+
+interface Situation {
+  phase: StartupPhase;
+  failures: Record<string, string>;
+  processes: (Pick<ProcessSnapshot, 'processName' | 'status' | 'stoppedByUser'> & { health: Partial<HealthReport> })[];
+  authentication: boolean;
+  broken: boolean;
+}
+
+const block = (process_name: string, enabled = true) => ({ enabled, process_name, command: ['true'] });
+
+/** A host whose supervisor says what the test says. */
+async function start(t: Test) {
+  const situation: Situation = { phase: 'ready', failures: {}, processes: [], authentication: false, broken: false };
+  const dir = path.join(t.testdir({}), 'supervisor');
+  await mkdir(dir);
+  await writeFile(
+    path.join(dir, 'index.mjs'),
+    `export default {
+      name: 'supervisor',
+      host: '^1',
+      setup(host) {
+        const situation = () => globalThis.stackwardenTestSituation;
+        host.provide('process.supervisor', {
+          list: () => situation().processes,
+          health: name => ({ status: null, reason: null, ...situation().processes.find(p => p.processName === name).health }),
+          startup() {
+            if (situation().broken) throw new Error('no answer');
+            return { phase: situation().phase, failures: situation().failures };
+          },
+        });
+        host.provide('access', {
+          enabled: () => situation().authentication,
+          check({ authorization }) {
+            if (situation().authentication && authorization !== 'Bearer good') throw new host.Problem(401, 'Authentication required');
+            return { username: null };
+          },
+        });
+      },
+    };`,
+  );
+  Object.assign(globalThis, { stackwardenTestSituation: situation });
+  const host = await startHost({
+    plugins: ['health', 'supervisor'],
+    pluginDirs: [pluginsDir, path.dirname(dir)],
+    config: { one: block('One'), two: block('Two'), off: block('Off', false) },
+  });
+  t.teardown(() => host.stop());
+  const ask = async (change: Partial<Situation>, headers?: Record<string, string>) => {
+    Object.assign(situation, { failures: {}, processes: [] }, change);
+    return host.get('/health', headers);
+  };
+  return { ask };
+}
+
+t.test('without processes', async t => {
+  const host = await startHost({ plugins: ['health'] });
+  t.teardown(() => host.stop());
+  t.match(await host.get('/health'), { status: 200, body: { status: 'healthy', phase: 'ready' } });
+  t.equal((await host.get('/health/')).status, 200);
+});
+
+t.test('with a configuration that cannot be read', async t => {
+  const host = await startHost({ plugins: ['health'], configDir: t.testdir({ 'stackwarden.json': '{"dumb":' }) });
+  t.teardown(() => host.stop());
+  const { status, body } = await host.get('/health');
+  t.match({ status, body }, { status: 200, body: { status: 'unhealthy', details: /stackwarden\.json/ } });
+});
+
+t.test('with processes', async t => {
+  const { ask } = await start(t);
+  const running = { status: 'running', stoppedByUser: false } as const;
+  const well = { ...running, health: { status: 'healthy' } } as const;
+  const unwell = { ...running, health: { status: 'unhealthy', reason: 'Port 127.0.0.1:1 not responding' } } as const;
+  const stopped = { status: 'stopped', health: { status: 'unhealthy', reason: 'Exited with code 1' } } as const;
+  const one = 'One: Port 127.0.0.1:1 not responding';
+
+  for (const phase of ['initializing', 'preinstalling', 'starting_services', 'stabilizing'] as const) {
+    const { body } = await ask({ phase, processes: [{ processName: 'One', ...unwell }] });
+    t.same(body, { status: 'healthy', phase }, `${phase} checks nothing`);
+  }
+  t.match((await ask({ phase: 'shutting_down' })).body, { status: 'unhealthy', phase: 'shutting_down' });
+
+  for (const [what, change, details] of [
+    ['all well', { processes: [{ processName: 'One', ...well }] }, undefined],
+    [
+      'degraded counts as well',
+      { processes: [{ processName: 'One', ...running, health: { status: 'degraded' } }] },
+      undefined,
+    ],
+    [
+      'one unwell',
+      {
+        processes: [
+          { processName: 'One', ...unwell },
+          { processName: 'Two', ...well },
+        ],
+      },
+      one,
+    ],
+    [
+      'ended by itself',
+      { processes: [{ processName: 'One', ...stopped, stoppedByUser: false }] },
+      'One: Exited with code 1',
+    ],
+    ['stopped by a user', { processes: [{ processName: 'One', ...stopped, stoppedByUser: true }] }, undefined],
+    ['disabled', { processes: [{ processName: 'Off', ...stopped, stoppedByUser: false }] }, undefined],
+    [
+      'disabled but started',
+      { processes: [{ processName: 'Off', ...unwell }] },
+      'Off: Port 127.0.0.1:1 not responding',
+    ],
+    ['failed at boot', { failures: { One: 'not ready in time' } }, 'One: not ready in time'],
+    ['said once', { processes: [{ processName: 'One', ...unwell }], failures: { One: 'not ready in time' } }, one],
+    [
+      'ready since',
+      { processes: [{ processName: 'One', ...well }], failures: { One: 'not ready in time' } },
+      undefined,
+    ],
+    ['secrets', { failures: { One: 'refused password=hunter2' } }, 'One: refused password=[REDACTED]'],
+  ] as [string, Partial<Situation>, string | undefined][]) {
+    const { status, body } = await ask({ phase: 'degraded', ...change });
+    t.equal(status, 200);
+    const expected = details === undefined ? { status: 'healthy' } : { status: 'unhealthy', details };
+    t.same(body, { ...expected, phase: 'degraded' }, what);
+  }
+
+  const { body: long } = await ask({ failures: { One: `many\nwords ${'x'.repeat(400)}` } });
+  t.equal(long.details.length, 200);
+  t.match(long.details, /^One: many words x+…$/);
+
+  const failures = { One: 'a', Two: 'b' };
+  const stranger = await ask({ phase: 'degraded', failures, authentication: true });
+  t.match(stranger, { status: 200, body: { status: 'unhealthy', details: '2 checks failed', phase: 'degraded' } });
+  t.equal((await ask({ failures: { One: 'a' } })).body.details, '1 check failed');
+  t.equal((await ask({ failures }, { authorization: 'Bearer good' })).body.details, 'One: a; Two: b');
+  t.equal((await ask({ failures }, { authorization: 'Bearer bad' })).body.details, '2 checks failed');
+
+  const broken = await ask({ broken: true });
+  t.match(broken, { status: 500, body: { detail: 'Failed to run health check. Please try again.' } });
+});

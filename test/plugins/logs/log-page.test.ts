@@ -1,0 +1,127 @@
+// A reader that follows its cursor sees every line once, whatever the writer does and however the pieces fall.
+import { execFileSync } from 'node:child_process';
+import { appendFile, rename, rm, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import fc from 'fast-check';
+import t from 'tap';
+import { type LogPage, type PageRequest, readPage } from '../../../plugins/logs/log-page.ts';
+
+const start: PageRequest = { cursor: undefined, tailBytes: 1_024, fileId: undefined, ownLog: false };
+
+function read(file: string, request: Partial<PageRequest> = {}): Promise<LogPage> {
+  return readPage(async () => file, { ...start, ...request });
+}
+
+function after({ cursor, fileId }: LogPage, tailBytes = 1_024): Partial<PageRequest> {
+  return { cursor, fileId: fileId ?? undefined, tailBytes };
+}
+
+t.test('pieces join to the text that was written', async t => {
+  const file = path.join(t.testdir(), 'a.log');
+  const piece = fc.oneof(fc.string({ unit: 'grapheme', maxLength: 40 }), fc.constant('\n'), fc.constant('ä\n€\n'));
+  await fc.assert(
+    fc.asyncProperty(fc.array(piece, { maxLength: 25 }), async pieces => {
+      const bytes = Buffer.from(pieces.join('').replaceAll(/[=:@]/g, ''));
+      await writeFile(file, '');
+      let page = await read(file);
+      let seen = page.chunk;
+      // Bytes, not characters: a character may be on disk by half when the reader comes.
+      for (let at = 0; at < bytes.length; at += 7) {
+        await appendFile(file, bytes.subarray(at, at + 7));
+        page = await read(file, after(page));
+        t.notOk(page.reset);
+        t.ok(page.chunk === '' || page.chunk.endsWith('\n'));
+        seen += page.chunk;
+      }
+      const complete = bytes.subarray(0, bytes.lastIndexOf(0x0a) + 1).toString();
+      t.equal(seen, complete);
+      t.equal(page.cursor, Buffer.byteLength(complete));
+    }),
+    { numRuns: 40 },
+  );
+});
+
+t.test('any cursor, tail and file id give whole lines of the file and a cursor inside it', async t => {
+  const lines = Array.from({ length: 400 }, (_, i) => `line ${i} ${'é'.repeat(i % 30)}`);
+  const file = path.join(t.testdir({ 'a.log': `${lines.join('\n')}\nunfinished` }), 'a.log');
+  const whole = new Set(lines);
+  const { size, fileId } = await read(file);
+  const request = fc.record({
+    cursor: fc.option(fc.nat(size + 100), { nil: undefined }),
+    tailBytes: fc.integer({ min: 1_024, max: size + 100 }),
+    fileId: fc.constantFrom(undefined, fileId ?? undefined, '0:0'),
+  });
+  await fc.assert(
+    fc.asyncProperty(request, async asked => {
+      const page = await read(file, asked);
+      const shown = page.chunk.split('\n');
+      t.equal(shown.pop(), '');
+      t.ok(shown.every(line => whole.has(line)));
+      t.ok(Buffer.byteLength(page.chunk) <= asked.tailBytes);
+      const goesOn =
+        asked.cursor !== undefined &&
+        asked.fileId !== '0:0' &&
+        asked.cursor <= size &&
+        size - asked.cursor <= asked.tailBytes;
+      t.equal(page.reset, !goesOn);
+      const end = size - 'unfinished'.length;
+      t.equal(page.cursor, goesOn ? Math.max(asked.cursor ?? 0, end) : end);
+    }),
+    { numRuns: 150, examples: [[{ cursor: size - 5, tailBytes: 1_024, fileId: undefined }]] },
+  );
+});
+
+t.test('a rotated, cut or overtaken file starts anew', async t => {
+  const dir = t.testdir({ 'a.log': 'one\ntwo\n' });
+  const file = path.join(dir, 'a.log');
+  const first = await read(file);
+  t.match(first, { chunk: 'one\ntwo\n', cursor: 8, size: 8, reset: true, fileId: /^[0-9a-f]+:[0-9a-f]+$/ });
+  await rename(file, `${file}.1`);
+  await writeFile(file, 'three\nfour\nfive\n');
+  const rotated = await read(file, after(first));
+  t.match(rotated, { chunk: 'three\nfour\nfive\n', reset: true });
+  t.not(rotated.fileId, first.fileId);
+  await writeFile(file, 'six\n');
+  const cut = await read(file, after(rotated));
+  t.match(cut, { chunk: 'six\n', cursor: 4, reset: true });
+  await appendFile(file, `${'x'.repeat(99)}\n`.repeat(20));
+  const behind = await read(file, after(cut));
+  t.match(behind, { chunk: `${'x'.repeat(99)}\n`.repeat(10), cursor: 2_004, reset: true });
+});
+
+t.test('secrets cannot escape through the seams', async t => {
+  const file = path.join(t.testdir({ 'a.log': 'first\npassword: hun' }), 'a.log');
+  const page = await read(file);
+  t.equal(page.chunk, 'first\n');
+  await appendFile(file, 'ter2\nnext\n');
+  t.equal((await read(file, after(page))).chunk, 'password: [REDACTED]\nnext\n');
+  t.equal((await read(file, { cursor: 16 })).chunk, 'next\n', 'a made-up cursor inside the line');
+});
+
+t.test('a line longer than the piece is cut', async t => {
+  const file = path.join(t.testdir({ 'a.log': 'y'.repeat(3_000) }), 'a.log');
+  const page = await read(file);
+  t.match(page, { chunk: 'y'.repeat(1_024), cursor: 3_000, reset: true });
+  await appendFile(file, '\nnext\n');
+  t.match(await read(file, after(page)), { chunk: 'next\n', reset: false });
+});
+
+t.test('the own log starts at its newest banner', async t => {
+  const banner = 'Apr 2, 2025 10:04:01 - INFO - host: Stackwarden 1.0.0 starts\n';
+  const text = `${banner}old\n${banner}new\n`;
+  const file = path.join(t.testdir({ 'a.log': text }), 'a.log');
+  t.equal((await read(file, { ownLog: true })).chunk, `${banner}new\n`);
+  t.equal((await read(file)).chunk, text);
+  t.equal((await read(file, { ownLog: true, cursor: 0 })).chunk, text, 'only without a cursor');
+});
+
+t.test('what is no regular file is an empty page', async t => {
+  const dir = t.testdir({ 'a.log': 'text\n', folder: {}, 'link.log': t.fixture('symlink', 'a.log') });
+  execFileSync('mkfifo', [path.join(dir, 'pipe.log')]);
+  const nothing = { size: 0, cursor: 0, chunk: '', reset: true, fileId: null };
+  for (const name of ['absent.log', 'folder', 'link.log', 'pipe.log', 'a.log/b']) {
+    t.same(await read(path.join(dir, name)), nothing, name);
+  }
+  t.same(await readPage(async () => null, start), nothing);
+  await rm(path.join(dir, 'pipe.log'));
+});
