@@ -154,6 +154,11 @@ class RunningHost implements StackwardenHost {
     await this.#coreHooks.forced.promise();
   }
 
+  #serviceOwner(): { uid: number; gid: number } | null {
+    const { puid, pgid } = this.#config.store.root();
+    return process.getuid?.() === 0 ? { uid: Number(puid), gid: Number(pgid) } : null;
+  }
+
   async #openConfiguration(): Promise<void> {
     const { configDir, env = process.env } = this.#options;
     await mkdir(configDir, { recursive: true });
@@ -173,6 +178,7 @@ class RunningHost implements StackwardenHost {
         keep: this.#settings.logCount,
         color: this.#settings.colorLog,
       }),
+      owner: () => this.#serviceOwner(),
       stdout: this.#options.stdout ?? false,
     });
     this.#disposers.push(() => this.#logging.close());

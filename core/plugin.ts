@@ -15,7 +15,7 @@ export { formatLine } from './log/format.ts';
 export type { LogHub, LogLine } from './log/hub.ts';
 export { findLevel, type LogLevel, parseLevel, passes } from './log/levels.ts';
 export { isSecretKey, redact } from './log/redact.ts';
-export { RotatingFile, type RotatingFileOptions } from './log/rotating-file.ts';
+export { RotatingFile, type RotatingFileOptions, type Rotation } from './log/rotating-file.ts';
 export { Problem } from './problem.ts';
 
 /** Undoes what a plugin did. Disposers run in reverse order of registration, each with a deadline of 5 s. */

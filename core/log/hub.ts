@@ -1,6 +1,7 @@
 // Where every line of the own log passes: records of the host and its plugins, and captured output of processes.
 import type { Disposer } from '../plugin.ts';
 import type { LogLevel } from './levels.ts';
+import type { Rotation } from './rotating-file.ts';
 
 export interface LogLine {
   /** Milliseconds since the epoch. */
@@ -30,7 +31,7 @@ export interface LogHub {
   readonly directory: string;
   readonly name: string;
   /** Settings for other rotating files: `dumb.log_size` in bytes and `dumb.log_count`. */
-  rotation(): { maxBytes: number; keep: number };
+  rotation(): Rotation;
   /** Resolves when everything handed over stands on disk, or was counted as dropped. */
   flush(): Promise<void>;
 }

@@ -9,13 +9,11 @@ import { formatDay, formatLine } from './format.ts';
 import type { LogHub, LogLine } from './hub.ts';
 import { type LogLevel, passes } from './levels.ts';
 import { redact } from './redact.ts';
-import { RotatingFile } from './rotating-file.ts';
+import { RotatingFile, type Rotation } from './rotating-file.ts';
 
-interface LogSettings {
+interface LogSettings extends Rotation {
   readonly logLevel: LogLevel;
   readonly httpLogLevel: LogLevel;
-  readonly maxBytes: number;
-  readonly keep: number;
   readonly color: boolean;
 }
 
@@ -24,6 +22,8 @@ export interface LoggingOptions {
   /** Base of the file's name. */
   readonly name: string;
   readonly settings: () => LogSettings;
+  /** Who the files belong to; null: the controller itself. */
+  readonly owner: () => { readonly uid: number; readonly gid: number } | null;
   /** Lines on standard output too. */
   readonly stdout: boolean;
 }
@@ -110,7 +110,7 @@ export async function createLogging(options: LoggingOptions): Promise<Logging> {
       applySettings();
     },
     debugOverridden: () => debug,
-    rotation: () => ({ maxBytes: options.settings().maxBytes, keep: options.settings().keep }),
+    rotation: () => rotationOf(options.settings()),
     flush: () => writer.flush(),
   };
   return {
@@ -120,6 +120,10 @@ export async function createLogging(options: LoggingOptions): Promise<Logging> {
     applySettings,
     close: () => writer.close(),
   };
+}
+
+function rotationOf({ maxBytes, keep }: LogSettings): Rotation {
+  return { maxBytes, keep };
 }
 
 function createLogger(logger: pino.Logger, name: string): Logger {
@@ -272,12 +276,11 @@ class LogWriter {
     const name = this.#nameOfToday();
     if (this.#file === undefined || this.#fileName !== name) {
       await this.#file?.close();
-      const { maxBytes, keep } = this.#options.settings();
       this.#fileName = name;
       this.#file = new RotatingFile({
         file: path.join(this.#directory, name),
-        maxBytes,
-        keep,
+        rotation: () => rotationOf(this.#options.settings()),
+        owner: this.#options.owner(),
         datedName: true,
         warn: (message, error) => this.#complain(message, error),
       });

@@ -4,12 +4,17 @@ import { type FileHandle, mkdir, open, readdir, rename, rm, stat } from 'node:fs
 import path from 'node:path';
 import { formatDay } from './format.ts';
 
-export interface RotatingFileOptions {
-  readonly file: string;
+export interface Rotation {
   /** A file that an append would make larger than this is renamed first. */
   readonly maxBytes: number;
   /** Renamed files that are kept. */
   readonly keep: number;
+}
+
+export interface RotatingFileOptions {
+  readonly file: string;
+  /** Asked before each append, so that a changed setting acts at once. */
+  readonly rotation: () => Rotation;
   readonly owner?: { readonly uid: number; readonly gid: number } | null;
   /** One warning per minute while lines are dropped. */
   readonly warn: (message: string, error?: unknown) => void;
@@ -55,7 +60,7 @@ export class RotatingFile {
   async prepare(bytes: number): Promise<boolean> {
     try {
       await this.#reopenIfMoved();
-      const full = this.#bytes > 0 && this.#bytes + bytes > this.#options.maxBytes;
+      const full = this.#bytes > 0 && this.#bytes + bytes > this.#options.rotation().maxBytes;
       const overMidnight = !this.#options.datedName && this.#bytes > 0 && this.#day !== formatDay(Date.now());
       if (full || overMidnight) await this.#rotate();
       return true;
@@ -122,7 +127,8 @@ export class RotatingFile {
 
   /** `<base>-YYYY-MM-DD_<n>.log`, 1 being the newest. */
   async #rotate(): Promise<void> {
-    const { file, keep } = this.#options;
+    const { file } = this.#options;
+    const { keep } = this.#options.rotation();
     const { dir, name, ext } = path.parse(file);
     const base = this.#options.datedName ? name : `${name}-${this.#day}`;
     await this.close();

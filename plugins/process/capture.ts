@@ -4,7 +4,7 @@ import { execFile } from 'node:child_process';
 import { type FileHandle, mkdir, open, readdir, rm, stat, truncate } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { formatLine, type Logger, type LogLevel, type LogLine, passes, RotatingFile } from '#core';
+import { formatLine, type Logger, type LogLevel, type LogLine, passes, RotatingFile, type Rotation } from '#core';
 import { completeBytes, MAX_LINE_BYTES, type OutputLine, toLines } from './output-lines.ts';
 import { type Position, PositionFile } from './position.ts';
 
@@ -39,7 +39,7 @@ export interface CaptureTarget {
 export interface CaptureOptions {
   /** Holds the spools. */
   readonly directory: string;
-  readonly rotation: () => { maxBytes: number; keep: number };
+  readonly rotation: () => Rotation;
   /** Takes lines for the own log and its stream. */
   readonly deliver: (lines: readonly LogLine[]) => void;
   readonly log: Logger;
@@ -227,7 +227,7 @@ export class CaptureSession {
     const { logFile, owner } = this.#target;
     if (logFile === null) return null;
     const warn = (message: string, error?: unknown): void => this.#options.log.warn(message, error);
-    return new RotatingFile({ file: logFile, ...this.#options.rotation(), owner, warn });
+    return new RotatingFile({ file: logFile, rotation: this.#options.rotation, owner, warn });
   }
 
   async #consume(final: boolean): Promise<void> {

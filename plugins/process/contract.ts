@@ -27,6 +27,8 @@ export interface LaunchPlan {
   env: Record<string, string>;
   /** null: the controller's own identity. */
   user: { uid: number; gid: number } | null;
+  /** Waited for besides what the block itself names. */
+  readonly waits: { mounts: string[]; urls: string[] };
 }
 
 export type StartTrigger = 'boot' | 'request' | 'auto-restart' | 'restart';

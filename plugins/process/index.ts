@@ -2,6 +2,7 @@
 import { definePlugin } from '#core';
 import { AutoRestart } from './auto-restart.ts';
 import type { ProcessEventType } from './contract.ts';
+import { addFrontendEnvironment } from './frontend-environment.ts';
 import { HealthSampler } from './health-sampler.ts';
 import { registerRoutes } from './routes.ts';
 import { autoRestartSection, blockSchema, SupervisionSettings, shutdownSection, startupSection } from './settings.ts';
@@ -60,6 +61,7 @@ export default definePlugin({
     registerRoutes(host, { supervisor, sampler, autoRestart });
     new StatusStream(host, { supervisor, sampler, autoRestart });
 
+    host.tap('process.prepare', plan => addFrontendEnvironment(plan, host.use('config.store')));
     host.tap('config.check', ({ before, after }) => supervisor.checkRemovals(before, after));
     host.tap('host.ready', () => void supervisor.boot());
     host.tap('host.forced', () => supervisor.kill());

@@ -33,6 +33,7 @@ export function createLaunchPlan({ block: named, root, trigger, signal, env }: P
     cwd,
     env: environmentOf(block, env, user, fill),
     user,
+    waits: { mounts: [], urls: [] },
   };
 }
 

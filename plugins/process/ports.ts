@@ -12,6 +12,31 @@ export interface PortChange {
   readonly to: number;
 }
 
+export function describeMove(processName: string, { key, from, to }: PortChange): string {
+  return `${processName}: ${key} ${from} is in use, ${to} is taken instead`;
+}
+
+/**
+ * The changes that let all enabled entries run side by side, first come first served in file order. Entries that run
+ * already keep what they have.
+ */
+export async function reservePorts(
+  blocks: readonly NamedBlock[],
+  runs: (processName: string) => boolean,
+): Promise<ReadonlyMap<NamedBlock, readonly PortChange[]>> {
+  const moves = new Map<NamedBlock, readonly PortChange[]>();
+  let current = blocks;
+  for (const [index, block] of blocks.entries()) {
+    if (block.block.enabled !== true || runs(block.processName)) continue;
+    const changes = await resolvePorts(current[index] ?? block, current);
+    if (changes.length === 0) continue;
+    moves.set(block, changes);
+    const moved = Object.fromEntries(changes.map(({ key, to }) => [key, to]));
+    current = current.with(index, { ...block, block: { ...block.block, ...moved } });
+  }
+  return moves;
+}
+
 /** Ports that a block configures, by key; anything but an integer from 1 to 65535 is none. */
 export function portsOf(block: Readonly<Record<string, unknown>>): ReadonlyMap<string, number> {
   return new Map(
@@ -27,9 +52,11 @@ function isPort(value: unknown): value is number {
 
 /**
  * The changes that let `block` start: a port that an enabled entry before it claims, or that a foreign process holds,
- * moves upward to the next that is neither. Throws a Problem 500 when none is left.
+ * moves upward to the next that is neither. The product's own entries never move: what is published would miss them.
+ * Throws a Problem 500 when none is left.
  */
 export async function resolvePorts(block: NamedBlock, all: readonly NamedBlock[]): Promise<PortChange[]> {
+  if (block.path[0] === 'dumb') return [];
   const claimed = claimsBefore(block, all);
   const others = new Set(
     all

@@ -1,5 +1,5 @@
 // What the kernel says about processes. A zombie is dead here, and a pid alone is never an identity.
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 
 /** Names one process for as long as the machine runs: pids are used again, a start time under one boot is not. */
 export interface ProcessIdentity {
@@ -11,6 +11,7 @@ export interface ProcessIdentity {
 
 export interface ProcessStat {
   readonly pid: number;
+  readonly parentPid: number;
   readonly state: string;
   readonly pgid: number;
   readonly startTime: number;
@@ -24,7 +25,13 @@ export function readStat(pid: number): ProcessStat | null {
   if (text === null) return null;
   // The command in parentheses may itself hold parentheses and spaces.
   const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
-  return { pid, state: fields[0] ?? '', pgid: Number(fields[2]), startTime: Number(fields[19]) };
+  return {
+    pid,
+    parentPid: Number(fields[1]),
+    state: fields[0] ?? '',
+    pgid: Number(fields[2]),
+    startTime: Number(fields[19]),
+  };
 }
 
 export function identify(pid: number): ProcessIdentity | null {
@@ -48,6 +55,20 @@ export function groupMembers(pgid: number): ProcessStat[] {
 export function processesWithVariable(name: string, value: string): ProcessStat[] {
   const wanted = `${name}=${value}`;
   return livingProcesses().filter(({ pid }) => readProc(`/proc/${pid}/environ`)?.split('\0').includes(wanted) ?? false);
+}
+
+/** Living processes whose working directory this is. */
+export function processesIn(directory: string): ProcessStat[] {
+  return livingProcesses().filter(({ pid }) => workingDirectory(pid) === directory);
+}
+
+function workingDirectory(pid: number): string | null {
+  try {
+    return readlinkSync(`/proc/${pid}/cwd`);
+  } catch {
+    // Gone meanwhile, or another user's: it tells nothing either way.
+    return null;
+  }
 }
 
 function livingProcesses(): ProcessStat[] {

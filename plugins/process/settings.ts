@@ -52,6 +52,10 @@ export const blockSchema = z.looseObject({
   wait_for_mounts: texts.optional(),
   wait_for_tcp: z.union([tcpWait, z.array(tcpWait)]).optional(),
   wait_timeout_seconds: seconds.optional(),
+  env_copy: z
+    .looseObject({ source: z.string(), destination: z.string() })
+    .optional()
+    .describe('copied before each start, if the source is there'),
   platforms: texts.optional(),
   repo_owner: z.string().optional(),
   repo_name: z.string().optional(),

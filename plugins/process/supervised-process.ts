@@ -12,9 +12,10 @@ import type {
   StartOutcome,
   StartTrigger,
 } from './contract.ts';
+import { copyEnvironmentFile } from './env-copy.ts';
 import { checkLaunchable, launch } from './launch.ts';
 import { createLaunchPlan, RUN_VARIABLE } from './launch-plan.ts';
-import { resolvePorts } from './ports.ts';
+import { describeMove, resolvePorts } from './ports.ts';
 import { identify, isAlive, type ProcessIdentity } from './proc-table.ts';
 import type { ProcessRecord, StateFile } from './state-file.ts';
 import { killProcesses, type StopTarget, stopProcesses, survivors } from './stop.ts';
@@ -85,7 +86,7 @@ export class SupervisedProcess {
       lastFailureReason: this.#lastFailureReason,
       lastExit: this.#lastExit,
       stoppedByUser: this.#stoppedByUser,
-      restartRequired: running?.adopted === true && running.blockDigest !== digestOf(this.#block),
+      restartRequired: running?.adopted === true && running.blockDigest !== digestOf(this.#block.block),
       adopted: running?.adopted ?? false,
     };
   }
@@ -149,11 +150,14 @@ export class SupervisedProcess {
   }
 
   /** Goes on with a process that an earlier host launched. */
-  async adopt(record: ProcessRecord): Promise<boolean> {
+  async adopt(record: Omit<ProcessRecord, 'spool' | 'block_digest'> & Partial<ProcessRecord>): Promise<boolean> {
+    const { processName } = this.#block;
     const leader: ProcessIdentity = { pid: record.pid, startTime: record.start_time, bootId: record.boot_id };
     if (!isAlive(leader)) return false;
-    const target = { processName: this.#block.processName, leader, pgid: record.pgid, runId: record.run_id };
+    const target = { processName, leader, pgid: record.pgid, runId: record.run_id };
     const session = await this.#with.capture.open(this.#captureTarget(), record.spool);
+    const blockDigest = record.block_digest ?? digestOf(this.#block.block);
+    this.#with.state.set(processName, { ...record, spool: session.spoolFile, block_digest: blockDigest });
     const ended = this.#watchAdopted(leader).then(() => this.#exited({ code: null, signal: null }));
     this.#running = {
       target,
@@ -161,7 +165,7 @@ export class SupervisedProcess {
       startedAt: record.started_at,
       startedMs: performance.now() - (Date.now() - record.started_at * 1_000),
       adopted: true,
-      blockDigest: record.block_digest,
+      blockDigest,
       ended,
     };
     this.#move('running');
@@ -189,23 +193,19 @@ export class SupervisedProcess {
     this.#lastExit = null;
     this.#move('starting');
     try {
-      const draft = createLaunchPlan(this.#planInput(trigger, signal));
-      await this.#with.prepare(draft);
-      signal.throwIfAborted();
+      let plan = await this.#prepare(trigger, signal);
       await this.#adjustPorts();
-      await waitForDependencies(this.#block.block, {
-        processName,
-        signal,
+      await waitForDependencies(plan, {
         log: this.#with.host.log,
         fetch: this.#with.host.fetch,
-        boot: trigger === 'boot',
         onWaiting: what => {
           this.#waitingFor = what;
           this.#with.onStatus(this.snapshot());
         },
       });
-      // The ports may have moved, so the plan is made again from the block as it is now.
-      const plan = await this.#with.prepare(createLaunchPlan(this.#planInput(trigger, signal)));
+      // A moved port, a tap or a user changed the block meanwhile: what was set up from it is set up again.
+      if (digestOf(plan.block) !== digestOf(this.#block.block)) plan = await this.#prepare(trigger, signal);
+      await copyEnvironmentFile(plan);
       await checkLaunchable(plan);
       signal.throwIfAborted();
       await this.#launch(plan);
@@ -217,6 +217,12 @@ export class SupervisedProcess {
     this.#with.onStarted(this.snapshot());
     this.#with.onEvent('service_start', processName, null);
     return { status: 'started', waitingFor: [] };
+  }
+
+  async #prepare(trigger: StartTrigger, signal: AbortSignal): Promise<LaunchPlan> {
+    const plan = await this.#with.prepare(createLaunchPlan(this.#planInput(trigger, signal)));
+    signal.throwIfAborted();
+    return plan;
   }
 
   async #failStart(error: unknown, signal: AbortSignal): Promise<Problem> {
@@ -245,9 +251,7 @@ export class SupervisedProcess {
     const block = store.findBlock(processName) ?? this.#block;
     const changes = await resolvePorts(block, store.blocks());
     if (changes.length === 0) return;
-    for (const { key, from, to } of changes) {
-      this.#with.host.log.warn(`${processName}: ${key} ${from} is in use, ${to} is taken instead`);
-    }
+    for (const change of changes) this.#with.host.log.warn(describeMove(processName, change));
     const updates = Object.fromEntries(changes.map(({ key, to }) => [key, to]));
     try {
       await store.update({ processName, updates, persist: true, actor: 'process' });
@@ -265,7 +269,7 @@ export class SupervisedProcess {
       const { pid, exited } = await launch({ ...plan, env: { ...plan.env, [RUN_VARIABLE]: runId } }, session.spoolFile);
       const startedAt = Date.now() / 1_000;
       const leader = identify(pid) ?? { pid, startTime: 0, bootId: '' };
-      const blockDigest = digestOf(this.#block);
+      const blockDigest = digestOf(this.#block.block);
       this.#with.state.set(processName, {
         pid,
         pgid: pid,
@@ -422,6 +426,6 @@ function describeExit(code: number | null, signal: string | null, asked: boolean
     : `Exited with code ${code}`;
 }
 
-function digestOf({ block }: NamedBlock): string {
+function digestOf(block: NamedBlock['block']): string {
   return createHash('sha256').update(JSON.stringify(block)).digest('hex').slice(0, 16);
 }

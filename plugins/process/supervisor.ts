@@ -12,6 +12,10 @@ import type {
   StartTrigger,
   StartupReport,
 } from './contract.ts';
+import { findDatabaseServer } from './database-server.ts';
+import { unmountLeftovers } from './leftover-mounts.ts';
+import { repairOwnership } from './ownership.ts';
+import { describeMove, reservePorts } from './ports.ts';
 import { RunFiles } from './run-files.ts';
 import { shutDown } from './shutdown.ts';
 import { Startup, type StartupSettings } from './startup.ts';
@@ -19,6 +23,8 @@ import { StateFile } from './state-file.ts';
 import { SupervisedProcess, type Supervision } from './supervised-process.ts';
 
 const API_KEY = 'dumb_api_service';
+const FRONTEND_KEY = 'dumb_frontend';
+const DATABASE_KEY = 'postgres';
 const REVIEW_MS = 5_000;
 const DEFAULT_TIER = 50;
 
@@ -43,6 +49,8 @@ export class Supervisor implements ProcessSupervisor {
   readonly #startup: Startup;
   readonly #supervision: Supervision;
   readonly #startedAt = Date.now() / 1_000;
+  /** Why a process must not be started by this boot. */
+  readonly #refusals = new Map<string, unknown>();
   #booting: Promise<void> | undefined;
   #ended = false;
 
@@ -142,6 +150,10 @@ export class Supervisor implements ProcessSupervisor {
     this.#startup.enter('shutting_down');
     this.#ended = true;
     const clean = await shutDown({ tiers: this.#tiers(), budgetMs, log: this.#host.log });
+    await unmountLeftovers(
+      [...this.#processes.values()].map(({ block }) => block),
+      this.#host.log,
+    );
     await this.#capture.close();
     return clean;
   }
@@ -165,11 +177,15 @@ export class Supervisor implements ProcessSupervisor {
       this.#startup.enter('degraded');
       return;
     }
+    await this.#attempt('the ownership of the logs could not be repaired', () => this.#repairOwnership());
+    await this.#attempt('the ports could not be reserved', () => this.#reservePorts());
     const enabled = [...this.#processes.values()].filter(({ block }) => isBootable(block));
     this.#startup.expect(enabled.map(({ block }) => block.processName));
     this.#startup.enter('preinstalling');
+    const frontend = enabled.find(({ block }) => block.configKey === FRONTEND_KEY);
+    if (frontend !== undefined) await this.#startOne(frontend);
     this.#startup.enter('starting_services');
-    await this.#startInOrder(enabled);
+    await this.#startInOrder(enabled.filter(process => process !== frontend));
     const source = { ready: this.#options.isReady, excused: (name: string) => this.#excused(name) };
     await this.#startup.stabilize(this.#options.startupSettings(), source, this.#host.signal);
     if (this.#ended) return;
@@ -192,7 +208,53 @@ export class Supervisor implements ProcessSupervisor {
         this.#state.delete(name);
       }
     }
+    for (const process of this.#processes.values()) await this.#adoptDatabaseServer(process);
     await this.#capture.removeOthers();
+  }
+
+  async #adoptDatabaseServer(process: SupervisedProcess): Promise<void> {
+    const { processName, configKey, block } = process.block;
+    if (configKey !== DATABASE_KEY || process.snapshot().status === 'running') return;
+    if (typeof block.config_dir !== 'string' || block.config_dir === '') return;
+    const server = await findDatabaseServer(block.config_dir).catch((error: unknown) => {
+      this.#refusals.set(processName, error);
+      return null;
+    });
+    if (server === null || !(await process.adopt(server))) return;
+    this.#host.log.info(`${processName} already runs as pid ${server.pid} on ${block.config_dir} and was adopted`);
+  }
+
+  /** A step of the boot that is worth a line in the log when it fails, but holds nothing up. */
+  async #attempt(failure: string, step: () => Promise<void>): Promise<void> {
+    try {
+      await step();
+    } catch (error) {
+      this.#host.log.error(failure, error);
+    }
+  }
+
+  async #repairOwnership(): Promise<void> {
+    if (process.getuid?.() !== 0) return;
+    const { puid, pgid } = this.#host.use('config.store').root();
+    const { logDir } = this.#host.paths;
+    const repaired = await repairOwnership(logDir, { uid: Number(puid), gid: Number(pgid) });
+    if (repaired > 0) this.#host.log.info(`${repaired} entries of ${logDir} were given back to the service user`);
+  }
+
+  /** All moves of a boot in one write. */
+  async #reservePorts(): Promise<void> {
+    const store = this.#host.use('config.store');
+    const runs = (name: string): boolean =>
+      this.#refusals.has(name) || this.#processes.get(name)?.snapshot().status === 'running';
+    const moves = await reservePorts(store.blocks(), runs);
+    if (moves.size === 0) return;
+    const updates: Record<string, unknown> = {};
+    for (const [block, changes] of moves) {
+      for (const change of changes) this.#host.log.warn(describeMove(block.processName, change));
+      const moved = Object.fromEntries(changes.map(({ key, to }) => [key, to]));
+      merge(updates, block.path, moved);
+    }
+    await store.update({ updates, persist: true, actor: 'process' });
   }
 
   /** Independent processes start side by side; one that fails does not hold its dependents up. */
@@ -221,6 +283,7 @@ export class Supervisor implements ProcessSupervisor {
     if (this.#ended || this.#excused(processName)) return;
     this.#startup.mark(processName, 'starting');
     try {
+      if (this.#refusals.has(processName)) throw this.#refusals.get(processName);
       await process.start('boot');
     } catch (error) {
       if (this.#ended || this.#excused(processName)) return;
@@ -329,7 +392,19 @@ function isBootable({ block, configKey }: NamedBlock): boolean {
     ? block.command.length > 0
     : typeof block.command === 'string' && block.command !== '';
   // The own web frontend counts only where its program is configured.
-  return block.enabled === true && (configKey !== 'dumb_frontend' || hasCommand);
+  return block.enabled === true && (configKey !== FRONTEND_KEY || hasCommand);
+}
+
+/** Puts an object at a path, making the objects above it. */
+function merge(root: Record<string, unknown>, path: readonly string[], value: Record<string, unknown>): void {
+  const [key, ...rest] = path;
+  if (key === undefined) {
+    Object.assign(root, value);
+    return;
+  }
+  const child = (root[key] ?? {}) as Record<string, unknown>;
+  root[key] = child;
+  merge(child, rest, value);
 }
 
 function reaches(root: unknown, path: readonly string[]): boolean {

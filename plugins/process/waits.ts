@@ -1,10 +1,11 @@
 // What a start waits for: directories, mounts, TCP ports, URLs, in that order. Cancellable at once, and never on a dead mount.
 import { execFile } from 'node:child_process';
-import { readFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { type Host, type Logger, Problem } from '#core';
+import type { LaunchPlan } from './contract.ts';
+import { mountPoints } from './mount-table.ts';
 
 const run = promisify(execFile);
 
@@ -15,12 +16,8 @@ const LOG_EVERY_MS = 60_000;
 const STAT_LIMIT_MS = 5_000;
 
 export interface WaitContext {
-  readonly processName: string;
-  readonly signal: AbortSignal;
   readonly log: Logger;
   readonly fetch: Host['fetch'];
-  /** At boot, directories and mounts are waited for without a limit. */
-  readonly boot: boolean;
   /** Called with what is missing, and with null when it is there. */
   readonly onWaiting: (what: string | null) => void;
 }
@@ -33,25 +30,28 @@ interface Wait {
 }
 
 /** Rejects with a Problem 500 when something does not come in time, and with the signal's reason when cancelled. */
-export async function waitForDependencies(
-  block: Readonly<Record<string, unknown>>,
-  context: WaitContext,
-): Promise<void> {
+export async function waitForDependencies(plan: LaunchPlan, context: WaitContext): Promise<void> {
+  const { block, trigger, waits: extra } = plan;
   const limit = typeof block.wait_timeout_seconds === 'number' ? block.wait_timeout_seconds * 1_000 : undefined;
-  const patient = limit ?? (context.boot ? Number.POSITIVE_INFINITY : DEFAULT_LIMIT_S * 1_000);
+  // At boot, directories and mounts are waited for without a limit.
+  const patient = limit ?? (trigger === 'boot' ? Number.POSITIVE_INFINITY : DEFAULT_LIMIT_S * 1_000);
   const bounded = limit ?? DEFAULT_LIMIT_S * 1_000;
   const waits: Wait[] = [
     ...listOf(block.wait_for_dir).map(entry => directoryWait(textOf(entry, 'path'), patient)),
-    ...listOf(block.wait_for_mounts).map(entry => mountWait(textOf(entry, 'path'), patient)),
+    ...[...listOf(block.wait_for_mounts), ...extra.mounts].map(entry => mountWait(textOf(entry, 'path'), patient)),
     ...listOf(block.wait_for_tcp).map(entry => tcpWait(entry as TcpEntry, bounded)),
-    ...listOf(block.wait_for_url).map(entry =>
+    ...[...listOf(block.wait_for_url), ...extra.urls].map(entry =>
       urlWait(typeof entry === 'string' ? { url: entry } : (entry as UrlEntry), bounded, context),
     ),
   ];
-  for (const wait of waits) await waitFor(wait, context);
+  for (const wait of waits) await waitFor(wait, plan, context);
 }
 
-async function waitFor(wait: Wait, { processName, signal, log, onWaiting }: WaitContext): Promise<void> {
+async function waitFor(
+  wait: Wait,
+  { processName, signal }: LaunchPlan,
+  { log, onWaiting }: WaitContext,
+): Promise<void> {
   const startedMs = performance.now();
   let loggedMs = Number.NEGATIVE_INFINITY;
   let pauseMs = wait.poll.firstMs;
@@ -100,16 +100,8 @@ function mountWait(mountPoint: string, limitMs: number): Wait {
     what: `mount ${mountPoint}`,
     limitMs,
     poll: SLOW_POLL,
-    ready: async () => (await mountPoints()).has(wanted),
+    ready: async () => (await mountPoints()).some(({ directory }) => directory === wanted),
   };
-}
-
-/** Mount points of this process's name space; the kernel writes space, tab, newline and backslash in octal. */
-async function mountPoints(): Promise<ReadonlySet<string>> {
-  const table = await readFile('/proc/self/mountinfo', 'utf8');
-  const decode = (field: string): string =>
-    field.replaceAll(/\\([0-7]{3})/g, (_whole, code: string) => String.fromCharCode(Number.parseInt(code, 8)));
-  return new Set(table.split('\n').map(line => decode(line.split(' ')[4] ?? '')));
 }
 
 interface TcpEntry {

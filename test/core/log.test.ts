@@ -98,7 +98,11 @@ t.test('the form of a line', async t => {
 
 function openFile(options: Partial<RotatingFileOptions> & { file: string }): { file: RotatingFile; warned: string[] } {
   const warned: string[] = [];
-  const file = new RotatingFile({ maxBytes: 20, keep: 2, warn: message => warned.push(message), ...options });
+  const file = new RotatingFile({
+    rotation: () => ({ maxBytes: 20, keep: 2 }),
+    warn: message => warned.push(message),
+    ...options,
+  });
   t.teardown(() => file.close());
   return { file, warned };
 }
@@ -133,7 +137,7 @@ t.test('rotation', async t => {
 t.test('a file that others move, delete or cut', async t => {
   const dir = t.testdir();
   const name = path.join(dir, 'sub', 'app.log');
-  const { file } = openFile({ file: name, maxBytes: 1_000 });
+  const { file } = openFile({ file: name, rotation: () => ({ maxBytes: 1_000, keep: 2 }) });
   await append(file, 'one\n');
   await rename(name, `${name}.moved`);
   await append(file, 'two\n');
@@ -169,7 +173,13 @@ t.test('a disk that takes nothing', { skip: !existsSync('/dev/full') }, async t 
 t.test('the log as a whole', async t => {
   const directory = path.join(t.testdir(), 'log');
   const settings = { logLevel: 'INFO', httpLogLevel: 'ERROR', maxBytes: 1e6, keep: 2, color: false } as const;
-  const logging = await createLogging({ directory, name: 'Own', stdout: false, settings: () => settings });
+  const logging = await createLogging({
+    directory,
+    name: 'Own',
+    stdout: false,
+    owner: () => null,
+    settings: () => settings,
+  });
   t.teardown(() => logging.close());
   const { hub } = logging;
   const told: string[] = [];
