@@ -1,6 +1,7 @@
 // Output capture: each process writes to its append-only spool file; this reads the spools and writes service logs.
 // The invariant: every complete line of a spool stands exactly once in its service log, whatever kills the host.
 import { execFile } from 'node:child_process';
+import { fstatSync } from 'node:fs';
 import { type FileHandle, mkdir, open, readdir, rm, stat, truncate } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
@@ -40,9 +41,9 @@ export interface CaptureOptions {
   /** Holds the spools. */
   readonly directory: string;
   readonly rotation: () => Rotation;
-  /** Takes lines for the own log and its stream. */
-  readonly deliver: (lines: readonly LogLine[]) => void;
-  readonly log: Logger;
+  /** Takes lines for the own log and its stream; resolves when they were written. */
+  readonly deliver: (lines: readonly LogLine[]) => Promise<void>;
+  readonly log: Pick<Logger, 'warn' | 'error'>;
 }
 
 export class Capture {
@@ -55,8 +56,8 @@ export class Capture {
     this.#options = options;
   }
 
-  /** A new spool, or with `spoolFile` the one that an earlier host left, gone on with from its position. */
-  async open(target: CaptureTarget, spoolFile = this.#newSpool(target.processName)): Promise<CaptureSession> {
+  /** A spool that is there already is gone on with from its position. */
+  async open(target: CaptureTarget, spoolFile: string): Promise<CaptureSession> {
     await mkdir(this.#options.directory, { recursive: true, mode: 0o700 });
     const session = await CaptureSession.open(spoolFile, target, this.#options, {
       released: () => this.#sessions.delete(session),
@@ -64,7 +65,7 @@ export class Capture {
     });
     this.#sessions.add(session);
     this.#timer ??= setInterval(() => {
-      for (const open of this.#sessions) void open.pump();
+      for (const open of this.#sessions) if (open.hasMore()) void open.pump();
     }, POLL_MS);
     return session;
   }
@@ -85,15 +86,6 @@ export class Capture {
     clearInterval(this.#timer);
     this.#timer = undefined;
     await Promise.all([...this.#sessions].map(session => session.handOver()));
-  }
-
-  #newSpool(processName: string): string {
-    const slug = processName
-      .toLowerCase()
-      .replaceAll(/[^a-z0-9]+/g, '-')
-      .slice(0, 40);
-    const unique = `${process.pid.toString(36)}${Math.floor(performance.timeOrigin + performance.now() * 1_000).toString(36)}`;
-    return path.join(this.#options.directory, `${slug}-${unique}${Math.random().toString(36).slice(2, 6)}.spool`);
   }
 
   /** Where the file system cannot give space back, a spool grows until its process ends. */
@@ -159,8 +151,9 @@ export class CaptureSession {
     return new CaptureSession(spoolFile, target, options, owner, { spool, positions, last });
   }
 
-  get position(): number {
-    return this.#consumed;
+  /** Whether the spool grew. Synchronous: the answer is in memory, and a poll that is nearly free may be frequent. */
+  hasMore(): boolean {
+    return fstatSync(this.#spool.fd).size > this.#consumed;
   }
 
   /** The line that tells best why the process ended: the last with an error word, else the last. */
@@ -249,11 +242,17 @@ export class CaptureSession {
     }
   }
 
-  /** The order is the invariant: prepare, record the place, append, record the new place. */
+  /**
+   * The order is the invariant: prepare, record the place, append, record the new place. Without a log of its own a
+   * process's lines count as consumed when the own log has them.
+   */
   async #write(lines: readonly OutputLine[], consumedAfter: number): Promise<void> {
     const at = Date.now();
     this.#remember(lines);
     const { processName, suppressed } = this.#target;
+    const delivered = suppressed
+      ? undefined
+      : this.#options.deliver(lines.map(({ level, text }) => ({ at, level, text, processName })));
     if (this.#log !== null) {
       const wanted = lines.filter(({ level }) => passes(level, this.#target.logLevel));
       const block = Buffer.from(wanted.map(({ level, text }) => `${formatLine(at, level, text)}\n`).join(''));
@@ -262,9 +261,10 @@ export class CaptureSession {
         await this.#log.append(block);
       }
     }
+    if (this.#log === null) await delivered;
     this.#consumed = consumedAfter;
     await this.#record(consumedAfter);
-    if (!suppressed) this.#options.deliver(lines.map(({ level, text }) => ({ at, level, text, processName })));
+    await delivered;
     if (this.#consumed - this.#released >= RELEASE_BYTES) {
       this.#released = this.#consumed;
       await this.#owner.release(Math.floor(this.#consumed / BLOCK_BYTES) * BLOCK_BYTES);

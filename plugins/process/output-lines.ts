@@ -4,7 +4,7 @@ import { type LogLevel, redact } from '#core';
 export const MAX_LINE_BYTES = 64 * 1024;
 
 const NEWLINE = 0x0a;
-const ANSI = /\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])/g;
+const ANSI = /\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b\n]*(?:\x07|\x1b\\)|[@-Z\\-_])/g;
 const LEVEL = /\b(TRACE|DEBUG|INFO|NOTICE|WARN(?:ING)?|ERR(?:OR)?|FATAL|CRIT(?:ICAL)?)\b/i;
 const LEVEL_WITHIN = 80;
 const LEVELS: Readonly<Record<string, LogLevel>> = {
@@ -40,12 +40,14 @@ export function completeBytes(bytes: Buffer, final: boolean): number {
 
 /** Lines of a complete part; empty ones are left out. */
 export function toLines(bytes: Buffer): OutputLine[] {
+  const text = bytes.toString('utf8');
+  const plain = text.includes('\x1b') ? text.replaceAll(ANSI, '') : text;
   const lines: OutputLine[] = [];
-  for (let start = 0; start < bytes.length; ) {
-    const newline = bytes.indexOf(NEWLINE, start);
-    const end = newline < 0 ? bytes.length : newline;
+  for (let start = 0; start < plain.length; ) {
+    const newline = plain.indexOf('\n', start);
+    const end = newline < 0 ? plain.length : newline;
     for (let at = start; at < end; at += MAX_LINE_BYTES) {
-      const line = toLine(bytes.toString('utf8', at, Math.min(at + MAX_LINE_BYTES, end)));
+      const line = toLine(plain.slice(at, Math.min(at + MAX_LINE_BYTES, end)));
       if (line !== null) lines.push(line);
     }
     start = end + 1;
@@ -54,9 +56,9 @@ export function toLines(bytes: Buffer): OutputLine[] {
 }
 
 function toLine(raw: string): OutputLine | null {
-  const plain = raw.includes('\x1b') ? raw.replaceAll(ANSI, '') : raw;
+  const shown = raw.trimEnd();
   // A carriage return inside a line is a progress display: what it showed last counts.
-  const text = plain.trimEnd().slice(plain.trimEnd().lastIndexOf('\r') + 1);
+  const text = shown.slice(shown.lastIndexOf('\r') + 1);
   if (text === '') return null;
   return { level: levelOf(text), text: redact(text) };
 }

@@ -2,7 +2,8 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Host, type NamedBlock, Problem, parseLevel } from '#core';
-import type { Capture, CaptureSession, CaptureTarget } from './capture.ts';
+import type { CaptureTarget } from './capture.ts';
+import type { CapturedOutput, CaptureThread } from './capture-thread.ts';
 import type {
   ExitRecord,
   LaunchPlan,
@@ -29,7 +30,7 @@ const CANCELLED = Symbol('start cancelled');
 /** What every supervised process shares. */
 export interface Supervision {
   readonly host: Host;
-  readonly capture: Capture;
+  readonly capture: CaptureThread;
   readonly state: StateFile;
   prepare(plan: LaunchPlan): Promise<LaunchPlan>;
   onStatus(snapshot: ProcessSnapshot): void;
@@ -41,7 +42,7 @@ export interface Supervision {
 
 interface Running {
   readonly target: StopTarget;
-  readonly session: CaptureSession;
+  readonly output: CapturedOutput;
   readonly startedAt: number;
   readonly startedMs: number;
   readonly adopted: boolean;
@@ -94,7 +95,7 @@ export class SupervisedProcess {
   /** The configuration changed. */
   async reconfigure(block: NamedBlock): Promise<void> {
     this.#block = block;
-    await this.#running?.session.retarget(this.#captureTarget());
+    await this.#running?.output.retarget(this.#captureTarget());
   }
 
   async start(trigger: StartTrigger): Promise<StartOutcome> {
@@ -155,13 +156,13 @@ export class SupervisedProcess {
     const leader: ProcessIdentity = { pid: record.pid, startTime: record.start_time, bootId: record.boot_id };
     if (!isAlive(leader)) return false;
     const target = { processName, leader, pgid: record.pgid, runId: record.run_id };
-    const session = await this.#with.capture.open(this.#captureTarget(), record.spool);
+    const output = await this.#with.capture.open(this.#captureTarget(), record.spool);
     const blockDigest = record.block_digest ?? digestOf(this.#block.block);
-    this.#with.state.set(processName, { ...record, spool: session.spoolFile, block_digest: blockDigest });
+    this.#with.state.set(processName, { ...record, spool: output.spoolFile, block_digest: blockDigest });
     const ended = this.#watchAdopted(leader).then(() => this.#exited({ code: null, signal: null }));
     this.#running = {
       target,
-      session,
+      output,
       startedAt: record.started_at,
       startedMs: performance.now() - (Date.now() - record.started_at * 1_000),
       adopted: true,
@@ -264,9 +265,9 @@ export class SupervisedProcess {
   async #launch(plan: LaunchPlan): Promise<void> {
     const { processName } = this.#block;
     const runId = randomUUID();
-    const session = await this.#with.capture.open(this.#captureTarget());
+    const output = await this.#with.capture.open(this.#captureTarget());
     try {
-      const { pid, exited } = await launch({ ...plan, env: { ...plan.env, [RUN_VARIABLE]: runId } }, session.spoolFile);
+      const { pid, exited } = await launch({ ...plan, env: { ...plan.env, [RUN_VARIABLE]: runId } }, output.spoolFile);
       const startedAt = Date.now() / 1_000;
       const leader = identify(pid) ?? { pid, startTime: 0, bootId: '' };
       const blockDigest = digestOf(this.#block.block);
@@ -277,12 +278,12 @@ export class SupervisedProcess {
         boot_id: leader.bootId,
         started_at: startedAt,
         run_id: runId,
-        spool: session.spoolFile,
+        spool: output.spoolFile,
         block_digest: blockDigest,
       });
       this.#running = {
         target: { processName, leader, pgid: pid, runId },
-        session,
+        output,
         startedAt,
         startedMs: performance.now(),
         adopted: false,
@@ -290,7 +291,7 @@ export class SupervisedProcess {
         ended: exited.then(exit => this.#exited(exit)),
       };
     } catch (error) {
-      await session.finish();
+      await output.finish();
       throw error;
     }
   }
@@ -308,7 +309,7 @@ export class SupervisedProcess {
     if (this.#running !== undefined) return;
     const how =
       this.#lastExit?.code === null ? (this.#lastExit.signal ?? 'unknown') : `exit code ${this.#lastExit?.code}`;
-    const line = running.session.bestErrorLine();
+    const line = running.output.bestErrorLine;
     throw new Problem(
       500,
       `${this.#block.processName} failed to stay running (${how})${line === null ? '' : `: ${line}`}`,
@@ -345,7 +346,7 @@ export class SupervisedProcess {
         this.#with.host.log.error(`what ${processName} left behind could not be ended`, error),
       );
     }
-    await running.session.finish();
+    await running.output.finish();
     const exit: ExitRecord = {
       code,
       signal,

@@ -2,7 +2,7 @@
 import path from 'node:path';
 import { type Host, type NamedBlock, Problem } from '#core';
 import { bootOrder } from './boot-order.ts';
-import { Capture } from './capture.ts';
+import { CaptureThread } from './capture-thread.ts';
 import type {
   HealthReport,
   ProcessEventType,
@@ -43,7 +43,7 @@ export class Supervisor implements ProcessSupervisor {
   readonly #options: SupervisorOptions;
   readonly #host: Host;
   readonly #processes = new Map<string, SupervisedProcess>();
-  readonly #capture: Capture;
+  readonly #capture: CaptureThread;
   readonly #state: StateFile;
   readonly #runFiles: RunFiles;
   readonly #startup: Startup;
@@ -60,10 +60,13 @@ export class Supervisor implements ProcessSupervisor {
     this.#host = host;
     const directory = path.join(host.paths.configDir, 'supervisor');
     const hub = host.use('log.hub');
-    this.#capture = new Capture({
+    this.#capture = new CaptureThread({
       directory,
       rotation: () => hub.rotation(),
-      deliver: lines => hub.writeCaptured(lines),
+      async deliver(lines) {
+        hub.writeCaptured(lines);
+        await hub.flush();
+      },
       log: host.log,
     });
     this.#state = new StateFile(directory, host.log);
@@ -296,6 +299,7 @@ export class Supervisor implements ProcessSupervisor {
   /** Keeps the list of processes as the configuration has it. A process whose entry is gone is stopped. */
   #follow(): void {
     const update = (): void => {
+      this.#capture.applyRotation();
       const blocks = this.#host
         .use('config.store')
         .blocks()

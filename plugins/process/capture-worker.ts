@@ -1,0 +1,78 @@
+// The thread of output capture: takes the calls of the main thread and hands lines for the own log back to it.
+import { parentPort, workerData } from 'node:worker_threads';
+import type { LogLine } from '#core';
+import { Capture, type CaptureSession } from './capture.ts';
+import type { CaptureCall, FromWorker, ToWorker, WorkerData } from './capture-thread.ts';
+
+const { directory, rotation: firstRotation } = workerData as WorkerData;
+let rotation = firstRotation;
+
+const sessions = new Map<number, Promise<CaptureSession>>();
+const deliveries = new Map<number, () => void>();
+let lastDelivery = 0;
+
+function post(message: FromWorker): void {
+  parentPort?.postMessage(message);
+}
+
+function deliver(lines: readonly LogLine[]): Promise<void> {
+  lastDelivery += 1;
+  const delivery = lastDelivery;
+  return new Promise(resolve => {
+    deliveries.set(delivery, resolve);
+    post({ delivery, lines });
+  });
+}
+
+const log =
+  (level: 'warn' | 'error') =>
+  (message: string, error?: unknown): void =>
+    post({ level, message, error });
+
+const capture = new Capture({
+  directory,
+  rotation: () => rotation,
+  deliver,
+  log: { warn: log('warn'), error: log('error') },
+});
+
+async function run(call: CaptureCall): Promise<string | null> {
+  switch (call.kind) {
+    case 'open': {
+      const opened = capture.open(call.target, call.spoolFile);
+      sessions.set(call.session, opened);
+      await opened;
+      return null;
+    }
+    case 'retarget':
+      await (await sessions.get(call.session))?.retarget(call.target);
+      return null;
+    case 'finish': {
+      const session = await sessions.get(call.session);
+      sessions.delete(call.session);
+      await session?.finish();
+      return session?.bestErrorLine() ?? null;
+    }
+    case 'remove-others':
+      await capture.removeOthers();
+      return null;
+    case 'close':
+      await capture.close();
+      return null;
+  }
+}
+
+parentPort?.on('message', (message: ToWorker) => {
+  if ('rotation' in message) {
+    rotation = message.rotation;
+  } else if ('delivered' in message) {
+    deliveries.get(message.delivered)?.();
+    deliveries.delete(message.delivered);
+  } else {
+    const { id, call } = message;
+    run(call).then(
+      result => post({ id, result }),
+      (error: unknown) => post({ id, error }),
+    );
+  }
+});
