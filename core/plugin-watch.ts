@@ -1,7 +1,6 @@
 // Watches the plugin directories: a folder that appears, changes or disappears is reported by name, in quiet batches.
-import { once } from 'node:events';
 import path from 'node:path';
-import { watch } from 'chokidar';
+import { watchDirectories } from './directory-watch.ts';
 import type { Logger } from './plugin.ts';
 
 const QUIET_MS = 200;
@@ -20,26 +19,23 @@ export async function watchPluginFolders(
     changed = new Set();
     onChange(names);
   };
-  const watcher = watch([...directories], {
-    ignoreInitial: true,
-    persistent: false,
+  const unwatch = await watchDirectories({
+    directories,
     depth: 4,
     ignored: file => file.includes(`${path.sep}node_modules${path.sep}`),
-    usePolling: process.env.STACKWARDEN_WATCH_POLLING === '1',
+    log,
+    onChange(file) {
+      const directory = directories.find(candidate => file.startsWith(candidate + path.sep));
+      const name = directory === undefined ? undefined : path.relative(directory, file).split(path.sep)[0];
+      if (name === undefined) return;
+      changed.add(name);
+      clearTimeout(timer);
+      timer = setTimeout(report, QUIET_MS);
+      timer.unref();
+    },
   });
-  watcher.on('all', (_event, file) => {
-    const directory = directories.find(candidate => file.startsWith(candidate + path.sep));
-    const name = directory === undefined ? undefined : path.relative(directory, file).split(path.sep)[0];
-    if (name === undefined) return;
-    changed.add(name);
-    clearTimeout(timer);
-    timer = setTimeout(report, QUIET_MS);
-    timer.unref();
-  });
-  watcher.on('error', error => log.warn('plugin folders cannot be watched; changes need a restart', error));
-  await once(watcher, 'ready');
   return async () => {
     clearTimeout(timer);
-    await watcher.close();
+    await unwatch();
   };
 }

@@ -57,6 +57,13 @@ export interface OpenConfig {
 
 const FIRST_FILE = 'stackwarden.json';
 const BACKUPS = ['.bak', '.bak.1', '.bak.2', '.bak.3', '.bak.4'];
+const WRITE_FAULTS: Readonly<Record<string, string>> = {
+  ENOSPC: 'the disk is full',
+  EDQUOT: 'the disk quota is used up',
+  EROFS: 'the disk is read-only',
+  EACCES: 'no permission to write',
+  EPERM: 'no permission to write',
+};
 /** Accepted on any block, whatever its schema says. */
 const SYMLINK_KEYS = ['enabled', 'interval', 'start_time', 'path', 'include_broken', 'retention_count', 'roots'].map(
   key => `symlink_backup_${key}`,
@@ -81,6 +88,8 @@ class MainConfig implements OpenConfig, ConfigStore {
   readonly #environment: Environment;
   #file: string;
   #text: string | null = null;
+  /** What stands on the disk but cannot be used: said once. */
+  #refusedText: string | undefined;
   #fileValue: ConfigObject = {};
   #overlay: ConfigEdit[] = [];
   #environmentEdits: ConfigEdit[] = [];
@@ -272,14 +281,15 @@ class MainConfig implements OpenConfig, ConfigStore {
 
   async #reread(): Promise<void> {
     const found = await readConfigText(this.#file).catch(() => null);
-    if (found === null || found.text === this.#text) return;
-    this.#text = found.text;
+    if (found === null || found.text === this.#text || found.text === this.#refusedText) return;
     const value = this.#parseUsable(found);
     if (typeof value === 'string') {
+      this.#refusedText = found.text;
       this.#options.log.error(`a change of the configuration file is not used: ${value}`);
       return;
     }
     const before = this.#root;
+    this.#text = found.text;
     this.#fileValue = value;
     this.#state = 'valid';
     this.#stateReason = null;
@@ -359,10 +369,9 @@ class MainConfig implements OpenConfig, ConfigStore {
     try {
       await writeFileAtomic(this.#file, text, { mode: 0o600 });
     } catch (error) {
-      const { code } = error as NodeJS.ErrnoException;
-      throw new Problem(503, `the configuration cannot be saved (${code ?? 'write error'}); nothing was changed`, {
-        cause: error,
-      });
+      const { code = 'write error' } = error as NodeJS.ErrnoException;
+      const reason = WRITE_FAULTS[code] ?? code;
+      throw new Problem(503, `the configuration cannot be saved (${reason}); nothing was changed`, { cause: error });
     }
     this.#text = text;
   }

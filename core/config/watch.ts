@@ -1,8 +1,7 @@
 // Notices that the configuration file was changed outside. It watches the directory, because editors replace the file.
-import { once } from 'node:events';
 import { stat } from 'node:fs/promises';
 import path from 'node:path';
-import { type FSWatcher, watch } from 'chokidar';
+import { watchDirectories } from '../directory-watch.ts';
 import type { Logger } from '../plugin.ts';
 
 const POLL_MS = 5_000;
@@ -24,29 +23,17 @@ export async function watchConfigFile(file: string, log: Logger, onChange: () =>
     fingerprint = current;
   }, POLL_MS);
   poll.unref();
-  const watcher = openWatcher(file, log, changed);
-  // A watcher that is closed before it is ready leaves a handle behind.
-  await once(watcher, 'ready');
+  const unwatch = await watchDirectories({
+    directories: [path.dirname(file)],
+    depth: 0,
+    log,
+    onChange(changedFile) {
+      if (path.basename(changedFile) === path.basename(file)) changed();
+    },
+  });
   return async () => {
     clearInterval(poll);
     clearTimeout(quiet);
-    await watcher.close();
+    await unwatch();
   };
-}
-
-function openWatcher(file: string, log: Logger, changed: () => void): FSWatcher {
-  const watcher = watch(path.dirname(file), {
-    ignoreInitial: true,
-    persistent: false,
-    depth: 0,
-    usePolling: process.env.STACKWARDEN_WATCH_POLLING === '1',
-  });
-  watcher.on('all', (_event, name) => {
-    if (path.basename(name) === path.basename(file)) changed();
-  });
-  // Without watches, as when the kernel has none left, the poll alone notices changes.
-  watcher.on('error', error =>
-    log.warn(`${file} cannot be watched; changes are noticed within ${POLL_MS / 1_000} s`, error),
-  );
-  return watcher;
 }

@@ -107,7 +107,12 @@ export class RotatingFile {
     const flags = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | constants.O_NOFOLLOW;
     const handle = await open(file, flags, MODE);
     const { ino, size, mtimeMs } = await handle.stat();
-    if (owner != null && process.getuid?.() === 0) await handle.chown(owner.uid, owner.gid);
+    if (owner != null && process.getuid?.() === 0) {
+      // A log of the wrong owner is better than none.
+      await handle
+        .chown(owner.uid, owner.gid)
+        .catch((error: unknown) => this.#options.warn(`${file} cannot be given to the service user`, error));
+    }
     this.#handle = handle;
     this.#inode = ino;
     this.#bytes = size;

@@ -1,0 +1,65 @@
+// R14: the disk is full: saves are refused in a clear sentence, files stay valid, running services go on.
+import { execFile } from 'node:child_process';
+import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import t from 'tap';
+import { startHost } from '../support/host.ts';
+import { kid, start, status, stop } from '../support/kids.ts';
+import { until } from '../support/until.ts';
+
+const run = promisify(execFile);
+const skip = process.getuid?.() === 0 ? false : 'only root may mount';
+
+t.test('configuration, state and services', { skip }, async t => {
+  const outside = await mkdtemp(path.join(tmpdir(), 'stackwarden-test-'));
+  const small = path.join(outside, 'small');
+  const beats = path.join(outside, 'beats');
+  await chmod(outside, 0o755);
+  await mkdir(small);
+  await writeFile(beats, '');
+  await chmod(beats, 0o666);
+  await run('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', small]);
+  const ticker = ['sh', '-c', `i=0; while :; do echo number $i; echo $i > ${beats}; i=$((i+1)); sleep 0.05; done`];
+  const app = await startHost({
+    configDir: small,
+    config: {
+      ticker: { ...kid('Ticker', []), command: ticker, log_file: path.join(small, 'log', 'ticker.log') },
+      other: kid('Other', ['calm']),
+    },
+  });
+  t.teardown(async () => {
+    await app.stop();
+    await run('umount', ['--lazy', small]);
+    await rm(outside, { recursive: true });
+  });
+  const file = path.join(small, 'stackwarden.json');
+  t.equal((await start(app, 'Ticker')).status, 200);
+  const before = await readFile(file, 'utf8');
+  const filler = path.join(small, 'filler');
+  await writeFile(filler, Buffer.alloc(2 * 1024 * 1024)).catch(() => undefined);
+
+  const updates = { dumb: { note: 'x'.repeat(20_000) } };
+  const refused = await app.post('/config', { updates, persist: true });
+  t.equal(refused.status, 503);
+  t.match(refused.body.detail, /the disk is full/);
+  t.equal(await readFile(file, 'utf8'), before, 'the file is as it was');
+  t.equal((await app.get('/config')).body.dumb.note, undefined, 'so is memory');
+  t.equal((await app.post('/config', { updates, persist: false })).status, 200, 'memory takes it');
+
+  const beat = Number(await readFile(beats, 'utf8'));
+  await until(async () => Number(await readFile(beats, 'utf8')) > beat + 3, { what: 'the service to go on' });
+  t.equal((await status(app, 'Ticker')).status, 'running');
+  const started = await start(app, 'Other');
+  t.ok([200, 500, 503].includes(started.status), 'a start works or is refused');
+  if (started.status !== 200) t.type(started.body.detail, 'string');
+  t.ok(JSON.parse(await readFile(path.join(small, 'supervisor', 'state.json'), 'utf8')).processes.Ticker);
+  t.equal((await app.get('/health')).status, 200);
+
+  await rm(filler);
+  t.equal((await app.post('/config', { updates, persist: true })).status, 200, 'with space it works again');
+  t.equal(JSON.parse(await readFile(file, 'utf8')).dumb.note.length, 20_000);
+  t.equal((await stop(app, 'Ticker')).status, 200);
+  t.equal((await start(app, 'Other')).status, 200);
+});

@@ -1,0 +1,44 @@
+// R15: a save of the configuration is killed at any moment: the old file or the new one, never neither.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import t from 'tap';
+import { startHost } from '../support/host.ts';
+
+const saver = fileURLToPath(new URL('../support/config-saver.ts', import.meta.url));
+const KILLS = 15;
+const MAX_DELAY_MS = 60;
+
+t.test('killed again and again while saving', async t => {
+  const configDir = t.testdir({});
+  const file = path.join(configDir, 'stackwarden.json');
+  await writeFile(file, JSON.stringify({ dumb: { count: 0, filler: '0' } }));
+  let last = 0;
+  for (let kill = 0; kill < KILLS; kill += 1) {
+    const child = spawn(process.execPath, ['--import=tsx', saver, configDir, String(last + 1)], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    await once(child.stdout, 'data');
+    // The moment is the subject here: every one of them must do.
+    await delay(Math.random() * MAX_DELAY_MS);
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+    const { dumb } = JSON.parse(await readFile(file, 'utf8'));
+    t.ok(dumb.filler === String(dumb.count).repeat(20_000) || dumb.filler === '0', `whole after save ${dumb.count}`);
+    t.ok(dumb.count >= last, 'never older than what was there before');
+    last = dumb.count;
+  }
+  t.ok(last > 0, 'saves did happen');
+  const app = await startHost({ configDir });
+  t.teardown(() => app.stop());
+  t.same(
+    (await readdir(configDir)).filter(
+      name => name.startsWith('stackwarden.json') && !/\.json(\.bak(\.\d)?)?$/.test(name),
+    ),
+    [],
+    'the next start removes what was left beside the file',
+  );
+});
