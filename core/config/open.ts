@@ -98,6 +98,7 @@ class MainConfig implements OpenConfig, ConfigStore {
   #disabledBlocks: ReadonlyMap<string, string> = new Map();
   #state: ConfigState = 'valid';
   #stateReason: string | null = null;
+  readonly #masked = new WeakMap<ConfigObject, unknown>();
   #revision = '';
   #check: ((candidate: ConfigCandidate) => Promise<void>) | undefined;
   #changed: ((change: ConfigChange) => Promise<void>) | undefined;
@@ -175,7 +176,13 @@ class MainConfig implements OpenConfig, ConfigStore {
   }
 
   masked(value: unknown): unknown {
-    return maskSecrets(value);
+    // Parts of the configuration are deeply frozen and replaced as a whole, so what was found for one stays true.
+    if (!isObject(value) || !Object.isFrozen(value)) return maskSecrets(value);
+    const known = this.#masked.get(value);
+    if (known !== undefined) return known;
+    const masked = maskSecrets(value);
+    this.#masked.set(value, masked);
+    return masked;
   }
 
   jsonSchema(): ConfigObject {

@@ -179,7 +179,7 @@ function send(response: ServerResponse, value: unknown): void {
   const { body, status, headers } = value instanceof Answer ? value : new Answer(value ?? null, 200, {});
   const isRaw = value instanceof Answer && (typeof body === 'string' || body instanceof Uint8Array);
   const bytes =
-    body === undefined || body instanceof Readable ? undefined : Buffer.from(isRaw ? body : JSON.stringify(body));
+    body === undefined || body instanceof Readable ? undefined : isRaw ? Buffer.from(body) : serialized(body);
   response.statusCode = status;
   for (const [name, text] of Object.entries(headers)) response.setHeader(name, text);
   if (body instanceof Readable) {
@@ -194,6 +194,18 @@ function send(response: ServerResponse, value: unknown): void {
   if (!response.hasHeader('Content-Type')) response.setHeader('Content-Type', mediaType(isRaw, body));
   response.setHeader('Content-Length', bytes.length);
   response.end(bytes);
+}
+
+const texts = new WeakMap<object, Buffer>();
+
+/** A frozen answer is the same whenever it is given again, so it is turned into text once. */
+function serialized(body: unknown): Buffer {
+  if (typeof body !== 'object' || body === null || !Object.isFrozen(body)) return Buffer.from(JSON.stringify(body));
+  const known = texts.get(body);
+  if (known !== undefined) return known;
+  const text = Buffer.from(JSON.stringify(body));
+  texts.set(body, text);
+  return text;
 }
 
 function mediaType(isRaw: boolean, body: unknown): string {

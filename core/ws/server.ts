@@ -31,7 +31,7 @@ interface Refusal {
   readonly reason: string;
 }
 
-const mostClients = 64;
+const mostClients = 128;
 const largestMessageBytes = 4096;
 const defaultPingMs = 20_000;
 const shuttingDown: Refusal = { code: 1001, reason: 'The service is shutting down' };

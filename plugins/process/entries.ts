@@ -36,17 +36,27 @@ export const detailSchema = z.object({
 export class ProcessEntries {
   readonly #host: Host;
   readonly #supervisor: Supervisor;
+  #last:
+    | { readonly root: object; readonly revision: number; readonly answer: ReturnType<ProcessEntries['list']> }
+    | undefined;
 
   constructor(host: Host, supervisor: Supervisor) {
     this.#host = host;
     this.#supervisor = supervisor;
   }
 
-  list(): z.input<typeof entrySchema>[] {
+  /** Frozen, and the same object until the configuration or a status changes. */
+  list(): { readonly processes: z.input<typeof entrySchema>[] } {
     const store = this.#store();
-    return store
-      .blocks()
-      .map(block => ({ ...this.#common(block), config: store.masked(block.block) as Record<string, unknown> }));
+    const root = store.root();
+    const { revision } = this.#supervisor;
+    if (this.#last?.root !== root || this.#last.revision !== revision) {
+      const processes = store
+        .blocks()
+        .map(block => ({ ...this.#common(block), config: store.masked(block.block) as Record<string, unknown> }));
+      this.#last = { root, revision, answer: Object.freeze({ processes }) };
+    }
+    return this.#last.answer;
   }
 
   detail(block: NamedBlock): z.input<typeof detailSchema> {

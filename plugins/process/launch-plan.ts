@@ -6,8 +6,6 @@ import type { LaunchPlan, StartTrigger } from './contract.ts';
 
 /** Mount providers need the controller's own rights for FUSE. */
 const OWN_IDENTITY_KEYS = new Set(['rclone']);
-/** Names the run in the environment of all its descendants. */
-export const RUN_VARIABLE = 'STACKWARDEN_RUN_ID';
 
 export interface PlanInput {
   readonly block: NamedBlock;

@@ -17,6 +17,14 @@ export interface ProcessStat {
   readonly startTime: number;
 }
 
+/** Names the run in the environment of all its descendants. */
+export const RUN_VARIABLE = 'STACKWARDEN_RUN_ID';
+
+/** USER_HZ, fixed at 100 for every architecture that Node runs on: proc(5), time(7). */
+const TICKS_PER_S = 100;
+const SETTLED_TICKS = 2 * TICKS_PER_S;
+const MAX_REMEMBERED = 20_000;
+
 export const bootId = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
 
 /** null when there is no such process. */
@@ -46,15 +54,38 @@ export function isAlive(identity: ProcessIdentity): boolean {
   return stat !== null && stat.startTime === identity.startTime && isRunning(stat);
 }
 
-/** Living members of a process group. */
-export function groupMembers(pgid: number): ProcessStat[] {
-  return livingProcesses().filter(stat => stat.pgid === pgid);
+/**
+ * Living members of a process group, and those whose environment names the run: descendants that left the group
+ * keep it. `maxAgeMs`: how old the look at the process table may be; many services that are polled at once share one.
+ */
+export function processesOf(pgid: number, runId: string, maxAgeMs = 0): ProcessStat[] {
+  return livingProcesses(maxAgeMs).filter(stat => stat.pgid === pgid || runOf(stat) === runId);
 }
 
-/** Living processes whose environment holds `NAME=value`: descendants that left the group keep it. */
-export function processesWithVariable(name: string, value: string): ProcessStat[] {
-  const wanted = `${name}=${value}`;
-  return livingProcesses().filter(({ pid }) => readProc(`/proc/${pid}/environ`)?.split('\0').includes(wanted) ?? false);
+/** Runs by process. Without it each look at one service would read the environment of every process of the machine. */
+const runs = new Map<number, { readonly startTime: number; readonly runId: string | null }>();
+
+function runOf(stat: ProcessStat): string | null {
+  const known = runs.get(stat.pid);
+  if (known?.startTime === stat.startTime) return known.runId;
+  const prefix = `${RUN_VARIABLE}=`;
+  const entry = readProc(`/proc/${stat.pid}/environ`)
+    ?.split('\0')
+    .find(text => text.startsWith(prefix));
+  const runId = entry?.slice(prefix.length) ?? null;
+  // Between its fork and its exec a process shows its parent's environment.
+  const isSettled = uptimeTicks() - stat.startTime > SETTLED_TICKS;
+  if (runId !== null || isSettled) remember(stat, runId);
+  return runId;
+}
+
+function remember({ pid, startTime }: ProcessStat, runId: string | null): void {
+  if (runs.size >= MAX_REMEMBERED) runs.clear();
+  runs.set(pid, { startTime, runId });
+}
+
+function uptimeTicks(): number {
+  return Number(readFileSync('/proc/uptime', 'latin1').split(' ')[0]) * TICKS_PER_S;
 }
 
 /** Living processes whose working directory this is. */
@@ -71,12 +102,18 @@ function workingDirectory(pid: number): string | null {
   }
 }
 
-function livingProcesses(): ProcessStat[] {
-  return readdirSync('/proc')
+let lastLook: { readonly atMs: number; readonly found: readonly ProcessStat[] } | undefined;
+
+function livingProcesses(maxAgeMs = 0): readonly ProcessStat[] {
+  const nowMs = performance.now();
+  if (lastLook !== undefined && nowMs - lastLook.atMs < maxAgeMs) return lastLook.found;
+  const found = readdirSync('/proc')
     .filter(name => /^\d+$/.test(name))
     .map(name => readStat(Number(name)))
     .filter(stat => stat !== null)
     .filter(isRunning);
+  lastLook = { atMs: nowMs, found };
+  return found;
 }
 
 function isRunning({ state }: ProcessStat): boolean {

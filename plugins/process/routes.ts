@@ -39,7 +39,7 @@ export function registerRoutes(host: Host, { supervisor, sampler, autoRestart }:
     path: '/process/processes',
     summary: 'Every configured process with its configuration and status, in document order',
     response: z.object({ processes: z.array(entrySchema) }),
-    handle: () => ({ processes: entries.list() }),
+    handle: () => entries.list(),
   });
 
   host.route({

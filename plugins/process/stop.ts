@@ -1,15 +1,7 @@
 // Ends everything that one launch brought into being: its group, and descendants that left the group.
 import { setTimeout as delay } from 'node:timers/promises';
 import { Problem } from '#core';
-import { RUN_VARIABLE } from './launch-plan.ts';
-import {
-  groupMembers,
-  isAlive,
-  type ProcessIdentity,
-  type ProcessStat,
-  processesWithVariable,
-  readStat,
-} from './proc-table.ts';
+import { isAlive, type ProcessIdentity, type ProcessStat, processesOf, readStat } from './proc-table.ts';
 
 export interface StopTarget {
   readonly processName: string;
@@ -18,18 +10,17 @@ export interface StopTarget {
   readonly runId: string;
 }
 
+const SHARED_LOOK_MS = 20;
+const NO_GROUP = -1;
 const POLL_MS = 250;
 const AFTER_KILL_MS = 5_000;
 
 /** Living processes of a launch, the host never among them. */
-export function survivors({ leader, pgid, runId }: StopTarget): ProcessStat[] {
-  const found = new Map(processesWithVariable(RUN_VARIABLE, runId).map(stat => [stat.pid, stat]));
+export function survivors({ leader, pgid, runId }: StopTarget, maxAgeMs = 0): ProcessStat[] {
   // A group id cannot be given out again while the group lives, but a pid that was used again may lead a new one.
   const leaderNow = readStat(pgid);
   const ownGroup = leaderNow === null || leaderNow.startTime === leader.startTime;
-  if (ownGroup) for (const stat of groupMembers(pgid)) found.set(stat.pid, stat);
-  found.delete(process.pid);
-  return [...found.values()];
+  return processesOf(ownGroup ? pgid : NO_GROUP, runId, maxAgeMs).filter(({ pid }) => pid !== process.pid);
 }
 
 /** Signals once, waits for `graceMs` or until `hurry` fires, then kills. Throws a Problem 500 when something outlives that. */
@@ -72,7 +63,7 @@ function send(pid: number, signal: NodeJS.Signals): void {
 async function gone(target: StopTarget, withinMs: number, hurry?: AbortSignal): Promise<boolean> {
   const deadline = performance.now() + withinMs;
   for (let pauseMs = 10; ; pauseMs = Math.min(pauseMs * 2, POLL_MS)) {
-    if (survivors(target).length === 0) return true;
+    if (survivors(target, SHARED_LOOK_MS).length === 0) return true;
     if (performance.now() >= deadline || hurry?.aborted) return false;
     await delay(pauseMs);
   }

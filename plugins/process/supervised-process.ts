@@ -14,16 +14,16 @@ import type {
   StartTrigger,
 } from './contract.ts';
 import { copyEnvironmentFile } from './env-copy.ts';
+import type { ExitWatch } from './exit-watch.ts';
 import { checkLaunchable, launch } from './launch.ts';
-import { createLaunchPlan, RUN_VARIABLE } from './launch-plan.ts';
+import { createLaunchPlan } from './launch-plan.ts';
 import { describeMove, resolvePorts } from './ports.ts';
-import { identify, isAlive, type ProcessIdentity } from './proc-table.ts';
+import { identify, isAlive, type ProcessIdentity, RUN_VARIABLE } from './proc-table.ts';
 import type { ProcessRecord, StateFile } from './state-file.ts';
 import { killProcesses, type StopTarget, stopProcesses, survivors } from './stop.ts';
 import { waitForDependencies } from './waits.ts';
 
 const OBSERVATION_MS = 2_000;
-const ADOPTED_POLL_MS = 500;
 const DEFAULT_GRACE_MS = 30_000;
 const CANCELLED = Symbol('start cancelled');
 
@@ -32,6 +32,8 @@ export interface Supervision {
   readonly host: Host;
   readonly capture: CaptureThread;
   readonly state: StateFile;
+  /** Tells the end of adopted processes. */
+  readonly exits: ExitWatch;
   prepare(plan: LaunchPlan): Promise<LaunchPlan>;
   onStatus(snapshot: ProcessSnapshot): void;
   onStarted(snapshot: ProcessSnapshot): void;
@@ -159,7 +161,7 @@ export class SupervisedProcess {
     const output = await this.#with.capture.open(this.#captureTarget(), record.spool);
     const blockDigest = record.block_digest ?? digestOf(this.#block.block);
     this.#with.state.set(processName, { ...record, spool: output.spoolFile, block_digest: blockDigest });
-    const ended = this.#watchAdopted(leader).then(() => this.#exited({ code: null, signal: null }));
+    const ended = this.#with.exits.gone(leader).then(() => this.#exited({ code: null, signal: null }));
     this.#running = {
       target,
       output,
@@ -363,13 +365,6 @@ export class SupervisedProcess {
     if (!wasRunning) return;
     this.#with.host.log.warn(`${processName} stopped unexpectedly: ${exit.reason}`);
     this.#with.onEvent('service.stopped.unexpectedly', processName, exit.reason);
-  }
-
-  /** Only a process's own parent is told of its end; here the process table is asked. */
-  async #watchAdopted(leader: ProcessIdentity): Promise<void> {
-    const { signal } = this.#with.host;
-    while (isAlive(leader))
-      await delay(ADOPTED_POLL_MS, undefined, { signal, ref: false }).catch(() => new Promise(() => undefined));
   }
 
   #move(status: ProcessStatus): void {

@@ -13,6 +13,7 @@ import type {
   StartupReport,
 } from './contract.ts';
 import { findDatabaseServer } from './database-server.ts';
+import { ExitWatch } from './exit-watch.ts';
 import { unmountLeftovers } from './leftover-mounts.ts';
 import { repairOwnership } from './ownership.ts';
 import { describeMove, reservePorts } from './ports.ts';
@@ -45,12 +46,14 @@ export class Supervisor implements ProcessSupervisor {
   readonly #processes = new Map<string, SupervisedProcess>();
   readonly #capture: CaptureThread;
   readonly #state: StateFile;
+  readonly #exits = new ExitWatch();
   readonly #runFiles: RunFiles;
   readonly #startup: Startup;
   readonly #supervision: Supervision;
   readonly #startedAt = Date.now() / 1_000;
   /** Why a process must not be started by this boot. */
   readonly #refusals = new Map<string, unknown>();
+  #revision = 0;
   #booting: Promise<void> | undefined;
   #ended = false;
 
@@ -77,13 +80,20 @@ export class Supervisor implements ProcessSupervisor {
       host,
       capture: this.#capture,
       state: this.#state,
+      exits: this.#exits,
       onStatus: snapshot => {
+        this.#revision += 1;
         this.#runFiles.running(this.#runningPids());
         hooks.onStatus(snapshot);
       },
       ownsLogFile: block => this.#ownsLogFile(block),
     };
     this.#follow();
+  }
+
+  /** Another number after each change of a status. */
+  get revision(): number {
+    return this.#revision;
   }
 
   list(): readonly ProcessSnapshot[] {
@@ -164,6 +174,7 @@ export class Supervisor implements ProcessSupervisor {
   /** Leaves every process running for the next host. */
   async handOver(): Promise<void> {
     this.#ended = true;
+    this.#exits.close();
     await this.#capture.close();
   }
 

@@ -166,14 +166,14 @@ t.test('limits: large messages, many clients', async t => {
   t.equal((await large.closed).code, 1009);
   await until(() => open_ === 0);
 
-  const peers = Array.from({ length: 64 }, () => dial(entrance, '/ws/a'));
-  await until(() => open_ === 64);
+  const peers = Array.from({ length: 128 }, () => dial(entrance, '/ws/a'));
+  await until(() => open_ === 128);
   const surplus = await dial(entrance, '/ws/a').closed;
   t.equal(surplus.code, 1013);
   peers[0]?.socket.close();
   await until(() => open_ === 63);
   await dial(entrance, '/ws/a').opened;
-  await until(() => open_ === 64);
+  await until(() => open_ === 128);
 });
 
 t.test('faults and withdrawal', async t => {

@@ -2,7 +2,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import t from 'tap';
-import { groupMembers } from '../../plugins/process/proc-table.ts';
+import { processesOf } from '../../plugins/process/proc-table.ts';
 import { kid, lives } from '../support/kids.ts';
 import { type RunningStackwarden, startStackwarden, writeConfig } from '../support/stackwarden.ts';
 import { until } from '../support/until.ts';
@@ -36,7 +36,7 @@ t.test('R5: killed with SIGKILL and started again', async t => {
   const second = await startStackwarden(configDir, port);
   await running(second, 'Kid');
   t.equal(await pidOf(configDir, 'Kid'), pid, 'the same process');
-  t.equal(groupMembers(pid).length, 1);
+  t.equal(processesOf(pid, '').length, 1);
   process.kill(pid, 'SIGTERM');
   await until(async () => (await ask(second, 'Kid')).status === 'stopped', { what: 'the exit of an adopted process' });
   t.match(await ask(second, 'Kid'), { restart: { exit_code: null } });

@@ -2,7 +2,7 @@
 import { chmod, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import t from 'tap';
-import { groupMembers } from '../../plugins/process/proc-table.ts';
+import { processesOf } from '../../plugins/process/proc-table.ts';
 import { startHost } from '../support/host.ts';
 import { kid, pidOf, restart, start, status, stop } from '../support/kids.ts';
 import { until } from '../support/until.ts';
@@ -65,7 +65,7 @@ t.test('R10: commands at the same time end in one process', async t => {
     [200, 200, 200, 200],
   );
   const first = await pidOf(app, 'Kid');
-  t.equal(groupMembers(first).length, 1);
+  t.equal(processesOf(first, '').length, 1);
   t.match((await start(app, 'Kid')).body.status, 'Service is already running');
 
   const [stopped, startedAfter] = await Promise.all([stop(app, 'Kid'), start(app, 'Kid')]);
@@ -80,7 +80,7 @@ t.test('R10: commands at the same time end in one process', async t => {
     Array(3).fill('Service restarted successfully'),
   );
   t.not(await pidOf(app, 'Kid'), before);
-  t.equal(groupMembers(await pidOf(app, 'Kid')).length, 1);
+  t.equal(processesOf(await pidOf(app, 'Kid'), '').length, 1);
 });
 
 t.test('R11: a stop while a start waits cancels it, for good', async t => {
