@@ -1,0 +1,87 @@
+// `/ws/status`: what is sent, when, and how the stream treats its clients.
+import { once } from 'node:events';
+import t from 'tap';
+import type { WebSocket } from 'ws';
+import { startHost, type TestHost } from '../../support/host.ts';
+import { kid, start, stop } from '../../support/kids.ts';
+import { until } from '../../support/until.ts';
+
+// biome-ignore lint/suspicious/noExplicitAny: messages of any shape are looked into
+type Message = any;
+
+function listen(app: TestHost, query = ''): { socket: WebSocket; messages: Message[] } {
+  const socket = app.ws(`/ws/status${query}`);
+  const messages: Message[] = [];
+  socket.on('message', (data, isBinary) => {
+    if (!isBinary) messages.push(JSON.parse(String(data)));
+  });
+  return { socket, messages };
+}
+
+t.test('messages', async t => {
+  const app = await startHost({ config: { one: kid('One', ['calm']), two: kid('Two', ['calm']) } });
+  t.teardown(() => app.stop());
+  await start(app, 'One');
+  const plain = listen(app, '?interval=10');
+  const full = listen(app, '?interval=10&health=true');
+
+  const first = await until(() => plain.messages[0], { what: 'the first message, long before the interval' });
+  t.same(first, { type: 'status', running: ['One', 'DUMB API'] }, 'names of what runs, the API included');
+  const detailed = await until(() => full.messages[0]);
+  t.same(
+    detailed.processes.map((entry: Message) => [entry.process_name, entry.status]),
+    [
+      ['One', 'running'],
+      ['Two', 'stopped'],
+      ['DUMB API', 'running'],
+      ['DUMB Frontend', 'stopped'],
+    ],
+    'every configured process in the order of the file, stopped ones too',
+  );
+  const fields = ['health_details', 'health_reason', 'health_status', 'healthy', 'process_name', 'restart', 'status'];
+  t.same(Object.keys(detailed.processes[0]).sort(), fields);
+
+  await start(app, 'Two');
+  await until(() => plain.messages.at(-1).running.includes('Two'), { timeoutMs: 9_000, what: 'a push of the start' });
+  await stop(app, 'One');
+  await until(() => !plain.messages.at(-1).running.includes('One'), { timeoutMs: 9_000, what: 'a push of the stop' });
+
+  await app.post('/config', { updates: { one: null }, persist: true });
+  const removed = await until(() => {
+    const last = full.messages.at(-1).processes;
+    return last.some((entry: Message) => entry.process_name === 'One') ? null : full.messages;
+  });
+  const mentions = removed.filter((message: Message) =>
+    message.processes.some((entry: Message) => entry.process_name === 'One'),
+  );
+  const entry = mentions.at(-1).processes.find((found: Message) => found.process_name === 'One');
+  t.equal(entry.status, 'stopped', 'a process that left the configuration is last seen stopped');
+
+  plain.socket.send('ping');
+  await until(() => plain.messages.some(message => message.type === 'pong'));
+  plain.messages.length = 0;
+  plain.socket.send('{"type":"ping"}');
+  plain.socket.send('{"type":"something else"}');
+  plain.socket.send('nonsense');
+  await until(() => plain.messages.some(message => message.type === 'pong'));
+  t.equal(plain.socket.readyState, plain.socket.OPEN, 'unknown messages are passed over');
+  plain.socket.send('x'.repeat(5_000));
+  const [code] = await once(plain.socket, 'close');
+  t.equal(code, 1009, 'a message above 4 KiB');
+  full.socket.terminate();
+});
+
+t.test('intervals', async t => {
+  const app = await startHost();
+  t.teardown(() => app.stop());
+  for (const interval of ['0.001', '0.5', 'soon', '']) {
+    const { socket, messages } = listen(app, `?interval=${interval}`);
+    await until(() => messages.length >= 2, { timeoutMs: 20_000, what: `a second message with interval=${interval}` });
+    t.equal(messages[1].type, 'status', `interval=${interval || 'nothing'} is served`);
+    socket.terminate();
+  }
+  const { socket, messages } = listen(app, '?health=perhaps');
+  const [message] = await until(() => (messages.length > 0 ? messages : null));
+  t.ok(message.running, 'an unknown boolean counts as the default');
+  socket.terminate();
+});
