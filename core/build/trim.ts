@@ -117,6 +117,10 @@ async function build(): Promise<void> {
   const chosen = await closeOverNeeds(wanted, known);
   await rm(outDir, { recursive: true, force: true });
   await compile(chosen, outDir);
+  // Types of a plugin that is left out may have been read; what the compiler emits for them is nothing to run.
+  for (const plugin of known.filter(name => !chosen.has(name))) {
+    await rm(path.join(outDir, 'plugins', plugin), { recursive: true, force: true });
+  }
   await copyAssets(chosen, outDir);
   const manifest = JSON.parse(await readFile(path.join(rootDir, 'package.json'), 'utf8')) as Manifest;
   const { name, version, license, engines } = manifest;

@@ -171,7 +171,7 @@ t.test('limits: large messages, many clients', async t => {
   const surplus = await dial(entrance, '/ws/a').closed;
   t.equal(surplus.code, 1013);
   peers[0]?.socket.close();
-  await until(() => open_ === 63);
+  await until(() => open_ === 127);
   await dial(entrance, '/ws/a').opened;
   await until(() => open_ === 128);
 });

@@ -1,17 +1,10 @@
 // Trimming: a host without a plugin lacks exactly what that plugin owned, and answers everything else.
-import { execFile, spawn } from 'node:child_process';
 import { mkdtemp, readdir, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import t from 'tap';
 import { pluginsDir, startHost, type TestHost } from '../support/host.ts';
-import { writeConfig } from '../support/stackwarden.ts';
-import { until } from '../support/until.ts';
 
-const run = promisify(execFile);
-const rootDir = fileURLToPath(new URL('../..', import.meta.url));
 const names = (await readdir(pluginsDir)).sort();
 
 interface Surface {
@@ -77,48 +70,3 @@ for (const name of names) {
     await answersEverything(t, app, expected, gone);
   });
 }
-
-t.test('a build of some plugins runs with node alone', async t => {
-  const outDir = path.join(rootDir, 'node_modules', '.cache', `trimmed-${process.pid}`);
-  t.teardown(() => rm(outDir, { recursive: true, force: true }));
-  const build = [
-    path.join(rootDir, 'core/build/trim.ts'),
-    '--plugins',
-    'process,config,logs,host-plugins',
-    '--out',
-    outDir,
-  ];
-  const { stdout } = await run(process.execPath, ['--import=tsx', ...build], {
-    cwd: rootDir,
-    env: { ...process.env, NODE_OPTIONS: '' },
-  });
-  t.match(stdout, /left out: docs, gateway, health/);
-  t.same((await readdir(path.join(outDir, 'plugins'))).sort(), ['config', 'host-plugins', 'logs', 'process']);
-  const configDir = t.testdir({});
-  const port = await writeConfig(configDir);
-  const child = spawn(process.execPath, [path.join(outDir, 'core/main.js'), 'start', '--config-dir', configDir], {
-    stdio: 'ignore',
-  });
-  const exited = new Promise(resolve => child.once('exit', resolve));
-  const answer = await until(
-    async () =>
-      (await fetch(`http://127.0.0.1:${port}/host/plugins`)).json() as Promise<{ plugins: { state: string }[] }>,
-    { timeoutMs: 60_000 },
-  );
-  t.equal(answer.plugins.length, 4);
-  t.ok(answer.plugins.every(plugin => plugin.state === 'ready'));
-  t.equal((await fetch(`http://127.0.0.1:${port}/openapi.json`)).status, 404);
-  child.kill('SIGTERM');
-  t.equal(await exited, 0);
-});
-
-t.test('an unknown plugin is one line', async t => {
-  const build = run(process.execPath, ['--import=tsx', path.join(rootDir, 'core/build/trim.ts'), '--plugins', 'nope'], {
-    cwd: rootDir,
-  });
-  const failure = await build.then(
-    () => '',
-    (error: { stderr: string }) => error.stderr,
-  );
-  t.match(failure, /^there is no plugin 'nope'; there are .*\n$/);
-});
