@@ -1,9 +1,10 @@
 // The example stack: written once, into a configuration directory that holds no configuration yet.
 import { cp, mkdir, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
 import path from 'node:path';
 import { findConfigFile } from './config/load.ts';
 
-const WEB_PORT = 8081;
+const FIRST_WEB_PORT = 8_081;
 
 export interface ExampleOptions {
   readonly configDir: string;
@@ -18,6 +19,8 @@ export async function writeExample({ configDir, templatesDir }: ExampleOptions):
   await cp(path.join(templatesDir, 'example'), directory, { recursive: true });
   // Without a package.json of their own the programs would not be modules outside this project.
   await writeFile(path.join(directory, 'package.json'), '{ "type": "module" }\n');
+  // The worker's address names the port, so it is settled here rather than moved at the first start.
+  const webPort = await freePortFrom(FIRST_WEB_PORT);
   const program = (name: string): string[] => [process.execPath, path.join(directory, name)];
   const config = {
     dumb: {
@@ -34,7 +37,7 @@ export async function writeExample({ configDir, templatesDir }: ExampleOptions):
       process_name: 'Example Web',
       command: program('web.js'),
       config_dir: directory,
-      port: WEB_PORT,
+      port: webPort,
       env: { PORT: '{port}' },
       health: { path: '/health' },
     },
@@ -44,7 +47,7 @@ export async function writeExample({ configDir, templatesDir }: ExampleOptions):
       command: program('worker.js'),
       config_dir: directory,
       log_file: path.join(configDir, 'log', 'example-worker.log'),
-      wait_for_url: [{ url: `http://127.0.0.1:${WEB_PORT}/health`, process_name: 'Example Web' }],
+      wait_for_url: [{ url: `http://127.0.0.1:${webPort}/health`, process_name: 'Example Web' }],
     },
     example_crasher: {
       enabled: true,
@@ -57,4 +60,16 @@ export async function writeExample({ configDir, templatesDir }: ExampleOptions):
     mode: 0o600,
     flag: 'wx',
   });
+}
+
+/** The first port that nothing listens on. */
+async function freePortFrom(first: number): Promise<number> {
+  for (let port = first; ; port += 1) {
+    const isFree = await new Promise<boolean>(resolve => {
+      const server = createServer();
+      server.once('error', () => resolve(false));
+      server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)));
+    });
+    if (isFree) return port;
+  }
 }

@@ -22,6 +22,8 @@ const MAX_REASON_LENGTH = 500;
 
 const ERROR_WORDS =
   /\b(error|fatal|critical|exception|failed|failure|cannot|can't|unable|denied|refused|not found|invalid|missing|panic)\b/i;
+/** An access line of a proxy: a JSON object with its fields, or the common log format. */
+const ACCESS_LINE = /^(?:\{.*"RequestMethod":|\S+ \S+ \S+ \[[^\]]+\] "[A-Z]+ )/;
 const STACK_FRAME = /^\s*(at\s|File "|\^|goroutine |\.\.\. \d+ more)/;
 
 /** Where the lines of one process go. */
@@ -29,6 +31,8 @@ export interface CaptureTarget {
   readonly processName: string;
   /** The service's own log, when the host owns it; null: none. */
   readonly logFile: string | null;
+  /** Takes the access lines of a proxy as they are, instead of the other logs; null: they are lines like any other. */
+  readonly accessLogFile: string | null;
   /** Lowest level that goes to `logFile`. */
   readonly logLevel: LogLevel;
   /** true: output does not go to the own log and its stream. */
@@ -114,6 +118,7 @@ export class CaptureSession {
   readonly #recent: OutputLine[] = [];
   #target: CaptureTarget;
   #log: RotatingFile | null;
+  #accessLog: RotatingFile | null;
   #consumed: number;
   #released: number;
   #recorded: Position;
@@ -136,7 +141,8 @@ export class CaptureSession {
     this.#consumed = files.last.consumedBytes;
     this.#released = files.last.consumedBytes;
     this.#recorded = files.last;
-    this.#log = this.#openLog();
+    this.#log = this.#openLog(target.logFile);
+    this.#accessLog = this.#openLog(target.accessLogFile);
   }
 
   static async open(
@@ -169,8 +175,11 @@ export class CaptureSession {
     await this.#pumping;
     if (target.logFile !== this.#target.logFile) {
       await this.#log?.close();
-      this.#target = target;
-      this.#log = this.#openLog();
+      this.#log = this.#openLog(target.logFile);
+    }
+    if (target.accessLogFile !== this.#target.accessLogFile) {
+      await this.#accessLog?.close();
+      this.#accessLog = this.#openLog(target.accessLogFile);
     }
     this.#target = target;
   }
@@ -212,15 +221,16 @@ export class CaptureSession {
     this.#owner.released();
     await this.#pumping;
     await this.#log?.close();
+    await this.#accessLog?.close();
     await this.#positions.close();
     await this.#spool.close();
   }
 
-  #openLog(): RotatingFile | null {
-    const { logFile, owner } = this.#target;
-    if (logFile === null) return null;
+  #openLog(file: string | null): RotatingFile | null {
+    const { owner } = this.#target;
+    if (file === null) return null;
     const warn = (message: string, error?: unknown): void => this.#options.log.warn(message, error);
-    return new RotatingFile({ file: logFile, rotation: this.#options.rotation, owner, warn });
+    return new RotatingFile({ file, rotation: this.#options.rotation, owner, warn });
   }
 
   async #consume(final: boolean): Promise<void> {
@@ -246,9 +256,10 @@ export class CaptureSession {
    * The order is the invariant: prepare, record the place, append, record the new place. Without a log of its own a
    * process's lines count as consumed when the own log has them.
    */
-  async #write(lines: readonly OutputLine[], consumedAfter: number): Promise<void> {
+  async #write(all: readonly OutputLine[], consumedAfter: number): Promise<void> {
     const at = Date.now();
-    this.#remember(lines);
+    this.#remember(all);
+    const lines = this.#accessLog === null ? all : await this.#writeAccess(this.#accessLog, all);
     const { processName, suppressed } = this.#target;
     const delivered = suppressed
       ? undefined
@@ -269,6 +280,14 @@ export class CaptureSession {
       this.#released = this.#consumed;
       await this.#owner.release(Math.floor(this.#consumed / BLOCK_BYTES) * BLOCK_BYTES);
     }
+  }
+
+  /** Writes the access lines and returns the others. A kill in between may write an access line twice, never lose it. */
+  async #writeAccess(log: RotatingFile, lines: readonly OutputLine[]): Promise<readonly OutputLine[]> {
+    const access = lines.filter(({ text }) => ACCESS_LINE.test(text));
+    const block = Buffer.from(access.map(({ text }) => `${text}\n`).join(''));
+    if (block.length > 0 && (await log.prepare(block.length))) await log.append(block);
+    return lines.filter(({ text }) => !ACCESS_LINE.test(text));
   }
 
   async #record(consumedBytes: number): Promise<void> {

@@ -39,7 +39,7 @@ export interface Supervision {
   onStarted(snapshot: ProcessSnapshot): void;
   onExited(snapshot: ProcessSnapshot, exit: ExitRecord): void;
   onEvent(type: ProcessEventType, processName: string, reason: string | null): void;
-  ownsLogFile(block: NamedBlock): boolean;
+  ownsLogFile(file: string): boolean;
 }
 
 interface Running {
@@ -384,11 +384,17 @@ export class SupervisedProcess {
     const asRoot = process.getuid?.() === 0;
     return {
       processName,
-      logFile: this.#with.ownsLogFile(this.#block) ? String(block.log_file) : null,
+      logFile: this.#ownedLog(block.log_file),
+      accessLogFile: this.#ownedLog(block.access_log_file),
       logLevel: parseLevel(typeof block.log_level === 'string' ? block.log_level : 'DEBUG'),
       suppressed: block.suppress_logging === true || configKey === 'dumb_api_service',
       owner: asRoot ? { uid: Number(root.puid), gid: Number(root.pgid) } : null,
     };
+  }
+
+  /** A log that others write is only read. */
+  #ownedLog(file: unknown): string | null {
+    return typeof file === 'string' && file !== '' && this.#with.ownsLogFile(file) ? file : null;
   }
 
   #stopPolicy() {

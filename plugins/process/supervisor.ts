@@ -86,7 +86,7 @@ export class Supervisor implements ProcessSupervisor {
         this.#runFiles.running(this.#runningPids());
         hooks.onStatus(snapshot);
       },
-      ownsLogFile: block => this.#ownsLogFile(block),
+      ownsLogFile: file => this.#ownsLogFile(file),
     };
     this.#follow();
   }
@@ -368,9 +368,7 @@ export class Supervisor implements ProcessSupervisor {
   }
 
   /** The host owns a service's log when it lies below the log directory; any other is the application's own. */
-  #ownsLogFile({ block }: NamedBlock): boolean {
-    const { log_file: file } = block;
-    if (typeof file !== 'string' || file === '') return false;
+  #ownsLogFile(file: string): boolean {
     const relative = path.relative(this.#host.paths.logDir, file);
     return relative !== '' && !relative.startsWith('..') && !path.isAbsolute(relative);
   }
