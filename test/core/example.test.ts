@@ -17,10 +17,7 @@ t.test('start --example in an empty directory', { timeout: 110_000 }, async t =>
     args: ['start', '--example'],
     env: { DUMB_API_SERVICE_PORT: String(port), DUMB_GATEWAY_PORT: String(await freePort()) },
   });
-  t.teardown(async () => {
-    running.child.kill('SIGINT');
-    t.equal((await running.exited).code, 0);
-  });
+  t.teardown(() => running.child.kill('SIGKILL'));
   const config = JSON.parse(await readFile(path.join(configDir, 'stackwarden.json'), 'utf8'));
   t.not(config.example_web.port, 8_081);
   t.equal(config.example_worker.wait_for_url[0].url, `http://127.0.0.1:${config.example_web.port}/health`);
@@ -33,4 +30,6 @@ t.test('start --example in an empty directory', { timeout: 110_000 }, async t =>
   });
   t.match(log, /the web service answers, so the work begins/);
   t.match(await answer('/health'), { status: 'healthy', phase: 'ready' });
+  running.child.kill('SIGINT');
+  t.equal((await running.exited).code, 0);
 });
