@@ -1,0 +1,46 @@
+// Answers the host's question before every protected route and stream: who is it, and may they?
+import { type AccessCheck, type AccessRequest, type Disposer, type Identity, Problem } from '#core';
+import type { Tokens } from './token.ts';
+import type { UserStore } from './user-store.ts';
+
+const BEARER = /^bearer +([^\s]+)$/i;
+const NOBODY: Identity = Object.freeze({ username: null });
+
+export class TokenCheck implements AccessCheck {
+  readonly #store: UserStore;
+  readonly #tokens: Tokens;
+  readonly #listeners = new Set<() => void>();
+
+  constructor(store: UserStore, tokens: Tokens) {
+    this.#store = store;
+    this.#tokens = tokens;
+  }
+
+  check(request: AccessRequest): Identity | Promise<Identity> {
+    const refreshed = this.#store.refresh();
+    return refreshed === undefined ? this.#identify(request) : refreshed.then(() => this.#identify(request));
+  }
+
+  enabled(): boolean {
+    return this.#store.content?.enabled ?? true;
+  }
+
+  onRevoked(listener: () => void): Disposer {
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
+  }
+
+  /** Open streams are looked at again. */
+  revoke(): void {
+    for (const listener of this.#listeners) listener();
+  }
+
+  #identify({ authorization }: AccessRequest): Identity {
+    if (!this.#store.known.enabled) return NOBODY;
+    const token = BEARER.exec(authorization ?? '')?.[1];
+    if (token === undefined) {
+      throw new Problem(401, 'Authentication required', { headers: { 'WWW-Authenticate': 'Bearer' } });
+    }
+    return { username: this.#tokens.verify(token, 'access').username };
+  }
+}

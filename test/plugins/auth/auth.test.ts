@@ -1,0 +1,233 @@
+// Accounts and sessions over HTTP: the state table, every route with its refusals, old hashes, a store that is damaged.
+import { mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { hashSync } from 'bcryptjs';
+import jwt from 'jsonwebtoken';
+import t from 'tap';
+import { startHost, type TestHost } from '../../support/host.ts';
+import { until } from '../../support/until.ts';
+
+const FIRST = { username: 'first', password: 'correct horse' };
+const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
+const usersFile = (app: TestHost) => path.join(app.configDir, 'users.json');
+const stored = async (app: TestHost) => JSON.parse(await readFile(usersFile(app), 'utf8'));
+
+async function open(t: { teardown(fn: () => unknown): void }): Promise<TestHost> {
+  const app = await startHost();
+  t.teardown(() => app.stop());
+  return app;
+}
+
+async function openWithUser(t: { teardown(fn: () => unknown): void }) {
+  const app = await open(t);
+  const { body } = await app.post('/auth/setup', FIRST);
+  const token: string = body.access_token;
+  return { app, token, refresh: body.refresh_token as string, mine: bearer(token) };
+}
+
+t.test('from nothing to the first user', async t => {
+  const app = await open(t);
+  t.same((await app.get('/auth/status')).body, {
+    enabled: false,
+    has_users: false,
+    setup_skipped: false,
+    mode: 'local',
+    local_login_enabled: true,
+    oidc_login_enabled: false,
+    oidc_provider_name: '',
+  });
+  t.equal((await stat(usersFile(app))).mode & 0o777, 0o600);
+  t.equal((await app.get('/config')).status, 200, 'without users everything is open');
+  t.equal((await app.post('/auth/login', FIRST)).status, 401, 'nobody logs in while it is off');
+  t.equal((await app.post('/auth/enable')).status, 400, 'nobody could log in');
+  t.match(await app.post('/auth/skip-setup'), { status: 200, body: { message: String } });
+  t.equal((await app.get('/auth/status')).body.setup_skipped, true);
+
+  for (const [username, password, rule] of [
+    ['ab', 'long enough', /3 to 64/],
+    ['a/b/c', 'long enough', /none of/],
+    ['a\nbc', 'long enough', /control/],
+    ['abc', 'short', /8 to 256/],
+    ['abc', 'x'.repeat(257), /8 to 256/],
+  ] as const) {
+    const refused = await app.post('/auth/setup', { username, password });
+    t.equal(refused.status, 400);
+    t.match(refused.body.detail, rule);
+  }
+  const [one, two] = await Promise.all([
+    app.post('/auth/setup', FIRST),
+    app.post('/auth/setup', { ...FIRST, username: 'second' }),
+  ]);
+  t.same([one.status, two.status].sort(), [200, 400], 'of two at the same time one wins');
+  const winner = one.status === 200 ? one : two;
+  t.match(winner.body, { access_token: String, refresh_token: String, token_type: 'bearer' });
+  t.match((await app.get('/auth/status')).body, { enabled: true, has_users: true, setup_skipped: false });
+  t.equal((await app.post('/auth/setup', { ...FIRST, username: 'third' })).status, 400);
+  t.equal((await app.post('/auth/skip-setup')).status, 400);
+  t.match((await stored(app)).users[0].password, /^\$scrypt\$ln=15,r=8,p=1\$/);
+  t.notMatch(await readFile(usersFile(app), 'utf8'), FIRST.password);
+});
+
+t.test('login, refresh, verify', async t => {
+  const { app, token, refresh } = await openWithUser(t);
+  t.equal((await app.get('/config')).status, 401);
+  t.equal((await app.get('/config', { authorization: `bEaReR ${token}` })).status, 200);
+  const wrong = await app.post('/auth/login', { ...FIRST, password: 'wrong horse' });
+  const nobody = await app.post('/auth/login', { ...FIRST, username: 'nobody' });
+  t.same([wrong.status, nobody.status], [401, 401]);
+  t.equal(wrong.body.detail, nobody.body.detail, 'one text, whoever it was');
+  t.equal((await app.post('/auth/login', { username: 'first' })).status, 422);
+  const login = await app.post('/auth/login', FIRST);
+  t.equal(login.status, 200);
+  t.match(jwt.decode(login.body.access_token), { sub: 'first', type: 'access', provider: 'local', groups: [], ver: 0 });
+  const lifetime = jwt.decode(login.body.access_token) as { exp: number; iat: number };
+  t.equal(lifetime.exp - lifetime.iat, 3_600);
+
+  const renewed = await app.post('/auth/refresh', { refresh_token: refresh });
+  t.equal(renewed.status, 200);
+  t.equal((await app.post('/auth/refresh', { refresh_token: refresh })).status, 200, 'several tabs share one');
+  t.equal((await app.post('/auth/refresh', { refresh_token: token })).status, 401, 'an access token is none');
+
+  const verify = (of: string) => app.post(`/auth/verify?token=${encodeURIComponent(of)}`);
+  t.same((await verify(token)).body, { valid: true, username: 'first' });
+  t.same((await app.post('/auth/verify', { token })).body, { valid: true, username: 'first' });
+  for (const bad of [refresh, 'nonsense', `${token}x`])
+    t.same((await verify(bad)).body, { valid: false, username: null });
+  t.equal((await app.post('/auth/verify')).status, 422);
+  t.notMatch((await app.get('/logs?process_name=DUMB', bearer(token))).body.chunk, token);
+
+  t.equal((await app.post('/auth/disable')).status, 401, 'switching it off needs a token');
+  t.equal((await app.post('/auth/disable', undefined, bearer(token))).status, 200);
+  t.equal((await app.get('/config')).status, 200);
+  t.same((await verify(token)).body, { valid: false, username: null });
+  t.equal((await app.post('/auth/enable')).status, 200);
+  t.equal((await app.get('/config')).status, 401);
+});
+
+t.test('users', async t => {
+  const { app, mine } = await openWithUser(t);
+  const other = { username: 'Other One', password: 'another horse' };
+  t.match(await app.post('/auth/users', other, mine), {
+    status: 200,
+    body: { username: 'Other One', disabled: false },
+  });
+  t.equal(
+    (await app.post('/auth/users', { ...other, username: 'other one' }, mine)).status,
+    400,
+    'differs in case only',
+  );
+  t.same((await app.get('/auth/users', mine)).body.users, [
+    { username: 'first', disabled: false },
+    { username: 'Other One', disabled: false },
+  ]);
+  const put = (name: string, json: unknown) =>
+    app.request('PUT', `/auth/users/${encodeURIComponent(name)}`, { json, headers: mine });
+  const remove = (name: string, headers = mine) =>
+    app.request('DELETE', `/auth/users/${encodeURIComponent(name)}`, { headers });
+
+  const theirs = bearer((await app.post('/auth/login', other)).body.access_token);
+  t.equal((await app.get('/config', theirs)).status, 200);
+  t.equal((await put('Other One', { disabled: true })).status, 200);
+  t.equal((await app.get('/config', theirs)).status, 401, 'a disabled user is out at once');
+  t.equal((await app.post('/auth/login', other)).status, 401);
+  t.equal((await put('Other One', { disabled: false })).status, 200);
+  t.equal((await app.get('/config', theirs)).status, 401, 'old tokens stay dead');
+  t.equal((await put('Other One', { password: 'a new horse' })).status, 200);
+  t.equal((await app.post('/auth/login', other)).status, 401);
+  t.equal((await app.post('/auth/login', { ...other, password: 'a new horse' })).status, 200);
+
+  t.equal((await put('nobody', { disabled: true })).status, 404);
+  t.equal((await put('first', {})).status, 422);
+  t.equal((await put('first', { password: 'short' })).status, 400);
+  t.equal((await remove('nobody')).status, 404);
+  t.match(await remove('first'), { status: 400, body: { detail: /your own/ } });
+  t.equal((await put('Other One', { disabled: true })).status, 200);
+  t.match(await put('first', { disabled: true }), { status: 400, body: { detail: /last user/ } });
+  t.equal((await remove('Other One')).status, 200);
+  t.equal((await app.post('/auth/disable', undefined, mine)).status, 200);
+  t.equal((await put('first', { disabled: true })).status, 400, 'while it is off nothing is changed');
+  t.equal((await app.get('/auth/users')).status, 200);
+});
+
+t.test('adding the first user enables authentication', async t => {
+  const app = await open(t);
+  await app.post('/auth/skip-setup');
+  t.equal((await app.post('/auth/users', FIRST)).status, 200);
+  t.match((await app.get('/auth/status')).body, { enabled: true, has_users: true, setup_skipped: false });
+});
+
+t.test('guessing is slowed down, nobody is locked out', async t => {
+  const { app } = await openWithUser(t);
+  const guess = () => app.post('/auth/login', { ...FIRST, password: 'wrong horse' });
+  for (let attempt = 0; attempt < 5; attempt += 1) t.equal((await guess()).status, 401);
+  const paused = await app.post('/auth/login', FIRST);
+  t.equal(paused.status, 429);
+  t.match(paused.headers['retry-after'], /^\d+$/);
+  t.equal(
+    (
+      await until(async () => {
+        const answer = await app.post('/auth/login', FIRST);
+        return answer.status === 429 ? null : answer;
+      })
+    ).status,
+    200,
+    'after the pause the right password lets in',
+  );
+  const burst = await Promise.all(Array.from({ length: 60 }, () => app.post('/auth/verify', { token: 'x' })));
+  t.ok(
+    burst.some(answer => answer.status === 429),
+    'a peer has a rate',
+  );
+});
+
+t.test('hashes of older installations', async t => {
+  const { app, mine } = await openWithUser(t);
+  const content = await stored(app);
+  const long = 'p'.repeat(100);
+  const old = hashSync(long, 4);
+  const users = ['$2a$', '$2b$', '$2y$'].map((prefix, index) => ({
+    username: `old${index}`,
+    password: old.replace(/^\$2.\$/, prefix),
+    disabled: false,
+  }));
+  await writeFile(usersFile(app), JSON.stringify({ ...content, users: [...content.users, ...users] }));
+  await until(async () => (await app.get('/auth/users', mine)).body.users.length === 4);
+  for (const { username } of users) {
+    t.equal((await app.post('/auth/login', { username, password: 'wrong one' })).status, 401);
+    t.equal((await app.post('/auth/login', { username, password: long })).status, 200);
+    const user = (await stored(app)).users.find((found: { username: string }) => found.username === username);
+    t.match(user.password, /^\$scrypt\$/, 'replaced at the first good login');
+    t.equal((await app.post('/auth/login', { username, password: long })).status, 200);
+  }
+});
+
+t.test('a damaged store closes, a missing one opens setup', async t => {
+  const { app, mine } = await openWithUser(t);
+  await app.post('/auth/users', { username: 'second', password: 'another horse' }, mine);
+  await writeFile(usersFile(app), '{ damaged');
+  await until(async () => (await app.get('/logs?process_name=DUMB', mine)).body.chunk?.includes('cannot be used'));
+  t.equal((await app.get('/config', mine)).status, 200, 'the backup stands in');
+  t.equal(await readFile(usersFile(app), 'utf8'), '{ damaged', 'the damaged file is kept');
+  await writeFile(`${usersFile(app)}.bak`, '[]');
+  await writeFile(usersFile(app), '{ damaged more');
+  await until(async () => (await app.get('/config', mine)).status === 503);
+  t.match((await app.get('/auth/status')).body, { enabled: true, has_users: true });
+  t.equal((await app.post('/auth/login', FIRST)).status, 503);
+  t.equal((await app.get('/health')).status, 200);
+  await rm(usersFile(app));
+  await until(
+    async () => (await app.get('/auth/status')).body.has_users === false && (await app.get('/config')).status === 200,
+  );
+  t.equal((await app.post('/auth/setup', FIRST)).status, 200);
+});
+
+t.test('what cannot be written is not pretended', async t => {
+  const { app, mine } = await openWithUser(t);
+  const before = await stored(app);
+  // A directory in place of the backup makes every write of the store fail, also for root.
+  await rm(`${usersFile(app)}.bak`, { force: true });
+  await mkdir(`${usersFile(app)}.bak`);
+  t.equal((await app.post('/auth/users', { username: 'second', password: 'another horse' }, mine)).status, 503);
+  t.equal((await app.get('/auth/users', mine)).body.users.length, 1);
+  t.same(await stored(app), before);
+});
