@@ -85,9 +85,14 @@ export class AutoRestart {
 
   /** A manual start gives the process a clean slate. */
   reset(processName: string): void {
+    this.#watch(processName).window.clear();
+    this.cancel(processName);
+  }
+
+  /** Drops what is planned and what is still to be proven; totals and the window stay. */
+  cancel(processName: string): void {
     const watch = this.#watch(processName);
-    watch.window.clear();
-    this.#cancel(watch);
+    this.#unplan(watch);
     watch.unhealthyCount = 0;
     watch.awaitingRecovery = false;
   }
@@ -108,7 +113,7 @@ export class AutoRestart {
       const watch = this.#watch(processName);
       const policy = this.#policy(processName);
       if (policy === undefined || snapshot.stoppedByUser) {
-        this.#cancel(watch);
+        this.cancel(processName);
         continue;
       }
       const now = performance.now();
@@ -125,13 +130,11 @@ export class AutoRestart {
   }
 
   #check(snapshot: ProcessSnapshot, watch: Watch, policy: Policy, now: number, settledMs: number): void {
-    if (!policy.onUnhealthy || policy.checkEveryMs <= 0) {
-      if (watch.awaitingRecovery) this.#recovered(snapshot.processName, watch);
-      return;
-    }
+    const { processName } = snapshot;
+    const { status, reason } = this.#options.health(processName);
+    if (status === 'healthy') this.#well(processName, watch);
+    if (!policy.onUnhealthy || policy.checkEveryMs <= 0) return;
     const graceFrom = Math.max(snapshot.startedMonotonicMs ?? 0, settledMs);
-    const { status, reason } = this.#options.health(snapshot.processName);
-    if (watch.awaitingRecovery && status === 'healthy') this.#recovered(snapshot.processName, watch);
     if (now - graceFrom < policy.graceMs || now - watch.checkedMs < policy.checkEveryMs) return;
     watch.checkedMs = now;
     if (status === 'unhealthy') watch.unhealthyCount += 1;
@@ -139,9 +142,9 @@ export class AutoRestart {
     if (watch.unhealthyCount < policy.threshold || watch.dueMs !== null) return;
     watch.unhealthyCount = 0;
     const text = reason ?? 'unhealthy';
-    this.#options.onEvent('service.unhealthy', snapshot.processName, text);
-    if (watch.awaitingRecovery) this.#failed(snapshot.processName, watch, text);
-    this.#plan(snapshot.processName, text);
+    this.#options.onEvent('service.unhealthy', processName, text);
+    if (watch.awaitingRecovery) this.#failed(processName, watch, text);
+    this.#plan(processName, text);
   }
 
   #plan(processName: string, reason: string): void {
@@ -150,12 +153,14 @@ export class AutoRestart {
     if (policy === undefined || watch.dueMs !== null) return;
     const now = performance.now();
     const decision = watch.window.decide(now, policy);
-    watch.dueMs = now + decision.delayMs;
     watch.reason = reason;
     if (decision.kind === 'after') {
+      watch.dueMs = now + decision.delayMs;
       watch.suppressed = false;
       return;
     }
+    // One that still runs is left alone: it may get well, and counts anew if it does not.
+    if (this.#options.supervisor.get(processName)?.status !== 'running') watch.dueMs = now + decision.delayMs;
     if (!watch.suppressed) this.#options.onEvent('service.auto_restart.suppressed', processName, reason);
     watch.suppressed = true;
   }
@@ -170,26 +175,29 @@ export class AutoRestart {
     watch.busy = true;
     watch.window.record(performance.now());
     watch.attempts += 1;
+    watch.unhealthyCount = 0;
     onEvent('service.auto_restart.attempt', processName, watch.reason);
     try {
       await supervisor.restart(processName, 'auto-restart');
       watch.awaitingRecovery = true;
     } catch (error) {
+      if (host.stopping !== null || supervisor.get(processName)?.stoppedByUser !== false) return;
       const reason = error instanceof Error ? error.message : String(error);
       host.log.warn(`${processName} could not be restarted`, error);
       this.#failed(processName, watch, reason);
-      if (host.stopping === null && supervisor.get(processName)?.stoppedByUser === false)
-        this.#plan(processName, reason);
+      this.#plan(processName, reason);
     } finally {
       watch.busy = false;
     }
   }
 
-  #recovered(processName: string, watch: Watch): void {
+  /** A healthy answer proves a recovery, ends an episode and makes a planned restart needless. */
+  #well(processName: string, watch: Watch): void {
+    this.#unplan(watch);
+    if (!watch.awaitingRecovery) return;
     watch.awaitingRecovery = false;
     watch.successes += 1;
     watch.lastAt = Date.now() / 1_000;
-    watch.suppressed = false;
     this.#options.onEvent('service.auto_restart.succeeded', processName, null);
   }
 
@@ -200,7 +208,7 @@ export class AutoRestart {
     this.#options.onEvent('service.auto_restart.failed', processName, reason);
   }
 
-  #cancel(watch: Watch): void {
+  #unplan(watch: Watch): void {
     watch.dueMs = null;
     watch.suppressed = false;
   }

@@ -11,11 +11,12 @@ const PORT_VARIABLES = ['PORT', 'FRONTEND_PORT', 'BACKEND_PORT', 'WEBDAV_PORT'];
 const STATE_KEYS = ['status', 'state', 'health', 'overallStatus'];
 const MAX_COMPONENTS = 12;
 
+/** Whole words: `downloading` is not down, `upgrading` is not up. */
 const WORDS: readonly (readonly [HealthStatus, RegExp])[] = [
-  ['unhealthy', /^(down|fail(ed|ing|ure)?|error|critical|unavailable|stopped|unhealthy|not[ _-]?ready)/i],
-  ['degraded', /^(warn(ing)?|degraded|partial|unknown)/i],
-  ['starting', /^(starting|initiali[sz]ing|migrating|pending|warming)/i],
-  ['healthy', /^(ok|healthy|up|ready|running|pong|pass(ed|ing)?|success(ful)?|alive|true)/i],
+  ['unhealthy', /^(down|fail(ed|ing|ures?)?|errors?|critical|unavailable|stopped|unhealthy|not[ _-]?ready)(?![a-z])/i],
+  ['degraded', /^(warn(ings?)?|degraded|partial(ly)?|unknown)(?![a-z])/i],
+  ['starting', /^(starting|initiali[sz]ing|migrating|pending|warming)(?![a-z])/i],
+  ['healthy', /^(ok(ay)?|healthy|up|ready|running|pong|pass(ed|ing)?|success(ful)?|alive|true)(?![a-z])/i],
 ];
 
 /** Throws only on a fault of its own; an answer that tells nothing good is a report like any other. */
@@ -102,16 +103,13 @@ async function askHttp({ path, port, marker, jsonKey }: HttpProbe, fetch: Host['
     ...componentsOf(json),
   };
   const reported = word === undefined ? undefined : meaningOf(String(word));
-  if (reported !== undefined)
-    return report(reported, reported === 'healthy' ? null : `${path} reports ${String(word).slice(0, 80)}`, told);
-  if (status >= 200 && status < 300) {
-    const lacks =
-      (marker !== undefined && !text.includes(marker)) ||
-      (jsonKey !== undefined && !Object.hasOwn(json ?? {}, jsonKey));
-    return lacks
-      ? report('degraded', `${path} answers something else than expected`, told)
-      : report('healthy', null, told);
-  }
+  if (reported !== undefined && reported !== 'healthy')
+    return report(reported, `${path} reports ${String(word).slice(0, 80)}`, told);
+  const succeeded = status >= 200 && status < 300;
+  const lacks =
+    (marker !== undefined && !text.includes(marker)) || (jsonKey !== undefined && !Object.hasOwn(json ?? {}, jsonKey));
+  if (succeeded && lacks) return report('degraded', `${path} answers something else than expected`, told);
+  if (succeeded || reported === 'healthy') return report('healthy', null, told);
   return report(status >= 500 ? 'unhealthy' : 'degraded', `${path} answers ${status}`, told);
 }
 

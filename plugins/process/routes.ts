@@ -90,6 +90,7 @@ export function registerRoutes(host: Host, { supervisor, sampler, autoRestart }:
         'not-running': 'Service was not running',
         'already-stopping': 'Shutdown already in progress',
       };
+      autoRestart.cancel(processName);
       return { status: sentences[await supervisor.stop(processName)], process_name: processName };
     },
   });
@@ -102,8 +103,8 @@ export function registerRoutes(host: Host, { supervisor, sampler, autoRestart }:
     response: operationAnswer,
     async handle({ body }) {
       const { processName } = find(body.process_name);
-      await supervisor.restart(processName, 'restart');
       autoRestart.reset(processName);
+      await supervisor.restart(processName, 'restart');
       return { status: 'Service restarted successfully', process_name: processName };
     },
   });

@@ -1,0 +1,251 @@
+// Whether a running process is well: its ports, its own health address, and what the words there mean, over real sockets.
+import { mkdir, writeFile } from 'node:fs/promises';
+import { createServer, type RequestListener } from 'node:http';
+import path from 'node:path';
+import t, { type Test } from 'tap';
+import { pluginsDir, startHost, type TestHost } from '../../support/host.ts';
+import { start, status } from '../../support/kids.ts';
+import { freePort } from '../../support/stackwarden.ts';
+import { until } from '../../support/until.ts';
+
+/** Real programs that do nothing; what is asked about them is elsewhere. */
+const sleeper = (processName: string, more: object) => ({
+  enabled: false,
+  process_name: processName,
+  command: ['sleep', '600'],
+  suppress_logging: true,
+  ...more,
+});
+
+async function listen(t: Test, handler: RequestListener): Promise<number> {
+  const server = createServer(handler).listen(0, '127.0.0.1');
+  await new Promise(resolve => server.once('listening', resolve));
+  t.teardown(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return (server.address() as { port: number }).port;
+}
+
+/** Waits for the first answer of the probe. */
+const probed = (app: TestHost, name: string) =>
+  until(
+    async () => {
+      const answer = await status(app, name);
+      return answer.health_details !== null && answer;
+    },
+    { what: `a health report of ${name}` },
+  );
+
+const json = (value: unknown, code = 200) => ({ code, body: JSON.stringify(value) });
+
+const answers: Record<string, { code: number; body: string; expect: string; reason?: RegExp | null }> = {
+  plain: { code: 200, body: 'hello', expect: 'healthy', reason: null },
+  empty: { code: 204, body: '', expect: 'healthy' },
+  ok: { ...json({ status: 'ok' }), expect: 'healthy', reason: null },
+  'overall-up': { ...json({ overallStatus: 'UP' }), expect: 'healthy' },
+  'ready-503': { ...json({ state: 'ready' }, 503), expect: 'healthy' },
+  true: { ...json({ healthy: false, health: true }, 500), expect: 'healthy' },
+  starting: { ...json({ status: 'Starting' }), expect: 'starting', reason: /reports Starting/ },
+  migrating: { ...json({ status: 'migrating' }, 503), expect: 'starting', reason: /reports migrating/ },
+  'warming-up': { ...json({ health: 'warming up' }), expect: 'starting' },
+  initialising: { ...json({ state: 'initializing' }, 404), expect: 'starting' },
+  warn: { ...json({ status: 'warn' }), expect: 'degraded', reason: /reports warn/ },
+  'degraded-500': { ...json({ status: 'degraded' }, 500), expect: 'degraded' },
+  unknown: { ...json({ status: 'unknown' }), expect: 'degraded' },
+  down: { ...json({ status: 'DOWN' }), expect: 'unhealthy', reason: /reports DOWN/ },
+  'not-ready': { ...json({ status: 'not ready' }), expect: 'unhealthy' },
+  not_ready: { ...json({ status: 'not_ready' }), expect: 'unhealthy' },
+  unhealthy: { ...json({ status: 'Unhealthy' }), expect: 'unhealthy' },
+  'word-without-meaning': { ...json({ status: 'downloading' }), expect: 'healthy' },
+  'failing-without-meaning': { ...json({ status: 'upgrading' }, 500), expect: 'unhealthy' },
+  'state-is-a-number': { ...json({ status: 3 }, 500), expect: 'unhealthy', reason: /answers 500/ },
+  'state-in-a-list': { ...json([{ status: 'down' }]), expect: 'healthy' },
+  unauthorized: { code: 401, body: '', expect: 'degraded', reason: /answers 401/ },
+  forbidden: { code: 403, body: '', expect: 'degraded' },
+  'not-found': { code: 404, body: '<html>', expect: 'degraded' },
+  'not-allowed': { code: 405, body: '', expect: 'degraded' },
+  'too-many': { code: 429, body: '', expect: 'degraded' },
+  'bad-gateway': { code: 502, body: '', expect: 'unhealthy', reason: /answers 502/ },
+  'largest-body': { code: 200, body: 'x'.repeat(64 * 1024), expect: 'healthy' },
+  'too-large-body': { code: 200, body: 'x'.repeat(64 * 1024 + 1), expect: 'degraded', reason: /more than 65536 bytes/ },
+};
+
+t.test('the words, the status code and the size of an answer', async t => {
+  const port = await listen(t, (request, response) => {
+    const { code, body } = answers[String(request.url).slice('/case/'.length)] ?? { code: 500, body: '' };
+    response.writeHead(code).end(body);
+  });
+  const app = await startHost({
+    config: Object.fromEntries(
+      Object.keys(answers).map(name => [name, sleeper(name, { health: { path: `/case/${name}`, port } })]),
+    ),
+  });
+  t.teardown(() => app.stop());
+  const started = await Promise.all(Object.keys(answers).map(name => start(app, name)));
+  t.ok(started.every(answer => answer.status === 200));
+  for (const [name, { code, expect, reason }] of Object.entries(answers)) {
+    const answer = await probed(app, name);
+    t.match(
+      answer,
+      { status: 'running', health_status: expect, healthy: expect !== 'unhealthy' },
+      `${name}: ${JSON.stringify(answer)}`,
+    );
+    if (reason !== undefined) t.match(answer.health_reason, reason, name);
+    t.match(answer.health_details, { probe: 'http', endpoint: `/case/${name}`, port }, name);
+    if (name !== 'too-large-body') {
+      t.equal(answer.health_details.http_status, code, name);
+      t.ok(Number.isInteger(answer.health_details.latency_ms), name);
+    }
+  }
+  t.equal((await status(app, 'migrating')).health_details.reported_status, 'migrating');
+  t.match((await status(app, 'migrating')).restart, { readiness_state: 'starting', ready_at: null });
+  t.match((await status(app, 'warn')).restart, { readiness_state: 'ready', ready_at: Number });
+  t.match((await status(app, 'down')).restart, { readiness_state: 'unhealthy', ready_at: null });
+});
+
+t.test('no answer, no redirects, many components, and nothing of the body', async t => {
+  const followed: string[] = [];
+  const port = await listen(t, (request, response) => {
+    if (request.url === '/redirect') response.writeHead(302, { location: '/target' }).end();
+    else if (request.url === '/target') response.end(String(followed.push('followed')));
+    else if (request.url === '/reset') request.socket.destroy();
+    else if (request.url === '/components') {
+      const components = Object.fromEntries(
+        Array.from({ length: 20 }, (_, index) => [`${index} ${'n'.repeat(100)}`, { status: 'up', secret: 'hunter2' }]),
+      );
+      response.end(JSON.stringify({ status: 'up', components, password: 'hunter2' }));
+    }
+    // Everything else is never answered.
+  });
+  const nobody = await freePort();
+  const block = (name: string, more: object = {}) => sleeper(name, { health: { path: `/${name}`, port }, ...more });
+  const app = await startHost({
+    config: {
+      redirect: block('redirect'),
+      reset: block('reset'),
+      components: block('components'),
+      silent: block('silent'),
+      refused: block('refused', { health: { path: '/', port: nobody } }),
+    },
+  });
+  t.teardown(() => app.stop());
+  const names = ['redirect', 'reset', 'components', 'silent', 'refused'];
+  await Promise.all(names.map(name => start(app, name)));
+
+  t.match(await probed(app, 'redirect'), { health_status: 'degraded', health_details: { http_status: 302 } });
+  t.same(followed, []);
+  t.match(await probed(app, 'reset'), { health_status: 'unhealthy', health_reason: '/reset does not answer' });
+  t.match(await probed(app, 'refused'), { health_status: 'unhealthy', health_reason: '/ does not answer' });
+  t.match(await probed(app, 'silent'), {
+    health_status: 'unhealthy',
+    healthy: false,
+    health_reason: '/silent does not answer',
+    health_details: { error_type: 'TimeoutError' },
+  });
+  const { health_details: details } = await probed(app, 'components');
+  t.equal(details.components.length, 12);
+  t.match(details.components[0], { name: /^0 n+$/, status: 'up' });
+  t.ok(details.components.every((component: { name: string }) => component.name.length <= 80));
+  t.notMatch(JSON.stringify(details), /hunter2/);
+});
+
+t.test('every configured port must accept, those of the environment too', async t => {
+  const [port, webPort, ofEnvironment] = [await freePort(), await freePort(), await freePort()];
+  const app = await startHost({
+    config: {
+      tcp: sleeper('Tcp', {
+        host: '0.0.0.0',
+        port,
+        frontend_port: webPort,
+        env: { PORT: String(ofEnvironment), BACKEND_PORT: 'none', WEBDAV_PORT: '{port}' },
+        health: { path: '/', port },
+      }),
+      none: sleeper('None', {}),
+    },
+  });
+  t.teardown(() => app.stop());
+  await Promise.all([start(app, 'Tcp'), start(app, 'None')]);
+  t.match(await probed(app, 'None'), { health_status: 'healthy', health_details: { probe: 'process' } });
+  const { port: used, frontend_port: usedForWeb } = (await app.get('/config?process_name=Tcp')).body;
+  const refuses = (expected: number) =>
+    until(
+      async () => {
+        const { health_status: health, health_reason: reason } = await status(app, 'Tcp');
+        return health === 'unhealthy' && reason === `Port 127.0.0.1:${expected} not responding`;
+      },
+      { what: `port ${expected} to be missed` },
+    );
+  const accept = async (at: number) => {
+    const server = createServer((_request, response) => response.end()).listen(at, '127.0.0.1');
+    await new Promise(resolve => server.once('listening', resolve));
+    const close = () => {
+      server.closeAllConnections();
+      server.close();
+    };
+    t.teardown(close);
+    return close;
+  };
+  await refuses(used);
+  const closeFirst = await accept(used);
+  await accept(usedForWeb);
+  await refuses(ofEnvironment);
+  t.match((await status(app, 'Tcp')).health_details, {
+    probe: 'tcp',
+    host: '127.0.0.1',
+    port: ofEnvironment,
+    ports: [used, usedForWeb, ofEnvironment],
+  });
+  await accept(ofEnvironment);
+  await until(async () => (await status(app, 'Tcp')).health_status === 'healthy', { what: 'all ports to be found' });
+  closeFirst();
+  await refuses(used);
+});
+
+t.test('probes that plugins contribute, with a marker or a key that the answer must have', async t => {
+  const dir = t.testdir({});
+  const folder = path.join(dir, 'probes');
+  await mkdir(folder);
+  await writeFile(
+    path.join(folder, 'index.mjs'),
+    `export default { name: 'probes', host: '^1', setup(host) {
+      host.contribute('process.probe', 'marked', { configKey: 'marked', path: '/marked', portKey: 'probe_port', marker: '<MediaContainer' })
+      host.contribute('process.probe', 'unmarked', { configKey: 'unmarked', path: '/plain', portKey: 'probe_port', marker: '<MediaContainer' })
+      host.contribute('process.probe', 'keyed', { configKey: 'keyed', path: '/keyed', portKey: 'probe_port', jsonKey: 'version' })
+      host.contribute('process.probe', 'unkeyed', { configKey: 'unkeyed', path: '/unkeyed', portKey: 'probe_port', jsonKey: 'version' })
+      host.contribute('process.probe', 'starting', { configKey: 'starting', path: '/starting', portKey: 'probe_port', jsonKey: 'version' })
+      host.contribute('process.probe', 'own', { configKey: 'own', path: '/missing', portKey: 'probe_port' })
+      host.contribute('process.probe', 'portless', { configKey: 'portless', path: '/missing' })
+    } }`,
+  );
+  const bodies: Record<string, string> = {
+    '/marked': '<?xml version="1.0"?><MediaContainer size="0"/>',
+    '/plain': '<html>',
+    '/keyed': '{"version":"1.2.3"}',
+    '/unkeyed': '{"status":"ok"}',
+    '/starting': '{"status":"starting"}',
+  };
+  const probePort = await listen(t, (request, response) => {
+    const body = bodies[String(request.url)];
+    response.writeHead(body === undefined ? 500 : 200).end(body);
+  });
+  const names = ['marked', 'unmarked', 'keyed', 'unkeyed', 'starting', 'own', 'portless'];
+  const more: Record<string, object> = {
+    own: { probe_port: probePort, health: { path: '/plain', port: probePort } },
+    portless: {},
+  };
+  const app = await startHost({
+    pluginDirs: [pluginsDir, dir],
+    config: Object.fromEntries(names.map(name => [name, sleeper(name, more[name] ?? { probe_port: probePort })])),
+  });
+  t.teardown(() => app.stop());
+  await Promise.all(names.map(name => start(app, name)));
+  const otherwise = { health_status: 'degraded', health_reason: /answers something else than expected/ };
+  t.match(await probed(app, 'marked'), { health_status: 'healthy', health_reason: null });
+  t.match(await probed(app, 'unmarked'), otherwise);
+  t.match(await probed(app, 'keyed'), { health_status: 'healthy' });
+  t.match(await probed(app, 'unkeyed'), otherwise, 'a good word does not stand for the missing key');
+  t.match(await probed(app, 'starting'), { health_status: 'starting' });
+  t.match(await probed(app, 'own'), { health_status: 'healthy' }, 'the address of the block itself comes first');
+  t.match(await probed(app, 'portless'), { health_status: 'healthy', health_details: { probe: 'process' } });
+});
