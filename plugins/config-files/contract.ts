@@ -1,0 +1,42 @@
+// What a format of configuration files is: one folder contributes one or more of them.
+
+export type FileObject = Record<string, unknown>;
+
+export interface EditedText {
+  readonly text: string;
+  /** How many values were edited. */
+  readonly changed: number;
+}
+
+/** A file as text, or values to be put into it. */
+export type TextUpdate =
+  | { readonly kind: 'values'; readonly values: FileObject }
+  | { readonly kind: 'file'; readonly text: string };
+
+/**
+ * `merge` changes what is sent and deletes nothing; `replace` also removes what is not sent. Lists are replaced whole.
+ */
+export type EditMode = 'merge' | 'replace';
+
+export interface ConfigFormat {
+  /** Wire name, for example `yaml`. */
+  readonly name: string;
+  /** With the dot, in lower case. */
+  readonly extensions: readonly string[];
+  /** Narrows `extensions` by the file's name; a format that narrows comes before one that does not. */
+  matches?(fileName: string): boolean;
+  /** Throws a Problem 422 with line and column when the text cannot be understood. */
+  parse(text: string): FileObject;
+  /** Edits what differs and leaves every other byte. Throws a Problem 400 where that cannot be done safely. */
+  edit(text: string, updates: FileObject, mode: EditMode): EditedText;
+  /** Values as the file gives them back, where that differs from what was sent, for example text for a number. */
+  readBack?(updates: FileObject): FileObject;
+  /** What an update that comes as text means. Throws a Problem 400 when it is not valid. */
+  readUpdate(text: string): TextUpdate;
+}
+
+declare module '#core' {
+  interface Contributions {
+    'config.format': ConfigFormat;
+  }
+}

@@ -1,0 +1,60 @@
+// The configuration files of the services themselves: read, and changed in place without touching anything else.
+import { definePlugin, Problem } from '#core';
+import { ServiceFiles } from './service-file.ts';
+import * as wire from './wire.ts';
+
+const BODY_LIMIT_BYTES = 10 * 1024 * 1024;
+
+export default definePlugin({
+  name: 'config-files',
+  host: '^1',
+  after: ['process'],
+
+  setup(host) {
+    const store = host.use('config.store');
+    const files = new ServiceFiles(
+      () => [...host.contributions('config.format').values()],
+      () => ({
+        configDir: host.paths.configDir,
+        mainFile: store.file,
+        dataRoot: store.get('data_root'),
+        fileRoots: store.get('dumb.api_service.file_roots'),
+      }),
+    );
+
+    host.route({
+      method: 'POST',
+      path: '/config/service-config',
+      summary: "Reads or changes a service's own configuration file",
+      bodyLimitBytes: BODY_LIMIT_BYTES,
+      body: wire.body,
+      response: wire.answer,
+      async handle({ body, identity }) {
+        const block = store.findBlock(body.service_name);
+        if (block === undefined) throw new Problem(404, 'Process not found');
+        const { processName } = block;
+        const named = { service: processName, service_path: block.path.join('.') };
+        const updates = body.updates ?? '';
+        if (
+          updates === '' ||
+          (typeof updates === 'object' && Object.keys(updates).length === 0 && body.mode !== 'replace')
+        ) {
+          const { format, config, raw, revision } = await files.read(block);
+          return { ...named, config_format: format.name, config, raw, revision };
+        }
+        const { changed, revision } = await files.update(block, {
+          updates,
+          mode: body.mode ?? 'merge',
+          revision: body.revision ?? undefined,
+          format: body.config_format ?? undefined,
+        });
+        if (changed > 0)
+          host.log.info(`${processName}: ${changed} values of its file changed by ${identity.username ?? 'api'}`);
+        const runs = host.find('process.supervisor')?.get(processName)?.status === 'running';
+        const warnings =
+          runs && changed > 0 ? [`${processName} is running and may overwrite the file when it ends`] : [];
+        return { status: 'updated', ...named, changed, revision, warnings };
+      },
+    });
+  },
+});

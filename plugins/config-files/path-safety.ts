@@ -1,0 +1,124 @@
+// Which files may be opened as a service's own configuration: regular files below the places that belong to it.
+import { execFile } from 'node:child_process';
+import { constants } from 'node:fs';
+import { type FileHandle, open, realpath, stat } from 'node:fs/promises';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { type NamedBlock, Problem } from '#core';
+
+const run = promisify(execFile);
+const LOOK_LIMIT_MS = 5_000;
+
+/** These never count as a place of a service, even where a block names them. */
+const SYSTEM = [
+  '/etc',
+  '/usr',
+  '/bin',
+  '/sbin',
+  '/lib',
+  '/lib32',
+  '/lib64',
+  '/boot',
+  '/root',
+  '/run',
+  '/proc',
+  '/sys',
+  '/dev',
+];
+/** Below the configuration directory, but the product's own. */
+const OWN_DIRECTORIES = ['supervisor', 'ai-diagnostics', 'backups', 'plugins'];
+const OWN_FILES = /^(stackwarden\.(json|yaml|yml)|dumb_config\.json|users\.json|\.env)(\.bak(\.\d+)?)?$/;
+
+export interface Places {
+  readonly configDir: string;
+  readonly mainFile: string;
+  readonly dataRoot: unknown;
+  readonly fileRoots: unknown;
+}
+
+/** The file a block names, and what it really is. */
+export interface CheckedFile {
+  readonly file: string;
+  readonly device: number;
+  readonly inode: number;
+}
+
+/** Throws a Problem: 400 without a usable name, 404 when it is missing, 403 when it may not be opened, 503 on a dead mount. */
+export async function checkPath({ block, processName }: NamedBlock, places: Places): Promise<CheckedFile> {
+  const named = nameOf(block.config_file);
+  if (named === undefined) throw new Problem(400, `${processName} has no config_file`);
+  if (!path.isAbsolute(named) || named.includes('\0'))
+    throw new Problem(400, `config_file of ${processName} must be an absolute path`);
+  await lookFromOutside(named);
+  const file = await realpath(named);
+  const roots = await realRoots([block.config_dir, places.configDir, places.dataRoot, ...listOf(places.fileRoots)]);
+  const isInside = roots.some(root => file.startsWith(root + path.sep));
+  if (!isInside || (await isOwn(file, places))) throw refused();
+  const found = await stat(file);
+  // A second name of a file may lie anywhere.
+  if (!found.isFile() || found.nlink > 1) throw refused();
+  return { file, device: found.dev, inode: found.ino };
+}
+
+/** Opens the checked file itself: what was put in its place meanwhile is refused. */
+export async function openChecked({ file, device, inode }: CheckedFile): Promise<FileHandle> {
+  const handle = await open(file, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK).catch(
+    (error: unknown) => {
+      throw new Problem(403, 'The file cannot be opened', { cause: error });
+    },
+  );
+  const found = await handle.stat();
+  if (found.dev === device && found.ino === inode) return handle;
+  await handle.close();
+  throw refused();
+}
+
+/** Throws a Problem 403 when something else stands at the path by now. */
+export async function confirmPath({ file, device, inode }: CheckedFile): Promise<void> {
+  const found = await stat(file);
+  if (found.dev !== device || found.ino !== inode) throw refused();
+}
+
+/** In a child that is left behind when a dead mount holds it. */
+async function lookFromOutside(file: string): Promise<void> {
+  try {
+    await run('test', ['-e', file], { timeout: LOOK_LIMIT_MS, killSignal: 'SIGKILL' });
+  } catch (error) {
+    if ((error as { killed?: boolean }).killed === true) {
+      throw new Problem(503, 'The file does not answer; it may lie on a mount that is gone', { cause: error });
+    }
+    throw new Problem(404, 'The configuration file does not exist');
+  }
+}
+
+function nameOf(value: unknown): string | undefined {
+  if (typeof value !== 'string') return undefined;
+  const trimmed = value.trim();
+  const quoted = /^(["'])(.*)\1$/s.exec(trimmed)?.[2] ?? trimmed;
+  return quoted === '' ? undefined : quoted;
+}
+
+async function realRoots(candidates: readonly unknown[]): Promise<string[]> {
+  const named = candidates.filter(candidate => typeof candidate === 'string' && path.isAbsolute(candidate));
+  const roots = await Promise.all(named.map(candidate => realpath(String(candidate)).catch(() => '/')));
+  return roots.filter(
+    root => root !== '/' && !SYSTEM.some(directory => root === directory || root.startsWith(`${directory}/`)),
+  );
+}
+
+async function isOwn(file: string, { configDir, mainFile }: Places): Promise<boolean> {
+  const [own, main] = await Promise.all([realpath(configDir), realpath(mainFile).catch(() => mainFile)]);
+  if (file === main || file.startsWith(`${main}.`)) return true;
+  const relative = path.relative(own, file);
+  if (relative.startsWith('..')) return false;
+  const [first = ''] = relative.split(path.sep);
+  return relative === first ? OWN_FILES.test(first) : OWN_DIRECTORIES.includes(first);
+}
+
+function listOf(value: unknown): unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
+function refused(): Problem {
+  return new Problem(403, 'This file may not be opened as the configuration of a service');
+}

@@ -1,0 +1,26 @@
+// Wire shapes of the service-file route.
+import { z } from 'zod';
+
+export const body = z.object({
+  service_name: z.string().describe('a process name'),
+  updates: z
+    .union([z.string(), z.record(z.string(), z.unknown())])
+    .nullable()
+    .optional()
+    .describe('absent or empty: the file is read'),
+  config_format: z.string().nullable().optional(),
+  mode: z.enum(['merge', 'replace']).optional(),
+  revision: z.string().nullable().optional().describe('the version that the update is meant for'),
+});
+
+export const answer = z.object({
+  status: z.literal('updated').optional(),
+  service: z.string(),
+  service_path: z.string().describe('dotted path of the block'),
+  config_format: z.string().optional(),
+  config: z.record(z.string(), z.unknown()).optional(),
+  raw: z.string().optional(),
+  changed: z.number().int().optional().describe('how many values were edited'),
+  warnings: z.array(z.string()).optional(),
+  revision: z.string(),
+});

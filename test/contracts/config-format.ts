@@ -1,0 +1,57 @@
+// What every format of configuration files must do, as a table that any format can be held against.
+import { isDeepStrictEqual } from 'node:util';
+import type { Test } from 'tap';
+import type { ConfigFormat, FileObject } from '../../plugins/config-files/contract.ts';
+
+export interface FormatCase {
+  /** What kind of file it is. */
+  readonly name: string;
+  readonly text: string;
+  readonly updates: FileObject;
+  /** The whole file afterwards, or the part of the text that changes and what it becomes. */
+  readonly becomes: string | readonly [from: string, to: string];
+  readonly mode?: 'merge' | 'replace';
+}
+
+export interface RefusedText {
+  readonly name: string;
+  readonly text: string;
+  /** Absent: reading is refused already. */
+  readonly updates?: FileObject;
+  readonly status: number;
+  readonly message: RegExp;
+}
+
+export function holdFormat(
+  t: Test,
+  format: ConfigFormat,
+  { cases, refused }: { readonly cases: readonly FormatCase[]; readonly refused: readonly RefusedText[] },
+): void {
+  t.test(`${format.name}: one value changes, every other byte stays`, async t => {
+    for (const { name, text, updates, becomes, mode = 'merge' } of cases) {
+      const unchanged = format.edit(text, format.parse(text), 'merge');
+      t.same(unchanged, { text, changed: 0 }, `${name}: what is the same is not touched`);
+      const edited = format.edit(text, updates, mode);
+      const expected = typeof becomes === 'string' ? becomes : text.replace(becomes[0], () => becomes[1]);
+      t.equal(edited.text, expected, name);
+      t.ok(edited.changed > 0, `${name}: counted`);
+      const wanted = format.readBack?.(updates) ?? updates;
+      t.ok(contains(format.parse(edited.text), wanted), `${name}: reads back as sent`);
+      t.same(format.edit(edited.text, updates, mode), { text: edited.text, changed: 0 }, `${name}: a second time`);
+    }
+  });
+
+  t.test(`${format.name}: refusals`, async t => {
+    for (const { name, text, updates, status, message } of refused) {
+      const act = () => (updates === undefined ? format.parse(text) : format.edit(text, updates, 'merge'));
+      t.throws(act, { status, message }, name);
+    }
+  });
+}
+
+function contains(found: unknown, wanted: unknown): boolean {
+  if (typeof wanted !== 'object' || wanted === null || Array.isArray(wanted)) return isDeepStrictEqual(found, wanted);
+  if (typeof found !== 'object' || found === null) return false;
+  const members = found as FileObject;
+  return Object.entries(wanted).every(([key, value]) => contains(members[key], value));
+}

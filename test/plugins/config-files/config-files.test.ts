@@ -1,0 +1,159 @@
+// A service's own file over HTTP: read, changed in place, kept in versions, and never anything but that file.
+import { execFile } from 'node:child_process';
+import { chmod, link, mkdir, readdir, readFile, rm, stat, symlink, truncate, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import t, { type Test } from 'tap';
+import { startHost, type TestHost } from '../../support/host.ts';
+import { kid, start } from '../../support/kids.ts';
+
+const run = promisify(execFile);
+const TEXT = '# mine\nport: 80   # here\nname: a\n';
+
+async function open(
+  t: Test,
+): Promise<{ app: TestHost; dir: string; file: string; call: Call; point: (at: string) => Promise<void> }> {
+  const root = t.testdir({
+    own: { 'service.yaml': TEXT, 'service.json': '{"a": 1}', 'bad.json': '{"a": ', 'x.toml': 'a = 1' },
+    outside: { 'secret.json': '{"a": 1}' },
+  });
+  const dir = path.join(root, 'own');
+  await chmod(root, 0o755);
+  const file = path.join(dir, 'service.yaml');
+  const app = await startHost({
+    config: { service: kid('Service', ['calm'], { config_dir: dir, config_file: file }), bare: kid('Bare', ['calm']) },
+  });
+  t.teardown(() => app.stop());
+  const call: Call = (more = {}) => app.post('/config/service-config', { service_name: 'Service', ...more });
+  const point = async (at: string) => {
+    await app.post('/config', { process_name: 'Service', updates: { config_file: at } });
+  };
+  return { app, dir, file, call, point };
+}
+
+type Call = (more?: Record<string, unknown>) => ReturnType<TestHost['post']>;
+
+t.test('read and change', async t => {
+  const { app, file, call } = await open(t);
+  const read = await call();
+  t.match(read, {
+    status: 200,
+    body: {
+      service: 'Service',
+      service_path: 'service',
+      config_format: 'yaml',
+      config: { port: 80, name: 'a' },
+      raw: TEXT,
+    },
+  });
+  t.match(read.body.revision, /^[0-9a-f]{64}$/);
+  for (const updates of [null, '', {}])
+    t.equal((await call({ updates })).body.raw, TEXT, 'nothing to change is a read');
+
+  const full = { ...read.body.config, port: 81 };
+  const changed = await call({ updates: full, config_format: 'yaml', revision: read.body.revision });
+  t.match(changed, { status: 200, body: { status: 'updated', changed: 1, warnings: [] } });
+  t.equal(await readFile(file, 'utf8'), TEXT.replace('80', '81'));
+  t.equal((await call({ updates: full })).body.changed, 0, 'the same again writes nothing');
+  t.match(await call({ updates: 'name: b' }), { status: 200, body: { changed: 1 } }, 'an update as text');
+  t.equal((await call({ updates: { port: 1 }, revision: read.body.revision })).status, 409);
+  t.equal((await call({ updates: { port: 1 }, config_format: 'json' })).status, 400);
+  for (const updates of [[], 5, true]) t.equal((await call({ updates })).status, 422);
+
+  for (let port = 100; port < 108; port += 1) await call({ updates: { port } });
+  const backups = path.join(app.configDir, 'backups', 'service-config', 'service');
+  const versions = (await readdir(backups)).sort();
+  t.equal(versions.length, 5, 'the last five versions are kept');
+  t.match(await readFile(path.join(backups, versions.at(-1) ?? ''), 'utf8'), 'port: 106');
+  t.equal((await stat(path.join(backups, versions[0] ?? ''))).mode & 0o777, 0o600);
+
+  const many = await Promise.all(
+    Array.from({ length: 10 }, (_, index) => call({ updates: { [`key${index}`]: index } })),
+  );
+  t.ok(many.every(answer => answer.status === 200));
+  t.equal(Object.keys((await call()).body.config).length, 12, 'changes at the same time all count');
+
+  await start(app, 'Service');
+  t.match((await call({ updates: { port: 5 } })).body.warnings, [/is running/]);
+});
+
+t.test('what cannot be read', async t => {
+  const { app, dir, call, point } = await open(t);
+  t.equal((await app.post('/config/service-config', { service_name: 'nobody' })).status, 404);
+  t.equal((await app.post('/config/service-config', { service_name: 'Bare' })).status, 400);
+  await point(path.join(dir, 'bad.json'));
+  t.match(await call(), { status: 422, body: { detail: /line 1, column/ } });
+  await point(path.join(dir, 'x.toml'));
+  t.equal((await call()).status, 400);
+  await point(path.join(dir, 'missing.yaml'));
+  t.equal((await call()).status, 404);
+  await point('relative.yaml');
+  t.equal((await call()).status, 400);
+  const binary = path.join(dir, 'binary.json');
+  await writeFile(binary, Buffer.from([0x7b, 0, 0x7d]));
+  await point(binary);
+  t.equal((await call()).status, 400);
+  const huge = path.join(dir, 'huge.json');
+  await writeFile(huge, '{}');
+  await truncate(huge, 6 * 1024 * 1024);
+  await point(huge);
+  t.equal((await call()).status, 400);
+});
+
+t.test('paths that lead elsewhere', async t => {
+  const { app, dir, file, call, point } = await open(t);
+  const outside = path.join(path.dirname(dir), 'outside');
+  const secret = path.join(outside, 'secret.json');
+  await symlink(secret, path.join(dir, 'link.json'));
+  await mkdir(path.join(dir, 'a.json'));
+  await run('mkfifo', [path.join(dir, 'pipe.json')]);
+  await link(path.join(dir, 'service.json'), path.join(dir, 'second-name.json'));
+  const refused = [
+    secret,
+    path.join(dir, '..', path.basename(outside), 'secret.json'),
+    path.join(dir, 'link.json'),
+    path.join(dir, 'a.json'),
+    path.join(dir, 'pipe.json'),
+    path.join(dir, 'second-name.json'),
+    '/etc/passwd',
+    '/etc/adduser.conf',
+    '/dev/null',
+    '/proc/self/environ',
+    path.join(app.configDir, 'stackwarden.json'),
+    path.join(app.configDir, 'users.json'),
+    path.join(app.configDir, 'supervisor', 'state.json'),
+  ];
+  for (const at of refused) {
+    await point(at);
+    const answer = await call();
+    t.ok([403, 404].includes(answer.status), `${at} is not read`, { status: answer.status });
+    t.notOk(answer.body.raw, 'and nothing of it is told');
+    t.ok([403, 404].includes((await call({ updates: { a: 2 } })).status), `${at} is not written`);
+  }
+  t.equal(await readFile(secret, 'utf8'), '{"a": 1}');
+  await app.post('/config', {
+    process_name: 'Service',
+    updates: { config_dir: '/', config_file: '/etc/adduser.conf' },
+  });
+  t.ok([403, 404].includes((await call()).status), 'a block cannot make the whole disk its place');
+
+  await app.post('/config', { process_name: 'Service', updates: { config_dir: dir, config_file: `"${file}"` } });
+  t.equal((await call()).status, 200, 'one pair of quotes around the name is nothing');
+  const inside = path.join(dir, 'inside.yaml');
+  await symlink(file, inside);
+  await point(inside);
+  t.equal((await call({ updates: { port: 90 } })).status, 200, 'a link that stays inside is followed');
+  t.ok((await stat(inside)).isFile());
+  t.match(await readFile(file, 'utf8'), 'port: 90', 'and its target is what is written');
+});
+
+t.test('a file that cannot be written', async t => {
+  const { app, file, call } = await open(t);
+  // Where the versions go there is a file, so nothing can be kept and nothing may be changed.
+  await mkdir(path.join(app.configDir, 'backups'), { recursive: true });
+  await writeFile(path.join(app.configDir, 'backups', 'service-config'), '');
+  t.equal((await call({ updates: { port: 81 } })).status, 503);
+  t.equal(await readFile(file, 'utf8'), TEXT);
+  await rm(path.join(app.configDir, 'backups'), { recursive: true });
+  t.equal((await call({ updates: { port: 81 } })).status, 200);
+});

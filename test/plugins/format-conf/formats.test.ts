@@ -1,0 +1,213 @@
+// Files of plain lines as programs write them.
+import fc from 'fast-check';
+import t from 'tap';
+import { formats } from '../../../plugins/format-conf/formats.ts';
+import { holdFormat } from '../../contracts/config-format.ts';
+
+const named = (name: string) => {
+  const format = formats.find(candidate => candidate.name === name);
+  if (format === undefined) throw new Error(`there is no format ${name}`);
+  return format;
+};
+
+const POSTGRESQL = `# - Connection Settings -
+
+listen_addresses = 'localhost'		# what IP address(es) to listen on;
+					# comma-separated list of addresses;
+port = 5432
+max_connections 100
+#shared_buffers = 128MB
+shared_buffers = '256MB'
+log_line_prefix = '%m [%p] it''s '
+port = 5433  # wins
+include_dir = 'conf.d'
+`;
+
+holdFormat(t, named('postgresql'), {
+  cases: [
+    {
+      name: 'quotes and an inline comment',
+      text: POSTGRESQL,
+      updates: { listen_addresses: '*' },
+      becomes: ["'localhost'", "'*'"],
+    },
+    { name: 'the last active line', text: POSTGRESQL, updates: { port: '5434' }, becomes: ['5433', '5434'] },
+    {
+      name: 'a separator of spaces',
+      text: POSTGRESQL,
+      updates: { max_connections: 200 },
+      becomes: ['max_connections 100', 'max_connections 200'],
+    },
+    {
+      name: 'quoted stays quoted',
+      text: POSTGRESQL,
+      updates: { shared_buffers: '1GB' },
+      becomes: ["'256MB'", "'1GB'"],
+    },
+    {
+      name: 'quotes inside',
+      text: POSTGRESQL,
+      updates: { log_line_prefix: "'%t '" },
+      becomes: ["'%m [%p] it''s '", "'%t '"],
+    },
+    { name: 'booleans', text: 'fsync = on\n', updates: { fsync: false }, becomes: ['on', 'off'] },
+    {
+      name: 'a value that needs quotes',
+      text: 'a = 1\r\nb = 2\r\n',
+      updates: { b: 'two words' },
+      becomes: ['2', "'two words'"],
+    },
+    {
+      name: 'a new setting after a last line without its end',
+      text: 'a = 1',
+      updates: { work_mem: '4MB' },
+      becomes: 'a = 1\nwork_mem = 4MB\n',
+    },
+    {
+      name: 'replace removes',
+      text: 'a = 1\n# note\nb = 2\n',
+      updates: { b: '2' },
+      mode: 'replace',
+      becomes: '# note\nb = 2\n',
+    },
+  ],
+  refused: [
+    { name: 'no setting', text: 'a = 1\nnonsense here and there\n', status: 422, message: /Line 2/ },
+    { name: 'a bad name', text: 'a = 1\n', updates: { 'b c': '1' }, status: 400, message: /name of a setting/ },
+    { name: 'a line break', text: 'a = 1\n', updates: { a: '1\n2' }, status: 400, message: /one line/ },
+    { name: 'a list', text: 'a = 1\n', updates: { a: [1] }, status: 400, message: /must be a text/ },
+  ],
+});
+
+const RCLONE = `[Remote One]
+type = webdav
+url = http://localhost:8080/dav?x=%20$HOME
+pass = abc=def==
+
+; kept
+[second]
+type=s3
+`;
+
+holdFormat(t, named('rclone'), {
+  cases: [
+    {
+      name: 'signs inside a value',
+      text: RCLONE,
+      updates: { 'Remote One': { url: 'http://other/%41' } },
+      becomes: ['http://localhost:8080/dav?x=%20$HOME', 'http://other/%41'],
+    },
+    {
+      name: 'a value that holds =',
+      text: RCLONE,
+      updates: { 'Remote One': { pass: 'x==' } },
+      becomes: ['abc=def==', 'x=='],
+    },
+    {
+      name: 'no spaces around =',
+      text: RCLONE,
+      updates: { second: { type: 'local' } },
+      becomes: ['type=s3', 'type=local'],
+    },
+    { name: 'a new key', text: RCLONE, updates: { second: { region: 'eu' } }, becomes: `${RCLONE}region = eu\n` },
+    { name: 'a new section', text: '[a]\nx = 1', updates: { b: { y: '2' } }, becomes: '[a]\nx = 1\n\n[b]\ny = 2\n' },
+  ],
+  refused: [
+    {
+      name: 'encrypted',
+      text: '# Encrypted rclone configuration File\n\nRCLONE_ENCRYPT_V0:\nabc=\n',
+      status: 400,
+      message: /encrypted/,
+    },
+    { name: 'no key', text: '[a]\nwhat is this\n', status: 422, message: /Line 2/ },
+  ],
+});
+
+const INI = `top = 1\r
+; a comment\r
+[General]\r
+Name = one ; not a comment\r
+Path=C:\\Users\\x\r
+Empty =\r
+\r
+[Other]\r
+Name: two\r
+Name: three\r
+# last`;
+
+holdFormat(t, named('ini'), {
+  cases: [
+    { name: 'before any section', text: INI, updates: { '': { top: '2' } }, becomes: ['top = 1', 'top = 2'] },
+    {
+      name: 'a semicolon in a value',
+      text: INI,
+      updates: { General: { Name: 'x ; y' } },
+      becomes: ['one ; not a comment', 'x ; y'],
+    },
+    { name: 'backslashes', text: INI, updates: { General: { Path: 'D:\\y' } }, becomes: ['C:\\Users\\x', 'D:\\y'] },
+    {
+      name: 'an empty value',
+      text: INI,
+      updates: { General: { Empty: 'full' } },
+      becomes: ['Empty =\r\n', 'Empty =full\r\n'],
+    },
+    { name: 'the last of several', text: INI, updates: { Other: { Name: 'four' } }, becomes: ['three', 'four'] },
+    { name: 'a number', text: '[a]\nx = 1\n', updates: { a: { x: 2 } }, becomes: ['1', '2'] },
+    {
+      name: 'a byte order mark',
+      text: '\uFEFFa = 1\nb = 2\n',
+      updates: { '': { a: '3', b: '4' } },
+      becomes: '\uFEFFa = 3\nb = 4\n',
+    },
+    {
+      name: 'replace removes',
+      text: '[a]\nx = 1\ny = 2\n[b]\nz = 3\n',
+      updates: { a: { y: '2' } },
+      mode: 'replace',
+      becomes: '[a]\ny = 2\n',
+    },
+  ],
+  refused: [
+    { name: 'no key', text: 'a = 1\n[b\n', status: 422, message: /Line 2/ },
+    {
+      name: 'a line break in a value',
+      text: '[a]\nx = 1\n',
+      updates: { a: { x: '1\n[b]' } },
+      status: 400,
+      message: /one line/,
+    },
+    {
+      name: 'a section that closes itself',
+      text: '[a]\nx = 1\n',
+      updates: { 'b]\n[c': { x: '1' } },
+      status: 400,
+      message: /name of a section/,
+    },
+    { name: 'no section', text: '[a]\nx = 1\n', updates: { a: 'x' }, status: 400, message: /must be an object/ },
+  ],
+});
+
+t.test('generated INI files', async t => {
+  const format = named('ini');
+  const word = fc.stringMatching(/^[A-Za-z][A-Za-z0-9_.]{0,8}$/);
+  const value = fc.stringMatching(/^([!-~]([ -~]{0,10}[!-~])?)?$/);
+  const file = fc.dictionary(word, fc.dictionary(word, value, { minKeys: 1, maxKeys: 4 }), { minKeys: 1, maxKeys: 4 });
+  const check = fc.property(file, value, fc.nat(), fc.constantFrom('\n', '\r\n'), (object, text, index, ending) => {
+    const lines = Object.entries(object).flatMap(([section, members]) => [
+      `[${section}]`,
+      '; why',
+      ...Object.entries(members).map(([key, member]) => `${key} = ${member}`),
+    ]);
+    const sections = Object.keys(object);
+    const section = sections[index % sections.length] ?? '';
+    const key = Object.keys(object[section] ?? {})[0] ?? '';
+    const source = lines.join(ending);
+    const edited = format.edit(source, { [section]: { [key]: text } }, 'merge');
+    const before = format.parse(source) as Record<string, Record<string, string>>;
+    const after = format.parse(edited.text) as Record<string, Record<string, string>>;
+    const others = (parsed: typeof before) =>
+      JSON.stringify({ ...parsed, [section]: { ...parsed[section], [key]: '' } });
+    return after[section]?.[key] === text && others(before) === others(after);
+  });
+  t.doesNotThrow(() => fc.assert(check));
+});

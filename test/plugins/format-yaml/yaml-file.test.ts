@@ -1,0 +1,110 @@
+// YAML files as programs write them.
+import fc from 'fast-check';
+import t from 'tap';
+import { stringify } from 'yaml';
+import { yamlFormat } from '../../../plugins/format-yaml/yaml-file.ts';
+import { holdFormat } from '../../contracts/config-format.ts';
+
+const NESTED = `# head
+defaults: &base
+  retries: 3   # often enough
+  hosts: [a, b]
+
+service:
+  <<: *base
+  name: 'first'
+  port: 0080
+  text: |
+    several
+    lines
+
+# tail
+last: ~
+`;
+
+holdFormat(t, yamlFormat, {
+  cases: [
+    {
+      name: 'anchors and comments',
+      text: NESTED,
+      updates: { service: { name: "it's" } },
+      becomes: ["'first'", "'it''s'"],
+    },
+    {
+      name: 'a comment on the line',
+      text: NESTED,
+      updates: { defaults: { retries: 4 } },
+      becomes: ['retries: 3', 'retries: 4'],
+    },
+    { name: 'a list in brackets', text: NESTED, updates: { defaults: { hosts: ['c'] } }, becomes: ['[a, b]', '[ c ]'] },
+    { name: 'null', text: NESTED, updates: { last: 5 }, becomes: ['last: ~', 'last: 5'] },
+    { name: 'CRLF', text: 'a: 1\r\nb: two\r\n', updates: { b: 'three' }, becomes: ['two', 'three'] },
+    { name: 'no final newline', text: 'a: 1\nb: two', updates: { b: 'three' }, becomes: ['two', 'three'] },
+    { name: 'an empty value', text: 'a:\nb: 1\n', updates: { a: 'x' }, becomes: ['a:', 'a: x'] },
+    {
+      name: 'a list in lines',
+      text: 'a:\n  - one   # first\n  - two\nb: 1\n',
+      updates: { a: ['three', 'four'] },
+      becomes: 'a:\n  - three\n  - four\nb: 1\n',
+    },
+    {
+      name: 'a new member',
+      text: 'a:\n    b: 1\n# end\nc: 2\n',
+      updates: { a: { d: 'x' } },
+      becomes: 'a:\n    b: 1\n    d: x\n# end\nc: 2\n',
+    },
+    {
+      name: 'a new mapping',
+      text: 'a: 1\n',
+      updates: { m: { k: 'v', l: [1] } },
+      becomes: 'a: 1\nm:\n  k: v\n  l:\n    - 1\n',
+    },
+    { name: 'a mapping in braces', text: 'a: { b: 1 }\n', updates: { a: { c: 'x' } }, becomes: 'a: { b: 1 , c: x}\n' },
+    {
+      name: 'texts that older readers mistake',
+      text: 'a: x\nb: y\nc: z\n',
+      updates: { a: 'yes', b: '012', c: '1:30' },
+      becomes: 'a: "yes"\nb: "012"\nc: "1:30"\n',
+    },
+    {
+      name: 'replace removes',
+      text: 'a: 1 # one\nb:\n  c: 2\nd: 3\n',
+      updates: { a: 1, d: 3 },
+      mode: 'replace',
+      becomes: 'a: 1 # one\nd: 3\n',
+    },
+  ],
+  refused: [
+    { name: 'no YAML', text: 'a: [1\nb: 2\n', status: 422, message: /line \d+, column \d+/ },
+    { name: 'a list', text: '- a\n', status: 422, message: /not a YAML mapping/ },
+    { name: 'two documents', text: 'a: 1\n---\nb: 2\n', status: 422, message: /line/ },
+    { name: 'twins', text: 'a: 1\na: 2\n', status: 422, message: /line 2/ },
+    { name: 'a shared value', text: 'a: &x 1\nb: *x\n', updates: { b: 2 }, status: 400, message: /anchor \(line 2\)/ },
+    {
+      name: 'the source of a shared value',
+      text: 'a: &x 1\nb: *x\n',
+      updates: { a: 2 },
+      status: 400,
+      message: /anchor \(line 1\)/,
+    },
+  ],
+});
+
+t.test('generated files', async t => {
+  const scalar = fc.oneof(fc.string({ unit: 'grapheme-ascii' }), fc.integer(), fc.boolean(), fc.constant(null));
+  const key = fc.stringMatching(/^[a-z][a-z0-9_]{0,8}$/);
+  const leaf = fc.oneof(scalar, fc.array(scalar, { maxLength: 3 }));
+  const file = fc.dictionary(key, fc.oneof(leaf, fc.dictionary(key, leaf, { minKeys: 1, maxKeys: 3 })), {
+    minKeys: 1,
+    maxKeys: 5,
+  });
+  const check = fc.property(file, leaf, fc.nat(), (object, value, index) => {
+    const before = JSON.parse(JSON.stringify(object));
+    const keys = Object.keys(before);
+    const name = keys[index % keys.length] ?? '';
+    const edited = yamlFormat.edit(stringify(before), { [name]: value }, 'merge');
+    const after = yamlFormat.parse(edited.text);
+    return JSON.stringify(after) === JSON.stringify({ ...before, [name]: value });
+  });
+  t.doesNotThrow(() => fc.assert(check, { numRuns: 500 }));
+});
