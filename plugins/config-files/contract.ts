@@ -29,8 +29,8 @@ export interface ConfigFormat {
   parse(text: string): FileObject;
   /** Edits what differs and leaves every other byte. Throws a Problem 400 where that cannot be done safely. */
   edit(text: string, updates: FileObject, mode: EditMode): EditedText;
-  /** Values as the file gives them back, where that differs from what was sent, for example text for a number. */
-  readBack?(updates: FileObject): FileObject;
+  /** Values as that file gives them back, where this differs from what was sent, for example text for a number. */
+  readBack?(updates: FileObject, text: string): FileObject;
   /** What an update that comes as text means. Throws a Problem 400 when it is not valid. */
   readUpdate(text: string): TextUpdate;
 }

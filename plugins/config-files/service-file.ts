@@ -74,7 +74,7 @@ export class ServiceFiles {
     const values = wanted?.values ?? (update.updates as FileObject);
     const edited = format.edit(text, values, update.mode);
     if (edited.text === text) return { changed: 0, revision };
-    confirmValues(format, edited.text, format.readBack?.(values) ?? values, update.mode);
+    confirmValues(format, edited.text, format.readBack?.(values, text) ?? values, update.mode);
     return { changed: edited.changed, revision: await this.#write(block, checked, text, edited.text) };
   }
 

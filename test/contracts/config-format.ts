@@ -35,7 +35,7 @@ export function holdFormat(
       const expected = typeof becomes === 'string' ? becomes : text.replace(becomes[0], () => becomes[1]);
       t.equal(edited.text, expected, name);
       t.ok(edited.changed > 0, `${name}: counted`);
-      const wanted = format.readBack?.(updates) ?? updates;
+      const wanted = format.readBack?.(updates, text) ?? updates;
       t.ok(contains(format.parse(edited.text), wanted), `${name}: reads back as sent`);
       t.same(format.edit(edited.text, updates, mode), { text: edited.text, changed: 0 }, `${name}: a second time`);
     }

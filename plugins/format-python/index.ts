@@ -1,0 +1,11 @@
+// Configuration files in Python.
+import { definePlugin } from '#core';
+import { pythonFormat } from './python-file.ts';
+
+export default definePlugin({
+  name: 'format-python',
+  host: '^1',
+  setup(host) {
+    host.contribute('config.format', pythonFormat.name, pythonFormat);
+  },
+});

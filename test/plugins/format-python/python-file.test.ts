@@ -1,0 +1,145 @@
+// Settings files in Python as programs write them.
+import fc from 'fast-check';
+import t from 'tap';
+import { pythonFormat } from '../../../plugins/format-python/python-file.ts';
+import { holdFormat } from '../../contracts/config-format.ts';
+
+const SETTINGS = `#!/usr/bin/env python3
+"""Settings.
+
+PORT = 1 is not a setting here
+"""
+import os
+
+__version__ = '1'
+PORT = 5050  # where it listens
+NAME = "it's"
+DEBUG = True
+RATE: float = 1.0
+HOSTS = [
+    'one',   # first
+    "two",
+]
+PAIR = ('a', 1)
+NOTHING = None
+BASE = os.path.join('a', 'b')
+LONG = (
+    'several '
+    'pieces'
+)
+OPTIONS = {
+    'retries': 3,
+    'nested': {'on': False},
+}
+def read():
+    PORT = 7
+    return PORT
+RAW = r'C:\\new'
+TOTAL = 1 + 2
+`;
+
+holdFormat(t, pythonFormat, {
+  cases: [
+    {
+      name: 'a number with a comment',
+      text: SETTINGS,
+      updates: { PORT: 6060 },
+      becomes: ['PORT = 5050 ', 'PORT = 6060 '],
+    },
+    {
+      name: 'a text keeps its quotes',
+      text: SETTINGS,
+      updates: { NAME: 'say "x"' },
+      becomes: [`"it's"`, '"say \\"x\\""'],
+    },
+    { name: 'a truth', text: SETTINGS, updates: { DEBUG: false }, becomes: ['True', 'False'] },
+    { name: 'an annotated name', text: SETTINGS, updates: { RATE: 2.5 }, becomes: ['1.0', '2.5'] },
+    {
+      name: 'a list over several lines',
+      text: SETTINGS,
+      updates: { HOSTS: ['three'] },
+      becomes: [`[\n    'one',   # first\n    "two",\n]`, "['three']"],
+    },
+    { name: 'a tuple stays one', text: SETTINGS, updates: { PAIR: ['b'] }, becomes: ["('a', 1)", "('b',)"] },
+    { name: 'None', text: SETTINGS, updates: { NOTHING: 'x' }, becomes: ['None', "'x'"] },
+    {
+      name: 'a dict',
+      text: SETTINGS,
+      updates: { OPTIONS: { retries: 4 } },
+      becomes: [`{\n    'retries': 3,\n    'nested': {'on': False},\n}`, "{'retries': 4}"],
+    },
+    { name: 'a raw text', text: SETTINGS, updates: { RAW: 'D:\\x' }, becomes: ["r'C:\\new'", "'D:\\\\x'"] },
+    { name: 'a new name', text: 'A = 1', updates: { B: 'x\ny' }, becomes: "A = 1\nB = 'x\\ny'\n" },
+    { name: 'CRLF', text: 'A = 1\r\nB = 2\r\n', updates: { B: 3 }, becomes: ['2', '3'] },
+    { name: 'the last of several', text: 'A = 1\nA = 2\n', updates: { A: 3 }, becomes: ['A = 2', 'A = 3'] },
+    {
+      name: 'replace removes',
+      text: 'A = 1\n# note\nB = [\n  2,\n]\n',
+      updates: { A: 1 },
+      mode: 'replace',
+      becomes: 'A = 1\n# note\n',
+    },
+  ],
+  refused: [
+    { name: 'an open text', text: "A = 1\nB = 'x\n", status: 422, message: /line 2, column 5/ },
+    { name: 'an open bracket', text: 'A = [1,\n', status: 422, message: /line 1/ },
+    {
+      name: 'an expression',
+      text: SETTINGS,
+      updates: { BASE: 'x' },
+      status: 400,
+      message: /BASE is not set by a plain literal \(line 19\)/,
+    },
+    { name: 'a sum', text: SETTINGS, updates: { TOTAL: 4 }, status: 400, message: /TOTAL/ },
+    {
+      name: 'a hidden name',
+      text: SETTINGS,
+      updates: { __version__: '2' },
+      status: 400,
+      message: /cannot be the name/,
+    },
+    {
+      name: 'no name',
+      text: 'A = 1\n',
+      updates: { 'B = 2; import os': 1 },
+      status: 400,
+      message: /cannot be the name/,
+    },
+  ],
+});
+
+t.test('what is shown', async t => {
+  t.same(pythonFormat.parse(SETTINGS), {
+    PORT: 5050,
+    NAME: "it's",
+    DEBUG: true,
+    RATE: 1,
+    HOSTS: ['one', 'two'],
+    PAIR: ['a', 1],
+    NOTHING: null,
+    OPTIONS: { retries: 3, nested: { on: false } },
+    RAW: 'C:\\new',
+  });
+  t.same(pythonFormat.readUpdate("{'A': (1, 2), 'B': None}"), { kind: 'values', values: { A: [1, 2], B: null } });
+  t.same(pythonFormat.readUpdate('{"A": true}'), { kind: 'values', values: { A: true } });
+  t.throws(() => pythonFormat.readUpdate('import os'), { status: 400, message: /neither/ });
+});
+
+t.test('generated files', async t => {
+  const name = fc.stringMatching(/^[A-Z][A-Z0-9_]{0,8}$/);
+  const scalar = fc.oneof(fc.string({ unit: 'binary' }), fc.integer(), fc.boolean(), fc.constant(null));
+  const value = fc.oneof(scalar, fc.array(scalar, { maxLength: 3 }), fc.dictionary(name, scalar, { maxKeys: 3 }));
+  const file = fc.dictionary(name, value, { minKeys: 1, maxKeys: 5 });
+  const plain = (of: unknown) => JSON.stringify(of);
+  const check = fc.property(file, value, fc.nat(), (object, wanted, index) => {
+    const source = pythonFormat.edit('# head\n', object, 'merge').text;
+    const keys = Object.keys(object);
+    const key = keys[index % keys.length] ?? '';
+    const edited = pythonFormat.edit(source, { [key]: wanted }, 'merge');
+    return (
+      plain(pythonFormat.parse(source)) === plain(object) &&
+      plain(pythonFormat.parse(edited.text)) === plain({ ...object, [key]: wanted })
+    );
+  });
+  t.doesNotThrow(() => fc.assert(check));
+});

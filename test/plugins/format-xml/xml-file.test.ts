@@ -1,0 +1,154 @@
+// XML files as programs write them.
+import fc from 'fast-check';
+import t from 'tap';
+import { xmlFormat } from '../../../plugins/format-xml/xml-file.ts';
+import { holdFormat } from '../../contracts/config-format.ts';
+
+const ARR = `<Config>
+  <BindAddress>*</BindAddress>
+  <Port>8989</Port>
+  <UrlBase></UrlBase>
+  <ApiKey>0012ab</ApiKey>
+  <Branch/>
+</Config>`;
+
+const PLEX = `<?xml version="1.0" encoding="utf-8"?>
+<Preferences OldestPreviousVersion="1.2" FriendlyName='My &quot;server&quot;' Empty="" />
+`;
+
+const NETWORK = `\uFEFF<?xml version="1.0"?>\r
+<!-- kept -->\r
+<NetworkConfiguration xmlns:xsi="http://example.org/x">\r
+  <BaseUrl />\r
+  <EnableHttps>false</EnableHttps>\r
+  <KnownProxies>\r
+    <string>one</string>\r
+    <string>two &amp; three</string>\r
+  </KnownProxies>\r
+  <Nested><Deep a="1">text</Deep></Nested>\r
+</NetworkConfiguration>\r
+`;
+
+holdFormat(t, xmlFormat, {
+  cases: [
+    { name: 'a leaf', text: ARR, updates: { Config: { Port: '9000' } }, becomes: ['8989', '9000'] },
+    { name: 'inside the root', text: ARR, updates: { Port: 9000 }, becomes: ['8989', '9000'] },
+    {
+      name: 'an empty element',
+      text: ARR,
+      updates: { UrlBase: '/sonarr' },
+      becomes: ['<UrlBase></UrlBase>', '<UrlBase>/sonarr</UrlBase>'],
+    },
+    {
+      name: 'an element that closes itself',
+      text: ARR,
+      updates: { Branch: 'main' },
+      becomes: ['<Branch/>', '<Branch>main</Branch>'],
+    },
+    { name: 'emptied', text: ARR, updates: { ApiKey: '' }, becomes: ['0012ab', ''] },
+    {
+      name: 'special characters',
+      text: ARR,
+      updates: { BindAddress: 'a<b & c>d' },
+      becomes: ['*', 'a&lt;b &amp; c&gt;d'],
+    },
+    {
+      name: 'a new element',
+      text: ARR,
+      updates: { LogLevel: 'info' },
+      becomes: ['<Branch/>', '<Branch/>\n  <LogLevel>info</LogLevel>'],
+    },
+    {
+      name: 'an attribute',
+      text: PLEX,
+      updates: { '@FriendlyName': `it's` },
+      becomes: ['My &quot;server&quot;', 'it&apos;s'],
+    },
+    {
+      name: 'a new attribute',
+      text: PLEX,
+      updates: { '@secureConnections': '1' },
+      becomes: ['<Preferences', '<Preferences secureConnections="1"'],
+    },
+    { name: 'a byte order mark and CRLF', text: NETWORK, updates: { EnableHttps: true }, becomes: ['false', 'true'] },
+    {
+      name: 'a list of the same length',
+      text: NETWORK,
+      updates: { KnownProxies: { string: ['one', 'four'] } },
+      becomes: ['two &amp; three', 'four'],
+    },
+    {
+      name: 'text beside an attribute',
+      text: NETWORK,
+      updates: { Nested: { Deep: { '#text': 'new' } } },
+      becomes: ['text', 'new'],
+    },
+    {
+      name: 'replace removes',
+      text: ARR,
+      updates: { BindAddress: '*', Port: '8989', UrlBase: null, Branch: null },
+      mode: 'replace',
+      becomes: ['\n  <ApiKey>0012ab</ApiKey>', ''],
+    },
+  ],
+  refused: [
+    { name: 'not closed', text: '<a>\n<b>\n</a>', status: 422, message: /line 3/ },
+    { name: 'two roots', text: '<a/><b/>', status: 422, message: /behind the root/ },
+    { name: 'a DOCTYPE', text: '<!DOCTYPE a [<!ENTITY b "c">]><a>&b;</a>', status: 422, message: /DOCTYPE/ },
+    { name: 'an entity', text: '<a>&b;</a>', status: 422, message: /entity/ },
+    { name: 'twins', text: '<a b="1" b="2"/>', status: 422, message: /twice/ },
+    {
+      name: 'another root',
+      text: '<a><b/></a>',
+      updates: { x: { y: 1 }, '#z': 1, b: { c: 1 } },
+      status: 400,
+      message: /./,
+    },
+    {
+      name: 'more elements than there are',
+      text: NETWORK,
+      updates: { KnownProxies: { string: ['one'] } },
+      status: 400,
+      message: /line 6 holds 2/,
+    },
+    {
+      name: 'a comment inside',
+      text: '<a>\n<b>x<!-- y --></b></a>',
+      updates: { b: 'z' },
+      status: 400,
+      message: /line 2 holds more than text/,
+    },
+    { name: 'a bad name', text: '<a><b/></a>', updates: { 'x y': '1' }, status: 400, message: /cannot be the name/ },
+    {
+      name: 'control characters',
+      text: '<a><b/></a>',
+      updates: { b: '\u0001' },
+      status: 400,
+      message: /Control characters/,
+    },
+  ],
+});
+
+t.test('updates as text', async t => {
+  t.same(xmlFormat.readUpdate('{"Port": 1}'), { kind: 'values', values: { Port: 1 } });
+  t.same(xmlFormat.readUpdate('<a/>'), { kind: 'file', text: '<a/>' });
+  t.throws(() => xmlFormat.readUpdate('<a>'), { status: 400, message: /neither/ });
+  t.throws(() => xmlFormat.readUpdate('<!DOCTYPE a><a/>'), { status: 400, message: /neither/ });
+});
+
+t.test('generated files', async t => {
+  const name = fc.stringMatching(/^[A-Z][a-z]{0,6}$/);
+  const text = fc.stringMatching(/^[ -~]{0,12}$/);
+  const file = fc.dictionary(name, text, { minKeys: 1, maxKeys: 6 });
+  const encoded = (value: string) => value.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
+  const check = fc.property(file, text, fc.nat(), (object, value, index) => {
+    const keys = Object.keys(object);
+    const key = keys[index % keys.length] ?? '';
+    const source = `<Root>\n${keys.map(member => `  <${member}>${encoded(object[member] ?? '')}</${member}>\n`).join('')}</Root>\n`;
+    const edited = xmlFormat.edit(source, { [key]: value }, 'merge');
+    const before = xmlFormat.parse(source).Root as Record<string, unknown>;
+    const after = xmlFormat.parse(edited.text).Root as Record<string, unknown>;
+    return JSON.stringify(after) === JSON.stringify({ ...before, [key]: value === '' ? null : value });
+  });
+  t.doesNotThrow(() => fc.assert(check));
+});
