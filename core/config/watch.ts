@@ -10,16 +10,19 @@ const QUIET_MS = 50;
 /** Calls `onChange` soon after the file may have changed; a poll every 5 s finds what the kernel does not report. */
 export async function watchConfigFile(file: string, log: Logger, onChange: () => void): Promise<() => Promise<void>> {
   let quiet: NodeJS.Timeout | undefined;
-  let fingerprint = '';
+  const look = async (): Promise<string> => {
+    const { mtimeMs, size, ino } = await stat(file).catch(() => ({ mtimeMs: 0, size: 0, ino: 0 }));
+    return `${mtimeMs}:${size}:${ino}`;
+  };
+  let fingerprint = await look();
   const changed = (): void => {
     clearTimeout(quiet);
     quiet = setTimeout(onChange, QUIET_MS);
     quiet.unref();
   };
   const poll = setInterval(async () => {
-    const { mtimeMs, size, ino } = await stat(file).catch(() => ({ mtimeMs: 0, size: 0, ino: 0 }));
-    const current = `${mtimeMs}:${size}:${ino}`;
-    if (fingerprint !== '' && current !== fingerprint) changed();
+    const current = await look();
+    if (current !== fingerprint) changed();
     fingerprint = current;
   }, POLL_MS);
   poll.unref();
@@ -31,6 +34,8 @@ export async function watchConfigFile(file: string, log: Logger, onChange: () =>
       if (path.basename(changedFile) === path.basename(file)) changed();
     },
   });
+  // The file was read before anybody watched it.
+  changed();
   return async () => {
     clearInterval(poll);
     clearTimeout(quiet);

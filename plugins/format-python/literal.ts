@@ -1,12 +1,6 @@
 // Literals of Python, read without running anything: texts, numbers, True, False, None, lists, tuples and dicts of them.
 
-export type PythonValue =
-  | string
-  | number
-  | boolean
-  | null
-  | readonly PythonValue[]
-  | { readonly [key: string]: PythonValue };
+type PythonValue = string | number | boolean | null | readonly PythonValue[] | { readonly [key: string]: PythonValue };
 
 export interface Literal {
   readonly value: PythonValue;

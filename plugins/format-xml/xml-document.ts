@@ -1,7 +1,7 @@
 // An XML document as elements with the places where they stand in the text. No DTD, so that nothing in it can grow.
 import { Problem } from '#core';
 
-export interface Attribute {
+interface Attribute {
   readonly name: string;
   readonly value: string;
   /** The value between its quotes. */
