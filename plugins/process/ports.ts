@@ -30,6 +30,8 @@ function isPort(value: unknown): value is number {
  * moves upward to the next that is neither. Throws a Problem 500 when none is left.
  */
 export async function resolvePorts(block: NamedBlock, all: readonly NamedBlock[]): Promise<PortChange[]> {
+  // The gateway and published mappings would miss the product's own services elsewhere.
+  if (block.path[0] === 'dumb') return [];
   const claimed = claimsBefore(block, all);
   const others = new Set(
     all

@@ -1,5 +1,5 @@
 // Ports that are taken: who keeps one, what the others get, what is saved and said about it, and what stays as it is.
-import { readdir, readFile } from 'node:fs/promises';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import path from 'node:path';
 import t, { type Test } from 'tap';
@@ -138,16 +138,25 @@ t.test('a change that cannot be saved: 500, not launched, the old value stays', 
   const taken = await occupy(t);
   const app = await startHost({
     config: { web: sleeper('Web', { port: taken }) },
-    env: { ...process.env, WEB_PORT: '' },
   });
   t.teardown(() => app.stop());
-  // A directory in the way of the file that replaces the configuration, whoever runs the test.
-  t.equal((await saved(app)).web.port, taken);
-  t.match(await refuseWrites(t, app, () => start(app, 'Web')), {
+  // Somebody is in the middle of an edit: such a file is never written over.
+  await writeFile(configFile(app), '{ "web": ');
+  t.match(await start(app, 'Web'), {
     status: 500,
     body: { detail: /Web was not started: its changed port could not be saved/ },
   });
-  t.match(await status(app, 'Web'), { status: 'stopped' });
-  t.equal(await pidOf(app, 'Web').catch(() => undefined), undefined);
+  t.match(await status(app, 'Web'), { status: 'stopped', restart: { last_exit_time: null } });
+  t.equal(await readFile(configFile(app), 'utf8'), '{ "web": ');
   t.equal((await app.get('/config?process_name=Web')).body.port, taken);
+});
+
+t.test('the ports of the product itself are never moved', async t => {
+  const taken = await occupy(t);
+  const app = await startHost({
+    config: { dumb: { frontend: sleeper('DUMB Frontend', { port: taken }) } },
+  });
+  t.teardown(() => app.stop());
+  t.equal((await start(app, 'DUMB Frontend')).status, 200);
+  t.equal((await saved(app)).dumb.frontend.port, taken);
 });
