@@ -385,7 +385,7 @@ export class SupervisedProcess {
     return {
       processName,
       logFile: this.#with.ownsLogFile(this.#block) ? String(block.log_file) : null,
-      logLevel: parseLevel(typeof block.log_level === 'string' ? block.log_level : 'DEBUG'),
+      logLevel: parseLevel(typeof block.log_level === 'string' ? block.log_level : 'INFO'),
       suppressed: block.suppress_logging === true || configKey === 'dumb_api_service',
       owner: asRoot ? { uid: Number(root.puid), gid: Number(root.pgid) } : null,
     };
