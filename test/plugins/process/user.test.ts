@@ -1,9 +1,10 @@
-// Who a program runs as and what it gets with it: user, groups, home, umask, session, descriptors and directory.
+// Who a program runs as and what it gets with it: user, groups, home, umask, session and directory.
 import { chmod, readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import t, { type Test } from 'tap';
 import { startHost } from '../../support/host.ts';
 import { pidOf, start } from '../../support/kids.ts';
+import { startStackwarden, writeConfig } from '../../support/stackwarden.ts';
 import { until } from '../../support/until.ts';
 
 const asRoot = process.getuid?.() === 0;
@@ -51,7 +52,7 @@ async function run(t: Test, services: Record<string, object>, root: object = {})
   return { app, dir, said };
 }
 
-t.test('umask, session, descriptors and directory', async t => {
+t.test('umask, session and directory', async t => {
   const before = process.umask(0o077);
   t.teardown(() => process.umask(before));
   const { app, dir, said } = await run(t, { kid: {} });
@@ -59,13 +60,26 @@ t.test('umask, session, descriptors and directory', async t => {
   t.match(found, { cwd: path.join(dir, 'work'), umask: '0022', stdin: '/dev/null' });
   t.equal(process.umask(), 0o077, 'the own one is as it was');
   const pid = await pidOf(app, 'kid');
-  t.same(
-    (await readdir(`/proc/${pid}/fd`)).sort(),
-    ['0', '1', '2'],
-    'of the many open ones of the host none is passed on',
-  );
   const fields = (await readFile(`/proc/${pid}/stat`, 'utf8')).replace(/^.*\) /, '').split(' ');
   t.match(fields.slice(2, 4), [String(pid), String(pid)], 'leader of its own process group and session');
+});
+
+t.test('no descriptor of the host is passed on, nor one that the host was given', async t => {
+  const configDir = t.testdir({});
+  const sleeper = { enabled: true, process_name: 'Kid', command: ['sleep', '600'], stop_grace_seconds: 1 };
+  const port = await writeConfig(configDir, { kid: sleeper });
+  const host = await startStackwarden(configDir, port, { openDescriptor: 40 });
+  t.teardown(async () => {
+    host.child.kill('SIGTERM');
+    await host.exited;
+  });
+  const pid = await until(async () => {
+    const state = JSON.parse(await readFile(path.join(configDir, 'supervisor', 'state.json'), 'utf8'));
+    return state.processes.Kid?.pid as number | undefined;
+  });
+  // The launched child is a copy of the host until it has become the program.
+  await until(async () => (await readFile(`/proc/${pid}/comm`, 'utf8')) === 'sleep\n');
+  t.same((await readdir(`/proc/${pid}/fd`)).sort(), ['0', '1', '2']);
 });
 
 t.test('the configured user, with its home and no other groups', needsRoot, async t => {
