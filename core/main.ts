@@ -5,6 +5,7 @@ import { type CommandLine, parseCommandLine, USAGE } from './command-line.ts';
 import { openConfig } from './config/open.ts';
 import { writeExample } from './example.ts';
 import { createHost, version } from './host.ts';
+import { closeInheritedDescriptors } from './inherited-descriptors.ts';
 import { lockInstance } from './instance-lock.ts';
 import { createEarlyLog } from './log/early.ts';
 import { readSettings } from './settings.ts';
@@ -16,6 +17,7 @@ const SECOND_SIGNAL_AFTER_MS = 1_000;
 const templatesDir = fileURLToPath(new URL('../templates', import.meta.url));
 
 async function start({ configDir, plugins, example }: CommandLine): Promise<number> {
+  closeInheritedDescriptors();
   const unlock = await lockInstance(configDir);
   // Supervision goes on without a listener too, and nothing else would hold the process then.
   const alive = setInterval(() => undefined, 2 ** 30);

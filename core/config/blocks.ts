@@ -2,6 +2,9 @@
 import { isObject } from './layers.ts';
 import type { ConfigObject, NamedBlock } from './store.ts';
 
+/** Their `process_name` links to a process, it is none. */
+const LINKS = new Set(['wait_for_url', 'wait_for_tcp']);
+
 /** In document order. */
 export function findBlocks(root: Readonly<ConfigObject>): NamedBlock[] {
   const blocks: NamedBlock[] = [];
@@ -12,7 +15,7 @@ export function findBlocks(root: Readonly<ConfigObject>): NamedBlock[] {
       blocks.push({ processName: name, path, configKey: configKeyOf(path), key: path.at(-1) ?? '', block: value });
     }
     // Lists such as `services` name processes without being one, and lists are not walked.
-    for (const [key, member] of Object.entries(value)) visit(member, [...path, key]);
+    for (const [key, member] of Object.entries(value)) if (!LINKS.has(key)) visit(member, [...path, key]);
   };
   visit(root, []);
   return blocks;

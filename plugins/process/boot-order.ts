@@ -22,7 +22,8 @@ export function bootOrder(blocks: readonly NamedBlock[], sources: Iterable<BootD
   );
   const needs = new Map<string, Set<string>>();
   const cycles: string[] = [];
-  for (const { processName } of blocks) {
+  // From the last to the first, so that of a cycle the one that comes first in the file starts first.
+  for (const { processName } of [...blocks].reverse()) {
     const accepted = new Set<string>();
     needs.set(processName, accepted);
     for (const other of wanted.get(processName) ?? []) {

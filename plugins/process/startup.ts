@@ -93,7 +93,7 @@ export class Startup {
       const now = performance.now();
       stableSince = allReady ? (stableSince ?? now) : undefined;
       if (stableSince !== undefined && now - stableSince >= settings.stabilizationMs) return;
-      if (now >= deadline) return this.#giveUp();
+      if (now >= deadline) return this.#giveUp(source);
       const untilStable = stableSince === undefined ? settings.pollMs : settings.stabilizationMs - (now - stableSince);
       await delay(Math.max(1, Math.min(settings.pollMs, untilStable, deadline - now)), undefined, { signal }).catch(
         () => undefined,
@@ -104,10 +104,10 @@ export class Startup {
   /** Drops failures that are over; with none left a degraded start has become ready. */
   async review(source: ReadinessSource): Promise<void> {
     for (const name of this.#failures.keys()) {
-      if (source.excused(name) || (await source.ready(name))) {
-        this.#failures.delete(name);
-        if (this.#services.has(name)) this.#services.set(name, { state: 'ready', reason: null });
-      }
+      const excused = source.excused(name);
+      if (!excused && !(await source.ready(name))) continue;
+      this.#failures.delete(name);
+      if (this.#services.has(name)) this.#services.set(name, { state: excused ? 'pending' : 'ready', reason: null });
     }
     if (this.#phase === 'degraded' && this.#failures.size === 0) this.enter('ready');
   }
@@ -124,9 +124,9 @@ export class Startup {
     return allReady;
   }
 
-  #giveUp(): void {
+  #giveUp(source: ReadinessSource): void {
     for (const [name, { state, reason }] of this.#services) {
-      if (state !== 'ready') this.mark(name, 'failed', reason ?? 'not ready in time');
+      if (state !== 'ready' && !source.excused(name)) this.mark(name, 'failed', reason ?? 'not ready in time');
     }
   }
 }

@@ -386,7 +386,7 @@ export class SupervisedProcess {
       processName,
       logFile: this.#ownedLog(block.log_file),
       accessLogFile: this.#ownedLog(block.access_log_file),
-      logLevel: parseLevel(typeof block.log_level === 'string' ? block.log_level : 'DEBUG'),
+      logLevel: parseLevel(typeof block.log_level === 'string' ? block.log_level : 'INFO'),
       suppressed: block.suppress_logging === true || configKey === 'dumb_api_service',
       owner: asRoot ? { uid: Number(root.puid), gid: Number(root.pgid) } : null,
     };

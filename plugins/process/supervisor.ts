@@ -1,5 +1,6 @@
 // All managed processes of the configuration: boots them in order, follows the configuration, adopts, stops and hands over.
 import path from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { type Host, type NamedBlock, Problem } from '#core';
 import { bootOrder } from './boot-order.ts';
 import { CaptureThread } from './capture-thread.ts';
@@ -28,6 +29,9 @@ const FRONTEND_KEY = 'dumb_frontend';
 const DATABASE_KEY = 'postgres';
 const REVIEW_MS = 5_000;
 const DEFAULT_TIER = 50;
+/** From then on a start that waits holds no other up. */
+const STALLED_MS = 5_000;
+const STALL_POLL_MS = 100;
 
 export interface SupervisorOptions {
   readonly host: Host;
@@ -111,10 +115,7 @@ export class Supervisor implements ProcessSupervisor {
   }
 
   async start(processName: string, trigger: StartTrigger): Promise<StartOutcome> {
-    const process = this.#controllable(processName);
-    const outcome = await process.start(trigger);
-    this.#startup.mark(process.block.processName, 'starting');
-    return outcome;
+    return this.#controllable(processName).start(trigger);
   }
 
   async stop(processName: string): Promise<'stopped' | 'not-running' | 'already-stopping'> {
@@ -197,7 +198,7 @@ export class Supervisor implements ProcessSupervisor {
     this.#startup.expect(enabled.map(({ block }) => block.processName));
     this.#startup.enter('preinstalling');
     const frontend = enabled.find(({ block }) => block.configKey === FRONTEND_KEY);
-    if (frontend !== undefined) await this.#startOne(frontend);
+    if (frontend !== undefined) await this.#untilStalled(frontend, this.#startOne(frontend));
     this.#startup.enter('starting_services');
     await this.#startInOrder(enabled.filter(process => process !== frontend));
     const source = { ready: this.#options.isReady, excused: (name: string) => this.#excused(name) };
@@ -271,7 +272,10 @@ export class Supervisor implements ProcessSupervisor {
     await store.update({ updates, persist: true, actor: 'process' });
   }
 
-  /** Independent processes start side by side; one that fails does not hold its dependents up. */
+  /**
+   * Independent processes start side by side; one that fails does not hold its dependents up, nor does one that waits
+   * for long: what it waits for may come after it. Such a start goes on by itself.
+   */
   async #startInOrder(enabled: readonly SupervisedProcess[]): Promise<void> {
     const sources = this.#host.contributions('process.dependencies').values();
     const { needs, cycles } = bootOrder(
@@ -285,11 +289,25 @@ export class Supervisor implements ProcessSupervisor {
       const known = started.get(processName);
       if (known !== undefined) return known;
       const before = enabled.filter(({ block }) => needs.get(processName)?.has(block.processName));
-      const run = Promise.all(before.map(start)).then(() => this.#startOne(process));
+      const run = Promise.all(before.map(start)).then(() => this.#untilStalled(process, this.#startOne(process)));
       started.set(processName, run);
       return run;
     };
     await Promise.all(enabled.map(start));
+  }
+
+  async #untilStalled(process: SupervisedProcess, start: Promise<void>): Promise<void> {
+    let settled = false;
+    const settling = start.then(() => {
+      settled = true;
+    });
+    let waitingSinceMs: number | undefined;
+    while (!settled && !this.#ended) {
+      const now = performance.now();
+      waitingSinceMs = process.snapshot().waitingFor.length > 0 ? (waitingSinceMs ?? now) : undefined;
+      if (waitingSinceMs !== undefined && now - waitingSinceMs >= STALLED_MS) return;
+      await Promise.race([settling, delay(STALL_POLL_MS, undefined, { ref: false })]);
+    }
   }
 
   async #startOne(process: SupervisedProcess): Promise<void> {

@@ -1,5 +1,6 @@
 // Keeps what the supervisor of a test host tells other plugins, in order.
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { Test } from 'tap';
 import type { ProcessEvent } from '../../plugins/process/contract.ts';
@@ -13,7 +14,8 @@ export interface EventRecorder {
 }
 
 export async function recordEvents(t: Test): Promise<EventRecorder> {
-  const dir = t.testdir({});
+  const dir = await mkdtemp(path.join(tmpdir(), 'stackwarden-recorder-'));
+  t.teardown(() => rm(dir, { recursive: true }));
   const events: ProcessEvent[] = [];
   const place = Symbol.for(dir);
   Object.assign(globalThis, { [place]: events });

@@ -21,17 +21,20 @@ export interface RunningStackwarden {
 export interface StackwardenOptions {
   readonly args?: readonly string[];
   readonly env?: Record<string, string>;
+  /** Given to the process under this number, as a careless parent would. */
+  readonly openDescriptor?: number;
 }
 
 /** Starts the command; nothing is waited for. */
 export function spawnStackwarden(
   configDir: string,
-  { args = ['start'], env }: StackwardenOptions = {},
+  { args = ['start'], env, openDescriptor }: StackwardenOptions = {},
 ): RunningStackwarden & { port?: number } {
+  const careless = openDescriptor === undefined ? [] : [...Array(openDescriptor - 3).fill('ignore'), 'pipe'];
   const child = spawn(process.execPath, ['--import=tsx', mainFile, ...args, '--config-dir', configDir], {
     cwd: rootDir,
     env: { ...process.env, NODE_OPTIONS: '', TAP: '', ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: ['ignore', 'pipe', 'pipe', ...careless],
   });
   let stdout = '';
   let stderr = '';

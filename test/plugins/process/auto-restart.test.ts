@@ -23,7 +23,7 @@ t.test('unhealthy up to the threshold: restarted, and recovered only once it is 
   const waiting = await untilCounters(app, ({ awaiting_recovery: awaiting }) => awaiting);
   t.match(waiting, { restart_attempts: 1, restart_successes: 0, last_restart_time: null, unhealthy_threshold: 2 });
   const before = asked.times;
-  await until(() => asked.times > before + 1);
+  await until(() => asked.times > before);
   t.match(await status(app, NAME), {
     health_status: 'starting',
     restart: { awaiting_recovery: true, restart_successes: 0, unhealthy_count: 0, readiness_state: 'starting' },
@@ -75,7 +75,7 @@ t.test('at the limit an unhealthy service is left running, and that is told once
   const pid = await pidOf(app, NAME);
   await until(() => count('auto_restart.suppressed') === 1);
   const before = asked.times;
-  await until(() => asked.times > before + 1);
+  await until(() => asked.times > before);
   t.equal(count('auto_restart.suppressed'), 1);
   t.equal(await pidOf(app, NAME), pid);
   t.match(await counters(app), { restart_attempts: 0, pending: false, next_restart_time: null });

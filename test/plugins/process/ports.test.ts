@@ -1,0 +1,162 @@
+// Ports that are taken: who keeps one, what the others get, what is saved and said about it, and what stays as it is.
+import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import path from 'node:path';
+import t, { type Test } from 'tap';
+import { startHost, type TestHost } from '../../support/host.ts';
+import { kid, pidOf, restart, start, status } from '../../support/kids.ts';
+import { freePort } from '../../support/stackwarden.ts';
+import { until } from '../../support/until.ts';
+
+const sleeper = (processName: string, more: object = {}) => ({
+  enabled: false,
+  process_name: processName,
+  command: ['sleep', '600'],
+  suppress_logging: true,
+  stop_grace_seconds: 1,
+  ...more,
+});
+
+/** A foreign listener; returns its port. */
+async function occupy(t: Test, host = '127.0.0.1', port = 0): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, host, resolve);
+  });
+  t.teardown(() => server.close());
+  return (server.address() as { port: number }).port;
+}
+
+const configFile = (app: TestHost) => path.join(app.configDir, 'stackwarden.json');
+const saved = async (app: TestHost) => JSON.parse(await readFile(configFile(app), 'utf8'));
+
+async function ownLog(logDir: string): Promise<string> {
+  const names = (await readdir(logDir)).filter(name => name.startsWith('DUMB-'));
+  return (await Promise.all(names.map(name => readFile(path.join(logDir, name), 'utf8')))).join('');
+}
+
+t.test('a foreign listener keeps its port, on any family; all that changed is saved at once and said', async t => {
+  const logDir = t.testdir({});
+  const taken = await occupy(t);
+  const takenWeb = await occupy(t, '0.0.0.0');
+  const free = await freePort();
+  const app = await startHost({
+    config: {
+      dumb: { log_dir: logDir },
+      web: sleeper('Web', { port: taken, frontend_port: takenWeb, backend_port: free, note: 'kept' }),
+    },
+  });
+  t.teardown(() => app.stop());
+  const before = await saved(app);
+  t.equal((await start(app, 'Web')).status, 200);
+  const { web } = await saved(app);
+  t.ok(web.port > taken, 'upward');
+  t.ok(web.frontend_port > takenWeb, 'upward');
+  t.equal(web.backend_port, free, 'a free one stays');
+  t.equal(new Set([web.port, web.frontend_port, web.backend_port]).size, 3);
+  t.same(
+    { ...web, port: taken, frontend_port: takenWeb },
+    before.web,
+    'nothing else is written, the flag of the start by hand neither',
+  );
+  t.match((await app.get('/config?process_name=Web')).body, { port: web.port, frontend_port: web.frontend_port });
+  const log = await until(async () => {
+    const text = await ownLog(logDir);
+    return text.includes(`frontend_port ${takenWeb}`) && text;
+  });
+  t.match(log, new RegExp(` - WARNING - .*Web: port ${taken} .*${web.port}`));
+  t.match(log, new RegExp(` - WARNING - .*Web: frontend_port ${takenWeb} .*${web.frontend_port}`));
+
+  // Once moved, it stays where it is.
+  t.equal((await restart(app, 'Web')).status, 200);
+  t.match((await saved(app)).web, { port: web.port, frontend_port: web.frontend_port });
+});
+
+t.test('of several entries the first in the file keeps a port, those of the product come before all', async t => {
+  const [shared, ofProduct] = [await freePort(), await freePort()];
+  const app = await startHost({
+    config: {
+      first: sleeper('First', { enabled: true, port: shared, backend_port: ofProduct }),
+      off: sleeper('Off', { port: ofProduct }),
+      second: sleeper('Second', { enabled: true, port: shared }),
+      'not-a-port': sleeper('Not a port', { enabled: true, webdav_port: 65_535 }),
+      dumb: { frontend: { enabled: true, process_name: 'DUMB Frontend', port: ofProduct } },
+    },
+  });
+  t.teardown(() => app.stop());
+  await until(async () => (await status(app, 'First')).status === 'running');
+  await until(async () => (await status(app, 'Second')).status === 'running');
+  const { first, second, off, dumb } = await saved(app);
+  t.equal(first.port, shared);
+  t.ok(second.port > shared);
+  t.ok(first.backend_port > ofProduct, 'the product keeps its port although it comes later in the file');
+  t.equal(dumb.frontend.port, ofProduct);
+  t.equal(off.port, ofProduct, 'a disabled entry is left alone');
+});
+
+t.test('the new port is nobody else’s either', async t => {
+  const taken = await occupy(t);
+  const app = await startHost({
+    config: {
+      one: sleeper('One', { port: taken }),
+      next: sleeper('Next', { enabled: true, port: taken + 1, webdav_port: taken + 2 }),
+    },
+  });
+  t.teardown(() => app.stop());
+  await until(async () => (await status(app, 'Next')).status === 'running');
+  const { next } = await saved(app);
+  t.equal((await start(app, 'One')).status, 200);
+  const { one } = await saved(app);
+  t.ok(one.port > taken && ![next.port, next.webdav_port].includes(one.port), `${one.port}`);
+});
+
+t.test('a service that is restarted finds its own port free', async t => {
+  const port = await freePort();
+  const app = await startHost({ config: { web: kid('Web', ['web'], { port, env: { PORT: '{port}' } }) } });
+  t.teardown(() => app.stop());
+  t.equal((await start(app, 'Web')).status, 200);
+  const used = (await saved(app)).web.port;
+  await until(async () => (await status(app, 'Web')).health_status === 'healthy');
+  const before = await pidOf(app, 'Web');
+  t.equal((await restart(app, 'Web')).status, 200);
+  t.not(await pidOf(app, 'Web'), before);
+  t.equal((await saved(app)).web.port, used);
+});
+
+t.test('none free: 500, nothing is changed or launched', async t => {
+  const last = await occupy(t, '127.0.0.1', 65_535).catch(() => 65_535);
+  const app = await startHost({ config: { web: sleeper('Web', { port: last }) } });
+  t.teardown(() => app.stop());
+  const before = await readFile(configFile(app), 'utf8');
+  t.match(await start(app, 'Web'), { status: 500, body: { detail: /Web: no free port was found above 65535/ } });
+  t.equal(await readFile(configFile(app), 'utf8'), before);
+  t.match(await status(app, 'Web'), { status: 'stopped', health_status: 'unhealthy' });
+});
+
+t.test('a change that cannot be saved: 500, not launched, the old value stays', async t => {
+  const taken = await occupy(t);
+  const app = await startHost({
+    config: { web: sleeper('Web', { port: taken }) },
+  });
+  t.teardown(() => app.stop());
+  // Somebody is in the middle of an edit: such a file is never written over.
+  await writeFile(configFile(app), '{ "web": ');
+  t.match(await start(app, 'Web'), {
+    status: 500,
+    body: { detail: /Web was not started: its changed port could not be saved/ },
+  });
+  t.match(await status(app, 'Web'), { status: 'stopped', restart: { last_exit_time: null } });
+  t.equal(await readFile(configFile(app), 'utf8'), '{ "web": ');
+  t.equal((await app.get('/config?process_name=Web')).body.port, taken);
+});
+
+t.test('the ports of the product itself are never moved', async t => {
+  const taken = await occupy(t);
+  const app = await startHost({
+    config: { dumb: { frontend: sleeper('DUMB Frontend', { port: taken }) } },
+  });
+  t.teardown(() => app.stop());
+  t.equal((await start(app, 'DUMB Frontend')).status, 200);
+  t.equal((await saved(app)).dumb.frontend.port, taken);
+});

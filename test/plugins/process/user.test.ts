@@ -1,0 +1,111 @@
+// Who a program runs as and what it gets with it: user, groups, home, umask, session and directory.
+import { chmod, readdir, readFile } from 'node:fs/promises';
+import path from 'node:path';
+import t, { type Test } from 'tap';
+import { startHost } from '../../support/host.ts';
+import { pidOf, start } from '../../support/kids.ts';
+import { startStackwarden, writeConfig } from '../../support/stackwarden.ts';
+import { until } from '../../support/until.ts';
+
+const asRoot = process.getuid?.() === 0;
+const needsRoot = { skip: asRoot ? false : 'changing the user needs root' };
+/** No entry of an account table has it. */
+const STRANGER = 54_321;
+
+/** Says what it is; the shell asks the kernel, so that nothing is added by a runtime. */
+const script = `echo "cwd=$(pwd)"; echo "umask=$(umask)"
+echo "stdin=$(readlink /proc/$$/fd/0)"; echo "HOME=$HOME"; echo "USER=$USER"; echo "LOGNAME=$LOGNAME"
+grep -E '^(Uid|Gid|Groups):' /proc/$$/status | tr '\\t' ' ' | sed 's/: */=/'
+echo end; exec sleep 600`;
+
+async function run(t: Test, services: Record<string, object>, root: object = {}) {
+  const dir = t.testdir({ work: {} });
+  await chmod(dir, 0o755);
+  await chmod(path.join(dir, 'work'), 0o755);
+  const block = (name: string, more: object) => ({
+    enabled: false,
+    process_name: name,
+    command: ['sh', '-c', script],
+    config_dir: path.join(dir, 'work'),
+    log_file: path.join(dir, `${name}.log`),
+    suppress_logging: true,
+    stop_grace_seconds: 1,
+    ...more,
+  });
+  const app = await startHost({
+    config: {
+      ...root,
+      dumb: { log_dir: dir },
+      ...Object.fromEntries(Object.entries(services).map(([name, more]) => [name, block(name, more)])),
+    },
+  });
+  t.teardown(() => app.stop());
+  /** Starts the program and reads what it said. */
+  const said = async (name: string): Promise<Record<string, string>> => {
+    const answer = await start(app, name);
+    t.equal(answer.status, 200, answer.text);
+    const log = path.join(dir, `${name}.log`);
+    await until(async () => / - end\n/.test(await readFile(log, 'utf8')));
+    const text = await readFile(log, 'utf8');
+    return Object.fromEntries([...text.matchAll(/ - INFO - (\w+)=(.*)$/gm)].map(([, key, value]) => [key, value]));
+  };
+  return { app, dir, said };
+}
+
+t.test('umask, session and directory', async t => {
+  const before = process.umask(0o077);
+  t.teardown(() => process.umask(before));
+  const { app, dir, said } = await run(t, { kid: {} });
+  const found = await said('kid');
+  t.match(found, { cwd: path.join(dir, 'work'), umask: '0022', stdin: '/dev/null' });
+  t.equal(process.umask(), 0o077, 'the own one is as it was');
+  const pid = await pidOf(app, 'kid');
+  const fields = (await readFile(`/proc/${pid}/stat`, 'utf8')).replace(/^.*\) /, '').split(' ');
+  t.match(fields.slice(2, 4), [String(pid), String(pid)], 'leader of its own process group and session');
+});
+
+t.test('no descriptor of the host is passed on, nor one that the host was given', async t => {
+  const configDir = t.testdir({});
+  const sleeper = { enabled: true, process_name: 'Kid', command: ['sleep', '600'], stop_grace_seconds: 1 };
+  const port = await writeConfig(configDir, { kid: sleeper });
+  const host = await startStackwarden(configDir, port, { openDescriptor: 40 });
+  t.teardown(async () => {
+    host.child.kill('SIGTERM');
+    await host.exited;
+  });
+  const pid = await until(async () => {
+    const state = JSON.parse(await readFile(path.join(configDir, 'supervisor', 'state.json'), 'utf8'));
+    return state.processes.Kid?.pid as number | undefined;
+  });
+  // The launched child is a copy of the host until it has become the program.
+  await until(async () => (await readFile(`/proc/${pid}/comm`, 'utf8')) === 'sleep\n');
+  t.same((await readdir(`/proc/${pid}/fd`)).sort(), ['0', '1', '2']);
+});
+
+t.test('the configured user, with its home and no other groups', needsRoot, async t => {
+  const { said } = await run(t, {
+    nobody: {},
+    own: { env: { HOME: '/own/home', LOGNAME: 'somebody' } },
+    without: { env: { USER: null } },
+  });
+  const ids = { Uid: /^65534 65534 65534 65534$/, Gid: /^65534 65534 65534 65534$/ };
+  const nobody = await said('nobody');
+  t.match(nobody, { ...ids, USER: 'nobody', LOGNAME: 'nobody' });
+  t.not(nobody.HOME, process.env.HOME);
+  t.notOk(/\b0\b/.test(String(nobody.Groups)), 'not in the group of the host');
+  t.match(await said('own'), { ...ids, HOME: '/own/home', USER: 'nobody', LOGNAME: 'somebody' });
+  t.match(await said('without'), { ...ids, USER: '', LOGNAME: 'nobody' });
+});
+
+t.test('a user without an account, and the provider of mounts that keeps the rights', needsRoot, async t => {
+  const { said } = await run(t, { stranger: {}, rclone: {} }, { puid: STRANGER, pgid: STRANGER + 1 });
+  const stranger = await said('stranger');
+  t.match(stranger, {
+    Uid: new RegExp(`^${STRANGER} ${STRANGER}`),
+    Gid: new RegExp(`^${STRANGER + 1} ${STRANGER + 1}`),
+    HOME: '/tmp',
+    USER: String(STRANGER),
+    LOGNAME: String(STRANGER),
+  });
+  t.match(await said('rclone'), { Uid: /^0 0 0 0$/, Gid: /^0 0 0 0$/, HOME: process.env.HOME ?? '' });
+});
