@@ -91,6 +91,9 @@ async function main(): Promise<number> {
   }
 }
 
+// Whoever read the output may go away at any time; the log file holds every line, and the service goes on.
+for (const output of [process.stdout, process.stderr]) output.on('error', () => undefined);
+
 main().then(
   code => process.exit(code),
   (error: unknown) => {

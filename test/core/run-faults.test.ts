@@ -138,3 +138,24 @@ t.test('a plugin that blocks the event loop is named', async t => {
   await fetch(`${service.base}/block`);
   await until(() => /stood still for \d+ ms; last ran: wild/.test(service.stdout()));
 });
+
+t.test('whoever reads the output goes away, and nothing else changes', async t => {
+  const service = await withPlugin(
+    t,
+    `export default { name: 'wild', host: '^1', setup (host) {
+      host.route({ method: 'GET', path: '/say', summary: 'x', handle: () => { host.log.warn('said'); console.error('said'); return {} } })
+    } }`,
+  );
+  service.child.stdout?.destroy();
+  service.child.stderr?.destroy();
+  for (let round = 0; round < 20; round += 1) t.equal((await fetch(`${service.base}/say`)).status, 200);
+  const { plugins } = (await (await fetch(`${service.base}/host/plugins`)).json()) as {
+    plugins: { name: string; state: string; errors: object }[];
+  };
+  t.match(
+    plugins.find(plugin => plugin.name === 'wild'),
+    { state: 'ready', errors: {} },
+  );
+  service.child.kill('SIGTERM');
+  t.same(await service.exited, { code: 0, signal: null });
+});
