@@ -65,8 +65,11 @@ async function health({ configDir }: CommandLine): Promise<number> {
   const { host, port } = readSettings(config.store.root()).api;
   await config.close();
   const target = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host;
-  const answer = await fetch(`http://${target}:${port}/health`, { signal: AbortSignal.timeout(HEALTH_LIMIT_MS) });
-  const body = (await answer.json()) as { status?: string; details?: string };
+  const url = `http://${target.includes(':') ? `[${target}]` : target}:${port}/health`;
+  const answer = await fetch(url, { signal: AbortSignal.timeout(HEALTH_LIMIT_MS) }).catch((error: Error) => {
+    throw new Error(`nothing answers at ${url}; is the service running?`, { cause: error });
+  });
+  const body = (await answer.json().catch(() => ({}))) as { status?: string; details?: string };
   console.log([body.status ?? `HTTP ${answer.status}`, body.details].filter(Boolean).join(': '));
   return body.status === 'healthy' ? 0 : 1;
 }

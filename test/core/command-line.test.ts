@@ -1,5 +1,6 @@
 // The command line: commands, options, and one clear line for everything that is wrong.
-import { writeFile } from 'node:fs/promises';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { createServer as createHttpServer } from 'node:http';
 import { createServer } from 'node:net';
 import path from 'node:path';
 import t from 'tap';
@@ -63,6 +64,7 @@ t.test('a second host on the same directory, and a port in use', async t => {
   t.same(await service.exited, { code: 0, signal: null });
   const afterwards = spawnStackwarden(path.join(configDir, 'a'), { args: ['health'] });
   t.equal((await afterwards.exited).code, 1);
+  t.match(afterwards.stderr(), new RegExp(`^stackwarden: nothing answers at http://127.0.0.1:${port}/health.*\n$`));
 
   const taken = createServer();
   await new Promise<void>(resolve => taken.listen(0, '127.0.0.1', resolve));
@@ -72,4 +74,59 @@ t.test('a second host on the same directory, and a port in use', async t => {
   const blocked = spawnStackwarden(path.join(configDir, 'b'));
   t.equal((await blocked.exited).code, 1);
   t.match(blocked.stderr(), new RegExp(`^stackwarden: .*127.0.0.1:${address.port}.*\n$`));
+});
+
+t.test('version and help are answered without any configuration', async t => {
+  const { version } = JSON.parse(await readFile(new URL('../../package.json', import.meta.url), 'utf8'));
+  const configDir = t.testdir({});
+  const ask = async (...args: string[]) => {
+    const run = spawnStackwarden(configDir, { args });
+    return { ...(await run.exited), stdout: run.stdout(), stderr: run.stderr() };
+  };
+  t.same(await ask('--version'), { code: 0, signal: null, stdout: `${version}\n`, stderr: '' });
+  const help = await ask('--help');
+  t.match(help, { code: 0, stderr: '' });
+  for (const word of ['start', 'check', 'plugins', 'health', '--config-dir', '--plugins', '--example', '--version']) {
+    t.ok(help.stdout.includes(word), `help tells of ${word}`);
+  }
+  t.same(await ask('-h'), help);
+  t.match(await ask('plugins', 'surplus'), { code: 1, stdout: '', stderr: /^stackwarden: unexpected argument.*\n$/ });
+  t.same(await readdir(configDir), [], 'nothing was written');
+});
+
+t.test('plugins lists every one, the broken too, and check names what is broken', async t => {
+  const configDir = t.testdir({
+    plugins: {
+      fine: { 'index.js': `export default { name: 'fine', host: '^1', setup () {} }` },
+      broken: { 'index.js': `throw new Error('no luck')` },
+    },
+  });
+  await writeConfig(configDir, { dumb: { plugins: { disabled: ['docs'] } } });
+  const list = spawnStackwarden(configDir, { args: ['plugins'] });
+  t.same(await list.exited, { code: 0, signal: null });
+  const rows = list.stdout().trimEnd().split('\n');
+  const row = (name: string) => rows.find(line => line.startsWith(`${name} `));
+  t.match(row('fine'), /^fine +ready +.*plugins\/fine$/);
+  t.match(row('broken'), /^broken +failed +.*no luck/);
+  const check = spawnStackwarden(configDir, { args: ['check'] });
+  t.same(await check.exited, { code: 1, signal: null });
+  t.match(check.stderr(), /^plugin broken: .*no luck.*\n$/);
+  const chosen = spawnStackwarden(configDir, { args: ['plugins', '--plugins', 'fine'] });
+  await chosen.exited;
+  t.match(chosen.stdout(), /^fine +ready /m);
+  t.notMatch(chosen.stdout(), /^broken +(ready|failed) /m);
+});
+
+t.test('health tells what is not well, and ends with 1', async t => {
+  const configDir = t.testdir({});
+  const port = await writeConfig(configDir);
+  const answers = ['{"status":"unhealthy","details":"Files is down"}', 'no JSON'];
+  const server = createHttpServer((_request, response) => response.end(answers.shift()));
+  await new Promise<void>(resolve => server.listen(port, '127.0.0.1', resolve));
+  t.teardown(() => server.close());
+  for (const output of ['unhealthy: Files is down\n', 'HTTP 200\n']) {
+    const health = spawnStackwarden(configDir, { args: ['health'] });
+    t.same(await health.exited, { code: 1, signal: null });
+    t.equal(health.stdout(), output);
+  }
 });
