@@ -1,7 +1,7 @@
 // Replaces a file whole: readers and a crash at any moment see either the old content or the new.
-import { copyFile, open, readdir, rm } from 'node:fs/promises';
+import { randomBytes } from 'node:crypto';
+import { type FileHandle, open, readdir, readFile, realpath, rename, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
-import writeAtomic from 'write-file-atomic';
 
 export interface AtomicWriteOptions {
   /** Permission bits of a file that is created; an existing file keeps its own, and its owner. */
@@ -9,6 +9,8 @@ export interface AtomicWriteOptions {
   /** Whether the data survives a loss of power, not only of the process. Default true. */
   readonly durable?: boolean;
 }
+
+const TEMPORARY_SUFFIX = /^\.\d+-[0-9a-f]{8}\.tmp$/;
 
 /**
  * Writes a temporary file beside `file`, renames it over and syncs the directory. Where the file cannot be renamed
@@ -19,41 +21,81 @@ export async function writeFileAtomic(
   data: string | Buffer,
   options: AtomicWriteOptions = {},
 ): Promise<void> {
-  const durable = options.durable ?? true;
-  const mode = options.mode === undefined || (await exists(file)) ? {} : { mode: options.mode };
+  const target = await resolveLinks(file);
   try {
-    await writeAtomic(file, data, { fsync: durable, ...mode });
+    await replace(target, Buffer.from(data), options);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code !== 'EBUSY' && code !== 'EXDEV') throw error;
-    await removeTemporaryFiles(file);
-    await rewriteInPlace(file, data);
-    return;
+    await rewriteInPlace(target, Buffer.from(data));
   }
-  if (durable) await syncDirectory(path.dirname(file));
 }
 
 /** Removes what interrupted writes of `file` left beside it. */
 export async function removeTemporaryFiles(file: string): Promise<void> {
-  const directory = path.dirname(file);
-  const prefix = `${path.basename(file)}.`;
+  const target = await resolveLinks(file);
+  const directory = path.dirname(target);
+  const base = path.basename(target);
   for (const name of await readdir(directory)) {
-    if (name.startsWith(prefix) && /^\d{4,}$/.test(name.slice(prefix.length)))
+    if (name.startsWith(base) && TEMPORARY_SUFFIX.test(name.slice(base.length)))
       await rm(path.join(directory, name), { force: true });
   }
 }
 
-async function rewriteInPlace(file: string, data: string | Buffer): Promise<void> {
-  await copyFile(file, `${file}.bak`);
-  const handle = await open(file, 'r+');
+async function replace(target: string, bytes: Buffer, { mode, durable = true }: AtomicWriteOptions): Promise<void> {
+  const temporary = `${target}.${process.pid}-${randomBytes(4).toString('hex')}.tmp`;
   try {
-    const bytes = Buffer.from(data);
-    await handle.write(bytes, 0, bytes.length, 0);
-    await handle.truncate(bytes.length);
-    await handle.sync();
+    const handle = await open(temporary, 'wx', mode);
+    try {
+      await keepAttributes(handle, target);
+      // A full disk can take a part of one write without an error; this one goes on until all is written.
+      await handle.writeFile(bytes);
+      if (durable) await handle.sync();
+    } finally {
+      await handle.close();
+    }
+    await rename(temporary, target);
+  } catch (error) {
+    await rm(temporary, { force: true });
+    throw error;
+  }
+  if (durable) await syncDirectory(path.dirname(target));
+}
+
+async function keepAttributes(handle: FileHandle, target: string): Promise<void> {
+  const old = await stat(target).catch(ignoreAbsent);
+  if (old === undefined) return;
+  const own = await handle.stat();
+  if (own.uid !== old.uid || own.gid !== old.gid) {
+    await handle.chown(old.uid, old.gid).catch((error: NodeJS.ErrnoException) => {
+      // Only root may give a file away; the content matters more than its owner.
+      if (error.code !== 'EPERM') throw error;
+    });
+  }
+  await handle.chmod(old.mode & 0o7777);
+}
+
+async function rewriteInPlace(target: string, bytes: Buffer): Promise<void> {
+  const before = await readFile(target);
+  await replace(`${target}.bak`, before, { mode: 0o600 });
+  const handle = await open(target, 'r+');
+  try {
+    await overwrite(handle, bytes);
+  } catch (error) {
+    // The blocks of the old content are still the file's own, so a full disk does not stop this.
+    await overwrite(handle, before);
+    throw error;
   } finally {
     await handle.close();
   }
+}
+
+async function overwrite(handle: FileHandle, bytes: Buffer): Promise<void> {
+  for (let done = 0; done < bytes.length; ) {
+    done += (await handle.write(bytes, done, bytes.length - done, done)).bytesWritten;
+  }
+  await handle.truncate(bytes.length);
+  await handle.sync();
 }
 
 async function syncDirectory(directory: string): Promise<void> {
@@ -65,11 +107,10 @@ async function syncDirectory(directory: string): Promise<void> {
   }
 }
 
-async function exists(file: string): Promise<boolean> {
-  try {
-    await (await open(file, 'r')).close();
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code !== 'ENOENT';
-  }
+async function resolveLinks(file: string): Promise<string> {
+  return (await realpath(file).catch(ignoreAbsent)) ?? file;
+}
+
+function ignoreAbsent(error: NodeJS.ErrnoException): undefined {
+  if (error.code !== 'ENOENT') throw error;
 }

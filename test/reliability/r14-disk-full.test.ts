@@ -1,6 +1,6 @@
 // R14: the disk is full: saves are refused in a clear sentence, files stay valid, running services go on.
 import { execFile } from 'node:child_process';
-import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
@@ -63,3 +63,27 @@ t.test('configuration, state and services', { skip }, async t => {
   t.equal((await stop(app, 'Ticker')).status, 200);
   t.equal((await start(app, 'Other')).status, 200);
 });
+
+for (const freeBytes of [4_096, 8_192, 20_000]) {
+  t.test(`a save that only ${freeBytes} bytes are left for`, { skip }, async t => {
+    const small = await mkdtemp(path.join(tmpdir(), 'stackwarden-test-'));
+    await run('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', small]);
+    // The text is longer than what is left, so that a part of it would fit.
+    const app = await startHost({ configDir: small, config: { dumb: { note: 'x'.repeat(60_000) } } });
+    t.teardown(async () => {
+      await app.stop();
+      await run('umount', ['--lazy', small]);
+      await rm(small, { recursive: true });
+    });
+    const file = path.join(small, 'stackwarden.json');
+    const before = await readFile(file, 'utf8');
+    const filler = path.join(small, 'filler');
+    await writeFile(filler, Buffer.alloc(2 * 1024 * 1024)).catch(() => undefined);
+    await truncate(filler, (await stat(filler)).size - freeBytes);
+    t.equal((await app.post('/config', { updates: { tz: 'UTC' }, persist: true })).status, 503);
+    t.ok((await readFile(file, 'utf8')) === before, 'the file is as it was');
+    await rm(filler);
+    t.equal((await app.post('/config', { updates: { tz: 'UTC' }, persist: true })).status, 200);
+    t.equal(JSON.parse(await readFile(file, 'utf8')).tz, 'UTC');
+  });
+}
