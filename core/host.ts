@@ -181,7 +181,11 @@ class RunningHost implements StackwardenHost {
       owner: () => this.#serviceOwner(),
       stdout: this.#options.stdout ?? false,
     });
-    this.#disposers.push(() => this.#logging.close());
+    // First in the list, so last to go: the others may still have something to say.
+    this.#disposers.unshift(async () => {
+      await this.#logging.close();
+      if (this.#options.rehearsal) await rm(directory, { recursive: true, force: true });
+    });
     this.log = this.#logging.logger('host');
     this.log.info(`Stackwarden ${version} starts`);
     early.replay(this.log);
@@ -193,11 +197,7 @@ class RunningHost implements StackwardenHost {
   }
 
   async #chooseLogDir(): Promise<string> {
-    if (this.#options.rehearsal) {
-      const directory = await mkdtemp(path.join(tmpdir(), 'stackwarden-check-'));
-      this.#disposers.push(() => rm(directory, { recursive: true, force: true }));
-      return directory;
-    }
+    if (this.#options.rehearsal) return mkdtemp(path.join(tmpdir(), 'stackwarden-check-'));
     if (this.#settings.logDir !== undefined) return this.#settings.logDir;
     return existsSync('/log') ? '/log' : path.join(this.#options.configDir, 'log');
   }

@@ -171,6 +171,7 @@ class LogWriter {
   #timer: NodeJS.Timeout | undefined;
   #writing: Promise<void> = Promise.resolve();
   #unwrittenLines = 0;
+  #closed = false;
 
   constructor(directory: string, options: LoggingOptions) {
     this.#directory = directory;
@@ -234,7 +235,9 @@ class LogWriter {
     return this.#writing;
   }
 
+  /** Afterwards records reach standard output alone: the directory may be gone as soon as this resolves. */
   async close(): Promise<void> {
+    this.#closed = true;
     await this.flush();
     await this.#file?.close();
   }
@@ -244,6 +247,7 @@ class LogWriter {
       const { color } = this.#options.settings();
       process.stdout.write(`${formatLine(at, level, color ? `${COLORS[level]}${text}\x1b[0m` : text)}\n`);
     }
+    if (this.#closed) return;
     if (this.#pending.length + this.#unwrittenLines >= MAX_PENDING_LINES) {
       this.#dropped += 1;
       return;

@@ -170,6 +170,28 @@ t.test('a disk that takes nothing', { skip: !existsSync('/dev/full') }, async t 
   t.equal(second.file.droppedBytes, 5);
 });
 
+t.test('a record after the end does not bring the file back', async t => {
+  const directory = path.join(t.testdir(), 'log');
+  const settings = { logLevel: 'INFO', httpLogLevel: 'INFO', maxBytes: 1e6, keep: 2, color: false } as const;
+  const logging = await createLogging({
+    directory,
+    name: 'Own',
+    stdout: false,
+    owner: () => null,
+    settings: () => settings,
+  });
+  const log = logging.logger('part');
+  log.info('the last one');
+  await logging.close();
+  const [name = ''] = await readdir(directory);
+  t.match(await readFile(path.join(directory, name), 'utf8'), /the last one\n$/);
+
+  await rm(directory, { recursive: true });
+  log.error('too late');
+  await logging.hub.flush();
+  t.notOk(existsSync(directory));
+});
+
 t.test('the log as a whole', async t => {
   const directory = path.join(t.testdir(), 'log');
   const settings = { logLevel: 'INFO', httpLogLevel: 'ERROR', maxBytes: 1e6, keep: 2, color: false } as const;
