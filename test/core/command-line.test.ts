@@ -5,6 +5,7 @@ import { createServer } from 'node:net';
 import path from 'node:path';
 import t from 'tap';
 import { parseCommandLine } from '../../core/command-line.ts';
+import { testDir } from '../support/directory.ts';
 import { spawnStackwarden, startStackwarden, writeConfig } from '../support/stackwarden.ts';
 
 t.test('commands and options', async t => {
@@ -34,13 +35,13 @@ t.test('what cannot be understood is one sentence', async t => {
 });
 
 t.test('a bad option ends with 1 and one line', async t => {
-  const run = spawnStackwarden(t.testdir({}), { args: ['start', '--wat'] });
+  const run = spawnStackwarden(testDir(t, {}), { args: ['start', '--wat'] });
   t.same(await run.exited, { code: 1, signal: null });
   t.match(run.stderr(), /^stackwarden: .*--wat.*\n$/);
 });
 
 t.test('check names file, line, column and what was expected', async t => {
-  const configDir = t.testdir({});
+  const configDir = testDir(t, {});
   await writeConfig(configDir);
   const fine = spawnStackwarden(configDir, { args: ['check'] });
   t.equal((await fine.exited).code, 0, fine.stderr());
@@ -51,7 +52,7 @@ t.test('check names file, line, column and what was expected', async t => {
 });
 
 t.test('a second host on the same directory, and a port in use', async t => {
-  const configDir = t.testdir({ a: {}, b: {} });
+  const configDir = testDir(t, { a: {}, b: {} });
   const port = await writeConfig(path.join(configDir, 'a'));
   const service = await startStackwarden(path.join(configDir, 'a'), port);
   const second = spawnStackwarden(path.join(configDir, 'a'));
@@ -78,7 +79,7 @@ t.test('a second host on the same directory, and a port in use', async t => {
 
 t.test('version and help are answered without any configuration', async t => {
   const { version } = JSON.parse(await readFile(new URL('../../package.json', import.meta.url), 'utf8'));
-  const configDir = t.testdir({});
+  const configDir = testDir(t, {});
   const ask = async (...args: string[]) => {
     const run = spawnStackwarden(configDir, { args });
     return { ...(await run.exited), stdout: run.stdout(), stderr: run.stderr() };
@@ -95,7 +96,7 @@ t.test('version and help are answered without any configuration', async t => {
 });
 
 t.test('plugins lists every one, the broken too, and check names what is broken', async t => {
-  const configDir = t.testdir({
+  const configDir = testDir(t, {
     plugins: {
       fine: { 'index.js': `export default { name: 'fine', host: '^1', setup () {} }` },
       broken: { 'index.js': `throw new Error('no luck')` },
@@ -118,7 +119,7 @@ t.test('plugins lists every one, the broken too, and check names what is broken'
 });
 
 t.test('health tells what is not well, and ends with 1', async t => {
-  const configDir = t.testdir({});
+  const configDir = testDir(t, {});
   const port = await writeConfig(configDir);
   const answers = ['{"status":"unhealthy","details":"Files is down"}', 'no JSON'];
   const server = createHttpServer((_request, response) => response.end(answers.shift()));

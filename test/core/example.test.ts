@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import path from 'node:path';
 import t from 'tap';
+import { testDir } from '../support/directory.ts';
 import { freePort, startStackwarden } from '../support/stackwarden.ts';
 import { until } from '../support/until.ts';
 
@@ -11,7 +12,7 @@ t.test('start --example in an empty directory', { timeout: 110_000 }, async t =>
   // Whether it is taken by this test or by anybody else makes no difference.
   await new Promise<void>(resolve => taken.once('error', () => resolve()).listen(8_081, '127.0.0.1', resolve));
   t.teardown(() => taken.close());
-  const configDir = t.testdir({});
+  const configDir = testDir(t, {});
   const port = await freePort();
   const running = await startStackwarden(configDir, port, {
     args: ['start', '--example'],

@@ -6,13 +6,14 @@ import t, { type Test } from 'tap';
 import { z } from 'zod';
 import { queryInteger, queryList } from '../../core/http/query.ts';
 import { answer, Problem } from '../../core/plugin.ts';
+import { testDir } from '../support/directory.ts';
 import { openEntrance, type TestEntrance, tokenAccess } from '../support/entrance.ts';
 import { until } from '../support/until.ts';
 
 const unauthorized = (detail: string) => new Problem(401, detail);
 
 async function open(t: Test, options: Parameters<typeof openEntrance>[1] = {}): Promise<TestEntrance> {
-  const entrance = await openEntrance(t.testdir(), options);
+  const entrance = await openEntrance(testDir(t), options);
   t.teardown(() => entrance.close());
   return entrance;
 }
@@ -398,7 +399,7 @@ t.test('what is no HTTP, and headers', async t => {
 
 t.test('port in use', async t => {
   const first = await open(t);
-  const second = await openEntrance(t.testdir());
+  const second = await openEntrance(testDir(t));
   await second.close();
   const wish = { host: '127.0.0.1', port: first.port, request: () => {}, upgrade: () => {} };
   await t.rejects(second.http.open(wish), {
@@ -414,7 +415,7 @@ t.test('port in use', async t => {
 });
 
 t.test('close lets requests end, then cuts', async t => {
-  const entrance = await openEntrance(t.testdir());
+  const entrance = await openEntrance(testDir(t));
   const { http, base } = entrance;
   const held: (() => void)[] = [];
   const handle = () => new Promise<string>(resolve => held.push(() => resolve('done')));
@@ -432,7 +433,7 @@ t.test('close lets requests end, then cuts', async t => {
   t.equal(await whole, 'done');
   await closed;
 
-  const cutter = await openEntrance(t.testdir());
+  const cutter = await openEntrance(testDir(t));
   cutter.http.addRoute('a', { method: 'GET', path: '/slow', summary: 'slow', handle });
   const lost = fetch(`${cutter.base}/slow`).catch(() => 'cut');
   await until(() => held.length === 2);

@@ -2,6 +2,7 @@
 import { chmod } from 'node:fs/promises';
 import path from 'node:path';
 import t from 'tap';
+import { testDir } from '../support/directory.ts';
 import { startHost } from '../support/host.ts';
 
 /** A healthy neighbour that must not notice anything. */
@@ -47,7 +48,7 @@ const cases: Record<string, { source: string; reason: RegExp }> = {
 
 for (const [name, { source, reason }] of Object.entries(cases)) {
   t.test(name, async t => {
-    const dir = t.testdir({ broken: { 'index.js': source }, neighbour: { 'index.js': neighbour } });
+    const dir = testDir(t, { broken: { 'index.js': source }, neighbour: { 'index.js': neighbour } });
     const setupMs = name.startsWith('hangs') ? 200 : 60_000;
     const app = await startHost({ pluginDirs: [dir], deadlines: { importMs: 60_000, setupMs } });
     t.teardown(() => app.stop());
@@ -65,7 +66,7 @@ for (const [name, { source, reason }] of Object.entries(cases)) {
 }
 
 t.test('an import that hangs', async t => {
-  const dir = t.testdir({
+  const dir = testDir(t, {
     broken: { 'index.js': `await new Promise(resolve => setTimeout(resolve, 600_000).unref())` },
     neighbour: { 'index.js': neighbour },
   });
@@ -78,7 +79,7 @@ t.test('an import that hangs', async t => {
 });
 
 t.test('an invalid section names the place and never the value, and is mended at run time', async t => {
-  const dir = t.testdir({
+  const dir = testDir(t, {
     broken: {
       'index.js': `export default { name: 'broken', host: '^1', config: z => z.object({ url: z.url() }), setup (host, config) {
         host.route({ method: 'GET', path: '/url', summary: 'x', handle: () => ({ url: config.url }) }) } }`,
@@ -97,7 +98,7 @@ t.test('needs and order', async t => {
   Object.assign(globalThis, { loadOrder: order });
   const plugin = (name: string, extra: string, body = '') =>
     `export default { name: '${name}', host: '^1', ${extra} setup (host) { globalThis.loadOrder.push('${name}'); ${body} } }`;
-  const dir = t.testdir({
+  const dir = testDir(t, {
     a: { 'index.js': plugin('a', `after: ['z'],`) },
     z: { 'index.js': plugin('z', '') },
     m: { 'index.js': plugin('m', `needs: ['a'],`) },
@@ -124,7 +125,7 @@ t.test('needs and order', async t => {
 });
 
 t.test('a folder that anyone may write is refused', async t => {
-  const dir = t.testdir({ broken: { 'index.js': neighbour.replaceAll('neighbour', 'broken') } });
+  const dir = testDir(t, { broken: { 'index.js': neighbour.replaceAll('neighbour', 'broken') } });
   await chmod(path.join(dir, 'broken'), 0o777);
   const app = await startHost({ pluginDirs: [dir] });
   t.teardown(() => app.stop());
@@ -134,7 +135,7 @@ t.test('a folder that anyone may write is refused', async t => {
 t.test('a name that is taken is refused, unless it is named as an override', async t => {
   const route = (text: string) => `export default { name: 'twin', host: '^1', setup (host) {
     host.route({ method: 'GET', path: '/twin', summary: 'x', handle: () => ({ from: '${text}' }) }) } }`;
-  const dir = t.testdir({ one: { twin: { 'index.js': route('one') } }, two: { twin: { 'index.js': route('two') } } });
+  const dir = testDir(t, { one: { twin: { 'index.js': route('one') } }, two: { twin: { 'index.js': route('two') } } });
   const pluginDirs = [path.join(dir, 'one'), path.join(dir, 'two')];
   const app = await startHost({ pluginDirs });
   t.same((await app.get('/twin')).body, { from: 'one' });
@@ -146,7 +147,7 @@ t.test('a name that is taken is refused, unless it is named as an override', asy
 });
 
 t.test('a required plugin that fails stops the start, with every cause in one error', async t => {
-  const dir = t.testdir({
+  const dir = testDir(t, {
     config: { 'index.js': `throw new Error('first cause')` },
     process: {
       'index.js': `export default { name: 'process', host: '^1', setup () { throw new Error('second cause') } }`,

@@ -8,6 +8,7 @@ import { findLevel, parseLevel, passes } from '../../core/log/levels.ts';
 import { createLogging } from '../../core/log/logging.ts';
 import { redact } from '../../core/log/redact.ts';
 import { RotatingFile, type RotatingFileOptions } from '../../core/log/rotating-file.ts';
+import { testDir } from '../support/directory.ts';
 
 t.test('redact', async t => {
   const secrets: [text: string, redacted: string][] = [
@@ -116,7 +117,7 @@ async function append(file: RotatingFile, text: string): Promise<boolean> {
 
 t.test('rotation', async t => {
   const today = formatDay(Date.now());
-  const dir = t.testdir({ 'app-other.log': 'of another program' });
+  const dir = testDir(t, { 'app-other.log': 'of another program' });
   const name = path.join(dir, 'app.log');
   const { file } = openFile({ file: name });
   for (const text of ['first line 1\n', 'second line\n', 'third line 3\n', 'fourth\n', 'fifth line 5\n']) {
@@ -135,7 +136,7 @@ t.test('rotation', async t => {
 });
 
 t.test('a file that others move, delete or cut', async t => {
-  const dir = t.testdir();
+  const dir = testDir(t);
   const name = path.join(dir, 'sub', 'app.log');
   const { file } = openFile({ file: name, rotation: () => ({ maxBytes: 1_000, keep: 2 }) });
   await append(file, 'one\n');
@@ -160,7 +161,7 @@ t.test('a disk that takes nothing', { skip: !existsSync('/dev/full') }, async t 
   t.equal(warned.length, 1, 'one warning a minute');
   t.match(warned[0], '5 bytes of log were dropped');
 
-  const dir = t.testdir({ blocked: 'a file, no folder' });
+  const dir = testDir(t, { blocked: 'a file, no folder' });
   const blocked = path.join(dir, 'blocked', 'app.log');
   const second = openFile({ file: blocked });
   t.notOk(await append(second.file, 'lost\n'));
@@ -171,7 +172,7 @@ t.test('a disk that takes nothing', { skip: !existsSync('/dev/full') }, async t 
 });
 
 t.test('a record after the end does not bring the file back', async t => {
-  const directory = path.join(t.testdir(), 'log');
+  const directory = path.join(testDir(t), 'log');
   const settings = { logLevel: 'INFO', httpLogLevel: 'INFO', maxBytes: 1e6, keep: 2, color: false } as const;
   const logging = await createLogging({
     directory,
@@ -193,7 +194,7 @@ t.test('a record after the end does not bring the file back', async t => {
 });
 
 t.test('the log as a whole', async t => {
-  const directory = path.join(t.testdir(), 'log');
+  const directory = path.join(testDir(t), 'log');
   const settings = { logLevel: 'INFO', httpLogLevel: 'ERROR', maxBytes: 1e6, keep: 2, color: false } as const;
   const logging = await createLogging({
     directory,

@@ -2,6 +2,7 @@
 import { readdir, readFile, rm } from 'node:fs/promises';
 import path from 'node:path';
 import t from 'tap';
+import { testDir } from '../support/directory.ts';
 import { startHost, type TestHost } from '../support/host.ts';
 import { until } from '../support/until.ts';
 
@@ -16,7 +17,7 @@ async function startWith(
   t: Pick<typeof import('tap')['t'], 'testdir' | 'teardown'>,
   plugins: Record<string, { 'index.js': string }>,
 ) {
-  const configDir = t.testdir({ plugins });
+  const configDir = testDir(t, { plugins });
   const app = await startHost({ configDir, config: {}, plugins: Object.keys(plugins) });
   t.teardown(() => app.stop());
   return { app, remove: (name: string) => rm(path.join(configDir, 'plugins', name), { recursive: true }) };

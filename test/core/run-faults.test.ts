@@ -2,12 +2,13 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import t from 'tap';
+import { testDir } from '../support/directory.ts';
 import { startHost } from '../support/host.ts';
 import { startStackwarden, writeConfig } from '../support/stackwarden.ts';
 import { until } from '../support/until.ts';
 
 t.test('a route that throws answers 500 with an id, and the log holds the cause under it', async t => {
-  const dir = t.testdir({
+  const dir = testDir(t, {
     faulty: {
       'index.js': `export default { name: 'faulty', host: '^1', setup (host) {
         host.route({ method: 'GET', path: '/boom', summary: 'x', handle () { throw new Error('the inner cause') } })
@@ -28,7 +29,7 @@ t.test('a route that throws answers 500 with an id, and the log holds the cause 
 t.test('taps, timers and jobs that throw are counted, and the others run', async t => {
   const seen: string[] = [];
   Object.assign(globalThis, { faultsSeen: seen });
-  const dir = t.testdir({
+  const dir = testDir(t, {
     'a-faulty': {
       'index.js': `export default { name: 'a-faulty', host: '^1', setup (host) {
         host.tap('host.ready', () => { throw new Error('tap') })
@@ -53,7 +54,7 @@ t.test('taps, timers and jobs that throw are counted, and the others run', async
 });
 
 t.test('a job runs once at a time, and a second caller gets the same result', async t => {
-  const dir = t.testdir({
+  const dir = testDir(t, {
     jobs: {
       'index.js': `export default { name: 'jobs', host: '^1', setup (host) {
         let runs = 0
@@ -77,7 +78,7 @@ t.test('a job runs once at a time, and a second caller gets the same result', as
 
 /** Runs the service with one third-party plugin in {config_dir}/plugins. */
 async function withPlugin(t: Pick<typeof import('tap')['t'], 'testdir' | 'teardown'>, source: string) {
-  const configDir = t.testdir({});
+  const configDir = testDir(t, {});
   const port = await writeConfig(configDir);
   await mkdir(path.join(configDir, 'plugins', 'wild'), { recursive: true });
   await writeFile(path.join(configDir, 'plugins', 'wild', 'index.js'), source);

@@ -3,6 +3,7 @@ import { connect } from 'node:net';
 import t, { type Test } from 'tap';
 import { WebSocket } from 'ws';
 import { Problem, type StreamClient } from '../../core/plugin.ts';
+import { testDir } from '../support/directory.ts';
 import { openEntrance, type TestEntrance, tokenAccess } from '../support/entrance.ts';
 import { until } from '../support/until.ts';
 
@@ -31,7 +32,7 @@ function dial(entrance: TestEntrance, path: string, headers: Record<string, stri
 }
 
 async function open(t: Test, options: Parameters<typeof openEntrance>[1] = {}): Promise<TestEntrance> {
-  const entrance = await openEntrance(t.testdir(), options);
+  const entrance = await openEntrance(testDir(t), options);
   t.teardown(() => entrance.close());
   return entrance;
 }
@@ -222,7 +223,7 @@ t.test('faults and withdrawal', async t => {
 });
 
 t.test('shutdown', async t => {
-  const entrance = await openEntrance(t.testdir());
+  const entrance = await openEntrance(testDir(t));
   entrance.http.addStream('a', { path: '/ws/a', summary: 'a', open: () => {} });
   const peer = dial(entrance, '/ws/a');
   await peer.opened;

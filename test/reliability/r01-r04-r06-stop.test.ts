@@ -6,6 +6,7 @@ import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import t from 'tap';
 import { bootId, identify, isAlive, readStat } from '../../plugins/process/proc-table.ts';
+import { testDir } from '../support/directory.ts';
 import { startHost } from '../support/host.ts';
 import { kid, lives, notedPid, pidOf, start, status, stop } from '../support/kids.ts';
 import { until } from '../support/until.ts';
@@ -17,7 +18,7 @@ for (const [rule, habit] of [
   ['a leader that ignores SIGTERM', 'ignore-term'],
 ] as const) {
   t.test(rule, async t => {
-    const dir = t.testdir({});
+    const dir = testDir(t, {});
     await chmod(dir, 0o777);
     const file = path.join(dir, 'pid');
     const app = await startHost({ config: { kid: kid('Kid', [habit, file]) } });
@@ -40,7 +41,7 @@ for (const [rule, habit] of [
 t.test(
   'R1: the leader ends by itself, and what it left in its group is ended before the status says stopped',
   async t => {
-    const dir = t.testdir({});
+    const dir = testDir(t, {});
     await chmod(dir, 0o777);
     const file = path.join(dir, 'pid');
     const app = await startHost({ config: { kid: kid('Kid', ['stubborn-child', file]) } });
@@ -104,7 +105,7 @@ t.test('R4: a recorded pid with another start time or boot is not adopted and ne
 });
 
 t.test('R6: a grandchild that holds the output does not hold the status up, and its lines are kept', async t => {
-  const dir = t.testdir({ log: {} });
+  const dir = testDir(t, { log: {} });
   await chmod(dir, 0o777);
   const file = path.join(dir, 'pid');
   const logFile = path.join(dir, 'log', 'kid.log');

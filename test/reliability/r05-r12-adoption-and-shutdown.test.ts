@@ -3,6 +3,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import t from 'tap';
 import { processesOf } from '../../plugins/process/proc-table.ts';
+import { testDir } from '../support/directory.ts';
 import { kid, lives } from '../support/kids.ts';
 import { type RunningStackwarden, startStackwarden, writeConfig } from '../support/stackwarden.ts';
 import { until } from '../support/until.ts';
@@ -24,7 +25,7 @@ const running = (service: RunningStackwarden, name: string) =>
   until(async () => (await ask(service, name)).status === 'running');
 
 t.test('R5: killed with SIGKILL and started again', async t => {
-  const configDir = t.testdir({});
+  const configDir = testDir(t, {});
   const port = await writeConfig(configDir, { kid: kid('Kid', ['calm'], { enabled: true }) });
   const first = await startStackwarden(configDir, port);
   await running(first, 'Kid');
@@ -45,7 +46,7 @@ t.test('R5: killed with SIGKILL and started again', async t => {
 });
 
 t.test('keep_services hands over on SIGTERM; without it everything stops', async t => {
-  const configDir = t.testdir({});
+  const configDir = testDir(t, {});
   const log_dir = path.join(configDir, 'log');
   const block = kid('Kid', ['calm'], { enabled: true });
   const keeping = await writeConfig(configDir, {
@@ -75,7 +76,7 @@ t.test('keep_services hands over on SIGTERM; without it everything stops', async
 });
 
 t.test('R12: a process that ignores SIGTERM is named each second and does not hold the end up', async t => {
-  const configDir = t.testdir({});
+  const configDir = testDir(t, {});
   const port = await writeConfig(configDir, {
     kid: kid('Stubborn Kid', ['ignore-term'], { enabled: true, stop_grace_seconds: 3 }),
   });
@@ -89,7 +90,7 @@ t.test('R12: a process that ignores SIGTERM is named each second and does not ho
 });
 
 t.test('R12: a second signal ends everything at once, with exit code 1', async t => {
-  const configDir = t.testdir({});
+  const configDir = testDir(t, {});
   const port = await writeConfig(configDir, {
     kid: kid('Kid', ['ignore-term'], { enabled: true, stop_grace_seconds: 600 }),
   });

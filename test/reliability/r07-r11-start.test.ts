@@ -3,12 +3,13 @@ import { chmod, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import t from 'tap';
 import { processesOf } from '../../plugins/process/proc-table.ts';
+import { testDir } from '../support/directory.ts';
 import { startHost } from '../support/host.ts';
 import { kid, pidOf, restart, start, status, stop } from '../support/kids.ts';
 import { until } from '../support/until.ts';
 
 t.test('R7: each way in which a program cannot be launched is told apart', async t => {
-  const dir = t.testdir({ 'not-executable': '#!/bin/sh\n', gone: '#!/nowhere/interpreter\n' });
+  const dir = testDir(t, { 'not-executable': '#!/bin/sh\n', gone: '#!/nowhere/interpreter\n' });
   await chmod(path.join(dir, 'gone'), 0o755);
   const block = (name: string, more: object) => ({ enabled: false, process_name: name, ...more });
   const app = await startHost({
@@ -84,7 +85,7 @@ t.test('R10: commands at the same time end in one process', async t => {
 });
 
 t.test('R11: a stop while a start waits cancels it, for good', async t => {
-  const dir = t.testdir({});
+  const dir = testDir(t, {});
   const wanted = path.join(dir, 'appears-later');
   const app = await startHost({ config: { kid: kid('Kid', ['calm'], { wait_for_dir: wanted }) } });
   t.teardown(() => app.stop());

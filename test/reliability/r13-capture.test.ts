@@ -7,6 +7,7 @@ import { promisify } from 'node:util';
 import fc from 'fast-check';
 import t from 'tap';
 import { completeBytes, MAX_LINE_BYTES, toLines } from '../../plugins/process/output-lines.ts';
+import { testDir } from '../support/directory.ts';
 import { startHost } from '../support/host.ts';
 import { kid, start, status } from '../support/kids.ts';
 import { until } from '../support/until.ts';
@@ -20,7 +21,7 @@ async function numbers(directory: string, base: string): Promise<number[]> {
 }
 
 t.test('deleted and renamed while it is written', async t => {
-  const logDir = t.testdir({});
+  const logDir = testDir(t, {});
   await chmod(logDir, 0o755);
   const file = path.join(logDir, 'ticker.log');
   const ticker = ['sh', '-c', 'i=0; while :; do echo number $i; i=$((i+1)); sleep 0.02; done'];
@@ -41,7 +42,7 @@ t.test('deleted and renamed while it is written', async t => {
 });
 
 t.test('a flood is captured whole, and what was consumed is given back to the disk', async t => {
-  const logDir = t.testdir({});
+  const logDir = testDir(t, {});
   const lines = 400_000;
   const app = await startHost({
     config: {

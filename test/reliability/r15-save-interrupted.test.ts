@@ -6,6 +6,7 @@ import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import t from 'tap';
+import { testDir } from '../support/directory.ts';
 import { startHost } from '../support/host.ts';
 
 const saver = fileURLToPath(new URL('../support/config-saver.ts', import.meta.url));
@@ -13,7 +14,7 @@ const KILLS = 15;
 const MAX_DELAY_MS = 60;
 
 t.test('killed again and again while saving', async t => {
-  const configDir = t.testdir({});
+  const configDir = testDir(t, {});
   const file = path.join(configDir, 'stackwarden.json');
   await writeFile(file, JSON.stringify({ dumb: { count: 0, filler: '0' } }));
   let last = 0;

@@ -6,6 +6,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import t from 'tap';
+import { testDir } from '../support/directory.ts';
 import { startHost, type TestHost } from '../support/host.ts';
 import { writeConfig } from '../support/stackwarden.ts';
 import { until } from '../support/until.ts';
@@ -54,7 +55,7 @@ t.test('with no watches left', async t => {
     t.comment('user name spaces are not permitted here');
     return;
   }
-  const configDir = t.testdir({});
+  const configDir = testDir(t, {});
   const port = await writeConfig(configDir, { tz: 'start' });
   const child = spawn(
     'unshare',

@@ -3,6 +3,7 @@ import { connect } from 'node:net';
 import t from 'tap';
 import { WebSocket } from 'ws';
 import type { StreamClient } from '../../core/plugin.ts';
+import { testDir } from '../support/directory.ts';
 import { openEntrance } from '../support/entrance.ts';
 import { until } from '../support/until.ts';
 
@@ -20,7 +21,7 @@ const handshake = [
 
 for (const readsAfterwards of [false, true]) {
   t.test(readsAfterwards ? 'it reads again: it learns why' : 'it never reads again: it is cut', async t => {
-    const entrance = await openEntrance(t.testdir());
+    const entrance = await openEntrance(testDir(t));
     t.teardown(() => entrance.close());
     const clients = new Map<string, StreamClient>();
     let disposed = 0;

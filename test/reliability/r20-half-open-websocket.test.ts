@@ -4,6 +4,7 @@ import { connect, createServer, type Server, type Socket } from 'node:net';
 import t, { type Test } from 'tap';
 import { WebSocket } from 'ws';
 import type { StreamClient } from '../../core/plugin.ts';
+import { testDir } from '../support/directory.ts';
 import { openEntrance } from '../support/entrance.ts';
 import { until } from '../support/until.ts';
 
@@ -46,7 +47,7 @@ async function openLink(t: Test, targetPort: number): Promise<Link> {
 }
 
 async function openStream(t: Test, pingMs: number) {
-  const entrance = await openEntrance(t.testdir(), { pingMs });
+  const entrance = await openEntrance(testDir(t), { pingMs });
   t.teardown(() => entrance.close());
   const clients: StreamClient[] = [];
   entrance.http.addStream('a', { path: '/ws/a', summary: 'a', open: client => void clients.push(client) });

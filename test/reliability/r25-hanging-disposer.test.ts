@@ -1,11 +1,12 @@
 // R25: a plugin whose disposer hangs does not hold the exit up beyond its deadline.
 import t from 'tap';
+import { testDir } from '../support/directory.ts';
 import { startHost } from '../support/host.ts';
 
 t.test('the stop ends, the other disposers run in reverse order, and the fault is counted', async t => {
   const order: string[] = [];
   Object.assign(globalThis, { disposalOrder: order });
-  const dir = t.testdir({
+  const dir = testDir(t, {
     first: {
       'index.js': `export default { name: 'first', host: '^1', setup () { return () => { globalThis.disposalOrder.push('first') } } }`,
     },

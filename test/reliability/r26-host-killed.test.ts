@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { chmod, mkdir, readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import t from 'tap';
+import { testDir } from '../support/directory.ts';
 import { startStackwarden, writeConfig } from '../support/stackwarden.ts';
 import { until } from '../support/until.ts';
 
@@ -36,7 +37,7 @@ t.test(
   'every child keeps its pid, none is blocked, and every line stands exactly once in its log',
   { timeout: 240_000 },
   async t => {
-    const configDir = t.testdir({ 'writer.cjs': writer, results: {} });
+    const configDir = testDir(t, { 'writer.cjs': writer, results: {} });
     await chmod(configDir, 0o755);
     await chmod(path.join(configDir, 'results'), 0o777);
     const logDir = path.join(configDir, 'log');

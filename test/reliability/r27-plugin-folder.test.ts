@@ -2,6 +2,7 @@
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import t from 'tap';
+import { testDir } from '../support/directory.ts';
 import { startHost } from '../support/host.ts';
 import { until } from '../support/until.ts';
 
@@ -20,7 +21,7 @@ export default { name: 'guest', host: '^1', async setup (host) {
 } }`;
 
 t.test('added, changed, broken, mended, removed', async t => {
-  const dir = t.testdir({ neighbour: { 'index.js': neighbour } });
+  const dir = testDir(t, { neighbour: { 'index.js': neighbour } });
   const app = await startHost({ pluginDirs: [dir] });
   t.teardown(() => app.stop());
   const failures: number[] = [];

@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import jwt from 'jsonwebtoken';
 import t from 'tap';
+import { testDir } from '../support/directory.ts';
 import { pluginsDir, startHost, type TestHost } from '../support/host.ts';
 
 const USER = { username: 'first', password: 'correct horse' };
@@ -158,7 +159,7 @@ for (const [how, broken] of [
         await writeFile(path.join(directory, 'auth', 'index.js'), broken);
       }
     }
-    const configDir = t.testdir({ 'users.json': JSON.stringify({ enabled: true, users: [] }) });
+    const configDir = testDir(t, { 'users.json': JSON.stringify({ enabled: true, users: [] }) });
     const config = { dumb: { plugins: { required: ['config'] } } };
     const app = await startHost({ configDir, config, pluginDirs: [directory] });
     t.teardown(() => app.stop());

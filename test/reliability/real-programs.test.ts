@@ -5,6 +5,7 @@ import { createRequire } from 'node:module';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import t from 'tap';
+import { testDir } from '../support/directory.ts';
 import { startHost } from '../support/host.ts';
 import { lives, pidOf, restart, start, status, stop } from '../support/kids.ts';
 import { freePort } from '../support/stackwarden.ts';
@@ -21,7 +22,7 @@ t.test('PostgreSQL: initdb, start, stop by SIGINT, restart', async t => {
     initdb: string;
     postgres: string;
   };
-  const directory = t.testdir({});
+  const directory = testDir(t, {});
   await chmod(directory, 0o755);
   const data = path.join(directory, 'data');
   await mkdir(data, { mode: 0o700 });
@@ -69,7 +70,7 @@ t.test('PostgreSQL: initdb, start, stop by SIGINT, restart', async t => {
 });
 
 t.test('a web server: ports and health', async t => {
-  const directory = t.testdir({ 'index.html': 'hello' });
+  const directory = testDir(t, { 'index.html': 'hello' });
   await chmod(directory, 0o755);
   const app = await startHost({
     config: {

@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import PQueue from 'p-queue';
 import t from 'tap';
+import { testDir } from '../support/directory.ts';
 import { pluginsDir, startHost } from '../support/host.ts';
 import { writeConfig } from '../support/stackwarden.ts';
 import { until } from '../support/until.ts';
@@ -53,7 +54,7 @@ for (const name of names) {
     t.teardown(() => rm(outDir, { recursive: true }));
     t.match(stdout, `left out: ${name}`);
     t.same((await readdir(path.join(outDir, 'plugins'))).sort(), kept);
-    const configDir = t.testdir({});
+    const configDir = testDir(t, {});
     const port = await writeConfig(configDir);
     const base = `http://127.0.0.1:${port}`;
     const child = spawn(process.execPath, ['core/main.js', 'start', '--config-dir', configDir], {
@@ -86,7 +87,7 @@ t.test('what cannot be built is one line', async t => {
       (error: { stderr: string }) => error.stderr,
     );
   t.match(await failureOf(['--plugins', 'nope']), /^there is no plugin 'nope'; there are .*\n$/);
-  const foreign = t.testdir({ 'letter.txt': 'mine' });
+  const foreign = testDir(t, { 'letter.txt': 'mine' });
   t.match(await failureOf(['--out', foreign]), /holds files that are no earlier build/);
   t.equal(await readFile(path.join(foreign, 'letter.txt'), 'utf8'), 'mine');
 });

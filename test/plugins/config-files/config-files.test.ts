@@ -4,6 +4,7 @@ import { chmod, link, mkdir, readdir, readFile, rm, stat, symlink, truncate, wri
 import path from 'node:path';
 import { promisify } from 'node:util';
 import t, { type Test } from 'tap';
+import { testDir } from '../../support/directory.ts';
 import { startHost, type TestHost } from '../../support/host.ts';
 import { kid, start } from '../../support/kids.ts';
 
@@ -13,7 +14,7 @@ const TEXT = '# mine\nport: 80   # here\nname: a\n';
 async function open(
   t: Test,
 ): Promise<{ app: TestHost; dir: string; file: string; call: Call; point: (at: string) => Promise<void> }> {
-  const root = t.testdir({
+  const root = testDir(t, {
     own: { 'service.yaml': TEXT, 'service.json': '{"a": 1}', 'bad.json': '{"a": ', 'x.toml': 'a = 1' },
     outside: { 'secret.json': '{"a": 1}' },
   });

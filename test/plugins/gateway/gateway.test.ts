@@ -6,6 +6,7 @@ import path from 'node:path';
 import t, { type Test } from 'tap';
 import { WebSocket } from 'ws';
 import type { Listener } from '../../../core/http/listener.ts';
+import { testDir } from '../../support/directory.ts';
 import { openEntrance, type TestEntrance } from '../../support/entrance.ts';
 import { until } from '../../support/until.ts';
 
@@ -45,7 +46,7 @@ async function open(t: Test, staticDir = ''): Promise<Gated> {
 }
 
 t.test('the API below /api', { skip: !isHere }, async t => {
-  t.testdir();
+  testDir(t);
   const { native, get, send } = await open(t);
   const echo = ({ query }: { query: unknown }) => query ?? 'root';
   const { z } = await import('zod');
@@ -71,7 +72,7 @@ t.test('the API below /api', { skip: !isHere }, async t => {
 });
 
 t.test('pages of other origins', { skip: !isHere }, async t => {
-  t.testdir();
+  testDir(t);
   const { native, listener, send, get } = await open(t);
   native.http.addRoute('a', { method: 'POST', path: '/x', summary: 'x', handle: () => 1 });
   native.http.addRoute('a', { method: 'GET', path: '/x', summary: 'x', handle: () => 1 });
@@ -101,7 +102,7 @@ t.test('pages of other origins', { skip: !isHere }, async t => {
 });
 
 t.test('without a console', { skip: !isHere }, async t => {
-  t.testdir();
+  testDir(t);
   const { get, send } = await open(t);
   const page = await get('/');
   t.equal(page.status, 200);
@@ -112,7 +113,7 @@ t.test('without a console', { skip: !isHere }, async t => {
 });
 
 t.test('a static console', { skip: !isHere }, async t => {
-  const dir = t.testdir({
+  const dir = testDir(t, {
     secret: 'secret',
     console: { 'index.html': '<h1>', 'app.js': 'run()', 'empty.txt': '', sub: { 'index.html': 'sub', 'a b.css': 'x' } },
     console2: { 'x.txt': 'sibling' },

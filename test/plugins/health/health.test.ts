@@ -3,6 +3,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import t, { type Test } from 'tap';
 import type { HealthReport, ProcessSnapshot, StartupPhase } from '../../../plugins/process/contract.ts';
+import { testDir } from '../../support/directory.ts';
 import { pluginsDir, startHost } from '../../support/host.ts';
 
 interface Situation {
@@ -18,7 +19,7 @@ const block = (process_name: string, enabled = true) => ({ enabled, process_name
 /** A host whose supervisor says what the test says. */
 async function start(t: Test) {
   const situation: Situation = { phase: 'ready', failures: {}, processes: [], authentication: false, broken: false };
-  const dir = path.join(t.testdir({}), 'supervisor');
+  const dir = path.join(testDir(t, {}), 'supervisor');
   await mkdir(dir);
   await writeFile(
     path.join(dir, 'index.mjs'),
@@ -67,7 +68,7 @@ t.test('without processes', async t => {
 });
 
 t.test('with a configuration that cannot be read', async t => {
-  const host = await startHost({ plugins: ['health'], configDir: t.testdir({ 'stackwarden.json': '{"dumb":' }) });
+  const host = await startHost({ plugins: ['health'], configDir: testDir(t, { 'stackwarden.json': '{"dumb":' }) });
   t.teardown(() => host.stop());
   const { status, body } = await host.get('/health');
   t.match({ status, body }, { status: 200, body: { status: 'unhealthy', details: /stackwarden\.json/ } });

@@ -5,6 +5,7 @@ import path from 'node:path';
 import fc from 'fast-check';
 import t from 'tap';
 import { type LogPage, type PageRequest, readPage } from '../../../plugins/logs/log-page.ts';
+import { testDir } from '../../support/directory.ts';
 
 const start: PageRequest = { cursor: undefined, tailBytes: 1_024, fileId: undefined, ownLog: false };
 
@@ -17,7 +18,7 @@ function after({ cursor, fileId }: LogPage, tailBytes = 1_024): Partial<PageRequ
 }
 
 t.test('pieces join to the text that was written', async t => {
-  const file = path.join(t.testdir(), 'a.log');
+  const file = path.join(testDir(t), 'a.log');
   const piece = fc.oneof(fc.string({ unit: 'grapheme', maxLength: 40 }), fc.constant('\n'), fc.constant('ä\n€\n'));
   await fc.assert(
     fc.asyncProperty(fc.array(piece, { maxLength: 25 }), async pieces => {
@@ -43,7 +44,7 @@ t.test('pieces join to the text that was written', async t => {
 
 t.test('any cursor, tail and file id give whole lines of the file and a cursor inside it', async t => {
   const lines = Array.from({ length: 400 }, (_, i) => `line ${i} ${'é'.repeat(i % 30)}`);
-  const file = path.join(t.testdir({ 'a.log': `${lines.join('\n')}\nunfinished` }), 'a.log');
+  const file = path.join(testDir(t, { 'a.log': `${lines.join('\n')}\nunfinished` }), 'a.log');
   const whole = new Set(lines);
   const { size, fileId } = await read(file);
   const request = fc.record({
@@ -72,7 +73,7 @@ t.test('any cursor, tail and file id give whole lines of the file and a cursor i
 });
 
 t.test('a rotated, cut or overtaken file starts anew', async t => {
-  const dir = t.testdir({ 'a.log': 'one\ntwo\n' });
+  const dir = testDir(t, { 'a.log': 'one\ntwo\n' });
   const file = path.join(dir, 'a.log');
   const first = await read(file);
   t.match(first, { chunk: 'one\ntwo\n', cursor: 8, size: 8, reset: true, fileId: /^[0-9a-f]+:[0-9a-f]+$/ });
@@ -90,7 +91,7 @@ t.test('a rotated, cut or overtaken file starts anew', async t => {
 });
 
 t.test('secrets cannot escape through the seams', async t => {
-  const file = path.join(t.testdir({ 'a.log': 'first\npassword: hun' }), 'a.log');
+  const file = path.join(testDir(t, { 'a.log': 'first\npassword: hun' }), 'a.log');
   const page = await read(file);
   t.equal(page.chunk, 'first\n');
   await appendFile(file, 'ter2\nnext\n');
@@ -99,7 +100,7 @@ t.test('secrets cannot escape through the seams', async t => {
 });
 
 t.test('a line longer than the piece is cut', async t => {
-  const file = path.join(t.testdir({ 'a.log': 'y'.repeat(3_000) }), 'a.log');
+  const file = path.join(testDir(t, { 'a.log': 'y'.repeat(3_000) }), 'a.log');
   const page = await read(file);
   t.match(page, { chunk: 'y'.repeat(1_024), cursor: 3_000, reset: true });
   await appendFile(file, '\nnext\n');
@@ -109,14 +110,14 @@ t.test('a line longer than the piece is cut', async t => {
 t.test('the own log starts at its newest banner', async t => {
   const banner = 'Apr 2, 2025 10:04:01 - INFO - host: Stackwarden 1.0.0 starts\n';
   const text = `${banner}old\n${banner}new\n`;
-  const file = path.join(t.testdir({ 'a.log': text }), 'a.log');
+  const file = path.join(testDir(t, { 'a.log': text }), 'a.log');
   t.equal((await read(file, { ownLog: true })).chunk, `${banner}new\n`);
   t.equal((await read(file)).chunk, text);
   t.equal((await read(file, { ownLog: true, cursor: 0 })).chunk, text, 'only without a cursor');
 });
 
 t.test('what is no regular file is an empty page', async t => {
-  const dir = t.testdir({ 'a.log': 'text\n', folder: {}, 'link.log': t.fixture('symlink', 'a.log') });
+  const dir = testDir(t, { 'a.log': 'text\n', folder: {}, 'link.log': t.fixture('symlink', 'a.log') });
   execFileSync('mkfifo', [path.join(dir, 'pipe.log')]);
   const nothing = { size: 0, cursor: 0, chunk: '', reset: true, fileId: null };
   for (const name of ['absent.log', 'folder', 'link.log', 'pipe.log', 'a.log/b']) {

@@ -2,6 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import t from 'tap';
+import { testDir } from '../../support/directory.ts';
 import { startHost } from '../../support/host.ts';
 import { kid, start } from '../../support/kids.ts';
 import { until } from '../../support/until.ts';
@@ -11,7 +12,7 @@ const JSON_LINE =
 const COMMON_LINE = '203.0.113.9 - - [02/Jan/2026:03:04:05 +0000] "GET /web HTTP/1.1" 200 12';
 
 t.test('access_log_file', async t => {
-  const logDir = t.testdir({});
+  const logDir = testDir(t, {});
   const script = `echo starting; echo '${JSON_LINE}'; echo '${COMMON_LINE}'; echo '{"level":"info"}'; exec sleep 1000`;
   const app = await startHost({
     config: {

@@ -11,6 +11,7 @@ import {
   runWithAutoRestart as run,
   untilCounters,
 } from '../../support/auto-restart.ts';
+import { testDir } from '../../support/directory.ts';
 import { pidOf, restart, start, status, stop } from '../../support/kids.ts';
 import { until } from '../../support/until.ts';
 
@@ -106,7 +107,7 @@ t.test('a stop by hand cancels what is pending, a start by hand forgives', async
 });
 
 t.test('a stop by hand during an attempt ends it without a failure', async t => {
-  const missing = path.join(t.testdir({}), 'missing');
+  const missing = path.join(testDir(t, {}), 'missing');
   const { app, count } = await run(t, block(), policy());
   await start(app, NAME);
   await app.post('/config', { process_name: NAME, updates: { wait_for_dir: missing } });

@@ -6,6 +6,7 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import t from 'tap';
 import { mountPoints } from '../../../plugins/process/mount-table.ts';
+import { testDir } from '../../support/directory.ts';
 import { startHost, type TestHost } from '../../support/host.ts';
 import { kid, start, status } from '../../support/kids.ts';
 import { freePort } from '../../support/stackwarden.ts';
@@ -55,7 +56,7 @@ t.test('a port of the product itself never moves', async t => {
 });
 
 t.test('the frontend is started first and is told where the service is', async t => {
-  const file = path.join(t.testdir({}), 'seen');
+  const file = path.join(testDir(t, {}), 'seen');
   await writeFile(file, '');
   if (isRoot) await chown(file, 65_534, 65_534);
   const app = await startHost({
@@ -90,7 +91,7 @@ t.test('the frontend is started first and is told where the service is', async t
 });
 
 t.test('env_copy', async t => {
-  const dir = t.testdir({ source: 'A=1\n' });
+  const dir = testDir(t, { source: 'A=1\n' });
   const block = (name: string, source: string) =>
     kid(name, ['calm'], { env_copy: { source: path.join(dir, source), destination: path.join(dir, `${name}.env`) } });
   const app = await startHost({
@@ -114,7 +115,7 @@ t.test('env_copy', async t => {
 });
 
 t.test('logs go back to the service user', { skip: isRoot ? false : 'only root may give files away' }, async t => {
-  const dir = t.testdir({ log: { 'kid.log': 'old\n' } });
+  const dir = testDir(t, { log: { 'kid.log': 'old\n' } });
   const file = path.join(dir, 'log', 'kid.log');
   await chown(file, 1_234, 1_234);
   const app = await startHost({ config: { dumb: { log_dir: path.join(dir, 'log') } } });
@@ -127,7 +128,7 @@ t.test(
   'a mount that its provider left behind is taken off',
   { skip: isRoot ? false : 'only root may mount' },
   async t => {
-    const directory = path.join(t.testdir({}), 'remote');
+    const directory = path.join(testDir(t, {}), 'remote');
     await mkdir(directory);
     t.teardown(() => run('umount', ['--lazy', directory]).catch(() => undefined));
     // A user-space file system whose server dies without taking it off.
@@ -154,7 +155,7 @@ t.test(
 
 t.test('a database server that runs already', async t => {
   // Whatever works in the data directory and is named by its pid file is the server.
-  const dir = t.testdir({ good: {}, unclear: {} });
+  const dir = testDir(t, { good: {}, unclear: {} });
   const servers = ['good', 'unclear'].map(name => {
     const cwd = path.join(dir, name);
     const child = execFile('sleep', ['1000'], { cwd });

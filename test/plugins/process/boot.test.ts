@@ -4,6 +4,7 @@ import { createServer } from 'node:http';
 import path from 'node:path';
 import t, { type Test } from 'tap';
 import type { ProcessEventType } from '../../../plugins/process/contract.ts';
+import { testDir } from '../../support/directory.ts';
 import { recordEvents } from '../../support/events.ts';
 import { startHost, type TestHost } from '../../support/host.ts';
 import { start, status, stop } from '../../support/kids.ts';
@@ -71,7 +72,7 @@ t.test('without services the start becomes ready', async t => {
 });
 
 t.test('the phases, one after the other', async t => {
-  const wanted = path.join(t.testdir({}), 'wanted');
+  const wanted = path.join(testDir(t, {}), 'wanted');
   const { told, port } = await healthServer(t);
   const { app, count } = await boot(t, {
     one: sleeper('One', { wait_for_dir: wanted, health: { path: '/', port } }),
@@ -166,7 +167,7 @@ t.test('not ready in time', async t => {
 });
 
 t.test('a wait without an end does not keep the start from coming to an end', async t => {
-  const wanted = path.join(t.testdir({}), 'wanted');
+  const wanted = path.join(testDir(t, {}), 'wanted');
   const { app } = await boot(t, { one: sleeper('One', { wait_for_dir: wanted }) }, { readiness_timeout_seconds: 0 });
   t.match(await untilPhase(app, 'degraded'), { failures: { One: 'not ready in time' } });
   t.match(await status(app, 'One'), { status: 'starting', health_reason: `Waiting for directory ${wanted}` });
@@ -177,7 +178,7 @@ t.test('a wait without an end does not keep the start from coming to an end', as
 
 t.test('dependencies start first, one that fails or waits for what comes later holds nobody up', async t => {
   const { port, url } = await healthServer(t);
-  const provided = path.join(t.testdir({}), 'provided');
+  const provided = path.join(testDir(t, {}), 'provided');
   const after = (name: string) => ({ wait_for_url: { url, process_name: name } });
   const { app, names } = await boot(t, {
     third: sleeper('Third', after('Second')),
@@ -204,7 +205,7 @@ t.test('dependencies start first, one that fails or waits for what comes later h
 
 t.test('services that wait for each other are started in file order, with a warning', async t => {
   const { url } = await healthServer(t);
-  const logDir = t.testdir({});
+  const logDir = testDir(t, {});
   const after = (name: string) => ({ wait_for_url: { url, process_name: name } });
   const recorder = await recordEvents(t);
   const app = await startHost({

@@ -2,6 +2,7 @@
 import { chmod, mkdir, readdir, readFile, stat, utimes, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import t, { type Test } from 'tap';
+import { testDir } from '../../support/directory.ts';
 import { startHost } from '../../support/host.ts';
 import { start, status, stop } from '../../support/kids.ts';
 import { until } from '../../support/until.ts';
@@ -16,7 +17,7 @@ const speaker = (processName: string, script: string, more: object = {}) => ({
 });
 
 async function logDirOf(t: Test): Promise<string> {
-  const dir = t.testdir({});
+  const dir = testDir(t, {});
   await chmod(dir, 0o755);
   return dir;
 }

@@ -3,6 +3,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { createServer, type RequestListener } from 'node:http';
 import path from 'node:path';
 import t, { type Test } from 'tap';
+import { testDir } from '../../support/directory.ts';
 import { pluginsDir, startHost, type TestHost } from '../../support/host.ts';
 import { start, status } from '../../support/kids.ts';
 import { freePort } from '../../support/stackwarden.ts';
@@ -203,7 +204,7 @@ t.test('every configured port must accept, those of the environment too', async 
 });
 
 t.test('probes that plugins contribute, with a marker or a key that the answer must have', async t => {
-  const dir = t.testdir({});
+  const dir = testDir(t, {});
   const folder = path.join(dir, 'probes');
   await mkdir(folder);
   await writeFile(

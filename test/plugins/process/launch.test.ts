@@ -5,13 +5,14 @@ import path from 'node:path';
 import fc from 'fast-check';
 import t from 'tap';
 import { splitCommand } from '../../../plugins/process/command-words.ts';
+import { testDir } from '../../support/directory.ts';
 import { startHost } from '../../support/host.ts';
 import { kid, start, status } from '../../support/kids.ts';
 import { freePort } from '../../support/stackwarden.ts';
 import { until } from '../../support/until.ts';
 
 t.test('arguments, environment, user and directory', async t => {
-  const dir = t.testdir({ log: {} });
+  const dir = testDir(t, { log: {} });
   const logFile = path.join(dir, 'log', 'kid.log');
   const app = await startHost({
     config: {

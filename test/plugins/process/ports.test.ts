@@ -3,6 +3,7 @@ import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import path from 'node:path';
 import t, { type Test } from 'tap';
+import { testDir } from '../../support/directory.ts';
 import { startHost, type TestHost } from '../../support/host.ts';
 import { kid, pidOf, restart, start, status } from '../../support/kids.ts';
 import { freePort } from '../../support/stackwarden.ts';
@@ -37,7 +38,7 @@ async function ownLog(logDir: string): Promise<string> {
 }
 
 t.test('a foreign listener keeps its port, on any family; all that changed is saved at once and said', async t => {
-  const logDir = t.testdir({});
+  const logDir = testDir(t, {});
   const taken = await occupy(t);
   const takenWeb = await occupy(t, '0.0.0.0');
   const free = await freePort();

@@ -2,6 +2,7 @@
 import { chmod, readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import t, { type Test } from 'tap';
+import { testDir } from '../../support/directory.ts';
 import { startHost } from '../../support/host.ts';
 import { pidOf, start } from '../../support/kids.ts';
 import { startStackwarden, writeConfig } from '../../support/stackwarden.ts';
@@ -19,7 +20,7 @@ grep -E '^(Uid|Gid|Groups):' /proc/$$/status | tr '\\t' ' ' | sed 's/: */=/'
 echo end; exec sleep 600`;
 
 async function run(t: Test, services: Record<string, object>, root: object = {}) {
-  const dir = t.testdir({ work: {} });
+  const dir = testDir(t, { work: {} });
   await chmod(dir, 0o755);
   await chmod(path.join(dir, 'work'), 0o755);
   const block = (name: string, more: object) => ({
@@ -65,7 +66,7 @@ t.test('umask, session and directory', async t => {
 });
 
 t.test('no descriptor of the host is passed on, nor one that the host was given', async t => {
-  const configDir = t.testdir({});
+  const configDir = testDir(t, {});
   const sleeper = { enabled: true, process_name: 'Kid', command: ['sleep', '600'], stop_grace_seconds: 1 };
   const port = await writeConfig(configDir, { kid: sleeper });
   const host = await startStackwarden(configDir, port, { openDescriptor: 40 });

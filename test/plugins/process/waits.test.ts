@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import t from 'tap';
+import { testDir } from '../../support/directory.ts';
 import { startHost } from '../../support/host.ts';
 import { kid, start, status, stop } from '../../support/kids.ts';
 import { freePort } from '../../support/stackwarden.ts';
@@ -22,7 +23,7 @@ async function serve(listener: RequestListener): Promise<{ server: Server; base:
 }
 
 t.test('a directory and a port that come later', async t => {
-  const dir = t.testdir({});
+  const dir = testDir(t, {});
   const wanted = path.join(dir, 'later');
   const port = await freePort();
   const app = await startHost({
