@@ -107,7 +107,7 @@ class RunningHost implements StackwardenHost {
     this.#options = options;
     this.#deadlines = { importMs: 2_000, setupMs: 10_000, disposeMs: 5_000, ...options.deadlines };
     this.#coreHooks = declareCoreHooks(this.#hooks);
-    for (const point of ['config.schema', 'config.block']) this.#contributions.list(point);
+    for (const point of ['config.schema', 'config.block', 'config.template']) this.#contributions.list(point);
     this.stopped = new Promise(resolve => {
       this.#resolveStopped = resolve;
     });

@@ -8,7 +8,7 @@ import type { HookRegistry } from './hooks.ts';
 import type { HttpServer } from './http/server.ts';
 import { createJob } from './jobs/job.ts';
 import { repeat, schedule } from './jobs/schedule.ts';
-import type { ConfigSection, Disposer, Host, Paths, PluginReport } from './plugin.ts';
+import type { BlockTemplate, ConfigSection, Disposer, Host, Paths, PluginReport } from './plugin.ts';
 import { Problem } from './problem.ts';
 import type { Scope } from './scope.ts';
 import type { ServiceRegistry } from './services.ts';
@@ -66,6 +66,7 @@ export function createPluginHost(shared: Registries, scope: Scope): Host {
       own(shared.contributions.add(plugin, point, key, value));
       if (point === 'config.schema') own(shared.config.addSection(value as ConfigSection));
       if (point === 'config.block') own(shared.config.addBlockSchema(key, (value as { schema: never }).schema));
+      if (point === 'config.template') own(shared.config.addTemplate(value as BlockTemplate));
     },
     contributions: point => shared.contributions.list(point) as never,
     provide(name, service) {

@@ -56,6 +56,8 @@ export interface Contributions {
   'config.schema': ConfigSection;
   /** Schema of the named blocks of one config key, or with the key `*` of every named block. */
   'config.block': { readonly schema: z.ZodType };
+  /** What a named block holds where the file says nothing. */
+  'config.template': BlockTemplate;
 }
 
 /** One implementation of a thing that others call. Owners add theirs by declaration merging. */
@@ -85,6 +87,16 @@ export interface ConfigSection {
   /** Path below the root, for example `['dumb', 'startup']`. */
   readonly path: readonly string[];
   readonly schema: z.ZodType;
+}
+
+/** The default of one named block. */
+export interface BlockTemplate {
+  /** Path below the root; `[key, 'instances', name]` is a template for every instance of the key. */
+  readonly path: readonly string[];
+  /** The block, for an instance that of the given name. */
+  block(instance: string): Record<string, unknown>;
+  /** What the root key was called once. */
+  readonly formerKey?: string;
 }
 
 /** What an update would make of the configuration, before it is accepted. */

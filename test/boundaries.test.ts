@@ -9,7 +9,7 @@ const IMPORT =
   /^(import|export)\s+(type\s+)?[^'";]*?from\s+'([^']+)'|^import\s+'([^']+)'|\bawait import\('([^']+)'\)/gm;
 const MAX_INDEX_LINES = 120;
 /** A home directory, an address of a private network, a name that only one network knows. */
-const PRIVATE = /\/(home|Users)\/[a-z]|\b(10|192\.168)\.\d+\.\d+\.\d+|\.(lan|internal|localdomain)\b/;
+const PRIVATE = /\/(home|Users)\/[a-z]|\b(10|192\.168)\.\d+\.\d+\.\d+(?!\d|\/\d)|\.(lan|internal|localdomain)\b/;
 
 async function sources(directory: string): Promise<{ file: string; text: string }[]> {
   const entries = await readdir(path.join(rootDir, directory), { recursive: true, withFileTypes: true });

@@ -1,5 +1,5 @@
 // The environment layer: values of the configuration that secret files, the process environment or `.env` override.
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { parseEnv } from 'node:util';
 import type { Logger } from '../plugin.ts';
@@ -14,13 +14,19 @@ export interface Environment {
 
 export function openEnvironment(configDir: string, env: NodeJS.ProcessEnv, log: Logger): Environment {
   const dotEnv = readDotEnv(path.join(configDir, '.env'), log);
-  const secrets = new Map<string, string | undefined>();
+  const secrets = readSecrets();
   return {
-    read(name) {
-      if (!secrets.has(name)) secrets.set(name, readText(path.join(SECRETS_DIR, name))?.trimEnd());
-      return [secrets.get(name), env[name], dotEnv[name]].find(value => value !== undefined && value.trim() !== '');
-    },
+    read: name =>
+      [secrets.get(name), env[name], dotEnv[name]].find(value => value !== undefined && value.trim() !== ''),
   };
+}
+
+function readSecrets(): ReadonlyMap<string, string | undefined> {
+  try {
+    return new Map(readdirSync(SECRETS_DIR).map(name => [name, readText(path.join(SECRETS_DIR, name))?.trimEnd()]));
+  } catch {
+    return new Map();
+  }
 }
 
 function readDotEnv(file: string, log: Logger): Readonly<Record<string, string | undefined>> {
@@ -50,15 +56,26 @@ function variableName(configPath: ConfigPath): string {
     .replaceAll(/[^A-Z0-9_]/g, '_');
 }
 
-/** The edits that the environment makes to a tree; only leaves that exist can be overridden. */
-export function environmentEdits(root: unknown, environment: Environment, log: Logger): ConfigEdit[] {
+/**
+ * The edits that the environment makes to a tree; only leaves that exist can be overridden. `formerKeys` gives the former
+ * name of a root key, whose variables still count where there are none under the present name.
+ */
+export function environmentEdits(
+  root: unknown,
+  environment: Environment,
+  formerKeys: ReadonlyMap<string, string>,
+  log: Logger,
+): ConfigEdit[] {
   const edits: ConfigEdit[] = [];
   const visit = (value: unknown, configPath: ConfigPath): void => {
     if (isObject(value) && Object.keys(value).length > 0) {
       for (const [key, member] of Object.entries(value)) visit(member, [...configPath, key]);
       return;
     }
-    const name = variableName(configPath);
+    const [rootKey = '', ...rest] = configPath;
+    const former = formerKeys.get(rootKey);
+    const names = [configPath, ...(former === undefined ? [] : [[former, ...rest]])].map(variableName);
+    const name = names.find(candidate => environment.read(candidate) !== undefined) ?? '';
     const text = environment.read(name);
     if (text === undefined) return;
     const converted = convert(text, value, configPath.at(-1) ?? '');

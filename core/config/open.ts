@@ -4,7 +4,7 @@ import { copyFile, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import PQueue from 'p-queue';
 import type { z } from 'zod';
-import type { ConfigCandidate, ConfigSection, Logger } from '../plugin.ts';
+import type { BlockTemplate, ConfigCandidate, ConfigSection, Logger } from '../plugin.ts';
 import { Problem } from '../problem.ts';
 import { findBlocks, foldName, matchBlock } from './blocks.ts';
 import { editText } from './edit.ts';
@@ -47,6 +47,7 @@ export interface OpenConfig {
   readonly store: ConfigStore;
   addSection(section: ConfigSection): () => void;
   addBlockSchema(key: string, schema: z.ZodType): () => void;
+  addTemplate(template: BlockTemplate): () => void;
   /** Throws a Problem to refuse an update. */
   onCheck(check: (candidate: ConfigCandidate) => Promise<void>): void;
   onChanged(listener: (change: ConfigChange) => Promise<void>): void;
@@ -75,6 +76,14 @@ export async function openConfig(options: OpenConfigOptions): Promise<OpenConfig
   return config;
 }
 
+/** Everything that follows from the layers and the schema. */
+interface Computed {
+  readonly root: Readonly<ConfigObject>;
+  readonly blocks: readonly NamedBlock[];
+  readonly disabledBlocks: ReadonlyMap<string, string>;
+  readonly revision: string;
+}
+
 interface Loaded {
   readonly value: ConfigObject;
   readonly state: ConfigState;
@@ -93,13 +102,10 @@ class MainConfig implements OpenConfig, ConfigStore {
   #fileValue: ConfigObject = {};
   #overlay: ConfigEdit[] = [];
   #environmentEdits: ConfigEdit[] = [];
-  #root: Readonly<ConfigObject> = {};
-  #blocks: readonly NamedBlock[] = [];
-  #disabledBlocks: ReadonlyMap<string, string> = new Map();
+  #computed: Computed | undefined;
   #state: ConfigState = 'valid';
   #stateReason: string | null = null;
   readonly #masked = new WeakMap<ConfigObject, unknown>();
-  #revision = '';
   #check: ((candidate: ConfigCandidate) => Promise<void>) | undefined;
   #changed: ((change: ConfigChange) => Promise<void>) | undefined;
   #unwatch: (() => Promise<void>) | undefined;
@@ -123,7 +129,7 @@ class MainConfig implements OpenConfig, ConfigStore {
   }
 
   get disabledBlocks(): ReadonlyMap<string, string> {
-    return this.#disabledBlocks;
+    return this.#current().disabledBlocks;
   }
 
   get file(): string {
@@ -131,7 +137,7 @@ class MainConfig implements OpenConfig, ConfigStore {
   }
 
   get revision(): string {
-    return this.#revision;
+    return this.#current().revision;
   }
 
   async load(): Promise<void> {
@@ -142,7 +148,7 @@ class MainConfig implements OpenConfig, ConfigStore {
       found = await readConfigText(this.#file);
     }
     if (found === null) {
-      this.#compute();
+      this.#computed = undefined;
       return;
     }
     this.#file = found.file;
@@ -152,27 +158,27 @@ class MainConfig implements OpenConfig, ConfigStore {
     this.#fileValue = value;
     this.#state = state;
     this.#stateReason = reason;
-    this.#compute();
+    this.#computed = undefined;
     if (state === 'valid') await this.#keepBackup(found);
-    for (const name of duplicateNames(this.#blocks)) {
+    for (const name of duplicateNames(this.blocks())) {
       this.#options.log.warn(`two entries of ${this.#file} are named '${name}'; the first is used`);
     }
   }
 
   root(): Readonly<ConfigObject> {
-    return this.#root;
+    return this.#current().root;
   }
 
   get(at: string | readonly string[]): unknown {
-    return valueAt(this.#root, typeof at === 'string' ? at.split('.') : at);
+    return valueAt(this.root(), typeof at === 'string' ? at.split('.') : at);
   }
 
   blocks(): readonly NamedBlock[] {
-    return this.#blocks;
+    return this.#current().blocks;
   }
 
   findBlock(processName: string): NamedBlock | undefined {
-    return matchBlock(this.#blocks, processName);
+    return matchBlock(this.blocks(), processName);
   }
 
   masked(value: unknown): unknown {
@@ -186,7 +192,7 @@ class MainConfig implements OpenConfig, ConfigStore {
   }
 
   jsonSchema(): ConfigObject {
-    return this.#schema.jsonSchema(this.#blocks);
+    return this.#schema.jsonSchema(this.blocks());
   }
 
   blockSchema(block: NamedBlock): ConfigObject | undefined {
@@ -199,6 +205,10 @@ class MainConfig implements OpenConfig, ConfigStore {
 
   addBlockSchema(key: string, schema: z.ZodType): () => void {
     return this.#withSchemaChange(this.#schema.addBlock(key, schema));
+  }
+
+  addTemplate(template: BlockTemplate): () => void {
+    return this.#withSchemaChange(this.#schema.addTemplate(template));
   }
 
   onCheck(check: (candidate: ConfigCandidate) => Promise<void>): void {
@@ -241,14 +251,14 @@ class MainConfig implements OpenConfig, ConfigStore {
     const after = this.#effective(fileValue, overlay);
     this.#refuseNewIssues(after);
     const warnings: string[] = [];
-    await this.#check?.({ before: this.#root, after, processName: block?.processName, persist, warnings });
+    await this.#check?.({ before: this.root(), after, processName: block?.processName, persist, warnings });
 
     if (written.length > 0) await this.#write(written);
-    const before = this.#root;
+    const before = this.root();
     this.#fileValue = fileValue;
     this.#overlay = overlay;
-    this.#compute();
-    const changed = changedPaths(before, this.#root);
+    this.#computed = undefined;
+    const changed = changedPaths(before, this.root());
     const overridden = written.filter(edit => this.#overrideOf(edit) !== undefined).map(edit => edit.path.join('.'));
     await this.#announce({ paths: changed, processName: block?.processName, actor, persisted: persist });
     return {
@@ -257,7 +267,7 @@ class MainConfig implements OpenConfig, ConfigStore {
       overridden,
       restartRequired: changed.filter(changedPath => needsRestart(changedPath)),
       warnings,
-      revision: this.#revision,
+      revision: this.revision,
     };
   }
 
@@ -283,7 +293,7 @@ class MainConfig implements OpenConfig, ConfigStore {
     this.#fileValue = value;
     this.#state = 'valid';
     this.#stateReason = null;
-    this.#compute();
+    this.#computed = undefined;
   }
 
   async #reread(): Promise<void> {
@@ -295,13 +305,13 @@ class MainConfig implements OpenConfig, ConfigStore {
       this.#options.log.error(`a change of the configuration file is not used: ${value}`);
       return;
     }
-    const before = this.#root;
+    const before = this.root();
     this.#text = found.text;
     this.#fileValue = value;
     this.#state = 'valid';
     this.#stateReason = null;
-    this.#compute();
-    const paths = changedPaths(before, this.#root);
+    this.#computed = undefined;
+    const paths = changedPaths(before, this.root());
     if (paths.length > 0) {
       this.#options.log.info(`the configuration file was changed outside: ${paths.length} values`);
       await this.#announce({ paths, processName: undefined, actor: 'file', persisted: true });
@@ -311,7 +321,7 @@ class MainConfig implements OpenConfig, ConfigStore {
   #globalEdits(updates: ConfigObject): ConfigEdit[] {
     const known = this.#schema.rootKeys();
     for (const [key, value] of Object.entries(updates)) {
-      if (known.has(key) || Object.hasOwn(this.#root, key) || isProcessBlock(value)) continue;
+      if (known.has(key) || Object.hasOwn(this.root(), key) || isProcessBlock(value)) continue;
       throw new Problem(400, `'${key}' is neither a known section nor a process block with process_name and command`);
     }
     return this.#resolve(editsOf(updates));
@@ -341,7 +351,7 @@ class MainConfig implements OpenConfig, ConfigStore {
   }
 
   #unmask(value: unknown, at: readonly string[]): unknown {
-    if (value === MASK) return valueAt(this.#root, at);
+    if (value === MASK) return valueAt(this.root(), at);
     if (!isObject(value)) return value;
     return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, this.#unmask(member, [...at, key])]));
   }
@@ -353,15 +363,15 @@ class MainConfig implements OpenConfig, ConfigStore {
   /** A submitted value that equals what the environment gives is no wish to store it. */
   #equalsOverride(edit: ConfigEdit): boolean {
     return (
-      this.#overrideOf(edit) !== undefined && changedPaths(valueAt(this.#root, edit.path), edit.value).length === 0
+      this.#overrideOf(edit) !== undefined && changedPaths(valueAt(this.root(), edit.path), edit.value).length === 0
     );
   }
 
   #refuseNewIssues(after: Readonly<ConfigObject>): void {
-    const before = new Set(this.#allIssues(this.#root).map(describeIssue));
+    const before = new Set(this.#allIssues(this.root()).map(describeIssue));
     const [issue] = this.#allIssues(after).filter(candidate => !before.has(describeIssue(candidate)));
     if (issue !== undefined) throw new Problem(400, describeIssue(issue));
-    const [twice] = duplicateNames(findBlocks(after)).filter(name => !duplicateNames(this.#blocks).includes(name));
+    const [twice] = duplicateNames(findBlocks(after)).filter(name => !duplicateNames(this.blocks()).includes(name));
     if (twice !== undefined) throw new Problem(400, `the process_name '${twice}' is already in use`);
   }
 
@@ -384,12 +394,18 @@ class MainConfig implements OpenConfig, ConfigStore {
   }
 
   #effective(fileValue: ConfigObject, overlay: readonly ConfigEdit[]): ConfigObject {
-    const merged = merge(this.#schema.defaults(), fileValue);
-    this.#environmentEdits = environmentEdits(merged, this.#environment, this.#options.log);
+    const merged = merge(this.#schema.defaults(fileValue), fileValue);
+    this.#environmentEdits = environmentEdits(merged, this.#environment, this.#schema.formerKeys(), this.#options.log);
     return [...this.#environmentEdits, ...overlay].reduce<unknown>(withEdit, merged) as ConfigObject;
   }
 
-  #compute(): void {
+  /** Computed when it is asked for: plugins add many things one after the other. */
+  #current(): Computed {
+    this.#computed ??= this.#compute();
+    return this.#computed;
+  }
+
+  #compute(): Computed {
     let root = this.#effective(this.#fileValue, this.#overlay);
     const disabled = new Map<string, string>();
     for (const block of findBlocks(root)) {
@@ -398,17 +414,19 @@ class MainConfig implements OpenConfig, ConfigStore {
       disabled.set(block.processName, describeIssue(issue));
       root = withEdit(root, { path: [...block.path, 'enabled'], value: false }) as ConfigObject;
     }
-    this.#disabledBlocks = disabled;
-    this.#root = deepFreeze(root);
-    this.#blocks = findBlocks(root);
-    this.#revision = createHash('sha256').update(JSON.stringify(root)).digest('hex').slice(0, 16);
+    return {
+      root: deepFreeze(root),
+      blocks: findBlocks(root),
+      disabledBlocks: disabled,
+      revision: createHash('sha256').update(JSON.stringify(root)).digest('hex').slice(0, 16),
+    };
   }
 
   #withSchemaChange(withdraw: () => void): () => void {
-    this.#compute();
+    this.#computed = undefined;
     return () => {
       withdraw();
-      this.#compute();
+      this.#computed = undefined;
     };
   }
 
@@ -420,7 +438,7 @@ class MainConfig implements OpenConfig, ConfigStore {
   #parseUsable(found: ConfigText): ConfigObject | string {
     try {
       const value = parseConfig(found);
-      const [issue] = this.#schema.fatalIssues(merge(this.#schema.defaults(), value) as ConfigObject);
+      const [issue] = this.#schema.fatalIssues(merge(this.#schema.defaults(value), value) as ConfigObject);
       return issue === undefined ? value : `${found.file}: ${describeIssue(issue)}`;
     } catch (error) {
       return (error as Error).message;

@@ -1,7 +1,7 @@
 // The schema of the whole configuration: the host's own part, and what plugins add to it at run time.
 import { z } from 'zod';
-import type { ConfigSection } from '../plugin.ts';
-import { type ConfigPath, isObject, valueAt, withEdit } from './layers.ts';
+import type { BlockTemplate, ConfigSection } from '../plugin.ts';
+import { type ConfigPath, isObject, merge, valueAt, withEdit } from './layers.ts';
 import type { ConfigObject, NamedBlock } from './store.ts';
 
 const names = z.array(z.string());
@@ -68,6 +68,8 @@ export interface SchemaIssue {
 export class ConfigSchema {
   readonly #sections = new Set<ConfigSection>();
   readonly #blocks = new Map<string, z.ZodType>();
+  readonly #templates = new Map<string, BlockTemplate>();
+  readonly #jsonSchemas = new WeakMap<z.ZodType, ConfigObject>();
 
   addSection(section: ConfigSection): () => void {
     const other = [...this.#sections].find(({ path }) => path.join('.') === section.path.join('.'));
@@ -82,12 +84,33 @@ export class ConfigSchema {
     return () => this.#blocks.delete(key);
   }
 
+  addTemplate(template: BlockTemplate): () => void {
+    const place = template.path.join('.');
+    if (this.#templates.has(place)) throw new Error(`the template of ${place} is already owned`);
+    this.#templates.set(place, template);
+    return () => this.#templates.delete(place);
+  }
+
+  /** Former names of root keys, by present name. */
+  formerKeys(): ReadonlyMap<string, string> {
+    return new Map(
+      [...this.#templates.values()].flatMap(({ path: [key = ''], formerKey }) =>
+        formerKey === undefined ? [] : [[key, formerKey] as const],
+      ),
+    );
+  }
+
   /** What stands where the file says nothing. */
-  defaults(): ConfigObject {
+  defaults(file: Readonly<ConfigObject>): ConfigObject {
     let defaults: unknown = rootSchema.parse({});
     for (const { path, schema } of this.#sections) {
       const parsed = schema.safeParse({});
       if (parsed.success) defaults = withEdit(defaults, { path, value: parsed.data });
+    }
+    for (const template of this.#templates.values()) {
+      for (const [path, block] of blocksOf(template, file)) {
+        defaults = withEdit(defaults, { path, value: merge(block, valueAt(defaults, path)) });
+      }
     }
     return defaults as ConfigObject;
   }
@@ -123,7 +146,10 @@ export class ConfigSchema {
   /** undefined when nobody contributed a schema for it. */
   blockJsonSchema({ configKey, path }: NamedBlock): ConfigObject | undefined {
     const own = valueAtSchema(this.#productJsonSchema(), path);
-    const schemas = [...this.#schemasOf(configKey).map(toJsonSchema), ...(own === undefined ? [] : [own])];
+    const schemas = [
+      ...this.#schemasOf(configKey).map(schema => this.#toJsonSchema(schema)),
+      ...(own === undefined ? [] : [own]),
+    ];
     if (schemas.length === 0) return undefined;
     const properties = Object.assign({}, ...schemas.map(propertiesOf)) as ConfigObject;
     return { ...Object.assign({}, ...schemas), properties, additionalProperties: true } as ConfigObject;
@@ -151,13 +177,32 @@ export class ConfigSchema {
   }
 
   #productJsonSchema(): ConfigObject {
-    let schema: unknown = toJsonSchema(rootSchema);
+    let schema: unknown = this.#toJsonSchema(rootSchema);
     for (const section of this.#sections) {
       const path = section.path.flatMap(key => ['properties', key]);
-      schema = withEdit(schema, { path, value: toJsonSchema(section.schema) });
+      schema = withEdit(schema, { path, value: this.#toJsonSchema(section.schema) });
     }
     return schema as ConfigObject;
   }
+
+  #toJsonSchema(schema: z.ZodType): ConfigObject {
+    const known = this.#jsonSchemas.get(schema) ?? toJsonSchema(schema);
+    this.#jsonSchemas.set(schema, known);
+    return known;
+  }
+}
+
+/**
+ * The blocks that a template gives to a file, by path. Each instance that the file has gets the instance's own, and a
+ * file without instances the template's. A block of one's own under the key of instances stays as it is.
+ */
+function blocksOf({ path, block }: BlockTemplate, file: Readonly<ConfigObject>): [ConfigPath, ConfigObject][] {
+  const [key = '', instances, name = ''] = path;
+  if (instances !== 'instances') return [[path, block(name)]];
+  const own = file[key];
+  if (isObject(own) && own.process_name !== undefined) return [];
+  const existing = isObject(own) && isObject(own.instances) ? Object.keys(own.instances) : [];
+  return (existing.length === 0 ? [name] : existing).map(instance => [[key, instances, instance], block(instance)]);
 }
 
 function issuesOf(schema: z.ZodType, value: unknown, path: ConfigPath): SchemaIssue[] {

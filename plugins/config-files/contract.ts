@@ -1,4 +1,5 @@
 // What a format of configuration files is: one folder contributes one or more of them.
+import type { NamedBlock } from '#core';
 
 export type FileObject = Record<string, unknown>;
 
@@ -35,8 +36,29 @@ export interface ConfigFormat {
   readUpdate(text: string): TextUpdate;
 }
 
+/** What a file of a service must hold. */
+export interface WantedFile {
+  /** Text of a file that is missing; undefined: it is left missing. */
+  readonly seed: string | undefined;
+  readonly values: FileObject;
+  /** Set only where the file has nothing. */
+  readonly initial: FileObject;
+  /** Permission bits of a file that is made. */
+  readonly mode: number;
+  /** Who a file that is made belongs to; null: the host. */
+  readonly owner: { readonly uid: number; readonly gid: number } | null;
+}
+
+export interface ServiceFileWriter {
+  /** Brings one file of a service to hold what it must; everything else in it stays. Throws a Problem. */
+  ensure(block: NamedBlock, file: string, wanted: WantedFile): Promise<void>;
+}
+
 declare module '#core' {
   interface Contributions {
     'config.format': ConfigFormat;
+  }
+  interface Services {
+    'config.files': ServiceFileWriter;
   }
 }

@@ -1,5 +1,6 @@
 // The configuration files of the services themselves: read, and changed in place without touching anything else.
 import { definePlugin, Problem } from '#core';
+import type {} from '../service-templates/contract.ts';
 import { ServiceFiles } from './service-file.ts';
 import * as wire from './wire.ts';
 
@@ -12,15 +13,18 @@ export default definePlugin({
 
   setup(host) {
     const store = host.use('config.store');
+    const formats = host.contributions('config.format');
     const files = new ServiceFiles(
-      () => [...host.contributions('config.format').values()],
+      () => [...formats.values()],
       () => ({
         configDir: host.paths.configDir,
         mainFile: store.file,
         dataRoot: store.get('data_root'),
         fileRoots: store.get('dumb.api_service.file_roots'),
+        templateFile: configKey => host.find('service.templates')?.get(configKey)?.block.config_file,
       }),
     );
+    host.provide('config.files', files);
 
     host.route({
       method: 'POST',

@@ -34,6 +34,8 @@ export interface Places {
   readonly mainFile: string;
   readonly dataRoot: unknown;
   readonly fileRoots: unknown;
+  /** The file that the template of a kind of service names, which may lie outside its `config_dir`. */
+  templateFile(configKey: string): unknown;
 }
 
 /** The file a block names, and what it really is. */
@@ -44,20 +46,36 @@ export interface CheckedFile {
 }
 
 /** Throws a Problem: 400 without a usable name, 404 when it is missing, 403 when it may not be opened, 503 on a dead mount. */
-export async function checkPath({ block, processName }: NamedBlock, places: Places): Promise<CheckedFile> {
-  const named = nameOf(block.config_file);
-  if (named === undefined) throw new Problem(400, `${processName} has no config_file`);
-  if (!path.isAbsolute(named) || named.includes('\0'))
-    throw new Problem(400, `config_file of ${processName} must be an absolute path`);
-  await lookFromOutside(named);
-  const file = await realpath(named);
-  const roots = await realRoots([block.config_dir, places.configDir, places.dataRoot, ...listOf(places.fileRoots)]);
-  const isInside = roots.some(root => file.startsWith(root + path.sep));
-  if (!isInside || (await isOwn(file, places))) throw refused();
+export async function checkPath(
+  block: NamedBlock,
+  places: Places,
+  named: unknown = block.block.config_file,
+): Promise<CheckedFile> {
+  const wanted = nameOf(named);
+  if (wanted === undefined) throw new Problem(400, `${block.processName} has no config_file`);
+  if (!path.isAbsolute(wanted) || wanted.includes('\0'))
+    throw new Problem(400, `config_file of ${block.processName} must be an absolute path`);
+  await lookFromOutside(wanted);
+  const file = await realpath(wanted);
+  await confirmPlace(file, block, places);
   const found = await stat(file);
   // A second name of a file may lie anywhere.
   if (!found.isFile() || found.nlink > 1) throw refused();
   return { file, device: found.dev, inode: found.ino };
+}
+
+/** Throws a Problem 403 when a real path lies outside the places of a service, or is the product's own. */
+export async function confirmPlace(file: string, { block, configKey }: NamedBlock, places: Places): Promise<void> {
+  const fromTemplate = places.templateFile(configKey);
+  const roots = await realRoots([
+    block.config_dir,
+    typeof fromTemplate === 'string' ? path.dirname(fromTemplate) : undefined,
+    places.configDir,
+    places.dataRoot,
+    ...listOf(places.fileRoots),
+  ]);
+  const isInside = roots.some(root => file.startsWith(root + path.sep));
+  if (!isInside || (await isOwn(file, places))) throw refused();
 }
 
 /** Opens the checked file itself: what was put in its place meanwhile is refused. */

@@ -1,11 +1,11 @@
 // Reads and changes a service's own configuration file. The invariant: what is written parses to exactly what was meant.
 import { createHash } from 'node:crypto';
-import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
+import { lchown, mkdir, readdir, realpath, rm, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { type NamedBlock, Problem, writeFileAtomic } from '#core';
-import type { ConfigFormat, EditMode, FileObject } from './contract.ts';
-import { type CheckedFile, checkPath, confirmPath, openChecked, type Places } from './path-safety.ts';
+import type { ConfigFormat, EditMode, FileObject, ServiceFileWriter, WantedFile } from './contract.ts';
+import { type CheckedFile, checkPath, confirmPath, confirmPlace, openChecked, type Places } from './path-safety.ts';
 
 const MAX_BYTES = 5 * 1024 * 1024;
 const KEPT_VERSIONS = 5;
@@ -25,7 +25,7 @@ export interface ReadFile {
   readonly revision: string;
 }
 
-export class ServiceFiles {
+export class ServiceFiles implements ServiceFileWriter {
   readonly #formats: () => readonly ConfigFormat[];
   readonly #places: () => Places;
   /** One update at a time per file. */
@@ -44,15 +44,48 @@ export class ServiceFiles {
   }
 
   async update(block: NamedBlock, update: FileUpdate): Promise<{ changed: number; revision: string }> {
-    const checked = await checkPath(block, this.#places());
-    const before = this.#locks.get(checked.file) ?? Promise.resolve();
-    const work = before.then(() => this.#update(block, update));
-    const settled = work.catch(() => undefined);
-    this.#locks.set(checked.file, settled);
+    const { file } = await checkPath(block, this.#places());
+    return this.#alone(file, () => this.#update(block, update));
+  }
+
+  async ensure(block: NamedBlock, file: string, wanted: WantedFile): Promise<void> {
+    if (!(await isThere(file))) {
+      if (wanted.seed === undefined) return;
+      await this.#create(block, file, { ...wanted, seed: wanted.seed });
+    }
+    const checked = await checkPath(block, this.#places(), file);
+    await this.#alone(checked.file, async () => {
+      const format = this.#formatOf(checked.file);
+      const { text } = await readText(checked);
+      const values = mergeOver(missingIn(format.parse(text), wanted.initial), wanted.values);
+      const edited = format.edit(text, values, 'merge');
+      if (edited.text === text) return;
+      confirmValues(format, edited.text, format.readBack?.(values, text) ?? values, 'merge');
+      await this.#write(block, checked, text, edited.text);
+    });
+  }
+
+  async #alone<Result>(file: string, work: () => Promise<Result>): Promise<Result> {
+    const running = (this.#locks.get(file) ?? Promise.resolve()).then(work);
+    const settled = running.catch(() => undefined);
+    this.#locks.set(file, settled);
     try {
-      return await work;
+      return await running;
     } finally {
-      if (this.#locks.get(checked.file) === settled) this.#locks.delete(checked.file);
+      if (this.#locks.get(file) === settled) this.#locks.delete(file);
+    }
+  }
+
+  async #create(block: NamedBlock, file: string, { seed, mode, owner }: WantedFile & { seed: string }): Promise<void> {
+    const directory = path.dirname(file);
+    const made = await mkdir(directory, { recursive: true });
+    const place = path.join(await realpath(directory), path.basename(file));
+    await confirmPlace(place, block, this.#places());
+    await writeFileAtomic(place, seed, { mode });
+    if (owner === null) return;
+    await lchown(place, owner.uid, owner.gid);
+    for (let parent = directory; made !== undefined && parent.startsWith(made); parent = path.dirname(parent)) {
+      await lchown(parent, owner.uid, owner.gid);
     }
   }
 
@@ -141,6 +174,34 @@ function confirmValues(format: ConfigFormat, text: string, values: FileObject, m
   }
   const same = mode === 'replace' ? isDeepStrictEqual(found, values) : contains(found, values);
   if (!same) throw new Problem(500, 'The edited file would not hold what was sent, so it was not written');
+}
+
+async function isThere(file: string): Promise<boolean> {
+  return stat(file).then(
+    () => true,
+    () => false,
+  );
+}
+
+/** The part of `wanted` for which `found` has nothing. */
+function missingIn(found: unknown, wanted: FileObject): FileObject {
+  const has = (key: string): boolean => isObject(found) && Object.hasOwn(found, key) && found[key] !== null;
+  return Object.fromEntries(
+    Object.entries(wanted).flatMap(([key, value]) => {
+      if (!has(key)) return [[key, value]];
+      const rest = isObject(value) ? missingIn((found as FileObject)[key], value) : {};
+      return Object.keys(rest).length === 0 ? [] : [[key, rest]];
+    }),
+  );
+}
+
+function mergeOver(lower: FileObject, upper: FileObject): FileObject {
+  const merged = { ...lower };
+  for (const [key, value] of Object.entries(upper)) {
+    const under = merged[key];
+    merged[key] = isObject(under) && isObject(value) ? mergeOver(under, value) : value;
+  }
+  return merged;
 }
 
 function contains(found: unknown, wanted: unknown): boolean {

@@ -131,11 +131,11 @@ export interface StartupService {
 export interface ProcessProbe {
   readonly configKey: string;
   readonly path: string;
-  readonly portKey?: string;
+  readonly portKey?: string | undefined;
   /** The body must hold this text. */
-  readonly marker?: string;
+  readonly marker?: string | undefined;
   /** The JSON body must have this key. */
-  readonly jsonKey?: string;
+  readonly jsonKey?: string | undefined;
 }
 
 /** Defaults of the stop policy of one config key. */

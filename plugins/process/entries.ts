@@ -1,6 +1,7 @@
 // A process as clients see it: what the configuration says about it and its live status, in wire form.
 import { z } from 'zod';
 import type { ConfigStore, Host, NamedBlock } from '#core';
+import type {} from '../service-templates/contract.ts';
 import type { ProcessStatus } from './contract.ts';
 import type { Supervisor } from './supervisor.ts';
 
@@ -80,15 +81,17 @@ export class ProcessEntries {
     const { repo_owner: owner, repo_name: repository } = block;
     const named = typeof owner === 'string' && typeof repository === 'string' && owner !== '' && repository !== '';
     const current: ProcessStatus = this.#supervisor.get(processName)?.status ?? 'stopped';
+    const template = this.#host.find('service.templates')?.get(configKey);
+    const kindName = template?.displayName ?? path[0];
     return {
-      name: path.includes('instances') ? `${path[0]} ${key}` : processName,
+      name: path.includes('instances') ? `${kindName} ${key}` : (template?.displayName ?? processName),
       process_name: processName,
       enabled: block.enabled === true,
       version: configKey === 'dumb_api_service' ? this.#host.version : null,
       key,
       config_key: configKey,
-      repo_url: named ? `https://github.com/${owner}/${repository}` : null,
-      sponsorship_url: null,
+      repo_url: named ? `https://github.com/${owner}/${repository}` : (template?.links.repository ?? null),
+      sponsorship_url: template?.links.sponsorship ?? null,
       supports_manual_update: false,
       update_status: null,
       status: current,

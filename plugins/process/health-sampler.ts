@@ -1,7 +1,7 @@
 // The one place where running processes are probed: at most once in five seconds each, eight at a time, answers kept.
 import PQueue from 'p-queue';
 import type { Host } from '#core';
-import type { HealthReport, ProcessSnapshot } from './contract.ts';
+import type { HealthReport, ProcessProbe, ProcessSnapshot } from './contract.ts';
 import { checkHealth, report } from './health-check.ts';
 
 const INTERVAL_MS = 5_000;
@@ -19,6 +19,7 @@ interface Sample {
 export class HealthSampler {
   readonly #host: Host;
   readonly #list: () => readonly ProcessSnapshot[];
+  readonly #probes: ReadonlyMap<string, ProcessProbe>;
   readonly #samples = new Map<string, Sample>();
   readonly #running = new Map<string, Promise<void>>();
   readonly #queue = new PQueue({ concurrency: AT_ONCE });
@@ -26,6 +27,7 @@ export class HealthSampler {
   constructor(host: Host, list: () => readonly ProcessSnapshot[]) {
     this.#host = host;
     this.#list = list;
+    this.#probes = host.contributions('process.probe');
     host.every(INTERVAL_MS, () => this.#sampleAll());
   }
 
@@ -103,8 +105,7 @@ export class HealthSampler {
   async #probe({ processName, pid }: ProcessSnapshot): Promise<void> {
     const block = this.#host.use('config.store').findBlock(processName);
     if (block === undefined || pid === null) return;
-    const probes = this.#host.contributions('process.probe').values();
-    const health = await checkHealth(block, probes, this.#host.fetch).catch((error: unknown) =>
+    const health = await checkHealth(block, this.#probes.values(), this.#host.fetch).catch((error: unknown) =>
       report('degraded', 'the health check itself failed', {
         probe: 'none',
         error_type: error instanceof Error ? error.name : 'Error',

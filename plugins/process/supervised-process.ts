@@ -12,6 +12,7 @@ import type {
   ProcessStatus,
   StartOutcome,
   StartTrigger,
+  StopPolicy,
 } from './contract.ts';
 import { copyEnvironmentFile } from './env-copy.ts';
 import type { ExitWatch } from './exit-watch.ts';
@@ -40,6 +41,7 @@ export interface Supervision {
   onExited(snapshot: ProcessSnapshot, exit: ExitRecord): void;
   onEvent(type: ProcessEventType, processName: string, reason: string | null): void;
   ownsLogFile(file: string): boolean;
+  stopPolicy(configKey: string): StopPolicy | undefined;
 }
 
 interface Running {
@@ -397,10 +399,8 @@ export class SupervisedProcess {
     return typeof file === 'string' && file !== '' && this.#with.ownsLogFile(file) ? file : null;
   }
 
-  #stopPolicy() {
-    return [...this.#with.host.contributions('process.stop-policy').values()].find(
-      policy => policy.configKey === this.#block.configKey,
-    );
+  #stopPolicy(): StopPolicy | undefined {
+    return this.#with.stopPolicy(this.#block.configKey);
   }
 
   #stopSignal(): NodeJS.Signals {

@@ -5,6 +5,7 @@ import { type Host, type NamedBlock, Problem } from '#core';
 import { bootOrder } from './boot-order.ts';
 import { CaptureThread } from './capture-thread.ts';
 import type {
+  BootDependencies,
   HealthReport,
   ProcessEventType,
   ProcessSnapshot,
@@ -12,6 +13,7 @@ import type {
   StartOutcome,
   StartTrigger,
   StartupReport,
+  StopPolicy,
 } from './contract.ts';
 import { findDatabaseServer } from './database-server.ts';
 import { ExitWatch } from './exit-watch.ts';
@@ -28,7 +30,8 @@ const API_KEY = 'dumb_api_service';
 const FRONTEND_KEY = 'dumb_frontend';
 const DATABASE_KEY = 'postgres';
 const REVIEW_MS = 5_000;
-const DEFAULT_TIER = 50;
+/** Of a service that nothing is known of: an application, which may use what stops later. */
+const DEFAULT_TIER = 2;
 /** From then on a start that waits holds no other up. */
 const STALLED_MS = 5_000;
 const STALL_POLL_MS = 100;
@@ -48,6 +51,8 @@ export class Supervisor implements ProcessSupervisor {
   readonly #options: SupervisorOptions;
   readonly #host: Host;
   readonly #processes = new Map<string, SupervisedProcess>();
+  readonly #dependencies: ReadonlyMap<string, BootDependencies>;
+  readonly #stopPolicies: ReadonlyMap<string, StopPolicy>;
   readonly #capture: CaptureThread;
   readonly #state: StateFile;
   readonly #exits = new ExitWatch();
@@ -65,6 +70,8 @@ export class Supervisor implements ProcessSupervisor {
     const { host, hooks } = options;
     this.#options = options;
     this.#host = host;
+    this.#dependencies = host.contributions('process.dependencies');
+    this.#stopPolicies = host.contributions('process.stop-policy');
     const directory = path.join(host.paths.configDir, 'supervisor');
     const hub = host.use('log.hub');
     this.#capture = new CaptureThread({
@@ -91,6 +98,7 @@ export class Supervisor implements ProcessSupervisor {
         hooks.onStatus(snapshot);
       },
       ownsLogFile: file => this.#ownsLogFile(file),
+      stopPolicy: configKey => this.#stopPolicy(configKey),
     };
     this.#follow();
   }
@@ -277,10 +285,9 @@ export class Supervisor implements ProcessSupervisor {
    * for long: what it waits for may come after it. Such a start goes on by itself.
    */
   async #startInOrder(enabled: readonly SupervisedProcess[]): Promise<void> {
-    const sources = this.#host.contributions('process.dependencies').values();
     const { needs, cycles } = bootOrder(
       enabled.map(({ block }) => block),
-      sources,
+      this.#dependencies.values(),
     );
     for (const cycle of cycles) this.#host.log.warn(`services wait for each other, started in file order: ${cycle}`);
     const started = new Map<string, Promise<void>>();
@@ -373,16 +380,19 @@ export class Supervisor implements ProcessSupervisor {
     const all = [...this.#processes.values()];
     const { needs } = bootOrder(
       all.map(({ block }) => block),
-      this.#host.contributions('process.dependencies').values(),
+      this.#dependencies.values(),
     );
-    const policies = [...this.#host.contributions('process.stop-policy').values()];
     const depth = (name: string): number => 1 + Math.max(-1, ...[...(needs.get(name) ?? [])].map(depth));
     const rank = ({ block }: SupervisedProcess): number => {
-      const tier = policies.find(policy => policy.configKey === block.configKey)?.tier ?? DEFAULT_TIER;
+      const tier = this.#stopPolicy(block.configKey)?.tier ?? DEFAULT_TIER;
       return tier * 1_000 - depth(block.processName);
     };
     const ranks = [...new Set(all.map(rank))].sort((a, b) => a - b);
     return ranks.map(value => all.filter(process => rank(process) === value));
+  }
+
+  #stopPolicy(configKey: string): StopPolicy | undefined {
+    return [...this.#stopPolicies.values()].find(policy => policy.configKey === configKey);
   }
 
   /** The host owns a service's log when it lies below the log directory; any other is the application's own. */

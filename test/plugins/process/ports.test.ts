@@ -1,6 +1,8 @@
 // Ports that are taken: who keeps one, what the others get, what is saved and said about it, and what stays as it is.
+
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
 import t, { type Test } from 'tap';
 import { testDir } from '../../support/directory.ts';
@@ -155,7 +157,7 @@ t.test('a change that cannot be saved: 500, not launched, the old value stays', 
 t.test('the ports of the product itself are never moved', async t => {
   const taken = await occupy(t);
   const app = await startHost({
-    config: { dumb: { frontend: sleeper('DUMB Frontend', { port: taken }) } },
+    config: { dumb: { frontend: sleeper('DUMB Frontend', { port: taken, config_dir: tmpdir() }) } },
   });
   t.teardown(() => app.stop());
   t.equal((await start(app, 'DUMB Frontend')).status, 200);

@@ -1,0 +1,37 @@
+// The schema of a service's block, made from what is known of its options.
+import { z } from 'zod';
+import type { OptionFact, ServiceTemplate, ServiceTemplates } from './contract.ts';
+
+/** Without defaults and required keys: an editor would write the former, and refuse to save without the latter. */
+export function blockSchemaOf(template: ServiceTemplate, templates: ServiceTemplates): z.ZodType {
+  const options = Object.keys(template.block).flatMap(key => {
+    const fact = templates.option(template, key);
+    return fact === undefined ? [] : [[key, schemaOf(fact).optional()] as const];
+  });
+  return z.looseObject(Object.fromEntries(options));
+}
+
+function schemaOf(fact: OptionFact): z.ZodType {
+  const types = Array.isArray(fact.type) ? fact.type : [fact.type];
+  const [first = z.unknown(), ...others] = types.map(type => schemaOfType(type, fact));
+  const schema = others.length === 0 ? first : z.union([first, ...others]);
+  return fact.help === undefined ? schema : schema.describe(fact.help);
+}
+
+function schemaOfType(type: OptionFact['type'], { values, minimum, pattern }: OptionFact): z.ZodType {
+  switch (type) {
+    case 'boolean':
+      return z.boolean();
+    case 'integer':
+      return z.int().min(minimum ?? Number.MIN_SAFE_INTEGER);
+    case 'number':
+      return z.number().min(minimum ?? -Number.MAX_VALUE);
+    case 'array':
+      return z.array(z.unknown());
+    case 'object':
+      return z.looseObject({});
+    default:
+      if (values !== undefined) return z.enum(['', ...values]);
+      return pattern === undefined ? z.string() : z.string().regex(new RegExp(pattern));
+  }
+}

@@ -1,0 +1,56 @@
+// The templates as other plugins ask for them.
+import type { OptionFact, ServiceTemplate, ServiceTemplates } from './contract.ts';
+
+export class Catalogue implements ServiceTemplates {
+  readonly #templates: ReadonlyMap<string, ServiceTemplate>;
+  readonly #shared: Readonly<Record<string, OptionFact>>;
+
+  constructor(templates: ReadonlyMap<string, ServiceTemplate>, shared: Readonly<Record<string, OptionFact>>) {
+    this.#templates = templates;
+    this.#shared = shared;
+  }
+
+  list(): readonly ServiceTemplate[] {
+    return [...this.#templates.values()];
+  }
+
+  get(configKey: string): ServiceTemplate | undefined {
+    return this.#templates.get(configKey) ?? this.list().find(({ aliases }) => aliases?.includes(configKey));
+  }
+
+  find(name: string): ServiceTemplate | undefined {
+    const wanted = name.trim().toLowerCase();
+    return this.list().find(({ key, aliases = [], displayName, onboarding }) =>
+      [key, ...aliases, displayName, onboarding?.name].some(candidate => candidate?.toLowerCase() === wanted),
+    );
+  }
+
+  option({ options, block }: ServiceTemplate, option: string): OptionFact | undefined {
+    if (options !== undefined && Object.hasOwn(options, option)) return options[option];
+    return Object.hasOwn(block, option) && Object.hasOwn(this.#shared, option) ? this.#shared[option] : undefined;
+  }
+
+  block(template: ServiceTemplate, instance = template.instance): Record<string, unknown> {
+    const block = structuredClone(template.block);
+    if (instance === undefined || instance === template.instance) return block;
+    const from = `/${template.key}/${slugOf(template.instance ?? '')}`;
+    const to = `/${template.key}/${slugOf(instance)}`;
+    return {
+      ...(replacePrefix(block, from, to) as Record<string, unknown>),
+      process_name: `${template.displayName} ${instance}`,
+    };
+  }
+}
+
+/** Lower case, blanks as underscores: the folder of an instance. */
+export function slugOf(instance: string): string {
+  return instance.toLowerCase().replaceAll(' ', '_');
+}
+
+/** In every text of the block, where the folder is a whole path element. */
+function replacePrefix(value: unknown, from: string, to: string): unknown {
+  if (typeof value === 'string') return value.replaceAll(new RegExp(`${from}(?![\\w-])`, 'g'), to);
+  if (Array.isArray(value)) return value.map(member => replacePrefix(member, from, to));
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, replacePrefix(member, from, to)]));
+}

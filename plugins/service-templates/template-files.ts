@@ -1,0 +1,47 @@
+// Reads the template files: the product's, then the user's, which may replace one of the product's.
+import { readdir, readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { z } from 'zod';
+import type { Logger } from '#core';
+import { type OptionFact, optionFact, type ServiceTemplate, serviceTemplate } from './template.ts';
+
+/** By key, in order of the keys. A file that does not fit is left out, with one line in the log that says why. */
+export async function readTemplates(
+  directories: readonly string[],
+  log: Logger,
+): Promise<ReadonlyMap<string, ServiceTemplate>> {
+  const templates = new Map<string, ServiceTemplate>();
+  for (const directory of directories) {
+    for (const name of (await listOf(directory)).filter(candidate => candidate.endsWith('.json')).sort()) {
+      const file = path.join(directory, name);
+      try {
+        const template = parse(serviceTemplate, await readFile(file, 'utf8'));
+        if (`${template.key}.json` !== name) throw new Error(`its key is '${template.key}', which must be its name`);
+        templates.set(template.key, template);
+      } catch (error) {
+        log.error(`${file} is not used`, error);
+      }
+    }
+  }
+  return new Map([...templates].sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+export async function readSharedOptions(file: string): Promise<Readonly<Record<string, OptionFact>>> {
+  return parse(z.record(z.string(), optionFact), await readFile(file, 'utf8'));
+}
+
+async function listOf(directory: string): Promise<string[]> {
+  try {
+    return await readdir(directory);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
+    throw error;
+  }
+}
+
+function parse<Schema extends z.ZodType>(schema: Schema, text: string): z.output<Schema> {
+  const parsed = schema.safeParse(JSON.parse(text));
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  throw new Error(`${issue?.path.join('.') ?? ''}: ${issue?.message ?? 'invalid'}`);
+}

@@ -1,0 +1,166 @@
+// The form of a template file: one service, everything that is known of it.
+import { z } from 'zod';
+
+const texts = z.array(z.string());
+const values = z.record(z.string(), z.unknown());
+const kinds = z.enum(['string', 'number', 'integer', 'boolean', 'array', 'object']);
+/** Name of an option that must be set and not false, `<key>.<option>` for one of another block. */
+const condition = z.string().min(1);
+
+export const optionFact = z.strictObject({
+  type: z.union([kinds, z.array(kinds)]),
+  values: texts.optional(),
+  minimum: z.number().optional(),
+  pattern: z.string().optional(),
+  secret: z.literal(true).optional(),
+  help: z.string().optional().describe('an option with a help text can be offered by onboarding'),
+});
+
+const onboarding = z.strictObject({
+  roles: z.array(z.enum(['core', 'optional', 'dependency'])).min(1),
+  name: z.string().optional(),
+  order: z.int().optional().describe('place in the list of its role'),
+  offers: z.array(z.string()).min(1).describe('options of its page'),
+  debridProviders: texts.optional(),
+  dependencies: texts.optional().describe('components whose options are offered with it'),
+  lateDependencies: texts.optional().describe('of the dependencies those that start after it'),
+  first: z.literal(true).optional().describe('started before everything else'),
+  afterCores: z.literal(true).optional(),
+  needsPostgres: z.literal(true).optional(),
+});
+
+const launch = z.strictObject({
+  command: texts.optional().describe('used while the block has none of its own'),
+  environment: z.array(z.strictObject({ name: z.string(), value: z.string(), when: condition.optional() })).optional(),
+  asController: z.literal(true).optional().describe('runs with the rights of the host itself'),
+  hostWritesLog: z.literal(true).optional().describe('its output is its log'),
+});
+
+const setup = z.strictObject({
+  required: texts.optional().describe('options that must not be blank'),
+  secrets: z
+    .array(z.strictObject({ option: z.string().optional(), env: z.string().optional(), bytes: z.int().min(16) }))
+    .optional()
+    .describe('generated once and stored, in an option or a variable of env'),
+  directories: texts.optional(),
+  remove: texts.optional().describe('leftovers of an earlier run'),
+  files: z
+    .array(
+      z.strictObject({
+        path: z.string(),
+        when: condition.optional(),
+        seed: z.string().optional().describe('the text of a file that is missing; without it the file is left missing'),
+        mode: z.literal('private').optional(),
+        values: values.optional().describe('kept equal to the block'),
+        initial: values.optional().describe('set where the file has nothing'),
+      }),
+    )
+    .optional(),
+});
+
+const relations = z.strictObject({
+  core: z
+    .strictObject({
+      needs: texts,
+      dropped: texts.optional(),
+      droppedWhen: z.enum(['built-from-source', 'no-external-mount']).optional(),
+    })
+    .optional(),
+  nonCore: texts.optional(),
+  conditional: z
+    .array(
+      z.strictObject({
+        needs: texts,
+        when: z.enum([
+          'always',
+          'dependency-enabled',
+          'dependency-enabled-and-linked',
+          'dependency-uses-neutarr',
+          'postgres-enabled',
+          'postgres-enabled-or-in-file',
+          'zurg-enabled',
+          'decypharr-enabled',
+          'infinidysk-linked',
+        ]),
+        scope: z.enum(['service', 'instance', 'dependency-instance']),
+      }),
+    )
+    .optional(),
+  soft: z.array(z.strictObject({ signal: z.string(), linkedTo: texts })).optional(),
+});
+
+const wait = z.discriminatedUnion('kind', [
+  z.strictObject({ kind: z.literal('mounts'), of: z.literal('mount-providers') }),
+  z.strictObject({
+    kind: z.literal('url'),
+    services: texts.describe('each of their enabled entries is asked'),
+    path: z.string().startsWith('/'),
+    linked: z.literal(true).optional().describe('only those that core_service names, when it names any'),
+  }),
+]);
+
+export const serviceTemplate = z.strictObject({
+  key: z.string().regex(/^[a-z0-9_]+$/),
+  aliases: texts.optional().describe('former keys'),
+  displayName: z.string().min(1),
+  kind: z.enum(['core', 'dependent', 'optional', 'infrastructure', 'frontend']),
+  description: z.string(),
+  instance: z.string().optional().describe('name of the first instance; absent for a service without instances'),
+  links: z.strictObject({
+    repository: z.url().optional(),
+    sponsorship: z.url().optional(),
+    documentation: z.url().optional(),
+  }),
+  block: values,
+  options: z.record(z.string(), optionFact).optional().describe('its own options; shared ones are in options.json'),
+  onboarding: onboarding.optional(),
+  launch: launch.optional(),
+  program: z.strictObject({ from: z.string() }).optional().describe('where its program is usually obtained'),
+  setup: setup.optional(),
+  stop: z.strictObject({
+    signal: z.enum(['SIGTERM', 'SIGINT', 'SIGQUIT']).optional(),
+    graceSeconds: z.int().min(1).optional(),
+    tier: z.int().min(1),
+  }),
+  health: z
+    .strictObject({
+      path: z.string().startsWith('/'),
+      portKey: z.string(),
+      marker: z.string().optional(),
+      jsonKey: z.string().optional(),
+    })
+    .optional(),
+  ui: z
+    .strictObject({
+      route: z.string().optional(),
+      kind: z.string().optional().describe('type told to the frontend; default the key'),
+      portKey: z.string().optional(),
+      portOffset: z.int().optional(),
+      entryPath: z.string().startsWith('/').optional(),
+      pathPrefix: z.string().startsWith('/').optional(),
+      frameable: z.literal(false).optional(),
+      publicUrlKey: z.string().optional(),
+      internalTarget: z.string().optional(),
+    })
+    .optional()
+    .describe('present: it has a web interface'),
+  relations: relations.optional(),
+  waits: z.array(wait).optional(),
+  databases: z
+    .array(
+      z.strictObject({
+        engine: z.string(),
+        file: z.string().optional(),
+        name: z.string().optional(),
+        instanceName: z.string().optional(),
+        role: z.string().optional(),
+        when: z.string().optional(),
+      }),
+    )
+    .optional(),
+  initialPassword: z.strictObject({ username: z.string(), files: texts }).optional(),
+  bootOrder: z.int().optional().describe('breaks ties of the start'),
+});
+
+export type OptionFact = z.output<typeof optionFact>;
+export type ServiceTemplate = z.output<typeof serviceTemplate>;
