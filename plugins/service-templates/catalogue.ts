@@ -43,7 +43,7 @@ export class Catalogue implements ServiceTemplates {
 }
 
 /** Lower case, blanks as underscores: the folder of an instance. */
-export function slugOf(instance: string): string {
+function slugOf(instance: string): string {
   return instance.toLowerCase().replaceAll(' ', '_');
 }
 
