@@ -1,5 +1,7 @@
 // The gateway: a second listener for browsers that serves the same routes below `/api`, the streams and a static console.
 import { definePlugin, type Host } from '#core';
+import type {} from '../service-ui/contract.ts';
+import { EmbeddedUis } from './embedded.ts';
 import { createGateway } from './gateway.ts';
 
 export interface GatewayConfig {
@@ -42,15 +44,29 @@ async function open(host: Host, config: GatewayConfig): Promise<(() => Promise<v
     host.log.warn(`listening on ${config.host} while authentication is off: everybody who reaches it is in control`);
   }
   const entrance = host.use('http.entrance');
-  const gateway = createGateway({ entrance, staticDir: config.static_dir, nativeUrl: nativeUrl(host) });
+  const embedded = new EmbeddedUis(() => servedUis(host));
+  const gateway = createGateway({ entrance, embedded, staticDir: config.static_dir, nativeUrl: nativeUrl(host) });
   try {
     const listener = await entrance.open({ host: config.host, port: config.port, ...gateway });
     host.log.info(`gateway on http://${config.host}:${listener.port}`);
-    return () => listener.close(1000);
+    return async () => {
+      await embedded.close();
+      await listener.close(1000);
+    };
   } catch (error) {
     host.log.warn(`no gateway: ${(error as Error).message}`);
     return undefined;
   }
+}
+
+/**
+ * The reverse proxy serves them while it runs. Where people must log in, interfaces, which bring their own login or
+ * none, are served only when somebody switched them on.
+ */
+function servedUis(host: Host) {
+  const uis = host.find('service.uis');
+  if (uis === undefined || uis.proxyRuns()) return [];
+  return uis.enabled() || host.find('access')?.enabled() !== true ? uis.list() : [];
 }
 
 function managedFrontendPort(host: Host): number | undefined {

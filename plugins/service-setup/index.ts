@@ -5,20 +5,18 @@ import { ServiceSetup } from './setup.ts';
 export default definePlugin({
   name: 'service-setup',
   host: '^1',
-  needs: ['service-templates'],
-  after: ['process', 'config-files'],
+  after: ['process', 'config-files', 'service-templates'],
 
   setup(host) {
     const install = host.hook('service.install', 'series', { guarded: false });
     const setup = new ServiceSetup(host, context => install.promise(context));
-    host.contributions('service.configure');
 
     // Before the taps of others: they see the command and the variables that a template gives.
     host.tap(
       'process.prepare',
       async plan => {
-        const template = host.use('service.templates').get(plan.configKey);
-        if (template !== undefined && template.launch !== undefined) await setup.prepare(plan, template);
+        const template = host.find('service.templates')?.get(plan.configKey);
+        if (template?.launch !== undefined) await setup.prepare(plan, template);
         return plan;
       },
       { stage: -10 },

@@ -4,7 +4,7 @@ import { rm } from 'node:fs/promises';
 import { type Host, type NamedBlock, Problem } from '#core';
 import type { LaunchPlan } from '../process/contract.ts';
 import type { ServiceTemplate } from '../service-templates/contract.ts';
-import type { SetupContext } from './contract.ts';
+import type { ServiceConfigure, SetupContext } from './contract.ts';
 import { makeOwned } from './directories.ts';
 import { Placeholders } from './placeholders.ts';
 import { checkProgram } from './program.ts';
@@ -12,10 +12,12 @@ import { checkProgram } from './program.ts';
 export class ServiceSetup {
   readonly #host: Host;
   readonly #install: (context: SetupContext) => Promise<void>;
+  readonly #steps: ReadonlyMap<string, ServiceConfigure>;
 
   constructor(host: Host, install: (context: SetupContext) => Promise<void>) {
     this.#host = host;
     this.#install = install;
+    this.#steps = host.contributions('service.configure');
   }
 
   /** Changes the plan, the disk and, for generated secrets, the configuration. Throws a Problem that says what is missing. */
@@ -35,7 +37,7 @@ export class ServiceSetup {
     for (const directory of template.setup?.directories ?? []) await context.makeDirectory(context.fill(directory));
     for (const file of template.setup?.remove ?? []) await rm(context.fill(file), { force: true });
     await this.#writeFiles(context, placeholders);
-    for (const step of this.#host.contributions('service.configure').values()) {
+    for (const step of this.#steps.values()) {
       if (step.configKey === template.key) await step.configure(context);
       plan.signal.throwIfAborted();
     }

@@ -26,7 +26,8 @@ async function open(t: Test, staticDir = ''): Promise<Gated> {
   )) as typeof import('../../../plugins/gateway/gateway.ts');
   const native = await openEntrance(t.testdirName);
   t.teardown(() => native.close());
-  const gateway = createGateway({ entrance: native.http, staticDir, nativeUrl: 'http://127.0.0.1:8000' });
+  const embedded = { request: () => false, upgrade: () => false };
+  const gateway = createGateway({ entrance: native.http, embedded, staticDir, nativeUrl: 'http://127.0.0.1:8000' });
   const listener = await native.http.open({ host: '127.0.0.1', port: 0, ...gateway });
   t.teardown(() => listener.close(0));
   const base = `http://127.0.0.1:${listener.port}`;

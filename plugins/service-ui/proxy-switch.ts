@@ -1,0 +1,55 @@
+// Switches embedding on and off: the setting is saved, then the reverse proxy is started or stopped in the background.
+import { setTimeout as delay } from 'node:timers/promises';
+import { type Host, Problem } from '#core';
+import type {} from '../process/contract.ts';
+
+/** A start that fails at once, as for a missing program, is told in the answer. */
+const FIRST_WORD_MS = 500;
+
+export interface ProxyState {
+  readonly proxy_state: 'starting' | 'running' | 'stopped' | 'error';
+  readonly proxy_error: string | null;
+}
+
+export class ProxySwitch {
+  readonly #host: Host;
+  #last: Promise<unknown> = Promise.resolve();
+  #error: string | null = null;
+
+  constructor(host: Host) {
+    this.#host = host;
+  }
+
+  /** One after the other; the last wins. */
+  set(enabled: boolean, actor: string): Promise<ProxyState> {
+    const run = this.#last.then(() => this.#set(enabled, actor));
+    this.#last = run.catch(() => undefined);
+    return run;
+  }
+
+  async #set(enabled: boolean, actor: string): Promise<ProxyState> {
+    const store = this.#host.use('config.store');
+    const [block] = store.blocks().filter(({ configKey }) => configKey === 'traefik');
+    if (block === undefined) throw new Problem(409, 'No reverse proxy is configured; add a traefik block');
+    await store.update({ updates: { traefik: { enabled } }, persist: true, actor });
+    const supervisor = this.#host.find('process.supervisor');
+    if (supervisor === undefined) return { proxy_state: 'stopped', proxy_error: null };
+    const { processName } = block;
+    this.#error = null;
+    const work = enabled ? supervisor.restart(processName, 'restart') : supervisor.stop(processName);
+    const settled = Promise.resolve(work).then(
+      () => undefined,
+      (error: unknown) => {
+        this.#error = error instanceof Error ? error.message : String(error);
+        this.#host.log.warn(`the reverse proxy could not be ${enabled ? 'started' : 'stopped'}`, error);
+      },
+    );
+    await (enabled ? Promise.race([settled, delay(FIRST_WORD_MS)]) : settled);
+    if (this.#error !== null) return { proxy_state: 'error', proxy_error: this.#error };
+    const status = supervisor.get(processName)?.status;
+    return {
+      proxy_state: status === 'running' || status === 'starting' ? status : 'stopped',
+      proxy_error: null,
+    };
+  }
+}

@@ -1,0 +1,75 @@
+// Finds the web interfaces of the enabled services and gives each its route name.
+import type { ConfigStore, NamedBlock } from '#core';
+import type { ServiceTemplate, ServiceTemplates } from '../service-templates/contract.ts';
+import type { ServiceUi } from './contract.ts';
+
+const WILDCARDS = new Set(['', '0.0.0.0', '::', '*']);
+const HOST = /^[A-Za-z0-9][A-Za-z0-9.-]*$|^[0-9a-fA-F:]+$/;
+
+export function listUis(store: ConfigStore, templates: ServiceTemplates | undefined): ServiceUi[] {
+  const taken = new Set<string>();
+  return store.blocks().flatMap(block => {
+    if (block.block.enabled !== true) return [];
+    const ui = uiOf(block, templates?.get(block.configKey));
+    if (ui === undefined) return [];
+    const name = unique(ui.name, taken);
+    taken.add(name);
+    return [{ ...ui, name }];
+  });
+}
+
+function uiOf(named: NamedBlock, template: ServiceTemplate | undefined): ServiceUi | undefined {
+  const { block, processName, configKey } = named;
+  const known = template === undefined ? ownUi(block) : template.ui;
+  if (known === undefined) return undefined;
+  const port = Number(block[known.portKey ?? 'port']) + (known.portOffset ?? 0);
+  const host = hostOf(block.host);
+  if (!Number.isInteger(port) || port < 1 || port > 65_535 || host === undefined) return undefined;
+  const publicUrl = known.publicUrlKey === undefined ? undefined : block[known.publicUrlKey];
+  return {
+    name: routeName(named, template),
+    processName,
+    kind: known.kind ?? configKey,
+    configKey,
+    host,
+    port,
+    entryPath: known.entryPath ?? '',
+    pathPrefix: known.pathPrefix,
+    frameable: known.frameable !== false,
+    publicUrl: typeof publicUrl === 'string' && publicUrl !== '' ? publicUrl : undefined,
+    internalTarget: known.internalTarget,
+  };
+}
+
+/** A service of the user's own has an interface when it says so, or when its health is asked over HTTP. */
+function ownUi(block: NamedBlock['block']): ServiceTemplate['ui'] {
+  if (block.ui === false || block.port === undefined) return undefined;
+  if (block.ui === undefined && block.health === undefined) return undefined;
+  const entryPath = (block.ui as { entry_path?: unknown } | undefined)?.entry_path;
+  return typeof entryPath === 'string' && entryPath.startsWith('/') ? { entryPath } : {};
+}
+
+function hostOf(value: unknown): string | undefined {
+  const host = typeof value === 'string' ? value.trim() : '';
+  if (WILDCARDS.has(host)) return '127.0.0.1';
+  return HOST.test(host) ? host : undefined;
+}
+
+/** The key of a single service; for an instance its process name, made to hold the key. */
+function routeName({ configKey, path, processName }: NamedBlock, template: ServiceTemplate | undefined): string {
+  if (template?.ui?.route !== undefined) return template.ui.route;
+  if (!path.includes('instances')) return sanitize(configKey);
+  const name = sanitize(processName);
+  return name.includes(configKey) ? name : `${configKey}_${name}`;
+}
+
+function sanitize(text: string): string {
+  return text.toLowerCase().replaceAll(/[^a-z0-9_.-]/g, '_');
+}
+
+function unique(name: string, taken: ReadonlySet<string>): string {
+  for (let count = 2, candidate = name; ; count += 1) {
+    if (!taken.has(candidate)) return candidate;
+    candidate = `${name}_${count}`;
+  }
+}
