@@ -1,0 +1,107 @@
+// The list of web interfaces, their route names, the switch, and the files that the reverse proxy gets.
+import { existsSync } from 'node:fs';
+import { readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import t from 'tap';
+import { parse } from 'yaml';
+import { testDir } from '../../support/directory.ts';
+import { startHost } from '../../support/host.ts';
+import { kid } from '../../support/kids.ts';
+
+const isHere = existsSync(new URL('../../../plugins/service-ui/index.ts', import.meta.url));
+
+t.test('the list and the map', { skip: !isHere }, async t => {
+  const app = await startHost({
+    config: {
+      plex: { port: 32_401, enabled: true },
+      jellyfin: { enabled: false },
+      authelia: { enabled: true, public_url: 'https://sso.example.org' },
+      pgadmin: { enabled: true },
+      postgres: { enabled: true },
+      infinidysk: { enabled: true },
+      sonarr: {
+        instances: {
+          Default: { enabled: true, process_name: 'Sonarr' },
+          '4K': { enabled: true, process_name: 'Ultra / HD' },
+          Twin: { enabled: true, process_name: 'sonarr', host: '0.0.0.0' },
+        },
+      },
+      mine: kid('Mine', ['calm'], { enabled: true, port: 7_001, health: { path: '/ok' } }),
+      quiet: kid('Quiet', ['calm'], { enabled: true, port: 7_002 }),
+      evil: kid('Evil', ['calm'], { enabled: true, port: 7_003, ui: {}, host: 'a b`) || Path(`/' }),
+    },
+    plugins: ['config', 'process', 'service-templates', 'service-ui'],
+  });
+  t.teardown(() => app.stop());
+  const { body } = await app.get('/config/service-ui');
+  const rows = body.services.map((entry: Record<string, unknown>) => [
+    entry.name,
+    entry.port,
+    entry.path,
+    entry.entry_path,
+  ]);
+  t.same(rows, [
+    ['plex', 32_401, '/service/ui/plex', '/web/index.html'],
+    ['authelia', 9_091, '', ''],
+    ['pgadmin4', 5_050, '/service/ui/pgadmin4', ''],
+    ['infinidysk', 3_000, '/service/ui/infinidysk', ''],
+    ['sonarr', 8_989, '/service/ui/sonarr', ''],
+    ['sonarr_ultra___hd', 8_989, '/service/ui/sonarr_ultra___hd', ''],
+    ['sonarr_2', 8_989, '/service/ui/sonarr_2', ''],
+    ['mine', 7_001, '/service/ui/mine', ''],
+    ['dumb_api_service', 8_000, '/service/ui/dumb_api_service', '/scalar'],
+  ]);
+  t.equal(body.enabled, false);
+  t.equal(body.services[1].public_url, 'https://sso.example.org');
+  t.equal(body.services[6].host, '127.0.0.1', 'a wildcard address is none to connect to');
+  t.match((await app.get('/config/service-ui-map')).body, {
+    plex: 'plex',
+    sonarr_2: 'sonarr',
+    dumb_api_service: 'dumb',
+  });
+});
+
+t.test('the switch', { skip: !isHere }, async t => {
+  const dir = testDir(t, {});
+  const proxy = { config_dir: dir, config_file: path.join(dir, 'traefik.yml') };
+  const app = await startHost({
+    config: {
+      puid: 65_534,
+      traefik: { ...proxy, command: ['/nowhere/traefik'], entrypoints: { extra: { address: ':1' } } },
+      plex: { enabled: true },
+      jellyfin: { enabled: true },
+    },
+  });
+  t.teardown(() => app.stop());
+  const failed = await app.post('/config/service-ui', { enabled: true });
+  t.match(failed, {
+    status: 200,
+    body: { enabled: true, proxy_state: 'error', proxy_config: path.join(dir, 'dynamic/services.yaml') },
+  });
+  t.match(failed.body.proxy_error, /Traefik cannot start: the program \/nowhere\/traefik is not installed; .*https:/);
+  t.equal(JSON.parse(await readFile(path.join(app.configDir, 'stackwarden.json'), 'utf8')).traefik.enabled, true);
+  t.match(await app.post('/config/service-ui', { enabled: false }), {
+    body: { enabled: false, proxy_state: 'stopped' },
+  });
+  t.equal((await app.post('/config/service-ui', { enabled: 'maybe' })).status, 422);
+
+  await writeFile(path.join(dir, 'services.yaml'), 'left over');
+  await app.post('/config', { process_name: 'Traefik', updates: { command: ['sleep', '600'] } });
+  t.match(await app.post('/config/service-ui', {}), { body: { enabled: true, proxy_error: null } });
+  const fixed = parse(await readFile(path.join(dir, 'traefik.yml'), 'utf8'));
+  t.match(fixed, {
+    entryPoints: { web: { address: ':18080' }, extra: { address: ':1' }, traefik: { address: '127.0.0.1:18081' } },
+    providers: { file: { directory: path.join(dir, 'dynamic'), watch: true } },
+  });
+  t.notOk(existsSync(path.join(dir, 'services.yaml')), 'what an earlier version wrote is gone');
+  const { http } = parse(await readFile(path.join(dir, 'dynamic/services.yaml'), 'utf8'));
+  t.match(http.routers.plex_router, {
+    rule: 'Path(`/service/ui/plex`) || PathPrefix(`/service/ui/plex/`)',
+    service: 'plex_service',
+    middlewares: ['plex_strip', 'plex_replace', 'ui_frame_headers'],
+  });
+  t.same(http.services.plex_service, { loadBalancer: { servers: [{ url: 'http://127.0.0.1:32400' }] } });
+  t.same(http.middlewares.plex_replace, { replacePathRegex: { regex: '^/?$', replacement: '/web/index.html' } });
+  t.ok(http.middlewares.jellyfin_web_dirs);
+  t.match(http.routers, { traefik_router: { service: 'api@internal' }, traefik_api_router: { priority: 1000 } });
+});
