@@ -59,7 +59,7 @@ async function writeOwned(file: string, text: string, { owner }: ProxyPlace): Pr
 }
 
 /** Routers, services and middlewares. Only a sanitised name and a checked host and port enter a rule. */
-export function routes(uis: readonly ServiceUi[]): Values {
+function routes(uis: readonly ServiceUi[]): Values {
   const routers: Values = {};
   const services: Values = {};
   const middlewares: Values = {
