@@ -49,7 +49,9 @@ export interface WantedFile {
   readonly owner: { readonly uid: number; readonly gid: number } | null;
 }
 
-export interface ServiceFileWriter {
+export interface ServiceFileAccess {
+  /** The values of a service's own file. Throws a Problem, 404 when there is none. */
+  values(block: NamedBlock): Promise<FileObject>;
   /** Brings one file of a service to hold what it must; everything else in it stays. Throws a Problem. */
   ensure(block: NamedBlock, file: string, wanted: WantedFile): Promise<void>;
 }
@@ -59,6 +61,6 @@ declare module '#core' {
     'config.format': ConfigFormat;
   }
   interface Services {
-    'config.files': ServiceFileWriter;
+    'config.files': ServiceFileAccess;
   }
 }

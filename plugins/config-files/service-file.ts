@@ -4,7 +4,7 @@ import { lchown, mkdir, readdir, realpath, rm, stat, writeFile } from 'node:fs/p
 import path from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { type NamedBlock, Problem, writeFileAtomic } from '#core';
-import type { ConfigFormat, EditMode, FileObject, ServiceFileWriter, WantedFile } from './contract.ts';
+import type { ConfigFormat, EditMode, FileObject, ServiceFileAccess, WantedFile } from './contract.ts';
 import { type CheckedFile, checkPath, confirmPath, confirmPlace, openChecked, type Places } from './path-safety.ts';
 
 const MAX_BYTES = 5 * 1024 * 1024;
@@ -25,7 +25,7 @@ export interface ReadFile {
   readonly revision: string;
 }
 
-export class ServiceFiles implements ServiceFileWriter {
+export class ServiceFiles implements ServiceFileAccess {
   readonly #formats: () => readonly ConfigFormat[];
   readonly #places: () => Places;
   /** One update at a time per file. */
@@ -41,6 +41,10 @@ export class ServiceFiles implements ServiceFileWriter {
     const format = this.#formatOf(checked.file);
     const { text, revision } = await readText(checked);
     return { format, config: format.parse(text), raw: text, revision };
+  }
+
+  async values(block: NamedBlock): Promise<FileObject> {
+    return (await this.read(block)).config;
   }
 
   async update(block: NamedBlock, update: FileUpdate): Promise<{ changed: number; revision: string }> {

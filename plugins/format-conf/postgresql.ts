@@ -3,7 +3,8 @@ import { Problem } from '#core';
 import type { EditedText, EditMode, FileObject } from '../config-files/contract.ts';
 
 const NAME = /^[A-Za-z_][A-Za-z0-9_.]*$/;
-const PLAIN = /^[A-Za-z0-9_.:+-]+$/;
+/** What the server reads without quotes: a word, or a number with a unit; an address such as 127.0.0.1 is neither. */
+const PLAIN = /^(?:[A-Za-z_][A-Za-z0-9_.:-]*|[+-]?\d+(?:\.\d+)?[A-Za-z]*)$/;
 /** Indent and name, separator, value, and the rest with an inline comment. */
 const SETTING = /^(\s*([A-Za-z_][A-Za-z0-9_.]*))(\s*=\s*|\s+)('(?:[^']|'')*'|[^\s#']+)(\s*(?:#.*)?)$/;
 const IGNORED = /^\s*(#|$)/;

@@ -28,7 +28,12 @@ export interface LaunchPlan {
   /** null: the controller's own identity. */
   user: { uid: number; gid: number } | null;
   /** Waited for besides what the block itself names. */
-  readonly waits: { mounts: string[]; urls: string[] };
+  readonly waits: { mounts: string[]; urls: (string | AuthorizedUrl)[] };
+}
+
+export interface AuthorizedUrl {
+  readonly url: string;
+  readonly auth: { readonly user: string; readonly password: string };
 }
 
 export type StartTrigger = 'boot' | 'request' | 'auto-restart' | 'restart';

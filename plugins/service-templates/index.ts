@@ -13,7 +13,7 @@ export default definePlugin({
     const { templatesDir, configDir } = host.paths;
     const directories = [templatesDir, path.join(configDir, 'templates')].map(place => path.join(place, 'services'));
     const [templates, sharedOptions] = await Promise.all([
-      readTemplates(directories, host.log),
+      readTemplates(directories, host.paths, host.log),
       readSharedOptions(path.join(templatesDir, 'options.json')),
     ]);
     const catalogue = new Catalogue(templates, sharedOptions);

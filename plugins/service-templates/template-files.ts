@@ -5,9 +5,16 @@ import { z } from 'zod';
 import type { Logger } from '#core';
 import { type OptionFact, optionFact, type ServiceTemplate, serviceTemplate } from './template.ts';
 
+/** Where the two folders that every template knows as `/config` and `/log` really are. */
+export interface Places {
+  readonly configDir: string;
+  readonly logDir: string;
+}
+
 /** By key, in order of the keys. A file that does not fit is left out, with one line in the log that says why. */
 export async function readTemplates(
   directories: readonly string[],
+  places: Places,
   log: Logger,
 ): Promise<ReadonlyMap<string, ServiceTemplate>> {
   const templates = new Map<string, ServiceTemplate>();
@@ -15,7 +22,7 @@ export async function readTemplates(
     for (const name of (await listOf(directory)).filter(candidate => candidate.endsWith('.json')).sort()) {
       const file = path.join(directory, name);
       try {
-        const template = parse(serviceTemplate, await readFile(file, 'utf8'));
+        const template = parse(serviceTemplate, relocate(JSON.parse(await readFile(file, 'utf8')), places));
         if (`${template.key}.json` !== name) throw new Error(`its key is '${template.key}', which must be its name`);
         templates.set(template.key, template);
       } catch (error) {
@@ -27,7 +34,18 @@ export async function readTemplates(
 }
 
 export async function readSharedOptions(file: string): Promise<Readonly<Record<string, OptionFact>>> {
-  return parse(z.record(z.string(), optionFact), await readFile(file, 'utf8'));
+  return parse(z.record(z.string(), optionFact), JSON.parse(await readFile(file, 'utf8')));
+}
+
+function relocate(value: unknown, places: Places): unknown {
+  if (typeof value === 'string') {
+    return value.replaceAll(/(?<=^|[=:])\/(config|log)(?=\/|$)/g, (_whole, folder: string) =>
+      folder === 'config' ? places.configDir : places.logDir,
+    );
+  }
+  if (Array.isArray(value)) return value.map(member => relocate(member, places));
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, relocate(member, places)]));
 }
 
 async function listOf(directory: string): Promise<string[]> {
@@ -39,8 +57,8 @@ async function listOf(directory: string): Promise<string[]> {
   }
 }
 
-function parse<Schema extends z.ZodType>(schema: Schema, text: string): z.output<Schema> {
-  const parsed = schema.safeParse(JSON.parse(text));
+function parse<Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema> {
+  const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
   throw new Error(`${issue?.path.join('.') ?? ''}: ${issue?.message ?? 'invalid'}`);

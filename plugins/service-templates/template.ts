@@ -22,6 +22,10 @@ const onboarding = z.strictObject({
   order: z.int().optional().describe('place in the list of its role'),
   offers: z.array(z.string()).min(1).describe('options of its page'),
   debridProviders: texts.optional(),
+  debridKey: z
+    .union([z.strictObject({ option: z.string() }), z.strictObject({ component: z.string() })])
+    .optional()
+    .describe('where provider keys go: into an option by provider, or into the attached component'),
   dependencies: texts.optional().describe('components whose options are offered with it'),
   lateDependencies: texts.optional().describe('of the dependencies those that start after it'),
   first: z.literal(true).optional().describe('started before everything else'),

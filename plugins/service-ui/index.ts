@@ -8,8 +8,6 @@ import { type ProxyPlace, routesFile, writeRoutes, writeStatic } from './traefik
 import { listUis } from './ui-list.ts';
 import * as wire from './wire.ts';
 
-const PROXY_DIR = '/config/traefik';
-
 export default definePlugin({
   name: 'service-ui',
   host: '^1',
@@ -22,7 +20,8 @@ export default definePlugin({
     const proxy = () => store.blocks().find(({ configKey }) => configKey === 'traefik');
     const place = (): ProxyPlace => {
       const block = proxy()?.block;
-      const configDir = typeof block?.config_dir === 'string' ? block.config_dir : PROXY_DIR;
+      const configDir =
+        typeof block?.config_dir === 'string' ? block.config_dir : path.join(host.paths.configDir, 'traefik');
       const configFile =
         typeof block?.config_file === 'string' ? block.config_file : path.join(configDir, 'traefik.yml');
       const { puid, pgid } = store.root();

@@ -1,0 +1,90 @@
+// The configuration that a request would make, before any of it is saved.
+import { isDeepStrictEqual } from 'node:util';
+import type { NamedBlock } from '#core';
+
+type Values = Record<string, unknown>;
+
+export class Draft {
+  readonly #root: Values;
+  readonly #updates: Values = {};
+
+  constructor(root: Readonly<Values>) {
+    this.#root = structuredClone(root) as Values;
+  }
+
+  /** What is to be merged into the configuration; empty when everything is there already. */
+  get updates(): Readonly<Values> {
+    return this.#updates;
+  }
+
+  block(path: readonly string[]): Readonly<Values> | undefined {
+    const found = path.reduce<unknown>((value, key) => (isObject(value) ? value[key] : undefined), this.#root);
+    return isObject(found) ? found : undefined;
+  }
+
+  /** The instances of a key. */
+  instances(key: string): NamedBlock[] {
+    return Object.entries(this.block([key, 'instances']) ?? {}).flatMap(([name, block]) =>
+      isObject(block)
+        ? [
+            {
+              processName: String(block.process_name),
+              path: [key, 'instances', name],
+              configKey: key,
+              key: name,
+              block,
+            },
+          ]
+        : [],
+    );
+  }
+
+  /** Every object with a process name. */
+  processes(): Readonly<Values>[] {
+    const found: Readonly<Values>[] = [];
+    const visit = (value: unknown): void => {
+      if (!isObject(value)) return;
+      if (typeof value.process_name === 'string') found.push(value);
+      for (const member of Object.values(value)) visit(member);
+    };
+    for (const member of Object.values(this.#root)) visit(member);
+    return found;
+  }
+
+  /** Sets keys of the block at a path; what is so already is no change. Objects are merged. */
+  set(path: readonly string[], values: Values): void {
+    for (const [key, value] of Object.entries(values)) {
+      const at = [...path, key];
+      if (isObject(value) && Object.keys(value).length > 0) this.set(at, value);
+      else if (!isDeepStrictEqual(this.#valueAt(at), value)) {
+        put(this.#root, at, value);
+        put(this.#updates, at, value);
+      }
+    }
+  }
+
+  remove(path: readonly string[]): void {
+    const parent = this.block(path.slice(0, -1)) as Values | undefined;
+    if (parent !== undefined) delete parent[path.at(-1) ?? ''];
+    put(this.#updates, path, null);
+  }
+
+  #valueAt(path: readonly string[]): unknown {
+    return this.block(path.slice(0, -1))?.[path.at(-1) ?? ''];
+  }
+}
+
+function put(root: Values, path: readonly string[], value: unknown): void {
+  const [key = '', ...rest] = path;
+  if (rest.length === 0) {
+    root[key] = value;
+    return;
+  }
+  const child = isObject(root[key]) ? (root[key] as Values) : {};
+  root[key] = child;
+  put(child, rest, value);
+}
+
+function isObject(value: unknown): value is Values {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,79 @@
+// Starts the processes of a request one after the other. One that fails never holds the rest up.
+import { setTimeout as delay } from 'node:timers/promises';
+import type { ProcessSupervisor } from '../process/contract.ts';
+import type { Unit } from './candidate.ts';
+import type { StartAnswer } from './wire.ts';
+
+/** As for a start by hand: longer waits go on by themselves. */
+const PATIENCE_MS = 300_000;
+const POLL_MS = 500;
+
+export class Starter {
+  readonly #supervisor: ProcessSupervisor;
+  /** What became of each process: null when it runs, else why not. */
+  readonly #outcomes = new Map<string, Promise<string | null>>();
+
+  constructor(supervisor: ProcessSupervisor) {
+    this.#supervisor = supervisor;
+  }
+
+  async run(units: readonly Unit[]): Promise<StartAnswer> {
+    const answer: StartAnswer = { results: [], errors: [] };
+    for (const unit of units) await this.#runUnit(unit, answer);
+    return answer;
+  }
+
+  async #runUnit({ service, before, main, after }: Unit, { results, errors }: StartAnswer): Promise<void> {
+    for (const component of before) {
+      const reason = await this.#start(component);
+      if (reason === null) continue;
+      errors.push({ service, error: `${component} is needed and did not start: ${reason}`, component });
+      return;
+    }
+    let started = 0;
+    for (const processName of main) {
+      const reason = await this.#start(processName);
+      if (reason === null) started += 1;
+      else errors.push({ service, error: reason, component: null });
+    }
+    if (started === 0) return;
+    results.push({ service, status: 'started' });
+    for (const component of after) {
+      const reason = await this.#start(component);
+      if (reason !== null) errors.push({ service, error: `${component} did not start: ${reason}`, component });
+    }
+  }
+
+  #start(processName: string): Promise<string | null> {
+    const known = this.#outcomes.get(processName) ?? this.#launch(processName);
+    this.#outcomes.set(processName, known);
+    return known;
+  }
+
+  async #launch(processName: string): Promise<string | null> {
+    const given = new AbortController();
+    const start = this.#supervisor.start(processName, 'request').then(
+      () => null,
+      (error: unknown) => (error instanceof Error ? error.message : String(error)),
+    );
+    try {
+      return await Promise.race([start, this.#tooLong(processName, given.signal)]);
+    } finally {
+      given.abort();
+    }
+  }
+
+  /** Resolves when the start has waited for something else for too long. */
+  async #tooLong(processName: string, signal: AbortSignal): Promise<string | null> {
+    let waitingSinceMs: number | undefined;
+    for (;;) {
+      await delay(POLL_MS, undefined, { signal, ref: false }).catch(() => undefined);
+      if (signal.aborted) return null;
+      const { waitingFor = [] } = this.#supervisor.get(processName) ?? {};
+      const now = performance.now();
+      waitingSinceMs = waitingFor.length > 0 ? (waitingSinceMs ?? now) : undefined;
+      if (waitingSinceMs !== undefined && now - waitingSinceMs >= PATIENCE_MS)
+        return `it still waits for ${waitingFor.join(', ')} and starts when that is there`;
+    }
+  }
+}

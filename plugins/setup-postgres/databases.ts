@@ -1,0 +1,71 @@
+// Creates the databases that the services keep their data in.
+import { setTimeout as delay } from 'node:timers/promises';
+import pg from 'pg';
+import type { Logger } from '#core';
+
+const CONNECT_LIMIT_MS = 5_000;
+const POLL_MS = 250;
+
+export interface DatabaseServer {
+  readonly host: string;
+  readonly port: number;
+  readonly user: string;
+  readonly password: string;
+  /** Names of the databases it is to have. */
+  readonly databases: readonly string[];
+}
+
+export interface Creation {
+  readonly log: Logger;
+  readonly signal: AbortSignal;
+  /** How long the server may take to answer. */
+  readonly limitMs: number;
+}
+
+/** Waits until the server answers, then creates what is missing, each owned by the server's user. */
+export async function createDatabases(server: DatabaseServer, { log, signal, limitMs }: Creation): Promise<void> {
+  const client = await connect(server, signal, limitMs);
+  try {
+    const { rows } = await client.query<{ datname: string }>('SELECT datname FROM pg_database');
+    const existing = new Set(rows.map(row => row.datname));
+    for (const name of server.databases.filter(wanted => !existing.has(wanted))) {
+      await client.query(`CREATE DATABASE ${pg.escapeIdentifier(name)} OWNER ${pg.escapeIdentifier(server.user)}`);
+      log.info(`the database ${name} was created`);
+    }
+  } finally {
+    await client.end();
+  }
+}
+
+async function connect(
+  { host, port, user, password }: DatabaseServer,
+  signal: AbortSignal,
+  limitMs: number,
+): Promise<pg.Client> {
+  const deadline = performance.now() + limitMs;
+  for (;;) {
+    signal.throwIfAborted();
+    const client = new pg.Client({
+      host,
+      port,
+      user,
+      password,
+      database: 'postgres',
+      connectionTimeoutMillis: CONNECT_LIMIT_MS,
+    });
+    client.on('error', () => undefined);
+    try {
+      await client.connect();
+      return client;
+    } catch (error) {
+      await client.end().catch(() => undefined);
+      if (performance.now() >= deadline || isRefusal(error)) throw error;
+      await delay(POLL_MS, undefined, { signal });
+    }
+  }
+}
+
+/** A wrong password does not mend itself. Codes: PostgreSQL, appendix A, class 28. */
+function isRefusal(error: unknown): boolean {
+  return String((error as { code?: unknown }).code ?? '').startsWith('28');
+}

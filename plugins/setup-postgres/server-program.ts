@@ -1,0 +1,36 @@
+// Finds the programs of the database server, which most systems keep out of PATH.
+import { readdir, readFile, stat } from 'node:fs/promises';
+import path from 'node:path';
+
+/** Debian's and the project's own packages: one folder for each major version. */
+const PLACES = [
+  { parent: '/usr/lib/postgresql', folder: /^(\d+)$/ },
+  { parent: '/usr', folder: /^pgsql-(\d+)$/ },
+];
+
+/** The folder of `postgres` and `initdb`: of the version that made the data, else the newest. undefined: none is here. */
+export async function findServerPrograms(dataDir: string, searchPath: string): Promise<string | undefined> {
+  const made = (await readFile(path.join(dataDir, 'PG_VERSION'), 'utf8').catch(() => '')).trim();
+  const installed: { version: number; directory: string }[] = [];
+  for (const { parent, folder } of PLACES) {
+    for (const name of await readdir(parent).catch(() => [])) {
+      const version = Number(folder.exec(name)?.[1]);
+      const directory = path.join(parent, name, 'bin');
+      if (version > 0 && (await isFile(path.join(directory, 'postgres')))) installed.push({ version, directory });
+    }
+  }
+  installed.sort((a, b) => b.version - a.version);
+  const fitting = installed.find(({ version }) => String(version) === made);
+  if (fitting !== undefined) return fitting.directory;
+  for (const directory of searchPath.split(':').filter(Boolean)) {
+    if (await isFile(path.join(directory, 'postgres'))) return directory;
+  }
+  return installed[0]?.directory;
+}
+
+async function isFile(file: string): Promise<boolean> {
+  return stat(file).then(
+    found => found.isFile(),
+    () => false,
+  );
+}
