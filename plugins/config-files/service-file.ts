@@ -82,6 +82,7 @@ export class ServiceFiles implements ServiceFileAccess {
 
   async #create(block: NamedBlock, file: string, { seed, mode, owner }: WantedFile & { seed: string }): Promise<void> {
     const directory = path.dirname(file);
+    await confirmPlace(await realPlaceOf(file), block, this.#places());
     const made = await mkdir(directory, { recursive: true });
     const place = path.join(await realpath(directory), path.basename(file));
     await confirmPlace(place, block, this.#places());
@@ -185,6 +186,14 @@ async function isThere(file: string): Promise<boolean> {
     () => true,
     () => false,
   );
+}
+
+/** Where a file that is missing would come to lie: what exists of its path is resolved. */
+async function realPlaceOf(file: string): Promise<string> {
+  const parent = path.dirname(file);
+  if (parent === file) return file;
+  const real = await realpath(parent).catch(() => realPlaceOf(parent));
+  return path.join(real, path.basename(file));
 }
 
 /** The part of `wanted` for which `found` has nothing. */

@@ -100,12 +100,19 @@ export class ServiceSetup {
     if (files === undefined) return;
     for (const { path, when, seed, mode, values, initial } of template.setup?.files ?? []) {
       if (when !== undefined && !placeholders.isSet(when)) continue;
-      await files.ensure(block, placeholders.fill(path), {
+      const file = placeholders.fill(path);
+      const wanted = {
         seed,
         values: (placeholders.fillTree(values ?? {}) ?? {}) as Record<string, unknown>,
         initial: (placeholders.fillTree(initial ?? {}) ?? {}) as Record<string, unknown>,
         mode: mode === 'private' ? 0o600 : 0o644,
         owner,
+      };
+      await files.ensure(block, file, wanted).catch((error: unknown) => {
+        const reason = error instanceof Error ? error.message : String(error);
+        throw new Problem(500, `${block.processName} cannot start: ${file} cannot be set up: ${reason}`, {
+          cause: error,
+        });
       });
     }
   }

@@ -1,12 +1,10 @@
 // The database server of the stack: its programs, its data directory, its settings, and the databases of the services.
-import { randomBytes } from 'node:crypto';
 import path from 'node:path';
 import { definePlugin } from '#core';
-import type {} from '../config-files/contract.ts';
 import type {} from '../process/contract.ts';
 import type {} from '../service-setup/contract.ts';
 import type {} from '../service-templates/contract.ts';
-import { hasData, initialise, protect } from './data-directory.ts';
+import { configureServer } from './configure.ts';
 import { createDatabases, type DatabaseServer } from './databases.ts';
 import { findServerPrograms } from './server-program.ts';
 
@@ -56,47 +54,7 @@ export default definePlugin({
 
     host.contribute('service.configure', KEY, {
       configKey: KEY,
-      async configure({ plan, block, template, owner, fill, makeDirectory, store: save }) {
-        const [program = ''] = plan.argv;
-        const directory = plan.cwd;
-        // A server of one's own, started in another way, is left to its owner.
-        if (directory === undefined || path.basename(program) !== 'postgres') return;
-        let password = String(block.block.password ?? '');
-        if (!(await hasData(directory))) {
-          if (password === '' || password === template.block.password) {
-            password = randomBytes(24).toString('base64url');
-            await save({ password });
-          }
-          await protect(directory, owner);
-          await initialise({
-            directory,
-            initdb: path.join(path.dirname(program), 'initdb'),
-            user: String(block.block.user),
-            password,
-            extra: String(block.block.initdb_args ?? '')
-              .split(/\s+/)
-              .filter(Boolean),
-            owner,
-            signal: plan.signal,
-          });
-          host.log.info(`${block.processName}: a data directory was made in ${directory}`);
-        }
-        const sockets = fill('{run_directory}');
-        await makeDirectory(sockets, 0o775);
-        await host.find('config.files')?.ensure(block, fill('{config_file}'), {
-          seed: undefined,
-          values: {
-            port: String(block.block.port),
-            listen_addresses: String(block.block.host ?? '127.0.0.1'),
-            unix_socket_directories: sockets,
-            shared_buffers: String(block.block.shared_buffers),
-            max_connections: String(block.block.max_connections),
-          },
-          initial: {},
-          mode: 0o600,
-          owner,
-        });
-      },
+      configure: context => configureServer(context, host.find('config.files'), host.log),
     });
 
     host.tap('process.started', async ({ configKey }) => {

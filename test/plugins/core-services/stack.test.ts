@@ -57,7 +57,7 @@ t.test('from an empty stack to a running one', { skip: !isHere, timeout: 400_000
     config: {
       puid: NOBODY,
       pgid: NOBODY,
-      dumb: { log_dir: path.join(dir, 'log'), gateway: { enabled: false } },
+      dumb: { log_dir: path.join(dir, 'log'), gateway: { enabled: false }, startup: { stabilization_seconds: 0 } },
       postgres: {
         ...at(path.join(dir, 'data'), 'postgresql.conf'),
         port: databasePort,

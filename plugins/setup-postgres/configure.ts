@@ -1,0 +1,59 @@
+// Prepares the database server before a launch: data directory, password, socket directory, settings.
+import { randomBytes } from 'node:crypto';
+import path from 'node:path';
+import type { Logger } from '#core';
+import type { ServiceFileAccess } from '../config-files/contract.ts';
+import type { SetupContext } from '../service-setup/contract.ts';
+import { hasData, initialise, protect } from './data-directory.ts';
+
+/** Throws a Problem that says what failed. */
+export async function configureServer(
+  context: SetupContext,
+  files: ServiceFileAccess | undefined,
+  log: Logger,
+): Promise<void> {
+  const { plan, block, owner, fill, makeDirectory } = context;
+  const [program = ''] = plan.argv;
+  const directory = plan.cwd;
+  // A server of one's own, started in another way, is left to its owner.
+  if (directory === undefined || path.basename(program) !== 'postgres') return;
+  if (!(await hasData(directory))) {
+    await protect(directory, owner);
+    await initialise({
+      directory,
+      initdb: path.join(path.dirname(program), 'initdb'),
+      user: String(block.block.user),
+      password: await passwordOf(context),
+      extra: String(block.block.initdb_args ?? '')
+        .split(/\s+/)
+        .filter(Boolean),
+      owner,
+      signal: plan.signal,
+    });
+    log.info(`${block.processName}: a data directory was made in ${directory}`);
+  }
+  const sockets = fill('{run_directory}');
+  await makeDirectory(sockets, 0o775);
+  await files?.ensure(block, fill('{config_file}'), {
+    seed: undefined,
+    values: {
+      port: String(block.block.port),
+      listen_addresses: String(block.block.host ?? '127.0.0.1'),
+      unix_socket_directories: sockets,
+      shared_buffers: String(block.block.shared_buffers),
+      max_connections: String(block.block.max_connections),
+    },
+    initial: {},
+    mode: 0o600,
+    owner,
+  });
+}
+
+/** New data gets a password of its own in place of the one that every installation would share. */
+async function passwordOf({ block, template, store }: SetupContext): Promise<string> {
+  const stored = String(block.block.password ?? '');
+  if (stored !== '' && stored !== template.block.password) return stored;
+  const password = randomBytes(24).toString('base64url');
+  await store({ password });
+  return password;
+}
