@@ -1,7 +1,9 @@
 // The gateway: the same routes below /api on its own listener, with its refusals and its static console.
+
 import { existsSync } from 'node:fs';
 import { readdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
 import t, { type Test } from 'tap';
 import { WebSocket } from 'ws';
@@ -185,7 +187,7 @@ t.test('in a host', { skip: !isHere }, async t => {
   await t.test('it steps aside for the managed frontend', async t => {
     const host = await start(t, {
       gateway: { enabled: true, port: 3999 },
-      frontend: { enabled: true, process_name: 'DUMB Frontend', port: 3999 },
+      frontend: { enabled: true, process_name: 'DUMB Frontend', config_dir: tmpdir(), port: 3999 },
     });
     t.ok(await until(() => logged(host.configDir, /stepping aside: the managed frontend serves port 3999/)));
   });

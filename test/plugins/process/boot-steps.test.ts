@@ -1,7 +1,9 @@
 // What a boot does before the first launch, and what a shutdown does after the last stop.
+
 import { execFile } from 'node:child_process';
 import { chown, mkdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import t from 'tap';
@@ -48,7 +50,7 @@ t.test('a port of the product itself never moves', async t => {
   });
   t.teardown(() => taken.close());
   const app = await startHost({
-    config: { dumb: { frontend: kid('DUMB Frontend', ['calm'], { port }) } },
+    config: { dumb: { frontend: kid('DUMB Frontend', ['calm'], { port, config_dir: tmpdir() }) } },
   });
   t.teardown(() => app.stop());
   await start(app, 'DUMB Frontend');
@@ -67,6 +69,7 @@ t.test('the frontend is started first and is told where the service is', async t
         frontend: {
           enabled: true,
           process_name: 'DUMB Frontend',
+          config_dir: tmpdir(),
           command: ['sh', '-c', `env > ${file}; exec sleep 1000`],
           env: { DMB_TRAEFIK_URL: 'http://proxy' },
         },

@@ -29,7 +29,9 @@ t.test('every template is used, and makes a valid block', { skip: !isHere }, asy
     for (const option of template.onboarding?.offers ?? [])
       t.ok(option in block, `${template.key}: ${option} is there`);
     const { body: schema } = await app.post('/config/process-config/schema', { process_name: block.process_name });
-    t.notMatch(JSON.stringify(schema), /"default"/, 'no default that an editor would write');
+    // Those of the host's own blocks are the values that it runs with.
+    if (!template.key.startsWith('dumb_'))
+      t.notMatch(JSON.stringify(schema), /"default"/, 'no default that an editor would write');
   }
 });
 
