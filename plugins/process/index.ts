@@ -4,6 +4,7 @@ import { AutoRestart } from './auto-restart.ts';
 import type { ProcessEventType } from './contract.ts';
 import { addFrontendEnvironment } from './frontend-environment.ts';
 import { HealthSampler } from './health-sampler.ts';
+import { newPortConflicts } from './ports.ts';
 import { registerRoutes } from './routes.ts';
 import { autoRestartSection, blockSchema, SupervisionSettings, shutdownSection, startupSection } from './settings.ts';
 import { StatusStream } from './status-stream.ts';
@@ -62,7 +63,10 @@ export default definePlugin({
     new StatusStream(host, { supervisor, sampler, autoRestart });
 
     host.tap('process.prepare', plan => addFrontendEnvironment(plan, host.use('config.store')));
-    host.tap('config.check', ({ before, after }) => supervisor.checkRemovals(before, after));
+    host.tap('config.check', ({ before, after, warnings }) => {
+      supervisor.checkRemovals(before, after);
+      warnings.push(...newPortConflicts(before, after));
+    });
     host.tap('host.ready', () => void supervisor.boot());
     host.tap('host.forced', () => supervisor.kill());
     host.tap(

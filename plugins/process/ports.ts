@@ -1,6 +1,6 @@
 // Ports of managed processes: who claims which, whether one is taken, and the next one that is free.
 import { createServer } from 'node:net';
-import { type NamedBlock, Problem } from '#core';
+import { findBlocks, type NamedBlock, Problem } from '#core';
 
 const PORT_KEYS = ['port', 'frontend_port', 'backend_port', 'webdav_port'] as const;
 
@@ -35,6 +35,28 @@ export async function reservePorts(
     current = current.with(index, { ...block, block: { ...block.block, ...moved } });
   }
   return moves;
+}
+
+/** One sentence for each port that an update gives to an enabled entry although another has it. */
+export function newPortConflicts(
+  before: Readonly<Record<string, unknown>>,
+  after: Readonly<Record<string, unknown>>,
+): string[] {
+  const known = new Set(portConflicts(before));
+  return portConflicts(after).filter(conflict => !known.has(conflict));
+}
+
+function portConflicts(root: Readonly<Record<string, unknown>>): string[] {
+  const owners = new Map<number, string>();
+  return findBlocks(root)
+    .filter(({ block }) => block.enabled === true)
+    .flatMap(({ processName, block }) =>
+      [...portsOf(block)].flatMap(([key, port]) => {
+        const owner = owners.get(port) ?? processName;
+        owners.set(port, owner);
+        return owner === processName ? [] : [`${key} ${port} of ${processName} is also that of ${owner}`];
+      }),
+    );
 }
 
 /** Ports that a block configures, by key; anything but an integer from 1 to 65535 is none. */

@@ -1,0 +1,251 @@
+// The configuration over HTTP: layers, what is saved and what is not, refusals, secrets, schemas.
+import { existsSync } from 'node:fs';
+import { chmod, readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import t from 'tap';
+import { testDir } from '../../support/directory.ts';
+import { startHost, type TestHost } from '../../support/host.ts';
+import { kid, start } from '../../support/kids.ts';
+import { until } from '../../support/until.ts';
+
+const skip = ['config', 'process'].some(
+  name => !existsSync(new URL(`../../../plugins/${name}/index.ts`, import.meta.url)),
+);
+const fileOf = (app: TestHost) => path.join(app.configDir, 'stackwarden.json');
+const saved = async (app: TestHost) => JSON.parse(await readFile(fileOf(app), 'utf8'));
+const post = (app: TestHost, body: unknown) => app.post('/config', body);
+
+t.test('layers: file, memory and environment', { skip }, async t => {
+  const app = await startHost({
+    config: { kid: kid('Kid', ['calm'], { port: 7_001, env: { A: '1', B: '2' }, token: 'in the file' }) },
+    env: { KID_TOKEN: 'from the environment', KID_PORT: 'many', KID_ENABLED: 'yes' },
+  });
+  t.teardown(() => app.stop());
+  const block = async () => (await app.get('/config?process_name=kid')).body;
+  t.match(await block(), { token: 'from the environment', port: 7_001, enabled: true }, 'what does not fit is ignored');
+
+  const inMemory = await post(app, { process_name: 'Kid', updates: { port: 7_002 } });
+  t.match(inMemory.body, {
+    status: 'updated',
+    process_name: 'Kid',
+    persisted: false,
+    changed: ['kid.port'],
+    overridden: [],
+  });
+  t.equal((await saved(app)).kid.port, 7_001, 'not on disk');
+  t.equal((await block()).port, 7_002);
+
+  const whole = await post(app, {
+    process_name: 'Kid',
+    updates: { ...(await block()), env: { B: '3' } },
+    persist: true,
+  });
+  t.same(whole.body.changed.sort(), ['kid.env.A', 'kid.env.B']);
+  const { kid: stored } = await saved(app);
+  t.same(stored.env, { B: '3' }, 'an object is replaced');
+  t.equal(stored.token, 'in the file', 'what the environment gives is not written down');
+  t.equal(stored.port, 7_002, 'what was sent is saved, and no longer an overlay');
+
+  const shadowed = await post(app, { process_name: 'Kid', updates: { token: 'new' }, persist: true });
+  t.same(shadowed.body.overridden, ['kid.token']);
+  t.equal((await saved(app)).kid.token, 'new');
+  t.equal((await block()).token, 'from the environment');
+  await post(app, { process_name: 'Kid', updates: { token: 'at once' } });
+  t.equal((await block()).token, 'at once', 'memory is above the environment');
+
+  await post(app, { updates: { kid: { env: { C: '4' } }, tz: 'UTC' } });
+  t.match(await saved(app), { tz: 'UTC', kid: { env: { B: '3', C: '4' } } }, 'a global update merges, and is saved');
+  await post(app, { updates: { kid: { env: { C: null } } }, persist: false });
+  t.same((await block()).env, { B: '3' });
+  t.same((await saved(app)).kid.env, { B: '3', C: '4' });
+});
+
+t.test('refusals change nothing', { skip }, async t => {
+  const app = await startHost({ config: { kid: kid('Kid', ['calm']), other: kid('Other', ['calm']) } });
+  t.teardown(() => app.stop());
+  const [before, revision] = [await readFile(fileOf(app), 'utf8'), (await app.get('/config')).text];
+  for (const [body, code, detail] of [
+    [{ process_name: 'nobody', updates: { port: 1 } }, 404, 'Process not found'],
+    [{ process_name: 'Kid', updates: {} }, 400, /updates is empty/],
+    [{ process_name: 'Kid', updates: { port: 'x' } }, 400, /kid\.port/],
+    [{ process_name: 'Kid', updates: { surprise: 1 } }, 400, /'surprise'/],
+    [{ process_name: 'Kid', updates: { process_name: 'New' } }, 400, /process_name/],
+    [{ updates: { unknown_root: { a: 1 } } }, 400, /'unknown_root'/],
+    [{ updates: { kid: { process_name: 'Other' } } }, 400, /already in use/],
+    [{ updates: { puid: 0 } }, 400, /puid/],
+    [{ updates: { dumb: { api_service: { port: 0 } } } }, 400, /dumb\.api_service\.port/],
+    [{ updates: [] }, 422, String],
+    [{ updates: 'x' }, 422, String],
+    [{ process_name: 7, updates: { a: 1 } }, 422, String],
+    [{ updates: { tz: 'UTC' }, persist: 'yes' }, 422, String],
+  ] as const) {
+    t.match(await post(app, body), { status: code, body: { detail } }, JSON.stringify(body));
+  }
+  t.equal(await readFile(fileOf(app), 'utf8'), before);
+  t.equal((await app.get('/config')).text, revision);
+  t.match(await app.get('/config?process_name=nobody'), { status: 404 });
+});
+
+t.test('what a change means', { skip }, async t => {
+  const app = await startHost({
+    config: {
+      kid: kid('Kid', ['calm'], { port: 7_011, enabled: true }),
+      other: kid('Other', ['calm'], { port: 7_012, enabled: true }),
+    },
+  });
+  t.teardown(() => app.stop());
+  await start(app, 'Other');
+  const { body } = await post(app, { process_name: 'Kid', updates: { port: 7_012, log_level: 'DEBUG' } });
+  t.same(body.warnings, ['port 7012 of Other is also that of Kid']);
+  t.same(body.restart_required, [], 'it does not run');
+  const running = await post(app, { process_name: 'Other', updates: { env: { A: '1' }, log_level: 'DEBUG' } });
+  t.same(running.body.restart_required, ['other.env']);
+  t.same(running.body.warnings, [], 'told once');
+  t.match(await post(app, { updates: { dumb: { api_service: { port: 8_123 } } } }), {
+    body: { restart_required: ['dumb.api_service.port'] },
+  });
+  t.match(await post(app, { updates: { other: null } }), { status: 409, body: { detail: /Other is running/ } });
+  t.match(await post(app, { updates: { fresh: { process_name: 'Fresh', command: ['sleep', '1'] } } }), { status: 200 });
+  t.ok((await app.get('/process/processes')).body.processes.some((row: { name: string }) => row.name === 'Fresh'));
+});
+
+t.test('secrets', { skip }, async t => {
+  const app = await startHost({
+    config: {
+      kid: kid('Kid', ['calm'], { api_key: 'k1', env: { MY_PASSWORD: 'p1', PLAIN: 'x' }, url: 'http://u:p@host/' }),
+      dumb: {
+        ai: {
+          api_key: 'root-key',
+          profiles: [
+            { id: 'a', api_key: 'a-key', model: 'm' },
+            { id: 'b', api_key: '' },
+          ],
+        },
+        notifications: { destinations: [{ id: 'd', url: 'https://secret/hook', headers: { X: 'y' }, name: 'n' }] },
+      },
+    },
+  });
+  t.teardown(() => app.stop());
+  const { body, text } = await app.get('/config');
+  t.notMatch(text, /root-key|a-key|secret\/hook/);
+  t.match(body.dumb.ai, {
+    api_key: '',
+    api_key_configured: true,
+    profiles: [
+      { id: 'a', api_key: '', api_key_configured: true, model: 'm' },
+      { id: 'b', api_key_configured: false },
+    ],
+  });
+  t.match(body.dumb.notifications.destinations[0], {
+    url: '',
+    url_configured: true,
+    headers: {},
+    headers_configured: true,
+  });
+  t.equal(body.kid.api_key, 'k1', 'the editor saves whole blocks, so it sees what it saves');
+
+  const profiles = [
+    { id: 'b', api_key: 'b-key' },
+    { ...body.dumb.ai.profiles[0], model: 'new' },
+    { id: 'c', api_key: '' },
+  ];
+  await post(app, { updates: { dumb: { ai: { api_key: '', profiles }, notifications: body.dumb.notifications } } });
+  const { dumb } = await saved(app);
+  t.same(dumb.ai, {
+    api_key: 'root-key',
+    profiles: [{ id: 'b', api_key: 'b-key' }, { id: 'a', api_key: 'a-key', model: 'new' }, { id: 'c' }],
+  });
+  t.match(dumb.notifications.destinations, [{ url: 'https://secret/hook', headers: { X: 'y' } }]);
+
+  await post(app, { updates: { dumb: { api_service: { mask_secrets: true } } } });
+  const masked = (await app.get('/config?process_name=Kid')).body;
+  t.match(masked, { api_key: '********', env: { MY_PASSWORD: '********', PLAIN: 'x' }, url: 'http://********@host/' });
+  await post(app, {
+    process_name: 'Kid',
+    updates: { api_key: '********', env: { ...masked.env, PLAIN: 'z' } },
+    persist: true,
+  });
+  t.match((await saved(app)).kid, { api_key: 'k1', env: { MY_PASSWORD: 'p1', PLAIN: 'z' } });
+});
+
+t.test('the file: comments, outside edits, damage', { skip }, async t => {
+  const text = `{
+    // mine
+    "kid": ${JSON.stringify(kid('Kid', ['calm'], { port: 7_021 }))}, /* kept */
+    "own": { "a": 1.0, "big": 12345678901234567890 },
+    "dumb": { "gateway": { "enabled": false } },
+}
+`;
+  const configDir = testDir(t, { 'stackwarden.json': text });
+  const app = await startHost({ configDir });
+  t.teardown(() => app.stop());
+  const file = fileOf(app);
+  await post(app, { process_name: 'Kid', updates: { port: 7_022 }, persist: true });
+  t.equal(await readFile(file, 'utf8'), text.replace('7021', '7022'), 'nothing else of the file is touched');
+
+  await writeFile(file, text.replace('7021', '7023'));
+  await until(async () => (await app.get('/config?process_name=Kid')).body.port === 7_023, {
+    what: 'the outside edit',
+  });
+  await writeFile(file, '{"kid": ');
+  const refused = await post(app, { process_name: 'Kid', updates: { port: 7_024 }, persist: true });
+  t.match(refused, { status: 409, body: { detail: /not valid .*stackwarden\.json:1:9/ } });
+  t.equal(await readFile(file, 'utf8'), '{"kid": ', 'a file that somebody is mending is left alone');
+  t.equal((await app.get('/config?process_name=Kid')).body.port, 7_023);
+  t.equal((await post(app, { process_name: 'Kid', updates: { port: 7_025 } })).status, 200, 'memory can be changed');
+  await writeFile(file, text);
+  t.equal((await post(app, { updates: { tz: 'UTC' } })).status, 200, 'and then it is mended');
+  t.match(await readFile(file, 'utf8'), '// mine');
+});
+
+t.test('YAML', { skip }, async t => {
+  const text = `# the stack
+kid:
+  process_name: Kid   # name
+  command: [sleep, '600']
+  port: 7031 # port
+dumb: { gateway: { enabled: false } }
+`;
+  const configDir = testDir(t, { 'stackwarden.yaml': text });
+  const app = await startHost({ configDir });
+  t.teardown(() => app.stop());
+  await post(app, { process_name: 'Kid', updates: { port: 7_032 }, persist: true });
+  t.equal(await readFile(path.join(configDir, 'stackwarden.yaml'), 'utf8'), text.replace('7031', '7032'));
+  t.notOk(existsSync(fileOf(app)));
+});
+
+t.test('a damaged start', { skip }, async t => {
+  const good = JSON.stringify({ kid: kid('Kid', ['calm'], { enabled: true }), dumb: { gateway: { enabled: false } } });
+  const configDir = testDir(t, { 'stackwarden.json': '{"kid"', 'stackwarden.json.bak': good });
+  const app = await startHost({ configDir });
+  t.match(await app.get('/health'), { body: { status: 'unhealthy' } });
+  t.match((await app.get('/config?process_name=Kid')).body, { enabled: true }, 'the last good copy runs in memory');
+  t.match(await post(app, { updates: { tz: 'UTC' } }), { status: 409 });
+  t.equal(await readFile(fileOf(app), 'utf8'), '{"kid"');
+  await app.stop();
+
+  const empty = testDir(t, { 'stackwarden.json': '{"kid"' });
+  await chmod(empty, 0o755);
+  const safe = await startHost({ configDir: empty });
+  t.teardown(() => safe.stop());
+  t.match(safe.host.configProblems(), [/stackwarden\.json:1:7/]);
+  t.equal((await safe.get('/auth/status')).status, 200);
+});
+
+t.test('one bad block does not take the others down', { skip }, async t => {
+  const app = await startHost({
+    config: { good: kid('Good', ['calm']), bad: kid('Bad', ['calm'], { port: 'x', enabled: true }) },
+  });
+  t.teardown(() => app.stop());
+  t.match((await app.get('/process?process_name=Bad')).body, { enabled: false, warning: /bad\.port/ });
+  t.equal((await start(app, 'Good')).status, 200);
+  const schema = (await app.get('/config/schema')).body;
+  t.equal(schema.$schema, 'http://json-schema.org/draft-07/schema#');
+  t.ok(schema.properties.dumb.properties.auto_restart);
+  t.ok(schema.properties.good.properties.command);
+  const block = await app.post('/config/process-config/schema', { process_name: 'good' });
+  t.notMatch(block.text, /"\$id"|"\$ref"/);
+  t.not(block.body.additionalProperties, false);
+  t.match(await app.post('/config/process-config/schema', { process_name: 'nobody' }), { status: 404 });
+  t.match(await app.post('/config/process-config/schema', {}), { status: 422 });
+});
