@@ -9,12 +9,13 @@ import type { OpenConfig } from './config/open.ts';
 import { openConfig } from './config/open.ts';
 import { Contributions } from './contributions.ts';
 import { HookRegistry } from './hooks.ts';
+import { isLoopback } from './http/loopback.ts';
 import { createHttpEntrance, type HttpServer } from './http/server.ts';
 import { catchUncaught, runAs, watchEventLoop } from './isolate.ts';
 import { createEarlyLog } from './log/early.ts';
 import { parseLevel } from './log/levels.ts';
 import { createLogging, type Logging } from './log/logging.ts';
-import type { Disposer, Logger, PluginReport } from './plugin.ts';
+import type { AccessCheck, Disposer, Logger, PluginReport } from './plugin.ts';
 import type { Registries } from './plugin-host.ts';
 import { type PluginDeadlines, PluginSet } from './plugin-set.ts';
 import { watchPluginFolders } from './plugin-watch.ts';
@@ -308,6 +309,11 @@ class RunningHost implements StackwardenHost {
       retryMs: LISTEN_RETRY_MS,
     });
     this.log.info(`Stackwarden ${version} answers on http://${this.address.host}:${this.address.port}`);
+    const access = this.#services.find('access') as AccessCheck | undefined;
+    if (!isLoopback(this.address.host) && access?.enabled() !== true)
+      this.log.warn(
+        `listening on ${this.address.host} while authentication is off: everybody who reaches it is in control`,
+      );
   }
 
   #whenReady(start: () => Disposer): Disposer {

@@ -11,6 +11,7 @@ export { findBlocks } from './config/blocks.ts';
 export type { ConfigChange, ConfigStore, ConfigUpdateResult, NamedBlock } from './config/store.ts';
 export { writeFileAtomic } from './config/write.ts';
 export { YamlEditor, yamlValues } from './config/yaml-text.ts';
+export { isLoopback } from './http/loopback.ts';
 export { queryBoolean, queryInteger, queryList, queryNumber } from './http/query.ts';
 export type { HttpEntrance } from './http/server.ts';
 export { formatLine } from './log/format.ts';

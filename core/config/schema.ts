@@ -29,6 +29,8 @@ const productSchema = z.looseObject({
       port: port.default(8000),
       docs_enabled: z.boolean().default(true),
       mask_secrets: z.boolean().default(false),
+      trusted_proxies: names.default([]).describe('addresses or networks whose X-Forwarded-For is believed'),
+      file_roots: names.default([]).describe("further directories of services' own files"),
     })
     .prefault({}),
   frontend: z

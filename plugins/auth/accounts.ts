@@ -1,4 +1,5 @@
 // What can be done with accounts: logging in, the first user, further users, switching authentication on and off.
+import { randomInt } from 'node:crypto';
 import { Problem } from '#core';
 import { checkPassword, checkUserName } from './account-rules.ts';
 import type { AuthChange } from './contract.ts';
@@ -22,15 +23,14 @@ export class Accounts {
   /** Throws a Problem 401, with one text for every reason, or 429. */
   async logIn(username: string, password: string): Promise<StoredUser> {
     if (!this.#store.known.enabled) throw new Problem(401, 'Authentication is not enabled');
-    this.#throttle.admit(username);
     const user = this.#store.find(username);
     const hash = user === undefined || user.disabled ? undefined : user.password;
-    const matches = password.length <= MAX_PASSWORD_LENGTH && (await verifyPassword(password, hash));
-    if (user === undefined || !matches) {
-      this.#throttle.failed(username);
-      throw new Problem(401, 'Wrong user name or password');
-    }
-    this.#throttle.succeeded(username);
+    const isShort = password.length <= MAX_PASSWORD_LENGTH;
+    const matches = await this.#throttle.attempt(
+      username,
+      async () => isShort && (await verifyPassword(password, hash)) && hash !== undefined,
+    );
+    if (user === undefined || !matches) throw new Problem(401, 'Wrong user name or password');
     if (!isCurrent(user.password)) await this.#replaceHash(user, password);
     return user;
   }
@@ -130,8 +130,14 @@ export class Accounts {
 async function newUser(username: string, password: string): Promise<StoredUser> {
   checkUserName(username);
   checkPassword(password);
-  const created = new Date().toISOString();
-  return { username, password: await hashPassword(password), disabled: false, token_version: 0, created_at: created };
+  return {
+    username,
+    password: await hashPassword(password),
+    disabled: false,
+    // Not what an earlier user of the same name had, whose tokens may still be about.
+    token_version: randomInt(1, 2 ** 31),
+    created_at: new Date().toISOString(),
+  };
 }
 
 function refuseUsers(content: UserFile): void {

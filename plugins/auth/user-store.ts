@@ -1,6 +1,6 @@
 // The users, the signing secret and whether authentication is on: one file, one writer, closed when it cannot be read.
 import { createSecretKey, type KeyObject, randomBytes } from 'node:crypto';
-import { copyFile, readFile, stat } from 'node:fs/promises';
+import { readFile, stat } from 'node:fs/promises';
 import PQueue from 'p-queue';
 import { z } from 'zod';
 import { type Logger, Problem, writeFileAtomic } from '#core';
@@ -78,7 +78,15 @@ export class UserStore {
     if (nowMs - this.#checkedMs < RECHECK_MS) return undefined;
     this.#checkedMs = nowMs;
     return this.#queue.add(async () => {
-      if ((await fingerprint(this.#file)) === this.#fingerprint) return;
+      const found = await fingerprint(this.#file);
+      if (found === this.#fingerprint) return;
+      if (found === '' && this.#content !== null) {
+        this.#log.error(
+          `${this.#file} is gone; its users are kept until the end of this run, the next change writes it`,
+        );
+        this.#fingerprint = '';
+        return;
+      }
       await this.#load();
       this.#onOutsideChange();
     });
@@ -128,8 +136,12 @@ export class UserStore {
 
   async #write(content: UserFile): Promise<void> {
     try {
-      if (this.#fingerprint !== '') await copyFile(this.#file, `${this.#file}.bak`);
-      await writeFileAtomic(this.#file, `${JSON.stringify(content, null, 2)}\n`, { mode: 0o600 });
+      const text = `${JSON.stringify(content, null, 2)}\n`;
+      await writeFileAtomic(this.#file, text, { mode: 0o600 });
+      // The same, not what was before: a copy must not bring a deleted user or an old password back.
+      await writeFileAtomic(`${this.#file}.bak`, text, { mode: 0o600 }).catch((error: unknown) =>
+        this.#log.error(`no copy of ${this.#file} could be made`, error),
+      );
     } catch (error) {
       throw new Problem(503, 'The user store cannot be written; nothing was changed', { cause: error });
     }

@@ -14,7 +14,8 @@ const POLL_MS = 250;
 export default definePlugin({
   name: 'core-services',
   host: '^1',
-  after: ['process', 'service-templates', 'service-setup'],
+  needs: ['process', 'service-templates'],
+  after: ['service-setup'],
 
   setup(host) {
     const store = host.use('config.store');

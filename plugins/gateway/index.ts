@@ -1,5 +1,5 @@
 // The gateway: a second listener for browsers that serves the same routes below `/api`, the streams and a static console.
-import { definePlugin, type Host } from '#core';
+import { definePlugin, type Host, isLoopback } from '#core';
 import type {} from '../service-ui/contract.ts';
 import { EmbeddedUis } from './embedded.ts';
 import { createGateway } from './gateway.ts';
@@ -79,8 +79,4 @@ function nativeUrl(host: Host): string {
   const address = String(store?.get('dumb.api_service.host') ?? '127.0.0.1');
   const reachable = address === '0.0.0.0' || address === '::' ? '127.0.0.1' : address;
   return `http://${reachable.includes(':') ? `[${reachable}]` : reachable}:${store?.get('dumb.api_service.port') ?? 8000}`;
-}
-
-function isLoopback(address: string): boolean {
-  return address === 'localhost' || address === '::1' || /^127\.\d+\.\d+\.\d+$/.test(address);
 }

@@ -10,11 +10,11 @@ const headers = { 'Cache-Control': 'no-store, private', Pragma: 'no-cache' };
 export default definePlugin({
   name: 'initial-password',
   host: '^1',
-  after: ['service-templates'],
+  needs: ['service-templates'],
 
   setup(host) {
     const store = host.use('config.store');
-    for (const { key, initialPassword } of host.find('service.templates')?.list() ?? []) {
+    for (const { key, initialPassword } of host.use('service.templates').list()) {
       if (initialPassword === undefined) continue;
       host.route({
         method: 'GET',

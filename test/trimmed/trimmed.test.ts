@@ -3,6 +3,7 @@ import { mkdtemp, readdir, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import t from 'tap';
+import { withDependents } from '../support/dependents.ts';
 import { pluginsDir, startHost, type TestHost } from '../support/host.ts';
 
 const names = (await readdir(pluginsDir)).sort();
@@ -13,8 +14,8 @@ interface Surface {
   readonly flags: readonly string[];
 }
 
-function surface(app: TestHost, without?: string): Surface {
-  const ready = app.host.plugins().filter(plugin => plugin.state === 'ready' && plugin.name !== without);
+function surface(app: TestHost, without: ReadonlySet<string> = new Set()): Surface {
+  const ready = app.host.plugins().filter(plugin => plugin.state === 'ready' && !without.has(plugin.name));
   const all = (pick: (plugin: (typeof ready)[number]) => readonly string[]) => ready.flatMap(pick).sort();
   return {
     routes: all(plugin => plugin.routes),
@@ -43,13 +44,16 @@ async function answersEverything(
 
 const full = await startHost({ pluginDirs: [pluginsDir] });
 const everything = surface(full);
-const needs = new Map(full.host.plugins().map(plugin => [plugin.name, plugin]));
-const expectedWithout = new Map(names.map(name => [name, surface(full, name)]));
+const reports = full.host.plugins();
+const goneWith = new Map(
+  await Promise.all(names.map(async name => [name, await withDependents(name, names)] as const)),
+);
+const expectedWithout = new Map(names.map(name => [name, surface(full, goneWith.get(name))]));
 await full.stop();
 
 for (const name of names) {
   const expected = expectedWithout.get(name) ?? everything;
-  const gone = needs.get(name)?.routes ?? [];
+  const gone = reports.filter(plugin => goneWith.get(name)?.has(plugin.name)).flatMap(plugin => plugin.routes);
 
   t.test(`without the folder of ${name}`, async t => {
     const directory = await mkdtemp(path.join(tmpdir(), 'stackwarden-plugins-'));

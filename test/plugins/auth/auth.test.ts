@@ -1,12 +1,15 @@
 // Accounts and sessions over HTTP: the state table, every route with its refusals, old hashes, a store that is damaged.
-import { mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { execFileSync } from 'node:child_process';
+import { readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { hashSync } from 'bcryptjs';
 import jwt from 'jsonwebtoken';
 import t from 'tap';
+import { testDir } from '../../support/directory.ts';
 import { startHost, type TestHost } from '../../support/host.ts';
 import { until } from '../../support/until.ts';
 
+const asRoot = process.getuid?.() === 0;
 const FIRST = { username: 'first', password: 'correct horse' };
 const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
 const usersFile = (app: TestHost) => path.join(app.configDir, 'users.json');
@@ -79,7 +82,13 @@ t.test('login, refresh, verify', async t => {
   t.equal((await app.post('/auth/login', { username: 'first' })).status, 422);
   const login = await app.post('/auth/login', FIRST);
   t.equal(login.status, 200);
-  t.match(jwt.decode(login.body.access_token), { sub: 'first', type: 'access', provider: 'local', groups: [], ver: 0 });
+  t.match(jwt.decode(login.body.access_token), {
+    sub: 'first',
+    type: 'access',
+    provider: 'local',
+    groups: [],
+    ver: Number,
+  });
   const lifetime = jwt.decode(login.body.access_token) as { exp: number; iat: number };
   t.equal(lifetime.exp - lifetime.iat, 3_600);
 
@@ -221,13 +230,77 @@ t.test('a damaged store closes, a missing one opens setup', async t => {
   t.equal((await app.post('/auth/setup', FIRST)).status, 200);
 });
 
-t.test('what cannot be written is not pretended', async t => {
+t.test('what cannot be written is not pretended', { skip: asRoot ? false : 'only root may mount' }, async t => {
+  const place = testDir(t, {});
+  execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', place]);
+  t.teardown(() => execFileSync('umount', ['--lazy', place]));
+  process.env.DUMB_AUTH_CONFIG_PATH = path.join(place, 'users.json');
+  t.teardown(() => {
+    delete process.env.DUMB_AUTH_CONFIG_PATH;
+  });
   const { app, mine } = await openWithUser(t);
-  const before = await stored(app);
-  // A directory in place of the backup makes every write of the store fail, also for root.
-  await rm(`${usersFile(app)}.bak`, { force: true });
-  await mkdir(`${usersFile(app)}.bak`);
+  const before = await readFile(path.join(place, 'users.json'), 'utf8');
+  execFileSync('mount', ['-o', 'remount,ro', place]);
   t.equal((await app.post('/auth/users', { username: 'second', password: 'another horse' }, mine)).status, 503);
   t.equal((await app.get('/auth/users', mine)).body.users.length, 1);
-  t.same(await stored(app), before);
+  t.equal(await readFile(path.join(place, 'users.json'), 'utf8'), before);
+});
+
+t.test('a store that vanishes opens nothing', async t => {
+  const { app, mine } = await openWithUser(t);
+  await rm(usersFile(app));
+  // The file is looked at once a second.
+  await until(async () => {
+    const log = await readFile(
+      path.join(app.configDir, 'log', (await readdir(path.join(app.configDir, 'log')))[0] ?? ''),
+      'utf8',
+    );
+    await app.get('/config', mine);
+    return log.includes('users.json is gone');
+  });
+  t.equal((await app.get('/config')).status, 401);
+  t.equal((await app.post('/auth/setup', { ...FIRST, username: 'intruder' })).status, 400);
+  t.equal((await app.get('/config', mine)).status, 200);
+  await app.post('/auth/users', { username: 'second', password: 'another horse' }, mine);
+  t.equal((await stored(app)).users.length, 2, 'the next change writes it again');
+});
+
+t.test('a deleted user does not come back', async t => {
+  const { app, mine } = await openWithUser(t);
+  const second = { username: 'second', password: 'another horse' };
+  await app.post('/auth/users', second, mine);
+  const { body } = await app.post('/auth/login', second);
+  await app.request('DELETE', '/auth/users/second', { headers: mine });
+  await app.post('/auth/users', { ...second, password: 'a third horse' }, mine);
+  t.equal((await app.get('/config', bearer(body.access_token))).status, 401, 'not by the tokens of a namesake');
+  await app.request('DELETE', '/auth/users/second', { headers: mine });
+  await writeFile(usersFile(app), 'damaged');
+  await until(async () => (await app.get('/auth/users', mine)).body.users?.length === 1, {
+    what: 'the copy to be used',
+  });
+});
+
+t.test('guesses side by side are no way around the pause', async t => {
+  const { app } = await openWithUser(t);
+  const guess = () => app.post('/auth/login', { ...FIRST, password: 'wrong horse' });
+  const codes = (await Promise.all(Array.from({ length: 12 }, guess))).map(answer => answer.status);
+  t.equal(codes.filter(code => code === 401).length, 5);
+  t.equal(codes.filter(code => code === 429).length, 7);
+});
+
+t.test('the peer behind a proxy', async t => {
+  const { peerOf } = await import('../../../plugins/auth/throttle.ts');
+  const forwarded = { 'x-forwarded-for': '203.0.113.9, 198.51.100.7, 172.16.5.5' };
+  for (const [peer, trusted, expected] of [
+    ['172.16.0.1', [], '172.16.0.1'],
+    ['172.16.0.1', ['172.16.0.1'], '172.16.5.5'],
+    ['172.16.0.1', ['172.16.0.0/12'], '198.51.100.7'],
+    ['::ffff:172.16.0.1', ['172.16.0.0/12', 'nonsense', '1.2.3.4/99'], '198.51.100.7'],
+    ['172.16.0.1', ['172.16.0.0/12', '198.51.100.0/24'], '203.0.113.9'],
+    ['fd00::1', ['fd00::/8'], '172.16.5.5'],
+    ['fe80::1', ['fd00::/8'], 'fe80::1'],
+  ] as const) {
+    t.equal(peerOf({ peer, headers: forwarded }, trusted), expected, `${peer} with ${trusted.join(', ')}`);
+  }
+  t.equal(peerOf({ peer: undefined, headers: {} }, ['172.16.0.0/12']), '');
 });
