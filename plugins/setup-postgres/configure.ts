@@ -1,5 +1,6 @@
 // Prepares the database server before a launch: data directory, password, socket directory, settings.
 import { randomBytes } from 'node:crypto';
+import { stat } from 'node:fs/promises';
 import path from 'node:path';
 import type { Logger } from '#core';
 import type { ServiceFileAccess } from '../config-files/contract.ts';
@@ -32,8 +33,11 @@ export async function configureServer(
     });
     log.info(`${block.processName}: a data directory was made in ${directory}`);
   }
-  const sockets = fill('{run_directory}');
-  await makeDirectory(sockets, 0o775);
+  const wanted = fill('{run_directory}');
+  await makeDirectory(wanted, 0o775);
+  const sockets = (await mayWrite(wanted, owner)) ? wanted : directory;
+  if (sockets !== wanted)
+    log.info(`${block.processName}: ${wanted} belongs to another server; sockets are in ${sockets}`);
   await files?.ensure(block, fill('{config_file}'), {
     seed: undefined,
     values: {
@@ -47,6 +51,14 @@ export async function configureServer(
     mode: 0o600,
     owner,
   });
+}
+
+/** The socket directory of a system's own server is closed to others. */
+async function mayWrite(directory: string, owner: SetupContext['owner']): Promise<boolean> {
+  const { uid, gid } = owner ?? { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 };
+  const found = await stat(directory);
+  const bits = found.uid === uid ? 0o300 : found.gid === gid ? 0o030 : 0o003;
+  return (found.mode & bits) === bits;
 }
 
 /** New data gets a password of its own in place of the one that every installation would share. */
