@@ -9,7 +9,7 @@ import type { Problem } from './problem.ts';
 
 export { findBlocks } from './config/blocks.ts';
 export type { ConfigChange, ConfigStore, ConfigUpdateResult, NamedBlock } from './config/store.ts';
-export { writeFileAtomic } from './config/write.ts';
+export { removeTemporaryFiles, writeFileAtomic } from './config/write.ts';
 export { YamlEditor, yamlValues } from './config/yaml-text.ts';
 export { isLoopback } from './http/loopback.ts';
 export { queryBoolean, queryInteger, queryList, queryNumber } from './http/query.ts';

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { lchown, mkdir, readdir, realpath, rm, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import { type NamedBlock, Problem, writeFileAtomic } from '#core';
+import { type NamedBlock, Problem, removeTemporaryFiles, writeFileAtomic } from '#core';
 import type { ConfigFormat, EditMode, FileObject, ServiceFileAccess, WantedFile } from './contract.ts';
 import { type CheckedFile, checkPath, confirmPath, confirmPlace, openChecked, type Places } from './path-safety.ts';
 
@@ -130,6 +130,8 @@ export class ServiceFiles implements ServiceFileAccess {
     try {
       await this.#keep(block, checked.file, before);
       await confirmPath(checked);
+      // What a write left that was killed.
+      await removeTemporaryFiles(checked.file);
       await writeFileAtomic(checked.file, after);
     } catch (error) {
       if (error instanceof Problem) throw error;

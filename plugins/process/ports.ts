@@ -12,6 +12,9 @@ export interface PortChange {
   readonly to: number;
 }
 
+/** How far above its port a kind of service takes a second one; undefined: it does not. */
+export type Companion = (configKey: string) => number | undefined;
+
 export function describeMove(processName: string, { key, from, to }: PortChange): string {
   return `${processName}: ${key} ${from} is in use, ${to} is taken instead`;
 }
@@ -23,12 +26,13 @@ export function describeMove(processName: string, { key, from, to }: PortChange)
 export async function reservePorts(
   blocks: readonly NamedBlock[],
   runs: (processName: string) => boolean,
+  companion: Companion,
 ): Promise<ReadonlyMap<NamedBlock, readonly PortChange[]>> {
   const moves = new Map<NamedBlock, readonly PortChange[]>();
   let current = blocks;
   for (const [index, block] of blocks.entries()) {
     if (block.block.enabled !== true || runs(block.processName)) continue;
-    const changes = await resolvePorts(current[index] ?? block, current);
+    const changes = await resolvePorts(current[index] ?? block, current, companion);
     if (changes.length === 0) continue;
     moves.set(block, changes);
     const moved = Object.fromEntries(changes.map(({ key, to }) => [key, to]));
@@ -77,25 +81,28 @@ function isPort(value: unknown): value is number {
  * moves upward to the next that is neither. The product's own entries never move: what is published would miss them.
  * Throws a Problem 500 when none is left.
  */
-export async function resolvePorts(block: NamedBlock, all: readonly NamedBlock[]): Promise<PortChange[]> {
+export async function resolvePorts(
+  block: NamedBlock,
+  all: readonly NamedBlock[],
+  companion: Companion,
+): Promise<PortChange[]> {
   if (block.path[0] === 'dumb') return [];
-  const claimed = claimsBefore(block, all);
+  const claimed = claimsBefore(block, all, companion);
   const others = new Set(
     all
       .filter(other => other !== block && other.block.enabled === true)
-      .flatMap(other => [...portsOf(other.block).values()]),
+      .flatMap(other => portsClaimedBy(other, companion)),
   );
+  const offset = companion(block.configKey);
   const changes: PortChange[] = [];
   const taken = new Set<number>();
   for (const [key, port] of portsOf(block.block)) {
-    if (!claimed.has(port) && !taken.has(port) && !(await isBusy(port))) {
+    const isTaken = (candidate: number) => claimed.has(candidate) || taken.has(candidate);
+    if (await isFree(port, offset, isTaken)) {
       taken.add(port);
       continue;
     }
-    const free = await nextFree(
-      port,
-      candidate => others.has(candidate) || claimed.has(candidate) || taken.has(candidate),
-    );
+    const free = await nextFree(port, offset, candidate => others.has(candidate) || isTaken(candidate));
     if (free === undefined)
       throw new Problem(500, `${block.processName}: no free port was found above ${port}; nothing was changed`);
     taken.add(free);
@@ -105,17 +112,37 @@ export async function resolvePorts(block: NamedBlock, all: readonly NamedBlock[]
 }
 
 /** The product's own entries claim first, then the others in file order; only enabled ones claim. */
-function claimsBefore(block: NamedBlock, all: readonly NamedBlock[]): ReadonlySet<number> {
+function claimsBefore(block: NamedBlock, all: readonly NamedBlock[], companion: Companion): ReadonlySet<number> {
   const own = all.filter(other => other.path[0] === 'dumb' && other !== block && other.block.enabled !== false);
   const before = all.slice(0, all.indexOf(block)).filter(other => other.block.enabled === true);
-  return new Set([...own, ...before].flatMap(other => [...portsOf(other.block).values()]));
+  return new Set([...own, ...before].flatMap(other => portsClaimedBy(other, companion)));
 }
 
-async function nextFree(after: number, isClaimed: (port: number) => boolean): Promise<number | undefined> {
-  for (let port = after + 1; port <= LAST_PORT; port += 1) {
-    if (!isClaimed(port) && !(await isBusy(port))) return port;
+function portsClaimedBy({ block, configKey }: NamedBlock, companion: Companion): number[] {
+  const offset = companion(configKey);
+  return [...portsOf(block).values()].flatMap(port => (offset === undefined ? [port] : [port, port + offset]));
+}
+
+async function nextFree(
+  after: number,
+  offset: number | undefined,
+  isClaimed: (port: number) => boolean,
+): Promise<number | undefined> {
+  for (let port = after + 1; port + (offset ?? 0) <= LAST_PORT; port += 1) {
+    if (await isFree(port, offset, isClaimed)) return port;
   }
   return undefined;
+}
+
+async function isFree(
+  port: number,
+  offset: number | undefined,
+  isClaimed: (port: number) => boolean,
+): Promise<boolean> {
+  for (const candidate of offset === undefined ? [port] : [port, port + offset]) {
+    if (isClaimed(candidate) || (await isBusy(candidate))) return false;
+  }
+  return true;
 }
 
 /** A bind tells, one after the other since they would hinder each other; a family that the machine lacks is no hindrance. */

@@ -40,7 +40,9 @@ export interface Supervision {
   onStarted(snapshot: ProcessSnapshot): void;
   onExited(snapshot: ProcessSnapshot, exit: ExitRecord): void;
   onEvent(type: ProcessEventType, processName: string, reason: string | null): void;
-  ownsLogFile(file: string): boolean;
+  ownsLogFile(configKey: string, file: string): boolean;
+  /** How far above its port a kind of service takes a second one. */
+  portCompanion(configKey: string): number | undefined;
   stopPolicy(configKey: string): StopPolicy | undefined;
 }
 
@@ -254,7 +256,7 @@ export class SupervisedProcess {
     const store = this.#with.host.use('config.store');
     const { processName } = this.#block;
     const block = store.findBlock(processName) ?? this.#block;
-    const changes = await resolvePorts(block, store.blocks());
+    const changes = await resolvePorts(block, store.blocks(), this.#with.portCompanion);
     if (changes.length === 0) return;
     for (const change of changes) this.#with.host.log.warn(describeMove(processName, change));
     const updates = Object.fromEntries(changes.map(({ key, to }) => [key, to]));
@@ -396,7 +398,7 @@ export class SupervisedProcess {
 
   /** A log that others write is only read. */
   #ownedLog(file: unknown): string | null {
-    return typeof file === 'string' && file !== '' && this.#with.ownsLogFile(file) ? file : null;
+    return typeof file === 'string' && file !== '' && this.#with.ownsLogFile(this.#block.configKey, file) ? file : null;
   }
 
   #stopPolicy(): StopPolicy | undefined {

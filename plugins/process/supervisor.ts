@@ -2,6 +2,7 @@
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Host, type NamedBlock, Problem } from '#core';
+import type { ServiceTemplate } from '../service-templates/contract.ts';
 import { bootOrder } from './boot-order.ts';
 import { CaptureThread } from './capture-thread.ts';
 import type {
@@ -97,7 +98,8 @@ export class Supervisor implements ProcessSupervisor {
         this.#runFiles.running(this.#runningPids());
         hooks.onStatus(snapshot);
       },
-      ownsLogFile: file => this.#ownsLogFile(file),
+      ownsLogFile: (configKey, file) => this.#ownsLogFile(configKey, file),
+      portCompanion: configKey => this.#template(configKey)?.ui?.portOffset,
       stopPolicy: configKey => this.#stopPolicy(configKey),
     };
     this.#follow();
@@ -269,7 +271,7 @@ export class Supervisor implements ProcessSupervisor {
     const store = this.#host.use('config.store');
     const runs = (name: string): boolean =>
       this.#refusals.has(name) || this.#processes.get(name)?.snapshot().status === 'running';
-    const moves = await reservePorts(store.blocks(), runs);
+    const moves = await reservePorts(store.blocks(), runs, this.#supervision.portCompanion);
     if (moves.size === 0) return;
     const updates: Record<string, unknown> = {};
     for (const [block, changes] of moves) {
@@ -395,8 +397,13 @@ export class Supervisor implements ProcessSupervisor {
     return [...this.#stopPolicies.values()].find(policy => policy.configKey === configKey);
   }
 
-  /** The host owns a service's log when it lies below the log directory; any other is the application's own. */
-  #ownsLogFile(file: string): boolean {
+  #template(configKey: string): ServiceTemplate | undefined {
+    return this.#host.find('service.templates')?.get(configKey);
+  }
+
+  /** The host owns a service's log below the log directory, and where its kind has no other log than its output. */
+  #ownsLogFile(configKey: string, file: string): boolean {
+    if (this.#template(configKey)?.launch?.hostWritesLog === true) return true;
     const relative = path.relative(this.#host.paths.logDir, file);
     return relative !== '' && !relative.startsWith('..') && !path.isAbsolute(relative);
   }

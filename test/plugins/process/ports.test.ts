@@ -1,5 +1,6 @@
 // Ports that are taken: who keeps one, what the others get, what is saved and said about it, and what stays as it is.
 
+import { existsSync } from 'node:fs';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -19,6 +20,8 @@ const sleeper = (processName: string, more: object = {}) => ({
   stop_grace_seconds: 1,
   ...more,
 });
+
+const hasTemplates = existsSync(new URL('../../../plugins/service-templates/index.ts', import.meta.url));
 
 /** A foreign listener; returns its port. */
 async function occupy(t: Test, host = '127.0.0.1', port = 0): Promise<number> {
@@ -162,4 +165,23 @@ t.test('the ports of the product itself are never moved', async t => {
   t.teardown(() => app.stop());
   t.equal((await start(app, 'DUMB Frontend')).status, 200);
   t.equal((await saved(app)).dumb.frontend.port, taken);
+});
+
+t.test('a pair of ports moves together', { skip: !hasTemplates }, async t => {
+  const taken = await occupy(t);
+  const dir = testDir(t, {});
+  const app = await startHost({
+    config: {
+      traefik: {
+        port: taken - 1,
+        command: ['sleep', '600'],
+        config_dir: dir,
+        config_file: path.join(dir, 'traefik.yml'),
+      },
+    },
+  });
+  t.teardown(() => app.stop());
+  t.equal((await start(app, 'Traefik')).status, 200);
+  const { port } = (await saved(app)).traefik;
+  t.ok(port > taken, 'its web port is free, but not the one after it, which the dashboard takes');
 });
