@@ -93,7 +93,7 @@ export class Components {
     const label = core.displayName;
     const isProvider = core.key === 'decypharr' || core.key === 'infinidysk';
     const mountName = isProvider ? core.key : label.toLowerCase().replaceAll(' ', '_');
-    const zurg = isProvider ? undefined : attachedInstance(this.#draft.instances('zurg'), core);
+    const zurg = isProvider ? undefined : attachedInstance(this.#draft.instances('zurg'), core, this.#templates);
     const place = this.#attached(template, core, {
       process_name: `Rclone w/ ${label}`,
       key_type: isProvider ? core.key : provider,
@@ -124,6 +124,7 @@ export class Components {
     const existing = attachedInstance(
       this.#draft.instances(template.key).filter(instance => !isPlaceholder(instance, template)),
       core,
+      this.#templates,
     );
     const place = existing?.path ?? [template.key, 'instances', core.displayName];
     if (existing === undefined) this.#create(template, place, { ...fields, core_service: core.key });

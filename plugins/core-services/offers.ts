@@ -81,7 +81,7 @@ export class Offers {
   #block(template: ServiceTemplate, core: ServiceTemplate): Readonly<Options> {
     const blocks = this.#store.blocks().filter(({ configKey }) => configKey === template.key);
     if (template.instance === undefined) return blocks[0]?.block ?? template.block;
-    return attachedInstance(blocks, core)?.block ?? template.block;
+    return attachedInstance(blocks, core, this.#templates)?.block ?? template.block;
   }
 
   #help(template: ServiceTemplate): Help {

@@ -30,6 +30,15 @@ export class Catalogue implements ServiceTemplates {
     return Object.hasOwn(block, option) && Object.hasOwn(this.#shared, option) ? this.#shared[option] : undefined;
   }
 
+  linksOf(block: Readonly<Record<string, unknown>>): readonly string[] {
+    const names = [block.core_service, block.core_services]
+      .flat()
+      .flatMap(value => (typeof value === 'string' ? value.split(',') : []))
+      .map(name => name.trim().toLowerCase())
+      .filter(name => name !== '');
+    return [...new Set(names.map(name => this.get(name)?.key ?? name))];
+  }
+
   block(template: ServiceTemplate, instance = template.instance): Record<string, unknown> {
     const block = structuredClone(template.block);
     if (instance === undefined || instance === template.instance) return block;

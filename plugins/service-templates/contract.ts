@@ -12,6 +12,8 @@ export interface ServiceTemplates {
   find(name: string): ServiceTemplate | undefined;
   /** What is known of an option of a service; undefined when it has no such option. */
   option(template: ServiceTemplate, option: string): OptionFact | undefined;
+  /** Keys of the services that a block names in `core_service` or `core_services`: texts, comma lists or arrays. */
+  linksOf(block: Readonly<Record<string, unknown>>): readonly string[];
   /** The block of a new service; for a kind with instances that of the named instance. */
   block(template: ServiceTemplate, instance?: string): Record<string, unknown>;
 }

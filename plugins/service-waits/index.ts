@@ -18,9 +18,10 @@ export default definePlugin({
         .use('config.store')
         .blocks()
         .filter(({ block }) => block.enabled === true);
-      for (const wait of host.find('service.templates')?.get(plan.configKey)?.waits ?? []) {
+      const templates = host.find('service.templates');
+      for (const wait of templates?.get(plan.configKey)?.waits ?? []) {
         if (wait.kind === 'mounts') plan.waits.mounts.push(...mountPaths(enabled));
-        else plan.waits.urls.push(...addresses(wait, plan.block, enabled));
+        else plan.waits.urls.push(...addresses(wait, templates?.linksOf(plan.block) ?? [], enabled));
       }
       return plan;
     });
@@ -38,17 +39,11 @@ function mountPaths(enabled: readonly NamedBlock[]): string[] {
 
 function addresses(
   { services, path, linked }: Extract<Wait, { kind: 'url' }>,
-  block: NamedBlock['block'],
+  links: readonly string[],
   enabled: readonly NamedBlock[],
 ): string[] {
-  const links =
-    linked === true
-      ? String(block.core_service ?? '')
-          .toLowerCase()
-          .split(/\s*,\s*/)
-          .filter(Boolean)
-      : [];
+  const all = linked !== true || links.length === 0;
   return enabled
-    .filter(({ configKey }) => services.includes(configKey) && (links.length === 0 || links.includes(configKey)))
+    .filter(({ configKey }) => services.includes(configKey) && (all || links.includes(configKey)))
     .map(other => `http://127.0.0.1:${other.block.port}${path}`);
 }

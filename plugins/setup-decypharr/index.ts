@@ -2,6 +2,7 @@
 import { definePlugin, type Host, type NamedBlock } from '#core';
 import type {} from '../config-files/contract.ts';
 import type {} from '../service-setup/contract.ts';
+import type {} from '../service-templates/contract.ts';
 
 const KEY = 'decypharr';
 const MANAGERS = ['sonarr', 'radarr', 'lidarr', 'whisparr'];
@@ -54,10 +55,12 @@ function mergeNamed(present: readonly Entry[], wanted: readonly Entry[]): Entry[
 
 /** Instances that name this service, with the key that each keeps in its own file; it has one after its first start. */
 async function managers(host: Host): Promise<Entry[]> {
+  const templates = host.use('service.templates');
   const blocks = host
     .use('config.store')
     .blocks()
-    .filter(({ configKey, block }) => MANAGERS.includes(configKey) && block.enabled === true && names(block, KEY));
+    .filter(({ configKey, block }) => MANAGERS.includes(configKey) && block.enabled === true)
+    .filter(({ block }) => templates.linksOf(block).includes(KEY));
   const entries = await Promise.all(
     blocks.map(async block => {
       const values = await host
@@ -72,12 +75,6 @@ async function managers(host: Host): Promise<Entry[]> {
     }),
   );
   return entries.flat();
-}
-
-function names(block: NamedBlock['block'], core: string): boolean {
-  const { core_service: value } = block;
-  const list = Array.isArray(value) ? value : String(value ?? '').split(',');
-  return list.some(name => String(name).trim().toLowerCase() === core);
 }
 
 function listOf(value: unknown): Entry[] {

@@ -1,6 +1,7 @@
 // Riven's variables that follow from the components attached to it: provider keys, and where its files are mounted.
-import { definePlugin, type NamedBlock } from '#core';
+import { definePlugin } from '#core';
 import type {} from '../service-setup/contract.ts';
+import type {} from '../service-templates/contract.ts';
 
 const KEY = 'riven_backend';
 const VARIABLES: Readonly<Record<string, string>> = {
@@ -19,10 +20,11 @@ export default definePlugin({
     host.contribute('service.configure', KEY, {
       configKey: KEY,
       async configure({ plan }) {
+        const templates = host.use('service.templates');
         const attached = host
           .use('config.store')
           .blocks()
-          .filter(({ block }) => block.enabled === true && isAttached(block));
+          .filter(({ block }) => block.enabled === true && templates.linksOf(block).includes(KEY));
         for (const { block } of attached) {
           const provider = String(block.key_type ?? '')
             .toLowerCase()
@@ -40,9 +42,3 @@ export default definePlugin({
     });
   },
 });
-
-function isAttached(block: NamedBlock['block']): boolean {
-  const { core_service: value } = block;
-  const list = Array.isArray(value) ? value : String(value ?? '').split(',');
-  return list.some(name => String(name).trim().toLowerCase() === KEY);
-}
