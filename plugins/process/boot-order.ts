@@ -1,27 +1,17 @@
-// Which process waits for which at boot: what the configuration itself says, and what signal plugins contribute.
+// Which process waits for which at boot by what the configuration itself says, where nothing else tells the order.
 import type { NamedBlock } from '#core';
-import type { BootDependencies } from './contract.ts';
 
 export interface BootOrder {
   /** Process names that each process starts after; cycles are broken in file order. */
   readonly needs: ReadonlyMap<string, ReadonlySet<string>>;
-  /** Each broken cycle, spelt out. */
-  readonly cycles: readonly string[];
+  /** Members of each cycle that was broken. */
+  readonly cycles: readonly (readonly string[])[];
 }
 
-export function bootOrder(blocks: readonly NamedBlock[], sources: Iterable<BootDependencies>): BootOrder {
-  const all = [...sources];
-  const wanted = new Map(
-    blocks.map(block => [
-      block.processName,
-      new Set([
-        ...configuredDependencies(block, blocks),
-        ...all.flatMap(source => [...source.dependenciesOf(block, blocks)]),
-      ]),
-    ]),
-  );
+export function bootOrder(blocks: readonly NamedBlock[]): BootOrder {
+  const wanted = new Map(blocks.map(block => [block.processName, new Set(configuredDependencies(block, blocks))]));
   const needs = new Map<string, Set<string>>();
-  const cycles: string[] = [];
+  const cycles: string[][] = [];
   // From the last to the first, so that of a cycle the one that comes first in the file starts first.
   for (const { processName } of [...blocks].reverse()) {
     const accepted = new Set<string>();
@@ -30,7 +20,7 @@ export function bootOrder(blocks: readonly NamedBlock[], sources: Iterable<BootD
       if (other === processName || !wanted.has(other)) continue;
       const path = pathBetween(other, processName, needs);
       if (path === undefined) accepted.add(other);
-      else cycles.push([processName, ...path].join(' -> '));
+      else cycles.push([processName, ...path]);
     }
   }
   return { needs, cycles };

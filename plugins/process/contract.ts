@@ -1,6 +1,5 @@
 // What the process plugin offers to others: hooks, contributions and the supervisor service.
 import type { AsyncParallelHook, AsyncSeriesWaterfallHook } from 'tapable';
-import type { NamedBlock } from '#core';
 
 export type ProcessStatus = 'running' | 'stopped' | 'starting' | 'stopping' | 'unknown';
 export type HealthStatus = 'healthy' | 'degraded' | 'starting' | 'unhealthy';
@@ -152,9 +151,14 @@ export interface StopPolicy {
   readonly tier?: number;
 }
 
-/** Which processes one process needs before it is started. Merged over all contributions. */
+/** In which order enabled processes are started; without one, what their waits name decides. */
 export interface BootDependencies {
-  dependenciesOf(block: NamedBlock, all: readonly NamedBlock[]): readonly string[];
+  startOrder(): Promise<{
+    /** Processes that each process starts after. Free of cycles. */
+    readonly needs: ReadonlyMap<string, ReadonlySet<string>>;
+    /** Members of each cycle that was broken. */
+    readonly cycles: readonly (readonly string[])[];
+  }>;
 }
 
 declare module '#core' {

@@ -16,6 +16,8 @@ const STOPPING_DEADLINE_MS = 930_000;
 export default definePlugin({
   name: 'process',
   host: '^1',
+  // Its blocks are there from the beginning.
+  after: ['service-templates'],
 
   setup(host) {
     host.contribute('config.block', '*', { schema: blockSchema });

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Host, type NamedBlock, Problem } from '#core';
 import type { ServiceTemplate } from '../service-templates/contract.ts';
-import { bootOrder } from './boot-order.ts';
+import { type BootOrder, bootOrder } from './boot-order.ts';
 import { CaptureThread } from './capture-thread.ts';
 import type {
   BootDependencies,
@@ -173,7 +173,7 @@ export class Supervisor implements ProcessSupervisor {
   async shutDown(budgetMs: number): Promise<boolean> {
     this.#startup.enter('shutting_down');
     this.#ended = true;
-    const clean = await shutDown({ tiers: this.#tiers(), budgetMs, log: this.#host.log });
+    const clean = await shutDown({ tiers: await this.#tiers(), budgetMs, log: this.#host.log });
     await unmountLeftovers(
       [...this.#processes.values()].map(({ block }) => block),
       this.#host.log,
@@ -287,11 +287,9 @@ export class Supervisor implements ProcessSupervisor {
    * for long: what it waits for may come after it. Such a start goes on by itself.
    */
   async #startInOrder(enabled: readonly SupervisedProcess[]): Promise<void> {
-    const { needs, cycles } = bootOrder(
-      enabled.map(({ block }) => block),
-      this.#dependencies.values(),
-    );
-    for (const cycle of cycles) this.#host.log.warn(`services wait for each other, started in file order: ${cycle}`);
+    const { needs, cycles } = await this.#order(enabled.map(({ block }) => block));
+    for (const cycle of cycles)
+      this.#host.log.warn(`services need each other, one of them is started without the other: ${cycle.join(' -> ')}`);
     const started = new Map<string, Promise<void>>();
     const start = (process: SupervisedProcess): Promise<void> => {
       const { processName } = process.block;
@@ -377,13 +375,21 @@ export class Supervisor implements ProcessSupervisor {
     return process === undefined || process.block.block.enabled !== true || process.snapshot().stoppedByUser;
   }
 
+  /** A graph that fails must not keep anything from starting or stopping. */
+  async #order(blocks: readonly NamedBlock[]): Promise<BootOrder> {
+    const [graph] = this.#dependencies.values();
+    try {
+      if (graph !== undefined) return await graph.startOrder();
+    } catch (error) {
+      this.#host.log.error('the dependency graph cannot be asked; what the waits name decides the order', error);
+    }
+    return bootOrder(blocks);
+  }
+
   /** Tiers of the stop policies first; without one, what nothing else needs stops before what it needs. */
-  #tiers(): SupervisedProcess[][] {
+  async #tiers(): Promise<SupervisedProcess[][]> {
     const all = [...this.#processes.values()];
-    const { needs } = bootOrder(
-      all.map(({ block }) => block),
-      this.#dependencies.values(),
-    );
+    const { needs } = await this.#order(all.map(({ block }) => block));
     const depth = (name: string): number => 1 + Math.max(-1, ...[...(needs.get(name) ?? [])].map(depth));
     const rank = ({ block }: SupervisedProcess): number => {
       const tier = this.#stopPolicy(block.configKey)?.tier ?? DEFAULT_TIER;

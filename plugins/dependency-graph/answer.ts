@@ -1,0 +1,290 @@
+// The graph around one process, in wire form: rows, nodes, edges, order, groups, and why.
+import type { ProcessStatus } from '../process/contract.ts';
+import type { ServiceTemplate, ServiceTemplates } from '../service-templates/contract.ts';
+import type { GraphEntry, Scope, Strength } from './contract.ts';
+import { orderOf, type Precedence } from './ordering.ts';
+import type { KnownSignal } from './signals.ts';
+import { rankOf } from './start-order.ts';
+import { classificationOf, compare, type Edge, type SignalNeed, type Structure, strengthOf } from './structure.ts';
+
+type State = 'running' | 'stopped' | 'disabled' | 'missing' | 'unknown';
+
+export interface AnswerContext {
+  readonly structure: Structure;
+  readonly signals: readonly KnownSignal[];
+  readonly templates: ServiceTemplates | undefined;
+  /** undefined: the run state cannot be read. */
+  status(processName: string): ProcessStatus | undefined;
+}
+
+interface Part {
+  readonly key: string;
+  readonly members: readonly string[];
+  readonly row: { readonly signals: readonly string[] };
+}
+
+const ROW_ORDER = ['core_service_map', 'conditional_startup_map', 'non_core_dependency_map'];
+
+export class GraphAnswer {
+  readonly #target: GraphEntry;
+  readonly #scope: Scope;
+  readonly #context: AnswerContext;
+  readonly #strengths: ReadonlyMap<string, Strength>;
+  readonly #entries: ReadonlyMap<string, GraphEntry>;
+  readonly #outgoing: readonly Edge[];
+  readonly #incoming: readonly Edge[];
+
+  constructor(target: GraphEntry, scope: Scope, context: AnswerContext) {
+    this.#target = target;
+    this.#scope = scope;
+    this.#context = context;
+    const { structure, signals } = context;
+    this.#strengths = new Map(signals.map(({ source, strength }) => [source.signal, strength]));
+    this.#entries = new Map(structure.snapshot.entries.map(entry => [entry.processName, entry]));
+    this.#outgoing = this.#inScope(structure.outgoing.get(target.processName) ?? []);
+    this.#incoming = this.#inScope(structure.incoming.get(target.processName) ?? []);
+  }
+
+  toWire(): Record<string, unknown> {
+    const { processName, key } = this.#target;
+    const dependencies = this.#dependencyRows();
+    const dependents = this.#dependentRows();
+    const isCore = this.#isCore();
+    const { steps, cycles, demoted } = this.#startupOrder(isCore, dependencies, dependents);
+    const dependencyRows = dependencies.map(({ row, key: rowKey }) =>
+      demoted.has(rowKey) ? { ...row, cycle: true } : row,
+    );
+    const outgoing = this.#outgoing.map(edge => this.#processRow(edge.dependency, edge));
+    const incoming = this.#incoming.map(edge => this.#processRow(edge.dependent, edge));
+    const shown = [
+      processName,
+      ...[...dependencyRows, ...dependents.map(({ row }) => row), ...outgoing, ...incoming].map(
+        row => row.process_name,
+      ),
+    ].filter(name => name !== '');
+    return {
+      process_name: processName,
+      config_key: key,
+      scope: this.#scope,
+      context: {
+        mode: isCore ? 'core' : 'dependency',
+        key,
+        core: {
+          key,
+          name: this.#label(key),
+          dependencies: this.#needsOf(processName, 'core_service_map').map(need => need.key),
+        },
+      },
+      startup_order: steps,
+      dependency_rows: dependencyRows,
+      dependent_rows: dependents.map(({ row }) => row),
+      linked_outgoing_rows: outgoing,
+      linked_incoming_rows: incoming,
+      nodes: this.#nodes([...new Set(shown)]),
+      edges: [...this.#outgoing, ...this.#incoming].map(edge => ({
+        source: edge.dependency,
+        target: edge.dependent,
+        ...this.#kind(edge.signals),
+      })),
+      parallel_groups: this.#groups(),
+      cycles,
+    };
+  }
+
+  #inScope(edges: readonly Edge[]): Edge[] {
+    if (this.#scope === 'all') return [...edges];
+    return edges.flatMap(edge => {
+      const signals = edge.signals.filter(signal => this.#strengths.get(signal) !== 'soft_linkage');
+      return signals.length === 0 ? [] : [{ ...edge, signals }];
+    });
+  }
+
+  #kind(signals: readonly string[]) {
+    const strength = strengthOf(signals, this.#strengths);
+    return { signals: [...signals].sort(compare), strength, classification: classificationOf(strength) };
+  }
+
+  #processRow(processName: string, { signals }: Edge) {
+    const { key = '' } = this.#entries.get(processName) ?? {};
+    const state = this.#stateOf([processName]);
+    return { process_name: processName, key, label: processName, state, ...this.#kind(signals) };
+  }
+
+  #nodes(names: readonly string[]) {
+    return names
+      .map(name => ({
+        id: name,
+        process_name: name,
+        key: this.#entries.get(name)?.key ?? '',
+        label: name,
+        state: this.#stateOf([name]),
+      }))
+      .sort((a, b) => compare(a.label, b.label) || compare(a.process_name, b.process_name));
+  }
+
+  /** Keys that the target needs: of the static table in its order, then conditional ones, then the rest. */
+  #dependencyRows() {
+    const needs = this.#context.structure.needs.get(this.#target.processName) ?? [];
+    const ordered = [...needs].sort(
+      (a, b) =>
+        ROW_ORDER.indexOf(a.signal) - ROW_ORDER.indexOf(b.signal) ||
+        (a.signal === 'conditional_startup_map' ? compare(a.key, b.key) : 0),
+    );
+    return [...new Set(ordered.map(need => need.key))].map(key => {
+      const own = ordered.filter(need => need.key === key);
+      const members = [...new Set(own.flatMap(need => need.members))];
+      const starter = this.#starter(members);
+      return {
+        key,
+        members,
+        row: {
+          process_name: starter ?? '',
+          key,
+          label: this.#label(key),
+          state: this.#stateOf(members),
+          process_count: members.length,
+          scoped: this.#context.structure.snapshot.isScoped(key),
+          starter_process_name: starter,
+          ...this.#kind(own.map(need => need.signal)),
+        },
+      };
+    });
+  }
+
+  /** Keys of the services that need the target; those of the static table first, each part by key. */
+  #dependentRows() {
+    const needs = this.#context.structure.neededBy.get(this.#target.processName) ?? [];
+    const byKey = new Map<string, SignalNeed[]>();
+    for (const need of needs) {
+      const key = this.#entries.get(need.dependent)?.key ?? '';
+      if (key !== this.#target.key) byKey.set(key, [...(byKey.get(key) ?? []), need]);
+    }
+    const isStatic = (list: readonly SignalNeed[]): number =>
+      list.some(need => need.signal === 'core_service_map') ? 0 : 1;
+    return [...byKey]
+      .sort(([a, one], [b, other]) => isStatic(one) - isStatic(other) || compare(a, b))
+      .map(([key, own]) => {
+        const members = [...new Set(own.map(need => need.dependent))];
+        const missing = members.flatMap(name =>
+          (this.#context.structure.needs.get(name) ?? [])
+            .filter(need => this.#stateOf(need.members) !== 'running')
+            .map(need => need.key),
+        );
+        return {
+          key,
+          members,
+          row: {
+            process_name: members[0] ?? '',
+            key,
+            label: this.#label(key),
+            state: this.#stateOf(members),
+            missing_deps: [...new Set(missing)],
+            ...this.#kind([...new Set(own.map(need => need.signal))]),
+          },
+        };
+      });
+  }
+
+  #startupOrder(isCore: boolean, dependencies: readonly Part[], dependents: readonly Part[]) {
+    const { processName, key } = this.#target;
+    const own = { key, members: [processName], signals: this.#ownSignals(isCore) };
+    const rows = (isCore ? dependencies : dependents)
+      .filter(row => row.key !== key)
+      .map(({ key: rowKey, members, row }) => ({ key: rowKey, members, signals: row.signals }));
+    const parts = isCore ? [...rows, own] : [own, ...rows];
+    const relations = this.#relationsAmong(parts);
+    const { order, dropped, cycles } = orderOf(
+      parts.map(part => part.key),
+      relations,
+    );
+    const membersOf = (name: string): readonly string[] => parts.find(part => part.key === name)?.members ?? [];
+    const steps = order.map(name => {
+      const part = parts.find(candidate => candidate.key === name) ?? own;
+      return {
+        key: name,
+        label: this.#label(name),
+        state: this.#stateOf(part.members),
+        ...this.#kind(part.signals),
+        process_name: name === key ? processName : this.#starter(part.members),
+      };
+    });
+    return {
+      steps,
+      cycles: cycles.map(cycle => cycle.flatMap(membersOf)),
+      demoted: new Set(dropped.map(relation => relation.before)),
+    };
+  }
+
+  /** Hard relations between the processes of any two parts, as relations of their keys. */
+  #relationsAmong(parts: readonly { key: string; members: readonly string[] }[]): Precedence[] {
+    const keyOf = new Map(parts.flatMap(({ key, members }) => members.map(name => [name, key] as const)));
+    const ranks = new Map<string, Precedence>();
+    for (const [name, after] of keyOf) {
+      for (const { dependency, signals } of this.#context.structure.outgoing.get(name) ?? []) {
+        const before = keyOf.get(dependency);
+        const hard = signals.filter(signal => this.#strengths.get(signal) !== 'soft_linkage');
+        if (before === undefined || before === after || hard.length === 0) continue;
+        const rank = Math.max(rankOf(hard), ranks.get(`${before} ${after}`)?.rank ?? 0);
+        ranks.set(`${before} ${after}`, { before, after, rank });
+      }
+    }
+    return [...ranks.values()];
+  }
+
+  #groups() {
+    const isHard = ({ signals }: Edge) => strengthOf(signals, this.#strengths) !== 'soft_linkage';
+    const before = this.#outgoing.filter(isHard).map(edge => edge.dependency);
+    const after = this.#incoming.filter(isHard).map(edge => edge.dependent);
+    return [
+      { id: 'pre_core', label: 'Prerequisites', type: 'parallel', members: before.sort(compare) },
+      { id: 'core_target', label: 'Selected service', type: 'serial', members: [this.#target.processName] },
+      {
+        id: 'post_core',
+        label: 'Dependents',
+        type: 'parallel',
+        members: after.filter(name => !before.includes(name)).sort(compare),
+      },
+    ].filter(group => group.members.length > 0);
+  }
+
+  #isCore(): boolean {
+    const { relations } = this.#template(this.#target.key) ?? {};
+    const isActive = this.#needsOf(this.#target.processName, 'conditional_startup_map').length > 0;
+    return relations?.core !== undefined || relations?.nonCore !== undefined || isActive;
+  }
+
+  #ownSignals(isCore: boolean): string[] {
+    const { relations } = this.#template(this.#target.key) ?? {};
+    if (relations?.core !== undefined) return ['core_service_map'];
+    if (relations?.nonCore !== undefined) return ['non_core_dependency_map'];
+    return isCore ? ['conditional_startup_map'] : [];
+  }
+
+  #needsOf(processName: string, signal: string): SignalNeed[] {
+    return (this.#context.structure.needs.get(processName) ?? []).filter(need => need.signal === signal);
+  }
+
+  /** First enabled and not running, else first enabled, else first. */
+  #starter(members: readonly string[]): string | null {
+    const enabled = members.filter(name => this.#entries.get(name)?.enabled === true);
+    return enabled.find(name => this.#context.status(name) !== 'running') ?? enabled[0] ?? members[0] ?? null;
+  }
+
+  #stateOf(members: readonly string[]): State {
+    if (members.length === 0) return 'missing';
+    const states = members.map(name => this.#context.status(name));
+    if (states.includes('running')) return 'running';
+    if (states.includes(undefined)) return 'unknown';
+    return members.some(name => this.#entries.get(name)?.enabled === true) ? 'stopped' : 'disabled';
+  }
+
+  #label(key: string): string {
+    if (key === this.#target.key && key.startsWith('dumb_')) return this.#target.processName;
+    const found = this.#template(key)?.displayName;
+    return found ?? this.#context.structure.snapshot.entriesOf(key)[0]?.processName ?? key;
+  }
+
+  #template(key: string): ServiceTemplate | undefined {
+    return this.#context.templates?.get(key);
+  }
+}

@@ -1,0 +1,128 @@
+// The graph of the present configuration: built once for each revision and set of sources, asked many times.
+import { type Host, Problem } from '#core';
+import type {} from '../process/contract.ts';
+import type {} from '../service-templates/contract.ts';
+import { GraphAnswer } from './answer.ts';
+import type { DependencyGraph, GraphEntry, StartOrder } from './contract.ts';
+import { type KnownSignal, type SignalError, Signals } from './signals.ts';
+import { createSnapshot, shownConfig } from './snapshot.ts';
+import { createStartOrder } from './start-order.ts';
+import { createStructure, type Structure } from './structure.ts';
+
+interface Built {
+  readonly structure: Structure;
+  readonly signals: readonly KnownSignal[];
+  readonly errors: readonly SignalError[];
+  readonly processes: readonly Record<string, unknown>[];
+}
+
+export class Graph implements DependencyGraph {
+  readonly #host: Host;
+  readonly #signals: Signals;
+  #built: { readonly of: object; readonly sources: string; readonly result: Promise<Built> } | undefined;
+
+  constructor(host: Host) {
+    this.#host = host;
+    this.#signals = new Signals(host);
+  }
+
+  /** The next question builds it anew: something that a source reads has changed. */
+  forget(): void {
+    this.#built = undefined;
+  }
+
+  async startOrder(): Promise<StartOrder> {
+    const { structure, signals } = await this.#current();
+    // A third party's relation holds a start up only where the operator granted it.
+    const counting = new Set(
+      signals
+        .filter(
+          ({ plugin, strength }) => strength === 'hard_runtime' || (plugin === null && strength !== 'soft_linkage'),
+        )
+        .map(({ source }) => source.signal),
+    );
+    return createStartOrder(structure, signal => counting.has(signal));
+  }
+
+  async describe(processName: string, scope: string): Promise<Record<string, unknown>> {
+    const wanted = scope.trim().toLowerCase();
+    if (wanted !== 'runtime' && wanted !== 'all') throw new Problem(400, "scope must be 'runtime' or 'all'");
+    if (processName.trim() === '') throw new Problem(400, 'process_name is required');
+    const { structure, signals, errors, processes } = await this.#current();
+    const target = this.#find(structure.snapshot.entries, processName);
+    if (target === undefined) throw new Problem(404, 'Process not found');
+    const supervisor = this.#host.find('process.supervisor');
+    const statuses = new Map(supervisor?.list().map(snapshot => [snapshot.processName, snapshot.status]));
+    const status = (name: string) => statuses.get(name);
+    const templates = this.#host.find('service.templates');
+    const answer = new GraphAnswer(target, wanted, { structure, signals, templates, status });
+    return {
+      ...answer.toWire(),
+      dependency_truth_table: signals.map(({ source, plugin, strength }) => ({
+        signal: source.signal,
+        classification: source.classification,
+        strength,
+        description: source.description,
+        source: plugin === null ? 'core' : `plugin:${plugin}`,
+      })),
+      updated_at: `${new Date().toISOString().slice(0, 19)}Z`,
+      statuses: Object.fromEntries(statuses),
+      processes,
+      core_services: this.#coreServices(structure),
+      partial: errors.length > 0,
+      ...(errors.length > 0 ? { signal_errors: errors } : {}),
+    };
+  }
+
+  /** Exact, then whatever the case, then a key or a display name that only one entry has. */
+  #find(entries: readonly GraphEntry[], name: string): GraphEntry | undefined {
+    const found = this.#host.use('config.store').findBlock(name);
+    if (found !== undefined) return entries.find(entry => entry.processName === found.processName);
+    const wanted = name.trim().toLowerCase();
+    const key = this.#host.find('service.templates')?.find(wanted)?.key ?? wanted;
+    const [first, ...others] = entries.filter(entry => entry.key === key);
+    return others.length === 0 ? first : undefined;
+  }
+
+  #coreServices({ snapshot, needs }: Structure) {
+    return (this.#host.find('service.templates')?.list() ?? [])
+      .filter(({ relations }) => relations?.core !== undefined)
+      .map(({ key, displayName, relations }) => {
+        const [entry] = snapshot.entriesOf(key);
+        const own = (needs.get(entry?.processName ?? '') ?? []).filter(need => need.signal === 'core_service_map');
+        return {
+          name: displayName,
+          key,
+          dependencies: entry === undefined ? (relations?.core?.needs ?? []) : own.map(need => need.key),
+        };
+      });
+  }
+
+  #current(): Promise<Built> {
+    const root = this.#host.use('config.store').root();
+    const sources = this.#signals.fingerprint();
+    if (this.#built?.of !== root || this.#built.sources !== sources) {
+      this.#built = { of: root, sources, result: this.#build() };
+    }
+    return this.#built.result;
+  }
+
+  async #build(): Promise<Built> {
+    const store = this.#host.use('config.store');
+    const snapshot = createSnapshot(store.revision, store.blocks(), this.#host.find('service.templates'));
+    const signals = this.#signals.known();
+    const { found, errors } = await this.#signals.find(snapshot);
+    const processes = snapshot.entries.map(entry => ({
+      name: entry.processName,
+      process_name: entry.processName,
+      enabled: entry.enabled,
+      key: entry.instance,
+      config_key: entry.key,
+      version: entry.key === 'dumb_api_service' ? this.#host.version : null,
+      config: shownConfig(entry),
+    }));
+    // A source that failed is asked again with the next question.
+    if (errors.length > 0) this.#built = undefined;
+    return { structure: createStructure(snapshot, found), signals, errors, processes };
+  }
+}

@@ -1,0 +1,146 @@
+// The signal sources: which count, in which order they are told, and how long third parties may take.
+import type { Host } from '#core';
+import type { GraphSnapshot, SignalFindings, SignalSource, Strength } from './contract.ts';
+import type { Found } from './structure.ts';
+
+/** The product's own, in the order of the truth table. */
+const OWN = [
+  'core_service_map',
+  'core_service_fields',
+  'wait_for_url',
+  'wait_for_dir',
+  'wait_for_mounts',
+  'rclone_provider_zurg',
+  'rclone_provider_decypharr',
+  'rclone_provider_nzbdav',
+  'zilean_optional_integration',
+  'non_core_dependency_map',
+  'conditional_startup_map',
+  'documented_integration',
+];
+const NAME = /^[a-z][a-z0-9_]{2,47}$/;
+const THIRD_PARTY_LIMIT_MS = 250;
+const MAX_RELATIONS = 2_000;
+const FAILURES_BEFORE_PAUSE = 3;
+const PAUSE_MS = 300_000;
+
+export interface SignalError {
+  readonly signal: string;
+  readonly error: string;
+}
+
+export interface KnownSignal {
+  readonly source: SignalSource;
+  /** null: the product's own. */
+  readonly plugin: string | null;
+  readonly strength: Strength;
+}
+
+export class Signals {
+  readonly #host: Host;
+  readonly #contributed: ReadonlyMap<string, SignalSource>;
+  readonly #failures = new Map<string, { count: number; pausedUntilMs: number }>();
+  readonly #refused = new Set<string>();
+
+  constructor(host: Host) {
+    this.#host = host;
+    this.#contributed = host.contributions('dependency.signal');
+  }
+
+  /** Those that count now, the product's own first. */
+  known(): KnownSignal[] {
+    const all = [...this.#contributed.values()];
+    const own = OWN.flatMap(signal => all.find(source => source.signal === signal) ?? []);
+    const others = all.filter(source => !OWN.includes(source.signal));
+    return [
+      ...own.map(source => ({ source, plugin: null, strength: source.strength })),
+      ...others.flatMap(source => this.#thirdParty(source)),
+    ];
+  }
+
+  /** What distinguishes one set of sources from another. */
+  fingerprint(): string {
+    return [...this.#contributed.keys()].join(' ');
+  }
+
+  /** Asks every source. One that fails or takes too long is left out, and told. */
+  async find(snapshot: GraphSnapshot): Promise<{ found: Found; errors: readonly SignalError[] }> {
+    const errors: SignalError[] = [];
+    const deadline = performance.now() + THIRD_PARTY_LIMIT_MS;
+    const found: [SignalSource, SignalFindings][] = [];
+    for (const { source, plugin } of this.known()) {
+      const { signal } = source;
+      const paused = this.#failures.get(signal)?.pausedUntilMs ?? 0;
+      if (paused > performance.now()) {
+        errors.push({ signal, error: 'it failed again and again and is paused' });
+        continue;
+      }
+      try {
+        const limitMs = plugin === null ? null : deadline - performance.now();
+        const findings = checked(await within(source.find(snapshot), limitMs));
+        if (plugin !== null && (findings.relations?.length ?? 0) > MAX_RELATIONS)
+          throw new Error(`it gave more than ${MAX_RELATIONS} relations`);
+        found.push([source, findings]);
+        this.#failures.delete(signal);
+      } catch (error) {
+        errors.push({ signal, error: this.#failed(signal, error) });
+      }
+      // Between two sources others get their turn.
+      await new Promise(resolve => setImmediate(resolve));
+    }
+    return { found, errors };
+  }
+
+  #failed(signal: string, error: unknown): string {
+    const count = (this.#failures.get(signal)?.count ?? 0) + 1;
+    const isPaused = count >= FAILURES_BEFORE_PAUSE;
+    this.#failures.set(signal, { count, pausedUntilMs: isPaused ? performance.now() + PAUSE_MS : 0 });
+    this.#host.log.warn(`the dependency signal ${signal} failed${isPaused ? ' and is paused' : ''}`, error);
+    return error instanceof Error ? error.message : String(error);
+  }
+
+  #thirdParty(source: SignalSource): KnownSignal[] {
+    const plugin = this.#pluginOf(source.signal);
+    const prefix = `${(plugin ?? '').replaceAll('-', '_')}_`;
+    const fits = (source.classification === 'linkage') === (source.strength === 'soft_linkage');
+    if (plugin === undefined || !NAME.test(source.signal) || !source.signal.startsWith(prefix) || !fits) {
+      if (!this.#refused.has(source.signal))
+        this.#host.log.error(
+          `the dependency signal ${source.signal} is not used: its name must begin with ${prefix}, in small letters, and its strength fit its classification`,
+        );
+      this.#refused.add(source.signal);
+      return [];
+    }
+    const granted = (this.#host.use('config.store').get('dumb.dependency_graph.startup_blocking') ?? []) as string[];
+    const isLowered = source.strength === 'hard_runtime' && !granted.includes(plugin);
+    return [{ source, plugin, strength: isLowered ? 'hard_configured' : source.strength }];
+  }
+
+  #pluginOf(signal: string): string | undefined {
+    return this.#host.plugins().find(({ contributions }) => contributions.includes(`dependency.signal:${signal}`))
+      ?.name;
+  }
+}
+
+async function within<Value>(value: Value | Promise<Value>, limitMs: number | null): Promise<Value> {
+  if (!(value instanceof Promise) || limitMs === null) return value;
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => reject(new Error('it took too long')), Math.max(limitMs, 0));
+  });
+  try {
+    return await Promise.race([value, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function checked(findings: SignalFindings): SignalFindings {
+  const { relations = [], needs = [] } = findings ?? {};
+  if (!Array.isArray(relations) || !Array.isArray(needs)) throw new Error('it gave no list of relations');
+  const sound = relations.every(
+    ({ dependency, dependent }) => typeof dependency === 'string' && typeof dependent === 'string',
+  );
+  if (!sound) throw new Error('it gave a relation without two names');
+  return { relations, needs };
+}

@@ -1,0 +1,207 @@
+// The entries of one revision of the configuration, indexed by all that relations are read from.
+import path from 'node:path';
+import type { NamedBlock } from '#core';
+import type { ServiceTemplates } from '../service-templates/contract.ts';
+import type { GraphEntry, GraphSnapshot } from './contract.ts';
+
+type Values = Readonly<Record<string, unknown>>;
+
+const PORT_KEYS = [
+  'port',
+  'frontend_port',
+  'backend_port',
+  'web_port',
+  'ui_port',
+  'http_port',
+  'https_port',
+  'external_port',
+];
+/** What an answer may show of a block. */
+const SHOWN = [
+  'enabled',
+  'core_service',
+  'core_services',
+  'wait_for_url',
+  'wait_for_dir',
+  'wait_for_mounts',
+  'wait_for_tcp',
+  ...PORT_KEYS,
+  'ports',
+  'mount_path',
+  'mount_dir',
+  'mount_name',
+  'mount_type',
+  'key_type',
+  'zurg_enabled',
+  'decypharr_enabled',
+  'postgres_enabled',
+  'use_neutarr',
+];
+/** What signals read besides. */
+const READ = [...SHOWN, 'branch_enabled', 'commit_sha', 'config_file', 'config_dir', 'zurg_config_file'];
+const URL_MEMBERS = ['url', 'core_service', 'core_services', 'service', 'process_name'];
+
+export function shownConfig({ config }: GraphEntry): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(config).filter(([key]) => SHOWN.includes(key)));
+}
+
+export function createSnapshot(
+  revision: string,
+  blocks: readonly NamedBlock[],
+  templates: ServiceTemplates | undefined,
+): GraphSnapshot {
+  return new Snapshot(revision, blocks, templates);
+}
+
+class Snapshot implements GraphSnapshot {
+  readonly revision: string;
+  readonly entries: readonly GraphEntry[];
+  readonly #templates: ServiceTemplates | undefined;
+  readonly #byKey = new Map<string, GraphEntry[]>();
+  readonly #byName = new Map<string, GraphEntry>();
+  readonly #byRoute = new Map<string, GraphEntry>();
+  readonly #byPort = new Map<number, GraphEntry[]>();
+  readonly #byMount = new Map<string, GraphEntry[]>();
+
+  constructor(revision: string, blocks: readonly NamedBlock[], templates: ServiceTemplates | undefined) {
+    this.revision = revision;
+    this.#templates = templates;
+    this.entries = blocks.map(block => this.#entry(block));
+    for (const entry of this.entries) {
+      add(this.#byKey, entry.key, entry);
+      const name = entry.processName.trim().toLowerCase();
+      if (!this.#byName.has(name)) this.#byName.set(name, entry);
+      const route = name.replaceAll(/[^a-z0-9_.-]/g, '_');
+      if (!this.#byRoute.has(route)) this.#byRoute.set(route, entry);
+      for (const port of entry.ports) add(this.#byPort, port, entry);
+      for (const mount of entry.mountPoints) add(this.#byMount, mount, entry);
+    }
+  }
+
+  entriesOf(key: string): readonly GraphEntry[] {
+    return this.#byKey.get(key) ?? [];
+  }
+
+  isScoped(key: string): boolean {
+    const template = this.#templates?.get(key);
+    return template?.kind === 'dependent' && template.instance !== undefined;
+  }
+
+  coreNeeds({ key, config }: GraphEntry): readonly string[] {
+    const { needs = [], dropped = [], droppedWhen } = this.#templates?.get(key)?.relations?.core ?? {};
+    const { branch_enabled: branch, commit_sha: commit, mount_type: mount } = config;
+    const drops = {
+      'built-from-source': branch === true || (typeof commit === 'string' && commit !== ''),
+      'no-external-mount': mount !== 'external_rclone',
+    };
+    const isDropped = droppedWhen !== undefined && drops[droppedWhen];
+    return needs.filter(needed => !isDropped || !dropped.includes(needed));
+  }
+
+  resolve(reference: string, from: GraphEntry): readonly GraphEntry[] {
+    const wanted = reference.trim().toLowerCase();
+    const key = this.#templates?.find(wanted)?.key ?? wanted;
+    const ofKey = this.entriesOf(key);
+    if (ofKey.length > 0) {
+      if (!this.isScoped(key)) return ofKey;
+      const cores = [from.key, ...from.coreRefs];
+      const attached = ofKey.filter(entry => entry.coreRefs.some(core => cores.includes(core)));
+      return attached.length > 0 || from.coreRefs.length > 0 ? attached : ofKey;
+    }
+    const named = this.#byName.get(wanted) ?? this.#byRoute.get(wanted);
+    return named === undefined ? [] : [named];
+  }
+
+  listenersOn(port: number, from: GraphEntry): readonly GraphEntry[] {
+    const all = (this.#byPort.get(port) ?? []).filter(entry => entry !== from);
+    const enabled = all.filter(entry => entry.enabled);
+    return enabled.length > 0 || all.length !== 1 ? enabled : all;
+  }
+
+  providersOf(wanted: string, from: GraphEntry): readonly GraphEntry[] {
+    const place = normalize(wanted);
+    if (place === undefined) return [];
+    const isOther = (enabled: boolean) => (entry: GraphEntry) => entry !== from && entry.enabled === enabled;
+    const enabled = this.#providers(place, isOther(true));
+    return enabled.length > 0 ? enabled : this.#providers(place, isOther(false));
+  }
+
+  #providers(place: string, counts: (entry: GraphEntry) => boolean): GraphEntry[] {
+    const at = (mount: string): GraphEntry[] => (this.#byMount.get(mount) ?? []).filter(counts);
+    for (let above = place; above !== '/'; above = path.dirname(above)) {
+      const found = at(above);
+      if (found.length > 0) return found;
+    }
+    return [...this.#byMount.keys()].filter(mount => mount.startsWith(`${place}/`)).flatMap(at);
+  }
+
+  #entry({ processName, configKey, path: place, key: instance, block }: NamedBlock): GraphEntry {
+    const key = this.#templates?.get(configKey)?.key ?? configKey.toLowerCase();
+    return {
+      processName,
+      key,
+      instance: place.includes('instances') ? instance : key,
+      enabled: block.enabled === true,
+      config: reduce(block),
+      ports: portsOf(block),
+      mountPoints: mountPointsOf(block),
+      coreRefs: [...(this.#templates?.linksOf(block) ?? [])].sort(),
+    };
+  }
+}
+
+function add<Key, Value>(map: Map<Key, Value[]>, key: Key, value: Value): void {
+  const list = map.get(key);
+  if (list === undefined) map.set(key, [value]);
+  else list.push(value);
+}
+
+function reduce(block: Values): Values {
+  const known = READ.filter(key => block[key] !== undefined).map(key => [key, block[key]] as const);
+  const config: Record<string, unknown> = Object.fromEntries(known);
+  if (config.wait_for_url !== undefined) config.wait_for_url = withoutCredentials(config.wait_for_url);
+  if (config.wait_for_dir !== undefined) config.wait_for_dir = withoutCredentials(config.wait_for_dir);
+  return config;
+}
+
+/** Only what names a service, and addresses without what stands before the host or after the path. */
+function withoutCredentials(wait: unknown): unknown {
+  if (Array.isArray(wait)) return wait.map(withoutCredentials);
+  if (typeof wait === 'string') return bareAddress(wait);
+  if (typeof wait !== 'object' || wait === null) return wait;
+  const members = [...URL_MEMBERS, 'path', 'dir', 'directory', 'value'];
+  return Object.fromEntries(
+    Object.entries(wait)
+      .filter(([key]) => members.includes(key))
+      .map(([key, value]) => [key, typeof value === 'string' ? bareAddress(value) : value]),
+  );
+}
+
+function bareAddress(text: string): string {
+  if (!/^[a-z]+:\/\//i.test(text) || !URL.canParse(text)) return text;
+  const url = new URL(text);
+  url.username = '';
+  url.password = '';
+  url.search = '';
+  return url.href;
+}
+
+function portsOf(block: Values): number[] {
+  const many = Array.isArray(block.ports) ? block.ports : [];
+  const all = [...PORT_KEYS.map(key => block[key]), ...many];
+  return [...new Set(all.filter((port): port is number => Number.isInteger(port) && Number(port) > 0))];
+}
+
+function mountPointsOf({ mount_type: type, mount_path: whole, mount_dir: dir, mount_name: name }: Values): string[] {
+  if (type === 'none') return [];
+  const joined =
+    typeof dir === 'string' && typeof name === 'string' && dir !== '' && name !== '' ? `${dir}/${name}` : '';
+  return [whole, joined].flatMap(place => (typeof place === 'string' ? (normalize(place) ?? []) : []));
+}
+
+/** undefined for the root and for what is no absolute path. */
+function normalize(place: string): string | undefined {
+  if (!path.isAbsolute(place)) return undefined;
+  const normal = path.normalize(place).replace(/(?<=.)\/+$/, '');
+  return normal === '/' ? undefined : normal;
+}

@@ -1,0 +1,108 @@
+// The relations of one revision: what every source found, merged, each pair of processes once.
+import type { Classification, GraphSnapshot, KeyNeed, SignalFindings, SignalSource, Strength } from './contract.ts';
+
+export interface Edge {
+  readonly dependency: string;
+  readonly dependent: string;
+  /** In order of the alphabet. */
+  readonly signals: readonly string[];
+}
+
+/** A need as one signal gave it. */
+export interface SignalNeed extends KeyNeed {
+  readonly signal: string;
+}
+
+export interface Structure {
+  readonly snapshot: GraphSnapshot;
+  /** By dependent. */
+  readonly outgoing: ReadonlyMap<string, readonly Edge[]>;
+  /** By dependency. */
+  readonly incoming: ReadonlyMap<string, readonly Edge[]>;
+  /** By dependent, in the order in which sources gave them. */
+  readonly needs: ReadonlyMap<string, readonly SignalNeed[]>;
+  /** By the process that is needed. */
+  readonly neededBy: ReadonlyMap<string, readonly SignalNeed[]>;
+}
+
+export type Found = readonly (readonly [SignalSource, SignalFindings])[];
+
+const SEPARATOR = '\0';
+const STRENGTHS: readonly Strength[] = ['hard_runtime', 'hard_configured', 'soft_linkage'];
+
+/** Unknown names and relations of a process to itself are dropped. */
+export function createStructure(snapshot: GraphSnapshot, found: Found): Structure {
+  const names = new Set(snapshot.entries.map(entry => entry.processName));
+  const pairs = new Map<string, Set<string>>();
+  const relate = (dependency: string, dependent: string, signal: string, onlyAnnotates = false): void => {
+    if (dependency === dependent || !names.has(dependency) || !names.has(dependent)) return;
+    const key = dependency + SEPARATOR + dependent;
+    const signals = pairs.get(key);
+    if (signals !== undefined) signals.add(signal);
+    else if (!onlyAnnotates) pairs.set(key, new Set([signal]));
+  };
+  const annotations: SignalNeed[] = [];
+  const needs = new Map<string, SignalNeed[]>();
+  for (const [{ signal }, { relations = [], needs: wanted = [] }] of found) {
+    for (const { dependency, dependent } of relations) relate(dependency, dependent, signal);
+    for (const need of wanted) {
+      const own = { ...need, signal };
+      if (need.onlyAnnotates === true) annotations.push(own);
+      else {
+        push(needs, need.dependent, own);
+        for (const member of need.members) relate(member, need.dependent, signal);
+      }
+    }
+  }
+  for (const annotation of annotations) {
+    const linked = snapshot
+      .entriesOf(annotation.key)
+      .map(entry => entry.processName)
+      .filter(name => pairs.has(name + SEPARATOR + annotation.dependent));
+    if (linked.length === 0) continue;
+    for (const name of linked) relate(name, annotation.dependent, annotation.signal, true);
+    push(needs, annotation.dependent, { ...annotation, members: linked });
+  }
+  return { snapshot, ...edgesOf(pairs), needs, neededBy: reversed(needs) };
+}
+
+export function strengthOf(signals: readonly string[], strengths: ReadonlyMap<string, Strength>): Strength {
+  const found = new Set(signals.map(signal => strengths.get(signal)));
+  return STRENGTHS.find(strength => found.has(strength)) ?? 'soft_linkage';
+}
+
+export function classificationOf(strength: Strength): Classification {
+  return strength === 'soft_linkage' ? 'linkage' : 'hard';
+}
+
+function edgesOf(pairs: ReadonlyMap<string, ReadonlySet<string>>): Pick<Structure, 'outgoing' | 'incoming'> {
+  const outgoing = new Map<string, Edge[]>();
+  const incoming = new Map<string, Edge[]>();
+  for (const [key, signals] of pairs) {
+    const [dependency = '', dependent = ''] = key.split(SEPARATOR);
+    const edge = { dependency, dependent, signals: [...signals].sort() };
+    push(outgoing, dependent, edge);
+    push(incoming, dependency, edge);
+  }
+  for (const edges of outgoing.values()) edges.sort((a, b) => compare(a.dependency, b.dependency));
+  for (const edges of incoming.values()) edges.sort((a, b) => compare(a.dependent, b.dependent));
+  return { outgoing, incoming };
+}
+
+function reversed(needs: ReadonlyMap<string, readonly SignalNeed[]>): ReadonlyMap<string, readonly SignalNeed[]> {
+  const neededBy = new Map<string, SignalNeed[]>();
+  for (const list of needs.values())
+    for (const need of list) for (const member of need.members) push(neededBy, member, need);
+  return neededBy;
+}
+
+function push<Key, Value>(map: Map<Key, Value[]>, key: Key, value: Value): void {
+  const list = map.get(key);
+  if (list === undefined) map.set(key, [value]);
+  else list.push(value);
+}
+
+/** The same everywhere, whatever the language of the machine. */
+export function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}

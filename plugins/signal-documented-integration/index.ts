@@ -1,0 +1,26 @@
+// Services that are documented to work together; a hint, never a reason to wait.
+import { definePlugin } from '#core';
+
+const SIGNAL = 'documented_integration';
+
+export default definePlugin({
+  name: 'signal-documented-integration',
+  host: '^1',
+
+  setup(host) {
+    host.contribute('dependency.signal', SIGNAL, {
+      signal: SIGNAL,
+      classification: 'linkage',
+      strength: 'soft_linkage',
+      description: 'Services that are documented to work together',
+      find: snapshot => ({
+        relations: snapshot.entries.flatMap(({ key, processName: dependent }) =>
+          (host.find('service.templates')?.get(key)?.relations?.soft ?? [])
+            .filter(({ signal }) => signal === SIGNAL)
+            .flatMap(({ linkedTo }) => linkedTo.flatMap(other => snapshot.entriesOf(other)))
+            .map(({ processName }) => ({ dependency: processName, dependent })),
+        ),
+      }),
+    });
+  },
+});

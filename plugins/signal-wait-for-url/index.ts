@@ -1,0 +1,58 @@
+// A service needs those whose answer it waits for: named, by host or route, or by a local port.
+import { definePlugin } from '#core';
+import type { GraphEntry, GraphSnapshot } from '../dependency-graph/contract.ts';
+
+const LOCAL = new Set(['127.0.0.1', 'localhost', '0.0.0.0', '[::1]']);
+const NAMING = ['core_service', 'core_services', 'service', 'process_name'];
+
+export default definePlugin({
+  name: 'signal-wait-for-url',
+  host: '^1',
+
+  setup(host) {
+    host.contribute('dependency.signal', 'wait_for_url', {
+      signal: 'wait_for_url',
+      classification: 'hard',
+      strength: 'hard_runtime',
+      description: 'Services whose answer it waits for before it starts',
+      find: snapshot => ({
+        relations: snapshot.entries.flatMap(entry =>
+          waitsOf(entry.config.wait_for_url)
+            .flatMap(wait => [...named(wait, entry, snapshot), ...listening(wait.url, entry, snapshot)])
+            .map(({ processName }) => ({ dependency: processName, dependent: entry.processName })),
+        ),
+      }),
+    });
+  },
+});
+
+function waitsOf(value: unknown): Record<string, unknown>[] {
+  const list = value === undefined || value === null ? [] : Array.isArray(value) ? value : [value];
+  return list.map(wait =>
+    typeof wait === 'object' && wait !== null ? (wait as Record<string, unknown>) : { url: wait },
+  );
+}
+
+function named(wait: Record<string, unknown>, entry: GraphEntry, snapshot: GraphSnapshot): GraphEntry[] {
+  const url = parse(wait.url);
+  const host = url === undefined || LOCAL.has(url.hostname) ? [] : [url.hostname];
+  const route = /\/ui\/([^/]+)/.exec(url?.pathname ?? '')?.[1];
+  const references = [...NAMING.flatMap(key => listOf(wait[key])), ...host, ...(route === undefined ? [] : [route])];
+  return references.flatMap(reference => snapshot.resolve(reference, entry));
+}
+
+function listening(value: unknown, entry: GraphEntry, snapshot: GraphSnapshot): readonly GraphEntry[] {
+  const url = parse(value);
+  if (url === undefined || !LOCAL.has(url.hostname)) return [];
+  const port = url.port === '' ? (url.protocol === 'https:' ? 443 : 80) : Number(url.port);
+  return snapshot.listenersOn(port, entry);
+}
+
+function parse(value: unknown): URL | undefined {
+  return typeof value === 'string' && URL.canParse(value) ? new URL(value) : undefined;
+}
+
+function listOf(value: unknown): string[] {
+  const list = Array.isArray(value) ? value : typeof value === 'string' ? value.split(',') : [];
+  return list.map(name => String(name).trim()).filter(name => name !== '');
+}
