@@ -9,15 +9,17 @@ export const USAGE = `stackwarden: supervises the programs of a self-hosted medi
   stackwarden check [options]     validate the configuration and every plugin; exit 1 on a problem
   stackwarden plugins [options]   list every plugin and its state
   stackwarden health [options]    ask the running service; exit 0 when it is healthy
+  stackwarden graph [PROCESS]     print what needs what in the running service, as Mermaid text
 
   --config-dir DIR   configuration and state (default: $STACKWARDEN_CONFIG_DIR, else /config, else .stackwarden)
   --plugins A,B      load only these plugins
+  --scope all        graph: documented integrations too, not only what holds a start up
   --example          start: write a small example stack where no configuration exists yet
   --version          print the version
   --help             print this
 `;
 
-const COMMANDS = ['start', 'check', 'plugins', 'health'] as const;
+const COMMANDS = ['start', 'check', 'plugins', 'health', 'graph'] as const;
 type Command = (typeof COMMANDS)[number];
 
 export interface CommandLine {
@@ -25,17 +27,24 @@ export interface CommandLine {
   readonly configDir: string;
   readonly plugins: readonly string[] | undefined;
   readonly example: boolean;
+  /** Of `graph`; undefined: everything that is enabled. */
+  readonly processName: string | undefined;
+  readonly scope: 'runtime' | 'all';
 }
 
 /** Throws an Error with one line when the arguments cannot be understood. */
 export function parseCommandLine(args: readonly string[], env: NodeJS.ProcessEnv): CommandLine {
   const { values, positionals } = parse(args);
-  const [command = 'start', surplus] = positionals;
+  const [command = 'start', ...rest] = positionals;
+  const [processName, surplus] = command === 'graph' ? rest : [undefined, ...rest];
   if (surplus !== undefined) throw new Error(`unexpected argument '${surplus}'`);
   if (!COMMANDS.includes(command as Command)) {
     throw new Error(`unknown command '${command}'; there are ${COMMANDS.join(', ')}`);
   }
   if (values.example === true && command !== 'start') throw new Error("'--example' belongs to 'start'");
+  const { scope = 'runtime' } = values;
+  if (scope !== 'runtime' && scope !== 'all') throw new Error("'--scope' is runtime or all");
+  if (values.scope !== undefined && command !== 'graph') throw new Error("'--scope' belongs to 'graph'");
   const plugins = values.plugins?.split(',').map(name => name.trim());
   if (plugins?.includes('')) throw new Error("'--plugins' needs names separated by commas, for example process,config");
   return {
@@ -43,6 +52,8 @@ export function parseCommandLine(args: readonly string[], env: NodeJS.ProcessEnv
     configDir: path.resolve(values['config-dir'] ?? defaultConfigDir(env)),
     plugins,
     example: values.example ?? false,
+    processName,
+    scope,
   };
 }
 
@@ -55,6 +66,7 @@ function parse(args: readonly string[]) {
         'config-dir': { type: 'string' },
         plugins: { type: 'string' },
         example: { type: 'boolean' },
+        scope: { type: 'string' },
         version: { type: 'boolean' },
         help: { type: 'boolean', short: 'h' },
       },

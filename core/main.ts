@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { type CommandLine, parseCommandLine, USAGE } from './command-line.ts';
 import { openConfig } from './config/open.ts';
 import { writeExample } from './example.ts';
+import { graphPicture } from './graph-picture.ts';
 import { createHost, version } from './host.ts';
 import { closeInheritedDescriptors } from './inherited-descriptors.ts';
 import { lockInstance } from './instance-lock.ts';
@@ -60,18 +61,35 @@ async function listPlugins({ configDir, plugins }: CommandLine): Promise<number>
   return 0;
 }
 
-async function health({ configDir }: CommandLine): Promise<number> {
+/** Address of the running service, from the configuration. */
+async function nativeBase({ configDir }: CommandLine): Promise<string> {
   const config = await openConfig({ configDir, log: createEarlyLog(), env: process.env });
   const { host, port } = readSettings(config.store.root()).api;
   await config.close();
   const target = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host;
-  const url = `http://${target.includes(':') ? `[${target}]` : target}:${port}/health`;
+  return `http://${target.includes(':') ? `[${target}]` : target}:${port}`;
+}
+
+async function health(line: CommandLine): Promise<number> {
+  const url = `${await nativeBase(line)}/health`;
   const answer = await fetch(url, { signal: AbortSignal.timeout(HEALTH_LIMIT_MS) }).catch((error: Error) => {
     throw new Error(`nothing answers at ${url}; is the service running?`, { cause: error });
   });
   const body = (await answer.json().catch(() => ({}))) as { status?: string; details?: string };
   console.log([body.status ?? `HTTP ${answer.status}`, body.details].filter(Boolean).join(': '));
   return body.status === 'healthy' ? 0 : 1;
+}
+
+async function graph(line: CommandLine): Promise<number> {
+  const { processName, scope } = line;
+  const base = await nativeBase(line);
+  try {
+    process.stdout.write(await graphPicture({ base, processName, scope, token: process.env.STACKWARDEN_TOKEN }));
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error;
+    throw new Error(`nothing answers at ${base}; is the service running?`, { cause: error });
+  }
+  return 0;
 }
 
 async function main(): Promise<number> {
@@ -89,6 +107,8 @@ async function main(): Promise<number> {
       return listPlugins(line);
     case 'health':
       return health(line);
+    case 'graph':
+      return graph(line);
     case 'start':
       return start(line);
   }

@@ -1,6 +1,7 @@
 // Onboarding of services: what can be chosen, and the start of a choice with everything that it needs.
 import { setTimeout as delay } from 'node:timers/promises';
 import { answer, definePlugin, type Host, Problem } from '#core';
+import type {} from '../dependency-graph/contract.ts';
 import type { ProcessSupervisor } from '../process/contract.ts';
 import { createCandidate } from './candidate.ts';
 import { Offers } from './offers.ts';
@@ -74,7 +75,8 @@ async function startServices(host: Host, body: wire.StartRequest, actor: string)
     log: host.log,
   });
   await save(host, updates, actor);
-  const { results, errors } = await new Starter(supervisor).run(units);
+  const order = await host.find('dependency.graph')?.startOrder();
+  const { results, errors } = await new Starter(supervisor, order?.needs ?? new Map()).run(units);
   const all = [...refusals.map(({ service, error }) => ({ service, error, component: null })), ...errors];
   if (results.length > 0 || all.length === 0) return { results, errors: all };
   const detail = `None of the services could be started: ${all.map(({ error }) => error).join('; ')}`;

@@ -12,9 +12,12 @@ export class Starter {
   readonly #supervisor: ProcessSupervisor;
   /** What became of each process: null when it runs, else why not. */
   readonly #outcomes = new Map<string, Promise<string | null>>();
+  readonly #needs: ReadonlyMap<string, ReadonlySet<string>>;
 
-  constructor(supervisor: ProcessSupervisor) {
+  /** `needs`: enabled processes that each process starts after, free of cycles. */
+  constructor(supervisor: ProcessSupervisor, needs: ReadonlyMap<string, ReadonlySet<string>>) {
     this.#supervisor = supervisor;
+    this.#needs = needs;
   }
 
   async run(units: readonly Unit[]): Promise<StartAnswer> {
@@ -24,6 +27,10 @@ export class Starter {
   }
 
   async #runUnit({ service, before, main, after }: Unit, { results, errors }: StartAnswer): Promise<void> {
+    // Of what the graph names besides, a failure is no reason not to start: the service may do without.
+    for (const name of this.#prerequisites([...main, ...before])) {
+      if (!main.includes(name) && !after.includes(name)) await this.#start(name);
+    }
     for (const component of before) {
       const reason = await this.#start(component);
       if (reason === null) continue;
@@ -42,6 +49,20 @@ export class Starter {
       const reason = await this.#start(component);
       if (reason !== null) errors.push({ service, error: `${component} did not start: ${reason}`, component });
     }
+  }
+
+  /** Everything that these need, each after what it needs itself. */
+  #prerequisites(names: readonly string[]): ReadonlySet<string> {
+    const ordered = new Set<string>();
+    const visit = (name: string): void => {
+      for (const needed of this.#needs.get(name) ?? []) {
+        if (ordered.has(needed)) continue;
+        visit(needed);
+        ordered.add(needed);
+      }
+    };
+    for (const name of names) visit(name);
+    return ordered;
   }
 
   #start(processName: string): Promise<string | null> {

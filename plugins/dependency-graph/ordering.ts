@@ -43,7 +43,11 @@ export function orderOf(members: readonly string[], relations: readonly Preceden
     }
     if (order.length === members.length) return { order, dropped: [...gone], cycles };
     const cycle = findCycle(members, done, after, gone);
-    const weakest = cycle.reduce((weak, relation) => (relation.rank < weak.rank ? relation : weak));
+    // Of equally weak ones the one that holds the first of them up.
+    const weakest = cycle.reduce((weak, relation) => {
+      const later = (place.get(relation.after) ?? 0) - (place.get(weak.after) ?? 0);
+      return relation.rank < weak.rank || (relation.rank === weak.rank && later < 0) ? relation : weak;
+    });
     cycles.push(cycle.map(relation => relation.before));
     gone.add(weakest);
     release(weakest);

@@ -20,7 +20,7 @@ export function bootOrder(blocks: readonly NamedBlock[]): BootOrder {
       if (other === processName || !wanted.has(other)) continue;
       const path = pathBetween(other, processName, needs);
       if (path === undefined) accepted.add(other);
-      else cycles.push([processName, ...path]);
+      else cycles.push([processName, ...path.slice(0, -1)]);
     }
   }
   return { needs, cycles };

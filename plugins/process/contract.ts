@@ -1,5 +1,7 @@
 // What the process plugin offers to others: hooks, contributions and the supervisor service.
+
 import type { AsyncParallelHook, AsyncSeriesWaterfallHook } from 'tapable';
+import type { ChainLink } from './boot-timeline.ts';
 
 export type ProcessStatus = 'running' | 'stopped' | 'starting' | 'stopping' | 'unknown';
 export type HealthStatus = 'healthy' | 'degraded' | 'starting' | 'unhealthy';
@@ -124,6 +126,8 @@ export interface StartupReport {
   readonly expectedServices: readonly string[];
   readonly services: Readonly<Record<string, StartupService>>;
   readonly failures: Readonly<Record<string, string>>;
+  /** Who waited for whom, up to the service that was up last. */
+  readonly criticalChain: readonly ChainLink[];
 }
 
 export interface StartupService {

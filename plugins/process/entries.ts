@@ -31,6 +31,7 @@ export const detailSchema = z.object({
   config: z.record(z.string(), z.unknown()),
   symlink_backup_status: z.record(z.string(), z.unknown()).nullable(),
   install_info: z.record(z.string(), z.unknown()).nullable(),
+  dependency_graph: z.record(z.string(), z.unknown()).optional().describe('with an explicit scope'),
   warning: z.string().optional().describe('why the entry cannot be used as it stands'),
 });
 

@@ -1,6 +1,7 @@
 // Process control over HTTP. Operations go on when the client leaves.
 import { z } from 'zod';
 import { type Host, type NamedBlock, Problem, queryBoolean } from '#core';
+import type {} from '../dependency-graph/contract.ts';
 import type { AutoRestart } from './auto-restart.ts';
 import type { StartOutcome } from './contract.ts';
 import { detailSchema, entrySchema, ProcessEntries } from './entries.ts';
@@ -48,9 +49,14 @@ export function registerRoutes(host: Host, { supervisor, sampler, autoRestart }:
     summary: 'One process with its whole configuration',
     query: z.object({ process_name: z.string(), scope: z.string().optional() }),
     response: detailSchema,
-    handle({ query: { process_name: name, scope = 'runtime' } }) {
-      if (scope !== 'runtime' && scope !== 'all') throw new Problem(400, "scope must be 'runtime' or 'all'");
-      return entries.detail(find(name));
+    async handle({ query: { process_name: name, scope } }) {
+      if (scope !== undefined && scope !== 'runtime' && scope !== 'all')
+        throw new Problem(400, "scope must be 'runtime' or 'all'");
+      const block = find(name);
+      const detail = entries.detail(block);
+      const graph = scope === undefined ? undefined : host.find('dependency.graph');
+      if (graph === undefined || scope === undefined) return detail;
+      return { ...detail, dependency_graph: await graph.describe(block.processName, scope) };
     },
   });
 
@@ -146,6 +152,16 @@ export function registerRoutes(host: Host, { supervisor, sampler, autoRestart }:
       expected_services: z.array(z.string()),
       services: z.record(z.string(), z.record(z.string(), z.unknown())),
       failures: z.record(z.string(), z.string()),
+      critical_chain: z
+        .array(
+          z.object({
+            process_name: z.string(),
+            waited_for: z.string().nullable(),
+            waited_seconds: z.number(),
+            start_seconds: z.number(),
+          }),
+        )
+        .describe('who waited for whom, up to the service that was up last'),
     }),
     handle() {
       const report = supervisor.startup();
@@ -161,9 +177,19 @@ export function registerRoutes(host: Host, { supervisor, sampler, autoRestart }:
         expected_services: report.expectedServices,
         services: Object.fromEntries(services),
         failures: report.failures,
+        critical_chain: report.criticalChain.map(({ processName, waitedFor, waitedMs, startMs }) => ({
+          process_name: processName,
+          waited_for: waitedFor,
+          waited_seconds: seconds(waitedMs),
+          start_seconds: seconds(startMs),
+        })),
       };
     },
   });
+}
+
+function seconds(ms: number): number {
+  return Math.round(ms / 100) / 10;
 }
 
 /** A start by hand puts the process on the dashboard and gives it a clean slate. */

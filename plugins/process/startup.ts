@@ -1,5 +1,6 @@
 // The phases of a boot, from initializing to ready or degraded, and what became of each expected service.
 import { setTimeout as delay } from 'node:timers/promises';
+import { BootTimeline } from './boot-timeline.ts';
 import type { StartupPhase, StartupReport } from './contract.ts';
 
 export interface StartupSettings {
@@ -26,6 +27,7 @@ export class Startup {
   #expected: readonly string[] = [];
   readonly #services = new Map<string, { state: 'pending' | 'starting' | 'ready' | 'failed'; reason: string | null }>();
   readonly #failures = new Map<string, string>();
+  readonly timeline = new BootTimeline();
 
   constructor(onPhase: (report: StartupReport) => void) {
     this.#onPhase = onPhase;
@@ -53,6 +55,7 @@ export class Startup {
       expectedServices: this.#expected,
       services: Object.fromEntries(this.#services),
       failures: Object.fromEntries(this.#failures),
+      criticalChain: this.timeline.criticalChain(),
     };
   }
 

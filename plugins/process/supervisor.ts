@@ -36,6 +36,7 @@ const DEFAULT_TIER = 2;
 /** From then on a start that waits holds no other up. */
 const STALLED_MS = 5_000;
 const STALL_POLL_MS = 100;
+const READY_POLL_MS = 250;
 
 export interface SupervisorOptions {
   readonly host: Host;
@@ -283,20 +284,32 @@ export class Supervisor implements ProcessSupervisor {
   }
 
   /**
-   * Independent processes start side by side; one that fails does not hold its dependents up, nor does one that waits
-   * for long: what it waits for may come after it. Such a start goes on by itself.
+   * Independent processes start side by side, each as soon as what it needs is ready. One that fails does not hold its
+   * dependents up, nor does one that waits for long: what it waits for may come after it. Such a start goes on by itself.
    */
   async #startInOrder(enabled: readonly SupervisedProcess[]): Promise<void> {
     const { needs, cycles } = await this.#order(enabled.map(({ block }) => block));
     for (const cycle of cycles)
-      this.#host.log.warn(`services need each other, one of them is started without the other: ${cycle.join(' -> ')}`);
+      this.#host.log.warn(
+        `services need each other, one of them is started without the other: ${[...cycle, cycle[0]].join(' -> ')}`,
+      );
     const started = new Map<string, Promise<void>>();
     const start = (process: SupervisedProcess): Promise<void> => {
       const { processName } = process.block;
       const known = started.get(processName);
       if (known !== undefined) return known;
       const before = enabled.filter(({ block }) => needs.get(processName)?.has(block.processName));
-      const run = Promise.all(before.map(start)).then(() => this.#untilStalled(process, this.#startOne(process)));
+      const isNeeded = [...needs.values()].some(names => names.has(processName));
+      const run = Promise.all(before.map(start)).then(async () => {
+        const { timeline } = this.#startup;
+        timeline.begin(
+          processName,
+          before.map(({ block }) => block.processName),
+        );
+        await this.#untilStalled(process, this.#startOne(process));
+        if (isNeeded) await this.#untilReady(process);
+        timeline.end(processName);
+      });
       started.set(processName, run);
       return run;
     };
@@ -314,6 +327,16 @@ export class Supervisor implements ProcessSupervisor {
       waitingSinceMs = process.snapshot().waitingFor.length > 0 ? (waitingSinceMs ?? now) : undefined;
       if (waitingSinceMs !== undefined && now - waitingSinceMs >= STALLED_MS) return;
       await Promise.race([settling, delay(STALL_POLL_MS, undefined, { ref: false })]);
+    }
+  }
+
+  /** Ready, or no longer running, or not ready in time: then its dependents start all the same. */
+  async #untilReady(process: SupervisedProcess): Promise<void> {
+    const { readinessTimeoutMs } = this.#options.startupSettings();
+    const deadline = performance.now() + readinessTimeoutMs;
+    while (!this.#ended && process.snapshot().status === 'running' && performance.now() < deadline) {
+      if (await this.#options.isReady(process.block.processName)) return;
+      await delay(READY_POLL_MS, undefined, { ref: false });
     }
   }
 

@@ -1,4 +1,5 @@
 // Choosing and starting services: what is offered, what a request makes of the configuration, and how failures are told.
+import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -11,13 +12,13 @@ import { until } from '../../support/until.ts';
 const isHere = existsSync(new URL('../../../plugins/core-services/index.ts', import.meta.url));
 const skip = !isHere;
 
-const QUICK = { stabilization_seconds: 0, readiness_poll_interval_seconds: 0.1 };
+const QUICK = { stabilization_seconds: 0, readiness_poll_interval_seconds: 0.1, readiness_timeout_seconds: 1 };
 
 /** A block whose program is one that every machine has. */
 const idle = (dir: string, more: Record<string, unknown> = {}) => ({
   command: ['sleep', '600'],
   config_dir: dir,
-  config_file: path.join(dir, 'settings.xml'),
+  config_file: path.join(dir, `${randomUUID()}.xml`),
   ...more,
 });
 const begin = (app: TestHost, body: unknown) => app.post('/process/start-core-service', body);

@@ -1,0 +1,66 @@
+// The dependency graph of a running service as Mermaid text, drawn from its own answers.
+
+interface Answer {
+  readonly nodes: readonly { readonly process_name: string; readonly state: string }[];
+  readonly edges: readonly {
+    readonly source: string;
+    readonly target: string;
+    readonly signals: readonly string[];
+    readonly classification: string;
+  }[];
+}
+
+export interface PictureRequest {
+  /** Address of the native listener. */
+  readonly base: string;
+  /** undefined: everything that is enabled. */
+  readonly processName: string | undefined;
+  readonly scope: string;
+  /** For a service that asks for a login. */
+  readonly token: string | undefined;
+}
+
+/** Throws an Error with the service's own sentence when it refuses. */
+export async function graphPicture({ base, processName, scope, token }: PictureRequest): Promise<string> {
+  const get = async (pathAndQuery: string): Promise<unknown> => {
+    const answer = await fetch(base + pathAndQuery, {
+      headers: token === undefined ? {} : { authorization: `Bearer ${token}` },
+    });
+    const body: unknown = await answer.json();
+    if (!answer.ok) throw new Error(String((body as { detail?: unknown }).detail ?? `HTTP ${answer.status}`));
+    return body;
+  };
+  const names = processName === undefined ? await enabledNames(get) : [processName];
+  const answers: Answer[] = [];
+  for (const name of names) {
+    const query = new URLSearchParams({ process_name: name, scope });
+    answers.push((await get(`/process/dependency-graph?${query}`)) as Answer);
+  }
+  return draw(answers);
+}
+
+async function enabledNames(get: (path: string) => Promise<unknown>): Promise<string[]> {
+  const { processes } = (await get('/process/processes')) as {
+    processes: { readonly process_name: string; readonly enabled: boolean }[];
+  };
+  return processes.filter(entry => entry.enabled).map(entry => entry.process_name);
+}
+
+function draw(answers: readonly Answer[]): string {
+  const states = new Map(answers.flatMap(({ nodes }) => nodes.map(node => [node.process_name, node.state] as const)));
+  const edges = new Map(
+    answers.flatMap(answer => answer.edges.map(edge => [`${edge.source}\0${edge.target}`, edge] as const)),
+  );
+  const ids = new Map([...states.keys()].sort().map((name, index) => [name, `n${index + 1}`]));
+  const lines = [...ids].map(([name, id]) => `  ${id}["${plain(name)}<br/>${states.get(name)}"]`);
+  for (const { source, target, signals, classification } of edges.values()) {
+    const arrow = classification === 'hard' ? '-->' : '-.->';
+    lines.push(`  ${ids.get(source)} ${arrow}|${signals.map(plain).join('<br/>')}| ${ids.get(target)}`);
+  }
+  return `flowchart LR\n${lines.join('\n')}\n`;
+}
+
+/** What Mermaid takes in a label. */
+function plain(text: string): string {
+  return text.replaceAll(/[^\p{L}\p{N} .,:;()/_+-]/gu, ' ');
+}

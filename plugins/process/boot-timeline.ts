@@ -1,0 +1,53 @@
+// Who waited for whom during a boot, and for how long: the chain that decided how long it took.
+
+export interface ChainLink {
+  readonly processName: string;
+  /** The last of its dependencies to become ready; null for the first link. */
+  readonly waitedFor: string | null;
+  /** From the beginning of the boot until it could be started. */
+  readonly waitedMs: number;
+  /** From then until it was up, or its failure was final. */
+  readonly startMs: number;
+}
+
+interface Start {
+  readonly waitedFor: string | null;
+  readonly beganMs: number;
+  endedMs: number | null;
+}
+
+export class BootTimeline {
+  readonly #originMs = performance.now();
+  readonly #starts = new Map<string, Start>();
+
+  /** Everything it needs is there. */
+  begin(processName: string, needs: readonly string[]): void {
+    const known = needs.flatMap(name => {
+      const endedMs = this.#starts.get(name)?.endedMs ?? null;
+      return endedMs === null ? [] : [{ name, endedMs }];
+    });
+    const last = known.sort((a, b) => b.endedMs - a.endedMs)[0];
+    this.#starts.set(processName, { waitedFor: last?.name ?? null, beganMs: performance.now(), endedMs: null });
+  }
+
+  end(processName: string): void {
+    const start = this.#starts.get(processName);
+    if (start !== undefined) start.endedMs ??= performance.now();
+  }
+
+  /** From the first link to the service that was up last; empty when nothing was started. */
+  criticalChain(): ChainLink[] {
+    const ended = [...this.#starts].flatMap(([name, { endedMs }]) => (endedMs === null ? [] : [{ name, endedMs }]));
+    const chain: ChainLink[] = [];
+    let name: string | null = ended.sort((a, b) => b.endedMs - a.endedMs)[0]?.name ?? null;
+    while (name !== null) {
+      const start: Start | undefined = this.#starts.get(name);
+      if (start === undefined) break;
+      const { waitedFor, beganMs, endedMs } = start;
+      const startMs = (endedMs ?? performance.now()) - beganMs;
+      chain.unshift({ processName: name, waitedFor, waitedMs: beganMs - this.#originMs, startMs });
+      name = waitedFor;
+    }
+    return chain;
+  }
+}
