@@ -1,5 +1,5 @@
 // Changes single values in the text of a configuration file; every other byte of it stays as it was.
-import { applyEdits, modify } from 'jsonc-parser';
+import { applyEdits, findNodeAtLocation, modify, parseTree } from 'jsonc-parser';
 import { isMap, parseDocument } from 'yaml';
 import { Problem } from '../problem.ts';
 import type { ConfigEdit } from './layers.ts';
@@ -18,9 +18,25 @@ function editJson(text: string, edits: readonly ConfigEdit[]): string {
     eol: text.includes('\r\n') ? '\r\n' : '\n',
   };
   return edits.reduce(
-    (result, { path, value }) => applyEdits(result, modify(result, [...path], value, { formattingOptions })),
+    (result, edit) => {
+      const made = reachable(result, edit);
+      if (made === undefined) return result;
+      return applyEdits(result, modify(result, [...made.path], made.value, { formattingOptions }));
+    },
     text.trim() === '' ? '{}\n' : text,
   );
+}
+
+/** A value on the way that is no object gives way to one; undefined when there is nothing to delete. */
+function reachable(text: string, { path, value }: ConfigEdit): ConfigEdit | undefined {
+  const tree = parseTree(text);
+  for (let depth = 1; depth < path.length; depth += 1) {
+    const node = tree === undefined ? undefined : findNodeAtLocation(tree, path.slice(0, depth));
+    if (node === undefined || node.type === 'object') continue;
+    const nested = path.slice(depth).reduceRight<unknown>((inner, key) => ({ [key]: inner }), value);
+    return value === undefined ? undefined : { path: path.slice(0, depth), value: nested };
+  }
+  return { path, value };
 }
 
 function indentOf(text: string): number {

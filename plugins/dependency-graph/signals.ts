@@ -136,7 +136,8 @@ async function within<Value>(value: Value | Promise<Value>, limitMs: number | nu
 }
 
 function checked(findings: SignalFindings): SignalFindings {
-  const { relations = [], needs = [] } = findings ?? {};
+  if (typeof findings !== 'object' || findings === null) throw new Error('it gave no findings');
+  const { relations = [], needs = [] } = findings;
   if (!Array.isArray(relations) || !Array.isArray(needs)) throw new Error('it gave no list of relations');
   const sound = relations.every(
     ({ dependency, dependent }) => typeof dependency === 'string' && typeof dependent === 'string',

@@ -16,8 +16,7 @@ export async function configureServer(
   const { plan, block, owner, fill, makeDirectory } = context;
   const [program = ''] = plan.argv;
   const directory = plan.cwd;
-  // A server of one's own, started in another way, is left to its owner.
-  if (directory === undefined || path.basename(program) !== 'postgres') return;
+  if (directory === undefined) return;
   if (!(await hasData(directory))) {
     await protect(directory, owner);
     await initialise({

@@ -1,9 +1,10 @@
 // The database server of the stack: its programs, its data directory, its settings, and the databases of the services.
 import path from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import { definePlugin } from '#core';
 import type {} from '../process/contract.ts';
 import type {} from '../service-setup/contract.ts';
-import type {} from '../service-templates/contract.ts';
+import type { ServiceTemplate } from '../service-templates/contract.ts';
 import { configureServer } from './configure.ts';
 import { createDatabases, type DatabaseServer } from './databases.ts';
 import { findServerPrograms } from './server-program.ts';
@@ -20,6 +21,7 @@ export default definePlugin({
   setup(host) {
     const store = host.use('config.store');
     const option = (name: string): unknown => store.get([KEY, name]);
+    const manages = () => isOurs(option('command'), host.find('service.templates')?.get(KEY));
     let creating: Promise<void> = Promise.resolve();
     /** The server and databases that were found or made. */
     let created = '';
@@ -54,11 +56,13 @@ export default definePlugin({
 
     host.contribute('service.configure', KEY, {
       configKey: KEY,
-      configure: context => configureServer(context, host.find('config.files'), host.log),
+      async configure(context) {
+        if (manages()) await configureServer(context, host.find('config.files'), host.log);
+      },
     });
 
     host.tap('process.started', async ({ configKey }) => {
-      if (configKey !== KEY || !isOurs(option('command'))) return;
+      if (configKey !== KEY || !manages()) return;
       created = '';
       await create(FIRST_ANSWER_MS);
     });
@@ -68,14 +72,14 @@ export default definePlugin({
       const name = store.blocks().find(({ configKey }) => configKey === KEY)?.processName ?? '';
       const runs = host.find('process.supervisor')?.get(name)?.status === 'running';
       const uses = plan.configKey !== KEY && known.some(({ engine }) => engine === 'postgres');
-      if (uses && runs && isOurs(option('command'))) await create(LATER_ANSWER_MS);
+      if (uses && runs && manages()) await create(LATER_ANSWER_MS);
       return plan;
     });
   },
 });
 
-/** A server that is started by a command of the user's own, other than `postgres`, is left to its owner. */
-function isOurs(command: unknown): boolean {
-  const [program = ''] = Array.isArray(command) ? command.map(String) : String(command ?? '').split(' ');
-  return program === '' || path.basename(program) === KEY;
+/** A server that is started by a command of the user's own is left to its owner. */
+function isOurs(command: unknown, template: ServiceTemplate | undefined): boolean {
+  const isBlank = command === undefined || command === '' || (Array.isArray(command) && command.length === 0);
+  return isBlank || isDeepStrictEqual(command, template?.block.command);
 }

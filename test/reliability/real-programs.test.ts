@@ -60,7 +60,11 @@ t.test('PostgreSQL: initdb, start, stop by SIGINT, restart', async t => {
   t.teardown(() => app.stop());
   t.equal((await start(app, 'PostgreSQL')).status, 200);
   const first = await pidOf(app, 'PostgreSQL');
-  await until(async () => (await status(app, 'PostgreSQL')).health_status === 'healthy');
+  await until(async () => (await status(app, 'PostgreSQL')).health_status === 'healthy').catch(
+    async (error: unknown) => {
+      throw new Error(JSON.stringify(await status(app, 'PostgreSQL')), { cause: error });
+    },
+  );
   t.equal((await restart(app, 'PostgreSQL')).status, 200);
   const second = await pidOf(app, 'PostgreSQL');
   t.not(second, first);

@@ -1,0 +1,55 @@
+// What every signal source must keep, run against its own table of configurations: the relations it finds, and near misses.
+import t from 'tap';
+import { findBlocks } from '../../core/config/blocks.ts';
+import type { SignalSource } from '../../plugins/dependency-graph/contract.ts';
+import { createSnapshot } from '../../plugins/dependency-graph/snapshot.ts';
+import { templatesOf } from '../support/templates.ts';
+
+export interface SignalCase {
+  readonly name: string;
+  /** Blocks by configuration key, on top of nothing: a key that is left out has no entry. */
+  readonly config: Record<string, unknown>;
+  /** As `dependency -> dependent`; `? key -> dependent` for a need of which there is no process. */
+  readonly finds: readonly string[];
+}
+
+/** Runs the suite; `load` gives what the plugin contributes. */
+export function testSignalSource(load: () => Promise<SignalSource>, cases: readonly SignalCase[]): void {
+  t.test('the source', async t => {
+    const source = await load();
+    t.match(source.signal, /^[a-z][a-z0-9_]{2,47}$/);
+    t.equal(
+      source.classification === 'linkage',
+      source.strength === 'soft_linkage',
+      'strength and classification agree',
+    );
+    t.ok(source.description.length > 10, 'it says what it means');
+    t.ok(
+      cases.some(({ finds }) => finds.length === 0),
+      'the table has a near miss',
+    );
+    t.ok(cases.some(({ finds }) => finds.length > 0));
+
+    for (const { name, config, finds } of cases) {
+      const snapshot = createSnapshot('1', findBlocks(config), await templatesOf());
+      const before = JSON.stringify(snapshot.entries);
+      const { relations = [], needs = [] } = await source.find(snapshot);
+      const found = [
+        ...relations.map(({ dependency, dependent }) => `${dependency} -> ${dependent}`),
+        ...needs.flatMap(({ dependent, key, members }) =>
+          members.length === 0 ? [`? ${key} -> ${dependent}`] : members.map(member => `${member} -> ${dependent}`),
+        ),
+      ];
+      t.same([...new Set(found)].sort(), [...finds].sort(), name);
+      const names = new Set(snapshot.entries.map(entry => entry.processName));
+      for (const { dependency, dependent } of relations) {
+        t.ok(names.has(dependency) && names.has(dependent), `${name}: both ends are there`);
+      }
+      t.same(await source.find(snapshot), { ...(await source.find(snapshot)) }, `${name}: the same each time`);
+      t.equal(JSON.stringify(snapshot.entries), before, `${name}: what it reads is not changed`);
+    }
+    const nothing = createSnapshot('1', [], await templatesOf());
+    const { relations = [], needs = [] } = await source.find(nothing);
+    t.same([relations, needs], [[], []], 'nothing in an empty configuration');
+  });
+}

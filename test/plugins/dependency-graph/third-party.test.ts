@@ -1,0 +1,107 @@
+// A thirteenth signal from a folder of somebody else: in rows, edges and the truth table, and gone with its folder.
+import { existsSync } from 'node:fs';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import t from 'tap';
+import { testDir } from '../../support/directory.ts';
+import { edgesOf, startGraph } from '../../support/graph.ts';
+import { pluginsDir } from '../../support/host.ts';
+import { kid } from '../../support/kids.ts';
+import { until } from '../../support/until.ts';
+
+const skip = !existsSync(new URL('../../../plugins/dependency-graph/index.ts', import.meta.url));
+
+/** Reads `wait_for_tcp` as the product reads URLs. */
+const WAITTCP = `export default { name: 'waittcp', host: '^1', setup(host) {
+  host.contribute('dependency.signal', 'waittcp_wait_for_tcp', {
+    signal: 'waittcp_wait_for_tcp', classification: 'hard', strength: 'hard_runtime', description: 'Ports it waits for',
+    find: snapshot => ({ relations: snapshot.entries.flatMap(entry => 
+      [entry.config.wait_for_tcp ?? []].flat().flatMap(wait => snapshot.listenersOn(wait.port, entry))
+        .map(other => ({ dependency: other.processName, dependent: entry.processName }))) }) }) } }`;
+
+const faulty = (
+  name: string,
+  signal: string,
+  find: string,
+) => `export default { name: '${name}', host: '^1', setup(host) {
+  host.contribute('dependency.signal', '${signal}', { signal: '${signal}', classification: 'hard',
+    strength: 'hard_runtime', description: 'A fault', find: ${find} }) } }`;
+
+async function open(
+  t: Parameters<typeof testDir>[0] & { teardown(fn: () => unknown): void },
+  plugins: Record<string, string>,
+) {
+  const dir = testDir(t, {});
+  for (const [name, source] of Object.entries(plugins)) {
+    await mkdir(path.join(dir, name));
+    await writeFile(path.join(dir, name, 'index.mjs'), source);
+  }
+  const config = {
+    server: kid('Server', ['calm'], { enabled: false, port: 17_777 }),
+    client: kid('Client', ['calm'], { enabled: false, wait_for_tcp: [{ port: 17_777 }] }),
+  };
+  const { readdir } = await import('node:fs/promises');
+  const base = ['config', 'process', 'service-templates', 'dependency-graph'];
+  const signals = (await readdir(pluginsDir)).filter(name => name.startsWith('signal-'));
+  const graph = await startGraph(t, config, {
+    pluginDirs: [pluginsDir, dir],
+    plugins: [...base, ...signals, ...Object.keys(plugins)],
+  });
+  return { ...graph, dir };
+}
+
+t.test('it counts while it is there', { skip }, async t => {
+  const { of, dir, app } = await open(t, { waittcp: WAITTCP });
+  const edge = 'Server -> Client: waittcp_wait_for_tcp';
+  const answer = await of('Client');
+  t.same(edgesOf(answer), [edge]);
+  t.match(answer.linked_outgoing_rows, [{ process_name: 'Server', signals: ['waittcp_wait_for_tcp'] }]);
+  t.match(
+    answer.edges,
+    [{ strength: 'hard_configured', classification: 'hard' }],
+    'it may not hold a start up by itself',
+  );
+  t.equal(answer.dependency_truth_table.length, 13);
+  t.match(answer.dependency_truth_table[12], { signal: 'waittcp_wait_for_tcp', source: 'plugin:waittcp' });
+  t.same(edgesOf(await of('Server')), [edge]);
+  t.same(answer.parallel_groups[0].members, ['Server']);
+
+  await app.post('/config', {
+    updates: { dumb: { dependency_graph: { startup_blocking: ['waittcp'] } } },
+    persist: false,
+  });
+  await until(async () => (await of('Client')).edges[0]?.strength === 'hard_runtime', { what: 'the operator’s word' });
+
+  await rm(path.join(dir, 'waittcp'), { recursive: true });
+  await until(async () => (await of('Client')).dependency_truth_table.length === 12, { what: 'the signal to go' });
+  t.same(edgesOf(await of('Client')), []);
+});
+
+t.test('one that fails is told, and the rest stands', { skip }, async t => {
+  const { of } = await open(t, {
+    thrower: faulty('thrower', 'thrower_signal', "() => { throw new Error('no luck') }"),
+    sleeper: faulty('sleeper', 'sleeper_signal', '() => new Promise(() => {})'),
+    liar: faulty(
+      'liar',
+      'liar_signal',
+      "() => ({ relations: [{ dependency: 'Server', dependent: 'Nobody' }, { dependency: 'Client', dependent: 'Client' }] })",
+    ),
+    babbler: faulty('babbler', 'babbler_signal', '() => 42'),
+    imposter: faulty('imposter', 'wait_for_everything', '() => ({})'),
+    waittcp: WAITTCP,
+  });
+  const answer = await of('Client');
+  t.equal(answer.partial, true);
+  t.match(answer.signal_errors, [
+    { signal: 'babbler_signal', error: 'it gave no findings' },
+    { signal: 'sleeper_signal', error: 'it took too long' },
+    { signal: 'thrower_signal', error: 'no luck' },
+  ]);
+  t.notMatch(JSON.stringify(answer.nodes), 'Nobody');
+  const told = answer.dependency_truth_table.map((row: { signal: string }) => row.signal);
+  t.notOk(told.includes('wait_for_everything'), 'a name that is not its own is not taken');
+  await of('Client');
+  await of('Client');
+  const paused = await of('Client');
+  t.match(JSON.stringify(paused.signal_errors), 'it failed again and again and is paused');
+});
