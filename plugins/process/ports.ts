@@ -1,5 +1,6 @@
 // Ports of managed processes: who claims which, whether one is taken, and the next one that is free.
 import { createServer } from 'node:net';
+import PQueue from 'p-queue';
 import { findBlocks, type NamedBlock, Problem } from '#core';
 
 const PORT_KEYS = ['port', 'frontend_port', 'backend_port', 'webdav_port'] as const;
@@ -145,12 +146,15 @@ async function isFree(
   return true;
 }
 
-/** A bind tells, one after the other since they would hinder each other; a family that the machine lacks is no hindrance. */
-async function isBusy(port: number): Promise<boolean> {
-  for (const host of ['127.0.0.1', '::1', '0.0.0.0']) {
-    if (await bindFails(port, host)) return true;
-  }
-  return false;
+/** Binds to the same port would take each other for a foreign listener. */
+const probes = new PQueue({ concurrency: 1 });
+
+/** A bind tells, on one family after the other; a family that the machine lacks is no hindrance. */
+function isBusy(port: number): Promise<boolean> {
+  return probes.add(async () => {
+    for (const host of ['127.0.0.1', '::1', '0.0.0.0']) if (await bindFails(port, host)) return true;
+    return false;
+  });
 }
 
 function bindFails(port: number, host: string): Promise<boolean> {

@@ -66,12 +66,18 @@ export class Supervisor implements ProcessSupervisor {
   readonly #refusals = new Map<string, unknown>();
   #revision = 0;
   #booting: Promise<void> | undefined;
+  /** Resolves when the boot has given out the ports: what starts earlier would be taken for a foreign listener. */
+  readonly #reserved: Promise<void>;
+  #release!: () => void;
   #ended = false;
 
   constructor(options: SupervisorOptions) {
     const { host, hooks } = options;
     this.#options = options;
     this.#host = host;
+    this.#reserved = new Promise(resolve => {
+      this.#release = resolve;
+    });
     this.#dependencies = host.contributions('process.dependencies');
     this.#stopPolicies = host.contributions('process.stop-policy');
     const directory = path.join(host.paths.configDir, 'supervisor');
@@ -126,7 +132,7 @@ export class Supervisor implements ProcessSupervisor {
   }
 
   async start(processName: string, trigger: StartTrigger): Promise<StartOutcome> {
-    return this.#controllable(processName).start(trigger);
+    return (await this.#startable(processName)).start(trigger);
   }
 
   async stop(processName: string): Promise<'stopped' | 'not-running' | 'already-stopping'> {
@@ -134,7 +140,7 @@ export class Supervisor implements ProcessSupervisor {
   }
 
   async restart(processName: string, trigger: StartTrigger): Promise<void> {
-    await this.#controllable(processName).restart(trigger);
+    await (await this.#startable(processName)).restart(trigger);
   }
 
   health(processName: string): HealthReport {
@@ -152,11 +158,13 @@ export class Supervisor implements ProcessSupervisor {
 
   /** Adopts what an earlier host left running, then starts everything enabled, in dependency order. */
   boot(): Promise<void> {
-    this.#booting ??= this.#boot().catch((error: unknown) => {
-      this.#host.log.error('the start of the services was cut short', error);
-      this.#startup.fail(error instanceof Error ? error.message : String(error));
-      this.#startup.enter('degraded');
-    });
+    this.#booting ??= this.#boot()
+      .catch((error: unknown) => {
+        this.#host.log.error('the start of the services was cut short', error);
+        this.#startup.fail(error instanceof Error ? error.message : String(error));
+        this.#startup.enter('degraded');
+      })
+      .finally(() => this.#release());
     return this.#booting;
   }
 
@@ -174,6 +182,7 @@ export class Supervisor implements ProcessSupervisor {
   async shutDown(budgetMs: number): Promise<boolean> {
     this.#startup.enter('shutting_down');
     this.#ended = true;
+    this.#release();
     const clean = await shutDown({ tiers: await this.#tiers(), budgetMs, log: this.#host.log });
     await unmountLeftovers(
       [...this.#processes.values()].map(({ block }) => block),
@@ -186,6 +195,7 @@ export class Supervisor implements ProcessSupervisor {
   /** Leaves every process running for the next host. */
   async handOver(): Promise<void> {
     this.#ended = true;
+    this.#release();
     this.#exits.close();
     await this.#capture.close();
   }
@@ -205,6 +215,7 @@ export class Supervisor implements ProcessSupervisor {
     }
     await this.#attempt('the ownership of the logs could not be repaired', () => this.#repairOwnership());
     await this.#attempt('the ports could not be reserved', () => this.#reservePorts());
+    this.#release();
     const enabled = [...this.#processes.values()].filter(({ block }) => isBootable(block));
     this.#startup.expect(enabled.map(({ block }) => block.processName));
     this.#startup.enter('preinstalling');
@@ -381,6 +392,13 @@ export class Supervisor implements ProcessSupervisor {
     };
     update();
     this.#host.tap('config.changed', update);
+  }
+
+  /** Once the boot has given out the ports. */
+  async #startable(processName: string): Promise<SupervisedProcess> {
+    this.#controllable(processName);
+    await this.#reserved;
+    return this.#controllable(processName);
   }
 
   #controllable(processName: string): SupervisedProcess {
