@@ -80,6 +80,8 @@ export async function openConfig(options: OpenConfigOptions): Promise<OpenConfig
 interface Computed {
   readonly root: Readonly<ConfigObject>;
   readonly blocks: readonly NamedBlock[];
+  /** The first block of each name. */
+  readonly byName: ReadonlyMap<string, NamedBlock>;
   readonly disabledBlocks: ReadonlyMap<string, string>;
   readonly revision: string;
 }
@@ -178,7 +180,7 @@ class MainConfig implements OpenConfig, ConfigStore {
   }
 
   findBlock(processName: string): NamedBlock | undefined {
-    return matchBlock(this.blocks(), processName);
+    return this.#current().byName.get(processName) ?? matchBlock(this.blocks(), processName);
   }
 
   masked(value: unknown): unknown {
@@ -414,9 +416,11 @@ class MainConfig implements OpenConfig, ConfigStore {
       disabled.set(block.processName, describeIssue(issue));
       root = withEdit(root, { path: [...block.path, 'enabled'], value: false }) as ConfigObject;
     }
+    const blocks = findBlocks(root);
     return {
       root: deepFreeze(root),
-      blocks: findBlocks(root),
+      blocks,
+      byName: new Map(blocks.toReversed().map(block => [block.processName, block])),
       disabledBlocks: disabled,
       revision: createHash('sha256').update(JSON.stringify(root)).digest('hex').slice(0, 16),
     };

@@ -49,6 +49,7 @@ export class Graph implements DependencyGraph {
     if (wanted !== 'runtime' && wanted !== 'all') throw new Problem(400, "scope must be 'runtime' or 'all'");
     if (processName.trim() === '') throw new Problem(400, 'process_name is required');
     const { structure, signals, errors, processes } = await this.#current();
+    await new Promise(resolve => setImmediate(resolve));
     const target = this.#find(structure.snapshot.entries, processName);
     if (target === undefined) throw new Problem(404, 'Process not found');
     const supervisor = this.#host.find('process.supervisor');
@@ -112,6 +113,9 @@ export class Graph implements DependencyGraph {
     const snapshot = createSnapshot(store.revision, store.blocks(), this.#host.find('service.templates'));
     const signals = this.#signals.known();
     const { found, errors } = await this.#signals.find(snapshot);
+    const structure = createStructure(snapshot, found);
+    // Between two parts of a large graph others get their turn.
+    await new Promise(resolve => setImmediate(resolve));
     const processes = snapshot.entries.map(entry => ({
       name: entry.processName,
       process_name: entry.processName,
@@ -123,6 +127,6 @@ export class Graph implements DependencyGraph {
     }));
     // A source that failed is asked again with the next question.
     if (errors.length > 0) this.#built = undefined;
-    return { structure: createStructure(snapshot, found), signals, errors, processes };
+    return { structure, signals, errors, processes };
   }
 }

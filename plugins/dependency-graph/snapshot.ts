@@ -37,12 +37,24 @@ const SHOWN = [
   'postgres_enabled',
   'use_neutarr',
 ];
+const IS_SHOWN = new Set(SHOWN);
 /** What signals read besides. */
 const READ = [...SHOWN, 'branch_enabled', 'commit_sha', 'config_file', 'config_dir', 'zurg_config_file'];
-const URL_MEMBERS = ['url', 'core_service', 'core_services', 'service', 'process_name'];
+/** Of a wait: what it waits for, never credentials. */
+const WAIT_MEMBERS = new Set([
+  'url',
+  'core_service',
+  'core_services',
+  'service',
+  'process_name',
+  'path',
+  'dir',
+  'directory',
+  'value',
+]);
 
 export function shownConfig({ config }: GraphEntry): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(config).filter(([key]) => SHOWN.includes(key)));
+  return Object.fromEntries(Object.entries(config).filter(([key]) => IS_SHOWN.has(key)));
 }
 
 export function createSnapshot(
@@ -169,15 +181,15 @@ function withoutCredentials(wait: unknown): unknown {
   if (Array.isArray(wait)) return wait.map(withoutCredentials);
   if (typeof wait === 'string') return bareAddress(wait);
   if (typeof wait !== 'object' || wait === null) return wait;
-  const members = [...URL_MEMBERS, 'path', 'dir', 'directory', 'value'];
   return Object.fromEntries(
     Object.entries(wait)
-      .filter(([key]) => members.includes(key))
+      .filter(([key]) => WAIT_MEMBERS.has(key))
       .map(([key, value]) => [key, typeof value === 'string' ? bareAddress(value) : value]),
   );
 }
 
 function bareAddress(text: string): string {
+  if (!/[@?]/.test(text)) return text;
   if (!/^[a-z]+:\/\//i.test(text) || !URL.canParse(text)) return text;
   const url = new URL(text);
   url.username = '';

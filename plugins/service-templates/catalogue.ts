@@ -4,10 +4,21 @@ import type { OptionFact, ServiceTemplate, ServiceTemplates } from './contract.t
 export class Catalogue implements ServiceTemplates {
   readonly #templates: ReadonlyMap<string, ServiceTemplate>;
   readonly #shared: Readonly<Record<string, OptionFact>>;
+  /** By former key, and by every name that people use, in lower case. */
+  readonly #byAlias = new Map<string, ServiceTemplate>();
+  readonly #byName = new Map<string, ServiceTemplate>();
 
   constructor(templates: ReadonlyMap<string, ServiceTemplate>, shared: Readonly<Record<string, OptionFact>>) {
     this.#templates = templates;
     this.#shared = shared;
+    for (const template of templates.values()) {
+      const { key, aliases = [], displayName, onboarding } = template;
+      for (const alias of aliases) this.#byAlias.set(alias, template);
+      for (const name of [key, ...aliases, displayName, onboarding?.name ?? key]) {
+        const folded = name.toLowerCase();
+        if (!this.#byName.has(folded)) this.#byName.set(folded, template);
+      }
+    }
   }
 
   list(): readonly ServiceTemplate[] {
@@ -15,14 +26,11 @@ export class Catalogue implements ServiceTemplates {
   }
 
   get(configKey: string): ServiceTemplate | undefined {
-    return this.#templates.get(configKey) ?? this.list().find(({ aliases }) => aliases?.includes(configKey));
+    return this.#templates.get(configKey) ?? this.#byAlias.get(configKey);
   }
 
   find(name: string): ServiceTemplate | undefined {
-    const wanted = name.trim().toLowerCase();
-    return this.list().find(({ key, aliases = [], displayName, onboarding }) =>
-      [key, ...aliases, displayName, onboarding?.name].some(candidate => candidate?.toLowerCase() === wanted),
-    );
+    return this.#byName.get(name.trim().toLowerCase());
   }
 
   option({ options, block }: ServiceTemplate, option: string): OptionFact | undefined {

@@ -18,7 +18,7 @@ export default definePlugin({
       find: snapshot => ({
         relations: snapshot.entries.flatMap(entry =>
           waitsOf(entry.config.wait_for_url)
-            .flatMap(wait => [...named(wait, entry, snapshot), ...listening(wait.url, entry, snapshot)])
+            .flatMap(wait => provided(wait, entry, snapshot))
             .map(({ processName }) => ({ dependency: processName, dependent: entry.processName })),
         ),
       }),
@@ -33,19 +33,18 @@ function waitsOf(value: unknown): Record<string, unknown>[] {
   );
 }
 
-function named(wait: Record<string, unknown>, entry: GraphEntry, snapshot: GraphSnapshot): GraphEntry[] {
+function provided(wait: Record<string, unknown>, entry: GraphEntry, snapshot: GraphSnapshot): GraphEntry[] {
   const url = parse(wait.url);
-  const host = url === undefined || LOCAL.has(url.hostname) ? [] : [url.hostname];
+  const isLocal = url !== undefined && LOCAL.has(url.hostname);
+  const host = url === undefined || isLocal ? [] : [url.hostname];
   const route = /\/ui\/([^/]+)/.exec(url?.pathname ?? '')?.[1];
   const references = [...NAMING.flatMap(key => listOf(wait[key])), ...host, ...(route === undefined ? [] : [route])];
-  return references.flatMap(reference => snapshot.resolve(reference, entry));
+  const named = references.flatMap(reference => snapshot.resolve(reference, entry));
+  return isLocal ? [...named, ...snapshot.listenersOn(portOf(url), entry)] : named;
 }
 
-function listening(value: unknown, entry: GraphEntry, snapshot: GraphSnapshot): readonly GraphEntry[] {
-  const url = parse(value);
-  if (url === undefined || !LOCAL.has(url.hostname)) return [];
-  const port = url.port === '' ? (url.protocol === 'https:' ? 443 : 80) : Number(url.port);
-  return snapshot.listenersOn(port, entry);
+function portOf({ port, protocol }: URL): number {
+  return port === '' ? (protocol === 'https:' ? 443 : 80) : Number(port);
 }
 
 function parse(value: unknown): URL | undefined {
