@@ -7,6 +7,7 @@ import { parse } from 'yaml';
 import { testDir } from '../../support/directory.ts';
 import { startHost } from '../../support/host.ts';
 import { kid } from '../../support/kids.ts';
+import { until } from '../../support/until.ts';
 
 const isHere = existsSync(new URL('../../../plugins/service-ui/index.ts', import.meta.url));
 
@@ -73,6 +74,7 @@ t.test('the switch', { skip: !isHere }, async t => {
     },
   });
   t.teardown(() => app.stop());
+  await until(async () => (await app.get('/process/startup-status')).body.phase !== 'initializing');
   const failed = await app.post('/config/service-ui', { enabled: true });
   t.match(failed, {
     status: 200,
