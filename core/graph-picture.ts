@@ -36,7 +36,7 @@ export async function graphPicture({ base, processName, scope, token }: PictureR
     const query = new URLSearchParams({ process_name: name, scope });
     answers.push((await get(`/process/dependency-graph?${query}`)) as Answer);
   }
-  return draw(answers);
+  return draw(answers, processName === undefined ? new Set(names) : undefined);
 }
 
 async function enabledNames(get: (path: string) => Promise<unknown>): Promise<string[]> {
@@ -46,14 +46,22 @@ async function enabledNames(get: (path: string) => Promise<unknown>): Promise<st
   return processes.filter(entry => entry.enabled).map(entry => entry.process_name);
 }
 
-function draw(answers: readonly Answer[]): string {
+/** `only`: what is drawn besides is left out. */
+function draw(answers: readonly Answer[], only: ReadonlySet<string> | undefined): string {
+  const isDrawn = (name: string): boolean => only?.has(name) !== false;
   const states = new Map(answers.flatMap(({ nodes }) => nodes.map(node => [node.process_name, node.state] as const)));
   const edges = new Map(
     answers.flatMap(answer => answer.edges.map(edge => [`${edge.source}\0${edge.target}`, edge] as const)),
   );
-  const ids = new Map([...states.keys()].sort().map((name, index) => [name, `n${index + 1}`]));
+  const ids = new Map(
+    [...states.keys()]
+      .filter(isDrawn)
+      .sort()
+      .map((name, index) => [name, `n${index + 1}`]),
+  );
   const lines = [...ids].map(([name, id]) => `  ${id}["${plain(name)}<br/>${states.get(name)}"]`);
   for (const { source, target, signals, classification } of edges.values()) {
+    if (!isDrawn(source) || !isDrawn(target)) continue;
     const arrow = classification === 'hard' ? '-->' : '-.->';
     lines.push(`  ${ids.get(source)} ${arrow}|${signals.map(plain).join('<br/>')}| ${ids.get(target)}`);
   }

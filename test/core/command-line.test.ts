@@ -1,4 +1,5 @@
 // The command line: commands, options, and one clear line for everything that is wrong.
+import { existsSync } from 'node:fs';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { createServer as createHttpServer } from 'node:http';
 import { createServer } from 'node:net';
@@ -8,11 +9,19 @@ import { parseCommandLine } from '../../core/command-line.ts';
 import { testDir } from '../support/directory.ts';
 import { spawnStackwarden, startStackwarden, writeConfig } from '../support/stackwarden.ts';
 
+const hasGraph = existsSync(new URL('../../plugins/dependency-graph/index.ts', import.meta.url));
+
 t.test('commands and options', async t => {
   t.match(parseCommandLine([], {}), { command: 'start', example: false, plugins: undefined });
   t.match(parseCommandLine(['start', '--example'], {}), { command: 'start', example: true });
   t.match(parseCommandLine(['check', '--config-dir', '/tmp/x'], {}), { command: 'check', configDir: '/tmp/x' });
   t.match(parseCommandLine(['--plugins', 'a, b'], {}), { plugins: ['a', 'b'] });
+  t.match(parseCommandLine(['graph', 'My App', '--scope', 'all'], {}), {
+    command: 'graph',
+    processName: 'My App',
+    scope: 'all',
+  });
+  t.match(parseCommandLine(['graph'], {}), { command: 'graph', processName: undefined, scope: 'runtime' });
   t.match(parseCommandLine(['--version'], {}), { command: 'version' });
   t.match(parseCommandLine(['start', '--help'], {}), { command: 'help' });
   t.match(parseCommandLine([], { STACKWARDEN_CONFIG_DIR: '/tmp/env' }), { configDir: '/tmp/env' });
@@ -25,6 +34,9 @@ t.test('what cannot be understood is one sentence', async t => {
   for (const [args, message] of [
     [['dance'], /unknown command 'dance'/],
     [['start', 'now'], /unexpected argument 'now'/],
+    [['graph', 'a', 'b'], /unexpected argument 'b'/],
+    [['graph', '--scope', 'some'], /runtime or all/],
+    [['start', '--scope', 'all'], /belongs to 'graph'/],
     [['--wat'], /--wat/],
     [['--config-dir'], /config-dir/],
     [['--plugins', 'a,,b'], /separated by commas/],
@@ -130,4 +142,40 @@ t.test('health tells what is not well, and ends with 1', async t => {
     t.same(await health.exited, { code: 1, signal: null });
     t.equal(health.stdout(), output);
   }
+});
+
+t.test('graph draws what the running service answers', { skip: !hasGraph }, async t => {
+  const configDir = testDir(t, {});
+  const config = {
+    server: { enabled: true, process_name: 'The "Server"', command: ['sleep', '600'], config_dir: '/' },
+    client: {
+      enabled: true,
+      process_name: 'Client',
+      command: ['sleep', '600'],
+      config_dir: '/',
+      core_service: 'server',
+    },
+    off: { enabled: false, process_name: 'Off', command: ['sleep', '600'], core_service: 'server' },
+  };
+  const port = await writeConfig(configDir, config);
+  const silent = spawnStackwarden(configDir, { args: ['graph'] });
+  t.match(await silent.exited, { code: 1 });
+  t.match(silent.stderr(), /nothing answers at http.*; is the service running\?/);
+  const running = await startStackwarden(configDir, port);
+  t.teardown(async () => {
+    running.child.kill('SIGTERM');
+    await running.exited;
+  });
+  const all = spawnStackwarden(configDir, { args: ['graph'] });
+  t.match(await all.exited, { code: 0 });
+  t.match(all.stdout(), /^flowchart LR\n/);
+  t.match(all.stdout(), /n\d+\["The {2}Server <br\/>\w+"\]/, 'nothing that Mermaid would stumble over');
+  t.match(all.stdout(), /n\d+ -->\|core_service_fields\| n\d+/);
+  t.notMatch(all.stdout(), 'Off');
+  const one = spawnStackwarden(configDir, { args: ['graph', 'Off'] });
+  t.match(await one.exited, { code: 0 });
+  t.match(one.stdout(), 'Off');
+  const unknown = spawnStackwarden(configDir, { args: ['graph', 'Nobody'] });
+  t.match(await unknown.exited, { code: 1 });
+  t.match(unknown.stderr(), 'Process not found');
 });
