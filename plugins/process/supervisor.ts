@@ -431,13 +431,19 @@ export class Supervisor implements ProcessSupervisor {
   async #tiers(): Promise<SupervisedProcess[][]> {
     const all = [...this.#processes.values()];
     const { needs } = await this.#order(all.map(({ block }) => block));
-    const depth = (name: string): number => 1 + Math.max(-1, ...[...(needs.get(name) ?? [])].map(depth));
+    const depths = new Map<string, number>();
+    const depth = (name: string): number => {
+      const known = depths.get(name) ?? 1 + Math.max(-1, ...[...(needs.get(name) ?? [])].map(depth));
+      depths.set(name, known);
+      return known;
+    };
     const rank = ({ block }: SupervisedProcess): number => {
       const tier = this.#stopPolicy(block.configKey)?.tier ?? DEFAULT_TIER;
       return tier * 1_000 - depth(block.processName);
     };
-    const ranks = [...new Set(all.map(rank))].sort((a, b) => a - b);
-    return ranks.map(value => all.filter(process => rank(process) === value));
+    const ranked = all.map(process => ({ process, rank: rank(process) }));
+    const ranks = [...new Set(ranked.map(entry => entry.rank))].sort((a, b) => a - b);
+    return ranks.map(value => ranked.filter(entry => entry.rank === value).map(entry => entry.process));
   }
 
   #stopPolicy(configKey: string): StopPolicy | undefined {
