@@ -20,6 +20,7 @@ export { findLevel, type LogLevel, parseLevel, passes } from './log/levels.ts';
 export { isSecretKey, redact } from './log/redact.ts';
 export { RotatingFile, type RotatingFileOptions, type Rotation } from './log/rotating-file.ts';
 export { Problem } from './problem.ts';
+export { isSystemPath, realPlaceOf } from './real-places.ts';
 export { startWorker } from './worker.ts';
 
 /** Undoes what a plugin did. Disposers run in reverse order of registration, each with a deadline of 5 s. */

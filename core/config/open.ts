@@ -1,11 +1,12 @@
 // The main configuration of one host: defaults, file, environment and memory kept apart, one writer, one queue of changes.
 import { createHash } from 'node:crypto';
-import { copyFile, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import PQueue from 'p-queue';
 import type { z } from 'zod';
 import type { BlockTemplate, ConfigCandidate, ConfigSection, Logger } from '../plugin.ts';
 import { Problem } from '../problem.ts';
+import { BACKUPS, keepBackup } from './backups.ts';
 import { findBlocks, foldName, matchBlock } from './blocks.ts';
 import { editText } from './edit.ts';
 import { type Environment, environmentEdits, openEnvironment } from './environment.ts';
@@ -57,7 +58,6 @@ export interface OpenConfig {
 }
 
 const FIRST_FILE = 'stackwarden.json';
-const BACKUPS = ['.bak', '.bak.1', '.bak.2', '.bak.3', '.bak.4'];
 const WRITE_FAULTS: Readonly<Record<string, string>> = {
   ENOSPC: 'the disk is full',
   EDQUOT: 'the disk quota is used up',
@@ -161,7 +161,7 @@ class MainConfig implements OpenConfig, ConfigStore {
     this.#state = state;
     this.#stateReason = reason;
     this.#computed = undefined;
-    if (state === 'valid') await this.#keepBackup(found);
+    if (state === 'valid') await keepBackup(found, this.#options.log);
     for (const name of duplicateNames(this.blocks())) {
       this.#options.log.warn(`two entries of ${this.#file} are named '${name}'; the first is used`);
     }
@@ -464,24 +464,6 @@ class MainConfig implements OpenConfig, ConfigStore {
     this.#options.log.error(`${value}; no managed process is started until it is mended`);
     return { value: {}, state: 'safe', reason: value };
   }
-
-  /** Keeps the last five different files that were good at a start. */
-  async #keepBackup({ file, text }: ConfigText): Promise<void> {
-    try {
-      if ((await readFile(file + BACKUPS[0], 'utf8').catch(() => null)) === text) return;
-      await rm(file + BACKUPS.at(-1), { force: true });
-      for (let index = BACKUPS.length - 1; index > 0; index -= 1) {
-        await rename(`${file}${BACKUPS[index - 1]}`, `${file}${BACKUPS[index]}`).catch(ignoreAbsent);
-      }
-      await copyFile(file, file + BACKUPS[0]);
-    } catch (error) {
-      this.#options.log.warn('no backup of the configuration could be made', error);
-    }
-  }
-}
-
-function ignoreAbsent(error: NodeJS.ErrnoException): void {
-  if (error.code !== 'ENOENT') throw error;
 }
 
 function describeIssue({ path: at, message }: SchemaIssue): string {

@@ -106,8 +106,9 @@ export class RotatingFile {
     await mkdir(path.dirname(file), { recursive: true });
     const flags = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | constants.O_NOFOLLOW;
     const handle = await open(file, flags, MODE);
-    const { ino, size, mtimeMs } = await handle.stat();
-    if (owner != null && process.getuid?.() === 0) {
+    const { ino, size, mtimeMs, nlink } = await handle.stat();
+    // A second name of the file may lie anywhere, and be somebody else's.
+    if (owner != null && nlink === 1 && process.getuid?.() === 0) {
       // A log of the wrong owner is better than none.
       await handle
         .chown(owner.uid, owner.gid)

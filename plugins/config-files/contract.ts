@@ -54,6 +54,8 @@ export interface ServiceFileAccess {
   values(block: NamedBlock): Promise<FileObject>;
   /** Brings one file of a service to hold what it must; everything else in it stays. Throws a Problem. */
   ensure(block: NamedBlock, file: string, wanted: WantedFile): Promise<void>;
+  /** Writes a generated file of a service whole, when it differs. Throws a Problem 403 outside the service's places. */
+  write(block: NamedBlock, file: string, text: string, attributes: Pick<WantedFile, 'mode' | 'owner'>): Promise<void>;
 }
 
 declare module '#core' {

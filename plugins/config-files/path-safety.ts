@@ -4,27 +4,11 @@ import { constants } from 'node:fs';
 import { type FileHandle, open, realpath, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { type NamedBlock, Problem } from '#core';
+import { isSystemPath, type NamedBlock, Problem } from '#core';
 
 const run = promisify(execFile);
 const LOOK_LIMIT_MS = 5_000;
 
-/** These never count as a place of a service, even where a block names them. */
-const SYSTEM = [
-  '/etc',
-  '/usr',
-  '/bin',
-  '/sbin',
-  '/lib',
-  '/lib32',
-  '/lib64',
-  '/boot',
-  '/root',
-  '/run',
-  '/proc',
-  '/sys',
-  '/dev',
-];
 /** Below the configuration directory, but the product's own. */
 const OWN_DIRECTORIES = ['supervisor', 'ai-diagnostics', 'backups', 'plugins'];
 const OWN_FILES = /^(stackwarden\.(json|yaml|yml)|dumb_config\.json|users\.json|\.env)(\.bak(\.\d+)?)?$/;
@@ -119,9 +103,7 @@ function nameOf(value: unknown): string | undefined {
 async function realRoots(candidates: readonly unknown[]): Promise<string[]> {
   const named = candidates.filter(candidate => typeof candidate === 'string' && path.isAbsolute(candidate));
   const roots = await Promise.all(named.map(candidate => realpath(String(candidate)).catch(() => '/')));
-  return roots.filter(
-    root => root !== '/' && !SYSTEM.some(directory => root === directory || root.startsWith(`${directory}/`)),
-  );
+  return roots.filter(root => root !== '/' && !isSystemPath(root));
 }
 
 async function isOwn(file: string, { configDir, mainFile }: Places): Promise<boolean> {

@@ -1,14 +1,16 @@
 // Reads and changes a service's own configuration file. The invariant: what is written parses to exactly what was meant.
 import { createHash } from 'node:crypto';
-import { lchown, mkdir, readdir, realpath, rm, stat, writeFile } from 'node:fs/promises';
+import { lchown, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import { type NamedBlock, Problem, removeTemporaryFiles, writeFileAtomic } from '#core';
+import { type NamedBlock, Problem, realPlaceOf, removeTemporaryFiles, writeFileAtomic } from '#core';
 import type { ConfigFormat, EditMode, FileObject, ServiceFileAccess, WantedFile } from './contract.ts';
 import { type CheckedFile, checkPath, confirmPath, confirmPlace, openChecked, type Places } from './path-safety.ts';
 
 const MAX_BYTES = 5 * 1024 * 1024;
 const KEPT_VERSIONS = 5;
+
+type FileAttributes = Pick<WantedFile, 'mode' | 'owner'>;
 
 export interface FileUpdate {
   readonly updates: FileObject | string;
@@ -69,6 +71,13 @@ export class ServiceFiles implements ServiceFileAccess {
     });
   }
 
+  async write(block: NamedBlock, file: string, text: string, { mode, owner }: FileAttributes): Promise<void> {
+    await this.#alone(file, async () => {
+      if ((await readFile(file, 'utf8').catch(() => undefined)) === text) return;
+      await this.#create(block, file, { seed: text, mode, owner });
+    });
+  }
+
   async #alone<Result>(file: string, work: () => Promise<Result>): Promise<Result> {
     const running = (this.#locks.get(file) ?? Promise.resolve()).then(work);
     const settled = running.catch(() => undefined);
@@ -80,16 +89,22 @@ export class ServiceFiles implements ServiceFileAccess {
     }
   }
 
-  async #create(block: NamedBlock, file: string, { seed, mode, owner }: WantedFile & { seed: string }): Promise<void> {
-    const directory = path.dirname(file);
-    await confirmPlace(await realPlaceOf(file), block, this.#places());
-    const made = await mkdir(directory, { recursive: true });
-    const place = path.join(await realpath(directory), path.basename(file));
+  async #create(
+    block: NamedBlock,
+    file: string,
+    { seed, mode, owner }: FileAttributes & { readonly seed: string },
+  ): Promise<void> {
+    const place = await realPlaceOf(file);
     await confirmPlace(place, block, this.#places());
+    const made = await mkdir(path.dirname(place), { recursive: true });
     await writeFileAtomic(place, seed, { mode });
     if (owner === null) return;
     await lchown(place, owner.uid, owner.gid);
-    for (let parent = directory; made !== undefined && parent.startsWith(made); parent = path.dirname(parent)) {
+    for (
+      let parent = path.dirname(place);
+      made !== undefined && parent.startsWith(made);
+      parent = path.dirname(parent)
+    ) {
       await lchown(parent, owner.uid, owner.gid);
     }
   }
@@ -188,14 +203,6 @@ async function isThere(file: string): Promise<boolean> {
     () => true,
     () => false,
   );
-}
-
-/** Where a file that is missing would come to lie: what exists of its path is resolved. */
-async function realPlaceOf(file: string): Promise<string> {
-  const parent = path.dirname(file);
-  if (parent === file) return file;
-  const real = await realpath(parent).catch(() => realPlaceOf(parent));
-  return path.join(real, path.basename(file));
 }
 
 /** The part of `wanted` for which `found` has nothing. */

@@ -1,6 +1,4 @@
 // Turns a selection into the configuration it would make and the processes to start, in order. Nothing is saved here.
-import { existsSync } from 'node:fs';
-import path from 'node:path';
 import { type Logger, Problem } from '#core';
 import type { ServiceTemplate, ServiceTemplates } from '../service-templates/contract.ts';
 import { Components, cleanInstanceName } from './components.ts';
@@ -34,6 +32,8 @@ export interface CandidateContext {
   readonly templates: ServiceTemplates;
   readonly logDir: string;
   readonly log: Logger;
+  /** Components that the installed releases bring along themselves. */
+  readonly builtIn: ReadonlySet<string>;
 }
 
 export function createCandidate(selection: Selection, context: CandidateContext): Candidate {
@@ -46,8 +46,10 @@ class CandidateBuilder {
   readonly #templates: ServiceTemplates;
   readonly #draft: Draft;
   readonly #components: Components;
+  readonly #builtIn: ReadonlySet<string>;
 
-  constructor({ root, templates, logDir, log }: CandidateContext) {
+  constructor({ root, templates, logDir, log, builtIn }: CandidateContext) {
+    this.#builtIn = builtIn;
     this.#templates = templates;
     this.#draft = new Draft(root);
     this.#components = new Components(this.#draft, templates, logDir, log);
@@ -141,7 +143,7 @@ class CandidateBuilder {
   }
 
   /** Static dependencies of the core as it is configured, in their order of starting. */
-  #needs({ relations, key }: ServiceTemplate, place: Place): ServiceTemplate[] {
+  #needs({ relations }: ServiceTemplate, place: Place): ServiceTemplate[] {
     const { needs = [], dropped = [], droppedWhen } = relations?.core ?? {};
     const block = this.#draft.block(place) ?? {};
     const drops = {
@@ -151,7 +153,7 @@ class CandidateBuilder {
     const isDropped = droppedWhen !== undefined && drops[droppedWhen];
     return needs
       .filter(needed => !isDropped || !dropped.includes(needed))
-      .filter(needed => needed !== 'cli_battery' || key !== 'cli_debrid' || hasBattery(block.config_dir))
+      .filter(needed => !this.#builtIn.has(needed))
       .flatMap(needed => this.#template(needed) ?? []);
   }
 
@@ -229,12 +231,6 @@ class CandidateBuilder {
   #nameAt(place: Place): string {
     return String(this.#draft.block(place)?.process_name ?? place.join('.'));
   }
-}
-
-/** Newer releases run the battery inside the main process. Before the first install nobody can tell. */
-function hasBattery(directory: unknown): boolean {
-  if (typeof directory !== 'string' || !existsSync(path.join(directory, 'main.py'))) return true;
-  return existsSync(path.join(directory, 'cli_battery', 'main.py'));
 }
 
 function listOf(value: string | readonly (string | null)[] | null | undefined): (string | null)[] {

@@ -3,6 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { answer, definePlugin, type Host, Problem } from '#core';
 import type {} from '../dependency-graph/contract.ts';
 import type { ProcessSupervisor } from '../process/contract.ts';
+import { builtInComponents } from './built-in.ts';
 import { createCandidate } from './candidate.ts';
 import { Offers } from './offers.ts';
 import { select } from './selection.ts';
@@ -73,6 +74,7 @@ async function startServices(host: Host, body: wire.StartRequest, actor: string)
     templates,
     logDir: host.paths.logDir,
     log: host.log,
+    builtIn: await builtInComponents(store.get('cli_debrid.config_dir')),
   });
   await save(host, updates, actor);
   const order = await host.find('dependency.graph')?.startOrder();

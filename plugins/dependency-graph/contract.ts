@@ -33,6 +33,8 @@ export interface GraphSnapshot {
   coreNeeds(entry: GraphEntry): readonly string[];
   /** Entries that a reference made by `from` means: a key, a process name or a route name. */
   resolve(reference: string, from: GraphEntry): readonly GraphEntry[];
+  /** Entries that a wait names in `core_service`, `core_services`, `service` or `process_name`. */
+  namedBy(wait: Readonly<Record<string, unknown>>, from: GraphEntry): readonly GraphEntry[];
   /** Enabled listeners of a local port; where there are none, the only disabled one. */
   listenersOn(port: number, from: GraphEntry): readonly GraphEntry[];
   /** Providers of a path: of the mount itself, else of the nearest above, else of those below. */

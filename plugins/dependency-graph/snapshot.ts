@@ -40,18 +40,9 @@ const SHOWN = [
 const IS_SHOWN = new Set(SHOWN);
 /** What signals read besides. */
 const READ = [...SHOWN, 'branch_enabled', 'commit_sha', 'config_file', 'config_dir', 'zurg_config_file'];
-/** Of a wait: what it waits for, never credentials. */
-const WAIT_MEMBERS = new Set([
-  'url',
-  'core_service',
-  'core_services',
-  'service',
-  'process_name',
-  'path',
-  'dir',
-  'directory',
-  'value',
-]);
+/** Of a wait: whom it names, and what it waits for; never credentials. */
+const NAMING = ['core_service', 'core_services', 'service', 'process_name'];
+const WAIT_MEMBERS = new Set([...NAMING, 'url', 'path', 'dir', 'directory', 'value']);
 
 export function shownConfig({ config }: GraphEntry): Record<string, unknown> {
   return Object.fromEntries(Object.entries(config).filter(([key]) => IS_SHOWN.has(key)));
@@ -122,6 +113,13 @@ class Snapshot implements GraphSnapshot {
     }
     const named = this.#byName.get(wanted) ?? this.#byRoute.get(wanted);
     return named === undefined ? [] : [named];
+  }
+
+  namedBy(wait: Values, from: GraphEntry): readonly GraphEntry[] {
+    return NAMING.flatMap(key => wait[key])
+      .flatMap(value => (typeof value === 'string' ? value.split(',') : []))
+      .filter(name => name.trim() !== '')
+      .flatMap(name => this.resolve(name, from));
   }
 
   listenersOn(port: number, from: GraphEntry): readonly GraphEntry[] {

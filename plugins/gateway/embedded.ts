@@ -35,6 +35,7 @@ interface Destination {
 export class EmbeddedUis {
   readonly #list: () => readonly ServiceUi[];
   readonly #pools = new Map<string, Pool>();
+  readonly #upgraded = new Set<Duplex>();
 
   /** `list` gives the interfaces that are served here now. */
   constructor(list: () => readonly ServiceUi[]) {
@@ -69,6 +70,7 @@ export class EmbeddedUis {
   }
 
   async close(): Promise<void> {
+    for (const socket of this.#upgraded) socket.destroy();
     await Promise.all([...this.#pools.values()].map(pool => pool.destroy()));
   }
 
@@ -138,7 +140,12 @@ export class EmbeddedUis {
       path: path.startsWith('/') ? path : `/${path}`,
       headers,
     });
-    socket.on('error', () => outgoing.destroy());
+    this.#upgraded.add(socket);
+    socket.on('error', () => socket.destroy());
+    socket.once('close', () => {
+      this.#upgraded.delete(socket);
+      outgoing.destroy();
+    });
     outgoing.on('error', () => refuseUpgrade(socket, 502, `${ui.processName} does not answer on port ${ui.port}`));
     outgoing.on('response', answer => {
       answer.resume();

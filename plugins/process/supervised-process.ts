@@ -40,7 +40,7 @@ export interface Supervision {
   onStarted(snapshot: ProcessSnapshot): void;
   onExited(snapshot: ProcessSnapshot, exit: ExitRecord): void;
   onEvent(type: ProcessEventType, processName: string, reason: string | null): void;
-  ownsLogFile(configKey: string, file: string): boolean;
+  ownsLogFile(block: NamedBlock, file: string): boolean;
   /** How far above its port a kind of service takes a second one. */
   portCompanion(configKey: string): number | undefined;
   stopPolicy(configKey: string): StopPolicy | undefined;
@@ -398,7 +398,7 @@ export class SupervisedProcess {
 
   /** A log that others write is only read. */
   #ownedLog(file: unknown): string | null {
-    return typeof file === 'string' && file !== '' && this.#with.ownsLogFile(this.#block.configKey, file) ? file : null;
+    return typeof file === 'string' && file !== '' && this.#with.ownsLogFile(this.#block, file) ? file : null;
   }
 
   #stopPolicy(): StopPolicy | undefined {

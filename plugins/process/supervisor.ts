@@ -25,14 +25,13 @@ import { RunFiles } from './run-files.ts';
 import { shutDown } from './shutdown.ts';
 import { Startup, type StartupSettings } from './startup.ts';
 import { StateFile } from './state-file.ts';
+import { stopTiers } from './stop-tiers.ts';
 import { SupervisedProcess, type Supervision } from './supervised-process.ts';
 
 const API_KEY = 'dumb_api_service';
 const FRONTEND_KEY = 'dumb_frontend';
 const DATABASE_KEY = 'postgres';
 const REVIEW_MS = 5_000;
-/** Of a service that nothing is known of: an application, which may use what stops later. */
-const DEFAULT_TIER = 2;
 /** From then on a start that waits holds no other up. */
 const STALLED_MS = 5_000;
 const STALL_POLL_MS = 100;
@@ -105,7 +104,7 @@ export class Supervisor implements ProcessSupervisor {
         this.#runFiles.running(this.#runningPids());
         hooks.onStatus(snapshot);
       },
-      ownsLogFile: (configKey, file) => this.#ownsLogFile(configKey, file),
+      ownsLogFile: (block, file) => this.#ownsLogFile(block, file),
       portCompanion: configKey => this.#template(configKey)?.ui?.portOffset,
       stopPolicy: configKey => this.#stopPolicy(configKey),
     };
@@ -427,23 +426,10 @@ export class Supervisor implements ProcessSupervisor {
     return bootOrder(blocks);
   }
 
-  /** Tiers of the stop policies first; without one, what nothing else needs stops before what it needs. */
   async #tiers(): Promise<SupervisedProcess[][]> {
     const all = [...this.#processes.values()];
     const { needs } = await this.#order(all.map(({ block }) => block));
-    const depths = new Map<string, number>();
-    const depth = (name: string): number => {
-      const known = depths.get(name) ?? 1 + Math.max(-1, ...[...(needs.get(name) ?? [])].map(depth));
-      depths.set(name, known);
-      return known;
-    };
-    const rank = ({ block }: SupervisedProcess): number => {
-      const tier = this.#stopPolicy(block.configKey)?.tier ?? DEFAULT_TIER;
-      return tier * 1_000 - depth(block.processName);
-    };
-    const ranked = all.map(process => ({ process, rank: rank(process) }));
-    const ranks = [...new Set(ranked.map(entry => entry.rank))].sort((a, b) => a - b);
-    return ranks.map(value => ranked.filter(entry => entry.rank === value).map(entry => entry.process));
+    return stopTiers(all, needs, configKey => this.#stopPolicy(configKey)?.tier);
   }
 
   #stopPolicy(configKey: string): StopPolicy | undefined {
@@ -454,9 +440,14 @@ export class Supervisor implements ProcessSupervisor {
     return this.#host.find('service.templates')?.get(configKey);
   }
 
-  /** The host owns a service's log below the log directory, and where its kind has no other log than its output. */
-  #ownsLogFile(configKey: string, file: string): boolean {
-    if (this.#template(configKey)?.launch?.hostWritesLog === true) return true;
+  /**
+   * The host owns a service's log below the log directory, and where its kind has no other log than its output at the
+   * place that its template names. Any other path is the application's own: the host would make it the service user's.
+   */
+  #ownsLogFile({ configKey, key }: NamedBlock, file: string): boolean {
+    const templates = this.#host.find('service.templates');
+    const template = templates?.get(configKey);
+    if (template?.launch?.hostWritesLog === true && templates?.block(template, key).log_file === file) return true;
     const relative = path.relative(this.#host.paths.logDir, file);
     return relative !== '' && !relative.startsWith('..') && !path.isAbsolute(relative);
   }

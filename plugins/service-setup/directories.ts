@@ -1,23 +1,36 @@
 // Makes directories that belong to a service, parents included.
-import { chmod, lchown, mkdir } from 'node:fs/promises';
+import { constants } from 'node:fs';
+import { mkdir, open } from 'node:fs/promises';
 import path from 'node:path';
-import { Problem } from '#core';
+import { isSystemPath, Problem, realPlaceOf } from '#core';
 
 interface Owner {
   readonly uid: number;
   readonly gid: number;
 }
 
-/** What is there already keeps its owner; everything that had to be made gets the given one. */
+/**
+ * What is there already keeps its owner; everything that had to be made gets the given one. Throws a Problem for a place
+ * that is the machine's own; below /run there are places of services.
+ */
 export async function makeOwned(directory: string, owner: Owner | null, mode = 0o755): Promise<void> {
   if (!path.isAbsolute(directory)) throw new Problem(400, `${directory} must be an absolute path`);
+  const place = await realPlaceOf(path.normalize(directory));
+  if (isSystemPath(place) && !place.startsWith('/run/'))
+    throw new Problem(400, `${directory} lies in a directory of the system; choose another`);
   try {
-    const first = await mkdir(directory, { recursive: true, mode });
+    const first = await mkdir(place, { recursive: true, mode });
     if (first === undefined) return;
-    for (let made = directory; made.startsWith(first); made = path.dirname(made)) {
-      if (owner !== null) await lchown(made, owner.uid, owner.gid);
+    for (let made = place; made.startsWith(first); made = path.dirname(made)) {
+      // By its descriptor: what a link put in its place meanwhile points to is left alone.
+      const handle = await open(made, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW);
+      try {
+        if (owner !== null) await handle.chown(owner.uid, owner.gid);
+        if (made === place) await handle.chmod(mode);
+      } finally {
+        await handle.close();
+      }
     }
-    await chmod(directory, mode);
   } catch (error) {
     throw new Problem(500, `the directory ${directory} cannot be made (${(error as NodeJS.ErrnoException).code})`, {
       cause: error,

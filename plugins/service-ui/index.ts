@@ -1,6 +1,7 @@
 // Web interfaces of the services behind one address: which there are, the switch, and the routes of the reverse proxy.
 import path from 'node:path';
-import { definePlugin } from '#core';
+import { definePlugin, type NamedBlock } from '#core';
+import type {} from '../config-files/contract.ts';
 import type {} from '../service-setup/contract.ts';
 import type {} from '../service-templates/contract.ts';
 import { ProxySwitch } from './proxy-switch.ts';
@@ -18,18 +19,19 @@ export default definePlugin({
     const uis = () => listUis(store, host.find('service.templates'));
     const enabled = () => store.get('traefik.enabled') === true;
     const proxy = () => store.blocks().find(({ configKey }) => configKey === 'traefik');
-    const place = (): ProxyPlace => {
-      const block = proxy()?.block;
-      const configDir =
-        typeof block?.config_dir === 'string' ? block.config_dir : path.join(host.paths.configDir, 'traefik');
-      const configFile =
-        typeof block?.config_file === 'string' ? block.config_file : path.join(configDir, 'traefik.yml');
+    const configDir = (): string => {
+      const directory = proxy()?.block.config_dir;
+      return typeof directory === 'string' ? directory : path.join(host.paths.configDir, 'traefik');
+    };
+    const place = (block: NamedBlock): ProxyPlace => {
+      const { config_file: file } = block.block;
+      const configFile = typeof file === 'string' ? file : path.join(configDir(), 'traefik.yml');
       const { puid, pgid } = store.root();
       const owner = process.getuid?.() === 0 ? { uid: Number(puid), gid: Number(pgid) } : null;
-      return { configDir, configFile, owner };
+      return { configDir: configDir(), configFile, owner, block, files: host.use('config.files') };
     };
     const list = () => {
-      const file = routesFile(place());
+      const file = routesFile({ configDir: configDir() });
       return { enabled: enabled(), services: uis().map(wire.entryToWire), proxy_config: file, traefik_config: file };
     };
 
@@ -46,13 +48,15 @@ export default definePlugin({
         const admin = store.blocks().find(({ configKey }) => configKey === 'traefik_proxy_admin')?.block;
         const adminUrl =
           admin?.enabled === true ? `http://127.0.0.1:${admin.port}/api/traefik/config?dumb_provider=traefik` : null;
-        await writeStatic(place(), block.block, adminUrl);
-        await writeRoutes(place(), uis());
+        await writeStatic(place(block), adminUrl);
+        await writeRoutes(place(block), uis());
       },
     });
     // The proxy watches its file. A fault here does not take the change back.
     host.tap('config.changed', async () => {
-      if (enabled() && host.find('service.uis')?.proxyRuns() === true) await writeRoutes(place(), uis());
+      const block = proxy();
+      if (block !== undefined && enabled() && host.find('service.uis')?.proxyRuns() === true)
+        await writeRoutes(place(block), uis());
     });
 
     host.route({

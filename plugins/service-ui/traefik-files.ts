@@ -1,8 +1,9 @@
 // The files of the reverse proxy, made from data: its static configuration and the routes of the interfaces.
-import { lchown, mkdir, readFile, rm } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import path from 'node:path';
 import { stringify } from 'yaml';
-import { writeFileAtomic } from '#core';
+import type { NamedBlock } from '#core';
+import type { ServiceFileAccess } from '../config-files/contract.ts';
 import type { ServiceUi } from './contract.ts';
 
 type Values = Record<string, unknown>;
@@ -11,24 +12,28 @@ export interface ProxyPlace {
   readonly configDir: string;
   readonly configFile: string;
   readonly owner: { readonly uid: number; readonly gid: number } | null;
+  readonly block: NamedBlock;
+  /** Writes only where files of the service may lie. */
+  readonly files: ServiceFileAccess;
 }
 
 const MEDIA_FOLDERS =
   'assets|bower_components|components|css|images|libraries|modules|scripts|strings|themes|touchicon*';
 
-export function routesFile({ configDir }: ProxyPlace): string {
+export function routesFile({ configDir }: Pick<ProxyPlace, 'configDir'>): string {
   return path.join(configDir, 'dynamic', 'services.yaml');
 }
 
 /** Written only when its content differs. What earlier versions wrote elsewhere is removed. */
 export async function writeRoutes(place: ProxyPlace, uis: readonly ServiceUi[]): Promise<void> {
-  await mkdir(path.dirname(routesFile(place)), { recursive: true });
-  await writeOwned(routesFile(place), stringify(routes(uis), { lineWidth: 0 }), place);
+  const text = stringify(routes(uis), { lineWidth: 0 });
+  await place.files.write(place.block, routesFile(place), text, { mode: 0o644, owner: place.owner });
   for (const name of ['services.json', 'services.yaml']) await rm(path.join(place.configDir, name), { force: true });
 }
 
 /** The static configuration follows the block of the proxy; the dashboard takes the port after the web port. */
-export async function writeStatic(place: ProxyPlace, block: Readonly<Values>, adminUrl: string | null): Promise<void> {
+export async function writeStatic(place: ProxyPlace, adminUrl: string | null): Promise<void> {
+  const { block } = place.block;
   const port = Number(block.port ?? 18_080);
   const points = (block.entrypoints ?? {}) as Record<string, Values>;
   const text = stringify(
@@ -48,14 +53,7 @@ export async function writeStatic(place: ProxyPlace, block: Readonly<Values>, ad
     },
     { lineWidth: 0 },
   );
-  await mkdir(path.dirname(place.configFile), { recursive: true });
-  await writeOwned(place.configFile, text, place);
-}
-
-async function writeOwned(file: string, text: string, { owner }: ProxyPlace): Promise<void> {
-  if ((await readFile(file, 'utf8').catch(() => undefined)) === text) return;
-  await writeFileAtomic(file, text, { mode: 0o644 });
-  if (owner !== null) await lchown(file, owner.uid, owner.gid);
+  await place.files.write(place.block, place.configFile, text, { mode: 0o644, owner: place.owner });
 }
 
 /** Routers, services and middlewares. Only a sanitised name and a checked host and port enter a rule. */

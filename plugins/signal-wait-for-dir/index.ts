@@ -3,7 +3,6 @@ import { definePlugin } from '#core';
 import type { GraphEntry, GraphSnapshot } from '../dependency-graph/contract.ts';
 
 const PLACES = ['path', 'dir', 'directory', 'value'];
-const NAMING = ['core_service', 'core_services', 'service', 'process_name'];
 
 export default definePlugin({
   name: 'signal-wait-for-dir',
@@ -31,11 +30,7 @@ function providers(wait: unknown, entry: GraphEntry, snapshot: GraphSnapshot): G
   if (typeof wait !== 'object' || wait === null) return [];
   const members = wait as Record<string, unknown>;
   const places = PLACES.map(key => members[key]).filter(place => typeof place === 'string');
-  const names = NAMING.flatMap(key => listOf(members[key])).flatMap(value => String(value).split(','));
-  return [
-    ...places.flatMap(place => snapshot.providersOf(place, entry)),
-    ...names.flatMap(name => snapshot.resolve(name, entry)),
-  ];
+  return [...places.flatMap(place => snapshot.providersOf(place, entry)), ...snapshot.namedBy(members, entry)];
 }
 
 function listOf(value: unknown): unknown[] {

@@ -3,7 +3,6 @@ import { definePlugin } from '#core';
 import type { GraphEntry, GraphSnapshot } from '../dependency-graph/contract.ts';
 
 const LOCAL = new Set(['127.0.0.1', 'localhost', '0.0.0.0', '[::1]']);
-const NAMING = ['core_service', 'core_services', 'service', 'process_name'];
 
 export default definePlugin({
   name: 'signal-wait-for-url',
@@ -38,8 +37,11 @@ function provided(wait: Record<string, unknown>, entry: GraphEntry, snapshot: Gr
   const isLocal = url !== undefined && LOCAL.has(url.hostname);
   const host = url === undefined || isLocal ? [] : [url.hostname];
   const route = /\/ui\/([^/]+)/.exec(url?.pathname ?? '')?.[1];
-  const references = [...NAMING.flatMap(key => listOf(wait[key])), ...host, ...(route === undefined ? [] : [route])];
-  const named = references.flatMap(reference => snapshot.resolve(reference, entry));
+  const references = [...host, ...(route === undefined ? [] : [route])];
+  const named = [
+    ...snapshot.namedBy(wait, entry),
+    ...references.flatMap(reference => snapshot.resolve(reference, entry)),
+  ];
   return isLocal ? [...named, ...snapshot.listenersOn(portOf(url), entry)] : named;
 }
 
@@ -49,9 +51,4 @@ function portOf({ port, protocol }: URL): number {
 
 function parse(value: unknown): URL | undefined {
   return typeof value === 'string' && URL.canParse(value) ? new URL(value) : undefined;
-}
-
-function listOf(value: unknown): string[] {
-  const list = Array.isArray(value) ? value : typeof value === 'string' ? value.split(',') : [];
-  return list.map(name => String(name).trim()).filter(name => name !== '');
 }

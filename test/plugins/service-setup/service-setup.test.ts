@@ -92,6 +92,7 @@ t.test('what is missing is said in one line', { skip }, async t => {
       pulsarr: { config_dir: dir, command: ['node', 'dist/server.js'] },
       tautulli: { config_dir: dir, command: ['no-such-program'] },
       cloudflared: { config_dir: dir },
+      maintainerr: { config_dir: '/etc/stackwarden-test', command: ['sleep', '600'] },
       emby: { config_dir: dir, config_file: '/nowhere/system.xml', command: ['sleep', '600'] },
     },
   });
@@ -109,6 +110,7 @@ t.test('what is missing is said in one line', { skip }, async t => {
       'Tautulli',
       /^Tautulli cannot start: the program no-such-program \(looked for in .*\/usr\/bin.*\) is not installed/,
     ],
+    ['Maintainerr', '/etc/stackwarden-test lies in a directory of the system; choose another'],
     ['Cloudflared', 'Cloudflared cannot start: its option tunnel_token is not set'],
     ['Emby Media Server', /\/nowhere\/system\.xml cannot be set up: This file may not be opened/],
   ] as const) {
@@ -116,6 +118,7 @@ t.test('what is missing is said in one line', { skip }, async t => {
   }
   t.notOk(existsSync('/nowhere'), 'and nothing is made outside');
   t.notOk(existsSync('/radarr'));
+  t.notOk(existsSync('/etc/stackwarden-test'));
 });
 
 t.test('a plugin installs a program, and another configures it', { skip }, async t => {

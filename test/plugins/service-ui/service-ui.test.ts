@@ -90,6 +90,7 @@ t.test('the switch', { skip: !isHere }, async t => {
   await writeFile(path.join(dir, 'services.yaml'), 'left over');
   await app.post('/config', { process_name: 'Traefik', updates: { command: ['sleep', '600'] } });
   t.match(await app.post('/config/service-ui', {}), { body: { enabled: true, proxy_error: null } });
+  await until(() => existsSync(path.join(dir, 'dynamic/services.yaml')));
   const fixed = parse(await readFile(path.join(dir, 'traefik.yml'), 'utf8'));
   t.match(fixed, {
     entryPoints: { web: { address: ':18080' }, extra: { address: ':1' }, traefik: { address: '127.0.0.1:18081' } },
@@ -106,4 +107,14 @@ t.test('the switch', { skip: !isHere }, async t => {
   t.same(http.middlewares.plex_replace, { replacePathRegex: { regex: '^/?$', replacement: '/web/index.html' } });
   t.ok(http.middlewares.jellyfin_web_dirs);
   t.match(http.routers, { traefik_router: { service: 'api@internal' }, traefik_api_router: { priority: 1000 } });
+
+  const outside = path.join(dir, '..', 'outside.yml');
+  await app.post('/config', { process_name: 'Traefik', updates: { config_file: outside } });
+  await app.post('/config/service-ui', { enabled: false });
+  const refused = await until(async () => {
+    const { body } = await app.post('/config/service-ui', {});
+    return body.proxy_state === 'error' && body;
+  });
+  t.match(refused.proxy_error, /may not be opened/);
+  t.notOk(existsSync(outside), 'a generated file lies where files of the service may lie, or nowhere');
 });
