@@ -8,6 +8,7 @@ import type { LogHub } from './log/hub.ts';
 import type { Problem } from './problem.ts';
 
 export { findBlocks } from './config/blocks.ts';
+export { deepFreeze } from './config/layers.ts';
 export type { ConfigChange, ConfigStore, ConfigUpdateResult, NamedBlock } from './config/store.ts';
 export { removeTemporaryFiles, writeFileAtomic } from './config/write.ts';
 export { YamlEditor, yamlValues } from './config/yaml-text.ts';

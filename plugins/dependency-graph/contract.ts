@@ -22,7 +22,7 @@ export interface GraphEntry {
   readonly coreRefs: readonly string[];
 }
 
-/** All entries of one revision of the configuration, and how they are found. */
+/** All entries of one revision of the configuration, frozen, and how they are found. */
 export interface GraphSnapshot {
   readonly revision: string;
   readonly entries: readonly GraphEntry[];
@@ -68,6 +68,8 @@ export interface SignalSource {
   readonly classification: Classification;
   readonly strength: Strength;
   readonly description: string;
+  /** Members of a block that it reads besides those every source sees. Secrets are left out. */
+  readonly reads?: readonly string[];
   /** Called once for each revision of the configuration. Third parties together have 250 ms. */
   find(snapshot: GraphSnapshot): SignalFindings | Promise<SignalFindings>;
 }
@@ -82,6 +84,8 @@ export interface StartOrder {
 export interface DependencyGraph {
   /** Among enabled entries, by hard relations. */
   startOrder(): Promise<StartOrder>;
+  /** Something besides the configuration that a source reads has changed. */
+  forget(): void;
   /** The answer of the route. Throws a Problem 400 or 404. */
   describe(processName: string, scope: string): Promise<Record<string, unknown>>;
 }

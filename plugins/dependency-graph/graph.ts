@@ -3,7 +3,7 @@ import { type Host, Problem } from '#core';
 import type {} from '../process/contract.ts';
 import type {} from '../service-templates/contract.ts';
 import { GraphAnswer } from './answer.ts';
-import type { DependencyGraph, GraphEntry, StartOrder } from './contract.ts';
+import type { DependencyGraph, GraphEntry, SignalSource, StartOrder } from './contract.ts';
 import { type KnownSignal, type SignalError, Signals } from './signals.ts';
 import { createSnapshot, shownConfig } from './snapshot.ts';
 import { createStartOrder } from './start-order.ts';
@@ -19,14 +19,16 @@ interface Built {
 export class Graph implements DependencyGraph {
   readonly #host: Host;
   readonly #signals: Signals;
-  #built: { readonly of: object; readonly sources: string; readonly result: Promise<Built> } | undefined;
+  #built:
+    | { readonly of: object; readonly sources: readonly SignalSource[]; readonly result: Promise<Built> }
+    | undefined;
 
   constructor(host: Host) {
     this.#host = host;
     this.#signals = new Signals(host);
   }
 
-  /** The next question builds it anew: something that a source reads has changed. */
+  /** The next question builds it anew. */
   forget(): void {
     this.#built = undefined;
   }
@@ -101,17 +103,16 @@ export class Graph implements DependencyGraph {
 
   #current(): Promise<Built> {
     const root = this.#host.use('config.store').root();
-    const sources = this.#signals.fingerprint();
-    if (this.#built?.of !== root || this.#built.sources !== sources) {
-      this.#built = { of: root, sources, result: this.#build() };
-    }
+    if (this.#built?.of !== root || !this.#signals.isUnchanged(this.#built.sources))
+      this.#built = { of: root, sources: this.#signals.all(), result: this.#build() };
     return this.#built.result;
   }
 
   async #build(): Promise<Built> {
     const store = this.#host.use('config.store');
-    const snapshot = createSnapshot(store.revision, store.blocks(), this.#host.find('service.templates'));
     const signals = this.#signals.known();
+    const reads = signals.flatMap(({ source }) => source.reads ?? []);
+    const snapshot = createSnapshot(store.revision, store.blocks(), this.#host.find('service.templates'), reads);
     const { found, errors } = await this.#signals.find(snapshot);
     const structure = createStructure(snapshot, found);
     // Between two parts of a large graph others get their turn.

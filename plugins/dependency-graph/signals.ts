@@ -1,6 +1,6 @@
 // The signal sources: which count, in which order they are told, and how long third parties may take.
 import type { Host } from '#core';
-import type { GraphSnapshot, SignalFindings, SignalSource, Strength } from './contract.ts';
+import type { GraphSnapshot, Relation, SignalFindings, SignalSource, Strength } from './contract.ts';
 import type { Found } from './structure.ts';
 
 /** The product's own, in the order of the truth table. */
@@ -58,9 +58,14 @@ export class Signals {
     ];
   }
 
-  /** What distinguishes one set of sources from another. */
-  fingerprint(): string {
-    return [...this.#contributed.keys()].join(' ');
+  /** Whether they are the same ones, of the same plugins as they run now. */
+  isUnchanged(since: readonly SignalSource[]): boolean {
+    const now = [...this.#contributed.values()];
+    return now.length === since.length && now.every((source, index) => source === since[index]);
+  }
+
+  all(): readonly SignalSource[] {
+    return [...this.#contributed.values()];
   }
 
   /** Asks every source. One that fails or takes too long is left out, and told. */
@@ -80,6 +85,7 @@ export class Signals {
         const findings = checked(await within(source.find(snapshot), limitMs));
         if (plugin !== null && (findings.relations?.length ?? 0) > MAX_RELATIONS)
           throw new Error(`it gave more than ${MAX_RELATIONS} relations`);
+        if (plugin !== null) this.#tellStrangers(signal, findings, snapshot);
         found.push([source, findings]);
         this.#failures.delete(signal);
       } catch (error) {
@@ -89,6 +95,18 @@ export class Signals {
       await new Promise(resolve => setImmediate(resolve));
     }
     return { found, errors };
+  }
+
+  /** Relations of processes that are not there are dropped later. */
+  #tellStrangers(signal: string, { relations = [] }: SignalFindings, { entries }: GraphSnapshot): void {
+    const names = new Set(entries.map(entry => entry.processName));
+    const isDropped = ({ dependency, dependent }: Relation): boolean =>
+      dependency === dependent || !names.has(dependency) || !names.has(dependent);
+    const count = relations.filter(isDropped).length;
+    if (count > 0)
+      this.#host.log.warn(
+        `${count} relations of the dependency signal ${signal} are dropped: each needs two different processes`,
+      );
   }
 
   #failed(signal: string, error: unknown): string {

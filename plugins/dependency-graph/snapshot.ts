@@ -1,6 +1,6 @@
 // The entries of one revision of the configuration, indexed by all that relations are read from.
 import path from 'node:path';
-import type { NamedBlock } from '#core';
+import { deepFreeze, isSecretKey, type NamedBlock } from '#core';
 import type { ServiceTemplates } from '../service-templates/contract.ts';
 import type { GraphEntry, GraphSnapshot } from './contract.ts';
 
@@ -42,18 +42,32 @@ const IS_SHOWN = new Set(SHOWN);
 const READ = [...SHOWN, 'branch_enabled', 'commit_sha', 'config_file', 'config_dir', 'zurg_config_file'];
 /** Of a wait: whom it names, and what it waits for; never credentials. */
 const NAMING = ['core_service', 'core_services', 'service', 'process_name'];
-const WAIT_MEMBERS = new Set([...NAMING, 'url', 'path', 'dir', 'directory', 'value']);
+const WAIT_MEMBERS = new Set([
+  ...NAMING,
+  'url',
+  'path',
+  'dir',
+  'directory',
+  'value',
+  'name',
+  'host',
+  'port',
+  'timeout',
+]);
+const WAITS = ['wait_for_url', 'wait_for_dir', 'wait_for_tcp'];
 
 export function shownConfig({ config }: GraphEntry): Record<string, unknown> {
   return Object.fromEntries(Object.entries(config).filter(([key]) => IS_SHOWN.has(key)));
 }
 
+/** `reads`: members of a block that sources ask for besides those that all of them see. */
 export function createSnapshot(
   revision: string,
   blocks: readonly NamedBlock[],
   templates: ServiceTemplates | undefined,
+  reads: readonly string[] = [],
 ): GraphSnapshot {
-  return new Snapshot(revision, blocks, templates);
+  return new Snapshot(revision, blocks, templates, [...READ, ...reads.filter(key => !isSecretKey(key))]);
 }
 
 class Snapshot implements GraphSnapshot {
@@ -66,10 +80,15 @@ class Snapshot implements GraphSnapshot {
   readonly #byPort = new Map<number, GraphEntry[]>();
   readonly #byMount = new Map<string, GraphEntry[]>();
 
-  constructor(revision: string, blocks: readonly NamedBlock[], templates: ServiceTemplates | undefined) {
+  constructor(
+    revision: string,
+    blocks: readonly NamedBlock[],
+    templates: ServiceTemplates | undefined,
+    reads: readonly string[],
+  ) {
     this.revision = revision;
     this.#templates = templates;
-    this.entries = blocks.map(block => this.#entry(block));
+    this.entries = Object.freeze(blocks.map(block => this.#entry(block, reads)));
     for (const entry of this.entries) {
       add(this.#byKey, entry.key, entry);
       const name = entry.processName.trim().toLowerCase();
@@ -145,18 +164,19 @@ class Snapshot implements GraphSnapshot {
     return [...this.#byMount.keys()].filter(mount => mount.startsWith(`${place}/`)).flatMap(at);
   }
 
-  #entry({ processName, configKey, path: place, key: instance, block }: NamedBlock): GraphEntry {
+  #entry(named: NamedBlock, reads: readonly string[]): GraphEntry {
+    const { processName, configKey, path: place, key: instance, block } = named;
     const key = this.#templates?.get(configKey)?.key ?? configKey.toLowerCase();
-    return {
+    return deepFreeze({
       processName,
       key,
       instance: place.includes('instances') ? instance : key,
       enabled: block.enabled === true,
-      config: reduce(block),
+      config: reduce(block, reads),
       ports: portsOf(block),
       mountPoints: mountPointsOf(block),
       coreRefs: [...(this.#templates?.linksOf(block) ?? [])].sort(),
-    };
+    });
   }
 }
 
@@ -166,12 +186,9 @@ function add<Key, Value>(map: Map<Key, Value[]>, key: Key, value: Value): void {
   else list.push(value);
 }
 
-function reduce(block: Values): Values {
-  const known = READ.filter(key => block[key] !== undefined).map(key => [key, block[key]] as const);
-  const config: Record<string, unknown> = Object.fromEntries(known);
-  if (config.wait_for_url !== undefined) config.wait_for_url = withoutCredentials(config.wait_for_url);
-  if (config.wait_for_dir !== undefined) config.wait_for_dir = withoutCredentials(config.wait_for_dir);
-  return config;
+function reduce(block: Values, reads: readonly string[]): Values {
+  const known = reads.filter(key => block[key] !== undefined);
+  return Object.fromEntries(known.map(key => [key, WAITS.includes(key) ? withoutCredentials(block[key]) : block[key]]));
 }
 
 /** Only what names a service, and addresses without what stands before the host or after the path. */

@@ -20,7 +20,6 @@ export class BootTimeline {
   readonly #originMs = performance.now();
   readonly #starts = new Map<string, Start>();
 
-  /** Everything it needs is there. */
   begin(processName: string, needs: readonly string[]): void {
     const known = needs.flatMap(name => {
       const endedMs = this.#starts.get(name)?.endedMs ?? null;

@@ -18,6 +18,11 @@ export interface ReadinessSource {
   excused(processName: string): boolean;
 }
 
+interface ServiceReport {
+  readonly state: 'pending' | 'starting' | 'ready' | 'failed';
+  readonly reason: string | null;
+}
+
 export class Startup {
   readonly #startedAt = Date.now() / 1_000;
   readonly #onPhase: (report: StartupReport) => void;
@@ -25,9 +30,10 @@ export class Startup {
   #completedAt: number | null = null;
   #completedMs: number | null = null;
   #expected: readonly string[] = [];
-  readonly #services = new Map<string, { state: 'pending' | 'starting' | 'ready' | 'failed'; reason: string | null }>();
+  readonly #services = new Map<string, ServiceReport>();
   readonly #failures = new Map<string, string>();
-  readonly timeline = new BootTimeline();
+  readonly #needs = new Map<string, readonly string[]>();
+  readonly #timeline = new BootTimeline();
 
   constructor(onPhase: (report: StartupReport) => void) {
     this.#onPhase = onPhase;
@@ -53,15 +59,28 @@ export class Startup {
       startedAt: this.#startedAt,
       completedAt: this.#completedAt,
       expectedServices: this.#expected,
-      services: Object.fromEntries(this.#services),
+      services: Object.fromEntries(
+        [...this.#services].map(([name, service]) => [name, this.#withMissingNeeds(name, service)]),
+      ),
       failures: Object.fromEntries(this.#failures),
-      criticalChain: this.timeline.criticalChain(),
+      criticalChain: this.#timeline.criticalChain(),
     };
   }
 
   expect(processNames: readonly string[]): void {
     this.#expected = [...processNames];
     for (const name of processNames) this.#services.set(name, { state: 'pending', reason: null });
+  }
+
+  /** Everything it needs is there, or will not come. */
+  begin(processName: string, needs: readonly string[]): void {
+    this.#needs.set(processName, needs);
+    this.#timeline.begin(processName, needs);
+  }
+
+  /** It is up, or its failure is final. */
+  end(processName: string): void {
+    this.#timeline.end(processName);
   }
 
   enter(phase: StartupPhase): void {
@@ -113,6 +132,14 @@ export class Startup {
       if (this.#services.has(name)) this.#services.set(name, { state: excused ? 'pending' : 'ready', reason: null });
     }
     if (this.#phase === 'degraded' && this.#failures.size === 0) this.enter('ready');
+  }
+
+  /** Whatever it needs and has failed explains what it does, or why it does less than it could. */
+  #withMissingNeeds(processName: string, { state, reason }: ServiceReport): ServiceReport {
+    const missing = this.#needs.get(processName)?.filter(name => this.#failures.has(name)) ?? [];
+    if (missing.length === 0) return { state, reason };
+    const needs = `it needs ${missing.join(', ')}, which failed`;
+    return { state, reason: reason === null ? needs : `${reason}; ${needs}` };
   }
 
   async #look(source: ReadinessSource): Promise<boolean> {

@@ -311,14 +311,13 @@ export class Supervisor implements ProcessSupervisor {
       const before = enabled.filter(({ block }) => needs.get(processName)?.has(block.processName));
       const isNeeded = [...needs.values()].some(names => names.has(processName));
       const run = Promise.all(before.map(start)).then(async () => {
-        const { timeline } = this.#startup;
-        timeline.begin(
+        this.#startup.begin(
           processName,
           before.map(({ block }) => block.processName),
         );
         await this.#untilStalled(process, this.#startOne(process));
         if (isNeeded) await this.#untilReady(process);
-        timeline.end(processName);
+        this.#startup.end(processName);
       });
       started.set(processName, run);
       return run;

@@ -1,5 +1,7 @@
 // A service needs another as long as a condition holds: a switch of its own, or that the other is in use at all.
 import { definePlugin } from '#core';
+import type {} from '../dependency-graph/contract.ts';
+import type {} from '../process/contract.ts';
 import type {} from '../service-templates/contract.ts';
 import { needsOf } from './conditions.ts';
 import { PostgresFiles } from './postgres-files.ts';
@@ -10,6 +12,10 @@ export default definePlugin({
 
   setup(host) {
     const files = new PostgresFiles(host);
+    // A service takes its file up when it starts.
+    host.tap('process.started', async ({ processName }) => {
+      if (await files.changed(processName)) host.find('dependency.graph')?.forget();
+    });
     host.contribute('dependency.signal', 'conditional_startup_map', {
       signal: 'conditional_startup_map',
       classification: 'hard',

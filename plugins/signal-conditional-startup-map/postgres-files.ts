@@ -9,8 +9,8 @@ const NAMES = ['PostgresHost', 'PostgresMainDb', 'PostgresLogDb'];
 
 export class PostgresFiles {
   readonly #host: Host;
-  /** What was read, with the age and size of the file it was read from. */
-  readonly #known = new Map<string, { readonly version: string; readonly uses: boolean }>();
+  /** What was read, with the age and size of the file it was read from; undefined for one that was not there. */
+  readonly #known = new Map<string, { readonly version: string | undefined; readonly uses: boolean }>();
 
   constructor(host: Host) {
     this.#host = host;
@@ -23,16 +23,22 @@ export class PostgresFiles {
     return new Set(answers.flat());
   }
 
+  /** Whether the file of a process is another than the one that was asked about. */
+  async changed(processName: string): Promise<boolean> {
+    const file = this.#host.use('config.store').findBlock(processName)?.block.config_file;
+    const known = typeof file === 'string' ? this.#known.get(file) : undefined;
+    return known !== undefined && known.version !== (await versionOf(String(file)));
+  }
+
   async #uses({ processName, config }: GraphEntry): Promise<boolean> {
     const { config_file: file } = config;
     const files = this.#host.find('config.files');
     const block = this.#host.use('config.store').findBlock(processName);
     if (typeof file !== 'string' || files === undefined || block === undefined) return false;
     const version = await versionOf(file);
-    if (version === undefined) return false;
     const known = this.#known.get(file);
-    if (known?.version === version) return known.uses;
-    const values = await files.values(block).catch(() => undefined);
+    if (known !== undefined && known.version === version) return known.uses;
+    const values = version === undefined ? undefined : await files.values(block).catch(() => undefined);
     const settings = values?.Config as Record<string, unknown> | undefined;
     const uses = NAMES.every(name => typeof settings?.[name] === 'string' && settings[name] !== '');
     this.#known.set(file, { version, uses });

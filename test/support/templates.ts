@@ -21,8 +21,8 @@ export function templatesOf(): Promise<ServiceTemplates> {
   return loaded;
 }
 
-/** What the plugin of that folder contributes to a point when it is set up. */
-export async function contributionOf<Value>(plugin: string, point: string): Promise<Value> {
+/** What the plugin of that folder contributes to a point when it is set up with such a section. */
+export async function contributionOf<Value>(plugin: string, point: string, section: object = {}): Promise<Value> {
   const { default: definition } = await import(pathToFileURL(path.join(pluginsDir, plugin, 'index.ts')).href);
   const contributed: Value[] = [];
   const templates = await templatesOf();
@@ -30,8 +30,9 @@ export async function contributionOf<Value>(plugin: string, point: string): Prom
     contribute: (at: string, _key: string, value: Value) => at === point && contributed.push(value),
     find: (service: string) => (service === 'service.templates' ? templates : undefined),
     use: () => ({ findBlock: () => undefined }),
+    tap: () => undefined,
   };
-  await definition.setup(host as unknown as Host, {});
+  await definition.setup(host as unknown as Host, section);
   const [first] = contributed;
   if (first === undefined) throw new Error(`${plugin} contributes nothing to ${point}`);
   return first;

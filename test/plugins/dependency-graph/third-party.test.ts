@@ -12,9 +12,9 @@ import { until } from '../../support/until.ts';
 const skip = !existsSync(new URL('../../../plugins/dependency-graph/index.ts', import.meta.url));
 
 /** Reads `wait_for_tcp` as the product reads URLs. */
-const WAITTCP = `export default { name: 'waittcp', host: '^1', setup(host) {
-  host.contribute('dependency.signal', 'waittcp_wait_for_tcp', {
-    signal: 'waittcp_wait_for_tcp', classification: 'hard', strength: 'hard_runtime', description: 'Ports it waits for',
+const PORTWAIT = `export default { name: 'portwait', host: '^1', setup(host) {
+  host.contribute('dependency.signal', 'portwait_wait_for_tcp', {
+    signal: 'portwait_wait_for_tcp', classification: 'hard', strength: 'hard_runtime', description: 'Ports it waits for',
     find: snapshot => ({ relations: snapshot.entries.flatMap(entry => 
       [entry.config.wait_for_tcp ?? []].flat().flatMap(wait => snapshot.listenersOn(wait.port, entry))
         .map(other => ({ dependency: other.processName, dependent: entry.processName }))) }) }) } }`;
@@ -51,30 +51,46 @@ async function open(
 }
 
 t.test('it counts while it is there', { skip }, async t => {
-  const { of, dir, app } = await open(t, { waittcp: WAITTCP });
-  const edge = 'Server -> Client: waittcp_wait_for_tcp';
+  const { of, dir, app } = await open(t, { portwait: PORTWAIT });
+  const edge = 'Server -> Client: portwait_wait_for_tcp';
   const answer = await of('Client');
   t.same(edgesOf(answer), [edge]);
-  t.match(answer.linked_outgoing_rows, [{ process_name: 'Server', signals: ['waittcp_wait_for_tcp'] }]);
+  t.match(answer.linked_outgoing_rows, [{ process_name: 'Server', signals: ['portwait_wait_for_tcp'] }]);
   t.match(
     answer.edges,
     [{ strength: 'hard_configured', classification: 'hard' }],
     'it may not hold a start up by itself',
   );
   t.equal(answer.dependency_truth_table.length, 13);
-  t.match(answer.dependency_truth_table[12], { signal: 'waittcp_wait_for_tcp', source: 'plugin:waittcp' });
+  t.match(answer.dependency_truth_table[12], { signal: 'portwait_wait_for_tcp', source: 'plugin:portwait' });
   t.same(edgesOf(await of('Server')), [edge]);
   t.same(answer.parallel_groups[0].members, ['Server']);
 
   await app.post('/config', {
-    updates: { dumb: { dependency_graph: { startup_blocking: ['waittcp'] } } },
+    updates: { dumb: { dependency_graph: { startup_blocking: ['portwait'] } } },
     persist: false,
   });
   await until(async () => (await of('Client')).edges[0]?.strength === 'hard_runtime', { what: 'the operator’s word' });
 
-  await rm(path.join(dir, 'waittcp'), { recursive: true });
+  await rm(path.join(dir, 'portwait'), { recursive: true });
   await until(async () => (await of('Client')).dependency_truth_table.length === 12, { what: 'the signal to go' });
   t.same(edgesOf(await of('Client')), []);
+});
+
+t.test('it reads the members that it asks for, secrets never, and changes nothing', { skip }, async t => {
+  const reader = `export default { name: 'reader', host: '^1', setup(host) {
+    host.contribute('dependency.signal', 'reader_signal', { signal: 'reader_signal', classification: 'linkage',
+      strength: 'soft_linkage', description: 'Reads more', reads: ['release_version', 'api_key'],
+      find: ({ entries }) => { throw new Error(JSON.stringify([entries.map(entry => entry.config),
+        Object.isFrozen(entries) && entries.every(entry => Object.isFrozen(entry) && Object.isFrozen(entry.config.wait_for_tcp))])) } }) } }`;
+  const { of, app } = await open(t, { reader });
+  const updates = { client: { release_version: 'v9', api_key: 'hunter2hunter2' } };
+  await app.post('/config', { updates, persist: false });
+  const answer = await of('Client');
+  const [entries, isFrozen] = JSON.parse(answer.signal_errors[0].error);
+  t.match(entries, [{}, { release_version: 'v9', api_key: undefined }]);
+  t.ok(isFrozen);
+  t.notMatch(JSON.stringify(answer.processes), 'v9', 'an answer shows no more than before');
 });
 
 t.test('one that fails is told, and the rest stands', { skip }, async t => {
@@ -88,7 +104,7 @@ t.test('one that fails is told, and the rest stands', { skip }, async t => {
     ),
     babbler: faulty('babbler', 'babbler_signal', '() => 42'),
     imposter: faulty('imposter', 'wait_for_everything', '() => ({})'),
-    waittcp: WAITTCP,
+    portwait: PORTWAIT,
   });
   const answer = await of('Client');
   t.equal(answer.partial, true);

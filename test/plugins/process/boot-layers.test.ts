@@ -55,6 +55,8 @@ t.test('in order of the layers, and a stop in reverse', { skip, timeout: 240_000
   const { body } = await app.get('/process/startup-status');
   t.equal(body.phase, 'degraded');
   t.match(body.failures, { 'L1 0': /failed to stay running/ });
+  t.match(body.services['L2 3'], { state: 'ready', reason: 'it needs L1 0, which failed' });
+  t.equal(body.services['L3 0'].reason, null, 'those further down have all that they need');
   const chain = body.critical_chain.map((link: { process_name: string }) => layerOf(link.process_name));
   t.same(chain, [0, 1, 2, 3], 'the chain goes through every layer');
   t.match(body.critical_chain[3], { waited_for: /^L2/, waited_seconds: Number, start_seconds: Number });
