@@ -1,5 +1,9 @@
-// The dependency graph: building it and asking it, from 50 to 2,000 services, and how long the event loop is held.
+// The dependency graph: building it and asking it, for the whole catalogue and from 50 to 2,000 services of one's own, and
+// how long the event loop is held.
+import { readdir, readFile } from 'node:fs/promises';
+import path from 'node:path';
 import { performance } from 'node:perf_hooks';
+import { fileURLToPath } from 'node:url';
 import { createHost } from '../../core/host.ts';
 import { makePlace } from './support/built-host.ts';
 import { printFigure } from './support/figures.ts';
@@ -28,6 +32,23 @@ function services(count: number): Record<string, unknown> {
   );
 }
 
+/** Every service of the catalogue, three instances each where it has instances. Nothing is started. */
+async function catalogue(): Promise<Record<string, unknown>> {
+  const directory = fileURLToPath(new URL('../../templates/services', import.meta.url));
+  const files = await readdir(directory);
+  const templates = await Promise.all(
+    files.map(async file => JSON.parse(await readFile(path.join(directory, file), 'utf8'))),
+  );
+  return Object.fromEntries(
+    templates
+      .filter(({ instance }) => instance !== undefined)
+      .map(({ key, displayName }) => {
+        const instances = ['One', 'Two', 'Three'].map(name => [name, { process_name: `${displayName} ${name}` }]);
+        return [key, { instances: Object.fromEntries(instances) }];
+      }),
+  );
+}
+
 /** Longest pause of the event loop while `work` runs. */
 async function longestPause(work: () => Promise<unknown>): Promise<number> {
   let last = performance.now();
@@ -49,11 +70,16 @@ async function timed(work: () => Promise<unknown>): Promise<number> {
   return performance.now() - startedMs;
 }
 
-for (const size of SIZES) {
-  const place = await makePlace(services(size));
+const configurations: (readonly [string, Record<string, unknown>, string])[] = [
+  ['catalogue', await catalogue(), 'Plex Media Server'],
+  ...SIZES.map(size => [String(size), services(size), 'Service 1'] as const),
+];
+for (const [name, config, processName] of configurations) {
+  const place = await makePlace(config);
   const host = await createHost({ configDir: place.configDir, listen: { port: 0 }, ownsProcess: false });
   const base = `http://127.0.0.1:${host.address?.port}`;
-  const ask = async () => (await fetch(`${base}/process/dependency-graph?process_name=Service+1`)).text();
+  const query = new URLSearchParams({ process_name: processName });
+  const ask = async () => (await fetch(`${base}/process/dependency-graph?${query}`)).text();
   const change = () =>
     fetch(`${base}/config`, {
       method: 'POST',
@@ -76,9 +102,9 @@ for (const size of SIZES) {
     JSON.stringify(JSON.parse(text));
     parsing.push(performance.now() - startedMs);
   }
-  printFigure({ name: `graph-build-${size}`, unit: 'ms', runs: builds, baseline: parsing });
-  printFigure({ name: `graph-answer-${size}`, unit: 'ms', runs: answers, baseline: parsing });
-  printFigure({ name: `graph-build-pause-${size}`, unit: 'ms', runs: pauses, baseline: parsing });
+  printFigure({ name: `graph-build-${name}`, unit: 'ms', runs: builds, baseline: parsing });
+  printFigure({ name: `graph-answer-${name}`, unit: 'ms', runs: answers, baseline: parsing });
+  printFigure({ name: `graph-build-pause-${name}`, unit: 'ms', runs: pauses, baseline: parsing });
   await host.stop();
   await place.remove();
 }
