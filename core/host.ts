@@ -117,10 +117,11 @@ class RunningHost implements StackwardenHost {
   async start(): Promise<void> {
     await this.#openConfiguration();
     this.#openEntrance();
-    await this.#loadPlugins();
-    if (this.#options.rehearsal) return;
+    const { rehearsal = false } = this.#options;
+    // Finding the folders to watch is mostly waiting for the disk, loading is not.
+    await Promise.all([this.#loadPlugins(), rehearsal ? undefined : this.#watchPlugins()]);
+    if (rehearsal) return;
     this.#checkRequired();
-    await this.#watchPlugins();
     await this.#config.startWatching();
     await this.#listen();
     this.#ready = true;

@@ -1,4 +1,5 @@
-// The whole contract between the host and a plugin. Plugins import this file as `#core` and nothing else of the host.
+// The whole contract between the host and a plugin. Plugins import this file as `#core` and nothing else of the host; what
+// runs in a worker thread takes `#core/output`.
 
 import type { AsyncParallelHook, AsyncSeriesHook, AsyncSeriesWaterfallHook } from 'tapable';
 import type { z } from 'zod';
@@ -15,11 +16,8 @@ export { YamlEditor, yamlValues } from './config/yaml-text.ts';
 export { isLoopback } from './http/loopback.ts';
 export { queryBoolean, queryInteger, queryList, queryNumber } from './http/query.ts';
 export type { HttpEntrance } from './http/server.ts';
-export { formatLine } from './log/format.ts';
 export type { LogHub, LogLine } from './log/hub.ts';
-export { findLevel, type LogLevel, parseLevel, passes } from './log/levels.ts';
-export { isSecretKey, redact } from './log/redact.ts';
-export { RotatingFile, type RotatingFileOptions, type Rotation } from './log/rotating-file.ts';
+export * from './output.ts';
 export { Problem } from './problem.ts';
 export { isSystemPath, realPlaceOf } from './real-places.ts';
 export { startWorker } from './worker.ts';

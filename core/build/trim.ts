@@ -14,6 +14,7 @@ interface Manifest {
   readonly version: string;
   readonly license: string;
   readonly engines: Record<string, string>;
+  readonly imports: Record<string, string>;
   readonly dependencies: Record<string, string>;
 }
 
@@ -132,7 +133,9 @@ async function build(): Promise<void> {
     type: 'module',
     engines,
     bin: { stackwarden: 'core/main.js' },
-    imports: { '#core': './core/plugin.js' },
+    imports: Object.fromEntries(
+      Object.entries(manifest.imports).map(([name, file]) => [name, file.replace(/\.ts$/, '.js')]),
+    ),
     dependencies,
   };
   await writeFile(path.join(outDir, 'package.json'), `${JSON.stringify(built, null, 2)}\n`);

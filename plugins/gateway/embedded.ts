@@ -1,7 +1,7 @@
 // Web interfaces of services behind this address: `/ui/<name>/` and `/service/ui/<name>/` go to the service's port.
 import { type IncomingMessage, request as openRequest, type ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { Pool } from 'undici';
+import type { Pool } from 'undici';
 import type { ServiceUi } from '../service-ui/contract.ts';
 import { refuse, refuseUpgrade } from './refusal.ts';
 
@@ -110,7 +110,8 @@ export class EmbeddedUis {
     response.once('close', () => gone.abort());
     const hasBody = 'content-length' in request.headers || 'transfer-encoding' in request.headers;
     try {
-      await this.#pool(ui).stream(
+      const pool = await this.#pool(ui);
+      await pool.stream(
         {
           method: request.method as 'GET',
           path: path.startsWith('/') ? path : `/${path}`,
@@ -167,7 +168,8 @@ export class EmbeddedUis {
     outgoing.end();
   }
 
-  #pool({ host, port }: ServiceUi): Pool {
+  async #pool({ host, port }: ServiceUi): Promise<Pool> {
+    const { Pool } = await import('undici');
     const origin = `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
     const known =
       this.#pools.get(origin) ??

@@ -5,7 +5,8 @@ import { fstatSync } from 'node:fs';
 import { type FileHandle, mkdir, open, readdir, rm, stat, truncate } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { formatLine, type Logger, type LogLevel, type LogLine, passes, RotatingFile, type Rotation } from '#core';
+import type { Logger, LogLine } from '#core';
+import { formatLine, type LogLevel, passes, RotatingFile, type Rotation } from '#core/output';
 import { completeBytes, MAX_LINE_BYTES, type OutputLine, toLines } from './output-lines.ts';
 import { type Position, PositionFile } from './position.ts';
 

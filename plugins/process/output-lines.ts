@@ -1,5 +1,5 @@
 // From captured bytes to lines: UTF-8 with replacement, without terminal codes, each with the level that it names.
-import { type LogLevel, redact } from '#core';
+import { type LogLevel, redact } from '#core/output';
 
 export const MAX_LINE_BYTES = 64 * 1024;
 

@@ -1,6 +1,6 @@
 // Creates the databases that the services keep their data in.
 import { setTimeout as delay } from 'node:timers/promises';
-import pg from 'pg';
+import type { Client } from 'pg';
 import type { Logger } from '#core';
 
 const CONNECT_LIMIT_MS = 5_000;
@@ -29,7 +29,9 @@ export async function createDatabases(server: DatabaseServer, { log, signal, lim
     const { rows } = await client.query<{ datname: string }>('SELECT datname FROM pg_database');
     const existing = new Set(rows.map(row => row.datname));
     for (const name of server.databases.filter(wanted => !existing.has(wanted))) {
-      await client.query(`CREATE DATABASE ${pg.escapeIdentifier(name)} OWNER ${pg.escapeIdentifier(server.user)}`);
+      await client.query(
+        `CREATE DATABASE ${client.escapeIdentifier(name)} OWNER ${client.escapeIdentifier(server.user)}`,
+      );
       log.info(`the database ${name} was created`);
     }
   } finally {
@@ -41,7 +43,9 @@ async function connect(
   { host, port, user, password }: DatabaseServer,
   signal: AbortSignal,
   limitMs: number,
-): Promise<pg.Client> {
+): Promise<Client> {
+  // Most stacks never come here.
+  const { default: pg } = await import('pg');
   const deadline = performance.now() + limitMs;
   for (;;) {
     signal.throwIfAborted();

@@ -1,4 +1,4 @@
-// `GET /process/processes` with 40 entries, in requests per second, against bare node:http sending the same bytes.
+// `GET /process/processes` with 40 running processes beside the known services, in requests per second, against bare node:http sending the same bytes.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
@@ -8,9 +8,7 @@ import autocannon from 'autocannon';
 import { makePlace, sleepers, startBuilt } from './support/built-host.ts';
 import { printFigure } from './support/figures.ts';
 
-const ENTRIES = 40;
-/** Stackwarden lists itself as well: its API and its frontend. */
-const OWN_ENTRIES = 2;
+const RUNNING = 40;
 const RUNS = 3;
 const RUN_S = 4;
 const WARM_UP_S = 2;
@@ -38,7 +36,7 @@ async function series(url: string): Promise<number[]> {
 }
 
 async function compare(): Promise<void> {
-  const place = await makePlace(sleepers(ENTRIES - OWN_ENTRIES));
+  const place = await makePlace(sleepers(RUNNING));
   const host = await startBuilt(place);
   const url = `${host.base}/process/processes`;
   const bare = spawn(process.execPath, ['--import=tsx', fileURLToPath(import.meta.url), url], {
@@ -46,7 +44,7 @@ async function compare(): Promise<void> {
   });
   try {
     const { processes } = await host.get<{ processes: unknown[] }>('/process/processes');
-    if (processes.length !== ENTRIES) throw new Error(`${processes.length} entries instead of ${ENTRIES}`);
+    if (processes.length <= RUNNING) throw new Error(`${processes.length} entries, of which ${RUNNING} run`);
     const [port] = (await once(bare.stdout, 'data')) as [Buffer];
     const baseline = await series(`http://127.0.0.1:${String(port).trim()}/`);
     printFigure({ name: 'process-list', unit: 'requests/s', runs: await series(url), baseline });
