@@ -4,7 +4,8 @@ import { access, readdir, stat } from 'node:fs/promises';
 import { register } from 'node:module';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
-import semver from 'semver';
+import satisfies from 'semver/functions/satisfies.js';
+import validRange from 'semver/ranges/valid.js';
 import type { Plugin } from './plugin.ts';
 import { withDeadline } from './scope.ts';
 
@@ -110,10 +111,10 @@ function checkPlugin(value: unknown, folderName: string): Plugin {
   if (plugin.name !== folderName)
     throw new Error(`its name is '${String(plugin.name)}' but its folder is '${folderName}'`);
   if (typeof plugin.setup !== 'function') throw new Error('it has no setup function');
-  if (typeof plugin.host !== 'string' || semver.validRange(plugin.host) === null) {
+  if (typeof plugin.host !== 'string' || validRange(plugin.host) === null) {
     throw new Error("'host' is not a version range, for example '^1'");
   }
-  if (!semver.satisfies(CONTRACT_VERSION, plugin.host)) {
+  if (!satisfies(CONTRACT_VERSION, plugin.host)) {
     throw new Error(`it needs host ${plugin.host}, this is ${CONTRACT_VERSION}`);
   }
   for (const list of ['needs', 'after'] as const) {

@@ -4,6 +4,7 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { z } from 'zod';
 import { Capabilities } from './capabilities.ts';
 import type { OpenConfig } from './config/open.ts';
 import { openConfig } from './config/open.ts';
@@ -22,6 +23,9 @@ import { watchPluginFolders } from './plugin-watch.ts';
 import { withDeadline } from './scope.ts';
 import { ServiceRegistry } from './services.ts';
 import { readSettings, type Settings } from './settings.ts';
+
+// Compiling the hundreds of schemas of a full host takes longer than the checks they ever save.
+z.config({ jitless: true });
 
 const rootDir = fileURLToPath(new URL('..', import.meta.url));
 const LISTEN_RETRY_MS = 10_000;
