@@ -1,5 +1,6 @@
 // Stackwarden as a process of its own, run from its sources as its command line would be.
 import { type ChildProcess, spawn } from 'node:child_process';
+import { randomInt } from 'node:crypto';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import path from 'node:path';
@@ -8,6 +9,7 @@ import { until } from './until.ts';
 
 const mainFile = fileURLToPath(new URL('../../core/main.ts', import.meta.url));
 const rootDir = path.dirname(path.dirname(mainFile));
+const PORTS = [20_000, 32_000] as const;
 
 export interface RunningStackwarden {
   readonly child: ChildProcess;
@@ -94,14 +96,18 @@ export async function writeConfig(configDir: string, config: Record<string, unkn
   return port;
 }
 
-/** A port that was free a moment ago. */
-export function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
+/** A port that was free a moment ago, outside the range from which outgoing connections take theirs. */
+export async function freePort(): Promise<number> {
+  for (;;) {
+    const port = randomInt(...PORTS);
+    if (await isFree(port)) return port;
+  }
+}
+
+function isFree(port: number): Promise<boolean> {
+  return new Promise(resolve => {
     const server = createServer();
-    server.on('error', reject);
-    server.listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as { port: number };
-      server.close(() => resolve(port));
-    });
+    server.once('error', () => resolve(false));
+    server.listen(port, () => server.close(() => resolve(true)));
   });
 }

@@ -41,17 +41,20 @@ async function statusOf(base: string, route: string): Promise<number> {
   return (await fetch(base + url.replace(/\{[^}]+\}/g, 'x'), { method })).status;
 }
 
-const queue = new PQueue({ concurrency: 3 });
+/** A build leaves several plugins out, so that each is left out of one. Neighbours in the alphabet come into different ones. */
+const BUILDS = Math.ceil(names.length / 4);
+const queue = new PQueue({ concurrency: 2 });
 
-for (const name of names) {
-  const gone = await withDependents(name, names);
-  const kept = names.filter(other => !gone.has(other));
+for (let index = 0; index < BUILDS; index += 1) {
+  const chosen = names.filter((_, place) => place % BUILDS === index);
+  const gone = new Set((await Promise.all(chosen.map(name => withDependents(name, names)))).flatMap(set => [...set]));
+  const kept = names.filter(name => !gone.has(name));
   const built = queue.add(async () => {
     const outDir = await mkdtemp(path.join(tmpdir(), 'stackwarden-build-'));
     return { outDir, stdout: await build(kept, outDir) };
   });
 
-  t.test(`a build without ${name}`, async t => {
+  t.test(`a build without ${chosen.join(', ')}`, async t => {
     const { outDir, stdout } = await built;
     t.teardown(() => rm(outDir, { recursive: true }));
     for (const left of gone) t.match(stdout, left, `${left} is named as left out`);
@@ -69,11 +72,12 @@ for (const name of names) {
       stderr += text;
     });
     const exited = new Promise(resolve => child.once('exit', resolve));
-    await until(() => statusOf(base, 'GET /'), { timeoutMs: 60_000, what: 'an answer' });
+    await until(async () => child.exitCode !== null || (await statusOf(base, 'GET /')), { what: 'an answer' });
+    t.equal(child.exitCode, null, stderr);
     for (const [plugin, routes] of routesOf) {
       for (const route of routes.filter(candidate => candidate.startsWith('GET '))) {
         const status = await statusOf(base, route);
-        if (plugin === name) t.equal(status, 404, `${route} is gone`);
+        if (gone.has(plugin)) t.equal(status, 404, `${route} is gone`);
         else t.ok(status < 500, `${route} answers ${status}`);
       }
     }
