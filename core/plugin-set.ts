@@ -8,6 +8,9 @@ import type { Logger, Plugin, PluginReport, PluginState } from './plugin.ts';
 import { createPluginHost, type Registries } from './plugin-host.ts';
 import { Scope, withDeadline } from './scope.ts';
 
+/** All share one thread: with more at once the deadline of each would measure the others, on a slow machine to its harm. */
+const IMPORTS_AT_ONCE = 4;
+
 export interface PluginDeadlines {
   readonly importMs: number;
   readonly setupMs: number;
@@ -124,7 +127,8 @@ export class PluginSet {
       await this.#withdraw(entry.name, 'pending', null);
       this.#entries.delete(entry.name);
     }
-    await Promise.all(folders.filter(found => !this.#entries.has(found.name)).map(found => this.#load(found, choice)));
+    const added = folders.filter(found => !this.#entries.has(found.name));
+    await new PQueue({ concurrency: IMPORTS_AT_ONCE }).addAll(added.map(found => () => this.#load(found, choice)));
     await this.#setUpPending();
   }
 

@@ -20,6 +20,7 @@ export type { LogHub, LogLine } from './log/hub.ts';
 export * from './output.ts';
 export { Problem } from './problem.ts';
 export { isSystemPath, realPlaceOf } from './real-places.ts';
+export { isSameData } from './same-data.ts';
 export { startWorker } from './worker.ts';
 
 /** Undoes what a plugin did. Disposers run in reverse order of registration, each with a deadline of 5 s. */

@@ -1,5 +1,4 @@
 // YAML, edited in its own text: the range of a value is replaced, everything else keeps its bytes.
-import { isDeepStrictEqual } from 'node:util';
 import {
   isAlias,
   isCollection,
@@ -13,6 +12,7 @@ import {
   type YAMLMap,
 } from 'yaml';
 import { Problem } from '../problem.ts';
+import { isSameData } from '../same-data.ts';
 import { isObject } from './layers.ts';
 
 type Values = Record<string, unknown>;
@@ -92,7 +92,7 @@ export class YamlEditor {
   ): void {
     for (const [key, value] of Object.entries(wanted)) {
       const before = current[key];
-      if (Object.hasOwn(current, key) && isDeepStrictEqual(before, value)) continue;
+      if (Object.hasOwn(current, key) && isSameData(before, value)) continue;
       const pair = pairOf(this.#map(path), key);
       if (pair === undefined) this.#add(path, key, value);
       else if (isMap(pair.value) && isObject(before) && isObject(value))

@@ -2,8 +2,7 @@
 import { createHash } from 'node:crypto';
 import { lchown, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { isDeepStrictEqual } from 'node:util';
-import { type NamedBlock, Problem, realPlaceOf, removeTemporaryFiles, writeFileAtomic } from '#core';
+import { isSameData, type NamedBlock, Problem, realPlaceOf, removeTemporaryFiles, writeFileAtomic } from '#core';
 import type { ConfigFormat, EditMode, FileObject, ServiceFileAccess, WantedFile } from './contract.ts';
 import { type CheckedFile, checkPath, confirmPath, confirmPlace, openChecked, type Places } from './path-safety.ts';
 
@@ -194,7 +193,7 @@ function confirmValues(format: ConfigFormat, text: string, values: FileObject, m
   } catch (error) {
     throw new Problem(500, 'The edited file would not be readable, so it was not written', { cause: error });
   }
-  const same = mode === 'replace' ? isDeepStrictEqual(found, values) : contains(found, values);
+  const same = mode === 'replace' ? isSameData(found, values) : contains(found, values);
   if (!same) throw new Problem(500, 'The edited file would not hold what was sent, so it was not written');
 }
 
@@ -227,7 +226,7 @@ function mergeOver(lower: FileObject, upper: FileObject): FileObject {
 }
 
 function contains(found: unknown, wanted: unknown): boolean {
-  if (!isObject(wanted)) return isDeepStrictEqual(found, wanted);
+  if (!isObject(wanted)) return isSameData(found, wanted);
   return (
     isObject(found) &&
     Object.entries(wanted).every(([key, value]) => Object.hasOwn(found, key) && contains(found[key], value))

@@ -1,6 +1,5 @@
 // JSON with or without comments, edited value by value in its own text.
 
-import { isDeepStrictEqual } from 'node:util';
 import {
   applyEdits,
   findNodeAtLocation,
@@ -11,7 +10,7 @@ import {
   parseTree,
   printParseErrorCode,
 } from 'jsonc-parser';
-import { Problem } from '#core';
+import { isSameData, Problem } from '#core';
 import type { ConfigFormat, EditedText, EditMode, FileObject } from '../config-files/contract.ts';
 
 const OPTIONS = { allowTrailingComma: true, disallowComments: false };
@@ -46,7 +45,7 @@ function edit(source: string, updates: FileObject, mode: EditMode): EditedText {
       const at = [...path, key];
       const node = findNodeAtLocation(rootOf(text), at);
       if (node?.type === 'object' && isObject(value)) visit(at, value);
-      else if (node === undefined || !isDeepStrictEqual(getNodeValue(node), value)) change(at, value);
+      else if (node === undefined || !isSameData(getNodeValue(node), value)) change(at, value);
     }
     if (mode === 'merge') return;
     const present = findNodeAtLocation(rootOf(text), [...path]) ?? rootOf(text);

@@ -1,6 +1,5 @@
 // Settings files in Python: `NAME = literal` at the top level is read and edited, everything else is left alone.
-import { isDeepStrictEqual } from 'node:util';
-import { Problem } from '#core';
+import { isSameData, Problem } from '#core';
 import type { ConfigFormat, EditedText, EditMode, FileObject } from '../config-files/contract.ts';
 import { endOfText, type Literal, readLiteral, skipSpace, writeLiteral } from './literal.ts';
 
@@ -52,7 +51,7 @@ function edit(text: string, updates: FileObject, mode: EditMode): EditedText {
       checkNew(edited, name);
       const open = edited === '' || edited.endsWith('\n') ? '' : ending;
       edited += `${open}${name} = ${writeLiteral(value)}${ending}`;
-    } else if (isDeepStrictEqual(found.literal.value, value)) {
+    } else if (isSameData(found.literal.value, value)) {
       continue;
     } else {
       const before = edited.slice(found.valueStart, found.literal.end);

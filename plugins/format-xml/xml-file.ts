@@ -1,6 +1,5 @@
 // XML files, edited in their own text: the range of a text or an attribute is replaced, everything else keeps its bytes.
-import { isDeepStrictEqual } from 'node:util';
-import { Problem } from '#core';
+import { isSameData, Problem } from '#core';
 import type { ConfigFormat, EditedText, EditMode, FileObject } from '../config-files/contract.ts';
 import { type Element, parseDocument, placeOf } from './xml-document.ts';
 
@@ -67,7 +66,7 @@ class Edits {
   }
 
   ofElement(element: Element, wanted: Value): Splice[] {
-    if (isDeepStrictEqual(valueOfElement(element), wanted)) return [];
+    if (isSameData(valueOfElement(element), wanted)) return [];
     if (Array.isArray(wanted)) throw this.#refusal(element, 'is no list');
     if (!isObject(wanted)) return [this.#ofText(element, wanted)];
     const splices = Object.entries(wanted).flatMap(([key, value]) => this.#ofMember(element, key, value as Value));

@@ -1,11 +1,10 @@
 // Decypharr's own file: the providers whose keys are known, and the media managers that belong to it.
 import { definePlugin, type Host, type NamedBlock } from '#core';
+import type {} from '../arr/contract.ts';
 import type {} from '../config-files/contract.ts';
 import type {} from '../service-setup/contract.ts';
-import type {} from '../service-templates/contract.ts';
 
 const KEY = 'decypharr';
-const MANAGERS = ['sonarr', 'radarr', 'lidarr', 'whisparr'];
 /** Marks entries as ours, in the application's own word. */
 const OURS = 'auto';
 
@@ -53,28 +52,18 @@ function mergeNamed(present: readonly Entry[], wanted: readonly Entry[]): Entry[
   ];
 }
 
-/** Instances that name this service, with the key that each keeps in its own file; it has one after its first start. */
+/** Instances that name this service. */
 async function managers(host: Host): Promise<Entry[]> {
-  const templates = host.use('service.templates');
-  const blocks = host
-    .use('config.store')
-    .blocks()
-    .filter(({ configKey, block }) => MANAGERS.includes(configKey) && block.enabled === true)
-    .filter(({ block }) => templates.linksOf(block).includes(KEY));
-  const entries = await Promise.all(
-    blocks.map(async block => {
-      const values = await host
-        .find('config.files')
-        ?.values(block)
-        .catch(() => undefined);
-      const token = (values?.Config as Entry | undefined)?.ApiKey;
-      if (typeof token !== 'string' || token === '') return [];
-      const address = `http://127.0.0.1:${block.block.port}`;
-      const name = `${block.configKey}:${block.key}`;
-      return [{ name, host: address, token, download_uncached: false, source: OURS }];
-    }),
-  );
-  return entries.flat();
+  const all = (await host.find('arr.applications')?.managers()) ?? [];
+  return all
+    .filter(({ links }) => links.includes(KEY))
+    .map(({ kind, name, address, apiKey }) => ({
+      name: `${kind}:${name}`,
+      host: address,
+      token: apiKey,
+      download_uncached: false,
+      source: OURS,
+    }));
 }
 
 function listOf(value: unknown): Entry[] {

@@ -4,6 +4,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import type { Readable, Writable } from 'node:stream';
 import t from 'tap';
 import { bootId, identify, isAlive, readStat } from '../../plugins/process/proc-table.ts';
 import { testDir } from '../support/directory.ts';
@@ -60,10 +61,15 @@ t.test(
 );
 
 t.test('R3: a zombie is not alive, whatever kill(pid, 0) answers', async t => {
-  const parent = spawn('sh', ['-c', 'sleep 0 & echo $!; exec sleep 600'], { stdio: ['ignore', 'pipe', 'ignore'] });
+  const script = 'cat <&3 & echo $!; exec sleep 600 3<&-';
+  const parent = spawn('sh', ['-c', script], { stdio: ['ignore', 'pipe', 'ignore', 'pipe'] });
   t.teardown(() => parent.kill('SIGKILL'));
-  const [line] = await once(parent.stdout, 'data');
+  const [, stdout, , input] = parent.stdio;
+  const [line] = await once(stdout as Readable, 'data');
   const pid = Number(String(line).trim());
+  // The child ends when its parent is one that asks for no child.
+  await until(async () => (await readFile(`/proc/${parent.pid}/comm`, 'utf8')) === 'sleep\n');
+  (input as Writable).end();
   await until(() => readStat(pid)?.state === 'Z', { what: 'the zombie' });
   t.equal(process.kill(pid, 0), true);
   const identity = identify(pid);

@@ -78,6 +78,19 @@ t.test('read and change', async t => {
   t.match((await call({ updates: { port: 5 } })).body.warnings, [/is running/]);
 });
 
+t.test('a list of objects is replaced where it differs, and only there', async t => {
+  const dir = testDir(t, { 'own.json': '{ "arrs": [ {"name": "a"} ], "port": 1 }\n' });
+  const file = path.join(dir, 'own.json');
+  const app = await startHost({ config: { service: { process_name: 'Service', config_dir: dir, config_file: file } } });
+  t.teardown(() => app.stop());
+  const send = (arrs: object[]) =>
+    app.post('/config/service-config', { service_name: 'Service', updates: { arrs, port: 1 } });
+  t.equal((await send([{ name: 'a' }])).status, 200);
+  t.equal(await readFile(file, 'utf8'), '{ "arrs": [ {"name": "a"} ], "port": 1 }\n', 'the same changes no byte');
+  t.equal((await send([{ name: 'a' }, { name: 'b', on: true }])).status, 200);
+  t.same(JSON.parse(await readFile(file, 'utf8')).arrs, [{ name: 'a' }, { name: 'b', on: true }]);
+});
+
 t.test('what cannot be read', async t => {
   const { app, dir, call, point } = await open(t);
   t.equal((await app.post('/config/service-config', { service_name: 'nobody' })).status, 404);

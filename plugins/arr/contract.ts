@@ -1,0 +1,53 @@
+// The applications of the Arr family: where each answers, with which key, and what others want to find in it.
+import type { NamedBlock } from '#core';
+
+export interface ArrInstance {
+  readonly block: NamedBlock;
+  /** `sonarr`, `radarr`, `lidarr`, `whisparr` or `prowlarr`. */
+  readonly kind: string;
+  /** Name of the instance. */
+  readonly name: string;
+  /** With the URL base of its own settings and without a slash at its end. */
+  readonly address: string;
+  readonly apiKey: string;
+  /** Keys of the services that it belongs to. */
+  readonly links: readonly string[];
+}
+
+/** Something that an application lets one add by an implementation and its fields: a download client, an indexer. */
+export interface ArrEntry {
+  /** Where its API has them: `downloadclient`, `applications` or `indexer`. */
+  readonly list: string;
+  readonly name: string;
+  readonly implementation: string;
+  /** By name; those that the application does not have are left out. */
+  readonly fields: Readonly<Record<string, unknown>>;
+  /** An entry of another name is the same one when these fields agree. */
+  readonly address: readonly string[];
+  /** Members that a new entry has besides. */
+  readonly initial?: Readonly<Record<string, unknown>>;
+  /** Labels that it has at least. */
+  readonly tags?: readonly string[];
+}
+
+export interface ArrChange {
+  readonly method: 'POST' | 'PUT';
+  readonly json: unknown;
+}
+
+export interface ArrApplications {
+  /** Enabled media managers whose key is known; each makes its own at its first start. */
+  managers(): Promise<readonly ArrInstance[]>;
+  /** Throws an Error while its key is not known. */
+  of(block: NamedBlock): Promise<ArrInstance>;
+  /** What its API answers, for example to `tag`. Throws an Error with what the application has to say. */
+  ask(instance: ArrInstance, path: string, change?: ArrChange): Promise<unknown>;
+  /** Adds what is missing and brings up to date what differs; everything else of an entry stays. null: it was right. */
+  ensure(instance: ArrInstance, entry: ArrEntry): Promise<'added' | 'updated' | null>;
+}
+
+declare module '#core' {
+  interface Services {
+    'arr.applications': ArrApplications;
+  }
+}

@@ -1,0 +1,78 @@
+// Entries that an application describes itself: made from its own template, found again by name or address.
+import { isSameData } from '#core';
+import type { ArrChange, ArrEntry } from './contract.ts';
+
+interface Field {
+  readonly name: string;
+  readonly value?: unknown;
+}
+
+interface Entry {
+  readonly id?: number;
+  readonly name?: string;
+  readonly implementation?: string;
+  readonly fields?: readonly Field[];
+  readonly tags?: readonly number[];
+}
+
+interface Tag {
+  readonly id: number;
+  readonly label: string;
+}
+
+export type Ask = (path: string, change?: ArrChange) => Promise<unknown>;
+
+/** What the application shows of a secret that it keeps. */
+const HIDDEN = '********';
+
+export async function ensureEntry(wanted: ArrEntry, ask: Ask): Promise<'added' | 'updated' | null> {
+  const { list, name, implementation, initial } = wanted;
+  const present = (await ask(list)) as readonly Entry[];
+  const found = present.find(entry => isSame(entry, wanted));
+  const tags = await tagIds(wanted.tags ?? [], ask);
+  if (found !== undefined) {
+    const changed = { ...found, fields: filled(found, wanted), tags: joined(found, tags) };
+    if (isSameData(changed, { ...found, fields: found.fields ?? [], tags: found.tags ?? [] })) return null;
+    await ask(`${list}/${found.id}`, { method: 'PUT', json: changed });
+    return 'updated';
+  }
+  const schemas = (await ask(`${list}/schema`)) as readonly Entry[];
+  const template = schemas.find(schema => schema.implementation === implementation);
+  if (template === undefined) throw new Error(`it has no ${implementation} among its kinds of ${list}`);
+  const json = { ...template, ...initial, name, fields: filled(template, wanted), tags: joined(template, tags) };
+  await ask(list, { method: 'POST', json });
+  return 'added';
+}
+
+function isSame(entry: Entry, { name, implementation, fields, address }: ArrEntry): boolean {
+  if (entry.implementation !== implementation) return false;
+  const value = (field: string): unknown => entry.fields?.find(candidate => candidate.name === field)?.value ?? '';
+  return (
+    entry.name?.toLowerCase() === name.toLowerCase() || address.every(field => value(field) === (fields[field] ?? ''))
+  );
+}
+
+/** A secret that the application hides counts as the right one. */
+function filled({ fields = [] }: Entry, wanted: ArrEntry): Field[] {
+  return fields.map(field => {
+    const value = wanted.fields[field.name];
+    return value === undefined || field.value === HIDDEN ? field : { ...field, value };
+  });
+}
+
+function joined({ tags = [] }: Entry, more: readonly number[]): number[] {
+  return [...new Set([...tags, ...more])];
+}
+
+/** Labels that are missing are made. */
+async function tagIds(labels: readonly string[], ask: Ask): Promise<number[]> {
+  if (labels.length === 0) return [];
+  const present = (await ask('tag')) as readonly Tag[];
+  const ids: number[] = [];
+  for (const label of labels) {
+    const known = present.find(tag => tag.label.toLowerCase() === label);
+    const tag = known ?? ((await ask('tag', { method: 'POST', json: { label } })) as Tag);
+    ids.push(tag.id);
+  }
+  return ids;
+}

@@ -1,0 +1,64 @@
+// Media managers that belong to a download service get it as a download client, and a folder of its library.
+import { definePlugin } from '#core';
+import type {} from '../arr/contract.ts';
+import type {} from '../integrations/contract.ts';
+import type {} from '../service-setup/contract.ts';
+import type {} from '../service-templates/contract.ts';
+import { clientsOf } from './download-clients.ts';
+import { libraryOf, setUpLibrary } from './library.ts';
+
+const MANAGERS = ['sonarr', 'radarr', 'lidarr', 'whisparr'];
+const PROVIDERS = ['decypharr', 'infinidysk', 'altmount'];
+
+export default definePlugin({
+  name: 'integration-arr',
+  host: '^1',
+  needs: ['arr', 'integrations'],
+  after: ['service-setup'],
+  config: zod =>
+    zod.object({
+      library_dir: zod.string().default('/mnt/debrid').describe('where the folders of the libraries lie'),
+    }),
+
+  setup(host, { library_dir: root }) {
+    // The folder must be there, and be the service's, before the application is told of it.
+    for (const configKey of MANAGERS) {
+      host.contribute('service.configure', `library-${configKey}`, {
+        configKey,
+        async configure({ block, makeDirectory }) {
+          const library = libraryOf(block, host.use('service.templates').linksOf(block.block), root);
+          if (library !== undefined) await makeDirectory(library);
+        },
+      });
+    }
+    host.contribute('service.integration', 'arr-download-clients', {
+      targets: MANAGERS,
+      providers: PROVIDERS,
+      async apply(target) {
+        const arr = host.use('arr.applications');
+        const manager = await arr.of(target);
+        const blocks = host.use('config.store').blocks();
+        const providers = blocks.filter(
+          ({ configKey, block }) => block.enabled === true && manager.links.includes(configKey),
+        );
+        const changes: string[] = [];
+        for (const provider of providers) {
+          for (const client of await clientsOf(manager, provider, host)) {
+            const done = await arr.ensure(manager, client);
+            if (done !== null) changes.push(`download client ${client.name} was ${done}`);
+          }
+        }
+        return changes;
+      },
+    });
+    host.contribute('service.integration', 'arr-library', {
+      targets: MANAGERS,
+      providers: [],
+      async apply(target) {
+        const manager = await host.use('arr.applications').of(target);
+        const library = libraryOf(target, manager.links, root);
+        return library === undefined ? [] : setUpLibrary(manager, library, host);
+      },
+    });
+  },
+});

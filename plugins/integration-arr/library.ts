@@ -1,0 +1,65 @@
+// The folder in which a media manager keeps what came through a download service.
+import path from 'node:path';
+import type { Host, NamedBlock } from '#core';
+import type { ArrInstance } from '../arr/contract.ts';
+
+const FOLDERS: Readonly<Record<string, string>> = {
+  decypharr: 'decypharr_symlinks',
+  infinidysk: 'infinidysk-symlinks',
+};
+const COMBINED_FOLDER = 'combined_symlinks';
+const WAYS = ['decypharr', 'infinidysk', 'altmount'];
+/** Several services write there. */
+const PERMISSIONS = { setPermissionsLinux: true, chmodFolder: '777', chmodFile: '666' };
+
+interface RootFolder {
+  readonly path?: unknown;
+}
+
+type Settings = Readonly<Record<string, unknown>>;
+
+/** undefined where no service gives it one; what comes in several ways has a folder of its own. */
+export function libraryOf(block: NamedBlock, links: readonly string[], root: string): string | undefined {
+  const ways = WAYS.filter(way => links.includes(way));
+  const folder = ways.length > 1 ? COMBINED_FOLDER : FOLDERS[ways[0] ?? ''];
+  return folder === undefined ? undefined : path.join(root, folder, slugOf(block));
+}
+
+/** `<service>-<instance>` as a name for folders and categories. */
+export function slugOf({ configKey, key }: NamedBlock): string {
+  return `${configKey}-${key}`.toLowerCase().replaceAll(/[^a-z0-9_-]+/g, '-');
+}
+
+/** Permissions are set with the folder only: a later choice of the user stays. */
+export async function setUpLibrary(instance: ArrInstance, library: string, host: Host): Promise<readonly string[]> {
+  const { ask } = bound(host, instance);
+  const folders = (await ask('rootfolder')) as readonly RootFolder[];
+  if (folders.some(folder => typeof folder.path === 'string' && path.resolve(folder.path) === library)) return [];
+  const defaults = instance.kind === 'lidarr' ? await musicDefaults(instance, ask) : {};
+  await ask('rootfolder', { method: 'POST', json: { path: library, ...defaults } });
+  const settings = (await ask('config/mediamanagement')) as Settings;
+  if (settings.setPermissionsLinux === true) return [`root folder ${library} was added`];
+  const wanted = Object.fromEntries(Object.entries(PERMISSIONS).filter(([name]) => name in settings));
+  await ask(`config/mediamanagement/${settings.id}`, { method: 'PUT', json: { ...settings, ...wanted } });
+  return [`root folder ${library} was added, and files in it are open to every service`];
+}
+
+type Ask = (path: string, change?: { method: 'POST' | 'PUT'; json: unknown }) => Promise<unknown>;
+
+function bound(host: Host, instance: ArrInstance): { ask: Ask } {
+  return { ask: (at, change) => host.use('arr.applications').ask(instance, at, change) };
+}
+
+/** A root folder of Lidarr names the profiles of what is found in it. */
+async function musicDefaults({ name }: ArrInstance, ask: Ask): Promise<Settings> {
+  const first = async (profiles: string): Promise<unknown> =>
+    ((await ask(profiles)) as readonly { readonly id?: unknown }[])[0]?.id;
+  return {
+    name,
+    defaultQualityProfileId: await first('qualityprofile'),
+    defaultMetadataProfileId: await first('metadataprofile'),
+    defaultMonitorOption: 'all',
+    defaultNewItemMonitorOption: 'all',
+    defaultTags: [],
+  };
+}

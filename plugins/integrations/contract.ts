@@ -1,0 +1,20 @@
+// What is set up inside a running application so that it knows another one.
+import type { NamedBlock } from '#core';
+
+export interface Integration {
+  /** Kinds of services that are set up. */
+  readonly targets: readonly string[];
+  /** Kinds that they are to know; a start of one of them calls for it as well. */
+  readonly providers: readonly string[];
+  /**
+   * Sets up what is missing or differs; entries that people made stay. Says what it changed, a line each. Throws when a
+   * side does not answer: it is tried again. The target runs and is healthy when it is called, or has had its time.
+   */
+  apply(target: NamedBlock): Promise<readonly string[]>;
+}
+
+declare module '#core' {
+  interface Contributions {
+    'service.integration': Integration;
+  }
+}

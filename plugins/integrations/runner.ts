@@ -1,0 +1,110 @@
+// One run at a time for each integration and target; what comes up meanwhile is done in one more run.
+import { setTimeout as delay } from 'node:timers/promises';
+import PQueue from 'p-queue';
+import type { Host, NamedBlock } from '#core';
+import type { HealthStatus } from '../process/contract.ts';
+import type { Integration } from './contract.ts';
+
+export interface IntegrationSettings {
+  readonly disabled: readonly string[];
+  readonly answerMs: number;
+  readonly retryMs: number;
+}
+
+const ATTEMPTS = 3;
+const LOOK_MS = 500;
+const ANSWERS: readonly (HealthStatus | null)[] = ['healthy', 'degraded'];
+
+export class IntegrationRunner {
+  readonly #host: Host;
+  readonly #settings: IntegrationSettings;
+  readonly #integrations: ReadonlyMap<string, Integration>;
+  /** By integration and target; the value tells whether another run was called for meanwhile. */
+  readonly #running = new Map<string, boolean>();
+  /** By target: two integrations that look for the same thing in it would both add it. */
+  readonly #turns = new Map<string, PQueue>();
+
+  constructor(host: Host, settings: IntegrationSettings) {
+    this.#host = host;
+    this.#settings = settings;
+    this.#integrations = host.contributions('service.integration');
+  }
+
+  /** Returns at once. */
+  started(processName: string): void {
+    const started = this.#host.use('config.store').findBlock(processName);
+    if (started === undefined) return;
+    for (const [name, integration] of this.#integrations) {
+      if (this.#settings.disabled.includes(name)) continue;
+      const isProvider = integration.providers.includes(started.configKey);
+      const targets = isProvider ? this.#runningOf(integration.targets) : [];
+      if (integration.targets.includes(started.configKey)) targets.push(started);
+      for (const target of new Set(targets.map(block => block.processName))) void this.#run(name, integration, target);
+    }
+  }
+
+  #runningOf(kinds: readonly string[]): NamedBlock[] {
+    const supervisor = this.#host.find('process.supervisor');
+    return this.#host
+      .use('config.store')
+      .blocks()
+      .filter(({ configKey }) => kinds.includes(configKey))
+      .filter(({ processName }) => supervisor?.get(processName)?.status === 'running');
+  }
+
+  async #run(name: string, integration: Integration, target: string): Promise<void> {
+    const key = `${name} ${target}`;
+    if (this.#running.has(key)) {
+      this.#running.set(key, true);
+      return;
+    }
+    do {
+      this.#running.set(key, false);
+      await this.#attempts(name, integration, target);
+    } while (this.#running.get(key) === true && !this.#host.signal.aborted);
+    this.#running.delete(key);
+  }
+
+  async #attempts(name: string, integration: Integration, target: string): Promise<void> {
+    const { signal, log } = this.#host;
+    for (let attempt = 1; !signal.aborted; attempt += 1) {
+      try {
+        await this.#untilBothAnswer(integration, target);
+        const block = this.#host.use('config.store').findBlock(target);
+        if (block === undefined || this.#host.find('process.supervisor')?.get(target)?.status !== 'running') return;
+        const changes = await this.#turnsOf(target).add(() => integration.apply(block));
+        for (const change of changes) log.info(`${target}: ${change}`);
+        return;
+      } catch (error) {
+        if (signal.aborted) return;
+        if (attempt === ATTEMPTS) {
+          log.warn(`${name} of ${target} could not be done; it is tried again when one of the two starts`, error);
+          return;
+        }
+        log.debug(`${name} of ${target} failed and is tried again`, error);
+        await delay(this.#settings.retryMs, undefined, { signal, ref: false }).catch(() => undefined);
+      }
+    }
+  }
+
+  #turnsOf(target: string): PQueue {
+    const known = this.#turns.get(target) ?? new PQueue({ concurrency: 1 });
+    this.#turns.set(target, known);
+    return known;
+  }
+
+  /** The target and those it is to know, as far as they run; not for ever. */
+  async #untilBothAnswer({ providers }: Integration, target: string): Promise<void> {
+    const supervisor = this.#host.find('process.supervisor');
+    const deadline = performance.now() + this.#settings.answerMs;
+    const waitsFor = (name: string): boolean => {
+      const status = supervisor?.get(name)?.status;
+      return (
+        status === 'starting' || (status === 'running' && !ANSWERS.includes(supervisor?.health(name).status ?? null))
+      );
+    };
+    const names = [target, ...this.#runningOf(providers).map(block => block.processName)];
+    while (names.some(waitsFor) && performance.now() < deadline && !this.#host.signal.aborted)
+      await delay(LOOK_MS, undefined, { ref: false });
+  }
+}

@@ -1,0 +1,59 @@
+// AltMount's own file: the media managers that belong to it, and the categories under which they hand work over.
+import { definePlugin } from '#core';
+import type { ArrInstance } from '../arr/contract.ts';
+import type {} from '../config-files/contract.ts';
+import type {} from '../service-setup/contract.ts';
+
+const KEY = 'altmount';
+const KINDS = ['sonarr', 'radarr', 'lidarr', 'whisparr'];
+const CATEGORIES = ['Default', 'movies', 'tv', 'music', 'adult'];
+
+type Entry = Record<string, unknown>;
+
+export default definePlugin({
+  name: 'setup-altmount',
+  host: '^1',
+  needs: ['arr'],
+  after: ['service-setup'],
+
+  setup(host) {
+    host.contribute('service.configure', KEY, {
+      configKey: KEY,
+      async configure({ block, fill, owner }) {
+        const files = host.find('config.files');
+        if (files === undefined) return;
+        const present = ((await files.values(block).catch(() => ({}) as Entry)).arrs ?? {}) as Entry;
+        const managers = (await host.use('arr.applications').managers()).filter(({ links }) => links.includes(KEY));
+        const arrs = Object.fromEntries(
+          KINDS.flatMap(kind => {
+            const list = `${kind}_instances`;
+            const own = managers.filter(manager => manager.kind === kind).map(entryOf);
+            const others = listOf(present[list]).filter(entry => !isManaged(entry, kind));
+            return own.length > 0 || others.length < listOf(present[list]).length ? [[list, [...others, ...own]]] : [];
+          }),
+        );
+        const categories = CATEGORIES.map((name, order) => ({ name, order, priority: 0, dir: name.toLowerCase() }));
+        await files.ensure(block, fill('{config_file}'), {
+          seed: undefined,
+          values: Object.keys(arrs).length === 0 ? {} : { arrs },
+          initial: { sabnzbd: { categories } },
+          mode: 0o600,
+          owner,
+        });
+      },
+    });
+  },
+});
+
+function entryOf({ kind, name, address, apiKey }: ArrInstance): Entry {
+  return { name: `${kind}:${name}`, url: address, api_key: apiKey, enabled: true };
+}
+
+/** Entries of this product carry such a name and an address of this machine; all others are somebody's own. */
+function isManaged({ name, url }: Entry, kind: string): boolean {
+  return String(name).startsWith(`${kind}:`) && String(url).startsWith('http://127.0.0.1:');
+}
+
+function listOf(value: unknown): Entry[] {
+  return Array.isArray(value) ? (value as Entry[]) : [];
+}

@@ -1,0 +1,67 @@
+// NeutArr's lists of media managers: those that are to be searched by it, in one file for each kind.
+import path from 'node:path';
+import { definePlugin, type NamedBlock } from '#core';
+import type { ArrInstance } from '../arr/contract.ts';
+import type {} from '../config-files/contract.ts';
+import type {} from '../service-setup/contract.ts';
+import type {} from '../service-templates/contract.ts';
+
+const KEY = 'neutarr';
+
+type Entry = Record<string, unknown>;
+
+export default definePlugin({
+  name: 'setup-neutarr',
+  host: '^1',
+  needs: ['arr'],
+  after: ['service-setup'],
+
+  setup(host) {
+    host.contribute('service.configure', KEY, {
+      configKey: KEY,
+      async configure({ block, owner }) {
+        const files = host.find('config.files');
+        const directory = (block.block.env as Entry | undefined)?.NEUTARR_CONFIG_DIR;
+        if (files === undefined || typeof directory !== 'string') return;
+        const links = host.use('service.templates').linksOf(block.block);
+        const managers = (await host.use('arr.applications').managers()).filter(manager => isSearched(manager, links));
+        for (const kind of new Set(managers.map(manager => manager.kind))) {
+          const file = path.join(directory, `${kind}.json`);
+          const present = await files.values(withFile(block, file)).catch(() => ({}) as Entry);
+          const wanted = managers.filter(manager => manager.kind === kind).map(entryOf);
+          const values = { instances: merged(listOf(present.instances), wanted) };
+          await files.ensure(block, file, { seed: '{}\n', values, initial: {}, mode: 0o600, owner });
+        }
+      },
+    });
+  },
+});
+
+/** One that names services of its own searches only what belongs to one of them. */
+function isSearched({ block, links }: ArrInstance, own: readonly string[]): boolean {
+  return block.block.use_neutarr === true && (own.length === 0 || links.some(link => own.includes(link)));
+}
+
+function entryOf({ kind, name, address, apiKey }: ArrInstance): Entry {
+  const entry = { name, api_url: address, api_key: apiKey, enabled: true };
+  return kind === 'radarr' ? { ...entry, address } : entry;
+}
+
+/** An entry of the same name or address is brought up to date; whether it is searched stays the user's choice. */
+function merged(present: readonly Entry[], wanted: readonly Entry[]): Entry[] {
+  const isSame = (one: Entry, other: Entry) => one.name === other.name || one.api_url === other.api_url;
+  const added = wanted.filter(entry => !present.some(other => isSame(other, entry)));
+  const kept = present.map(entry => {
+    const { enabled, ...known } = wanted.find(other => isSame(entry, other)) ?? {};
+    return { ...entry, ...known, ...(entry.enabled === undefined && enabled !== undefined ? { enabled } : {}) };
+  });
+  return [...kept, ...added];
+}
+
+function withFile(named: NamedBlock, file: string): NamedBlock {
+  return { ...named, block: { ...named.block, config_file: file } };
+}
+
+function listOf(value: unknown): Entry[] {
+  return Array.isArray(value) ? (value as Entry[]) : [];
+}

@@ -1,0 +1,276 @@
+// Applications that are started together come to know each other, over their own APIs and files.
+import { existsSync } from 'node:fs';
+import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import t from 'tap';
+import { parse } from 'yaml';
+import { testDir } from '../../support/directory.ts';
+import { pluginsDir, startHost, type TestHost } from '../../support/host.ts';
+import { freePort } from '../../support/stackwarden.ts';
+import { until } from '../../support/until.ts';
+
+const needed = ['integrations', 'arr', 'integration-arr', 'integration-prowlarr', 'setup-altmount', 'setup-neutarr'];
+const skip = !needed.every(name => existsSync(path.join(pluginsDir, name)));
+const app = fileURLToPath(new URL('../../support/arr-app.cjs', import.meta.url));
+const webApp = fileURLToPath(new URL('../../support/web-app.cjs', import.meta.url));
+
+// biome-ignore lint/suspicious/noExplicitAny: what an application holds has any shape
+type State = any;
+
+const stateOf = async (dir: string, name: string): Promise<State> =>
+  JSON.parse(await readFile(path.join(dir, name, 'config.xml.state.json'), 'utf8'));
+const keyOf = async (dir: string, name: string): Promise<string> =>
+  /<ApiKey>(.*)<\/ApiKey>/.exec(await readFile(path.join(dir, name, 'config.xml'), 'utf8'))?.[1] ?? '';
+const fieldsOf = (entry: State): Record<string, unknown> =>
+  Object.fromEntries(entry.fields.map((field: State) => [field.name, field.value]));
+
+/** With its directory and the file that its first start completes, for whichever user it runs as. */
+async function arr(dir: string, kind: string, name: string, more: object = {}, settings = '') {
+  const port = await freePort();
+  const file = path.join(dir, name, 'config.xml');
+  await mkdir(path.dirname(file));
+  await writeFile(file, `<Config>\n${settings}</Config>\n`);
+  for (const place of [path.dirname(file), file]) await chmod(place, 0o777);
+  return {
+    enabled: true,
+    process_name: name,
+    port,
+    config_dir: path.dirname(file),
+    config_file: file,
+    command: [process.execPath, app, kind, String(port), file],
+    ...more,
+  };
+}
+
+/** Something that listens, where a download service would. */
+async function listener(dir: string, name: string, more: object = {}) {
+  const port = await freePort();
+  return {
+    enabled: true,
+    process_name: name,
+    port,
+    config_dir: dir,
+    command: [process.execPath, webApp, String(port)],
+    ...more,
+  };
+}
+
+/** `setUp` false: the directories that templates name outside of `dir` are not made. */
+async function start(t: Parameters<typeof testDir>[0], dir: string, setUp: boolean, config: object): Promise<TestHost> {
+  const running = await startHost({
+    config: {
+      data_root: dir,
+      dumb: {
+        startup: { stabilization_seconds: 0, readiness_poll_interval_seconds: 0.2, readiness_timeout_seconds: 3 },
+        integrations: { retry_seconds: 0.2, answer_seconds: 2 },
+        integration_arr: { library_dir: path.join(dir, 'library') },
+        plugins: { disabled: setUp ? [] : ['service-setup'] },
+      },
+      ...config,
+    },
+  });
+  t.teardown(() => running.stop());
+  return running;
+}
+
+t.test(
+  'media managers get their download service and a folder; what is right is not written again',
+  { skip },
+  async t => {
+    const dir = testDir(t, {});
+    const library = path.join(dir, 'library/decypharr_symlinks/sonarr-four-k');
+    await mkdir(library, { recursive: true });
+    await mkdir(path.join(dir, 'library/combined_symlinks/lidarr-default'), { recursive: true });
+    const decypharr = await listener(dir, 'Decypharr');
+    const host = await start(t, dir, false, {
+      decypharr,
+      sonarr: { instances: { 'Four K': await arr(dir, 'sonarr', 'Sonarr', { core_service: 'decypharr' }) } },
+      radarr: { instances: { Default: await arr(dir, 'radarr', 'Radarr') } },
+      lidarr: { instances: { Default: await arr(dir, 'lidarr', 'Lidarr', { core_service: 'decypharr, infinidysk' }) } },
+    });
+    await until(async () => (await stateOf(dir, 'Sonarr')).mediamanagement.setPermissionsLinux, { what: 'Sonarr' });
+    await until(async () => (await stateOf(dir, 'Lidarr')).rootfolder.length > 0, { what: 'Lidarr' });
+    const client = await until(async () => (await stateOf(dir, 'Sonarr')).downloadclient[0]);
+    t.match(client, { name: 'decypharr', implementation: 'QBittorrent', enable: true });
+    t.match(fieldsOf(client), {
+      host: '127.0.0.1',
+      port: decypharr.port,
+      username: /^http:\/\/127\.0\.0\.1:\d+$/,
+      password: await keyOf(dir, 'Sonarr'),
+      tvCategory: 'sonarr:Four K',
+    });
+    const { rootfolder, mediamanagement } = await stateOf(dir, 'Sonarr');
+    t.match(rootfolder, [{ path: library }]);
+    t.match(mediamanagement, { setPermissionsLinux: true, chmodFolder: '777', chmodFile: undefined });
+    const [folder] = (await stateOf(dir, 'Lidarr')).rootfolder;
+    t.match(folder, {
+      path: path.join(dir, 'library/combined_symlinks/lidarr-default'),
+      defaultQualityProfileId: 4,
+      defaultMetadataProfileId: 7,
+    });
+    const radarr = await stateOf(dir, 'Radarr');
+    t.same(
+      [radarr.downloadclient, radarr.rootfolder, radarr.writes],
+      [[], [], 0],
+      'one that belongs to nobody is left alone',
+    );
+
+    const { writes } = await stateOf(dir, 'Sonarr');
+    const changed = { ...mediamanagement, setPermissionsLinux: false };
+    const sonarr = (await host.get('/process?process_name=Sonarr')).body.config;
+    const api = `http://127.0.0.1:${sonarr.port}/api/v3`;
+    const headers = { 'x-api-key': await keyOf(dir, 'Sonarr'), 'content-type': 'application/json' };
+    await fetch(`${api}/config/mediamanagement`, { method: 'PUT', headers, body: JSON.stringify(changed) });
+    for (const name of ['Sonarr', 'Decypharr', 'Sonarr'])
+      t.match(await host.post('/process/restart-service', { process_name: name }), { status: 200 });
+    await until(async () => (await host.get('/process/service-status?process_name=Sonarr')).body.status === 'running');
+    // The change of a port is noticed, which tells that everything before it was looked at.
+    const port = await freePort();
+    await host.post('/config', {
+      process_name: 'Decypharr',
+      updates: { port, command: [process.execPath, webApp, String(port)] },
+    });
+    await host.post('/process/restart-service', { process_name: 'Decypharr' });
+    await until(async () => fieldsOf((await stateOf(dir, 'Sonarr')).downloadclient[0]).port === port, {
+      what: 'the new port',
+    });
+    const after = await stateOf(dir, 'Sonarr');
+    t.equal(after.writes, writes + 2, 'the change by hand and the port, and nothing else');
+    t.equal(after.mediamanagement.setPermissionsLinux, false, 'a choice of the user stays');
+    t.equal(
+      fieldsOf(after.downloadclient[0]).password,
+      await keyOf(dir, 'Sonarr'),
+      'a hidden secret is not overwritten',
+    );
+  },
+);
+
+t.test('Prowlarr knows the managers and the indexer that runs here', { skip }, async t => {
+  const dir = testDir(t, {});
+  const prowlarr = await arr(dir, 'prowlarr', 'Prowlarr');
+  const zilean = await listener(dir, 'Zilean');
+  const base = '  <UrlBase>/adult</UrlBase>\n';
+  const whisparr = await arr(dir, 'whisparr', 'Whisparr', { core_service: 'decypharr' }, base);
+  const host = await start(t, dir, false, {
+    prowlarr: { instances: { Default: prowlarr } },
+    whisparr: { instances: { Default: whisparr } },
+    decypharr: await listener(dir, 'Decypharr'),
+    zilean,
+  });
+  const application = await until(async () => (await stateOf(dir, 'Prowlarr')).applications[0], { what: 'Whisparr' });
+  t.match(application, { name: 'Whisparr (Default)', implementation: 'Whisparr', syncLevel: 'fullSync' });
+  const { prowlarrUrl, baseUrl, apiKey, syncCategories } = fieldsOf(application);
+  t.equal(prowlarrUrl, `http://127.0.0.1:${prowlarr.port}`);
+  t.equal(baseUrl, `http://127.0.0.1:${whisparr.port}/adult`, 'with the base of its addresses');
+  t.equal(apiKey, await keyOf(dir, 'Whisparr'));
+  t.ok([2_000, 5_045, 6_090].every(category => (syncCategories as number[]).includes(category)));
+  const indexer = await until(async () => (await stateOf(dir, 'Prowlarr')).indexer[0], { what: 'the indexer' });
+  t.match(indexer, { name: 'Zilean', implementation: 'Torznab', enable: true, appProfileId: 3 });
+  t.equal(fieldsOf(indexer).baseUrl, `http://127.0.0.1:${zilean.port}/torznab`);
+  const { tag } = await stateOf(dir, 'Prowlarr');
+  t.same(
+    tag.map((one: State) => one.label),
+    ['mine', 'decypharr'],
+    'one label for both',
+  );
+  t.same([application.tags, indexer.tags], [[2], [2]]);
+
+  const api = `http://127.0.0.1:${prowlarr.port}/api/v1`;
+  const headers = { 'x-api-key': await keyOf(dir, 'Prowlarr'), 'content-type': 'application/json' };
+  const renamed = { ...application, name: 'My films', tags: [1], syncLevel: 'addOnly' };
+  await fetch(`${api}/applications/${application.id}`, { method: 'PUT', headers, body: JSON.stringify(renamed) });
+  t.equal((await host.post('/process/restart-service', { process_name: 'Whisparr' })).status, 200);
+  const again = await until(async () => {
+    const [found] = (await stateOf(dir, 'Prowlarr')).applications;
+    return found.tags.length > 1 && found;
+  });
+  t.match(again, { name: 'My films', syncLevel: 'addOnly', tags: [1, 2] }, 'what the user changed stays');
+  t.equal((await stateOf(dir, 'Prowlarr')).applications.length, 1, 'found again by its address');
+});
+
+t.test('one that fails is tried again, says why, and holds nothing up', { skip }, async t => {
+  const dir = testDir(t, {});
+  const altmount = {
+    ...(await listener(dir, 'AltMount')),
+    env: { ALTMOUNT_API_KEY: 'a-key-of-altmount' },
+    config_file: path.join(dir, 'config.yaml'),
+    log_file: path.join(dir, 'altmount.log'),
+    metadata_dir: path.join(dir, 'metadata'),
+    mount_path: path.join(dir, 'mount'),
+    command: ['sleep', '600'],
+  };
+  const both = { core_service: 'altmount, infinidysk' };
+  const host = await start(t, dir, true, {
+    altmount,
+    sonarr: { instances: { Default: await arr(dir, 'sonarr', 'Sonarr', both) } },
+  });
+  const said = await until(async () => {
+    const { chunk } = (await host.get('/logs?process_name=DUMB')).body;
+    return /arr-download-clients of Sonarr could not be done.*/.exec(chunk)?.[0];
+  });
+  t.match(said, 'it is tried again when one of the two starts');
+  const { chunk } = (await host.get('/logs?process_name=DUMB')).body;
+  t.match(chunk, `Sonarr answers 400 to downloadclient: Unable to connect to 127.0.0.1:${altmount.port}`);
+  t.notMatch(chunk, await keyOf(dir, 'Sonarr'), 'no key is told');
+  t.equal((await host.get('/process/service-status?process_name=Sonarr')).body.status, 'running');
+
+  const command = [process.execPath, webApp, String(altmount.port)];
+  await host.post('/config', { process_name: 'AltMount', updates: { command } });
+  await host.post('/process/restart-service', { process_name: 'AltMount' });
+  const client = await until(async () => (await stateOf(dir, 'Sonarr')).downloadclient[0], { what: 'the client' });
+  t.match(fieldsOf(client), { urlBase: '/sabnzbd', apiKey: 'a-key-of-altmount', tvCategory: 'tv' });
+  const library = path.join(dir, 'library/combined_symlinks/sonarr-default');
+  t.match(
+    (await stateOf(dir, 'Sonarr')).rootfolder,
+    [{ path: library }],
+    'the folder was made before it was told of it',
+  );
+
+  await until(async () => {
+    await host.post('/process/restart-service', { process_name: 'AltMount' });
+    return parse(await readFile(altmount.config_file, 'utf8')).arrs;
+  });
+  t.same(parse(await readFile(altmount.config_file, 'utf8')).arrs, {
+    sonarr_instances: [
+      {
+        name: 'sonarr:Default',
+        url: `http://127.0.0.1:${(await host.get('/process?process_name=Sonarr')).body.config.port}`,
+        api_key: await keyOf(dir, 'Sonarr'),
+        enabled: true,
+      },
+    ],
+  });
+});
+
+t.test('NeutArr has the managers that want it', { skip }, async t => {
+  const dir = testDir(t, {
+    config: { 'radarr.json': '{"instances":[{"name":"mine","api_url":"http://nas:1","enabled":false}],"sleep":5}' },
+  });
+  const host = await start(t, dir, true, {
+    radarr: { instances: { Default: await arr(dir, 'radarr', 'Radarr', { use_neutarr: true }) } },
+    sonarr: { instances: { Default: await arr(dir, 'sonarr', 'Sonarr') } },
+    neutarr: {
+      instances: {
+        Default: {
+          ...(await listener(dir, 'NeutArr')),
+          env: { NEUTARR_CONFIG_DIR: path.join(dir, 'config') },
+        },
+      },
+    },
+  });
+  await until(async () => (await host.get('/process/service-status?process_name=NeutArr')).body.status === 'running');
+  await until(() => keyOf(dir, 'Radarr'));
+  await host.post('/process/restart-service', { process_name: 'NeutArr' });
+  const settings = JSON.parse(await readFile(path.join(dir, 'config/radarr.json'), 'utf8'));
+  const address = `http://127.0.0.1:${(await host.get('/process?process_name=Radarr')).body.config.port}`;
+  const api_key = await keyOf(dir, 'Radarr');
+  t.same(settings, {
+    instances: [
+      { name: 'mine', api_url: 'http://nas:1', enabled: false },
+      { name: 'Default', api_url: address, api_key, enabled: true, address },
+    ],
+    sleep: 5,
+  });
+  t.notOk(existsSync(path.join(dir, 'config/sonarr.json')), 'one that does not want it');
+});
