@@ -17,6 +17,7 @@ export { isLoopback } from './http/loopback.ts';
 export { queryBoolean, queryInteger, queryList, queryNumber } from './http/query.ts';
 export type { HttpEntrance } from './http/server.ts';
 export type { LogHub, LogLine } from './log/hub.ts';
+export { type Mount, mountPoints } from './mount-table.ts';
 export * from './output.ts';
 export { Problem } from './problem.ts';
 export { isSystemPath, realPlaceOf } from './real-places.ts';

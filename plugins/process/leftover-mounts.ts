@@ -2,8 +2,7 @@
 import { execFile } from 'node:child_process';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import type { Logger, NamedBlock } from '#core';
-import { mountPoints } from './mount-table.ts';
+import { type Logger, mountPoints, type NamedBlock } from '#core';
 
 const run = promisify(execFile);
 const LIMIT_MS = 5_000;

@@ -3,9 +3,8 @@ import { execFile } from 'node:child_process';
 import { connect } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { type Host, type Logger, Problem } from '#core';
+import { type Host, type Logger, mountPoints, Problem } from '#core';
 import type { LaunchPlan } from './contract.ts';
-import { mountPoints } from './mount-table.ts';
 
 const run = promisify(execFile);
 

@@ -162,6 +162,10 @@ export const serviceTemplate = z.strictObject({
       }),
     )
     .optional(),
+  dataLinks: z
+    .array(z.strictObject({ path: z.string().startsWith('/'), under: z.string().regex(/^[A-Za-z0-9_-]+$/) }))
+    .optional()
+    .describe('folders that are links to folders of data_root, where data_root is a mount'),
   initialPassword: z.strictObject({ username: z.string(), files: texts }).optional(),
   bootOrder: z.int().optional().describe('breaks ties of the start'),
 });

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import t from 'tap';
-import { mountPoints } from '../../../plugins/process/mount-table.ts';
+import { mountPoints } from '../../../core/mount-table.ts';
 import { testDir } from '../../support/directory.ts';
 import { startHost, type TestHost } from '../../support/host.ts';
 import { kid, start, status } from '../../support/kids.ts';

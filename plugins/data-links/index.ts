@@ -1,0 +1,41 @@
+// Keeps what services store in the common data directory, where that is a mount: a container's own folders go with it.
+import path from 'node:path';
+import { definePlugin } from '#core';
+import type {} from '../process/contract.ts';
+import type {} from '../service-templates/contract.ts';
+import { DataLinks } from './data-links.ts';
+
+export default definePlugin({
+  name: 'data-links',
+  host: '^1',
+  after: ['process', 'service-templates'],
+
+  setup(host) {
+    const links = new DataLinks(host.log);
+
+    // Before anything is made in the folders.
+    host.tap(
+      'process.prepare',
+      async plan => {
+        const known = host.find('service.templates')?.get(plan.configKey)?.dataLinks ?? [];
+        const { data_root: root, puid, pgid } = host.use('config.store').root();
+        const { config_dir: directory } = plan.block;
+        if (known.length === 0 || typeof root !== 'string' || typeof directory !== 'string') return plan;
+        const supervisor = host.find('process.supervisor');
+        const inUse = supervisor?.list().some(({ configKey, pid }) => configKey === plan.configKey && pid !== null);
+        const owner = process.getuid?.() === 0 ? { uid: Number(puid), gid: Number(pgid) } : null;
+        for (const { path: folder, under } of known) {
+          if (inUse === true || !(isBelow(directory, folder) || isBelow(folder, directory))) continue;
+          await links.ensure(folder, { root, under, owner }, plan.signal);
+        }
+        return plan;
+      },
+      { stage: -20 },
+    );
+  },
+});
+
+function isBelow(place: string, directory: string): boolean {
+  const way = path.relative(directory, place);
+  return !way.startsWith('..') && !path.isAbsolute(way);
+}

@@ -1,0 +1,90 @@
+// Folders of services in a data directory that is a mount of its own: linked, moved once, never mixed, never lost.
+import { execFileSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { lstat, mkdir, readdir, readFile, readlink, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import t, { type Test } from 'tap';
+import { testDir } from '../../support/directory.ts';
+import { pluginsDir, startHost } from '../../support/host.ts';
+import { start } from '../../support/kids.ts';
+
+const skip = process.getuid?.() !== 0 || !existsSync(`${pluginsDir}/data-links`);
+const FOLDERS = ['fresh', 'bare', 'full', 'torn', 'mine', 'elsewhere', 'held'];
+
+/** One service for each folder, from templates that name it. `mounts`: the data directory, and folders by name. */
+async function open(t: Test, mounts: readonly string[]) {
+  const dir = testDir(t, {
+    folders: { bare: {}, full: { 'a.db': 'data', sub: { b: 'more' } }, torn: { 'a.db': 'old' } },
+  });
+  const folders = path.join(dir, 'folders');
+  const data = path.join(dir, 'data');
+  await mkdir(data);
+  for (const place of mounts.map(name => (name === 'data' ? data : path.join(folders, name)))) {
+    await mkdir(place, { recursive: true });
+    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=64k', 'none', place]);
+    t.teardown(() => execFileSync('umount', [place]));
+  }
+  const configDir = path.join(dir, 'config');
+  await mkdir(path.join(configDir, 'templates/services'), { recursive: true });
+  for (const key of FOLDERS) {
+    const template = {
+      key,
+      displayName: key,
+      kind: 'optional',
+      description: 'A service with a folder.',
+      links: {},
+      block: {
+        enabled: false,
+        process_name: key,
+        command: ['sleep', '600'],
+        config_dir: path.join(key === 'elsewhere' ? dir : folders, key),
+        suppress_logging: true,
+      },
+      launch: {},
+      stop: { tier: 2 },
+      dataLinks: [{ path: path.join(folders, key), under: `${key}_data` }],
+    };
+    await writeFile(path.join(configDir, 'templates/services', `${key}.json`), JSON.stringify(template));
+  }
+  const app = await startHost({ configDir, config: { data_root: data } });
+  t.teardown(() => app.stop());
+  return { app, folders, data };
+}
+
+t.test('where the data directory is a mount', { skip }, async t => {
+  const { app, folders, data } = await open(t, ['data', 'mine']);
+  await mkdir(path.join(data, 'torn_data'));
+  await writeFile(path.join(data, 'torn_data/a.db'), 'new');
+  await mkdir(path.join(folders, 'held'));
+  await writeFile(path.join(folders, 'held/big'), Buffer.alloc(128 * 1024));
+  for (const name of FOLDERS) t.equal((await start(app, name)).status, 200, name);
+
+  for (const name of ['fresh', 'bare', 'full'])
+    t.equal(await readlink(path.join(folders, name)), path.join(data, `${name}_data`), name);
+  t.match(await lstat(path.join(data, 'fresh_data')), { uid: 65_534, gid: 65_534 });
+  t.equal(await readFile(path.join(data, 'full_data/sub/b'), 'utf8'), 'more', 'what it held has moved');
+  t.same(
+    (await readdir(folders)).sort(),
+    ['bare', 'fresh', 'full', 'held', 'mine', 'torn'],
+    'nothing is left beside them',
+  );
+
+  t.equal(await readFile(path.join(folders, 'torn/a.db'), 'utf8'), 'old', 'data on both sides is not mixed');
+  t.equal(await readFile(path.join(data, 'torn_data/a.db'), 'utf8'), 'new');
+  t.ok((await lstat(path.join(folders, 'mine'))).isDirectory(), 'a mount stays');
+  t.notOk(existsSync(path.join(folders, 'elsewhere')), 'one that keeps its files elsewhere has no use for a link');
+  t.equal((await lstat(path.join(folders, 'held/big'))).size, 128 * 1024, 'what does not fit stays where it is');
+  t.notOk((await readdir(data)).some(name => name.includes('incoming')));
+
+  const { chunk } = (await app.get('/logs?process_name=DUMB')).body;
+  t.match(chunk, /torn and .*torn_data both hold data/);
+  t.match(chunk, /held was not moved to .*No space left/s);
+  await app.post('/process/restart-service', { process_name: 'full' });
+  t.equal(await readFile(path.join(folders, 'full/a.db'), 'utf8'), 'data', 'and a restart finds it there');
+});
+
+t.test('where it is a plain directory nothing is linked', { skip }, async t => {
+  const { app, folders } = await open(t, []);
+  await start(app, 'full');
+  t.ok((await lstat(path.join(folders, 'full'))).isDirectory());
+});
