@@ -37,6 +37,10 @@ export class Applications implements ArrApplications {
     return found;
   }
 
+  slugOf({ configKey, key }: NamedBlock): string {
+    return `${configKey}-${key}`.toLowerCase().replaceAll(/[^a-z0-9_-]+/g, '-');
+  }
+
   ensure(instance: ArrInstance, entry: ArrEntry): Promise<'added' | 'updated' | null> {
     return ensureEntry(entry, (path, change) => this.ask(instance, path, change));
   }

@@ -40,6 +40,8 @@ export interface ArrApplications {
   managers(): Promise<readonly ArrInstance[]>;
   /** Throws an Error while its key is not known. */
   of(block: NamedBlock): Promise<ArrInstance>;
+  /** `<service>-<instance>` as a name for folders and categories. */
+  slugOf(block: NamedBlock): string;
   /** What its API answers, for example to `tag`. Throws an Error with what the application has to say. */
   ask(instance: ArrInstance, path: string, change?: ArrChange): Promise<unknown>;
   /** Adds what is missing and brings up to date what differs; everything else of an entry stays. null: it was right. */

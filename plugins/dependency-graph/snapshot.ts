@@ -188,7 +188,16 @@ function add<Key, Value>(map: Map<Key, Value[]>, key: Key, value: Value): void {
 
 function reduce(block: Values, reads: readonly string[]): Values {
   const known = reads.filter(key => block[key] !== undefined);
-  return Object.fromEntries(known.map(key => [key, WAITS.includes(key) ? withoutCredentials(block[key]) : block[key]]));
+  return Object.fromEntries(
+    known.map(key => [key, WAITS.includes(key) ? withoutCredentials(block[key]) : withoutSecrets(block[key])]),
+  );
+}
+
+function withoutSecrets(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutSecrets);
+  if (typeof value !== 'object' || value === null) return value;
+  const open = Object.entries(value).filter(([key]) => !isSecretKey(key));
+  return Object.fromEntries(open.map(([key, member]) => [key, withoutSecrets(member)]));
 }
 
 /** Only what names a service, and addresses without what stands before the host or after the path. */

@@ -2,7 +2,6 @@
 import type { Host, NamedBlock } from '#core';
 import type { ArrEntry, ArrInstance } from '../arr/contract.ts';
 import type {} from '../config-files/contract.ts';
-import { slugOf } from './library.ts';
 
 const HOST = '127.0.0.1';
 /** AltMount's own categories. */
@@ -28,7 +27,7 @@ export async function clientsOf(manager: ArrInstance, provider: NamedBlock, host
     }
     case 'infinidysk': {
       const fields = { port: block.backend_port, urlBase: '', apiKey: env.FRONTEND_BACKEND_API_KEY };
-      return withKey(client('InfiniDysk', 'Sabnzbd', fields, slugOf(manager.block)));
+      return withKey(client('InfiniDysk', 'Sabnzbd', fields, host.use('arr.applications').slugOf(manager.block)));
     }
     case 'altmount': {
       const fields = { port: block.port, urlBase: '/sabnzbd', apiKey: env.ALTMOUNT_API_KEY };

@@ -1,5 +1,5 @@
 // Media managers that belong to a download service get it as a download client, and a folder of its library.
-import { definePlugin } from '#core';
+import { definePlugin, type NamedBlock } from '#core';
 import type {} from '../arr/contract.ts';
 import type {} from '../integrations/contract.ts';
 import type {} from '../service-setup/contract.ts';
@@ -21,12 +21,13 @@ export default definePlugin({
     }),
 
   setup(host, { library_dir: root }) {
+    const slugOf = (block: NamedBlock): string => host.use('arr.applications').slugOf(block);
     // The folder must be there, and be the service's, before the application is told of it.
     for (const configKey of MANAGERS) {
       host.contribute('service.configure', `library-${configKey}`, {
         configKey,
         async configure({ block, makeDirectory }) {
-          const library = libraryOf(block, host.use('service.templates').linksOf(block.block), root);
+          const library = libraryOf(host.use('service.templates').linksOf(block.block), slugOf(block), root);
           if (library !== undefined) await makeDirectory(library);
         },
       });
@@ -56,7 +57,7 @@ export default definePlugin({
       providers: [],
       async apply(target) {
         const manager = await host.use('arr.applications').of(target);
-        const library = libraryOf(target, manager.links, root);
+        const library = libraryOf(manager.links, slugOf(target), root);
         return library === undefined ? [] : setUpLibrary(manager, library, host);
       },
     });

@@ -1,6 +1,6 @@
 // The folder in which a media manager keeps what came through a download service.
 import path from 'node:path';
-import type { Host, NamedBlock } from '#core';
+import type { Host } from '#core';
 import type { ArrInstance } from '../arr/contract.ts';
 
 const FOLDERS: Readonly<Record<string, string>> = {
@@ -19,15 +19,10 @@ interface RootFolder {
 type Settings = Readonly<Record<string, unknown>>;
 
 /** undefined where no service gives it one; what comes in several ways has a folder of its own. */
-export function libraryOf(block: NamedBlock, links: readonly string[], root: string): string | undefined {
+export function libraryOf(links: readonly string[], slug: string, root: string): string | undefined {
   const ways = WAYS.filter(way => links.includes(way));
   const folder = ways.length > 1 ? COMBINED_FOLDER : FOLDERS[ways[0] ?? ''];
-  return folder === undefined ? undefined : path.join(root, folder, slugOf(block));
-}
-
-/** `<service>-<instance>` as a name for folders and categories. */
-export function slugOf({ configKey, key }: NamedBlock): string {
-  return `${configKey}-${key}`.toLowerCase().replaceAll(/[^a-z0-9_-]+/g, '-');
+  return folder === undefined ? undefined : path.join(root, folder, slug);
 }
 
 /** Permissions are set with the folder only: a later choice of the user stays. */

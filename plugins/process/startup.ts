@@ -1,7 +1,7 @@
 // The phases of a boot, from initializing to ready or degraded, and what became of each expected service.
 import { setTimeout as delay } from 'node:timers/promises';
 import { BootTimeline } from './boot-timeline.ts';
-import type { StartupPhase, StartupReport } from './contract.ts';
+import type { StartupPhase, StartupReport, StartupService } from './contract.ts';
 
 export interface StartupSettings {
   readonly readinessTimeoutMs: number;
@@ -18,11 +18,6 @@ export interface ReadinessSource {
   excused(processName: string): boolean;
 }
 
-interface ServiceReport {
-  readonly state: 'pending' | 'starting' | 'ready' | 'failed';
-  readonly reason: string | null;
-}
-
 export class Startup {
   readonly #startedAt = Date.now() / 1_000;
   readonly #onPhase: (report: StartupReport) => void;
@@ -30,7 +25,7 @@ export class Startup {
   #completedAt: number | null = null;
   #completedMs: number | null = null;
   #expected: readonly string[] = [];
-  readonly #services = new Map<string, ServiceReport>();
+  readonly #services = new Map<string, StartupService>();
   readonly #failures = new Map<string, string>();
   readonly #needs = new Map<string, readonly string[]>();
   readonly #timeline = new BootTimeline();
@@ -135,7 +130,7 @@ export class Startup {
   }
 
   /** Whatever it needs and has failed explains what it does, or why it does less than it could. */
-  #withMissingNeeds(processName: string, { state, reason }: ServiceReport): ServiceReport {
+  #withMissingNeeds(processName: string, { state, reason }: StartupService): StartupService {
     const missing = this.#needs.get(processName)?.filter(name => this.#failures.has(name)) ?? [];
     if (missing.length === 0) return { state, reason };
     const needs = `it needs ${missing.join(', ')}, which failed`;

@@ -80,15 +80,17 @@ t.test('it counts while it is there', { skip }, async t => {
 t.test('it reads the members that it asks for, secrets never, and changes nothing', { skip }, async t => {
   const reader = `export default { name: 'reader', host: '^1', setup(host) {
     host.contribute('dependency.signal', 'reader_signal', { signal: 'reader_signal', classification: 'linkage',
-      strength: 'soft_linkage', description: 'Reads more', reads: ['release_version', 'api_key'],
+      strength: 'soft_linkage', description: 'Reads more', reads: ['release_version', 'api_key', 'env'],
       find: ({ entries }) => { throw new Error(JSON.stringify([entries.map(entry => entry.config),
         Object.isFrozen(entries) && entries.every(entry => Object.isFrozen(entry) && Object.isFrozen(entry.config.wait_for_tcp))])) } }) } }`;
   const { of, app } = await open(t, { reader });
-  const updates = { client: { release_version: 'v9', api_key: 'hunter2hunter2' } };
+  const env = { HOME: '/x', ACCESS_TOKEN: 'hunter2hunter2' };
+  const updates = { client: { release_version: 'v9', api_key: 'hunter2hunter2', env } };
   await app.post('/config', { updates, persist: false });
   const answer = await of('Client');
   const [entries, isFrozen] = JSON.parse(answer.signal_errors[0].error);
-  t.match(entries, [{}, { release_version: 'v9', api_key: undefined }]);
+  t.match(entries, [{}, { release_version: 'v9', api_key: undefined, env: { HOME: '/x' } }]);
+  t.notMatch(answer.signal_errors[0].error, 'hunter2');
   t.ok(isFrozen);
   t.notMatch(JSON.stringify(answer.processes), 'v9', 'an answer shows no more than before');
 });

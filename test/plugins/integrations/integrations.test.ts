@@ -10,9 +10,18 @@ import { pluginsDir, startHost, type TestHost } from '../../support/host.ts';
 import { freePort } from '../../support/stackwarden.ts';
 import { until } from '../../support/until.ts';
 
-const needed = ['integrations', 'arr', 'integration-arr', 'integration-prowlarr', 'setup-altmount', 'setup-neutarr'];
+const needed = [
+  'integrations',
+  'arr',
+  'integration-arr',
+  'integration-infinidysk',
+  'integration-prowlarr',
+  'setup-altmount',
+  'setup-neutarr',
+];
 const skip = !needed.every(name => existsSync(path.join(pluginsDir, name)));
 const app = fileURLToPath(new URL('../../support/arr-app.cjs', import.meta.url));
+const infinidysk = fileURLToPath(new URL('../../support/infinidysk-app.cjs', import.meta.url));
 const webApp = fileURLToPath(new URL('../../support/web-app.cjs', import.meta.url));
 
 // biome-ignore lint/suspicious/noExplicitAny: what an application holds has any shape
@@ -241,6 +250,47 @@ t.test('one that fails is tried again, says why, and holds nothing up', { skip }
       },
     ],
   });
+});
+
+t.test('InfiniDysk knows its managers, and what was there stays', { skip }, async t => {
+  const dir = testDir(t, {});
+  await chmod(dir, 0o777);
+  const port = await freePort();
+  const file = path.join(dir, 'infinidysk.json');
+  const state = async (): Promise<State> => JSON.parse(await readFile(file, 'utf8'));
+  const mine = { Host: 'http://nas:7878', ApiKey: 'mine' };
+  const before = { 'arr.instances': JSON.stringify({ RadarrInstances: [mine], QueueRules: ['mine'] }) };
+  await writeFile(file, JSON.stringify({ writes: 0, values: { ...before, 'api.categories': 'audio,tv' } }));
+  await chmod(file, 0o666);
+  const radarr = await arr(dir, 'radarr', 'Radarr', { core_service: 'infinidysk' });
+  const host = await start(t, dir, false, {
+    infinidysk: {
+      enabled: true,
+      process_name: 'InfiniDysk',
+      config_dir: dir,
+      backend_port: port,
+      frontend_port: await freePort(),
+      env: { FRONTEND_BACKEND_API_KEY: 'the-key-of-infinidysk' },
+      command: [process.execPath, infinidysk, String(port), file, 'the-key-of-infinidysk'],
+    },
+    radarr: { instances: { Default: radarr } },
+  });
+  const { values, writes } = await until(async () => (await state()).writes > 0 && state(), { what: 'the settings' });
+  t.equal(writes, 1, 'all in one');
+  t.same(JSON.parse(values['arr.instances']), {
+    RadarrInstances: [mine, { Host: `http://127.0.0.1:${radarr.port}`, ApiKey: await keyOf(dir, 'Radarr') }],
+    QueueRules: ['mine'],
+  });
+  t.equal(values['api.categories'], 'audio,tv,movies,music,whisparr,radarr-default');
+
+  // The client in the manager comes from the same start: when it is there again, both were looked at.
+  const client = await until(async () => (await stateOf(dir, 'Radarr')).downloadclient[0], { what: 'the client' });
+  t.match(fieldsOf(client), { port, urlBase: '', movieCategory: 'radarr-default', apiKey: 'the-key-of-infinidysk' });
+  await host.post('/process/restart-service', { process_name: 'InfiniDysk' });
+  await until(
+    async () => (await host.get('/process/service-status?process_name=InfiniDysk')).body.status === 'running',
+  );
+  t.equal((await state()).writes, 1, 'what is right is not written again');
 });
 
 t.test('NeutArr has the managers that want it', { skip }, async t => {

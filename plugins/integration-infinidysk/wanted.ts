@@ -1,0 +1,38 @@
+// What the settings of InfiniDysk must hold, from what they hold now: entries that are somebody's own stay.
+import { isSameData } from '#core';
+import type { ArrInstance } from '../arr/contract.ts';
+
+interface Instance {
+  readonly Host?: unknown;
+}
+
+const LISTS: Readonly<Record<string, string>> = {
+  radarr: 'RadarrInstances',
+  sonarr: 'SonarrInstances',
+  lidarr: 'LidarrInstances',
+  whisparr: 'WhisparrInstances',
+};
+const CATEGORIES = ['movies', 'tv', 'music', 'whisparr'];
+
+/** An entry of the same address gets the present key; all others, and the rules of the queue, stay. Throws on other text. */
+export function instances(present: string | undefined, managers: readonly ArrInstance[]): string {
+  const value = JSON.parse(present || '{}') as Record<string, unknown>;
+  const lists = Object.entries(LISTS).flatMap(([kind, list]) => {
+    const own = managers.filter(manager => manager.kind === kind);
+    const others = listOf(value[list]).filter(entry => !own.some(({ address }) => address === entry.Host));
+    const entries = own.map(({ address, apiKey }) => ({ Host: address, ApiKey: apiKey }));
+    return own.length === 0 ? [] : [[list, [...others, ...entries]]];
+  });
+  const wanted = { QueueRules: [], ...value, ...Object.fromEntries(lists) };
+  return present !== undefined && isSameData(wanted, value) ? present : JSON.stringify(wanted);
+}
+
+/** Those that are there stay in their order. */
+export function categories(present: string | undefined, slugs: readonly string[]): string {
+  const names = (present ?? '').split(',').map(name => name.trim());
+  return [...new Set([...names.filter(name => name !== ''), ...CATEGORIES, ...slugs])].join(',');
+}
+
+function listOf(value: unknown): Instance[] {
+  return Array.isArray(value) ? (value as Instance[]) : [];
+}
