@@ -1,13 +1,8 @@
 // Which files may be opened as a service's own configuration: regular files below the places that belong to it.
-import { execFile } from 'node:child_process';
 import { constants } from 'node:fs';
 import { type FileHandle, open, realpath, stat } from 'node:fs/promises';
 import path from 'node:path';
-import { promisify } from 'node:util';
-import { isSystemPath, type NamedBlock, Problem } from '#core';
-
-const run = promisify(execFile);
-const LOOK_LIMIT_MS = 5_000;
+import { fileVersion, isSystemPath, type NamedBlock, Problem } from '#core';
 
 /** Below the configuration directory, but the product's own. */
 const OWN_DIRECTORIES = ['supervisor', 'ai-diagnostics', 'backups', 'plugins'];
@@ -39,7 +34,7 @@ export async function checkPath(
   if (wanted === undefined) throw new Problem(400, `${block.processName} has no config_file`);
   if (!path.isAbsolute(wanted) || wanted.includes('\0'))
     throw new Problem(400, `config_file of ${block.processName} must be an absolute path`);
-  await lookFromOutside(wanted);
+  await confirmThere(wanted);
   const file = await realpath(wanted);
   await confirmPlace(file, block, places);
   const found = await stat(file);
@@ -81,16 +76,11 @@ export async function confirmPath({ file, device, inode }: CheckedFile): Promise
   if (found.dev !== device || found.ino !== inode) throw refused();
 }
 
-/** In a child that is left behind when a dead mount holds it. */
-async function lookFromOutside(file: string): Promise<void> {
-  try {
-    await run('test', ['-e', file], { timeout: LOOK_LIMIT_MS, killSignal: 'SIGKILL' });
-  } catch (error) {
-    if ((error as { killed?: boolean }).killed === true) {
-      throw new Problem(503, 'The file does not answer; it may lie on a mount that is gone', { cause: error });
-    }
-    throw new Problem(404, 'The configuration file does not exist');
-  }
+async function confirmThere(file: string): Promise<void> {
+  const version = await fileVersion(file).catch((error: unknown) => {
+    throw new Problem(503, 'The file does not answer; it may lie on a mount that is gone', { cause: error });
+  });
+  if (version === null) throw new Problem(404, 'The configuration file does not exist');
 }
 
 function nameOf(value: unknown): string | undefined {

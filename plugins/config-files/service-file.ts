@@ -1,8 +1,16 @@
 // Reads and changes a service's own configuration file. The invariant: what is written parses to exactly what was meant.
 import { createHash } from 'node:crypto';
-import { lchown, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { lchown, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { isSameData, type NamedBlock, Problem, realPlaceOf, removeTemporaryFiles, writeFileAtomic } from '#core';
+import {
+  fileVersion,
+  isSameData,
+  type NamedBlock,
+  Problem,
+  realPlaceOf,
+  removeTemporaryFiles,
+  writeFileAtomic,
+} from '#core';
 import type { ConfigFormat, EditMode, FileObject, ServiceFileAccess, WantedFile } from './contract.ts';
 import { type CheckedFile, checkPath, confirmPath, confirmPlace, openChecked, type Places } from './path-safety.ts';
 
@@ -54,7 +62,7 @@ export class ServiceFiles implements ServiceFileAccess {
   }
 
   async ensure(block: NamedBlock, file: string, wanted: WantedFile): Promise<void> {
-    if (!(await isThere(file))) {
+    if ((await fileVersion(file)) === null) {
       if (wanted.seed === undefined) return;
       await this.#create(block, file, { ...wanted, seed: wanted.seed });
     }
@@ -195,13 +203,6 @@ function confirmValues(format: ConfigFormat, text: string, values: FileObject, m
   }
   const same = mode === 'replace' ? isSameData(found, values) : contains(found, values);
   if (!same) throw new Problem(500, 'The edited file would not hold what was sent, so it was not written');
-}
-
-async function isThere(file: string): Promise<boolean> {
-  return stat(file).then(
-    () => true,
-    () => false,
-  );
 }
 
 /** The part of `wanted` for which `found` has nothing. */

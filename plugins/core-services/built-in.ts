@@ -1,6 +1,6 @@
 // Components that an installed release of a core brings along, so that they are not started beside it.
-import { access } from 'node:fs/promises';
 import path from 'node:path';
+import { fileVersion } from '#core';
 
 const LOOK_LIMIT_MS = 1_000;
 
@@ -15,14 +15,9 @@ export async function builtInComponents(cliDebridDir: unknown): Promise<Readonly
 }
 
 /** false as well for what lies on a mount that does not answer. */
-async function exists(file: string): Promise<boolean> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<boolean>(resolve => {
-    timer = setTimeout(() => resolve(false), LOOK_LIMIT_MS);
-  });
-  const found = access(file).then(
-    () => true,
+function exists(file: string): Promise<boolean> {
+  return fileVersion(file, LOOK_LIMIT_MS).then(
+    version => version !== null,
     () => false,
   );
-  return Promise.race([found, late]).finally(() => clearTimeout(timer));
 }

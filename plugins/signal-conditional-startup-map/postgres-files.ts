@@ -1,6 +1,5 @@
 // Which services keep their data in a database server by their own file, although their block does not say so.
-import { stat } from 'node:fs/promises';
-import type { Host } from '#core';
+import { fileVersion, type Host } from '#core';
 import type {} from '../config-files/contract.ts';
 import type { GraphEntry } from '../dependency-graph/contract.ts';
 
@@ -9,8 +8,8 @@ const NAMES = ['PostgresHost', 'PostgresMainDb', 'PostgresLogDb'];
 
 export class PostgresFiles {
   readonly #host: Host;
-  /** What was read, with the age and size of the file it was read from; undefined for one that was not there. */
-  readonly #known = new Map<string, { readonly version: string | undefined; readonly uses: boolean }>();
+  /** What was read, with the version of the file it was read from; null for one that was not there. */
+  readonly #known = new Map<string, { readonly version: string | null; readonly uses: boolean }>();
 
   constructor(host: Host) {
     this.#host = host;
@@ -27,9 +26,11 @@ export class PostgresFiles {
   async changed(processName: string): Promise<boolean> {
     const file = this.#host.use('config.store').findBlock(processName)?.block.config_file;
     const known = typeof file === 'string' ? this.#known.get(file) : undefined;
-    return known !== undefined && known.version !== (await versionOf(String(file)));
+    const version = known === undefined ? undefined : await versionOf(String(file));
+    return version !== undefined && version !== known?.version;
   }
 
+  /** Of a file that does not answer the last that was known counts. */
   async #uses({ processName, config }: GraphEntry): Promise<boolean> {
     const { config_file: file } = config;
     const files = this.#host.find('config.files');
@@ -37,8 +38,8 @@ export class PostgresFiles {
     if (typeof file !== 'string' || files === undefined || block === undefined) return false;
     const version = await versionOf(file);
     const known = this.#known.get(file);
-    if (known !== undefined && known.version === version) return known.uses;
-    const values = version === undefined ? undefined : await files.values(block).catch(() => undefined);
+    if (version === undefined || known?.version === version) return known?.uses ?? false;
+    const values = version === null ? undefined : await files.values(block).catch(() => undefined);
     const settings = values?.Config as Record<string, unknown> | undefined;
     const uses = NAMES.every(name => typeof settings?.[name] === 'string' && settings[name] !== '');
     this.#known.set(file, { version, uses });
@@ -46,16 +47,7 @@ export class PostgresFiles {
   }
 }
 
-/** undefined for a file that is not there, or that lies on a mount that does not answer. */
-async function versionOf(file: string): Promise<string | undefined> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<undefined>(resolve => {
-    timer = setTimeout(() => resolve(undefined), LOOK_LIMIT_MS);
-  });
-  try {
-    const found = await Promise.race([stat(file).catch(() => undefined), late]);
-    return found === undefined ? undefined : `${found.mtimeMs}:${found.size}`;
-  } finally {
-    clearTimeout(timer);
-  }
+/** null: there is none; undefined: it does not answer. */
+function versionOf(file: string): Promise<string | null | undefined> {
+  return fileVersion(file, LOOK_LIMIT_MS).catch(() => undefined);
 }
