@@ -35,6 +35,17 @@ export function matchBlock(blocks: readonly NamedBlock[], processName: string): 
   return others.length === 0 ? first : undefined;
 }
 
-export function foldName(name: string): string {
+/** Names that an earlier block has already. */
+export function duplicateNames(blocks: readonly NamedBlock[]): string[] {
+  const seen = new Set<string>();
+  return blocks.flatMap(({ processName }) => {
+    const folded = foldName(processName);
+    if (seen.has(folded)) return [processName];
+    seen.add(folded);
+    return [];
+  });
+}
+
+function foldName(name: string): string {
   return name.trim().replaceAll(/\s+/g, ' ').toLowerCase();
 }

@@ -7,7 +7,7 @@ import type { z } from 'zod';
 import type { BlockTemplate, ConfigCandidate, ConfigSection, Logger } from '../plugin.ts';
 import { Problem } from '../problem.ts';
 import { BACKUPS, keepBackup } from './backups.ts';
-import { findBlocks, foldName, matchBlock } from './blocks.ts';
+import { duplicateNames, findBlocks, matchBlock } from './blocks.ts';
 import { editText } from './edit.ts';
 import { type Environment, environmentEdits, openEnvironment } from './environment.ts';
 import {
@@ -23,7 +23,7 @@ import {
 } from './layers.ts';
 import { type ConfigText, findConfigFile, parseConfig, readConfigText } from './load.ts';
 import { MASK, maskSecrets } from './mask.ts';
-import { ConfigSchema, type SchemaIssue } from './schema.ts';
+import { ConfigSchema, describeIssue, type SchemaIssue } from './schema.ts';
 import type {
   ConfigChange,
   ConfigObject,
@@ -466,10 +466,6 @@ class MainConfig implements OpenConfig, ConfigStore {
   }
 }
 
-function describeIssue({ path: at, message }: SchemaIssue): string {
-  return `${at.join('.') || 'the configuration'}: ${message}`;
-}
-
 function isProcessBlock(value: unknown): boolean {
   return isObject(value) && typeof value.process_name === 'string' && value.command !== undefined;
 }
@@ -483,16 +479,6 @@ function withoutPath(overlay: readonly ConfigEdit[], { path: at }: ConfigEdit): 
         ? { path: edit.path, value: withEdit(edit.value, { path: at.slice(edit.path.length), value: undefined }) }
         : edit,
     );
-}
-
-function duplicateNames(blocks: readonly NamedBlock[]): string[] {
-  const seen = new Set<string>();
-  return blocks.flatMap(({ processName }) => {
-    const folded = foldName(processName);
-    if (seen.has(folded)) return [processName];
-    seen.add(folded);
-    return [];
-  });
 }
 
 /** The API listener's address acts at the next start; so does the place of the log. */

@@ -67,6 +67,10 @@ export interface SchemaIssue {
   readonly message: string;
 }
 
+export function describeIssue({ path: at, message }: SchemaIssue): string {
+  return `${at.join('.') || 'the configuration'}: ${message}`;
+}
+
 export class ConfigSchema {
   readonly #sections = new Set<ConfigSection>();
   readonly #blocks = new Map<string, z.ZodType>();

@@ -2,7 +2,7 @@
 import { definePlugin } from '#core';
 import { AutoRestart } from './auto-restart.ts';
 import type { ProcessEventType } from './contract.ts';
-import { addFrontendEnvironment } from './frontend-environment.ts';
+import { addFrontendEnvironment } from './frontend.ts';
 import { HealthSampler } from './health-sampler.ts';
 import { newPortConflicts } from './ports.ts';
 import { registerRoutes } from './routes.ts';

@@ -18,6 +18,7 @@ import type {
 } from './contract.ts';
 import { findDatabaseServer } from './database-server.ts';
 import { ExitWatch } from './exit-watch.ts';
+import { isBootable, isFrontend } from './frontend.ts';
 import { unmountLeftovers } from './leftover-mounts.ts';
 import { repairOwnership } from './ownership.ts';
 import { describeMove, reservePorts } from './ports.ts';
@@ -29,7 +30,6 @@ import { stopTiers } from './stop-tiers.ts';
 import { SupervisedProcess, type Supervision } from './supervised-process.ts';
 
 const API_KEY = 'dumb_api_service';
-const FRONTEND_KEY = 'dumb_frontend';
 const DATABASE_KEY = 'postgres';
 const REVIEW_MS = 5_000;
 /** From then on a start that waits holds no other up. */
@@ -218,7 +218,7 @@ export class Supervisor implements ProcessSupervisor {
     const enabled = [...this.#processes.values()].filter(({ block }) => isBootable(block));
     this.#startup.expect(enabled.map(({ block }) => block.processName));
     this.#startup.enter('preinstalling');
-    const frontend = enabled.find(({ block }) => block.configKey === FRONTEND_KEY);
+    const frontend = enabled.find(({ block }) => isFrontend(block));
     if (frontend !== undefined) await this.#untilStalled(frontend, this.#startOne(frontend));
     this.#startup.enter('starting_services');
     await this.#startInOrder(enabled.filter(process => process !== frontend));
@@ -476,14 +476,6 @@ export class Supervisor implements ProcessSupervisor {
       ),
     );
   }
-}
-
-function isBootable({ block, configKey }: NamedBlock): boolean {
-  const hasCommand = Array.isArray(block.command)
-    ? block.command.length > 0
-    : typeof block.command === 'string' && block.command !== '';
-  // The own web frontend counts only where its program is configured.
-  return block.enabled === true && (configKey !== FRONTEND_KEY || hasCommand);
 }
 
 /** Puts an object at a path, making the objects above it. */

@@ -1,9 +1,21 @@
-// The web frontend run as a managed process finds this service through its environment.
+// The web frontend as a managed process: whether it is started, and how it finds this service.
+import type { NamedBlock } from '#core';
 import type { LaunchPlan } from './contract.ts';
 
 const FRONTEND_KEY = 'dumb_frontend';
 const DEFAULT_PROXY_PORT = 18_080;
 const WILDCARDS = new Set(['0.0.0.0', '::', '[::]', '']);
+
+export function isFrontend({ configKey }: NamedBlock): boolean {
+  return configKey === FRONTEND_KEY;
+}
+
+/** Started at boot; the frontend only where its program is configured. */
+export function isBootable(named: NamedBlock): boolean {
+  const { command, enabled } = named.block;
+  const hasCommand = Array.isArray(command) ? command.length > 0 : typeof command === 'string' && command !== '';
+  return enabled === true && (!isFrontend(named) || hasCommand);
+}
 
 /** What the block's own `env` says stays. Both spellings of each name are read by frontends in use. */
 export function addFrontendEnvironment(plan: LaunchPlan, config: { get(path: string): unknown }): LaunchPlan {
