@@ -20,6 +20,8 @@ export interface ArrEntry {
   readonly list: string;
   readonly name: string;
   readonly implementation: string;
+  /** Name of the application's own template; needed where it has several of one implementation. */
+  readonly template?: string;
   /** By name; those that the application does not have are left out. */
   readonly fields: Readonly<Record<string, unknown>>;
   /** An entry of another name is the same one when these fields agree. */
@@ -38,14 +40,19 @@ export interface ArrChange {
 export interface ArrApplications {
   /** Enabled media managers whose key is known; each makes its own at its first start. */
   managers(): Promise<readonly ArrInstance[]>;
+  /** Managers that belong to a service; `names`: `<kind>:<instance>` of all of them, whether their key is known or not. */
+  linkedTo(key: string): Promise<{ readonly managers: readonly ArrInstance[]; readonly names: ReadonlySet<string> }>;
   /** Throws an Error while its key is not known. */
   of(block: NamedBlock): Promise<ArrInstance>;
   /** `<service>-<instance>` as a name for folders and categories. */
   slugOf(block: NamedBlock): string;
   /** What its API answers, for example to `tag`. Throws an Error with what the application has to say. */
   ask(instance: ArrInstance, path: string, change?: ArrChange): Promise<unknown>;
-  /** Adds what is missing and brings up to date what differs; everything else of an entry stays. null: it was right. */
-  ensure(instance: ArrInstance, entry: ArrEntry): Promise<'added' | 'updated' | null>;
+  /**
+   * Adds what is missing and brings up to date what differs; everything else of an entry stays. Each of them, whatever
+   * becomes of the others; `told` hears of each change. Throws one Error for all that failed.
+   */
+  ensureAll(instance: ArrInstance, entries: readonly ArrEntry[], told: (change: string) => void): Promise<void>;
 }
 
 declare module '#core' {

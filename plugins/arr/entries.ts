@@ -25,21 +25,39 @@ export type Ask = (path: string, change?: ArrChange) => Promise<unknown>;
 /** What the application shows of a secret that it keeps. */
 const HIDDEN = '********';
 
-export async function ensureEntry(wanted: ArrEntry, ask: Ask): Promise<'added' | 'updated' | null> {
+/** Whether the fields are other ones than an entry was given before. */
+export interface HandedOver {
+  readonly isOther: boolean;
+  done(): void;
+}
+
+export async function ensureEntry(
+  wanted: ArrEntry,
+  ask: Ask,
+  handedOver: HandedOver,
+): Promise<'added' | 'updated' | null> {
+  const done = await bringInLine(wanted, ask, handedOver.isOther);
+  handedOver.done();
+  return done;
+}
+
+async function bringInLine(wanted: ArrEntry, ask: Ask, isOther: boolean): Promise<'added' | 'updated' | null> {
   const { list, name, implementation, initial } = wanted;
   const present = (await ask(list)) as readonly Entry[];
   const found = present.find(entry => isSame(entry, wanted));
   const tags = await tagIds(wanted.tags ?? [], ask);
   if (found !== undefined) {
-    const changed = { ...found, fields: filled(found, wanted), tags: joined(found, tags) };
-    if (isSameData(changed, { ...found, fields: found.fields ?? [], tags: found.tags ?? [] })) return null;
-    await ask(`${list}/${found.id}`, { method: 'PUT', json: changed });
+    const compared = { ...found, fields: filled(found, wanted, false), tags: joined(found, tags) };
+    const isRight = isSameData(compared, { ...found, fields: found.fields ?? [], tags: found.tags ?? [] });
+    if (isRight && !isOther) return null;
+    await ask(`${list}/${found.id}`, { method: 'PUT', json: { ...compared, fields: filled(found, wanted, true) } });
     return 'updated';
   }
   const schemas = (await ask(`${list}/schema`)) as readonly Entry[];
-  const template = schemas.find(schema => schema.implementation === implementation);
+  const own = schemas.filter(schema => schema.implementation === implementation);
+  const template = own.find(schema => wanted.template !== undefined && schema.name === wanted.template) ?? own[0];
   if (template === undefined) throw new Error(`it has no ${implementation} among its kinds of ${list}`);
-  const json = { ...template, ...initial, name, fields: filled(template, wanted), tags: joined(template, tags) };
+  const json = { ...template, ...initial, name, fields: filled(template, wanted, true), tags: joined(template, tags) };
   await ask(list, { method: 'POST', json });
   return 'added';
 }
@@ -52,11 +70,11 @@ function isSame(entry: Entry, { name, implementation, fields, address }: ArrEntr
   );
 }
 
-/** A secret that the application hides counts as the right one. */
-function filled({ fields = [] }: Entry, wanted: ArrEntry): Field[] {
+/** Without `secrets` one that the application hides stays as it shows it. */
+function filled({ fields = [] }: Entry, wanted: ArrEntry, secrets: boolean): Field[] {
   return fields.map(field => {
     const value = wanted.fields[field.name];
-    return value === undefined || field.value === HIDDEN ? field : { ...field, value };
+    return value === undefined || (field.value === HIDDEN && !secrets) ? field : { ...field, value };
   });
 }
 

@@ -1,17 +1,18 @@
 // Makes a folder a link into the common data directory. What it holds moves there once, and is never mixed with other data.
 import { execFile } from 'node:child_process';
-import { lchown, lstat, mkdir, readdir, rename, rm, rmdir, symlink } from 'node:fs/promises';
+import { lchown, lstat, mkdir, mkdtemp, readdir, rename, rm, rmdir, symlink } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { isSystemPath, type Logger, mountPoints, realPlaceOf } from '#core';
+import { isSystemPath, type Logger, mountPoints, namesOutside, realPlaceOf } from '#core';
 
 const run = promisify(execFile);
-const LOOK_LIMIT_MS = 5_000;
 
 export interface DataPlace {
   readonly root: string;
   /** Name of the folder in it. */
   readonly under: string;
+  /** Whether a program that runs uses the folder. */
+  readonly inUse: () => boolean;
   /** Who a folder that is made belongs to; null: the host. */
   readonly owner: { readonly uid: number; readonly gid: number } | null;
 }
@@ -37,14 +38,15 @@ export class DataLinks {
     this.#running.delete(folder);
   }
 
-  async #ensure(folder: string, { root, under, owner }: DataPlace, signal: AbortSignal): Promise<void> {
+  async #ensure(folder: string, { root, under, inUse, owner }: DataPlace, signal: AbortSignal): Promise<void> {
     const mounts = (await mountPoints()).map(({ directory }) => directory);
     // A folder with a mount in it was placed by somebody.
     if (!mounts.includes(root) || mounts.some(mount => mount === folder || mount.startsWith(`${folder}/`))) return;
     const state = await stateOf(folder);
     const target = path.join(root, under);
-    if (state === 'link' || state === 'other' || folder === target || isSystemPath(await realPlaceOf(folder))) return;
-    const present = await namesIn(target);
+    if (state === 'link' || state === 'other' || folder === target || inUse()) return;
+    if (isSystemPath(await realPlaceOf(folder)) || isSystemPath(await realPlaceOf(root))) return;
+    const present = await namesOutside(target);
     if (state === 'full' && present.length > 0) {
       this.#log.warn(`${folder} and ${target} both hold data; move what is needed by hand and remove the first`);
       return;
@@ -59,21 +61,30 @@ export class DataLinks {
     }
   }
 
-  /** Complete beside the target before it counts, and the old folder goes last: whatever stops it, all data is somewhere. */
+  /** Complete beside the target before the folder goes, and back again when it cannot be replaced: no data is lost. */
   async #move(folder: string, target: string, signal: AbortSignal): Promise<void> {
-    const [incoming, moved] = [`${target}.incoming`, `${folder}.moved`];
-    await rm(incoming, { recursive: true, force: true });
+    const root = path.dirname(target);
+    const prefix = `.incoming-${path.basename(target)}-`;
+    for (const left of await namesOutside(root))
+      if (left.startsWith(prefix)) await rm(path.join(root, left), { recursive: true });
+    // Nobody else may put a link where it is filled.
+    const incoming = await mkdtemp(path.join(root, prefix));
+    const [copy, moved] = [path.join(incoming, 'copy'), `${folder}.moved`];
     try {
-      await run('cp', ['-a', '--', folder, incoming], { signal });
-    } catch (error) {
+      await run('cp', ['-aT', '--', folder, copy], { signal });
+      await rename(folder, moved);
+      try {
+        await rmdir(target).catch(() => undefined);
+        await rename(copy, target);
+        await symlink(target, folder);
+      } catch (error) {
+        await rename(moved, folder);
+        throw error;
+      }
+      await rm(moved, { recursive: true });
+    } finally {
       await rm(incoming, { recursive: true, force: true });
-      throw error;
     }
-    await rmdir(target).catch(() => undefined);
-    await rename(incoming, target);
-    await rename(folder, moved);
-    await symlink(target, folder);
-    await rm(moved, { recursive: true });
     this.#log.info(`${folder} was moved to ${target}, where it outlives a container`);
   }
 }
@@ -84,16 +95,4 @@ async function stateOf(folder: string): Promise<'missing' | 'empty' | 'full' | '
   if (found.isSymbolicLink()) return 'link';
   if (!found.isDirectory()) return 'other';
   return (await readdir(folder)).length === 0 ? 'empty' : 'full';
-}
-
-/** From a child that is left behind when the mount is dead. None for a folder that is missing. */
-async function namesIn(directory: string): Promise<string[]> {
-  try {
-    const { stdout } = await run('ls', ['-A', '--', directory], { timeout: LOOK_LIMIT_MS, killSignal: 'SIGKILL' });
-    return stdout.split('\n').filter(name => name !== '');
-  } catch (error) {
-    if ((error as { killed?: boolean }).killed === true)
-      throw new Error(`${directory} does not answer`, { cause: error });
-    return [];
-  }
 }

@@ -15,6 +15,7 @@ const ALTMOUNT_CATEGORIES: Readonly<Record<string, string>> = {
 /** None for a service that does not have what a client needs. */
 export async function clientsOf(manager: ArrInstance, provider: NamedBlock, host: Host): Promise<ArrEntry[]> {
   const { block } = provider;
+  if (!Number.isInteger(block[provider.configKey === 'infinidysk' ? 'backend_port' : 'port'])) return [];
   const env = (block.env ?? {}) as Record<string, unknown>;
   switch (provider.configKey) {
     case 'decypharr': {

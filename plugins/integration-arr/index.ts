@@ -2,6 +2,7 @@
 import { definePlugin, type NamedBlock } from '#core';
 import type {} from '../arr/contract.ts';
 import type {} from '../integrations/contract.ts';
+import type {} from '../process/contract.ts';
 import type {} from '../service-setup/contract.ts';
 import type {} from '../service-templates/contract.ts';
 import { clientsOf } from './download-clients.ts';
@@ -28,37 +29,35 @@ export default definePlugin({
         configKey,
         async configure({ block, makeDirectory }) {
           const library = libraryOf(host.use('service.templates').linksOf(block.block), slugOf(block), root);
-          if (library !== undefined) await makeDirectory(library);
+          // It starts without its library all the same.
+          if (library !== undefined)
+            await makeDirectory(library).catch((error: unknown) => host.log.warn(`${library} cannot be made`, error));
         },
       });
     }
     host.contribute('service.integration', 'arr-download-clients', {
       targets: MANAGERS,
       providers: PROVIDERS,
-      async apply(target) {
+      async apply(target, told) {
         const arr = host.use('arr.applications');
         const manager = await arr.of(target);
-        const blocks = host.use('config.store').blocks();
-        const providers = blocks.filter(
-          ({ configKey, block }) => block.enabled === true && manager.links.includes(configKey),
-        );
-        const changes: string[] = [];
-        for (const provider of providers) {
-          for (const client of await clientsOf(manager, provider, host)) {
-            const done = await arr.ensure(manager, client);
-            if (done !== null) changes.push(`download client ${client.name} was ${done}`);
-          }
-        }
-        return changes;
+        const supervisor = host.find('process.supervisor');
+        const providers = host
+          .use('config.store')
+          .blocks()
+          .filter(({ configKey, block }) => block.enabled === true && manager.links.includes(configKey))
+          .filter(({ processName }) => supervisor?.get(processName)?.status === 'running');
+        const clients = await Promise.all(providers.map(provider => clientsOf(manager, provider, host)));
+        await arr.ensureAll(manager, clients.flat(), told);
       },
     });
     host.contribute('service.integration', 'arr-library', {
       targets: MANAGERS,
       providers: [],
-      async apply(target) {
+      async apply(target, told) {
         const manager = await host.use('arr.applications').of(target);
         const library = libraryOf(manager.links, slugOf(target), root);
-        return library === undefined ? [] : setUpLibrary(manager, library, host);
+        if (library !== undefined) await setUpLibrary(manager, library, host, told);
       },
     });
   },

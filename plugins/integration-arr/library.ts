@@ -25,25 +25,28 @@ export function libraryOf(links: readonly string[], slug: string, root: string):
   return folder === undefined ? undefined : path.join(root, folder, slug);
 }
 
-/** Permissions are set with the folder only: a later choice of the user stays. */
-export async function setUpLibrary(instance: ArrInstance, library: string, host: Host): Promise<readonly string[]> {
-  const { ask } = bound(host, instance);
+/** Permissions are set with the folder only, and before it: a later choice of the user stays. */
+export async function setUpLibrary(
+  instance: ArrInstance,
+  library: string,
+  host: Host,
+  told: (change: string) => void,
+): Promise<void> {
+  const ask: Ask = (at, change) => host.use('arr.applications').ask(instance, at, change);
   const folders = (await ask('rootfolder')) as readonly RootFolder[];
-  if (folders.some(folder => typeof folder.path === 'string' && path.resolve(folder.path) === library)) return [];
+  if (folders.some(folder => typeof folder.path === 'string' && path.resolve(folder.path) === library)) return;
+  const settings = (await ask('config/mediamanagement')) as Settings;
+  if (settings.setPermissionsLinux !== true) {
+    const wanted = Object.fromEntries(Object.entries(PERMISSIONS).filter(([name]) => name in settings));
+    await ask(`config/mediamanagement/${settings.id}`, { method: 'PUT', json: { ...settings, ...wanted } });
+    told('files of its library are open to every service');
+  }
   const defaults = instance.kind === 'lidarr' ? await musicDefaults(instance, ask) : {};
   await ask('rootfolder', { method: 'POST', json: { path: library, ...defaults } });
-  const settings = (await ask('config/mediamanagement')) as Settings;
-  if (settings.setPermissionsLinux === true) return [`root folder ${library} was added`];
-  const wanted = Object.fromEntries(Object.entries(PERMISSIONS).filter(([name]) => name in settings));
-  await ask(`config/mediamanagement/${settings.id}`, { method: 'PUT', json: { ...settings, ...wanted } });
-  return [`root folder ${library} was added, and files in it are open to every service`];
+  told(`root folder ${library} was added`);
 }
 
 type Ask = (path: string, change?: { method: 'POST' | 'PUT'; json: unknown }) => Promise<unknown>;
-
-function bound(host: Host, instance: ArrInstance): { ask: Ask } {
-  return { ask: (at, change) => host.use('arr.applications').ask(instance, at, change) };
-}
 
 /** A root folder of Lidarr names the profiles of what is found in it. */
 async function musicDefaults({ name }: ArrInstance, ask: Ask): Promise<Settings> {

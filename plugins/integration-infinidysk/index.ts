@@ -8,6 +8,8 @@ import { categories, instances } from './wanted.ts';
 
 const KEY = 'infinidysk';
 
+type Entry = Readonly<Record<string, unknown>>;
+
 export default definePlugin({
   name: 'integration-infinidysk',
   host: '^1',
@@ -17,14 +19,14 @@ export default definePlugin({
     host.contribute('service.integration', 'infinidysk-settings', {
       targets: [KEY],
       providers: ['sonarr', 'radarr', 'lidarr', 'whisparr', 'rclone'],
-      async apply(target) {
+      async apply(target, told) {
         const arr = host.use('arr.applications');
-        const managers = (await arr.managers()).filter(({ links }) => links.includes(KEY));
+        const { managers } = await arr.linkedTo(KEY);
         const templates = host.use('service.templates');
         const mount = host
           .use('config.store')
           .blocks()
-          .find(({ configKey, block }) => configKey === 'rclone' && templates.linksOf(block).includes(KEY))?.block;
+          .find(({ configKey, block }) => configKey === 'rclone' && isMount(block, templates.linksOf(block)))?.block;
         const settings = new Settings(target, (url, options) => host.fetch(url, options));
         const present = await settings.read(['arr.instances', 'api.categories', 'rclone.mount-dir']);
         const slugs = managers.map(({ block }) => arr.slugOf(block));
@@ -35,10 +37,15 @@ export default definePlugin({
         if (mount !== undefined && !present['rclone.mount-dir'])
           wanted['rclone.mount-dir'] = `${mount.mount_dir}/${mount.mount_name}`;
         const changes = Object.entries(wanted).filter(([name, value]) => (present[name] ?? '') !== value);
-        if (managers.length === 0 || changes.length === 0) return [];
+        if (managers.length === 0 || changes.length === 0) return;
         await settings.write(changes);
-        return changes.map(([name]) => `setting ${name} was brought up to date`);
+        for (const [name] of changes) told(`setting ${name} was brought up to date`);
       },
     });
   },
 });
+
+function isMount({ enabled, mount_dir: directory, mount_name: name }: Entry, links: readonly string[]): boolean {
+  const isNamed = [directory, name].every(part => typeof part === 'string' && part !== '');
+  return enabled === true && isNamed && links.includes(KEY);
+}

@@ -34,5 +34,5 @@ export function categories(present: string | undefined, slugs: readonly string[]
 }
 
 function listOf(value: unknown): Instance[] {
-  return Array.isArray(value) ? (value as Instance[]) : [];
+  return Array.isArray(value) ? value.filter(entry => typeof entry === 'object' && entry !== null) : [];
 }

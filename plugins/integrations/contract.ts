@@ -7,10 +7,10 @@ export interface Integration {
   /** Kinds that they are to know; a start of one of them calls for it as well. */
   readonly providers: readonly string[];
   /**
-   * Sets up what is missing or differs; entries that people made stay. Says what it changed, a line each. Throws when a
-   * side does not answer: it is tried again. The target runs and is healthy when it is called, or has had its time.
+   * Sets up what is missing or differs; entries that people made stay. `told` hears of each change, in a few words.
+   * Throws when a side does not answer: it is tried again. The target runs and is healthy when it is called, or has had its time.
    */
-  apply(target: NamedBlock): Promise<readonly string[]>;
+  apply(target: NamedBlock, told: (change: string) => void): Promise<void>;
 }
 
 declare module '#core' {

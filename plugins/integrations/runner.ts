@@ -72,8 +72,7 @@ export class IntegrationRunner {
         await this.#untilBothAnswer(integration, target);
         const block = this.#host.use('config.store').findBlock(target);
         if (block === undefined || this.#host.find('process.supervisor')?.get(target)?.status !== 'running') return;
-        const changes = await this.#turnsOf(target).add(() => integration.apply(block));
-        for (const change of changes) log.info(`${target}: ${change}`);
+        await this.#turnsOf(target).add(() => integration.apply(block, change => log.info(`${target}: ${change}`)));
         return;
       } catch (error) {
         if (signal.aborted) return;

@@ -1,5 +1,5 @@
 // AltMount's own file: the media managers that belong to it, and the categories under which they hand work over.
-import { definePlugin } from '#core';
+import { definePlugin, Problem } from '#core';
 import type { ArrInstance } from '../arr/contract.ts';
 import type {} from '../config-files/contract.ts';
 import type {} from '../service-setup/contract.ts';
@@ -22,14 +22,14 @@ export default definePlugin({
       async configure({ block, fill, owner }) {
         const files = host.find('config.files');
         if (files === undefined) return;
-        const present = ((await files.values(block).catch(() => ({}) as Entry)).arrs ?? {}) as Entry;
-        const managers = (await host.use('arr.applications').managers()).filter(({ links }) => links.includes(KEY));
+        const present = ((await files.values(block).catch(ignoreAbsent)).arrs ?? {}) as Entry;
+        const { managers, names } = await host.use('arr.applications').linkedTo(KEY);
         const arrs = Object.fromEntries(
           KINDS.flatMap(kind => {
-            const list = `${kind}_instances`;
+            const before = listOf(present[`${kind}_instances`]);
+            const kept = before.filter(entry => !isManaged(entry, kind) || names.has(String(entry.name)));
             const own = managers.filter(manager => manager.kind === kind).map(entryOf);
-            const others = listOf(present[list]).filter(entry => !isManaged(entry, kind));
-            return own.length > 0 || others.length < listOf(present[list]).length ? [[list, [...others, ...own]]] : [];
+            return before.length + own.length === 0 ? [] : [[`${kind}_instances`, merged(kept, own)]];
           }),
         );
         const categories = CATEGORIES.map((name, order) => ({ name, order, priority: 0, dir: name.toLowerCase() }));
@@ -46,7 +46,16 @@ export default definePlugin({
 });
 
 function entryOf({ kind, name, address, apiKey }: ArrInstance): Entry {
-  return { name: `${kind}:${name}`, url: address, api_key: apiKey, enabled: true };
+  return { name: `${kind}:${name}`, url: address, api_key: apiKey };
+}
+
+/** Whether one is used stays the user's choice. */
+function merged(present: readonly Entry[], own: readonly Entry[]): Entry[] {
+  const names = new Set(present.map(entry => entry.name));
+  return [
+    ...present.map(entry => ({ ...entry, ...own.find(candidate => candidate.name === entry.name) })),
+    ...own.filter(entry => !names.has(entry.name)).map(entry => ({ ...entry, enabled: true })),
+  ];
 }
 
 /** Entries of this product carry such a name and an address of this machine; all others are somebody's own. */
@@ -54,6 +63,11 @@ function isManaged({ name, url }: Entry, kind: string): boolean {
   return String(name).startsWith(`${kind}:`) && String(url).startsWith('http://127.0.0.1:');
 }
 
+function ignoreAbsent(error: unknown): Entry {
+  if (error instanceof Problem && error.status === 404) return {};
+  throw error;
+}
+
 function listOf(value: unknown): Entry[] {
-  return Array.isArray(value) ? (value as Entry[]) : [];
+  return Array.isArray(value) ? value.filter(entry => typeof entry === 'object' && entry !== null) : [];
 }

@@ -25,9 +25,9 @@ export default definePlugin({
         const values: Record<string, unknown> = {};
         const debrids = mergeNamed(listOf(present.debrids), providers(block));
         if (debrids.length > 0) values.debrids = debrids;
-        const arrs = await managers(host);
-        const foreign = listOf(present.arrs).filter(entry => entry.source !== OURS);
-        if (foreign.length + arrs.length > 0) values.arrs = [...foreign, ...arrs];
+        const before = listOf(present.arrs);
+        const arrs = await managers(host, before);
+        if (before.length + arrs.length > 0) values.arrs = arrs;
         const wanted = { seed: undefined, values, initial: {}, mode: 0o600, owner };
         await files.ensure(block, fill('{config_file}'), wanted);
       },
@@ -44,28 +44,28 @@ function providers({ block }: NamedBlock): Entry[] {
 }
 
 /** What is known is brought up to date in the entry of the same name; other members and other entries stay. */
-function mergeNamed(present: readonly Entry[], wanted: readonly Entry[]): Entry[] {
+function mergeNamed(present: readonly Entry[], wanted: readonly Entry[], initial: Entry = {}): Entry[] {
   const names = new Set(present.map(entry => entry.name));
   return [
     ...present.map(entry => ({ ...entry, ...wanted.find(candidate => candidate.name === entry.name) })),
-    ...wanted.filter(entry => !names.has(entry.name)),
+    ...wanted.filter(entry => !names.has(entry.name)).map(entry => ({ ...entry, ...initial })),
   ];
 }
 
-/** Instances that name this service. */
-async function managers(host: Host): Promise<Entry[]> {
-  const all = (await host.find('arr.applications')?.managers()) ?? [];
-  return all
-    .filter(({ links }) => links.includes(KEY))
-    .map(({ kind, name, address, apiKey }) => ({
-      name: `${kind}:${name}`,
-      host: address,
-      token: apiKey,
-      download_uncached: false,
-      source: OURS,
-    }));
+/** Entries of ours go with the link; one whose key cannot be read just now stays. */
+async function managers(host: Host, present: readonly Entry[]): Promise<Entry[]> {
+  const linked = await host.find('arr.applications')?.linkedTo(KEY);
+  if (linked === undefined) return [...present];
+  const kept = present.filter(entry => entry.source !== OURS || linked.names.has(String(entry.name)));
+  const wanted = linked.managers.map(({ kind, name, address, apiKey }) => ({
+    name: `${kind}:${name}`,
+    host: address,
+    token: apiKey,
+    source: OURS,
+  }));
+  return mergeNamed(kept, wanted, { download_uncached: false });
 }
 
 function listOf(value: unknown): Entry[] {
-  return Array.isArray(value) ? (value as Entry[]) : [];
+  return Array.isArray(value) ? value.filter(entry => typeof entry === 'object' && entry !== null) : [];
 }

@@ -1,6 +1,6 @@
 // NeutArr's lists of media managers: those that are to be searched by it, in one file for each kind.
 import path from 'node:path';
-import { definePlugin, type NamedBlock } from '#core';
+import { definePlugin, type NamedBlock, Problem } from '#core';
 import type { ArrInstance } from '../arr/contract.ts';
 import type {} from '../config-files/contract.ts';
 import type {} from '../service-setup/contract.ts';
@@ -27,7 +27,7 @@ export default definePlugin({
         const managers = (await host.use('arr.applications').managers()).filter(manager => isSearched(manager, links));
         for (const kind of new Set(managers.map(manager => manager.kind))) {
           const file = path.join(directory, `${kind}.json`);
-          const present = await files.values(withFile(block, file)).catch(() => ({}) as Entry);
+          const present = await files.values(withFile(block, file)).catch(ignoreAbsent);
           const wanted = managers.filter(manager => manager.kind === kind).map(entryOf);
           const values = { instances: merged(listOf(present.instances), wanted) };
           await files.ensure(block, file, { seed: '{}\n', values, initial: {}, mode: 0o600, owner });
@@ -62,6 +62,11 @@ function withFile(named: NamedBlock, file: string): NamedBlock {
   return { ...named, block: { ...named.block, config_file: file } };
 }
 
+function ignoreAbsent(error: unknown): Entry {
+  if (error instanceof Problem && error.status === 404) return {};
+  throw error;
+}
+
 function listOf(value: unknown): Entry[] {
-  return Array.isArray(value) ? (value as Entry[]) : [];
+  return Array.isArray(value) ? value.filter(entry => typeof entry === 'object' && entry !== null) : [];
 }

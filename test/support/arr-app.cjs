@@ -40,7 +40,11 @@ const schemas = {
   applications: ['Lidarr', 'Sonarr', 'Radarr', 'Whisparr'].map(name =>
     template(name, ['prowlarrUrl', 'baseUrl', 'apiKey', 'syncCategories']),
   ),
-  indexer: [template('Torznab', ['baseUrl', 'apiPath', 'apiKey'])],
+  indexer: ['MoreThanTV', 'Generic Torznab'].map(name => ({
+    ...template('Torznab', ['baseUrl', 'apiPath', 'apiKey']),
+    name,
+    definitionName: name,
+  })),
 };
 const state = existsSync(stateFile)
   ? JSON.parse(readFileSync(stateFile, 'utf8'))
@@ -109,6 +113,8 @@ async function answer(method, [resource, second], body) {
   }
   if (resource === 'tag' || resource === 'rootfolder') {
     if (method === 'GET') return { status: 200, body: state[resource] };
+    if (resource === 'tag' && !/^[a-z0-9-]+$/.test(body.label))
+      return refusal('Label', 'Allowed characters a-z, 0-9 and -');
     if (resource === 'rootfolder' && !existsSync(body.path))
       return refusal('Path', `Folder '${body.path}' does not exist`);
     if (resource === 'rootfolder' && kind === 'lidarr' && !body.defaultMetadataProfileId)

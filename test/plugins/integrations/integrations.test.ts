@@ -160,7 +160,7 @@ t.test('Prowlarr knows the managers and the indexer that runs here', { skip }, a
   const prowlarr = await arr(dir, 'prowlarr', 'Prowlarr');
   const zilean = await listener(dir, 'Zilean');
   const base = '  <UrlBase>/adult</UrlBase>\n';
-  const whisparr = await arr(dir, 'whisparr', 'Whisparr', { core_service: 'decypharr' }, base);
+  const whisparr = await arr(dir, 'whisparr', 'Whisparr', { core_service: 'decypharr, riven_backend' }, base);
   const host = await start(t, dir, false, {
     prowlarr: { instances: { Default: prowlarr } },
     whisparr: { instances: { Default: whisparr } },
@@ -175,7 +175,7 @@ t.test('Prowlarr knows the managers and the indexer that runs here', { skip }, a
   t.equal(apiKey, await keyOf(dir, 'Whisparr'));
   t.ok([2_000, 5_045, 6_090].every(category => (syncCategories as number[]).includes(category)));
   const indexer = await until(async () => (await stateOf(dir, 'Prowlarr')).indexer[0], { what: 'the indexer' });
-  t.match(indexer, { name: 'Zilean', implementation: 'Torznab', enable: true, appProfileId: 3 });
+  t.match(indexer, { name: 'Zilean', definitionName: 'Generic Torznab', enable: true, appProfileId: 3 });
   t.equal(fieldsOf(indexer).baseUrl, `http://127.0.0.1:${zilean.port}/torznab`);
   const { tag } = await stateOf(dir, 'Prowlarr');
   t.same(
@@ -250,6 +250,36 @@ t.test('one that fails is tried again, says why, and holds nothing up', { skip }
       },
     ],
   });
+});
+
+t.test('a service that does not answer keeps no other out, and a new key is handed over', { skip }, async t => {
+  const dir = testDir(t, {});
+  const port = await freePort();
+  const key = (value: string) => ({ FRONTEND_BACKEND_API_KEY: value });
+  const host = await start(t, dir, false, {
+    altmount: {
+      ...(await listener(dir, 'AltMount', { env: { ALTMOUNT_API_KEY: 'a' } })),
+      log_file: path.join(dir, 'altmount.log'),
+      command: ['sleep', '600'],
+    },
+    infinidysk: await listener(dir, 'InfiniDysk', {
+      backend_port: port,
+      env: key('first'),
+      command: [process.execPath, webApp, String(port)],
+    }),
+    sonarr: { instances: { Default: await arr(dir, 'sonarr', 'Sonarr', { core_service: 'altmount, infinidysk' }) } },
+  });
+  const clients = async () => (await stateOf(dir, 'Sonarr')).downloadclient;
+  const client = await until(async () => (await clients())[0], { what: 'the client' });
+  t.match(fieldsOf(client), { port, apiKey: 'first' });
+  t.same(
+    (await clients()).map((one: State) => one.name),
+    ['InfiniDysk'],
+  );
+
+  await host.post('/config', { process_name: 'InfiniDysk', updates: { env: key('second') } });
+  await host.post('/process/restart-service', { process_name: 'InfiniDysk' });
+  await until(async () => fieldsOf((await clients())[0]).apiKey === 'second', { what: 'the new key' });
 });
 
 t.test('InfiniDysk knows its managers, and what was there stays', { skip }, async t => {
