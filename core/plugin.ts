@@ -8,12 +8,12 @@ import type { HttpEntrance } from './http/server.ts';
 import type { LogHub } from './log/hub.ts';
 import type { Problem } from './problem.ts';
 
+export { fileVersion, namesOutside } from './abandonable-look.ts';
 export { findBlocks } from './config/blocks.ts';
 export { deepFreeze } from './config/layers.ts';
 export type { ConfigChange, ConfigStore, ConfigUpdateResult, NamedBlock } from './config/store.ts';
 export { removeTemporaryFiles, writeFileAtomic } from './config/write.ts';
 export { YamlEditor, yamlValues } from './config/yaml-text.ts';
-export { fileVersion, namesOutside } from './file-version.ts';
 export { isLoopback } from './http/loopback.ts';
 export { queryBoolean, queryInteger, queryList, queryNumber } from './http/query.ts';
 export type { HttpEntrance } from './http/server.ts';

@@ -40,7 +40,8 @@ export interface ConfigFormat {
 export interface WantedFile {
   /** Text of a file that is missing; undefined: it is left missing. */
   readonly seed: string | undefined;
-  readonly values: FileObject;
+  /** A function is given what the file holds; nobody else writes it meanwhile. */
+  readonly values: FileObject | ((present: FileObject) => FileObject);
   /** Set only where the file has nothing. */
   readonly initial: FileObject;
   /** Permission bits of a file that is made. */
@@ -50,8 +51,8 @@ export interface WantedFile {
 }
 
 export interface ServiceFileAccess {
-  /** The values of a service's own file. Throws a Problem, 404 when there is none. */
-  values(block: NamedBlock): Promise<FileObject>;
+  /** The values of a service's own file; `file`: another one than its `config_file`. Throws a Problem, 404 when there is none. */
+  values(block: NamedBlock, file?: string): Promise<FileObject>;
   /** Brings one file of a service to hold what it must; everything else in it stays. Throws a Problem. */
   ensure(block: NamedBlock, file: string, wanted: WantedFile): Promise<void>;
   /** Writes a generated file of a service whole, when it differs. Throws a Problem 403 outside the service's places. */

@@ -45,15 +45,15 @@ export class ServiceFiles implements ServiceFileAccess {
     this.#places = places;
   }
 
-  async read(block: NamedBlock): Promise<ReadFile> {
-    const checked = await checkPath(block, this.#places());
+  async read(block: NamedBlock, file?: string): Promise<ReadFile> {
+    const checked = await checkPath(block, this.#places(), file);
     const format = this.#formatOf(checked.file);
     const { text, revision } = await readText(checked);
     return { format, config: format.parse(text), raw: text, revision };
   }
 
-  async values(block: NamedBlock): Promise<FileObject> {
-    return (await this.read(block)).config;
+  async values(block: NamedBlock, file?: string): Promise<FileObject> {
+    return (await this.read(block, file)).config;
   }
 
   async update(block: NamedBlock, update: FileUpdate): Promise<{ changed: number; revision: string }> {
@@ -70,7 +70,9 @@ export class ServiceFiles implements ServiceFileAccess {
     await this.#alone(checked.file, async () => {
       const format = this.#formatOf(checked.file);
       const { text } = await readText(checked);
-      const values = mergeOver(missingIn(format.parse(text), wanted.initial), wanted.values);
+      const present = format.parse(text);
+      const kept = typeof wanted.values === 'function' ? wanted.values(present) : wanted.values;
+      const values = mergeOver(missingIn(present, wanted.initial), kept);
       const edited = format.edit(text, values, 'merge');
       if (edited.text === text) return;
       confirmValues(format, edited.text, format.readBack?.(values, text) ?? values, 'merge');

@@ -45,7 +45,8 @@ export class DataLinks {
     const state = await stateOf(folder);
     const target = path.join(root, under);
     if (state === 'link' || state === 'other' || folder === target || inUse()) return;
-    if (isSystemPath(await realPlaceOf(folder)) || isSystemPath(await realPlaceOf(root))) return;
+    // A mount is listed by its real place.
+    if (isSystemPath(await realPlaceOf(folder)) || isSystemPath(root)) return;
     const present = await namesOutside(target);
     if (state === 'full' && present.length > 0) {
       this.#log.warn(`${folder} and ${target} both hold data; move what is needed by hand and remove the first`);

@@ -31,6 +31,8 @@ export interface GraphSnapshot {
   isScoped(key: string): boolean;
   /** Keys of the components that this kind of core service always needs, as it is configured now. */
   coreNeeds(entry: GraphEntry): readonly string[];
+  /** Entries that this kind of service goes with by a soft signal: a hint, never a reason to wait. */
+  softLinks(signal: string, entry: GraphEntry): readonly GraphEntry[];
   /** Entries that a reference made by `from` means: a key, a process name or a route name. */
   resolve(reference: string, from: GraphEntry): readonly GraphEntry[];
   /** Entries that a wait names in `core_service`, `core_services`, `service` or `process_name`. */

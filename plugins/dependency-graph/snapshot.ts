@@ -120,6 +120,13 @@ class Snapshot implements GraphSnapshot {
     return needs.filter(needed => !isDropped || !dropped.includes(needed));
   }
 
+  softLinks(signal: string, { key }: GraphEntry): readonly GraphEntry[] {
+    const soft = this.#templates?.get(key)?.relations?.soft ?? [];
+    return soft
+      .filter(link => link.signal === signal)
+      .flatMap(({ linkedTo }) => linkedTo.flatMap(other => this.entriesOf(other)));
+  }
+
   resolve(reference: string, from: GraphEntry): readonly GraphEntry[] {
     const wanted = reference.trim().toLowerCase();
     const key = this.#templates?.find(wanted)?.key ?? wanted;

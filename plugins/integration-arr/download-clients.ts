@@ -62,7 +62,7 @@ async function usenetKey(provider: NamedBlock, host: Host): Promise<string | und
   const settings = await files?.values(provider).catch(() => undefined);
   const providers = (settings?.usenet as { providers?: unknown } | undefined)?.providers;
   if (!Array.isArray(providers) || providers.length === 0) return undefined;
-  const login = { ...provider, block: { ...provider.block, config_file: `${provider.block.config_dir}/auth.json` } };
-  const { api_token: token } = (await files?.values(login).catch(() => undefined)) ?? {};
+  const login = `${provider.block.config_dir}/auth.json`;
+  const { api_token: token } = (await files?.values(provider, login).catch(() => undefined)) ?? {};
   return typeof token === 'string' && token !== '' ? token : undefined;
 }

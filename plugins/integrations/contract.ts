@@ -8,7 +8,8 @@ export interface Integration {
   readonly providers: readonly string[];
   /**
    * Sets up what is missing or differs; entries that people made stay. `told` hears of each change, in a few words.
-   * Throws when a side does not answer: it is tried again. The target runs and is healthy when it is called, or has had its time.
+   * Throws when a side does not answer: it is tried again. The target runs when it is called, and is healthy or has had
+   * its time.
    */
   apply(target: NamedBlock, told: (change: string) => void): Promise<void>;
 }

@@ -1,6 +1,6 @@
 // AltMount's own file: the media managers that belong to it, and the categories under which they hand work over.
-import { definePlugin, Problem } from '#core';
-import type { ArrInstance } from '../arr/contract.ts';
+import { definePlugin } from '#core';
+import type { ArrApplications, ArrInstance } from '../arr/contract.ts';
 import type {} from '../config-files/contract.ts';
 import type {} from '../service-setup/contract.ts';
 
@@ -9,6 +9,7 @@ const KINDS = ['sonarr', 'radarr', 'lidarr', 'whisparr'];
 const CATEGORIES = ['Default', 'movies', 'tv', 'music', 'adult'];
 
 type Entry = Record<string, unknown>;
+type Linked = Awaited<ReturnType<ArrApplications['linkedTo']>>;
 
 export default definePlugin({
   name: 'setup-altmount',
@@ -22,20 +23,11 @@ export default definePlugin({
       async configure({ block, fill, owner }) {
         const files = host.find('config.files');
         if (files === undefined) return;
-        const present = ((await files.values(block).catch(ignoreAbsent)).arrs ?? {}) as Entry;
-        const { managers, names } = await host.use('arr.applications').linkedTo(KEY);
-        const arrs = Object.fromEntries(
-          KINDS.flatMap(kind => {
-            const before = listOf(present[`${kind}_instances`]);
-            const kept = before.filter(entry => !isManaged(entry, kind) || names.has(String(entry.name)));
-            const own = managers.filter(manager => manager.kind === kind).map(entryOf);
-            return before.length + own.length === 0 ? [] : [[`${kind}_instances`, merged(kept, own)]];
-          }),
-        );
+        const linked = await host.use('arr.applications').linkedTo(KEY);
         const categories = CATEGORIES.map((name, order) => ({ name, order, priority: 0, dir: name.toLowerCase() }));
         await files.ensure(block, fill('{config_file}'), {
           seed: undefined,
-          values: Object.keys(arrs).length === 0 ? {} : { arrs },
+          values: ({ arrs }) => lists((arrs ?? {}) as Entry, linked),
           initial: { sabnzbd: { categories } },
           mode: 0o600,
           owner,
@@ -44,6 +36,17 @@ export default definePlugin({
     });
   },
 });
+
+/** A managed entry goes with its link; one whose key cannot be read just now stays. */
+function lists(present: Entry, { managers, names }: Linked): Entry {
+  const arrs = KINDS.flatMap(kind => {
+    const before = listOf(present[`${kind}_instances`]);
+    const kept = before.filter(entry => !isManaged(entry, kind) || names.has(String(entry.name)));
+    const own = managers.filter(manager => manager.kind === kind).map(entryOf);
+    return before.length + own.length === 0 ? [] : [[`${kind}_instances`, merged(kept, own)]];
+  });
+  return arrs.length === 0 ? {} : { arrs: Object.fromEntries(arrs) };
+}
 
 function entryOf({ kind, name, address, apiKey }: ArrInstance): Entry {
   return { name: `${kind}:${name}`, url: address, api_key: apiKey };
@@ -61,11 +64,6 @@ function merged(present: readonly Entry[], own: readonly Entry[]): Entry[] {
 /** Entries of this product carry such a name and an address of this machine; all others are somebody's own. */
 function isManaged({ name, url }: Entry, kind: string): boolean {
   return String(name).startsWith(`${kind}:`) && String(url).startsWith('http://127.0.0.1:');
-}
-
-function ignoreAbsent(error: unknown): Entry {
-  if (error instanceof Problem && error.status === 404) return {};
-  throw error;
 }
 
 function listOf(value: unknown): Entry[] {

@@ -1,6 +1,6 @@
 // Decypharr's own file: the providers whose keys are known, and the media managers that belong to it.
-import { definePlugin, type Host, type NamedBlock } from '#core';
-import type {} from '../arr/contract.ts';
+import { definePlugin, type NamedBlock } from '#core';
+import type { ArrApplications } from '../arr/contract.ts';
 import type {} from '../config-files/contract.ts';
 import type {} from '../service-setup/contract.ts';
 
@@ -9,6 +9,7 @@ const KEY = 'decypharr';
 const OURS = 'auto';
 
 type Entry = Record<string, unknown>;
+type Linked = Awaited<ReturnType<ArrApplications['linkedTo']>>;
 
 export default definePlugin({
   name: 'setup-decypharr',
@@ -21,13 +22,15 @@ export default definePlugin({
       async configure({ block, fill, owner }) {
         const files = host.find('config.files');
         if (files === undefined) return;
-        const present = await files.values(block);
-        const values: Record<string, unknown> = {};
-        const debrids = mergeNamed(listOf(present.debrids), providers(block));
-        if (debrids.length > 0) values.debrids = debrids;
-        const before = listOf(present.arrs);
-        const arrs = await managers(host, before);
-        if (before.length + arrs.length > 0) values.arrs = arrs;
+        const linked = await host.find('arr.applications')?.linkedTo(KEY);
+        const values = (present: Entry): Entry => {
+          const debrids = mergeNamed(listOf(present.debrids), providers(block));
+          const arrs = managers(listOf(present.arrs), linked);
+          return {
+            ...(debrids.length > 0 ? { debrids } : {}),
+            ...(arrs.length > 0 || present.arrs !== undefined ? { arrs } : {}),
+          };
+        };
         const wanted = { seed: undefined, values, initial: {}, mode: 0o600, owner };
         await files.ensure(block, fill('{config_file}'), wanted);
       },
@@ -53,8 +56,7 @@ function mergeNamed(present: readonly Entry[], wanted: readonly Entry[], initial
 }
 
 /** Entries of ours go with the link; one whose key cannot be read just now stays. */
-async function managers(host: Host, present: readonly Entry[]): Promise<Entry[]> {
-  const linked = await host.find('arr.applications')?.linkedTo(KEY);
+function managers(present: readonly Entry[], linked: Linked | undefined): Entry[] {
   if (linked === undefined) return [...present];
   const kept = present.filter(entry => entry.source !== OURS || linked.names.has(String(entry.name)));
   const wanted = linked.managers.map(({ kind, name, address, apiKey }) => ({

@@ -1,6 +1,6 @@
 // NeutArr's lists of media managers: those that are to be searched by it, in one file for each kind.
 import path from 'node:path';
-import { definePlugin, type NamedBlock, Problem } from '#core';
+import { definePlugin } from '#core';
 import type { ArrInstance } from '../arr/contract.ts';
 import type {} from '../config-files/contract.ts';
 import type {} from '../service-setup/contract.ts';
@@ -27,9 +27,8 @@ export default definePlugin({
         const managers = (await host.use('arr.applications').managers()).filter(manager => isSearched(manager, links));
         for (const kind of new Set(managers.map(manager => manager.kind))) {
           const file = path.join(directory, `${kind}.json`);
-          const present = await files.values(withFile(block, file)).catch(ignoreAbsent);
           const wanted = managers.filter(manager => manager.kind === kind).map(entryOf);
-          const values = { instances: merged(listOf(present.instances), wanted) };
+          const values = (present: Entry) => ({ instances: merged(listOf(present.instances), wanted) });
           await files.ensure(block, file, { seed: '{}\n', values, initial: {}, mode: 0o600, owner });
         }
       },
@@ -56,15 +55,6 @@ function merged(present: readonly Entry[], wanted: readonly Entry[]): Entry[] {
     return { ...entry, ...known, ...(entry.enabled === undefined && enabled !== undefined ? { enabled } : {}) };
   });
   return [...kept, ...added];
-}
-
-function withFile(named: NamedBlock, file: string): NamedBlock {
-  return { ...named, block: { ...named.block, config_file: file } };
-}
-
-function ignoreAbsent(error: unknown): Entry {
-  if (error instanceof Problem && error.status === 404) return {};
-  throw error;
 }
 
 function listOf(value: unknown): Entry[] {

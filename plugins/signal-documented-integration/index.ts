@@ -14,11 +14,10 @@ export default definePlugin({
       strength: 'soft_linkage',
       description: 'Services that are documented to work together',
       find: snapshot => ({
-        relations: snapshot.entries.flatMap(({ key, processName: dependent }) =>
-          (host.find('service.templates')?.get(key)?.relations?.soft ?? [])
-            .filter(({ signal }) => signal === SIGNAL)
-            .flatMap(({ linkedTo }) => linkedTo.flatMap(other => snapshot.entriesOf(other)))
-            .map(({ processName }) => ({ dependency: processName, dependent })),
+        relations: snapshot.entries.flatMap(entry =>
+          snapshot
+            .softLinks(SIGNAL, entry)
+            .map(({ processName }) => ({ dependency: processName, dependent: entry.processName })),
         ),
       }),
     });
