@@ -2,4 +2,4 @@
 export { formatLine } from './log/format.ts';
 export { findLevel, type LogLevel, parseLevel, passes } from './log/levels.ts';
 export { isSecretKey, redact } from './log/redact.ts';
-export { RotatingFile, type RotatingFileOptions, type Rotation } from './log/rotating-file.ts';
+export { RotatingFile, type RotatingFileOptions, type Rotation, rotatedFiles } from './log/rotating-file.ts';

@@ -138,7 +138,7 @@ export class RotatingFile {
     const { dir, name, ext } = path.parse(file);
     const base = this.#options.datedName ? name : `${name}-${this.#day}`;
     await this.close();
-    const older = await this.rotatedFiles();
+    const older = await rotatedFiles(file, this.#options);
     const sameDay = older
       .filter(candidate => candidate.startsWith(`${base}_`))
       .sort(byNumber)
@@ -147,27 +147,13 @@ export class RotatingFile {
       await rename(path.join(dir, candidate), path.join(dir, `${base}_${numberOf(candidate) + 1}${ext}`));
     }
     await rename(file, path.join(dir, `${base}_1${ext}`));
-    const all = await this.rotatedFiles();
+    const all = await rotatedFiles(file, this.#options);
     const dated = await Promise.all(
-      all.map(async candidate => ({ candidate, mtimeMs: (await stat(path.join(dir, candidate))).mtimeMs })),
+      all.map(async candidate => ({ candidate, mtimeMs: await changedMs(path.join(dir, candidate)) })),
     );
     dated.sort((a, b) => b.mtimeMs - a.mtimeMs || byNumber(a.candidate, b.candidate));
     for (const { candidate } of dated.slice(keep)) await rm(path.join(dir, candidate), { force: true });
     await this.#reopenIfMoved();
-  }
-
-  /** Names of the renamed files of this log, in no order. */
-  async rotatedFiles(): Promise<string[]> {
-    const { dir, name, ext } = path.parse(this.#options.file);
-    const base = this.#options.datedName ? name.replace(/-\d{4}-\d\d-\d\d$/, '') : name;
-    const pattern = /^-\d{4}-\d\d-\d\d(?:_\d+)?$/;
-    return (await readdir(dir)).filter(
-      file =>
-        file.startsWith(`${base}-`) &&
-        file.endsWith(ext) &&
-        file !== path.basename(this.#options.file) &&
-        pattern.test(file.slice(base.length, file.length - ext.length)),
-    );
   }
 
   async #lose(bytes: number, error: unknown): Promise<void> {
@@ -181,6 +167,31 @@ export class RotatingFile {
       error,
     );
   }
+}
+
+/** Names of the renamed files of a log, in no order. */
+export async function rotatedFiles(
+  file: string,
+  { datedName = false }: Pick<RotatingFileOptions, 'datedName'> = {},
+): Promise<string[]> {
+  const { dir, name, ext } = path.parse(file);
+  const base = datedName ? name.replace(/-\d{4}-\d\d-\d\d$/, '') : name;
+  const pattern = /^-\d{4}-\d\d-\d\d(?:_\d+)?$/;
+  return (await readdir(dir)).filter(
+    candidate =>
+      candidate.startsWith(`${base}-`) &&
+      candidate.endsWith(ext) &&
+      candidate !== path.basename(file) &&
+      pattern.test(candidate.slice(base.length, candidate.length - ext.length)),
+  );
+}
+
+/** 0 when somebody else has removed it meanwhile. */
+async function changedMs(file: string): Promise<number> {
+  return stat(file).then(
+    ({ mtimeMs }) => mtimeMs,
+    () => 0,
+  );
 }
 
 function numberOf(file: string): number {

@@ -62,8 +62,22 @@ export class CaptureThread {
     this.#options = options;
   }
 
-  /** A new spool, or with `spoolFile` the one that an earlier host left, gone on with from its position. */
-  async open(target: CaptureTarget, spoolFile = this.#newSpool(target.processName)): Promise<CapturedOutput> {
+  /** For a process that is about to be launched. */
+  open(target: CaptureTarget): Promise<CapturedOutput> {
+    return this.#open(target, this.#newSpool(target.processName));
+  }
+
+  /** Goes on with the spool that an earlier host left. A process whose output cannot be read is still a process. */
+  async resume(target: CaptureTarget, spoolFile = this.#newSpool(target.processName)): Promise<CapturedOutput> {
+    try {
+      return await this.#open(target, spoolFile);
+    } catch (error) {
+      this.#options.log.error(`output of ${target.processName} is lost until its next start`, error);
+      return new CapturedOutput(spoolFile, target, { retarget: async () => undefined, finish: async () => null });
+    }
+  }
+
+  async #open(target: CaptureTarget, spoolFile: string): Promise<CapturedOutput> {
     this.#lastId += 1;
     const session = this.#lastId;
     const output: CapturedOutput = new CapturedOutput(spoolFile, target, {

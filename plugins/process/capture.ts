@@ -6,7 +6,7 @@ import { type FileHandle, mkdir, open, readdir, rm, stat, truncate } from 'node:
 import path from 'node:path';
 import { promisify } from 'node:util';
 import type { Logger, LogLine } from '#core';
-import { formatLine, type LogLevel, passes, RotatingFile, type Rotation } from '#core/output';
+import { formatLine, type LogLevel, passes, RotatingFile, type Rotation, rotatedFiles } from '#core/output';
 import { completeBytes, MAX_LINE_BYTES, type OutputLine, toLines } from './output-lines.ts';
 import { type Position, PositionFile } from './position.ts';
 
@@ -154,7 +154,11 @@ export class CaptureSession {
   ): Promise<CaptureSession> {
     const spool = await open(spoolFile, 'a+', 0o600);
     const { positions, last } = await PositionFile.open(`${spoolFile}.position`);
-    if (target.logFile !== null) await undoUnrecorded(target.logFile, last);
+    if (target.logFile !== null) {
+      await undoUnrecorded(target.logFile, last).catch((error: unknown) =>
+        options.log.warn(`${target.logFile} cannot be cut back; its last lines may stand in it twice`, error),
+      );
+    }
     return new CaptureSession(spoolFile, target, options, owner, { spool, positions, last });
   }
 
@@ -317,11 +321,11 @@ export class CaptureSession {
 async function undoUnrecorded(logFile: string, { logInode, logBytes }: Position): Promise<void> {
   if (logInode === 0) return;
   const directory = path.dirname(logFile);
-  const { name } = path.parse(logFile);
-  for (const candidate of await readdir(directory).catch(() => [])) {
-    if (!candidate.startsWith(name)) continue;
-    const file = path.join(directory, candidate);
-    const { ino, size } = await stat(file);
-    if (ino === logInode && size > logBytes) await truncate(file, logBytes);
+  const rotated = await rotatedFiles(logFile).catch(() => []);
+  for (const name of [path.basename(logFile), ...rotated]) {
+    const file = path.join(directory, name);
+    // Others move and remove logs too.
+    const found = await stat(file).catch(() => null);
+    if (found?.ino === logInode && found.size > logBytes) await truncate(file, logBytes);
   }
 }

@@ -162,7 +162,7 @@ export class SupervisedProcess {
     const leader: ProcessIdentity = { pid: record.pid, startTime: record.start_time, bootId: record.boot_id };
     if (!isAlive(leader)) return false;
     const target = { processName, leader, pgid: record.pgid, runId: record.run_id };
-    const output = await this.#with.capture.open(this.#captureTarget(), record.spool);
+    const output = await this.#with.capture.resume(this.#captureTarget(), record.spool);
     const blockDigest = record.block_digest ?? digestOf(this.#block.block);
     this.#with.state.set(processName, { ...record, spool: output.spoolFile, block_digest: blockDigest });
     const ended = this.#with.exits.gone(leader).then(() => this.#exited({ code: null, signal: null }));

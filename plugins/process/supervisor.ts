@@ -245,7 +245,7 @@ export class Supervisor implements ProcessSupervisor {
       }
     }
     for (const process of this.#processes.values()) await this.#adoptDatabaseServer(process);
-    await this.#capture.removeOthers();
+    await this.#attempt('leftover output could not be removed', () => this.#capture.removeOthers());
   }
 
   async #adoptDatabaseServer(process: SupervisedProcess): Promise<void> {

@@ -1,5 +1,5 @@
 // R5 and R12: a killed host's children are adopted, never doubled; a shutdown says who still lives and always ends.
-import { readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import t from 'tap';
 import { processesOf } from '../../plugins/process/proc-table.ts';
@@ -43,6 +43,41 @@ t.test('R5: killed with SIGKILL and started again', async t => {
   t.match(await ask(second, 'Kid'), { restart: { exit_code: null } });
   second.child.kill('SIGTERM');
   t.same(await second.exited, { code: 0, signal: null });
+});
+
+t.test('R5: neither a log that others remove nor lost output keeps a process from being adopted', async t => {
+  const names = ['Kid', 'Kid 2', 'Kid 3'];
+  const configDir = testDir(t, {});
+  const logDir = path.join(configDir, 'log');
+  const blocks = names.map(name => [
+    name.replace(' ', '_').toLowerCase(),
+    kid(name, ['calm'], { enabled: true, log_file: path.join(logDir, `${name.replace(' ', '-').toLowerCase()}.log`) }),
+  ]);
+  const port = await writeConfig(configDir, Object.fromEntries(blocks));
+  const first = await startStackwarden(configDir, port);
+  for (const name of names) await running(first, encodeURIComponent(name));
+  const pids = await Promise.all(names.map(name => pidOf(configDir, name)));
+  await until(async () => (await readdir(logDir)).includes('kid-2.log'), { what: 'the first line of a log' });
+  first.child.kill('SIGKILL');
+  await first.exited;
+  await symlink(path.join(logDir, 'gone'), path.join(logDir, 'kid-2026-01-01_1.log'));
+  await symlink(path.join(logDir, 'gone'), path.join(logDir, 'kid-2-2026-01-01.log'));
+  const state = JSON.parse(await readFile(path.join(configDir, 'supervisor', 'state.json'), 'utf8'));
+  await rm(state.processes['Kid 2'].spool);
+  await mkdir(state.processes['Kid 2'].spool);
+
+  const second = await startStackwarden(configDir, port);
+  t.teardown(async () => {
+    second.child.kill('SIGTERM');
+    await second.exited;
+    for (const pid of pids.filter(lives)) process.kill(pid, 'SIGKILL');
+  });
+  for (const name of names) await running(second, encodeURIComponent(name));
+  t.same(await Promise.all(names.map(name => pidOf(configDir, name))), pids, 'the same processes');
+  t.match(second.stdout(), 'output of Kid 2 is lost until its next start');
+  second.child.kill('SIGTERM');
+  t.same(await second.exited, { code: 0, signal: null });
+  t.notOk(pids.some(lives), 'they are stopped as any other');
 });
 
 t.test('keep_services hands over on SIGTERM; without it everything stops', async t => {

@@ -67,7 +67,10 @@ t.test(
         entry => names.includes(entry.process_name),
       );
     const allRun = (base: string) =>
-      until(async () => (await statuses(base)).every(entry => entry.status === 'running'), { timeoutMs: 60_000 });
+      until(async () => (await statuses(base)).every(entry => entry.status === 'running'), {
+        timeoutMs: 60_000,
+        what: 'every child to be told as running',
+      });
     const pids = async () => {
       const state = JSON.parse(await readFile(path.join(configDir, 'supervisor', 'state.json'), 'utf8')) as {
         processes: Record<string, { pid: number }>;
