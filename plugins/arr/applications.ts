@@ -1,11 +1,12 @@
 // Finds the key and the address of each application in its own file, and asks its API.
 // Facts: wiki.servarr.com (config.xml), and the API descriptions of the projects: v1 of Lidarr and Prowlarr, v3 of the others.
-import { createHash } from 'node:crypto';
 import type { Host, NamedBlock } from '#core';
 import type {} from '../config-files/contract.ts';
+import type {} from '../process/contract.ts';
 import type {} from '../service-templates/contract.ts';
 import type { ArrApplications, ArrChange, ArrEntry, ArrInstance } from './contract.ts';
-import { ensureEntry, type HandedOver } from './entries.ts';
+import { ensureEntry } from './entries.ts';
+import type { HandedOver } from './handed-over.ts';
 
 const API_VERSIONS: Readonly<Record<string, string>> = {
   sonarr: 'v3',
@@ -20,11 +21,11 @@ const ANSWER_LIMIT_MS = 60_000;
 
 export class Applications implements ArrApplications {
   readonly #host: Host;
-  /** Of the fields that an entry was last given or found right with. */
-  readonly #digests = new Map<string, string>();
+  readonly #handedOver: HandedOver;
 
-  constructor(host: Host) {
+  constructor(host: Host, handedOver: HandedOver) {
     this.#host = host;
+    this.#handedOver = handedOver;
   }
 
   async managers(): Promise<readonly ArrInstance[]> {
@@ -55,8 +56,34 @@ export class Applications implements ArrApplications {
       .replaceAll(/-+/g, '-');
   }
 
-  #ensure(instance: ArrInstance, entry: ArrEntry): Promise<'added' | 'updated' | null> {
-    return ensureEntry(entry, (path, change) => this.ask(instance, path, change), this.#handedOver(instance, entry));
+  async given({ processName }: NamedBlock, managers: readonly ArrInstance[]): Promise<void> {
+    for (const { kind, name, address, apiKey } of managers)
+      await this.#handedOver.note([processName, kind, name], [address, apiKey]);
+  }
+
+  async renew(target: NamedBlock, managers: readonly ArrInstance[], told: (change: string) => void): Promise<void> {
+    const { processName } = target;
+    const others: string[] = [];
+    for (const { block, kind, name, address, apiKey } of managers) {
+      const isKnown = await this.#handedOver.matches([processName, kind, name], [address, apiKey]);
+      if (isKnown !== true) others.push(block.processName);
+    }
+    if (others.length === 0) return;
+    // Noted before: what fails to start again is not ended a second time for the same reason.
+    await this.given(target, managers);
+    told(`it is started again to learn of ${others.join(', ')}`);
+    await this.#host
+      .find('process.supervisor')
+      ?.restart(processName, 'restart')
+      .catch((error: unknown) => this.#host.log.error(`${processName} did not start again`, error));
+  }
+
+  async #ensure(instance: ArrInstance, entry: ArrEntry): Promise<'added' | 'updated' | null> {
+    const names = [instance.block.processName, entry.list, entry.name];
+    const isOther = (await this.#handedOver.matches(names, entry.fields)) === false;
+    const done = await ensureEntry(entry, (path, change) => this.ask(instance, path, change), isOther);
+    await this.#handedOver.note(names, entry.fields);
+    return done;
   }
 
   async ensureAll(instance: ArrInstance, entries: readonly ArrEntry[], told: (change: string) => void): Promise<void> {
@@ -70,17 +97,6 @@ export class Applications implements ArrApplications {
       }
     }
     if (errors.length > 0) throw new AggregateError(errors, errors.map(({ message }) => message).join('; '));
-  }
-
-  /** Applications do not show the secrets they hold, so that one that changed here is known only from before. */
-  #handedOver({ block }: ArrInstance, { list, name, fields }: ArrEntry): HandedOver {
-    const key = JSON.stringify([block.processName, list, name]);
-    const digest = createHash('sha256').update(JSON.stringify(fields)).digest('hex');
-    const known = this.#digests.get(key);
-    return {
-      isOther: known !== undefined && known !== digest,
-      done: () => this.#digests.set(key, digest),
-    };
   }
 
   #enabled(): NamedBlock[] {

@@ -37,11 +37,22 @@ export interface ArrChange {
   readonly json: unknown;
 }
 
+/** A service that reads at its start which media managers there are, and has to start again to learn of another. */
+export interface ArrConsumer {
+  readonly configKey: string;
+  /** Those that it is to know, as far as their keys are known. */
+  readonly managers: (target: NamedBlock) => Promise<readonly ArrInstance[]>;
+}
+
 export interface ArrApplications {
   /** Enabled media managers whose key is known; each makes its own at its first start. */
   managers(): Promise<readonly ArrInstance[]>;
   /** Managers that belong to a service; `names`: `<kind>:<instance>` of all of them, whether their key is known or not. */
   linkedTo(key: string): Promise<{ readonly managers: readonly ArrInstance[]; readonly names: ReadonlySet<string> }>;
+  /** Notes what a service finds in its files at its coming start. */
+  given(target: NamedBlock, managers: readonly ArrInstance[]): Promise<void>;
+  /** Starts a running service again when it was not given one of these, or another address or key of it. */
+  renew(target: NamedBlock, managers: readonly ArrInstance[], told: (change: string) => void): Promise<void>;
   /** Throws an Error while its key is not known. */
   of(block: NamedBlock): Promise<ArrInstance>;
   /** `<service>-<instance>` as a name for folders and categories. */
@@ -56,6 +67,9 @@ export interface ArrApplications {
 }
 
 declare module '#core' {
+  interface Contributions {
+    'arr.consumer': ArrConsumer;
+  }
   interface Services {
     'arr.applications': ArrApplications;
   }

@@ -25,23 +25,8 @@ export type Ask = (path: string, change?: ArrChange) => Promise<unknown>;
 /** What the application shows of a secret that it keeps. */
 const HIDDEN = '********';
 
-/** Whether the fields are other ones than an entry was given before. */
-export interface HandedOver {
-  readonly isOther: boolean;
-  done(): void;
-}
-
-export async function ensureEntry(
-  wanted: ArrEntry,
-  ask: Ask,
-  handedOver: HandedOver,
-): Promise<'added' | 'updated' | null> {
-  const done = await bringInLine(wanted, ask, handedOver.isOther);
-  handedOver.done();
-  return done;
-}
-
-async function bringInLine(wanted: ArrEntry, ask: Ask, isOther: boolean): Promise<'added' | 'updated' | null> {
+/** `isOther`: it is known that the entry was given other fields before, whether it shows them or not. */
+export async function ensureEntry(wanted: ArrEntry, ask: Ask, isOther: boolean): Promise<'added' | 'updated' | null> {
   const { list, name, implementation, initial } = wanted;
   const present = (await ask(list)) as readonly Entry[];
   const found = present.find(entry => isSame(entry, wanted));

@@ -23,7 +23,8 @@ export default definePlugin({
       async configure({ block, fill, owner }) {
         const files = host.find('config.files');
         if (files === undefined) return;
-        const linked = await host.use('arr.applications').linkedTo(KEY);
+        const applications = host.use('arr.applications');
+        const linked = await applications.linkedTo(KEY);
         const categories = CATEGORIES.map((name, order) => ({ name, order, priority: 0, dir: name.toLowerCase() }));
         await files.ensure(block, fill('{config_file}'), {
           seed: undefined,
@@ -32,7 +33,12 @@ export default definePlugin({
           mode: 0o600,
           owner,
         });
+        await applications.given(block, linked.managers);
       },
+    });
+    host.contribute('arr.consumer', KEY, {
+      configKey: KEY,
+      managers: async () => (await host.use('arr.applications').linkedTo(KEY)).managers,
     });
   },
 });

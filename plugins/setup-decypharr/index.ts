@@ -22,7 +22,8 @@ export default definePlugin({
       async configure({ block, fill, owner }) {
         const files = host.find('config.files');
         if (files === undefined) return;
-        const linked = await host.find('arr.applications')?.linkedTo(KEY);
+        const applications = host.find('arr.applications');
+        const linked = await applications?.linkedTo(KEY);
         const values = (present: Entry): Entry => {
           const debrids = mergeNamed(listOf(present.debrids), providers(block));
           const arrs = managers(listOf(present.arrs), linked);
@@ -33,7 +34,12 @@ export default definePlugin({
         };
         const wanted = { seed: undefined, values, initial: {}, mode: 0o600, owner };
         await files.ensure(block, fill('{config_file}'), wanted);
+        await applications?.given(block, linked?.managers ?? []);
       },
+    });
+    host.contribute('arr.consumer', KEY, {
+      configKey: KEY,
+      managers: async () => (await host.use('arr.applications').linkedTo(KEY)).managers,
     });
   },
 });

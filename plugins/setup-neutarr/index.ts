@@ -1,6 +1,6 @@
 // NeutArr's lists of media managers: those that are to be searched by it, in one file for each kind.
 import path from 'node:path';
-import { definePlugin } from '#core';
+import { definePlugin, type NamedBlock } from '#core';
 import type { ArrInstance } from '../arr/contract.ts';
 import type {} from '../config-files/contract.ts';
 import type {} from '../service-setup/contract.ts';
@@ -17,22 +17,27 @@ export default definePlugin({
   after: ['service-setup'],
 
   setup(host) {
+    const searchedBy = async ({ block }: NamedBlock): Promise<ArrInstance[]> => {
+      const links = host.use('service.templates').linksOf(block);
+      return (await host.use('arr.applications').managers()).filter(manager => isSearched(manager, links));
+    };
     host.contribute('service.configure', KEY, {
       configKey: KEY,
       async configure({ block, owner }) {
         const files = host.find('config.files');
         const directory = (block.block.env as Entry | undefined)?.NEUTARR_CONFIG_DIR;
         if (files === undefined || typeof directory !== 'string') return;
-        const links = host.use('service.templates').linksOf(block.block);
-        const managers = (await host.use('arr.applications').managers()).filter(manager => isSearched(manager, links));
+        const managers = await searchedBy(block);
         for (const kind of new Set(managers.map(manager => manager.kind))) {
           const file = path.join(directory, `${kind}.json`);
           const wanted = managers.filter(manager => manager.kind === kind).map(entryOf);
           const values = (present: Entry) => ({ instances: merged(listOf(present.instances), wanted) });
           await files.ensure(block, file, { seed: '{}\n', values, initial: {}, mode: 0o600, owner });
         }
+        await host.use('arr.applications').given(block, managers);
       },
     });
+    host.contribute('arr.consumer', KEY, { configKey: KEY, managers: searchedBy });
   },
 });
 

@@ -1,6 +1,6 @@
 // Applications that are started together come to know each other, over their own APIs and files.
 import { existsSync } from 'node:fs';
-import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readFile, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import t from 'tap';
@@ -67,7 +67,10 @@ async function listener(dir: string, name: string, more: object = {}) {
 
 /** `setUp` false: the directories that templates name outside of `dir` are not made. */
 async function start(t: Parameters<typeof testDir>[0], dir: string, setUp: boolean, config: object): Promise<TestHost> {
+  const configDir = path.join(dir, 'host');
+  await mkdir(configDir, { recursive: true });
   const running = await startHost({
+    configDir,
     config: {
       data_root: dir,
       dumb: {
@@ -236,10 +239,6 @@ t.test('one that fails is tried again, says why, and holds nothing up', { skip }
     'the folder was made before it was told of it',
   );
 
-  await until(async () => {
-    await host.post('/process/restart-service', { process_name: 'AltMount' });
-    return parse(await readFile(altmount.config_file, 'utf8')).arrs;
-  });
   t.same(parse(await readFile(altmount.config_file, 'utf8')).arrs, {
     sonarr_instances: [
       {
@@ -256,7 +255,7 @@ t.test('a service that does not answer keeps no other out, and a new key is hand
   const dir = testDir(t, {});
   const port = await freePort();
   const key = (value: string) => ({ FRONTEND_BACKEND_API_KEY: value });
-  const host = await start(t, dir, false, {
+  const config = {
     altmount: {
       ...(await listener(dir, 'AltMount', { env: { ALTMOUNT_API_KEY: 'a' } })),
       log_file: path.join(dir, 'altmount.log'),
@@ -268,7 +267,8 @@ t.test('a service that does not answer keeps no other out, and a new key is hand
       command: [process.execPath, webApp, String(port)],
     }),
     sonarr: { instances: { Default: await arr(dir, 'sonarr', 'Sonarr', { core_service: 'altmount, infinidysk' }) } },
-  });
+  };
+  const host = await start(t, dir, false, config);
   const clients = async () => (await stateOf(dir, 'Sonarr')).downloadclient;
   const client = await until(async () => (await clients())[0], { what: 'the client' });
   t.match(fieldsOf(client), { port, apiKey: 'first' });
@@ -280,6 +280,13 @@ t.test('a service that does not answer keeps no other out, and a new key is hand
   await host.post('/config', { process_name: 'InfiniDysk', updates: { env: key('second') } });
   await host.post('/process/restart-service', { process_name: 'InfiniDysk' });
   await until(async () => fieldsOf((await clients())[0]).apiKey === 'second', { what: 'the new key' });
+
+  await host.stop();
+  const { altmount: _silent, ...others } = config;
+  await start(t, dir, false, { ...others, infinidysk: { ...config.infinidysk, env: key('third') } });
+  await until(async () => fieldsOf((await clients())[0]).apiKey === 'third', {
+    what: 'the key that changed while the host was off',
+  });
 });
 
 t.test('InfiniDysk knows its managers, and what was there stays', { skip }, async t => {
@@ -339,10 +346,13 @@ t.test('NeutArr has the managers that want it', { skip }, async t => {
       },
     },
   });
-  await until(async () => (await host.get('/process/service-status?process_name=NeutArr')).body.status === 'running');
-  await until(() => keyOf(dir, 'Radarr'));
-  await host.post('/process/restart-service', { process_name: 'NeutArr' });
-  const settings = JSON.parse(await readFile(path.join(dir, 'config/radarr.json'), 'utf8'));
+  const settings = await until(
+    async () => {
+      const content = JSON.parse(await readFile(path.join(dir, 'config/radarr.json'), 'utf8'));
+      return content.instances.length > 1 && content;
+    },
+    { what: 'the manager that makes its key at its first start' },
+  );
   const address = `http://127.0.0.1:${(await host.get('/process?process_name=Radarr')).body.config.port}`;
   const api_key = await keyOf(dir, 'Radarr');
   t.same(settings, {
@@ -353,4 +363,20 @@ t.test('NeutArr has the managers that want it', { skip }, async t => {
     sleep: 5,
   });
   t.notOk(existsSync(path.join(dir, 'config/sonarr.json')), 'one that does not want it');
+
+  const isRunning = async () =>
+    (await host.get('/process/service-status?process_name=NeutArr')).body.status === 'running';
+  const learned = async () =>
+    (await host.get('/logs?process_name=DUMB')).body.chunk.split('NeutArr: it is started again to learn of Radarr');
+  await until(isRunning, { what: 'NeutArr' });
+  t.equal((await learned()).length, 1, 'it starts after its managers');
+  await writeFile(path.join(dir, 'Radarr/config.xml'), '<Config><ApiKey>another</ApiKey></Config>');
+  await host.post('/process/restart-service', { process_name: 'Radarr' });
+  await until(async () => (await learned()).length === 2 && (await isRunning()), { what: 'another key to be learned' });
+  t.match(JSON.parse(await readFile(path.join(dir, 'config/radarr.json'), 'utf8')), {
+    instances: [{}, { api_key: 'another' }],
+  });
+  const { mode } = await stat(path.join(host.configDir, 'handed-over.json'));
+  t.equal(mode & 0o777, 0o600);
+  t.notMatch(await readFile(path.join(host.configDir, 'handed-over.json'), 'utf8'), api_key, 'no secret in it');
 });

@@ -2,12 +2,18 @@
 import { existsSync } from 'node:fs';
 import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { fileURLToPath } from 'node:url';
 import t from 'tap';
 import { testDir } from '../../support/directory.ts';
 import { pluginsDir, startHost } from '../../support/host.ts';
-import { start, stop } from '../../support/kids.ts';
+import { restart, start, status, stop } from '../../support/kids.ts';
+import { freePort } from '../../support/stackwarden.ts';
+import { until } from '../../support/until.ts';
 
-const skip = !['setup-decypharr', 'service-setup', 'arr'].every(name => existsSync(path.join(pluginsDir, name)));
+const arrApp = fileURLToPath(new URL('../../support/arr-app.cjs', import.meta.url));
+const skip = !['setup-decypharr', 'service-setup', 'arr', 'integrations'].every(name =>
+  existsSync(path.join(pluginsDir, name)),
+);
 
 /** The product's, but for the folders that it makes outside of the test's directory. */
 const TEMPLATE = {
@@ -22,6 +28,14 @@ const TEMPLATE = {
   stop: { tier: 3 },
 };
 
+/** With the template above. */
+async function configDirIn(dir: string): Promise<string> {
+  const configDir = path.join(dir, 'config');
+  await mkdir(path.join(configDir, 'templates/services'), { recursive: true });
+  await writeFile(path.join(configDir, 'templates/services/decypharr.json'), JSON.stringify(TEMPLATE));
+  return configDir;
+}
+
 t.test('entries of media managers', { skip }, async t => {
   const mine = { name: 'mine', host: 'http://nas:1', token: 'x' };
   const kept = { name: 'radarr:Default', host: 'http://old', token: 'old', source: 'auto', download_uncached: true };
@@ -32,9 +46,7 @@ t.test('entries of media managers', { skip }, async t => {
     sonarr: { 'config.xml': '<Config></Config>' },
   });
   await chmod(dir, 0o755);
-  const configDir = path.join(dir, 'config');
-  await mkdir(path.join(configDir, 'templates/services'), { recursive: true });
-  await writeFile(path.join(configDir, 'templates/services/decypharr.json'), JSON.stringify(TEMPLATE));
+  const configDir = await configDirIn(dir);
   const manager = (kind: string, port: number) => ({
     process_name: kind,
     enabled: true,
@@ -75,4 +87,42 @@ t.test('entries of media managers', { skip }, async t => {
   await stop(app, 'Decypharr');
   await start(app, 'Decypharr');
   t.same((await written()).arrs, [mine], 'with the links they go, the last one too');
+});
+
+t.test('a manager that makes its key only when Decypharr already runs', { skip }, async t => {
+  const dir = testDir(t, { 'config.json': '{}', sonarr: { 'config.xml': '<Config></Config>' } });
+  for (const place of ['', 'sonarr', 'sonarr/config.xml']) await chmod(path.join(dir, place), 0o777);
+  const file = path.join(dir, 'config.json');
+  const settings = path.join(dir, 'sonarr/config.xml');
+  const port = await freePort();
+  const sonarr = {
+    enabled: true,
+    process_name: 'Sonarr',
+    port,
+    core_service: 'decypharr',
+    config_dir: path.join(dir, 'sonarr'),
+    config_file: settings,
+    command: [process.execPath, arrApp, 'sonarr', String(port), settings],
+  };
+  const app = await startHost({
+    configDir: await configDirIn(dir),
+    config: {
+      data_root: dir,
+      dumb: { integrations: { answer_seconds: 2 }, integration_arr: { library_dir: path.join(dir, 'library') } },
+      decypharr: { enabled: true, config_dir: dir, config_file: file },
+      sonarr: { instances: { Default: sonarr } },
+    },
+  });
+  t.teardown(() => app.stop());
+  const [entry] = await until(async () => JSON.parse(await readFile(file, 'utf8')).arrs, { what: 'the manager' });
+  t.match(entry, { name: 'sonarr:Default', host: `http://127.0.0.1:${port}`, source: 'auto' });
+  t.match(await readFile(settings, 'utf8'), `<ApiKey>${entry.token}</ApiKey>`);
+  await until(async () => (await status(app, 'Decypharr')).status === 'running', { what: 'Decypharr to run again' });
+  for (const name of ['Sonarr', 'Decypharr']) t.equal((await restart(app, name)).status, 200);
+  const { chunk } = (await app.get('/logs?process_name=DUMB')).body;
+  t.equal(
+    chunk.split('Decypharr: it is started again to learn of Sonarr').length,
+    2,
+    'once, and not for what it knows',
+  );
 });
