@@ -1,6 +1,7 @@
 // What the process plugin offers to others: hooks, contributions and the supervisor service.
 
 import type { AsyncParallelHook, AsyncSeriesWaterfallHook } from 'tapable';
+import type { NamedBlock } from '#core';
 import type { ChainLink } from './boot-timeline.ts';
 
 export type ProcessStatus = 'running' | 'stopped' | 'starting' | 'stopping' | 'unknown';
@@ -135,15 +136,21 @@ export interface StartupService {
   readonly reason: string | null;
 }
 
-/** An application probe of one config key, tried after the ports accept. */
-export interface ProcessProbe {
-  readonly configKey: string;
+/** What is asked of a process of one config key after its ports accept. */
+export type ProcessProbe = { readonly configKey: string } & (HttpProbe | CustomProbe);
+
+export interface HttpProbe {
   readonly path: string;
   readonly portKey?: string | undefined;
   /** The body must hold this text. */
   readonly marker?: string | undefined;
   /** The JSON body must have this key. */
   readonly jsonKey?: string | undefined;
+}
+
+export interface CustomProbe {
+  /** Ends within a few seconds. */
+  readonly check: (block: NamedBlock) => Promise<HealthReport>;
 }
 
 /** Defaults of the stop policy of one config key. */

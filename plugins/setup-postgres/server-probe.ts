@@ -1,0 +1,63 @@
+// Whether the server takes clients: it listens before it has recovered, and refuses everybody until then.
+// Facts: PostgreSQL's manual, "Message Formats" (StartupMessage, ErrorResponse) and "Error Codes"; pg_isready asks the same.
+import { connect } from 'node:net';
+import type { HealthReport } from '../process/contract.ts';
+
+/** `starting`: it answers that it takes no client yet. `silent`: it does not answer. */
+type ServerAnswer = 'accepts' | 'starting' | 'silent';
+
+const PROTOCOL_3_0 = 196_608;
+const CANNOT_CONNECT_NOW = '57P03';
+const ANSWER_LIMIT_MS = 2_500;
+const MAX_BYTES = 64 * 1024;
+
+export async function checkServer(server: { host: string; port: number; user: string }): Promise<HealthReport> {
+  const { host, port } = server;
+  const details = { probe: 'postgresql', host, port };
+  const answer = await ask(server);
+  if (answer === 'accepts') return { status: 'healthy', healthy: true, reason: null, details };
+  if (answer === 'starting') return { status: 'starting', healthy: true, reason: 'It takes no clients yet', details };
+  return { status: 'unhealthy', healthy: false, reason: `Port ${host}:${port} does not answer as PostgreSQL`, details };
+}
+
+/** Knows no password: being asked for one, or refused for another reason than the server's own state, is an answer. */
+function ask({ host, port, user }: { host: string; port: number; user: string }): Promise<ServerAnswer> {
+  return new Promise(resolve => {
+    const socket = connect({ host, port });
+    let received = Buffer.alloc(0);
+    const end = (answer: ServerAnswer): void => {
+      clearTimeout(limit);
+      socket.destroy();
+      resolve(answer);
+    };
+    const limit = setTimeout(() => end('silent'), ANSWER_LIMIT_MS);
+    socket.once('connect', () => socket.write(startupMessage(user)));
+    socket.on('data', chunk => {
+      received = Buffer.concat([received, chunk]);
+      const answer = received.length > MAX_BYTES ? 'silent' : answerIn(received);
+      if (answer !== undefined) end(answer);
+    });
+    socket.once('error', () => end('silent'));
+    socket.once('close', () => end('silent'));
+  });
+}
+
+function startupMessage(user: string): Buffer {
+  const parameters = Buffer.from(`user\0${user}\0database\0postgres\0\0`);
+  const head = Buffer.alloc(8);
+  head.writeInt32BE(head.length + parameters.length, 0);
+  head.writeInt32BE(PROTOCOL_3_0, 4);
+  return Buffer.concat([head, parameters]);
+}
+
+/** A type of one byte, a length that counts itself, then for an error fields of a letter and a text that ends in zero. */
+function answerIn(received: Buffer): ServerAnswer | undefined {
+  if (received.length < 5) return undefined;
+  const type = received.toString('latin1', 0, 1);
+  if (type === 'R') return 'accepts';
+  if (type !== 'E') return 'silent';
+  const end = 1 + received.readInt32BE(1);
+  if (received.length < end) return undefined;
+  const fields = received.toString('latin1', 5, end).split('\0');
+  return fields.includes(`C${CANNOT_CONNECT_NOW}`) ? 'starting' : 'accepts';
+}
