@@ -9,6 +9,7 @@ import type { LogHub } from './log/hub.ts';
 import type { Problem } from './problem.ts';
 
 export { fileVersion, namesOutside } from './abandonable-look.ts';
+export { isPortBusy } from './busy-port.ts';
 export { findBlocks } from './config/blocks.ts';
 export { deepFreeze } from './config/layers.ts';
 export type { ConfigChange, ConfigStore, ConfigUpdateResult, NamedBlock } from './config/store.ts';

@@ -3,10 +3,20 @@ import { definePlugin } from '#core';
 import type {} from '../arr/contract.ts';
 import type {} from '../integrations/contract.ts';
 import type {} from '../service-templates/contract.ts';
+import type {} from '../setup-rclone/contract.ts';
 import { Settings } from './settings.ts';
-import { categories, instances } from './wanted.ts';
+import { categories, instances, mountDirectory, remoteControl } from './wanted.ts';
 
 const KEY = 'infinidysk';
+const NAMES = [
+  'arr.instances',
+  'api.categories',
+  'rclone.mount-dir',
+  'rclone.host',
+  'rclone.rc-enabled',
+  'rclone.user',
+  'rclone.pass',
+];
 
 type Entry = Readonly<Record<string, unknown>>;
 
@@ -26,18 +36,19 @@ export default definePlugin({
         const mount = host
           .use('config.store')
           .blocks()
-          .find(({ configKey, block }) => configKey === 'rclone' && isMount(block, templates.linksOf(block)))?.block;
+          .find(({ configKey, block }) => configKey === 'rclone' && isMount(block, templates.linksOf(block)));
+        const control = mount && (await host.find('rclone.control')?.(mount.processName));
         const settings = new Settings(target, (url, options) => host.fetch(url, options));
-        const present = await settings.read(['arr.instances', 'api.categories', 'rclone.mount-dir']);
+        const present = await settings.read(NAMES);
         const slugs = managers.map(({ block }) => arr.slugOf(block));
-        const wanted: Record<string, string> = {
-          'arr.instances': instances(present['arr.instances'], managers),
-          'api.categories': categories(present['api.categories'], slugs),
+        const wanted = {
+          ...(managers.length === 0 ? {} : { 'arr.instances': instances(present['arr.instances'], managers) }),
+          ...(managers.length === 0 ? {} : { 'api.categories': categories(present['api.categories'], slugs) }),
+          ...(mount === undefined ? {} : mountDirectory(present, mount.block)),
+          ...(control === undefined ? {} : remoteControl(present, control)),
         };
-        if (mount !== undefined && !present['rclone.mount-dir'])
-          wanted['rclone.mount-dir'] = `${mount.mount_dir}/${mount.mount_name}`;
         const changes = Object.entries(wanted).filter(([name, value]) => (present[name] ?? '') !== value);
-        if (managers.length === 0 || changes.length === 0) return;
+        if (changes.length === 0) return;
         await settings.write(changes);
         for (const [name] of changes) told(`setting ${name} was brought up to date`);
       },

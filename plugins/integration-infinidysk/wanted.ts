@@ -1,6 +1,7 @@
 // What the settings of InfiniDysk must hold, from what they hold now: entries that are somebody's own stay.
 import { isSameData } from '#core';
 import type { ArrInstance } from '../arr/contract.ts';
+import type { RemoteControl } from '../setup-rclone/contract.ts';
 
 interface Instance {
   readonly Host?: unknown;
@@ -12,6 +13,10 @@ const LISTS: Readonly<Record<string, string>> = {
   lidarr: 'LidarrInstances',
   whisparr: 'WhisparrInstances',
 };
+type Texts = Readonly<Record<string, string | undefined>>;
+type Changes = Readonly<Record<string, string>>;
+
+const LOCAL = /^(?:https?:\/\/)?(?:localhost|127\.0\.0\.1)(?::|\/|$)/;
 const CATEGORIES = ['movies', 'tv', 'music', 'whisparr'];
 
 /** An entry of the same address gets the present key; all others, and the rules of the queue, stay. Throws on other text. */
@@ -31,6 +36,23 @@ export function instances(present: string | undefined, managers: readonly ArrIns
 export function categories(present: string | undefined, slugs: readonly string[]): string {
   const names = (present ?? '').split(',').map(name => name.trim());
   return [...new Set([...names.filter(name => name !== ''), ...CATEGORIES, ...slugs])].join(',');
+}
+
+/** A place that somebody has chosen stays. */
+export function mountDirectory(present: Texts, mount: Readonly<Record<string, unknown>>): Changes {
+  return present['rclone.mount-dir'] ? {} : { 'rclone.mount-dir': `${mount.mount_dir}/${mount.mount_name}` };
+}
+
+/** Whether it is used stays a choice; an rclone of another machine is somebody's own. */
+export function remoteControl(present: Texts, { port, user, password }: RemoteControl): Changes {
+  const host = present['rclone.host'] ?? '';
+  if (host !== '' && !LOCAL.test(host)) return {};
+  return {
+    'rclone.host': `http://127.0.0.1:${port}`,
+    'rclone.rc-enabled': present['rclone.rc-enabled'] || 'true',
+    'rclone.user': user,
+    'rclone.pass': password,
+  };
 }
 
 function listOf(value: unknown): Instance[] {

@@ -139,18 +139,34 @@ export interface StartupService {
 /** What is asked of a process of one config key after its ports accept. */
 export type ProcessProbe = { readonly configKey: string } & (HttpProbe | CustomProbe);
 
-export interface HttpProbe {
-  readonly path: string;
-  readonly portKey?: string | undefined;
+/** What its answer must hold to be the application's own. */
+interface ExpectedAnswer {
   /** The body must hold this text. */
   readonly marker?: string | undefined;
   /** The JSON body must have this key. */
   readonly jsonKey?: string | undefined;
 }
 
+export interface HttpProbe extends ExpectedAnswer {
+  readonly path: string;
+  /** Key of the block that holds its port. Default `port`. */
+  readonly portKey?: string | undefined;
+}
+
+/** An address on this machine. */
+export interface HealthAddress extends ExpectedAnswer {
+  readonly path: string;
+  readonly port: number;
+  readonly method?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
 export interface CustomProbe {
-  /** Ends within a few seconds. */
-  readonly check: (block: NamedBlock) => Promise<HealthReport>;
+  /** Ends within a few seconds; undefined: there is nothing to ask. `ask` understands an answer as of any other. */
+  readonly check: (
+    block: NamedBlock,
+    ask: (address: HealthAddress) => Promise<HealthReport>,
+  ) => Promise<HealthReport | undefined>;
 }
 
 /** Defaults of the stop policy of one config key. */

@@ -1,6 +1,6 @@
 // Whether a running process is well: its ports accept, then its own health address is asked and its words are understood.
 import type { Host, NamedBlock } from '#core';
-import type { HealthReport, HealthStatus, HttpProbe, ProcessProbe } from './contract.ts';
+import type { HealthAddress, HealthReport, HealthStatus, HttpProbe, ProcessProbe } from './contract.ts';
 import { portsOf } from './ports.ts';
 import { acceptsTcp } from './waits.ts';
 
@@ -34,11 +34,12 @@ export async function checkHealth(
   }
   const known = [...probes].find(probe => probe.configKey === block.configKey);
   const own = block.block.health as OwnProbe | undefined;
-  if (own === undefined && known !== undefined && 'check' in known) return known.check(block);
-  const probe = httpProbe(block, own, known !== undefined && 'path' in known ? known : undefined);
-  if (probe === undefined)
-    return report('healthy', null, ports.length > 0 ? { probe: 'tcp', host, ports } : { probe: 'process' });
-  return askHttp(probe, fetch);
+  const ask = (address: HealthAddress): Promise<HealthReport> => askHttp(address, fetch);
+  const isCustom = own === undefined && known !== undefined && 'check' in known;
+  const address = addressOf(block, own, known !== undefined && 'path' in known ? known : undefined);
+  const answer = isCustom ? known.check(block, ask) : address && ask(address);
+  const listens = report('healthy', null, ports.length > 0 ? { probe: 'tcp', host, ports } : { probe: 'process' });
+  return (await answer) ?? listens;
 }
 
 export function report(status: HealthStatus, reason: string | null, details: Record<string, unknown>): HealthReport {
@@ -63,26 +64,27 @@ interface OwnProbe {
   readonly port?: number;
 }
 
-type Address = Omit<HttpProbe, 'portKey'> & { readonly port: number };
-
 /** The block's own `health` wins over what is known of its kind. */
-function httpProbe(
+function addressOf(
   { block }: NamedBlock,
   own: OwnProbe | undefined,
   known: HttpProbe | undefined,
-): Address | undefined {
+): HealthAddress | undefined {
   const path = own?.path ?? known?.path;
   const port = own?.port ?? block[known?.portKey ?? 'port'];
   if (path === undefined || typeof port !== 'number') return undefined;
   return { path, port, marker: known?.marker, jsonKey: known?.jsonKey };
 }
 
-async function askHttp({ path, port, marker, jsonKey }: Address, fetch: Host['fetch']): Promise<HealthReport> {
+async function askHttp(address: HealthAddress, fetch: Host['fetch']): Promise<HealthReport> {
+  const { path, port, method = 'GET', headers = {}, marker, jsonKey } = address;
   const startedMs = performance.now();
   const details = { probe: 'http', endpoint: path, port };
   let answer: Awaited<ReturnType<Host['fetch']>>;
   try {
     answer = await fetch(`http://127.0.0.1:${port}${path}`, {
+      method,
+      headers,
       timeoutMs: HTTP_TIMEOUT_MS,
       redirects: 0,
       maxBytes: MAX_BODY_BYTES,

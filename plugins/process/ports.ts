@@ -1,7 +1,5 @@
 // Ports of managed processes: who claims which, whether one is taken, and the next one that is free.
-import { createServer } from 'node:net';
-import PQueue from 'p-queue';
-import { findBlocks, type NamedBlock, Problem } from '#core';
+import { findBlocks, isPortBusy, type NamedBlock, Problem } from '#core';
 
 const PORT_KEYS = ['port', 'frontend_port', 'backend_port', 'webdav_port'] as const;
 
@@ -141,28 +139,7 @@ async function isFree(
   isClaimed: (port: number) => boolean,
 ): Promise<boolean> {
   for (const candidate of offset === undefined ? [port] : [port, port + offset]) {
-    if (isClaimed(candidate) || (await isBusy(candidate))) return false;
+    if (isClaimed(candidate) || (await isPortBusy(candidate))) return false;
   }
   return true;
-}
-
-/** Binds to the same port would take each other for a foreign listener. */
-const probes = new PQueue({ concurrency: 1 });
-
-/** A bind tells, on one family after the other; a family that the machine lacks is no hindrance. */
-function isBusy(port: number): Promise<boolean> {
-  return probes.add(async () => {
-    for (const host of ['127.0.0.1', '::1', '0.0.0.0']) if (await bindFails(port, host)) return true;
-    return false;
-  });
-}
-
-function bindFails(port: number, host: string): Promise<boolean> {
-  return new Promise(resolve => {
-    const server = createServer();
-    server.once('error', (error: NodeJS.ErrnoException) =>
-      resolve(error.code === 'EADDRINUSE' || error.code === 'EACCES'),
-    );
-    server.listen({ port, host, exclusive: true }, () => server.close(() => resolve(false)));
-  });
 }

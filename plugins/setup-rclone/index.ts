@@ -6,6 +6,7 @@ import type {} from '../process/contract.ts';
 import type {} from '../service-setup/contract.ts';
 import { freeMountPlace } from './mount-place.ts';
 import { remoteOf } from './remote.ts';
+import { RemoteControls } from './remote-controls.ts';
 
 const KEY = 'rclone';
 const OBSCURE_LIMIT_MS = 10_000;
@@ -26,6 +27,20 @@ export default definePlugin({
   after: ['service-setup'],
 
   setup(host) {
+    const controls = new RemoteControls(host);
+    host.provide('rclone.control', processName => controls.of(processName));
+    host.contribute('process.probe', KEY, {
+      configKey: KEY,
+      async check({ processName }, ask) {
+        const control = await controls.of(processName);
+        if (control === undefined) return undefined;
+        const { port, user, password } = control;
+        const authorization = `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`;
+        const headers: Record<string, string> = user === '' ? {} : { authorization };
+        return ask({ method: 'POST', path: '/core/version', port, headers, jsonKey: 'version' });
+      },
+    });
+
     host.contribute('service.configure', KEY, {
       configKey: KEY,
       async configure({ plan, block, owner, fill, makeDirectory }) {
@@ -50,8 +65,10 @@ export default definePlugin({
         await freeMountPlace(place);
         await makeDirectory(place);
         await makeDirectory(fill('{cache_dir}'));
-        if (String(block.block.key_type).toLowerCase() === 'infinidysk') addFlags(plan.argv, LIBRARY_FLAGS);
-        if (!remote.isLocal || remote.url === undefined) return;
+        if (remote.service === 'infinidysk') addFlags(plan.argv, LIBRARY_FLAGS);
+        if (remote.service === 'infinidysk' || remote.service === 'decypharr')
+          addFlags(plan.argv, await controls.flagsFor(block.processName, plan.argv));
+        if (remote.service === undefined || remote.url === undefined) return;
         plan.waits.urls.push(
           remote.user === '' ? remote.url : { url: remote.url, auth: { user: remote.user, password: remote.password } },
         );

@@ -12,8 +12,8 @@ export interface Remote {
   readonly user: string;
   /** In clear. */
   readonly password: string;
-  /** Whether a service of the stack serves it, so that it is worth waiting for. */
-  readonly isLocal: boolean;
+  /** The service of the stack that serves it. */
+  readonly service?: 'decypharr' | 'infinidysk' | 'zurg';
 }
 
 /** Addresses: documentation of the providers. */
@@ -35,13 +35,13 @@ export function remoteOf({ block, key, processName }: NamedBlock, store: ConfigS
     throw new Problem(400, `${processName}: zurg_enabled and decypharr_enabled exclude each other`);
   if (block.zurg_enabled === true) {
     const zurg = (store.get(['zurg', 'instances', key]) ?? {}) as Block;
-    return local(`http://127.0.0.1:${zurg.port ?? 9_090}/dav`, zurg.user, zurg.password);
+    return local('zurg', `http://127.0.0.1:${zurg.port ?? 9_090}/dav`, zurg.user, zurg.password);
   }
   if (block.decypharr_enabled === true || kind === 'decypharr')
-    return local(`http://127.0.0.1:${store.get('decypharr.port') ?? 8_282}/webdav`, '', '');
+    return local('decypharr', `http://127.0.0.1:${store.get('decypharr.port') ?? 8_282}/webdav`, '', '');
   if (kind === 'infinidysk' || links.includes('infinidysk')) {
     const port = store.get('infinidysk.backend_port') ?? 8_080;
-    return local(`http://127.0.0.1:${port}/`, 'admin', store.get('infinidysk.webdav_password'));
+    return local('infinidysk', `http://127.0.0.1:${port}/`, 'admin', store.get('infinidysk.webdav_password'));
   }
   const provider = PROVIDERS[kind];
   if (provider === undefined) throw new Problem(400, `${processName}: key_type '${block.key_type}' names no remote`);
@@ -51,10 +51,10 @@ export function remoteOf({ block, key, processName }: NamedBlock, store: ConfigS
   return remote;
 }
 
-function local(url: string, user: unknown, password: unknown): Remote {
-  return { type: 'webdav', url, user: String(user ?? ''), password: String(password ?? ''), isLocal: true };
+function local(service: Remote['service'] & string, url: string, user: unknown, password: unknown): Remote {
+  return { type: 'webdav', url, user: String(user ?? ''), password: String(password ?? ''), service };
 }
 
 function direct(place: { url?: string; host?: string }, user: unknown, password: unknown): Remote {
-  return { type: 'webdav', ...place, user: String(user ?? ''), password: String(password ?? ''), isLocal: false };
+  return { type: 'webdav', ...place, user: String(user ?? ''), password: String(password ?? '') };
 }

@@ -5,12 +5,14 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import t from 'tap';
 import { parse } from 'yaml';
+import { programOf } from '../../support/debian.ts';
 import { testDir } from '../../support/directory.ts';
 import { pluginsDir, startHost, type TestHost } from '../../support/host.ts';
 import { freePort } from '../../support/stackwarden.ts';
 import { until } from '../../support/until.ts';
 
 const needed = [
+  'setup-rclone',
   'integrations',
   'arr',
   'integration-arr',
@@ -328,6 +330,79 @@ t.test('InfiniDysk knows its managers, and what was there stays', { skip }, asyn
     async () => (await host.get('/process/service-status?process_name=InfiniDysk')).body.status === 'running',
   );
   t.equal((await state()).writes, 1, 'what is right is not written again');
+});
+
+t.test('InfiniDysk knows how to reach the rclone that mounts it', { skip }, async t => {
+  const rclone = await programOf(['rclone'], ['rclone']);
+  const dir = testDir(t, {});
+  await chmod(dir, 0o777);
+  const file = path.join(dir, 'infinidysk.json');
+  const state = async (): Promise<State> => JSON.parse(await readFile(file, 'utf8'));
+  const [port, served, control] = [await freePort(), await freePort(), await freePort()];
+  const flags = ['--rc', `--rc-addr=127.0.0.1:${control}`, '--rc-user=keeper', '--rc-pass=hunter2'];
+  const host = await start(t, dir, false, {
+    infinidysk: {
+      enabled: true,
+      process_name: 'InfiniDysk',
+      config_dir: dir,
+      backend_port: port,
+      frontend_port: await freePort(),
+      env: { FRONTEND_BACKEND_API_KEY: 'the-key-of-infinidysk' },
+      command: [process.execPath, infinidysk, String(port), file, 'the-key-of-infinidysk'],
+    },
+    rclone: {
+      instances: {
+        InfiniDysk: {
+          enabled: true,
+          process_name: 'Rclone',
+          key_type: 'infinidysk',
+          core_service: 'infinidysk',
+          zurg_enabled: false,
+          config_dir: dir,
+          mount_dir: '/mnt/somewhere',
+          mount_name: 'infinidysk',
+          command: [rclone, 'serve', 'http', dir, '--addr', `127.0.0.1:${served}`, ...flags],
+        },
+      },
+    },
+  });
+  const values = await until(
+    async () => {
+      const { values: settings } = await state();
+      return settings['rclone.host'] && settings;
+    },
+    { what: 'the settings' },
+  );
+  const wanted = {
+    'rclone.mount-dir': '/mnt/somewhere/infinidysk',
+    'rclone.host': `http://127.0.0.1:${control}`,
+    'rclone.rc-enabled': 'true',
+    'rclone.user': 'keeper',
+    'rclone.pass': 'hunter2',
+  };
+  t.match(values, wanted);
+  t.notOk('arr.instances' in values, 'without managers their settings stay');
+
+  const change = (settings: Record<string, string>) =>
+    fetch(`http://127.0.0.1:${port}/api/update-config`, {
+      method: 'POST',
+      headers: { 'x-api-key': 'the-key-of-infinidysk' },
+      body: new URLSearchParams(settings),
+    });
+  const restarted = async (name: string) => {
+    t.equal((await host.post('/process/restart-service', { process_name: name })).status, 200);
+    return until(
+      async () => (await host.get(`/process/service-status?process_name=${name}`)).body.status === 'running',
+    );
+  };
+  await change({ 'rclone.rc-enabled': 'false', 'rclone.pass': 'old' });
+  await restarted('Rclone');
+  await until(async () => (await state()).values['rclone.pass'] === 'hunter2', { what: 'the password' });
+  t.equal((await state()).values['rclone.rc-enabled'], 'false', 'whether it is used stays a choice');
+  await change({ 'rclone.host': 'http://nas:5572', 'rclone.mount-dir': '' });
+  await restarted('Rclone');
+  await until(async () => (await state()).values['rclone.mount-dir'] !== '', { what: 'the place of the mount' });
+  t.equal((await state()).values['rclone.host'], 'http://nas:5572', 'one of another machine stays');
 });
 
 t.test('NeutArr has the managers that want it', { skip }, async t => {
