@@ -2,19 +2,35 @@
 // killed.
 import { spawn } from 'node:child_process';
 
+/** Device, inode, size and time of the last change. */
+const VERSION = '%d:%i:%s:%y';
+
+interface Outcome {
+  readonly code: number | null;
+  readonly output: string;
+}
+
 /** Changes with the file. null: there is none, or none that can be seen. Throws an Error when nothing answers in time. */
 export async function fileVersion(file: string, limitMs = 5_000): Promise<string | null> {
-  return (await runOutside('stat', ['-L', '-c', '%d:%i:%s:%y', '--', file], limitMs))?.trim() ?? null;
+  const { code, output } = await runOutside('stat', ['-L', '-c', VERSION, '--', file], limitMs);
+  return code === 0 ? output.trim() : null;
+}
+
+/** Versions of those that are there, by file; one child looks at all. Throws an Error when one does not answer in time. */
+export async function fileVersions(files: readonly string[], limitMs = 5_000): Promise<ReadonlyMap<string, string>> {
+  if (files.length === 0) return new Map();
+  const { output } = await runOutside('stat', ['-L', '-c', `${VERSION}|%n`, '--', ...files], limitMs);
+  const lines = output.split('\n').filter(line => line.includes('|'));
+  return new Map(lines.map(line => [line.slice(line.indexOf('|') + 1), line.slice(0, line.indexOf('|'))]));
 }
 
 /** Names in a directory, none when there is no such directory. Throws an Error when nothing answers in time. */
 export async function namesOutside(directory: string, limitMs = 5_000): Promise<string[]> {
-  const output = (await runOutside('ls', ['-A', '--', directory], limitMs)) ?? '';
-  return output.split('\n').filter(name => name !== '');
+  const { code, output } = await runOutside('ls', ['-A', '--', directory], limitMs);
+  return code === 0 ? output.split('\n').filter(name => name !== '') : [];
 }
 
-/** null: the command failed. */
-function runOutside(command: string, args: readonly string[], limitMs: number): Promise<string | null> {
+function runOutside(command: string, args: readonly string[], limitMs: number): Promise<Outcome> {
   return new Promise((resolve, reject) => {
     const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'ignore'] });
     let output = '';
@@ -33,7 +49,7 @@ function runOutside(command: string, args: readonly string[], limitMs: number): 
     });
     child.on('close', code => {
       clearTimeout(late);
-      resolve(code === 0 ? output : null);
+      resolve({ code, output });
     });
   });
 }

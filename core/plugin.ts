@@ -8,7 +8,7 @@ import type { HttpEntrance } from './http/server.ts';
 import type { LogHub } from './log/hub.ts';
 import type { Problem } from './problem.ts';
 
-export { fileVersion, namesOutside } from './abandonable-look.ts';
+export { fileVersion, fileVersions, namesOutside } from './abandonable-look.ts';
 export { isPortBusy } from './busy-port.ts';
 export { findBlocks } from './config/blocks.ts';
 export { deepFreeze } from './config/layers.ts';

@@ -1,4 +1,5 @@
 // What a format of configuration files is: one folder contributes one or more of them.
+import type { AsyncParallelHook } from 'tapable';
 import type { NamedBlock } from '#core';
 
 export type FileObject = Record<string, unknown>;
@@ -62,6 +63,10 @@ export interface ServiceFileAccess {
 declare module '#core' {
   interface Contributions {
     'config.format': ConfigFormat;
+  }
+  interface Hooks {
+    /** After a user changed the file of a service. */
+    'config.file-changed': AsyncParallelHook<[NamedBlock]>;
   }
   interface Services {
     'config.files': ServiceFileAccess;

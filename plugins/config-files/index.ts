@@ -25,6 +25,7 @@ export default definePlugin({
       }),
     );
     host.provide('config.files', files);
+    const changedFile = host.hook('config.file-changed', 'parallel');
 
     host.route({
       method: 'POST',
@@ -52,8 +53,10 @@ export default definePlugin({
           revision: body.revision ?? undefined,
           format: body.config_format ?? undefined,
         });
-        if (changed > 0)
+        if (changed > 0) {
           host.log.info(`${processName}: ${changed} values of its file changed by ${identity.username ?? 'api'}`);
+          await changedFile.promise(block);
+        }
         const runs = host.find('process.supervisor')?.get(processName)?.status === 'running';
         const warnings =
           runs && changed > 0 ? [`${processName} is running and may overwrite the file when it ends`] : [];

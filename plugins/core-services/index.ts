@@ -77,7 +77,11 @@ async function startServices(host: Host, body: wire.StartRequest, actor: string)
     builtIn: await builtInComponents(store.get('cli_debrid.config_dir')),
   });
   await save(host, updates, actor);
-  const order = await host.find('dependency.graph')?.startOrder();
+  // The configuration is saved: without an order they start all the same.
+  const order = await host
+    .find('dependency.graph')
+    ?.startOrder()
+    .catch((error: unknown) => host.log.error('the dependency graph cannot be asked for the order of starting', error));
   const { results, errors } = await new Starter(supervisor, order?.needs ?? new Map()).run(units);
   const all = [...refusals.map(({ service, error }) => ({ service, error, component: null })), ...errors];
   if (results.length > 0 || all.length === 0) return { results, errors: all };

@@ -23,6 +23,14 @@ interface Part {
   readonly row: { readonly signals: readonly string[] };
 }
 
+/** A dependency and its dependent. */
+type Pair = readonly [string, string];
+
+/** `pairs`: the relations of processes that it comes from. */
+interface PartPrecedence extends Precedence {
+  readonly pairs: readonly Pair[];
+}
+
 const ROW_ORDER = ['core_service_map', 'conditional_startup_map', 'non_core_dependency_map'];
 
 export class GraphAnswer {
@@ -192,12 +200,10 @@ export class GraphAnswer {
       .filter(row => row.key !== key)
       .map(({ key: rowKey, members, row }) => ({ key: rowKey, members, signals: row.signals }));
     const parts = isCore ? [...rows, own] : [own, ...rows];
-    const relations = this.#relationsAmong(parts);
     const { order, dropped, cycles } = orderOf(
       parts.map(part => part.key),
-      relations,
+      this.#relationsAmong(parts),
     );
-    const membersOf = (name: string): readonly string[] => parts.find(part => part.key === name)?.members ?? [];
     const steps = order.map(name => {
       const part = parts.find(candidate => candidate.key === name) ?? own;
       return {
@@ -210,25 +216,31 @@ export class GraphAnswer {
     });
     return {
       steps,
-      cycles: cycles.map(cycle => cycle.flatMap(membersOf)),
+      cycles: cycles.map(cycle => membersOf(cycle.flatMap(relation => relation.pairs))),
       demoted: new Set(dropped.map(relation => relation.before)),
     };
   }
 
   /** Hard relations between the processes of any two parts, as relations of their keys. */
-  #relationsAmong(parts: readonly { key: string; members: readonly string[] }[]): Precedence[] {
+  #relationsAmong(parts: readonly { key: string; members: readonly string[] }[]): PartPrecedence[] {
     const keyOf = new Map(parts.flatMap(({ key, members }) => members.map(name => [name, key] as const)));
-    const ranks = new Map<string, Precedence>();
+    const found = new Map<string, PartPrecedence>();
     for (const [name, after] of keyOf) {
       for (const { dependency, signals } of this.#context.structure.outgoing.get(name) ?? []) {
         const before = keyOf.get(dependency);
         const hard = signals.filter(signal => this.#strengths.get(signal) !== 'soft_linkage');
         if (before === undefined || before === after || hard.length === 0) continue;
-        const rank = Math.max(rankOf(hard), ranks.get(`${before} ${after}`)?.rank ?? 0);
-        ranks.set(`${before} ${after}`, { before, after, rank });
+        const known = found.get(`${before} ${after}`);
+        const rank = Math.max(rankOf(hard), known?.rank ?? 0);
+        found.set(`${before} ${after}`, {
+          before,
+          after,
+          rank,
+          pairs: [...(known?.pairs ?? []), [dependency, name]],
+        });
       }
     }
-    return [...ranks.values()];
+    return [...found.values()];
   }
 
   #groups() {
@@ -249,8 +261,8 @@ export class GraphAnswer {
 
   #isCore(): boolean {
     const { relations } = this.#template(this.#target.key) ?? {};
-    const isActive = this.#needsOf(this.#target.processName, 'conditional_startup_map').length > 0;
-    return relations?.core !== undefined || relations?.nonCore !== undefined || isActive;
+    const isActive = this.#context.structure.holding.get(this.#target.processName)?.has('conditional_startup_map');
+    return relations?.core !== undefined || relations?.nonCore !== undefined || isActive === true;
   }
 
   #ownSignals(isCore: boolean): string[] {
@@ -274,7 +286,7 @@ export class GraphAnswer {
     if (members.length === 0) return 'missing';
     const states = members.map(name => this.#context.status(name));
     if (states.includes('running')) return 'running';
-    if (states.includes(undefined)) return 'unknown';
+    if (states.includes(undefined) || states.includes('unknown')) return 'unknown';
     return members.some(name => this.#entries.get(name)?.enabled === true) ? 'stopped' : 'disabled';
   }
 
@@ -286,5 +298,17 @@ export class GraphAnswer {
 
   #template(key: string): ServiceTemplate | undefined {
     return this.#context.templates?.get(key);
+  }
+}
+
+/** Processes that lie on a way back to themselves; where only their kinds do, all of them. */
+function membersOf(pairs: readonly Pair[]): string[] {
+  let left = pairs;
+  for (;;) {
+    const needed = new Set(left.map(([dependency]) => dependency));
+    const needing = new Set(left.map(([, dependent]) => dependent));
+    const kept = left.filter(([dependency, dependent]) => needing.has(dependency) && needed.has(dependent));
+    if (kept.length === left.length) return [...new Set((left.length > 0 ? left : pairs).flat())];
+    left = kept;
   }
 }

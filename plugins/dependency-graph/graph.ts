@@ -2,6 +2,7 @@
 import { type Host, Problem } from '#core';
 import type {} from '../process/contract.ts';
 import type {} from '../service-templates/contract.ts';
+import type {} from '../service-ui/contract.ts';
 import { GraphAnswer } from './answer.ts';
 import type { DependencyGraph, GraphEntry, SignalSource, StartOrder } from './contract.ts';
 import { type KnownSignal, type SignalError, Signals } from './signals.ts';
@@ -14,14 +15,21 @@ interface Built {
   readonly signals: readonly KnownSignal[];
   readonly errors: readonly SignalError[];
   readonly processes: readonly Record<string, unknown>[];
+  readonly staleMs: number;
+}
+
+interface Build {
+  readonly of: object;
+  readonly sources: readonly SignalSource[];
+  readonly result: Promise<Built>;
+  /** Monotonic; from then on it is built anew, because a source failed or the build itself did. */
+  staleMs: number;
 }
 
 export class Graph implements DependencyGraph {
   readonly #host: Host;
   readonly #signals: Signals;
-  #built:
-    | { readonly of: object; readonly sources: readonly SignalSource[]; readonly result: Promise<Built> }
-    | undefined;
+  #built: Build | undefined;
 
   constructor(host: Host) {
     this.#host = host;
@@ -103,17 +111,46 @@ export class Graph implements DependencyGraph {
 
   #current(): Promise<Built> {
     const root = this.#host.use('config.store').root();
-    if (this.#built?.of !== root || !this.#signals.isUnchanged(this.#built.sources))
-      this.#built = { of: root, sources: this.#signals.all(), result: this.#build() };
-    return this.#built.result;
+    const isCurrent =
+      this.#built?.of === root &&
+      this.#signals.isUnchanged(this.#built.sources) &&
+      performance.now() < this.#built.staleMs;
+    if (this.#built !== undefined && isCurrent) return this.#built.result;
+    const build: Build = {
+      of: root,
+      sources: this.#signals.all(),
+      result: this.#build(),
+      staleMs: Number.POSITIVE_INFINITY,
+    };
+    this.#built = build;
+    build.result.then(
+      ({ staleMs }) => {
+        build.staleMs = staleMs;
+      },
+      () => {
+        build.staleMs = 0;
+      },
+    );
+    return build.result;
   }
 
   async #build(): Promise<Built> {
     const store = this.#host.use('config.store');
     const signals = this.#signals.known();
     const reads = signals.flatMap(({ source }) => source.reads ?? []);
-    const snapshot = createSnapshot(store.revision, store.blocks(), this.#host.find('service.templates'), reads);
-    const { found, errors } = await this.#signals.find(snapshot);
+    const snapshot = createSnapshot({
+      revision: store.revision,
+      blocks: store.blocks(),
+      templates: this.#host.find('service.templates'),
+      routes: new Map(
+        this.#host
+          .find('service.uis')
+          ?.list()
+          .map(ui => [ui.name, ui.processName]),
+      ),
+      reads,
+    });
+    const { found, errors, staleMs } = await this.#signals.find(snapshot);
     const structure = createStructure(snapshot, found);
     // Between two parts of a large graph others get their turn.
     await new Promise(resolve => setImmediate(resolve));
@@ -126,8 +163,6 @@ export class Graph implements DependencyGraph {
       version: entry.key === 'dumb_api_service' ? this.#host.version : null,
       config: shownConfig(entry),
     }));
-    // A source that failed is asked again with the next question.
-    if (errors.length > 0) this.#built = undefined;
-    return { structure, signals, errors, processes };
+    return { structure, signals, errors, processes, staleMs };
   }
 }

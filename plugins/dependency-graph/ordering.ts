@@ -7,29 +7,32 @@ export interface Precedence {
   readonly rank: number;
 }
 
-export interface Ordering {
+export interface Ordering<Relation extends Precedence> {
   /** As free of change as it can be: where relations leave a choice, the given order stays. */
   readonly order: readonly string[];
-  readonly dropped: readonly Precedence[];
-  /** Members of each cycle that was broken, in the order of their relations. */
-  readonly cycles: readonly (readonly string[])[];
+  readonly dropped: readonly Relation[];
+  /** Relations of each cycle that was broken, each one's `after` the `before` of the next. */
+  readonly cycles: readonly (readonly Relation[])[];
 }
 
-export function orderOf(members: readonly string[], relations: readonly Precedence[]): Ordering {
+export function orderOf<Relation extends Precedence>(
+  members: readonly string[],
+  relations: readonly Relation[],
+): Ordering<Relation> {
   const place = new Map(members.map((member, index) => [member, index]));
-  const after = new Map<string, Precedence[]>();
+  const after = new Map<string, Relation[]>();
   const waiting = new Map<string, number>();
-  const gone = new Set<Precedence>();
+  const gone = new Set<Relation>();
   for (const relation of relations) {
     if (!place.has(relation.before) || !place.has(relation.after) || relation.before === relation.after) continue;
     after.set(relation.before, [...(after.get(relation.before) ?? []), relation]);
     waiting.set(relation.after, (waiting.get(relation.after) ?? 0) + 1);
   }
   const order: string[] = [];
-  const cycles: (readonly string[])[] = [];
+  const cycles: (readonly Relation[])[] = [];
   const done = new Set<string>();
   const ready = new Heap(member => place.get(member) ?? 0);
-  const release = (relation: Precedence): void => {
+  const release = (relation: Relation): void => {
     const left = (waiting.get(relation.after) ?? 0) - 1;
     waiting.set(relation.after, left);
     if (left === 0) ready.add(relation.after);
@@ -48,23 +51,23 @@ export function orderOf(members: readonly string[], relations: readonly Preceden
       const later = (place.get(relation.after) ?? 0) - (place.get(weak.after) ?? 0);
       return relation.rank < weak.rank || (relation.rank === weak.rank && later < 0) ? relation : weak;
     });
-    cycles.push(cycle.map(relation => relation.before));
+    cycles.push(cycle);
     gone.add(weakest);
     release(weakest);
   }
 }
 
 /** Some cycle among what is left; there is one, since nothing of it is ready. */
-function findCycle(
+function findCycle<Relation extends Precedence>(
   members: readonly string[],
   done: ReadonlySet<string>,
-  after: ReadonlyMap<string, readonly Precedence[]>,
-  gone: ReadonlySet<Precedence>,
-): Precedence[] {
+  after: ReadonlyMap<string, readonly Relation[]>,
+  gone: ReadonlySet<Relation>,
+): Relation[] {
   const exhausted = new Set<string>();
   for (const start of members) {
     if (done.has(start) || exhausted.has(start)) continue;
-    const trail: Precedence[] = [];
+    const trail: Relation[] = [];
     const depth = new Map([[start, 0]]);
     let current = start;
     for (;;) {

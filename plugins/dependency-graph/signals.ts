@@ -1,4 +1,5 @@
 // The signal sources: which count, in which order they are told, and how long third parties may take.
+import { z } from 'zod';
 import type { Host } from '#core';
 import type { GraphSnapshot, Relation, SignalFindings, SignalSource, Strength } from './contract.ts';
 import type { Found } from './structure.ts';
@@ -23,6 +24,21 @@ const THIRD_PARTY_LIMIT_MS = 250;
 const MAX_RELATIONS = 2_000;
 const FAILURES_BEFORE_PAUSE = 3;
 const PAUSE_MS = 300_000;
+const PAUSED = 'it failed again and again and is paused';
+
+const findingsSchema = z.object({
+  relations: z.array(z.object({ dependency: z.string(), dependent: z.string() })).default([]),
+  needs: z
+    .array(
+      z.object({
+        dependent: z.string(),
+        key: z.string(),
+        members: z.array(z.string()),
+        onlyAnnotates: z.boolean().default(false),
+      }),
+    )
+    .default([]),
+});
 
 export interface SignalError {
   readonly signal: string;
@@ -68,21 +84,23 @@ export class Signals {
     return [...this.#contributed.values()];
   }
 
-  /** Asks every source. One that fails or takes too long is left out, and told. */
-  async find(snapshot: GraphSnapshot): Promise<{ found: Found; errors: readonly SignalError[] }> {
+  /** Asks every source. One that fails or takes too long is left out, and told; from `staleMs` on it is asked again. */
+  async find(snapshot: GraphSnapshot): Promise<{ found: Found; errors: readonly SignalError[]; staleMs: number }> {
     const errors: SignalError[] = [];
-    const deadline = performance.now() + THIRD_PARTY_LIMIT_MS;
+    let deadline: number | undefined;
     const found: [SignalSource, SignalFindings][] = [];
     for (const { source, plugin } of this.known()) {
       const { signal } = source;
       const paused = this.#failures.get(signal)?.pausedUntilMs ?? 0;
       if (paused > performance.now()) {
-        errors.push({ signal, error: 'it failed again and again and is paused' });
+        errors.push({ signal, error: PAUSED });
         continue;
       }
       try {
-        const limitMs = plugin === null ? null : deadline - performance.now();
-        const findings = checked(await within(source.find(snapshot), limitMs));
+        if (plugin !== null) deadline ??= performance.now() + THIRD_PARTY_LIMIT_MS;
+        const limitMs = deadline === undefined ? null : deadline - performance.now();
+        const given = await within(source.find(snapshot), limitMs);
+        const findings = plugin === null ? given : checked(given);
         if (plugin !== null && (findings.relations?.length ?? 0) > MAX_RELATIONS)
           throw new Error(`it gave more than ${MAX_RELATIONS} relations`);
         if (plugin !== null) this.#tellStrangers(signal, findings, snapshot);
@@ -94,7 +112,8 @@ export class Signals {
       // Between two sources others get their turn.
       await new Promise(resolve => setImmediate(resolve));
     }
-    return { found, errors };
+    const pausedUntilMs = errors.map(({ signal }) => this.#failures.get(signal)?.pausedUntilMs ?? 0);
+    return { found, errors, staleMs: Math.min(Number.POSITIVE_INFINITY, ...pausedUntilMs) };
   }
 
   /** Relations of processes that are not there are dropped later. */
@@ -114,7 +133,8 @@ export class Signals {
     const isPaused = count >= FAILURES_BEFORE_PAUSE;
     this.#failures.set(signal, { count, pausedUntilMs: isPaused ? performance.now() + PAUSE_MS : 0 });
     this.#host.log.warn(`the dependency signal ${signal} failed${isPaused ? ' and is paused' : ''}`, error);
-    return error instanceof Error ? error.message : String(error);
+    const message = error instanceof Error ? error.message : String(error);
+    return isPaused ? `${PAUSED}: ${message}` : message;
   }
 
   #thirdParty(source: SignalSource): KnownSignal[] {
@@ -153,13 +173,9 @@ async function within<Value>(value: Value | Promise<Value>, limitMs: number | nu
   }
 }
 
-function checked(findings: SignalFindings): SignalFindings {
-  if (typeof findings !== 'object' || findings === null) throw new Error('it gave no findings');
-  const { relations = [], needs = [] } = findings;
-  if (!Array.isArray(relations) || !Array.isArray(needs)) throw new Error('it gave no list of relations');
-  const sound = relations.every(
-    ({ dependency, dependent }) => typeof dependency === 'string' && typeof dependent === 'string',
-  );
-  if (!sound) throw new Error('it gave a relation without two names');
-  return { relations, needs };
+/** Third parties are not compiled against the contract. */
+function checked(given: unknown): SignalFindings {
+  const result = findingsSchema.safeParse(Array.isArray(given) ? { relations: given } : given);
+  if (!result.success) throw new Error(`its findings are not valid: ${z.prettifyError(result.error)}`);
+  return result.data;
 }

@@ -55,19 +55,26 @@ const WAIT_MEMBERS = new Set([
   'timeout',
 ]);
 const WAITS = ['wait_for_url', 'wait_for_dir', 'wait_for_tcp'];
+/** Members that are addresses, whatever they look like. */
+const ADDRESSES = new Set(['wait_for_url', 'url', 'host']);
+const ADDRESS = /:\s*[/\\]/;
 
 export function shownConfig({ config }: GraphEntry): Record<string, unknown> {
   return Object.fromEntries(Object.entries(config).filter(([key]) => IS_SHOWN.has(key)));
 }
 
-/** `reads`: members of a block that sources ask for besides those that all of them see. */
-export function createSnapshot(
-  revision: string,
-  blocks: readonly NamedBlock[],
-  templates: ServiceTemplates | undefined,
-  reads: readonly string[] = [],
-): GraphSnapshot {
-  return new Snapshot(revision, blocks, templates, [...READ, ...reads.filter(key => !isSecretKey(key))]);
+export interface SnapshotOptions {
+  readonly revision: string;
+  readonly blocks: readonly NamedBlock[];
+  readonly templates: ServiceTemplates | undefined;
+  /** Names of processes by the routes under which their web interfaces are served. */
+  readonly routes?: ReadonlyMap<string, string>;
+  /** Members of a block that sources ask for besides those that all of them see. */
+  readonly reads?: readonly string[];
+}
+
+export function createSnapshot(options: SnapshotOptions): GraphSnapshot {
+  return new Snapshot(options);
 }
 
 class Snapshot implements GraphSnapshot {
@@ -80,15 +87,11 @@ class Snapshot implements GraphSnapshot {
   readonly #byPort = new Map<number, GraphEntry[]>();
   readonly #byMount = new Map<string, GraphEntry[]>();
 
-  constructor(
-    revision: string,
-    blocks: readonly NamedBlock[],
-    templates: ServiceTemplates | undefined,
-    reads: readonly string[],
-  ) {
+  constructor({ revision, blocks, templates, routes, reads = [] }: SnapshotOptions) {
     this.revision = revision;
     this.#templates = templates;
-    this.entries = Object.freeze(blocks.map(block => this.#entry(block, reads)));
+    const read = [...READ, ...reads.filter(key => !isSecretKey(key))];
+    this.entries = Object.freeze(blocks.map(block => this.#entry(block, read)));
     for (const entry of this.entries) {
       add(this.#byKey, entry.key, entry);
       const name = entry.processName.trim().toLowerCase();
@@ -98,6 +101,12 @@ class Snapshot implements GraphSnapshot {
       for (const port of entry.ports) add(this.#byPort, port, entry);
       for (const mount of entry.mountPoints) add(this.#byMount, mount, entry);
     }
+    for (const [route, processName] of routes ?? []) {
+      const entry = this.#byName.get(processName.trim().toLowerCase());
+      if (entry !== undefined) this.#byRoute.set(route, entry);
+    }
+    // Third parties share it.
+    Object.freeze(this);
   }
 
   entriesOf(key: string): readonly GraphEntry[] {
@@ -113,7 +122,7 @@ class Snapshot implements GraphSnapshot {
     const { needs = [], dropped = [], droppedWhen } = this.#templates?.get(key)?.relations?.core ?? {};
     const { branch_enabled: branch, commit_sha: commit, mount_type: mount } = config;
     const drops = {
-      'built-from-source': branch === true || (typeof commit === 'string' && commit !== ''),
+      'built-from-source': branch === true || (typeof commit === 'string' && commit.trim() !== ''),
       'no-external-mount': mount !== 'external_rclone',
     };
     const isDropped = droppedWhen !== undefined && drops[droppedWhen];
@@ -196,7 +205,7 @@ function add<Key, Value>(map: Map<Key, Value[]>, key: Key, value: Value): void {
 function reduce(block: Values, reads: readonly string[]): Values {
   const known = reads.filter(key => block[key] !== undefined);
   return Object.fromEntries(
-    known.map(key => [key, WAITS.includes(key) ? withoutCredentials(block[key]) : withoutSecrets(block[key])]),
+    known.map(key => [key, WAITS.includes(key) ? withoutCredentials(block[key], key) : withoutSecrets(block[key])]),
   );
 }
 
@@ -208,25 +217,24 @@ function withoutSecrets(value: unknown): unknown {
 }
 
 /** Only what names a service, and addresses without what stands before the host or after the path. */
-function withoutCredentials(wait: unknown): unknown {
-  if (Array.isArray(wait)) return wait.map(withoutCredentials);
-  if (typeof wait === 'string') return bareAddress(wait);
+function withoutCredentials(wait: unknown, member: string): unknown {
+  if (Array.isArray(wait)) return wait.map(entry => withoutCredentials(entry, member));
+  if (typeof wait === 'string') return ADDRESS.test(wait) || ADDRESSES.has(member) ? bareAddress(wait) : wait;
   if (typeof wait !== 'object' || wait === null) return wait;
-  return Object.fromEntries(
-    Object.entries(wait)
-      .filter(([key]) => WAIT_MEMBERS.has(key))
-      .map(([key, value]) => [key, typeof value === 'string' ? bareAddress(value) : value]),
-  );
+  const known = Object.entries(wait).filter(([key]) => WAIT_MEMBERS.has(key));
+  return Object.fromEntries(known.map(([key, value]) => [key, withoutCredentials(value, key)]));
 }
 
+/** Also of what is no valid address: whoever reads one leniently finds the same parts in it. */
 function bareAddress(text: string): string {
-  if (!/[@?]/.test(text)) return text;
-  if (!/^[a-z]+:\/\//i.test(text) || !URL.canParse(text)) return text;
-  const url = new URL(text);
-  url.username = '';
-  url.password = '';
-  url.search = '';
-  return url.href;
+  const [place = ''] = text
+    .trim()
+    .replaceAll(/[\t\r\n]/g, '')
+    .split(/[?#]/);
+  const [scheme = ''] = /^(?:[a-z][a-z0-9+.-]*:)?[/\\]*/i.exec(place) ?? [];
+  const rest = place.slice(scheme.length);
+  const [authority = ''] = rest.split(/[/\\]/);
+  return scheme + authority.slice(authority.lastIndexOf('@') + 1) + rest.slice(authority.length);
 }
 
 function portsOf(block: Values): number[] {

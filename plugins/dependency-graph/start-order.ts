@@ -34,5 +34,5 @@ export function createStartOrder({ snapshot, outgoing }: Structure, counts: (sig
   const gone = new Set(dropped);
   const needs = new Map(enabled.map(name => [name, new Set<string>()]));
   for (const relation of relations) if (!gone.has(relation)) needs.get(relation.after)?.add(relation.before);
-  return { needs, cycles };
+  return { needs, cycles: cycles.map(cycle => cycle.map(relation => relation.before)) };
 }

@@ -21,6 +21,8 @@ export interface Structure {
   readonly incoming: ReadonlyMap<string, readonly Edge[]>;
   /** By dependent, in the order in which sources gave them. */
   readonly needs: ReadonlyMap<string, readonly SignalNeed[]>;
+  /** By dependent: signals that hold for it, whether what it needs is there or not. */
+  readonly holding: ReadonlyMap<string, ReadonlySet<string>>;
   /** By the process that is needed. */
   readonly neededBy: ReadonlyMap<string, readonly SignalNeed[]>;
 }
@@ -43,10 +45,12 @@ export function createStructure(snapshot: GraphSnapshot, found: Found): Structur
   };
   const annotations: SignalNeed[] = [];
   const needs = new Map<string, SignalNeed[]>();
+  const holding = new Map<string, Set<string>>();
   for (const [{ signal }, { relations = [], needs: wanted = [] }] of found) {
     for (const { dependency, dependent } of relations) relate(dependency, dependent, signal);
     for (const need of wanted) {
       const own = { ...need, signal };
+      holding.set(need.dependent, (holding.get(need.dependent) ?? new Set()).add(signal));
       if (need.onlyAnnotates === true) annotations.push(own);
       else {
         push(needs, need.dependent, own);
@@ -63,7 +67,7 @@ export function createStructure(snapshot: GraphSnapshot, found: Found): Structur
     for (const name of linked) relate(name, annotation.dependent, annotation.signal, true);
     push(needs, annotation.dependent, { ...annotation, members: linked });
   }
-  return { snapshot, ...edgesOf(pairs), needs, neededBy: reversed(needs) };
+  return { snapshot, ...edgesOf(pairs), needs, holding, neededBy: reversed(needs) };
 }
 
 export function strengthOf(signals: readonly string[], strengths: ReadonlyMap<string, Strength>): Strength {

@@ -61,6 +61,8 @@ export class Supervisor implements ProcessSupervisor {
   readonly #startup: Startup;
   readonly #supervision: Supervision;
   readonly #startedAt = Date.now() / 1_000;
+  /** Those whose start of this boot gets on: neither done nor waiting for long. */
+  readonly #progressing = new Set<SupervisedProcess>();
   /** Why a process must not be started by this boot. */
   readonly #refusals = new Map<string, unknown>();
   #revision = 0;
@@ -295,7 +297,8 @@ export class Supervisor implements ProcessSupervisor {
 
   /**
    * Independent processes start side by side, each as soon as what it needs is ready. One that fails does not hold its
-   * dependents up, nor does one that waits for long: what it waits for may come after it. Such a start goes on by itself.
+   * dependents up. Nor does one that waits for long, once nothing else gets on: what it waits for may come after it. Such
+   * a start goes on by itself.
    */
   async #startInOrder(enabled: readonly SupervisedProcess[]): Promise<void> {
     const { needs, cycles } = await this.#order(enabled.map(({ block }) => block));
@@ -317,6 +320,7 @@ export class Supervisor implements ProcessSupervisor {
         );
         await this.#untilStalled(process, this.#startOne(process));
         if (isNeeded) await this.#untilReady(process);
+        this.#progressing.delete(process);
         this.#startup.end(processName);
       });
       started.set(processName, run);
@@ -327,6 +331,7 @@ export class Supervisor implements ProcessSupervisor {
 
   async #untilStalled(process: SupervisedProcess, start: Promise<void>): Promise<void> {
     let settled = false;
+    this.#progressing.add(process);
     const settling = start.then(() => {
       settled = true;
     });
@@ -334,7 +339,10 @@ export class Supervisor implements ProcessSupervisor {
     while (!settled && !this.#ended) {
       const now = performance.now();
       waitingSinceMs = process.snapshot().waitingFor.length > 0 ? (waitingSinceMs ?? now) : undefined;
-      if (waitingSinceMs !== undefined && now - waitingSinceMs >= STALLED_MS) return;
+      const isStalled = waitingSinceMs !== undefined && now - waitingSinceMs >= STALLED_MS;
+      if (isStalled) this.#progressing.delete(process);
+      else this.#progressing.add(process);
+      if (isStalled && this.#progressing.size === 0) return;
       await Promise.race([settling, delay(STALL_POLL_MS, undefined, { ref: false })]);
     }
   }

@@ -44,7 +44,7 @@ export class Catalogue implements ServiceTemplates {
       .flatMap(value => (typeof value === 'string' ? value.split(',') : []))
       .map(name => name.trim().toLowerCase())
       .filter(name => name !== '');
-    return [...new Set(names.map(name => this.get(name)?.key ?? name))];
+    return [...new Set(names.map(name => this.find(name)?.key ?? name))];
   }
 
   block(template: ServiceTemplate, instance = template.instance): Record<string, unknown> {

@@ -1,5 +1,6 @@
 // A service needs another as long as a condition holds: a switch of its own, or that the other is in use at all.
 import { definePlugin } from '#core';
+import type {} from '../config-files/contract.ts';
 import type {} from '../dependency-graph/contract.ts';
 import type {} from '../process/contract.ts';
 import type {} from '../service-templates/contract.ts';
@@ -12,9 +13,15 @@ export default definePlugin({
 
   setup(host) {
     const files = new PostgresFiles(host);
-    // A service takes its file up when it starts.
-    host.tap('process.started', async ({ processName }) => {
-      if (await files.changed(processName)) host.find('dependency.graph')?.forget();
+    const look = async ({ processName }: { readonly processName: string }): Promise<void> => {
+      if (files.asks(processName) && (await files.look())) host.find('dependency.graph')?.forget();
+    };
+    host.tap('config.file-changed', look);
+    // A service completes its file when it starts.
+    host.tap('process.started', look);
+    // Nobody waits for it but the next question.
+    host.tap('config.changed', () => {
+      files.look().catch((error: unknown) => host.log.warn('the files of services cannot be looked at', error));
     });
     host.contribute('dependency.signal', 'conditional_startup_map', {
       signal: 'conditional_startup_map',
@@ -24,14 +31,10 @@ export default definePlugin({
       async find(snapshot) {
         const templates = host.find('service.templates');
         const conditions = (key: string) => templates?.get(key)?.relations?.conditional ?? [];
-        const usesDatabase = await files.users(snapshot.entries.filter(({ key }) => asksFile(conditions(key))));
+        const usesDatabase = await files.users(snapshot.entries);
         const needs = snapshot.entries.flatMap(entry => needsOf(entry, conditions(entry.key), snapshot, usesDatabase));
         return { needs };
       },
     });
   },
 });
-
-function asksFile(conditions: readonly { readonly when: string }[]): boolean {
-  return conditions.some(({ when }) => when === 'postgres-enabled-or-in-file');
-}

@@ -31,7 +31,8 @@ export default definePlugin({
 function providersOf(mount: GraphEntry, all: readonly GraphEntry[]): readonly GraphEntry[] {
   const { zurg_config_file: file, key_type: kind } = mount.config;
   const byFile = all.filter(zurg => typeof file === 'string' && file !== '' && zurg.config.config_file === file);
-  if (byFile.length > 0) return byFile;
+  // Instances that all keep the default name no particular one.
+  if (byFile.length === 1) return byFile;
   const byCore = all.filter(zurg => zurg.coreRefs.some(core => mount.coreRefs.includes(core)));
   if (byCore.length > 0) return byCore;
   const byKind = all.filter(zurg => kind !== undefined && norm(zurg.config.key_type) === norm(kind));

@@ -31,7 +31,7 @@ export function testSignalSource(load: () => Promise<SignalSource>, cases: reado
     t.ok(cases.some(({ finds }) => finds.length > 0));
 
     for (const { name, config, finds } of cases) {
-      const snapshot = createSnapshot('1', findBlocks(config), await templatesOf());
+      const snapshot = createSnapshot({ revision: '1', blocks: findBlocks(config), templates: await templatesOf() });
       const before = JSON.stringify(snapshot.entries);
       const { relations = [], needs = [] } = await source.find(snapshot);
       const found = [
@@ -48,7 +48,7 @@ export function testSignalSource(load: () => Promise<SignalSource>, cases: reado
       t.same(await source.find(snapshot), { ...(await source.find(snapshot)) }, `${name}: the same each time`);
       t.equal(JSON.stringify(snapshot.entries), before, `${name}: what it reads is not changed`);
     }
-    const nothing = createSnapshot('1', [], await templatesOf());
+    const nothing = createSnapshot({ revision: '1', blocks: [], templates: await templatesOf() });
     const { relations = [], needs = [] } = await source.find(nothing);
     t.same([relations, needs], [[], []], 'nothing in an empty configuration');
   });

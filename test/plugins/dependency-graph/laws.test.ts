@@ -99,7 +99,7 @@ t.test('for every process of any configuration', { skip, timeout: 240_000 }, asy
   const signals = sources.map(source => ({ source, plugin: null, strength: source.strength }));
 
   const build = async (config: Record<string, unknown>) => {
-    const snapshot: GraphSnapshot = createSnapshot('1', findBlocks(config), templates);
+    const snapshot: GraphSnapshot = createSnapshot({ revision: '1', blocks: findBlocks(config), templates });
     const found = await Promise.all(sources.map(async source => [source, await source.find(snapshot)] as const));
     return createStructure(snapshot, found);
   };

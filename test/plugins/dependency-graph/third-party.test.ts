@@ -105,13 +105,17 @@ t.test('one that fails is told, and the rest stands', { skip }, async t => {
       "() => ({ relations: [{ dependency: 'Server', dependent: 'Nobody' }, { dependency: 'Client', dependent: 'Client' }] })",
     ),
     babbler: faulty('babbler', 'babbler_signal', '() => 42'),
+    mumbler: faulty('mumbler', 'mumbler_signal', "() => ({ needs: [{ dependent: 'Client', key: 'server' }] })"),
+    painter: faulty('painter', 'painter_signal', 'snapshot => { snapshot.entries = []; return {} }'),
     imposter: faulty('imposter', 'wait_for_everything', '() => ({})'),
     portwait: PORTWAIT,
   });
   const answer = await of('Client');
   t.equal(answer.partial, true);
   t.match(answer.signal_errors, [
-    { signal: 'babbler_signal', error: 'it gave no findings' },
+    { signal: 'babbler_signal', error: /its findings are not valid/ },
+    { signal: 'mumbler_signal', error: /its findings are not valid.*members/s },
+    { signal: 'painter_signal', error: /read only/ },
     { signal: 'sleeper_signal', error: 'it took too long' },
     { signal: 'thrower_signal', error: 'no luck' },
   ]);
@@ -122,4 +126,10 @@ t.test('one that fails is told, and the rest stands', { skip }, async t => {
   await of('Client');
   const paused = await of('Client');
   t.match(JSON.stringify(paused.signal_errors), 'it failed again and again and is paused');
+});
+
+t.test('a list of relations is enough', { skip }, async t => {
+  const lister = faulty('lister', 'lister_signal', "() => [{ dependency: 'Server', dependent: 'Client' }]");
+  const { of } = await open(t, { lister });
+  t.same(edgesOf(await of('Client')), ['Server -> Client: lister_signal']);
 });

@@ -342,16 +342,12 @@ rclone One
   mode: core
   order: zurg, rclone
   needs Zurg One (conditional_startup_map, rclone_provider_zurg)
-  needs Zurg Three (conditional_startup_map, rclone_provider_zurg)
-  needs Zurg Two (conditional_startup_map, rclone_provider_zurg)
   needed by Riven Backend (core_service_fields, core_service_map)
 
 rclone Two
   mode: core
   order: zurg, rclone
   needs Decypharr (core_service_fields)
-  needs Zurg One (conditional_startup_map, rclone_provider_zurg)
-  needs Zurg Three (conditional_startup_map, rclone_provider_zurg)
   needs Zurg Two (conditional_startup_map, rclone_provider_zurg)
   needed by CLI Debrid (core_service_fields, core_service_map)
 
@@ -550,23 +546,19 @@ Zurg One
   needed by Riven Backend (core_service_fields, core_service_map)
   needed by rclone One (conditional_startup_map, rclone_provider_zurg)
   needed by rclone Three (conditional_startup_map, rclone_provider_zurg)
-  needed by rclone Two (conditional_startup_map, rclone_provider_zurg)
 
 Zurg Two
   mode: dependency
   order: zurg, rclone, cli_debrid
   needs Decypharr (core_service_fields)
   needed by CLI Debrid (core_service_fields, core_service_map)
-  needed by rclone One (conditional_startup_map, rclone_provider_zurg)
   needed by rclone Three (conditional_startup_map, rclone_provider_zurg)
   needed by rclone Two (conditional_startup_map, rclone_provider_zurg)
 
 Zurg Three
   mode: dependency
   order: zurg, rclone
-  needed by rclone One (conditional_startup_map, rclone_provider_zurg)
   needed by rclone Three (conditional_startup_map, rclone_provider_zurg)
-  needed by rclone Two (conditional_startup_map, rclone_provider_zurg)
 
 DUMB API
   mode: dependency
