@@ -196,7 +196,7 @@ class LogWriter {
   captured(lines: readonly LogLine[]): void {
     const threshold = this.#options.settings().logLevel;
     for (const { at, level, text, processName } of lines) {
-      if (passes(level, threshold)) this.#add(level, `${processName} subprocess: ${text}`, at);
+      if (passes(level, threshold)) this.#add(level, `${processName} subprocess: ${text}`, at, false);
     }
   }
 
@@ -242,13 +242,14 @@ class LogWriter {
     await this.#file?.close();
   }
 
-  #add(level: LogLevel, text: string, at: number): void {
+  /** `mayDrop` false: whoever gives it waits until it is written before it gives more. */
+  #add(level: LogLevel, text: string, at: number, mayDrop = true): void {
     if (this.#options.stdout) {
       const { color } = this.#options.settings();
       process.stdout.write(`${formatLine(at, level, color ? `${COLORS[level]}${text}\x1b[0m` : text)}\n`);
     }
     if (this.#closed) return;
-    if (this.#pending.length + this.#unwrittenLines >= MAX_PENDING_LINES) {
+    if (mayDrop && this.#pending.length + this.#unwrittenLines >= MAX_PENDING_LINES) {
       this.#dropped += 1;
       return;
     }

@@ -16,7 +16,7 @@ export interface RotatingFileOptions {
   /** Asked before each append, so that a changed setting acts at once. */
   readonly rotation: () => Rotation;
   readonly owner?: { readonly uid: number; readonly gid: number } | null;
-  /** One warning per minute while lines are dropped. */
+  /** One warning per minute while lines are dropped or the file cannot be rotated. */
   readonly warn: (message: string, error?: unknown) => void;
   /** true: the file's own name holds the day, so midnight is not its concern. Default false. */
   readonly datedName?: boolean;
@@ -62,7 +62,7 @@ export class RotatingFile {
       await this.#reopenIfMoved();
       const full = this.#bytes > 0 && this.#bytes + bytes > this.#options.rotation().maxBytes;
       const overMidnight = !this.#options.datedName && this.#bytes > 0 && this.#day !== formatDay(Date.now());
-      if (full || overMidnight) await this.#rotate();
+      if (full || overMidnight) await this.#rotate().catch((error: unknown) => this.#stay(error));
       return true;
     } catch (error) {
       await this.#lose(bytes, error);
@@ -80,10 +80,28 @@ export class RotatingFile {
         written += bytesWritten;
       }
     } catch (error) {
+      written = await this.#cutFragment(data, written);
       await this.#lose(data.length - written, error);
     } finally {
       this.#bytes += written;
     }
+  }
+
+  /** The next line must not stand behind a part of another. Returns how much stays. */
+  async #cutFragment(data: Buffer, written: number): Promise<number> {
+    const whole = written === 0 ? 0 : data.lastIndexOf(0x0a, written - 1) + 1;
+    if (whole === written) return written;
+    return (await this.#handle?.truncate(this.#bytes + whole).then(
+      () => whole,
+      () => written,
+    )) as number;
+  }
+
+  /** A log that cannot be renamed, as one that is mounted by itself, grows: that is better than none. */
+  async #stay(error: unknown): Promise<void> {
+    this.#day = formatDay(Date.now());
+    this.#complain(`${this.#options.file} cannot be rotated and grows`, error);
+    await this.#reopenIfMoved();
   }
 
   /** Cuts the file back to `bytes`: what an interrupted writer appended after its last record. */
@@ -159,13 +177,14 @@ export class RotatingFile {
   async #lose(bytes: number, error: unknown): Promise<void> {
     this.#droppedBytes += bytes;
     await this.close().catch(() => undefined);
+    this.#complain(`${this.#options.file} cannot be written; ${this.#droppedBytes} bytes of log were dropped`, error);
+  }
+
+  #complain(message: string, error: unknown): void {
     const now = performance.now();
     if (now - this.#warnedMs < WARN_EVERY_MS) return;
     this.#warnedMs = now;
-    this.#options.warn(
-      `${this.#options.file} cannot be written; ${this.#droppedBytes} bytes of log were dropped`,
-      error,
-    );
+    this.#options.warn(message, error);
   }
 }
 

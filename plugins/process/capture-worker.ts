@@ -54,6 +54,7 @@ async function run(call: CaptureCall): Promise<string | null> {
       return session?.bestErrorLine() ?? null;
     }
     case 'remove-others':
+      await Promise.allSettled(sessions.values());
       await capture.removeOthers();
       return null;
     case 'close':

@@ -162,9 +162,9 @@ export class CaptureSession {
     return new CaptureSession(spoolFile, target, options, owner, { spool, positions, last });
   }
 
-  /** Whether the spool grew. Synchronous: the answer is in memory, and a poll that is nearly free may be frequent. */
+  /** Whether the spool changed. Synchronous: the answer is in memory, and a poll that is nearly free may be frequent. */
   hasMore(): boolean {
-    return fstatSync(this.#spool.fd).size > this.#consumed;
+    return fstatSync(this.#spool.fd).size !== this.#consumed;
   }
 
   /** The line that tells best why the process ended: the last with an error word, else the last. */
@@ -241,6 +241,7 @@ export class CaptureSession {
   async #consume(final: boolean): Promise<void> {
     for (;;) {
       const { size } = await this.#spool.stat();
+      if (size < this.#consumed) this.#beginAgain();
       if (size - this.#consumed > MAX_BACKLOG_BYTES) await this.#skipTo(size - MAX_BACKLOG_BYTES / 2);
       if (size <= this.#consumed) return;
       const { buffer, bytesRead } = await this.#spool.read(
@@ -255,6 +256,13 @@ export class CaptureSession {
       await this.#write(toLines(buffer.subarray(0, complete)), this.#consumed + complete);
       if (last) return;
     }
+  }
+
+  /** A program that opens /dev/stdout anew without appending empties the file behind it. */
+  #beginAgain(): void {
+    this.#consumed = 0;
+    this.#released = 0;
+    this.#options.log.warn(`${this.#target.processName} emptied its own output; what was not read yet is lost`);
   }
 
   /**

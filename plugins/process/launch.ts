@@ -1,6 +1,6 @@
 // Starts one program in a session of its own, its output on the spool's descriptor. What can be known before is said before.
 import { type ChildProcess, spawn } from 'node:child_process';
-import { closeSync, openSync } from 'node:fs';
+import { closeSync, fchownSync, openSync } from 'node:fs';
 import { access, constants, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { Problem } from '#core';
@@ -61,6 +61,8 @@ export async function launch(plan: LaunchPlan, spoolFile: string): Promise<Launc
   const output = openSync(spoolFile, 'a', 0o600);
   const umask = process.umask(0o022);
   try {
+    // Programs may open /dev/stdout and /dev/stderr by name.
+    if (plan.user !== null) fchownSync(output, plan.user.uid, plan.user.gid);
     const child = spawn(program, args, {
       cwd: plan.cwd,
       env: plan.env,

@@ -28,7 +28,8 @@ export class PositionFile {
     const { buffer, bytesRead } = await handle.read(Buffer.alloc(RECORD_BYTES), 0, RECORD_BYTES, 0);
     const numbers = buffer.toString('latin1', 0, bytesRead).trim().split(' ').map(Number);
     const [consumedBytes, logInode, logBytes] = numbers;
-    const valid = numbers.length === 3 && numbers.every(Number.isSafeInteger);
+    // Inodes of some file systems use all 64 bits: they are rounded here as they are when they are looked at.
+    const valid = numbers.length === 3 && numbers.every(Number.isInteger);
     const last = valid ? ({ consumedBytes, logInode, logBytes } as Position) : START;
     return { positions: new PositionFile(handle), last };
   }

@@ -62,6 +62,12 @@ export function processesOf(pgid: number, runId: string, maxAgeMs = 0): ProcessS
   return livingProcesses(maxAgeMs).filter(stat => stat.pgid === pgid || runOf(stat) === runId);
 }
 
+/** The oldest group leader of a run: what was launched, not what it launched. */
+export function leaderOf(runId: string): ProcessStat | undefined {
+  const leaders = livingProcesses().filter(stat => stat.pid === stat.pgid && runOf(stat) === runId);
+  return leaders.sort((a, b) => a.startTime - b.startTime)[0];
+}
+
 /** Runs by process. Without it each look at one service would read the environment of every process of the machine. */
 const runs = new Map<number, { readonly startTime: number; readonly runId: string | null }>();
 

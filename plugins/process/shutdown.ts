@@ -1,10 +1,13 @@
 // The ordered stop of everything: tier after tier within a budget that always ends, saying each second who still lives.
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from '#core';
 import type { SupervisedProcess } from './supervised-process.ts';
 
 const REPORT_EVERY_MS = 1_000;
 /** Kept for the last tier, the databases: earlier tiers are cut short before it is touched. */
 const RESERVED_MS = 45_000;
+/** Longer than a kill is given. */
+const AFTER_HURRY_MS = 6_000;
 
 export interface ShutdownOptions {
   /** Groups in the order of their stop; inside one everything stops at the same time. */
@@ -38,11 +41,27 @@ export async function shutDown({ tiers, budgetMs, log }: ShutdownOptions): Promi
   }
 }
 
+/** A stop ends with its processes; what hangs after it, such as a log on a dead mount, must not hold the others up. */
+async function inTime(stop: Promise<unknown>, limitMs: number, { block }: SupervisedProcess): Promise<void> {
+  const timer = new AbortController();
+  const late = delay(limitMs, undefined, { signal: timer.signal }).then(() => {
+    throw new Error(`the stop of ${block.processName} does not end`);
+  });
+  try {
+    await Promise.race([stop, late]);
+  } finally {
+    timer.abort();
+    late.catch(() => undefined);
+  }
+}
+
 async function stopTier(tier: readonly SupervisedProcess[], limitMs: number, log: Logger): Promise<boolean> {
   const hurry = new AbortController();
   const timer = setTimeout(() => hurry.abort(), limitMs);
   try {
-    const results = await Promise.allSettled(tier.map(process => process.stop({ hurry: hurry.signal })));
+    const results = await Promise.allSettled(
+      tier.map(process => inTime(process.stop({ hurry: hurry.signal }), limitMs + AFTER_HURRY_MS, process)),
+    );
     for (const result of results)
       if (result.status === 'rejected') log.error('a process outlived the shutdown', result.reason);
     return !hurry.signal.aborted && results.every(result => result.status === 'fulfilled');

@@ -5,7 +5,7 @@ import { z } from 'zod';
 import type { Logger } from '#core';
 
 const recordSchema = z.object({
-  pid: z.number().int(),
+  pid: z.number().int().describe('0 while the launch is under way'),
   pgid: z.number().int(),
   start_time: z.number().describe('clock ticks after boot'),
   boot_id: z.string(),
@@ -53,11 +53,13 @@ export class StateFile {
     this.#save();
   }
 
-  delete(processName: string): void {
+  /** `runId`: only the record of this run; a name may have been given to another process meanwhile. */
+  delete(processName: string, runId = this.#records.get(processName)?.run_id): void {
+    if (this.#records.get(processName)?.run_id !== runId) return;
     if (this.#records.delete(processName)) this.#save();
   }
 
-  /** Synchronous: between a launch and its record there is no moment in which a kill could make a process unknown. */
+  /** Synchronous: nothing else happens between a launch and its record. */
   #save(): void {
     const text = JSON.stringify({ version: 1, processes: Object.fromEntries(this.#records) }, null, 2);
     try {

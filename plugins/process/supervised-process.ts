@@ -1,5 +1,6 @@
 // One managed process: its states, its operations one at a time, its launches and exits. `#move` alone changes the status.
 import { createHash, randomUUID } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Host, type NamedBlock, Problem, parseLevel } from '#core';
 import type { CaptureTarget } from './capture.ts';
@@ -19,13 +20,15 @@ import type { ExitWatch } from './exit-watch.ts';
 import { checkLaunchable, launch } from './launch.ts';
 import { createLaunchPlan } from './launch-plan.ts';
 import { describeMove, resolvePorts } from './ports.ts';
-import { identify, isAlive, type ProcessIdentity, RUN_VARIABLE } from './proc-table.ts';
+import { bootId, identify, isAlive, leaderOf, type ProcessIdentity, RUN_VARIABLE } from './proc-table.ts';
 import type { ProcessRecord, StateFile } from './state-file.ts';
 import { killProcesses, type StopTarget, stopProcesses, survivors } from './stop.ts';
 import { waitForDependencies } from './waits.ts';
 
 const OBSERVATION_MS = 2_000;
 const DEFAULT_GRACE_MS = 30_000;
+/** In the record of a launch that is under way. */
+const UNKNOWN_PID = 0;
 const CANCELLED = Symbol('start cancelled');
 
 /** What every supervised process shares. */
@@ -69,6 +72,10 @@ export class SupervisedProcess {
   #lastFailureReason: string | null = null;
   #lastExit: ExitRecord | null = null;
   #stoppedByUser = false;
+  /** How many stops were asked for: a start that came before the last of them does not go on. */
+  #stops = 0;
+  /** What could not be ended. */
+  #leftover: StopTarget | undefined;
 
   constructor(block: NamedBlock, supervision: Supervision) {
     this.#block = block;
@@ -104,9 +111,17 @@ export class SupervisedProcess {
     await this.#running?.output.retarget(this.#captureTarget());
   }
 
+  /** Throws a Problem 409 when a stop is asked for before it has begun. */
   async start(trigger: StartTrigger): Promise<StartOutcome> {
+    const stops = this.#stops;
     await this.#stopping?.catch(() => undefined);
+    if (stops !== this.#stops) throw new Problem(409, `Start of ${this.#block.processName} was cancelled`);
     if (this.#status === 'running') return { status: 'already-running', waitingFor: [] };
+    if (this.#status === 'unknown')
+      throw new Problem(
+        409,
+        `${this.#block.processName} is being taken over from an earlier run; try again in a moment`,
+      );
     if (this.#starting === undefined) {
       const abort = new AbortController();
       const outcome = this.#runStart(trigger, abort.signal).finally(() => {
@@ -125,6 +140,7 @@ export class SupervisedProcess {
     byUser?: boolean;
     hurry?: AbortSignal;
   } = {}): Promise<'stopped' | 'not-running' | 'already-stopping'> {
+    this.#stops += 1;
     if (byUser) this.#stoppedByUser = true;
     if (this.#stopping !== undefined) {
       await this.#stopping;
@@ -157,8 +173,9 @@ export class SupervisedProcess {
   }
 
   /** Goes on with a process that an earlier host launched. */
-  async adopt(record: Omit<ProcessRecord, 'spool' | 'block_digest'> & Partial<ProcessRecord>): Promise<boolean> {
+  async adopt(found: Omit<ProcessRecord, 'spool' | 'block_digest'> & Partial<ProcessRecord>): Promise<boolean> {
     const { processName } = this.#block;
+    const record = { ...found, ...launchedAs(found) };
     const leader: ProcessIdentity = { pid: record.pid, startTime: record.start_time, bootId: record.boot_id };
     if (!isAlive(leader)) return false;
     const target = { processName, leader, pgid: record.pgid, runId: record.run_id };
@@ -179,6 +196,14 @@ export class SupervisedProcess {
     return true;
   }
 
+  /** The leader of an earlier host's launch is gone: what it left goes too, and what it wrote is read to the end. */
+  async clearAway({ pid, start_time: startTime, boot_id: bootId, run_id: runId, spool }: ProcessRecord): Promise<void> {
+    // By the run alone: the number of the group may be another's by now.
+    const target = { processName: this.#block.processName, leader: { pid, startTime, bootId }, pgid: -1, runId };
+    if (runId !== '') await this.#end(target);
+    if (existsSync(spool)) await (await this.#with.capture.resume(this.#captureTarget(), spool)).finish();
+  }
+
   /** A verified process may follow; until then nobody can tell. */
   markUnknown(): void {
     this.#move('unknown');
@@ -189,12 +214,24 @@ export class SupervisedProcess {
   }
 
   async #runRestart(trigger: StartTrigger): Promise<void> {
-    await this.stop();
+    const stopped = this.stop();
+    const stops = this.#stops;
+    await stopped;
+    if (stops !== this.#stops) throw new Problem(409, `Restart of ${this.#block.processName} was cancelled`);
     await this.start(trigger);
   }
 
   async #runStart(trigger: StartTrigger, signal: AbortSignal): Promise<StartOutcome> {
     const { processName } = this.#block;
+    const left = this.#leftover === undefined ? [] : survivors(this.#leftover);
+    if (left.length > 0) {
+      const pids = left.map(({ pid }) => pid).join(', ');
+      throw new Problem(
+        409,
+        `${processName} is not started beside what could not be ended of it (${pids}); end that first`,
+      );
+    }
+    this.#leftover = undefined;
     if (trigger === 'request' || trigger === 'restart') this.#stoppedByUser = false;
     this.#lastFailureReason = null;
     this.#lastExit = null;
@@ -236,9 +273,7 @@ export class SupervisedProcess {
     const { processName } = this.#block;
     const running = this.#running;
     if (running !== undefined) {
-      await stopProcesses(running.target, 'SIGTERM', this.#graceMs()).catch((late: unknown) =>
-        this.#with.host.log.error(`${processName} could not be cleared away after its failed start`, late),
-      );
+      await this.#end(running.target);
       await running.ended;
     }
     const problem = signal.aborted
@@ -272,21 +307,24 @@ export class SupervisedProcess {
     const { processName } = this.#block;
     const runId = randomUUID();
     const output = await this.#with.capture.open(this.#captureTarget());
+    const startedAt = Date.now() / 1_000;
+    const blockDigest = digestOf(this.#block.block);
+    const record = (pid: number, startTime: number) => ({
+      pid,
+      pgid: pid,
+      start_time: startTime,
+      boot_id: bootId,
+      started_at: startedAt,
+      run_id: runId,
+      spool: output.spoolFile,
+      block_digest: blockDigest,
+    });
+    // A host that is killed between the launch and its record is told by this which process it was.
+    this.#with.state.set(processName, record(UNKNOWN_PID, 0));
     try {
       const { pid, exited } = await launch({ ...plan, env: { ...plan.env, [RUN_VARIABLE]: runId } }, output.spoolFile);
-      const startedAt = Date.now() / 1_000;
       const leader = identify(pid) ?? { pid, startTime: 0, bootId: '' };
-      const blockDigest = digestOf(this.#block.block);
-      this.#with.state.set(processName, {
-        pid,
-        pgid: pid,
-        start_time: leader.startTime,
-        boot_id: leader.bootId,
-        started_at: startedAt,
-        run_id: runId,
-        spool: output.spoolFile,
-        block_digest: blockDigest,
-      });
+      this.#with.state.set(processName, record(pid, leader.startTime));
       this.#running = {
         target: { processName, leader, pgid: pid, runId },
         output,
@@ -297,6 +335,7 @@ export class SupervisedProcess {
         ended: exited.then(exit => this.#exited(exit)),
       };
     } catch (error) {
+      this.#with.state.delete(processName, runId);
       await output.finish();
       throw error;
     }
@@ -332,7 +371,9 @@ export class SupervisedProcess {
       try {
         await stopProcesses(running.target, this.#stopSignal(), this.#graceMs(), hurry);
       } catch (error) {
-        this.#move('running');
+        // The leader may have gone all the same.
+        if (this.#running === undefined) this.#leftover = running.target;
+        this.#move(this.#running === undefined ? 'stopped' : 'running');
         throw error;
       }
       await running.ended;
@@ -347,12 +388,12 @@ export class SupervisedProcess {
     if (running === undefined) return;
     const asked = this.#stopping !== undefined || this.#starting?.abort.signal.aborted === true;
     const { processName } = this.#block;
-    if (!asked && survivors(running.target).length > 0) {
-      await stopProcesses(running.target, this.#stopSignal(), this.#graceMs()).catch((error: unknown) =>
-        this.#with.host.log.error(`what ${processName} left behind could not be ended`, error),
+    if (!asked && survivors(running.target).length > 0) await this.#end(running.target);
+    await running.output
+      .finish()
+      .catch((error: unknown) =>
+        this.#with.host.log.error(`the last output of ${processName} cannot be read or cleared away`, error),
       );
-    }
-    await running.output.finish();
     const exit: ExitRecord = {
       code,
       signal,
@@ -362,13 +403,23 @@ export class SupervisedProcess {
     };
     this.#running = undefined;
     this.#lastExit = exit;
-    this.#with.state.delete(processName);
+    this.#with.state.delete(processName, running.target.runId);
     const wasRunning = this.#status === 'running';
     if (wasRunning) this.#move('stopped');
     this.#with.onExited(this.snapshot(), exit);
     if (!wasRunning) return;
     this.#with.host.log.warn(`${processName} stopped unexpectedly: ${exit.reason}`);
     this.#with.onEvent('service.stopped.unexpectedly', processName, exit.reason);
+  }
+
+  /** Never throws: what cannot be ended is told, and nothing is started beside it. */
+  async #end(target: StopTarget): Promise<void> {
+    try {
+      await stopProcesses(target, this.#stopSignal(), this.#graceMs());
+    } catch (error) {
+      this.#leftover = target;
+      this.#with.host.log.error(`what ${target.processName} left behind could not be ended`, error);
+    }
   }
 
   #move(status: ProcessStatus): void {
@@ -414,6 +465,12 @@ export class SupervisedProcess {
     const { stop_grace_seconds: seconds } = this.#block.block;
     return typeof seconds === 'number' ? seconds * 1_000 : (this.#stopPolicy()?.graceMs ?? DEFAULT_GRACE_MS);
   }
+}
+
+/** The process of a launch whose host was killed before it could record which one it was. */
+function launchedAs({ pid, boot_id: boot, run_id: runId }: Pick<ProcessRecord, 'pid' | 'boot_id' | 'run_id'>) {
+  const leader = pid === UNKNOWN_PID && boot === bootId ? leaderOf(runId) : undefined;
+  return leader === undefined ? {} : { pid: leader.pid, pgid: leader.pid, start_time: leader.startTime };
 }
 
 function asProblem(error: unknown): Problem {

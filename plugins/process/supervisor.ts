@@ -3,6 +3,8 @@ import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Host, type NamedBlock, Problem } from '#core';
 import type { ServiceTemplate } from '../service-templates/contract.ts';
+import { Adoption } from './adoption.ts';
+import { attempt } from './attempt.ts';
 import { type BootOrder, bootOrder } from './boot-order.ts';
 import { CaptureThread } from './capture-thread.ts';
 import type {
@@ -55,11 +57,11 @@ export class Supervisor implements ProcessSupervisor {
   readonly #dependencies: ReadonlyMap<string, BootDependencies>;
   readonly #stopPolicies: ReadonlyMap<string, StopPolicy>;
   readonly #capture: CaptureThread;
-  readonly #state: StateFile;
   readonly #exits = new ExitWatch();
   readonly #runFiles: RunFiles;
   readonly #startup: Startup;
   readonly #supervision: Supervision;
+  readonly #adoption: Adoption;
   readonly #startedAt = Date.now() / 1_000;
   /** Those whose start of this boot gets on: neither done nor waiting for long. */
   readonly #progressing = new Set<SupervisedProcess>();
@@ -92,14 +94,13 @@ export class Supervisor implements ProcessSupervisor {
       },
       log: host.log,
     });
-    this.#state = new StateFile(directory, host.log);
     this.#runFiles = new RunFiles(host.log);
     this.#startup = new Startup(report => this.#runFiles.startup(report));
     this.#supervision = {
       ...hooks,
       host,
       capture: this.#capture,
-      state: this.#state,
+      state: new StateFile(directory, host.log),
       exits: this.#exits,
       onStatus: snapshot => {
         this.#revision += 1;
@@ -110,6 +111,7 @@ export class Supervisor implements ProcessSupervisor {
       portCompanion: configKey => this.#template(configKey)?.ui?.portOffset,
       stopPolicy: configKey => this.#stopPolicy(configKey),
     };
+    this.#adoption = new Adoption(host, this.#supervision);
     this.#follow();
   }
 
@@ -189,11 +191,10 @@ export class Supervisor implements ProcessSupervisor {
       [...this.#processes.values()].map(({ block }) => block),
       this.#host.log,
     );
-    await this.#capture.close();
     return clean;
   }
 
-  /** Leaves every process running for the next host. */
+  /** Leaves every process that runs to the next host. */
   async handOver(): Promise<void> {
     this.#ended = true;
     this.#release();
@@ -214,8 +215,8 @@ export class Supervisor implements ProcessSupervisor {
       this.#startup.enter('degraded');
       return;
     }
-    await this.#attempt('the ownership of the logs could not be repaired', () => this.#repairOwnership());
-    await this.#attempt('the ports could not be reserved', () => this.#reservePorts());
+    await attempt(this.#host.log, 'the ownership of the logs could not be repaired', () => this.#repairOwnership());
+    await attempt(this.#host.log, 'the ports could not be reserved', () => this.#reservePorts());
     this.#release();
     const enabled = [...this.#processes.values()].filter(({ block }) => isBootable(block));
     this.#startup.expect(enabled.map(({ block }) => block.processName));
@@ -236,18 +237,8 @@ export class Supervisor implements ProcessSupervisor {
   }
 
   async #adopt(): Promise<void> {
-    for (const [name, record] of this.#state.load()) {
-      const process = this.#processes.get(name);
-      process?.markUnknown();
-      const adopted = (await process?.adopt(record)) ?? false;
-      if (adopted) this.#host.log.info(`${name} is still running as pid ${record.pid} and was adopted`);
-      else {
-        process?.markStopped();
-        this.#state.delete(name);
-      }
-    }
+    await this.#adoption.run(this.#processes);
     for (const process of this.#processes.values()) await this.#adoptDatabaseServer(process);
-    await this.#attempt('leftover output could not be removed', () => this.#capture.removeOthers());
   }
 
   async #adoptDatabaseServer(process: SupervisedProcess): Promise<void> {
@@ -260,15 +251,6 @@ export class Supervisor implements ProcessSupervisor {
     });
     if (server === null || !(await process.adopt(server))) return;
     this.#host.log.info(`${processName} already runs as pid ${server.pid} on ${block.config_dir} and was adopted`);
-  }
-
-  /** A step of the boot that is worth a line in the log when it fails, but holds nothing up. */
-  async #attempt(failure: string, step: () => Promise<void>): Promise<void> {
-    try {
-      await step();
-    } catch (error) {
-      this.#host.log.error(failure, error);
-    }
   }
 
   async #repairOwnership(): Promise<void> {
@@ -384,16 +366,17 @@ export class Supervisor implements ProcessSupervisor {
       for (const [name, process] of this.#processes) {
         if (named.has(name)) continue;
         this.#processes.delete(name);
-        process
-          .stop()
-          .catch((error: unknown) =>
-            this.#host.log.error(`${name} left the configuration but could not be stopped`, error),
-          );
+        void attempt(this.#host.log, `${name} left the configuration but could not be stopped`, () => process.stop());
       }
       for (const [name, block] of named) {
         const process = this.#processes.get(name);
-        if (process === undefined) this.#processes.set(name, new SupervisedProcess(block, this.#supervision));
-        else void process.reconfigure(block);
+        if (process !== undefined) {
+          void attempt(this.#host.log, `the log of ${name} could not be changed`, () => process.reconfigure(block));
+          continue;
+        }
+        const added = new SupervisedProcess(block, this.#supervision);
+        this.#processes.set(name, added);
+        this.#adoption.added(added);
       }
     };
     update();

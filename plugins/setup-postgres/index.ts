@@ -55,7 +55,7 @@ export default definePlugin({
       if (directory !== undefined) plan.argv[0] = path.join(directory, 'postgres');
     });
 
-    host.contribute('process.probe', KEY, { configKey: KEY, check: () => checkServer(server()) });
+    host.contribute('process.probe', KEY, { configKey: KEY, check: ({ block }) => checkServer(block) });
     host.contribute('service.configure', KEY, {
       configKey: KEY,
       async configure(context) {

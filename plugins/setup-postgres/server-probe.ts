@@ -10,18 +10,22 @@ const PROTOCOL_3_0 = 196_608;
 const CANNOT_CONNECT_NOW = '57P03';
 const ANSWER_LIMIT_MS = 2_500;
 const MAX_BYTES = 64 * 1024;
+const WILDCARDS = ['', '0.0.0.0', '::'];
 
-export async function checkServer(server: { host: string; port: number; user: string }): Promise<HealthReport> {
-  const { host, port } = server;
+/** undefined: its block names no port. */
+export async function checkServer(block: Readonly<Record<string, unknown>>): Promise<HealthReport | undefined> {
+  const { port, user = 'postgres' } = block;
+  if (typeof port !== 'number') return undefined;
+  const host = WILDCARDS.includes(String(block.host ?? '')) ? '127.0.0.1' : String(block.host);
   const details = { probe: 'postgresql', host, port };
-  const answer = await ask(server);
+  const answer = await ask(host, port, String(user));
   if (answer === 'accepts') return { status: 'healthy', healthy: true, reason: null, details };
   if (answer === 'starting') return { status: 'starting', healthy: true, reason: 'It takes no clients yet', details };
   return { status: 'unhealthy', healthy: false, reason: `Port ${host}:${port} does not answer as PostgreSQL`, details };
 }
 
 /** Knows no password: being asked for one, or refused for another reason than the server's own state, is an answer. */
-function ask({ host, port, user }: { host: string; port: number; user: string }): Promise<ServerAnswer> {
+function ask(host: string, port: number, user: string): Promise<ServerAnswer> {
   return new Promise(resolve => {
     const socket = connect({ host, port });
     let received = Buffer.alloc(0);

@@ -2,14 +2,14 @@
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import t from 'tap';
 import { bootId, identify, isAlive, readStat } from '../../plugins/process/proc-table.ts';
 import { testDir } from '../support/directory.ts';
 import { startHost } from '../support/host.ts';
-import { kid, lives, notedPid, pidOf, start, status, stop } from '../support/kids.ts';
+import { kid, lives, notedPid, pidOf, restart, start, status, stop } from '../support/kids.ts';
 import { until } from '../support/until.ts';
 
 for (const [rule, habit] of [
@@ -124,4 +124,33 @@ t.test('R6: a grandchild that holds the output does not hold the status up, and 
   process.kill(await pidOf(app, 'Kid'), 'SIGKILL');
   await until(async () => (await status(app, 'Kid')).status === 'stopped');
   t.match(await readFile(logFile, 'utf8'), /up\n.*up\n.*ignored SIGTERM/s, 'the last words of the grandchild too');
+});
+
+t.test('a stop during a restart wins', async t => {
+  const app = await startHost({
+    config: { kid: kid('Stubborn', ['ignore-term'], { stop_grace_seconds: 3 }) },
+  });
+  t.teardown(() => app.stop());
+  await start(app, 'Stubborn');
+  const first = await pidOf(app, 'Stubborn');
+  const restarted = restart(app, 'Stubborn');
+  await until(async () => (await status(app, 'Stubborn')).status === 'stopping', { what: 'the first half' });
+  const stopped = stop(app, 'Stubborn');
+  t.match(await restarted, { status: 409, body: { detail: /cancelled/ } });
+  t.equal((await stopped).status, 200);
+  t.match(await status(app, 'Stubborn'), { status: 'stopped', restart: { disabled: true } });
+  t.notOk(lives(first));
+});
+
+t.test('output that cannot be cleared away does not hide the end of a process', async t => {
+  const app = await startHost({ config: { kid: kid('Kid', ['calm']) } });
+  t.teardown(() => app.stop());
+  await start(app, 'Kid');
+  const state = JSON.parse(await readFile(`${app.configDir}/supervisor/state.json`, 'utf8'));
+  const { pid, spool } = state.processes.Kid;
+  await rm(spool);
+  await mkdir(spool);
+  process.kill(pid, 'SIGKILL');
+  await until(async () => (await status(app, 'Kid')).status === 'stopped', { what: 'the end to be told' });
+  t.equal((await start(app, 'Kid')).status, 200, 'and it can be started again');
 });

@@ -1,12 +1,14 @@
 // R13: the service log is deleted, rotated or made unwritable by others, or the child floods: it never blocks and nothing doubles.
 import { execFile } from 'node:child_process';
-import { chmod, mkdir, mkdtemp, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import fc from 'fast-check';
 import t from 'tap';
+import { RotatingFile } from '../../core/log/rotating-file.ts';
 import { completeBytes, MAX_LINE_BYTES, toLines } from '../../plugins/process/output-lines.ts';
+import { PositionFile } from '../../plugins/process/position.ts';
 import { testDir } from '../support/directory.ts';
 import { startHost } from '../support/host.ts';
 import { kid, start, status } from '../support/kids.ts';
@@ -139,4 +141,92 @@ t.test('levels, terminal codes, secrets and endless lines', async t => {
   );
   t.equal(toLines(Buffer.from('x'.repeat(MAX_LINE_BYTES * 2 + 10))).length, 3);
   t.equal(completeBytes(Buffer.from('x'.repeat(MAX_LINE_BYTES + 10)), false), MAX_LINE_BYTES);
+});
+
+t.test('a program that opens its output anew by name', async t => {
+  const dir = testDir(t, { places: {} });
+  for (const place of ['', 'places']) await chmod(path.join(dir, place), 0o777);
+  const whenAllowed = (name: string) => `while [ ! -e places/${name} ]; do sleep 0.1; done`;
+  const script = `echo the first of all; ${whenAllowed('a')}; echo two > /dev/stderr; ${whenAllowed('b')}; echo three; sleep 600`;
+  const file = path.join(dir, 'log/talker.log');
+  const app = await startHost({
+    config: {
+      dumb: { log_dir: path.join(dir, 'log') },
+      talker: { ...kid('Talker', [], { config_dir: dir, log_file: file }), command: ['sh', '-c', script] },
+    },
+  });
+  t.teardown(() => app.stop());
+  await start(app, 'Talker');
+  const said = (text: string) =>
+    until(async () => (await readFile(file, 'utf8')).includes(text), { what: `the line ${text}` });
+  await said('the first of all');
+  await writeFile(path.join(dir, 'places/a'), '');
+  await said('two');
+  await writeFile(path.join(dir, 'places/b'), '');
+  await said('three');
+  const texts = (await readFile(file, 'utf8')).split('\n').map(line => line.split(' - ').at(-1));
+  t.same(texts, ['the first of all', 'two', 'three', '']);
+  t.match((await app.get('/logs?process_name=DUMB')).body.chunk, 'Talker emptied its own output');
+});
+
+t.test('the own log takes every line of processes that have no other, however many come at once', async t => {
+  const logDir = testDir(t, {});
+  const talkers = Array.from({ length: 8 }, (_, index) => `Talker ${index}`);
+  const lines = 20_000;
+  const app = await startHost({
+    config: {
+      dumb: { log_dir: logDir, log_size: '100M' },
+      ...Object.fromEntries(
+        talkers.map((name, index) => [
+          `talker_${index}`,
+          kid(name, ['count', String(lines)], { suppress_logging: false, enabled: true }),
+        ]),
+      ),
+    },
+  });
+  t.teardown(() => app.stop());
+  await until(async () => (await numbers(logDir, 'DUMB')).length >= talkers.length * lines, {
+    timeoutMs: 90_000,
+    intervalMs: 500,
+    what: 'every line',
+  });
+  t.equal((await numbers(logDir, 'DUMB')).length, talkers.length * lines);
+});
+
+t.test('a place in a file whose number uses all 64 bits', async t => {
+  const file = path.join(testDir(t, {}), 'x.position');
+  const { positions } = await PositionFile.open(file);
+  const place = { consumedBytes: 123_456, logInode: 2 ** 63 + 2 ** 40, logBytes: 777 };
+  await positions.record(place);
+  await positions.close();
+  const { positions: again, last } = await PositionFile.open(file);
+  await again.close();
+  t.same(last, place);
+});
+
+t.test('a log that is mounted by itself cannot be renamed, and grows', { skip: process.getuid?.() !== 0 }, async t => {
+  const dir = await mkdtemp(path.join(tmpdir(), 'stackwarden-test-'));
+  const [outside, file] = [path.join(dir, 'outside.log'), path.join(dir, 'app.log')];
+  await writeFile(outside, '');
+  await writeFile(file, '');
+  await run('mount', ['--bind', outside, file]);
+  t.teardown(async () => {
+    await run('umount', ['--lazy', file]);
+    await rm(dir, { recursive: true });
+  });
+  const warnings: string[] = [];
+  const log = new RotatingFile({
+    file,
+    rotation: () => ({ maxBytes: 100, keep: 2 }),
+    warn: message => warnings.push(message),
+  });
+  for (let number = 0; number < 100; number += 1) {
+    const line = Buffer.from(`number ${number}\n`);
+    t.ok(await log.prepare(line.length));
+    await log.append(line);
+  }
+  await log.close();
+  t.equal((await readFile(outside, 'utf8')).split('\n').length, 101);
+  t.match(warnings, [/cannot be rotated and grows/]);
+  t.equal(warnings.length, 1);
 });

@@ -1,0 +1,65 @@
+// What an earlier host launched: gone on with where it lives, cleared away where only something of it is left.
+import type { Host } from '#core';
+import { attempt } from './attempt.ts';
+import type { ProcessRecord } from './state-file.ts';
+import { SupervisedProcess, type Supervision } from './supervised-process.ts';
+
+export class Adoption {
+  readonly #host: Host;
+  readonly #supervision: Supervision;
+  /** While the configuration cannot tell whether it still has them. */
+  readonly #unclaimed = new Map<string, ProcessRecord>();
+
+  constructor(host: Host, supervision: Supervision) {
+    this.#host = host;
+    this.#supervision = supervision;
+  }
+
+  /** All of the earlier host, side by side: one that takes its time to end holds no other up. */
+  async run(processes: ReadonlyMap<string, SupervisedProcess>): Promise<void> {
+    const { state, capture } = this.#supervision;
+    // One that cannot be read says nothing about what it does not list.
+    const isWhole = this.#host.use('config.store').state === 'valid';
+    const claims: Promise<void>[] = [];
+    for (const [name, record] of state.load()) {
+      const process = processes.get(name);
+      if (process !== undefined) claims.push(this.#claim(process, record));
+      else if (isWhole) claims.push(this.#retire(name, record));
+      else this.#unclaimed.set(name, record);
+    }
+    await Promise.all(claims);
+    if (isWhole) await attempt(this.#host.log, 'leftover output could not be removed', () => capture.removeOthers());
+  }
+
+  /** The configuration lists it now. */
+  added(process: SupervisedProcess): void {
+    const { processName } = process.block;
+    const record = this.#unclaimed.get(processName);
+    if (record === undefined) return;
+    this.#unclaimed.delete(processName);
+    void attempt(this.#host.log, `${processName} could not be adopted`, () => this.#claim(process, record));
+  }
+
+  async #claim(process: SupervisedProcess, record: ProcessRecord): Promise<void> {
+    const { processName } = process.block;
+    const { log } = this.#host;
+    process.markUnknown();
+    if (await process.adopt(record)) {
+      log.info(`${processName} is still running as pid ${process.snapshot().pid} and was adopted`);
+      return;
+    }
+    const failure = `what ${processName} left behind could not be cleared away`;
+    await attempt(log, failure, () => process.clearAway(record));
+    process.markStopped();
+    this.#supervision.state.delete(processName, record.run_id);
+  }
+
+  /** Its entry left the configuration while no host ran. */
+  async #retire(processName: string, record: ProcessRecord): Promise<void> {
+    const block = { processName, configKey: '', key: processName, path: [], block: {} };
+    const process = new SupervisedProcess(block, this.#supervision);
+    await this.#claim(process, record);
+    const failure = `${processName} left the configuration but could not be stopped`;
+    await attempt(this.#host.log, failure, () => process.stop());
+  }
+}

@@ -1,0 +1,119 @@
+// R5: what an earlier host left behind is found again, whatever became of it meanwhile: processes, their children, their lines.
+import { existsSync } from 'node:fs';
+import { chmod, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import t from 'tap';
+import { testDir } from '../support/directory.ts';
+import { startHost } from '../support/host.ts';
+import { kid, lives, notedPid, status, stop } from '../support/kids.ts';
+import { type RunningStackwarden, startStackwarden, writeConfig } from '../support/stackwarden.ts';
+import { until } from '../support/until.ts';
+
+type Test = Parameters<typeof testDir>[0] & { teardown(fn: () => unknown): void };
+
+const stateOf = async (configDir: string) =>
+  JSON.parse(await readFile(path.join(configDir, 'supervisor/state.json'), 'utf8'));
+const pidOf = async (configDir: string, name: string): Promise<number> =>
+  (await stateOf(configDir)).processes[name]?.pid;
+const statusOf = async ({ base }: RunningStackwarden, name: string): Promise<string> =>
+  ((await (await fetch(`${base}/process/service-status?process_name=${name}`)).json()) as { status: string }).status;
+
+/** A host with one service that runs, killed with SIGKILL. */
+async function killedHost(t: Test, block: (dir: string) => Record<string, unknown>) {
+  const configDir = testDir(t, { places: {} });
+  for (const place of ['', 'places']) await chmod(path.join(configDir, place), 0o777);
+  const port = await writeConfig(configDir, { kid: block(configDir) });
+  const first = await startStackwarden(configDir, port);
+  await until(async () => (await statusOf(first, 'Kid')) === 'running', { what: 'the service' });
+  const pid = await pidOf(configDir, 'Kid');
+  first.child.kill('SIGKILL');
+  await first.exited;
+  t.teardown(() => {
+    if (lives(pid)) process.kill(-pid, 'SIGKILL');
+  });
+  const again = async (): Promise<RunningStackwarden> => {
+    const service = await startStackwarden(configDir, port);
+    t.teardown(async () => {
+      service.child.kill('SIGTERM');
+      await service.exited;
+    });
+    return service;
+  };
+  return { configDir, pid, port, again };
+}
+
+t.test('the last lines of one that ended while no host ran', async t => {
+  const script = 'echo up; while [ ! -e places/go ]; do sleep 0.1; done; echo "FATAL the reason of $$"; exit 3';
+  const { configDir, pid, again } = await killedHost(t, dir => ({
+    ...kid('Kid', [], { enabled: true, config_dir: dir, log_file: path.join(dir, 'log/kid.log') }),
+    command: ['sh', '-c', script],
+  }));
+  const { spool } = (await stateOf(configDir)).processes.Kid;
+  await writeFile(path.join(configDir, 'places/go'), '');
+  await until(() => !lives(pid), { what: 'the end of the service' });
+  await again();
+  const log = path.join(configDir, 'log/kid.log');
+  await until(async () => (await readFile(log, 'utf8')).includes(`FATAL the reason of ${pid}`), {
+    what: 'its last line',
+  });
+  t.equal((await readFile(log, 'utf8')).split(`FATAL the reason of ${pid}`).length, 2, 'once');
+  t.notOk(existsSync(spool));
+});
+
+t.test('a child that outlived its leader while no host ran is ended before the next start', async t => {
+  const { configDir, pid, again } = await killedHost(t, dir =>
+    kid('Kid', ['stubborn-child', path.join(dir, 'places/child')], { enabled: true }),
+  );
+  const child = await notedPid(path.join(configDir, 'places/child'));
+  t.teardown(() => {
+    if (lives(child)) process.kill(child, 'SIGKILL');
+  });
+  process.kill(pid, 'SIGTERM');
+  await until(() => !lives(pid), { what: 'the end of the leader' });
+  t.ok(lives(child));
+  const service = await again();
+  await until(async () => (await statusOf(service, 'Kid')) === 'running', { what: 'the next start' });
+  t.notOk(lives(child));
+  t.not(await pidOf(configDir, 'Kid'), pid);
+});
+
+t.test('one whose entry is gone is stopped', async t => {
+  const { configDir, pid, again } = await killedHost(t, () => kid('Kid', ['calm'], { enabled: true }));
+  const file = path.join(configDir, 'stackwarden.json');
+  const { kid: _gone, ...rest } = JSON.parse(await readFile(file, 'utf8'));
+  await writeFile(file, JSON.stringify(rest));
+  const service = await again();
+  await until(() => !lives(pid), { what: 'the end of what nobody asks for any more' });
+  await until(async () => (await stateOf(configDir)).processes.Kid === undefined);
+  t.match(service.stdout(), `Kid is still running as pid ${pid} and was adopted`);
+});
+
+t.test('a configuration that cannot be read ends nothing, and once mended finds it again', async t => {
+  const { configDir, pid } = await killedHost(t, () => kid('Kid', ['calm'], { enabled: true }));
+  const file = path.join(configDir, 'stackwarden.json');
+  const text = await readFile(file, 'utf8');
+  await rm(`${file}.bak`, { force: true });
+  await writeFile(file, '{ "dumb": ');
+  const app = await startHost({ configDir });
+  t.teardown(() => app.stop());
+  await until(async () => (await app.get('/process/startup-status')).body.terminal, { what: 'the end of the start' });
+  t.ok(lives(pid));
+  t.equal(await pidOf(configDir, 'Kid'), pid, 'its record stays');
+  await writeFile(`${file}~`, text);
+  await rename(`${file}~`, file);
+  await until(async () => (await status(app, 'Kid')).status === 'running', { what: 'the service to be found again' });
+  t.equal((await status(app, 'Kid')).pid ?? (await pidOf(configDir, 'Kid')), pid);
+  t.equal((await stop(app, 'Kid')).status, 200);
+  t.notOk(lives(pid));
+});
+
+t.test('one that was launched in the very moment in which the host was killed', async t => {
+  const { configDir, pid, again } = await killedHost(t, () => kid('Kid', ['calm'], { enabled: true }));
+  const state = await stateOf(configDir);
+  // As it stands between the launch and the record of its outcome.
+  Object.assign(state.processes.Kid, { pid: 0, pgid: 0, start_time: 0 });
+  await writeFile(path.join(configDir, 'supervisor/state.json'), JSON.stringify(state));
+  const service = await again();
+  await until(async () => (await statusOf(service, 'Kid')) === 'running', { what: 'the service' });
+  t.equal(await pidOf(configDir, 'Kid'), pid, 'the same process, not a second one');
+});
