@@ -123,7 +123,7 @@ export class CaptureThread {
   #startWorker(): Worker {
     const workerData: WorkerData = { directory: this.#options.directory, rotation: this.#options.rotation() };
     const worker = startWorker('capture-worker', import.meta.url, { workerData, name: 'capture' });
-    worker.on('message', (message: FromWorker) => this.#receive(message));
+    worker.on('message', (message: FromWorker) => this.#receive(message, reply => worker.postMessage(reply)));
     worker.on('error', error => this.#options.log.error('output capture failed and is started again', error));
     worker.on('exit', () => {
       if (!this.#closed) setTimeout(() => this.#restart(), RESTART_MS);
@@ -140,10 +140,11 @@ export class CaptureThread {
     for (const [id, { call }] of this.#pending) this.#post({ id, call });
   }
 
-  #receive(message: FromWorker): void {
+  /** `reply` reaches the thread that sent the message: another that was started since counts its own deliveries. */
+  #receive(message: FromWorker, reply: (answer: ToWorker) => void): void {
     if ('lines' in message) {
       const { delivery, lines } = message;
-      void this.#options.deliver(lines).finally(() => this.#post({ delivered: delivery }));
+      void this.#options.deliver(lines).finally(() => reply({ delivered: delivery }));
     } else if ('level' in message) {
       this.#options.log[message.level](message.message, message.error);
     } else {
