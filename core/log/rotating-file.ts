@@ -34,6 +34,7 @@ export class RotatingFile {
   #day = '';
   #droppedBytes = 0;
   #warnedMs = Number.NEGATIVE_INFINITY;
+  #rotateAgainMs = Number.NEGATIVE_INFINITY;
 
   constructor(options: RotatingFileOptions) {
     this.#options = options;
@@ -62,7 +63,8 @@ export class RotatingFile {
       await this.#reopenIfMoved();
       const full = this.#bytes > 0 && this.#bytes + bytes > this.#options.rotation().maxBytes;
       const overMidnight = !this.#options.datedName && this.#bytes > 0 && this.#day !== formatDay(Date.now());
-      if (full || overMidnight) await this.#rotate().catch((error: unknown) => this.#stay(error));
+      const due = performance.now() >= this.#rotateAgainMs;
+      if (due && (full || overMidnight)) await this.#rotate().catch((error: unknown) => this.#stay(error));
       return true;
     } catch (error) {
       await this.#lose(bytes, error);
@@ -99,7 +101,7 @@ export class RotatingFile {
 
   /** A log that cannot be renamed, as one that is mounted by itself, grows: that is better than none. */
   async #stay(error: unknown): Promise<void> {
-    this.#day = formatDay(Date.now());
+    this.#rotateAgainMs = performance.now() + WARN_EVERY_MS;
     this.#complain(`${this.#options.file} cannot be rotated and grows`, error);
     await this.#reopenIfMoved();
   }

@@ -71,10 +71,12 @@ export class Applications implements ArrApplications {
     if (others.length === 0) return;
     // Noted before: what fails to start again is not ended a second time for the same reason.
     await this.given(target, managers);
+    const supervisor = this.#host.find('process.supervisor');
+    // Stopped meanwhile: it finds them at its next start.
+    if (supervisor?.get(processName)?.status !== 'running') return;
     told(`it is started again to learn of ${others.join(', ')}`);
-    await this.#host
-      .find('process.supervisor')
-      ?.restart(processName, 'restart')
+    await supervisor
+      .restart(processName, 'restart')
       .catch((error: unknown) => this.#host.log.error(`${processName} did not start again`, error));
   }
 

@@ -227,12 +227,11 @@ function withoutCredentials(wait: unknown, member: string): unknown {
 
 /** Also of what is no valid address: whoever reads one leniently finds the same parts in it. */
 function bareAddress(text: string): string {
-  const [place = ''] = text
-    .trim()
-    .replaceAll(/[\t\r\n]/g, '')
-    .split(/[?#]/);
-  const [scheme = ''] = /^(?:[a-z][a-z0-9+.-]*:)?[/\\]*/i.exec(place) ?? [];
-  const rest = place.slice(scheme.length);
+  const whole = text.trim().replaceAll(/[\t\r\n]/g, '');
+  const [scheme = ''] = /^(?:[a-z][a-z0-9+.-]*:)?[/\\]*/i.exec(whole) ?? [];
+  // In what cannot be parsed a password may hold anything: all of it up to the last @ counts as one.
+  const start = URL.canParse(whole) ? scheme.length : Math.max(scheme.length, whole.lastIndexOf('@') + 1);
+  const [rest = ''] = whole.slice(start).split(/[?#]/);
   const [authority = ''] = rest.split(/[/\\]/);
   return scheme + authority.slice(authority.lastIndexOf('@') + 1) + rest.slice(authority.length);
 }

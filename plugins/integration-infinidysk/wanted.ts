@@ -50,8 +50,7 @@ export function remoteControl(present: Texts, { port, user, password }: RemoteCo
   return {
     'rclone.host': `http://127.0.0.1:${port}`,
     'rclone.rc-enabled': present['rclone.rc-enabled'] || 'true',
-    'rclone.user': user,
-    'rclone.pass': password,
+    ...(user === '' ? {} : { 'rclone.user': user, 'rclone.pass': password }),
   };
 }
 

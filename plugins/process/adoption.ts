@@ -15,7 +15,7 @@ export class Adoption {
     this.#supervision = supervision;
   }
 
-  /** All of the earlier host, side by side: one that takes its time to end holds no other up. */
+  /** All of the earlier host, side by side. Resolves when what is not gone on with has ended and given its ports back. */
   async run(processes: ReadonlyMap<string, SupervisedProcess>): Promise<void> {
     const { state, capture } = this.#supervision;
     // One that cannot be read says nothing about what it does not list.
@@ -56,7 +56,7 @@ export class Adoption {
 
   /** Its entry left the configuration while no host ran. */
   async #retire(processName: string, record: ProcessRecord): Promise<void> {
-    const block = { processName, configKey: '', key: processName, path: [], block: {} };
+    const block = { processName, configKey: record.config_key, key: processName, path: [], block: {} };
     const process = new SupervisedProcess(block, this.#supervision);
     await this.#claim(process, record);
     const failure = `${processName} left the configuration but could not be stopped`;

@@ -41,7 +41,10 @@ async function run(call: CaptureCall): Promise<string | null> {
     case 'open': {
       const opened = capture.open(call.target, call.spoolFile);
       sessions.set(call.session, opened);
-      await opened;
+      await opened.catch((error: unknown) => {
+        sessions.delete(call.session);
+        throw error;
+      });
       return null;
     }
     case 'retarget':

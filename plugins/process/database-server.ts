@@ -3,7 +3,7 @@ import { readFile, realpath } from 'node:fs/promises';
 import path from 'node:path';
 import { Problem } from '#core';
 import { bootId, processesIn } from './proc-table.ts';
-import type { ProcessRecord } from './state-file.ts';
+import type { FoundProcess } from './state-file.ts';
 
 const MS_PER_S = 1_000;
 
@@ -12,9 +12,7 @@ const MS_PER_S = 1_000;
  * third the start in Unix seconds; a server works in its data directory (PostgreSQL documentation, "Starting the
  * Database Server"). Throws a Problem 500 when it cannot be told which of several processes is the server.
  */
-export async function findDatabaseServer(
-  directory: string,
-): Promise<Omit<ProcessRecord, 'spool' | 'block_digest'> | null> {
+export async function findDatabaseServer(directory: string): Promise<FoundProcess | null> {
   const dataDir = await realpath(directory).catch(() => null);
   if (dataDir === null) return null;
   const text = await readFile(path.join(dataDir, 'postmaster.pid'), 'utf8').catch(() => null);

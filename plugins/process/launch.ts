@@ -61,8 +61,7 @@ export async function launch(plan: LaunchPlan, spoolFile: string): Promise<Launc
   const output = openSync(spoolFile, 'a', 0o600);
   const umask = process.umask(0o022);
   try {
-    // Programs may open /dev/stdout and /dev/stderr by name.
-    if (plan.user !== null) fchownSync(output, plan.user.uid, plan.user.gid);
+    if (plan.user !== null) giveTo(output, plan.user);
     const child = spawn(program, args, {
       cwd: plan.cwd,
       env: plan.env,
@@ -84,5 +83,14 @@ export async function launch(plan: LaunchPlan, spoolFile: string): Promise<Launc
   } finally {
     process.umask(umask);
     closeSync(output);
+  }
+}
+
+/** Programs may open /dev/stdout by name. Where a file system gives nothing away those alone fail. */
+function giveTo(descriptor: number, { uid, gid }: { readonly uid: number; readonly gid: number }): void {
+  try {
+    fchownSync(descriptor, uid, gid);
+  } catch {
+    // Its owner stays.
   }
 }

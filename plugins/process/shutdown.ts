@@ -51,7 +51,6 @@ async function inTime(stop: Promise<unknown>, limitMs: number, { block }: Superv
     await Promise.race([stop, late]);
   } finally {
     timer.abort();
-    late.catch(() => undefined);
   }
 }
 

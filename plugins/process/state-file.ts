@@ -13,11 +13,14 @@ const recordSchema = z.object({
   run_id: z.string(),
   spool: z.string(),
   block_digest: z.string().describe('of the configuration block that was launched'),
+  config_key: z.string().default('').describe('of the entry, which may be gone when it is read'),
 });
 
 const stateSchema = z.object({ version: z.literal(1), processes: z.record(z.string(), recordSchema) });
 
 export type ProcessRecord = z.output<typeof recordSchema>;
+/** One that no host of ours has launched has no output of its own and no digest. */
+export type FoundProcess = Omit<ProcessRecord, 'spool' | 'block_digest' | 'config_key'> & Partial<ProcessRecord>;
 
 export class StateFile {
   readonly #file: string;

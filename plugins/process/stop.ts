@@ -11,7 +11,8 @@ export interface StopTarget {
 }
 
 const SHARED_LOOK_MS = 20;
-const NO_GROUP = -1;
+/** Stands for none where a group is asked for. */
+export const NO_GROUP = -1;
 const POLL_MS = 250;
 const AFTER_KILL_MS = 5_000;
 
@@ -47,9 +48,10 @@ export function killProcesses(target: StopTarget): void {
 
 function signalAll(target: StopTarget, signal: NodeJS.Signals): void {
   const living = survivors(target);
-  if (living.some(stat => stat.pgid === target.pgid)) send(-target.pgid, signal);
+  // The kernel shows -1 as the group of a process that it is about to forget.
+  if (target.pgid !== NO_GROUP && living.some(stat => stat.pgid === target.pgid)) send(-target.pgid, signal);
   else if (isAlive(target.leader)) send(target.leader.pid, signal);
-  for (const stat of living) if (stat.pgid !== target.pgid) send(stat.pid, signal);
+  for (const stat of living) if (target.pgid === NO_GROUP || stat.pgid !== target.pgid) send(stat.pid, signal);
 }
 
 function send(pid: number, signal: NodeJS.Signals): void {

@@ -19,16 +19,15 @@ import { copyEnvironmentFile } from './env-copy.ts';
 import type { ExitWatch } from './exit-watch.ts';
 import { checkLaunchable, launch } from './launch.ts';
 import { createLaunchPlan } from './launch-plan.ts';
+import { launchedAs, recordOf } from './launch-record.ts';
 import { describeMove, resolvePorts } from './ports.ts';
-import { bootId, identify, isAlive, leaderOf, type ProcessIdentity, RUN_VARIABLE } from './proc-table.ts';
-import type { ProcessRecord, StateFile } from './state-file.ts';
-import { killProcesses, type StopTarget, stopProcesses, survivors } from './stop.ts';
+import { identify, isAlive, type ProcessIdentity, RUN_VARIABLE } from './proc-table.ts';
+import type { FoundProcess, ProcessRecord, StateFile } from './state-file.ts';
+import { killProcesses, NO_GROUP, type StopTarget, stopProcesses, survivors } from './stop.ts';
 import { waitForDependencies } from './waits.ts';
 
 const OBSERVATION_MS = 2_000;
 const DEFAULT_GRACE_MS = 30_000;
-/** In the record of a launch that is under way. */
-const UNKNOWN_PID = 0;
 const CANCELLED = Symbol('start cancelled');
 
 /** What every supervised process shares. */
@@ -142,6 +141,8 @@ export class SupervisedProcess {
   } = {}): Promise<'stopped' | 'not-running' | 'already-stopping'> {
     this.#stops += 1;
     if (byUser) this.#stoppedByUser = true;
+    // What is asked for from here on is another restart.
+    this.#restarting = undefined;
     if (this.#stopping !== undefined) {
       await this.#stopping;
       return 'already-stopping';
@@ -155,10 +156,12 @@ export class SupervisedProcess {
   }
 
   restart(trigger: StartTrigger): Promise<void> {
-    this.#restarting ??= this.#runRestart(trigger).finally(() => {
-      this.#restarting = undefined;
+    if (this.#restarting !== undefined) return this.#restarting;
+    const own: Promise<void> = this.#runRestart(trigger).finally(() => {
+      if (this.#restarting === own) this.#restarting = undefined;
     });
-    return this.#restarting;
+    this.#restarting = own;
+    return own;
   }
 
   /** Kills without waiting. */
@@ -173,7 +176,7 @@ export class SupervisedProcess {
   }
 
   /** Goes on with a process that an earlier host launched. */
-  async adopt(found: Omit<ProcessRecord, 'spool' | 'block_digest'> & Partial<ProcessRecord>): Promise<boolean> {
+  async adopt(found: FoundProcess): Promise<boolean> {
     const { processName } = this.#block;
     const record = { ...found, ...launchedAs(found) };
     const leader: ProcessIdentity = { pid: record.pid, startTime: record.start_time, bootId: record.boot_id };
@@ -181,7 +184,12 @@ export class SupervisedProcess {
     const target = { processName, leader, pgid: record.pgid, runId: record.run_id };
     const output = await this.#with.capture.resume(this.#captureTarget(), record.spool);
     const blockDigest = record.block_digest ?? digestOf(this.#block.block);
-    this.#with.state.set(processName, { ...record, spool: output.spoolFile, block_digest: blockDigest });
+    this.#with.state.set(processName, {
+      ...record,
+      spool: output.spoolFile,
+      block_digest: blockDigest,
+      config_key: this.#block.configKey,
+    });
     const ended = this.#with.exits.gone(leader).then(() => this.#exited({ code: null, signal: null }));
     this.#running = {
       target,
@@ -199,7 +207,7 @@ export class SupervisedProcess {
   /** The leader of an earlier host's launch is gone: what it left goes too, and what it wrote is read to the end. */
   async clearAway({ pid, start_time: startTime, boot_id: bootId, run_id: runId, spool }: ProcessRecord): Promise<void> {
     // By the run alone: the number of the group may be another's by now.
-    const target = { processName: this.#block.processName, leader: { pid, startTime, bootId }, pgid: -1, runId };
+    const target = { processName: this.#block.processName, leader: { pid, startTime, bootId }, pgid: NO_GROUP, runId };
     if (runId !== '') await this.#end(target);
     if (existsSync(spool)) await (await this.#with.capture.resume(this.#captureTarget(), spool)).finish();
   }
@@ -223,20 +231,12 @@ export class SupervisedProcess {
 
   async #runStart(trigger: StartTrigger, signal: AbortSignal): Promise<StartOutcome> {
     const { processName } = this.#block;
-    const left = this.#leftover === undefined ? [] : survivors(this.#leftover);
-    if (left.length > 0) {
-      const pids = left.map(({ pid }) => pid).join(', ');
-      throw new Problem(
-        409,
-        `${processName} is not started beside what could not be ended of it (${pids}); end that first`,
-      );
-    }
-    this.#leftover = undefined;
     if (trigger === 'request' || trigger === 'restart') this.#stoppedByUser = false;
     this.#lastFailureReason = null;
     this.#lastExit = null;
     this.#move('starting');
     try {
+      this.#refuseBesideLeftover();
       let plan = await this.#prepare(trigger, signal);
       await this.#adjustPorts();
       await waitForDependencies(plan, {
@@ -261,6 +261,13 @@ export class SupervisedProcess {
     this.#with.onStarted(this.snapshot());
     this.#with.onEvent('service_start', processName, null);
     return { status: 'started', waitingFor: [] };
+  }
+
+  #refuseBesideLeftover(): void {
+    const left = this.#leftover === undefined ? [] : survivors(this.#leftover);
+    const pids = left.map(({ pid }) => pid).join(', ');
+    if (left.length > 0) throw new Problem(409, `What could not be ended of it still lives (${pids}); end that first`);
+    this.#leftover = undefined;
   }
 
   async #prepare(trigger: StartTrigger, signal: AbortSignal): Promise<LaunchPlan> {
@@ -309,22 +316,19 @@ export class SupervisedProcess {
     const output = await this.#with.capture.open(this.#captureTarget());
     const startedAt = Date.now() / 1_000;
     const blockDigest = digestOf(this.#block.block);
-    const record = (pid: number, startTime: number) => ({
-      pid,
-      pgid: pid,
-      start_time: startTime,
-      boot_id: bootId,
+    const launched = {
       started_at: startedAt,
       run_id: runId,
       spool: output.spoolFile,
       block_digest: blockDigest,
-    });
+      config_key: this.#block.configKey,
+    };
     // A host that is killed between the launch and its record is told by this which process it was.
-    this.#with.state.set(processName, record(UNKNOWN_PID, 0));
+    this.#with.state.set(processName, recordOf(launched));
     try {
       const { pid, exited } = await launch({ ...plan, env: { ...plan.env, [RUN_VARIABLE]: runId } }, output.spoolFile);
       const leader = identify(pid) ?? { pid, startTime: 0, bootId: '' };
-      this.#with.state.set(processName, record(pid, leader.startTime));
+      this.#with.state.set(processName, recordOf(launched, leader));
       this.#running = {
         target: { processName, leader, pgid: pid, runId },
         output,
@@ -465,12 +469,6 @@ export class SupervisedProcess {
     const { stop_grace_seconds: seconds } = this.#block.block;
     return typeof seconds === 'number' ? seconds * 1_000 : (this.#stopPolicy()?.graceMs ?? DEFAULT_GRACE_MS);
   }
-}
-
-/** The process of a launch whose host was killed before it could record which one it was. */
-function launchedAs({ pid, boot_id: boot, run_id: runId }: Pick<ProcessRecord, 'pid' | 'boot_id' | 'run_id'>) {
-  const leader = pid === UNKNOWN_PID && boot === bootId ? leaderOf(runId) : undefined;
-  return leader === undefined ? {} : { pid: leader.pid, pgid: leader.pid, start_time: leader.startTime };
 }
 
 function asProblem(error: unknown): Problem {

@@ -302,7 +302,6 @@ export class Supervisor implements ProcessSupervisor {
         );
         await this.#untilStalled(process, this.#startOne(process));
         if (isNeeded) await this.#untilReady(process);
-        this.#progressing.delete(process);
         this.#startup.end(processName);
       });
       started.set(processName, run);
@@ -327,16 +326,19 @@ export class Supervisor implements ProcessSupervisor {
       if (isStalled && this.#progressing.size === 0) return;
       await Promise.race([settling, delay(STALL_POLL_MS, undefined, { ref: false })]);
     }
+    this.#progressing.delete(process);
   }
 
   /** Ready, or no longer running, or not ready in time: then its dependents start all the same. */
   async #untilReady(process: SupervisedProcess): Promise<void> {
     const { readinessTimeoutMs } = this.#options.startupSettings();
     const deadline = performance.now() + readinessTimeoutMs;
+    this.#progressing.add(process);
     while (!this.#ended && process.snapshot().status === 'running' && performance.now() < deadline) {
-      if (await this.#options.isReady(process.block.processName)) return;
+      if (await this.#options.isReady(process.block.processName)) break;
       await delay(READY_POLL_MS, undefined, { ref: false });
     }
+    this.#progressing.delete(process);
   }
 
   async #startOne(process: SupervisedProcess): Promise<void> {

@@ -21,13 +21,21 @@ export class RemoteControls {
   async of(processName: string): Promise<RemoteControl | undefined> {
     const pid = this.#host.find('process.supervisor')?.get(processName)?.pid;
     if (pid == null) return undefined;
-    const words = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '');
-    return remoteControlOf(words.split('\0'));
+    const [words = '', variables = ''] = await Promise.all(
+      ['cmdline', 'environ'].map(name => readFile(`/proc/${pid}/${name}`, 'utf8').catch(() => '')),
+    );
+    const isSetElsewhere = variables.split('\0').some(variable => variable.startsWith('RCLONE_RC'));
+    return isSetElsewhere ? undefined : remoteControlOf(words.split('\0'));
   }
 
-  /** Without credentials of the user's own there are none: it can be reached from this machine alone. */
+  /**
+   * Without credentials of the user's own there are none: it can be reached from this machine alone. None for a command
+   * that has one already.
+   */
   async flagsFor(processName: string, argv: readonly string[]): Promise<string[]> {
-    const isGuarded = ['--rc-user', '--rc-pass', '--rc-htpasswd'].some(name => flagOf(argv, name) !== undefined);
+    const has = (name: string): boolean => flagOf(argv, name) !== undefined;
+    if (has('--rc') || has('--rc-addr')) return [];
+    const isGuarded = ['--rc-user', '--rc-pass', '--rc-htpasswd'].some(has);
     const port = await this.#freePort(processName);
     return ['--rc', `--rc-addr=127.0.0.1:${port}`, ...(isGuarded ? [] : ['--rc-no-auth'])];
   }
@@ -46,12 +54,13 @@ export class RemoteControls {
   }
 }
 
-/** Undefined when it is off, or can be reached from other machines. */
+/** Undefined when it is off, can be reached from other machines, or is asked in a way that the flags do not tell. */
 export function remoteControlOf(argv: readonly string[]): RemoteControl | undefined {
   if (!['', 'true'].includes(flagOf(argv, '--rc') ?? 'false')) return undefined;
   const address = flagOf(argv, '--rc-addr') ?? DEFAULT_ADDRESS;
   const [, port] = /^(?:localhost|127\.0\.0\.1):(\d+)$/.exec(address) ?? [];
-  if (port === undefined) return undefined;
+  const isGuarded = ['--rc-htpasswd', '--rc-baseurl', '--rc-cert'].some(name => flagOf(argv, name) !== undefined);
+  if (port === undefined || isGuarded) return undefined;
   return { port: Number(port), user: flagOf(argv, '--rc-user') ?? '', password: flagOf(argv, '--rc-pass') ?? '' };
 }
 

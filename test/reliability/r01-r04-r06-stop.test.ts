@@ -128,7 +128,7 @@ t.test('R6: a grandchild that holds the output does not hold the status up, and 
 
 t.test('a stop during a restart wins', async t => {
   const app = await startHost({
-    config: { kid: kid('Stubborn', ['ignore-term'], { stop_grace_seconds: 3 }) },
+    config: { kid: kid('Stubborn', ['ignore-term'], { stop_grace_seconds: 6 }) },
   });
   t.teardown(() => app.stop());
   await start(app, 'Stubborn');
@@ -140,6 +140,18 @@ t.test('a stop during a restart wins', async t => {
   t.equal((await stopped).status, 200);
   t.match(await status(app, 'Stubborn'), { status: 'stopped', restart: { disabled: true } });
   t.notOk(lives(first));
+
+  await start(app, 'Stubborn');
+  const cancelled = restart(app, 'Stubborn');
+  await until(async () => (await status(app, 'Stubborn')).status === 'stopping', { what: 'the first half' });
+  const between = stop(app, 'Stubborn');
+  await until(async () => (await status(app, 'Stubborn')).restart.disabled, { what: 'the stop to be heard' });
+  const last = restart(app, 'Stubborn');
+  t.same(
+    (await Promise.all([cancelled, between, last])).map(answer => answer.status),
+    [409, 200, 200],
+  );
+  t.equal((await status(app, 'Stubborn')).status, 'running', 'and the last wish wins over it');
 });
 
 t.test('output that cannot be cleared away does not hide the end of a process', async t => {

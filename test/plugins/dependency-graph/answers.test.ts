@@ -21,6 +21,8 @@ t.test('no credential of a wait is shown, valid or not', { skip }, async t => {
     'me:SECRET-8@host/x',
     'http:\\\\me:SECRET-9@host',
     'ht\ntp://me:SECRET-10@host/',
+    'http://me:SECRET-16?SECRET-17@host/',
+    'http://me:SECRET-18/SECRET-19@host/',
     { url: 'http://me:SECRET-11@host/a@b', auth: { user: 'me', password: 'SECRET-12' }, headers: { a: 'SECRET-13' } },
     { url: 'http:me:SECRET-14@host/', service: 'Sonarr #2' },
   ];

@@ -58,7 +58,8 @@ t.test('a port of the product itself never moves', async t => {
 });
 
 t.test('the frontend is started first and is told where the service is', async t => {
-  const file = path.join(testDir(t, {}), 'seen');
+  const dir = testDir(t, {});
+  const file = path.join(dir, 'seen');
   await writeFile(file, '');
   if (isRoot) await chown(file, 65_534, 65_534);
   const app = await startHost({
@@ -75,10 +76,12 @@ t.test('the frontend is started first and is told where the service is', async t
         },
       },
       other: kid('Other', ['calm'], { enabled: true }),
+      consumer: kid('Consumer', ['calm'], { enabled: true, wait_for_dir: path.join(dir, 'provided') }),
+      provider: kid('Provider', ['calm'], { enabled: true, core_service: 'consumer' }),
     },
   });
   t.teardown(() => app.stop());
-  await until(async () => (await status(app, 'Other')).status === 'running');
+  await until(async () => (await status(app, 'Provider')).status === 'running', { what: 'one behind a long wait' });
   const seen = await readFile(file, 'utf8');
   for (const line of [
     'DUMB_API_URL=http://127.0.0.1:8123',
@@ -90,7 +93,7 @@ t.test('the frontend is started first and is told where the service is', async t
     t.ok(seen.split('\n').includes(line), line);
   }
   const { processes } = (await app.get('/process/processes')).body;
-  t.equal(processes.filter((entry: { status: string }) => entry.status === 'running').length, 3);
+  t.equal(processes.filter((entry: { status: string }) => entry.status === 'running').length, 4);
 });
 
 t.test('env_copy', async t => {

@@ -26,6 +26,7 @@ t.test('flags', async t => {
     [['--rc', '--rc-addr=:5572'], undefined],
     [['--rc', '--rc-addr=unix:///run/rclone.sock'], undefined],
     [['--rc-addr=127.0.0.1:5572'], undefined],
+    [['--rc', '--rc-htpasswd=/etc/passwords'], undefined],
     [['--rc', '--rc-user=a', '--rc-pass', 'b=c'], { port: 5_572, user: 'a', password: 'b=c' }],
     [['--rc', '--rc-addr=127.0.0.1:1', '--rc-addr=127.0.0.1:2'], { ...control, port: 2 }],
   ];

@@ -1,0 +1,17 @@
+// What is recorded of a launch: at first that it is under way, then which process came of it.
+import { bootId, leaderOf } from './proc-table.ts';
+import type { ProcessRecord } from './state-file.ts';
+
+const UNKNOWN_PID = 0;
+
+type Launch = Omit<ProcessRecord, 'pid' | 'pgid' | 'start_time' | 'boot_id'>;
+
+export function recordOf(launch: Launch, leader = { pid: UNKNOWN_PID, startTime: 0 }): ProcessRecord {
+  return { ...launch, pid: leader.pid, pgid: leader.pid, start_time: leader.startTime, boot_id: bootId };
+}
+
+/** The process of a launch whose host was killed before it could record which one it was. */
+export function launchedAs({ pid, boot_id: boot, run_id: runId }: Pick<ProcessRecord, 'pid' | 'boot_id' | 'run_id'>) {
+  const leader = pid === UNKNOWN_PID && boot === bootId ? leaderOf(runId) : undefined;
+  return leader === undefined ? {} : { pid: leader.pid, pgid: leader.pid, start_time: leader.startTime };
+}
