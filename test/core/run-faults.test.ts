@@ -4,7 +4,7 @@ import path from 'node:path';
 import t from 'tap';
 import { testDir } from '../support/directory.ts';
 import { startHost } from '../support/host.ts';
-import { startStackwarden, writeConfig } from '../support/stackwarden.ts';
+import { spawnStackwarden, startStackwarden, writeConfig } from '../support/stackwarden.ts';
 import { until } from '../support/until.ts';
 
 t.test('a route that throws answers 500 with an id, and the log holds the cause under it', async t => {
@@ -77,12 +77,13 @@ t.test('a job runs once at a time, and a second caller gets the same result', as
 });
 
 /** Runs the service with one third-party plugin in {config_dir}/plugins. */
-async function withPlugin(t: Pick<typeof import('tap')['t'], 'testdir' | 'teardown'>, source: string) {
+async function withPlugin(t: Pick<typeof import('tap')['t'], 'testdir' | 'teardown'>, source: string, answers = true) {
   const configDir = testDir(t, {});
   const port = await writeConfig(configDir);
   await mkdir(path.join(configDir, 'plugins', 'wild'), { recursive: true });
   await writeFile(path.join(configDir, 'plugins', 'wild', 'index.js'), source);
-  const service = await startStackwarden(configDir, port, { args: ['start', '--plugins', 'wild,host-plugins'] });
+  const options = { args: ['start', '--plugins', 'wild,host-plugins'] };
+  const service = answers ? await startStackwarden(configDir, port, options) : spawnStackwarden(configDir, options);
   t.teardown(async () => {
     service.child.kill('SIGTERM');
     await service.exited;
@@ -124,6 +125,7 @@ t.test('an uncaught error of the host itself ends it with 70', async t => {
     export default { name: 'wild', host: '^1', setup (host) {
       host.tap('host.ready', () => outside.runInAsyncScope(() => setTimeout(() => { throw new Error('of the host') }, 50)))
     } }`,
+    false,
   );
   t.same(await service.exited, { code: 70, signal: null });
   t.match(service.stdout() + service.stderr(), /of the host/);

@@ -69,7 +69,7 @@ const crashing = (services: object[], more: object = {}) => ({
 
 t.test('R8 and R9: a crashing service is restarted up to the limit, then left alone until a start by hand', async t => {
   const { dumb } = crashing([{ process_name: 'Crasher' }]);
-  const app = await startHost({ config: { dumb, crasher: kid('Crasher', ['crash-after', '2600']) } });
+  const app = await startHost({ config: { dumb, crasher: kid('Crasher', ['crash-after', '3600']) } });
   t.teardown(() => app.stop());
   await until(async () => (await app.get('/process/startup-status')).body.terminal);
   await start(app, 'Crasher');

@@ -20,7 +20,10 @@ t.test('the stop ends, the other disposers run in reverse order, and the fault i
         return () => { globalThis.disposalOrder.push('third'); throw new Error('failing disposer') } } }`,
     },
   });
-  const app = await startHost({ pluginDirs: [dir], deadlines: { importMs: 60_000, setupMs: 60_000, disposeMs: 200 } });
+  const app = await startHost({
+    pluginDirs: [dir],
+    deadlines: { importMs: 60_000, setupMs: 60_000, disposeMs: 2_000 },
+  });
   await app.stop();
   t.same(order, ['stopping', 'third', 'second', 'first']);
   t.match(app.host.plugins().find(plugin => plugin.name === 'second')?.errors, { dispose: 1 });

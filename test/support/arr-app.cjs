@@ -2,7 +2,7 @@
 // are set up from outside. Refuses what the real ones refuse: a wrong key, a client that does not answer, a missing folder.
 // What it holds is kept in <config file>.state.json.
 const { randomBytes } = require('node:crypto');
-const { existsSync, readFileSync, writeFileSync } = require('node:fs');
+const { existsSync, readFileSync, renameSync, writeFileSync } = require('node:fs');
 const { createServer } = require('node:http');
 const { connect } = require('node:net');
 
@@ -59,7 +59,10 @@ const state = existsSync(stateFile)
     };
 const fixed = { qualityprofile: [{ id: 4 }], metadataprofile: [{ id: 7 }], appprofile: [{ id: 3 }] };
 
-const save = () => writeFileSync(stateFile, JSON.stringify(state));
+const save = () => {
+  writeFileSync(`${stateFile}.new`, JSON.stringify(state));
+  renameSync(`${stateFile}.new`, stateFile);
+};
 const refusal = (propertyName, errorMessage) => ({
   status: 400,
   body: [{ propertyName, errorMessage, severity: 'error' }],

@@ -9,7 +9,10 @@ import { until } from './until.ts';
 
 const mainFile = fileURLToPath(new URL('../../core/main.ts', import.meta.url));
 const rootDir = path.dirname(path.dirname(mainFile));
-const PORTS = [20_000, 32_000] as const;
+/** Test files that run at the same time take theirs from different parts. */
+const PORTS_OF_A_JOB = 1_500;
+const FIRST_PORT = 20_000 + (Number(process.env.TAP_JOB_ID ?? 0) % 8) * PORTS_OF_A_JOB;
+const given = new Set<number>();
 
 export interface RunningStackwarden {
   readonly child: ChildProcess;
@@ -99,8 +102,10 @@ export async function writeConfig(configDir: string, config: Record<string, unkn
 /** A port that was free a moment ago, outside the range from which outgoing connections take theirs. */
 export async function freePort(): Promise<number> {
   for (;;) {
-    const port = randomInt(...PORTS);
-    if (await isFree(port)) return port;
+    const port = FIRST_PORT + randomInt(PORTS_OF_A_JOB);
+    if (given.has(port) || !(await isFree(port))) continue;
+    given.add(port);
+    return port;
   }
 }
 

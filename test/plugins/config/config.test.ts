@@ -5,7 +5,7 @@ import path from 'node:path';
 import t from 'tap';
 import { testDir } from '../../support/directory.ts';
 import { startHost, type TestHost } from '../../support/host.ts';
-import { kid, start } from '../../support/kids.ts';
+import { kid, start, stop } from '../../support/kids.ts';
 import { until } from '../../support/until.ts';
 
 const skip = ['config', 'process'].some(
@@ -95,6 +95,7 @@ t.test('what a change means', { skip }, async t => {
   });
   t.teardown(() => app.stop());
   await start(app, 'Other');
+  await stop(app, 'Kid');
   const { body } = await post(app, { process_name: 'Kid', updates: { port: 7_012, log_level: 'DEBUG' } });
   t.same(body.warnings, ['port 7012 of Other is also that of Kid']);
   t.same(body.restart_required, [], 'it does not run');

@@ -229,23 +229,23 @@ t.test('options, the library hunter, and one request at a time', { skip }, async
     neutarr: { instances: { Default: idle(dir) } },
     tautulli: idle(dir),
   });
-  const [one, two] = await Promise.all([
-    begin(app, {
-      core_services: [
-        {
-          name: 'sonarr',
-          instance_name: 'TV',
-          service_options: {
-            sonarr: { use_neutarr: true, use_profilarr: null, nonsense: 1 },
-            tautulli: { log_level: 'FATAL', port: 8_200 },
-          },
+  const first = begin(app, {
+    core_services: [
+      {
+        name: 'sonarr',
+        instance_name: 'TV',
+        service_options: {
+          sonarr: { use_neutarr: true, use_profilarr: null, nonsense: 1 },
+          tautulli: { log_level: 'FATAL', port: 8_200 },
         },
-      ],
-      optional_services: ['tautulli'],
-      optional_service_options: { tautulli: { port: 8_300 } },
-    }),
-    begin(app, { core_services: { name: 'plex' } }),
-  ]);
+      },
+    ],
+    optional_services: ['tautulli'],
+    optional_service_options: { tautulli: { port: 8_300 } },
+  });
+  await until(async () => (await status(app, 'Tautulli')).status === 'starting', { what: 'the first request' });
+  const two = await begin(app, { core_services: { name: 'plex' } });
+  const one = await first;
   t.same(
     one.body.results.map((result: { service: string }) => result.service),
     ['tautulli', 'sonarr', 'neutarr'],

@@ -105,6 +105,8 @@ t.test('the file of a service is looked at when it changes, never for a question
     enabled: true,
     process_name: 'Sonarr',
     command: 'sleep 600',
+    // It never starts: each start is a look too.
+    wait_for_dir: path.join(dir, 'never'),
     config_dir: path.join(dir, 'sonarr'),
     config_file: path.join(dir, 'sonarr/config.xml'),
   };

@@ -67,6 +67,17 @@ async function listener(dir: string, name: string, more: object = {}) {
   };
 }
 
+/** `file` keeps what it is told. */
+const infinidyskBlock = async (dir: string, port: number, file: string) => ({
+  enabled: true,
+  process_name: 'InfiniDysk',
+  config_dir: dir,
+  backend_port: port,
+  frontend_port: await freePort(),
+  env: { FRONTEND_BACKEND_API_KEY: 'the-key-of-infinidysk' },
+  command: [process.execPath, infinidysk, String(port), file, 'the-key-of-infinidysk'],
+});
+
 /** `setUp` false: the directories that templates name outside of `dir` are not made. */
 async function start(t: Parameters<typeof testDir>[0], dir: string, setUp: boolean, config: object): Promise<TestHost> {
   const configDir = path.join(dir, 'host');
@@ -303,15 +314,7 @@ t.test('InfiniDysk knows its managers, and what was there stays', { skip }, asyn
   await chmod(file, 0o666);
   const radarr = await arr(dir, 'radarr', 'Radarr', { core_service: 'infinidysk' });
   const host = await start(t, dir, false, {
-    infinidysk: {
-      enabled: true,
-      process_name: 'InfiniDysk',
-      config_dir: dir,
-      backend_port: port,
-      frontend_port: await freePort(),
-      env: { FRONTEND_BACKEND_API_KEY: 'the-key-of-infinidysk' },
-      command: [process.execPath, infinidysk, String(port), file, 'the-key-of-infinidysk'],
-    },
+    infinidysk: await infinidyskBlock(dir, port, file),
     radarr: { instances: { Default: radarr } },
   });
   const { values, writes } = await until(async () => (await state()).writes > 0 && state(), { what: 'the settings' });
@@ -341,15 +344,7 @@ t.test('InfiniDysk knows how to reach the rclone that mounts it', { skip }, asyn
   const [port, served, control] = [await freePort(), await freePort(), await freePort()];
   const flags = ['--rc', `--rc-addr=127.0.0.1:${control}`, '--rc-user=keeper', '--rc-pass=hunter2'];
   const host = await start(t, dir, false, {
-    infinidysk: {
-      enabled: true,
-      process_name: 'InfiniDysk',
-      config_dir: dir,
-      backend_port: port,
-      frontend_port: await freePort(),
-      env: { FRONTEND_BACKEND_API_KEY: 'the-key-of-infinidysk' },
-      command: [process.execPath, infinidysk, String(port), file, 'the-key-of-infinidysk'],
-    },
+    infinidysk: await infinidyskBlock(dir, port, file),
     rclone: {
       instances: {
         InfiniDysk: {

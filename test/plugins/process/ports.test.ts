@@ -24,7 +24,9 @@ const sleeper = (processName: string, more: object = {}) => ({
 const hasTemplates = existsSync(new URL('../../../plugins/service-templates/index.ts', import.meta.url));
 
 /** A foreign listener; returns its port. */
-async function occupy(t: Test, host = '127.0.0.1', port = 0): Promise<number> {
+async function occupy(t: Test, host = '127.0.0.1', wanted?: number): Promise<number> {
+  // Above one of these lie no ports of outgoing connections.
+  const port = wanted ?? (await freePort());
   const server = createServer();
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);

@@ -80,7 +80,12 @@ t.test('no descriptor of the host is passed on, nor one that the host was given'
   });
   // The launched child is a copy of the host until it has become the program.
   await until(async () => (await readFile(`/proc/${pid}/comm`, 'utf8')) === 'sleep\n');
-  t.same((await readdir(`/proc/${pid}/fd`)).sort(), ['0', '1', '2']);
+  const descriptors = await until(async () => {
+    const found = (await readdir(`/proc/${pid}/fd`)).sort();
+    // The loader reads libraries for a moment.
+    return found.length === 3 && found;
+  });
+  t.same(descriptors, ['0', '1', '2']);
 });
 
 t.test('the configured user, with its home and no other groups', needsRoot, async t => {

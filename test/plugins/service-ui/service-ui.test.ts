@@ -75,7 +75,10 @@ t.test('the switch', { skip: !isHere }, async t => {
   });
   t.teardown(() => app.stop());
   await until(async () => (await app.get('/process/startup-status')).body.phase !== 'initializing');
-  const failed = await app.post('/config/service-ui', { enabled: true });
+  const failed = await until(async () => {
+    const answer = await app.post('/config/service-ui', { enabled: true });
+    return answer.body.proxy_state === 'error' ? answer : null;
+  });
   t.match(failed, {
     status: 200,
     body: { enabled: true, proxy_state: 'error', proxy_config: path.join(dir, 'dynamic/services.yaml') },

@@ -124,7 +124,8 @@ t.test('a mount of a service has one', { skip: skip || !root || !existsSync('/de
   t.match(controls, [{ user: '' }, { user: '' }]);
   t.not(controls[0]?.port, controls[1]?.port, 'one port for each');
   t.ok((await words('Mount one')).includes('--rc-no-auth'));
-  t.equal(await readFile(path.join(dir, 'mount/two/film.txt'), 'utf8'), 'a film');
+  const film = path.join(dir, 'mount/two/film.txt');
+  t.equal(await until(() => readFile(film, 'utf8'), { what: 'the mounted film' }), 'a film');
   const { health_details: details } = await until(async () => {
     const found = await status(app, 'Mount one');
     return found.health_status === 'healthy' && found;
