@@ -92,11 +92,11 @@ export class RotatingFile {
   /** The next line must not stand behind a part of another. Returns how much stays. */
   async #cutFragment(data: Buffer, written: number): Promise<number> {
     const whole = written === 0 ? 0 : data.lastIndexOf(0x0a, written - 1) + 1;
-    if (whole === written) return written;
-    return (await this.#handle?.truncate(this.#bytes + whole).then(
+    if (this.#handle === undefined || whole === written) return written;
+    return this.#handle.truncate(this.#bytes + whole).then(
       () => whole,
       () => written,
-    )) as number;
+    );
   }
 
   /** A log that cannot be renamed, as one that is mounted by itself, grows: that is better than none. */
@@ -104,12 +104,6 @@ export class RotatingFile {
     this.#rotateAgainMs = performance.now() + WARN_EVERY_MS;
     this.#complain(`${this.#options.file} cannot be rotated and grows`, error);
     await this.#reopenIfMoved();
-  }
-
-  /** Cuts the file back to `bytes`: what an interrupted writer appended after its last record. */
-  async truncate(bytes: number): Promise<void> {
-    await this.#handle?.truncate(bytes);
-    this.#bytes = bytes;
   }
 
   async close(): Promise<void> {

@@ -16,6 +16,8 @@ const API_VERSIONS: Readonly<Record<string, string>> = {
   prowlarr: 'v1',
 };
 const INDEXER_MANAGER = 'prowlarr';
+/** Kinds of those that manage media. */
+export const MANAGERS = Object.keys(API_VERSIONS).filter(kind => kind !== INDEXER_MANAGER);
 const MAX_BYTES = 64 * 1024 * 1024;
 const ANSWER_LIMIT_MS = 60_000;
 
@@ -103,10 +105,7 @@ export class Applications implements ArrApplications {
 
   #enabled(): NamedBlock[] {
     const blocks = this.#host.use('config.store').blocks();
-    return blocks.filter(
-      ({ configKey, block }) =>
-        block.enabled === true && configKey !== INDEXER_MANAGER && API_VERSIONS[configKey] !== undefined,
-    );
+    return blocks.filter(({ configKey, block }) => block.enabled === true && MANAGERS.includes(configKey));
   }
 
   async #find(block: NamedBlock): Promise<ArrInstance | undefined> {

@@ -2,10 +2,8 @@
 import path from 'node:path';
 import { definePlugin } from '#core';
 import type {} from '../integrations/contract.ts';
-import { Applications } from './applications.ts';
+import { Applications, MANAGERS } from './applications.ts';
 import { HandedOver } from './handed-over.ts';
-
-const MANAGERS = ['sonarr', 'radarr', 'lidarr', 'whisparr'];
 
 export default definePlugin({
   name: 'arr',

@@ -72,8 +72,10 @@ export interface SignalSource {
   readonly description: string;
   /** Members of a block that it reads besides those every source sees. Secrets are left out. */
   readonly reads?: readonly string[];
-  /** Called once for each revision of the configuration. Third parties together have 250 ms; of them a list of relations
-   * alone is taken too. */
+  /**
+   * Called once for each revision of the configuration. Third parties together have 250 ms; of them a list of relations
+   * alone is taken too.
+   */
   find(snapshot: GraphSnapshot): SignalFindings | Promise<SignalFindings>;
 }
 

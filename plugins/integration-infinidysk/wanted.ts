@@ -3,6 +3,9 @@ import { isSameData } from '#core';
 import type { ArrInstance } from '../arr/contract.ts';
 import type { RemoteControl } from '../setup-rclone/contract.ts';
 
+type Texts = Readonly<Record<string, string | undefined>>;
+type Changes = Readonly<Record<string, string>>;
+
 interface Instance {
   readonly Host?: unknown;
 }
@@ -13,9 +16,6 @@ const LISTS: Readonly<Record<string, string>> = {
   lidarr: 'LidarrInstances',
   whisparr: 'WhisparrInstances',
 };
-type Texts = Readonly<Record<string, string | undefined>>;
-type Changes = Readonly<Record<string, string>>;
-
 const LOCAL = /^(?:https?:\/\/)?(?:localhost|127\.0\.0\.1)(?::|\/|$)/;
 const CATEGORIES = ['movies', 'tv', 'music', 'whisparr'];
 

@@ -266,7 +266,9 @@ export class SupervisedProcess {
   #refuseBesideLeftover(): void {
     const left = this.#leftover === undefined ? [] : survivors(this.#leftover);
     const pids = left.map(({ pid }) => pid).join(', ');
-    if (left.length > 0) throw new Problem(409, `What could not be ended of it still lives (${pids}); end that first`);
+    const { processName } = this.#block;
+    if (left.length > 0)
+      throw new Problem(409, `What could not be ended of ${processName} still lives (${pids}); end that first`);
     this.#leftover = undefined;
   }
 
