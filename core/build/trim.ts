@@ -132,7 +132,7 @@ async function build(): Promise<void> {
     license,
     type: 'module',
     engines,
-    bin: { stackwarden: 'core/main.js' },
+    bin: { stackwarden: 'core/cli/main.js' },
     imports: Object.fromEntries(
       Object.entries(manifest.imports).map(([name, file]) => [name, file.replace(/\.ts$/, '.js')]),
     ),

@@ -1,6 +1,6 @@
 // Copies of the configuration file as it was at starts that it was good for.
 import { copyFile, readFile, rename, rm } from 'node:fs/promises';
-import type { Logger } from '../plugin.ts';
+import type { Logger } from '../contract/log.ts';
 import type { ConfigText } from './load.ts';
 
 /** What is added to the file's name, the newest first. */

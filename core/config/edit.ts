@@ -1,10 +1,10 @@
 // Changes single values in the text of a configuration file; every other byte of it stays as it was.
 import { applyEdits, findNodeAtLocation, modify, parseTree } from 'jsonc-parser';
 import { isMap, parseDocument } from 'yaml';
-import { Problem } from '../problem.ts';
+import { Problem } from '../contract/problem.ts';
+import { YamlEditor } from '../kit/yaml-editor.ts';
 import type { ConfigEdit } from './layers.ts';
 import type { ConfigFormat } from './load.ts';
-import { YamlEditor } from './yaml-text.ts';
 
 /** The text with every edit made, in order. */
 export function editText(text: string, format: ConfigFormat, edits: readonly ConfigEdit[]): string {

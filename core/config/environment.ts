@@ -2,8 +2,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { parseEnv } from 'node:util';
-import type { Logger } from '../plugin.ts';
-import { type ConfigEdit, type ConfigPath, isObject } from './layers.ts';
+import type { Logger } from '../contract/log.ts';
+import { isObject } from '../kit/plain-object.ts';
+import type { ConfigEdit, ConfigPath } from './layers.ts';
 
 const SECRETS_DIR = '/run/secrets';
 

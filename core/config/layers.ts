@@ -1,6 +1,7 @@
 // Values of a configuration tree: merging, single edits, differences. Nothing here changes its arguments.
 import { isDeepStrictEqual } from 'node:util';
-import type { ConfigObject } from './store.ts';
+import type { ConfigObject } from '../contract/config.ts';
+import { isObject } from '../kit/plain-object.ts';
 
 export type ConfigPath = readonly string[];
 
@@ -8,10 +9,6 @@ export type ConfigPath = readonly string[];
 export interface ConfigEdit {
   readonly path: ConfigPath;
   readonly value: unknown;
-}
-
-export function isObject(value: unknown): value is ConfigObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** Objects merge deeply; arrays and scalars of `upper` replace. Keys of `upper` keep their order and come first. */
@@ -66,11 +63,4 @@ export function changedPaths(before: unknown, after: unknown, path: ConfigPath =
 
 export function startsWith(path: ConfigPath, prefix: ConfigPath): boolean {
   return prefix.every((key, index) => path[index] === key);
-}
-
-export function deepFreeze<Value>(value: Value): Value {
-  if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value;
-  Object.freeze(value);
-  for (const member of Object.values(value)) deepFreeze(member);
-  return value;
 }

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { cosmiconfig } from 'cosmiconfig';
 import { type ParseError, parse as parseJson, printParseErrorCode } from 'jsonc-parser';
 import { LineCounter, parseDocument } from 'yaml';
-import type { ConfigObject } from './store.ts';
+import type { ConfigObject } from '../contract/config.ts';
 
 export type ConfigFormat = 'json' | 'yaml';
 

@@ -1,6 +1,7 @@
 // Hides the values of secrets where a configuration is only looked at.
-import { isSecretKey } from '../log/redact.ts';
-import { isObject } from './layers.ts';
+
+import { isObject } from '../kit/plain-object.ts';
+import { isSecretKey } from '../kit/redact.ts';
 
 export const MASK = '********';
 

@@ -4,37 +4,32 @@ import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import PQueue from 'p-queue';
 import type { z } from 'zod';
-import type { BlockTemplate, ConfigCandidate, ConfigSection, Logger } from '../plugin.ts';
-import { Problem } from '../problem.ts';
-import { BACKUPS, keepBackup } from './backups.ts';
-import { duplicateNames, findBlocks, matchBlock } from './blocks.ts';
-import { editText } from './edit.ts';
-import { type Environment, environmentEdits, openEnvironment } from './environment.ts';
-import {
-  type ConfigEdit,
-  changedPaths,
-  deepFreeze,
-  editsOf,
-  isObject,
-  merge,
-  startsWith,
-  valueAt,
-  withEdit,
-} from './layers.ts';
-import { type ConfigText, findConfigFile, parseConfig, readConfigText } from './load.ts';
-import { MASK, maskSecrets } from './mask.ts';
-import { ConfigSchema, describeIssue, type SchemaIssue } from './schema.ts';
 import type {
+  BlockTemplate,
+  ConfigCandidate,
   ConfigChange,
   ConfigObject,
+  ConfigSection,
   ConfigState,
   ConfigStore,
   ConfigUpdate,
   ConfigUpdateResult,
   NamedBlock,
-} from './store.ts';
+} from '../contract/config.ts';
+import type { Logger } from '../contract/log.ts';
+import { Problem } from '../contract/problem.ts';
+import { removeTemporaryFiles, writeFileAtomic } from '../kit/atomic-write.ts';
+import { deepFreeze } from '../kit/deep-freeze.ts';
+import { duplicateNames, findBlocks, matchBlock } from '../kit/named-blocks.ts';
+import { isObject } from '../kit/plain-object.ts';
+import { BACKUPS, keepBackup } from './backups.ts';
+import { editText } from './edit.ts';
+import { type Environment, environmentEdits, openEnvironment } from './environment.ts';
+import { type ConfigEdit, changedPaths, editsOf, merge, startsWith, valueAt, withEdit } from './layers.ts';
+import { type ConfigText, findConfigFile, parseConfig, readConfigText } from './load.ts';
+import { MASK, maskSecrets } from './mask.ts';
+import { ConfigSchema, describeIssue, type SchemaIssue } from './schema.ts';
 import { watchConfigFile } from './watch.ts';
-import { removeTemporaryFiles, writeFileAtomic } from './write.ts';
 
 export interface OpenConfigOptions {
   readonly configDir: string;

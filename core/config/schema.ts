@@ -1,8 +1,8 @@
 // The schema of the whole configuration: the host's own part, and what plugins add to it at run time.
 import { z } from 'zod';
-import type { BlockTemplate, ConfigSection } from '../plugin.ts';
-import { type ConfigPath, isObject, merge, valueAt, withEdit } from './layers.ts';
-import type { ConfigObject, NamedBlock } from './store.ts';
+import type { BlockTemplate, ConfigObject, ConfigSection, NamedBlock } from '../contract/config.ts';
+import { isObject } from '../kit/plain-object.ts';
+import { type ConfigPath, merge, valueAt, withEdit } from './layers.ts';
 
 const names = z.array(z.string());
 const port = z.number().int().min(1).max(65_535);

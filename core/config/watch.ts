@@ -1,8 +1,8 @@
 // Notices that the configuration file was changed outside. It watches the directory, because editors replace the file.
 import { stat } from 'node:fs/promises';
 import path from 'node:path';
-import { watchDirectories } from '../directory-watch.ts';
-import type { Logger } from '../plugin.ts';
+import type { Logger } from '../contract/log.ts';
+import { watchDirectories } from '../kit/directory-watch.ts';
 
 const POLL_MS = 5_000;
 const QUIET_MS = 50;

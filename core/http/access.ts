@@ -1,8 +1,9 @@
 // Decides who may use a route or stream. Fails closed: users on disk without the part that knows them shut every protected route.
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { AccessCheck, AccessRequest, Identity, Logger } from '../plugin.ts';
-import { Problem } from '../problem.ts';
+import type { Logger } from '../contract/log.ts';
+import { Problem } from '../contract/problem.ts';
+import type { AccessCheck, AccessRequest, Identity } from '../contract/route.ts';
 
 export interface Admission {
   readonly identity: Identity;
@@ -15,10 +16,10 @@ export interface AccessGateOptions {
   service(name: string): unknown;
 }
 
-const recheckMs = 1000;
-const nobody: Identity = Object.freeze({ username: null });
-const open: Admission = Object.freeze({ identity: nobody, trusted: true });
-const stranger: Admission = Object.freeze({ identity: nobody, trusted: false });
+const RECHECK_MS = 1000;
+const NOBODY: Identity = Object.freeze({ username: null });
+const OPEN: Admission = Object.freeze({ identity: NOBODY, trusted: true });
+const STRANGER: Admission = Object.freeze({ identity: NOBODY, trusted: false });
 
 export class AccessGate {
   readonly #options: AccessGateOptions;
@@ -37,17 +38,17 @@ export class AccessGate {
     return this.#options.service('access') as AccessCheck | undefined;
   }
 
-  /** Throws a Problem when a protected thing is refused; a public one is always admitted, as a stranger if need be. */
+  /** Throws a Problem when a protected thing is refused; a public one is always admitted, as a STRANGER if need be. */
   async admit(request: AccessRequest, access: 'public' | 'protected' = 'protected'): Promise<Admission> {
     try {
       const service = this.service;
       if (service !== undefined) return { identity: await service.check(request), trusted: true };
-      if (!(await this.#usersKnown())) return open;
+      if (!(await this.#usersKnown())) return OPEN;
       throw new Problem(503, 'Users are configured but the part that checks them is not available');
     } catch (error) {
       const problem = error instanceof Problem ? error : this.#failed(error);
       if (access === 'protected') throw problem;
-      return stranger;
+      return STRANGER;
     }
   }
 
@@ -58,7 +59,7 @@ export class AccessGate {
 
   #usersKnown(): Promise<boolean> {
     const now = performance.now();
-    if (now - this.#checkedAt >= recheckMs) {
+    if (now - this.#checkedAt >= RECHECK_MS) {
       this.#checkedAt = now;
       this.#usersExist = this.#readUsers();
     }

@@ -1,12 +1,12 @@
 // The body of a request as a JSON value: bounded in size and depth, free of keys that reach prototypes, else a Problem.
 import type { IncomingMessage } from 'node:http';
-import { Problem } from '../problem.ts';
+import { Problem } from '../contract/problem.ts';
 
-const deepest = 64;
-const forbidden = new Set(['__proto__', 'constructor', 'prototype']);
+const MAX_DEPTH = 64;
+const FORBIDDEN_KEYS = new Set(['__proto__', 'constructor', 'prototype']);
 
 /** What is read and dropped beyond the limit, so that a client still sending gets to read its 413. */
-const drainBytes = 32 * 1024 * 1024;
+const DRAIN_BYTES = 32 * 1024 * 1024;
 
 /** Undefined for an empty body, whatever its content type says. */
 export async function readJson(request: IncomingMessage, limitBytes: number): Promise<unknown> {
@@ -32,13 +32,13 @@ export async function readJson(request: IncomingMessage, limitBytes: number): Pr
 async function readBytes(request: IncomingMessage, limitBytes: number): Promise<Buffer> {
   const tooLarge = () =>
     new Problem(413, `The body is larger than ${limitBytes} bytes`, { headers: { Connection: 'close' } });
-  if (Number(request.headers['content-length'] ?? 0) > limitBytes + drainBytes) throw tooLarge();
+  if (Number(request.headers['content-length'] ?? 0) > limitBytes + DRAIN_BYTES) throw tooLarge();
   const chunks: Buffer[] = [];
   let sizeBytes = 0;
   try {
     for await (const chunk of request.iterator({ destroyOnReturn: false })) {
       sizeBytes += (chunk as Buffer).length;
-      if (sizeBytes > limitBytes + drainBytes) break;
+      if (sizeBytes > limitBytes + DRAIN_BYTES) break;
       if (sizeBytes > limitBytes) chunks.length = 0;
       else chunks.push(chunk as Buffer);
     }
@@ -65,12 +65,12 @@ function refuseMediaType(request: IncomingMessage): void {
 function refuseHostileShape(value: unknown): void {
   let level: unknown[] = [value];
   for (let depth = 0; level.length > 0; depth++) {
-    if (depth > deepest) throw new Problem(400, `The body is nested deeper than ${deepest} levels`);
+    if (depth > MAX_DEPTH) throw new Problem(400, `The body is nested deeper than ${MAX_DEPTH} levels`);
     const next: unknown[] = [];
     for (const item of level) {
       if (typeof item !== 'object' || item === null) continue;
       for (const [key, member] of Object.entries(item)) {
-        if (forbidden.has(key)) throw new Problem(400, `The key '${key}' is not allowed in a body`);
+        if (FORBIDDEN_KEYS.has(key)) throw new Problem(400, `The key '${key}' is not allowed in a body`);
         if (typeof member === 'object' && member !== null) next.push(member);
       }
     }

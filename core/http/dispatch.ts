@@ -1,20 +1,21 @@
 // The way of one request: route map, access check, zod in, handler, answer. Every failure leaves through errors.ts.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { pipeline, Readable } from 'node:stream';
-import { Answer, type Identity, type Logger, type Route, type RouteRequest } from '../plugin.ts';
-import { Problem } from '../problem.ts';
+import type { Logger } from '../contract/log.ts';
+import { Problem } from '../contract/problem.ts';
+import type { Via } from '../contract/route.ts';
+import { Answer, type Identity, type Route, type RouteRequest } from '../contract/route.ts';
+import { parseQuery } from '../kit/query-values.ts';
 import type { AccessGate } from './access.ts';
 import { readJson } from './body.ts';
+import { type CorsPolicy, isSafe } from './cors-policy.ts';
 import { failureAnswer, shapeProblem } from './errors.ts';
-import { isSafe, type Origins } from './origins.ts';
-import { parseQuery } from './query.ts';
-import type { RouteMap, RouteMatch } from './routes.ts';
-import type { Via } from './server.ts';
+import type { RouteMap, RouteMatch } from './route-map.ts';
 
 export interface DispatchOptions {
   readonly log: Logger;
   readonly routes: RouteMap;
-  readonly origins: Origins;
+  readonly origins: CorsPolicy;
   readonly access: AccessGate;
   readonly checkAnswers?: boolean;
   stopping(): boolean;
@@ -24,7 +25,7 @@ export interface DispatchOptions {
 
 export type Dispatch = (request: IncomingMessage, response: ServerResponse, via: Via) => Promise<void>;
 
-const defaultLimitBytes = 1024 * 1024;
+const DEFAULT_LIMIT_BYTES = 1024 * 1024;
 
 export function createDispatch(options: DispatchOptions): Dispatch {
   const { log, routes, origins, access } = options;
@@ -45,7 +46,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
     call.params = match.params;
     if (route.query !== undefined) call.query = parsed(route.query, 'query', parseQuery(queryText));
     if (mutating) {
-      const value = await readJson(request, route.bodyLimitBytes ?? defaultLimitBytes);
+      const value = await readJson(request, route.bodyLimitBytes ?? DEFAULT_LIMIT_BYTES);
       if (route.body !== undefined) call.body = parsed(route.body, 'body', value === undefined ? {} : value);
     }
     return checked(route, await options.around(plugin, () => route.handle(call)));

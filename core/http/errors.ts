@@ -1,8 +1,8 @@
 // The one place where a failure becomes an answer: always {detail}, one redacted line, never a stack trace.
 import { randomBytes } from 'node:crypto';
 import type { z } from 'zod';
-import { redact } from '../log/redact.ts';
-import { Problem } from '../problem.ts';
+import { Problem } from '../contract/problem.ts';
+import { redact } from '../kit/redact.ts';
 
 export interface FailureAnswer {
   readonly status: number;

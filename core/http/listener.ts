@@ -1,35 +1,18 @@
 // One listening socket with the limits every listener shares, and a close that lets requests end before it cuts them.
-import { createServer, type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
+
+import { createServer, STATUS_CODES } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
-
-export interface ListenerOptions {
-  readonly host: string;
-  /** 0: any free port. */
-  readonly port: number;
-  /** How long a port in use is tried again. Default 0. */
-  readonly retryMs?: number;
-  /** Asked between tries. */
-  cancelled?(): boolean;
-  request(request: IncomingMessage, response: ServerResponse): void;
-  upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void;
-}
-
-export interface Listener {
-  readonly host: string;
-  readonly port: number;
-  /** Resolves when every connection that carries requests is gone; upgraded ones belong to who took them. */
-  close(graceMs: number): Promise<void>;
-}
+import type { Listener, ListenerOptions } from '../contract/route.ts';
 
 /** Longer than any proxy keeps a connection, so that none is closed under a request. */
-const keepAliveTimeout = 80_000;
-const maxHeaderSize = 64 * 1024;
-const retryEveryMs = 250;
+const KEEP_ALIVE_MS = 80_000;
+const MAX_HEADER_BYTES = 64 * 1024;
+const RETRY_EVERY_MS = 250;
 
 export async function openListener(options: ListenerOptions): Promise<Listener> {
-  const server = createServer({ keepAliveTimeout, maxHeaderSize });
+  const server = createServer({ keepAliveTimeout: KEEP_ALIVE_MS, maxHeaderSize: MAX_HEADER_BYTES });
   const plain = new Set<Socket>();
   let closing = false;
   server.on('connection', socket => {
@@ -55,7 +38,7 @@ export async function openListener(options: ListenerOptions): Promise<Listener> 
       const { code } = error as NodeJS.ErrnoException;
       const left = until - performance.now();
       if (code !== 'EADDRINUSE' || left <= 0 || options.cancelled?.()) throw listenError(options, error);
-      await delay(Math.min(retryEveryMs, left));
+      await delay(Math.min(RETRY_EVERY_MS, left));
     }
   }
 

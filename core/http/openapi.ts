@@ -1,7 +1,7 @@
 // The API description (OpenAPI 3.1) of whatever is registered now, made from the same schemas that check the requests.
 import { z } from 'zod';
-import type { Stream } from '../plugin.ts';
-import type { OwnedRoute } from './routes.ts';
+import type { Stream } from '../contract/stream.ts';
+import type { OwnedRoute } from './route-map.ts';
 
 export interface ApiParts {
   readonly version: string;
@@ -11,7 +11,7 @@ export interface ApiParts {
 
 type JsonObject = Record<string, unknown>;
 
-const scheme = 'bearer';
+const SCHEME = 'bearer';
 
 export function describeApi({ version, routes, streams }: ApiParts): JsonObject {
   const schemas: JsonObject = {
@@ -33,9 +33,9 @@ export function describeApi({ version, routes, streams }: ApiParts): JsonObject 
     openapi: '3.1.0',
     info: { title: 'Stackwarden', version, description: streamList(streams) },
     servers: [{ url: '.' }],
-    security: [{ [scheme]: [] }],
+    security: [{ [SCHEME]: [] }],
     paths,
-    components: { schemas, securitySchemes: { [scheme]: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' } } },
+    components: { schemas, securitySchemes: { [SCHEME]: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' } } },
   };
 }
 

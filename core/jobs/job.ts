@@ -1,19 +1,18 @@
 // Background work of which one instance runs at a time; a second caller gets the running one's result.
-import { runAs } from '../isolate.ts';
-import type { JobHandle } from '../plugin.ts';
-import type { Scope } from '../scope.ts';
+import type { JobHandle } from '../contract/job.ts';
+import type { Owner } from './owner.ts';
 
 export function createJob(
-  scope: Scope,
+  owner: Owner,
   kind: string,
   fn: (input: unknown, signal: AbortSignal) => unknown | Promise<unknown>,
 ): JobHandle {
   let running: Promise<unknown> | undefined;
   const start = async (input: unknown): Promise<unknown> => {
     try {
-      return await runAs(scope, async () => fn(input, scope.signal));
+      return await owner.run(async () => fn(input, owner.signal));
     } catch (error) {
-      scope.fault('job', new Error(`job ${kind}`, { cause: error }));
+      owner.fault('job', new Error(`job ${kind}`, { cause: error }));
       throw error;
     } finally {
       running = undefined;

@@ -1,12 +1,11 @@
 // Timers that plugins own: never overlapping, backed off while they fail.
 import { Cron } from 'croner';
-import { runAs } from '../isolate.ts';
-import type { Scope } from '../scope.ts';
+import type { Owner } from './owner.ts';
 
 const MAX_BACKOFF = 32;
 
 /** Runs `fn` `ms` after its previous run ended; each failure in a row doubles the pause, up to 32 times. */
-export function repeat(scope: Scope, ms: number, fn: () => void | Promise<void>): () => void {
+export function repeat(owner: Owner, ms: number, fn: () => void | Promise<void>): () => void {
   let timer: NodeJS.Timeout | undefined;
   let failures = 0;
   let ended = false;
@@ -17,11 +16,11 @@ export function repeat(scope: Scope, ms: number, fn: () => void | Promise<void>)
   };
   const run = async (): Promise<void> => {
     try {
-      await runAs(scope, fn);
+      await owner.run(fn);
       failures = 0;
     } catch (error) {
       failures += 1;
-      scope.fault('timer', error);
+      owner.fault('timer', error);
     }
     next();
   };
@@ -33,9 +32,9 @@ export function repeat(scope: Scope, ms: number, fn: () => void | Promise<void>)
 }
 
 /** Runs `fn` at the times of a cron expression; a run that is still going on skips the next time. */
-export function schedule(scope: Scope, expression: string, fn: () => void | Promise<void>): () => void {
-  const cron = new Cron(expression, { protect: true, unref: true, catch: error => scope.fault('timer', error) }, () =>
-    runAs(scope, fn),
+export function schedule(owner: Owner, expression: string, fn: () => void | Promise<void>): () => void {
+  const cron = new Cron(expression, { protect: true, unref: true, catch: error => owner.fault('timer', error) }, () =>
+    owner.run(fn),
   );
   return () => cron.stop();
 }

@@ -1,16 +1,18 @@
 // One WebSocket client of a stream: its sends are bounded, and what the stream opened for it ends exactly once.
 import type { WebSocket } from 'ws';
-import type { Disposer, Identity, StreamClient } from '../plugin.ts';
+import type { Disposer } from '../contract/plugin.ts';
+import type { Identity } from '../contract/route.ts';
+import type { StreamClient } from '../contract/stream.ts';
 
 /** Beyond this much unsent data a client is given up. */
-const unsentLimitBytes = 4 * 1024 * 1024;
+const UNSENT_LIMIT_BYTES = 4 * 1024 * 1024;
 
 /** What a client gets to answer a close before its connection is cut. */
-const closeMs = 5000;
+const CLOSE_MS = 5000;
 
-const missedPongs = 2;
+const MISSED_PONGS = 2;
 /** A client that pings by itself is gone when this many of our own pings pass without one of its. */
-const missedPings = 9;
+const MISSED_PINGS = 9;
 
 export interface ClientOptions {
   readonly socket: WebSocket;
@@ -72,7 +74,7 @@ export class Client implements StreamClient {
 
   send(text: string | Buffer): void {
     if (this.gone) return;
-    if (this.unsentBytes > unsentLimitBytes) {
+    if (this.unsentBytes > UNSENT_LIMIT_BYTES) {
       this.close(4409, 'The client reads too slowly');
       return;
     }
@@ -84,7 +86,7 @@ export class Client implements StreamClient {
   close(code: number, reason: string): void {
     if (this.gone) return;
     this.#socket.close(code, fitted(reason));
-    const timer = setTimeout(() => this.#socket.terminate(), closeMs);
+    const timer = setTimeout(() => this.#socket.terminate(), CLOSE_MS);
     this.#socket.once('close', () => clearTimeout(timer));
     this.#finish();
   }
@@ -97,7 +99,7 @@ export class Client implements StreamClient {
   /** One turn of the heartbeat: a client that left two pings unanswered is cut, whatever its connection says. */
   beat(): void {
     if (this.#quiet !== undefined) this.#quiet += 1;
-    if (this.#unanswered >= missedPongs || (this.#quiet ?? 0) > missedPings) {
+    if (this.#unanswered >= MISSED_PONGS || (this.#quiet ?? 0) > MISSED_PINGS) {
       this.terminate();
       return;
     }

@@ -1,5 +1,5 @@
 // Entries that an application describes itself: made from its own template, found again by name or address.
-import { isSameData } from '#core';
+import { deepEqual } from '#kit/deep-equal';
 import type { ArrChange, ArrEntry } from './contract.ts';
 
 interface Field {
@@ -33,7 +33,7 @@ export async function ensureEntry(wanted: ArrEntry, ask: Ask, isOther: boolean):
   const tags = await tagIds(wanted.tags ?? [], ask);
   if (found !== undefined) {
     const compared = { ...found, fields: filled(found, wanted, false), tags: joined(found, tags) };
-    const isRight = isSameData(compared, { ...found, fields: found.fields ?? [], tags: found.tags ?? [] });
+    const isRight = deepEqual(compared, { ...found, fields: found.fields ?? [], tags: found.tags ?? [] });
     if (isRight && !isOther) return null;
     await ask(`${list}/${found.id}`, { method: 'PUT', json: { ...compared, fields: filled(found, wanted, true) } });
     return 'updated';

@@ -3,7 +3,8 @@ import { createHmac, randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import PQueue from 'p-queue';
 import { z } from 'zod';
-import { type Logger, writeFileAtomic } from '#core';
+import type { Logger } from '#core';
+import { writeFileAtomic } from '#kit/atomic-write';
 
 const fileSchema = z.object({
   salt: z.string().describe('so that equal secrets of two machines do not look alike'),

@@ -3,7 +3,8 @@ import { randomBytes, type ScryptOptions, scrypt, timingSafeEqual } from 'node:c
 import { once } from 'node:events';
 import { promisify } from 'node:util';
 import PQueue from 'p-queue';
-import { Problem, startWorker } from '#core';
+import { Problem } from '#core';
+import { startWorker } from '#kit/worker';
 
 const COST = { N: 32_768, r: 8, p: 1, maxmem: 64 * 1024 * 1024 };
 const LOG2_N = Math.log2(COST.N);

@@ -3,7 +3,8 @@ import { createSecretKey, type KeyObject, randomBytes } from 'node:crypto';
 import { readFile, stat } from 'node:fs/promises';
 import PQueue from 'p-queue';
 import { z } from 'zod';
-import { type Logger, Problem, writeFileAtomic } from '#core';
+import { type Logger, Problem } from '#core';
+import { writeFileAtomic } from '#kit/atomic-write';
 
 const RECHECK_MS = 1_000;
 const SECRET_BYTES = 32;

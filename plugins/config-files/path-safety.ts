@@ -2,7 +2,9 @@
 import { constants } from 'node:fs';
 import { type FileHandle, open, realpath, stat } from 'node:fs/promises';
 import path from 'node:path';
-import { fileVersion, isSystemPath, type NamedBlock, Problem } from '#core';
+import { type NamedBlock, Problem } from '#core';
+import { fileVersion } from '#kit/fs-out-of-process';
+import { isSystemPath } from '#kit/system-paths';
 
 /** Below the configuration directory, but the product's own. */
 const OWN_DIRECTORIES = ['supervisor', 'ai-diagnostics', 'backups', 'plugins'];

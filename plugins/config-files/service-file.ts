@@ -1,16 +1,14 @@
 // Reads and changes a service's own configuration file. The invariant: what is written parses to exactly what was meant.
+
 import { createHash } from 'node:crypto';
 import { lchown, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import {
-  fileVersion,
-  isSameData,
-  type NamedBlock,
-  Problem,
-  realPlaceOf,
-  removeTemporaryFiles,
-  writeFileAtomic,
-} from '#core';
+import { type NamedBlock, Problem } from '#core';
+import { removeTemporaryFiles, writeFileAtomic } from '#kit/atomic-write';
+import { deepEqual } from '#kit/deep-equal';
+import { fileVersion } from '#kit/fs-out-of-process';
+import { isObject } from '#kit/plain-object';
+import { realPlaceOf } from '#kit/system-paths';
 import type { ConfigFormat, EditMode, FileObject, ServiceFileAccess, WantedFile } from './contract.ts';
 import { type CheckedFile, checkPath, confirmPath, confirmPlace, openChecked, type Places } from './path-safety.ts';
 
@@ -203,7 +201,7 @@ function confirmValues(format: ConfigFormat, text: string, values: FileObject, m
   } catch (error) {
     throw new Problem(500, 'The edited file would not be readable, so it was not written', { cause: error });
   }
-  const same = mode === 'replace' ? isSameData(found, values) : contains(found, values);
+  const same = mode === 'replace' ? deepEqual(found, values) : contains(found, values);
   if (!same) throw new Problem(500, 'The edited file would not hold what was sent, so it was not written');
 }
 
@@ -229,13 +227,9 @@ function mergeOver(lower: FileObject, upper: FileObject): FileObject {
 }
 
 function contains(found: unknown, wanted: unknown): boolean {
-  if (!isObject(wanted)) return isSameData(found, wanted);
+  if (!isObject(wanted)) return deepEqual(found, wanted);
   return (
     isObject(found) &&
     Object.entries(wanted).every(([key, value]) => Object.hasOwn(found, key) && contains(found[key], value))
   );
-}
-
-function isObject(value: unknown): value is FileObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

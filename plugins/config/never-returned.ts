@@ -1,4 +1,5 @@
 // Secrets that no answer ever holds: read as blank with a flag beside them, and kept when they come back blank.
+import { isObject } from '#kit/plain-object';
 
 type Values = Record<string, unknown>;
 
@@ -94,8 +95,4 @@ function replaceAt(root: unknown, [key, ...rest]: readonly string[], value: unkn
   if (key === undefined) return value;
   const object = isObject(root) ? root : {};
   return { ...object, [key]: replaceAt(object[key], rest, value) };
-}
-
-function isObject(value: unknown): value is Values {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,6 +1,6 @@
 // Components that an installed release of a core brings along, so that they are not started beside it.
 import path from 'node:path';
-import { fileVersion } from '#core';
+import { fileVersion } from '#kit/fs-out-of-process';
 
 const LOOK_LIMIT_MS = 1_000;
 

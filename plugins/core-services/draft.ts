@@ -1,6 +1,8 @@
 // The configuration that a request would make, before any of it is saved.
+
 import { isDeepStrictEqual } from 'node:util';
 import type { NamedBlock } from '#core';
+import { isObject } from '#kit/plain-object';
 
 type Values = Record<string, unknown>;
 
@@ -83,8 +85,4 @@ function put(root: Values, path: readonly string[], value: unknown): void {
   const child = isObject(root[key]) ? (root[key] as Values) : {};
   root[key] = child;
   put(child, rest, value);
-}
-
-function isObject(value: unknown): value is Values {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

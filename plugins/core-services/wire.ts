@@ -1,6 +1,6 @@
 // Wire shapes of the onboarding routes of process control.
 import { z } from 'zod';
-import { queryList } from '#core';
+import { queryList } from '#kit/query-values';
 
 const texts = z.array(z.string());
 const options = z.record(z.string(), z.unknown());

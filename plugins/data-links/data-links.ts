@@ -3,7 +3,10 @@ import { execFile } from 'node:child_process';
 import { lchown, lstat, mkdir, mkdtemp, readdir, rename, rm, rmdir, symlink } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { isSystemPath, type Logger, mountPoints, namesOutside, realPlaceOf } from '#core';
+import type { Logger } from '#core';
+import { namesOutside } from '#kit/fs-out-of-process';
+import { readMounts } from '#kit/mountinfo';
+import { isSystemPath, realPlaceOf } from '#kit/system-paths';
 
 const run = promisify(execFile);
 
@@ -39,7 +42,7 @@ export class DataLinks {
   }
 
   async #ensure(folder: string, { root, under, inUse, owner }: DataPlace, signal: AbortSignal): Promise<void> {
-    const mounts = (await mountPoints()).map(({ directory }) => directory);
+    const mounts = (await readMounts()).map(({ directory }) => directory);
     // A folder with a mount in it was placed by somebody.
     if (!mounts.includes(root) || mounts.some(mount => mount === folder || mount.startsWith(`${folder}/`))) return;
     const state = await stateOf(folder);

@@ -17,7 +17,7 @@ export interface GraphEntry {
   /** Ports it listens on. */
   readonly ports: readonly number[];
   /** Where it mounts something. */
-  readonly mountPoints: readonly string[];
+  readonly readMounts: readonly string[];
   /** Keys of the services that it names in `core_service` and `core_services`. */
   readonly coreRefs: readonly string[];
 }

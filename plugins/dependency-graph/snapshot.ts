@@ -1,6 +1,8 @@
 // The entries of one revision of the configuration, indexed by all that relations are read from.
 import path from 'node:path';
-import { deepFreeze, isSecretKey, type NamedBlock } from '#core';
+import type { NamedBlock } from '#core';
+import { deepFreeze } from '#kit/deep-freeze';
+import { isSecretKey } from '#kit/redact';
 import type { ServiceTemplates } from '../service-templates/contract.ts';
 import type { GraphEntry, GraphSnapshot } from './contract.ts';
 
@@ -99,7 +101,7 @@ class Snapshot implements GraphSnapshot {
       const route = name.replaceAll(/[^a-z0-9_.-]/g, '_');
       if (!this.#byRoute.has(route)) this.#byRoute.set(route, entry);
       for (const port of entry.ports) add(this.#byPort, port, entry);
-      for (const mount of entry.mountPoints) add(this.#byMount, mount, entry);
+      for (const mount of entry.readMounts) add(this.#byMount, mount, entry);
     }
     for (const [route, processName] of routes ?? []) {
       const entry = this.#byName.get(processName.trim().toLowerCase());
@@ -190,7 +192,7 @@ class Snapshot implements GraphSnapshot {
       enabled: block.enabled === true,
       config: reduce(block, reads),
       ports: portsOf(block),
-      mountPoints: mountPointsOf(block),
+      readMounts: mountPointsOf(block),
       coreRefs: [...(this.#templates?.linksOf(block) ?? [])].sort(),
     });
   }

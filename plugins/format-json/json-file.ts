@@ -10,7 +10,9 @@ import {
   parseTree,
   printParseErrorCode,
 } from 'jsonc-parser';
-import { isSameData, Problem } from '#core';
+import { Problem } from '#core';
+import { deepEqual } from '#kit/deep-equal';
+import { isObject } from '#kit/plain-object';
 import type { ConfigFormat, EditedText, EditMode, FileObject } from '../config-files/contract.ts';
 
 const OPTIONS = { allowTrailingComma: true, disallowComments: false };
@@ -45,7 +47,7 @@ function edit(source: string, updates: FileObject, mode: EditMode): EditedText {
       const at = [...path, key];
       const node = findNodeAtLocation(rootOf(text), at);
       if (node?.type === 'object' && isObject(value)) visit(at, value);
-      else if (node === undefined || !isSameData(getNodeValue(node), value)) change(at, value);
+      else if (node === undefined || !deepEqual(getNodeValue(node), value)) change(at, value);
     }
     if (mode === 'merge') return;
     const present = findNodeAtLocation(rootOf(text), [...path]) ?? rootOf(text);
@@ -99,8 +101,4 @@ function placeOf(text: string, offset: number): { line: number; column: number }
 
 function withoutBom(text: string): string {
   return text.startsWith(BOM) ? text.slice(1) : text;
-}
-
-function isObject(value: unknown): value is FileObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

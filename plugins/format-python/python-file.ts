@@ -1,5 +1,7 @@
 // Settings files in Python: `NAME = literal` at the top level is read and edited, everything else is left alone.
-import { isSameData, Problem } from '#core';
+
+import { Problem } from '#core';
+import { deepEqual } from '#kit/deep-equal';
 import type { ConfigFormat, EditedText, EditMode, FileObject } from '../config-files/contract.ts';
 import { endOfText, type Literal, readLiteral, skipSpace, writeLiteral } from './literal.ts';
 
@@ -51,7 +53,7 @@ function edit(text: string, updates: FileObject, mode: EditMode): EditedText {
       checkNew(edited, name);
       const open = edited === '' || edited.endsWith('\n') ? '' : ending;
       edited += `${open}${name} = ${writeLiteral(value)}${ending}`;
-    } else if (isSameData(found.literal.value, value)) {
+    } else if (deepEqual(found.literal.value, value)) {
       continue;
     } else {
       const before = edited.slice(found.valueStart, found.literal.end);

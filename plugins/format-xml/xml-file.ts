@@ -1,5 +1,8 @@
 // XML files, edited in their own text: the range of a text or an attribute is replaced, everything else keeps its bytes.
-import { isSameData, Problem } from '#core';
+
+import { Problem } from '#core';
+import { deepEqual } from '#kit/deep-equal';
+import { isObject } from '#kit/plain-object';
 import type { ConfigFormat, EditedText, EditMode, FileObject } from '../config-files/contract.ts';
 import { type Element, parseDocument, placeOf } from './xml-document.ts';
 
@@ -66,7 +69,7 @@ class Edits {
   }
 
   ofElement(element: Element, wanted: Value): Splice[] {
-    if (isSameData(valueOfElement(element), wanted)) return [];
+    if (deepEqual(valueOfElement(element), wanted)) return [];
     if (Array.isArray(wanted)) throw this.#refusal(element, 'is no list');
     if (!isObject(wanted)) return [this.#ofText(element, wanted)];
     const splices = Object.entries(wanted).flatMap(([key, value]) => this.#ofMember(element, key, value as Value));
@@ -185,8 +188,4 @@ function escaped(text: string): string {
 
 function checkName(name: string): void {
   if (!/^[A-Za-z_][\w.:-]*$/.test(name)) throw new Problem(400, `'${name}' cannot be the name of an element`);
-}
-
-function isObject(value: unknown): value is FileObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,5 +1,6 @@
 // YAML files as a format of services' own files.
-import { Problem, YamlEditor, yamlValues } from '#core';
+import { Problem } from '#core';
+import { YamlEditor, yamlValues } from '#kit/yaml-editor';
 import type { ConfigFormat } from '../config-files/contract.ts';
 
 export const yamlFormat: ConfigFormat = {

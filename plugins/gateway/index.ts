@@ -1,5 +1,6 @@
 // The gateway: a second listener for browsers that serves the same routes below `/api`, the streams and a static console.
-import { definePlugin, type Host, isLoopback } from '#core';
+import { definePlugin, type Host } from '#core';
+import { isLoopback } from '#kit/loopback';
 import type {} from '../service-ui/contract.ts';
 import { EmbeddedUis } from './embedded.ts';
 import { createGateway } from './gateway.ts';

@@ -1,6 +1,6 @@
 // The wire form of the health answer.
 import { z } from 'zod';
-import { redact } from '#core';
+import { redact } from '#kit/redact';
 import type { Evaluation } from './evaluation.ts';
 
 const MAX_DETAILS = 200;

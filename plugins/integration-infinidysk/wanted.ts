@@ -1,5 +1,5 @@
 // What the settings of InfiniDysk must hold, from what they hold now: entries that are somebody's own stay.
-import { isSameData } from '#core';
+import { deepEqual } from '#kit/deep-equal';
 import type { ArrInstance } from '../arr/contract.ts';
 import type { RemoteControl } from '../setup-rclone/contract.ts';
 
@@ -29,7 +29,7 @@ export function instances(present: string | undefined, managers: readonly ArrIns
     return own.length === 0 ? [] : [[list, [...others, ...entries]]];
   });
   const wanted = { QueueRules: [], ...value, ...Object.fromEntries(lists) };
-  return present !== undefined && isSameData(wanted, value) ? present : JSON.stringify(wanted);
+  return present !== undefined && deepEqual(wanted, value) ? present : JSON.stringify(wanted);
 }
 
 /** Those that are there stay in their order. */

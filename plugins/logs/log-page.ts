@@ -2,7 +2,7 @@
 import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { setImmediate as turn } from 'node:timers/promises';
-import { redact } from '#core';
+import { redact } from '#kit/redact';
 
 const READ_LIMIT_MS = 5_000;
 const NEWLINE = 0x0a;

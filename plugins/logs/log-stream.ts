@@ -1,5 +1,7 @@
 // `/ws/logs`: every line of the own log as it is written, in batches; a slow client loses the oldest and is told how many.
-import { formatLine, type Host, type LogHub, type StreamClient } from '#core';
+
+import type { Host, LogHub, StreamClient } from '#core';
+import { formatLine } from '#kit/log-line';
 
 const BATCH_MS = 50;
 const BATCH_LINES = 200;

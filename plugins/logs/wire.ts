@@ -1,6 +1,7 @@
 // Wire shapes of the log routes.
 import { z } from 'zod';
-import { type LogHub, queryInteger } from '#core';
+import type { LogHub } from '#core';
+import { queryInteger } from '#kit/query-values';
 import type { LogPage } from './log-page.ts';
 
 const DEFAULT_TAIL_BYTES = 131_072;

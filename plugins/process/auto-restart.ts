@@ -3,7 +3,7 @@ import type { Host } from '#core';
 import type { ExitRecord, HealthReport, ProcessEventType, ProcessSnapshot } from './contract.ts';
 import { type RestartLimits, RestartWindow } from './restart-policy.ts';
 import type { AutoRestartSettings } from './settings.ts';
-import type { Supervisor } from './supervisor.ts';
+import type { Supervisor } from './supervise/supervisor.ts';
 
 const TICK_MS = 1_000;
 

@@ -2,7 +2,7 @@
 
 import type { AsyncParallelHook, AsyncSeriesWaterfallHook } from 'tapable';
 import type { NamedBlock } from '#core';
-import type { ChainLink } from './boot-timeline.ts';
+import type { ChainLink } from './boot/boot-timeline.ts';
 
 export type ProcessStatus = 'running' | 'stopped' | 'starting' | 'stopping' | 'unknown';
 export type HealthStatus = 'healthy' | 'degraded' | 'starting' | 'unhealthy';

@@ -1,8 +1,8 @@
 // Whether a running process is well: its ports accept, then its own health address is asked and its words are understood.
 import type { Host, NamedBlock } from '#core';
 import type { HealthAddress, HealthReport, HealthStatus, HttpProbe, ProcessProbe } from './contract.ts';
-import { portsOf } from './ports.ts';
-import { acceptsTcp } from './waits.ts';
+import { portsOf } from './launch/ports.ts';
+import { acceptsTcp } from './launch/waits.ts';
 
 const PORT_TIMEOUT_MS = 1_500;
 const HTTP_TIMEOUT_MS = 2_500;

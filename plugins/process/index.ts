@@ -2,13 +2,13 @@
 import { definePlugin } from '#core';
 import { AutoRestart } from './auto-restart.ts';
 import type { ProcessEventType } from './contract.ts';
-import { addFrontendEnvironment } from './frontend.ts';
 import { HealthSampler } from './health-sampler.ts';
-import { newPortConflicts } from './ports.ts';
-import { registerRoutes } from './routes.ts';
+import { addFrontendEnvironment } from './launch/frontend.ts';
+import { newPortConflicts } from './launch/ports.ts';
+import { registerRoutes } from './routes/routes.ts';
+import { StatusStream } from './routes/status-stream.ts';
 import { autoRestartSection, blockSchema, SupervisionSettings, shutdownSection, startupSection } from './settings.ts';
-import { StatusStream } from './status-stream.ts';
-import { Supervisor } from './supervisor.ts';
+import { Supervisor } from './supervise/supervisor.ts';
 
 /** Longer than any budget that `dumb.shutdown` allows. */
 const STOPPING_DEADLINE_MS = 930_000;

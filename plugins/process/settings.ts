@@ -1,6 +1,6 @@
 // Configuration of supervision: the keys that every process block may have, and the sections of `dumb` that steer it.
 import { z } from 'zod';
-import type { StartupSettings } from './startup.ts';
+import type { StartupSettings } from './boot/startup.ts';
 
 const port = z.number().int().min(1).max(65_535);
 const clock = z.string().regex(/^([01]\d|2[0-3]):[0-5]\d$/, 'a time of day as HH:MM is expected');

@@ -2,7 +2,8 @@
 import { constants } from 'node:fs';
 import { mkdir, open } from 'node:fs/promises';
 import path from 'node:path';
-import { isSystemPath, Problem, realPlaceOf } from '#core';
+import { Problem } from '#core';
+import { isSystemPath, realPlaceOf } from '#kit/system-paths';
 
 interface Owner {
   readonly uid: number;

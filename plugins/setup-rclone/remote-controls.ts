@@ -1,6 +1,7 @@
 // The remote control of each rclone: its flags, read from its command line or given to it. Source: rclone.org/rc.
 import { readFile } from 'node:fs/promises';
-import { type Host, isPortBusy } from '#core';
+import type { Host } from '#core';
+import { portInUse } from '#kit/port-in-use';
 import type {} from '../process/contract.ts';
 import type { RemoteControl } from './contract.ts';
 
@@ -46,7 +47,7 @@ export class RemoteControls {
     const configured = new Set(blocks.flatMap(({ block }) => Object.values(block)));
     for (let port = FIRST_PORT; port <= LAST_PORT; port += 1) {
       const isTaken = (): boolean => configured.has(port) || [...this.#ports.values()].includes(port);
-      if (isTaken() || (await isPortBusy(port)) || isTaken()) continue;
+      if (isTaken() || (await portInUse(port)) || isTaken()) continue;
       this.#ports.set(processName, port);
       return port;
     }

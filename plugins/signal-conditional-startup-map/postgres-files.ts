@@ -1,5 +1,7 @@
 // Which services keep their data in a database server by their own file, although their block does not say so.
-import { fileVersions, type Host } from '#core';
+
+import type { Host } from '#core';
+import { fileVersions } from '#kit/fs-out-of-process';
 import type {} from '../config-files/contract.ts';
 import type { GraphEntry } from '../dependency-graph/contract.ts';
 import type {} from '../service-templates/contract.ts';

@@ -4,7 +4,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { fileURLToPath } from 'node:url';
-import { createHost } from '../../core/host.ts';
+import { createHost } from '../../core/host/host.ts';
 import { makePlace } from './support/built-host.ts';
 import { printFigure } from './support/figures.ts';
 

@@ -8,7 +8,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { createHttpEntrance } from '../../core/http/server.ts';
+import { createHttpEntrance } from '../../core/host/entrance.ts';
 import { printFigure } from './support/figures.ts';
 
 const runs = 3;

@@ -1,6 +1,6 @@
 // What every format of configuration files must do, as a table that any format can be held against.
 import type { Test } from 'tap';
-import { isSameData } from '../../core/same-data.ts';
+import { deepEqual } from '../../core/kit/deep-equal.ts';
 import type { ConfigFormat, FileObject } from '../../plugins/config-files/contract.ts';
 
 export interface FormatCase {
@@ -51,7 +51,7 @@ export function holdFormat(
 }
 
 function contains(found: unknown, wanted: unknown): boolean {
-  if (typeof wanted !== 'object' || wanted === null || Array.isArray(wanted)) return isSameData(found, wanted);
+  if (typeof wanted !== 'object' || wanted === null || Array.isArray(wanted)) return deepEqual(found, wanted);
   if (typeof found !== 'object' || found === null) return false;
   const members = found as FileObject;
   return Object.entries(wanted).every(([key, value]) => contains(members[key], value));

@@ -1,6 +1,6 @@
 // What every signal source must keep, run against its own table of configurations: the relations it finds, and near misses.
 import t from 'tap';
-import { findBlocks } from '../../core/config/blocks.ts';
+import { findBlocks } from '../../core/kit/named-blocks.ts';
 import type { SignalSource } from '../../plugins/dependency-graph/contract.ts';
 import { createSnapshot } from '../../plugins/dependency-graph/snapshot.ts';
 import { templatesOf } from '../support/templates.ts';

@@ -6,7 +6,7 @@ import { chmod, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import t from 'tap';
-import { bootId, identify, isAlive, readStat } from '../../plugins/process/proc-table.ts';
+import { bootId, identify, isAlive, readStat } from '../../plugins/process/supervise/proc-table.ts';
 import { testDir } from '../support/directory.ts';
 import { startHost } from '../support/host.ts';
 import { kid, lives, notedPid, pidOf, restart, start, status, stop } from '../support/kids.ts';

@@ -2,7 +2,7 @@
 import { mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import t from 'tap';
-import { processesOf } from '../../plugins/process/proc-table.ts';
+import { processesOf } from '../../plugins/process/supervise/proc-table.ts';
 import { testDir } from '../support/directory.ts';
 import { kid, lives } from '../support/kids.ts';
 import { type RunningStackwarden, startStackwarden, writeConfig } from '../support/stackwarden.ts';

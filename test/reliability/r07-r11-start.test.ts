@@ -2,7 +2,7 @@
 import { chmod, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import t from 'tap';
-import { processesOf } from '../../plugins/process/proc-table.ts';
+import { processesOf } from '../../plugins/process/supervise/proc-table.ts';
 import { testDir } from '../support/directory.ts';
 import { startHost } from '../support/host.ts';
 import { kid, pidOf, restart, start, status, stop } from '../support/kids.ts';

@@ -12,7 +12,7 @@ import { writeConfig } from '../support/stackwarden.ts';
 import { until } from '../support/until.ts';
 
 const run = promisify(execFile);
-const mainFile = fileURLToPath(new URL('../../core/main.ts', import.meta.url));
+const mainFile = fileURLToPath(new URL('../../core/cli/main.ts', import.meta.url));
 
 async function replace(configDir: string, text: string): Promise<void> {
   const file = path.join(configDir, 'stackwarden.json');

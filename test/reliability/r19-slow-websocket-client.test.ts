@@ -2,7 +2,7 @@
 import { connect } from 'node:net';
 import t from 'tap';
 import { WebSocket } from 'ws';
-import type { StreamClient } from '../../core/plugin.ts';
+import type { StreamClient } from '../../core/contract/stream.ts';
 import { testDir } from '../support/directory.ts';
 import { openEntrance } from '../support/entrance.ts';
 import { until } from '../support/until.ts';

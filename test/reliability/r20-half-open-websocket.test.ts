@@ -3,7 +3,7 @@
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import t, { type Test } from 'tap';
 import { WebSocket } from 'ws';
-import type { StreamClient } from '../../core/plugin.ts';
+import type { StreamClient } from '../../core/contract/stream.ts';
 import { testDir } from '../support/directory.ts';
 import { openEntrance } from '../support/entrance.ts';
 import { until } from '../support/until.ts';

@@ -1,7 +1,8 @@
 // An entrance on a free port without a host around it, for tests of HTTP and WebSocket alone.
 import { connect } from 'node:net';
-import { createHttpEntrance, type EntranceOptions, type HttpServer } from '../../core/http/server.ts';
-import type { AccessCheck, Logger } from '../../core/plugin.ts';
+import type { Logger } from '../../core/contract/log.ts';
+import type { AccessCheck } from '../../core/contract/route.ts';
+import { createHttpEntrance, type EntranceOptions, type HttpServer } from '../../core/host/entrance.ts';
 
 interface Fault {
   readonly plugin: string;

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { request } from 'undici';
 import { WebSocket } from 'ws';
-import { createHost, type HostOptions, type StackwardenHost } from '../../core/host.ts';
+import { createHost, type HostOptions, type StackwardenHost } from '../../core/host/host.ts';
 
 export const pluginsDir = fileURLToPath(new URL('../../plugins', import.meta.url));
 

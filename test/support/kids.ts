@@ -1,7 +1,7 @@
 // Configuration blocks of misbehaving children, and what the tests ask about them.
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
-import { readStat } from '../../plugins/process/proc-table.ts';
+import { readStat } from '../../plugins/process/supervise/proc-table.ts';
 import type { TestHost } from './host.ts';
 import { until } from './until.ts';
 

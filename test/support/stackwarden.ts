@@ -7,7 +7,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { until } from './until.ts';
 
-const mainFile = fileURLToPath(new URL('../../core/main.ts', import.meta.url));
+const mainFile = fileURLToPath(new URL('../../core/cli/main.ts', import.meta.url));
 const rootDir = path.dirname(path.dirname(mainFile));
 /** Test files that run at the same time take theirs from different parts. */
 const PORTS_OF_A_JOB = 1_500;

@@ -2,7 +2,7 @@
 
 import path from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import type { Host } from '../../core/plugin.ts';
+import type { Host } from '../../core/contract/host.ts';
 import { Catalogue } from '../../plugins/service-templates/catalogue.ts';
 import type { ServiceTemplates } from '../../plugins/service-templates/contract.ts';
 import { readSharedOptions, readTemplates } from '../../plugins/service-templates/template-files.ts';

@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { writeConfig } from '../../support/stackwarden.ts';
 import { until } from '../../support/until.ts';
 
-const mainFile = fileURLToPath(new URL('../../../dist/core/main.js', import.meta.url));
+const mainFile = fileURLToPath(new URL('../../../dist/core/cli/main.js', import.meta.url));
 const NS_PER_MS = 1_000_000;
 
 export interface BuiltHost {

@@ -2,7 +2,8 @@
 import fc from 'fast-check';
 import t from 'tap';
 import { editText } from '../../../core/config/edit.ts';
-import { changedPaths, editsOf, isObject, merge, valueAt, withEdit } from '../../../core/config/layers.ts';
+import { changedPaths, editsOf, merge, valueAt, withEdit } from '../../../core/config/layers.ts';
+import { isObject } from '../../../core/kit/plain-object.ts';
 
 const key = fc.stringMatching(/^[a-z]{1,3}$/);
 const leaf = fc.oneof(fc.integer(), fc.boolean(), fc.string(), fc.array(fc.integer(), { maxLength: 3 }));

@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import fc from 'fast-check';
 import t from 'tap';
-import { findBlocks } from '../../../core/config/blocks.ts';
+import { findBlocks } from '../../../core/kit/named-blocks.ts';
 import type { GraphSnapshot, SignalSource } from '../../../plugins/dependency-graph/contract.ts';
 import { contributionOf, templatesOf } from '../../support/templates.ts';
 

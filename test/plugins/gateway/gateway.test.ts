@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import t, { type Test } from 'tap';
 import { WebSocket } from 'ws';
-import type { Listener } from '../../../core/http/listener.ts';
+import type { Listener } from '../../../core/contract/route.ts';
 import { testDir } from '../../support/directory.ts';
 import { openEntrance, type TestEntrance } from '../../support/entrance.ts';
 import { until } from '../../support/until.ts';

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import t from 'tap';
-import { mountPoints } from '../../../core/mount-table.ts';
+import { readMounts } from '../../../core/kit/mountinfo.ts';
 import { testDir } from '../../support/directory.ts';
 import { startHost, type TestHost } from '../../support/host.ts';
 import { kid, start, status } from '../../support/kids.ts';
@@ -139,7 +139,7 @@ t.test(
     t.teardown(() => run('umount', ['--lazy', directory]).catch(() => undefined));
     // A user-space file system whose server dies without taking it off.
     const script = `exec 5<>/dev/fuse; mount -i -t fuse.test -o fd=5,rootmode=40000,user_id=0,group_id=0 remote ${directory}; exec sleep 1000`;
-    const isMounted = async () => (await mountPoints()).some(mount => mount.directory === directory);
+    const isMounted = async () => (await readMounts()).some(mount => mount.directory === directory);
     const app = await startHost({
       config: {
         rclone: {

@@ -4,7 +4,7 @@ import { createServer } from 'node:net';
 import path from 'node:path';
 import fc from 'fast-check';
 import t from 'tap';
-import { splitCommand } from '../../../plugins/process/command-words.ts';
+import { splitCommand } from '../../../plugins/process/launch/command-words.ts';
 import { testDir } from '../../support/directory.ts';
 import { startHost } from '../../support/host.ts';
 import { kid, start, status } from '../../support/kids.ts';

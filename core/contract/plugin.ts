@@ -1,0 +1,80 @@
+// What a plugin is, and the lists that plugins extend: with the files beside it the whole contract, imported as `#core`.
+
+import type { AsyncParallelHook, AsyncSeriesHook } from 'tapable';
+import type { z } from 'zod';
+import type { BlockTemplate, ConfigCandidate, ConfigChange, ConfigSection, ConfigStore } from './config.ts';
+import type { Host } from './host.ts';
+import type { LogHub } from './log.ts';
+import type { AccessCheck, HttpEntrance } from './route.ts';
+
+export type * from './config.ts';
+export type * from './host.ts';
+export type * from './job.ts';
+export type * from './log.ts';
+export { Problem } from './problem.ts';
+export * from './route.ts';
+export type * from './stream.ts';
+
+/** Undoes what a plugin did. Disposers run in reverse order of registration, each with a deadline of 5 s. */
+export type Disposer = () => void | Promise<void>;
+
+/** A plugin is one folder whose name is its id, with an index file whose default export is this object. */
+export interface Plugin<Schema extends z.ZodType = z.ZodType> {
+  /** Equals the folder's name. */
+  readonly name: string;
+  readonly version?: string;
+  /** Semver range of the contract this plugin was written for, for example `^1`. */
+  readonly host: string;
+  /** Plugins that must be ready before this one; if one is absent or failed, this one is skipped. */
+  readonly needs?: readonly string[];
+  /** Plugins that are set up before this one when they are present. */
+  readonly after?: readonly string[];
+  /**
+   * Schema of the plugin's own section, `dumb.<name>` of the configuration with `-` as `_`. Every member needs a
+   * default, so that an absent section is valid. Called once, before `setup`.
+   */
+  readonly config?: (zod: typeof z) => Schema;
+  /** Registers everything. May return a disposer. Deadline 10 s; a throw withdraws all that was registered. */
+  setup(
+    host: Host,
+    config: z.output<Schema>,
+  ): undefined | Disposer | Promise<undefined | Disposer> | void | Promise<void>;
+}
+
+/** Gives inference to a plugin object; changes nothing. */
+export function definePlugin<Schema extends z.ZodType>(plugin: Plugin<Schema>): Plugin<Schema> {
+  return plugin;
+}
+
+/** Things of a kind that can be listed. Owners add their kinds by declaration merging. */
+export interface Contributions {
+  /** A part of the configuration: its place below the root and its schema. Defaults come from the schema. */
+  'config.schema': ConfigSection;
+  /** Schema of the named blocks of one config key, or with the key `*` of every named block. */
+  'config.block': { readonly schema: z.ZodType };
+  /** What a named block holds where the file says nothing. */
+  'config.template': BlockTemplate;
+}
+
+/** One implementation of a thing that others call. Owners add theirs by declaration merging. */
+export interface Services {
+  'config.store': ConfigStore;
+  'http.entrance': HttpEntrance;
+  'log.hub': LogHub;
+  /** Decides about every protected request and stream. Absent: open, unless users exist (see core/http/access.ts). */
+  access: AccessCheck;
+}
+
+/** Moments in a flow. Owners add theirs by declaration merging and create them with `host.hook`. */
+export interface Hooks {
+  /** Before an update of the configuration is accepted: a tap that throws a Problem refuses it. */
+  'config.check': AsyncSeriesHook<[ConfigCandidate]>;
+  /** After memory, and disk if persisted, hold the new configuration. */
+  'config.changed': AsyncParallelHook<[ConfigChange]>;
+  /** After the listener answers. */
+  'host.ready': AsyncParallelHook<[]>;
+  /** Before anything is disposed. */
+  'host.stopping': AsyncParallelHook<[]>;
+  /** A second signal while stopping: end everything now. Deadline 5 s. */
+  'host.forced': AsyncParallelHook<[]>;
+}

@@ -1,0 +1,128 @@
+// Finds plugin folders and imports them, each on its own: what is wrong with one stays with that one.
+import { constants } from 'node:fs';
+import { access, readdir, stat } from 'node:fs/promises';
+import { register } from 'node:module';
+import path from 'node:path';
+import { pathToFileURL } from 'node:url';
+import satisfies from 'semver/functions/satisfies.js';
+import validRange from 'semver/ranges/valid.js';
+import type { Plugin } from '../contract/plugin.ts';
+import { withDeadline } from '../kit/deadline.ts';
+
+/** Version of the contract in plugin.ts. */
+const CONTRACT_VERSION = '1.0.0';
+
+const PLUGIN_NAME = /^[a-z][a-z0-9-]{0,63}$/;
+const runsFromSource = import.meta.url.endsWith('.ts');
+const INDEX_FILES = runsFromSource ? ['index.ts', 'index.js', 'index.mjs'] : ['index.js', 'index.mjs'];
+
+export interface PluginFolder {
+  readonly name: string;
+  readonly folder: string;
+  readonly indexFile: string;
+  /** Why the folder may not be loaded, else null. */
+  readonly refusal: string | null;
+}
+
+/** Plugin folders of `directories`, the earlier directory first. Absent directories hold none. */
+export async function findPluginFolders(
+  directories: readonly string[],
+  override: readonly string[],
+): Promise<PluginFolder[]> {
+  const found = new Map<string, PluginFolder>();
+  for (const directory of directories) {
+    for (const name of await folderNames(directory)) {
+      const folder = path.join(directory, name);
+      const indexFile = await findIndexFile(folder);
+      if (indexFile === undefined) continue;
+      const earlier = found.get(name);
+      if (earlier !== undefined && !override.includes(name)) {
+        found.set(`${name} (${directory})`, {
+          name: `${name} (${directory})`,
+          folder,
+          indexFile,
+          refusal: `the name '${name}' is taken by ${earlier.folder}; name it in dumb.plugins.override to replace that one`,
+        });
+        continue;
+      }
+      found.set(name, { name, folder, indexFile, refusal: await refusalOf(name, folder) });
+    }
+  }
+  return [...found.values()];
+}
+
+async function folderNames(directory: string): Promise<string[]> {
+  try {
+    const entries = await readdir(directory, { withFileTypes: true });
+    return entries
+      .filter(entry => (entry.isDirectory() || entry.isSymbolicLink()) && !entry.name.startsWith('.'))
+      .map(entry => entry.name)
+      .sort();
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT' || code === 'ENOTDIR') return [];
+    throw new Error(`cannot read the plugin directory ${directory}`, { cause: error });
+  }
+}
+
+async function findIndexFile(folder: string): Promise<string | undefined> {
+  for (const name of INDEX_FILES) {
+    const file = path.join(folder, name);
+    try {
+      await access(file, constants.R_OK);
+      return file;
+    } catch {
+      // the next form of index file may be there
+    }
+  }
+  return undefined;
+}
+
+/** In-process plugins are trusted code, so nobody else may be able to write them. */
+async function refusalOf(name: string, folder: string): Promise<string | null> {
+  if (!PLUGIN_NAME.test(name)) return 'the folder name may hold lower-case letters, digits and hyphens only';
+  const { uid, mode } = await stat(folder);
+  const product = await stat(path.dirname(new URL(import.meta.url).pathname));
+  if ((mode & 0o002) !== 0) return 'the folder is writable by everyone; remove that permission';
+  if (![0, process.getuid?.() ?? 0, product.uid].includes(uid)) {
+    return 'the folder belongs to neither root nor the user that runs Stackwarden; change its owner';
+  }
+  return null;
+}
+
+let reloadHooks = false;
+
+/** Imports a plugin and checks its shape. `generation` above 0 loads changed files anew instead of from the module cache. */
+export async function importPlugin(found: PluginFolder, generation: number, deadlineMs: number): Promise<Plugin> {
+  const url = pathToFileURL(found.indexFile);
+  if (generation > 0) {
+    if (!reloadHooks) register(new URL(runsFromSource ? './reload-hooks.ts' : './reload-hooks.js', import.meta.url));
+    reloadHooks = true;
+    url.searchParams.set('generation', String(generation));
+  }
+  const module = await withDeadline(() => import(url.href) as Promise<{ default?: unknown }>, deadlineMs, 'the import');
+  return checkPlugin(module.default, found.name);
+}
+
+function checkPlugin(value: unknown, folderName: string): Plugin {
+  if (typeof value !== 'object' || value === null)
+    throw new Error('the index file has no default export that is an object');
+  const plugin = value as Partial<Record<keyof Plugin, unknown>>;
+  if (plugin.name !== folderName)
+    throw new Error(`its name is '${String(plugin.name)}' but its folder is '${folderName}'`);
+  if (typeof plugin.setup !== 'function') throw new Error('it has no setup function');
+  if (typeof plugin.host !== 'string' || validRange(plugin.host) === null) {
+    throw new Error("'host' is not a version range, for example '^1'");
+  }
+  if (!satisfies(CONTRACT_VERSION, plugin.host)) {
+    throw new Error(`it needs host ${plugin.host}, this is ${CONTRACT_VERSION}`);
+  }
+  for (const list of ['needs', 'after'] as const) {
+    const names = plugin[list];
+    if (names !== undefined && !(Array.isArray(names) && names.every(name => typeof name === 'string'))) {
+      throw new Error(`'${list}' is not a list of plugin names`);
+    }
+  }
+  if (plugin.config !== undefined && typeof plugin.config !== 'function') throw new Error("'config' is not a function");
+  return value as Plugin;
+}

@@ -1,0 +1,126 @@
+// The one entrance for REST and WebSocket: every listener, native or gateway, serves the same routes through it.
+
+import type { IncomingMessage } from 'node:http';
+import express from 'express';
+import helmet from 'helmet';
+import type { Logger } from '../contract/log.ts';
+import type { HttpEntrance, Listener, Route, Via } from '../contract/route.ts';
+import type { Stream } from '../contract/stream.ts';
+import { AccessGate } from '../http/access.ts';
+import { CorsPolicy } from '../http/cors-policy.ts';
+import { createDispatch } from '../http/dispatch.ts';
+import { openListener } from '../http/listener.ts';
+import { describeApi } from '../http/openapi.ts';
+import { RouteMap } from '../http/route-map.ts';
+import { StreamServer } from '../ws/stream-server.ts';
+
+export interface EntranceOptions {
+  readonly log: Logger;
+  readonly configDir: string;
+  readonly version: string;
+  /** The effective configuration; a new object after each change. */
+  config(): Readonly<Record<string, unknown>>;
+  /** The present implementation of a service, `access` in particular. */
+  service(name: string): unknown;
+  stopping(): boolean;
+  /** Counts and logs a fault of a plugin. */
+  fault(plugin: string, place: 'route' | 'stream', error: unknown): void;
+  /** Runs `fn` as that plugin. */
+  around<Value>(plugin: string, fn: () => Value): Value;
+  /** Answers that do not fit the route's response schema become 500; for tests. */
+  readonly checkAnswers?: boolean;
+  /** Time between protocol pings of a stream. Default 20 s. */
+  readonly pingMs?: number;
+}
+
+/** The host's side of the entrance. */
+export interface HttpServer extends HttpEntrance {
+  /** Throws when the method and path are taken; what it returns withdraws the route. */
+  addRoute(plugin: string, route: Route): () => void;
+  /** Throws when the path is taken; what it returns closes its clients and withdraws the stream. */
+  addStream(plugin: string, stream: Stream): () => void;
+  openapi(): Record<string, unknown>;
+  /** Opens the native listener; a port in use is tried again for `retryMs`. */
+  listen(options: { host: string; port: number; retryMs: number }): Promise<{ host: string; port: number }>;
+  /** Closes every client of every stream. */
+  closeStreams(code: number, reason: string): void;
+  /** Stops accepting, lets requests end for `graceMs`, then cuts what is left. */
+  close(graceMs: number): Promise<void>;
+}
+
+const NATIVE: Via = { native: true };
+
+/** The API serves data, not pages: nothing may be loaded by it, and only pages of its own origin may frame it. */
+const hardening = helmet({
+  contentSecurityPolicy: {
+    useDefaults: false,
+    directives: { 'default-src': ["'none'"], 'frame-ancestors': ["'self'"] },
+  },
+  strictTransportSecurity: false,
+});
+
+export function createHttpEntrance(options: EntranceOptions): HttpServer {
+  const routes = new RouteMap();
+  const origins = new CorsPolicy(options.config);
+  const access = new AccessGate(options);
+  const streams = new StreamServer({ ...options, access, origins });
+  const vias = new WeakMap<IncomingMessage, Via>();
+  const dispatch = createDispatch({ ...options, routes, origins, access });
+  let description: Record<string, unknown> | undefined;
+  let listener: Listener | undefined;
+  let closing = false;
+
+  const app = express();
+  app.disable('x-powered-by');
+  app.disable('etag');
+  app.use(hardening);
+  app.use((request, response) => dispatch(request, response, vias.get(request) ?? NATIVE));
+
+  /** Whatever changes the registrations outdates the description. */
+  const changes = (change: () => void) => () => {
+    description = undefined;
+    change();
+  };
+
+  const entrance: HttpServer = {
+    handle(request, response, via) {
+      vias.set(request, via);
+      app(request, response);
+    },
+    upgrade: (request, socket, head) => void streams.accept(request, socket, head),
+    allowsOrigin: origin => origins.allows(origin),
+    open: openListener,
+    addRoute(plugin, route) {
+      description = undefined;
+      return changes(routes.add(plugin, route));
+    },
+    addStream(plugin, stream) {
+      description = undefined;
+      return changes(streams.add(plugin, stream));
+    },
+    openapi() {
+      description ??= describeApi({ version: options.version, routes: routes.all(), streams: streams.all() });
+      return description;
+    },
+    async listen({ host, port, retryMs }) {
+      const opened = await openListener({
+        host,
+        port,
+        retryMs,
+        cancelled: () => closing,
+        request: (request, response) => entrance.handle(request, response, NATIVE),
+        upgrade: entrance.upgrade,
+      });
+      listener = opened;
+      if (closing) await opened.close(0);
+      return { host: opened.host, port: opened.port };
+    },
+    closeStreams: (code, reason) => streams.closeAll(code, reason),
+    async close(graceMs) {
+      closing = true;
+      streams.closeAll(1001, 'The service is shutting down');
+      await Promise.all([listener?.close(graceMs), streams.end(graceMs)]);
+    },
+  };
+  return entrance;
+}

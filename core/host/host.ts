@@ -1,0 +1,386 @@
+// The host: reads the configuration, brings the plugins up in order, listens, and takes everything down in reverse.
+
+import { existsSync, readFileSync } from 'node:fs';
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { z } from 'zod';
+import type { OpenConfig } from '../config/open.ts';
+import { openConfig } from '../config/open.ts';
+import type { PluginReport } from '../contract/host.ts';
+import type { Logger } from '../contract/log.ts';
+import type { Disposer } from '../contract/plugin.ts';
+import type { AccessCheck } from '../contract/route.ts';
+import { withDeadline } from '../kit/deadline.ts';
+import { parseLevel } from '../kit/log-level.ts';
+import { isLoopback } from '../kit/loopback.ts';
+import { createEarlyLog } from '../log/early-log.ts';
+import { createLogging, type Logging } from '../log/own-log.ts';
+import { Capabilities } from './capabilities.ts';
+import { ContributionRegistry } from './contributions.ts';
+import { createHttpEntrance, type HttpServer } from './entrance.ts';
+import { HookRegistry } from './hooks.ts';
+import { catchUncaught, runAs, watchEventLoop } from './isolate.ts';
+import type { Registries } from './plugin-host.ts';
+import { type PluginDeadlines, PluginSet } from './plugin-set.ts';
+import { watchPluginFolders } from './plugin-watch.ts';
+import { ServiceRegistry } from './services.ts';
+import { readSettings, type Settings } from './settings.ts';
+
+// Compiling the hundreds of schemas of a full host takes longer than the checks they ever save.
+z.config({ jitless: true });
+
+const rootDir = fileURLToPath(new URL('../..', import.meta.url));
+const LISTEN_RETRY_MS = 10_000;
+const CLOSE_GRACE_MS = 2_000;
+
+/** The product's version, from its package.json. */
+export const version = (JSON.parse(readFileSync(path.join(rootDir, 'package.json'), 'utf8')) as { version: string })
+  .version;
+
+export interface HostOptions {
+  readonly configDir: string;
+  /** Own log lines on standard output too. Default false. */
+  readonly stdout?: boolean;
+  /** Only these plugins, whatever `dumb.plugins.enabled` says. */
+  readonly plugins?: readonly string[];
+  /** Directories of plugin folders. Default: the product's, `{config_dir}/plugins`, then `dumb.plugins.dirs`. */
+  readonly pluginDirs?: readonly string[];
+  /** Overrides `dumb.api_service`; port 0 takes any free port. */
+  readonly listen?: { readonly host?: string; readonly port?: number };
+  readonly deadlines?: Partial<PluginDeadlines>;
+  /** Whether uncaught errors of the process are this host's. Default true; off where several hosts share a process. */
+  readonly ownsProcess?: boolean;
+  readonly env?: NodeJS.ProcessEnv;
+  /** Loads the configuration and sets the plugins up, but neither listens nor watches, and logs to a temporary place. */
+  readonly dryRun?: boolean;
+}
+
+export interface StackwardenHost {
+  /** Where the listener answers; null when the API is switched off. */
+  readonly address: { readonly host: string; readonly port: number } | null;
+  readonly log: Logger;
+  readonly configFile: string;
+  plugins(): readonly PluginReport[];
+  /** One line for each thing that is wrong with the configuration. */
+  configProblems(): readonly string[];
+  /** Stops everything. `fault`: the managed processes are handed over instead of stopped. Always the same promise. */
+  stop(cause?: 'request' | 'fault'): Promise<void>;
+  /** A second signal: ends managed processes at once. */
+  force(): Promise<void>;
+  /** Resolves when the host has stopped, with the exit code. */
+  readonly stopped: Promise<number>;
+}
+
+/** A required plugin is missing or failed: the host does not start. */
+class StartupError extends Error {
+  override readonly name = 'StartupError';
+}
+
+export async function createHost(options: HostOptions): Promise<StackwardenHost> {
+  const host = new RunningHost(options);
+  try {
+    await host.start();
+  } catch (error) {
+    await host.stop('request');
+    throw error;
+  }
+  return host;
+}
+
+class RunningHost implements StackwardenHost {
+  readonly stopped: Promise<number>;
+  address: { host: string; port: number } | null = null;
+  log!: Logger;
+  readonly #options: HostOptions;
+  readonly #hooks = new HookRegistry();
+  readonly #contributions = new ContributionRegistry();
+  readonly #services = new ServiceRegistry();
+  readonly #capabilities = new Capabilities();
+  readonly #waiting = new Set<() => void>();
+  readonly #disposers: Disposer[] = [];
+  readonly #deadlines: PluginDeadlines;
+  #settings!: Settings;
+  #config!: OpenConfig;
+  #logging!: Logging;
+  #http!: HttpServer;
+  #set: PluginSet | undefined;
+  #ready = false;
+  #stopping: 'request' | 'fault' | null = null;
+  #stop: Promise<void> | undefined;
+  #resolveStopped!: (code: number) => void;
+  #coreHooks: ReturnType<typeof declareCoreHooks>;
+
+  constructor(options: HostOptions) {
+    this.#options = options;
+    this.#deadlines = { importMs: 2_000, setupMs: 10_000, disposeMs: 5_000, ...options.deadlines };
+    this.#coreHooks = declareCoreHooks(this.#hooks);
+    for (const point of ['config.schema', 'config.block', 'config.template']) this.#contributions.list(point);
+    this.stopped = new Promise(resolve => {
+      this.#resolveStopped = resolve;
+    });
+  }
+
+  async start(): Promise<void> {
+    await this.#openConfiguration();
+    this.#openEntrance();
+    const { dryRun = false } = this.#options;
+    // Finding the folders to watch is mostly waiting for the disk, loading is not.
+    await Promise.all([this.#loadPlugins(), dryRun ? undefined : this.#watchPlugins()]);
+    if (dryRun) return;
+    this.#checkRequired();
+    await this.#config.startWatching();
+    await this.#listen();
+    this.#ready = true;
+    await this.#coreHooks.ready.promise();
+    for (const start of this.#waiting) start();
+    this.#waiting.clear();
+    for (const point of this.#contributions.unread()) {
+      this.log.info(`contributions to ${point} are kept but no loaded plugin uses them`);
+    }
+  }
+
+  get configFile(): string {
+    return this.#config.store.file;
+  }
+
+  configProblems(): readonly string[] {
+    const { stateReason, disabledBlocks } = this.#config.store;
+    const blocks = [...disabledBlocks].map(([name, reason]) => `${name} is disabled: ${reason}`);
+    return stateReason === null ? blocks : [stateReason, ...blocks];
+  }
+
+  plugins(): readonly PluginReport[] {
+    return this.#set?.reports() ?? [];
+  }
+
+  stop(cause: 'request' | 'fault' = 'request'): Promise<void> {
+    this.#stop ??= this.#stopAll(cause);
+    return this.#stop;
+  }
+
+  async force(): Promise<void> {
+    await this.#coreHooks.forced.promise();
+  }
+
+  #serviceOwner(): { uid: number; gid: number } | null {
+    const { puid, pgid } = this.#config.store.root();
+    return process.getuid?.() === 0 ? { uid: Number(puid), gid: Number(pgid) } : null;
+  }
+
+  async #openConfiguration(): Promise<void> {
+    const { configDir, env = process.env } = this.#options;
+    await mkdir(configDir, { recursive: true });
+    const early = createEarlyLog();
+    this.log = early;
+    this.#config = await openConfig({ configDir, log: early, env });
+    this.#disposers.push(() => this.#config.close());
+    this.#settings = readSettings(this.#config.store.root());
+    const directory = await this.#chooseLogDir();
+    this.#logging = await createLogging({
+      directory,
+      name: this.#settings.logName,
+      settings: () => ({
+        logLevel: parseLevel(this.#settings.logLevel),
+        httpLogLevel: parseLevel(this.#settings.httpLogLevel),
+        maxBytes: this.#settings.logBytes,
+        keep: this.#settings.logCount,
+        color: this.#settings.colorLog,
+      }),
+      owner: () => this.#serviceOwner(),
+      stdout: this.#options.stdout ?? false,
+    });
+    // First in the list, so last to go: the others may still have something to say.
+    this.#disposers.unshift(async () => {
+      await this.#logging.close();
+      if (this.#options.dryRun) await rm(directory, { recursive: true, force: true });
+    });
+    this.log = this.#logging.logger('host');
+    this.log.info(`Stackwarden ${version} starts`);
+    early.replay(this.log);
+    if (this.#options.ownsProcess ?? true) this.#disposers.push(this.#watchProcess());
+    this.#config.onCheck(candidate => this.#coreHooks.check.promise(candidate));
+    this.#config.onChanged(change => this.#configChanged(change));
+    this.#services.provide('core', 'config.store', this.#config.store);
+    this.#services.provide('core', 'log.hub', this.#logging.hub);
+  }
+
+  async #chooseLogDir(): Promise<string> {
+    if (this.#options.dryRun) return mkdtemp(path.join(tmpdir(), 'stackwarden-check-'));
+    if (this.#settings.logDir !== undefined) return this.#settings.logDir;
+    return existsSync('/log') ? '/log' : path.join(this.#options.configDir, 'log');
+  }
+
+  #watchProcess(): Disposer {
+    const release = catchUncaught({
+      plugin: (scope, error) => this.#set?.fail(scope, error),
+      host: error => {
+        this.#logging.fatal('uncaught error of the host', error);
+        void this.stop('fault');
+      },
+    });
+    const unwatch = watchEventLoop(this.log);
+    return () => {
+      unwatch();
+      release();
+    };
+  }
+
+  #openEntrance(): void {
+    this.#http = createHttpEntrance({
+      log: this.#logging.logger('http'),
+      configDir: this.#options.configDir,
+      version,
+      config: () => this.#config.store.root(),
+      service: name => this.#services.find(name),
+      stopping: () => this.#stopping !== null,
+      fault: (plugin, place, error) => this.#set?.scopeOf(plugin)?.fault(place, error),
+      around: (plugin, fn) => {
+        const scope = this.#set?.scopeOf(plugin);
+        return scope === undefined ? fn() : runAs(scope, fn);
+      },
+    });
+    this.#services.provide('core', 'http.entrance', this.#http);
+  }
+
+  async #loadPlugins(): Promise<void> {
+    const { configDir } = this.#options;
+    const logDir = this.#logging.hub.directory;
+    const registries: Registries = {
+      version,
+      paths: { configDir, logDir, templatesDir: path.join(rootDir, 'templates') },
+      config: this.#config,
+      http: this.#http,
+      hooks: this.#hooks,
+      contributions: this.#contributions,
+      services: this.#services,
+      capabilities: this.#capabilities,
+      reports: () => this.plugins(),
+      stopping: () => this.#stopping,
+      stop: () => void this.stop(),
+      whenReady: start => this.#whenReady(start),
+    };
+    this.#set = new PluginSet({
+      directories: () => this.#pluginDirs(),
+      choice: () => ({
+        enabled: this.#options.plugins ?? this.#settings.plugins.enabled,
+        disabled: this.#settings.plugins.disabled,
+        override: this.#settings.plugins.override,
+      }),
+      deadlines: this.#deadlines,
+      registries,
+      logger: name => this.#logging.logger(name),
+      onReady: async scope => {
+        if (this.#ready) await this.#hooks.replay(scope, 'host.ready');
+      },
+    });
+    await this.#set.refresh();
+  }
+
+  async #watchPlugins(): Promise<void> {
+    const unwatch = await watchPluginFolders(this.#pluginDirs(), this.log, names => void this.#set?.refresh(names));
+    this.#disposers.push(unwatch);
+  }
+
+  #pluginDirs(): readonly string[] {
+    const { configDir, pluginDirs } = this.#options;
+    return (
+      pluginDirs ?? [path.join(rootDir, 'plugins'), path.join(configDir, 'plugins'), ...this.#settings.plugins.dirs]
+    );
+  }
+
+  /**
+   * A required plugin that is there must be ready. One that is absent stops the start only when the configuration
+   * names it: the default list guards against a broken plugin, not against a trimmed build.
+   */
+  #checkRequired(): void {
+    const reports = new Map(this.plugins().map(report => [report.name, report]));
+    const problems = this.#settings.plugins.required.flatMap(name => {
+      const report = reports.get(name);
+      if (report === undefined) return this.#settings.plugins.requiredByUser ? [`${name}: its folder is missing`] : [];
+      return report.state === 'ready' || report.state === 'disabled'
+        ? []
+        : [`${name}: ${report.reason ?? report.state}`];
+    });
+    if (problems.length > 0) throw new StartupError(`required plugins are not ready: ${problems.join('; ')}`);
+  }
+
+  async #listen(): Promise<void> {
+    const { listen } = this.#options;
+    if (!this.#settings.api.enabled) {
+      this.log.warn('the API is switched off by dumb.api_service.enabled; processes are supervised without it');
+      return;
+    }
+    this.address = await this.#http.listen({
+      host: listen?.host ?? this.#settings.api.host,
+      port: listen?.port ?? this.#settings.api.port,
+      retryMs: LISTEN_RETRY_MS,
+    });
+    this.log.info(`Stackwarden ${version} answers on http://${this.address.host}:${this.address.port}`);
+    const access = this.#services.find('access') as AccessCheck | undefined;
+    if (!isLoopback(this.address.host) && access?.enabled() !== true)
+      this.log.warn(
+        `listening on ${this.address.host} while authentication is off: everybody who reaches it is in control`,
+      );
+  }
+
+  #whenReady(start: () => Disposer): Disposer {
+    if (this.#ready) return start();
+    let end: Disposer | undefined;
+    const later = (): void => {
+      end = start();
+    };
+    this.#waiting.add(later);
+    return () => {
+      this.#waiting.delete(later);
+      return end?.();
+    };
+  }
+
+  async #configChanged(change: Parameters<Parameters<OpenConfig['onChanged']>[0]>[0]): Promise<void> {
+    this.#settings = readSettings(this.#config.store.root());
+    this.#logging.applySettings();
+    await this.#coreHooks.changed.promise(change);
+    const touched = [...(this.#set?.sectionOwners() ?? [])].filter(([section]) =>
+      change.paths.some(changed => changed === section || changed.startsWith(`${section}.`)),
+    );
+    if (touched.length > 0) void this.#set?.restart(new Set(touched.map(([, name]) => name)));
+    if (change.paths.some(changed => changed.startsWith('dumb.plugins.'))) void this.#set?.refresh();
+  }
+
+  async #stopAll(cause: 'request' | 'fault'): Promise<void> {
+    this.#stopping = cause;
+    let clean = cause === 'request';
+    const step = async (what: string, run: () => unknown): Promise<void> => {
+      try {
+        await run();
+      } catch (error) {
+        clean = false;
+        this.log?.error(`${what} failed while stopping`, error);
+      }
+    };
+    if (this.#ready) await step('host.stopping', () => this.#coreHooks.stopping.promise());
+    await step('closing the streams', () => this.#http?.closeStreams(1001, 'the service is stopping'));
+    await step('disposing of the plugins', () => this.#set?.close());
+    await step('closing the listener', () => this.#http?.close(CLOSE_GRACE_MS));
+    for (const disposer of this.#disposers.reverse()) {
+      await step('closing', () => withDeadline(async () => disposer(), this.#deadlines.disposeMs, 'closing'));
+    }
+    this.#resolveStopped(cause === 'fault' ? 70 : clean ? 0 : 1);
+  }
+}
+
+function declareCoreHooks(hooks: HookRegistry) {
+  type CoreHooks = import('../contract/plugin.ts').Hooks;
+  const declare = <Name extends keyof CoreHooks>(name: Name, kind: 'series' | 'parallel', guarded = true) =>
+    hooks.declare('core', name, kind, { guarded }).hook as unknown as CoreHooks[Name];
+  return {
+    // A tap vetoes an update by throwing.
+    check: declare('config.check', 'series', false),
+    changed: declare('config.changed', 'parallel'),
+    ready: declare('host.ready', 'parallel'),
+    stopping: declare('host.stopping', 'parallel'),
+    forced: declare('host.forced', 'parallel'),
+  };
+}

@@ -1,0 +1,41 @@
+// Watches the plugin directories: a folder that appears, changes or disappears is reported by name, in quiet batches.
+import path from 'node:path';
+import type { Logger } from '../contract/log.ts';
+import { watchDirectories } from '../kit/directory-watch.ts';
+
+const QUIET_MS = 200;
+
+/** Resolves when every change from now on is noticed. */
+export async function watchPluginFolders(
+  directories: readonly string[],
+  log: Logger,
+  onChange: (names: ReadonlySet<string>) => void,
+): Promise<() => Promise<void>> {
+  if (directories.length === 0) return async () => undefined;
+  let changed = new Set<string>();
+  let timer: NodeJS.Timeout | undefined;
+  const report = (): void => {
+    const names = changed;
+    changed = new Set();
+    onChange(names);
+  };
+  const unwatch = await watchDirectories({
+    directories,
+    depth: 4,
+    ignored: file => file.includes(`${path.sep}node_modules${path.sep}`),
+    log,
+    onChange(file) {
+      const directory = directories.find(candidate => file.startsWith(candidate + path.sep));
+      const name = directory === undefined ? undefined : path.relative(directory, file).split(path.sep)[0];
+      if (name === undefined) return;
+      changed.add(name);
+      clearTimeout(timer);
+      timer = setTimeout(report, QUIET_MS);
+      timer.unref();
+    },
+  });
+  return async () => {
+    clearTimeout(timer);
+    await unwatch();
+  };
+}

@@ -1,0 +1,154 @@
+// The host-owned map from method and path to a route: constant paths by one lookup, the few others by ordered patterns.
+
+import { Problem } from '../contract/problem.ts';
+import type { HttpMethod, Route } from '../contract/route.ts';
+
+export interface OwnedRoute {
+  readonly plugin: string;
+  readonly route: Route;
+}
+
+export interface RouteMatch {
+  readonly owned: OwnedRoute;
+  readonly params: Readonly<Record<string, string>>;
+}
+
+interface Pattern {
+  readonly segments: readonly string[];
+  /** Names of parameters replaced by `{}` and `{...}`: equal shapes match the same requests. */
+  readonly shape: string;
+  readonly methods: Map<string, OwnedRoute>;
+}
+
+const NO_PARAMS: Readonly<Record<string, string>> = Object.freeze({});
+
+export class RouteMap {
+  readonly #constant = new Map<string, Map<string, OwnedRoute>>();
+  /** From most to least specific. */
+  #patterns: Pattern[] = [];
+
+  /** Throws when another route takes the same requests. What it returns removes the route. */
+  add(plugin: string, route: Route): () => void {
+    if (!/^\/$|^(\/[^/?#\s]+)+$/.test(route.path)) throw new Error(`${plugin}: '${route.path}' is not a route path`);
+    const methods = route.path.includes('{') ? this.#pattern(route.path).methods : this.#constantMethods(route.path);
+    const other = methods.get(route.method);
+    if (other !== undefined) {
+      throw new Error(`route ${route.method} ${route.path} of ${plugin} is already registered by ${other.plugin}`);
+    }
+    const owned = { plugin, route };
+    methods.set(route.method, owned);
+    return () => {
+      if (methods.get(route.method) !== owned) return;
+      methods.delete(route.method);
+      if (methods.size > 0) return;
+      this.#constant.delete(route.path);
+      this.#patterns = this.#patterns.filter(pattern => pattern.methods !== methods);
+    };
+  }
+
+  /**
+   * The route for a path as it stands in the request line, without query. A constant path goes before a pattern, a more
+   * specific pattern before a less specific one. Undefined: unknown path. A list: the methods that the path does have.
+   */
+  find(method: string, rawPath: string): RouteMatch | readonly string[] | undefined {
+    const path = rawPath.length > 1 && rawPath.endsWith('/') ? rawPath.slice(0, -1) : rawPath;
+    const wanted = method === 'HEAD' ? 'GET' : method;
+    const methods = this.#constant.get(path);
+    const owned = methods?.get(wanted);
+    if (owned !== undefined) return { owned, params: NO_PARAMS };
+    const allowed = new Set<string>(methods?.keys());
+    if (this.#patterns.length > 0) {
+      const segments = path.slice(1).split('/');
+      for (const pattern of this.#patterns) {
+        if (!fits(pattern.segments, segments)) continue;
+        const candidate = pattern.methods.get(wanted);
+        if (candidate !== undefined) return { owned: candidate, params: values(pattern.segments, segments) };
+        for (const name of pattern.methods.keys()) allowed.add(name);
+      }
+    }
+    if (allowed.size === 0) return undefined;
+    if (allowed.has('GET')) allowed.add('HEAD');
+    return [...allowed].sort();
+  }
+
+  /** Every route, by path and method. */
+  all(): OwnedRoute[] {
+    const everything = [...this.#constant.values(), ...this.#patterns.map(pattern => pattern.methods)];
+    return everything
+      .flatMap(methods => [...methods.values()])
+      .sort((a, b) => compare(a.route.path, b.route.path) || order(a.route.method) - order(b.route.method));
+  }
+
+  #constantMethods(path: string): Map<string, OwnedRoute> {
+    let methods = this.#constant.get(path);
+    if (methods === undefined) {
+      methods = new Map();
+      this.#constant.set(path, methods);
+    }
+    return methods;
+  }
+
+  #pattern(path: string): Pattern {
+    const segments = path.slice(1).split('/');
+    for (const [at, segment] of segments.entries()) {
+      const rest = segment.endsWith('...}') && at === segments.length - 1;
+      if (/[{}]/.test(segment) && !/^\{\w+\}$/.test(segment) && !(rest && /^\{\w+\.\.\.\}$/.test(segment))) {
+        throw new Error(`'${segment}' in ${path} is neither a constant nor a whole {name}`);
+      }
+    }
+    const shape = segments.map(segment => (segment.startsWith('{') ? segment.replace(/\w+/, '') : segment)).join('/');
+    let pattern = this.#patterns.find(other => other.shape === shape);
+    if (pattern === undefined) {
+      pattern = { segments, shape, methods: new Map() };
+      this.#patterns = [...this.#patterns, pattern].sort((a, b) => compare(rank(a), rank(b)));
+    }
+    return pattern;
+  }
+}
+
+function fits(pattern: readonly string[], segments: readonly string[]): boolean {
+  for (const [at, expected] of pattern.entries()) {
+    const segment = segments[at];
+    if (segment === undefined || segment === '') return false;
+    if (expected.endsWith('...}')) return true;
+    if (!expected.startsWith('{') && expected !== segment) return false;
+  }
+  return segments.length === pattern.length;
+}
+
+function values(pattern: readonly string[], segments: readonly string[]): Record<string, string> {
+  const params: Record<string, string> = {};
+  for (const [at, expected] of pattern.entries()) {
+    if (expected.endsWith('...}')) params[expected.slice(1, -4)] = decode(segments.slice(at).join('/'));
+    else if (expected.startsWith('{')) params[expected.slice(1, -1)] = decode(segments[at] ?? '');
+  }
+  return params;
+}
+
+function decode(text: string): string {
+  let decoded: string;
+  try {
+    decoded = decodeURIComponent(text);
+  } catch (error) {
+    throw new Problem(400, 'The path is not valid percent-encoded UTF-8', { cause: error });
+  }
+  if (decoded.includes('\0')) throw new Problem(400, 'The path holds a NUL character');
+  return decoded;
+}
+
+/** Constants sort before parameters, parameters before a rest. */
+function rank(pattern: Pattern): string {
+  return pattern.segments
+    .map(segment => (segment.endsWith('...}') ? '2' : segment.startsWith('{') ? '1' : `0${segment}`))
+    .join('/');
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
+const METHOD_ORDER: readonly HttpMethod[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
+
+function order(method: HttpMethod): number {
+  return METHOD_ORDER.indexOf(method);
+}

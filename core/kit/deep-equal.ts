@@ -1,0 +1,19 @@
+// Whether two pieces of data are equal by their members alone: what was parsed has no prototype, other objects have one.
+import { isDeepStrictEqual } from 'node:util';
+
+export function deepEqual(one: unknown, other: unknown): boolean {
+  if (Array.isArray(one) && Array.isArray(other))
+    return one.length === other.length && one.every((value, index) => deepEqual(value, other[index]));
+  if (!isRecord(one) || !isRecord(other)) return isDeepStrictEqual(one, other);
+  const keys = Object.keys(one);
+  return (
+    keys.length === Object.keys(other).length &&
+    keys.every(key => Object.hasOwn(other, key) && deepEqual(one[key], other[key]))
+  );
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  if (typeof value !== 'object' || value === null) return false;
+  const prototype = Object.getPrototypeOf(value) as unknown;
+  return prototype === null || prototype === Object.prototype;
+}

@@ -1,0 +1,30 @@
+// The form of a line in the own log and in service logs: `Apr 2, 2025 10:04:01 - INFO - text`, local time, day not padded.
+import type { LogLevel } from '../contract/log.ts';
+
+const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
+
+let cachedSecond = -1;
+let cachedTime = '';
+
+/** Several readers of these logs accept exactly one space before the day, so it is not padded. */
+function formatTime(at: number): string {
+  const second = Math.floor(at / 1_000);
+  if (second === cachedSecond) return cachedTime;
+  const date = new Date(at);
+  const clock = [date.getHours(), date.getMinutes(), date.getSeconds()]
+    .map(part => String(part).padStart(2, '0'))
+    .join(':');
+  cachedSecond = second;
+  cachedTime = `${MONTHS[date.getMonth()]} ${date.getDate()}, ${date.getFullYear()} ${clock}`;
+  return cachedTime;
+}
+
+export function formatLine(at: number, level: LogLevel, text: string): string {
+  return `${formatTime(at)} - ${level} - ${text}`;
+}
+
+/** `2025-04-02`, local time. */
+export function formatDay(at: number): string {
+  const date = new Date(at);
+  return [date.getFullYear(), date.getMonth() + 1, date.getDate()].map(part => String(part).padStart(2, '0')).join('-');
+}

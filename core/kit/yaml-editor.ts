@@ -1,0 +1,269 @@
+// YAML, edited in its own text: the range of a value is replaced, everything else keeps its bytes.
+import {
+  isAlias,
+  isCollection,
+  isMap,
+  isScalar,
+  type Node,
+  type Pair,
+  parseDocument,
+  Scalar,
+  stringify,
+  type YAMLMap,
+} from 'yaml';
+import { Problem } from '../contract/problem.ts';
+import { deepEqual } from './deep-equal.ts';
+import { isObject } from './plain-object.ts';
+
+type Values = Record<string, unknown>;
+
+/** Texts that readers of YAML 1.1 take for something else: quoted when they are written. */
+const AMBIGUOUS = /^(y|n|yes|no|on|off|true|false|null|~|[-+]?0\d+|[-+]?\d[\d_]*(:[0-5]?\d)+(\.\d*)?)$/i;
+
+/** The values of a text that is one document and a mapping. Throws a Problem 422 that names the place. */
+export function yamlValues(text: string): Values {
+  return valuesOf(mapOf(text));
+}
+
+/** Makes one change after the other, each in the text as the one before left it. Throws a Problem where that is not safe. */
+export class YamlEditor {
+  #text: string;
+  #changed = 0;
+  readonly #ending: string;
+
+  constructor(text: string) {
+    this.#text = text;
+    this.#ending = text.includes('\r\n') ? '\r\n' : '\n';
+  }
+
+  get text(): string {
+    return this.#text;
+  }
+
+  /** Values that were changed. */
+  get changed(): number {
+    return this.#changed;
+  }
+
+  /** Merges into the whole document; with `replace` what is not wanted goes. */
+  apply(wanted: Values, mode: 'merge' | 'replace'): void {
+    this.#apply([], yamlValues(this.#text), wanted, mode);
+  }
+
+  /** Sets one value; mappings on the way are made. */
+  set(path: readonly string[], value: unknown): void {
+    const depth = path.findIndex((_key, at) => !isMap(this.#valueNode(path.slice(0, at + 1))));
+    const at = depth < 0 ? path.length - 1 : depth;
+    const [parent, key = ''] = [path.slice(0, at), path[at]];
+    const nested = path.slice(at + 1).reduceRight<unknown>((inner, name) => ({ [name]: inner }), value);
+    this.#apply(
+      parent,
+      parent.reduce<unknown>((found, name) => (found as Values)[name], yamlValues(this.#text)) as Values,
+      {
+        [key]: nested,
+      },
+      'merge',
+      'replace',
+    );
+  }
+
+  remove(path: readonly string[]): void {
+    const key = path.at(-1) ?? '';
+    const parent = path.slice(0, -1);
+    if (parent.length === 0 || isMap(this.#valueNode(parent))) this.#remove(parent, key);
+  }
+
+  #valueNode(path: readonly string[]): unknown {
+    let node: unknown = mapOf(this.#text);
+    for (const key of path) node = isMap(node) ? pairOf(node, key)?.value : undefined;
+    return node;
+  }
+
+  /**
+   * `current`: what the mapping at `path` stands for, aliases and merged mappings included. `inner` is the mode of the
+   * mappings below.
+   */
+  #apply(
+    path: readonly string[],
+    current: Values,
+    wanted: Values,
+    mode: 'merge' | 'replace',
+    inner: 'merge' | 'replace' = mode,
+  ): void {
+    for (const [key, value] of Object.entries(wanted)) {
+      const before = current[key];
+      if (Object.hasOwn(current, key) && deepEqual(before, value)) continue;
+      const pair = pairOf(this.#map(path), key);
+      if (pair === undefined) this.#add(path, key, value);
+      else if (isMap(pair.value) && isObject(before) && isObject(value))
+        this.#apply([...path, key], before, value, inner);
+      else this.#replace(pair, value, [...path, key]);
+    }
+    if (mode === 'merge') return;
+    const present = this.#map(path).items.map(keyOf);
+    for (const key of present) if (!Object.hasOwn(wanted, key)) this.#remove(path, key);
+  }
+
+  /** The mapping at a path, of the text as it is now. */
+  #map(path: readonly string[]): YAMLMap {
+    let map = mapOf(this.#text);
+    for (const key of path) {
+      const value = pairOf(map, key)?.value;
+      if (!isMap(value)) throw new Problem(400, `'${path.join('.')}' is no mapping`);
+      map = value;
+    }
+    return map;
+  }
+
+  #replace(pair: Pair, value: unknown, path: readonly string[]): void {
+    const node = pair.value as Node | null;
+    const key = pair.key as Node;
+    if (isAlias(node) || (node as { anchor?: string } | null)?.anchor !== undefined) {
+      const { line } = this.#place(key.range?.[0] ?? 0);
+      throw new Problem(
+        400,
+        `'${path.join('.')}' shares its value through an anchor (line ${line}); edit the file by hand`,
+      );
+    }
+    const [start, end] = rangeOf(node) ?? this.#emptyValue(key);
+    const isBlock = isCollection(node) && node.flow !== true;
+    if (isBlock && isFilled(value)) {
+      // A block collection begins on a line of its own, behind its indentation.
+      const lineStart = this.#text.lastIndexOf('\n', start - 1) + 1;
+      this.#splice(lineStart, end, this.#blockText(value, start - lineStart));
+    } else {
+      const from = isBlock ? this.#afterColon(key) : start;
+      const lead = this.#text[from - 1] === ':' ? ' ' : '';
+      const tail = this.#text.slice(from, end).endsWith('\n') ? this.#ending : '';
+      this.#splice(from, end, lead + inlineText(value, isScalar(node) ? node : undefined) + tail);
+    }
+    this.#changed += 1;
+  }
+
+  #add(path: readonly string[], key: string, value: unknown): void {
+    const map = this.#map(path);
+    const name = inlineText(key);
+    const last = map.items.at(-1);
+    if (map.flow === true || (last === undefined && path.length > 0)) {
+      const [start = 0, end = 0] = map.range ?? [];
+      const close = this.#text.lastIndexOf('}', end);
+      if (close < start) throw new Problem(400, `'${path.join('.')}' cannot be added to; edit the file by hand`);
+      const separator = last === undefined ? '' : ', ';
+      this.#splice(close, close, `${separator}${name}: ${inlineText(value)}`);
+    } else {
+      const indent = last === undefined ? 0 : this.#column((last.key as Node).range?.[0] ?? 0);
+      const text = isFilled(value)
+        ? `${name}:${this.#ending}${this.#blockText(value, indent + 2)}`
+        : `${name}: ${inlineText(value)}`;
+      const at = last === undefined ? this.#text.length : this.#endOfPair(last);
+      const open = at > 0 && !this.#text.slice(0, at).endsWith('\n') ? this.#ending : '';
+      const line = `${open}${' '.repeat(indent)}${text}`;
+      this.#splice(at, at, line.endsWith('\n') ? line : line + this.#ending);
+    }
+    this.#changed += 1;
+  }
+
+  #remove(path: readonly string[], key: string): void {
+    const map = this.#map(path);
+    const pair = pairOf(map, key);
+    if (pair === undefined) return;
+    if (map.flow === true || map.items.length === 1) {
+      throw new Problem(400, `'${[...path, key].join('.')}' cannot be removed safely; edit the file by hand`);
+    }
+    const start = this.#text.lastIndexOf('\n', ((pair.key as Node).range?.[0] ?? 0) - 1) + 1;
+    this.#splice(start, this.#endOfPair(pair), '');
+    this.#changed += 1;
+  }
+
+  /** Just behind the last line of a pair. */
+  #endOfPair(pair: Pair): number {
+    const [, end] = rangeOf(pair.value as Node | null) ?? this.#emptyValue(pair.key as Node);
+    if (this.#text.slice(0, end).endsWith('\n')) return end;
+    const newline = this.#text.indexOf('\n', end);
+    return newline < 0 ? this.#text.length : newline + 1;
+  }
+
+  /** Where the value of `key:` would stand. */
+  #emptyValue(key: Node): [number, number] {
+    const at = this.#afterColon(key);
+    return [at, at];
+  }
+
+  #afterColon(key: Node): number {
+    return this.#text.indexOf(':', key.range?.[1] ?? 0) + 1;
+  }
+
+  #blockText(value: unknown, indent: number): string {
+    const lines = stringify(value, { lineWidth: 0 }).trimEnd().split('\n');
+    return lines.map(line => ' '.repeat(indent) + line + this.#ending).join('');
+  }
+
+  #column(offset: number): number {
+    return offset - (this.#text.lastIndexOf('\n', offset - 1) + 1);
+  }
+
+  #place(offset: number): { line: number } {
+    return { line: this.#text.slice(0, offset).split('\n').length };
+  }
+
+  #splice(start: number, end: number, text: string): void {
+    this.#text = this.#text.slice(0, start) + text + this.#text.slice(end);
+  }
+}
+
+/** Throws a Problem 422 unless the text is one document that is a mapping. */
+function mapOf(text: string): YAMLMap {
+  const document = parseDocument(text, { merge: true, uniqueKeys: true });
+  const [error] = document.errors;
+  if (error !== undefined) {
+    const { line, col } = error.linePos?.[0] ?? { line: 1, col: 1 };
+    throw new Problem(422, `The file is not valid YAML: ${error.code} at line ${line}, column ${col}`);
+  }
+  const { contents } = document;
+  if (contents === null) return parseDocument('{}').contents as YAMLMap;
+  if (!isMap(contents)) throw new Problem(422, 'The file is not a YAML mapping at line 1, column 1');
+  resolved.set(contents, document.toJS({ maxAliasCount: 1_000 }) as Values);
+  return contents;
+}
+
+/** What the aliases of a mapping stand for is known to its document only. */
+const resolved = new WeakMap<object, Values>();
+
+function valuesOf(map: YAMLMap): Values {
+  return resolved.get(map) ?? {};
+}
+
+function pairOf(map: YAMLMap, key: string): Pair | undefined {
+  return map.items.find(pair => keyOf(pair) === key);
+}
+
+function keyOf({ key }: Pair): string {
+  return String(isScalar(key) ? key.value : key);
+}
+
+/** From the first to just behind the last character of the value. */
+function rangeOf(node: Node | null): [number, number] | null {
+  const range = node?.range;
+  return range === undefined || range === null || (isScalar(node) && node.value === null && range[0] === range[1])
+    ? null
+    : [range[0], range[1]];
+}
+
+/** On the line of its key. A scalar keeps the quotes it had, where they do for the new value. */
+function inlineText(value: unknown, before?: Scalar): string {
+  if (typeof value === 'object' && value !== null) {
+    return stringify(value, { collectionStyle: 'flow', lineWidth: 0 }).trimEnd();
+  }
+  const scalar = new Scalar(value);
+  if (typeof value === 'string') {
+    const quotes = before?.type === 'QUOTE_SINGLE' || before?.type === 'QUOTE_DOUBLE' ? before.type : undefined;
+    if (quotes !== undefined && !value.includes('\n')) scalar.type = quotes;
+    else if (AMBIGUOUS.test(value) || value.includes('\n')) scalar.type = 'QUOTE_DOUBLE';
+  }
+  return stringify(scalar, { lineWidth: 0 }).trimEnd();
+}
+
+/** A collection that is written over several lines. */
+function isFilled(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && Object.keys(value).length > 0;
+}

@@ -1,0 +1,296 @@
+// The own log: records of the host and its plugins (through pino) and captured output, into one file and to subscribers.
+import { appendFileSync, mkdirSync } from 'node:fs';
+import { access, constants, mkdir } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { pino } from 'pino';
+import type { Logger, LogHub, LogLevel, LogLine, Rotation } from '../contract/log.ts';
+import type { Disposer } from '../contract/plugin.ts';
+import { passes } from '../kit/log-level.ts';
+import { formatDay, formatLine } from '../kit/log-line.ts';
+import { redact } from '../kit/redact.ts';
+import { RotatingFile } from '../kit/rotating-file.ts';
+
+interface LogSettings extends Rotation {
+  readonly logLevel: LogLevel;
+  readonly httpLogLevel: LogLevel;
+  readonly color: boolean;
+}
+
+export interface LoggingOptions {
+  readonly directory: string;
+  /** Base of the file's name. */
+  readonly name: string;
+  readonly settings: () => LogSettings;
+  /** Who the files belong to; null: the controller itself. */
+  readonly owner: () => { readonly uid: number; readonly gid: number } | null;
+  /** Lines on standard output too. */
+  readonly stdout: boolean;
+}
+
+export interface Logging {
+  readonly hub: LogHub;
+  /** A logger whose records begin with `name: `. */
+  logger(name: string): Logger;
+  /** Writes at once, whatever state the process is in. */
+  fatal(message: string, error: unknown): void;
+  /** Takes over changed levels. */
+  applySettings(): void;
+  close(): Promise<void>;
+}
+
+const BATCH_MS = 25;
+/** More than this waits for the disk: the newest are dropped and counted. */
+const MAX_PENDING_LINES = 50_000;
+const PINO_LEVELS: Readonly<Record<LogLevel, string>> = {
+  DEBUG: 'debug',
+  INFO: 'info',
+  WARNING: 'warn',
+  ERROR: 'error',
+  CRITICAL: 'fatal',
+};
+const LEVELS_BY_NUMBER: Readonly<Record<number, LogLevel>> = {
+  20: 'DEBUG',
+  30: 'INFO',
+  40: 'WARNING',
+  50: 'ERROR',
+  60: 'CRITICAL',
+};
+const COLORS: Readonly<Record<LogLevel, string>> = {
+  DEBUG: '\x1b[36m',
+  INFO: '\x1b[32m',
+  WARNING: '\x1b[33m',
+  ERROR: '\x1b[31m',
+  CRITICAL: '\x1b[35m',
+};
+
+interface PinoRecord {
+  readonly level: number;
+  readonly time: number;
+  readonly name: string;
+  readonly msg: string;
+}
+
+export async function createLogging(options: LoggingOptions): Promise<Logging> {
+  const directory = await usableDirectory(options.directory);
+  const writer = new LogWriter(directory, options);
+  if (directory !== options.directory) {
+    writer.record('WARNING', `host: ${options.directory} cannot be written; the log goes to ${directory}`);
+  }
+  let debug = false;
+  const levelOf = (name: string): LogLevel => {
+    if (debug) return 'DEBUG';
+    return name === 'http' ? options.settings().httpLogLevel : options.settings().logLevel;
+  };
+  const root = pino(
+    { base: null, level: 'trace', formatters: { level: (_label, number) => ({ level: number }) } },
+    { write: (text: string) => writer.accept(JSON.parse(text) as PinoRecord) },
+  );
+  const children = new Map<string, pino.Logger>();
+  const child = (name: string): pino.Logger => {
+    const known = children.get(name);
+    if (known !== undefined) return known;
+    const created = root.child({ name }, { level: PINO_LEVELS[levelOf(name)] });
+    children.set(name, created);
+    return created;
+  };
+  const applySettings = (): void => {
+    for (const [name, logger] of children) logger.level = PINO_LEVELS[levelOf(name)];
+  };
+  const hub: LogHub = {
+    directory,
+    name: options.name,
+    subscribe: listener => writer.subscribe(listener),
+    writeCaptured: lines => writer.captured(lines),
+    level: () => levelOf('host'),
+    configuredLevel: () => options.settings().logLevel,
+    configuredHttpLevel: () => options.settings().httpLogLevel,
+    overrideDebug(enabled) {
+      debug = enabled;
+      applySettings();
+    },
+    debugOverridden: () => debug,
+    rotation: () => rotationOf(options.settings()),
+    flush: () => writer.flush(),
+  };
+  return {
+    hub,
+    logger: name => createLogger(child(name), name),
+    fatal: (message, error) => writer.writeNow('CRITICAL', describe(`host: ${message}`, error, true)),
+    applySettings,
+    close: () => writer.close(),
+  };
+}
+
+function rotationOf({ maxBytes, keep }: LogSettings): Rotation {
+  return { maxBytes, keep };
+}
+
+function createLogger(logger: pino.Logger, name: string): Logger {
+  const at = (level: 'debug' | 'info' | 'warn' | 'error') => (message: string, error?: unknown) => {
+    if (!logger.isLevelEnabled(level)) return;
+    for (const line of describe(`${name}: ${message}`, error, logger.isLevelEnabled('debug'))) logger[level](line);
+  };
+  return { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') };
+}
+
+/** The message and the chain of causes in one line; with `withStack` each frame on a line of its own. */
+function describe(message: string, error: unknown, withStack: boolean): string[] {
+  const causes: string[] = [];
+  let innermost: Error | undefined;
+  for (let cause = error; cause !== undefined && cause !== null && causes.length < 10; ) {
+    causes.push(cause instanceof Error ? cause.message : String(cause));
+    if (cause instanceof Error) innermost = cause;
+    cause = cause instanceof Error ? cause.cause : undefined;
+  }
+  const stack = withStack ? (innermost?.stack?.split('\n').slice(1) ?? []) : [];
+  return [[message, ...causes].join(': '), ...stack]
+    .flatMap(text => text.split(/\r?\n/))
+    .filter(text => text.trim() !== '');
+}
+
+async function usableDirectory(directory: string): Promise<string> {
+  try {
+    await mkdir(directory, { recursive: true });
+    await access(directory, constants.W_OK);
+    return directory;
+  } catch {
+    return tmpdir();
+  }
+}
+
+/** Collects lines for 25 ms, then hands them to subscribers and to the file. */
+class LogWriter {
+  readonly #directory: string;
+  readonly #options: LoggingOptions;
+  readonly #listeners = new Set<(formatted: readonly string[]) => void>();
+  #file: RotatingFile | undefined;
+  #fileName = '';
+  #pending: string[] = [];
+  #dropped = 0;
+  #timer: NodeJS.Timeout | undefined;
+  #writing: Promise<void> = Promise.resolve();
+  #unwrittenLines = 0;
+  #closed = false;
+
+  constructor(directory: string, options: LoggingOptions) {
+    this.#directory = directory;
+    this.#options = options;
+  }
+
+  subscribe(listener: (formatted: readonly string[]) => void): Disposer {
+    this.#listeners.add(listener);
+    return () => {
+      this.#listeners.delete(listener);
+    };
+  }
+
+  accept({ level, time, msg }: PinoRecord): void {
+    this.#add(LEVELS_BY_NUMBER[level] ?? 'INFO', redact(msg), time);
+  }
+
+  record(level: LogLevel, text: string): void {
+    this.#add(level, redact(text), Date.now());
+  }
+
+  captured(lines: readonly LogLine[]): void {
+    const threshold = this.#options.settings().logLevel;
+    for (const { at, level, text, processName } of lines) {
+      if (passes(level, threshold)) this.#add(level, `${processName} subprocess: ${text}`, at, false);
+    }
+  }
+
+  writeNow(level: LogLevel, texts: readonly string[]): void {
+    const lines = texts.map(text => formatLine(Date.now(), level, redact(text)));
+    const block = `${[...this.#pending.splice(0), ...lines].join('\n')}\n`;
+    try {
+      mkdirSync(this.#directory, { recursive: true });
+      appendFileSync(path.join(this.#directory, this.#nameOfToday()), block);
+    } catch {
+      // A disk that takes nothing must not hide the message, which goes to standard error in any case.
+    }
+    process.stderr.write(block);
+  }
+
+  flush(): Promise<void> {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    const lines = this.#pending.splice(0);
+    if (this.#dropped > 0) {
+      lines.push(
+        formatLine(Date.now(), 'WARNING', `host: ${this.#dropped} log lines were dropped: the disk is too slow`),
+      );
+      this.#dropped = 0;
+    }
+    if (lines.length > 0) {
+      this.#unwrittenLines += lines.length;
+      this.#writing = this.#writing
+        .then(() => this.#write(lines))
+        .catch((error: unknown) => this.#complain('the log cannot be written', error))
+        .finally(() => {
+          this.#unwrittenLines -= lines.length;
+        });
+      this.#tell(lines);
+    }
+    return this.#writing;
+  }
+
+  /** Afterwards records reach standard output alone: the directory may be gone as soon as this resolves. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    await this.flush();
+    await this.#file?.close();
+  }
+
+  /** `mayDrop` false: whoever gives it waits until it is written before it gives more. */
+  #add(level: LogLevel, text: string, at: number, mayDrop = true): void {
+    if (this.#options.stdout) {
+      const { color } = this.#options.settings();
+      process.stdout.write(`${formatLine(at, level, color ? `${COLORS[level]}${text}\x1b[0m` : text)}\n`);
+    }
+    if (this.#closed) return;
+    if (mayDrop && this.#pending.length + this.#unwrittenLines >= MAX_PENDING_LINES) {
+      this.#dropped += 1;
+      return;
+    }
+    this.#pending.push(formatLine(at, level, text));
+    this.#timer ??= setTimeout(() => void this.flush(), BATCH_MS);
+  }
+
+  #tell(lines: readonly string[]): void {
+    for (const listener of this.#listeners) {
+      try {
+        listener(lines);
+      } catch (error) {
+        this.#complain('a listener of the log failed', error);
+      }
+    }
+  }
+
+  /** The log cannot report its own faults. */
+  #complain(message: string, error?: unknown): void {
+    const reason = error instanceof Error ? `: ${error.message}` : '';
+    process.stderr.write(`${formatLine(Date.now(), 'WARNING', message + reason)}\n`);
+  }
+
+  #nameOfToday(): string {
+    return `${this.#options.name}-${formatDay(Date.now())}.log`;
+  }
+
+  async #write(lines: readonly string[]): Promise<void> {
+    const name = this.#nameOfToday();
+    if (this.#file === undefined || this.#fileName !== name) {
+      await this.#file?.close();
+      this.#fileName = name;
+      this.#file = new RotatingFile({
+        file: path.join(this.#directory, name),
+        rotation: () => rotationOf(this.#options.settings()),
+        owner: this.#options.owner(),
+        datedName: true,
+        warn: (message, error) => this.#complain(message, error),
+      });
+    }
+    const block = Buffer.from(`${lines.join('\n')}\n`);
+    if (await this.#file.prepare(block.length)) await this.#file.append(block);
+  }
+}

@@ -1,0 +1,206 @@
+// All WebSocket streams of the host: accepts upgrades, decides about access, keeps the heartbeat and ends what is gone.
+import type { IncomingMessage } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { setTimeout as delay } from 'node:timers/promises';
+import { type WebSocket, WebSocketServer } from 'ws';
+import type { Logger } from '../contract/log.ts';
+import type { Disposer } from '../contract/plugin.ts';
+import { Problem } from '../contract/problem.ts';
+import type { AccessCheck, Identity } from '../contract/route.ts';
+import type { Stream } from '../contract/stream.ts';
+import type { AccessGate } from '../http/access.ts';
+import type { CorsPolicy } from '../http/cors-policy.ts';
+import { rawAnswer } from '../http/listener.ts';
+import { Client } from './client.ts';
+
+export interface StreamServerOptions {
+  readonly log: Logger;
+  readonly access: AccessGate;
+  readonly origins: CorsPolicy;
+  readonly pingMs?: number;
+  stopping(): boolean;
+  fault(plugin: string, place: 'stream', error: unknown): void;
+  around<Value>(plugin: string, fn: () => Value): Value;
+}
+
+interface OwnedStream {
+  readonly plugin: string;
+  readonly stream: Stream;
+  readonly clients: Set<Client>;
+}
+
+interface Refusal {
+  readonly code: number;
+  readonly reason: string;
+}
+
+const MAX_CLIENTS = 128;
+const MAX_MESSAGE_BYTES = 4096;
+const DEFAULT_PING_MS = 20_000;
+const SHUTTING_DOWN: Refusal = { code: 1001, reason: 'The service is shutting down' };
+
+export class StreamServer {
+  readonly #options: StreamServerOptions;
+  readonly #sockets = new WebSocketServer({
+    noServer: true,
+    perMessageDeflate: false,
+    maxPayload: MAX_MESSAGE_BYTES,
+  });
+  readonly #streams = new Map<string, OwnedStream>();
+  readonly #heartbeat: NodeJS.Timeout;
+  #watched: AccessCheck | undefined;
+  #unwatch: Disposer | undefined;
+
+  constructor(options: StreamServerOptions) {
+    this.#options = options;
+    this.#heartbeat = setInterval(() => this.#beat(), options.pingMs ?? DEFAULT_PING_MS);
+    this.#heartbeat.unref();
+  }
+
+  add(plugin: string, stream: Stream): () => void {
+    const other = this.#streams.get(stream.path);
+    if (other !== undefined) {
+      throw new Error(`stream ${stream.path} of ${plugin} is already registered by ${other.plugin}`);
+    }
+    const owned: OwnedStream = { plugin, stream, clients: new Set() };
+    this.#streams.set(stream.path, owned);
+    return () => {
+      if (this.#streams.get(stream.path) === owned) this.#streams.delete(stream.path);
+      for (const client of owned.clients) client.close(1001, 'The stream was withdrawn');
+    };
+  }
+
+  all(): Stream[] {
+    return [...this.#streams.values()].map(owned => owned.stream);
+  }
+
+  async accept(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
+    const drop = () => socket.destroy();
+    socket.on('error', drop);
+    const { path, query } = target(request.url ?? '/');
+    const owned = this.#streams.get(path);
+    if (owned === undefined || request.headers.upgrade?.toLowerCase() !== 'websocket') {
+      socket.end(rawAnswer(404, 'Not found'));
+      return;
+    }
+    if (this.#options.origins.isForeign(request)) {
+      socket.end(rawAnswer(403, 'Requests from other sites are not accepted'));
+      return;
+    }
+    const token = query.get('token');
+    const authorization = token === null || token === '' ? undefined : `Bearer ${token}`;
+    const peer = request.socket.remoteAddress;
+    const verdict = await this.#decide(owned, { authorization, peer });
+    socket.off('error', drop);
+    if (socket.destroyed) return;
+    this.#sockets.handleUpgrade(request, socket, head, webSocket => {
+      this.#options.log.debug(`WS ${path} ${'code' in verdict ? `refused with ${verdict.code}` : 'opened'}`);
+      if ('code' in verdict) refuse(webSocket, verdict);
+      else this.#open(owned, { socket: webSocket, query, authorization, peer, identity: verdict });
+    });
+  }
+
+  closeAll(code: number, reason: string): void {
+    for (const client of this.#clients()) client.close(code, reason);
+  }
+
+  /** Waits for the closing handshakes, then cuts what has not answered. */
+  async end(graceMs: number): Promise<void> {
+    clearInterval(this.#heartbeat);
+    await this.#watch(undefined);
+    const deadline = performance.now() + graceMs;
+    while (this.#sockets.clients.size > 0 && performance.now() < deadline) await delay(10);
+    for (const socket of this.#sockets.clients) socket.terminate();
+  }
+
+  async #decide(owned: OwnedStream, request: Pick<Client, 'authorization' | 'peer'>): Promise<Identity | Refusal> {
+    if (this.#options.stopping()) return SHUTTING_DOWN;
+    if (owned.clients.size >= MAX_CLIENTS) return { code: 1013, reason: 'Too many connections to this stream' };
+    try {
+      await this.#watch(this.#options.access.service);
+      return (await this.#options.access.admit(request, owned.stream.access)).identity;
+    } catch (error) {
+      return this.#refusal(error);
+    }
+  }
+
+  /** 1008 makes clients ask for new credentials, so it stands for nothing but bad ones. */
+  #refusal(error: unknown): Refusal {
+    if (!(error instanceof Problem)) {
+      this.#options.log.error('the access check failed', error);
+      return { code: 1011, reason: 'Internal error' };
+    }
+    if (error.status !== 401) return { code: 1013, reason: 'Not available at present' };
+    return { code: 1008, reason: /auth|token/i.test(error.message) ? error.message : 'Authentication required' };
+  }
+
+  #open(
+    owned: OwnedStream,
+    request: Omit<ConstructorParameters<typeof Client>[0], 'pong' | 'onGone' | 'onFault'>,
+  ): void {
+    const { plugin, stream, clients } = owned;
+    const { around, fault } = this.#options;
+    const client = new Client({
+      ...request,
+      pong: stream.pong ?? 'pong',
+      onGone: gone => clients.delete(gone),
+      onFault: error => fault(plugin, 'stream', error),
+    });
+    if (this.#streams.get(stream.path) !== owned) {
+      client.close(1001, 'The stream was withdrawn');
+      return;
+    }
+    clients.add(client);
+    try {
+      const dispose = around(plugin, () => stream.open(client));
+      if (dispose !== undefined) client.own(() => around(plugin, dispose));
+    } catch (error) {
+      fault(plugin, 'stream', error);
+      client.close(1011, 'Internal error');
+    }
+  }
+
+  #clients(): Client[] {
+    return [...this.#streams.values()].flatMap(owned => [...owned.clients]);
+  }
+
+  #beat(): void {
+    for (const client of this.#clients()) client.beat();
+    const service = this.#options.access.service;
+    if (service !== this.#watched) void this.#watch(service).then(() => this.#recheck());
+  }
+
+  /** Follows the access service, which can be replaced when its plugin is reloaded. */
+  async #watch(service: AccessCheck | undefined): Promise<void> {
+    if (service === this.#watched) return;
+    const unwatch = this.#unwatch;
+    this.#watched = service;
+    this.#unwatch = service?.onRevoked?.(() => void this.#recheck());
+    await unwatch?.();
+  }
+
+  async #recheck(): Promise<void> {
+    for (const owned of [...this.#streams.values()]) {
+      if (owned.stream.access === 'public') continue;
+      for (const client of [...owned.clients]) {
+        try {
+          await this.#options.access.admit(client, 'protected');
+        } catch (error) {
+          const { code, reason } = this.#refusal(error);
+          client.close(code, reason);
+        }
+      }
+    }
+  }
+}
+
+function target(url: string): { path: string; query: URLSearchParams } {
+  const mark = url.indexOf('?');
+  return { path: mark < 0 ? url : url.slice(0, mark), query: new URLSearchParams(mark < 0 ? '' : url.slice(mark + 1)) };
+}
+
+/** Browsers show the code only of a connection that was accepted. */
+function refuse(socket: WebSocket, { code, reason }: Refusal): void {
+  socket.on('error', () => socket.terminate());
+  socket.close(code, Buffer.from(reason).subarray(0, 123));
+}

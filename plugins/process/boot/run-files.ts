@@ -1,0 +1,48 @@
+// Two small files for the container's own checks; written on every change, never read back.
+import { stat } from 'node:fs/promises';
+import path from 'node:path';
+import type { Logger } from '#core';
+import { writeFileAtomic } from '#kit/atomic-write';
+import type { StartupReport } from '../contract.ts';
+
+const DIRECTORY = '/healthcheck';
+
+export class RunFiles {
+  readonly #log: Logger;
+  #usable: boolean | undefined;
+  #writing: Promise<void> = Promise.resolve();
+
+  constructor(log: Logger) {
+    this.#log = log;
+  }
+
+  running(pids: Readonly<Record<string, number>>): void {
+    this.#write('running_processes.json', pids);
+  }
+
+  startup({ phase, startedAt, completedAt, expectedServices, failures }: StartupReport): void {
+    this.#write('startup_state.json', {
+      phase,
+      started_at: startedAt,
+      completed_at: completedAt,
+      expected_services: expectedServices,
+      failures,
+    });
+  }
+
+  #write(name: string, value: unknown): void {
+    this.#writing = this.#writing.then(async () => {
+      this.#usable ??= await stat(DIRECTORY).then(
+        entry => entry.isDirectory(),
+        () => false,
+      );
+      if (!this.#usable) return;
+      try {
+        await writeFileAtomic(path.join(DIRECTORY, name), JSON.stringify(value), { durable: false, mode: 0o644 });
+      } catch (error) {
+        this.#usable = false;
+        this.#log.warn(`${DIRECTORY} cannot be written; its files are not kept up`, error);
+      }
+    });
+  }
+}

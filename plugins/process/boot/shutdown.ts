@@ -1,0 +1,70 @@
+// The ordered stop of everything: tier after tier within a budget that always ends, saying each second who still lives.
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Logger } from '#core';
+import type { SupervisedProcess } from '../supervise/supervised-process.ts';
+
+const REPORT_EVERY_MS = 1_000;
+/** Kept for the last tier, the databases: earlier tiers are cut short before it is touched. */
+const RESERVED_MS = 45_000;
+/** Longer than a kill is given. */
+const AFTER_HURRY_MS = 6_000;
+
+export interface ShutdownOptions {
+  /** Groups in the order of their stop; inside one everything stops at the same time. */
+  readonly tiers: readonly (readonly SupervisedProcess[])[];
+  readonly budgetMs: number;
+  readonly log: Logger;
+}
+
+/** Resolves with whether everything ended; at the end of the budget the rest is killed. */
+export async function shutDown({ tiers, budgetMs, log }: ShutdownOptions): Promise<boolean> {
+  const all = tiers.flat();
+  const end = performance.now() + budgetMs;
+  const reserved = tiers.length > 1 ? Math.min(RESERVED_MS, budgetMs / 2) : 0;
+  const reporter = setInterval(() => {
+    const living = all
+      .map(process => ({ name: process.block.processName, pids: process.livingPids() }))
+      .filter(({ pids }) => pids.length > 0);
+    if (living.length > 0)
+      log.info(`still alive: ${living.map(({ name, pids }) => `${name} (${pids.join(', ')})`).join(', ')}`);
+  }, REPORT_EVERY_MS);
+  try {
+    let clean = true;
+    for (const [index, tier] of tiers.entries()) {
+      const last = index === tiers.length - 1;
+      const leftMs = end - performance.now() - (last ? 0 : reserved);
+      clean = (await stopTier(tier, Math.max(leftMs, 0), log)) && clean;
+    }
+    return clean;
+  } finally {
+    clearInterval(reporter);
+  }
+}
+
+/** A stop ends with its processes; what hangs after it, such as a log on a dead mount, must not hold the others up. */
+async function inTime(stop: Promise<unknown>, limitMs: number, { block }: SupervisedProcess): Promise<void> {
+  const timer = new AbortController();
+  const late = delay(limitMs, undefined, { signal: timer.signal }).then(() => {
+    throw new Error(`the stop of ${block.processName} does not end`);
+  });
+  try {
+    await Promise.race([stop, late]);
+  } finally {
+    timer.abort();
+  }
+}
+
+async function stopTier(tier: readonly SupervisedProcess[], limitMs: number, log: Logger): Promise<boolean> {
+  const hurry = new AbortController();
+  const timer = setTimeout(() => hurry.abort(), limitMs);
+  try {
+    const results = await Promise.allSettled(
+      tier.map(process => inTime(process.stop({ hurry: hurry.signal }), limitMs + AFTER_HURRY_MS, process)),
+    );
+    for (const result of results)
+      if (result.status === 'rejected') log.error('a process outlived the shutdown', result.reason);
+    return !hurry.signal.aborted && results.every(result => result.status === 'fulfilled');
+  } finally {
+    clearTimeout(timer);
+  }
+}

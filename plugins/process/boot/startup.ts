@@ -1,0 +1,157 @@
+// The phases of a boot, from initializing to ready or degraded, and what became of each expected service.
+import { setTimeout as delay } from 'node:timers/promises';
+import type { StartupPhase, StartupReport, StartupService } from '../contract.ts';
+import { BootTimeline } from './boot-timeline.ts';
+
+export interface StartupSettings {
+  readonly readinessTimeoutMs: number;
+  readonly pollMs: number;
+  readonly stabilizationMs: number;
+}
+
+const TERMINAL: readonly StartupPhase[] = ['ready', 'degraded', 'shutting_down'];
+
+export interface ReadinessSource {
+  /** Whether the process runs and its health is healthy or degraded. */
+  ready(processName: string): Promise<boolean> | boolean;
+  /** Stopped by a user, disabled or gone from the configuration: it is waited for no longer. */
+  excused(processName: string): boolean;
+}
+
+export class Startup {
+  readonly #startedAt = Date.now() / 1_000;
+  readonly #onPhase: (report: StartupReport) => void;
+  #phase: StartupPhase = 'initializing';
+  #completedAt: number | null = null;
+  #completedMs: number | null = null;
+  #expected: readonly string[] = [];
+  readonly #services = new Map<string, StartupService>();
+  readonly #failures = new Map<string, string>();
+  readonly #needs = new Map<string, readonly string[]>();
+  readonly #timeline = new BootTimeline();
+
+  constructor(onPhase: (report: StartupReport) => void) {
+    this.#onPhase = onPhase;
+  }
+
+  get phase(): StartupPhase {
+    return this.#phase;
+  }
+
+  get terminal(): boolean {
+    return TERMINAL.includes(this.#phase);
+  }
+
+  /** Monotonic milliseconds at which a terminal phase was reached first, or null. */
+  get completedMs(): number | null {
+    return this.#completedMs;
+  }
+
+  report(): StartupReport {
+    return {
+      phase: this.#phase,
+      terminal: this.terminal,
+      startedAt: this.#startedAt,
+      completedAt: this.#completedAt,
+      expectedServices: this.#expected,
+      services: Object.fromEntries(
+        [...this.#services].map(([name, service]) => [name, this.#withMissingNeeds(name, service)]),
+      ),
+      failures: Object.fromEntries(this.#failures),
+      criticalChain: this.#timeline.criticalChain(),
+    };
+  }
+
+  expect(processNames: readonly string[]): void {
+    this.#expected = [...processNames];
+    for (const name of processNames) this.#services.set(name, { state: 'pending', reason: null });
+  }
+
+  /** Everything it needs is there, or will not come. */
+  begin(processName: string, needs: readonly string[]): void {
+    this.#needs.set(processName, needs);
+    this.#timeline.begin(processName, needs);
+  }
+
+  /** It is up, or its failure is final. */
+  end(processName: string): void {
+    this.#timeline.end(processName);
+  }
+
+  enter(phase: StartupPhase): void {
+    if (this.#phase === phase || this.#phase === 'shutting_down') return;
+    this.#phase = phase;
+    if (this.terminal && this.#completedAt === null) {
+      this.#completedAt = Date.now() / 1_000;
+      this.#completedMs = performance.now();
+    }
+    this.#onPhase(this.report());
+  }
+
+  mark(processName: string, state: 'starting' | 'ready' | 'failed', reason: string | null = null): void {
+    if (!this.#services.has(processName)) return;
+    this.#services.set(processName, { state, reason });
+    if (state === 'failed') this.#failures.set(processName, reason ?? 'failed to start');
+    else this.#failures.delete(processName);
+  }
+
+  /** A failure of the boot itself. */
+  fail(reason: string): void {
+    this.#failures.set('startup', reason);
+  }
+
+  /** Waits until every expected service has been ready without a break for the stabilization time. */
+  async stabilize(settings: StartupSettings, source: ReadinessSource, signal: AbortSignal): Promise<void> {
+    this.enter('stabilizing');
+    const deadline = performance.now() + settings.readinessTimeoutMs;
+    let stableSince: number | undefined;
+    while (!signal.aborted) {
+      const allReady = await this.#look(source);
+      const now = performance.now();
+      stableSince = allReady ? (stableSince ?? now) : undefined;
+      if (stableSince !== undefined && now - stableSince >= settings.stabilizationMs) return;
+      if (now >= deadline) return this.#giveUp(source);
+      const untilStable = stableSince === undefined ? settings.pollMs : settings.stabilizationMs - (now - stableSince);
+      await delay(Math.max(1, Math.min(settings.pollMs, untilStable, deadline - now)), undefined, { signal }).catch(
+        () => undefined,
+      );
+    }
+  }
+
+  /** Drops failures that are over; with none left a degraded start has become ready. */
+  async review(source: ReadinessSource): Promise<void> {
+    for (const name of this.#failures.keys()) {
+      const excused = source.excused(name);
+      if (!excused && !(await source.ready(name))) continue;
+      this.#failures.delete(name);
+      if (this.#services.has(name)) this.#services.set(name, { state: excused ? 'pending' : 'ready', reason: null });
+    }
+    if (this.#phase === 'degraded' && this.#failures.size === 0) this.enter('ready');
+  }
+
+  /** Whatever it needs and has failed explains what it does, or why it does less than it could. */
+  #withMissingNeeds(processName: string, { state, reason }: StartupService): StartupService {
+    const missing = this.#needs.get(processName)?.filter(name => this.#failures.has(name)) ?? [];
+    if (missing.length === 0) return { state, reason };
+    const needs = `it needs ${missing.join(', ')}, which failed`;
+    return { state, reason: reason === null ? needs : `${reason}; ${needs}` };
+  }
+
+  async #look(source: ReadinessSource): Promise<boolean> {
+    let allReady = true;
+    for (const [name, { state }] of this.#services) {
+      if (source.excused(name)) continue;
+      const ready = await source.ready(name);
+      if (ready) this.mark(name, 'ready');
+      else if (state === 'ready') this.#services.set(name, { state: 'starting', reason: null });
+      if (!ready && state !== 'failed') allReady = false;
+    }
+    return allReady;
+  }
+
+  #giveUp(source: ReadinessSource): void {
+    for (const [name, { state, reason }] of this.#services) {
+      if (state !== 'ready' && !source.excused(name)) this.mark(name, 'failed', reason ?? 'not ready in time');
+    }
+  }
+}

@@ -1,0 +1,205 @@
+// Output capture as the rest of the plugin sees it. The work is done in a thread of its own, which is started again, and
+// goes on from the recorded positions, should it ever end.
+import path from 'node:path';
+import type { Worker } from 'node:worker_threads';
+import type { Logger, LogLine, Rotation } from '#core';
+import { startWorker } from '#kit/worker';
+import type { CaptureTarget } from './capture.ts';
+
+const RESTART_MS = 1_000;
+
+export type CaptureCall =
+  | {
+      readonly kind: 'open';
+      readonly session: number;
+      readonly target: CaptureTarget;
+      readonly spoolFile: string;
+    }
+  | { readonly kind: 'retarget'; readonly session: number; readonly target: CaptureTarget }
+  | { readonly kind: 'finish'; readonly session: number }
+  | { readonly kind: 'remove-others' }
+  | { readonly kind: 'close' };
+
+export type ToWorker =
+  | { readonly id: number; readonly call: CaptureCall }
+  | { readonly rotation: Rotation }
+  | { readonly delivered: number };
+
+export type FromWorker =
+  | { readonly id: number; readonly result: string | null }
+  | { readonly id: number; readonly error: unknown }
+  | { readonly delivery: number; readonly lines: readonly LogLine[] }
+  | { readonly level: 'warn' | 'error'; readonly message: string; readonly error: unknown };
+
+export interface WorkerData {
+  readonly directory: string;
+  readonly rotation: Rotation;
+}
+
+interface CaptureThreadOptions {
+  /** Holds the spools. */
+  readonly directory: string;
+  readonly rotation: () => Rotation;
+  /** Resolves when the lines were taken by the own log and its stream. */
+  readonly deliver: (lines: readonly LogLine[]) => Promise<void>;
+  readonly log: Logger;
+}
+
+interface PendingCall {
+  readonly call: CaptureCall;
+  resolve(result: string | null): void;
+  reject(error: unknown): void;
+}
+
+export class CaptureThread {
+  readonly #options: CaptureThreadOptions;
+  readonly #outputs = new Map<number, CapturedOutput>();
+  readonly #pending = new Map<number, PendingCall>();
+  #worker: Worker | undefined;
+  #lastId = 0;
+  #closed = false;
+
+  constructor(options: CaptureThreadOptions) {
+    this.#options = options;
+  }
+
+  /** For a process that is about to be launched. */
+  open(target: CaptureTarget): Promise<CapturedOutput> {
+    return this.#open(target, this.#newSpool(target.processName));
+  }
+
+  /** Goes on with the spool that an earlier host left. A process whose output cannot be read is still a process. */
+  async resume(target: CaptureTarget, spoolFile = this.#newSpool(target.processName)): Promise<CapturedOutput> {
+    try {
+      return await this.#open(target, spoolFile);
+    } catch (error) {
+      this.#options.log.error(`output of ${target.processName} is lost until its next start`, error);
+      return new CapturedOutput(spoolFile, target, { retarget: async () => undefined, finish: async () => null });
+    }
+  }
+
+  async #open(target: CaptureTarget, spoolFile: string): Promise<CapturedOutput> {
+    this.#lastId += 1;
+    const session = this.#lastId;
+    const output: CapturedOutput = new CapturedOutput(spoolFile, target, {
+      retarget: changed => this.#call({ kind: 'retarget', session, target: changed }),
+      finish: () => this.#call({ kind: 'finish', session }).finally(() => this.#outputs.delete(session)),
+    });
+    await this.#call({ kind: 'open', session, target, spoolFile });
+    this.#outputs.set(session, output);
+    return output;
+  }
+
+  /** Removes spools that no process of this boot or the last one needs. */
+  async removeOthers(): Promise<void> {
+    await this.#call({ kind: 'remove-others' });
+  }
+
+  applyRotation(): void {
+    this.#post({ rotation: this.#options.rotation() });
+  }
+
+  /** Leaves every spool for the next host to go on from. */
+  async close(): Promise<void> {
+    if (this.#closed) return;
+    if (this.#worker !== undefined) await this.#call({ kind: 'close' });
+    this.#closed = true;
+    await this.#worker?.terminate();
+  }
+
+  #call(call: CaptureCall): Promise<string | null> {
+    this.#worker ??= this.#startWorker();
+    this.#lastId += 1;
+    const id = this.#lastId;
+    return new Promise((resolve, reject) => {
+      this.#pending.set(id, { call, resolve, reject });
+      this.#post({ id, call });
+    });
+  }
+
+  #post(message: ToWorker): void {
+    this.#worker?.postMessage(message);
+  }
+
+  #startWorker(): Worker {
+    const workerData: WorkerData = { directory: this.#options.directory, rotation: this.#options.rotation() };
+    const worker = startWorker('capture-worker', import.meta.url, { workerData, name: 'capture' });
+    worker.on('message', (message: FromWorker) => this.#receive(message, reply => worker.postMessage(reply)));
+    worker.on('error', error => this.#options.log.error('output capture failed and is started again', error));
+    worker.on('exit', () => {
+      if (!this.#closed) setTimeout(() => this.#restart(), RESTART_MS);
+    });
+    return worker;
+  }
+
+  #restart(): void {
+    if (this.#closed) return;
+    this.#worker = this.#startWorker();
+    for (const [session, { target, spoolFile }] of this.#outputs) {
+      this.#post({ id: 0, call: { kind: 'open', session, target, spoolFile } });
+    }
+    for (const [id, { call }] of this.#pending) this.#post({ id, call });
+  }
+
+  /** `reply` reaches the thread that sent the message: another that was started since counts its own deliveries. */
+  #receive(message: FromWorker, reply: (answer: ToWorker) => void): void {
+    if ('lines' in message) {
+      const { delivery, lines } = message;
+      void this.#options.deliver(lines).finally(() => reply({ delivered: delivery }));
+    } else if ('level' in message) {
+      this.#options.log[message.level](message.message, message.error);
+    } else {
+      const pending = this.#pending.get(message.id);
+      this.#pending.delete(message.id);
+      if ('error' in message) pending?.reject(message.error);
+      else pending?.resolve(message.result);
+    }
+  }
+
+  #newSpool(processName: string): string {
+    const slug = processName
+      .toLowerCase()
+      .replaceAll(/[^a-z0-9]+/g, '-')
+      .slice(0, 40);
+    const unique = `${process.pid.toString(36)}${Math.floor(performance.timeOrigin + performance.now() * 1_000).toString(36)}`;
+    return path.join(this.#options.directory, `${slug}-${unique}${Math.random().toString(36).slice(2, 6)}.spool`);
+  }
+}
+
+interface OutputCalls {
+  retarget(target: CaptureTarget): Promise<unknown>;
+  finish(): Promise<string | null>;
+}
+
+/** The output of one run of a process. */
+export class CapturedOutput {
+  readonly spoolFile: string;
+  readonly #calls: OutputCalls;
+  #target: CaptureTarget;
+  #bestErrorLine: string | null = null;
+
+  constructor(spoolFile: string, target: CaptureTarget, calls: OutputCalls) {
+    this.spoolFile = spoolFile;
+    this.#target = target;
+    this.#calls = calls;
+  }
+
+  get target(): CaptureTarget {
+    return this.#target;
+  }
+
+  /** The line that tells best why the process ended; known once the output is finished. */
+  get bestErrorLine(): string | null {
+    return this.#bestErrorLine;
+  }
+
+  async retarget(target: CaptureTarget): Promise<void> {
+    this.#target = target;
+    await this.#calls.retarget(target);
+  }
+
+  /** Resolves when everything that was written stands in the logs and the spool is gone. */
+  async finish(): Promise<void> {
+    this.#bestErrorLine = await this.#calls.finish();
+  }
+}

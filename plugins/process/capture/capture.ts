@@ -1,0 +1,341 @@
+// Output capture: each process writes to its append-only spool file; this reads the spools and writes service logs.
+// The invariant: every complete line of a spool stands exactly once in its service log, whatever kills the host.
+import { execFile } from 'node:child_process';
+import { fstatSync } from 'node:fs';
+import { type FileHandle, mkdir, open, readdir, rm, stat, truncate } from 'node:fs/promises';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import type { Logger, LogLevel, LogLine, Rotation } from '#core';
+import { passes } from '#kit/log-level';
+import { formatLine } from '#kit/log-line';
+import { RotatingFile, rotatedFiles } from '#kit/rotating-file';
+import { completeBytes, MAX_LINE_BYTES, type OutputLine, toLines } from './output-lines.ts';
+import { type Position, PositionFile } from './position.ts';
+
+const run = promisify(execFile);
+
+const POLL_MS = 100;
+const CHUNK_BYTES = 256 * 1024;
+/** What was consumed is given back to the disk in pieces of this size. */
+const RELEASE_BYTES = 16 * 1024 * 1024;
+const BLOCK_BYTES = 4_096;
+const MAX_BACKLOG_BYTES = 1024 ** 3;
+const REMEMBERED_LINES = 200;
+const MAX_REASON_LENGTH = 500;
+
+const ERROR_WORDS =
+  /\b(error|fatal|critical|exception|failed|failure|cannot|can't|unable|denied|refused|not found|invalid|missing|panic)\b/i;
+/** An access line of a proxy: a JSON object with its fields, or the common log format. */
+const ACCESS_LINE = /^(?:\{.*"RequestMethod":|\S+ \S+ \S+ \[[^\]]+\] "[A-Z]+ )/;
+const STACK_FRAME = /^\s*(at\s|File "|\^|goroutine |\.\.\. \d+ more)/;
+
+/** Where the lines of one process go. */
+export interface CaptureTarget {
+  readonly processName: string;
+  /** The service's own log, when the host owns it; null: none. */
+  readonly logFile: string | null;
+  /** Takes the access lines of a proxy as they are, instead of the other logs; null: they are lines like any other. */
+  readonly accessLogFile: string | null;
+  /** Lowest level that goes to `logFile`. */
+  readonly logLevel: LogLevel;
+  /** true: output does not go to the own log and its stream. */
+  readonly suppressed: boolean;
+  /** Owner of `logFile`, or null to keep the controller's. */
+  readonly owner: { readonly uid: number; readonly gid: number } | null;
+}
+
+export interface CaptureOptions {
+  /** Holds the spools. */
+  readonly directory: string;
+  readonly rotation: () => Rotation;
+  /** Takes lines for the own log and its stream; resolves when they were written. */
+  readonly deliver: (lines: readonly LogLine[]) => Promise<void>;
+  readonly log: Pick<Logger, 'warn' | 'error'>;
+}
+
+export class Capture {
+  readonly #options: CaptureOptions;
+  readonly #sessions = new Set<CaptureSession>();
+  #timer: NodeJS.Timeout | undefined;
+  #punches = true;
+
+  constructor(options: CaptureOptions) {
+    this.#options = options;
+  }
+
+  /** A spool that is there already is gone on with from its position. */
+  async open(target: CaptureTarget, spoolFile: string): Promise<CaptureSession> {
+    await mkdir(this.#options.directory, { recursive: true, mode: 0o700 });
+    const session = await CaptureSession.open(spoolFile, target, this.#options, {
+      released: () => this.#sessions.delete(session),
+      release: bytes => this.#release(spoolFile, bytes),
+    });
+    this.#sessions.add(session);
+    this.#timer ??= setInterval(() => {
+      for (const open of this.#sessions) if (open.hasMore()) void open.pump();
+    }, POLL_MS);
+    return session;
+  }
+
+  /** Removes spools that no process of this boot or the last one needs. */
+  async removeOthers(): Promise<void> {
+    const kept = new Set([...this.#sessions].map(session => path.basename(session.spoolFile)));
+    const names = await readdir(this.#options.directory).catch(() => []);
+    for (const name of names) {
+      const spool = name.replace(/\.position$/, '');
+      if (spool.endsWith('.spool') && !kept.has(spool))
+        await rm(path.join(this.#options.directory, name), { force: true });
+    }
+  }
+
+  /** Leaves every spool for the next host to go on from. */
+  async close(): Promise<void> {
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+    await Promise.all([...this.#sessions].map(session => session.handOver()));
+  }
+
+  /** Where the file system cannot give space back, a spool grows until its process ends. */
+  async #release(spoolFile: string, bytes: number): Promise<void> {
+    if (!this.#punches) return;
+    try {
+      await run('fallocate', ['--punch-hole', '--offset', '0', '--length', String(bytes), spoolFile]);
+    } catch (error) {
+      this.#punches = false;
+      this.#options.log.warn('consumed output cannot be released here; spools grow until their process ends', error);
+    }
+  }
+}
+
+interface Owner {
+  released(): void;
+  release(bytes: number): Promise<void>;
+}
+
+export class CaptureSession {
+  readonly spoolFile: string;
+  readonly #options: CaptureOptions;
+  readonly #owner: Owner;
+  readonly #spool: FileHandle;
+  readonly #positions: PositionFile;
+  readonly #recent: OutputLine[] = [];
+  #target: CaptureTarget;
+  #log: RotatingFile | null;
+  #accessLog: RotatingFile | null;
+  #consumed: number;
+  #released: number;
+  #recorded: Position;
+  #pumping: Promise<void> | undefined;
+  #closed = false;
+
+  private constructor(
+    spoolFile: string,
+    target: CaptureTarget,
+    options: CaptureOptions,
+    owner: Owner,
+    files: { spool: FileHandle; positions: PositionFile; last: Position },
+  ) {
+    this.spoolFile = spoolFile;
+    this.#target = target;
+    this.#options = options;
+    this.#owner = owner;
+    this.#spool = files.spool;
+    this.#positions = files.positions;
+    this.#consumed = files.last.consumedBytes;
+    this.#released = files.last.consumedBytes;
+    this.#recorded = files.last;
+    this.#log = this.#openLog(target.logFile);
+    this.#accessLog = this.#openLog(target.accessLogFile);
+  }
+
+  static async open(
+    spoolFile: string,
+    target: CaptureTarget,
+    options: CaptureOptions,
+    owner: Owner,
+  ): Promise<CaptureSession> {
+    const spool = await open(spoolFile, 'a+', 0o600);
+    const { positions, last } = await PositionFile.open(`${spoolFile}.position`);
+    if (target.logFile !== null) {
+      await undoUnrecorded(target.logFile, last).catch((error: unknown) =>
+        options.log.warn(`${target.logFile} cannot be cut back; its last lines may stand in it twice`, error),
+      );
+    }
+    return new CaptureSession(spoolFile, target, options, owner, { spool, positions, last });
+  }
+
+  /** Whether the spool changed. Synchronous: the answer is in memory, and a poll that is nearly free may be frequent. */
+  hasMore(): boolean {
+    return fstatSync(this.#spool.fd).size !== this.#consumed;
+  }
+
+  /** The line that tells best why the process ended: the last with an error word, else the last. */
+  bestErrorLine(): string | null {
+    const candidates = this.#recent.filter(({ text }) => !STACK_FRAME.test(text));
+    const severe = candidates.findLast(
+      ({ level, text }) => level === 'ERROR' || level === 'CRITICAL' || ERROR_WORDS.test(text),
+    );
+    return (severe ?? candidates.at(-1))?.text.slice(0, MAX_REASON_LENGTH) ?? null;
+  }
+
+  async retarget(target: CaptureTarget): Promise<void> {
+    await this.#pumping;
+    if (target.logFile !== this.#target.logFile) {
+      await this.#log?.close();
+      this.#log = this.#openLog(target.logFile);
+    }
+    if (target.accessLogFile !== this.#target.accessLogFile) {
+      await this.#accessLog?.close();
+      this.#accessLog = this.#openLog(target.accessLogFile);
+    }
+    this.#target = target;
+  }
+
+  /** Consumes what the spool holds now. */
+  pump(final = false): Promise<void> {
+    if (this.#closed) return Promise.resolve();
+    this.#pumping ??= this.#consume(final)
+      .catch((error: unknown) => this.#options.log.error(`output of ${this.#target.processName} cannot be read`, error))
+      .finally(() => {
+        this.#pumping = undefined;
+      });
+    return this.#pumping;
+  }
+
+  /** Resolves when everything written before the call was consumed. */
+  async settled(): Promise<void> {
+    await this.#pumping;
+    await this.pump();
+  }
+
+  /** Consumes the rest, the unfinished line too, and removes the spool. */
+  async finish(): Promise<void> {
+    await this.settled();
+    await this.pump(true);
+    await this.#close();
+    await rm(this.spoolFile, { force: true });
+    await rm(`${this.spoolFile}.position`, { force: true });
+  }
+
+  async handOver(): Promise<void> {
+    await this.settled();
+    await this.#close();
+  }
+
+  async #close(): Promise<void> {
+    if (this.#closed) return;
+    this.#closed = true;
+    this.#owner.released();
+    await this.#pumping;
+    await this.#log?.close();
+    await this.#accessLog?.close();
+    await this.#positions.close();
+    await this.#spool.close();
+  }
+
+  #openLog(file: string | null): RotatingFile | null {
+    const { owner } = this.#target;
+    if (file === null) return null;
+    const warn = (message: string, error?: unknown): void => this.#options.log.warn(message, error);
+    return new RotatingFile({ file, rotation: this.#options.rotation, owner, warn });
+  }
+
+  async #consume(final: boolean): Promise<void> {
+    for (;;) {
+      const { size } = await this.#spool.stat();
+      if (size < this.#consumed) this.#beginAgain();
+      if (size - this.#consumed > MAX_BACKLOG_BYTES) await this.#skipTo(size - MAX_BACKLOG_BYTES / 2);
+      if (size <= this.#consumed) return;
+      const { buffer, bytesRead } = await this.#spool.read(
+        Buffer.allocUnsafe(CHUNK_BYTES),
+        0,
+        CHUNK_BYTES,
+        this.#consumed,
+      );
+      const last = this.#consumed + bytesRead >= size;
+      const complete = completeBytes(buffer.subarray(0, bytesRead), final && last);
+      if (complete === 0) return;
+      await this.#write(toLines(buffer.subarray(0, complete)), this.#consumed + complete);
+      if (last) return;
+    }
+  }
+
+  /** A program that opens /dev/stdout anew without appending empties the file behind it. */
+  #beginAgain(): void {
+    this.#consumed = 0;
+    this.#released = 0;
+    this.#options.log.warn(`${this.#target.processName} emptied its own output; what was not read yet is lost`);
+  }
+
+  /**
+   * The order is the invariant: prepare, record the place, append, record the new place. Without a log of its own a
+   * process's lines count as consumed when the own log has them.
+   */
+  async #write(all: readonly OutputLine[], consumedAfter: number): Promise<void> {
+    const at = Date.now();
+    this.#remember(all);
+    const lines = this.#accessLog === null ? all : await this.#writeAccess(this.#accessLog, all);
+    const { processName, suppressed } = this.#target;
+    const delivered = suppressed
+      ? undefined
+      : this.#options.deliver(lines.map(({ level, text }) => ({ at, level, text, processName })));
+    if (this.#log !== null) {
+      const wanted = lines.filter(({ level }) => passes(level, this.#target.logLevel));
+      const block = Buffer.from(wanted.map(({ level, text }) => `${formatLine(at, level, text)}\n`).join(''));
+      if (await this.#log.prepare(block.length)) {
+        await this.#record(this.#consumed);
+        await this.#log.append(block);
+      }
+    }
+    if (this.#log === null) await delivered;
+    this.#consumed = consumedAfter;
+    await this.#record(consumedAfter);
+    await delivered;
+    if (this.#consumed - this.#released >= RELEASE_BYTES) {
+      this.#released = this.#consumed;
+      await this.#owner.release(Math.floor(this.#consumed / BLOCK_BYTES) * BLOCK_BYTES);
+    }
+  }
+
+  /** Writes the access lines and returns the others. A kill in between may write an access line twice, never lose it. */
+  async #writeAccess(log: RotatingFile, lines: readonly OutputLine[]): Promise<readonly OutputLine[]> {
+    const access = lines.filter(({ text }) => ACCESS_LINE.test(text));
+    const block = Buffer.from(access.map(({ text }) => `${text}\n`).join(''));
+    if (block.length > 0 && (await log.prepare(block.length))) await log.append(block);
+    return lines.filter(({ text }) => !ACCESS_LINE.test(text));
+  }
+
+  async #record(consumedBytes: number): Promise<void> {
+    const position = { consumedBytes, logInode: this.#log?.inode ?? 0, logBytes: this.#log?.sizeBytes ?? 0 };
+    const { consumedBytes: consumed, logInode, logBytes } = this.#recorded;
+    if (consumed === consumedBytes && logInode === position.logInode && logBytes === position.logBytes) return;
+    this.#recorded = position;
+    await this.#positions.record(position);
+  }
+
+  /** The child is faster than the disk for too long: the oldest output goes, at a line's end, and that is said. */
+  async #skipTo(offset: number): Promise<void> {
+    const { buffer, bytesRead } = await this.#spool.read(Buffer.alloc(MAX_LINE_BYTES), 0, MAX_LINE_BYTES, offset);
+    const start = offset + buffer.subarray(0, bytesRead).indexOf(0x0a) + 1;
+    const text = `${start - this.#consumed} bytes of output were dropped: they came faster than they could be stored`;
+    await this.#write([{ level: 'WARNING', text }], start);
+  }
+
+  #remember(lines: readonly OutputLine[]): void {
+    this.#recent.push(...lines.slice(-REMEMBERED_LINES));
+    this.#recent.splice(0, this.#recent.length - REMEMBERED_LINES);
+  }
+}
+
+/** Cuts off what a killed host appended after its last record: those lines are read again. */
+async function undoUnrecorded(logFile: string, { logInode, logBytes }: Position): Promise<void> {
+  if (logInode === 0) return;
+  const directory = path.dirname(logFile);
+  const rotated = await rotatedFiles(logFile).catch(() => []);
+  for (const name of [path.basename(logFile), ...rotated]) {
+    const file = path.join(directory, name);
+    // Others move and remove logs too.
+    const found = await stat(file).catch(() => null);
+    if (found?.ino === logInode && found.size > logBytes) await truncate(file, logBytes);
+  }
+}

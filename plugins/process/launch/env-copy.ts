@@ -1,0 +1,29 @@
+// `env_copy`: a file that is copied to where the service looks for it before each launch, if it is there.
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { Problem } from '#core';
+import type { LaunchPlan } from '../contract.ts';
+
+const run = promisify(execFile);
+const LIMIT_MS = 10_000;
+
+/** In children that are left behind when a dead mount holds them. Throws a Problem 500 when the copy fails. */
+export async function copyEnvironmentFile({ processName, block, user, signal }: LaunchPlan): Promise<void> {
+  const { source, destination } = (block.env_copy ?? {}) as { source?: string; destination?: string };
+  if (source === undefined || destination === undefined) return;
+  const limits = { timeout: LIMIT_MS, killSignal: 'SIGKILL', signal } as const;
+  const exists = await run('test', ['-f', source], limits).then(
+    () => true,
+    () => false,
+  );
+  if (!exists) return;
+  const owner = user === null ? [] : ['-o', String(user.uid), '-g', String(user.gid)];
+  try {
+    await run('install', ['-m', '0640', ...owner, '--', source, destination], limits);
+  } catch (error) {
+    signal.throwIfAborted();
+    throw new Problem(500, `${processName} was not started: ${source} could not be copied to ${destination}`, {
+      cause: error,
+    });
+  }
+}

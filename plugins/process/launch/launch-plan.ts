@@ -1,0 +1,100 @@
+// From a configuration block to everything that a launch needs. Placeholders are filled here and never written back.
+import { readFileSync } from 'node:fs';
+import { type NamedBlock, Problem } from '#core';
+import type { LaunchPlan, StartTrigger } from '../contract.ts';
+import { splitCommand } from './command-words.ts';
+
+/** Mount providers need the controller's own rights for FUSE. */
+const OWN_IDENTITY_KEYS = new Set(['rclone']);
+
+export interface PlanInput {
+  readonly block: NamedBlock;
+  readonly root: Readonly<Record<string, unknown>>;
+  readonly trigger: StartTrigger;
+  readonly signal: AbortSignal;
+  readonly env: NodeJS.ProcessEnv;
+}
+
+/** Throws a Problem 400 that names the key when the block cannot be launched. */
+export function createLaunchPlan({ block: named, root, trigger, signal, env }: PlanInput): LaunchPlan {
+  const { processName, configKey, block } = named;
+  const fill = placeholders(block, root);
+  const user = OWN_IDENTITY_KEYS.has(configKey) ? null : serviceUser(root);
+  const cwd = typeof block.config_dir === 'string' && block.config_dir !== '' ? block.config_dir : undefined;
+  return {
+    processName,
+    configKey,
+    block,
+    trigger,
+    signal,
+    argv: commandWords(block.command, processName).map(fill),
+    cwd,
+    env: environmentOf(block, env, user, fill),
+    user,
+    waits: { mounts: [], urls: [] },
+  };
+}
+
+function commandWords(command: unknown, processName: string): string[] {
+  if (Array.isArray(command)) return command.map(String);
+  if (typeof command !== 'string') return [];
+  try {
+    return splitCommand(command);
+  } catch (error) {
+    throw new Problem(400, `${processName}: command cannot be read: ${(error as Error).message}`, { cause: error });
+  }
+}
+
+/** `{name}`: the block's own scalar, then the global ones, then those of the database; unknown names stay. */
+function placeholders(block: Readonly<Record<string, unknown>>, root: Readonly<Record<string, unknown>>) {
+  const postgres = (root.postgres ?? {}) as Record<string, unknown>;
+  const global: Record<string, unknown> = {
+    puid: root.puid,
+    pgid: root.pgid,
+    tz: root.tz,
+    postgres_host: postgres.host,
+    postgres_port: postgres.port,
+    postgres_user: postgres.user,
+    postgres_password: postgres.password,
+  };
+  const lookUp = (name: string): unknown => (Object.hasOwn(block, name) ? block[name] : global[name]);
+  return (text: string): string =>
+    text.replaceAll(/\{([A-Za-z_]\w*)\}/g, (whole, name: string) => {
+      const value = lookUp(name);
+      return ['string', 'number', 'boolean'].includes(typeof value) ? String(value) : whole;
+    });
+}
+
+function serviceUser(root: Readonly<Record<string, unknown>>): { uid: number; gid: number } | null {
+  if (process.getuid?.() !== 0) return null;
+  return { uid: Number(root.puid), gid: Number(root.pgid) };
+}
+
+function environmentOf(
+  block: Readonly<Record<string, unknown>>,
+  inherited: NodeJS.ProcessEnv,
+  user: LaunchPlan['user'],
+  fill: (text: string) => string,
+): Record<string, string> {
+  const env: Record<string, string> = {};
+  for (const [name, value] of Object.entries(inherited)) if (value !== undefined) env[name] = value;
+  if (user !== null) Object.assign(env, accountOf(user.uid));
+  for (const [name, value] of Object.entries((block.env ?? {}) as Record<string, unknown>)) {
+    if (value === null) delete env[name];
+    else
+      env[name] = fill(
+        String(value).replaceAll(/\$\{(\w+)\}/g, (whole, variable: string) => inherited[variable] ?? whole),
+      );
+  }
+  return env;
+}
+
+/** HOME, USER and LOGNAME of a user id, from the account table. */
+function accountOf(uid: number): Record<string, string> {
+  const line = readFileSync('/etc/passwd', 'utf8')
+    .split('\n')
+    .map(entry => entry.split(':'))
+    .find(fields => fields[2] === String(uid));
+  const name = line?.[0] ?? String(uid);
+  return { HOME: line?.[5] || '/tmp', USER: name, LOGNAME: name };
+}

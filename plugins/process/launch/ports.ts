@@ -1,0 +1,148 @@
+// Ports of managed processes: who claims which, whether one is taken, and the next one that is free.
+
+import { type NamedBlock, Problem } from '#core';
+import { findBlocks } from '#kit/named-blocks';
+import { portInUse } from '#kit/port-in-use';
+
+const PORT_KEYS = ['port', 'frontend_port', 'backend_port', 'webdav_port'] as const;
+
+const LAST_PORT = 65_535;
+
+export interface PortChange {
+  readonly key: string;
+  readonly from: number;
+  readonly to: number;
+}
+
+/** How far above its port a kind of service takes a second one; undefined: it does not. */
+export type Companion = (configKey: string) => number | undefined;
+
+export function describeMove(processName: string, { key, from, to }: PortChange): string {
+  return `${processName}: ${key} ${from} is in use, ${to} is taken instead`;
+}
+
+/**
+ * The changes that let all enabled entries run side by side, first come first served in file order. Entries that run
+ * already keep what they have.
+ */
+export async function reservePorts(
+  blocks: readonly NamedBlock[],
+  runs: (processName: string) => boolean,
+  companion: Companion,
+): Promise<ReadonlyMap<NamedBlock, readonly PortChange[]>> {
+  const moves = new Map<NamedBlock, readonly PortChange[]>();
+  let current = blocks;
+  for (const [index, block] of blocks.entries()) {
+    if (block.block.enabled !== true || runs(block.processName)) continue;
+    const changes = await resolvePorts(current[index] ?? block, current, companion);
+    if (changes.length === 0) continue;
+    moves.set(block, changes);
+    const moved = Object.fromEntries(changes.map(({ key, to }) => [key, to]));
+    current = current.with(index, { ...block, block: { ...block.block, ...moved } });
+  }
+  return moves;
+}
+
+/** One sentence for each port that an update gives to an enabled entry although another has it. */
+export function newPortConflicts(
+  before: Readonly<Record<string, unknown>>,
+  after: Readonly<Record<string, unknown>>,
+): string[] {
+  const known = new Set(portConflicts(before));
+  return portConflicts(after).filter(conflict => !known.has(conflict));
+}
+
+function portConflicts(root: Readonly<Record<string, unknown>>): string[] {
+  const owners = new Map<number, string>();
+  return findBlocks(root)
+    .filter(({ block }) => block.enabled === true)
+    .flatMap(({ processName, block }) =>
+      [...portsOf(block)].flatMap(([key, port]) => {
+        const owner = owners.get(port) ?? processName;
+        owners.set(port, owner);
+        return owner === processName ? [] : [`${key} ${port} of ${processName} is also that of ${owner}`];
+      }),
+    );
+}
+
+/** Ports that a block configures, by key; anything but an integer from 1 to 65535 is none. */
+export function portsOf(block: Readonly<Record<string, unknown>>): ReadonlyMap<string, number> {
+  return new Map(
+    PORT_KEYS.map(key => [key, block[key]] as const).filter(
+      (entry): entry is readonly [(typeof PORT_KEYS)[number], number] => isPort(entry[1]),
+    ),
+  );
+}
+
+function isPort(value: unknown): value is number {
+  return typeof value === 'number' && Number.isInteger(value) && value >= 1 && value <= LAST_PORT;
+}
+
+/**
+ * The changes that let `block` start: a port that an enabled entry before it claims, or that a foreign process holds,
+ * moves upward to the next that is neither. The product's own entries never move: what is published would miss them.
+ * Throws a Problem 500 when none is left.
+ */
+export async function resolvePorts(
+  block: NamedBlock,
+  all: readonly NamedBlock[],
+  companion: Companion,
+): Promise<PortChange[]> {
+  if (block.path[0] === 'dumb') return [];
+  const claimed = claimsBefore(block, all, companion);
+  const others = new Set(
+    all
+      .filter(other => other !== block && other.block.enabled === true)
+      .flatMap(other => portsClaimedBy(other, companion)),
+  );
+  const offset = companion(block.configKey);
+  const changes: PortChange[] = [];
+  const taken = new Set<number>();
+  for (const [key, port] of portsOf(block.block)) {
+    const isTaken = (candidate: number) => claimed.has(candidate) || taken.has(candidate);
+    if (await isFree(port, offset, isTaken)) {
+      taken.add(port);
+      continue;
+    }
+    const free = await nextFree(port, offset, candidate => others.has(candidate) || isTaken(candidate));
+    if (free === undefined)
+      throw new Problem(500, `${block.processName}: no free port was found above ${port}; nothing was changed`);
+    taken.add(free);
+    changes.push({ key, from: port, to: free });
+  }
+  return changes;
+}
+
+/** The product's own entries claim first, then the others in file order; only enabled ones claim. */
+function claimsBefore(block: NamedBlock, all: readonly NamedBlock[], companion: Companion): ReadonlySet<number> {
+  const own = all.filter(other => other.path[0] === 'dumb' && other !== block && other.block.enabled !== false);
+  const before = all.slice(0, all.indexOf(block)).filter(other => other.block.enabled === true);
+  return new Set([...own, ...before].flatMap(other => portsClaimedBy(other, companion)));
+}
+
+function portsClaimedBy({ block, configKey }: NamedBlock, companion: Companion): number[] {
+  const offset = companion(configKey);
+  return [...portsOf(block).values()].flatMap(port => (offset === undefined ? [port] : [port, port + offset]));
+}
+
+async function nextFree(
+  after: number,
+  offset: number | undefined,
+  isClaimed: (port: number) => boolean,
+): Promise<number | undefined> {
+  for (let port = after + 1; port + (offset ?? 0) <= LAST_PORT; port += 1) {
+    if (await isFree(port, offset, isClaimed)) return port;
+  }
+  return undefined;
+}
+
+async function isFree(
+  port: number,
+  offset: number | undefined,
+  isClaimed: (port: number) => boolean,
+): Promise<boolean> {
+  for (const candidate of offset === undefined ? [port] : [port, port + offset]) {
+    if (isClaimed(candidate) || (await portInUse(candidate))) return false;
+  }
+  return true;
+}

@@ -1,0 +1,196 @@
+// What a start waits for: directories, mounts, TCP ports, URLs, in that order. Cancellable at once, and never on a dead mount.
+import { execFile } from 'node:child_process';
+import { connect } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { type Host, type Logger, Problem } from '#core';
+import { readMounts } from '#kit/mountinfo';
+import type { LaunchPlan } from '../contract.ts';
+
+const run = promisify(execFile);
+
+const SLOW_POLL = { firstMs: 2_000, maxMs: 30_000 };
+const URL_POLL = { firstMs: 5_000, maxMs: 60_000 };
+const DEFAULT_LIMIT_S = 600;
+const LOG_EVERY_MS = 60_000;
+const STAT_LIMIT_MS = 5_000;
+
+export interface WaitContext {
+  readonly log: Logger;
+  readonly fetch: Host['fetch'];
+  /** Called with what is missing, and with null when it is there. */
+  readonly onWaiting: (what: string | null) => void;
+}
+
+interface Wait {
+  readonly what: string;
+  readonly limitMs: number;
+  readonly poll: { readonly firstMs: number; readonly maxMs: number };
+  ready(signal: AbortSignal): Promise<boolean>;
+}
+
+/** Rejects with a Problem 500 when something does not come in time, and with the signal's reason when cancelled. */
+export async function waitForDependencies(plan: LaunchPlan, context: WaitContext): Promise<void> {
+  const { block, trigger, waits: extra } = plan;
+  const limit = typeof block.wait_timeout_seconds === 'number' ? block.wait_timeout_seconds * 1_000 : undefined;
+  // At boot, directories and mounts are waited for without a limit.
+  const patient = limit ?? (trigger === 'boot' ? Number.POSITIVE_INFINITY : DEFAULT_LIMIT_S * 1_000);
+  const bounded = limit ?? DEFAULT_LIMIT_S * 1_000;
+  const waits: Wait[] = [
+    ...listOf(block.wait_for_dir).map(entry => directoryWait(textOf(entry, 'path'), patient)),
+    ...[...listOf(block.wait_for_mounts), ...extra.mounts].map(entry => mountWait(textOf(entry, 'path'), patient)),
+    ...listOf(block.wait_for_tcp).map(entry => tcpWait(entry as TcpEntry, bounded)),
+    ...[...listOf(block.wait_for_url), ...extra.urls].map(entry =>
+      urlWait(typeof entry === 'string' ? { url: entry } : (entry as UrlEntry), bounded, context),
+    ),
+  ];
+  for (const wait of waits) await waitFor(wait, plan, context);
+}
+
+async function waitFor(
+  wait: Wait,
+  { processName, signal }: LaunchPlan,
+  { log, onWaiting }: WaitContext,
+): Promise<void> {
+  const startedMs = performance.now();
+  let loggedMs = Number.NEGATIVE_INFINITY;
+  let pauseMs = wait.poll.firstMs;
+  try {
+    while (!(await wait.ready(signal).catch(() => false))) {
+      signal.throwIfAborted();
+      onWaiting(wait.what);
+      const waitedMs = performance.now() - startedMs;
+      if (waitedMs >= wait.limitMs) {
+        const seconds = Math.round(wait.limitMs / 1_000);
+        throw new Problem(
+          500,
+          `${processName} was not started: ${wait.what} did not become available within ${seconds} s`,
+        );
+      }
+      if (performance.now() - loggedMs >= LOG_EVERY_MS) {
+        log.info(`${processName} waits for ${wait.what}`);
+        loggedMs = performance.now();
+      }
+      await delay(Math.min(pauseMs, Math.max(wait.limitMs - waitedMs, 1)), undefined, { signal });
+      pauseMs = Math.min(pauseMs * 1.5, wait.poll.maxMs);
+    }
+  } finally {
+    onWaiting(null);
+  }
+  signal.throwIfAborted();
+}
+
+/** The look at the path runs in a child that is left behind when a dead mount holds it. */
+function directoryWait(directory: string, limitMs: number): Wait {
+  return {
+    what: `directory ${directory}`,
+    limitMs,
+    poll: SLOW_POLL,
+    ready: async signal => {
+      await run('test', ['-e', directory], { timeout: STAT_LIMIT_MS, killSignal: 'SIGKILL', signal });
+      return true;
+    },
+  };
+}
+
+/** Read from the mount table: the path itself is never touched. */
+function mountWait(mountPoint: string, limitMs: number): Wait {
+  const wanted = mountPoint.replace(/(?<=.)\/+$/, '');
+  return {
+    what: `mount ${mountPoint}`,
+    limitMs,
+    poll: SLOW_POLL,
+    ready: async () => (await readMounts()).some(({ directory }) => directory === wanted),
+  };
+}
+
+interface TcpEntry {
+  readonly name?: string;
+  readonly host?: string;
+  readonly port: number;
+  readonly timeout?: number;
+}
+
+function tcpWait({ name, host = '127.0.0.1', port, timeout = 2 }: TcpEntry, limitMs: number): Wait {
+  return {
+    what: name ?? `${host}:${port}`,
+    limitMs,
+    poll: SLOW_POLL,
+    ready: signal => acceptsTcp(host, port, timeout * 1_000, signal),
+  };
+}
+
+/** Whether something accepts a connection within the time. */
+export function acceptsTcp(host: string, port: number, timeoutMs: number, signal?: AbortSignal): Promise<boolean> {
+  return new Promise(resolve => {
+    const socket = connect({ host, port, timeout: timeoutMs });
+    const end = (accepted: boolean) => () => {
+      signal?.removeEventListener('abort', refuse);
+      socket.destroy();
+      resolve(accepted);
+    };
+    const refuse = end(false);
+    signal?.addEventListener('abort', refuse);
+    socket.once('connect', end(true)).once('error', refuse).once('timeout', refuse);
+  });
+}
+
+interface UrlEntry {
+  readonly url: string;
+  readonly auth?: { readonly user: string; readonly password: string };
+  readonly probe_method?: string;
+  readonly probe_headers?: Record<string, string>;
+  readonly timeout?: number;
+  readonly expected_json_path?: string;
+}
+
+function urlWait(entry: UrlEntry, limitMs: number, { fetch }: WaitContext): Wait {
+  const { url, auth, timeout = 10, expected_json_path: jsonPath } = entry;
+  const webDav = /\/(webdav|dav)(\/|$)/.test(pathOf(url));
+  const method = entry.probe_method ?? (webDav ? 'PROPFIND' : 'GET');
+  const credentials =
+    auth === undefined
+      ? {}
+      : { authorization: `Basic ${Buffer.from(`${auth.user}:${auth.password}`).toString('base64')}` };
+  const headers = { ...credentials, ...(method === 'PROPFIND' ? { depth: '0' } : {}), ...entry.probe_headers };
+  return {
+    what: withoutCredentials(url),
+    limitMs,
+    poll: URL_POLL,
+    ready: async signal => {
+      const answer = await fetch(url, { method, headers, timeoutMs: timeout * 1_000, signal });
+      if (answer.status < 200 || answer.status > 299) return false;
+      return jsonPath === undefined || hasPath(answer.json(), jsonPath.split('.'));
+    },
+  };
+}
+
+function hasPath(value: unknown, path: readonly string[]): boolean {
+  const [key, ...rest] = path;
+  if (key === undefined) return value !== undefined;
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    Object.hasOwn(value, key) &&
+    hasPath((value as Record<string, unknown>)[key], rest)
+  );
+}
+
+function pathOf(url: string): string {
+  return URL.canParse(url) ? new URL(url).pathname : '';
+}
+
+function withoutCredentials(url: string): string {
+  if (!URL.canParse(url)) return 'an address that cannot be read';
+  const { origin, pathname } = new URL(url);
+  return origin + pathname;
+}
+
+function listOf(value: unknown): unknown[] {
+  if (value === undefined || value === null || value === '') return [];
+  return Array.isArray(value) ? value : [value];
+}
+
+function textOf(entry: unknown, key: string): string {
+  return typeof entry === 'string' ? entry : String((entry as Record<string, unknown> | null)?.[key] ?? '');
+}

@@ -1,0 +1,214 @@
+// Process control over HTTP. Operations go on when the client leaves.
+import { z } from 'zod';
+import { type Host, type NamedBlock, Problem } from '#core';
+import { queryBoolean } from '#kit/query-values';
+import type {} from '../../dependency-graph/contract.ts';
+import type { AutoRestart } from '../auto-restart.ts';
+import type { StartOutcome } from '../contract.ts';
+import type { HealthSampler } from '../health-sampler.ts';
+import type { Supervisor } from '../supervise/supervisor.ts';
+import { detailSchema, entrySchema, ProcessEntries } from './entries.ts';
+import { healthToWire, statusSchema } from './status-wire.ts';
+
+const START_PATIENCE_MS = 300_000;
+const FIRST_PROBE_MS = 3_000;
+
+const nameBody = z.object({ process_name: z.string() });
+const nameQuery = z.object({ process_name: z.string() });
+const operationAnswer = z.object({
+  status: z.string().describe('a sentence'),
+  process_name: z.string(),
+  waiting_for: z.array(z.string()).optional(),
+});
+
+export interface RouteParts {
+  readonly supervisor: Supervisor;
+  readonly sampler: HealthSampler;
+  readonly autoRestart: AutoRestart;
+}
+
+export function registerRoutes(host: Host, { supervisor, sampler, autoRestart }: RouteParts): void {
+  const entries = new ProcessEntries(host, supervisor);
+  const find = (name: string): NamedBlock => {
+    if (name.trim() === '') throw new Problem(400, 'process_name is required');
+    const block = host.use('config.store').findBlock(name);
+    if (block === undefined) throw new Problem(404, 'Process not found');
+    return block;
+  };
+
+  host.route({
+    method: 'GET',
+    path: '/process/processes',
+    summary: 'Every configured process with its configuration and status, in document order',
+    response: z.object({ processes: z.array(entrySchema) }),
+    handle: () => entries.list(),
+  });
+
+  host.route({
+    method: 'GET',
+    path: '/process',
+    summary: 'One process with its whole configuration',
+    query: z.object({ process_name: z.string(), scope: z.string().optional() }),
+    response: detailSchema,
+    async handle({ query: { process_name: name, scope } }) {
+      if (scope !== undefined && scope !== 'runtime' && scope !== 'all')
+        throw new Problem(400, "scope must be 'runtime' or 'all'");
+      const block = find(name);
+      const detail = entries.detail(block);
+      const graph = scope === undefined ? undefined : host.find('dependency.graph');
+      if (graph === undefined || scope === undefined) return detail;
+      return { ...detail, dependency_graph: await graph.describe(block.processName, scope) };
+    },
+  });
+
+  host.route({
+    method: 'POST',
+    path: '/process/start-service',
+    summary: 'Starts a process and answers when it runs',
+    body: nameBody,
+    response: operationAnswer,
+    async handle({ body }) {
+      const { processName } = find(body.process_name);
+      const start = startByUser(host, { supervisor, autoRestart }, processName);
+      const outcome = await Promise.race([start, patience(supervisor, processName)]);
+      if (outcome.status === 'waiting') {
+        start.catch((error: unknown) => host.log.warn(`${processName} did not start`, error));
+        return {
+          status: 'Service start is waiting for dependencies',
+          process_name: processName,
+          waiting_for: [...outcome.waitingFor],
+        };
+      }
+      const status = outcome.status === 'started' ? 'Service started successfully' : 'Service is already running';
+      return { status, process_name: processName };
+    },
+  });
+
+  host.route({
+    method: 'POST',
+    path: '/process/stop-service',
+    summary: 'Stops a process and all that it started',
+    body: nameBody,
+    response: operationAnswer,
+    async handle({ body }) {
+      const { processName } = find(body.process_name);
+      const sentences = {
+        stopped: 'Service stopped successfully',
+        'not-running': 'Service was not running',
+        'already-stopping': 'Shutdown already in progress',
+      };
+      autoRestart.cancel(processName);
+      return { status: sentences[await supervisor.stop(processName)], process_name: processName };
+    },
+  });
+
+  host.route({
+    method: 'POST',
+    path: '/process/restart-service',
+    summary: 'Stops a process if it runs, and starts it',
+    body: nameBody,
+    response: operationAnswer,
+    async handle({ body }) {
+      const { processName } = find(body.process_name);
+      autoRestart.reset(processName);
+      await supervisor.restart(processName, 'restart');
+      return { status: 'Service restarted successfully', process_name: processName };
+    },
+  });
+
+  host.route({
+    method: 'GET',
+    path: '/process/service-status',
+    summary: 'The live status of one process, with include_health also its health and restarts',
+    query: nameQuery.extend({ include_health: queryBoolean().optional() }),
+    response: statusSchema,
+    async handle({ query }) {
+      const { processName } = find(query.process_name);
+      const health = query.include_health ? await sampler.fresh(processName, FIRST_PROBE_MS) : undefined;
+      const snapshot = supervisor.get(processName);
+      if (snapshot === undefined) throw new Problem(404, 'Process not found');
+      const status = { process_name: processName, status: snapshot.status };
+      return health === undefined ? status : { ...status, ...healthToWire(snapshot, health, autoRestart) };
+    },
+  });
+
+  host.route({
+    method: 'GET',
+    path: '/process/capabilities',
+    summary: 'Capability flags, true when what they stand for is loaded',
+    response: z.record(z.string(), z.boolean()),
+    handle: () => host.capabilities(),
+  });
+
+  host.route({
+    method: 'GET',
+    path: '/process/startup-status',
+    summary: 'The phase of the start and what became of each expected service',
+    capability: 'startup_lifecycle',
+    response: z.object({
+      phase: z.string(),
+      terminal: z.boolean(),
+      started_at: z.number(),
+      completed_at: z.number().nullable(),
+      expected_services: z.array(z.string()),
+      services: z.record(z.string(), z.record(z.string(), z.unknown())),
+      failures: z.record(z.string(), z.string()),
+      critical_chain: z
+        .array(
+          z.object({
+            process_name: z.string(),
+            waited_for: z.string().nullable(),
+            waited_seconds: z.number(),
+            start_seconds: z.number(),
+          }),
+        )
+        .describe('who waited for whom, up to the service that was up last'),
+    }),
+    handle() {
+      const report = supervisor.startup();
+      const services = Object.entries(report.services).map(([name, { state, reason }]) => {
+        const health = sampler.health(name);
+        return [name, { state, reason, health_status: health.status, health_details: health.details }];
+      });
+      return {
+        phase: report.phase,
+        terminal: report.terminal,
+        started_at: report.startedAt,
+        completed_at: report.completedAt,
+        expected_services: report.expectedServices,
+        services: Object.fromEntries(services),
+        failures: report.failures,
+        critical_chain: report.criticalChain.map(({ processName, waitedFor, waitedMs, startMs }) => ({
+          process_name: processName,
+          waited_for: waitedFor,
+          waited_seconds: seconds(waitedMs),
+          start_seconds: seconds(startMs),
+        })),
+      };
+    },
+  });
+}
+
+function seconds(ms: number): number {
+  return Math.round(ms / 100) / 10;
+}
+
+/** A start by hand puts the process on the dashboard and gives it a clean slate. */
+async function startByUser(
+  host: Host,
+  { supervisor, autoRestart }: Pick<RouteParts, 'supervisor' | 'autoRestart'>,
+  processName: string,
+): Promise<StartOutcome> {
+  const store = host.use('config.store');
+  const block = store.findBlock(processName);
+  if (block !== undefined && block.configKey !== 'dumb_api_service' && block.block.enabled !== true) {
+    await store.update({ processName, updates: { enabled: true }, persist: false, actor: 'process' });
+  }
+  autoRestart.reset(processName);
+  return supervisor.start(processName, 'request');
+}
+
+async function patience(supervisor: Supervisor, processName: string): Promise<StartOutcome> {
+  await new Promise(resolve => setTimeout(resolve, START_PATIENCE_MS).unref());
+  return { status: 'waiting', waitingFor: supervisor.get(processName)?.waitingFor ?? [] };
+}

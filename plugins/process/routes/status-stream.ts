@@ -1,0 +1,116 @@
+// `/ws/status`: the state of every process, at once, at the client's interval, and right after each change.
+import type { Host, StreamClient } from '#core';
+import type { AutoRestart } from '../auto-restart.ts';
+import type { HealthSampler } from '../health-sampler.ts';
+import type { Supervisor } from '../supervise/supervisor.ts';
+import { healthToWire } from './status-wire.ts';
+
+const DEFAULT_INTERVAL_S = 2;
+const MIN_INTERVAL_S = 0.5;
+const MAX_INTERVAL_S = 10;
+const COALESCE_MS = 50;
+/** A client with more than this unsent skips messages: the next one tells it all anyway. */
+const MAX_UNSENT_BYTES = 1024 * 1024;
+
+interface Subscriber {
+  readonly client: StreamClient;
+  readonly withHealth: boolean;
+}
+
+export interface StatusStreamParts {
+  readonly supervisor: Supervisor;
+  readonly sampler: HealthSampler;
+  readonly autoRestart: AutoRestart;
+}
+
+export class StatusStream {
+  readonly #parts: StatusStreamParts;
+  readonly #subscribers = new Set<Subscriber>();
+  #known = new Set<string>();
+  /** Processes that left the configuration and are told of once more. */
+  readonly #departed = new Set<string>();
+  #pushTimer: NodeJS.Timeout | undefined;
+
+  constructor(host: Host, parts: StatusStreamParts) {
+    this.#parts = parts;
+    host.stream({
+      path: '/ws/status',
+      summary: 'States of all processes; with `health=true` also their health. `interval` is in seconds.',
+      pong: '{"type":"pong"}',
+      open: client => this.#open(client),
+    });
+    host.tap('process.status', () => this.#pushSoon());
+    host.tap('config.changed', () => this.#pushSoon());
+  }
+
+  #open(client: StreamClient) {
+    const subscriber = { client, withHealth: isTrue(client.query.get('health')) };
+    this.#subscribers.add(subscriber);
+    this.#send([subscriber]);
+    const timer = setInterval(() => this.#send([subscriber]), intervalOf(client.query.get('interval')) * 1_000);
+    return () => {
+      clearInterval(timer);
+      this.#subscribers.delete(subscriber);
+    };
+  }
+
+  #pushSoon(): void {
+    this.#pushTimer ??= setTimeout(() => {
+      this.#pushTimer = undefined;
+      this.#noteDepartures();
+      this.#send([...this.#subscribers]);
+      this.#departed.clear();
+    }, COALESCE_MS);
+  }
+
+  #noteDepartures(): void {
+    const present = new Set(this.#parts.supervisor.list().map(({ processName }) => processName));
+    for (const name of this.#known) if (!present.has(name)) this.#departed.add(name);
+    this.#known = present;
+  }
+
+  /** Each form is built and serialised once, whatever the number of clients. */
+  #send(subscribers: readonly Subscriber[]): void {
+    const forms = new Map<boolean, string>();
+    for (const { client, withHealth } of subscribers) {
+      if (client.unsentBytes > MAX_UNSENT_BYTES) continue;
+      const text = forms.get(withHealth) ?? JSON.stringify(withHealth ? this.#withHealth() : this.#running());
+      forms.set(withHealth, text);
+      client.send(text);
+    }
+  }
+
+  #running() {
+    const running = this.#parts.supervisor.list().filter(({ status }) => status === 'running');
+    return { type: 'status', running: running.map(({ processName }) => processName) };
+  }
+
+  #withHealth() {
+    const { supervisor, sampler, autoRestart } = this.#parts;
+    const list = supervisor.list();
+    if (this.#known.size === 0) this.#known = new Set(list.map(({ processName }) => processName));
+    const processes = list.map(snapshot => ({
+      process_name: snapshot.processName,
+      status: snapshot.status,
+      ...healthToWire(snapshot, sampler.health(snapshot.processName), autoRestart),
+    }));
+    const departed = [...this.#departed].map(name => ({
+      process_name: name,
+      status: 'stopped',
+      healthy: null,
+      health_status: null,
+      health_reason: null,
+      health_details: null,
+    }));
+    return { type: 'status', processes: [...processes, ...departed] };
+  }
+}
+
+function isTrue(text: string | null): boolean {
+  return ['1', 'true', 'yes', 'on'].includes(text?.toLowerCase() ?? '');
+}
+
+function intervalOf(text: string | null): number {
+  const seconds = text === null || text.trim() === '' ? Number.NaN : Number(text);
+  return Number.isFinite(seconds) ? Math.min(Math.max(seconds, MIN_INTERVAL_S), MAX_INTERVAL_S) : DEFAULT_INTERVAL_S;
+}

@@ -1,0 +1,181 @@
+// The command line: commands, options, and one clear line for everything that is wrong.
+import { existsSync } from 'node:fs';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { createServer as createHttpServer } from 'node:http';
+import { createServer } from 'node:net';
+import path from 'node:path';
+import t from 'tap';
+import { parseCommandLine } from '../../../core/cli/command-line.ts';
+import { testDir } from '../../support/directory.ts';
+import { spawnStackwarden, startStackwarden, writeConfig } from '../../support/stackwarden.ts';
+
+const hasGraph = existsSync(new URL('../../../plugins/dependency-graph/index.ts', import.meta.url));
+
+t.test('commands and options', async t => {
+  t.match(parseCommandLine([], {}), { command: 'start', example: false, plugins: undefined });
+  t.match(parseCommandLine(['start', '--example'], {}), { command: 'start', example: true });
+  t.match(parseCommandLine(['check', '--config-dir', '/tmp/x'], {}), { command: 'check', configDir: '/tmp/x' });
+  t.match(parseCommandLine(['--plugins', 'a, b'], {}), { plugins: ['a', 'b'] });
+  t.match(parseCommandLine(['graph', 'My App', '--scope', 'all'], {}), {
+    command: 'graph',
+    processName: 'My App',
+    scope: 'all',
+  });
+  t.match(parseCommandLine(['graph'], {}), { command: 'graph', processName: undefined, scope: 'runtime' });
+  t.match(parseCommandLine(['--version'], {}), { command: 'version' });
+  t.match(parseCommandLine(['start', '--help'], {}), { command: 'help' });
+  t.match(parseCommandLine([], { STACKWARDEN_CONFIG_DIR: '/tmp/env' }), { configDir: '/tmp/env' });
+  t.match(parseCommandLine(['--config-dir=/tmp/opt'], { STACKWARDEN_CONFIG_DIR: '/tmp/env' }), {
+    configDir: '/tmp/opt',
+  });
+});
+
+t.test('what cannot be understood is one sentence', async t => {
+  for (const [args, message] of [
+    [['dance'], /unknown command 'dance'/],
+    [['start', 'now'], /unexpected argument 'now'/],
+    [['graph', 'a', 'b'], /unexpected argument 'b'/],
+    [['graph', '--scope', 'some'], /runtime or all/],
+    [['start', '--scope', 'all'], /belongs to 'graph'/],
+    [['--wat'], /--wat/],
+    [['--config-dir'], /config-dir/],
+    [['--plugins', 'a,,b'], /separated by commas/],
+    [['check', '--example'], /belongs to 'start'/],
+  ] as const) {
+    t.throws(() => parseCommandLine([...args], {}), { message });
+  }
+});
+
+t.test('a bad option ends with 1 and one line', async t => {
+  const run = spawnStackwarden(testDir(t, {}), { args: ['start', '--wat'] });
+  t.same(await run.exited, { code: 1, signal: null });
+  t.match(run.stderr(), /^stackwarden: .*--wat.*\n$/);
+});
+
+t.test('check names file, line, column and what was expected', async t => {
+  const configDir = testDir(t, {});
+  await writeConfig(configDir);
+  const fine = spawnStackwarden(configDir, { args: ['check'] });
+  t.equal((await fine.exited).code, 0, fine.stderr());
+  await writeFile(path.join(configDir, 'stackwarden.json'), '{\n  "puid": 1000,\n  "pgid" 1000\n}\n');
+  const run = spawnStackwarden(configDir, { args: ['check'] });
+  t.equal((await run.exited).code, 1);
+  t.match(run.stderr(), /stackwarden\.json:3:\d+.*expected/i);
+});
+
+t.test('a second host on the same directory, and a port in use', async t => {
+  const configDir = testDir(t, { a: {}, b: {} });
+  const port = await writeConfig(path.join(configDir, 'a'));
+  const service = await startStackwarden(path.join(configDir, 'a'), port);
+  const second = spawnStackwarden(path.join(configDir, 'a'));
+  t.equal((await second.exited).code, 1);
+  t.match(second.stderr(), /^stackwarden: another Stackwarden \(pid \d+\).*\n$/);
+
+  const health = spawnStackwarden(path.join(configDir, 'a'), { args: ['health'] });
+  t.equal((await health.exited).code, 0, health.stdout() + health.stderr());
+  service.child.kill('SIGTERM');
+  t.same(await service.exited, { code: 0, signal: null });
+  const afterwards = spawnStackwarden(path.join(configDir, 'a'), { args: ['health'] });
+  t.equal((await afterwards.exited).code, 1);
+  t.match(afterwards.stderr(), new RegExp(`^stackwarden: nothing answers at http://127.0.0.1:${port}/health.*\n$`));
+
+  const taken = createServer();
+  await new Promise<void>(resolve => taken.listen(0, '127.0.0.1', resolve));
+  t.teardown(() => taken.close());
+  const address = taken.address() as { port: number };
+  await writeConfig(path.join(configDir, 'b'), { dumb: { api_service: { port: address.port } } });
+  const blocked = spawnStackwarden(path.join(configDir, 'b'));
+  t.equal((await blocked.exited).code, 1);
+  t.match(blocked.stderr(), new RegExp(`^stackwarden: .*127.0.0.1:${address.port}.*\n$`));
+});
+
+t.test('version and help are answered without any configuration', async t => {
+  const { version } = JSON.parse(await readFile(new URL('../../../package.json', import.meta.url), 'utf8'));
+  const configDir = testDir(t, {});
+  const ask = async (...args: string[]) => {
+    const run = spawnStackwarden(configDir, { args });
+    return { ...(await run.exited), stdout: run.stdout(), stderr: run.stderr() };
+  };
+  t.same(await ask('--version'), { code: 0, signal: null, stdout: `${version}\n`, stderr: '' });
+  const help = await ask('--help');
+  t.match(help, { code: 0, stderr: '' });
+  for (const word of ['start', 'check', 'plugins', 'health', '--config-dir', '--plugins', '--example', '--version']) {
+    t.ok(help.stdout.includes(word), `help tells of ${word}`);
+  }
+  t.same(await ask('-h'), help);
+  t.match(await ask('plugins', 'surplus'), { code: 1, stdout: '', stderr: /^stackwarden: unexpected argument.*\n$/ });
+  t.same(await readdir(configDir), [], 'nothing was written');
+});
+
+t.test('plugins lists every one, the broken too, and check names what is broken', async t => {
+  const configDir = testDir(t, {
+    plugins: {
+      fine: { 'index.js': `export default { name: 'fine', host: '^1', setup () {} }` },
+      broken: { 'index.js': `throw new Error('no luck')` },
+    },
+  });
+  await writeConfig(configDir, { dumb: { plugins: { disabled: ['docs'] } } });
+  const list = spawnStackwarden(configDir, { args: ['plugins'] });
+  t.same(await list.exited, { code: 0, signal: null });
+  const rows = list.stdout().trimEnd().split('\n');
+  const row = (name: string) => rows.find(line => line.startsWith(`${name} `));
+  t.match(row('fine'), /^fine +ready +.*plugins\/fine$/);
+  t.match(row('broken'), /^broken +failed +.*no luck/);
+  const check = spawnStackwarden(configDir, { args: ['check'] });
+  t.same(await check.exited, { code: 1, signal: null });
+  t.match(check.stderr(), /^plugin broken: .*no luck.*\n$/);
+  const chosen = spawnStackwarden(configDir, { args: ['plugins', '--plugins', 'fine'] });
+  await chosen.exited;
+  t.match(chosen.stdout(), /^fine +ready /m);
+  t.notMatch(chosen.stdout(), /^broken +(ready|failed) /m);
+});
+
+t.test('health tells what is not well, and ends with 1', async t => {
+  const configDir = testDir(t, {});
+  const port = await writeConfig(configDir);
+  const answers = ['{"status":"unhealthy","details":"Files is down"}', 'no JSON'];
+  const server = createHttpServer((_request, response) => response.end(answers.shift()));
+  await new Promise<void>(resolve => server.listen(port, '127.0.0.1', resolve));
+  t.teardown(() => server.close());
+  for (const output of ['unhealthy: Files is down\n', 'HTTP 200\n']) {
+    const health = spawnStackwarden(configDir, { args: ['health'] });
+    t.same(await health.exited, { code: 1, signal: null });
+    t.equal(health.stdout(), output);
+  }
+});
+
+t.test('graph draws what the running service answers', { skip: !hasGraph }, async t => {
+  const configDir = testDir(t, {});
+  const config = {
+    server: { enabled: true, process_name: 'The "Server"', command: ['sleep', '600'], config_dir: '/' },
+    client: {
+      enabled: true,
+      process_name: 'Client',
+      command: ['sleep', '600'],
+      config_dir: '/',
+      core_service: 'server',
+    },
+    off: { enabled: false, process_name: 'Off', command: ['sleep', '600'], core_service: 'server' },
+  };
+  const port = await writeConfig(configDir, config);
+  const silent = spawnStackwarden(configDir, { args: ['graph'] });
+  t.match(await silent.exited, { code: 1 });
+  t.match(silent.stderr(), /nothing answers at http.*; is the service running\?/);
+  const running = await startStackwarden(configDir, port);
+  t.teardown(async () => {
+    running.child.kill('SIGTERM');
+    await running.exited;
+  });
+  const all = spawnStackwarden(configDir, { args: ['graph'] });
+  t.match(await all.exited, { code: 0 });
+  t.match(all.stdout(), /^flowchart LR\n/);
+  t.match(all.stdout(), /n\d+\["The {2}Server <br\/>\w+"\]/, 'nothing that Mermaid would stumble over');
+  t.match(all.stdout(), /n\d+ -->\|core_service_fields\| n\d+/);
+  t.notMatch(all.stdout(), 'Off');
+  const one = spawnStackwarden(configDir, { args: ['graph', 'Off'] });
+  t.match(await one.exited, { code: 0 });
+  t.match(one.stdout(), 'Off');
+  const unknown = spawnStackwarden(configDir, { args: ['graph', 'Nobody'] });
+  t.match(await unknown.exited, { code: 1 });
+  t.match(unknown.stderr(), 'Process not found');
+});

@@ -1,0 +1,160 @@
+// What is wrong with one plugin stays with that plugin: every fault up to and including set-up.
+import { chmod } from 'node:fs/promises';
+import path from 'node:path';
+import t from 'tap';
+import { testDir } from '../../support/directory.ts';
+import { startHost } from '../../support/host.ts';
+
+/** A healthy neighbour that must not notice anything. */
+const neighbour = `export default { name: 'neighbour', host: '^1', setup (host) {
+  host.route({ method: 'GET', path: '/neighbour', summary: 'x', handle: () => ({ fine: true }) })
+  host.capability('neighbour', () => true)
+} }`;
+
+const ghost = (body: string) => `export default { name: 'broken', host: '^1', setup (host) {
+  host.route({ method: 'GET', path: '/ghost', summary: 'x', capability: 'ghost_route', handle: () => ({}) })
+  host.stream({ path: '/ws/ghost', summary: 'x', open () {} })
+  host.capability('ghost', () => true)
+  host.provide('ghost', {})
+  host.contribute('ghost.point', 'a', {})
+  ${body}
+} }`;
+
+const cases: Record<string, { source: string; reason: RegExp }> = {
+  'throws at import': { source: `throw new Error('no luck')`, reason: /no luck/ },
+  'syntax error': { source: `export default {`, reason: /./ },
+  'no default export': { source: `export const name = 'broken'`, reason: /no default export/ },
+  'an export that is no object': { source: `export default 7`, reason: /no default export/ },
+  'wrong name': { source: `export default { name: 'other', host: '^1', setup () {} }`, reason: /'other'.*'broken'/ },
+  'no set-up': { source: `export default { name: 'broken', host: '^1' }`, reason: /no setup/ },
+  'wrong range': { source: `export default { name: 'broken', host: '^9', setup () {} }`, reason: /needs host \^9/ },
+  'range that is none': {
+    source: `export default { name: 'broken', host: 'soon', setup () {} }`,
+    reason: /version range/,
+  },
+  'needs that is no list': {
+    source: `export default { name: 'broken', host: '^1', needs: 'x', setup () {} }`,
+    reason: /'needs'/,
+  },
+  'throws in set-up': { source: ghost(`throw new Error('half way')`), reason: /half way/ },
+  'rejects in set-up': { source: ghost(`return Promise.reject(new Error('later'))`), reason: /later/ },
+  'hangs in set-up': { source: ghost(`return new Promise(() => {})`), reason: /setup took longer/ },
+  'a route that is taken': {
+    source: `export default { name: 'broken', host: '^1', after: ['neighbour'], setup (host) {
+      host.route({ method: 'GET', path: '/neighbour', summary: 'x', handle: () => ({ fine: false }) }) } }`,
+    reason: /neighbour/,
+  },
+};
+
+for (const [name, { source, reason }] of Object.entries(cases)) {
+  t.test(name, async t => {
+    const dir = testDir(t, { broken: { 'index.js': source }, neighbour: { 'index.js': neighbour } });
+    const setupMs = name.startsWith('hangs') ? 200 : 60_000;
+    const app = await startHost({ pluginDirs: [dir], deadlines: { importMs: 60_000, setupMs } });
+    t.teardown(() => app.stop());
+    const report = app.host.plugins().find(plugin => plugin.name === 'broken');
+    t.equal(report?.state, 'failed');
+    t.match(report?.reason, reason);
+    t.same(
+      [...(report?.routes ?? []), ...(report?.capabilities ?? []), ...(report?.services ?? [])],
+      [],
+      'nothing is left',
+    );
+    t.same((await app.get('/neighbour')).body, { fine: true }, 'the neighbour answers');
+    t.equal((await app.get('/ghost')).status, 404, 'no ghost route');
+  });
+}
+
+t.test('an import that hangs', async t => {
+  const dir = testDir(t, {
+    broken: { 'index.js': `await new Promise(resolve => setTimeout(resolve, 600_000).unref())` },
+    neighbour: { 'index.js': neighbour },
+  });
+  const app = await startHost({ pluginDirs: [dir], deadlines: { importMs: 300 } });
+  t.teardown(() => app.stop());
+  t.match(
+    app.host.plugins().find(plugin => plugin.name === 'broken'),
+    { state: 'failed', reason: /import took longer/ },
+  );
+});
+
+t.test('an invalid section names the place and never the value, and is mended at run time', async t => {
+  const dir = testDir(t, {
+    broken: {
+      'index.js': `export default { name: 'broken', host: '^1', config: z => z.object({ url: z.url() }), setup (host, config) {
+        host.route({ method: 'GET', path: '/url', summary: 'x', handle: () => ({ url: config.url }) }) } }`,
+    },
+    neighbour: { 'index.js': neighbour },
+  });
+  const app = await startHost({ pluginDirs: [dir], config: { dumb: { broken: { url: 'hunter2' } } } });
+  t.teardown(() => app.stop());
+  const report = () => app.host.plugins().find(plugin => plugin.name === 'broken');
+  t.match(report(), { state: 'failed', reason: /dumb\.broken\.url/ });
+  t.notMatch(report()?.reason, /hunter2/);
+});
+
+t.test('needs and order', async t => {
+  const order: string[] = [];
+  Object.assign(globalThis, { loadOrder: order });
+  const plugin = (name: string, extra: string, body = '') =>
+    `export default { name: '${name}', host: '^1', ${extra} setup (host) { globalThis.loadOrder.push('${name}'); ${body} } }`;
+  const dir = testDir(t, {
+    a: { 'index.js': plugin('a', `after: ['z'],`) },
+    z: { 'index.js': plugin('z', '') },
+    m: { 'index.js': plugin('m', `needs: ['a'],`) },
+    bad: { 'index.js': plugin('bad', '', `throw new Error('bad')`) },
+    dependent: { 'index.js': plugin('dependent', `needs: ['bad'],`) },
+    second: { 'index.js': plugin('second', `needs: ['dependent'],`) },
+    absent: { 'index.js': plugin('absent', `needs: ['nowhere'],`) },
+    'loop-a': { 'index.js': plugin('loop-a', `needs: ['loop-b'],`) },
+    'loop-b': { 'index.js': plugin('loop-b', `needs: ['loop-a'],`) },
+    'not-chosen': { 'index.js': `globalThis.loadOrder.push('imported'); export default {}` },
+  });
+  const app = await startHost({ pluginDirs: [dir], config: { dumb: { plugins: { disabled: ['not-chosen'] } } } });
+  t.teardown(() => app.stop());
+  t.same(order, ['z', 'a', 'bad', 'm']);
+  const states = Object.fromEntries(app.host.plugins().map(({ name, state, reason }) => [name, [state, reason]]));
+  t.match(states, {
+    dependent: ['skipped', 'needs bad'],
+    second: ['skipped', 'needs dependent'],
+    absent: ['skipped', 'needs nowhere'],
+    'loop-a': ['failed', /loop-a -> loop-b -> loop-a/],
+    'loop-b': ['failed', /loop-a -> loop-b -> loop-a/],
+    'not-chosen': ['disabled', /dumb\.plugins/],
+  });
+});
+
+t.test('a folder that anyone may write is refused', async t => {
+  const dir = testDir(t, { broken: { 'index.js': neighbour.replaceAll('neighbour', 'broken') } });
+  await chmod(path.join(dir, 'broken'), 0o777);
+  const app = await startHost({ pluginDirs: [dir] });
+  t.teardown(() => app.stop());
+  t.match(app.host.plugins()[0], { state: 'failed', reason: /writable by everyone/ });
+});
+
+t.test('a name that is taken is refused, unless it is named as an override', async t => {
+  const route = (text: string) => `export default { name: 'twin', host: '^1', setup (host) {
+    host.route({ method: 'GET', path: '/twin', summary: 'x', handle: () => ({ from: '${text}' }) }) } }`;
+  const dir = testDir(t, { one: { twin: { 'index.js': route('one') } }, two: { twin: { 'index.js': route('two') } } });
+  const pluginDirs = [path.join(dir, 'one'), path.join(dir, 'two')];
+  const app = await startHost({ pluginDirs });
+  t.same((await app.get('/twin')).body, { from: 'one' });
+  t.match(app.host.plugins()[1], { state: 'failed', reason: /dumb\.plugins\.override/ });
+  await app.stop();
+  const other = await startHost({ pluginDirs, config: { dumb: { plugins: { override: ['twin'] } } } });
+  t.teardown(() => other.stop());
+  t.same((await other.get('/twin')).body, { from: 'two' });
+});
+
+t.test('a required plugin that fails stops the start, with every cause in one error', async t => {
+  const dir = testDir(t, {
+    config: { 'index.js': `throw new Error('first cause')` },
+    process: {
+      'index.js': `export default { name: 'process', host: '^1', setup () { throw new Error('second cause') } }`,
+    },
+  });
+  await t.rejects(startHost({ pluginDirs: [dir] }), { message: /config: first cause; process: second cause/ });
+  await t.rejects(startHost({ pluginDirs: [], config: { dumb: { plugins: { required: ['mine'] } } } }), {
+    message: /mine: its folder is missing/,
+  });
+});

@@ -1,0 +1,164 @@
+// Hooks, contributions, services and capabilities as plugins use them: order, refusal, and withdrawal with their plugin.
+import { readdir, readFile, rm } from 'node:fs/promises';
+import path from 'node:path';
+import t from 'tap';
+import { testDir } from '../../support/directory.ts';
+import { startHost, type TestHost } from '../../support/host.ts';
+import { until } from '../../support/until.ts';
+
+const plugin = (name: string, body: string, extra = '') => ({
+  'index.js': `export default { name: '${name}', host: '^1', ${extra} setup (host) { ${body} } }`,
+});
+
+const stateOf = (app: TestHost, name: string) => app.host.plugins().find(row => row.name === name);
+
+/** Starts a host whose plugin folders stand in the watched place, so that deleting one disposes of its plugin. */
+async function startWith(
+  t: Pick<typeof import('tap')['t'], 'testdir' | 'teardown'>,
+  plugins: Record<string, { 'index.js': string }>,
+) {
+  const configDir = testDir(t, { plugins });
+  const app = await startHost({ configDir, config: {}, plugins: Object.keys(plugins) });
+  t.teardown(() => app.stop());
+  return { app, remove: (name: string) => rm(path.join(configDir, 'plugins', name), { recursive: true }) };
+}
+
+t.test('a waterfall passes the value on: through stages, over silence and over a tap that throws', async t => {
+  const { app, remove } = await startWith(t, {
+    owner: plugin(
+      'owner',
+      `const hook = host.hook('fixture.text', 'waterfall')
+       host.route({ method: 'GET', path: '/text', summary: 'x', handle: async () => ({ text: await hook.promise('a') }) })`,
+    ),
+    late: plugin('late', `host.tap('fixture.text', text => text + 'c', { stage: 10 })`),
+    early: plugin('early', `host.tap('fixture.text', text => text + 'b', { stage: -10 })`),
+    silent: plugin('silent', `host.tap('fixture.text', () => undefined)`),
+    thrower: plugin('thrower', `host.tap('fixture.text', () => { throw new Error('no') })`),
+  });
+  t.same((await app.get('/text')).body, { text: 'abc' });
+  t.equal(stateOf(app, 'thrower')?.errors.tap, 1);
+  t.equal(stateOf(app, 'owner')?.errors.tap, undefined, 'the owner is not blamed');
+
+  await remove('late');
+  await until(async () => (await app.get('/text')).body.text === 'ab', { what: 'the tap to go with its plugin' });
+});
+
+t.test('an unguarded hook lets a tap refuse, as its caller sees', async t => {
+  const { app } = await startWith(t, {
+    owner: plugin(
+      'owner',
+      `const hook = host.hook('fixture.veto', 'series', { guarded: false })
+       host.route({ method: 'POST', path: '/veto', summary: 'x', handle: async () => { await hook.promise(); return {} } })`,
+    ),
+    refuser: plugin('refuser', `host.tap('fixture.veto', () => { throw new host.Problem(409, 'Not now') })`),
+  });
+  const answer = await app.post('/veto');
+  t.equal(answer.status, 409);
+  t.same(answer.body, { detail: 'Not now' });
+  t.same(stateOf(app, 'refuser')?.errors, {}, 'a refusal is no fault');
+});
+
+t.test('what has an owner cannot be taken, and is free again without it', async t => {
+  const second = (name: string, body: string) => plugin(name, body, `after: ['first'],`);
+  const { app, remove } = await startWith(t, {
+    first: plugin(
+      'first',
+      `host.provide('fixture.clock', { now: () => 1 })
+       host.hook('fixture.moment', 'series')
+       host.contribute('fixture.list', 'one', 1)
+       host.capability('fixture_flag', () => true)
+       host.capability('fixture_broken_flag', () => { throw new Error('no') })`,
+    ),
+    service: second('service', `host.provide('fixture.clock', { now: () => 2 })`),
+    hook: second('hook', `host.hook('fixture.moment', 'series')`),
+    contribution: second('contribution', `host.contribute('fixture.list', 'one', 2)`),
+    capability: second('capability', `host.capability('fixture_flag', () => true)`),
+    reader: plugin(
+      'reader',
+      `host.route({ method: 'GET', path: '/read', summary: 'x', handle: () => ({
+         now: host.find('fixture.clock')?.now() ?? null,
+         list: [...host.contributions('fixture.list')],
+         flags: host.capabilities(),
+       }) })
+       host.route({ method: 'GET', path: '/now', summary: 'x', handle: () => ({ now: host.use('fixture.clock').now() }) })`,
+    ),
+  });
+  t.match(stateOf(app, 'service'), { state: 'failed', reason: /'fixture\.clock'.*already provided by first/ });
+  t.match(stateOf(app, 'hook'), { state: 'failed', reason: /'fixture\.moment'.*already owned by first/ });
+  t.match(stateOf(app, 'contribution'), { state: 'failed', reason: /'one'.*already contributed by first/ });
+  t.match(stateOf(app, 'capability'), { state: 'failed', reason: /'fixture_flag'.*already owned by first/ });
+  t.same((await app.get('/read')).body, {
+    now: 1,
+    list: [['one', 1]],
+    flags: { fixture_broken_flag: false, fixture_flag: true },
+  });
+  t.same((await app.get('/now')).body, { now: 1 });
+
+  await remove('first');
+  await until(async () => (await app.get('/read')).body.now === null, { what: 'the service to go with its plugin' });
+  await until(async () => {
+    const { list, flags } = (await app.get('/read')).body;
+    return list.length === 0 && Object.keys(flags).length === 0;
+  });
+  const { status, body } = await app.get('/now');
+  t.equal(status, 503);
+  t.match(body.detail, /fixture\.clock/);
+});
+
+t.test('timers and jobs never overlap themselves, and their faults are counted', async t => {
+  const { app } = await startWith(t, {
+    worker: plugin(
+      'worker',
+      `const seen = { every: [0, 0, 0], cron: [0, 0, 0], job: [0, 0, 0] }
+       const track = name => async () => {
+         const row = seen[name]
+         row[0] += 1
+         row[1] = Math.max(row[1], row[0])
+         await new Promise(resolve => setTimeout(resolve, 1_300))
+         row[0] -= 1
+         row[2] += 1
+         throw new Error(name)
+       }
+       host.every(1, track('every'))
+       host.cron('* * * * * *', track('cron'))
+       const job = host.job('fixture', track('job'))
+       host.tap('host.ready', () => { for (let i = 0; i < 3; i += 1) job.run().catch(() => {}) })
+       host.route({ method: 'GET', path: '/seen', summary: 'x', handle: () => seen })`,
+    ),
+  });
+  const seen = await until(
+    async () => {
+      const { body } = await app.get('/seen');
+      return body.every[2] > 1 && body.cron[2] > 1 && body.job[2] > 0 ? body : undefined;
+    },
+    { what: 'two runs of each timer' },
+  );
+  for (const name of ['every', 'cron', 'job']) t.equal(seen[name][1], 1, `${name} ran once at a time`);
+  t.equal(seen.job[2], 1, 'three callers, one run');
+  const errors = stateOf(app, 'worker')?.errors;
+  t.equal(errors?.job, 1);
+  t.ok((errors?.timer ?? 0) >= 4);
+});
+
+t.test('contributions that nobody asks for are told of once, those with a reader not at all', async t => {
+  const { app } = await startWith(t, {
+    giver: plugin(
+      'giver',
+      `for (const key of ['one', 'two']) {
+         host.contribute('fixture.orphan', key, {})
+         host.contribute('fixture.wanted', key, {})
+       }`,
+    ),
+    reader: plugin('reader', `host.contributions('fixture.wanted')`),
+  });
+  t.equal(stateOf(app, 'giver')?.state, 'ready');
+  const logDir = path.join(app.configDir, 'log');
+  const told = await until(async () => {
+    const [file = ''] = await readdir(logDir);
+    const lines = (await readFile(path.join(logDir, file), 'utf8')).split('\n');
+    const found = lines.filter(line => line.includes('no loaded plugin uses them'));
+    return found.length > 0 ? found : undefined;
+  });
+  t.equal(told.length, 1);
+  t.match(told[0], /fixture\.orphan/);
+});

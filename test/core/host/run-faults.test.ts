@@ -1,0 +1,164 @@
+// Faults of a running plugin: caught, counted and shown at its entry, while everything else goes on.
+import { mkdir, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import t from 'tap';
+import { testDir } from '../../support/directory.ts';
+import { startHost } from '../../support/host.ts';
+import { spawnStackwarden, startStackwarden, writeConfig } from '../../support/stackwarden.ts';
+import { until } from '../../support/until.ts';
+
+t.test('a route that throws answers 500 with an id, and the log holds the cause under it', async t => {
+  const dir = testDir(t, {
+    faulty: {
+      'index.js': `export default { name: 'faulty', host: '^1', setup (host) {
+        host.route({ method: 'GET', path: '/boom', summary: 'x', handle () { throw new Error('the inner cause') } })
+        host.route({ method: 'GET', path: '/fine', summary: 'x', handle: () => ({ ok: true }) })
+      } }`,
+    },
+  });
+  const app = await startHost({ pluginDirs: [dir] });
+  t.teardown(() => app.stop());
+  const answer = await app.get('/boom');
+  t.equal(answer.status, 500);
+  t.notMatch(answer.text, /inner cause|at .*index\.js/);
+  t.match(answer.body.detail, /[0-9a-f]{6,}/, 'an id to look for');
+  t.equal(app.host.plugins()[0]?.errors.route, 1);
+  t.equal((await app.get('/fine')).status, 200);
+});
+
+t.test('taps, timers and jobs that throw are counted, and the others run', async t => {
+  const seen: string[] = [];
+  Object.assign(globalThis, { faultsSeen: seen });
+  const dir = testDir(t, {
+    'a-faulty': {
+      'index.js': `export default { name: 'a-faulty', host: '^1', setup (host) {
+        host.tap('host.ready', () => { throw new Error('tap') })
+        host.every(1, () => { throw new Error('timer') })
+        const job = host.job('doomed', () => { throw new Error('job') })
+        host.route({ method: 'POST', path: '/job', summary: 'x', handle: () => job.run().catch(error => ({ caught: error.message })) })
+      } }`,
+    },
+    'b-fine': {
+      'index.js': `export default { name: 'b-fine', host: '^1', setup (host) {
+        host.tap('host.ready', () => { globalThis.faultsSeen.push('ready') })
+        host.every(1, () => { globalThis.faultsSeen.push('tick') })
+      } }`,
+    },
+  });
+  const app = await startHost({ pluginDirs: [dir] });
+  t.teardown(() => app.stop());
+  t.same((await app.post('/job')).body, { caught: 'job' });
+  await until(() => seen.includes('tick') && (app.host.plugins()[0]?.errors.timer ?? 0) > 1);
+  t.equal(seen[0], 'ready');
+  t.match(app.host.plugins()[0]?.errors, { tap: 1, job: 1 });
+});
+
+t.test('a job runs once at a time, and a second caller gets the same result', async t => {
+  const dir = testDir(t, {
+    jobs: {
+      'index.js': `export default { name: 'jobs', host: '^1', setup (host) {
+        let runs = 0
+        let release
+        const gate = new Promise(resolve => { release = resolve })
+        const job = host.job('slow', async () => { runs += 1; await gate; return runs })
+        host.route({ method: 'POST', path: '/run', summary: 'x', handle: async () => ({ runs: await job.run() }) })
+        host.route({ method: 'POST', path: '/release', summary: 'x', handle: () => { release(); return {} } })
+      } }`,
+    },
+  });
+  const app = await startHost({ pluginDirs: [dir] });
+  t.teardown(() => app.stop());
+  const both = [app.post('/run'), app.post('/run')];
+  await app.post('/release');
+  t.same(
+    (await Promise.all(both)).map(answer => answer.body),
+    [{ runs: 1 }, { runs: 1 }],
+  );
+});
+
+/** Runs the service with one third-party plugin in {config_dir}/plugins. */
+async function withPlugin(t: Pick<typeof import('tap')['t'], 'testdir' | 'teardown'>, source: string, answers = true) {
+  const configDir = testDir(t, {});
+  const port = await writeConfig(configDir);
+  await mkdir(path.join(configDir, 'plugins', 'wild'), { recursive: true });
+  await writeFile(path.join(configDir, 'plugins', 'wild', 'index.js'), source);
+  const options = { args: ['start', '--plugins', 'wild,host-plugins'] };
+  const service = answers ? await startStackwarden(configDir, port, options) : spawnStackwarden(configDir, options);
+  t.teardown(async () => {
+    service.child.kill('SIGTERM');
+    await service.exited;
+  });
+  return service;
+}
+
+for (const [name, body] of Object.entries({
+  'a timer of its own that throws': `setTimeout(() => { throw new Error('wild error') }, 50)`,
+  'a promise of its own that rejects': `setTimeout(() => { Promise.reject(new Error('wild error')) }, 50)`,
+  'an emitter of its own without a listener for errors': `const e = new EventEmitter(); setTimeout(() => e.emit('error', new Error('wild error')), 50)`,
+})) {
+  t.test(`${name} costs the plugin its place, not the host`, async t => {
+    const service = await withPlugin(
+      t,
+      `import { EventEmitter } from 'node:events'
+      export default { name: 'wild', host: '^1', setup (host) {
+        host.route({ method: 'GET', path: '/wild', summary: 'x', handle: () => ({}) })
+        host.tap('host.ready', () => { ${body} })
+        void EventEmitter
+      } }`,
+    );
+    const row = await until(async () => {
+      const { plugins } = (await (await fetch(`${service.base}/host/plugins`)).json()) as {
+        plugins: { name: string; state: string; reason: string }[];
+      };
+      return plugins.find(plugin => plugin.name === 'wild' && plugin.state === 'failed');
+    });
+    t.match(row.reason, /wild error/);
+    t.equal((await fetch(`${service.base}/wild`)).status, 404);
+  });
+}
+
+t.test('an uncaught error of the host itself ends it with 70', async t => {
+  const service = await withPlugin(
+    t,
+    `import { AsyncResource } from 'node:async_hooks'
+    const outside = new AsyncResource('outside')
+    export default { name: 'wild', host: '^1', setup (host) {
+      host.tap('host.ready', () => outside.runInAsyncScope(() => setTimeout(() => { throw new Error('of the host') }, 50)))
+    } }`,
+    false,
+  );
+  t.same(await service.exited, { code: 70, signal: null });
+  t.match(service.stdout() + service.stderr(), /of the host/);
+});
+
+t.test('a plugin that blocks the event loop is named', async t => {
+  const service = await withPlugin(
+    t,
+    `export default { name: 'wild', host: '^1', setup (host) {
+      host.route({ method: 'GET', path: '/block', summary: 'x', handle: () => { const end = Date.now() + 1500; while (Date.now() < end); return {} } })
+    } }`,
+  );
+  await fetch(`${service.base}/block`);
+  await until(() => /stood still for \d+ ms; last ran: wild/.test(service.stdout()));
+});
+
+t.test('whoever reads the output goes away, and nothing else changes', async t => {
+  const service = await withPlugin(
+    t,
+    `export default { name: 'wild', host: '^1', setup (host) {
+      host.route({ method: 'GET', path: '/say', summary: 'x', handle: () => { host.log.warn('said'); console.error('said'); return {} } })
+    } }`,
+  );
+  service.child.stdout?.destroy();
+  service.child.stderr?.destroy();
+  for (let round = 0; round < 20; round += 1) t.equal((await fetch(`${service.base}/say`)).status, 200);
+  const { plugins } = (await (await fetch(`${service.base}/host/plugins`)).json()) as {
+    plugins: { name: string; state: string; errors: object }[];
+  };
+  t.match(
+    plugins.find(plugin => plugin.name === 'wild'),
+    { state: 'ready', errors: {} },
+  );
+  service.child.kill('SIGTERM');
+  t.same(await service.exited, { code: 0, signal: null });
+});

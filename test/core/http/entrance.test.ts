@@ -1,0 +1,443 @@
+// Requests and answers: bodies, errors, access, origins, shutdown, as clients see them.
+import { writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { Readable } from 'node:stream';
+import t, { type Test } from 'tap';
+import { z } from 'zod';
+import { Problem } from '../../../core/contract/problem.ts';
+import { answer } from '../../../core/contract/route.ts';
+import { queryInteger, queryList } from '../../../core/kit/query-values.ts';
+import { testDir } from '../../support/directory.ts';
+import { openEntrance, type TestEntrance, tokenAccess } from '../../support/entrance.ts';
+import { until } from '../../support/until.ts';
+
+const unauthorized = (detail: string) => new Problem(401, detail);
+
+async function open(t: Test, options: Parameters<typeof openEntrance>[1] = {}): Promise<TestEntrance> {
+  const entrance = await openEntrance(testDir(t), options);
+  t.teardown(() => entrance.close());
+  return entrance;
+}
+
+t.test('answers', async t => {
+  const entrance = await open(t, { checkAnswers: true });
+  const { http, request } = entrance;
+  const get = (path: string, handle: () => unknown) =>
+    http.addRoute('a', { method: 'GET', path, summary: path, handle });
+  get('/value', () => ({ a: 1, b: undefined }));
+  get('/nothing', () => undefined);
+  get('/text', () => 'plain');
+  get('/created', () => answer({ id: 1 }, { status: 201, headers: { 'X-Id': '1' } }));
+  get('/html', () => answer('<p>', { headers: { 'Content-Type': 'text/html' } }));
+  get('/bytes', () => answer(new Uint8Array([1, 2])));
+  get('/empty', () => answer(undefined, { status: 204 }));
+  get('/stream', () => answer(Readable.from(['a', 'b']), { headers: { 'Cache-Control': 'max-age=5' } }));
+  get('/', () => 'root');
+
+  t.same((await request('GET', '/value')).text, '{"a":1}');
+  t.same((await request('GET', '/value/')).body, { a: 1 }, 'with a slash, without a redirect');
+  t.equal((await request('GET', '/value/')).status, 200);
+  t.equal((await request('GET', '/nothing')).body, null);
+  t.equal((await request('GET', '/text')).body, 'plain', 'a bare text is JSON');
+  t.equal((await request('GET', '/')).body, 'root');
+  const created = await request('GET', '/created');
+  t.match([created.status, created.headers.get('x-id')], [201, '1']);
+  t.equal((await request('GET', '/html')).headers.get('content-type'), 'text/html');
+  t.equal((await request('GET', '/bytes')).headers.get('content-type'), 'application/octet-stream');
+  t.match(await request('GET', '/empty'), { status: 204, text: '' });
+  const streamed = await request('GET', '/stream');
+  t.match([streamed.text, streamed.headers.get('cache-control')], ['ab', 'max-age=5']);
+  const head = await request('HEAD', '/value');
+  t.match([head.status, head.text, head.headers.get('content-length')], [200, '', '7']);
+
+  const plain = await request('GET', '/value?token=secret');
+  t.equal(plain.headers.get('cache-control'), 'no-store');
+  t.equal(plain.headers.get('x-content-type-options'), 'nosniff');
+  t.equal(plain.headers.get('x-powered-by'), null);
+  t.equal(plain.headers.get('etag'), null);
+  t.equal(plain.headers.get('strict-transport-security'), null);
+  await until(() => entrance.lines.some(line => /^DEBUG GET \/value 200/.test(line)));
+  t.notOk(
+    entrance.lines.some(line => line.includes('secret')),
+    'no query in the access log',
+  );
+  t.ok(
+    entrance.ran.every(plugin => plugin === 'a'),
+    'handlers run as their plugin',
+  );
+  t.same(entrance.faults, []);
+});
+
+t.test('unknown paths, methods, withdrawn routes', async t => {
+  const { http, request, faults } = await open(t);
+  const withdraw = http.addRoute('a', { method: 'GET', path: '/x', summary: 'x', handle: () => 1 });
+  http.addRoute('a', { method: 'POST', path: '/x', summary: 'x', handle: () => 2 });
+  t.match(await request('GET', '/y'), { status: 404, body: { detail: 'Not found' } });
+  const refused = await request('PUT', '/x');
+  t.match([refused.status, refused.headers.get('allow')], [405, 'GET, HEAD, POST']);
+  t.type(refused.body.detail, 'string');
+  const options = await request('OPTIONS', '/x');
+  t.match([options.status, options.headers.get('allow')], [204, 'GET, HEAD, POST, OPTIONS']);
+  withdraw();
+  t.equal((await request('GET', '/x')).status, 405);
+  t.equal((await request('POST', '/x')).body, 2);
+  t.throws(() => http.addRoute('b', { method: 'POST', path: '/x', summary: 'x', handle: () => 1 }), /of b .* by a/);
+  t.same(faults, []);
+});
+
+t.test('failures', async t => {
+  const { http, request, faults } = await open(t, { checkAnswers: true });
+  const get = (path: string, handle: () => unknown) =>
+    http.addRoute('bad', { method: 'GET', path, summary: path, response: z.object({ a: z.number() }), handle });
+  get('/problem', () => {
+    throw new Problem(409, 'It runs\nalready', { extra: { process: 'x' }, headers: { 'Retry-After': '3' } });
+  });
+  get('/trace', () => {
+    throw new Problem(400, new Error('deep').stack ?? '');
+  });
+  get('/throw', () => {
+    throw new Error('password=hunter2', { cause: new Error('root') });
+  });
+  get('/reject', async () => Promise.reject(new TypeError('no')));
+  get('/throw-text', () => {
+    throw 'text';
+  });
+  get('/circular', () => {
+    const loop: Record<string, unknown> = {};
+    loop.self = loop;
+    return answer(loop, { headers: { 'Content-Type': 'text/html' } });
+  });
+  get('/header', () => answer(1, { status: 202, headers: { 'X-Bad': 'a\nb' } }));
+  get('/misfit', () => ({ a: 'x' }));
+
+  const problem = await request('GET', '/problem');
+  t.same(problem.body, { process: 'x', detail: 'It runs already' });
+  t.match([problem.status, problem.headers.get('retry-after')], [409, '3']);
+  t.equal((await request('GET', '/trace')).body.detail, 'Internal error');
+  t.same(faults, [], 'expected failures are nobody’s fault');
+
+  for (const path of ['/throw', '/reject', '/throw-text', '/circular', '/header', '/misfit']) {
+    const { status, body, headers } = await request('GET', path);
+    t.equal(status, 500, path);
+    t.match(headers.get('content-type'), /^application\/json/);
+    t.match(body.detail, /^Internal error \(id [0-9a-f]{8}\)$/);
+    const fault = faults.at(-1);
+    const id = /id (\w+)/.exec(body.detail)?.[1] ?? '';
+    t.match(fault, { plugin: 'bad', place: 'route' });
+    t.ok(fault?.error.message.includes(`GET ${path}`) && fault.error.message.includes(id), 'logged under the same id');
+    t.ok(fault?.error.cause, 'with its cause');
+  }
+  t.equal(faults.length, 6);
+});
+
+t.test('bodies', async t => {
+  const { http, request, base, raw, faults } = await open(t);
+  http.addRoute('a', {
+    method: 'POST',
+    path: '/echo',
+    summary: 'echo',
+    body: z.object({ name: z.string().optional(), list: z.array(z.int()).optional(), any: z.unknown().optional() }),
+    bodyLimitBytes: 1000,
+    handle: ({ body }) => body,
+  });
+  http.addRoute('a', { method: 'DELETE', path: '/bare', summary: 'bare', handle: ({ body }) => body ?? 'none' });
+  http.addRoute('a', {
+    method: 'POST',
+    path: '/need',
+    summary: 'need',
+    body: z.object({ a: z.string(), b: z.number() }),
+    handle: ({ body }) => body,
+  });
+  const post = (body: string | Uint8Array<ArrayBuffer> | undefined, type = 'application/json', path = '/echo') =>
+    request('POST', path, {
+      ...(body === undefined ? {} : { body }),
+      headers: type === '' ? {} : { 'Content-Type': type },
+    });
+
+  t.same((await post('{"name":"x","extra":1}')).body, { name: 'x' });
+  t.same((await post('{"name":"ö"}', 'application/json; charset=UTF-8')).body, { name: 'ö' });
+  t.same((await post('\uFEFF{"name":"x"}')).body, { name: 'x' }, 'a byte order mark is no error');
+  for (const type of ['', 'application/x-www-form-urlencoded', 'text/plain', 'application/json', 'nonsense']) {
+    t.match(await post(undefined, type), { status: 200, body: {} }, `empty body as '${type}'`);
+  }
+  t.equal((await request('DELETE', '/bare')).body, 'none');
+
+  const missing = await post('{"a":1}', 'application/json', '/need');
+  t.equal(missing.status, 422);
+  t.match(missing.body.detail, /^body\.a: .* \(and 1 more\)$/);
+  t.match(missing.body.errors, [
+    { loc: ['body', 'a'], msg: String, type: 'invalid_type' },
+    { loc: ['body', 'b'], msg: String, type: 'invalid_type' },
+  ]);
+  t.equal((await post(undefined, '', '/need')).status, 422, 'an empty body lacks what is required');
+
+  const nested = (levels: number) => `{"any":${'['.repeat(levels)}${']'.repeat(levels)}}`;
+  const hostile: [string, string | Uint8Array<ArrayBuffer>, string, number][] = [
+    ['not JSON', '{', 'application/json', 400],
+    ['white space', '  ', 'application/json', 400],
+    ['two values', '{}{}', 'application/json', 400],
+    ['NaN', '{"any":NaN}', 'application/json', 400],
+    ['invalid UTF-8', new Uint8Array([0x22, 0xff, 0x22]), 'application/json', 400],
+    ['no media type', '{}', '', 415],
+    ['form', 'a=1', 'application/x-www-form-urlencoded', 415],
+    ['text', '{}', 'text/plain', 415],
+    ['similar type', '{}', 'application/jsonx', 415],
+    ['other charset', '{}', 'application/json; charset=utf-16', 415],
+    ['too large', JSON.stringify({ name: 'x'.repeat(1001) }), 'application/json', 413],
+    ['__proto__', '{"__proto__":{"a":1}}', 'application/json', 400],
+    ['nested constructor', '{"any":[{"constructor":{}}]}', 'application/json', 400],
+    ['prototype', '{"any":{"prototype":1}}', 'application/json', 400],
+    ['array', '[]', 'application/json', 422],
+    ['null', 'null', 'application/json', 422],
+    ['text value', '"x"', 'application/json', 422],
+    ['wrong member', '{"list":["1"]}', 'application/json', 422],
+    ['deep', nested(400), 'application/json', 400],
+  ];
+  for (const [name, body, type, status] of hostile) {
+    const refused = await post(typeof body === 'string' && type === '' ? new TextEncoder().encode(body) : body, type);
+    t.equal(refused.status, status, name);
+    t.type(refused.body.detail, 'string', `${name}: detail`);
+  }
+  t.equal((await post(nested(60))).status, 200, 'ordinary nesting is accepted');
+  t.equal(({} as Record<string, unknown>).a, undefined);
+
+  const large = await post('x'.repeat(5_000_000));
+  t.match([large.status, large.headers.get('connection')], [413, 'close'], 'a client that still sends reads its 413');
+  const gzip = await fetch(`${base}/echo`, {
+    method: 'POST',
+    body: 'x',
+    headers: { 'Content-Type': 'application/json', 'Content-Encoding': 'gzip' },
+  });
+  t.equal(gzip.status, 415);
+  const announced = await raw(
+    'POST /echo HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 99999999999\r\n\r\n{',
+  );
+  t.match(announced, /^HTTP\/1\.1 413 /, 'refused by its length alone');
+  const deepest = `${'['.repeat(500_000)}${']'.repeat(500_000)}`;
+  const deep = await request('DELETE', '/bare', { body: deepest, headers: { 'Content-Type': 'application/json' } });
+  t.equal(deep.status, 400, 'half a million levels');
+  t.same(faults, []);
+});
+
+t.test('queries and path parameters', async t => {
+  const { http, request } = await open(t);
+  http.addRoute('a', {
+    method: 'GET',
+    path: '/q',
+    summary: 'q',
+    query: z.object({ limit: queryInteger({ min: 1 }).default(10), names: queryList().default([]), must: z.string() }),
+    handle: ({ query }) => query,
+  });
+  http.addRoute('a', { method: 'GET', path: '/u/{name}', summary: 'u', handle: ({ params }) => params });
+  t.same((await request('GET', '/q?must=a+b&names%5B%5D=x&names%5B%5D=y&other=1')).body, {
+    limit: 10,
+    names: ['x', 'y'],
+    must: 'a b',
+  });
+  const bad = await request('GET', '/q?limit=secretvalue&must=x');
+  t.equal(bad.status, 422);
+  t.match(bad.body.errors, [{ loc: ['query', 'limit'] }]);
+  t.notMatch(bad.text, /secretvalue/, 'the value is not repeated');
+  t.equal((await request('GET', '/q')).status, 422);
+  t.equal((await request('GET', '/q?must=1&__proto__=1')).status, 400);
+  t.same((await request('GET', '/u/a%20b')).body, { name: 'a b' });
+  t.match(await request('GET', '/u/%ff'), { status: 400, body: { detail: String } });
+});
+
+t.test('access', async t => {
+  const entrance = await open(t);
+  const { http, request } = entrance;
+  http.addRoute('a', { method: 'POST', path: '/protected', summary: 'p', handle: ({ identity }) => identity.username });
+  http.addRoute('a', {
+    method: 'GET',
+    path: '/public',
+    summary: 'p',
+    access: 'public',
+    handle: ({ identity, trusted }) => [identity.username, trusted],
+  });
+  const as = (token: string) => ({ headers: { Authorization: `Bearer ${token}` } });
+  t.equal((await request('POST', '/protected')).body, null, 'open while nothing checks and nobody is known');
+  t.same((await request('GET', '/public')).body, [null, true]);
+
+  entrance.access = tokenAccess(new Map([['good', 'ann']]), unauthorized);
+  const refused = await request('POST', '/protected');
+  t.match([refused.status, refused.headers.get('www-authenticate')], [401, 'Bearer']);
+  t.same(refused.body, { detail: 'Authentication required' });
+  t.match(await request('POST', '/protected', as('bad')), {
+    status: 401,
+    body: { detail: 'Invalid or expired token' },
+  });
+  t.equal((await request('POST', '/protected', as('good'))).body, 'ann');
+  t.same((await request('GET', '/public')).body, [null, false]);
+  t.same((await request('GET', '/public', as('bad'))).body, [null, false]);
+  t.same((await request('GET', '/public', as('good'))).body, ['ann', true]);
+  t.equal((await request('GET', '/unknown')).status, 404, 'unknown before unauthorised');
+  t.equal((await request('GET', '/protected')).status, 405);
+
+  entrance.access = {
+    enabled: () => true,
+    check: () => {
+      throw new Error('broken');
+    },
+  };
+  t.equal((await request('POST', '/protected', as('good'))).status, 503, 'a failing check fails closed');
+  t.same((await request('GET', '/public')).body, [null, false]);
+  t.same(entrance.faults, [], 'which is not the fault of the route');
+});
+
+t.test('users on disk without the part that checks them', async t => {
+  for (const [text, closed] of [
+    ['{"enabled":false}', false],
+    ['{"enabled":true}', true],
+    ['{}', true],
+    ['nonsense', true],
+    ['null', true],
+  ] as const) {
+    await t.test(text, async t => {
+      const entrance = await open(t);
+      await writeFile(path.join(t.testdirName, 'users.json'), text);
+      for (const access of ['protected', 'public'] as const) {
+        const handle = ({ trusted }: { trusted: boolean }) => trusted;
+        entrance.http.addRoute('a', { method: 'GET', path: `/${access}`, summary: 'p', access, handle });
+      }
+      const answered = await entrance.request('GET', '/protected');
+      t.equal(answered.status, closed ? 503 : 200);
+      if (closed) t.type(answered.body.detail, 'string');
+      t.equal((await entrance.request('GET', '/public')).body, !closed);
+      await writeFile(path.join(t.testdirName, 'users.json'), closed ? '{"enabled":false}' : '{"enabled":true}');
+      const changed = async () => (await entrance.request('GET', '/protected')).status === (closed ? 200 : 503);
+      t.ok(await until(changed), 'noticed within a second or so');
+    });
+  }
+});
+
+t.test('origins', async t => {
+  const entrance = await open(t);
+  const { http, request } = entrance;
+  http.addRoute('a', { method: 'POST', path: '/x', summary: 'x', handle: () => 1 });
+  http.addRoute('a', { method: 'GET', path: '/x', summary: 'x', handle: () => 1 });
+  const allowed = async (origin: string) =>
+    (await request('GET', '/x', { headers: { Origin: origin } })).headers.get('access-control-allow-origin');
+  t.equal(await allowed('http://localhost'), 'http://localhost');
+  t.equal(await allowed('http://localhost:8000'), 'http://localhost:8000');
+  t.equal(await allowed('http://evil.example'), null);
+  entrance.config = { dumb: { frontend: { origins: ['*', 'https://media.example/', 7] } } };
+  t.equal(await allowed('https://media.example'), 'https://media.example');
+  t.equal(await allowed('http://localhost'), null);
+  t.equal(await allowed('*'), null);
+  entrance.config = { dumb: { frontend: { origins: ['*'] } } };
+  t.equal(await allowed('http://localhost'), 'http://localhost', 'the wildcard alone leaves the default');
+
+  const preflight = await request('OPTIONS', '/x', {
+    headers: { Origin: 'http://localhost', 'Access-Control-Request-Method': 'POST' },
+  });
+  t.equal(preflight.status, 204);
+  t.match(preflight.headers.get('access-control-allow-headers'), /authorization/i);
+  t.match(preflight.headers.get('access-control-allow-methods'), /POST/);
+
+  const foreign = (method: string, origin: string) =>
+    entrance.raw(
+      `${method} /x HTTP/1.1\r\nHost: x\r\nConnection: close\r\nSec-Fetch-Site: cross-site\r\n` +
+        `Origin: ${origin}\r\nContent-Length: 0\r\n\r\n`,
+    );
+  t.match(await foreign('POST', 'http://evil.example'), /^HTTP\/1\.1 403 [\s\S]*"detail"/);
+  t.match(await foreign('GET', 'http://evil.example'), /^HTTP\/1\.1 200 /);
+  t.match(await foreign('POST', 'http://localhost'), /^HTTP\/1\.1 200 /, 'an allowed origin may');
+});
+
+t.test('stopping', async t => {
+  const entrance = await open(t);
+  const { http, request } = entrance;
+  http.addRoute('a', { method: 'GET', path: '/x', summary: 'x', handle: () => 1 });
+  http.addRoute('a', { method: 'POST', path: '/x', summary: 'x', handle: () => 1 });
+  entrance.stopping = true;
+  t.equal((await request('GET', '/x')).status, 200);
+  t.match(await request('POST', '/x'), { status: 503, body: { detail: 'The service is shutting down' } });
+});
+
+t.test('a client that goes away is seen by the signal only', async t => {
+  const { http, base, faults } = await open(t);
+  let aborted = 0;
+  let started = 0;
+  let finish = () => {};
+  http.addRoute('a', {
+    method: 'GET',
+    path: '/slow',
+    summary: 'slow',
+    handle: ({ signal }) =>
+      new Promise(resolve => {
+        started += 1;
+        finish = () => resolve('late');
+        signal.addEventListener('abort', () => {
+          aborted += 1;
+        });
+      }),
+  });
+  const leave = new AbortController();
+  const lost = fetch(`${base}/slow`, { signal: leave.signal }).catch(() => 'gone');
+  await until(() => started === 1);
+  leave.abort();
+  t.equal(await lost, 'gone');
+  await until(() => aborted === 1);
+  finish();
+  const whole = fetch(`${base}/slow`);
+  await until(() => started === 2);
+  finish();
+  t.equal(await (await whole).json(), 'late');
+  t.equal(aborted, 1);
+  t.same(faults, []);
+});
+
+t.test('what is no HTTP, and headers', async t => {
+  const { http, raw } = await open(t);
+  http.addRoute('a', { method: 'GET', path: '/x', summary: 'x', handle: () => 1 });
+  t.match(await raw('nonsense\r\n\r\n'), /^HTTP\/1\.1 400 [\s\S]*\{"detail":/);
+  const headers = (bytes: number) =>
+    `GET /x HTTP/1.1\r\nHost: x\r\nConnection: close\r\nX: ${'y'.repeat(bytes)}\r\n\r\n`;
+  t.match(await raw(headers(60_000)), /^HTTP\/1\.1 200 /, 'cookies of embedded services fit');
+  t.match(await raw(headers(70_000)), /^HTTP\/1\.1 431 [\s\S]*\{"detail":/);
+});
+
+t.test('port in use', async t => {
+  const first = await open(t);
+  const second = await openEntrance(testDir(t));
+  await second.close();
+  const wish = { host: '127.0.0.1', port: first.port, request: () => {}, upgrade: () => {} };
+  await t.rejects(second.http.open(wish), {
+    message: `Cannot listen on 127.0.0.1:${first.port}: the port is already in use`,
+    code: 'EADDRINUSE',
+  });
+  const waiting = second.http.open({ ...wish, retryMs: 60_000 });
+  await first.close();
+  const listener = await waiting;
+  t.equal(listener.port, first.port, 'taken over as soon as it is free');
+  await listener.close(0);
+  await t.rejects(second.http.open({ ...wish, host: '192.0.2.1' }), /does not have that address/);
+});
+
+t.test('close lets requests end, then cuts', async t => {
+  const entrance = await openEntrance(testDir(t));
+  const { http, base } = entrance;
+  const held: (() => void)[] = [];
+  const handle = () => new Promise<string>(resolve => held.push(() => resolve('done')));
+  http.addRoute('a', { method: 'GET', path: '/slow', summary: 'slow', handle });
+  const whole = fetch(`${base}/slow`).then(answered => answered.json());
+  await until(() => held.length === 1);
+  const closed = http.close(60_000);
+  await until(() =>
+    fetch(base).then(
+      () => false,
+      () => true,
+    ),
+  );
+  held[0]?.();
+  t.equal(await whole, 'done');
+  await closed;
+
+  const cutter = await openEntrance(testDir(t));
+  cutter.http.addRoute('a', { method: 'GET', path: '/slow', summary: 'slow', handle });
+  const lost = fetch(`${cutter.base}/slow`).catch(() => 'cut');
+  await until(() => held.length === 2);
+  await cutter.http.close(0);
+  t.equal(await lost, 'cut');
+});

@@ -1,0 +1,248 @@
+// The own log: what is taken out of lines, their form and levels, and the file they end in.
+import { existsSync } from 'node:fs';
+import { readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import t from 'tap';
+import { findLevel, parseLevel, passes } from '../../../core/kit/log-level.ts';
+import { formatDay, formatLine } from '../../../core/kit/log-line.ts';
+import { redact } from '../../../core/kit/redact.ts';
+import { RotatingFile, type RotatingFileOptions } from '../../../core/kit/rotating-file.ts';
+import { createLogging } from '../../../core/log/own-log.ts';
+import { testDir } from '../../support/directory.ts';
+
+t.test('redact', async t => {
+  const secrets: [text: string, redacted: string][] = [
+    ['Authorization: Digest abc def', 'Authorization: [REDACTED]'],
+    ['"proxy-authorization": "x"', '"proxy-authorization": [REDACTED]'],
+    ['Set-Cookie: sid=1; Path=/', 'Set-Cookie: [REDACTED]'],
+    ['X-Plex-Token: abc', 'X-Plex-Token: [REDACTED]'],
+    ['x-api-key=abc', 'x-api-key=[REDACTED]'],
+    ['sent Bearer abcdef.ghi', 'sent Bearer [REDACTED]'],
+    ['sent basic dXNlcjpwYXNz', 'sent basic [REDACTED]'],
+    ['GET /a?apikey=1234&page=2', 'GET /a?apikey=[REDACTED]&page=2'],
+    ['GET /cb?code=xyz#top', 'GET /cb?code=[REDACTED]#top'],
+    ['GET /a?page=1&X-Plex-Token=t', 'GET /a?page=1&X-Plex-Token=[REDACTED]'],
+    ['postgres://bob:hunter2@db:5432/x', 'postgres://[REDACTED]@db:5432/x'],
+    ['a+b://:only@redis', 'a+b://[REDACTED]@redis'],
+    ['password: hunter2, retries: 3', 'password: [REDACTED], retries: 3'],
+    ['{"api_key": "a \\" b", "n": 1}', '{"api_key": [REDACTED], "n": 1}'],
+    ["client_secret='it is'", 'client_secret=[REDACTED]'],
+    ['MY_ACCESS_TOKEN=abc', 'MY_ACCESS_TOKEN=[REDACTED]'],
+    ['refresh token : abc', 'refresh token : [REDACTED]'],
+    ['tunnel run --token abc', 'tunnel run --token [REDACTED]'],
+    ['run --tunnel-token=abc', 'run --tunnel-token=[REDACTED]'],
+    ['got eyJhbGciOiJI.eyJzdWIiOi.c2ln', 'got [REDACTED]'],
+    ['mail from jo.doe+x@mail.example.org.', 'mail from [REDACTED].'],
+    ['machineIdentifier="ab12"', 'machineIdentifier=[REDACTED]'],
+    ['device_id: 77', 'device_id: [REDACTED]'],
+    ['plex username: bob', 'plex username: [REDACTED]'],
+  ];
+  for (const [text, redacted] of secrets) {
+    t.equal(redact(text), redacted, text);
+    t.equal(redact(redacted), redacted, `${text}, twice`);
+  }
+  const harmless = [
+    'tokens used: 5',
+    'tokenizer: fast',
+    'the password was changed',
+    'passwordless: yes',
+    'mytoken: 5',
+    'GET /a?codec=h264&page=2',
+    'http://localhost:8080/a@b',
+    'server started at 10:04:01',
+    'device: sda1',
+    'user@localhost',
+    'config_key: sonarr',
+    'secretary = Ann',
+    'keyboard=qwerty',
+  ];
+  for (const text of harmless) t.equal(redact(text), text, text);
+});
+
+t.test('redact takes no more than time in step with the length', async t => {
+  const shapes = ['a-', 'a.', 'a+', 'x-', 'eyJ-', 'token-', 'a@', 'password="', ' --a', '://', '?', '\\"', 'bearer '];
+  for (const shape of shapes) {
+    const text = `user token @ ${shape.repeat(65_536 / shape.length)}`;
+    const start = process.cpuUsage();
+    redact(text);
+    const { user } = process.cpuUsage(start);
+    // Patterns that look at every rest of the line need several seconds; the others some hundredths.
+    t.ok(user < 2_000_000, `${shape} repeated`);
+  }
+});
+
+t.test('levels', async t => {
+  for (const [word, level] of [
+    ['warn', 'WARNING'],
+    [' Trace ', 'DEBUG'],
+    ['notice', 'INFO'],
+    ['log', 'INFO'],
+    ['FATAL', 'CRITICAL'],
+    ['Error', 'ERROR'],
+  ] as const) {
+    t.equal(findLevel(word), level);
+  }
+  for (const word of ['', 'loud', 'constructor', '__proto__']) {
+    t.equal(findLevel(word), undefined);
+    t.equal(parseLevel(word), 'INFO');
+  }
+  t.ok(passes('WARNING', 'WARNING'));
+  t.ok(passes('CRITICAL', 'ERROR'));
+  t.notOk(passes('DEBUG', 'INFO'));
+});
+
+t.test('the form of a line', async t => {
+  t.equal(formatLine(new Date(2025, 3, 2, 10, 4, 1).getTime(), 'INFO', 'a - b'), 'Apr 2, 2025 10:04:01 - INFO - a - b');
+  t.equal(formatLine(new Date(2025, 11, 31, 23, 59, 9).getTime(), 'ERROR', 'x'), 'Dec 31, 2025 23:59:09 - ERROR - x');
+  t.equal(formatDay(new Date(2025, 0, 5).getTime()), '2025-01-05');
+});
+
+function openFile(options: Partial<RotatingFileOptions> & { file: string }): { file: RotatingFile; warned: string[] } {
+  const warned: string[] = [];
+  const file = new RotatingFile({
+    rotation: () => ({ maxBytes: 20, keep: 2 }),
+    warn: message => warned.push(message),
+    ...options,
+  });
+  t.teardown(() => file.close());
+  return { file, warned };
+}
+
+async function append(file: RotatingFile, text: string): Promise<boolean> {
+  const data = Buffer.from(text);
+  if (!(await file.prepare(data.length))) return false;
+  await file.append(data);
+  return true;
+}
+
+t.test('rotation', async t => {
+  const today = formatDay(Date.now());
+  const dir = testDir(t, { 'app-other.log': 'of another program' });
+  const name = path.join(dir, 'app.log');
+  const { file } = openFile({ file: name });
+  for (const text of ['first line 1\n', 'second line\n', 'third line 3\n', 'fourth\n', 'fifth line 5\n']) {
+    t.ok(await append(file, text));
+  }
+  t.same((await readdir(dir)).sort(), [`app-${today}_1.log`, `app-${today}_2.log`, 'app-other.log', 'app.log'].sort());
+  t.equal(await readFile(name, 'utf8'), 'fifth line 5\n');
+  t.equal(await readFile(path.join(dir, `app-${today}_1.log`), 'utf8'), 'third line 3\nfourth\n', '1 is the newest');
+  t.equal(await readFile(path.join(dir, `app-${today}_2.log`), 'utf8'), 'second line\n', 'the oldest is gone');
+  t.equal((await stat(name)).mode & 0o777, 0o640);
+  t.equal(file.inode, (await stat(name)).ino);
+  t.equal(file.sizeBytes, 13);
+
+  t.ok(await append(file, `${'x'.repeat(50)}\n`), 'a line larger than a file');
+  t.equal((await stat(name)).size, 51, 'has a file of its own');
+});
+
+t.test('a file that others move, delete or cut', async t => {
+  const dir = testDir(t);
+  const name = path.join(dir, 'sub', 'app.log');
+  const { file } = openFile({ file: name, rotation: () => ({ maxBytes: 1_000, keep: 2 }) });
+  await append(file, 'one\n');
+  await rename(name, `${name}.moved`);
+  await append(file, 'two\n');
+  t.equal(await readFile(`${name}.moved`, 'utf8'), 'one\n');
+  t.equal(await readFile(name, 'utf8'), 'two\n');
+  await rm(path.join(dir, 'sub'), { recursive: true });
+  await append(file, 'three\n');
+  t.equal(await readFile(name, 'utf8'), 'three\n', 'the folder is made again');
+  await writeFile(name, '');
+  await append(file, 'four\n');
+  t.equal(await readFile(name, 'utf8'), 'four\n', 'no hole is left where the cut text was');
+  t.equal(file.sizeBytes, 5);
+  t.equal(file.droppedBytes, 0);
+});
+
+t.test('a disk that takes nothing', { skip: !existsSync('/dev/full') }, async t => {
+  const { file, warned } = openFile({ file: '/dev/full' });
+  for (let i = 0; i < 3; i++) await append(file, 'lost\n');
+  t.equal(file.droppedBytes, 15);
+  t.equal(warned.length, 1, 'one warning a minute');
+  t.match(warned[0], '5 bytes of log were dropped');
+
+  const dir = testDir(t, { blocked: 'a file, no folder' });
+  const blocked = path.join(dir, 'blocked', 'app.log');
+  const second = openFile({ file: blocked });
+  t.notOk(await append(second.file, 'lost\n'));
+  await rm(path.join(dir, 'blocked'));
+  t.ok(await append(second.file, 'kept\n'), 'goes on once there is room');
+  t.equal(await readFile(blocked, 'utf8'), 'kept\n');
+  t.equal(second.file.droppedBytes, 5);
+});
+
+t.test('a record after the end does not bring the file back', async t => {
+  const directory = path.join(testDir(t), 'log');
+  const settings = { logLevel: 'INFO', httpLogLevel: 'INFO', maxBytes: 1e6, keep: 2, color: false } as const;
+  const logging = await createLogging({
+    directory,
+    name: 'Own',
+    stdout: false,
+    owner: () => null,
+    settings: () => settings,
+  });
+  const log = logging.logger('part');
+  log.info('the last one');
+  await logging.close();
+  const [name = ''] = await readdir(directory);
+  t.match(await readFile(path.join(directory, name), 'utf8'), /the last one\n$/);
+
+  await rm(directory, { recursive: true });
+  log.error('too late');
+  await logging.hub.flush();
+  t.notOk(existsSync(directory));
+});
+
+t.test('the log as a whole', async t => {
+  const directory = path.join(testDir(t), 'log');
+  const settings = { logLevel: 'INFO', httpLogLevel: 'ERROR', maxBytes: 1e6, keep: 2, color: false } as const;
+  const logging = await createLogging({
+    directory,
+    name: 'Own',
+    stdout: false,
+    owner: () => null,
+    settings: () => settings,
+  });
+  t.teardown(() => logging.close());
+  const { hub } = logging;
+  const told: string[] = [];
+  const end = hub.subscribe(lines => told.push(...lines));
+  const log = logging.logger('part');
+  const http = logging.logger('http');
+
+  log.debug('hidden');
+  log.info('password: hunter2\nsecond line');
+  log.error('it failed', new Error('outer', { cause: new Error('inner') }));
+  http.warn('hidden');
+  hub.writeCaptured([
+    { at: Date.now(), level: 'INFO', text: 'hello', processName: 'Sonarr' },
+    { at: Date.now(), level: 'DEBUG', text: 'hidden', processName: 'Sonarr' },
+  ]);
+  hub.overrideDebug(true);
+  t.equal(hub.level(), 'DEBUG');
+  t.equal(hub.configuredLevel(), 'INFO');
+  log.debug('shown, token=abc');
+  http.debug('shown');
+  hub.overrideDebug(false);
+  log.debug('hidden');
+  await hub.flush();
+
+  const file = path.join(directory, `Own-${formatDay(Date.now())}.log`);
+  const lines = (await readFile(file, 'utf8')).trimEnd().split('\n');
+  t.same(told, lines, 'subscribers get the lines of the file');
+  t.same(
+    lines.map(line => line.replace(/^\w{3} \d{1,2}, \d{4} \d\d:\d\d:\d\d - /, '')),
+    [
+      'INFO - part: password: [REDACTED]',
+      'INFO - second line',
+      'ERROR - part: it failed: outer: inner',
+      'INFO - Sonarr subprocess: hello',
+      'DEBUG - part: shown, token=[REDACTED]',
+      'DEBUG - http: shown',
+    ],
+  );
+  void end();
+  log.info('later');
+  await hub.flush();
+  t.equal(told.length, lines.length, 'no more after the end of the subscription');
+});

@@ -1,0 +1,245 @@
+// Streams: access, heartbeats, limits and close codes, as clients see them.
+import { connect } from 'node:net';
+import t, { type Test } from 'tap';
+import { WebSocket } from 'ws';
+import { Problem } from '../../../core/contract/problem.ts';
+import type { StreamClient } from '../../../core/contract/stream.ts';
+import { testDir } from '../../support/directory.ts';
+import { openEntrance, type TestEntrance, tokenAccess } from '../../support/entrance.ts';
+import { until } from '../../support/until.ts';
+
+interface Peer {
+  readonly socket: WebSocket;
+  readonly received: string[];
+  readonly closed: Promise<{ code: number; reason: string }>;
+  /** Resolves when the handshake succeeded, rejects when it was refused. */
+  readonly opened: Promise<void>;
+}
+
+function dial(entrance: TestEntrance, path: string, headers: Record<string, string> = {}): Peer {
+  const socket = new WebSocket(`ws://127.0.0.1:${entrance.port}${path}`, { headers });
+  const received: string[] = [];
+  socket.on('message', data => received.push(String(data)));
+  const opened = new Promise<void>((resolve, reject) => {
+    socket.once('open', () => resolve());
+    socket.once('error', reject);
+  });
+  opened.catch(() => undefined);
+  socket.on('error', () => undefined);
+  const closed = new Promise<{ code: number; reason: string }>(resolve => {
+    socket.once('close', (code, reason) => resolve({ code, reason: String(reason) }));
+  });
+  return { socket, received, closed, opened };
+}
+
+async function open(t: Test, options: Parameters<typeof openEntrance>[1] = {}): Promise<TestEntrance> {
+  const entrance = await openEntrance(testDir(t), options);
+  t.teardown(() => entrance.close());
+  return entrance;
+}
+
+t.test('a stream opens, answers pings, ends once', async t => {
+  const entrance = await open(t);
+  const clients: StreamClient[] = [];
+  let gone = 0;
+  entrance.http.addStream('a', {
+    path: '/ws/a',
+    summary: 'a',
+    open(client) {
+      clients.push(client);
+      client.send('hello');
+      client.send(Buffer.from('wörld'));
+      return () => {
+        gone += 1;
+      };
+    },
+  });
+  entrance.http.addStream('b', { path: '/ws/b', summary: 'b', pong: '{"type":"pong"}', open: () => {} });
+  const a = dial(entrance, '/ws/a?interval=2&token=');
+  await until(() => a.received.length === 2);
+  t.same(a.received, ['hello', 'wörld'], 'text frames in order');
+  t.equal(clients[0]?.query.get('interval'), '2');
+  t.same(clients[0]?.identity, { username: null });
+  t.equal(a.socket.extensions, '', 'no compression');
+  for (const message of ['x', '{', '"ping"', '{"type":"other"}', '{"a":"ping"}', 'null']) a.socket.send(message);
+  a.socket.send(Buffer.from('ping'), { binary: true });
+  a.socket.send('ping');
+  a.socket.send('{"type": "ping"}');
+  await until(() => a.received.length === 4);
+  t.same(a.received.slice(2), ['pong', 'pong'], 'everything else is ignored');
+  const b = dial(entrance, '/ws/b');
+  await b.opened;
+  b.socket.send('ping');
+  await until(() => b.received.length === 1);
+  t.same(b.received, ['{"type":"pong"}']);
+
+  t.equal(clients[0]?.signal.aborted, false);
+  a.socket.close();
+  await until(() => gone === 1);
+  t.equal(clients[0]?.signal.aborted, true);
+  clients[0]?.send('late');
+  clients[0]?.close(1000, 'late');
+  t.equal(gone, 1);
+  t.ok(entrance.ran.includes('a'), 'runs as its plugin');
+  t.same(entrance.faults, []);
+});
+
+t.test('refused upgrades', async t => {
+  const entrance = await open(t);
+  entrance.http.addStream('a', { path: '/ws/a', summary: 'a', open: () => {} });
+  entrance.http.addRoute('a', { method: 'GET', path: '/x', summary: 'x', handle: () => 1 });
+  for (const path of ['/ws/unknown', '/ws/a/', '/ws/a/b', '/x', '/', '/ws/%61', '//ws/a']) {
+    await t.rejects(dial(entrance, path).opened, /404/, path);
+  }
+  await t.rejects(
+    dial(entrance, '/ws/a', { 'Sec-Fetch-Site': 'cross-site', Origin: 'http://evil.example' }).opened,
+    /403/,
+  );
+  await dial(entrance, '/ws/a', { 'Sec-Fetch-Site': 'cross-site', Origin: 'http://localhost' }).opened;
+  const other = 'GET /ws/a HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n\r\n';
+  t.match(await entrance.raw(other), /^HTTP\/1\.1 404 /);
+  const keyless = 'GET /ws/a HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n';
+  t.match(await entrance.raw(keyless), /^HTTP\/1\.1 400 /);
+  t.throws(() => entrance.http.addStream('b', { path: '/ws/a', summary: 'b', open: () => {} }), /of b .* by a/);
+});
+
+t.test('access', async t => {
+  const entrance = await open(t, { pingMs: 50 });
+  const tokens = new Map([
+    ['tok&1', 'ann'],
+    ['tok2', 'bob'],
+  ]);
+  const access = tokenAccess(tokens, detail => new Problem(401, detail));
+  entrance.access = access;
+  const names: (string | null)[] = [];
+  const opened = (client: StreamClient) => void names.push(client.identity.username);
+  entrance.http.addStream('a', { path: '/ws/a', summary: 'a', open: opened });
+  entrance.http.addStream('a', { path: '/ws/open', summary: 'a', access: 'public', open: opened });
+  t.same(await dial(entrance, '/ws/a').closed, { code: 1008, reason: 'Authentication required' });
+  t.same(await dial(entrance, '/ws/a?token=wrong').closed, { code: 1008, reason: 'Invalid or expired token' });
+  t.same(names, [], 'nothing was opened');
+  const header = dial(entrance, '/ws/a', { Authorization: 'Bearer tok2' });
+  t.equal((await header.closed).code, 1008, 'the token comes in the query only');
+  const ann = dial(entrance, `/ws/a?token=${encodeURIComponent('tok&1')}`);
+  const bob = dial(entrance, '/ws/a?token=tok2');
+  const anybody = dial(entrance, '/ws/open');
+  await until(() => names.length === 3);
+  t.same(names.sort(), ['ann', 'bob', null].sort());
+
+  tokens.delete('tok2');
+  access.revoke();
+  t.same(await bob.closed, { code: 1008, reason: 'Invalid or expired token' }, 'revoked while open');
+  t.equal(ann.socket.readyState, WebSocket.OPEN);
+  entrance.access = tokenAccess(new Map(), detail => new Problem(401, detail));
+  t.equal((await ann.closed).code, 1008, 'a replaced access service is asked again');
+  t.equal(anybody.socket.readyState, WebSocket.OPEN, 'public streams stay');
+  entrance.access = {
+    enabled: () => true,
+    check: () => {
+      throw new Problem(503, 'The users cannot be read');
+    },
+  };
+  t.equal((await dial(entrance, '/ws/a?token=x').closed).code, 1013, '1008 is for bad credentials only');
+  t.notOk(
+    entrance.lines.some(line => /tok2|tok&1|tok%26/.test(line)),
+    'no token in any log line',
+  );
+});
+
+t.test('limits: large messages, many clients', async t => {
+  const entrance = await open(t);
+  let open_ = 0;
+  entrance.http.addStream('a', {
+    path: '/ws/a',
+    summary: 'a',
+    open: () => {
+      open_ += 1;
+      return () => {
+        open_ -= 1;
+      };
+    },
+  });
+  const large = dial(entrance, '/ws/a');
+  await large.opened;
+  large.socket.send('x'.repeat(4096));
+  large.socket.send('ping');
+  await until(() => large.received.length === 1);
+  large.socket.send('x'.repeat(4097));
+  t.equal((await large.closed).code, 1009);
+  await until(() => open_ === 0);
+
+  const peers = Array.from({ length: 128 }, () => dial(entrance, '/ws/a'));
+  await until(() => open_ === 128);
+  const surplus = await dial(entrance, '/ws/a').closed;
+  t.equal(surplus.code, 1013);
+  peers[0]?.socket.close();
+  await until(() => open_ === 127);
+  await dial(entrance, '/ws/a').opened;
+  await until(() => open_ === 128);
+});
+
+t.test('faults and withdrawal', async t => {
+  const entrance = await open(t);
+  entrance.http.addStream('bad', {
+    path: '/ws/throws',
+    summary: 't',
+    open: () => {
+      throw new Error('no');
+    },
+  });
+  entrance.http.addStream('bad', {
+    path: '/ws/disposer',
+    summary: 't',
+    open: () => () => {
+      throw new Error('no end');
+    },
+  });
+  let disposed = 0;
+  const withdraw = entrance.http.addStream('a', {
+    path: '/ws/a',
+    summary: 'a',
+    open: client => {
+      if (client.query.has('leave')) client.close(4000, 'x'.repeat(200));
+      return () => {
+        disposed += 1;
+      };
+    },
+  });
+  t.equal((await dial(entrance, '/ws/throws').closed).code, 1011);
+  t.match(entrance.faults, [{ plugin: 'bad', place: 'stream', error: { message: 'no' } }]);
+  const second = dial(entrance, '/ws/disposer');
+  await second.opened;
+  second.socket.close();
+  await until(() => entrance.faults.length === 2);
+  t.match(entrance.faults[1], { plugin: 'bad', place: 'stream', error: { message: 'no end' } });
+
+  t.match(await dial(entrance, '/ws/a?leave').closed, { code: 4000, reason: 'x'.repeat(123) });
+  await until(() => disposed === 1);
+  const open_ = dial(entrance, '/ws/a');
+  await open_.opened;
+  withdraw();
+  t.equal((await open_.closed).code, 1001);
+  await until(() => disposed === 2);
+  await t.rejects(dial(entrance, '/ws/a').opened, /404/);
+});
+
+t.test('shutdown', async t => {
+  const entrance = await openEntrance(testDir(t));
+  entrance.http.addStream('a', { path: '/ws/a', summary: 'a', open: () => {} });
+  const peer = dial(entrance, '/ws/a');
+  await peer.opened;
+  entrance.stopping = true;
+  t.equal((await dial(entrance, '/ws/a').closed).code, 1001, 'new clients');
+  const deaf = connect(entrance.port, '127.0.0.1');
+  t.teardown(() => deaf.destroy());
+  entrance.stopping = false;
+  deaf.write(
+    'GET /ws/a HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n' +
+      'Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n',
+  );
+  await new Promise(resolve => deaf.once('data', resolve));
+  const cut = new Promise(resolve => deaf.once('close', resolve));
+  await entrance.http.close(200);
+  t.equal((await peer.closed).code, 1001);
+  await t.resolves(cut, 'a client that does not answer the close is cut');
+});
