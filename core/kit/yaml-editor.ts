@@ -14,6 +14,7 @@ import {
 import { Problem } from '../contract/problem.ts';
 import { deepEqual } from './deep-equal.ts';
 import { isObject } from './plain-object.ts';
+import { positionAt } from './text-position.ts';
 
 type Values = Record<string, unknown>;
 
@@ -119,7 +120,7 @@ export class YamlEditor {
     const node = pair.value as Node | null;
     const key = pair.key as Node;
     if (isAlias(node) || (node as { anchor?: string } | null)?.anchor !== undefined) {
-      const { line } = this.#place(key.range?.[0] ?? 0);
+      const { line } = positionAt(this.#text, key.range?.[0] ?? 0);
       throw new Problem(
         400,
         `'${path.join('.')}' shares its value through an anchor (line ${line}); edit the file by hand`,
@@ -200,10 +201,6 @@ export class YamlEditor {
 
   #column(offset: number): number {
     return offset - (this.#text.lastIndexOf('\n', offset - 1) + 1);
-  }
-
-  #place(offset: number): { line: number } {
-    return { line: this.#text.slice(0, offset).split('\n').length };
   }
 
   #splice(start: number, end: number, text: string): void {

@@ -1,18 +1,18 @@
-// The three formats of plain lines.
+// The formats of files that consist of one setting per line: postgresql.conf, rclone's configuration and INI.
 import { Problem } from '#core';
 import type { ConfigFormat } from '../config-files/contract.ts';
 import { editPostgresql, parsePostgresql, readBackPostgresql } from './postgresql.ts';
 import { editSections, parseSections, readBackSections } from './sections.ts';
 
-const ENCRYPTED = /^\s*(#[^\n]*\n\s*)*RCLONE_ENCRYPT_/;
+const ENCRYPTED_FILE = /^\s*(#[^\n]*\n\s*)*RCLONE_ENCRYPT_/;
 
 function parseRclone(text: string) {
-  if (ENCRYPTED.test(text)) throw new Problem(400, 'The file is encrypted; remove its password with rclone first');
+  if (ENCRYPTED_FILE.test(text)) throw new Problem(400, 'The file is encrypted; remove its password with rclone first');
   return parseSections(text);
 }
 
-/** A text replaces the whole file, once it is known to be readable. */
-const wholeFile =
+/** An update that is sent as text is the whole new file; it must be one that `parse` accepts. */
+const readWholeFile =
   (parse: ConfigFormat['parse']): ConfigFormat['readUpdate'] =>
   text => {
     try {
@@ -31,7 +31,7 @@ export const formats: readonly ConfigFormat[] = [
     parse: parsePostgresql,
     edit: editPostgresql,
     readBack: readBackPostgresql,
-    readUpdate: wholeFile(parsePostgresql),
+    readUpdate: readWholeFile(parsePostgresql),
   },
   {
     name: 'rclone',
@@ -42,7 +42,7 @@ export const formats: readonly ConfigFormat[] = [
       return editSections(text, updates, mode);
     },
     readBack: readBackSections,
-    readUpdate: wholeFile(parseRclone),
+    readUpdate: readWholeFile(parseRclone),
   },
   {
     name: 'ini',
@@ -50,6 +50,6 @@ export const formats: readonly ConfigFormat[] = [
     parse: parseSections,
     edit: editSections,
     readBack: readBackSections,
-    readUpdate: wholeFile(parseSections),
+    readUpdate: readWholeFile(parseSections),
   },
 ];

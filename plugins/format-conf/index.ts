@@ -1,4 +1,4 @@
-// Configuration files of plain lines: postgresql.conf, rclone's and INI files.
+// Contributes the formats of postgresql.conf, of rclone's configuration and of INI files.
 import { definePlugin } from '#core';
 import { formats } from './formats.ts';
 

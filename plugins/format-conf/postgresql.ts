@@ -1,49 +1,54 @@
-// postgresql.conf: one setting per line, values quoted as PostgreSQL does. Documentation: "Setting Parameters".
+// Edits postgresql.conf, one setting per line, by PostgreSQL's own rules for quotes (its manual: "Setting Parameters").
 import { Problem } from '#core';
 import type { EditedText, EditMode, FileObject } from '../config-files/contract.ts';
 
-const NAME = /^[A-Za-z_][A-Za-z0-9_.]*$/;
-/** What the server reads without quotes: a word, or a number with a unit; an address such as 127.0.0.1 is neither. */
-const PLAIN = /^(?:[A-Za-z_][A-Za-z0-9_.:-]*|[+-]?\d+(?:\.\d+)?[A-Za-z]*)$/;
-/** Indent and name, separator, value, and the rest with an inline comment. */
+const SETTING_NAME = /^[A-Za-z_][A-Za-z0-9_.]*$/;
+/** Values that need no quotes: a word, or a number with a unit. An address such as 127.0.0.1 is neither. */
+const UNQUOTED_VALUE = /^(?:[A-Za-z_][A-Za-z0-9_.:-]*|[+-]?\d+(?:\.\d+)?[A-Za-z]*)$/;
+/** Groups: indentation and name, the name alone, separator, value, and the rest of the line with its comment. */
 const SETTING = /^(\s*([A-Za-z_][A-Za-z0-9_.]*))(\s*=\s*|\s+)('(?:[^']|'')*'|[^\s#']+)(\s*(?:#.*)?)$/;
-const IGNORED = /^\s*(#|$)/;
+const BLANK_OR_COMMENT = /^\s*(#|$)/;
+/** Include directives look like settings but are not, so they are neither shown nor changed. */
 const DIRECTIVES = new Set(['include', 'include_if_exists', 'include_dir']);
 
 interface Line {
   readonly text: string;
   readonly ending: string;
-  /** null: no setting. In lower case, since names are not case sensitive. */
+  /** Name of the setting in lower case, because names are not case-sensitive; null when the line is no setting. */
   readonly name: string | null;
   readonly value: string;
 }
 
 export function parsePostgresql(text: string): FileObject {
   const result: Record<string, string> = {};
-  for (const { name, value } of linesOf(text)) if (name !== null) result[name] = value;
+  for (const { name, value } of parseLines(text)) if (name !== null) result[name] = value;
   return result;
 }
 
 export function editPostgresql(text: string, updates: FileObject, mode: EditMode): EditedText {
-  let lines = linesOf(text);
+  let lines = parseLines(text);
   let changed = 0;
   const ending = text.includes('\r\n') ? '\r\n' : '\n';
-  for (const [given, value] of Object.entries(updates)) {
-    if (!NAME.test(given)) throw new Problem(400, `'${given}' cannot be the name of a setting`);
-    const name = given.toLowerCase();
-    if (name !== given) throw new Problem(400, `Write the name of the setting ${given} in lower case`);
-    const wanted = valueText(value, given);
-    // The last active line of a name wins.
+  for (const [key, value] of Object.entries(updates)) {
+    if (!SETTING_NAME.test(key)) throw new Problem(400, `'${key}' cannot be the name of a setting`);
+    const name = key.toLowerCase();
+    if (name !== key) throw new Problem(400, `Write the name of the setting ${key} in lower case`);
+    const wanted = formatValue(value, key);
+    // PostgreSQL uses the last line of a name.
     const index = lines.findLastIndex(line => line.name === name);
     const line = lines[index];
     if (line?.value === wanted) continue;
     if (line === undefined) {
       const last = lines.at(-1);
       if (last !== undefined && last.ending === '') lines[lines.length - 1] = { ...last, ending };
-      lines.push(parseLine(`${given} = ${quoted(wanted, false)}`, ending, lines.length + 1));
+      lines.push(parseLine(`${key} = ${quoteValue(wanted, false)}`, ending, lines.length + 1));
     } else {
       const [, head = '', , separator = '', old = '', rest = ''] = SETTING.exec(line.text) ?? [];
-      lines[index] = parseLine(head + separator + quoted(wanted, old.startsWith("'")) + rest, line.ending, index + 1);
+      lines[index] = parseLine(
+        head + separator + quoteValue(wanted, old.startsWith("'")) + rest,
+        line.ending,
+        index + 1,
+      );
     }
     changed += 1;
   }
@@ -56,18 +61,18 @@ export function editPostgresql(text: string, updates: FileObject, mode: EditMode
   return { text: lines.map(line => line.text + line.ending).join(''), changed };
 }
 
-/** Every value reads back as text. */
+/** `parsePostgresql` returns every value as text. */
 export function readBackPostgresql(updates: FileObject): FileObject {
-  return Object.fromEntries(Object.entries(updates).map(([name, value]) => [name, valueText(value, name)]));
+  return Object.fromEntries(Object.entries(updates).map(([name, value]) => [name, formatValue(value, name)]));
 }
 
-function linesOf(text: string): Line[] {
+function parseLines(text: string): Line[] {
   const found = [...text.matchAll(/([^\r\n]*)(\r\n|\n|\r|$)/g)].filter(([whole]) => whole !== '');
   return found.map(([, content = '', ending = ''], index) => parseLine(content, ending, index + 1));
 }
 
 function parseLine(text: string, ending: string, number: number): Line {
-  if (IGNORED.test(text)) return { text, ending, name: null, value: '' };
+  if (BLANK_OR_COMMENT.test(text)) return { text, ending, name: null, value: '' };
   const [, , name, , value] = SETTING.exec(text) ?? [];
   if (name === undefined || value === undefined) {
     throw new Problem(422, `Line ${number}, column 1 is neither a comment nor a setting`);
@@ -77,7 +82,7 @@ function parseLine(text: string, ending: string, number: number): Line {
   return { text, ending, name: name.toLowerCase(), value: plain };
 }
 
-function valueText(value: unknown, name: string): string {
+function formatValue(value: unknown, name: string): string {
   if (typeof value === 'boolean') return value ? 'on' : 'off';
   if (typeof value !== 'string' && typeof value !== 'number') throw new Problem(400, `${name} must be a text`);
   const text = String(value);
@@ -85,6 +90,6 @@ function valueText(value: unknown, name: string): string {
   return /^'(?:[^']|'')*'$/.test(text) ? text.slice(1, -1).replaceAll("''", "'") : text;
 }
 
-function quoted(value: string, wasQuoted: boolean): string {
-  return PLAIN.test(value) && !wasQuoted ? value : `'${value.replaceAll("'", "''")}'`;
+function quoteValue(value: string, wasQuoted: boolean): string {
+  return UNQUOTED_VALUE.test(value) && !wasQuoted ? value : `'${value.replaceAll("'", "''")}'`;
 }
