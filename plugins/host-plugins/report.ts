@@ -1,4 +1,4 @@
-// The wire form of a plugin's report.
+// The schema of the plugin list, and the conversion of a report to it.
 import { z } from 'zod';
 import type { PluginReport } from '#core';
 
@@ -20,7 +20,7 @@ export const answerSchema = z.object({
   ),
 });
 
-/** The folder's path stays inside: it says nothing to a caller and much about the machine. */
+/** Leaves out the folder's path, which reveals the layout of the machine and is of no use to a caller. */
 export function toWire({ folder: _folder, ...report }: PluginReport): Omit<PluginReport, 'folder'> {
   return report;
 }

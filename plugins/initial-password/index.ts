@@ -1,11 +1,11 @@
-// The one-time credential of a service's first login, for services that leave one on disk.
+// Shows the initial credential of services that leave one on disk for their first login, and never caches it.
 import path from 'node:path';
 import { z } from 'zod';
 import { answer, definePlugin } from '#core';
 import type {} from '../service-templates/contract.ts';
 import { readCredential } from './credential-file.ts';
 
-const headers = { 'Cache-Control': 'no-store, private', Pragma: 'no-cache' };
+const NO_STORE_HEADERS = { 'Cache-Control': 'no-store, private', Pragma: 'no-cache' };
 
 export default definePlugin({
   name: 'initial-password',
@@ -44,7 +44,7 @@ export default definePlugin({
               password: password ?? null,
               credential_kind: password === undefined ? null : kind,
             },
-            { headers },
+            { headers: NO_STORE_HEADERS },
           );
         },
       });

@@ -1,4 +1,4 @@
-// What services of a known kind wait for at boot beyond what their blocks name: mounts, and answers of other services.
+// Adds the waits of a service's template to its start at boot: for mounts, and for other services to answer.
 import { definePlugin, type NamedBlock } from '#core';
 import type {} from '../process/contract.ts';
 import type { ServiceTemplate } from '../service-templates/contract.ts';
@@ -12,7 +12,7 @@ export default definePlugin({
 
   setup(host) {
     host.tap('process.prepare', plan => {
-      // Whoever starts a service by hand wants it now.
+      // Only the boot waits; a service that somebody starts later is wanted at once.
       if (plan.trigger !== 'boot') return plan;
       const enabled = host
         .use('config.store')
@@ -20,16 +20,16 @@ export default definePlugin({
         .filter(({ block }) => block.enabled === true);
       const templates = host.find('service.templates');
       for (const wait of templates?.get(plan.configKey)?.waits ?? []) {
-        if (wait.kind === 'mounts') plan.waits.mounts.push(...mountPaths(enabled));
-        else plan.waits.urls.push(...addresses(wait, templates?.linksOf(plan.block) ?? [], enabled));
+        if (wait.kind === 'mounts') plan.waits.mounts.push(...listMountPaths(enabled));
+        else plan.waits.urls.push(...buildUrls(wait, templates?.linksOf(plan.block) ?? [], enabled));
       }
       return plan;
     });
   },
 });
 
-/** Where the enabled mount providers put their files. */
-function mountPaths(enabled: readonly NamedBlock[]): string[] {
+/** Mount points of the enabled services that provide mounts. */
+function listMountPaths(enabled: readonly NamedBlock[]): string[] {
   return enabled.flatMap(({ configKey, block }) => {
     if (configKey === 'rclone') return [`${block.mount_dir}/${block.mount_name}`];
     const mounts = ['rclone', 'dfs', ''].includes(String(block.mount_type ?? ''));
@@ -37,13 +37,13 @@ function mountPaths(enabled: readonly NamedBlock[]): string[] {
   });
 }
 
-function addresses(
+function buildUrls(
   { services, path, linked }: Extract<Wait, { kind: 'url' }>,
   links: readonly string[],
   enabled: readonly NamedBlock[],
 ): string[] {
-  const all = linked !== true || links.length === 0;
+  const includesUnlinked = linked !== true || links.length === 0;
   return enabled
-    .filter(({ configKey }) => services.includes(configKey) && (all || links.includes(configKey)))
+    .filter(({ configKey }) => services.includes(configKey) && (includesUnlinked || links.includes(configKey)))
     .map(other => `http://127.0.0.1:${other.block.port}${path}`);
 }
