@@ -1,4 +1,4 @@
-// YAML, edited in its own text: the range of a value is replaced, everything else keeps its bytes.
+// Edits YAML: the ranges of changed values are replaced, every other byte is kept.
 import {
   isAlias,
   isCollection,
@@ -18,15 +18,18 @@ import { positionAt } from './text-position.ts';
 
 type Values = Record<string, unknown>;
 
-/** Texts that readers of YAML 1.1 take for something else: quoted when they are written. */
+/** Texts that YAML 1.1 parsers read as booleans, null or numbers; they are quoted when they are written. */
 const AMBIGUOUS = /^(y|n|yes|no|on|off|true|false|null|~|[-+]?0\d+|[-+]?\d[\d_]*(:[0-5]?\d)+(\.\d*)?)$/i;
 
-/** The values of a text that is one document and a mapping. Throws a Problem 422 that names the place. */
+/** The values of a text. Throws a Problem 422 with line and column unless it is one document that is a mapping. */
 export function yamlValues(text: string): Values {
   return valuesOf(mapOf(text));
 }
 
-/** Makes one change after the other, each in the text as the one before left it. Throws a Problem where that is not safe. */
+/**
+ * Applies changes one after the other to a text. Throws a Problem 400 for a change that cannot be made safely, and a
+ * Problem 422 when the text is not valid.
+ */
 export class YamlEditor {
   #text: string;
   #changed = 0;
@@ -41,17 +44,17 @@ export class YamlEditor {
     return this.#text;
   }
 
-  /** Values that were changed. */
+  /** Number of values that were changed so far. */
   get changed(): number {
     return this.#changed;
   }
 
-  /** Merges into the whole document; with `replace` what is not wanted goes. */
+  /** Merges the wanted values into the document; `replace` also removes the members that are not wanted. */
   apply(wanted: Values, mode: 'merge' | 'replace'): void {
     this.#apply([], yamlValues(this.#text), wanted, mode);
   }
 
-  /** Sets one value; mappings on the way are made. */
+  /** Sets one value, and creates the mappings on the way to it. */
   set(path: readonly string[], value: unknown): void {
     const depth = path.findIndex((_key, at) => !isMap(this.#valueNode(path.slice(0, at + 1))));
     const at = depth < 0 ? path.length - 1 : depth;
@@ -68,6 +71,7 @@ export class YamlEditor {
     );
   }
 
+  /** Removes one member; does nothing when it is not there. */
   remove(path: readonly string[]): void {
     const key = path.at(-1) ?? '';
     const parent = path.slice(0, -1);
@@ -81,8 +85,8 @@ export class YamlEditor {
   }
 
   /**
-   * `current`: what the mapping at `path` stands for, aliases and merged mappings included. `inner` is the mode of the
-   * mappings below.
+   * Applies wanted values to the mapping at `path`. `current` holds its values with aliases and merge keys resolved;
+   * `inner` is the mode for the mappings below it.
    */
   #apply(
     path: readonly string[],
@@ -105,7 +109,7 @@ export class YamlEditor {
     for (const key of present) if (!Object.hasOwn(wanted, key)) this.#remove(path, key);
   }
 
-  /** The mapping at a path, of the text as it is now. */
+  /** The mapping at a path of the current text. Throws a Problem 400 when something else stands there. */
   #map(path: readonly string[]): YAMLMap {
     let map = mapOf(this.#text);
     for (const key of path) {
@@ -129,7 +133,7 @@ export class YamlEditor {
     const [start, end] = rangeOf(node) ?? this.#emptyValue(key);
     const isBlock = isCollection(node) && node.flow !== true;
     if (isBlock && isFilled(value)) {
-      // A block collection begins on a line of its own, behind its indentation.
+      // A block collection begins on a line of its own, after its indentation.
       const lineStart = this.#text.lastIndexOf('\n', start - 1) + 1;
       this.#splice(lineStart, end, this.#blockText(value, start - lineStart));
     } else {
@@ -176,7 +180,7 @@ export class YamlEditor {
     this.#changed += 1;
   }
 
-  /** Just behind the last line of a pair. */
+  /** The offset after the last line of a pair. */
   #endOfPair(pair: Pair): number {
     const [, end] = rangeOf(pair.value as Node | null) ?? this.#emptyValue(pair.key as Node);
     if (this.#text.slice(0, end).endsWith('\n')) return end;
@@ -184,7 +188,7 @@ export class YamlEditor {
     return newline < 0 ? this.#text.length : newline + 1;
   }
 
-  /** Where the value of `key:` would stand. */
+  /** The empty range at which the missing value of `key:` would begin. */
   #emptyValue(key: Node): [number, number] {
     const at = this.#afterColon(key);
     return [at, at];
@@ -223,7 +227,7 @@ function mapOf(text: string): YAMLMap {
   return contents;
 }
 
-/** What the aliases of a mapping stand for is known to its document only. */
+/** The values of each parsed mapping, kept because only its document can resolve aliases. */
 const resolved = new WeakMap<object, Values>();
 
 function valuesOf(map: YAMLMap): Values {
@@ -238,7 +242,7 @@ function keyOf({ key }: Pair): string {
   return String(isScalar(key) ? key.value : key);
 }
 
-/** From the first to just behind the last character of the value. */
+/** The offsets of a value's first character and after its last one; null when the value is empty. */
 function rangeOf(node: Node | null): [number, number] | null {
   const range = node?.range;
   return range === undefined || range === null || (isScalar(node) && node.value === null && range[0] === range[1])
@@ -246,7 +250,7 @@ function rangeOf(node: Node | null): [number, number] | null {
     : [range[0], range[1]];
 }
 
-/** On the line of its key. A scalar keeps the quotes it had, where they do for the new value. */
+/** The value as text for the line of its key. A scalar keeps its kind of quotes where the new value allows them. */
 function inlineText(value: unknown, before?: Scalar): string {
   if (typeof value === 'object' && value !== null) {
     return stringify(value, { collectionStyle: 'flow', lineWidth: 0 }).trimEnd();
@@ -260,7 +264,7 @@ function inlineText(value: unknown, before?: Scalar): string {
   return stringify(scalar, { lineWidth: 0 }).trimEnd();
 }
 
-/** A collection that is written over several lines. */
+/** Whether the value is a collection that needs lines of its own. */
 function isFilled(value: unknown): value is object {
   return typeof value === 'object' && value !== null && Object.keys(value).length > 0;
 }

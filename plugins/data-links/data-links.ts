@@ -4,7 +4,7 @@ import { lchown, lstat, mkdir, mkdtemp, readdir, rename, rm, rmdir, symlink } fr
 import path from 'node:path';
 import { promisify } from 'node:util';
 import type { Logger } from '#core';
-import { namesOutside } from '#kit/fs-out-of-process';
+import { listNames } from '#kit/fs-out-of-process';
 import { readMounts } from '#kit/mountinfo';
 import { isSystemPath, realPlaceOf } from '#kit/system-paths';
 
@@ -55,7 +55,7 @@ export class DataLinks {
     if (state === 'link' || state === 'other' || folder === target || isInUse()) return;
     // The mount table lists real paths, so `root` is one; the folder may still lead through links.
     if (isSystemPath(await realPlaceOf(folder)) || isSystemPath(root)) return;
-    const present = await namesOutside(target);
+    const present = await listNames(target);
     if (state === 'full' && present.length > 0) {
       this.#log.warn(`${folder} and ${target} both hold data; move what is needed by hand and remove the first`);
       return;
@@ -77,7 +77,7 @@ export class DataLinks {
   async #move(folder: string, target: string, signal: AbortSignal): Promise<void> {
     const root = path.dirname(target);
     const prefix = `.incoming-${path.basename(target)}-`;
-    for (const leftover of await namesOutside(root))
+    for (const leftover of await listNames(root))
       if (leftover.startsWith(prefix)) await rm(path.join(root, leftover), { recursive: true });
     // mkdtemp creates the directory with mode 0700, so nobody else can put a link into it while it is filled.
     const incoming = await mkdtemp(path.join(root, prefix));
