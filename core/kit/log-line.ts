@@ -1,5 +1,5 @@
 // The form of a line in the own log and in service logs: `Apr 2, 2025 10:04:01 - INFO - text`, local time, day not padded.
-import type { LogLevel } from '../contract/log.ts';
+import type { LogLevel, LogLine } from '../contract/log.ts';
 
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
 
@@ -21,6 +21,12 @@ function formatTime(at: number): string {
 
 export function formatLine(at: number, level: LogLevel, text: string): string {
   return `${formatTime(at)} - ${level} - ${text}`;
+}
+
+/** A record as it stands in the own log and is shown in its live stream. `color`: an escape sequence of terminals. */
+export function formatRecord({ at, level, text, processName }: LogLine, color = ''): string {
+  const shown = processName === undefined ? text : `${processName} subprocess: ${text}`;
+  return formatLine(at, level, color === '' ? shown : `${color}${shown}\x1b[0m`);
 }
 
 /** `2025-04-02`, local time. */
