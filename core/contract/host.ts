@@ -1,7 +1,7 @@
 // All that a plugin can reach: the `host` object that its set-up is given.
 import type { AsyncParallelHook, AsyncSeriesHook, AsyncSeriesWaterfallHook } from 'tapable';
 import type { z } from 'zod';
-import type { JobHandle } from './job.ts';
+import type { JobKind, Jobs, Schedule, ScheduleOptions } from './job.ts';
 import type { Logger } from './log.ts';
 import type { Contributions, Disposer, Hooks, Services } from './plugin.ts';
 import type { Problem } from './problem.ts';
@@ -100,10 +100,16 @@ export interface Host {
 
   /** Runs `fn` again and again, `ms` after the previous run ended, from `host.ready` on. Faults are counted and backed off. */
   every(ms: number, fn: () => void | Promise<void>): Disposer;
-  /** Cron expression in local time (croner). */
-  cron(expression: string, fn: () => void | Promise<void>): Disposer;
-  /** Background work of which one instance runs at a time. */
-  job(kind: string, fn: (input: unknown, signal: AbortSignal) => unknown | Promise<unknown>): JobHandle;
+  /** Runs `fn` at the times of a cron expression (croner), from `host.ready` on. Throws when it cannot be understood. */
+  cron(expression: string, fn: () => void | Promise<void>, options?: ScheduleOptions): Schedule;
+  /**
+   * Background work of one kind; `kind` is unique within the plugin. Resolves when the records of earlier hosts are read, so
+   * await it in `setup`. Rejects when somebody else may write them. What goes on from there runs from `host.ready` on.
+   */
+  jobs<Input extends z.ZodType = z.ZodType, Result = unknown>(
+    kind: string,
+    options: JobKind<Input, Result>,
+  ): Promise<Jobs<Input, Result>>;
   fetch(url: string, options?: FetchOptions): Promise<FetchAnswer>;
 
   /** Ends the whole host, as SIGTERM does. */

@@ -17,19 +17,20 @@ export interface Logger {
   error(message: string, error?: unknown): void;
 }
 
+/** One line of the own log before it has become text. */
 export interface LogLine {
   /** Milliseconds since the epoch. */
   readonly at: number;
   readonly level: LogLevel;
-  /** Redacted, one line. */
+  /** Redacted, one line, without time, level and process. A record of our own begins with the part that wrote it: `host: `. */
   readonly text: string;
   /** Set for captured output: whose it is. */
   readonly processName?: string;
 }
 
 export interface LogHub {
-  /** Lines as they stand in the own log, in batches; a listener never blocks the log. */
-  subscribe(listener: (formatted: readonly string[]) => void): Disposer;
+  /** Everything that goes into the own log, in its order, in batches. A batch is shared by all listeners: none changes it. */
+  subscribe(listener: (records: readonly LogLine[]) => void): Disposer;
   /** Captured output of a process, already redacted: into the own log and to subscribers. */
   writeCaptured(lines: readonly LogLine[]): void;
   /** Level in force for own records. */

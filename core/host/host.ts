@@ -12,6 +12,7 @@ import type { PluginReport } from '../contract/host.ts';
 import type { Logger } from '../contract/log.ts';
 import type { Disposer } from '../contract/plugin.ts';
 import type { AccessCheck } from '../contract/route.ts';
+import type { WorkLeftBehind } from '../jobs/open-jobs.ts';
 import { withDeadline } from '../kit/deadline.ts';
 import { parseLevel } from '../kit/log-level.ts';
 import { isLoopback } from '../kit/loopback.ts';
@@ -98,6 +99,7 @@ class RunningHost implements StackwardenHost {
   readonly #contributions = new ContributionRegistry();
   readonly #services = new ServiceRegistry();
   readonly #capabilities = new Capabilities();
+  readonly #leftBehind: WorkLeftBehind = new Map();
   readonly #waiting = new Set<() => void>();
   readonly #disposers: Disposer[] = [];
   readonly #deadlines: PluginDeadlines;
@@ -256,6 +258,7 @@ class RunningHost implements StackwardenHost {
       contributions: this.#contributions,
       services: this.#services,
       capabilities: this.#capabilities,
+      leftBehind: this.#leftBehind,
       reports: () => this.plugins(),
       stopping: () => this.#stopping,
       stop: () => void this.stop(),

@@ -5,8 +5,8 @@ import type { BlockTemplate, ConfigSection } from '../contract/config.ts';
 import type { Host, Paths, PluginReport } from '../contract/host.ts';
 import type { Disposer } from '../contract/plugin.ts';
 import { Problem } from '../contract/problem.ts';
-import { createJob } from '../jobs/job.ts';
-import { repeat, schedule } from '../jobs/schedule.ts';
+import { openJobs, type WorkLeftBehind } from '../jobs/open-jobs.ts';
+import { createCron, isTimeZone, repeat } from '../jobs/schedule.ts';
 import type { Capabilities } from './capabilities.ts';
 import type { ContributionRegistry } from './contributions.ts';
 import type { HttpServer } from './entrance.ts';
@@ -25,6 +25,7 @@ export interface Registries {
   readonly contributions: ContributionRegistry;
   readonly services: ServiceRegistry;
   readonly capabilities: Capabilities;
+  readonly leftBehind: WorkLeftBehind;
   reports(): readonly PluginReport[];
   stopping(): 'request' | 'fault' | null;
   stop(): void;
@@ -46,6 +47,7 @@ export function createPluginHost(shared: Registries, scope: Scope): Host {
   };
   const fetcher = createFetcher(scope.signal, `stackwarden/${shared.version}`);
   own(() => fetcher.close());
+  const kinds = new Set<string>();
 
   return {
     name: plugin,
@@ -95,12 +97,52 @@ export function createPluginHost(shared: Registries, scope: Scope): Host {
     plugins: () => shared.reports(),
     openapi: () => shared.http.openapi(),
     every: (ms, fn) => scope.own(shared.whenReady(() => repeat(scope, ms, fn))),
-    cron: (expression, fn) => scope.own(shared.whenReady(() => schedule(scope, expression, fn))),
-    job: (kind, fn) => createJob(scope, kind, fn),
+    cron(expression, fn, { timeZone = configuredTimeZone(shared, scope) } = {}) {
+      const cron = createCron(scope, expression, fn, timeZone);
+      const end = scope.own(
+        shared.whenReady(() => {
+          cron.resume();
+          return () => cron.stop();
+        }),
+      );
+      return {
+        next: () => (scope.disposed || cron.isStopped() ? null : cron.nextRun()),
+        stop() {
+          cron.stop();
+          void end();
+        },
+      };
+    },
+    async jobs(kind, options) {
+      if (kinds.has(kind)) throw new Error(`the kind of jobs '${kind}' is registered already`);
+      const opened = openJobs(scope, kind, options, {
+        configDir: shared.paths.configDir,
+        leftBehind: shared.leftBehind,
+      });
+      kinds.add(kind);
+      own(() => opened.close());
+      await opened.load();
+      own(
+        shared.whenReady(() => {
+          opened.resume();
+          return () => undefined;
+        }),
+      );
+      return opened.jobs;
+    },
     fetch: (url, options) => fetcher.fetch(url, options),
     stop: shared.stop,
     get stopping() {
       return shared.stopping();
     },
   };
+}
+
+/** `tz` of the configuration; undefined, which is local time, when there is none or none that is known. */
+function configuredTimeZone({ config }: Registries, { log }: Scope): string | undefined {
+  const zone = config.store.get('tz');
+  if (typeof zone !== 'string' || zone === '') return undefined;
+  if (isTimeZone(zone)) return zone;
+  log.warn(`tz is '${zone}', which is no known time zone; schedules follow local time`);
+  return undefined;
 }

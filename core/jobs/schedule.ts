@@ -31,10 +31,41 @@ export function repeat(owner: Owner, ms: number, fn: () => void | Promise<void>)
   };
 }
 
-/** Runs `fn` at the times of a cron expression; a run that is still going on skips the next time. */
-export function schedule(owner: Owner, expression: string, fn: () => void | Promise<void>): () => void {
-  const cron = new Cron(expression, { protect: true, unref: true, catch: error => owner.fault('timer', error) }, () =>
-    owner.run(fn),
-  );
-  return () => cron.stop();
+/**
+ * The times of a cron expression; nothing runs before `resume`. A run that is still going on skips the times that pass.
+ * Throws an Error when the expression or the time zone (an IANA name; undefined: local time) cannot be understood.
+ */
+export function createCron(
+  owner: Owner,
+  expression: string,
+  fn: () => void | Promise<void>,
+  timeZone: string | undefined,
+): Cron {
+  try {
+    const options = {
+      paused: true,
+      protect: true,
+      unref: true,
+      catch: (error: unknown) => owner.fault('timer', error),
+    };
+    const cron = new Cron(expression, timeZone === undefined ? options : { ...options, timezone: timeZone }, () =>
+      owner.run(fn),
+    );
+    // An unknown time zone shows at the first use only.
+    cron.nextRun();
+    return cron;
+  } catch (error) {
+    const zone = timeZone === undefined ? '' : ` in the time zone '${timeZone}'`;
+    throw new Error(`the schedule '${expression}'${zone} cannot be understood`, { cause: error });
+  }
+}
+
+/** Whether `name` is an IANA time zone that this system knows. */
+export function isTimeZone(name: string): boolean {
+  try {
+    new Intl.DateTimeFormat('en', { timeZone: name });
+    return true;
+  } catch {
+    return false;
+  }
 }

@@ -1,5 +1,5 @@
 // Formats the lines of the own log and of service logs: `Apr 2, 2025 10:04:01 - INFO - text`, in local time.
-import type { LogLevel } from '../contract/log.ts';
+import type { LogLevel, LogLine } from '../contract/log.ts';
 
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
 
@@ -23,6 +23,12 @@ function formatTime(at: number): string {
 /** One line without a line break; `at` is in milliseconds since the epoch. */
 export function formatLine(at: number, level: LogLevel, text: string): string {
   return `${formatTime(at)} - ${level} - ${text}`;
+}
+
+/** A record as it stands in the own log and is shown in its live stream. `color`: an escape sequence of terminals. */
+export function formatRecord({ at, level, text, processName }: LogLine, color = ''): string {
+  const shown = processName === undefined ? text : `${processName} subprocess: ${text}`;
+  return formatLine(at, level, color === '' ? shown : `${color}${shown}\x1b[0m`);
 }
 
 /** The local date as `2025-04-02`; `at` is in milliseconds since the epoch. */

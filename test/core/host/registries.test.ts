@@ -7,7 +7,7 @@ import { startHost, type TestHost } from '../../support/host.ts';
 import { until } from '../../support/until.ts';
 
 const plugin = (name: string, body: string, extra = '') => ({
-  'index.js': `export default { name: '${name}', host: '^1', ${extra} setup (host) { ${body} } }`,
+  'index.js': `export default { name: '${name}', host: '^1', ${extra} async setup (host) { ${body} } }`,
 });
 
 const stateOf = (app: TestHost, name: string) => app.host.plugins().find(row => row.name === name);
@@ -121,8 +121,8 @@ t.test('timers and jobs never overlap themselves, and their faults are counted',
        }
        host.every(1, track('every'))
        host.cron('* * * * * *', track('cron'))
-       const job = host.job('fixture', track('job'))
-       host.tap('host.ready', () => { for (let i = 0; i < 3; i += 1) job.run().catch(() => {}) })
+       const jobs = await host.jobs('fixture', { run: track('job') })
+       host.tap('host.ready', () => { for (let i = 0; i < 3; i += 1) jobs.run('key').catch(() => {}) })
        host.route({ method: 'GET', path: '/seen', summary: 'x', handle: () => seen })`,
     ),
   });

@@ -31,11 +31,11 @@ t.test('taps, timers and jobs that throw are counted, and the others run', async
   Object.assign(globalThis, { faultsSeen: seen });
   const dir = testDir(t, {
     'a-faulty': {
-      'index.js': `export default { name: 'a-faulty', host: '^1', setup (host) {
+      'index.js': `export default { name: 'a-faulty', host: '^1', async setup (host) {
         host.tap('host.ready', () => { throw new Error('tap') })
         host.every(1, () => { throw new Error('timer') })
-        const job = host.job('doomed', () => { throw new Error('job') })
-        host.route({ method: 'POST', path: '/job', summary: 'x', handle: () => job.run().catch(error => ({ caught: error.message })) })
+        const jobs = await host.jobs('doomed', { run: () => { throw new Error('job') } })
+        host.route({ method: 'POST', path: '/job', summary: 'x', handle: () => jobs.run('key').catch(error => ({ caught: error.message })) })
       } }`,
     },
     'b-fine': {
@@ -51,29 +51,6 @@ t.test('taps, timers and jobs that throw are counted, and the others run', async
   await until(() => seen.includes('tick') && (app.host.plugins()[0]?.errors.timer ?? 0) > 1);
   t.equal(seen[0], 'ready');
   t.match(app.host.plugins()[0]?.errors, { tap: 1, job: 1 });
-});
-
-t.test('a job runs once at a time, and a second caller gets the same result', async t => {
-  const dir = testDir(t, {
-    jobs: {
-      'index.js': `export default { name: 'jobs', host: '^1', setup (host) {
-        let runs = 0
-        let release
-        const gate = new Promise(resolve => { release = resolve })
-        const job = host.job('slow', async () => { runs += 1; await gate; return runs })
-        host.route({ method: 'POST', path: '/run', summary: 'x', handle: async () => ({ runs: await job.run() }) })
-        host.route({ method: 'POST', path: '/release', summary: 'x', handle: () => { release(); return {} } })
-      } }`,
-    },
-  });
-  const app = await startHost({ pluginDirs: [dir] });
-  t.teardown(() => app.stop());
-  const both = [app.post('/run'), app.post('/run')];
-  await app.post('/release');
-  t.same(
-    (await Promise.all(both)).map(answer => answer.body),
-    [{ runs: 1 }, { runs: 1 }],
-  );
 });
 
 /** Runs the service with one third-party plugin in {config_dir}/plugins. */
