@@ -1,4 +1,4 @@
-// All that a plugin can reach: the `host` object that its set-up is given.
+// The `host` object that a plugin's `setup` receives. A plugin can reach nothing of the host but its members.
 import type { AsyncParallelHook, AsyncSeriesHook, AsyncSeriesWaterfallHook } from 'tapable';
 import type { z } from 'zod';
 import type { JobHandle } from './job.ts';
@@ -23,11 +23,11 @@ export interface FetchOptions {
   json?: unknown;
   body?: string | Buffer;
   signal?: AbortSignal;
-  /** Limit for the whole exchange. Default 15 s. */
+  /** Limit for the whole exchange, from connecting to the end of the answer. Default 15 s. */
   timeoutMs?: number;
-  /** Larger answers fail. Default 10 MiB. */
+  /** Limit of the answer's body, above which the call fails. Default 10 MiB. */
   maxBytes?: number;
-  /** Redirects followed. Default 5. */
+  /** Number of redirects that are followed. Default 5. */
   redirects?: number;
 }
 
@@ -35,7 +35,7 @@ export interface FetchAnswer {
   readonly status: number;
   readonly headers: Record<string, string | string[] | undefined>;
   readonly text: string;
-  /** Parses the text; throws when it is not JSON. */
+  /** The parsed text; throws when it is not JSON. */
   json(): unknown;
 }
 
@@ -54,7 +54,7 @@ export interface PluginReport {
   readonly capabilities: readonly string[];
   readonly contributions: readonly string[];
   readonly services: readonly string[];
-  /** Faults caught after set-up, by place: `route`, `stream`, `tap`, `timer`, `job`, `uncaught`, `dispose`. */
+  /** Number of faults caught after set-up, by place: `route`, `stream`, `tap`, `timer`, `job`, `uncaught`, `dispose`. */
   readonly errors: Readonly<Record<string, number>>;
 }
 
@@ -68,7 +68,7 @@ export interface Host {
   readonly signal: AbortSignal;
   readonly log: Logger;
   readonly paths: Paths;
-  /** For plugins without imports. */
+  /** The class of expected failures, for plugins that import nothing. */
   readonly Problem: typeof Problem;
 
   route<Query extends z.ZodType = z.ZodType, Body extends z.ZodType = z.ZodType, Answer extends z.ZodType = z.ZodType>(
@@ -86,7 +86,7 @@ export interface Host {
   /** As `use`, but undefined when nothing provides it. */
   find<Name extends keyof Services>(name: Name): Services[Name] | undefined;
 
-  /** Creates a hook that this plugin owns and calls. Taps made earlier are attached. */
+  /** Creates a hook that this plugin owns and calls. Taps that others registered before are attached to it. */
   hook<Name extends keyof Hooks>(name: Name, kind: HookKind, options?: HookOptions): Hooks[Name];
   tap<Name extends keyof Hooks>(name: Name, fn: HookTap<Name>, options?: TapOptions): void;
 
@@ -106,21 +106,27 @@ export interface Host {
   job(kind: string, fn: (input: unknown, signal: AbortSignal) => unknown | Promise<unknown>): JobHandle;
   fetch(url: string, options?: FetchOptions): Promise<FetchAnswer>;
 
-  /** Ends the whole host, as SIGTERM does. */
+  /** Stops the whole host, as SIGTERM does. */
   stop(): void;
-  /** Why the host is stopping: asked to, or a fault of its own; null while it runs. A plugin that is disposed while this is null is being reloaded or removed. */
+  /**
+   * Why the host is stopping: `request` after a signal or a call of `stop`, `fault` after a failure of its own; null while
+   * it runs. A plugin that is disposed while this is null is being reloaded or removed.
+   */
   readonly stopping: 'request' | 'fault' | null;
 }
 
 export type HookKind = 'series' | 'parallel' | 'waterfall';
 
 export interface HookOptions {
-  /** false: a throwing tap fails the whole call (a veto). Default true: it is attributed to its plugin and counted. */
+  /**
+   * Whether a tap that throws is counted against its plugin while the call goes on. False makes such a tap fail the whole
+   * call, as a veto. Default true.
+   */
   readonly guarded?: boolean;
 }
 
 export interface TapOptions {
-  /** Orders the taps of one hook: lower runs first, default 0. */
+  /** Order among the taps of a hook: the lower one runs first. Default 0. */
   readonly stage?: number;
   /** `host.stopping` only: how long the host waits for this tap. Default 5 s. */
   readonly deadlineMs?: number;
