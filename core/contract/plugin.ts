@@ -1,4 +1,4 @@
-// The contract of plugins, imported as `#core`: what a plugin is, and the interfaces that plugins extend with their own types.
+// The contract of plugins, imported as `#core`: what a plugin is, and the interfaces that plugins extend.
 
 import type { AsyncParallelHook, AsyncSeriesHook } from 'tapable';
 import type { z } from 'zod';
@@ -34,7 +34,9 @@ export interface Plugin<Schema extends z.ZodType = z.ZodType> {
    * default, so that an absent section is valid. Called once, before `setup`.
    */
   readonly config?: (zod: typeof z) => Schema;
-  /** Registers everything, within 10 s, and may return a disposer. A throw withdraws all that was registered before it. */
+  /**
+   * Registers everything, within 10 s, and may return a disposer. A throw withdraws all that was registered before it.
+   */
   setup(
     host: Host,
     config: z.output<Schema>,

@@ -21,7 +21,9 @@ export interface RouteRequest<Query, Body> {
   readonly peer: string | undefined;
 }
 
-/** An answer with its own status, headers or media type. Anything else that a handler returns is sent as JSON with 200. */
+/**
+ * An answer with its own status, headers or media type. Anything else that a handler returns is sent as JSON with 200.
+ */
 export interface RouteAnswer {
   readonly status?: number;
   readonly headers?: Record<string, string>;
@@ -100,7 +102,9 @@ export interface AccessRequest {
 
 /** What the host asks before a protected route or stream is served. */
 export interface AccessCheck {
-  /** Identifies the caller; `{username: null}` while authentication is disabled. Throws a Problem 401 or 503 to refuse. */
+  /**
+   * Identifies the caller; `{username: null}` while authentication is disabled. Throws a Problem 401 or 503 to refuse.
+   */
   check(request: AccessRequest): Promise<Identity> | Identity;
   /** Calls `listener` when callers may have lost their access, so that the host checks the open streams again. */
   onRevoked?(listener: () => void): Disposer;

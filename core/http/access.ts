@@ -1,4 +1,4 @@
-// Decides who may use a route or stream. It fails closed: where users exist but nothing can check them, nobody is admitted.
+// Decides who may use a route or stream. It fails closed: where users exist that nothing can check, nobody is admitted.
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Logger } from '../contract/log.ts';
@@ -42,7 +42,9 @@ export class AccessGate {
     return this.#options.service('access') as AccessCheck | undefined;
   }
 
-  /** Throws a Problem 401 or 503 when access to a protected route or stream is refused. A public one admits everybody. */
+  /**
+   * Throws a Problem 401 or 503 when access to a protected route or stream is refused. A public one admits everybody.
+   */
   async admit(request: AccessRequest, access: 'public' | 'protected' = 'protected'): Promise<Admission> {
     try {
       const service = this.service;

@@ -9,8 +9,8 @@ const FORBIDDEN_KEYS = new Set(['__proto__', 'constructor', 'prototype']);
 const DRAIN_BYTES = 32 * 1024 * 1024;
 
 /**
- * The value of the body; undefined for an empty one, whatever its content type. Throws a Problem: 400 when it is not valid
- * JSON or has a forbidden shape, 413 above `limitBytes`, 415 for another media type.
+ * The value of the body; undefined for an empty one, whatever its content type. Throws a Problem: 400 when it is not
+ * valid JSON or has a forbidden shape, 413 above `limitBytes`, 415 for another media type.
  */
 export async function readJson(request: IncomingMessage, limitBytes: number): Promise<unknown> {
   const bytes = await readBytes(request, limitBytes);
@@ -64,7 +64,9 @@ function refuseMediaType(request: IncomingMessage): void {
   }
 }
 
-/** Goes level by level, because a recursion into a hostile depth would overflow the stack before it could be refused. */
+/**
+ * Goes level by level, because a recursion into a hostile depth would overflow the stack before it could be refused.
+ */
 function refuseHostileShape(value: unknown): void {
   let level: unknown[] = [value];
   for (let depth = 0; level.length > 0; depth++) {

@@ -11,8 +11,8 @@ export interface FailureAnswer {
 }
 
 /**
- * A Problem becomes an answer of its own status. Any other error becomes a 500 with an id, and `report` receives the error
- * with the same id; `what` says there which operation failed.
+ * A Problem becomes an answer of its own status. Any other error becomes a 500 with an id, and `report` receives the
+ * error with the same id; `what` says there which operation failed.
  */
 export function failureAnswer(error: unknown, what: string, report: (error: Error) => void): FailureAnswer {
   if (error instanceof Problem) {

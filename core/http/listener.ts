@@ -6,7 +6,9 @@ import type { Duplex } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Listener, ListenerOptions } from '../contract/route.ts';
 
-/** Longer than proxies keep idle connections, so that a proxy never sends a request into a connection that is closing. */
+/**
+ * Longer than proxies keep idle connections, so that a proxy never sends a request into a connection that is closing.
+ */
 const KEEP_ALIVE_MS = 80_000;
 const MAX_HEADER_BYTES = 64 * 1024;
 const RETRY_INTERVAL_MS = 250;

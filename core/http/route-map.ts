@@ -30,8 +30,8 @@ export class RouteMap {
   #patterns: Pattern[] = [];
 
   /**
-   * Adds a route and returns a function that removes it. Throws an Error when the path is malformed or another route takes
-   * the same requests.
+   * Adds a route and returns a function that removes it. Throws an Error when the path is malformed or another route
+   * takes the same requests.
    */
   add(plugin: string, route: Route): () => void {
     if (!/^\/$|^(\/[^/?#\s]+)+$/.test(route.path)) throw new Error(`${plugin}: '${route.path}' is not a route path`);
@@ -53,8 +53,8 @@ export class RouteMap {
 
   /**
    * The route for a path as the request line has it, without its query. A constant path wins over a pattern, a more
-   * specific pattern over a less specific one. Returns the allowed methods when the path has no route of this method, and
-   * undefined when the path is unknown.
+   * specific pattern over a less specific one. Returns the allowed methods when the path has no route of this method,
+   * and undefined when the path is unknown.
    */
   find(method: string, rawPath: string): RouteMatch | readonly string[] | undefined {
     const path = rawPath.length > 1 && rawPath.endsWith('/') ? rawPath.slice(0, -1) : rawPath;

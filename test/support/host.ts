@@ -10,7 +10,9 @@ import { createHost, type HostOptions, type StackwardenHost } from '../../core/h
 export const pluginsDir = fileURLToPath(new URL('../../plugins', import.meta.url));
 
 export interface TestHostOptions extends Partial<HostOptions> {
-  /** Written as stackwarden.json before the start. The gateway is off and ports are free ones unless it says otherwise. */
+  /**
+   * Written as stackwarden.json before the start. The gateway is off and ports are free ones unless it says otherwise.
+   */
   readonly config?: Record<string, unknown>;
 }
 

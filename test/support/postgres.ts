@@ -11,8 +11,8 @@ const run = promisify(execFile);
 const NOBODY = 65_534;
 
 /**
- * The directory belongs to the user that services run as, and the server asks for no password. `settings` are settings of
- * the server as `name=value`.
+ * The directory belongs to the user that services run as, and the server asks for no password. `settings` are settings
+ * of the server as `name=value`.
  */
 export async function postgresBlock(t: Parameters<typeof testDir>[0], settings: readonly string[] = []) {
   const { initdb, postgres } = (await import(
