@@ -1,4 +1,4 @@
-// Watches directories by inotify, or by polling where no watches are left or STACKWARDEN_WATCH_POLLING is 1 (network mounts).
+// Watches directories by inotify; by polling where no watches are left or STACKWARDEN_WATCH_POLLING is 1.
 import { type FSWatcher, watch } from 'chokidar';
 import type { Logger } from '../contract/log.ts';
 
@@ -15,11 +15,12 @@ export interface DirectoryWatch {
 }
 
 /**
- * Resolves once every later change will be noticed, with a function that ends the watch. Never rejects: a failure of the
- * kernel's watches leads to polling, a failure of polling to a warning.
+ * Resolves once every later change will be noticed, with a function that ends the watch. Never rejects: a failure of
+ * the kernel's watches leads to polling, a failure of polling to a warning.
  */
 export async function watchDirectories(options: DirectoryWatch): Promise<() => Promise<void>> {
   const { directories, log } = options;
+  // Mounts from the network do not report changes by inotify, hence the variable.
   let isPolling = process.env.STACKWARDEN_WATCH_POLLING === '1';
   let current = openWatcher(options, isPolling, error => {
     if (isPolling) return;

@@ -1,4 +1,4 @@
-// Examines files from a child process that can be abandoned, because a process that touches a dead mount hangs unkillably.
+// Examines files from a child that can be abandoned, because a process that touches a dead mount hangs unkillably.
 import { spawn } from 'node:child_process';
 
 /** Device, inode, size and time of the last modification, in the notation of stat(1). */
@@ -19,8 +19,8 @@ export async function fileVersion(file: string, limitMs = 5_000): Promise<string
 }
 
 /**
- * The versions of those files that exist, by path. One child examines all of them. Throws an Error when the mount of one
- * does not answer within `limitMs`.
+ * The versions of those files that exist, by path. One child examines all of them. Throws an Error when the mount of
+ * one does not answer within `limitMs`.
  */
 export async function fileVersions(files: readonly string[], limitMs = 5_000): Promise<ReadonlyMap<string, string>> {
   if (files.length === 0) return new Map();
@@ -30,7 +30,8 @@ export async function fileVersions(files: readonly string[], limitMs = 5_000): P
 }
 
 /**
- * The names in a directory; none when it does not exist. Throws an Error when its mount does not answer within `limitMs`.
+ * The names in a directory; none when it does not exist. Throws an Error when its mount does not answer within
+ * `limitMs`.
  */
 export async function listNames(directory: string, limitMs = 5_000): Promise<string[]> {
   const { code, output } = await runChild('ls', ['-A', '--', directory], limitMs);

@@ -1,4 +1,4 @@
-// Reads the mount table of this mount namespace without touching a mount point, because a dead one would block the reader.
+// Reads the mount table of this namespace without touching a mount point, because a dead one would block the reader.
 import { readFile } from 'node:fs/promises';
 
 export interface Mount {
@@ -8,7 +8,10 @@ export interface Mount {
   readonly type: string;
 }
 
-/** All mounts; of several on one directory the newest comes last. proc(5) describes the fields of `/proc/[pid]/mountinfo`. */
+/**
+ * All mounts; of several on one directory the newest comes last. proc(5) describes the fields of
+ * `/proc/[pid]/mountinfo`.
+ */
 export async function readMounts(): Promise<readonly Mount[]> {
   const table = await readFile('/proc/self/mountinfo', 'utf8');
   return table

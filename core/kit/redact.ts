@@ -10,7 +10,9 @@ export function isSecretKey(name: string): boolean {
   return name !== 'config_key' && SECRET_KEY.test(name);
 }
 
-/** Skips texts that no rule can match. It is tested on the text in lower case, which is twice as fast as ignoring case. */
+/**
+ * Skips texts that no rule can match. It is tested on the text in lower case, which is twice as fast as ignoring case.
+ */
 const SUSPECT =
   /token|secret|passw|_key|-key|credential|api[ _-]?key|bearer|basic|authorization|cookie|[?&]code=|@|eyj|plex|emby|jellyfin|machineidentifier|client[_-]?identifier|device|server|account|user/;
 

@@ -1,4 +1,4 @@
-// A log file with one writer: rotated by size and day, reopened when somebody moves it; a failure never stops its producer.
+// A log file with one writer: rotated by size and day, reopened when it is moved; a failure never stops its producer.
 
 import { constants } from 'node:fs';
 import { type FileHandle, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
@@ -51,9 +51,9 @@ export class RotatingFile {
   }
 
   /**
-   * Opens, reopens or rotates the file so that `bytes` more can be appended. Afterwards `inode` and `sizeBytes` tell where
-   * the next append goes, so that a caller can record that position first. False when the file cannot be written; the
-   * bytes then count as dropped.
+   * Opens, reopens or rotates the file so that `bytes` more can be appended. Afterwards `inode` and `sizeBytes` tell
+   * where the next append goes, so that a caller can record that position first. False when the file cannot be written;
+   * the bytes then count as dropped.
    */
   async prepare(bytes: number): Promise<boolean> {
     try {
@@ -87,7 +87,9 @@ export class RotatingFile {
     }
   }
 
-  /** Removes a line that was written in part, so that the next one does not follow it. Returns the bytes that remain. */
+  /**
+   * Removes a line that was written in part, so that the next one does not follow it. Returns the bytes that remain.
+   */
   async #truncatePartialLine(data: Buffer, written: number): Promise<number> {
     const wholeLines = written === 0 ? 0 : data.lastIndexOf(0x0a, written - 1) + 1;
     if (this.#handle === undefined || wholeLines === written) return written;

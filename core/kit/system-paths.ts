@@ -19,8 +19,8 @@ const SYSTEM_DIRECTORIES = [
 ];
 
 /**
- * Whether a path is a system directory or lies below one. The host creates, reads and writes nothing of a service there,
- * whatever its block names. `place` must be a real path, with all links resolved.
+ * Whether a path is a system directory or lies below one. The host creates, reads and writes nothing of a service
+ * there, whatever its block names. `place` must be a real path, with all links resolved.
  */
 export function isSystemPath(place: string): boolean {
   return SYSTEM_DIRECTORIES.some(directory => place === directory || place.startsWith(`${directory}/`));

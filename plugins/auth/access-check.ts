@@ -1,4 +1,4 @@
-// Identifies the caller of each protected route and stream; with authentication on, nobody passes without a valid token.
+// Identifies the caller of each protected route and stream; with authentication on, only a valid token is admitted.
 import { type AccessCheck, type AccessRequest, type Disposer, type Identity, Problem } from '#core';
 import type { Tokens } from './token.ts';
 import type { UserStore } from './user-store.ts';

@@ -4,7 +4,9 @@ import { Problem } from '#core';
 const USER_NAME_LENGTH = { min: 3, max: 64 };
 const PASSWORD_LENGTH = { min: 8, max: 256 };
 
-/** A user name is a segment of route paths, so characters that are special in URLs are refused. Throws a Problem 400. */
+/**
+ * A user name is a segment of route paths, so characters that are special in URLs are refused. Throws a Problem 400.
+ */
 export function checkUserName(name: string): void {
   const length = [...name].length;
   if (length < USER_NAME_LENGTH.min || length > USER_NAME_LENGTH.max) {

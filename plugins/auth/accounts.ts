@@ -21,8 +21,8 @@ export class Accounts {
   }
 
   /**
-   * Checks a user name and a password. Throws a Problem 401 that does not say which of them is wrong or whether the user
-   * is disabled, a Problem 429 while the name is throttled, or a Problem 503 when too many hashes are waiting.
+   * Checks a user name and a password. Throws a Problem 401 that does not say which of them is wrong or whether the
+   * user is disabled, a Problem 429 while the name is throttled, or a Problem 503 when too many hashes are waiting.
    */
   async logIn(username: string, password: string): Promise<StoredUser> {
     if (!this.#store.content.enabled) throw new Problem(401, 'Authentication is not enabled');

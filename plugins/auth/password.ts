@@ -13,7 +13,9 @@ const SALT_BYTES = 16;
 const KEY_BYTES = 32;
 const MAX_CONCURRENT = 2;
 const MAX_QUEUED = 32;
-/** The file decides about the cost of a bcrypt hash, and an absurd one would occupy the queue of all logins for days. */
+/**
+ * The file decides about the cost of a bcrypt hash, and an absurd one would occupy the queue of all logins for days.
+ */
 const BCRYPT_LIMIT_MS = 30_000;
 const BCRYPT_HASH = /^\$2[aby]\$/;
 /** The password of an unknown user is compared with this hash, so that the time of an answer tells nothing. */

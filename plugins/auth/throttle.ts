@@ -81,8 +81,8 @@ export class PeerThrottle {
 }
 
 /**
- * The address of the client: the socket's peer, or behind trusted proxies the last `X-Forwarded-For` hop that is none of
- * them. Proxies are given as addresses or networks such as `172.16.0.0/12`; any other text is ignored.
+ * The address of the client: the socket's peer, or behind trusted proxies the last `X-Forwarded-For` hop that is none
+ * of them. Proxies are given as addresses or networks such as `172.16.0.0/12`; any other text is ignored.
  */
 export function findClientAddress(
   { peer = '', headers }: { readonly peer: string | undefined; readonly headers: Readonly<Record<string, unknown>> },

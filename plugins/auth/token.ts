@@ -1,4 +1,4 @@
-// Access and refresh tokens: JWTs signed with HS256, each valid for one user and one version of that user's credentials.
+// Access and refresh tokens: JWTs signed with HS256, valid for one user and one version of that user's credentials.
 import { randomUUID } from 'node:crypto';
 import jwt from 'jsonwebtoken';
 import { z } from 'zod';
@@ -35,8 +35,8 @@ export class Tokens {
   }
 
   /**
-   * The user to whom a token was issued. Throws a Problem 401 when it is forged, expired or of the other type, or when its
-   * user is unknown or disabled or has new credentials.
+   * The user to whom a token was issued. Throws a Problem 401 when it is forged, expired or of the other type, or when
+   * its user is unknown or disabled or has new credentials.
    */
   verify(token: string, type: TokenType): StoredUser {
     const claims = this.#verifyClaims(token);

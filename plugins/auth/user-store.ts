@@ -74,8 +74,8 @@ export class UserStore {
   }
 
   /**
-   * Reads the file again if somebody else has changed it. Returns undefined, at no cost, when the file was looked at less
-   * than a second ago.
+   * Reads the file again if somebody else has changed it. Returns undefined, at no cost, when the file was looked at
+   * less than a second ago.
    */
   refresh(): Promise<void> | undefined {
     const nowMs = performance.now();

@@ -59,7 +59,9 @@ export interface ServiceFileAccess {
    * does not exist, 403 outside the service's directories, 400 or 422 when it cannot be parsed, 503 on a dead mount.
    */
   values(block: NamedBlock, file?: string): Promise<FileObject>;
-  /** Sets the wanted values in a file of the service and keeps everything else in it. Throws the Problems of `values`. */
+  /**
+   * Sets the wanted values in a file of the service and keeps everything else in it. Throws the Problems of `values`.
+   */
   ensure(block: NamedBlock, file: string, wanted: WantedFile): Promise<void>;
   /** Writes a generated file whole if its text differs. Throws a Problem 403 outside the service's directories. */
   write(block: NamedBlock, file: string, text: string, attributes: Pick<WantedFile, 'mode' | 'owner'>): Promise<void>;

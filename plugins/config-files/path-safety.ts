@@ -1,4 +1,4 @@
-// Decides which files may be opened as a service's configuration: regular files in directories of that service only.
+// Decides which files may be opened as a service's configuration: those in allowed directories, never the host's own.
 import { constants } from 'node:fs';
 import { type FileHandle, open, realpath, stat } from 'node:fs/promises';
 import path from 'node:path';

@@ -92,7 +92,9 @@ export class ServiceFiles implements ServiceFileAccess {
     });
   }
 
-  /** The text of a generated file; undefined when it is missing, or is no file that may be read and is to be replaced. */
+  /**
+   * The text of a generated file; undefined when it is missing, or when something unreadable in its place is replaced.
+   */
   async #readGenerated(block: NamedBlock, file: string): Promise<string | undefined> {
     try {
       return (await readText(await checkPath(block, this.#paths(), file))).text;
@@ -210,7 +212,9 @@ function computeRevision(bytes: Buffer): string {
   return createHash('sha256').update(bytes).digest('hex');
 }
 
-/** Throws a Problem 500 unless the edited text parses to the wanted values: a fault of a format must not reach the disk. */
+/**
+ * Throws a Problem 500 unless the edited text parses to the wanted values: a fault of a format must not reach the disk.
+ */
 function verifyEdit(format: ConfigFormat, text: string, values: FileObject, mode: EditMode): void {
   let found: unknown;
   try {

@@ -1,4 +1,4 @@
-// Replaces a folder by a link into the common data directory. Its content is moved there once and never merged with other data.
+// Replaces a folder by a link into the common data directory. Its content moves there once, never into other data.
 import { execFile } from 'node:child_process';
 import { lchown, lstat, mkdir, mkdtemp, readdir, rename, rm, rmdir, symlink } from 'node:fs/promises';
 import path from 'node:path';
@@ -30,7 +30,9 @@ export class DataLinks {
     this.#log = log;
   }
 
-  /** Links the folder. A failure is logged and does not prevent the start of a service: the folder is then as it was. */
+  /**
+   * Links the folder. A failure is logged and does not prevent the start of a service: the folder is then as it was.
+   */
   async ensure(folder: string, target: LinkTarget, signal: AbortSignal): Promise<void> {
     const running =
       this.#running.get(folder) ??

@@ -1,4 +1,4 @@
-// API documentation on the native listener: the OpenAPI description and two views of it, which load nothing from elsewhere.
+// API documentation on the native listener: the OpenAPI description and two views of it that load nothing external.
 import { answer, definePlugin, type Host } from '#core';
 import { loadAsset } from './assets.ts';
 import { explorerPage, referencePage } from './pages.ts';

@@ -78,7 +78,9 @@ function edit(text: string, updates: FileObject, mode: EditMode): EditedText {
   return { text: edited, changed };
 }
 
-/** The statements `NAME = literal` at the top level. Throws a Problem 422 for a string or bracket that is not closed. */
+/**
+ * The statements `NAME = literal` at the top level. Throws a Problem 422 for a string or bracket that is not closed.
+ */
 function parseAssignments(text: string): Assignment[] {
   const found: Assignment[] = [];
   for (let at = text.startsWith('\uFEFF') ? 1 : 0; at < text.length; ) {
@@ -123,7 +125,9 @@ function findStatementEnd(text: string, start: number): number {
   return text.length;
 }
 
-/** Throws a Problem 400 when the file already sets the name in a way that cannot be edited, or the name is not valid. */
+/**
+ * Throws a Problem 400 when the file already sets the name in a way that cannot be edited, or the name is not valid.
+ */
 function requireUnset(text: string, name: string): void {
   if (!/^[A-Za-z_]\w*$/.test(name) || DUNDER_NAME.test(name))
     throw new Problem(400, `'${name}' cannot be the name of a setting`);

@@ -1,4 +1,4 @@
-// Parses XML into elements with their offsets in the text. A DTD is refused, so that no entity can expand without bounds.
+// Parses XML into elements with their offsets in the text. A DTD is refused, so that no entity can expand endlessly.
 import { Problem } from '#core';
 import { positionAt } from '#kit/text-position';
 

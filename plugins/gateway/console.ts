@@ -1,4 +1,4 @@
-// Serves the static console: files whose real path is inside its folder, `index.html` for unknown pages, or a landing page.
+// Serves the console: files whose real path is inside its folder, `index.html` for unknown pages, or a landing page.
 import { createReadStream } from 'node:fs';
 import { realpath, stat } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -57,7 +57,8 @@ export function createConsole({ staticDir, nativeUrl }: ConsoleOptions) {
       'X-Content-Type-Options': 'nosniff',
     });
     if (request.method === 'HEAD') response.end();
-    // When the file shrinks or fails while it is sent, the connection is cut, so that the browser knows it is incomplete.
+    // When the file shrinks or fails while it is sent, the connection is cut, so that the browser knows it is
+    // incomplete.
     else pipeline(createReadStream(file.path, { end: Math.max(file.sizeBytes - 1, 0) }), response, () => undefined);
   };
 }

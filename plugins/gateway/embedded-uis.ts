@@ -6,7 +6,9 @@ import type { ServiceUi } from '../service-ui/contract.ts';
 import { refuse, refuseUpgrade } from './refusal.ts';
 
 const UI_PATH = /^(\/(?:service\/)?ui\/([^/?#]+))(?=[/?#]|$)/;
-/** Names the interface that was opened last, because the handshake of a WebSocket does not name the page that opens it. */
+/**
+ * Names the interface that was opened last, because the handshake of a WebSocket does not name the page that opens it.
+ */
 const COOKIE_NAME = 'dumb_ui_service';
 const RESPONSE_TIMEOUT_MS = 15 * 60_000;
 const KEEP_ALIVE_MS = 2 * 60_000;
@@ -38,10 +40,12 @@ export class EmbeddedUis {
   readonly #listUis: () => readonly ServiceUi[];
   readonly #pools = new Map<string, Pool>();
   readonly #upgradedSockets = new Set<Duplex>();
+  readonly #responseTimeoutMs: number;
 
   /** `listUis` is asked at each request, so that a change of the configuration takes effect at once. */
-  constructor(listUis: () => readonly ServiceUi[]) {
+  constructor(listUis: () => readonly ServiceUi[], responseTimeoutMs = RESPONSE_TIMEOUT_MS) {
     this.#listUis = listUis;
+    this.#responseTimeoutMs = responseTimeoutMs;
   }
 
   /** Answers a request for an interface. Returns false, and leaves the response alone, for any other request. */
@@ -76,7 +80,9 @@ export class EmbeddedUis {
     await Promise.all([...this.#pools.values()].map(pool => pool.destroy()));
   }
 
-  /** The path decides; for a path from the root, the page that sends the request, or the interface that was opened last. */
+  /**
+   * The path decides; for a path from the root, the page that sends the request, or the interface that was opened last.
+   */
   #findDestination({ url = '/', headers, method }: IncomingMessage): Destination | undefined {
     const [, prefix, name] = UI_PATH.exec(url) ?? [];
     if (prefix !== undefined && name !== undefined) {
@@ -147,18 +153,29 @@ export class EmbeddedUis {
       path: path.startsWith('/') ? path : `/${path}`,
       headers,
     });
+    let isTimeout = false;
+    const timer = setTimeout(() => {
+      isTimeout = true;
+      outgoing.destroy();
+    }, this.#responseTimeoutMs);
     this.#upgradedSockets.add(socket);
     socket.on('error', () => socket.destroy());
     socket.once('close', () => {
+      clearTimeout(timer);
       this.#upgradedSockets.delete(socket);
       outgoing.destroy();
     });
-    outgoing.on('error', () => refuseUpgrade(socket, 502, `${ui.processName} does not answer on port ${ui.port}`));
+    outgoing.on('error', () => {
+      clearTimeout(timer);
+      refuseUpgrade(socket, isTimeout ? 504 : 502, `${ui.processName} does not answer on port ${ui.port}`);
+    });
     outgoing.on('response', answer => {
+      clearTimeout(timer);
       answer.resume();
       refuseUpgrade(socket, answer.statusCode ?? 502, `${ui.processName} does not take this connection`);
     });
     outgoing.on('upgrade', (answer, upstream, upstreamHead) => {
+      clearTimeout(timer);
       const lines = [`HTTP/1.1 101 ${answer.statusMessage}`];
       for (let index = 0; index < answer.rawHeaders.length; index += 2) {
         lines.push(`${answer.rawHeaders[index]}: ${answer.rawHeaders[index + 1]}`);
@@ -179,7 +196,7 @@ export class EmbeddedUis {
     const origin = `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
     const known =
       this.#pools.get(origin) ??
-      new Pool(origin, { headersTimeout: RESPONSE_TIMEOUT_MS, bodyTimeout: 0, keepAliveTimeout: KEEP_ALIVE_MS });
+      new Pool(origin, { headersTimeout: this.#responseTimeoutMs, bodyTimeout: 0, keepAliveTimeout: KEEP_ALIVE_MS });
     this.#pools.set(origin, known);
     return known;
   }

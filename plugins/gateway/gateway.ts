@@ -1,4 +1,4 @@
-// Dispatches the gateway's requests: web interfaces go to their services, `/api` and `/ws` to the host, the rest to the console.
+// Dispatches requests: web interfaces to their services, `/api` and `/ws` to the host, everything else to the console.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { HttpEntrance } from '#core';

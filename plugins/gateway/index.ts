@@ -1,4 +1,4 @@
-// The gateway: a second listener for browsers that serves the same routes below `/api`, the streams and a static console.
+// The gateway: a second listener for browsers, with the same routes below `/api`, the streams and a static console.
 import { definePlugin, type Host } from '#core';
 import { isLoopback } from '#kit/loopback';
 import type {} from '../service-ui/contract.ts';
@@ -61,8 +61,8 @@ async function openGateway(host: Host, config: GatewayConfig): Promise<(() => Pr
 }
 
 /**
- * The web interfaces that the gateway serves: none while the reverse proxy serves them. Interfaces have a login of their
- * own or none, so where authentication is on they are served only after somebody has switched them on.
+ * The web interfaces that the gateway serves: none while the reverse proxy serves them. Interfaces have a login of
+ * their own or none, so where authentication is on they are served only after somebody has switched them on.
  */
 function listServedUis(host: Host) {
   const uis = host.find('service.uis');

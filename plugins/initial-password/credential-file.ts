@@ -7,8 +7,8 @@ import { Problem } from '#core';
 const MAX_BYTES = 4_096;
 
 /**
- * The password in `file`, a path below `directory`; undefined when the file does not exist. Throws a Problem 500 when the
- * path leads through a link, or when the file is not one line of UTF-8 text of at most 4 KiB.
+ * The password in `file`, a path below `directory`; undefined when the file does not exist. Throws a Problem 500 when
+ * the path leads through a link, or when the file is not one line of UTF-8 text of at most 4 KiB.
  */
 export async function readCredential(directory: string, file: string): Promise<string | undefined> {
   let handle: Awaited<ReturnType<typeof open>>;

@@ -32,7 +32,8 @@ export default definePlugin({
         try {
           await setCompleted(true, true, actor);
         } catch (error) {
-          // A configuration that cannot be saved must not bring the wizard back at every page, so memory says completed.
+          // A configuration that cannot be saved must not bring the wizard back at every page, so memory says
+          // completed.
           await setCompleted(true, false, actor);
           throw error;
         }

@@ -1,4 +1,4 @@
-// An entrance on a free port without a host around it, for tests of HTTP and WebSocket alone.
+// Opens an HTTP entrance on a free port without a host, for tests of HTTP and WebSocket alone.
 import { connect } from 'node:net';
 import type { Logger } from '../../core/contract/log.ts';
 import type { AccessCheck } from '../../core/contract/route.ts';
@@ -16,13 +16,13 @@ export interface TestEntrance {
   readonly base: string;
   readonly faults: Fault[];
   readonly lines: string[];
-  /** Plugins as which something ran. */
+  /** The plugins on whose behalf something ran, in order. */
   readonly ran: string[];
   access: AccessCheck | undefined;
   config: Record<string, unknown>;
   stopping: boolean;
   request(method: string, path: string, options?: RequestInit & { json?: unknown }): Promise<TestAnswer>;
-  /** Sends bytes as they are and resolves with everything that came back until the connection ended. */
+  /** Sends the text unchanged over a new connection and resolves with everything received until it is closed. */
   raw(text: string): Promise<string>;
   close(): Promise<void>;
 }
@@ -105,7 +105,7 @@ export async function openEntrance(
   return entrance;
 }
 
-/** An access check that knows tokens by user name; taking one away revokes it. */
+/** An access check that finds the user name of a token in `tokens`; a test revokes a token by deleting it there. */
 export function tokenAccess(
   tokens: Map<string, string>,
   problem: (detail: string) => Error,

@@ -1,4 +1,4 @@
-// Keeps what the supervisor of a test host tells other plugins, in order.
+// Records the process events of a test host, in order, by a plugin in a folder of its own.
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -7,7 +7,7 @@ import type { ProcessEvent } from '../../plugins/process/contract.ts';
 import { pluginsDir } from './host.ts';
 
 export interface EventRecorder {
-  /** For `startHost`. */
+  /** The plugin folders to pass to `startHost`. */
   readonly pluginDirs: readonly string[];
   readonly events: ProcessEvent[];
   count(type: ProcessEvent['type'], processName: string | null): number;

@@ -1,4 +1,4 @@
-// A host with the dependency graph and every signal, and the graph's answers.
+// Starts a host with the dependency graph and all its signals, and reads the graph's answers.
 import { readdir } from 'node:fs/promises';
 import { pluginsDir, startHost, type TestHost, type TestHostOptions } from './host.ts';
 
@@ -9,7 +9,7 @@ export type Answer = any;
 
 export interface GraphHost {
   readonly app: TestHost;
-  /** The answer for one process. */
+  /** The graph of one process. */
   of(processName: string, scope?: 'runtime' | 'all'): Promise<Answer>;
 }
 
@@ -33,9 +33,9 @@ export async function startGraph(
   };
 }
 
-/** Keys of the dependency rows. */
+/** The keys of the dependency rows, in their order. */
 export const keysOf = (answer: Answer): string[] => answer.dependency_rows.map((row: Answer) => row.key);
 
-/** Edges as `dependency -> dependent: signals`. */
+/** The edges as texts `dependency -> dependent: signals`. */
 export const edgesOf = (answer: Answer): string[] =>
   answer.edges.map((edge: Answer) => `${edge.source} -> ${edge.target}: ${edge.signals.join(' ')}`);

@@ -1,4 +1,4 @@
-// The product's templates without a host, and what a plugin contributes to it.
+// Reads the product's templates, and a plugin's contributions, without a host.
 
 import path from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
@@ -21,7 +21,7 @@ export function templatesOf(): Promise<ServiceTemplates> {
   return loaded;
 }
 
-/** What the plugin of that folder contributes to a point when it is set up with such a section. */
+/** The first contribution of a plugin to a point when it is set up with the given section of the configuration. */
 export async function contributionOf<Value>(plugin: string, point: string, section: object = {}): Promise<Value> {
   const { default: definition } = await import(pathToFileURL(path.join(pluginsDir, plugin, 'index.ts')).href);
   const contributed: Value[] = [];
