@@ -53,6 +53,8 @@ export interface Route<
   readonly body?: Body;
   /** Largest accepted body. Default 1 MiB. */
   readonly bodyLimitBytes?: number;
+  /** How long the handler may take before the caller gets a 503. Default 15 min. */
+  readonly deadlineMs?: number;
   /** Schema of the 200 answer: documentation, and checked in tests. */
   readonly response?: Answer;
   /** Once the host is stopping, non-GET routes answer 503; true for a GET exempts nothing else. */

@@ -10,8 +10,8 @@ export interface Stream {
   readonly access?: 'public' | 'protected';
   /** What answers an application `ping`. Default the text `pong`. */
   readonly pong?: string;
-  /** Runs for each accepted client; what it returns runs when the client is gone. */
-  open(client: StreamClient): Disposer | undefined;
+  /** Runs for each accepted client; what it returns runs when the client is gone. Deadline of each 10 s. */
+  open(client: StreamClient): Disposer | undefined | Promise<Disposer | undefined>;
 }
 
 export interface StreamClient {
