@@ -57,9 +57,9 @@ export interface PluginReport {
   readonly capabilities: readonly string[];
   readonly contributions: readonly string[];
   readonly services: readonly string[];
-  /**
-   * Number of faults caught after set-up, by place: `route`, `stream`, `tap`, `timer`, `job`, `uncaught`, `dispose`.
-   */
+  /** The host ends when it cannot be brought back. */
+  readonly required: boolean;
+  /** Faults since the host started, by place: `route`, `stream`, `tap`, `contribution`, `service`, `timer`, `uncaught` ... */
   readonly errors: Readonly<Record<string, number>>;
 }
 
@@ -85,14 +85,16 @@ export interface Host {
 
   /** Adds a value to the list of a point under a key that is unique within the point. */
   contribute<Point extends keyof Contributions>(point: Point, key: string, value: Contributions[Point]): void;
-  /** The live list of a point, in order of registration. */
-  contributions<Point extends keyof Contributions>(point: Point): ReadonlyMap<string, Contributions[Point]>;
-  /** Provides a service under its name. Throws an Error when another plugin provides it already. */
-  provide<Name extends keyof Services>(name: Name, service: Services[Name]): void;
   /**
-   * The service that is provided under this name. Throws a Problem 503 when there is none. Ask for it at each use,
-   * because the plugin that provides it can be reloaded.
+   * Makes this plugin the owner of a point: what others contribute, before or after, must fit, or the contributor fails with
+   * a sentence.
    */
+  point<Point extends keyof Contributions>(point: Point, options: PointOptions): ContributionList<Contributions[Point]>;
+  /** The live list of a point, in order of registration; each function of a value runs as its contributor's. */
+  contributions<Point extends keyof Contributions>(point: Point): ContributionList<Contributions[Point]>;
+  /** Each function of the service, and each that it gives out, runs as this plugin's. */
+  provide<Name extends keyof Services>(name: Name, service: Services[Name], options?: ProvideOptions): void;
+  /** The present implementation; a Problem 503 when nothing provides it. Ask at each use, not once: plugins can be reloaded. */
   use<Name extends keyof Services>(name: Name): Services[Name];
   /** Same as `use`, but undefined when nothing provides the service. */
   find<Name extends keyof Services>(name: Name): Services[Name] | undefined;
@@ -137,6 +139,40 @@ export interface Host {
   readonly stopping: 'request' | 'fault' | null;
 }
 
+/** One thing that a plugin contributed. */
+export interface Contribution<Value> {
+  /** Name of the plugin. */
+  readonly owner: string;
+  readonly key: string;
+  readonly value: Value;
+}
+
+export interface ContributionList<Value> extends Iterable<Contribution<Value>> {
+  readonly size: number;
+  get(key: string): Contribution<Value> | undefined;
+  values(): IterableIterator<Value>;
+}
+
+export interface PointOptions {
+  /** What a value must be. It is asked, not used: members that it does not name stay. */
+  readonly schema: z.ZodType;
+  /** How long a result of a value's functions is waited for. Default 10 s. */
+  readonly deadlineMs?: number;
+  /** What a member of the value must give, awaited; anything else is a fault of the contributor and an error for the caller. */
+  readonly answers?: Readonly<Record<string, z.ZodType>>;
+  /** true: an error is part of what the functions may give. It is counted, and whoever calls tells of it. */
+  readonly mayFail?: boolean;
+}
+
+export interface ProvideOptions {
+  /** How long a result of its functions is waited for. Default 60 s. */
+  readonly deadlineMs?: number;
+  /** Of single functions, by name; Infinity: whoever calls sets a limit. */
+  readonly deadlinesMs?: Readonly<Record<string, number>>;
+  /** As in `PointOptions`. */
+  readonly mayFail?: boolean;
+}
+
 export type HookKind = 'series' | 'parallel' | 'waterfall';
 
 export interface HookOptions {
@@ -145,12 +181,16 @@ export interface HookOptions {
    * whole call, as a veto. Default true.
    */
   readonly guarded?: boolean;
+  /** How long each tap may take: what is late is told and left behind, and fails the call where taps can veto. Default 10 s. */
+  readonly deadlineMs?: number;
+  /** What a waterfall's value must be after each tap. */
+  readonly schema?: z.ZodType;
 }
 
 export interface TapOptions {
   /** Order among the taps of a hook: the lower one runs first. Default 0. */
   readonly stage?: number;
-  /** `host.stopping` only: how long the host waits for this tap. Default 5 s. */
+  /** How long this tap may take, where the hook's own time is not right for it. */
   readonly deadlineMs?: number;
 }
 

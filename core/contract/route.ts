@@ -62,7 +62,9 @@ export interface Route<
   readonly body?: Body;
   /** Largest body that is accepted. Default 1 MiB. */
   readonly bodyLimitBytes?: number;
-  /** Schema of the 200 answer. It is shown in the API description, and answers are checked against it in tests. */
+  /** How long the handler may take before the caller gets a 503. Default 15 min. */
+  readonly deadlineMs?: number;
+  /** Schema of the 200 answer: documentation, and checked in tests. */
   readonly response?: Answer;
   /** Answers a request. While the host is stopping, it is called for GET requests only; others are answered 503. */
   handle(request: RouteRequest<z.output<Query>, z.output<Body>>): unknown;

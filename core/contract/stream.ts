@@ -10,8 +10,8 @@ export interface Stream {
   readonly access?: 'public' | 'protected';
   /** The text that answers a client's text `ping`. Default `pong`. */
   readonly pong?: string;
-  /** Runs for each accepted client. The disposer that it returns runs when the client is gone. */
-  open(client: StreamClient): Disposer | undefined;
+  /** Runs for each accepted client; what it returns runs when the client is gone. Deadline of each 10 s. */
+  open(client: StreamClient): Disposer | undefined | Promise<Disposer | undefined>;
 }
 
 export interface StreamClient {

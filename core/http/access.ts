@@ -48,7 +48,11 @@ export class AccessGate {
   async admit(request: AccessRequest, access: 'public' | 'protected' = 'protected'): Promise<Admission> {
     try {
       const service = this.service;
-      if (service !== undefined) return { identity: await service.check(request), trusted: true };
+      if (service !== undefined) {
+        const identity = await service.check(request);
+        if (!isIdentity(identity)) throw new Error('the access check answers without an identity');
+        return { identity, trusted: true };
+      }
       if (!(await this.#checkUsersExist())) return OPEN_ACCESS;
       throw new Problem(503, 'Users are configured but the part that checks them is not available');
     } catch (error) {
@@ -93,4 +97,10 @@ export class AccessGate {
       return true;
     }
   }
+}
+
+/** Whoever checks may be somebody else's code: what is no identity opens nothing. */
+function isIdentity(given: unknown): given is Identity {
+  if (typeof given !== 'object' || given === null || !('username' in given)) return false;
+  return given.username === null || typeof given.username === 'string';
 }

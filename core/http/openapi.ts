@@ -22,12 +22,12 @@ export function describeApi({ version, routes, streams }: ApiParts): JsonObject 
     },
   };
   const paths: Record<string, JsonObject> = {};
-  for (const { plugin, route } of routes) {
+  for (const { owner, route } of routes) {
     if (route.hidden) continue;
     const path = route.path.replace('...}', '}');
     const item = paths[path] ?? {};
     paths[path] = item;
-    item[route.method.toLowerCase()] = describeOperation(plugin, route, schemas);
+    item[route.method.toLowerCase()] = describeOperation(owner.plugin, route, schemas);
   }
   return {
     openapi: '3.1.0',

@@ -2,11 +2,12 @@
 
 import { Problem } from '../contract/problem.ts';
 import type { HttpMethod, Route } from '../contract/route.ts';
+import type { Call, Owner } from '../kit/owner.ts';
 
 export interface OwnedRoute {
-  /** Name of the plugin that registered the route. */
-  readonly plugin: string;
+  readonly owner: Owner;
   readonly route: Route;
+  readonly call: Call;
 }
 
 export interface RouteMatch {
@@ -22,6 +23,8 @@ interface Pattern {
   readonly methods: Map<string, OwnedRoute>;
 }
 
+/** Longer than any client waits, and than starts that wait for what they need. */
+const DEADLINE_MS = 900_000;
 const NO_PARAMS: Readonly<Record<string, string>> = Object.freeze({});
 
 export class RouteMap {
@@ -33,14 +36,17 @@ export class RouteMap {
    * Adds a route and returns a function that removes it. Throws an Error when the path is malformed or another route
    * takes the same requests.
    */
-  add(plugin: string, route: Route): () => void {
+  add(owner: Owner, route: Route): () => void {
+    const { plugin } = owner;
     if (!/^\/$|^(\/[^/?#\s]+)+$/.test(route.path)) throw new Error(`${plugin}: '${route.path}' is not a route path`);
     const methods = route.path.includes('{') ? this.#pattern(route.path).methods : this.#constantMethods(route.path);
     const other = methods.get(route.method);
     if (other !== undefined) {
-      throw new Error(`route ${route.method} ${route.path} of ${plugin} is already registered by ${other.plugin}`);
+      throw new Error(
+        `route ${route.method} ${route.path} of ${plugin} is already registered by ${other.owner.plugin}`,
+      );
     }
-    const owned = { plugin, route };
+    const owned = { owner, route, call: callOf(route) };
     methods.set(route.method, owned);
     return () => {
       if (methods.get(route.method) !== owned) return;
@@ -112,6 +118,11 @@ export class RouteMap {
     }
     return pattern;
   }
+}
+
+/** The failure of a handler is told with the id that its answer names. */
+function callOf({ method, path, deadlineMs = DEADLINE_MS }: Route): Call {
+  return { place: 'route', what: `${method} ${path}`, deadlineMs, mayRefuse: true, toldByCaller: true };
 }
 
 function matchesSegments(pattern: readonly string[], segments: readonly string[]): boolean {

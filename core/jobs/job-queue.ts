@@ -3,10 +3,10 @@ import { randomUUID } from 'node:crypto';
 import type { z } from 'zod';
 import type { Job, JobFilter, JobKind, JobRequest, JobRun, Jobs } from '../contract/job.ts';
 import { Problem } from '../contract/problem.ts';
+import type { Call, Owner } from '../kit/owner.ts';
 import { isFinal, JobEntry } from './job-entry.ts';
 import { describeFailure, failureOf, outcomeOf, REASONS, type StopReason, unrecorded } from './job-failure.ts';
 import { jsonOf, MAX_JSON_BYTES, parseInput } from './job-input.ts';
-import type { Owner } from './owner.ts';
 import { type FoundRecords, type JobRecords, RESULT_BYTES } from './records.ts';
 
 const MAX_KEY_LENGTH = 300;
@@ -14,6 +14,7 @@ const MAX_QUEUED = 50;
 const MAX_INTERRUPTIONS = 5;
 const GRACE_MS = 10_000;
 const CLOSE_MS = 4_000;
+const CALLBACK_MS = 10_000;
 const DAY_MS = 86_400_000;
 const UNKEPT_JOBS = 20;
 
@@ -234,6 +235,22 @@ export class JobQueue implements Jobs {
     }
   }
 
+  /** A failure of work that was told to end is no fault, so it is taken out of the call. */
+  async #result(entry: JobEntry): Promise<unknown> {
+    const { kind, owner, name } = this.#options;
+    // The job's own deadline stops it first, through its signal.
+    const call: Call = { place: 'job', what: `job ${name} of ${entry.job.key}`, deadlineMs: Number.POSITIVE_INFINITY };
+    const outcome = await owner.invoke(call, async () => {
+      try {
+        return { result: (await kind.run(this.#runOf(entry))) ?? null };
+      } catch (error) {
+        return { error };
+      }
+    });
+    if ('error' in outcome) throw outcome.error;
+    return outcome.result;
+  }
+
   async #work(entry: JobEntry): Promise<void> {
     const { kind, owner, records, name } = this.#options;
     entry.move({ state: 'running', startedAt: Date.now(), endedAt: null, error: null });
@@ -242,7 +259,7 @@ export class JobQueue implements Jobs {
       kind.deadlineMs === undefined ? undefined : setTimeout(() => this.#stop(entry, 'late'), kind.deadlineMs).unref();
     try {
       entry.abort.signal.throwIfAborted();
-      const result = (await owner.run(async () => kind.run(this.#runOf(entry)))) ?? null;
+      const result = await this.#result(entry);
       if (this.#closed) return;
       const text = jsonOf(result, RESULT_BYTES, `the result of ${name}`);
       if (records === null) entry.result = result;
@@ -351,20 +368,20 @@ export class JobQueue implements Jobs {
   #isPinned(job: Job, pinned: (job: Job) => boolean): boolean {
     const { owner, name } = this.#options;
     try {
-      return owner.run(() => pinned(job));
-    } catch (error) {
-      owner.fault('job', new Error(`'pinned' of ${name}`, { cause: error }));
+      return owner.invoke({ place: 'job', what: `'pinned' of ${name}`, deadlineMs: CALLBACK_MS }, () => pinned(job));
+    } catch {
+      // The fault was told where it happened. What may be pinned is kept.
       return true;
     }
   }
 
   #tell(job: Job): void {
+    const { owner, name } = this.#options;
+    const call: Call = { place: 'job', what: `a listener of ${name}`, deadlineMs: CALLBACK_MS };
     for (const listener of this.#listeners) {
-      try {
-        this.#options.owner.run(() => listener(job));
-      } catch (error) {
-        this.#options.owner.fault('job', new Error(`a listener of ${this.#options.name}`, { cause: error }));
-      }
+      const told = async (): Promise<void> => owner.invoke(call, () => listener(job));
+      // Its fault was told where it happened; the other listeners still hear of the job.
+      told().catch(() => undefined);
     }
   }
 

@@ -1,8 +1,8 @@
 // Opens the jobs of one kind for a plugin, with what an earlier host left on the disk.
 import type { z } from 'zod';
 import type { JobKind, Jobs } from '../contract/job.ts';
+import type { Owner } from '../kit/owner.ts';
 import { JobQueue } from './job-queue.ts';
-import type { Owner } from './owner.ts';
 import { type FoundRecords, JobRecords } from './records.ts';
 
 const KIND_NAME = /^[a-z][a-z0-9-]{0,63}$/;

@@ -1,10 +1,36 @@
-// Reads and changes the services' own configuration files, in place and without touching anything else in them.
-import { definePlugin, Problem } from '#core';
+// The configuration files of the services themselves: read, and changed in place without touching anything else.
+import { z } from 'zod';
+import { definePlugin, type PointOptions, Problem } from '#core';
+import { functionSchema } from '#kit/function-schema';
 import type {} from '../service-templates/contract.ts';
 import { ServiceFiles } from './service-file.ts';
 import * as wire from './wire.ts';
 
 const MAX_BODY_BYTES = 10 * 1024 * 1024;
+
+const values = z.record(z.string(), z.unknown());
+
+const formatPoint: PointOptions = {
+  schema: z.looseObject({
+    name: z.string(),
+    extensions: z.array(z.string()),
+    matches: functionSchema.optional(),
+    parse: functionSchema,
+    edit: functionSchema,
+    readBack: functionSchema.optional(),
+    readUpdate: functionSchema,
+  }),
+  answers: {
+    matches: z.boolean(),
+    parse: values,
+    edit: z.looseObject({ text: z.string(), changed: z.number() }),
+    readBack: values,
+    readUpdate: z.union([
+      z.looseObject({ kind: z.literal('values'), values }),
+      z.looseObject({ kind: z.literal('file'), text: z.string() }),
+    ]),
+  },
+};
 
 export default definePlugin({
   name: 'config-files',
@@ -13,7 +39,7 @@ export default definePlugin({
 
   setup(host) {
     const store = host.use('config.store');
-    const formats = host.contributions('config.format');
+    const formats = host.point('config.format', formatPoint);
     const files = new ServiceFiles(
       () => [...formats.values()],
       () => ({

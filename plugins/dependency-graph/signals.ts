@@ -1,6 +1,7 @@
 // The signal sources: which count, in which order they are told, and how long third parties may take.
 import { z } from 'zod';
-import type { Host } from '#core';
+import type { Contribution, ContributionList, Host, PointOptions } from '#core';
+import { functionSchema } from '#kit/function-schema';
 import type { GraphSnapshot, Relation, SignalFindings, SignalSource, Strength } from './contract.ts';
 import type { Found } from './structure.ts';
 
@@ -40,6 +41,17 @@ const findingsSchema = z.object({
     .default([]),
 });
 
+const signalPoint: PointOptions = {
+  schema: z.looseObject({
+    signal: z.string(),
+    classification: z.enum(['hard', 'linkage']),
+    strength: z.enum(['hard_runtime', 'hard_configured', 'soft_linkage']),
+    description: z.string(),
+    reads: z.array(z.string()).optional(),
+    find: functionSchema,
+  }),
+};
+
 export interface SignalError {
   readonly signal: string;
   readonly error: string;
@@ -54,23 +66,23 @@ export interface KnownSignal {
 
 export class Signals {
   readonly #host: Host;
-  readonly #contributed: ReadonlyMap<string, SignalSource>;
+  readonly #contributed: ContributionList<SignalSource>;
   readonly #failures = new Map<string, { count: number; pausedUntilMs: number }>();
   readonly #refused = new Set<string>();
 
   constructor(host: Host) {
     this.#host = host;
-    this.#contributed = host.contributions('dependency.signal');
+    this.#contributed = host.point('dependency.signal', signalPoint);
   }
 
   /** Those that count now, the product's own first. */
   known(): KnownSignal[] {
-    const all = [...this.#contributed.values()];
-    const own = OWN.flatMap(signal => all.find(source => source.signal === signal) ?? []);
-    const others = all.filter(source => !OWN.includes(source.signal));
+    const all = [...this.#contributed];
+    const own = OWN.flatMap(signal => all.find(({ value }) => value.signal === signal)?.value ?? []);
+    const others = all.filter(({ value }) => !OWN.includes(value.signal));
     return [
       ...own.map(source => ({ source, plugin: null, strength: source.strength })),
-      ...others.flatMap(source => this.#thirdParty(source)),
+      ...others.flatMap(row => this.#thirdParty(row)),
     ];
   }
 
@@ -137,11 +149,10 @@ export class Signals {
     return isPaused ? `${PAUSED}: ${message}` : message;
   }
 
-  #thirdParty(source: SignalSource): KnownSignal[] {
-    const plugin = this.#pluginOf(source.signal);
-    const prefix = `${(plugin ?? '').replaceAll('-', '_')}_`;
+  #thirdParty({ owner: plugin, value: source }: Contribution<SignalSource>): KnownSignal[] {
+    const prefix = `${plugin.replaceAll('-', '_')}_`;
     const fits = (source.classification === 'linkage') === (source.strength === 'soft_linkage');
-    if (plugin === undefined || !NAME.test(source.signal) || !source.signal.startsWith(prefix) || !fits) {
+    if (!NAME.test(source.signal) || !source.signal.startsWith(prefix) || !fits) {
       if (!this.#refused.has(source.signal))
         this.#host.log.error(
           `the dependency signal ${source.signal} is not used: its name must begin with ${prefix}, in small letters, and its strength fit its classification`,
@@ -152,11 +163,6 @@ export class Signals {
     const granted = (this.#host.use('config.store').get('dumb.dependency_graph.startup_blocking') ?? []) as string[];
     const isLowered = source.strength === 'hard_runtime' && !granted.includes(plugin);
     return [{ source, plugin, strength: isLowered ? 'hard_configured' : source.strength }];
-  }
-
-  #pluginOf(signal: string): string | undefined {
-    return this.#host.plugins().find(({ contributions }) => contributions.includes(`dependency.signal:${signal}`))
-      ?.name;
   }
 }
 

@@ -15,7 +15,8 @@ export const answerSchema = z.object({
       capabilities: z.array(z.string()),
       contributions: z.array(z.string()),
       services: z.array(z.string()),
-      errors: z.record(z.string(), z.number()).describe('faults caught after set-up, by place'),
+      required: z.boolean().describe('the host ends when it cannot be brought back'),
+      errors: z.record(z.string(), z.number()).describe('faults since the start, by place'),
     }),
   ),
 });

@@ -1,6 +1,6 @@
 // The one place where running processes are probed: at most once in five seconds each, eight at a time, answers kept.
 import PQueue from 'p-queue';
-import type { Host } from '#core';
+import type { ContributionList, Host } from '#core';
 import type { HealthReport, ProcessProbe, ProcessSnapshot } from './contract.ts';
 import { checkHealth, report } from './health-check.ts';
 
@@ -19,15 +19,15 @@ interface Sample {
 export class HealthSampler {
   readonly #host: Host;
   readonly #list: () => readonly ProcessSnapshot[];
-  readonly #probes: ReadonlyMap<string, ProcessProbe>;
+  readonly #probes: ContributionList<ProcessProbe>;
   readonly #samples = new Map<string, Sample>();
   readonly #running = new Map<string, Promise<void>>();
   readonly #queue = new PQueue({ concurrency: AT_ONCE });
 
-  constructor(host: Host, list: () => readonly ProcessSnapshot[]) {
+  constructor(host: Host, probes: ContributionList<ProcessProbe>, list: () => readonly ProcessSnapshot[]) {
     this.#host = host;
     this.#list = list;
-    this.#probes = host.contributions('process.probe');
+    this.#probes = probes;
     host.every(INTERVAL_MS, () => this.#sampleAll());
   }
 

@@ -5,6 +5,7 @@ import type { ProcessEventType } from './contract.ts';
 import { HealthSampler } from './health-sampler.ts';
 import { addFrontendEnvironment } from './launch/frontend.ts';
 import { newPortConflicts } from './launch/ports.ts';
+import { dependenciesPoint, launchPlanSchema, probePoint, stopPolicyPoint } from './points.ts';
 import { registerRoutes } from './routes/routes.ts';
 import { StatusStream } from './routes/status-stream.ts';
 import { autoRestartSection, blockSchema, SupervisionSettings, shutdownSection, startupSection } from './settings.ts';
@@ -12,6 +13,12 @@ import { Supervisor } from './supervise/supervisor.ts';
 
 /** Longer than any budget that `dumb.shutdown` allows. */
 const STOPPING_DEADLINE_MS = 930_000;
+/** Databases are made, programs are installed, caches are cleared. */
+const PREPARE_DEADLINE_MS = 900_000;
+/** What is set up in a service that has just been started waits for its first answer. */
+const STARTED_DEADLINE_MS = 120_000;
+/** A start waits for what it needs. */
+const CONTROL_DEADLINE_MS = 3_600_000;
 
 export default definePlugin({
   name: 'process',
@@ -25,8 +32,16 @@ export default definePlugin({
     host.contribute('config.schema', 'shutdown', { path: ['dumb', 'shutdown'], schema: shutdownSection });
     host.contribute('config.schema', 'auto-restart', { path: ['dumb', 'auto_restart'], schema: autoRestartSection });
 
-    const prepare = host.hook('process.prepare', 'waterfall', { guarded: false });
-    const started = host.hook('process.started', 'parallel');
+    const probes = host.point('process.probe', probePoint);
+    const stopPolicies = host.point('process.stop-policy', stopPolicyPoint);
+    const dependencies = host.point('process.dependencies', dependenciesPoint);
+
+    const prepare = host.hook('process.prepare', 'waterfall', {
+      guarded: false,
+      deadlineMs: PREPARE_DEADLINE_MS,
+      schema: launchPlanSchema,
+    });
+    const started = host.hook('process.started', 'parallel', { deadlineMs: STARTED_DEADLINE_MS });
     const exited = host.hook('process.exited', 'parallel');
     const status = host.hook('process.status', 'parallel');
     const event = host.hook('process.event', 'parallel');
@@ -35,7 +50,7 @@ export default definePlugin({
     const tell = (type: ProcessEventType, processName: string | null, reason: string | null) =>
       void event.promise({ type, processName, reason, at: Date.now() / 1_000 });
 
-    const sampler = new HealthSampler(host, () => supervisor.list());
+    const sampler = new HealthSampler(host, probes, () => supervisor.list());
     const supervisor: Supervisor = new Supervisor({
       host,
       hooks: {
@@ -51,6 +66,8 @@ export default definePlugin({
       health: name => sampler.health(name),
       isReady: name => sampler.isReady(name),
       startupSettings: () => settings.startup(),
+      dependencies,
+      stopPolicies,
     });
     const autoRestart = new AutoRestart({
       host,
@@ -60,7 +77,7 @@ export default definePlugin({
       onEvent: tell,
     });
 
-    host.provide('process.supervisor', supervisor);
+    host.provide('process.supervisor', supervisor, { deadlineMs: CONTROL_DEADLINE_MS });
     registerRoutes(host, { supervisor, sampler, autoRestart });
     new StatusStream(host, { supervisor, sampler, autoRestart });
 

@@ -1,6 +1,16 @@
 // Prepares services of a known kind before each launch: command, environment, program, directories and own files.
-import { definePlugin } from '#core';
+import { z } from 'zod';
+import { definePlugin, type PointOptions } from '#core';
+import { functionSchema } from '#kit/function-schema';
 import { ServiceSetup } from './setup.ts';
+
+/** Data directories are made, programs are fetched. */
+const STEP_DEADLINE_MS = 600_000;
+
+const stepPoint: PointOptions = {
+  schema: z.looseObject({ configKey: z.string(), configure: functionSchema }),
+  deadlineMs: STEP_DEADLINE_MS,
+};
 
 export default definePlugin({
   name: 'service-setup',
@@ -8,8 +18,9 @@ export default definePlugin({
   after: ['process', 'config-files', 'service-templates'],
 
   setup(host) {
-    const install = host.hook('service.install', 'series', { guarded: false });
-    const setup = new ServiceSetup(host, context => install.promise(context));
+    const install = host.hook('service.install', 'series', { guarded: false, deadlineMs: STEP_DEADLINE_MS });
+    const steps = host.point('service.configure', stepPoint);
+    const setup = new ServiceSetup(host, steps, context => install.promise(context));
 
     // Before the taps of others: they see the command and the variables that a template gives.
     host.tap(

@@ -1,7 +1,7 @@
 // Carries out what a template says a service needs before its launch. Each step may be repeated at any time.
 import { randomBytes } from 'node:crypto';
 import { rm } from 'node:fs/promises';
-import { type Host, type NamedBlock, Problem } from '#core';
+import { type ContributionList, type Host, type NamedBlock, Problem } from '#core';
 import type { LaunchPlan } from '../process/contract.ts';
 import type { ServiceTemplate } from '../service-templates/contract.ts';
 import type { ServiceConfigure, SetupContext } from './contract.ts';
@@ -12,12 +12,16 @@ import { checkProgram } from './program.ts';
 export class ServiceSetup {
   readonly #host: Host;
   readonly #install: (context: SetupContext) => Promise<void>;
-  readonly #steps: ReadonlyMap<string, ServiceConfigure>;
+  readonly #steps: ContributionList<ServiceConfigure>;
 
-  constructor(host: Host, install: (context: SetupContext) => Promise<void>) {
+  constructor(
+    host: Host,
+    steps: ContributionList<ServiceConfigure>,
+    install: (context: SetupContext) => Promise<void>,
+  ) {
     this.#host = host;
     this.#install = install;
-    this.#steps = host.contributions('service.configure');
+    this.#steps = steps;
   }
 
   /** Changes the plan, the disk and, for generated secrets, the configuration. Throws a Problem that says what is missing. */

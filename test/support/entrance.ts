@@ -1,17 +1,19 @@
 // Opens an HTTP entrance on a free port without a host, for tests of HTTP and WebSocket alone.
 import { connect } from 'node:net';
 import type { Logger } from '../../core/contract/log.ts';
-import type { AccessCheck } from '../../core/contract/route.ts';
+import type { AccessCheck, Route } from '../../core/contract/route.ts';
+import type { Stream } from '../../core/contract/stream.ts';
 import { createHttpEntrance, type EntranceOptions, type HttpServer } from '../../core/host/entrance.ts';
+import { type Fault, testOwner } from './owner.ts';
 
-interface Fault {
-  readonly plugin: string;
-  readonly place: string;
-  readonly error: Error;
+/** Owners go by name. */
+interface NamedHttpServer extends Omit<HttpServer, 'addRoute' | 'addStream'> {
+  addRoute(plugin: string, route: Route): () => void;
+  addStream(plugin: string, stream: Stream): () => void;
 }
 
 export interface TestEntrance {
-  readonly http: HttpServer;
+  readonly http: NamedHttpServer;
   readonly port: number;
   readonly base: string;
   readonly faults: Fault[];
@@ -54,16 +56,16 @@ export async function openEntrance(
     config: () => entrance.config,
     service: name => (name === 'access' ? entrance.access : undefined),
     stopping: () => entrance.stopping,
-    fault: (plugin, place, error) => faults.push({ plugin, place, error: error as Error }),
-    around: (plugin, fn) => {
-      ran.push(plugin);
-      return fn();
-    },
   });
   const { port } = await http.listen({ host: '127.0.0.1', port: 0, retryMs: 0 });
   const base = `http://127.0.0.1:${port}`;
+  const notes = { faults, ran };
   const entrance: TestEntrance = {
-    http,
+    http: {
+      ...http,
+      addRoute: (plugin, route) => http.addRoute(testOwner(plugin, notes), route),
+      addStream: (plugin, stream) => http.addStream(testOwner(plugin, notes), stream),
+    },
     port,
     base,
     faults,

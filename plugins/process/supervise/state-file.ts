@@ -26,6 +26,7 @@ export class StateFile {
   readonly #file: string;
   readonly #log: Logger;
   #records = new Map<string, ProcessRecord>();
+  #closed = false;
 
   constructor(directory: string, log: Logger) {
     this.#file = path.join(directory, 'state.json');
@@ -51,6 +52,11 @@ export class StateFile {
     return new Map(this.#records);
   }
 
+  /** From now on the file belongs to whoever supervises next. */
+  close(): void {
+    this.#closed = true;
+  }
+
   set(processName: string, record: ProcessRecord): void {
     this.#records.set(processName, record);
     this.#save();
@@ -64,6 +70,7 @@ export class StateFile {
 
   /** Synchronous: nothing else happens between a launch and its record. */
   #save(): void {
+    if (this.#closed) return;
     const text = JSON.stringify({ version: 1, processes: Object.fromEntries(this.#records) }, null, 2);
     try {
       mkdirSync(path.dirname(this.#file), { recursive: true, mode: 0o700 });

@@ -74,6 +74,8 @@ export class SupervisedProcess {
   #stoppedByUser = false;
   /** How many stops were asked for: a start that came before the last of them does not go on. */
   #stops = 0;
+  /** Somebody else supervises it from now on. */
+  #left = false;
   /** What could not be ended. */
   #leftover: StopTarget | undefined;
 
@@ -169,6 +171,12 @@ export class SupervisedProcess {
   kill(): void {
     this.#starting?.abort.abort(CANCELLED);
     if (this.#running !== undefined) killProcesses(this.#running.target);
+  }
+
+  /** Lets it run on for the next supervisor; a start that has not launched anything yet is cancelled. */
+  leave(): void {
+    this.#left = true;
+    this.#starting?.abort.abort(CANCELLED);
   }
 
   /** pids that are still alive, for the messages of a shutdown. */
@@ -282,7 +290,7 @@ export class SupervisedProcess {
   async #failStart(error: unknown, signal: AbortSignal): Promise<Problem> {
     const { processName } = this.#block;
     const running = this.#running;
-    if (running !== undefined) {
+    if (running !== undefined && !this.#left) {
       await this.#end(running.target);
       await running.ended;
     }
@@ -392,7 +400,7 @@ export class SupervisedProcess {
   /** The leader is gone: what is left of its group goes too, its output is read to the end, then the exit is told. */
   async #exited({ code, signal }: { code: number | null; signal: string | null }): Promise<void> {
     const running = this.#running;
-    if (running === undefined) return;
+    if (running === undefined || this.#left) return;
     const asked = this.#stopping !== undefined || this.#starting?.abort.signal.aborted === true;
     const { processName } = this.#block;
     if (!asked && survivors(running.target).length > 0) await this.#end(running.target);
@@ -430,7 +438,7 @@ export class SupervisedProcess {
   }
 
   #move(status: ProcessStatus): void {
-    if (this.#status === status) return;
+    if (this.#status === status || this.#left) return;
     this.#status = status;
     this.#with.onStatus(this.snapshot());
   }

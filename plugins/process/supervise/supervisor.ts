@@ -1,7 +1,7 @@
 // All managed processes of the configuration: boots them in order, follows the configuration, adopts, stops and hands over.
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { type Host, type NamedBlock, Problem } from '#core';
+import { type ContributionList, type Host, type NamedBlock, Problem } from '#core';
 import type { ServiceTemplate } from '../../service-templates/contract.ts';
 import { type BootOrder, bootOrder } from '../boot/boot-order.ts';
 import { unmountLeftovers } from '../boot/leftover-mounts.ts';
@@ -48,14 +48,16 @@ export interface SupervisorOptions {
   /** Fresh, not cached: whether the process is ready now. */
   readonly isReady: (processName: string) => Promise<boolean>;
   readonly startupSettings: () => StartupSettings;
+  readonly dependencies: ContributionList<BootDependencies>;
+  readonly stopPolicies: ContributionList<StopPolicy>;
 }
 
 export class Supervisor implements ProcessSupervisor {
   readonly #options: SupervisorOptions;
   readonly #host: Host;
   readonly #processes = new Map<string, SupervisedProcess>();
-  readonly #dependencies: ReadonlyMap<string, BootDependencies>;
-  readonly #stopPolicies: ReadonlyMap<string, StopPolicy>;
+  readonly #dependencies: ContributionList<BootDependencies>;
+  readonly #stopPolicies: ContributionList<StopPolicy>;
   readonly #capture: CaptureThread;
   readonly #exits = new ExitWatch();
   readonly #runFiles: RunFiles;
@@ -81,8 +83,8 @@ export class Supervisor implements ProcessSupervisor {
     this.#reserved = new Promise(resolve => {
       this.#release = resolve;
     });
-    this.#dependencies = host.contributions('process.dependencies');
-    this.#stopPolicies = host.contributions('process.stop-policy');
+    this.#dependencies = options.dependencies;
+    this.#stopPolicies = options.stopPolicies;
     const directory = path.join(host.paths.configDir, 'supervisor');
     const hub = host.use('log.hub');
     this.#capture = new CaptureThread({
@@ -199,7 +201,9 @@ export class Supervisor implements ProcessSupervisor {
     this.#ended = true;
     this.#release();
     this.#exits.close();
+    for (const process of this.#processes.values()) process.leave();
     await this.#capture.close();
+    this.#supervision.state.close();
   }
 
   /** Kills everything at once. */

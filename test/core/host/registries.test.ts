@@ -77,7 +77,7 @@ t.test('what has an owner cannot be taken, and is free again without it', async 
       'reader',
       `host.route({ method: 'GET', path: '/read', summary: 'x', handle: () => ({
          now: host.find('fixture.clock')?.now() ?? null,
-         list: [...host.contributions('fixture.list')],
+         list: [...host.contributions('fixture.list')].map(row => ({ ...row })),
          flags: host.capabilities(),
        }) })
        host.route({ method: 'GET', path: '/now', summary: 'x', handle: () => ({ now: host.use('fixture.clock').now() }) })`,
@@ -89,7 +89,7 @@ t.test('what has an owner cannot be taken, and is free again without it', async 
   t.match(stateOf(app, 'capability'), { state: 'failed', reason: /'fixture_flag'.*already owned by first/ });
   t.same((await app.get('/read')).body, {
     now: 1,
-    list: [['one', 1]],
+    list: [{ owner: 'first', key: 'one', value: 1 }],
     flags: { fixture_broken_flag: false, fixture_flag: true },
   });
   t.same((await app.get('/now')).body, { now: 1 });

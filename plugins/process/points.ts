@@ -1,0 +1,52 @@
+// What others may add to process control, as it is checked when they do: probes, stop policies and the order of starting.
+import { z } from 'zod';
+import type { PointOptions } from '#core';
+import { functionSchema } from '#kit/function-schema';
+
+const health = z.looseObject({
+  status: z.enum(['healthy', 'degraded', 'starting', 'unhealthy']).nullable(),
+  healthy: z.boolean().nullable(),
+  reason: z.string().nullable(),
+  details: z.record(z.string(), z.unknown()).nullable(),
+});
+
+const httpProbe = z.looseObject({
+  configKey: z.string(),
+  path: z.string(),
+  portKey: z.string().optional(),
+  marker: z.string().optional(),
+  jsonKey: z.string().optional(),
+});
+
+export const probePoint: PointOptions = {
+  schema: z.union([z.looseObject({ configKey: z.string(), check: functionSchema }), httpProbe]),
+  answers: { check: health.optional() },
+  deadlineMs: 15_000,
+};
+
+export const stopPolicyPoint: PointOptions = {
+  schema: z.looseObject({
+    configKey: z.string(),
+    signal: z.enum(['SIGTERM', 'SIGINT', 'SIGQUIT']).optional(),
+    graceMs: z.number().min(0).optional(),
+    tier: z.number().optional(),
+  }),
+};
+
+const names = z.array(z.string());
+
+export const dependenciesPoint: PointOptions = {
+  schema: z.looseObject({ startOrder: functionSchema }),
+  answers: {
+    startOrder: z.looseObject({ needs: z.map(z.string(), z.set(z.string())), cycles: z.array(names) }),
+  },
+};
+
+/** What a tap of `process.prepare` must leave: a launch goes by it. */
+export const launchPlanSchema = z.looseObject({
+  argv: z.array(z.string()),
+  cwd: z.string().optional(),
+  env: z.record(z.string(), z.string()),
+  user: z.object({ uid: z.number(), gid: z.number() }).nullable(),
+  waits: z.object({ mounts: names, urls: z.array(z.union([z.string(), z.looseObject({ url: z.string() })])) }),
+});
