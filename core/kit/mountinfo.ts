@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 
 export interface Mount {
   readonly directory: string;
-  /** File system type, for example `ext4` or `fuse.rclone`. */
+  /** File system type, for example `ext4` or `fuse.sshfs`. */
   readonly type: string;
 }
 

@@ -1,6 +1,17 @@
 // Takes secrets and personal names out of text, in time that grows with its length only: programs write what they like.
 
+import { readFileSync } from 'node:fs';
+
 const MASK = '[REDACTED]';
+
+interface Facts {
+  /** Products whose accounts are people, in lower case. */
+  readonly personalAccounts: readonly string[];
+}
+
+/** Read once for each thread, before its first line. */
+const FACTS = JSON.parse(readFileSync(new URL('../../templates/redaction.json', import.meta.url), 'utf8')) as Facts;
+const PEOPLE = FACTS.personalAccounts.join('|');
 
 /** Key names whose values are secret. `config_key` names a service, not a secret. */
 const SECRET_KEY = /token|secret|password|passwd|api[_-]?keys?$|_key$|claim$|credential|^authorization$/i;
@@ -11,7 +22,7 @@ export function isSecretKey(name: string): boolean {
 
 /** For a text in lower case, where it is found twice as fast. */
 const SUSPECT =
-  /token|secret|passw|_key|-key|credential|api[ _-]?key|bearer|basic|authorization|cookie|[?&]code=|@|eyj|plex|emby|jellyfin|machineidentifier|client[_-]?identifier|device|server|account|user/;
+  /token|secret|passw|_key|-key|credential|api[ _-]?key|bearer|basic|authorization|cookie|[?&]code=|@|eyj|machineidentifier|client[_-]?identifier|device|server|account|user/;
 
 /** Also the end of a longer name, such as `my_token`. */
 const NAME =
@@ -50,10 +61,10 @@ const RULES: readonly Rule[] = [
   // Signed tokens wherever they stand.
   { pattern: /\beyJ[\w-]{8,2048}\.[\w-]{4,}(?:\.[\w-]*)?/g, replacement: MASK },
   { pattern: /\b[A-Za-z0-9._%+-]{1,64}@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)*\.[A-Za-z]{2,}\b/g, replacement: MASK },
-  // Account names, server ids and device ids of media servers.
+  // Server ids, device ids, and account names that are people's.
   {
     pattern: new RegExp(
-      String.raw`(["']?\b(?:machine_?identifier|client_?identifier|device_?id|server_?id|(?:plex|emby|jellyfin)[ _-]?(?:user(?:name)?|account))["']?\s*[:=]\s*)(?!\[REDACTED\])${VALUE}`,
+      String.raw`(["']?\b(?:machine_?identifier|client_?identifier|device_?id|server_?id|(?:${PEOPLE})[ _-]?(?:user(?:name)?|account))["']?\s*[:=]\s*)(?!\[REDACTED\])${VALUE}`,
       'gi',
     ),
     replacement: `$1${MASK}`,

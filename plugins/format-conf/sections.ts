@@ -1,4 +1,4 @@
-// Files of sections with `key = value` lines (INI, rclone): only the value of a line is ever touched.
+// Files of sections with `key = value` lines (INI and its like): only the value of a line is ever touched.
 import { Problem } from '#core';
 import type { EditedText, EditMode, FileObject } from '../config-files/contract.ts';
 

@@ -1,22 +1,20 @@
-// Fills `{name}` in the texts of a template: from the service's block, other blocks, the global keys and the database.
+// Fills `{name}` in the texts of a template: from what other plugins give, the service's block, other blocks and the global keys.
 import type { NamedBlock } from '#core';
-import type { ServiceTemplate } from '../service-templates/contract.ts';
 
 type Values = Readonly<Record<string, unknown>>;
 
 export interface PlaceholderSource {
   readonly block: NamedBlock;
-  readonly template: ServiceTemplate;
   readonly root: Values;
+  /** What other plugins give for names. */
+  readonly given: Values;
 }
 
 export class Placeholders {
   readonly #source: PlaceholderSource;
-  readonly #databases: Values;
 
   constructor(source: PlaceholderSource) {
     this.#source = source;
-    this.#databases = databaseValues(source);
   }
 
   /** Unknown names stay as they are. */
@@ -47,38 +45,12 @@ export class Placeholders {
   }
 
   value(name: string): unknown {
-    const { block, root } = this.#source;
-    if (Object.hasOwn(this.#databases, name)) return this.#databases[name];
+    const { block, root, given } = this.#source;
+    if (Object.hasOwn(given, name)) return given[name];
     if (Object.hasOwn(block.block, name)) return block.block[name];
     const path = name.split('.');
     return valueAt(block.block, path) ?? valueAt(root, path);
   }
-}
-
-/** The server as its clients reach it, and the names of the databases of this service. */
-function databaseValues({ block, template, root }: PlaceholderSource): Values {
-  const server = (root.postgres ?? {}) as Values;
-  const wildcard = ['', '0.0.0.0', '::', undefined];
-  const named = (role: string | undefined): string | undefined => {
-    const found = template.databases?.find(({ engine, role: own }) => engine === 'postgres' && own === role);
-    const isFirst = template.instance === undefined || block.key === template.instance;
-    return isFirst
-      ? found?.name
-      : (found?.instanceName?.replace('<slug>', block.key.toLowerCase().replaceAll(' ', '_')) ?? found?.name);
-  };
-  const own = (option: string, fallback: string | undefined) => {
-    const value = block.block[option];
-    return typeof value === 'string' && value !== '' ? value : fallback;
-  };
-  return {
-    postgres_host: wildcard.includes(server.host as string) ? '127.0.0.1' : server.host,
-    postgres_port: server.port,
-    postgres_user: server.user,
-    postgres_password: server.password,
-    postgres_database: own('postgres_database', named('main') ?? named(undefined)),
-    postgres_main_db: own('postgres_main_db', named('main')),
-    postgres_log_db: own('postgres_log_db', named('log')),
-  };
 }
 
 function valueAt(tree: unknown, path: readonly string[]): unknown {

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { type Host, type NamedBlock, Problem } from '#core';
-import type { LaunchPlan } from '../process/contract.ts';
+import type { LaunchPlaceholders, LaunchPlan } from '../process/contract.ts';
 import type { ServiceTemplate } from '../service-templates/contract.ts';
 import type { ServiceConfigure, SetupContext } from './contract.ts';
 import { makeOwned } from './directories.ts';
@@ -13,11 +13,13 @@ export class ServiceSetup {
   readonly #host: Host;
   readonly #install: (context: SetupContext) => Promise<void>;
   readonly #steps: ReadonlyMap<string, ServiceConfigure>;
+  readonly #placeholders: ReadonlyMap<string, LaunchPlaceholders>;
 
   constructor(host: Host, install: (context: SetupContext) => Promise<void>) {
     this.#host = host;
     this.#install = install;
     this.#steps = host.contributions('service.configure');
+    this.#placeholders = host.contributions('process.placeholders');
   }
 
   /** Changes the plan, the disk and, for generated secrets, the configuration. Throws a Problem that says what is missing. */
@@ -27,7 +29,8 @@ export class ServiceSetup {
     if (found === undefined) return;
     await this.#generateSecrets(found, template);
     const block = store.findBlock(plan.processName) ?? found;
-    const placeholders = new Placeholders({ block, template, root: store.root() });
+    const given = Object.assign({}, ...[...this.#placeholders.values()].map(give => give.values(block)));
+    const placeholders = new Placeholders({ block, root: store.root(), given });
     const context = this.#context(plan, block, template, placeholders);
     this.#requireOptions(block, template);
     this.#complete(plan, block, template, placeholders);

@@ -1,5 +1,13 @@
 // The templates as other plugins ask for them.
+import type { NamedBlock } from '#core';
 import type { OptionFact, ServiceTemplate, ServiceTemplates } from './contract.ts';
+
+type Values = Readonly<Record<string, unknown>>;
+type Core = NonNullable<NonNullable<ServiceTemplate['relations']>['core']>;
+type DropCondition = NonNullable<Core['droppedWhen']>;
+
+/** The name of an option in braces. */
+const OPTION = /\{(\w+)\}/g;
 
 export class Catalogue implements ServiceTemplates {
   readonly #templates: ReadonlyMap<string, ServiceTemplate>;
@@ -47,6 +55,30 @@ export class Catalogue implements ServiceTemplates {
     return [...new Set(names.map(name => this.find(name)?.key ?? name))];
   }
 
+  coreNeeds({ relations }: ServiceTemplate, block: Values): readonly string[] {
+    const { needs = [], dropped = [], droppedWhen } = relations?.core ?? {};
+    return droppedWhen !== undefined && isDropped(droppedWhen, block)
+      ? needs.filter(needed => !dropped.includes(needed))
+      : needs;
+  }
+
+  mountOf({ configKey, block }: NamedBlock): string | undefined {
+    const mounts = this.get(configKey)?.mounts;
+    if (mounts === undefined) return undefined;
+    const { path, when } = mounts;
+    if (when !== undefined && !when.values.includes(String(block[when.option] ?? ''))) return undefined;
+    const names = [...path.matchAll(OPTION)].map(([, name = '']) => name);
+    if (!names.every(name => typeof block[name] === 'string')) return undefined;
+    return path.replaceAll(OPTION, (_whole, name: string) => String(block[name]));
+  }
+
+  graphOptions() {
+    const facts = [this.#shared, ...[...this.#templates.values()].map(({ options }) => options ?? {})];
+    const named = (wanted: OptionFact['graph']): string[] =>
+      facts.flatMap(options => Object.keys(options).filter(name => options[name]?.graph === wanted));
+    return { shown: [...new Set(named('shown'))], read: [...new Set(named('read'))] };
+  }
+
   block(template: ServiceTemplate, instance = template.instance): Record<string, unknown> {
     const block = structuredClone(template.block);
     if (instance === undefined || instance === template.instance) return block;
@@ -57,6 +89,14 @@ export class Catalogue implements ServiceTemplates {
       process_name: `${template.displayName} ${instance}`,
     };
   }
+}
+
+function isDropped(
+  condition: DropCondition,
+  { branch_enabled: branch, commit_sha: commit, ...block }: Values,
+): boolean {
+  if (condition !== 'built-from-source') return block[condition.option] !== condition.isNot;
+  return branch === true || (typeof commit === 'string' && commit.trim() !== '');
 }
 
 /** Lower case, blanks as underscores: the folder of an instance. */

@@ -20,7 +20,7 @@ export default definePlugin({
     host.provide('service.templates', catalogue);
 
     for (const template of catalogue.list()) {
-      const { key, instance, aliases, stop, health } = template;
+      const { key, instance, aliases, stop, health, launch } = template;
       const place = key.startsWith('dumb_') ? ['dumb', key.slice('dumb_'.length)] : [key];
       host.contribute('config.template', key, {
         path: instance === undefined ? place : [...place, 'instances', instance],
@@ -33,6 +33,11 @@ export default definePlugin({
         tier: stop.tier,
         ...(stop.signal === undefined ? {} : { signal: stop.signal }),
         ...(stop.graceSeconds === undefined ? {} : { graceMs: stop.graceSeconds * 1_000 }),
+      });
+      host.contribute('process.launch-policy', key, {
+        configKey: key,
+        asController: launch?.asController === true,
+        bootsFirst: launch?.bootsFirst === true,
       });
       if (health !== undefined) host.contribute('process.probe', key, { configKey: key, ...health });
     }

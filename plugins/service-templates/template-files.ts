@@ -11,7 +11,10 @@ export interface Places {
   readonly logDir: string;
 }
 
-/** By key, in order of the keys. A file that does not fit is left out, with one line in the log that says why. */
+/**
+ * By key, in order of the keys; the first directory is the product's own. A file that does not fit is left out, with one
+ * line in the log that says why.
+ */
 export async function readTemplates(
   directories: readonly string[],
   places: Places,
@@ -24,6 +27,9 @@ export async function readTemplates(
       try {
         const template = parse(serviceTemplate, relocate(JSON.parse(await readFile(file, 'utf8')), places));
         if (`${template.key}.json` !== name) throw new Error(`its key is '${template.key}', which must be its name`);
+        const mayControl = directory === directories[0] || templates.get(template.key)?.launch?.asController === true;
+        if (template.launch?.asController === true && !mayControl)
+          throw new Error('only the product itself gives a program the rights of the host; leave out asController');
         templates.set(template.key, template);
       } catch (error) {
         log.error(`${file} is not used`, error);

@@ -1,5 +1,6 @@
 // The form of a template file: one service, everything that is known of it.
 import { z } from 'zod';
+import { mounts, relations, serves, wait } from './template-relations.ts';
 
 const texts = z.array(z.string());
 const values = z.record(z.string(), z.unknown());
@@ -13,6 +14,10 @@ export const optionFact = z.strictObject({
   minimum: z.number().optional(),
   pattern: z.string().optional(),
   secret: z.literal(true).optional(),
+  graph: z
+    .enum(['shown', 'read'])
+    .optional()
+    .describe('relations are read from it; shown: the answer about the dependency graph has it'),
   help: z.string().optional().describe('an option with a help text can be offered by onboarding'),
 });
 
@@ -23,20 +28,32 @@ const onboarding = z.strictObject({
   offers: z.array(z.string()).min(1).describe('options of its page'),
   debridProviders: texts.optional(),
   debridKey: z
-    .union([z.strictObject({ option: z.string() }), z.strictObject({ component: z.string() })])
+    .union([
+      z.strictObject({ option: z.string() }),
+      z.strictObject({ component: z.string(), variables: z.record(z.string(), z.string()).optional() }),
+    ])
     .optional()
-    .describe('where provider keys go: into an option by provider, or into the attached component'),
+    .describe(
+      'where provider keys go: into an option by provider, or into the attached component, without it into env',
+    ),
   dependencies: texts.optional().describe('components whose options are offered with it'),
   lateDependencies: texts.optional().describe('of the dependencies those that start after it'),
   first: z.literal(true).optional().describe('started before everything else'),
   afterCores: z.literal(true).optional(),
-  needsPostgres: z.literal(true).optional(),
+  brings: texts.optional().describe('services that come with it, and need not be offered beside it'),
+  wantedBy: z.string().optional().describe('option: the first enabled block that sets it brings the first instance'),
+  attached: values.optional().describe('of an instance that is made for a core service, whose name is {core}'),
+  takesKey: z
+    .strictObject({ provider: z.string(), option: z.string() })
+    .optional()
+    .describe('the provider whose key it takes as a component'),
 });
 
 const launch = z.strictObject({
   command: texts.optional().describe('used while the block has none of its own'),
   environment: z.array(z.strictObject({ name: z.string(), value: z.string(), when: condition.optional() })).optional(),
   asController: z.literal(true).optional().describe('runs with the rights of the host itself'),
+  bootsFirst: z.literal(true).optional().describe('a boot starts it before all others, where it has a command'),
   hostWritesLog: z.literal(true).optional().describe('its output is its log'),
 });
 
@@ -62,46 +79,19 @@ const setup = z.strictObject({
     .optional(),
 });
 
-const relations = z.strictObject({
-  core: z
-    .strictObject({
-      needs: texts,
-      dropped: texts.optional(),
-      droppedWhen: z.enum(['built-from-source', 'no-external-mount']).optional(),
-    })
-    .optional(),
-  nonCore: texts.optional(),
-  conditional: z
-    .array(
-      z.strictObject({
-        needs: texts,
-        when: z.enum([
-          'always',
-          'dependency-enabled',
-          'dependency-enabled-and-linked',
-          'dependency-uses-neutarr',
-          'postgres-enabled',
-          'postgres-enabled-or-in-file',
-          'zurg-enabled',
-          'decypharr-enabled',
-          'infinidysk-linked',
-        ]),
-        scope: z.enum(['service', 'instance', 'dependency-instance']),
-      }),
-    )
-    .optional(),
-  soft: z.array(z.strictObject({ signal: z.string(), linkedTo: texts })).optional(),
+const migration = z.strictObject({
+  id: z.string(),
+  where: values.describe('what the block has in an earlier release'),
+  set: values.describe('what it has now; null: nothing'),
 });
 
-const wait = z.discriminatedUnion('kind', [
-  z.strictObject({ kind: z.literal('mounts'), of: z.literal('mount-providers') }),
-  z.strictObject({
-    kind: z.literal('url'),
-    services: texts.describe('each of their enabled entries is asked'),
-    path: z.string().startsWith('/'),
-    linked: z.literal(true).optional().describe('only those that core_service names, when it names any'),
-  }),
-]);
+const format = z.strictObject({
+  name: z.string().describe('on the wire'),
+  dialect: z.enum(['sections', 'settings']),
+  extensions: texts.min(1),
+  fileName: z.string().optional().describe('only files whose name has it in it'),
+  encryptedBy: z.string().optional().describe('first word of a file that is encrypted'),
+});
 
 export const serviceTemplate = z.strictObject({
   key: z.string().regex(/^[a-z0-9_]+$/),
@@ -145,11 +135,21 @@ export const serviceTemplate = z.strictObject({
       frameable: z.literal(false).optional(),
       publicUrlKey: z.string().optional(),
       internalTarget: z.string().optional(),
+      asksBelowRoot: z.literal(true).optional().describe('its pages name their parts without the route'),
     })
     .optional()
     .describe('present: it has a web interface'),
   relations: relations.optional(),
   waits: z.array(wait).optional(),
+  mounts: mounts.optional().describe('present: it provides mounts'),
+  serves: serves.optional().describe('present: mounts of other services show its files'),
+  formats: z.array(format).optional().describe('forms of its own files that no extension tells'),
+  logs: z
+    .array(z.strictObject({ name: z.string(), option: z.string() }))
+    .optional()
+    .describe('logs besides its own: what they are asked by, and the option with the file'),
+  migrations: z.array(migration).optional().describe('in their order, after the renaming of former keys'),
+  family: z.string().optional().describe('services of one family speak the same API'),
   databases: z
     .array(
       z.strictObject({
@@ -167,6 +167,7 @@ export const serviceTemplate = z.strictObject({
     .optional()
     .describe('folders that are links to folders of data_root, where data_root is a mount'),
   initialPassword: z.strictObject({ username: z.string(), files: texts }).optional(),
+  facts: values.optional().describe('for the folder of this service alone, which knows their form'),
   bootOrder: z.int().optional().describe('breaks ties of the start'),
 });
 

@@ -38,6 +38,7 @@ function uiOf(named: NamedBlock, template: ServiceTemplate | undefined): Service
     frameable: known.frameable !== false,
     publicUrl: typeof publicUrl === 'string' && publicUrl !== '' ? publicUrl : undefined,
     internalTarget: known.internalTarget,
+    asksBelowRoot: known.asksBelowRoot === true,
   };
 }
 

@@ -20,22 +20,14 @@ export default definePlugin({
         .filter(({ block }) => block.enabled === true);
       const templates = host.find('service.templates');
       for (const wait of templates?.get(plan.configKey)?.waits ?? []) {
-        if (wait.kind === 'mounts') plan.waits.mounts.push(...mountPaths(enabled));
+        if (wait.kind === 'mounts')
+          plan.waits.mounts.push(...enabled.flatMap(block => templates?.mountOf(block) ?? []));
         else plan.waits.urls.push(...addresses(wait, templates?.linksOf(plan.block) ?? [], enabled));
       }
       return plan;
     });
   },
 });
-
-/** Where the enabled mount providers put their files. */
-function mountPaths(enabled: readonly NamedBlock[]): string[] {
-  return enabled.flatMap(({ configKey, block }) => {
-    if (configKey === 'rclone') return [`${block.mount_dir}/${block.mount_name}`];
-    const mounts = ['rclone', 'dfs', ''].includes(String(block.mount_type ?? ''));
-    return configKey === 'decypharr' && mounts && typeof block.mount_path === 'string' ? [block.mount_path] : [];
-  });
-}
 
 function addresses(
   { services, path, linked }: Extract<Wait, { kind: 'url' }>,

@@ -18,7 +18,9 @@ export async function startGraph(
   config: Record<string, unknown>,
   options: Partial<TestHostOptions> = {},
 ): Promise<GraphHost> {
-  const signals = (await readdir(pluginsDir)).filter(name => name.startsWith('signal-') || name === 'waittcp');
+  const signals = (await readdir(pluginsDir)).filter(
+    name => /^signal-|^service-(rclone|zilean)$/.test(name) || name === 'waittcp',
+  );
   const app = await startHost({ config, plugins: [...BASE, ...signals], ...options });
   t.teardown(() => app.stop());
   return {

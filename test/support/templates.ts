@@ -21,19 +21,25 @@ export function templatesOf(): Promise<ServiceTemplates> {
   return loaded;
 }
 
-/** What the plugin of that folder contributes to a point when it is set up with such a section. */
-export async function contributionOf<Value>(plugin: string, point: string, section: object = {}): Promise<Value> {
+/** What the plugin of that folder contributes to a point when it is set up with such a section: under a key, or first. */
+export async function contributionOf<Value>(
+  plugin: string,
+  point: string,
+  { section = {}, key: wanted }: { readonly section?: object; readonly key?: string } = {},
+): Promise<Value> {
   const { default: definition } = await import(pathToFileURL(path.join(pluginsDir, plugin, 'index.ts')).href);
-  const contributed: Value[] = [];
+  const contributed = new Map<string, Value>();
   const templates = await templatesOf();
   const host = {
-    contribute: (at: string, _key: string, value: Value) => at === point && contributed.push(value),
+    contribute: (at: string, key: string, value: Value) => at === point && contributed.set(key, value),
+    contributions: () => new Map(),
+    provide: () => undefined,
     find: (service: string) => (service === 'service.templates' ? templates : undefined),
-    use: () => ({ findBlock: () => undefined }),
+    use: (service: string) => (service === 'service.templates' ? templates : { findBlock: () => undefined }),
     tap: () => undefined,
   };
   await definition.setup(host as unknown as Host, section);
-  const [first] = contributed;
-  if (first === undefined) throw new Error(`${plugin} contributes nothing to ${point}`);
-  return first;
+  const found = wanted === undefined ? [...contributed.values()][0] : contributed.get(wanted);
+  if (found === undefined) throw new Error(`${plugin} contributes no ${wanted ?? ''} to ${point}`);
+  return found;
 }

@@ -13,6 +13,8 @@ import { CaptureThread } from '../capture/capture-thread.ts';
 import type {
   BootDependencies,
   HealthReport,
+  LaunchPlaceholders,
+  LaunchPolicy,
   ProcessEventType,
   ProcessSnapshot,
   ProcessSupervisor,
@@ -20,19 +22,18 @@ import type {
   StartTrigger,
   StartupReport,
   StopPolicy,
+  SurvivorSearch,
 } from '../contract.ts';
-import { isBootable, isFrontend } from '../launch/frontend.ts';
 import { repairOwnership } from '../launch/ownership.ts';
 import { describeMove, reservePorts } from '../launch/ports.ts';
 import { Adoption } from './adoption.ts';
 import { attempt } from './attempt.ts';
-import { findDatabaseServer } from './database-server.ts';
 import { ExitWatch } from './exit-watch.ts';
+import { bootId, processesIn, readStat } from './proc-table.ts';
 import { StateFile } from './state-file.ts';
 import { SupervisedProcess, type Supervision } from './supervised-process.ts';
 
 const API_KEY = 'dumb_api_service';
-const DATABASE_KEY = 'postgres';
 const REVIEW_MS = 5_000;
 /** From then on a start that waits holds no other up. */
 const STALLED_MS = 5_000;
@@ -56,6 +57,9 @@ export class Supervisor implements ProcessSupervisor {
   readonly #processes = new Map<string, SupervisedProcess>();
   readonly #dependencies: ReadonlyMap<string, BootDependencies>;
   readonly #stopPolicies: ReadonlyMap<string, StopPolicy>;
+  readonly #launchPolicies: ReadonlyMap<string, LaunchPolicy>;
+  readonly #placeholders: ReadonlyMap<string, LaunchPlaceholders>;
+  readonly #survivors: ReadonlyMap<string, SurvivorSearch>;
   readonly #capture: CaptureThread;
   readonly #exits = new ExitWatch();
   readonly #runFiles: RunFiles;
@@ -83,6 +87,9 @@ export class Supervisor implements ProcessSupervisor {
     });
     this.#dependencies = host.contributions('process.dependencies');
     this.#stopPolicies = host.contributions('process.stop-policy');
+    this.#launchPolicies = host.contributions('process.launch-policy');
+    this.#placeholders = host.contributions('process.placeholders');
+    this.#survivors = host.contributions('process.survivor');
     const directory = path.join(host.paths.configDir, 'supervisor');
     const hub = host.use('log.hub');
     this.#capture = new CaptureThread({
@@ -110,6 +117,8 @@ export class Supervisor implements ProcessSupervisor {
       ownsLogFile: (block, file) => this.#ownsLogFile(block, file),
       portCompanion: configKey => this.#template(configKey)?.ui?.portOffset,
       stopPolicy: configKey => this.#stopPolicy(configKey),
+      runsAsController: configKey => this.#launchPolicy(configKey)?.asController === true,
+      placeholders: block => Object.assign({}, ...[...this.#placeholders.values()].map(give => give.values(block))),
     };
     this.#adoption = new Adoption(host, this.#supervision);
     this.#follow();
@@ -218,13 +227,13 @@ export class Supervisor implements ProcessSupervisor {
     await attempt(this.#host.log, 'the ownership of the logs could not be repaired', () => this.#repairOwnership());
     await attempt(this.#host.log, 'the ports could not be reserved', () => this.#reservePorts());
     this.#release();
-    const enabled = [...this.#processes.values()].filter(({ block }) => isBootable(block));
+    const enabled = [...this.#processes.values()].filter(({ block }) => this.#isBootable(block));
     this.#startup.expect(enabled.map(({ block }) => block.processName));
     this.#startup.enter('preinstalling');
-    const frontend = enabled.find(({ block }) => isFrontend(block));
-    if (frontend !== undefined) await this.#untilStalled(frontend, this.#startOne(frontend));
+    const first = enabled.find(({ block }) => this.#bootsFirst(block));
+    if (first !== undefined) await this.#untilStalled(first, this.#startOne(first));
     this.#startup.enter('starting_services');
-    await this.#startInOrder(enabled.filter(process => process !== frontend));
+    await this.#startInOrder(enabled.filter(process => process !== first));
     const source = { ready: this.#options.isReady, excused: (name: string) => this.#excused(name) };
     await this.#startup.stabilize(this.#options.startupSettings(), source, this.#host.signal);
     if (this.#ended) return;
@@ -238,19 +247,23 @@ export class Supervisor implements ProcessSupervisor {
 
   async #adopt(): Promise<void> {
     await this.#adoption.run(this.#processes);
-    for (const process of this.#processes.values()) await this.#adoptDatabaseServer(process);
+    for (const process of this.#processes.values()) await this.#adoptSurvivor(process);
   }
 
-  async #adoptDatabaseServer(process: SupervisedProcess): Promise<void> {
-    const { processName, configKey, block } = process.block;
-    if (configKey !== DATABASE_KEY || process.snapshot().status === 'running') return;
-    if (typeof block.config_dir !== 'string' || block.config_dir === '') return;
-    const server = await findDatabaseServer(block.config_dir).catch((error: unknown) => {
-      this.#refusals.set(processName, error);
+  async #adoptSurvivor(process: SupervisedProcess): Promise<void> {
+    const { block } = process;
+    const search = [...this.#survivors.values()].find(({ configKey }) => configKey === block.configKey);
+    if (search === undefined || process.snapshot().status === 'running') return;
+    const survivor = await search.find(block, processesIn).catch((error: unknown) => {
+      this.#refusals.set(block.processName, error);
       return null;
     });
-    if (server === null || !(await process.adopt(server))) return;
-    this.#host.log.info(`${processName} already runs as pid ${server.pid} on ${block.config_dir} and was adopted`);
+    const stat = survivor === null ? null : readStat(survivor.pid);
+    if (survivor === null || stat === null) return;
+    const { pid, pgid, startTime } = stat;
+    const found = { pid, pgid, start_time: startTime, boot_id: bootId, started_at: survivor.startedAt, run_id: '' };
+    if (await process.adopt(found))
+      this.#host.log.info(`${block.processName} already runs as pid ${pid} and was adopted`);
   }
 
   async #repairOwnership(): Promise<void> {
@@ -426,6 +439,20 @@ export class Supervisor implements ProcessSupervisor {
 
   #stopPolicy(configKey: string): StopPolicy | undefined {
     return [...this.#stopPolicies.values()].find(policy => policy.configKey === configKey);
+  }
+
+  #launchPolicy(configKey: string): LaunchPolicy | undefined {
+    return [...this.#launchPolicies.values()].find(policy => policy.configKey === configKey);
+  }
+
+  #bootsFirst({ configKey }: NamedBlock): boolean {
+    return this.#launchPolicy(configKey)?.bootsFirst === true;
+  }
+
+  #isBootable(named: NamedBlock): boolean {
+    const { command, enabled } = named.block;
+    const hasCommand = Array.isArray(command) ? command.length > 0 : typeof command === 'string' && command !== '';
+    return enabled === true && (hasCommand || !this.#bootsFirst(named));
   }
 
   #template(configKey: string): ServiceTemplate | undefined {

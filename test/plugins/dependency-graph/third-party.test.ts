@@ -42,7 +42,7 @@ async function open(
   };
   const { readdir } = await import('node:fs/promises');
   const base = ['config', 'process', 'service-templates', 'dependency-graph'];
-  const signals = (await readdir(pluginsDir)).filter(name => name.startsWith('signal-'));
+  const signals = (await readdir(pluginsDir)).filter(name => /^signal-|^service-(rclone|zilean)$/.test(name));
   const graph = await startGraph(t, config, {
     pluginDirs: [pluginsDir, dir],
     plugins: [...base, ...signals, ...Object.keys(plugins)],

@@ -10,7 +10,7 @@ import { startHost } from '../../support/host.ts';
 const isHere = existsSync(new URL('../../../plugins/service-templates/index.ts', import.meta.url));
 const folder = fileURLToPath(new URL('../../../templates/services', import.meta.url));
 
-const PROBES = ['config', 'process', 'service-templates', 'core-services'];
+const PROBES = ['config', 'process', 'service-templates', 'wizard'];
 
 t.test('every template is used, and makes a valid block', { skip: !isHere }, async t => {
   const app = await startHost({ plugins: ['config', 'process', 'service-templates'] });
@@ -108,7 +108,7 @@ t.test('names, links, and a template of the user', { skip: !isHere }, async t =>
   t.notOk(row('broken'));
   t.match(row('Sonarr'), { name: 'Sonarr Default', sponsorship_url: 'https://opencollective.com/sonarr' });
   t.match(row('CLI Debrid'), { name: 'CLID', repo_url: 'https://github.com/godver3/cli_debrid' });
-  if (existsSync(new URL('../../../plugins/core-services/index.ts', import.meta.url))) {
+  if (existsSync(new URL('../../../plugins/wizard/index.ts', import.meta.url))) {
     const offered = (await app.get('/process/core-services')).body.core_services;
     t.match(offered.at(-1), {
       key: 'finder',
