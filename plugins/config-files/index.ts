@@ -1,6 +1,6 @@
 // The configuration files of the services themselves: read, and changed in place without touching anything else.
 import { definePlugin, Problem } from '#core';
-import type {} from '../service-templates/contract.ts';
+import type {} from '../services/contract.ts';
 import { ServiceFiles } from './service-file.ts';
 import * as wire from './wire.ts';
 

@@ -1,12 +1,12 @@
 // Brings configurations of earlier releases to the present form, once, before anything is started from them.
 import { definePlugin } from '#core';
-import type {} from '../service-templates/contract.ts';
+import type {} from '../services/contract.ts';
 import { migrationsOf } from './migrations.ts';
 
 export default definePlugin({
   name: 'config-migrations',
   host: '^1',
-  needs: ['service-templates'],
+  needs: ['services'],
   after: ['process'],
 
   async setup(host) {

@@ -1,7 +1,7 @@
 // Changes of the configuration's form over time, from what templates say. Each is idempotent; its id is remembered.
 import { isDeepStrictEqual } from 'node:util';
 import { isObject } from '#kit/plain-object';
-import type { ServiceTemplate, ServiceTemplates } from '../service-templates/contract.ts';
+import type { ServiceTemplate, ServiceTemplates } from '../services/contract.ts';
 
 type Values = Readonly<Record<string, unknown>>;
 type Change = NonNullable<ServiceTemplate['migrations']>[number];

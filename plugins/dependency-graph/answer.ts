@@ -1,6 +1,6 @@
 // The graph around one process, in wire form: rows, nodes, edges, order, groups, and why.
 import type { ProcessStatus } from '../process/contract.ts';
-import type { ServiceTemplate, ServiceTemplates } from '../service-templates/contract.ts';
+import type { ServiceTemplate, ServiceTemplates } from '../services/contract.ts';
 import type { GraphEntry, Scope, Strength } from './contract.ts';
 import { orderOf, type Precedence } from './ordering.ts';
 import type { KnownSignal } from './signals.ts';

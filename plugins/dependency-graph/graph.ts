@@ -1,8 +1,8 @@
 // The graph of the present configuration: built once for each revision and set of sources, asked many times.
 import { type Host, Problem } from '#core';
 import type {} from '../process/contract.ts';
-import type {} from '../service-templates/contract.ts';
 import type {} from '../service-ui/contract.ts';
+import type {} from '../services/contract.ts';
 import { GraphAnswer } from './answer.ts';
 import type { DependencyGraph, GraphEntry, SignalSource, StartOrder } from './contract.ts';
 import type { OwnSignal } from './own-signals.ts';

@@ -11,7 +11,7 @@ const rows = z.array(record);
 export default definePlugin({
   name: 'dependency-graph',
   host: '^1',
-  after: ['process', 'service-templates'],
+  after: ['process', 'services'],
   config: zod =>
     zod.object({
       startup_blocking: zod

@@ -3,7 +3,7 @@ import path from 'node:path';
 import type { NamedBlock } from '#core';
 import { deepFreeze } from '#kit/deep-freeze';
 import { isSecretKey } from '#kit/redact';
-import type { ServiceTemplates } from '../service-templates/contract.ts';
+import type { ServiceTemplates } from '../services/contract.ts';
 import type { GraphEntry, GraphSnapshot } from './contract.ts';
 
 type Values = Readonly<Record<string, unknown>>;

@@ -1,7 +1,7 @@
 // The formats of plain lines: INI files, and what templates say of files whose extension tells nothing.
 import { Problem } from '#core';
 import type { ConfigFormat } from '../config-files/contract.ts';
-import type { ServiceTemplate } from '../service-templates/contract.ts';
+import type { ServiceTemplate } from '../services/contract.ts';
 import { editSections, parseSections, readBackSections } from './sections.ts';
 import { editSettings, parseSettings, readBackSettings } from './settings.ts';
 

@@ -3,7 +3,7 @@ import { readdir, realpath, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { type ConfigStore, type LogHub, type NamedBlock, Problem } from '#core';
 import { isObject } from '#kit/plain-object';
-import type { ServiceTemplates } from '../service-templates/contract.ts';
+import type { ServiceTemplates } from '../services/contract.ts';
 
 export interface FoundLog {
   readonly processName: string;

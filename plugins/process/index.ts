@@ -16,7 +16,7 @@ export default definePlugin({
   name: 'process',
   host: '^1',
   // Its blocks are there from the beginning.
-  after: ['service-templates'],
+  after: ['services'],
 
   setup(host) {
     host.contribute('config.block', '*', { schema: blockSchema });

@@ -2,7 +2,7 @@
 import { definePlugin } from '#core';
 import type {} from '../config-files/contract.ts';
 import type { ArrApplications, ArrInstance } from '../service-arr/contract.ts';
-import type {} from '../service-setup/contract.ts';
+import type {} from '../setup/contract.ts';
 
 const KEY = 'altmount';
 const CATEGORIES = ['Default', 'movies', 'tv', 'music', 'adult'];
@@ -14,7 +14,7 @@ export default definePlugin({
   name: 'service-altmount',
   host: '^1',
   needs: ['service-arr'],
-  after: ['service-setup'],
+  after: ['setup'],
 
   setup(host) {
     host.contribute('service.configure', KEY, {

@@ -3,7 +3,7 @@
 import type { Host, NamedBlock } from '#core';
 import type {} from '../config-files/contract.ts';
 import type {} from '../process/contract.ts';
-import type {} from '../service-templates/contract.ts';
+import type {} from '../services/contract.ts';
 import type { ArrApplications, ArrChange, ArrEntry, ArrInstance } from './contract.ts';
 import { ensureEntry } from './entries.ts';
 import { type ArrFacts, managersOf } from './facts.ts';

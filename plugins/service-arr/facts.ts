@@ -1,7 +1,7 @@
 // What the templates of the family say of each of its applications.
 import { z } from 'zod';
 import type { Logger } from '#core';
-import type { ServiceTemplates } from '../service-templates/contract.ts';
+import type { ServiceTemplates } from '../services/contract.ts';
 
 const facts = z.strictObject({
   api: z.string().describe('version of its API'),

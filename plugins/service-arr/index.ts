@@ -4,8 +4,8 @@ import { z } from 'zod';
 import { definePlugin, type NamedBlock } from '#core';
 import type {} from '../integrations/contract.ts';
 import type {} from '../process/contract.ts';
-import type {} from '../service-setup/contract.ts';
-import type {} from '../service-templates/contract.ts';
+import type {} from '../services/contract.ts';
+import type {} from '../setup/contract.ts';
 import { Applications } from './applications.ts';
 import { entryOf } from './download-clients.ts';
 import { familyOf, managersOf } from './facts.ts';
@@ -19,7 +19,7 @@ const section = z.object({
 export default definePlugin({
   name: 'service-arr',
   host: '^1',
-  after: ['config-files', 'service-templates', 'service-setup'],
+  after: ['config-files', 'services', 'setup'],
 
   setup(host) {
     const family = familyOf(host.find('service.templates'), host.log);

@@ -2,7 +2,7 @@
 import { definePlugin, type NamedBlock } from '#core';
 import type {} from '../config-files/contract.ts';
 import type { ArrApplications } from '../service-arr/contract.ts';
-import type {} from '../service-setup/contract.ts';
+import type {} from '../setup/contract.ts';
 import { clientsOf } from './clients.ts';
 
 const KEY = 'decypharr';
@@ -15,7 +15,7 @@ type Linked = Awaited<ReturnType<ArrApplications['linkedTo']>>;
 export default definePlugin({
   name: 'service-decypharr',
   host: '^1',
-  after: ['service-setup'],
+  after: ['setup'],
 
   setup(host) {
     host.contribute('service.configure', KEY, {

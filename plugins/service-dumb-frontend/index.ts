@@ -1,8 +1,8 @@
 // The standard web frontend as a managed process: it is told where the API and the reverse proxy are.
 import { definePlugin } from '#core';
 import type {} from '../process/contract.ts';
-import type {} from '../service-templates/contract.ts';
 import type {} from '../service-ui/contract.ts';
+import type {} from '../services/contract.ts';
 import { addEnvironment, frontendFacts } from './environment.ts';
 
 const KEY = 'dumb_frontend';
@@ -10,7 +10,7 @@ const KEY = 'dumb_frontend';
 export default definePlugin({
   name: 'service-dumb-frontend',
   host: '^1',
-  after: ['process', 'service-templates'],
+  after: ['process', 'services'],
 
   setup(host) {
     host.tap('process.prepare', plan => {

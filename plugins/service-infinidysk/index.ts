@@ -2,8 +2,8 @@
 import { definePlugin } from '#core';
 import type {} from '../integrations/contract.ts';
 import type {} from '../service-arr/contract.ts';
-import type {} from '../service-templates/contract.ts';
-import type {} from '../service-templates/mount-control.ts';
+import type {} from '../services/contract.ts';
+import type {} from '../services/mount-control.ts';
 import { Settings } from './settings.ts';
 import { categories, factsSchema, instances, mountDirectory, remoteControl } from './wanted.ts';
 
@@ -15,7 +15,7 @@ type Entry = Readonly<Record<string, unknown>>;
 export default definePlugin({
   name: 'service-infinidysk',
   host: '^1',
-  needs: ['service-arr', 'integrations', 'service-templates'],
+  needs: ['service-arr', 'integrations', 'services'],
 
   setup(host) {
     const templates = host.use('service.templates');

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { deepEqual } from '#kit/deep-equal';
 import type { ArrInstance } from '../service-arr/contract.ts';
-import type { MountControl } from '../service-templates/mount-control.ts';
+import type { MountControl } from '../services/mount-control.ts';
 
 type Texts = Readonly<Record<string, string | undefined>>;
 type Changes = Readonly<Record<string, string>>;

@@ -4,8 +4,8 @@ import { z } from 'zod';
 import { definePlugin, type NamedBlock } from '#core';
 import type {} from '../config-files/contract.ts';
 import type { ArrInstance } from '../service-arr/contract.ts';
-import type {} from '../service-setup/contract.ts';
-import type {} from '../service-templates/contract.ts';
+import type {} from '../services/contract.ts';
+import type {} from '../setup/contract.ts';
 
 const KEY = 'neutarr';
 
@@ -19,7 +19,7 @@ export default definePlugin({
   name: 'service-neutarr',
   host: '^1',
   needs: ['service-arr'],
-  after: ['service-setup'],
+  after: ['setup'],
 
   setup(host) {
     const searchedBy = async ({ block }: NamedBlock): Promise<ArrInstance[]> => {

@@ -4,7 +4,7 @@ import { stat } from 'node:fs/promises';
 import path from 'node:path';
 import type { Logger } from '#core';
 import type { ServiceFileAccess } from '../config-files/contract.ts';
-import type { SetupContext } from '../service-setup/contract.ts';
+import type { SetupContext } from '../setup/contract.ts';
 import { hasData, initialise, protect } from './data-directory.ts';
 
 /** Throws a Problem that says what failed. */

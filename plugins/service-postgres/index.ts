@@ -3,8 +3,8 @@ import path from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { definePlugin } from '#core';
 import type {} from '../process/contract.ts';
-import type {} from '../service-setup/contract.ts';
-import type { ServiceTemplate } from '../service-templates/contract.ts';
+import type { ServiceTemplate } from '../services/contract.ts';
+import type {} from '../setup/contract.ts';
 import type { WizardUser } from '../wizard/contract.ts';
 import { configureServer } from './configure.ts';
 import { createDatabases, type DatabaseServer } from './databases.ts';
@@ -20,7 +20,7 @@ const LATER_ANSWER_MS = 10_000;
 export default definePlugin({
   name: 'service-postgres',
   host: '^1',
-  after: ['service-setup'],
+  after: ['setup'],
 
   setup(host) {
     const store = host.use('config.store');

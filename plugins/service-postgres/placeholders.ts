@@ -1,6 +1,6 @@
 // What `{postgres_...}` means in the texts of a service: the server as its clients reach it, and its own databases.
 import type { ConfigStore, NamedBlock } from '#core';
-import type { ServiceTemplate } from '../service-templates/contract.ts';
+import type { ServiceTemplate } from '../services/contract.ts';
 
 type Values = Readonly<Record<string, unknown>>;
 

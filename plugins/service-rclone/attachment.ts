@@ -1,6 +1,6 @@
 // The mount that onboarding makes for a core service: what it shows, and by which name.
 import path from 'node:path';
-import type { ServiceTemplates } from '../service-templates/contract.ts';
+import type { ServiceTemplates } from '../services/contract.ts';
 import type { Attachment, AttachmentRequest } from '../wizard/contract.ts';
 
 /** Files come from the core itself, or from a component that serves them for it. */

@@ -4,9 +4,9 @@ import { definePlugin, Problem } from '#core';
 import type {} from '../config-files/contract.ts';
 import type {} from '../dependency-graph/contract.ts';
 import type {} from '../process/contract.ts';
-import type {} from '../service-setup/contract.ts';
-import type {} from '../service-templates/contract.ts';
-import type {} from '../service-templates/mount-control.ts';
+import type {} from '../services/contract.ts';
+import type {} from '../services/mount-control.ts';
+import type {} from '../setup/contract.ts';
 import type {} from '../wizard/contract.ts';
 import { attachMount } from './attachment.ts';
 import { freeMountPlace } from './mount-place.ts';
@@ -30,7 +30,7 @@ const LIBRARY_FLAGS = [
 export default definePlugin({
   name: 'service-rclone',
   host: '^1',
-  after: ['service-setup', 'service-templates'],
+  after: ['setup', 'services'],
 
   setup(host) {
     const controls = new RemoteControls(host);

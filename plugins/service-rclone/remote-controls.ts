@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import type { Host } from '#core';
 import { portInUse } from '#kit/port-in-use';
 import type {} from '../process/contract.ts';
-import type { MountControl } from '../service-templates/mount-control.ts';
+import type { MountControl } from '../services/mount-control.ts';
 
 const DEFAULT_ADDRESS = 'localhost:5572';
 const FIRST_PORT = 5_572;

@@ -1,6 +1,6 @@
 // Which remote an instance mounts: the files of a service of the stack, or a provider's own.
 import { type ConfigStore, type NamedBlock, Problem } from '#core';
-import type { ServiceTemplate, ServiceTemplates } from '../service-templates/contract.ts';
+import type { ServiceTemplate, ServiceTemplates } from '../services/contract.ts';
 
 type Block = NamedBlock['block'];
 type Serves = NonNullable<ServiceTemplate['serves']>;

@@ -1,6 +1,6 @@
 // A mount needs the service whose files it shows: one signal for each kind that serves files.
 import type { GraphEntry, GraphSnapshot, SignalSource } from '../dependency-graph/contract.ts';
-import type { ServiceTemplate } from '../service-templates/contract.ts';
+import type { ServiceTemplate } from '../services/contract.ts';
 
 type Source = ServiceTemplate & { readonly serves: NonNullable<ServiceTemplate['serves']> };
 

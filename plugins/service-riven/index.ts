@@ -1,8 +1,8 @@
 // Riven's variables that follow from the components attached to it: provider keys, and where its files are mounted.
 import { z } from 'zod';
 import { definePlugin } from '#core';
-import type {} from '../service-setup/contract.ts';
-import type {} from '../service-templates/contract.ts';
+import type {} from '../services/contract.ts';
+import type {} from '../setup/contract.ts';
 
 const KEY = 'riven_backend';
 
@@ -13,7 +13,7 @@ const factsSchema = z.object({
 export default definePlugin({
   name: 'service-riven',
   host: '^1',
-  after: ['service-setup'],
+  after: ['setup'],
 
   setup(host) {
     host.contribute('service.configure', KEY, {

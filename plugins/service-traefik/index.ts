@@ -2,8 +2,8 @@
 import path from 'node:path';
 import { definePlugin, type NamedBlock } from '#core';
 import type {} from '../config-files/contract.ts';
-import type {} from '../service-setup/contract.ts';
 import type {} from '../service-ui/contract.ts';
+import type {} from '../setup/contract.ts';
 import { type ProxyPlace, routesFile, writeRoutes, writeStatic } from './proxy-files.ts';
 
 const KEY = 'traefik';
@@ -13,7 +13,7 @@ const DEFAULT_PORT = 18_080;
 export default definePlugin({
   name: 'service-traefik',
   host: '^1',
-  after: ['process', 'service-templates', 'service-setup'],
+  after: ['process', 'services', 'setup'],
 
   setup(host) {
     const store = host.use('config.store');

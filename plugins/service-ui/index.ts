@@ -1,7 +1,7 @@
 // Web interfaces of the services behind one address: which there are, and the switch of the reverse proxy that serves them.
 import { definePlugin } from '#core';
 import type {} from '../process/contract.ts';
-import type {} from '../service-templates/contract.ts';
+import type {} from '../services/contract.ts';
 import { ProxySwitch } from './proxy-switch.ts';
 import { listUis } from './ui-list.ts';
 import * as wire from './wire.ts';
@@ -9,7 +9,7 @@ import * as wire from './wire.ts';
 export default definePlugin({
   name: 'service-ui',
   host: '^1',
-  after: ['process', 'service-templates'],
+  after: ['process', 'services'],
 
   setup(host) {
     const store = host.use('config.store');

@@ -1,6 +1,6 @@
 // Which conditions of a service's kind hold for one entry, and which processes they make it need.
 import type { GraphEntry, GraphSnapshot, KeyNeed } from '../dependency-graph/contract.ts';
-import type { ServiceTemplate } from '../service-templates/contract.ts';
+import type { ServiceTemplate } from '../services/contract.ts';
 
 type Conditional = NonNullable<NonNullable<ServiceTemplate['relations']>['conditional']>[number];
 

@@ -4,7 +4,7 @@ import { fileVersions } from '#kit/fs-out-of-process';
 import { isObject } from '#kit/plain-object';
 import type {} from '../config-files/contract.ts';
 import type { GraphEntry } from '../dependency-graph/contract.ts';
-import type {} from '../service-templates/contract.ts';
+import type {} from '../services/contract.ts';
 
 const LOOK_LIMIT_MS = 1_000;
 

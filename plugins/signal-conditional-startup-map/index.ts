@@ -3,7 +3,7 @@ import { definePlugin } from '#core';
 import type {} from '../config-files/contract.ts';
 import type {} from '../dependency-graph/contract.ts';
 import type {} from '../process/contract.ts';
-import type {} from '../service-templates/contract.ts';
+import type {} from '../services/contract.ts';
 import { needsOf } from './conditions.ts';
 import { FileAnswers } from './file-answers.ts';
 

@@ -1,6 +1,6 @@
 // Which instance of a component belongs to which core service.
 import type { NamedBlock } from '#core';
-import type { ServiceTemplate, ServiceTemplates } from '../service-templates/contract.ts';
+import type { ServiceTemplate, ServiceTemplates } from '../services/contract.ts';
 
 /** The one whose `core_service` names the core; without one, the one under the core's own name. */
 export function attachedInstance(

@@ -2,7 +2,7 @@
 import path from 'node:path';
 import type { ConfigStore } from '#core';
 import { fileVersion } from '#kit/fs-out-of-process';
-import type { ServiceTemplates } from '../service-templates/contract.ts';
+import type { ServiceTemplates } from '../services/contract.ts';
 
 const LOOK_LIMIT_MS = 1_000;
 

@@ -1,6 +1,6 @@
 // Turns a selection into the configuration it would make and the processes to start, in order. Nothing is saved here.
 import { type Logger, type NamedBlock, Problem } from '#core';
-import type { ServiceTemplate, ServiceTemplates } from '../service-templates/contract.ts';
+import type { ServiceTemplate, ServiceTemplates } from '../services/contract.ts';
 import { Components, cleanInstanceName } from './components.ts';
 import type { WizardComponent, WizardPrerequisite, WizardUser } from './contract.ts';
 import { type DebridKey, debridKeys } from './debrid-providers.ts';

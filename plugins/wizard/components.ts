@@ -1,7 +1,7 @@
 // Blocks that a request brings into being: instances of cores, and the components that a core depends on.
 import { type Logger, type NamedBlock, Problem } from '#core';
 import { parseLevel } from '#kit/log-level';
-import type { ServiceTemplate, ServiceTemplates } from '../service-templates/contract.ts';
+import type { ServiceTemplate, ServiceTemplates } from '../services/contract.ts';
 import { attachedInstance } from './attachment.ts';
 import type { WizardComponent } from './contract.ts';
 import type { Draft } from './draft.ts';

@@ -1,6 +1,6 @@
 // What folders of services add to onboarding: instances made for a core service, and services that others need before them.
 import type { NamedBlock } from '#core';
-import type { ServiceTemplate } from '../service-templates/contract.ts';
+import type { ServiceTemplate } from '../services/contract.ts';
 
 type Block = Readonly<Record<string, unknown>>;
 

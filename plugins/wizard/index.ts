@@ -17,8 +17,8 @@ const POLL_MS = 250;
 export default definePlugin({
   name: 'wizard',
   host: '^1',
-  needs: ['process', 'service-templates'],
-  after: ['service-setup'],
+  needs: ['process', 'services'],
+  after: ['setup'],
 
   setup(host) {
     const store = host.use('config.store');

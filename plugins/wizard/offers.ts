@@ -1,6 +1,6 @@
 // What the wizard offers: services by role, each with the options of its page and their present values.
 import type { ConfigStore } from '#core';
-import type { ServiceTemplate, ServiceTemplates } from '../service-templates/contract.ts';
+import type { ServiceTemplate, ServiceTemplates } from '../services/contract.ts';
 import { attachedInstance } from './attachment.ts';
 
 type Options = Record<string, unknown>;

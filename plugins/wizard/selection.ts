@@ -1,6 +1,6 @@
 // What a request names, found among the known services before anything is changed.
 import { type ConfigStore, Problem } from '#core';
-import type { ServiceTemplate, ServiceTemplates } from '../service-templates/contract.ts';
+import type { ServiceTemplate, ServiceTemplates } from '../services/contract.ts';
 import type { CoreRequest, StartRequest } from './wire.ts';
 
 type Options = Readonly<Record<string, unknown>>;

@@ -79,7 +79,7 @@ export async function startStack(
         startup: { stabilization_seconds: 0, readiness_poll_interval_seconds: 0.2, readiness_timeout_seconds: 3 },
         integrations: { retry_seconds: 0.2, answer_seconds: 2 },
         integration_arr: { library_dir: path.join(dir, 'library') },
-        plugins: { disabled: setUp ? [] : ['service-setup'] },
+        plugins: { disabled: setUp ? [] : ['setup'] },
       },
       ...config,
     },

@@ -2,7 +2,7 @@
 import { readdir } from 'node:fs/promises';
 import { pluginsDir, startHost, type TestHost, type TestHostOptions } from './host.ts';
 
-const BASE = ['config', 'process', 'service-templates', 'config-files', 'format-xml', 'dependency-graph'];
+const BASE = ['config', 'process', 'services', 'config-files', 'format-xml', 'dependency-graph'];
 
 // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of any shape
 export type Answer = any;

@@ -3,9 +3,9 @@
 import path from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import type { Host } from '../../core/contract/host.ts';
-import { Catalogue } from '../../plugins/service-templates/catalogue.ts';
-import type { ServiceTemplates } from '../../plugins/service-templates/contract.ts';
-import { readSharedOptions, readTemplates } from '../../plugins/service-templates/template-files.ts';
+import { Catalogue } from '../../plugins/services/catalogue.ts';
+import type { ServiceTemplates } from '../../plugins/services/contract.ts';
+import { readSharedOptions, readTemplates } from '../../plugins/services/template-files.ts';
 import { pluginsDir } from './host.ts';
 
 const templatesDir = fileURLToPath(new URL('../../templates', import.meta.url));

@@ -2,7 +2,7 @@
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Host, type NamedBlock, Problem } from '#core';
-import type { ServiceTemplate } from '../../service-templates/contract.ts';
+import type { ServiceTemplate } from '../../services/contract.ts';
 import { type BootOrder, bootOrder } from '../boot/boot-order.ts';
 import { unmountLeftovers } from '../boot/leftover-mounts.ts';
 import { RunFiles } from '../boot/run-files.ts';

@@ -41,7 +41,7 @@ async function open(
     client: kid('Client', ['calm'], { enabled: false, wait_for_tcp: [{ port: 17_777 }] }),
   };
   const { readdir } = await import('node:fs/promises');
-  const base = ['config', 'process', 'service-templates', 'dependency-graph'];
+  const base = ['config', 'process', 'services', 'dependency-graph'];
   const signals = (await readdir(pluginsDir)).filter(name => /^signal-|^service-(rclone|zilean)$/.test(name));
   const graph = await startGraph(t, config, {
     pluginDirs: [pluginsDir, dir],

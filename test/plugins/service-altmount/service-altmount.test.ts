@@ -9,9 +9,7 @@ import { testDir } from '../../support/directory.ts';
 import { pluginsDir } from '../../support/host.ts';
 import { until } from '../../support/until.ts';
 
-const skip = !['service-altmount', 'service-arr', 'service-setup'].every(name =>
-  existsSync(path.join(pluginsDir, name)),
-);
+const skip = !['service-altmount', 'service-arr', 'setup'].every(name => existsSync(path.join(pluginsDir, name)));
 
 t.test('entries of media managers, and the categories of a first start', { skip }, async t => {
   const dir = testDir(t, {});

@@ -11,7 +11,7 @@ import { freePort } from '../../support/stackwarden.ts';
 import { until } from '../../support/until.ts';
 
 const arrApp = fileURLToPath(new URL('../../support/arr-app.cjs', import.meta.url));
-const skip = !['service-decypharr', 'service-setup', 'service-arr', 'integrations'].every(name =>
+const skip = !['service-decypharr', 'setup', 'service-arr', 'integrations'].every(name =>
   existsSync(path.join(pluginsDir, name)),
 );
 

@@ -9,7 +9,7 @@ import { pluginsDir, startHost } from '../../support/host.ts';
 import { kid, status } from '../../support/kids.ts';
 import { until } from '../../support/until.ts';
 
-const skip = !['service-dumb-frontend', 'service-traefik', 'service-templates'].every(name =>
+const skip = !['service-dumb-frontend', 'service-traefik', 'services'].every(name =>
   existsSync(path.join(pluginsDir, name)),
 );
 const isRoot = process.getuid?.() === 0;

@@ -11,7 +11,7 @@ import { pidOf, start, status } from '../../support/kids.ts';
 import { freePort } from '../../support/stackwarden.ts';
 import { until } from '../../support/until.ts';
 
-const skip = !['service-rclone', 'service-setup'].every(name => existsSync(path.join(pluginsDir, name)));
+const skip = !['service-rclone', 'setup'].every(name => existsSync(path.join(pluginsDir, name)));
 const root = process.getuid?.() === 0;
 const NOBODY = 65_534;
 
@@ -47,7 +47,7 @@ t.test('health of an rclone that can be asked', { skip }, async t => {
   const guarded = ['--rc-user=keeper', '--rc-pass=hunter2'];
   const app = await startHost({
     config: {
-      dumb: { plugins: { disabled: ['service-setup'] }, gateway: { enabled: false } },
+      dumb: { plugins: { disabled: ['setup'] }, gateway: { enabled: false } },
       rclone: {
         instances: {
           Open: await serving('Open', '--rc', `--rc-addr=127.0.0.1:${await freePort()}`, '--rc-no-auth'),

@@ -8,9 +8,7 @@ import { pluginsDir, startHost } from '../../support/host.ts';
 import { start } from '../../support/kids.ts';
 import { until } from '../../support/until.ts';
 
-const skip = !['service-riven', 'service-setup', 'service-templates'].every(name =>
-  existsSync(path.join(pluginsDir, name)),
-);
+const skip = !['service-riven', 'setup', 'services'].every(name => existsSync(path.join(pluginsDir, name)));
 
 t.test('what follows from the components that are attached', { skip }, async t => {
   const dir = testDir(t, {});
@@ -25,7 +23,7 @@ t.test('what follows from the components that are attached', { skip }, async t =
     ...more,
   });
   const app = await startHost({
-    plugins: ['config', 'process', 'service-templates', 'service-setup', 'service-riven'],
+    plugins: ['config', 'process', 'services', 'setup', 'service-riven'],
     config: {
       riven_backend: {
         process_name: 'Riven',

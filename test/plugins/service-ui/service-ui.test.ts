@@ -26,7 +26,7 @@ t.test('the list and the map', { skip: !isHere }, async t => {
       quiet: kid('Quiet', ['calm'], { enabled: true, port: 7_002 }),
       evil: kid('Evil', ['calm'], { enabled: true, port: 7_003, ui: {}, host: 'a b`) || Path(`/' }),
     },
-    plugins: ['config', 'process', 'service-templates', 'service-ui', 'service-traefik'],
+    plugins: ['config', 'process', 'services', 'service-ui', 'service-traefik'],
   });
   t.teardown(() => app.stop());
   const { body } = await app.get('/config/service-ui');

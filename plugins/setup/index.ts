@@ -3,9 +3,9 @@ import { definePlugin } from '#core';
 import { ServiceSetup } from './setup.ts';
 
 export default definePlugin({
-  name: 'service-setup',
+  name: 'setup',
   host: '^1',
-  after: ['process', 'config-files', 'service-templates'],
+  after: ['process', 'config-files', 'services'],
 
   setup(host) {
     const install = host.hook('service.install', 'series', { guarded: false });

@@ -7,13 +7,13 @@ import t from 'tap';
 import { testDir } from '../../support/directory.ts';
 import { startHost } from '../../support/host.ts';
 
-const isHere = existsSync(new URL('../../../plugins/service-templates/index.ts', import.meta.url));
+const isHere = existsSync(new URL('../../../plugins/services/index.ts', import.meta.url));
 const folder = fileURLToPath(new URL('../../../templates/services', import.meta.url));
 
-const PROBES = ['config', 'process', 'service-templates', 'wizard'];
+const PROBES = ['config', 'process', 'services', 'wizard'];
 
 t.test('every template is used, and makes a valid block', { skip: !isHere }, async t => {
-  const app = await startHost({ plugins: ['config', 'process', 'service-templates'] });
+  const app = await startHost({ plugins: ['config', 'process', 'services'] });
   t.teardown(() => app.stop());
   t.same(app.host.configProblems(), [], 'no block is disabled');
   const config = (await app.get('/config')).body;
@@ -43,7 +43,7 @@ t.test('defaults of instances, and what the file says wins', { skip: !isHere }, 
       infinidysk: { frontend_port: 3_100 },
       plex: { friendly_name: 'Kept', own_key: { a: 1 } },
     },
-    plugins: ['config', 'process', 'service-templates'],
+    plugins: ['config', 'process', 'services'],
     env: { SONARR_INSTANCES_4K_LOG_FILE: '/elsewhere', NZBDAV_BACKEND_PORT: '8081', PLEX_PORT: 'seven' },
   });
   t.teardown(() => app.stop());

@@ -8,7 +8,7 @@ import { pluginsDir, startHost, type TestHost } from '../../support/host.ts';
 import { restart, start, stop } from '../../support/kids.ts';
 import { until } from '../../support/until.ts';
 
-const skip = !['service-setup', 'service-templates', 'config-files', 'format-xml', 'format-yaml'].every(name =>
+const skip = !['setup', 'services', 'config-files', 'format-xml', 'format-yaml'].every(name =>
   existsSync(path.join(pluginsDir, name, 'index.ts')),
 );
 const root = process.getuid?.() === 0;

@@ -1,14 +1,14 @@
 // What services of a known kind wait for at boot beyond what their blocks name: mounts, and answers of other services.
 import { definePlugin, type NamedBlock } from '#core';
 import type {} from '../process/contract.ts';
-import type { ServiceTemplate } from '../service-templates/contract.ts';
+import type { ServiceTemplate } from '../services/contract.ts';
 
 type Wait = NonNullable<ServiceTemplate['waits']>[number];
 
 export default definePlugin({
-  name: 'service-waits',
+  name: 'waits',
   host: '^1',
-  after: ['process', 'service-templates'],
+  after: ['process', 'services'],
 
   setup(host) {
     host.tap('process.prepare', plan => {

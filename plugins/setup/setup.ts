@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { type Host, type NamedBlock, Problem } from '#core';
 import type { LaunchPlaceholders, LaunchPlan } from '../process/contract.ts';
-import type { ServiceTemplate } from '../service-templates/contract.ts';
+import type { ServiceTemplate } from '../services/contract.ts';
 import type { ServiceConfigure, SetupContext } from './contract.ts';
 import { makeOwned } from './directories.ts';
 import { Placeholders } from './placeholders.ts';
@@ -62,7 +62,7 @@ export class ServiceSetup {
 
   async #save({ path }: NamedBlock, options: Record<string, unknown>): Promise<void> {
     const updates = path.reduceRight<Record<string, unknown>>((value, key) => ({ [key]: value }), options);
-    await this.#host.use('config.store').update({ updates, persist: true, actor: 'service-setup' });
+    await this.#host.use('config.store').update({ updates, persist: true, actor: 'setup' });
   }
 
   async #generateSecrets(block: NamedBlock, { setup }: ServiceTemplate): Promise<void> {

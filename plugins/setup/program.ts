@@ -3,7 +3,7 @@ import { access, constants, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { Problem } from '#core';
 import type { LaunchPlan } from '../process/contract.ts';
-import type { ServiceTemplate } from '../service-templates/contract.ts';
+import type { ServiceTemplate } from '../services/contract.ts';
 
 const SCRIPT = /\.(c?js|mjs|py|sh)$/;
 

@@ -6,7 +6,7 @@ import { Catalogue } from './catalogue.ts';
 import { readSharedOptions, readTemplates } from './template-files.ts';
 
 export default definePlugin({
-  name: 'service-templates',
+  name: 'services',
   host: '^1',
 
   async setup(host) {

@@ -8,7 +8,7 @@ import { start, status } from '../../support/kids.ts';
 import { freePort } from '../../support/stackwarden.ts';
 import { until } from '../../support/until.ts';
 
-const skip = !['service-waits', 'service-templates'].every(name => existsSync(path.join(pluginsDir, name)));
+const skip = !['waits', 'services'].every(name => existsSync(path.join(pluginsDir, name)));
 
 t.test('mounts and addresses', { skip }, async t => {
   const dir = testDir(t, {});
@@ -21,7 +21,7 @@ t.test('mounts and addresses', { skip }, async t => {
     ...more,
   });
   const app = await startHost({
-    plugins: ['config', 'process', 'service-templates', 'service-waits'],
+    plugins: ['config', 'process', 'services', 'waits'],
     config: {
       dumb: { startup: { stabilization_seconds: 0 } },
       plex: block('Library', { port: silent }),

@@ -2,7 +2,7 @@
 import type { AsyncSeriesHook } from 'tapable';
 import type { NamedBlock } from '#core';
 import type { LaunchPlan } from '../process/contract.ts';
-import type { ServiceTemplate } from '../service-templates/contract.ts';
+import type { ServiceTemplate } from '../services/contract.ts';
 
 /** One set-up, as its steps see it. Everything they do must be idempotent: it is done at each start. */
 export interface SetupContext {
