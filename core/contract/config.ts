@@ -6,7 +6,7 @@ export type ConfigObject = Record<string, unknown>;
 /** An object of the configuration, at any depth, that has a `process_name`. */
 export interface NamedBlock {
   readonly processName: string;
-  /** Path from the root, for example `['sonarr', 'instances', 'Default']`. */
+  /** Path from the root, for example `['finder', 'instances', 'Default']`. */
   readonly path: readonly string[];
   /** The root key, for example `sonarr`; for a block inside `dumb`, `dumb_` and the key of the block. */
   readonly configKey: string;

@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises';
 export interface Mount {
   /** The mount point. */
   readonly directory: string;
-  /** File system type, for example `ext4` or `fuse.rclone`. */
+  /** File system type, for example `ext4` or `fuse.sshfs`. */
   readonly type: string;
 }
 

@@ -1,6 +1,17 @@
 // Masks secrets and personal data in text, in time linear in its length, because services may write any text.
 
+import { readFileSync } from 'node:fs';
+
 const MASK = '[REDACTED]';
+
+interface Facts {
+  /** Products whose accounts are people, in lower case. */
+  readonly personalAccounts: readonly string[];
+}
+
+/** Read once for each thread, before its first line. */
+const FACTS = JSON.parse(readFileSync(new URL('../../templates/redaction.json', import.meta.url), 'utf8')) as Facts;
+const PEOPLE = FACTS.personalAccounts.join('|');
 
 /** Names of members whose values are secret. */
 const SECRET_KEY = /token|secret|password|passwd|api[_-]?keys?$|_key$|claim$|credential|^authorization$/i;
@@ -14,7 +25,7 @@ export function isSecretKey(name: string): boolean {
  * Skips texts that no rule can match. It is tested on the text in lower case, which is twice as fast as ignoring case.
  */
 const SUSPECT =
-  /token|secret|passw|_key|-key|credential|api[ _-]?key|bearer|basic|authorization|cookie|[?&]code=|@|eyj|plex|emby|jellyfin|machineidentifier|client[_-]?identifier|device|server|account|user/;
+  /token|secret|passw|_key|-key|credential|api[ _-]?key|bearer|basic|authorization|cookie|[?&]code=|@|eyj|machineidentifier|client[_-]?identifier|device|server|account|user/;
 
 /** Names of secrets in running text, also at the end of a longer name such as `my_token`. */
 const SECRET_NAME =
@@ -54,10 +65,10 @@ const RULES: readonly Rule[] = [
   { pattern: /\beyJ[\w-]{8,2048}\.[\w-]{4,}(?:\.[\w-]*)?/g, replacement: MASK },
   // Mail addresses.
   { pattern: /\b[A-Za-z0-9._%+-]{1,64}@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)*\.[A-Za-z]{2,}\b/g, replacement: MASK },
-  // Account names, server ids and device ids of media servers.
+  // Server ids, device ids, and account names that are people's.
   {
     pattern: new RegExp(
-      String.raw`(["']?\b(?:machine_?identifier|client_?identifier|device_?id|server_?id|(?:plex|emby|jellyfin)[ _-]?(?:user(?:name)?|account))["']?\s*[:=]\s*)(?!\[REDACTED\])${SECRET_VALUE}`,
+      String.raw`(["']?\b(?:machine_?identifier|client_?identifier|device_?id|server_?id|(?:${PEOPLE})[ _-]?(?:user(?:name)?|account))["']?\s*[:=]\s*)(?!\[REDACTED\])${SECRET_VALUE}`,
       'gi',
     ),
     replacement: `$1${MASK}`,

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { definePlugin, type PointOptions, Problem } from '#core';
 import { functionSchema } from '#kit/function-schema';
-import type {} from '../service-templates/contract.ts';
+import type {} from '../services/contract.ts';
 import { ServiceFiles } from './service-file.ts';
 import * as wire from './wire.ts';
 

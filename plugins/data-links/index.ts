@@ -2,13 +2,13 @@
 import path from 'node:path';
 import { definePlugin, type Host } from '#core';
 import type {} from '../process/contract.ts';
-import type {} from '../service-templates/contract.ts';
+import type {} from '../services/contract.ts';
 import { DataLinks } from './data-links.ts';
 
 export default definePlugin({
   name: 'data-links',
   host: '^1',
-  after: ['process', 'service-templates'],
+  after: ['process', 'services'],
 
   setup(host) {
     const links = new DataLinks(host.log);

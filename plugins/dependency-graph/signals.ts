@@ -3,23 +3,9 @@ import { z } from 'zod';
 import type { Contribution, ContributionList, Host, PointOptions } from '#core';
 import { functionSchema } from '#kit/function-schema';
 import type { GraphSnapshot, Relation, SignalFindings, SignalSource, Strength } from './contract.ts';
+import type { OwnSignal } from './own-signals.ts';
 import type { Found } from './structure.ts';
 
-/** The product's own, in the order of the truth table. */
-const OWN = [
-  'core_service_map',
-  'core_service_fields',
-  'wait_for_url',
-  'wait_for_dir',
-  'wait_for_mounts',
-  'rclone_provider_zurg',
-  'rclone_provider_decypharr',
-  'rclone_provider_nzbdav',
-  'zilean_optional_integration',
-  'non_core_dependency_map',
-  'conditional_startup_map',
-  'documented_integration',
-];
 const NAME = /^[a-z][a-z0-9_]{2,47}$/;
 const THIRD_PARTY_LIMIT_MS = 250;
 const MAX_RELATIONS = 2_000;
@@ -62,26 +48,32 @@ export interface KnownSignal {
   /** null: the product's own. */
   readonly plugin: string | null;
   readonly strength: Strength;
+  /** Of relations that contradict each other the one of a higher rank stays. */
+  readonly rank: number;
 }
 
 export class Signals {
   readonly #host: Host;
+  readonly #own: readonly OwnSignal[];
   readonly #contributed: ContributionList<SignalSource>;
   readonly #failures = new Map<string, { count: number; pausedUntilMs: number }>();
   readonly #refused = new Set<string>();
 
-  constructor(host: Host) {
+  constructor(host: Host, own: readonly OwnSignal[]) {
     this.#host = host;
+    this.#own = own;
     this.#contributed = host.point('dependency.signal', signalPoint);
   }
 
   /** Those that count now, the product's own first. */
   known(): KnownSignal[] {
     const all = [...this.#contributed];
-    const own = OWN.flatMap(signal => all.find(({ value }) => value.signal === signal)?.value ?? []);
-    const others = all.filter(({ value }) => !OWN.includes(value.signal));
+    const own = this.#own.flatMap(({ signal, rank }) =>
+      all.filter(({ value }) => value.signal === signal).map(({ value: source }) => ({ source, rank })),
+    );
+    const others = all.filter(({ value }) => !own.some(({ source }) => source === value));
     return [
-      ...own.map(source => ({ source, plugin: null, strength: source.strength })),
+      ...own.map(({ source, rank }) => ({ source, plugin: null, strength: source.strength, rank })),
       ...others.flatMap(row => this.#thirdParty(row)),
     ];
   }
@@ -162,7 +154,7 @@ export class Signals {
     }
     const granted = (this.#host.use('config.store').get('dumb.dependency_graph.startup_blocking') ?? []) as string[];
     const isLowered = source.strength === 'hard_runtime' && !granted.includes(plugin);
-    return [{ source, plugin, strength: isLowered ? 'hard_configured' : source.strength }];
+    return [{ source, plugin, strength: isLowered ? 'hard_configured' : source.strength, rank: 0 }];
   }
 }
 

@@ -1,4 +1,4 @@
-// Edits files of sections with `key = value` lines (INI, rclone). An edit of a line changes nothing but its value.
+// Files of sections with `key = value` lines (INI and its like): only the value of a line is ever touched.
 import { Problem } from '#core';
 import type { EditedText, EditMode, FileObject } from '../config-files/contract.ts';
 

@@ -2,7 +2,7 @@
 import path from 'node:path';
 import { z } from 'zod';
 import { answer, definePlugin } from '#core';
-import type {} from '../service-templates/contract.ts';
+import type {} from '../services/contract.ts';
 import { readCredential } from './credential-file.ts';
 
 const NO_STORE_HEADERS = { 'Cache-Control': 'no-store, private', Pragma: 'no-cache' };
@@ -10,7 +10,7 @@ const NO_STORE_HEADERS = { 'Cache-Control': 'no-store, private', Pragma: 'no-cac
 export default definePlugin({
   name: 'initial-password',
   host: '^1',
-  needs: ['service-templates'],
+  needs: ['services'],
 
   setup(host) {
     const store = host.use('config.store');

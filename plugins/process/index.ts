@@ -3,9 +3,8 @@ import { definePlugin } from '#core';
 import { AutoRestart } from './auto-restart.ts';
 import type { ProcessEventType } from './contract.ts';
 import { HealthSampler } from './health-sampler.ts';
-import { addFrontendEnvironment } from './launch/frontend.ts';
 import { newPortConflicts } from './launch/ports.ts';
-import { dependenciesPoint, launchPlanSchema, probePoint, stopPolicyPoint } from './points.ts';
+import { launchPlanSchema, probePoint } from './points.ts';
 import { registerRoutes } from './routes/routes.ts';
 import { StatusStream } from './routes/status-stream.ts';
 import { autoRestartSection, blockSchema, SupervisionSettings, shutdownSection, startupSection } from './settings.ts';
@@ -24,7 +23,7 @@ export default definePlugin({
   name: 'process',
   host: '^1',
   // Its blocks are there from the beginning.
-  after: ['service-templates'],
+  after: ['services'],
 
   setup(host) {
     host.contribute('config.block', '*', { schema: blockSchema });
@@ -33,8 +32,6 @@ export default definePlugin({
     host.contribute('config.schema', 'auto-restart', { path: ['dumb', 'auto_restart'], schema: autoRestartSection });
 
     const probes = host.point('process.probe', probePoint);
-    const stopPolicies = host.point('process.stop-policy', stopPolicyPoint);
-    const dependencies = host.point('process.dependencies', dependenciesPoint);
 
     const prepare = host.hook('process.prepare', 'waterfall', {
       guarded: false,
@@ -66,8 +63,6 @@ export default definePlugin({
       health: name => sampler.health(name),
       isReady: name => sampler.isReady(name),
       startupSettings: () => settings.startup(),
-      dependencies,
-      stopPolicies,
     });
     const autoRestart = new AutoRestart({
       host,
@@ -81,7 +76,6 @@ export default definePlugin({
     registerRoutes(host, { supervisor, sampler, autoRestart });
     new StatusStream(host, { supervisor, sampler, autoRestart });
 
-    host.tap('process.prepare', plan => addFrontendEnvironment(plan, host.use('config.store')));
     host.tap('config.check', ({ before, after, warnings }) => {
       supervisor.checkRemovals(before, after);
       warnings.push(...newPortConflicts(before, after));

@@ -33,6 +33,27 @@ export const stopPolicyPoint: PointOptions = {
   }),
 };
 
+export const launchPolicyPoint: PointOptions = {
+  schema: z.looseObject({
+    configKey: z.string(),
+    asController: z.boolean().optional(),
+    bootsFirst: z.boolean().optional(),
+  }),
+};
+
+export const placeholdersPoint: PointOptions = {
+  schema: z.looseObject({ values: functionSchema }),
+  answers: { values: z.record(z.string(), z.unknown()) },
+};
+
+/** A search reads files that may lie on a slow disk. Its Problem says why a process must not be started. */
+export const survivorPoint: PointOptions = {
+  schema: z.looseObject({ configKey: z.string(), find: functionSchema }),
+  answers: { find: z.looseObject({ pid: z.number().int(), startedAt: z.number() }).nullable() },
+  deadlineMs: 30_000,
+  mayFail: true,
+};
+
 const names = z.array(z.string());
 
 export const dependenciesPoint: PointOptions = {

@@ -2,7 +2,7 @@
 import { readdir } from 'node:fs/promises';
 import { pluginsDir, startHost, type TestHost, type TestHostOptions } from './host.ts';
 
-const BASE = ['config', 'process', 'service-templates', 'config-files', 'format-xml', 'dependency-graph'];
+const BASE = ['config', 'process', 'services', 'config-files', 'format-xml', 'dependency-graph'];
 
 // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of any shape
 export type Answer = any;
@@ -18,7 +18,9 @@ export async function startGraph(
   config: Record<string, unknown>,
   options: Partial<TestHostOptions> = {},
 ): Promise<GraphHost> {
-  const signals = (await readdir(pluginsDir)).filter(name => name.startsWith('signal-') || name === 'waittcp');
+  const signals = (await readdir(pluginsDir)).filter(
+    name => /^signal-|^service-(rclone|zilean)$/.test(name) || name === 'waittcp',
+  );
   const app = await startHost({ config, plugins: [...BASE, ...signals], ...options });
   t.teardown(() => app.stop());
   return {

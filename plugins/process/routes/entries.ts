@@ -1,7 +1,7 @@
 // A process as clients see it: what the configuration says about it and its live status, in wire form.
 import { z } from 'zod';
 import type { ConfigStore, Host, NamedBlock } from '#core';
-import type {} from '../../service-templates/contract.ts';
+import type {} from '../../services/contract.ts';
 import type { ProcessStatus } from '../contract.ts';
 import type { Supervisor } from '../supervise/supervisor.ts';
 

@@ -47,6 +47,9 @@ export interface Supervision {
   /** How far above its port a kind of service takes a second one. */
   portCompanion(configKey: string): number | undefined;
   stopPolicy(configKey: string): StopPolicy | undefined;
+  runsAsController(configKey: string): boolean;
+  /** What others give for `{name}` in its command and its variables. */
+  placeholders(block: NamedBlock): Readonly<Record<string, unknown>>;
 }
 
 interface Running {
@@ -445,7 +448,9 @@ export class SupervisedProcess {
 
   #planInput(trigger: StartTrigger, signal: AbortSignal) {
     const root = this.#with.host.use('config.store').root();
-    return { block: this.#block, root, trigger, signal, env: process.env };
+    const asController = this.#with.runsAsController(this.#block.configKey);
+    const placeholders = this.#with.placeholders(this.#block);
+    return { block: this.#block, root, trigger, signal, env: process.env, asController, placeholders };
   }
 
   #captureTarget(): CaptureTarget {

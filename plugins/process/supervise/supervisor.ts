@@ -2,7 +2,7 @@
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type ContributionList, type Host, type NamedBlock, Problem } from '#core';
-import type { ServiceTemplate } from '../../service-templates/contract.ts';
+import type { ServiceTemplate } from '../../services/contract.ts';
 import { type BootOrder, bootOrder } from '../boot/boot-order.ts';
 import { unmountLeftovers } from '../boot/leftover-mounts.ts';
 import { RunFiles } from '../boot/run-files.ts';
@@ -13,6 +13,8 @@ import { CaptureThread } from '../capture/capture-thread.ts';
 import type {
   BootDependencies,
   HealthReport,
+  LaunchPlaceholders,
+  LaunchPolicy,
   ProcessEventType,
   ProcessSnapshot,
   ProcessSupervisor,
@@ -20,19 +22,19 @@ import type {
   StartTrigger,
   StartupReport,
   StopPolicy,
+  SurvivorSearch,
 } from '../contract.ts';
-import { isBootable, isFrontend } from '../launch/frontend.ts';
 import { repairOwnership } from '../launch/ownership.ts';
 import { describeMove, reservePorts } from '../launch/ports.ts';
+import { dependenciesPoint, launchPolicyPoint, placeholdersPoint, stopPolicyPoint, survivorPoint } from '../points.ts';
 import { Adoption } from './adoption.ts';
 import { attempt } from './attempt.ts';
-import { findDatabaseServer } from './database-server.ts';
 import { ExitWatch } from './exit-watch.ts';
+import { bootId, processesIn, readStat } from './proc-table.ts';
 import { StateFile } from './state-file.ts';
 import { SupervisedProcess, type Supervision } from './supervised-process.ts';
 
 const API_KEY = 'dumb_api_service';
-const DATABASE_KEY = 'postgres';
 const REVIEW_MS = 5_000;
 /** From then on a start that waits holds no other up. */
 const STALLED_MS = 5_000;
@@ -48,8 +50,6 @@ export interface SupervisorOptions {
   /** Fresh, not cached: whether the process is ready now. */
   readonly isReady: (processName: string) => Promise<boolean>;
   readonly startupSettings: () => StartupSettings;
-  readonly dependencies: ContributionList<BootDependencies>;
-  readonly stopPolicies: ContributionList<StopPolicy>;
 }
 
 export class Supervisor implements ProcessSupervisor {
@@ -58,6 +58,9 @@ export class Supervisor implements ProcessSupervisor {
   readonly #processes = new Map<string, SupervisedProcess>();
   readonly #dependencies: ContributionList<BootDependencies>;
   readonly #stopPolicies: ContributionList<StopPolicy>;
+  readonly #launchPolicies: ContributionList<LaunchPolicy>;
+  readonly #placeholders: ContributionList<LaunchPlaceholders>;
+  readonly #survivors: ContributionList<SurvivorSearch>;
   readonly #capture: CaptureThread;
   readonly #exits = new ExitWatch();
   readonly #runFiles: RunFiles;
@@ -83,8 +86,11 @@ export class Supervisor implements ProcessSupervisor {
     this.#reserved = new Promise(resolve => {
       this.#release = resolve;
     });
-    this.#dependencies = options.dependencies;
-    this.#stopPolicies = options.stopPolicies;
+    this.#dependencies = host.point('process.dependencies', dependenciesPoint);
+    this.#stopPolicies = host.point('process.stop-policy', stopPolicyPoint);
+    this.#launchPolicies = host.point('process.launch-policy', launchPolicyPoint);
+    this.#placeholders = host.point('process.placeholders', placeholdersPoint);
+    this.#survivors = host.point('process.survivor', survivorPoint);
     const directory = path.join(host.paths.configDir, 'supervisor');
     const hub = host.use('log.hub');
     this.#capture = new CaptureThread({
@@ -112,6 +118,8 @@ export class Supervisor implements ProcessSupervisor {
       ownsLogFile: (block, file) => this.#ownsLogFile(block, file),
       portCompanion: configKey => this.#template(configKey)?.ui?.portOffset,
       stopPolicy: configKey => this.#stopPolicy(configKey),
+      runsAsController: configKey => this.#launchPolicy(configKey)?.asController === true,
+      placeholders: block => Object.assign({}, ...[...this.#placeholders.values()].map(give => give.values(block))),
     };
     this.#adoption = new Adoption(host, this.#supervision);
     this.#follow();
@@ -222,13 +230,13 @@ export class Supervisor implements ProcessSupervisor {
     await attempt(this.#host.log, 'the ownership of the logs could not be repaired', () => this.#repairOwnership());
     await attempt(this.#host.log, 'the ports could not be reserved', () => this.#reservePorts());
     this.#release();
-    const enabled = [...this.#processes.values()].filter(({ block }) => isBootable(block));
+    const enabled = [...this.#processes.values()].filter(({ block }) => this.#isBootable(block));
     this.#startup.expect(enabled.map(({ block }) => block.processName));
     this.#startup.enter('preinstalling');
-    const frontend = enabled.find(({ block }) => isFrontend(block));
-    if (frontend !== undefined) await this.#untilStalled(frontend, this.#startOne(frontend));
+    const first = enabled.find(({ block }) => this.#bootsFirst(block));
+    if (first !== undefined) await this.#untilStalled(first, this.#startOne(first));
     this.#startup.enter('starting_services');
-    await this.#startInOrder(enabled.filter(process => process !== frontend));
+    await this.#startInOrder(enabled.filter(process => process !== first));
     const source = { ready: this.#options.isReady, excused: (name: string) => this.#excused(name) };
     await this.#startup.stabilize(this.#options.startupSettings(), source, this.#host.signal);
     if (this.#ended) return;
@@ -242,19 +250,23 @@ export class Supervisor implements ProcessSupervisor {
 
   async #adopt(): Promise<void> {
     await this.#adoption.run(this.#processes);
-    for (const process of this.#processes.values()) await this.#adoptDatabaseServer(process);
+    for (const process of this.#processes.values()) await this.#adoptSurvivor(process);
   }
 
-  async #adoptDatabaseServer(process: SupervisedProcess): Promise<void> {
-    const { processName, configKey, block } = process.block;
-    if (configKey !== DATABASE_KEY || process.snapshot().status === 'running') return;
-    if (typeof block.config_dir !== 'string' || block.config_dir === '') return;
-    const server = await findDatabaseServer(block.config_dir).catch((error: unknown) => {
-      this.#refusals.set(processName, error);
+  async #adoptSurvivor(process: SupervisedProcess): Promise<void> {
+    const { block } = process;
+    const search = [...this.#survivors.values()].find(({ configKey }) => configKey === block.configKey);
+    if (search === undefined || process.snapshot().status === 'running') return;
+    const survivor = await search.find(block, processesIn).catch((error: unknown) => {
+      this.#refusals.set(block.processName, error);
       return null;
     });
-    if (server === null || !(await process.adopt(server))) return;
-    this.#host.log.info(`${processName} already runs as pid ${server.pid} on ${block.config_dir} and was adopted`);
+    const stat = survivor === null ? null : readStat(survivor.pid);
+    if (survivor === null || stat === null) return;
+    const { pid, pgid, startTime } = stat;
+    const found = { pid, pgid, start_time: startTime, boot_id: bootId, started_at: survivor.startedAt, run_id: '' };
+    if (await process.adopt(found))
+      this.#host.log.info(`${block.processName} already runs as pid ${pid} and was adopted`);
   }
 
   async #repairOwnership(): Promise<void> {
@@ -430,6 +442,20 @@ export class Supervisor implements ProcessSupervisor {
 
   #stopPolicy(configKey: string): StopPolicy | undefined {
     return [...this.#stopPolicies.values()].find(policy => policy.configKey === configKey);
+  }
+
+  #launchPolicy(configKey: string): LaunchPolicy | undefined {
+    return [...this.#launchPolicies.values()].find(policy => policy.configKey === configKey);
+  }
+
+  #bootsFirst({ configKey }: NamedBlock): boolean {
+    return this.#launchPolicy(configKey)?.bootsFirst === true;
+  }
+
+  #isBootable(named: NamedBlock): boolean {
+    const { command, enabled } = named.block;
+    const hasCommand = Array.isArray(command) ? command.length > 0 : typeof command === 'string' && command !== '';
+    return enabled === true && (hasCommand || !this.#bootsFirst(named));
   }
 
   #template(configKey: string): ServiceTemplate | undefined {
