@@ -80,27 +80,28 @@ export class Container {
   }
 
   #function(fn: AnyFunction, path: string, self: object | undefined): AnyFunction {
-    const known = this.#known.get(fn) as AnyFunction | undefined;
+    // A method is the same function for every instance of its class.
+    const known = self === undefined ? (this.#known.get(fn) as AnyFunction | undefined) : undefined;
     if (known !== undefined) return known;
     const { scope, check } = this.#containment;
     const call = this.#call(path);
     const map = (given: unknown): unknown => {
       const refusal = check?.(path, given);
       if (refusal !== undefined) throw refusal;
-      return holdsCode(given) ? this.contain(given, path) : given;
+      return holdsCode(given) ? this.contain(given, `${path}()`) : given;
     };
     const contained: AnyFunction = (...args) => {
       const given = ownedByCaller(args);
       return invoke(scope, call, () => fn.apply(self, given), map);
     };
-    this.#known.set(fn, contained);
+    if (self === undefined) this.#known.set(fn, contained);
     return contained;
   }
 
   /** Limits are asked for at each call: whoever sets them may come later than the value. */
   #call(path: string): Call {
     const containment = this.#containment;
-    const member = path.split('.')[0] ?? '';
+    const member = path.split(/[.(]/)[0] ?? '';
     return {
       place: containment.place,
       what: path === '' ? containment.name : `${containment.name}: ${path}`,

@@ -2,8 +2,8 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { Problem } from '../contract/problem.ts';
 import type { Call } from '../kit/owner.ts';
-import { durationText, startDeadline } from './deadline-timer.ts';
-import { noteCall } from './loop-clock.ts';
+import { durationText } from './duration-text.ts';
+import { noteCall, startDeadline } from './loop-clock.ts';
 import type { Scope } from './scope.ts';
 
 /** Code of the Problem that stands for what was left behind. */

@@ -2,7 +2,7 @@
 // that in which nothing of the process did.
 import { readFileSync } from 'node:fs';
 import { type EventLoopUtilization, performance } from 'node:perf_hooks';
-import { durationText } from './deadline-timer.ts';
+import { durationText } from './duration-text.ts';
 
 const TICK_MS = 10;
 /** Of a wait longer than this the machine, not the plugin, is the cause. */

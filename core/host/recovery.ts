@@ -1,5 +1,5 @@
 // Brings required plugins back that failed while the host runs: again and again with longer pauses, and not for ever.
-import { durationText } from './deadline-timer.ts';
+import { durationText } from './duration-text.ts';
 
 export interface RecoveryOptions {
   readonly tell: (message: string) => void;

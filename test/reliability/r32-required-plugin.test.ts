@@ -76,6 +76,9 @@ t.test('where nothing brings it back the host ends with 70, and the next start a
   const host = await startHostProcess(port, { configDir, deadlines, recoveryPausesMs: [50, 50] });
   await until(async () => (await status(host)).status === 'running');
   const pid = await pidOf(configDir);
+  t.teardown(() => {
+    if (lives(pid)) process.kill(pid, 'SIGKILL');
+  });
   await writeFile(flag, '');
   await host.json('/fail', { method: 'POST' });
   t.equal(await host.exited, 70);

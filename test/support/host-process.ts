@@ -22,6 +22,8 @@ export async function startHostProcess(port: number, options: Options): Promise<
     env: { ...process.env, NODE_OPTIONS: '', TAP: '' },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
+  // A test that is cut short leaves no host behind.
+  process.once('exit', () => child.kill('SIGTERM'));
   let output = '';
   const take = (text: string): void => {
     output += text;

@@ -105,6 +105,44 @@ t.test('what has an owner cannot be taken, and is free again without it', async 
   t.match(body.detail, /fixture\.clock/);
 });
 
+t.test('instances, accessors and functions that are handed over stay what they are', async t => {
+  const { app } = await startWith(t, {
+    giver: plugin(
+      'giver',
+      `class Counter { #count; constructor (count) { this.#count = count } get count () { return this.#count } add () { this.#count += 1; return this } }
+       host.contribute('fixture.things', 'all', { counters: [new Counter(1), new Counter(10)], made: new Date(0), plain: { deep: true } })
+       const listeners = new Set()
+       host.provide('fixture.bell', {
+         on: listener => { listeners.add(listener); return () => listeners.delete(listener) },
+         ring: () => { for (const listener of listeners) listener(); return listeners.size },
+         counter: () => new Counter(5),
+       })`,
+    ),
+    reader: plugin(
+      'reader',
+      `host.route({ method: 'GET', path: '/read', summary: 'x', handle: () => {
+         const { counters: [one, ten], made, plain } = host.contributions('fixture.things').get('all').value
+         one.add(); ten.add().add()
+         const bell = host.use('fixture.bell')
+         const heard = []
+         const off = bell.on(() => heard.push(host.name))
+         const rung = bell.ring()
+         off()
+         return { counts: [one.count, ten.count], made: made.toISOString(), plain, heard, rung, after: bell.ring(), five: bell.counter().add().count }
+       } })`,
+    ),
+  });
+  t.same((await app.get('/read')).body, {
+    counts: [2, 12],
+    made: '1970-01-01T00:00:00.000Z',
+    plain: { deep: true },
+    heard: ['reader'],
+    rung: 1,
+    after: 0,
+    five: 6,
+  });
+});
+
 t.test('timers and jobs never overlap themselves, and their faults are counted', async t => {
   const { app } = await startWith(t, {
     worker: plugin(

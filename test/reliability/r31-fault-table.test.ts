@@ -1,0 +1,151 @@
+// R31: every kind of thing that a plugin can hand over, with every kind of fault in it: the giver is named, and everybody
+// else goes on.
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import t from 'tap';
+import { WebSocket } from 'ws';
+import { testDir } from '../support/directory.ts';
+import {
+  callerPlugin,
+  cellName,
+  cellPlugin,
+  FAULTS,
+  type Fault,
+  IGNORES_RUBBISH,
+  KINDS,
+  type Kind,
+} from '../support/fault-plugins.ts';
+import { type HostProcess, startHostProcess } from '../support/host-process.ts';
+import { kid } from '../support/kids.ts';
+import { writeConfig } from '../support/stackwarden.ts';
+import { until } from '../support/until.ts';
+
+interface Row {
+  readonly name: string;
+  readonly state: string;
+  readonly reason: string | null;
+  readonly errors: Record<string, number>;
+}
+
+const LIMIT_MS = 300;
+const kinds = Object.keys(KINDS) as Kind[];
+const faults = Object.keys(FAULTS) as Fault[];
+const cells = kinds.flatMap(kind => faults.map(fault => [kind, fault] as const));
+const SHIPPED = ['auth', 'config', 'process', 'health', 'host-plugins'];
+/** Two that the host cannot do without. */
+const REQUIRED = [cellName('route', 'throws-later'), cellName('contribution', 'emits-error')];
+
+const configDir = testDir(t, {});
+const write = async (name: string, source: string): Promise<void> => {
+  await mkdir(path.join(configDir, 'plugins', name), { recursive: true });
+  await writeFile(path.join(configDir, 'plugins', name, 'index.js'), source);
+};
+for (const [kind, fault] of cells) await write(cellName(kind, fault), cellPlugin(kind, fault));
+await write('caller', callerPlugin(cells));
+const port = await writeConfig(configDir, {
+  kid: kid('Kid', ['calm'], { enabled: true }),
+  dumb: { plugins: { required: ['auth', 'config', 'process', ...REQUIRED] } },
+});
+const places = ['route', 'stream', 'tap', 'contribution', 'service', 'callback', 'timer', 'job'] as const;
+const host: HostProcess = await startHostProcess(port, {
+  configDir,
+  plugins: [...SHIPPED, 'caller', ...cells.map(([kind, fault]) => cellName(kind, fault))],
+  deadlines: {
+    importMs: 60_000,
+    setupMs: 60_000,
+    disposeMs: LIMIT_MS,
+    callMs: Object.fromEntries(places.map(place => [place, LIMIT_MS])),
+  },
+  recoveryPausesMs: Array(100).fill(100),
+});
+t.teardown(async () => {
+  host.child.kill('SIGTERM');
+  await host.exited;
+});
+
+const post = (route: string): Promise<Response> => fetch(host.base + route, { method: 'POST' });
+const rows = async (): Promise<Row[]> => ((await host.json('/host/plugins')) as { plugins: Row[] }).plugins;
+const rowOf = async (name: string): Promise<Row | undefined> => (await rows()).find(row => row.name === name);
+const statusOfKid = async () => (await host.json('/process/service-status?process_name=Kid')) as { status: string };
+const pidOfKid = async (): Promise<number> =>
+  JSON.parse(await readFile(path.join(configDir, 'supervisor', 'state.json'), 'utf8')).processes.Kid?.pid;
+
+function connect(name: string, closes: boolean): Promise<void> {
+  return new Promise(resolve => {
+    const socket = new WebSocket(`${host.base.replace('http', 'ws')}/ws/${name}`);
+    socket.on('error', () => undefined);
+    socket.on('close', () => resolve());
+    socket.on('open', () => {
+      if (closes) socket.close();
+      else setTimeout(() => socket.close(), LIMIT_MS * 2);
+    });
+  });
+}
+
+/** Lets the fault happen; what is asked for is answered in any case. */
+async function provoke(kind: Kind, name: string): Promise<Response | undefined> {
+  if (kind === 'route' || kind === 'job' || kind === 'callback') return post(`/cell/${name}`);
+  if (kind.startsWith('tap-')) return post(`/call/hook/${name}`);
+  if (['contribution', 'instance', 'accessor', 'service', 'returned'].includes(kind))
+    return post(`/call/${kind}/${name}`);
+  if (kind === 'stream-open' || kind === 'stream-close') await connect(name, kind === 'stream-close');
+  else if (kind === 'disposer') await rm(path.join(configDir, 'plugins', name), { recursive: true });
+  else await post(`/arm/${name}`);
+  return kind === 'capability' ? fetch(`${host.base}/flags`) : undefined;
+}
+
+let pid = 0;
+t.test('a service runs', async t => {
+  await until(async () => (await statusOfKid()).status === 'running');
+  pid = await pidOfKid();
+  t.ok(pid > 0);
+});
+
+for (const [kind, fault] of cells) {
+  const name = cellName(kind, fault);
+  t.test(`${kind} ${fault}`, async t => {
+    const answer = await provoke(kind, name);
+    if (kind.startsWith('tap-veto') && (fault === 'never-ends' || fault === 'gives-rubbish') && answer !== undefined) {
+      const { detail } = (await answer.json()) as { detail?: string };
+      if (fault === 'never-ends') {
+        t.equal(answer.status, 503);
+        t.equal(detail, `tap on cell.${name} of ${name} takes longer than 300 ms and is left behind`);
+      } else if (kind === 'tap-veto-waterfall') t.match(detail, new RegExp(`of ${name} gives what`));
+    }
+    const isHarmless = fault === 'gives-rubbish' && IGNORES_RUBBISH.includes(kind);
+    if (isHarmless) t.same((await rowOf(name))?.errors ?? {}, {}, 'what nobody uses is no fault');
+    else if (fault === 'blocks')
+      await until(() => host.output().includes(`held up by ${name}: `), { what: 'the log to name who blocked' });
+    else if (kind === 'disposer')
+      await until(
+        () => host.output().includes(`${name}: dispose failed`) || host.output().includes(`fault of ${name}`),
+        {
+          what: 'the log to name whose disposer failed',
+        },
+      );
+    else {
+      const isLater = fault === 'throws-later' || fault === 'emits-error';
+      const row = await until(
+        async () => {
+          const found = await rowOf(name);
+          return Object.keys(found?.errors ?? {}).length > 0 ? found : undefined;
+        },
+        { what: 'the culprit to be named' },
+      );
+      t.ok(host.output().includes(`${name}: `), 'the log names it too');
+      if (isLater) t.match(row, { errors: { uncaught: 1 } });
+    }
+    t.same(await host.json('/neighbour'), { fine: true }, 'others answer');
+    t.match(await rowOf('caller'), { state: 'ready', errors: {} }, 'who called is not blamed');
+  });
+}
+
+t.test('what is required is there again, and supervision went on', async t => {
+  for (const name of REQUIRED)
+    await until(async () => (await rowOf(name))?.state === 'ready', { what: `${name} to be brought back` });
+  t.match(await statusOfKid(), { status: 'running' });
+  t.equal(await pidOfKid(), pid, 'the same process');
+  for (const row of (await rows()).filter(({ name }) => SHIPPED.includes(name)))
+    t.match(row, { state: 'ready', errors: {} }, `${row.name} is not blamed`);
+  await until(async () => ((await host.json('/health')) as { status: string }).status === 'healthy');
+});
