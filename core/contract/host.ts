@@ -1,6 +1,7 @@
 // All that a plugin can reach: the `host` object that its set-up is given.
 import type { AsyncParallelHook, AsyncSeriesHook, AsyncSeriesWaterfallHook } from 'tapable';
 import type { z } from 'zod';
+import type { FetchAnswer, FetchOptions, FetchStream } from './fetch.ts';
 import type { JobKind, Jobs, Schedule, ScheduleOptions } from './job.ts';
 import type { Logger } from './log.ts';
 import type { Contributions, Disposer, Hooks, Services } from './plugin.ts';
@@ -14,29 +15,6 @@ export interface Paths {
   readonly logDir: string;
   /** Data shipped with the product. */
   readonly templatesDir: string;
-}
-
-export interface FetchOptions {
-  method?: string;
-  headers?: Record<string, string>;
-  /** Sent as JSON. */
-  json?: unknown;
-  body?: string | Buffer;
-  signal?: AbortSignal;
-  /** Limit for the whole exchange. Default 15 s. */
-  timeoutMs?: number;
-  /** Larger answers fail. Default 10 MiB. */
-  maxBytes?: number;
-  /** Redirects followed. Default 5. */
-  redirects?: number;
-}
-
-export interface FetchAnswer {
-  readonly status: number;
-  readonly headers: Record<string, string | string[] | undefined>;
-  readonly text: string;
-  /** Parses the text; throws when it is not JSON. */
-  json(): unknown;
 }
 
 export type PluginState = 'ready' | 'failed' | 'skipped' | 'disabled';
@@ -110,6 +88,8 @@ export interface Host {
     kind: string,
     options: JobKind<Input, Result>,
   ): Promise<Jobs<Input, Result>>;
+  /** HTTP with limits of time, size and redirects. Rejects with an Error that names the other side. */
+  fetch(url: string, options: FetchOptions & { stream: true }): Promise<FetchStream>;
   fetch(url: string, options?: FetchOptions): Promise<FetchAnswer>;
 
   /** Ends the whole host, as SIGTERM does. */

@@ -130,7 +130,7 @@ export function createPluginHost(shared: Registries, scope: Scope): Host {
       );
       return opened.jobs;
     },
-    fetch: (url, options) => fetcher.fetch(url, options),
+    fetch: fetcher.fetch,
     stop: shared.stop,
     get stopping() {
       return shared.stopping();
