@@ -1,6 +1,7 @@
 // All that a plugin can reach: the `host` object that its set-up is given.
 import type { AsyncParallelHook, AsyncSeriesHook, AsyncSeriesWaterfallHook } from 'tapable';
 import type { z } from 'zod';
+import type { Database, DatabaseOptions } from './database.ts';
 import type { FetchAnswer, FetchOptions, FetchStream } from './fetch.ts';
 import type { JobKind, Jobs, Schedule, ScheduleOptions } from './job.ts';
 import type { Logger } from './log.ts';
@@ -88,6 +89,11 @@ export interface Host {
     kind: string,
     options: JobKind<Input, Result>,
   ): Promise<Jobs<Input, Result>>;
+  /**
+   * A SQLite database of this plugin, in a thread of its own; `name` is its file's. Nothing is opened before the first call.
+   * `Module`: the type of the module of statements, `typeof import('./history-statements.ts')`.
+   */
+  database<Module extends object>(name: string, options: DatabaseOptions): Database<Module>;
   /** HTTP with limits of time, size and redirects. Rejects with an Error that names the other side. */
   fetch(url: string, options: FetchOptions & { stream: true }): Promise<FetchStream>;
   fetch(url: string, options?: FetchOptions): Promise<FetchAnswer>;

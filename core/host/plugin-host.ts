@@ -9,9 +9,11 @@ import { openJobs, type WorkLeftBehind } from '../jobs/open-jobs.ts';
 import { createCron, isTimeZone, repeat } from '../jobs/schedule.ts';
 import type { Capabilities } from './capabilities.ts';
 import type { ContributionRegistry } from './contributions.ts';
+import type { PluginFolder } from './discover.ts';
 import type { HttpServer } from './entrance.ts';
 import { createFetcher } from './fetch.ts';
 import type { HookRegistry } from './hooks.ts';
+import { type DatabasePlace, ownDatabase } from './plugin-database.ts';
 import type { Scope } from './scope.ts';
 import type { ServiceRegistry } from './services.ts';
 
@@ -26,6 +28,7 @@ export interface Registries {
   readonly services: ServiceRegistry;
   readonly capabilities: Capabilities;
   readonly leftBehind: WorkLeftBehind;
+  readonly databases: DatabasePlace;
   reports(): readonly PluginReport[];
   stopping(): 'request' | 'fault' | null;
   stop(): void;
@@ -33,7 +36,7 @@ export interface Registries {
   whenReady(start: () => Disposer): Disposer;
 }
 
-export function createPluginHost(shared: Registries, scope: Scope): Host {
+export function createPluginHost(shared: Registries, scope: Scope, found: PluginFolder): Host {
   const plugin = scope.plugin;
   const own = (withdraw: () => unknown): void => {
     scope.own(async () => {
@@ -130,6 +133,7 @@ export function createPluginHost(shared: Registries, scope: Scope): Host {
       );
       return opened.jobs;
     },
+    database: (name, options) => ownDatabase(scope, found, name, options, shared.databases),
     fetch: fetcher.fetch,
     stop: shared.stop,
     get stopping() {

@@ -195,7 +195,7 @@ export class PluginSet {
     const scope = new Scope(entry.name, logger(entry.name), deadlines.disposeMs);
     const startedMs = performance.now();
     try {
-      const host = createPluginHost(registries, scope);
+      const host = createPluginHost(registries, scope, entry.found);
       const config = parseConfig(plugin, registries, scope);
       const setup = async () => runAs(scope, () => plugin.setup(host, config as never));
       const disposer = await withDeadline(setup, deadlines.setupMs, 'setup');
