@@ -57,6 +57,15 @@ t.test('a plugin imports #core, #kit, packages and its own folder; types may cro
   }
 });
 
+t.test('one file opens databases', async t => {
+  const opening = [];
+  for (const { file, text } of [...(await sources('core')), ...(await sources('plugins'))]) {
+    const lines = text.split('\n').filter(line => /['"]better-sqlite3/.test(line) && !line.startsWith('import type '));
+    if (lines.length > 0) opening.push(file);
+  }
+  t.same(opening, [path.join('core', 'kit', 'sqlite-file.ts')]);
+});
+
 t.test('files say what they hold', async t => {
   const all = [...(await sources('core')), ...(await sources('plugins')), ...(await sources('test'))];
   for (const { file, text } of all) {

@@ -1,6 +1,8 @@
 // The `host` object that a plugin's `setup` receives. A plugin can reach nothing of the host but its members.
 import type { AsyncParallelHook, AsyncSeriesHook, AsyncSeriesWaterfallHook } from 'tapable';
 import type { z } from 'zod';
+import type { Database, DatabaseOptions } from './database.ts';
+import type { FetchAnswer, FetchOptions, FetchStream } from './fetch.ts';
 import type { JobKind, Jobs, Schedule, ScheduleOptions } from './job.ts';
 import type { Logger } from './log.ts';
 import type { Contributions, Disposer, Hooks, Services } from './plugin.ts';
@@ -14,29 +16,6 @@ export interface Paths {
   readonly logDir: string;
   /** Data shipped with the product. */
   readonly templatesDir: string;
-}
-
-export interface FetchOptions {
-  method?: string;
-  headers?: Record<string, string>;
-  /** Sent as JSON. */
-  json?: unknown;
-  body?: string | Buffer;
-  signal?: AbortSignal;
-  /** Limit for the whole exchange, from connecting to the end of the answer. Default 15 s. */
-  timeoutMs?: number;
-  /** Limit of the answer's body, above which the call fails. Default 10 MiB. */
-  maxBytes?: number;
-  /** Number of redirects that are followed. Default 5. */
-  redirects?: number;
-}
-
-export interface FetchAnswer {
-  readonly status: number;
-  readonly headers: Record<string, string | string[] | undefined>;
-  readonly text: string;
-  /** The parsed text; throws when it is not JSON. */
-  json(): unknown;
 }
 
 export type PluginState = 'ready' | 'failed' | 'skipped' | 'disabled';
@@ -128,6 +107,13 @@ export interface Host {
     kind: string,
     options: JobKind<Input, Result>,
   ): Promise<Jobs<Input, Result>>;
+  /**
+   * A SQLite database of this plugin, in a thread of its own; `name` is its file's. Nothing is opened before the first call.
+   * `Module`: the type of the module of statements, `typeof import('./history-statements.ts')`.
+   */
+  database<Module extends object>(name: string, options: DatabaseOptions): Database<Module>;
+  /** HTTP with limits of time, size and redirects. Rejects with an Error that names the other side. */
+  fetch(url: string, options: FetchOptions & { stream: true }): Promise<FetchStream>;
   fetch(url: string, options?: FetchOptions): Promise<FetchAnswer>;
 
   /** Stops the whole host, as SIGTERM does. */

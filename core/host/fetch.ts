@@ -1,12 +1,16 @@
-// Outgoing HTTP for plugins, on undici: bounded in time, size and redirects.
-import type { Agent } from 'undici';
-import type { FetchAnswer, FetchOptions } from '../contract/host.ts';
+// Outgoing HTTP for plugins, on undici: bounded in time, size and redirects. Bodies are never decompressed.
+import type { Agent, Dispatcher } from 'undici';
+import type { FetchAnswer, FetchOptions, FetchStream } from '../contract/fetch.ts';
 
 const TIMEOUT_MS = 15_000;
 const MAX_BYTES = 10 * 1024 * 1024;
 const REDIRECTS = 5;
+const REDIRECT_STATUSES = [301, 302, 303, 307, 308];
+
+type Body = Dispatcher.ResponseData['body'];
 
 export interface Fetcher {
+  fetch(url: string, options: FetchOptions & { stream: true }): Promise<FetchStream>;
   fetch(url: string, options?: FetchOptions): Promise<FetchAnswer>;
   close(): Promise<void>;
 }
@@ -14,42 +18,149 @@ export interface Fetcher {
 /** `owner` aborts everything in flight when it fires. */
 export function createFetcher(owner: AbortSignal, userAgent: string): Fetcher {
   let agent: Agent | undefined;
+
+  const send = async (url: string, options: FetchOptions, signal: AbortSignal): Promise<Dispatcher.ResponseData> => {
+    // Not before somebody needs it: it takes a tenth of the time and memory of a start.
+    const { Agent, interceptors, request } = await import('undici');
+    // Silence is limited here, by one clock for each request.
+    agent ??= new Agent({
+      connect: { timeout: TIMEOUT_MS },
+      keepAliveTimeout: 10_000,
+      headersTimeout: 0,
+      bodyTimeout: 0,
+    });
+    const json = options.json === undefined ? undefined : JSON.stringify(options.json);
+    const maxRedirections = options.redirects ?? REDIRECTS;
+    const answer = await request(url, {
+      method: (options.method ?? 'GET') as 'GET',
+      headers: {
+        'user-agent': userAgent,
+        'accept-encoding': 'identity',
+        ...(json === undefined ? {} : { 'content-type': 'application/json' }),
+        ...options.headers,
+      },
+      body: (json ?? options.body ?? null) as string | null,
+      signal,
+      dispatcher: agent.compose(interceptors.redirect({ maxRedirections })),
+    });
+    // Whoever reads is told by the iterator; a body that nobody reads must not become an uncaught error.
+    answer.body.on('error', () => undefined);
+    const { statusCode, headers, body } = answer;
+    const isFollowed = maxRedirections > 0 && !isIterable(options.body);
+    if (isFollowed && REDIRECT_STATUSES.includes(statusCode) && headers.location !== undefined) {
+      body.destroy();
+      throw new Error(`${new URL(url).host} redirects more than ${maxRedirections} times`);
+    }
+    return answer;
+  };
+
+  const fetchText = async (url: string, options: FetchOptions): Promise<FetchAnswer> => {
+    const limit = limitTime(url, options.timeoutMs ?? TIMEOUT_MS, [owner, options.signal]);
+    try {
+      const { statusCode, headers, body } = await send(url, options, limit.signal);
+      const chunks: Buffer[] = [];
+      for await (const chunk of bounded(body, options.maxBytes ?? MAX_BYTES)) chunks.push(chunk);
+      const text = Buffer.concat(chunks).toString('utf8');
+      return { status: statusCode, headers, text, json: () => parseJson(text, headers['content-encoding']) };
+    } catch (error) {
+      throw limit.explain(error);
+    } finally {
+      limit.end();
+    }
+  };
+
+  const fetchStream = async (url: string, options: FetchOptions): Promise<FetchStream> => {
+    const silenceMs = options.idleTimeoutMs ?? TIMEOUT_MS;
+    const limit = limitTime(url, options.timeoutMs ?? TIMEOUT_MS, [owner, options.signal]);
+    try {
+      const { statusCode, headers, body } = await send(url, options, limit.signal);
+      limit.restart(silenceMs);
+      const chunks = readInTime(bounded(body, options.maxBytes ?? MAX_BYTES), limit, silenceMs);
+      return { status: statusCode, headers, body: chunks };
+    } catch (error) {
+      limit.end();
+      throw limit.explain(error);
+    }
+  };
+
   return {
-    async fetch(url, options = {}) {
-      // Not before somebody needs it: it takes a tenth of the time and memory of a start.
-      const { Agent, interceptors, request } = await import('undici');
-      agent ??= new Agent({ connect: { timeout: TIMEOUT_MS }, keepAliveTimeout: 10_000 });
-      const timeout = AbortSignal.timeout(options.timeoutMs ?? TIMEOUT_MS);
-      const signal = AbortSignal.any([owner, timeout, ...(options.signal === undefined ? [] : [options.signal])]);
-      const json = options.json === undefined ? undefined : JSON.stringify(options.json);
-      const answer = await request(url, {
-        method: (options.method ?? 'GET') as 'GET',
-        headers: {
-          'user-agent': userAgent,
-          ...(json === undefined ? {} : { 'content-type': 'application/json' }),
-          ...options.headers,
-        },
-        body: json ?? options.body ?? null,
-        signal,
-        dispatcher: agent.compose(interceptors.redirect({ maxRedirections: options.redirects ?? REDIRECTS })),
-      });
-      const text = await readText(answer.body, options.maxBytes ?? MAX_BYTES);
-      return { status: answer.statusCode, headers: answer.headers, text, json: () => JSON.parse(text) as unknown };
-    },
+    fetch: ((url: string, options: FetchOptions = {}) =>
+      options.stream === true ? fetchStream(url, options) : fetchText(url, options)) as Fetcher['fetch'],
     close: async () => agent?.destroy(),
   };
 }
 
-async function readText(
-  body: AsyncIterable<Buffer> & { destroy(error?: Error): unknown },
-  maxBytes: number,
-): Promise<string> {
-  const chunks: Buffer[] = [];
+interface TimeLimit {
+  readonly signal: AbortSignal;
+  /** From now on so long. */
+  restart(ms: number): void;
+  /** While the reader is busy with what it has, nobody is late. */
+  pause(): void;
+  end(): void;
+  /** The error to throw instead of one that the limit caused. */
+  explain(error: unknown): unknown;
+}
+
+function limitTime(url: string, firstMs: number, others: readonly (AbortSignal | undefined)[]): TimeLimit {
+  const late = new AbortController();
+  let timer: NodeJS.Timeout | undefined;
+  let reason: Error | undefined;
+  const limit: TimeLimit = {
+    signal: AbortSignal.any([late.signal, ...others.filter(signal => signal !== undefined)]),
+    restart(ms) {
+      clearTimeout(timer);
+      timer = setTimeout(() => {
+        reason = new DOMException(`${new URL(url).host} did not answer within ${ms} ms`, 'TimeoutError');
+        late.abort(reason);
+      }, ms);
+      timer.unref();
+    },
+    pause: () => clearTimeout(timer),
+    end: () => clearTimeout(timer),
+    explain: error => reason ?? error,
+  };
+  limit.restart(firstMs);
+  return limit;
+}
+
+/** Each wait for the next piece is limited, and so is the wait for the first reader. */
+async function* readInTime(
+  chunks: AsyncGenerator<Buffer>,
+  limit: TimeLimit,
+  silenceMs: number,
+): AsyncGenerator<Buffer> {
+  try {
+    for (;;) {
+      limit.restart(silenceMs);
+      const { value, done } = await chunks.next();
+      limit.pause();
+      if (done) return;
+      yield value;
+    }
+  } catch (error) {
+    throw limit.explain(error);
+  } finally {
+    limit.end();
+    await chunks.return(undefined);
+  }
+}
+
+async function* bounded(body: Body, maxBytes: number): AsyncGenerator<Buffer> {
   let bytes = 0;
-  for await (const chunk of body) {
+  for await (const chunk of body as AsyncIterable<Buffer>) {
     bytes += chunk.length;
     if (bytes > maxBytes) throw new Error(`the answer is larger than ${maxBytes} bytes`);
-    chunks.push(chunk);
+    yield chunk;
   }
-  return Buffer.concat(chunks).toString('utf8');
+}
+
+function isIterable(body: FetchOptions['body']): boolean {
+  return typeof body === 'object' && Symbol.asyncIterator in body;
+}
+
+/** Compression was not asked for, and what it would grow to is unknown. */
+function parseJson(text: string, encoding: string | string[] | undefined): unknown {
+  const named = String(encoding ?? 'identity');
+  if (named !== 'identity') throw new Error(`the answer is compressed (${named}) though none was asked for`);
+  return JSON.parse(text);
 }

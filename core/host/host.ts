@@ -284,6 +284,7 @@ class RunningHost implements StackwardenHost {
       services: this.#services,
       capabilities: this.#capabilities,
       leftBehind: this.#leftBehind,
+      databases: { configDir, owners: new Map(), dryRun: this.#options.dryRun ?? false },
       reports: () => this.plugins(),
       stopping: () => this.#stopping,
       stop: () => void this.stop(),

@@ -9,9 +9,11 @@ import { openJobs, type WorkLeftBehind } from '../jobs/open-jobs.ts';
 import { createCron, isTimeZone, repeat } from '../jobs/schedule.ts';
 import type { Capabilities } from './capabilities.ts';
 import type { ContributionRegistry } from './contributions.ts';
+import type { PluginFolder } from './discover.ts';
 import type { HttpServer } from './entrance.ts';
 import { createFetcher } from './fetch.ts';
 import type { HookRegistry } from './hooks.ts';
+import { type DatabasePlace, ownDatabase } from './plugin-database.ts';
 import type { Scope } from './scope.ts';
 import type { ServiceRegistry } from './services.ts';
 
@@ -26,6 +28,7 @@ export interface Registries {
   readonly services: ServiceRegistry;
   readonly capabilities: Capabilities;
   readonly leftBehind: WorkLeftBehind;
+  readonly databases: DatabasePlace;
   reports(): readonly PluginReport[];
   stopping(): 'request' | 'fault' | null;
   stop(): void;
@@ -35,7 +38,7 @@ export interface Registries {
   whenReady(start: () => Disposer): Disposer;
 }
 
-export function createPluginHost(shared: Registries, scope: Scope): Host {
+export function createPluginHost(shared: Registries, scope: Scope, found: PluginFolder): Host {
   const plugin = scope.plugin;
   /** A plugin that is disposed of, or was left behind in its set-up, adds nothing any more. */
   const register = <Added>(add: () => Added, withdrawal: (added: Added) => () => unknown): Added => {
@@ -142,7 +145,8 @@ export function createPluginHost(shared: Registries, scope: Scope): Host {
       });
       return opened.jobs;
     },
-    fetch: (url, options) => fetcher.fetch(url, options),
+    database: (name, options) => ownDatabase(scope, found, name, options, shared.databases),
+    fetch: fetcher.fetch,
     stop: shared.stop,
     get stopping() {
       return shared.stopping();

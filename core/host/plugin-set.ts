@@ -263,7 +263,7 @@ export class PluginSet {
     const scope = this.#scopeFor(entry);
     const startedMs = performance.now();
     try {
-      const host = createPluginHost(registries, scope);
+      const host = createPluginHost(registries, scope, entry.found);
       const setup = () =>
         runAs(scope, 'its set-up', () => plugin.setup(host, parseConfig(plugin, registries, scope) as never));
       const { signal } = this.#closing;

@@ -1,6 +1,6 @@
 // A directory of the host's own state: nobody else may write it, and no link is followed on the way to it or in it.
 import { randomBytes } from 'node:crypto';
-import { constants } from 'node:fs';
+import { constants, type Stats } from 'node:fs';
 import { type FileHandle, mkdir, open, readdir, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
 
@@ -24,10 +24,16 @@ export class PrivateDirectory {
    * descriptor, so that nobody can put another in its place. Throws an Error that says how to mend it when a part is a
    * link, belongs to somebody else, or may be written by others. `root` itself is taken as it is.
    */
+  static async open(root: string, parts: readonly string[]): Promise<PrivateDirectory>;
   static async open(
     root: string,
     parts: readonly string[],
-    { create = true }: { create?: boolean } = {},
+    options: { create: boolean },
+  ): Promise<PrivateDirectory | null>;
+  static async open(
+    root: string,
+    parts: readonly string[],
+    { create }: { create: boolean } = { create: true },
   ): Promise<PrivateDirectory | null> {
     let place = root;
     let handle = await open(root, constants.O_RDONLY | constants.O_DIRECTORY);
@@ -83,6 +89,17 @@ export class PrivateDirectory {
     }
   }
 
+  /** The first bytes of a file, fewer when it is shorter. */
+  async readHead(name: string, bytes: number): Promise<Buffer> {
+    const handle = await open(within(this.#handle, name), OPEN_FILE);
+    try {
+      const head = Buffer.alloc(bytes);
+      return head.subarray(0, (await handle.read(head, 0, bytes, 0)).bytesRead);
+    } finally {
+      await handle.close();
+    }
+  }
+
   /** Replaces a file whole. `durable`: it survives a loss of power, not only of the process. */
   async replace(name: string, data: string, { durable = true }: { durable?: boolean } = {}): Promise<void> {
     const temporary = within(this.#handle, `${name}.${randomBytes(6).toString('hex')}.tmp`);
@@ -103,7 +120,7 @@ export class PrivateDirectory {
   }
 
   /** Makes an empty file unless there is one. Throws when what is there is no regular file of one name. */
-  async ensureFile(name: string): Promise<void> {
+  async ensureFile(name: string): Promise<Stats> {
     const flags = constants.O_RDONLY | constants.O_CREAT | constants.O_NOFOLLOW | constants.O_NONBLOCK;
     const file = path.join(this.path, name);
     const handle = await open(within(this.#handle, name), flags, FILE_MODE).catch((error: unknown) => {
@@ -113,6 +130,7 @@ export class PrivateDirectory {
       const entry = await handle.stat();
       if (!entry.isFile() || entry.nlink !== 1) throw new Error(`${file} is no regular file of its own; remove it`);
       if ((entry.mode & 0o777) !== FILE_MODE) await handle.chmod(FILE_MODE);
+      return entry;
     } finally {
       await handle.close();
     }

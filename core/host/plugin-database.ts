@@ -1,0 +1,58 @@
+// The databases of one plugin: where their files lie, and that each file has one owner.
+import path from 'node:path';
+import { pathToFileURL } from 'node:url';
+import type { DatabaseOptions } from '../contract/database.ts';
+import { SqliteThread } from '../kit/sqlite-thread.ts';
+import type { PluginFolder } from './discover.ts';
+import type { Scope } from './scope.ts';
+
+const NAME = /^[a-z][a-z0-9-]{0,63}$/;
+const BUSY_TIMEOUT_MS = 5_000;
+const MAX_BYTES = 4 * 1024 * 1024;
+
+export interface DatabasePlace {
+  readonly configDir: string;
+  /** Files that plugins of this host have open or may open. */
+  readonly owners: Map<string, string>;
+  /** true: nothing is read or written; the database is empty and in memory. */
+  readonly dryRun: boolean;
+}
+
+/** Throws an Error when the name, the module or the file cannot be this plugin's. */
+export function ownDatabase(
+  scope: Scope,
+  { folder, indexFile }: Pick<PluginFolder, 'folder' | 'indexFile'>,
+  name: string,
+  options: DatabaseOptions,
+  { configDir, owners, dryRun }: DatabasePlace,
+): SqliteThread {
+  if (!NAME.test(name)) throw new Error(`'${name}' is no name of a database: lower-case letters, digits, hyphens`);
+  const module = path.resolve(folder, `${options.statements}${path.extname(indexFile)}`);
+  if (!module.startsWith(folder + path.sep)) throw new Error(`${options.statements} lies outside the plugin's folder`);
+  const file = options.file ?? path.join(configDir, 'data', scope.plugin, `${name}.sqlite`);
+  if (!path.isAbsolute(file)) throw new Error(`the file of the database ${name} must be an absolute path`);
+  const { readOnly = false } = options;
+  const owner = owners.get(file);
+  if (owner !== undefined && !readOnly) throw new Error(`${file} is the database of ${owner} already`);
+  if (!readOnly) owners.set(file, scope.plugin);
+  const database = new SqliteThread(
+    {
+      file: dryRun ? null : file,
+      root: options.file === undefined ? configDir : path.dirname(path.dirname(file)),
+      readOnly,
+      synchronous: options.synchronous ?? 'normal',
+      onCorrupt: options.onCorrupt ?? 'refuse',
+      busyTimeoutMs: options.busyTimeoutMs ?? BUSY_TIMEOUT_MS,
+      statements: pathToFileURL(module).href,
+      maxBytes: options.maxBytes ?? MAX_BYTES,
+    },
+    {
+      warn: message => scope.log.warn(message),
+      closed: () => {
+        if (!readOnly) owners.delete(file);
+      },
+    },
+  );
+  scope.own(() => database.close());
+  return database;
+}

@@ -1,0 +1,178 @@
+// Opens the file of a database: nobody else's, no link, of a known schema version, or not at all.
+import { lstat, mkdir } from 'node:fs/promises';
+import path from 'node:path';
+import type BetterSqlite3 from 'better-sqlite3';
+import type { Migration, SqliteDatabase } from '../contract/database.ts';
+import { PrivateDirectory } from './private-directory.ts';
+import { faultOf, SqliteFault } from './sqlite-fault.ts';
+
+export interface SqliteFileOptions {
+  /** null: in memory. */
+  readonly file: string | null;
+  /** Directories below this are the host's own state; the last of them holds the file. */
+  readonly root: string;
+  readonly readOnly: boolean;
+  readonly synchronous: 'normal' | 'full';
+  readonly onCorrupt: 'refuse' | 'replace';
+  readonly busyTimeoutMs: number;
+}
+
+/** Where the header of a file holds `user_version`. */
+const VERSION_OFFSET = 60;
+
+type Sqlite = BetterSqlite3.Database;
+type SqliteConstructor = new (file: string, options?: BetterSqlite3.Options) => Sqlite;
+
+export class SqliteFile {
+  readonly #options: SqliteFileOptions;
+  readonly #migrations: readonly Migration[];
+  readonly #warn: (message: string) => void;
+  #db: Sqlite | undefined;
+
+  constructor(options: SqliteFileOptions, migrations: readonly Migration[], warn: (message: string) => void) {
+    this.#options = options;
+    this.#migrations = migrations;
+    this.#warn = warn;
+  }
+
+  /** The path for messages. */
+  get name(): string {
+    return this.#options.file ?? 'in memory';
+  }
+
+  /** The open database; opened, and brought up to date, by the first call. Throws a SqliteFault. */
+  async open(): Promise<Sqlite> {
+    try {
+      this.#db ??= await this.#openFile();
+    } catch (error) {
+      if (faultOf(error, this.name)?.code !== 'database.corrupt' || this.#options.onCorrupt !== 'replace') throw error;
+      await this.setAside();
+      this.#db = await this.#openFile();
+    }
+    return this.#db;
+  }
+
+  /** A second connection, which sees one state of the database for as long as it is open. */
+  async openReader(): Promise<Sqlite> {
+    const db = await this.open();
+    if (this.#options.file === null) return db;
+    const reader = await this.#connect(this.#options.file, true);
+    reader.exec('BEGIN');
+    return reader;
+  }
+
+  /** Moves a damaged file and what belongs to it out of the way. */
+  async setAside(): Promise<void> {
+    this.#db?.close();
+    this.#db = undefined;
+    const { file } = this.#options;
+    if (file === null) return;
+    const suffix = `.corrupt-${Date.now()}`;
+    const directory = await this.#directory(file);
+    try {
+      const names = await directory.names();
+      for (const end of ['', '-wal', '-shm']) {
+        const name = `${path.basename(file)}${end}`;
+        if (names.includes(name)) await directory.rename(name, `${path.basename(file)}${suffix}${end}`);
+      }
+    } finally {
+      await directory.close();
+    }
+    this.#warn(`${file} was damaged; it is kept as ${file}${suffix}, and a new database is made`);
+  }
+
+  /** Brings what stands in the write-ahead log into the file. */
+  close(): void {
+    const db = this.#db;
+    this.#db = undefined;
+    if (db === undefined) return;
+    try {
+      if (!this.#options.readOnly) db.pragma('wal_checkpoint(TRUNCATE)');
+    } finally {
+      db.close();
+    }
+  }
+
+  async #openFile(): Promise<Sqlite> {
+    const { file, readOnly } = this.#options;
+    if (file === null) return this.#prepare(await this.#connect(':memory:', false));
+    if (readOnly) {
+      const entry = await lstat(file).catch(error => Promise.reject(asFault(error, file)));
+      if (!entry.isFile()) throw new SqliteFault('database.unusable', `${file} is no regular file`);
+      return this.#connect(file, true);
+    }
+    const directory = await this.#directory(file);
+    try {
+      const made = await directory.ensureFile(path.basename(file)).catch(error => Promise.reject(asFault(error, file)));
+      const head = await directory.readHead(path.basename(file), VERSION_OFFSET + 4);
+      // Before SQLite touches the file, and once more below, where it has read its log.
+      if (head.length === VERSION_OFFSET + 4 && head.toString('latin1', 0, 15) === 'SQLite format 3') {
+        this.#refuseNewer(head.readUInt32BE(VERSION_OFFSET));
+      }
+      const db = await this.#connect(file, false);
+      try {
+        const opened = await lstat(file);
+        if (opened.ino !== made.ino || opened.dev !== made.dev || !(await directory.isInPlace())) {
+          throw new SqliteFault('database.unusable', `${file} was exchanged while it was opened; try again`);
+        }
+        return this.#prepare(db);
+      } catch (error) {
+        db.close();
+        throw error;
+      }
+    } finally {
+      await directory.close();
+    }
+  }
+
+  async #directory(file: string): Promise<PrivateDirectory> {
+    const { root } = this.#options;
+    await mkdir(root, { recursive: true });
+    const parts = path.relative(root, path.dirname(file)).split(path.sep);
+    try {
+      return await PrivateDirectory.open(root, parts);
+    } catch (error) {
+      throw asFault(error, file);
+    }
+  }
+
+  async #connect(file: string, readonly: boolean): Promise<Sqlite> {
+    const { default: Database } = (await import('better-sqlite3')) as unknown as { default: SqliteConstructor };
+    return new Database(file, { readonly, fileMustExist: readonly, timeout: this.#options.busyTimeoutMs });
+  }
+
+  #refuseNewer(version: number): void {
+    const known = this.#migrations.length;
+    if (version <= known) return;
+    throw new SqliteFault(
+      'database.newer',
+      `${this.name} has the schema version ${version}, this version knows ${known}: a newer one wrote it; use that one, or move the file away`,
+    );
+  }
+
+  #prepare(db: Sqlite): Sqlite {
+    const { synchronous, file } = this.#options;
+    let version = db.pragma('user_version', { simple: true }) as number;
+    this.#refuseNewer(version);
+    const mode = db.pragma('journal_mode = WAL', { simple: true });
+    if (file !== null && mode !== 'wal')
+      this.#warn(`${file} has no write-ahead log (${mode}): readers wait for writers`);
+    db.pragma(`synchronous = ${synchronous}`);
+    db.pragma('foreign_keys = ON');
+    for (const migration of this.#migrations.slice(version)) {
+      version += 1;
+      const migrate = db.transaction(() => {
+        if (typeof migration === 'string') db.exec(migration);
+        else migration(db as SqliteDatabase);
+        db.pragma(`user_version = ${version}`);
+      });
+      migrate.immediate();
+    }
+    return db;
+  }
+}
+
+/** What the file system says. */
+function asFault(error: unknown, file: string): SqliteFault {
+  return faultOf(error, file) ?? new SqliteFault('database.unusable', (error as Error).message, error);
+}

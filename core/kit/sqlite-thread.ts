@@ -1,0 +1,217 @@
+// The thread of one database as its owner sees it: calls go to it one after another, each with a deadline.
+import { deserialize, serialize } from 'node:v8';
+import type { Worker } from 'node:worker_threads';
+import type { CallOptions, Database, RowOptions } from '../contract/database.ts';
+import { Problem } from '../contract/problem.ts';
+import type { SqliteReply, SqliteRequest, SqliteWorkerData } from './sqlite-worker.ts';
+import { startWorker } from './worker.ts';
+
+const TIMEOUT_MS = 30_000;
+/** A thread that still does not answer so long after a deadline is ended: what it did is undone by the next to open. */
+const STUCK_MS = 60_000;
+const CLOSE_MS = 4_000;
+const PAGE_ROWS = 500;
+const MAX_WAITING = 1_000;
+const MEMORY_MB = 256;
+
+interface Pending {
+  readonly id: number;
+  readonly request: SqliteRequest;
+  readonly deadline: NodeJS.Timeout;
+  resolve(result: unknown): void;
+  reject(error: unknown): void;
+}
+
+export interface SqliteOwner {
+  warn(message: string): void;
+  /** The file is free for another. */
+  closed(): void;
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: the types of calls are those of the module that the caller names
+type AnyModule = any;
+
+export class SqliteThread implements Database<AnyModule> {
+  readonly #data: SqliteWorkerData;
+  readonly #owner: SqliteOwner;
+  readonly #waiting: Pending[] = [];
+  #current: Pending | undefined;
+  #worker: Worker | undefined;
+  #stuck: NodeJS.Timeout | undefined;
+  #lastId = 0;
+  #closing: Promise<void> | undefined;
+
+  /** Nothing is opened, and no thread runs, before the first call. */
+  constructor(data: SqliteWorkerData, owner: SqliteOwner) {
+    this.#data = data;
+    this.#owner = owner;
+  }
+
+  async open(): Promise<void> {
+    await this.#ask({ kind: 'open' }, TIMEOUT_MS);
+  }
+
+  async call(name: string, args?: unknown, { timeoutMs = TIMEOUT_MS }: CallOptions = {}): Promise<AnyModule> {
+    return this.#ask({ kind: 'call', name, args: this.#pack(name, args) }, timeoutMs);
+  }
+
+  async *rows(name: string, args?: unknown, options: RowOptions = {}): AsyncGenerator<AnyModule> {
+    const { timeoutMs = TIMEOUT_MS, pageRows = PAGE_ROWS } = options;
+    this.#lastId += 1;
+    const cursor = this.#lastId;
+    await this.#ask({ kind: 'rows', cursor, name, args: this.#pack(name, args) }, timeoutMs);
+    let isLast = false;
+    try {
+      while (!isLast) {
+        const page = (await this.#ask({ kind: 'page', cursor, rows: pageRows }, timeoutMs)) as {
+          rows: unknown[];
+          isLast: boolean;
+        };
+        isLast = page.isLast;
+        yield* page.rows;
+      }
+    } finally {
+      // A thread that is gone has no rows open either.
+      if (!isLast) await this.#ask({ kind: 'end', cursor }, timeoutMs).catch(() => undefined);
+    }
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#close().finally(() => this.#owner.closed());
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
+    for (const pending of this.#waiting.splice(0)) this.#settle(pending, this.#closed());
+    if (this.#worker === undefined) return;
+    try {
+      await this.#send({ kind: 'close' }, CLOSE_MS);
+    } catch (error) {
+      // The next to open finds everything in the write-ahead log.
+      this.#owner.warn(`${this.#name} was not closed in order: ${(error as Error).message}`);
+    }
+    await this.#end();
+    this.#finish(this.#closed());
+  }
+
+  #ask(request: SqliteRequest, timeoutMs: number): Promise<unknown> {
+    return this.#closing === undefined ? this.#send(request, timeoutMs) : Promise.reject(this.#closed());
+  }
+
+  #send(request: SqliteRequest, timeoutMs: number): Promise<unknown> {
+    if (this.#waiting.length >= MAX_WAITING) {
+      const detail = `${this.#name} has too many calls that wait; try again when some have been answered`;
+      return Promise.reject(new Problem(503, detail, { code: 'database.busy' }));
+    }
+    return new Promise((resolve, reject) => {
+      this.#lastId += 1;
+      const id = this.#lastId;
+      const deadline = setTimeout(() => this.#beLate(pending, timeoutMs), timeoutMs);
+      const pending: Pending = { id, request, deadline, resolve, reject };
+      this.#waiting.push(pending);
+      this.#next();
+    });
+  }
+
+  /** One request at a time is with the thread, so that what is late before its turn is never done. */
+  #next(): void {
+    if (this.#current !== undefined) return;
+    const pending = this.#waiting.shift();
+    if (pending === undefined) return;
+    this.#current = pending;
+    this.#worker ??= this.#start();
+    this.#worker.postMessage({ id: pending.id, request: pending.request });
+  }
+
+  #start(): Worker {
+    const worker = startWorker('sqlite-worker', import.meta.url, {
+      workerData: this.#data,
+      name: 'sqlite',
+      resourceLimits: { maxOldGenerationSizeMb: MEMORY_MB },
+    });
+    let reason = 'its thread ended';
+    worker.on('message', (reply: SqliteReply) => {
+      if (worker === this.#worker) this.#receive(reply);
+    });
+    worker.on('error', error => {
+      reason = error.message;
+    });
+    worker.on('exit', () => {
+      if (worker !== this.#worker) return;
+      this.#worker = undefined;
+      this.#finish(new Problem(503, `${this.#name} failed: ${reason}; try again`, { code: 'database.unusable' }));
+    });
+    return worker;
+  }
+
+  #receive(reply: SqliteReply): void {
+    if ('warning' in reply) {
+      this.#owner.warn(reply.warning);
+      return;
+    }
+    if (reply.id !== this.#current?.id) return;
+    if ('result' in reply) {
+      this.#finish(undefined, deserialize(reply.result));
+      return;
+    }
+    const { message, code, isFault } = reply.error;
+    if (reply.isOver) void this.#end();
+    const error = isFault
+      ? new Problem(503, message, code === undefined ? {} : { code })
+      : Object.assign(new Error(message), { code });
+    this.#finish(error);
+  }
+
+  /** Ends the present request and goes on with the next. */
+  #finish(error?: unknown, result?: unknown): void {
+    clearTimeout(this.#stuck);
+    const pending = this.#current;
+    this.#current = undefined;
+    if (pending !== undefined) this.#settle(pending, error, result);
+    this.#next();
+  }
+
+  #settle(pending: Pending, error?: unknown, result?: unknown): void {
+    clearTimeout(pending.deadline);
+    if (error === undefined) pending.resolve(result);
+    else pending.reject(error);
+  }
+
+  #beLate(pending: Pending, timeoutMs: number): void {
+    const isWaiting = this.#waiting.includes(pending);
+    if (isWaiting) this.#waiting.splice(this.#waiting.indexOf(pending), 1);
+    else {
+      this.#stuck = setTimeout(() => {
+        this.#owner.warn(`${this.#name} does not answer; its thread is started again`);
+        void this.#end();
+        this.#finish();
+      }, STUCK_MS).unref();
+    }
+    const what = isWaiting ? 'had no turn' : 'did not answer';
+    pending.reject(
+      new Problem(503, `${this.#name} ${what} within ${timeoutMs} ms; try again`, { code: 'database.late' }),
+    );
+  }
+
+  async #end(): Promise<void> {
+    const worker = this.#worker;
+    this.#worker = undefined;
+    await worker?.terminate();
+  }
+
+  #pack(name: string, args: unknown): Uint8Array {
+    const bytes = serialize(args);
+    if (bytes.length > this.#data.maxBytes) {
+      throw new Error(`the arguments of ${name} are larger than ${this.#data.maxBytes} bytes`);
+    }
+    return bytes;
+  }
+
+  #closed(): Problem {
+    return new Problem(503, `${this.#name} is closed`, { code: 'database.closed' });
+  }
+
+  get #name(): string {
+    return `The database ${this.#data.file ?? 'in memory'}`;
+  }
+}

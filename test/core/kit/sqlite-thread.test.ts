@@ -1,0 +1,270 @@
+// The database of a third party's plugin: its file, its schema, its calls, and what becomes of it under every fault.
+import { chmod, mkdir, readdir, readFile, stat, symlink, truncate, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import t from 'tap';
+import { createHost } from '../../../core/host/host.ts';
+import { NOTES, startDatabaseApp } from '../../support/database-plugin.ts';
+import { testDir } from '../../support/directory.ts';
+import { startStackwarden, writeConfig } from '../../support/stackwarden.ts';
+import { until } from '../../support/until.ts';
+
+t.test('a database is made for its owner alone, and calls run in order', async t => {
+  const { open, file, app } = await startDatabaseApp(t, testDir(t));
+  const db = open();
+  await t.rejects(stat(file), { code: 'ENOENT' }, 'nothing is made before it is needed');
+  const calls = ['a', 'b', 'c'].map(text => db.call('add', { text }));
+  t.same(await Promise.all([...calls, db.call('count', undefined)]), [1, 1, 1, 3]);
+  t.same(await db.call('info', undefined), {
+    version: 2,
+    journal: 'wal',
+    synchronous: 1,
+    columns: ['id', 'text', 'length'],
+  });
+  t.equal((await stat(file)).mode & 0o777, 0o600);
+  t.equal((await stat(`${file}-wal`)).mode & 0o777, 0o600);
+  t.equal((await stat(path.dirname(file))).mode & 0o777, 0o700);
+  await app.host.stop();
+  t.same(await readdir(path.dirname(file)), ['notes.sqlite'], 'closing brings the log into the file');
+  await t.rejects(db.call('count', undefined), { status: 503, code: 'database.closed', message: /is closed/ });
+});
+
+t.test('values cross as they are, within limits', async t => {
+  const { open } = await startDatabaseApp(t, testDir(t));
+  const db = open({ maxBytes: 10_000 });
+  const value = { big: 2n ** 60n, bytes: new Uint8Array([1, 2, 3]), when: new Date(5), list: [null, undefined, 'é'] };
+  t.same(await db.call('echo', value), value);
+  await t.rejects(db.call('echo', 'x'.repeat(20_000)), /the arguments of echo are larger than 10000 bytes/);
+  await t.rejects(db.call('long', 20_000), /the result of long is larger than 10000 bytes/);
+  await t.rejects(db.call('nothing' as never, undefined as never), /has no statement 'nothing'/);
+  await db.call('add', { text: 'a' });
+  await t.rejects(db.call('add', { text: 'a' }), { message: /UNIQUE/, code: 'SQLITE_CONSTRAINT_UNIQUE' });
+  t.equal(await db.call('count', undefined), 1);
+});
+
+t.test('rows come in pages, as they were at the first, beside other calls', async t => {
+  const { open } = await startDatabaseApp(t, testDir(t));
+  const db = open();
+  const texts = Array.from({ length: 25 }, (_, i) => `text ${i}`);
+  for (const text of texts) await db.call('add', { text });
+  const seen: string[] = [];
+  for await (const text of db.rows('texts', { from: 1 }, { pageRows: 10 })) {
+    if (seen.length === 5) await db.call('add', { text: 'meanwhile' });
+    seen.push(text);
+  }
+  t.same(seen, texts);
+  for (let round = 0; round < 20; round += 1) {
+    for await (const text of db.rows('texts', { from: 26 }, { pageRows: 1 })) {
+      t.equal(text, 'meanwhile');
+      break;
+    }
+  }
+  t.pass('whoever stops reading leaves nothing open');
+  await t.rejects(async () => {
+    for await (const text of db.rows('count' as never, undefined as never)) t.fail(String(text));
+  }, /cannot be iterated/);
+});
+
+t.test('a schema is brought up to date, and one that is newer is left alone', async t => {
+  const configDir = testDir(t);
+  const old = NOTES.replace("  db => db.exec('ALTER TABLE notes ADD COLUMN length INTEGER'),", '').replace(
+    "'INSERT INTO notes (text, length) VALUES (?, ?)').run(text, text.length)",
+    "'INSERT INTO notes (text) VALUES (?)').run(text)",
+  );
+  const first = await startDatabaseApp(t, configDir, { name: 'old', module: old });
+  const file = path.join(configDir, 'data', 'shared.sqlite');
+  await mkdir(path.dirname(file), { mode: 0o700, recursive: true });
+  await first.open({ file }).call('add', { text: 'a' });
+  t.throws(() => first.open({ file }), /is the database of old already/);
+  await first.app.host.stop();
+
+  const broken = NOTES.replace('ALTER TABLE notes', 'ALTER TABLE absent');
+  const failing = await startDatabaseApp(t, configDir, { name: 'broken', module: broken });
+  await t.rejects(failing.open({ file }).open(), /no such table: absent/);
+  await failing.app.host.stop();
+
+  const second = await startDatabaseApp(t, configDir, { name: 'new' });
+  const db = second.open({ file });
+  t.match(await db.call('info', undefined), { version: 2, columns: ['id', 'text', 'length'] });
+  t.equal(await db.call('count', undefined), 1);
+  await second.app.host.stop();
+
+  const before = await readFile(file);
+  const third = await startDatabaseApp(t, configDir, { name: 'older', module: old });
+  await t.rejects(third.open({ file }).call('count', undefined), {
+    status: 503,
+    code: 'database.newer',
+    message: /schema version 2, this version knows 1/,
+  });
+  await third.app.host.stop();
+  t.ok(before.equals(await readFile(file)));
+  t.same(await readdir(path.dirname(file)), ['shared.sqlite']);
+});
+
+t.test('a damaged file', async t => {
+  const garbage = Buffer.alloc(8_192, 'no database ');
+  for (const onCorrupt of ['refuse', 'replace'] as const) {
+    t.test(`${onCorrupt}: found when it is opened`, async t => {
+      const { open, file } = await startDatabaseApp(t, testDir(t));
+      await mkdir(path.dirname(file), { recursive: true, mode: 0o700 });
+      await chmod(path.dirname(path.dirname(file)), 0o700);
+      await writeFile(file, garbage);
+      const db = open({ onCorrupt });
+      if (onCorrupt === 'refuse') {
+        const wanted = { status: 503, code: 'database.corrupt', message: /is damaged/ };
+        await t.rejects(db.call('count', undefined), wanted);
+        await t.rejects(db.call('count', undefined), wanted);
+        t.ok(garbage.equals(await readFile(file)), 'it is as it was');
+        return;
+      }
+      t.equal(await db.call('count', undefined), 0);
+      const aside = (await readdir(path.dirname(file))).filter(name => name.includes('.corrupt-'));
+      t.equal(aside.length, 1);
+      t.ok(garbage.equals(await readFile(path.join(path.dirname(file), aside[0] ?? ''))));
+    });
+  }
+
+  t.test('replace: found by a statement', async t => {
+    const configDir = testDir(t);
+    const first = await startDatabaseApp(t, configDir, { name: 'before' });
+    const file = path.join(configDir, 'data', 'shared.sqlite');
+    const filled = first.open({ file });
+    for (let i = 0; i < 200; i += 1) await filled.call('add', { text: `${i} ${'x'.repeat(100)}` });
+    await first.app.host.stop();
+    const { size } = await stat(file);
+    await truncate(file, 4_096);
+    await writeFile(file, Buffer.alloc(size - 4_096, 0xff), { flag: 'a' });
+
+    const { open, app } = await startDatabaseApp(t, configDir, { name: 'after' });
+    const db = open({ file, onCorrupt: 'replace' });
+    await t.rejects(db.call('count', undefined), { status: 503, code: 'database.corrupt', message: /is damaged/ });
+    t.equal(await db.call('count', undefined), 0, 'the next call meets a new one');
+    const [log = ''] = await readdir(path.join(configDir, 'log'));
+    const told = async () =>
+      (await readFile(path.join(configDir, 'log', log), 'utf8')).includes('was damaged; it is kept');
+    t.ok(await until(told), 'the log tells');
+    await app.host.stop();
+  });
+});
+
+t.test('a full database, and one that may not be written', async t => {
+  const { open, file } = await startDatabaseApp(t, testDir(t));
+  const db = open();
+  await db.call('add', { text: 'a' });
+  await db.call('limit', 5);
+  const fill = async () => {
+    for (let i = 0; ; i += 1) await db.call('add', { text: `${i}${'x'.repeat(2_000)}` });
+  };
+  await t.rejects(fill(), { status: 503, code: 'database.full', message: /free some space/ });
+  const count = await db.call('count', undefined);
+  await db.call('limit', 1_000);
+  await db.call('add', { text: 'with room again' });
+  t.equal(await db.call('count', undefined), count + 1, 'nothing of it is lost');
+
+  const reader = open({ file, readOnly: true });
+  t.equal(await reader.call('count', undefined), count + 1);
+  const refused = { status: 503, code: 'database.read-only', message: /cannot be written/ };
+  await t.rejects(reader.call('add', { text: 'b' }), refused);
+  await t.rejects(open({ file: `${file}-none`, readOnly: true }).open(), {
+    status: 503,
+    code: 'database.unusable',
+    message: /no such file/,
+  });
+});
+
+t.test('what others could have put there is not opened', async t => {
+  const configDir = testDir(t);
+  const outside = path.join(configDir, 'outside');
+  await writeFile(outside, '');
+  const linked = await startDatabaseApp(t, configDir);
+  await mkdir(path.dirname(linked.file), { recursive: true, mode: 0o700 });
+  await chmod(path.dirname(path.dirname(linked.file)), 0o700);
+  await symlink(outside, linked.file);
+  await t.rejects(linked.open().open(), { status: 503, code: 'database.unusable', message: /is a link/ });
+  t.equal((await stat(outside)).size, 0);
+  await chmod(path.dirname(linked.file), 0o777);
+  const shared = linked.host.database('other', { statements: 'notes' });
+  await t.rejects(shared.open(), { status: 503, message: /may be written by others/ });
+  t.throws(() => linked.host.database('x', { statements: '../../outside' }), /outside the plugin's folder/);
+});
+
+t.test('who is late, or ends the thread, harms nobody else', async t => {
+  const { open } = await startDatabaseApp(t, testDir(t));
+  const db = open();
+  await db.open();
+  const blocking = db.call('block', 1_500, { timeoutMs: 100 });
+  const waiting = db.call('add', { text: 'never' }, { timeoutMs: 100 });
+  const patient = db.call('count', undefined);
+  await t.rejects(blocking, { status: 503, code: 'database.late', message: /did not answer/ });
+  await t.rejects(waiting, { status: 503, code: 'database.late', message: /had no turn/ });
+  t.equal(await patient, 0, 'what had no turn is not done');
+  await t.rejects(db.call('die', undefined), { status: 503, code: 'database.unusable', message: /try again/ });
+  await db.call('add', { text: 'after' });
+  t.equal(await db.call('count', undefined), 1);
+});
+
+t.test('a look at the configuration makes no database', async t => {
+  const configDir = testDir(t);
+  const folder = path.join(configDir, 'plugins', 'looker');
+  await mkdir(folder, { recursive: true });
+  await writeFile(path.join(folder, 'notes.js'), NOTES);
+  await writeFile(
+    path.join(folder, 'index.js'),
+    `export default { name: 'looker', host: '^1', async setup (host) {
+      globalThis.countAtLook = await host.database('notes', { statements: 'notes' }).call('count')
+    } }`,
+  );
+  await writeFile(path.join(configDir, 'stackwarden.json'), '{}');
+  const host = await createHost({ configDir, plugins: ['looker'], dryRun: true, ownsProcess: false });
+  t.match(
+    host.plugins().find(plugin => plugin.name === 'looker'),
+    { state: 'ready' },
+  );
+  await host.stop();
+  t.equal((globalThis as { countAtLook?: number }).countAtLook, 0);
+  t.notOk((await readdir(configDir)).includes('data'));
+});
+
+t.test('what was answered is there after a SIGKILL, and SQLite is loaded by the first call only', async t => {
+  const configDir = testDir(t);
+  const port = await writeConfig(configDir);
+  const folder = path.join(configDir, 'plugins', 'notes');
+  await mkdir(folder, { recursive: true });
+  await writeFile(path.join(folder, 'notes.js'), NOTES);
+  await writeFile(
+    path.join(folder, 'index.js'),
+    `let z
+    export default { name: 'notes', host: '^1', config: zod => { z = zod; return z.object({}) }, setup (host) {
+      const db = host.database('notes', { statements: 'notes' })
+      const body = z.object({ text: z.string() })
+      host.route({ method: 'POST', path: '/notes', summary: 'x', body, handle: async ({ body }) => ({ added: await db.call('add', body) }) })
+      host.route({ method: 'GET', path: '/notes', summary: 'x', handle: async () => {
+        const texts = []
+        for await (const text of db.rows('texts', { from: 0 })) texts.push(text)
+        return { texts }
+      } })
+    } }`,
+  );
+  const options = { args: ['start', '--plugins', 'notes,host-plugins'] };
+  const first = await startStackwarden(configDir, port, options);
+  t.teardown(() => first.child.kill('SIGKILL'));
+  const maps = () => readFile(`/proc/${first.child.pid}/maps`, 'utf8');
+  t.notMatch(await maps(), /better_sqlite3/);
+  const texts = Array.from({ length: 50 }, (_, i) => `note ${i}`);
+  for (const text of texts) {
+    const answer = await fetch(`${first.base}/notes`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ text }),
+    });
+    if (!answer.ok) t.fail(await answer.text());
+  }
+  t.match(await maps(), /better_sqlite3/);
+  first.child.kill('SIGKILL');
+  await first.exited;
+  const second = await startStackwarden(configDir, port, options);
+  t.teardown(async () => {
+    second.child.kill('SIGTERM');
+    await second.exited;
+  });
+  t.same(await (await fetch(`${second.base}/notes`)).json(), { texts });
+});

@@ -1,0 +1,68 @@
+// A third party's plugin with a database: notes, and statements that misbehave.
+import { mkdir, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import type { DatabaseOptions, SqliteDatabase } from '../../core/contract/database.ts';
+import type { Host } from '../../core/contract/host.ts';
+import { startHost } from './host.ts';
+
+/** The types of the module below. */
+export interface Notes {
+  add(db: SqliteDatabase, note: { text: string }): number;
+  count(db: SqliteDatabase): number;
+  texts(db: SqliteDatabase, range: { from: number }): Iterable<string>;
+  echo(db: SqliteDatabase, value: unknown): unknown;
+  info(db: SqliteDatabase): { version: number; journal: string; synchronous: number; columns: string[] };
+  limit(db: SqliteDatabase, pages: number): void;
+  block(db: SqliteDatabase, ms: number): void;
+  die(db: SqliteDatabase): void;
+  long(db: SqliteDatabase, length: number): string;
+}
+
+export const NOTES = `
+export const migrations = [
+  'CREATE TABLE notes (id INTEGER PRIMARY KEY, text TEXT NOT NULL UNIQUE)',
+  db => db.exec('ALTER TABLE notes ADD COLUMN length INTEGER'),
+]
+export const add = (db, { text }) =>
+  db.prepare('INSERT INTO notes (text, length) VALUES (?, ?)').run(text, text.length).changes
+export const count = db => db.prepare('SELECT count(*) FROM notes').pluck().get()
+export const texts = (db, { from }) => db.prepare('SELECT text FROM notes WHERE id >= ? ORDER BY id').pluck().iterate(from)
+export const echo = (db, value) => value
+export const info = db => ({
+  version: db.pragma('user_version', { simple: true }),
+  journal: db.pragma('journal_mode', { simple: true }),
+  synchronous: db.pragma('synchronous', { simple: true }),
+  columns: db.pragma('table_info(notes)').map(column => column.name),
+})
+export const limit = (db, pages) => { db.pragma('max_page_count = ' + pages) }
+export const block = (db, ms) => { const end = Date.now() + ms; while (Date.now() < end); }
+export const die = () => process.exit(3)
+export const long = (db, length) => 'x'.repeat(length)
+`;
+
+/** Starts a host whose plugin `name` does nothing by itself; the test calls its `host`. */
+export async function startDatabaseApp(
+  t: Pick<typeof import('tap')['t'], 'name' | 'teardown'>,
+  configDir: string,
+  { name = 'keeper', module = NOTES } = {},
+) {
+  const place = `host of ${t.name} ${name}`;
+  const folder = path.join(configDir, 'plugins', name);
+  await mkdir(folder, { recursive: true });
+  await writeFile(
+    path.join(folder, 'index.js'),
+    `export default { name: '${name}', host: '^1', setup (host) { globalThis[${JSON.stringify(place)}] = host } }`,
+  );
+  await writeFile(path.join(folder, 'notes.js'), module);
+  const app = await startHost({ configDir, config: {}, plugins: [name] });
+  t.teardown(() => app.stop());
+  const host = (globalThis as unknown as Record<string, Host>)[place] as Host;
+  return {
+    app,
+    host,
+    /** Where the database `notes` lies unless the options say otherwise. */
+    file: path.join(configDir, 'data', name, 'notes.sqlite'),
+    open: (options: Partial<DatabaseOptions> = {}) =>
+      host.database<Notes>('notes', { statements: 'notes', ...options }),
+  };
+}
