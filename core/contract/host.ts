@@ -1,6 +1,7 @@
 // All that a plugin can reach: the `host` object that its set-up is given.
 import type { AsyncParallelHook, AsyncSeriesHook, AsyncSeriesWaterfallHook } from 'tapable';
 import type { z } from 'zod';
+import type { AnyEvent, EventDeclaration, EventListing, Events, EventType, HostEvent } from './event.ts';
 import type { JobHandle } from './job.ts';
 import type { Logger } from './log.ts';
 import type { Contributions, Disposer, Hooks, Services } from './plugin.ts';
@@ -54,7 +55,7 @@ export interface PluginReport {
   readonly capabilities: readonly string[];
   readonly contributions: readonly string[];
   readonly services: readonly string[];
-  /** Faults caught after set-up, by place: `route`, `stream`, `tap`, `timer`, `job`, `uncaught`, `dispose`. */
+  /** Faults caught after set-up, by place: `route`, `stream`, `tap`, `timer`, `job`, `event`, `uncaught`, `dispose`. */
   readonly errors: Readonly<Record<string, number>>;
 }
 
@@ -89,6 +90,20 @@ export interface Host {
   /** Creates a hook that this plugin owns and calls. Taps made earlier are attached. */
   hook<Name extends keyof Hooks>(name: Name, kind: HookKind, options?: HookOptions): Hooks[Name];
   tap<Name extends keyof Hooks>(name: Name, fn: HookTap<Name>, options?: TapOptions): void;
+
+  /** Declares a type of event that this plugin owns and alone emits. */
+  event<Type extends EventType>(type: Type, declaration: EventDeclaration): void;
+  /**
+   * Tells every listener, later and without waiting for any. `data` is plain data and becomes unchangeable. Throws when
+   * this plugin has not declared the type; does nothing once it is disposed of.
+   */
+  emit<Type extends EventType>(type: Type, data: Events[Type]): void;
+  /** Calls back for each event of the type, in order. What the listener throws is counted against this plugin. */
+  on<Type extends EventType>(type: Type, listener: (event: HostEvent<Type>) => void | Promise<void>): Disposer;
+  /** Calls back for each event of every type. */
+  on(type: '*', listener: (event: AnyEvent) => void | Promise<void>): Disposer;
+  /** Every type of event that a ready plugin has declared, sorted. */
+  events(): readonly EventListing[];
 
   /** A flag that is not one route. Evaluated on every listing. */
   capability(flag: string, predicate: () => boolean): void;

@@ -8,6 +8,7 @@ import type { LogHub } from './log.ts';
 import type { AccessCheck, HttpEntrance } from './route.ts';
 
 export type * from './config.ts';
+export type * from './event.ts';
 export type * from './host.ts';
 export type * from './job.ts';
 export type * from './log.ts';

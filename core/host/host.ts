@@ -20,6 +20,7 @@ import { createLogging, type Logging } from '../log/own-log.ts';
 import { Capabilities } from './capabilities.ts';
 import { ContributionRegistry } from './contributions.ts';
 import { createHttpEntrance, type HttpServer } from './entrance.ts';
+import { EventRegistry } from './events.ts';
 import { HookRegistry } from './hooks.ts';
 import { catchUncaught, runAs, watchEventLoop } from './isolate.ts';
 import type { Registries } from './plugin-host.ts';
@@ -95,6 +96,7 @@ class RunningHost implements StackwardenHost {
   log!: Logger;
   readonly #options: HostOptions;
   readonly #hooks = new HookRegistry();
+  readonly #events = new EventRegistry();
   readonly #contributions = new ContributionRegistry();
   readonly #services = new ServiceRegistry();
   readonly #capabilities = new Capabilities();
@@ -252,6 +254,7 @@ class RunningHost implements StackwardenHost {
       paths: { configDir, logDir, templatesDir: path.join(rootDir, 'templates') },
       config: this.#config,
       http: this.#http,
+      events: this.#events,
       hooks: this.#hooks,
       contributions: this.#contributions,
       services: this.#services,

@@ -5,7 +5,7 @@ import type { Disposer } from '../contract/plugin.ts';
 import { withDeadline } from '../kit/deadline.ts';
 import { runAs } from './isolate.ts';
 
-export type FaultPlace = 'route' | 'stream' | 'tap' | 'timer' | 'job' | 'uncaught' | 'dispose';
+export type FaultPlace = 'route' | 'stream' | 'tap' | 'timer' | 'job' | 'event' | 'uncaught' | 'dispose';
 
 export class Scope {
   readonly plugin: string;
