@@ -42,9 +42,8 @@ export default definePlugin({
         const arr = host.use('arr.applications');
         const manager = await arr.of(target);
         const supervisor = host.find('process.supervisor');
-        const providers = host
-          .use('config.store')
-          .blocks()
+        const blocks = supervisor?.blocks() ?? [];
+        const providers = blocks
           .filter(({ configKey, block }) => block.enabled === true && manager.links.includes(configKey))
           .filter(({ processName }) => supervisor?.get(processName)?.status === 'running');
         const clients = await Promise.all(providers.map(provider => clientsOf(manager, provider, host)));

@@ -2,6 +2,7 @@
 import { definePlugin } from '#core';
 import type {} from '../arr/contract.ts';
 import type {} from '../integrations/contract.ts';
+import type {} from '../process/contract.ts';
 import type {} from '../service-templates/contract.ts';
 import type {} from '../setup-rclone/contract.ts';
 import { Settings } from './settings.ts';
@@ -33,10 +34,10 @@ export default definePlugin({
         const arr = host.use('arr.applications');
         const { managers } = await arr.linkedTo(KEY);
         const templates = host.use('service.templates');
-        const mount = host
-          .use('config.store')
-          .blocks()
-          .find(({ configKey, block }) => configKey === 'rclone' && isMount(block, templates.linksOf(block)));
+        const blocks = host.find('process.supervisor')?.blocks() ?? [];
+        const mount = blocks.find(
+          ({ configKey, block }) => configKey === 'rclone' && isMount(block, templates.linksOf(block)),
+        );
         const control = mount && (await host.find('rclone.control')?.(mount.processName));
         const settings = new Settings(target, (url, options) => host.fetch(url, options));
         const present = await settings.read(NAMES);

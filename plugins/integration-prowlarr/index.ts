@@ -36,7 +36,7 @@ export default definePlugin({
       targets: TARGETS,
       providers: ['zilean', 'decypharr'],
       async apply(target, told) {
-        const blocks = host.use('config.store').blocks();
+        const blocks = host.find('process.supervisor')?.blocks() ?? [];
         const enabled = (key: string) =>
           blocks.find(({ configKey, block }) => configKey === key && block.enabled === true);
         const zilean = enabled('zilean');

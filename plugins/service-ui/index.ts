@@ -2,6 +2,7 @@
 import path from 'node:path';
 import { definePlugin, type NamedBlock } from '#core';
 import type {} from '../config-files/contract.ts';
+import type {} from '../process/contract.ts';
 import type {} from '../service-setup/contract.ts';
 import type {} from '../service-templates/contract.ts';
 import { ProxySwitch } from './proxy-switch.ts';
@@ -16,7 +17,8 @@ export default definePlugin({
 
   setup(host) {
     const store = host.use('config.store');
-    const uis = () => listUis(store, host.find('service.templates'));
+    const blocks = () => host.find('process.supervisor')?.blocks() ?? store.blocks();
+    const uis = () => listUis(blocks(), host.find('service.templates'));
     const enabled = () => store.get('traefik.enabled') === true;
     const proxy = () => store.blocks().find(({ configKey }) => configKey === 'traefik');
     const configDir = (): string => {
@@ -52,12 +54,17 @@ export default definePlugin({
         await writeRoutes(place(block), uis());
       },
     });
-    // The proxy watches its file. A fault here does not take the change back.
-    host.tap('config.changed', async () => {
+    let routed = blocks();
+    const reroute = async (): Promise<void> => {
       const block = proxy();
+      routed = blocks();
       if (block !== undefined && enabled() && host.find('service.uis')?.proxyRuns() === true)
         await writeRoutes(place(block), uis());
-    });
+    };
+    // The proxy watches its file. A fault here does not take the change back.
+    host.tap('config.changed', reroute);
+    // A service that was started by hand is shown from then on.
+    host.tap('process.status', () => (routed === blocks() ? undefined : reroute()));
 
     host.route({
       method: 'GET',

@@ -14,10 +14,7 @@ export default definePlugin({
     host.tap('process.prepare', plan => {
       // Whoever starts a service by hand wants it now.
       if (plan.trigger !== 'boot') return plan;
-      const enabled = host
-        .use('config.store')
-        .blocks()
-        .filter(({ block }) => block.enabled === true);
+      const enabled = (host.find('process.supervisor')?.blocks() ?? []).filter(({ block }) => block.enabled === true);
       const templates = host.find('service.templates');
       for (const wait of templates?.get(plan.configKey)?.waits ?? []) {
         if (wait.kind === 'mounts') plan.waits.mounts.push(...mountPaths(enabled));

@@ -2,6 +2,7 @@
 import { execFile } from 'node:child_process';
 import { definePlugin, Problem } from '#core';
 import type {} from '../config-files/contract.ts';
+import type {} from '../health-probe/contract.ts';
 import type {} from '../process/contract.ts';
 import type {} from '../service-setup/contract.ts';
 import { freeMountPlace } from './mount-place.ts';

@@ -1,5 +1,6 @@
 // Riven's variables that follow from the components attached to it: provider keys, and where its files are mounted.
 import { definePlugin } from '#core';
+import type {} from '../process/contract.ts';
 import type {} from '../service-setup/contract.ts';
 import type {} from '../service-templates/contract.ts';
 
@@ -21,10 +22,8 @@ export default definePlugin({
       configKey: KEY,
       async configure({ plan }) {
         const templates = host.use('service.templates');
-        const attached = host
-          .use('config.store')
-          .blocks()
-          .filter(({ block }) => block.enabled === true && templates.linksOf(block).includes(KEY));
+        const blocks = host.find('process.supervisor')?.blocks() ?? [];
+        const attached = blocks.filter(({ block }) => block.enabled === true && templates.linksOf(block).includes(KEY));
         for (const { block } of attached) {
           const provider = String(block.key_type ?? '')
             .toLowerCase()
