@@ -24,14 +24,19 @@ export interface ProcessRestarts {
 
 declare module '#core' {
   interface Services {
+    /** Counters and plans of restarts. */
     'process.restarts': ProcessRestarts;
   }
   interface Events {
+    /** A watched process was unhealthy as often as its threshold says. */
     'service.unhealthy': { readonly processName: string; readonly reason: string; readonly threshold: number };
-    /** `attempt`: its number inside the window. */
+    /** Right before a restart. `attempt`: its number inside the window. */
     'service.auto_restart.attempt': { readonly processName: string; readonly reason: string; readonly attempt: number };
+    /** The first healthy answer after a restart. */
     'service.auto_restart.succeeded': { readonly processName: string };
+    /** A restarted process did not start, or did not recover. */
     'service.auto_restart.failed': { readonly processName: string; readonly reason: string };
+    /** The limit of restarts within the window is reached; once for each episode. */
     'service.auto_restart.suppressed': { readonly processName: string; readonly reason: string };
   }
 }

@@ -46,9 +46,11 @@ export interface ProcessHealth {
 
 declare module '#core' {
   interface Contributions {
+    /** How processes of one kind are asked whether they are well. */
     'process.probe': ProcessProbe;
   }
   interface Services {
+    /** Answers of running processes to their probes. */
     'process.health': ProcessHealth;
   }
   interface Hooks {

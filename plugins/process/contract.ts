@@ -232,34 +232,46 @@ export interface DetailMembers {
 
 declare module '#core' {
   interface Contributions {
+    /** Members of every entry of the list of processes. */
     'process.entry': EntryMembers;
+    /** Members of the answer about one process. */
     'process.detail': DetailMembers;
+    /** How processes of one kind are stopped. */
     'process.stop-policy': StopPolicy;
+    /** The order of starting and stopping; the first one counts. */
     'process.dependencies': BootDependencies;
   }
   interface Services {
+    /** Lists, starts, stops and holds the processes of the configuration. */
     'process.supervisor': ProcessSupervisor;
   }
   interface Hooks {
     /** Before ports, waits and launch of every start. A throw vetoes the start. */
     'process.prepare': AsyncSeriesWaterfallHook<[LaunchPlan]>;
+    /** After a launch that has lived through its observation. */
     'process.started': AsyncParallelHook<[ProcessSnapshot]>;
+    /** After a run ended, asked for or not, and its output was read to the end. */
     'process.exited': AsyncParallelHook<[ProcessSnapshot, ExitRecord]>;
     /** After each change of a snapshot. */
     'process.status': AsyncParallelHook<[ProcessSnapshot]>;
   }
   interface Events {
+    /** A process was started and lives. */
     service_start: { readonly processName: string; readonly trigger: StartTrigger };
+    /** A process was stopped on request. */
     service_stop: { readonly processName: string };
+    /** A process could not be started, or did not stay alive. */
     'service.start.failed': { readonly processName: string; readonly reason: string };
+    /** A process ended although nobody had asked for it. */
     'service.stopped.unexpectedly': {
       readonly processName: string;
       readonly reason: string;
       readonly exitCode: number | null;
       readonly signal: string | null;
     };
+    /** The boot is over, and every service that was expected is ready. */
     'dumb.startup.ready': Readonly<Record<never, never>>;
-    /** `failures`: reasons by process name. */
+    /** The boot is over, and some services are not ready. `failures`: reasons by process name. */
     'dumb.startup.degraded': { readonly failures: Readonly<Record<string, string>> };
   }
 }

@@ -5,7 +5,7 @@ import path from 'node:path';
 import t from 'tap';
 import { testDir } from '../../support/directory.ts';
 import { startHost } from '../../support/host.ts';
-import { start, status, stop } from '../../support/kids.ts';
+import { kid, lives, start, status, stop } from '../../support/kids.ts';
 import { freePort, type RunningStackwarden, startStackwarden, writeConfig } from '../../support/stackwarden.ts';
 import { until } from '../../support/until.ts';
 
@@ -107,6 +107,30 @@ t.test(
       t.match(await client(third).entry(name), { enabled: false, config: { enabled: false }, status: 'stopped' });
   },
 );
+
+t.test('a stop that a crash has cut short is done by the next host', async t => {
+  const configDir = testDir(t, {});
+  const port = await writeConfig(configDir, {
+    stubborn: kid('Stubborn', ['ignore-term'], { enabled: true, stop_grace_seconds: 5 }),
+  });
+  const first = await startStackwarden(configDir, port);
+  await until(async () => (await client(first).entry('Stubborn'))?.status === 'running');
+  const state = JSON.parse(await readFile(path.join(configDir, 'supervisor', 'state.json'), 'utf8'));
+  const cut = client(first)
+    .post('stop', 'Stubborn')
+    .catch(() => undefined);
+  await until(async () => (await client(first).entry('Stubborn'))?.status === 'stopping');
+  first.child.kill('SIGKILL');
+  await Promise.all([first.exited, cut]);
+  const second = await startStackwarden(configDir, port);
+  t.teardown(async () => {
+    second.child.kill('SIGTERM');
+    await second.exited;
+  });
+  await until(async () => (await client(second).entry('Stubborn'))?.status === 'stopped');
+  t.notOk(lives(state.processes.Stubborn.pid));
+  t.match(await client(second).restart('Stubborn'), { disabled: true });
+});
 
 t.test('a start by hand changes no configuration; what is disabled afterwards is disabled', async t => {
   const configDir = testDir(t, {
