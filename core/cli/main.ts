@@ -2,7 +2,7 @@
 // The process: arguments in, a host run until a signal, an exit code out. Every failure is one line on stderr.
 import { fileURLToPath } from 'node:url';
 import { openConfig } from '../config/open.ts';
-import { createHost, version } from '../host/host.ts';
+import { createHost, type StackwardenHost, version } from '../host/host.ts';
 import { readSettings } from '../host/settings.ts';
 import { createEarlyLog } from '../log/early-log.ts';
 import { type CommandLine, parseCommandLine, USAGE } from './command-line.ts';
@@ -22,18 +22,27 @@ async function start({ configDir, plugins, example }: CommandLine): Promise<numb
   const unlock = await lockInstance(configDir);
   // Supervision goes on without a listener too, and nothing else would hold the process then.
   const alive = setInterval(() => undefined, 2 ** 30);
+  let host: StackwardenHost | undefined;
+  let firstMs: number | undefined;
+  const onSignal = (): void => {
+    firstMs ??= performance.now();
+    if (host === undefined) return;
+    if (performance.now() - firstMs > SECOND_SIGNAL_AFTER_MS) void host.force().finally(() => process.exit(1));
+    else void host.stop();
+  };
+  // Before anything is loaded: what has been started by then is stopped in order.
+  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, onSignal);
+  const onCreated = (created: StackwardenHost): void => {
+    host = created;
+    if (firstMs !== undefined) void created.stop();
+  };
   try {
     if (example) await writeExample({ configDir, templatesDir });
-    const host = await createHost({ configDir, stdout: true, ...(plugins === undefined ? {} : { plugins }) });
-    if (process.pid === 1) host.log.warn('running as PID 1: orphaned grandchildren are not reaped; use a minimal init');
-    let firstMs: number | undefined;
-    const onSignal = (): void => {
-      firstMs ??= performance.now();
-      if (performance.now() - firstMs > SECOND_SIGNAL_AFTER_MS) void host.force().finally(() => process.exit(1));
-      else void host.stop();
-    };
-    for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, onSignal);
-    return await host.stopped;
+    const options = { configDir, stdout: true, onCreated, ...(plugins === undefined ? {} : { plugins }) };
+    const running = await createHost(options);
+    if (process.pid === 1)
+      running.log.warn('running as PID 1: orphaned grandchildren are not reaped; use a minimal init');
+    return await running.stopped;
   } finally {
     clearInterval(alive);
     await unlock();

@@ -1,4 +1,4 @@
-// The main configuration as plugins see it: its one owner, its named blocks, its changes, and what is added to its schema.
+// The main configuration as plugins see it: the store that owns it, its named blocks, its changes and its schema.
 import type { z } from 'zod';
 
 export type ConfigObject = Record<string, unknown>;
@@ -6,9 +6,9 @@ export type ConfigObject = Record<string, unknown>;
 /** An object of the configuration, at any depth, that has a `process_name`. */
 export interface NamedBlock {
   readonly processName: string;
-  /** Path from the root, for example `['sonarr', 'instances', 'Default']`. */
+  /** Path from the root, for example `['finder', 'instances', 'Default']`. */
   readonly path: readonly string[];
-  /** The root key; for a block inside `dumb`: `dumb_` and its sub-key. */
+  /** The root key, for example `sonarr`; for a block inside `dumb`, `dumb_` and the key of the block. */
   readonly configKey: string;
   /** The last path element. */
   readonly key: string;
@@ -16,56 +16,69 @@ export interface NamedBlock {
 }
 
 export interface ConfigChange {
-  /** Dotted paths whose effective value changed. */
+  /** Dotted paths of the members whose effective value changed. */
   readonly paths: readonly string[];
+  /** Process to whose block the update was limited; undefined for a change of the root. */
   readonly processName: string | undefined;
   /** `api`, `file` (edited outside) or a plugin's name. */
   readonly actor: string;
+  /** Whether the change is on disk, not only in memory. */
   readonly persisted: boolean;
 }
 
 export interface ConfigUpdate {
-  /** Absent: `updates` is merged into the root. Present: its keys replace those of that block. */
+  /** With a name, the keys of `updates` replace those of that block; without one, `updates` is merged into the root. */
   readonly processName?: string;
   readonly updates: ConfigObject;
+  /** False changes the memory only. */
   readonly persist: boolean;
+  /** User or plugin that asks for the update, for the log. */
   readonly actor: string;
 }
 
 export interface ConfigUpdateResult {
   readonly persisted: boolean;
+  /** Dotted paths whose effective value changed. */
   readonly changed: readonly string[];
+  /** Dotted paths that were written, but on which an environment variable still wins. */
   readonly overridden: readonly string[];
+  /** Dotted paths whose change takes effect after a restart only. */
   readonly restartRequired: readonly string[];
   readonly warnings: readonly string[];
   readonly revision: string;
 }
 
-/** `recovered`: a backup runs in memory; `safe`: defaults run in memory and nothing managed is started. */
+/**
+ * `valid`: the file is in use. `recovered`: a backup of it is in use, in memory. `safe`: the defaults are in use, in
+ * memory, and no service is started.
+ */
 export type ConfigState = 'valid' | 'recovered' | 'safe';
 
 export interface ConfigStore {
-  /** Effective value; deeply frozen, replaced as a whole by each change. Never touches the disk. */
+  /** The effective configuration. It is deeply frozen and replaced as a whole by each change. Never reads the disk. */
   root(): Readonly<ConfigObject>;
-  /** Effective value at a dotted path or path array; undefined when absent. */
+  /** The effective value at a dotted path or a list of keys; undefined when there is none. */
   get(path: string | readonly string[]): unknown;
-  /** Parsed through the section's schema, defaults filled in, for example `section(['dumb', 'startup'], schema)`. */
+  /** All named blocks in document order. */
   blocks(): readonly NamedBlock[];
-  /** Exact name first, else a unique match ignoring case and runs of white space. */
+  /** The block with exactly this process name, else the only one whose name differs in case or white space alone. */
   findBlock(processName: string): NamedBlock | undefined;
+  /** Checks and applies an update. Rejects with a Problem (400, 404, 409 or 503) that says what to do. */
   update(update: ConfigUpdate): Promise<ConfigUpdateResult>;
   /** JSON Schema (draft 7) of the root, with every contributed section. */
   jsonSchema(): ConfigObject;
-  /** JSON Schema of one block; undefined when it has none. */
+  /** JSON Schema (draft 7) of one block; undefined when no plugin contributes one. */
   blockSchema(block: NamedBlock): ConfigObject | undefined;
   readonly state: ConfigState;
   /** Why the state is not `valid`, else null. */
   readonly stateReason: string | null;
   /** Reasons of blocks that are disabled because they do not fit their schema, by process name. */
   readonly disabledBlocks: ReadonlyMap<string, string>;
+  /** Path of the main configuration file. */
   readonly file: string;
+  /** A hash of the effective configuration. */
   readonly revision: string;
-  /** The value with every secret replaced by `********`. */
+  /** A copy of the value with every secret replaced by `********`. */
   masked(value: unknown): unknown;
 }
 
@@ -79,9 +92,9 @@ export interface ConfigSection {
 export interface BlockTemplate {
   /** Path below the root; `[key, 'instances', name]` is a template for every instance of the key. */
   readonly path: readonly string[];
-  /** The block, for an instance that of the given name. */
+  /** The default block; for a template of instances, the one of the instance with this name. */
   block(instance: string): Record<string, unknown>;
-  /** What the root key was called once. */
+  /** Earlier name of the root key, whose environment variables still apply. */
   readonly formerKey?: string;
 }
 

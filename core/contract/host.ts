@@ -1,8 +1,8 @@
-// All that a plugin can reach: the `host` object that its set-up is given.
+// The `host` object that a plugin's `setup` receives. A plugin can reach nothing of the host but its members.
 import type { AsyncParallelHook, AsyncSeriesHook, AsyncSeriesWaterfallHook } from 'tapable';
 import type { z } from 'zod';
 import type { AnyEvent, EventDeclaration, EventListing, Events, EventType, HostEvent } from './event.ts';
-import type { JobHandle } from './job.ts';
+import type { JobKind, Jobs, Schedule, ScheduleOptions } from './job.ts';
 import type { Logger } from './log.ts';
 import type { Contributions, Disposer, Hooks, Services } from './plugin.ts';
 import type { Problem } from './problem.ts';
@@ -24,11 +24,11 @@ export interface FetchOptions {
   json?: unknown;
   body?: string | Buffer;
   signal?: AbortSignal;
-  /** Limit for the whole exchange. Default 15 s. */
+  /** Limit for the whole exchange, from connecting to the end of the answer. Default 15 s. */
   timeoutMs?: number;
-  /** Larger answers fail. Default 10 MiB. */
+  /** Limit of the answer's body, above which the call fails. Default 10 MiB. */
   maxBytes?: number;
-  /** Redirects followed. Default 5. */
+  /** Number of redirects that are followed. Default 5. */
   redirects?: number;
 }
 
@@ -36,7 +36,7 @@ export interface FetchAnswer {
   readonly status: number;
   readonly headers: Record<string, string | string[] | undefined>;
   readonly text: string;
-  /** Parses the text; throws when it is not JSON. */
+  /** The parsed text; throws when it is not JSON. */
   json(): unknown;
 }
 
@@ -46,16 +46,21 @@ export type PluginState = 'ready' | 'failed' | 'skipped' | 'disabled';
 export interface PluginReport {
   readonly name: string;
   readonly state: PluginState;
+  /** Why the plugin is not ready; null when it is. */
   readonly reason: string | null;
   readonly version: string | null;
+  /** Milliseconds that import and set-up took; null when they did not run. */
   readonly loadMs: number | null;
+  /** Absolute path of the plugin's folder. */
   readonly folder: string;
   readonly routes: readonly string[];
   readonly streams: readonly string[];
   readonly capabilities: readonly string[];
   readonly contributions: readonly string[];
   readonly services: readonly string[];
-  /** Faults caught after set-up, by place: `route`, `stream`, `tap`, `timer`, `job`, `event`, `uncaught`, `dispose`. */
+  /** The host ends when it cannot be brought back. */
+  readonly required: boolean;
+  /** Faults since the host started, by place: `route`, `stream`, `tap`, `contribution`, `service`, `timer`, `uncaught` ... */
   readonly errors: Readonly<Record<string, number>>;
 }
 
@@ -69,26 +74,35 @@ export interface Host {
   readonly signal: AbortSignal;
   readonly log: Logger;
   readonly paths: Paths;
-  /** For plugins without imports. */
+  /** The class of expected failures, for plugins that import nothing. */
   readonly Problem: typeof Problem;
 
+  /** Registers an HTTP route. Throws an Error when another route takes the same requests. */
   route<Query extends z.ZodType = z.ZodType, Body extends z.ZodType = z.ZodType, Answer extends z.ZodType = z.ZodType>(
     route: Route<Query, Body, Answer>,
   ): void;
+  /** Registers a WebSocket stream. Throws an Error when another stream has the same path. */
   stream(stream: Stream): void;
 
-  /** `key` is unique within the point. */
+  /** Adds a value to the list of a point under a key that is unique within the point. */
   contribute<Point extends keyof Contributions>(point: Point, key: string, value: Contributions[Point]): void;
-  /** The live list of a point, in order of registration. */
-  contributions<Point extends keyof Contributions>(point: Point): ReadonlyMap<string, Contributions[Point]>;
-  provide<Name extends keyof Services>(name: Name, service: Services[Name]): void;
+  /**
+   * Makes this plugin the owner of a point: what others contribute, before or after, must fit, or the contributor fails with
+   * a sentence.
+   */
+  point<Point extends keyof Contributions>(point: Point, options: PointOptions): ContributionList<Contributions[Point]>;
+  /** The live list of a point, in order of registration; each function of a value runs as its contributor's. */
+  contributions<Point extends keyof Contributions>(point: Point): ContributionList<Contributions[Point]>;
+  /** Each function of the service, and each that it gives out, runs as this plugin's. */
+  provide<Name extends keyof Services>(name: Name, service: Services[Name], options?: ProvideOptions): void;
   /** The present implementation; a Problem 503 when nothing provides it. Ask at each use, not once: plugins can be reloaded. */
   use<Name extends keyof Services>(name: Name): Services[Name];
-  /** As `use`, but undefined when nothing provides it. */
+  /** Same as `use`, but undefined when nothing provides the service. */
   find<Name extends keyof Services>(name: Name): Services[Name] | undefined;
 
-  /** Creates a hook that this plugin owns and calls. Taps made earlier are attached. */
+  /** Creates a hook that this plugin owns and calls. Taps that others registered before are attached to it. */
   hook<Name extends keyof Hooks>(name: Name, kind: HookKind, options?: HookOptions): Hooks[Name];
+  /** Calls `fn` each time the owner of the hook calls the hook, also when that owner is set up later. */
   tap<Name extends keyof Hooks>(name: Name, fn: HookTap<Name>, options?: TapOptions): void;
 
   /** Declares a type of event that this plugin owns and alone emits. */
@@ -105,39 +119,93 @@ export interface Host {
   /** Every type of event that a ready plugin has declared, sorted. */
   events(): readonly EventListing[];
 
-  /** A flag that is not one route. Evaluated on every listing. */
+  /** Declares a capability flag that is not tied to a route. The predicate is evaluated at each listing. */
   capability(flag: string, predicate: () => boolean): void;
   /** Every flag of every ready plugin, sorted by name. */
   capabilities(): Record<string, boolean>;
+  /** A report on every plugin that was found, whatever its state. */
   plugins(): readonly PluginReport[];
   /** The API description of everything registered now. */
   openapi(): Record<string, unknown>;
 
-  /** Runs `fn` again and again, `ms` after the previous run ended, from `host.ready` on. Faults are counted and backed off. */
+  /**
+   * Runs `fn` repeatedly, from `host.ready` on, `ms` milliseconds after its previous run ended. A run that fails is
+   * counted and doubles the pause, up to 32 times.
+   */
   every(ms: number, fn: () => void | Promise<void>): Disposer;
-  /** Cron expression in local time (croner). */
-  cron(expression: string, fn: () => void | Promise<void>): Disposer;
-  /** Background work of which one instance runs at a time. */
-  job(kind: string, fn: (input: unknown, signal: AbortSignal) => unknown | Promise<unknown>): JobHandle;
+  /** Runs `fn` at the times of a cron expression (croner), from `host.ready` on. Throws when it cannot be understood. */
+  cron(expression: string, fn: () => void | Promise<void>, options?: ScheduleOptions): Schedule;
+  /**
+   * Background work of one kind; `kind` is unique within the plugin. Resolves when the records of earlier hosts are read, so
+   * await it in `setup`. Rejects when somebody else may write them. What goes on from there runs from `host.ready` on.
+   */
+  jobs<Input extends z.ZodType = z.ZodType, Result = unknown>(
+    kind: string,
+    options: JobKind<Input, Result>,
+  ): Promise<Jobs<Input, Result>>;
   fetch(url: string, options?: FetchOptions): Promise<FetchAnswer>;
 
-  /** Ends the whole host, as SIGTERM does. */
+  /** Stops the whole host, as SIGTERM does. */
   stop(): void;
-  /** Why the host is stopping: asked to, or a fault of its own; null while it runs. A plugin that is disposed while this is null is being reloaded or removed. */
+  /**
+   * Why the host is stopping: `request` after a signal or a call of `stop`, `fault` after a failure of its own; null
+   * while it runs. A plugin that is disposed while this is null is being reloaded or removed.
+   */
   readonly stopping: 'request' | 'fault' | null;
+}
+
+/** One thing that a plugin contributed. */
+export interface Contribution<Value> {
+  /** Name of the plugin. */
+  readonly owner: string;
+  readonly key: string;
+  readonly value: Value;
+}
+
+export interface ContributionList<Value> extends Iterable<Contribution<Value>> {
+  readonly size: number;
+  get(key: string): Contribution<Value> | undefined;
+  values(): IterableIterator<Value>;
+}
+
+export interface PointOptions {
+  /** What a value must be. It is asked, not used: members that it does not name stay. */
+  readonly schema: z.ZodType;
+  /** How long a result of a value's functions is waited for. Default 10 s. */
+  readonly deadlineMs?: number;
+  /** What a member of the value must give, awaited; anything else is a fault of the contributor and an error for the caller. */
+  readonly answers?: Readonly<Record<string, z.ZodType>>;
+  /** true: an error is part of what the functions may give. It is counted, and whoever calls tells of it. */
+  readonly mayFail?: boolean;
+}
+
+export interface ProvideOptions {
+  /** How long a result of its functions is waited for. Default 60 s. */
+  readonly deadlineMs?: number;
+  /** Of single functions, by name; Infinity: whoever calls sets a limit. */
+  readonly deadlinesMs?: Readonly<Record<string, number>>;
+  /** As in `PointOptions`. */
+  readonly mayFail?: boolean;
 }
 
 export type HookKind = 'series' | 'parallel' | 'waterfall';
 
 export interface HookOptions {
-  /** false: a throwing tap fails the whole call (a veto). Default true: it is attributed to its plugin and counted. */
+  /**
+   * Whether a tap that throws is counted against its plugin while the call goes on. False makes such a tap fail the
+   * whole call, as a veto. Default true.
+   */
   readonly guarded?: boolean;
+  /** How long each tap may take: what is late is told and left behind, and fails the call where taps can veto. Default 10 s. */
+  readonly deadlineMs?: number;
+  /** What a waterfall's value must be after each tap. */
+  readonly schema?: z.ZodType;
 }
 
 export interface TapOptions {
-  /** Orders the taps of one hook: lower runs first, default 0. */
+  /** Order among the taps of a hook: the lower one runs first. Default 0. */
   readonly stage?: number;
-  /** `host.stopping` only: how long the host waits for this tap. Default 5 s. */
+  /** How long this tap may take, where the hook's own time is not right for it. */
   readonly deadlineMs?: number;
 }
 

@@ -1,12 +1,12 @@
-// Logs: levels, the logger of a plugin, and where every line of the own log passes.
+// Logs as plugins see them: levels, a plugin's logger, and the hub through which every line of the own log passes.
 import type { Disposer } from './plugin.ts';
 
 export type LogLevel = 'DEBUG' | 'INFO' | 'WARNING' | 'ERROR' | 'CRITICAL';
 
 export interface Rotation {
-  /** A file that an append would make larger than this is renamed first. */
+  /** A file is renamed before an append that would make it larger than this. */
   readonly maxBytes: number;
-  /** Renamed files that are kept. */
+  /** Number of renamed files that are kept. */
   readonly keep: number;
 }
 
@@ -17,35 +17,37 @@ export interface Logger {
   error(message: string, error?: unknown): void;
 }
 
+/** One line of the own log before it has become text. */
 export interface LogLine {
   /** Milliseconds since the epoch. */
   readonly at: number;
   readonly level: LogLevel;
-  /** Redacted, one line. */
+  /** Redacted, one line, without time, level and process. A record of our own begins with the part that wrote it: `host: `. */
   readonly text: string;
-  /** Set for captured output: whose it is. */
+  /** Name of the process whose captured output this is; absent for the host's own lines. */
   readonly processName?: string;
 }
 
 export interface LogHub {
-  /** Lines as they stand in the own log, in batches; a listener never blocks the log. */
-  subscribe(listener: (formatted: readonly string[]) => void): Disposer;
+  /** Everything that goes into the own log, in its order, in batches. A batch is shared by all listeners: none changes it. */
+  subscribe(listener: (records: readonly LogLine[]) => void): Disposer;
   /** Captured output of a process, already redacted: into the own log and to subscribers. */
   writeCaptured(lines: readonly LogLine[]): void;
-  /** Level in force for own records. */
+  /** The level that is in force for the host's own lines. */
   level(): LogLevel;
   /** Level of `dumb.log_level`. */
   configuredLevel(): LogLevel;
   /** Level of `dumb.api_service.log_level`. */
   configuredHttpLevel(): LogLevel;
-  /** true: DEBUG until switched off or restarted; the configuration is not touched. */
+  /** True sets the level to DEBUG until it is switched off or the host restarts. The configuration stays as it is. */
   overrideDebug(enabled: boolean): void;
+  /** Whether `overrideDebug` is in force. */
   debugOverridden(): boolean;
-  /** Folder and base name of the own log: files are `<directory>/<name>-YYYY-MM-DD.log`. */
+  /** Directory and base name of the own log, whose files are `<directory>/<name>-YYYY-MM-DD.log`. */
   readonly directory: string;
   readonly name: string;
-  /** Settings for other rotating files: `dumb.log_size` in bytes and `dumb.log_count`. */
+  /** The rotation that all log files share, from `dumb.log_size` and `dumb.log_count`. */
   rotation(): Rotation;
-  /** Resolves when everything handed over stands on disk, or was counted as dropped. */
+  /** Resolves when every line so far is on disk or has been counted as dropped. */
   flush(): Promise<void>;
 }

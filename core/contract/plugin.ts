@@ -1,4 +1,4 @@
-// What a plugin is, and the lists that plugins extend: with the files beside it the whole contract, imported as `#core`.
+// The contract of plugins, imported as `#core`: what a plugin is, and the interfaces that plugins extend.
 
 import type { AsyncParallelHook, AsyncSeriesHook } from 'tapable';
 import type { z } from 'zod';
@@ -16,12 +16,12 @@ export { Problem } from './problem.ts';
 export * from './route.ts';
 export type * from './stream.ts';
 
-/** Undoes what a plugin did. Disposers run in reverse order of registration, each with a deadline of 5 s. */
+/** Undoes what a plugin did. Disposers run in the reverse order of their registration, each with a deadline of 5 s. */
 export type Disposer = () => void | Promise<void>;
 
 /** A plugin is one folder whose name is its id, with an index file whose default export is this object. */
 export interface Plugin<Schema extends z.ZodType = z.ZodType> {
-  /** Equals the folder's name. */
+  /** The plugin's id, equal to the name of its folder. */
   readonly name: string;
   readonly version?: string;
   /** Semver range of the contract this plugin was written for, for example `^1`. */
@@ -35,14 +35,16 @@ export interface Plugin<Schema extends z.ZodType = z.ZodType> {
    * default, so that an absent section is valid. Called once, before `setup`.
    */
   readonly config?: (zod: typeof z) => Schema;
-  /** Registers everything. May return a disposer. Deadline 10 s; a throw withdraws all that was registered. */
+  /**
+   * Registers everything, within 10 s, and may return a disposer. A throw withdraws all that was registered before it.
+   */
   setup(
     host: Host,
     config: z.output<Schema>,
   ): undefined | Disposer | Promise<undefined | Disposer> | void | Promise<void>;
 }
 
-/** Gives inference to a plugin object; changes nothing. */
+/** Returns the plugin unchanged; TypeScript infers the type of `config` from the schema. */
 export function definePlugin<Schema extends z.ZodType>(plugin: Plugin<Schema>): Plugin<Schema> {
   return plugin;
 }
@@ -70,12 +72,12 @@ export interface Services {
 export interface Hooks {
   /** Before an update of the configuration is accepted: a tap that throws a Problem refuses it. */
   'config.check': AsyncSeriesHook<[ConfigCandidate]>;
-  /** After memory, and disk if persisted, hold the new configuration. */
+  /** After the new configuration is in memory and, if it is persisted, on disk. */
   'config.changed': AsyncParallelHook<[ConfigChange]>;
   /** After the listener answers. */
   'host.ready': AsyncParallelHook<[]>;
   /** Before anything is disposed. */
   'host.stopping': AsyncParallelHook<[]>;
-  /** A second signal while stopping: end everything now. Deadline 5 s. */
+  /** After a second signal while the host is stopping: taps end everything at once. Deadline 5 s. */
   'host.forced': AsyncParallelHook<[]>;
 }

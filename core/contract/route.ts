@@ -1,4 +1,4 @@
-// Routes: what a plugin says about one, what its handler is given, and how requests come in.
+// HTTP as plugins see it: routes with their requests and answers, the access check, and listeners.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { z } from 'zod';
@@ -12,15 +12,18 @@ export interface RouteRequest<Query, Body> {
   /** Values of `{name}` in the path, decoded. */
   readonly params: Readonly<Record<string, string>>;
   readonly identity: Identity;
-  /** Whether the caller showed valid credentials, or none are needed; tells on public routes how much to say. */
+  /** Whether the caller showed valid credentials, or none are needed. Public routes tell others less. */
   readonly trusted: boolean;
-  /** Fires when the client went away. Operations that must finish ignore it. */
+  /** Aborts when the client disconnects. Operations that must be completed ignore it. */
   readonly signal: AbortSignal;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  /** Address of the peer's socket, which may be a proxy; undefined once it is closed. */
   readonly peer: string | undefined;
 }
 
-/** A value with its own status, headers or media type; anything else that a handler returns is a 200 JSON answer. */
+/**
+ * An answer with its own status, headers or media type. Anything else that a handler returns is sent as JSON with 200.
+ */
 export interface RouteAnswer {
   readonly status?: number;
   readonly headers?: Record<string, string>;
@@ -34,32 +37,40 @@ export interface Route<
   Answer extends z.ZodType = z.ZodType,
 > {
   readonly method: HttpMethod;
-  /** Constant, or with `{name}` segments; without a trailing slash (both forms are served). A last segment `{name...}` takes the rest. */
+  /**
+   * A constant path, or one with `{name}` segments; a last segment `{name...}` matches the rest of the path. Written
+   * without a trailing slash, served with and without one.
+   */
   readonly path: string;
-  /** One sentence for the documentation. */
+  /** One sentence for the API description. */
   readonly summary: string;
-  /** Group in the documentation; default the plugin's name. */
+  /** Group in the API description. Default: the plugin's name. */
   readonly tag?: string;
   /** Capability flags that this route turns on. */
   readonly capability?: string | readonly string[];
   /** `public` needs no credentials. Default `protected`. */
   readonly access?: 'public' | 'protected';
-  /** Served by the native listener only, not through the gateway. */
+  /** Whether the route is served by the native listener only, not through the gateway. */
   readonly nativeOnly?: boolean;
-  /** Not in the API description (pages and assets). */
+  /** Whether the route is left out of the API description, as pages and their assets are. */
   readonly hidden?: boolean;
-  /** Members arrive as text, repeated ones as lists of text: use `queryBoolean`, `queryInteger`, `queryNumber`, `queryList`. */
+  /**
+   * Schema of the query. Its values arrive as texts, repeated ones as lists of texts, which the schemas `queryBoolean`,
+   * `queryInteger`, `queryNumber` and `queryList` of `#kit/query-values` convert.
+   */
   readonly query?: Query;
   readonly body?: Body;
-  /** Largest accepted body. Default 1 MiB. */
+  /** Largest body that is accepted. Default 1 MiB. */
   readonly bodyLimitBytes?: number;
+  /** How long the handler may take before the caller gets a 503. Default 15 min. */
+  readonly deadlineMs?: number;
   /** Schema of the 200 answer: documentation, and checked in tests. */
   readonly response?: Answer;
-  /** Once the host is stopping, non-GET routes answer 503; true for a GET exempts nothing else. */
+  /** Answers a request. While the host is stopping, it is called for GET requests only; others are answered 503. */
   handle(request: RouteRequest<z.output<Query>, z.output<Body>>): unknown;
 }
 
-/** Wraps a handler's value to set status, headers or media type. */
+/** Wraps the body that a handler returns, to set the status, the headers or the media type of the answer. */
 export function answer(
   body: unknown,
   options: { status?: number; headers?: Record<string, string> } = {},
@@ -80,11 +91,12 @@ export class Answer implements RouteAnswer {
 }
 
 export interface Identity {
+  /** null where nobody has to log in. */
   readonly username: string | null;
 }
 
 export interface AccessRequest {
-  /** Value of the Authorization header, or undefined. Streams give the `token` query parameter as `Bearer <token>`. */
+  /** Value of the Authorization header, if any. For a stream, its `token` query parameter as `Bearer <token>`. */
   readonly authorization: string | undefined;
   /** Address of the peer's socket. */
   readonly peer: string | undefined;
@@ -92,9 +104,11 @@ export interface AccessRequest {
 
 /** What the host asks before a protected route or stream is served. */
 export interface AccessCheck {
-  /** Throws Problem 401 or 503 to refuse. With authentication disabled it answers `{username: null}`. */
+  /**
+   * Identifies the caller; `{username: null}` while authentication is disabled. Throws a Problem 401 or 503 to refuse.
+   */
   check(request: AccessRequest): Promise<Identity> | Identity;
-  /** Calls back when identities may have lost access, so that open streams are checked again. */
+  /** Calls `listener` when callers may have lost their access, so that the host checks the open streams again. */
   onRevoked?(listener: () => void): Disposer;
   /** Whether callers must identify themselves at present. */
   enabled(): boolean;
@@ -102,19 +116,19 @@ export interface AccessCheck {
 
 /** How a request came in. */
 export interface Via {
-  /** Through the service's own listener; false hides `nativeOnly` routes. */
+  /** Whether the request came through the native listener; `nativeOnly` routes do not exist for others. */
   readonly native: boolean;
-  /** Removed from the path at a segment boundary, for example `/api`. */
+  /** Leading segments that are removed from the path, for example `/api`. */
   readonly prefix?: string;
 }
 
 export interface ListenerOptions {
   readonly host: string;
-  /** 0: any free port. */
+  /** Port to listen on; 0 takes any free one. */
   readonly port: number;
-  /** How long a port in use is tried again. Default 0. */
+  /** How long a port that is in use is tried again. Default 0. */
   readonly retryMs?: number;
-  /** Asked between tries. */
+  /** Asked between two tries; true gives up. */
   cancelled?(): boolean;
   request(request: IncomingMessage, response: ServerResponse): void;
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void;
@@ -122,17 +136,21 @@ export interface ListenerOptions {
 
 export interface Listener {
   readonly host: string;
+  /** The port in use, also when any free one was asked for. */
   readonly port: number;
-  /** Resolves when every connection that carries requests is gone; upgraded ones belong to who took them. */
+  /**
+   * Resolves when every connection that carries requests is closed; after `graceMs` they are cut. Upgraded connections
+   * belong to whoever took them over.
+   */
   close(graceMs: number): Promise<void>;
 }
 
-/** What a plugin with a listener of its own uses. */
+/** What a plugin needs to serve the host's routes and streams through a listener of its own. */
 export interface HttpEntrance {
   handle(request: IncomingMessage, response: ServerResponse, via: Via): void;
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void;
   /** Whether pages of this origin may call the API (`dumb.frontend.origins`). */
   allowsOrigin(origin: string): boolean;
-  /** A further listener with the same limits and time-outs; its owner closes it. */
+  /** Opens a further listener with the host's limits and time-outs; whoever opened it closes it. */
   open(options: ListenerOptions): Promise<Listener>;
 }

@@ -1,4 +1,4 @@
-// WebSocket streams: what a plugin says about one, and one client of it.
+// WebSocket streams as plugins see them: the definition of a stream, and one connected client.
 import type { Disposer } from './plugin.ts';
 import type { Identity } from './route.ts';
 
@@ -8,20 +8,20 @@ export interface Stream {
   readonly summary: string;
   readonly capability?: string | readonly string[];
   readonly access?: 'public' | 'protected';
-  /** What answers an application `ping`. Default the text `pong`. */
+  /** The text that answers a client's text `ping`. Default `pong`. */
   readonly pong?: string;
-  /** Runs for each accepted client; what it returns runs when the client is gone. */
-  open(client: StreamClient): Disposer | undefined;
+  /** Runs for each accepted client; what it returns runs when the client is gone. Deadline of each 10 s. */
+  open(client: StreamClient): Disposer | undefined | Promise<Disposer | undefined>;
 }
 
 export interface StreamClient {
   readonly query: URLSearchParams;
   readonly identity: Identity;
-  /** Bytes handed over but not yet taken by the network. */
+  /** Bytes that were sent but that the network has not yet taken. */
   readonly unsentBytes: number;
-  /** Sends one text message. Never blocks; above 4 MiB unsent the client is closed with 4409. */
+  /** Sends one text message without blocking. A client with more than 4 MiB of unsent bytes is closed with 4409. */
   send(text: string | Buffer): void;
   close(code: number, reason: string): void;
-  /** Fires when the client is gone. */
+  /** Aborts when the client is gone. */
   readonly signal: AbortSignal;
 }

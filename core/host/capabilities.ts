@@ -1,19 +1,21 @@
 // Capability flags: true when, and only when, what they stand for is registered.
+import type { Call, Owner } from '../kit/owner.ts';
 
 interface Flag {
-  readonly plugin: string;
+  readonly owner: Owner;
   readonly predicate: () => boolean;
 }
 
 export class Capabilities {
   readonly #flags = new Map<string, Set<Flag>>();
 
-  add(plugin: string, name: string, predicate: () => boolean): () => void {
+  add(owner: Owner, name: string, predicate: () => boolean): () => void {
     const flags = this.#flags.get(name) ?? new Set<Flag>();
     this.#flags.set(name, flags);
-    const other = [...flags].find(flag => flag.plugin !== plugin);
-    if (other !== undefined) throw new Error(`capability '${name}' of ${plugin} is already owned by ${other.plugin}`);
-    const flag = { plugin, predicate };
+    const other = [...flags].find(flag => flag.owner.plugin !== owner.plugin);
+    if (other !== undefined)
+      throw new Error(`capability '${name}' of ${owner.plugin} is already owned by ${other.owner.plugin}`);
+    const flag = { owner, predicate };
     flags.add(flag);
     return () => {
       flags.delete(flag);
@@ -21,24 +23,32 @@ export class Capabilities {
     };
   }
 
-  /** All flags, sorted by name; a predicate that throws counts as false. */
+  /** All flags, sorted by name; a predicate that throws, or gives anything but a boolean, counts as false. */
   all(): Record<string, boolean> {
     return Object.fromEntries(
-      [...this.#flags].sort(([a], [b]) => (a < b ? -1 : 1)).map(([name, flags]) => [name, [...flags].some(holds)]),
+      [...this.#flags]
+        .sort(([a], [b]) => (a < b ? -1 : 1))
+        .map(([name, flags]) => [name, [...flags].some(flag => holds(name, flag))]),
     );
   }
 
   of(plugin: string): string[] {
     return [...this.#flags]
-      .filter(([, flags]) => [...flags].some(flag => flag.plugin === plugin))
+      .filter(([, flags]) => [...flags].some(flag => flag.owner.plugin === plugin))
       .map(([name]) => name);
   }
 }
 
-function holds(flag: Flag): boolean {
+function holds(name: string, { owner, predicate }: Flag): boolean {
+  const call: Call = { place: 'capability', what: `the predicate of ${name}`, deadlineMs: 0 };
   try {
-    return flag.predicate();
+    const answer: unknown = owner.invoke(call, predicate);
+    if (typeof answer === 'boolean') return answer;
+    // A promise that is given instead fails by its deadline, which is told already.
+    if (answer instanceof Promise) answer.catch(() => undefined);
+    else owner.fault('capability', new Error(`${call.what} gives ${typeof answer} instead of true or false`));
   } catch {
-    return false;
+    // It was counted and told; what cannot be said to hold does not hold.
   }
+  return false;
 }

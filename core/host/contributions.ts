@@ -1,49 +1,154 @@
-// Keyed lists that plugins fill and read; a key is unique within its point.
+// Keyed lists that plugins fill and read: each point has one owner, who says what a value must be; what does not fit is not listed.
+import type { Contribution, ContributionList, PointOptions } from '../contract/host.ts';
+import { Container } from './contain.ts';
+import { misfitOf } from './misfit.ts';
+import type { Scope } from './scope.ts';
 
-interface Point {
-  readonly values: Map<string, unknown>;
-  readonly owners: Map<string, string>;
+const DEADLINE_MS = 10_000;
+
+interface Entry {
+  readonly row: Contribution<unknown>;
+  readonly scope: Scope;
 }
 
 export class ContributionRegistry {
   readonly #points = new Map<string, Point>();
-  readonly #read = new Set<string>();
 
-  add(plugin: string, point: string, key: string, value: unknown): () => void {
-    const { values, owners } = this.#point(point);
-    const owner = owners.get(key);
-    if (owner !== undefined) throw new Error(`${point} '${key}' of ${plugin} is already contributed by ${owner}`);
-    values.set(key, value);
-    owners.set(key, plugin);
-    return () => {
-      values.delete(key);
-      owners.delete(key);
-    };
+  /** Throws when the key is taken, or the value is not what the owner of the point asks for. */
+  add(scope: Scope, point: string, key: string, value: unknown): { value: unknown; withdraw: () => void } {
+    return this.#point(point).add(scope, key, value);
   }
 
-  /** The same map at each call; it follows what is added and withdrawn. */
-  list(point: string): ReadonlyMap<string, unknown> {
-    this.#read.add(point);
-    return this.#point(point).values;
+  /**
+   * `refused` hears of the values that came before the point and do not fit. What it returns takes the ownership back.
+   */
+  declare(
+    owner: string,
+    name: string,
+    options: PointOptions,
+    refused: (scope: Scope, error: Error) => void,
+  ): { list: ContributionList<unknown>; withdraw: () => void } {
+    const point = this.#point(name);
+    return { list: point, withdraw: point.declare(owner, options, refused) };
+  }
+
+  /** The same list at each call; it follows what is added and withdrawn. */
+  list(name: string): ContributionList<unknown> {
+    const point = this.#point(name);
+    point.isRead = true;
+    return point;
   }
 
   /** `point:key` of everything one plugin contributed. */
   of(plugin: string): string[] {
-    return [...this.#points].flatMap(([point, { owners }]) =>
-      [...owners].filter(([, owner]) => owner === plugin).map(([key]) => `${point}:${key}`),
-    );
+    return [...this.#points.values()].flatMap(point => point.of(plugin));
   }
 
-  /** Points that hold something and that nobody has asked for: left behind by a trimmed build, harmless. */
-  unread(): string[] {
-    return [...this.#points]
-      .filter(([point, { values }]) => values.size > 0 && !this.#read.has(point))
-      .map(([point]) => point);
+  /** Points that hold something and that nobody owns or has asked for: left behind by a trimmed build, harmless. */
+  unused(): string[] {
+    return [...this.#points.values()].filter(point => point.isUnused).map(({ name }) => name);
   }
 
   #point(name: string): Point {
-    const known = this.#points.get(name) ?? { values: new Map(), owners: new Map() };
+    const known = this.#points.get(name) ?? new Point(name);
     this.#points.set(name, known);
     return known;
+  }
+}
+
+class Point implements ContributionList<unknown> {
+  readonly name: string;
+  isRead = false;
+  readonly #entries = new Map<string, Entry>();
+  #owner: string | undefined;
+  #options: PointOptions | undefined;
+
+  constructor(name: string) {
+    this.name = name;
+  }
+
+  get size(): number {
+    return this.#entries.size;
+  }
+
+  get isUnused(): boolean {
+    return this.#owner === undefined && !this.isRead && this.#entries.size > 0;
+  }
+
+  get(key: string): Contribution<unknown> | undefined {
+    return this.#entries.get(key)?.row;
+  }
+
+  *values(): IterableIterator<unknown> {
+    for (const { row } of this.#entries.values()) yield row.value;
+  }
+
+  *[Symbol.iterator](): IterableIterator<Contribution<unknown>> {
+    for (const { row } of this.#entries.values()) yield row;
+  }
+
+  of(plugin: string): string[] {
+    return [...this].filter(({ owner }) => owner === plugin).map(({ key }) => `${this.name}:${key}`);
+  }
+
+  add(scope: Scope, key: string, original: unknown): { value: unknown; withdraw: () => void } {
+    const { plugin } = scope;
+    const other = this.#entries.get(key);
+    if (other !== undefined)
+      throw new Error(`${this.name} '${key}' of ${plugin} is already contributed by ${other.row.owner}`);
+    const entry: Entry = { row: { owner: plugin, key, value: this.#contained(scope, key, original) }, scope };
+    const refusal = this.#refusalOf(entry.row);
+    if (refusal !== undefined) throw refusal;
+    this.#entries.set(key, entry);
+    return {
+      value: entry.row.value,
+      withdraw: () => {
+        if (this.#entries.get(key) === entry) this.#entries.delete(key);
+      },
+    };
+  }
+
+  declare(owner: string, options: PointOptions, refused: (scope: Scope, error: Error) => void): () => void {
+    if (this.#owner !== undefined)
+      throw new Error(`point '${this.name}' of ${owner} is already owned by ${this.#owner}`);
+    this.#owner = owner;
+    this.#options = options;
+    for (const [key, { row, scope }] of [...this.#entries]) {
+      const refusal = this.#refusalOf(row);
+      if (refusal === undefined) continue;
+      this.#entries.delete(key);
+      refused(scope, refusal);
+    }
+    return () => {
+      this.#owner = undefined;
+      this.#options = undefined;
+    };
+  }
+
+  /** What the owner asks for is looked up at each call: it may be set up after its contributors. */
+  #contained(scope: Scope, key: string, value: unknown): unknown {
+    const options = (): PointOptions | undefined => this.#options;
+    return new Container({
+      scope,
+      place: 'contribution',
+      name: `${this.name} ${key}`,
+      mayFail: () => options()?.mayFail === true,
+      deadlineMs: () => options()?.deadlineMs ?? DEADLINE_MS,
+      check: (member, given) => {
+        const schema = options()?.answers?.[member];
+        const misfit = schema === undefined ? undefined : misfitOf(schema, given);
+        if (misfit === undefined) return undefined;
+        return new Error(
+          `${this.name} '${key}' of ${scope.plugin}: ${member} gives what the point cannot use: ${misfit}`,
+        );
+      },
+    }).contain(value);
+  }
+
+  #refusalOf({ owner, key, value }: Contribution<unknown>): Error | undefined {
+    const schema = this.#options?.schema;
+    const misfit = schema === undefined ? undefined : misfitOf(schema, value);
+    if (misfit === undefined) return undefined;
+    return new Error(`${this.name} '${key}' of ${owner} is not what the point asks for: ${misfit}`);
   }
 }

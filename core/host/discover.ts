@@ -7,7 +7,6 @@ import { pathToFileURL } from 'node:url';
 import satisfies from 'semver/functions/satisfies.js';
 import validRange from 'semver/ranges/valid.js';
 import type { Plugin } from '../contract/plugin.ts';
-import { withDeadline } from '../kit/deadline.ts';
 
 /** Version of the contract in plugin.ts. */
 const CONTRACT_VERSION = '1.0.0';
@@ -93,14 +92,14 @@ async function refusalOf(name: string, folder: string): Promise<string | null> {
 let reloadHooks = false;
 
 /** Imports a plugin and checks its shape. `generation` above 0 loads changed files anew instead of from the module cache. */
-export async function importPlugin(found: PluginFolder, generation: number, deadlineMs: number): Promise<Plugin> {
+export async function importPlugin(found: PluginFolder, generation: number): Promise<Plugin> {
   const url = pathToFileURL(found.indexFile);
   if (generation > 0) {
     if (!reloadHooks) register(new URL(runsFromSource ? './reload-hooks.ts' : './reload-hooks.js', import.meta.url));
     reloadHooks = true;
     url.searchParams.set('generation', String(generation));
   }
-  const module = await withDeadline(() => import(url.href) as Promise<{ default?: unknown }>, deadlineMs, 'the import');
+  const module = (await import(url.href)) as { default?: unknown };
   return checkPlugin(module.default, found.name);
 }
 

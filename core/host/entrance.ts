@@ -12,6 +12,7 @@ import { createDispatch } from '../http/dispatch.ts';
 import { openListener } from '../http/listener.ts';
 import { describeApi } from '../http/openapi.ts';
 import { RouteMap } from '../http/route-map.ts';
+import type { Owner } from '../kit/owner.ts';
 import { StreamServer } from '../ws/stream-server.ts';
 
 export interface EntranceOptions {
@@ -23,10 +24,6 @@ export interface EntranceOptions {
   /** The present implementation of a service, `access` in particular. */
   service(name: string): unknown;
   stopping(): boolean;
-  /** Counts and logs a fault of a plugin. */
-  fault(plugin: string, place: 'route' | 'stream', error: unknown): void;
-  /** Runs `fn` as that plugin. */
-  around<Value>(plugin: string, fn: () => Value): Value;
   /** Answers that do not fit the route's response schema become 500; for tests. */
   readonly checkAnswers?: boolean;
   /** Time between protocol pings of a stream. Default 20 s. */
@@ -36,9 +33,9 @@ export interface EntranceOptions {
 /** The host's side of the entrance. */
 export interface HttpServer extends HttpEntrance {
   /** Throws when the method and path are taken; what it returns withdraws the route. */
-  addRoute(plugin: string, route: Route): () => void;
+  addRoute(owner: Owner, route: Route): () => void;
   /** Throws when the path is taken; what it returns closes its clients and withdraws the stream. */
-  addStream(plugin: string, stream: Stream): () => void;
+  addStream(owner: Owner, stream: Stream): () => void;
   openapi(): Record<string, unknown>;
   /** Opens the native listener; a port in use is tried again for `retryMs`. */
   listen(options: { host: string; port: number; retryMs: number }): Promise<{ host: string; port: number }>;
@@ -90,13 +87,13 @@ export function createHttpEntrance(options: EntranceOptions): HttpServer {
     upgrade: (request, socket, head) => void streams.accept(request, socket, head),
     allowsOrigin: origin => origins.allows(origin),
     open: openListener,
-    addRoute(plugin, route) {
+    addRoute(owner, route) {
       description = undefined;
-      return changes(routes.add(plugin, route));
+      return changes(routes.add(owner, route));
     },
-    addStream(plugin, stream) {
+    addStream(owner, stream) {
       description = undefined;
-      return changes(streams.add(plugin, stream));
+      return changes(streams.add(owner, stream));
     },
     openapi() {
       description ??= describeApi({ version: options.version, routes: routes.all(), streams: streams.all() });
@@ -107,7 +104,7 @@ export function createHttpEntrance(options: EntranceOptions): HttpServer {
         host,
         port,
         retryMs,
-        cancelled: () => closing,
+        cancelled: () => closing || options.stopping(),
         request: (request, response) => entrance.handle(request, response, NATIVE),
         upgrade: entrance.upgrade,
       });

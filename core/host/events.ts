@@ -1,7 +1,6 @@
 // Events between plugins: a type has one owner, who alone emits it; a listener can neither delay nor fail the emitter.
 
 import type { EventDeclaration, EventListing } from '../contract/event.ts';
-import { withDeadline } from '../kit/deadline.ts';
 import { deepFreeze } from '../kit/deep-freeze.ts';
 import type { Scope } from './scope.ts';
 
@@ -70,10 +69,10 @@ export class EventRegistry {
 
 async function deliver({ scope, fn }: Listener, event: EmittedEvent): Promise<void> {
   if (scope.disposed) return;
-  const what = `the listener of ${scope.plugin} on ${event.type}`;
+  const what = `listener on ${event.type}`;
   try {
-    await withDeadline(async () => scope.run(() => fn(event)), LISTENER_DEADLINE_MS, what);
+    await scope.invoke({ place: 'event', what, deadlineMs: LISTENER_DEADLINE_MS }, () => fn(event));
   } catch (error) {
-    scope.fault('event', new Error(`listener on ${event.type}`, { cause: error }));
+    scope.fault('event', new Error(what, { cause: error }));
   }
 }

@@ -1,8 +1,10 @@
-// Moments in a flow, on tapable: every tap is guarded, attributed to its plugin, and gone when its plugin is.
+// Moments in a flow, on tapable: every tap runs as its plugin's, in its time, and is gone when its plugin is.
 import { AsyncParallelHook, AsyncSeriesHook, AsyncSeriesWaterfallHook } from 'tapable';
 import type { HookKind, HookOptions, TapOptions } from '../contract/host.ts';
-import { withDeadline } from '../kit/deadline.ts';
-import { runAs } from './isolate.ts';
+import { Problem } from '../contract/problem.ts';
+import type { Call } from '../kit/owner.ts';
+import { blamedFor, LATE_CODE } from './invoke.ts';
+import { misfitOf } from './misfit.ts';
 import type { Scope } from './scope.ts';
 
 type AnyHook =
@@ -19,13 +21,15 @@ interface Tap {
 
 interface Declared {
   readonly owner: string;
+  readonly name: string;
   readonly kind: HookKind;
-  readonly guarded: boolean;
+  readonly options: HookOptions;
   readonly hook: AnyHook;
 }
 
 const ARGUMENTS: [string, string, string] = ['first', 'second', 'third'];
-const STOPPING_DEADLINE_MS = 5_000;
+/** A moment that nobody wants to be held up in. */
+const DEADLINE_MS = 10_000;
 
 export class HookRegistry {
   readonly #declared = new Map<string, Declared>();
@@ -39,9 +43,9 @@ export class HookRegistry {
   ): { hook: AnyHook; withdraw: () => void } {
     const other = this.#declared.get(name);
     if (other !== undefined) throw new Error(`hook '${name}' of ${owner} is already owned by ${other.owner}`);
-    const declared: Declared = { owner, kind, guarded: options.guarded ?? true, hook: createHook(kind) };
+    const declared: Declared = { owner, name, kind, options, hook: createHook(kind) };
     this.#declared.set(name, declared);
-    for (const tap of this.#taps.get(name) ?? []) attach(name, declared, tap);
+    for (const tap of this.#taps.get(name) ?? []) attach(declared, tap);
     return { hook: declared.hook, withdraw: () => this.#declared.delete(name) };
   }
 
@@ -52,14 +56,15 @@ export class HookRegistry {
     this.#taps.set(name, taps);
     taps.add(tap);
     const declared = this.#declared.get(name);
-    if (declared !== undefined) attach(name, declared, tap);
+    if (declared !== undefined) attach(declared, tap);
     return () => taps.delete(tap);
   }
 
-  /** Runs only one plugin's taps of a parallel hook: for a plugin that was loaded after the moment had passed. */
+  /** Runs only one plugin's taps of a hook: for a plugin that was loaded after the moment had passed. */
   async replay(scope: Scope, name: string): Promise<void> {
+    const declared = this.#declared.get(name);
     const taps = [...(this.#taps.get(name) ?? [])].filter(tap => tap.scope === scope);
-    await Promise.all(taps.map(tap => guarded(name, tap)()));
+    if (declared !== undefined) await Promise.all(taps.map(tap => runTap(declared, tap, [])));
   }
 }
 
@@ -71,30 +76,39 @@ function createHook(kind: HookKind): AnyHook {
 }
 
 /** tapable has no untap: a tap whose plugin is gone stays on the hook and does nothing. */
-function attach(name: string, declared: Declared, tap: Tap): void {
-  const run = declared.guarded ? guarded(name, tap) : unguarded(tap);
-  const passOn = declared.kind === 'waterfall';
-  declared.hook.tapPromise({ name: tap.scope.plugin, stage: tap.options.stage ?? 0 }, (async (...args: unknown[]) => {
-    const result = await run(...args);
-    return passOn && result === undefined ? args[0] : result;
-  }) as never);
+function attach(declared: Declared, tap: Tap): void {
+  const run = (...args: unknown[]): Promise<unknown> => runTap(declared, tap, args);
+  declared.hook.tapPromise({ name: tap.scope.plugin, stage: tap.options.stage ?? 0 }, run as never);
 }
 
-function unguarded(tap: Tap): AnyTap {
-  return (...args) => (tap.scope.disposed ? undefined : runAs(tap.scope, () => tap.fn(...args)));
-}
-
-function guarded(name: string, tap: Tap): (...args: unknown[]) => Promise<unknown> {
-  const deadlineMs =
-    name === 'host.stopping' || name === 'host.forced' ? (tap.options.deadlineMs ?? STOPPING_DEADLINE_MS) : 0;
-  return async (...args) => {
-    if (tap.scope.disposed) return undefined;
-    const run = async () => runAs(tap.scope, () => tap.fn(...args));
-    try {
-      return await (deadlineMs > 0 ? withDeadline(run, deadlineMs, `${name} of ${tap.scope.plugin}`) : run());
-    } catch (error) {
-      tap.scope.fault('tap', new Error(`tap on ${name}`, { cause: error }));
-      return undefined;
-    }
+/** What the hook passes on. A guarded tap that fails changes nothing; an unguarded one fails the whole call. */
+async function runTap({ name, kind, options }: Declared, tap: Tap, args: unknown[]): Promise<unknown> {
+  const { scope } = tap;
+  const passedOn = kind === 'waterfall' ? args[0] : undefined;
+  if (scope.disposed) return passedOn;
+  const { guarded = true } = options;
+  const call: Call = {
+    place: 'tap',
+    what: `tap on ${name}`,
+    deadlineMs: tap.options.deadlineMs ?? options.deadlineMs ?? DEADLINE_MS,
+    toldByCaller: true,
+    mayRefuse: !guarded,
   };
+  try {
+    const result = (await scope.invoke(call, () => tap.fn(...args))) ?? passedOn;
+    if (kind !== 'waterfall') return undefined;
+    const misfit = options.schema === undefined ? undefined : misfitOf(options.schema, result);
+    if (misfit === undefined) return result;
+    const problem = new Problem(500, `${call.what} of ${scope.plugin} gives what the hook cannot pass on: ${misfit}`);
+    scope.count('tap', problem);
+    throw problem;
+  } catch (error) {
+    const isCounted = blamedFor(error) !== undefined;
+    if (!guarded && error instanceof Problem && !isCounted) throw error;
+    // Whoever was late was told of already.
+    if (!(error instanceof Problem && error.code === LATE_CODE))
+      scope.fault('tap', error instanceof Problem && isCounted ? error : new Error(call.what, { cause: error }));
+    if (guarded) return passedOn;
+    throw error;
+  }
 }

@@ -12,6 +12,7 @@ import type { PluginReport } from '../contract/host.ts';
 import type { Logger } from '../contract/log.ts';
 import type { Disposer } from '../contract/plugin.ts';
 import type { AccessCheck } from '../contract/route.ts';
+import type { WorkLeftBehind } from '../jobs/open-jobs.ts';
 import { withDeadline } from '../kit/deadline.ts';
 import { parseLevel } from '../kit/log-level.ts';
 import { isLoopback } from '../kit/loopback.ts';
@@ -19,15 +20,18 @@ import { createEarlyLog } from '../log/early-log.ts';
 import { createLogging, type Logging } from '../log/own-log.ts';
 import { Capabilities } from './capabilities.ts';
 import { ContributionRegistry } from './contributions.ts';
+import { type CoreHooks, declareCoreHooks, declareCorePoints } from './core-seams.ts';
 import { createHttpEntrance, type HttpServer } from './entrance.ts';
 import { EventRegistry } from './events.ts';
 import { HookRegistry } from './hooks.ts';
-import { catchUncaught, runAs, watchEventLoop } from './isolate.ts';
+import { watchEventLoop } from './loop-clock.ts';
 import type { Registries } from './plugin-host.ts';
 import { type PluginDeadlines, PluginSet } from './plugin-set.ts';
 import { watchPluginFolders } from './plugin-watch.ts';
+import { Recovery } from './recovery.ts';
 import { ServiceRegistry } from './services.ts';
 import { readSettings, type Settings } from './settings.ts';
+import { catchUncaught } from './uncaught.ts';
 
 // Compiling the hundreds of schemas of a full host takes longer than the checks they ever save.
 z.config({ jitless: true });
@@ -35,6 +39,9 @@ z.config({ jitless: true });
 const rootDir = fileURLToPath(new URL('../..', import.meta.url));
 const LISTEN_RETRY_MS = 10_000;
 const CLOSE_GRACE_MS = 2_000;
+/** About a minute in all: what is not back by then needs a person, or a fresh process. */
+const RECOVERY_PAUSES_MS = [250, 1_000, 2_000, 5_000, 10_000, 20_000];
+const RECOVERY_SETTLED_MS = 300_000;
 
 /** The product's version, from its package.json. */
 export const version = (JSON.parse(readFileSync(path.join(rootDir, 'package.json'), 'utf8')) as { version: string })
@@ -51,6 +58,10 @@ export interface HostOptions {
   /** Overrides `dumb.api_service`; port 0 takes any free port. */
   readonly listen?: { readonly host?: string; readonly port?: number };
   readonly deadlines?: Partial<PluginDeadlines>;
+  /** Pauses before a required plugin that failed is set up again; after the last one the host ends with 70. */
+  readonly recoveryPausesMs?: readonly number[];
+  /** Given the host before anything is loaded, so that a stop reaches it from the beginning. */
+  readonly onCreated?: (host: StackwardenHost) => void;
   /** Whether uncaught errors of the process are this host's. Default true; off where several hosts share a process. */
   readonly ownsProcess?: boolean;
   readonly env?: NodeJS.ProcessEnv;
@@ -81,6 +92,7 @@ class StartupError extends Error {
 
 export async function createHost(options: HostOptions): Promise<StackwardenHost> {
   const host = new RunningHost(options);
+  options.onCreated?.(host);
   try {
     await host.start();
   } catch (error) {
@@ -100,6 +112,7 @@ class RunningHost implements StackwardenHost {
   readonly #contributions = new ContributionRegistry();
   readonly #services = new ServiceRegistry();
   readonly #capabilities = new Capabilities();
+  readonly #leftBehind: WorkLeftBehind = new Map();
   readonly #waiting = new Set<() => void>();
   readonly #disposers: Disposer[] = [];
   readonly #deadlines: PluginDeadlines;
@@ -112,35 +125,54 @@ class RunningHost implements StackwardenHost {
   #stopping: 'request' | 'fault' | null = null;
   #stop: Promise<void> | undefined;
   #resolveStopped!: (code: number) => void;
-  #coreHooks: ReturnType<typeof declareCoreHooks>;
+  #coreHooks: CoreHooks;
+  readonly #recovery: Recovery;
+  /** Resolves when the start has got as far as it gets. */
+  #started: Promise<void> = Promise.resolve();
 
   constructor(options: HostOptions) {
     this.#options = options;
     this.#deadlines = { importMs: 2_000, setupMs: 10_000, disposeMs: 5_000, ...options.deadlines };
     this.#coreHooks = declareCoreHooks(this.#hooks);
-    for (const point of ['config.schema', 'config.block', 'config.template']) this.#contributions.list(point);
+    declareCorePoints(this.#contributions, (scope, error) => this.#set?.refuse(scope, error));
+    this.#recovery = this.#createRecovery();
     this.stopped = new Promise(resolve => {
       this.#resolveStopped = resolve;
     });
   }
 
   async start(): Promise<void> {
-    await this.#openConfiguration();
-    this.#openEntrance();
+    if (this.#stopping !== null) return;
+    this.#started = this.#prepare();
+    try {
+      await this.#started;
+    } catch (error) {
+      if (this.#stopping === null) throw error;
+    }
+    if (this.#options.dryRun || this.#stopping !== null) return;
+    this.#ready = true;
+    this.#lookAtRequired();
+    await this.#coreHooks.ready.promise();
+    if (this.#stopping !== null) return;
+    for (const start of this.#waiting) start();
+    this.#waiting.clear();
+    for (const point of this.#contributions.unused()) {
+      this.log.info(`contributions to ${point} are kept but no loaded plugin uses them`);
+    }
+  }
+
+  /** Up to the listener. A stop that is asked for meanwhile ends it at the next step. */
+  async #prepare(): Promise<void> {
     const { dryRun = false } = this.#options;
+    await this.#openConfiguration();
+    if (this.#stopping !== null) return;
+    this.#openEntrance();
     // Finding the folders to watch is mostly waiting for the disk, loading is not.
     await Promise.all([this.#loadPlugins(), dryRun ? undefined : this.#watchPlugins()]);
-    if (dryRun) return;
+    if (dryRun || this.#stopping !== null) return;
     this.#checkRequired();
     await this.#config.startWatching();
     await this.#listen();
-    this.#ready = true;
-    await this.#coreHooks.ready.promise();
-    for (const start of this.#waiting) start();
-    this.#waiting.clear();
-    for (const point of this.#contributions.unread()) {
-      this.log.info(`contributions to ${point} are kept but no loaded plugin uses them`);
-    }
   }
 
   get configFile(): string {
@@ -204,8 +236,8 @@ class RunningHost implements StackwardenHost {
     if (this.#options.ownsProcess ?? true) this.#disposers.push(this.#watchProcess());
     this.#config.onCheck(candidate => this.#coreHooks.check.promise(candidate));
     this.#config.onChanged(change => this.#configChanged(change));
-    this.#services.provide('core', 'config.store', this.#config.store);
-    this.#services.provide('core', 'log.hub', this.#logging.hub);
+    this.#services.provideOwn('config.store', this.#config.store);
+    this.#services.provideOwn('log.hub', this.#logging.hub);
   }
 
   async #chooseLogDir(): Promise<string> {
@@ -237,13 +269,8 @@ class RunningHost implements StackwardenHost {
       config: () => this.#config.store.root(),
       service: name => this.#services.find(name),
       stopping: () => this.#stopping !== null,
-      fault: (plugin, place, error) => this.#set?.scopeOf(plugin)?.fault(place, error),
-      around: (plugin, fn) => {
-        const scope = this.#set?.scopeOf(plugin);
-        return scope === undefined ? fn() : runAs(scope, fn);
-      },
     });
-    this.#services.provide('core', 'http.entrance', this.#http);
+    this.#services.provideOwn('http.entrance', this.#http);
   }
 
   async #loadPlugins(): Promise<void> {
@@ -259,9 +286,11 @@ class RunningHost implements StackwardenHost {
       contributions: this.#contributions,
       services: this.#services,
       capabilities: this.#capabilities,
+      leftBehind: this.#leftBehind,
       reports: () => this.plugins(),
       stopping: () => this.#stopping,
       stop: () => void this.stop(),
+      refused: (scope, error) => this.#set?.refuse(scope, error),
       whenReady: start => this.#whenReady(start),
     };
     this.#set = new PluginSet({
@@ -274,9 +303,11 @@ class RunningHost implements StackwardenHost {
       deadlines: this.#deadlines,
       registries,
       logger: name => this.#logging.logger(name),
+      required: () => this.#settings.plugins.required,
       onReady: async scope => {
         if (this.#ready) await this.#hooks.replay(scope, 'host.ready');
       },
+      onChange: () => this.#lookAtRequired(),
     });
     await this.#set.refresh();
   }
@@ -307,6 +338,27 @@ class RunningHost implements StackwardenHost {
         : [`${name}: ${report.reason ?? report.state}`];
     });
     if (problems.length > 0) throw new StartupError(`required plugins are not ready: ${problems.join('; ')}`);
+  }
+
+  #createRecovery(): Recovery {
+    return new Recovery({
+      tell: message => this.log.warn(message),
+      pausesMs: this.#options.recoveryPausesMs ?? RECOVERY_PAUSES_MS,
+      settledMs: RECOVERY_SETTLED_MS,
+      attempt: async plugin => this.#set?.retry(plugin),
+      giveUp: (plugin, reason) => {
+        this.log.error(`the required plugin ${plugin} cannot be brought back, so the host ends: ${reason}`);
+        void this.stop('fault');
+      },
+    });
+  }
+
+  /** Once the host is up, a required plugin that is not ready is brought back. */
+  #lookAtRequired(): void {
+    if (!this.#ready || this.#stopping !== null) return;
+    for (const { name, required, state, reason } of this.plugins()) {
+      if (required && state !== 'disabled') this.#recovery.look(name, state === 'ready', reason ?? state);
+    }
   }
 
   async #listen(): Promise<void> {
@@ -363,6 +415,10 @@ class RunningHost implements StackwardenHost {
         this.log?.error(`${what} failed while stopping`, error);
       }
     };
+    this.#recovery.end();
+    // Up to the step that it is at; nothing of it may come after what is closed here.
+    this.#set?.stopLoading();
+    await step('the start', () => this.#started.catch(() => undefined));
     if (this.#ready) await step('host.stopping', () => this.#coreHooks.stopping.promise());
     await step('closing the streams', () => this.#http?.closeStreams(1001, 'the service is stopping'));
     await step('disposing of the plugins', () => this.#set?.close());
@@ -372,18 +428,4 @@ class RunningHost implements StackwardenHost {
     }
     this.#resolveStopped(cause === 'fault' ? 70 : clean ? 0 : 1);
   }
-}
-
-function declareCoreHooks(hooks: HookRegistry) {
-  type CoreHooks = import('../contract/plugin.ts').Hooks;
-  const declare = <Name extends keyof CoreHooks>(name: Name, kind: 'series' | 'parallel', guarded = true) =>
-    hooks.declare('core', name, kind, { guarded }).hook as unknown as CoreHooks[Name];
-  return {
-    // A tap vetoes an update by throwing.
-    check: declare('config.check', 'series', false),
-    changed: declare('config.changed', 'parallel'),
-    ready: declare('host.ready', 'parallel'),
-    stopping: declare('host.stopping', 'parallel'),
-    forced: declare('host.forced', 'parallel'),
-  };
 }

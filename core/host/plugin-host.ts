@@ -5,8 +5,8 @@ import type { BlockTemplate, ConfigSection } from '../contract/config.ts';
 import type { Host, Paths, PluginReport } from '../contract/host.ts';
 import type { Disposer } from '../contract/plugin.ts';
 import { Problem } from '../contract/problem.ts';
-import { createJob } from '../jobs/job.ts';
-import { repeat, schedule } from '../jobs/schedule.ts';
+import { openJobs, type WorkLeftBehind } from '../jobs/open-jobs.ts';
+import { createCron, isTimeZone, repeat } from '../jobs/schedule.ts';
 import type { Capabilities } from './capabilities.ts';
 import type { ContributionRegistry } from './contributions.ts';
 import type { HttpServer } from './entrance.ts';
@@ -27,27 +27,41 @@ export interface Registries {
   readonly contributions: ContributionRegistry;
   readonly services: ServiceRegistry;
   readonly capabilities: Capabilities;
+  readonly leftBehind: WorkLeftBehind;
   reports(): readonly PluginReport[];
   stopping(): 'request' | 'fault' | null;
   stop(): void;
+  /** A contribution that came before the owner of its point does not fit. */
+  refused(scope: Scope, error: Error): void;
   /** Runs `start` now if the host is ready, else when it is; what it returns ends it. */
   whenReady(start: () => Disposer): Disposer;
 }
 
 export function createPluginHost(shared: Registries, scope: Scope): Host {
   const plugin = scope.plugin;
-  const own = (withdraw: () => unknown): void => {
+  /** A plugin that is disposed of, or was left behind in its set-up, adds nothing any more. */
+  const register = <Added>(add: () => Added, withdrawal: (added: Added) => () => unknown): Added => {
+    scope.requireLive();
+    const added = add();
+    const withdraw = withdrawal(added);
     scope.own(async () => {
       await withdraw();
     });
+    return added;
+  };
+  const own = (add: () => () => unknown): unknown => register(add, withdraw => withdraw);
+  const start = (begin: () => Disposer): Disposer => {
+    scope.requireLive();
+    return scope.own(shared.whenReady(begin));
   };
   const flags = (names: string | readonly string[] | undefined): void => {
     for (const name of typeof names === 'string' ? [names] : (names ?? [])) {
-      own(shared.capabilities.add(plugin, name, () => true));
+      own(() => shared.capabilities.add(scope, name, () => true));
     }
   };
   const fetcher = createFetcher(scope.signal, `stackwarden/${shared.version}`);
-  own(() => fetcher.close());
+  scope.own(() => fetcher.close());
+  const kinds = new Set<string>();
 
   return {
     name: plugin,
@@ -57,24 +71,29 @@ export function createPluginHost(shared: Registries, scope: Scope): Host {
     paths: shared.paths,
     Problem,
     route(route) {
-      own(shared.http.addRoute(plugin, route as never));
+      own(() => shared.http.addRoute(scope, route as never));
       scope.routes.push(`${route.method} ${route.path}`);
       flags(route.capability);
     },
     stream(stream) {
-      own(shared.http.addStream(plugin, stream));
+      own(() => shared.http.addStream(scope, stream));
       scope.streams.push(stream.path);
       flags(stream.capability);
     },
-    contribute(point, key, value) {
-      own(shared.contributions.add(plugin, point, key, value));
-      if (point === 'config.schema') own(shared.config.addSection(value as ConfigSection));
-      if (point === 'config.block') own(shared.config.addBlockSchema(key, (value as { schema: never }).schema));
-      if (point === 'config.template') own(shared.config.addTemplate(value as BlockTemplate));
+    contribute(point, key, original) {
+      const add = () => shared.contributions.add(scope, point, key, original);
+      const { value } = register(add, ({ withdraw }) => withdraw);
+      if (point === 'config.schema') own(() => shared.config.addSection(value as ConfigSection));
+      if (point === 'config.block') own(() => shared.config.addBlockSchema(key, (value as { schema: never }).schema));
+      if (point === 'config.template') own(() => shared.config.addTemplate(value as BlockTemplate));
+    },
+    point(name, options) {
+      const declare = () => shared.contributions.declare(plugin, name, options, shared.refused);
+      return register(declare, ({ withdraw }) => withdraw).list as never;
     },
     contributions: point => shared.contributions.list(point) as never,
-    provide(name, service) {
-      own(shared.services.provide(plugin, name, service));
+    provide(name, service, options) {
+      own(() => shared.services.provide(scope, name, service, options));
     },
     use(name) {
       const service = shared.services.find(name);
@@ -83,35 +102,72 @@ export function createPluginHost(shared: Registries, scope: Scope): Host {
     },
     find: name => shared.services.find(name) as never,
     hook(name, kind, options) {
-      const { hook, withdraw } = shared.hooks.declare(plugin, name, kind, options);
-      own(withdraw);
-      return hook as never;
+      const declare = () => shared.hooks.declare(plugin, name, kind, options);
+      return register(declare, ({ withdraw }) => withdraw).hook as never;
     },
     tap(name, fn, options) {
-      own(shared.hooks.tap(scope, name, fn as never, options));
+      own(() => shared.hooks.tap(scope, name, fn as never, options));
     },
     event(type, declaration) {
-      own(shared.events.declare(plugin, type, declaration));
+      own(() => shared.events.declare(plugin, type, declaration));
     },
     emit(type, data) {
       if (!scope.disposed) shared.events.emit(plugin, type, data);
     },
-    on: (type: string, listener: (event: never) => unknown) =>
-      scope.own(shared.events.on(scope, type, listener as (event: unknown) => unknown)),
+    on(type: string, listener: (event: never) => unknown) {
+      scope.requireLive();
+      return scope.own(shared.events.on(scope, type, listener as (event: unknown) => unknown));
+    },
     events: () => shared.events.list(),
     capability(flag, predicate) {
-      own(shared.capabilities.add(plugin, flag, predicate));
+      own(() => shared.capabilities.add(scope, flag, predicate));
     },
     capabilities: () => shared.capabilities.all(),
     plugins: () => shared.reports(),
     openapi: () => shared.http.openapi(),
-    every: (ms, fn) => scope.own(shared.whenReady(() => repeat(scope, ms, fn))),
-    cron: (expression, fn) => scope.own(shared.whenReady(() => schedule(scope, expression, fn))),
-    job: (kind, fn) => createJob(scope, kind, fn),
+    every: (ms, fn) => start(() => repeat(scope, ms, fn)),
+    cron(expression, fn, { timeZone = configuredTimeZone(shared, scope) } = {}) {
+      const cron = createCron(scope, expression, fn, timeZone);
+      const end = start(() => {
+        cron.resume();
+        return () => cron.stop();
+      });
+      return {
+        next: () => (scope.disposed || cron.isStopped() ? null : cron.nextRun()),
+        stop() {
+          cron.stop();
+          void end();
+        },
+      };
+    },
+    async jobs(kind, options) {
+      if (kinds.has(kind)) throw new Error(`the kind of jobs '${kind}' is registered already`);
+      const opened = openJobs(scope, kind, options, {
+        configDir: shared.paths.configDir,
+        leftBehind: shared.leftBehind,
+      });
+      kinds.add(kind);
+      scope.own(() => opened.close());
+      await opened.load();
+      start(() => {
+        opened.resume();
+        return () => undefined;
+      });
+      return opened.jobs;
+    },
     fetch: (url, options) => fetcher.fetch(url, options),
     stop: shared.stop,
     get stopping() {
       return shared.stopping();
     },
   };
+}
+
+/** `tz` of the configuration; undefined, which is local time, when there is none or none that is known. */
+function configuredTimeZone({ config }: Registries, { log }: Scope): string | undefined {
+  const zone = config.store.get('tz');
+  if (typeof zone !== 'string' || zone === '') return undefined;
+  if (isTimeZone(zone)) return zone;
+  log.warn(`tz is '${zone}', which is no known time zone; schedules follow local time`);
+  return undefined;
 }

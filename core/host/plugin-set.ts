@@ -3,21 +3,22 @@ import PQueue from 'p-queue';
 import { z } from 'zod';
 import type { PluginReport, PluginState } from '../contract/host.ts';
 import type { Logger } from '../contract/log.ts';
-import type { Plugin } from '../contract/plugin.ts';
-import { withDeadline } from '../kit/deadline.ts';
+import type { Disposer, Plugin } from '../contract/plugin.ts';
+import type { FaultPlace } from '../kit/owner.ts';
 import { findPluginFolders, importPlugin, type PluginFolder } from './discover.ts';
-import { runAs } from './isolate.ts';
+import { runAs } from './invoke.ts';
+import { withinLoadTime } from './load-deadline.ts';
 import { orderPlugins } from './order.ts';
 import { createPluginHost, type Registries } from './plugin-host.ts';
-import { Scope } from './scope.ts';
-
-/** All share one thread: with more at once the deadline of each would measure the others, on a slow machine to its harm. */
-const IMPORTS_AT_ONCE = 4;
+import { type FaultCounts, Scope } from './scope.ts';
+import { realFolder } from './source-place.ts';
 
 export interface PluginDeadlines {
   readonly importMs: number;
   readonly setupMs: number;
   readonly disposeMs: number;
+  /** Shorter limits of calls, by place. */
+  readonly callMs?: Partial<Record<FaultPlace, number>>;
 }
 
 export interface PluginChoice {
@@ -34,7 +35,11 @@ interface Entry {
   state: PluginState | 'pending';
   reason: string | null;
   plugin: Plugin | undefined;
+  /** While it is ready. */
   scope: Scope | undefined;
+  /** Whose the timers are that the module itself started. */
+  importScope: Scope | undefined;
+  readonly errors: FaultCounts;
   loadMs: number | null;
 }
 
@@ -44,8 +49,11 @@ export interface PluginSetOptions {
   readonly deadlines: PluginDeadlines;
   readonly registries: Registries;
   readonly logger: (name: string) => Logger;
+  readonly required: () => readonly string[];
   /** Called after each plugin that was set up. */
   readonly onReady: (scope: Scope) => Promise<void>;
+  /** Called after each change of a state. */
+  readonly onChange: () => void;
 }
 
 export class PluginSet {
@@ -53,6 +61,9 @@ export class PluginSet {
   readonly #entries = new Map<string, Entry>();
   readonly #generations = new Map<string, number>();
   readonly #changes = new PQueue({ concurrency: 1 });
+  /** Contributors whose values turned out not to fit while something was set up. */
+  readonly #refusals = new Map<Scope, Error>();
+  readonly #closing = new AbortController();
 
   constructor(options: PluginSetOptions) {
     this.#options = options;
@@ -60,13 +71,26 @@ export class PluginSet {
 
   /** Brings the plugins in line with the folders; those of `changed` are loaded anew. */
   refresh(changed: ReadonlySet<string> = new Set()): Promise<void> {
-    return this.#changes.add(() => this.#refresh(changed));
+    return this.#change(() => this.#refresh(changed));
   }
 
   /** Sets failed or running plugins up again with the present configuration. */
   restart(names: ReadonlySet<string>): Promise<void> {
-    return this.#changes.add(async () => {
+    return this.#change(async () => {
       for (const name of names) await this.#withdraw(name, 'pending', null);
+      await this.#setUpPending();
+    });
+  }
+
+  /** Sets a failed plugin up once more; what could not be imported is loaded anew. */
+  retry(name: string): Promise<void> {
+    return this.#change(async () => {
+      const entry = this.#entries.get(name);
+      if (entry?.state !== 'failed') return;
+      if (entry.plugin === undefined) {
+        this.#generations.set(name, (this.#generations.get(name) ?? 0) + 1);
+        await this.#load(entry.found, this.#options.choice());
+      } else entry.state = 'pending';
       await this.#setUpPending();
     });
   }
@@ -74,22 +98,40 @@ export class PluginSet {
   /** Withdraws a plugin whose own timers or emitters threw. */
   fail(scope: Scope, error: unknown): void {
     scope.fault('uncaught', error);
-    void this.#changes.add(async () => {
-      if (this.#entries.get(scope.plugin)?.scope !== scope) return;
-      await this.#withdraw(scope.plugin, 'failed', `uncaught error: ${messageOf(error)}`);
+    void this.#change(async () => {
+      const entry = this.#entries.get(scope.plugin);
+      if (entry?.scope === undefined || (entry.scope !== scope && entry.importScope !== scope)) return;
+      await this.#withdraw(scope.plugin, 'failed', `uncaught error: ${scope.describe(error)}`);
       await this.#setUpPending();
     });
   }
 
+  /** Withdraws a plugin that contributed what does not fit, once the present change is done. */
+  refuse(scope: Scope, error: Error): void {
+    scope.fault('contribution', error);
+    this.#refusals.set(scope, error);
+    void this.#change(() => this.#dropRefused());
+  }
+
+  /** From now on nothing is set up; what is being loaded is left behind. */
+  stopLoading(): void {
+    this.#closing.abort();
+  }
+
   /** Disposes of every plugin in reverse order of set-up. */
   close(): Promise<void> {
+    this.stopLoading();
     return this.#changes.add(async () => {
       for (const entry of this.#readyEntries().reverse()) await entry.scope?.dispose();
     });
   }
 
-  scopeOf(name: string): Scope | undefined {
-    return this.#entries.get(name)?.scope;
+  async #change(change: () => Promise<void>): Promise<void> {
+    await this.#changes.add(async () => {
+      if (this.#closing.signal.aborted) return;
+      await change();
+      this.#options.onChange();
+    });
   }
 
   /** The configuration sections of plugins: `dumb.<name>`, with `-` as `_`. */
@@ -114,7 +156,8 @@ export class PluginSet {
         capabilities: capabilities.of(entry.name),
         contributions: contributions.of(entry.name),
         services: services.of(entry.name),
-        errors: { ...entry.scope?.errors },
+        required: this.#options.required().includes(entry.name),
+        errors: { ...entry.errors },
       }));
   }
 
@@ -131,7 +174,8 @@ export class PluginSet {
       this.#entries.delete(entry.name);
     }
     const added = folders.filter(found => !this.#entries.has(found.name));
-    await new PQueue({ concurrency: IMPORTS_AT_ONCE }).addAll(added.map(found => () => this.#load(found, choice)));
+    // One after the other: what blocks or dawdles takes nothing of the time of the others.
+    for (const found of added) await this.#load(found, choice);
     await this.#setUpPending();
   }
 
@@ -143,6 +187,8 @@ export class PluginSet {
       reason: null,
       plugin: undefined,
       scope: undefined,
+      importScope: undefined,
+      errors: {},
       loadMs: null,
     };
     this.#entries.set(found.name, entry);
@@ -151,15 +197,27 @@ export class PluginSet {
       entry.reason = 'left out by dumb.plugins';
       return;
     }
+    const { signal } = this.#closing;
+    if (signal.aborted) return;
     const startedMs = performance.now();
+    const scope = this.#scopeFor(entry);
+    entry.importScope = scope;
     try {
       if (found.refusal !== null) throw new Error(found.refusal);
       const generation = this.#generations.get(found.name) ?? 0;
-      entry.plugin = await importPlugin(found, generation, this.#options.deadlines.importMs);
+      const load = () => runAs(scope, 'its import', () => importPlugin(found, generation));
+      const ms = this.#options.deadlines.importMs;
+      entry.plugin = await withinLoadTime(load, { ms, what: `the import of ${entry.name}`, signal });
     } catch (error) {
-      this.#markFailed(entry, error);
+      this.#markFailed(entry, scope, error);
     }
     entry.loadMs = Math.round(performance.now() - startedMs);
+  }
+
+  #scopeFor({ name, found, errors }: Entry): Scope {
+    const { deadlines, logger } = this.#options;
+    const { disposeMs, callMs } = deadlines;
+    return new Scope({ plugin: name, folder: realFolder(found.folder), log: logger(name), disposeMs, callMs, errors });
   }
 
   /** Sets up, in order, everything that waits for it; what was skipped gets a new chance. */
@@ -175,31 +233,43 @@ export class PluginSet {
     );
     for (const [name, cycle] of cycles) {
       const entry = this.#entries.get(name);
-      if (entry !== undefined) this.#markFailed(entry, new Error(`plugins need each other: ${cycle}`));
+      if (entry !== undefined)
+        this.#markFailed(entry, this.#scopeFor(entry), new Error(`plugins need each other: ${cycle}`));
     }
     for (const { entry, needs } of sorted) {
       if (entry.state !== 'pending' && entry.state !== 'skipped') continue;
       const missing = needs.find(name => this.#entries.get(name)?.state !== 'ready');
+      if (this.#closing.signal.aborted) return;
       if (missing === undefined) await this.#setUp(entry);
       else {
         entry.state = 'skipped';
         entry.reason = `needs ${missing}`;
       }
     }
+    await this.#dropRefused();
+  }
+
+  async #dropRefused(): Promise<void> {
+    for (const [scope, error] of this.#refusals) {
+      this.#refusals.delete(scope);
+      if (this.#entries.get(scope.plugin)?.scope === scope) await this.#withdraw(scope.plugin, 'failed', error.message);
+    }
   }
 
   async #setUp(entry: Entry): Promise<void> {
     const { plugin } = entry;
     if (plugin === undefined) return;
-    const { deadlines, registries, logger } = this.#options;
-    const scope = new Scope(entry.name, logger(entry.name), deadlines.disposeMs);
+    const { deadlines, registries } = this.#options;
+    const scope = this.#scopeFor(entry);
     const startedMs = performance.now();
     try {
       const host = createPluginHost(registries, scope);
-      const config = parseConfig(plugin, registries, scope);
-      const setup = async () => runAs(scope, () => plugin.setup(host, config as never));
-      const disposer = await withDeadline(setup, deadlines.setupMs, 'setup');
-      if (typeof disposer === 'function') scope.own(disposer);
+      const setup = () =>
+        runAs(scope, 'its set-up', () => plugin.setup(host, parseConfig(plugin, registries, scope) as never));
+      const { signal } = this.#closing;
+      const what = `the setup of ${entry.name}`;
+      const disposer: unknown = await withinLoadTime<unknown>(setup, { ms: deadlines.setupMs, what, signal });
+      if (typeof disposer === 'function') scope.own(disposer as Disposer);
       entry.scope = scope;
       entry.state = 'ready';
       entry.reason = null;
@@ -208,7 +278,7 @@ export class PluginSet {
     } catch (error) {
       await scope.dispose();
       entry.scope = undefined;
-      this.#markFailed(entry, error);
+      this.#markFailed(entry, scope, error);
     }
   }
 
@@ -241,9 +311,9 @@ export class PluginSet {
     return sorted.map(({ entry }) => entry);
   }
 
-  #markFailed(entry: Entry, error: unknown): void {
+  #markFailed(entry: Entry, scope: Scope, error: unknown): void {
     entry.state = 'failed';
-    entry.reason = messageOf(error);
+    entry.reason = scope.describe(error);
     this.#options.logger(entry.name).error(`plugin ${entry.name} failed`, error);
   }
 }
@@ -268,8 +338,4 @@ function parseConfig(plugin: Plugin, { config }: Registries, scope: Scope): unkn
     issue => `${[...path, ...issue.path.map(String)].join('.')}: ${issue.message}`,
   );
   throw new Error(`its configuration is not valid: ${issues.join('; ')}`);
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -2,27 +2,44 @@
 
 import type { Logger } from '../contract/log.ts';
 import type { Disposer } from '../contract/plugin.ts';
-import { withDeadline } from '../kit/deadline.ts';
-import { runAs } from './isolate.ts';
+import type { Call, FaultPlace, Owner } from '../kit/owner.ts';
+import { blame, blamedFor, invoke } from './invoke.ts';
+import { sourcePlace } from './source-place.ts';
 
-export type FaultPlace = 'route' | 'stream' | 'tap' | 'timer' | 'job' | 'event' | 'uncaught' | 'dispose';
+export type FaultCounts = Partial<Record<FaultPlace, number>>;
 
-export class Scope {
+export interface ScopeOptions {
   readonly plugin: string;
+  /** The folder as stack traces show it. */
+  readonly folder: string;
   readonly log: Logger;
-  readonly errors: Partial<Record<FaultPlace, number>> = {};
+  /** How long each disposer may take. */
+  readonly disposeMs: number;
+  /** Shorter limits of calls, by place. */
+  readonly callMs?: Partial<Record<FaultPlace, number>> | undefined;
+  /** Counts of the plugin, which outlive the scope. */
+  readonly errors: FaultCounts;
+}
+
+export class Scope implements Owner {
   /** `METHOD path` of each route, and the path of each stream, for the plugin's report. */
   readonly routes: string[] = [];
   readonly streams: string[] = [];
+  readonly #options: ScopeOptions;
   readonly #abort = new AbortController();
   readonly #disposers: Disposer[] = [];
-  readonly #disposeMs: number;
   #disposal: Promise<void> | undefined;
 
-  constructor(plugin: string, log: Logger, disposeMs: number) {
-    this.plugin = plugin;
-    this.log = log;
-    this.#disposeMs = disposeMs;
+  constructor(options: ScopeOptions) {
+    this.#options = options;
+  }
+
+  get plugin(): string {
+    return this.#options.plugin;
+  }
+
+  get log(): Logger {
+    return this.#options.log;
   }
 
   get signal(): AbortSignal {
@@ -33,14 +50,22 @@ export class Scope {
     return this.#abort.signal.aborted;
   }
 
-  /** Runs `fn` as this plugin's: timers and promises that it starts are the plugin's too. */
-  run<Value>(fn: () => Value): Value {
-    return runAs(this, fn);
+  /** See `Owner.invoke`. */
+  invoke<Value>(call: Call, fn: () => Value): Value {
+    return invoke(this, call, fn);
+  }
+
+  limitMs({ place, deadlineMs }: Call): number {
+    return Math.min(deadlineMs, this.#options.callMs?.[place] ?? deadlineMs);
+  }
+
+  requireLive(): void {
+    if (this.disposed) throw new Error(`${this.plugin} registers something after it was disposed`);
   }
 
   /** Adds what undoes a registration. Throws when the scope is disposed already. */
   own(disposer: Disposer): Disposer {
-    if (this.disposed) throw new Error(`${this.plugin} registers something after it was disposed`);
+    this.requireLive();
     this.#disposers.push(disposer);
     return () => {
       const at = this.#disposers.lastIndexOf(disposer);
@@ -50,10 +75,27 @@ export class Scope {
     };
   }
 
-  /** Counts a fault of this plugin and logs it once, under the plugin's name. */
+  /** Counts a fault that somebody else tells of. */
+  count(place: FaultPlace, error: unknown): void {
+    const { errors } = this.#options;
+    errors[place] = (errors[place] ?? 0) + 1;
+    blame(error, this);
+  }
+
   fault(place: FaultPlace, error: unknown): void {
-    this.errors[place] = (this.errors[place] ?? 0) + 1;
-    this.log.error(`${place} failed`, error);
+    if (blamedFor(error) === undefined) this.count(place, error);
+    this.log.error(`${place} failed${this.#at(error)}`, error);
+  }
+
+  /** What went wrong in one line, with the file and line of the plugin where that is known. */
+  describe(error: unknown): string {
+    const message = error instanceof Error ? error.message : String(error);
+    return message + this.#at(error);
+  }
+
+  #at(error: unknown): string {
+    const place = sourcePlace(this.#options.folder, error);
+    return place === null ? '' : ` (${place})`;
   }
 
   /** Runs every disposer, each within its deadline; a failing or hanging one does not stop the rest. */
@@ -64,13 +106,14 @@ export class Scope {
 
   async #disposeAll(): Promise<void> {
     this.#abort.abort();
+    const call: Call = { place: 'dispose', what: 'a disposer', deadlineMs: this.#options.disposeMs };
     for (;;) {
       const disposer = this.#disposers.pop();
       if (disposer === undefined) return;
       try {
-        await withDeadline(async () => disposer(), this.#disposeMs, `a disposer of ${this.plugin}`);
-      } catch (error) {
-        this.fault('dispose', error);
+        await this.invoke(call, disposer);
+      } catch {
+        // It was counted and told; the others have their turn.
       }
     }
   }

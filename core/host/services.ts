@@ -1,4 +1,9 @@
-// One implementation each of the things that plugins call across folders.
+// One implementation each of the things that plugins call across folders; what a plugin provides runs as that plugin's.
+import type { ProvideOptions } from '../contract/host.ts';
+import { Container } from './contain.ts';
+import type { Scope } from './scope.ts';
+
+const DEADLINE_MS = 60_000;
 
 interface Provision {
   readonly plugin: string;
@@ -8,10 +13,24 @@ interface Provision {
 export class ServiceRegistry {
   readonly #provisions = new Map<string, Provision>();
 
-  provide(plugin: string, name: string, service: unknown): () => void {
+  /** Of the host itself: called as it is. */
+  provideOwn(name: string, service: unknown): void {
+    this.#provisions.set(name, { plugin: 'core', service });
+  }
+
+  provide(scope: Scope, name: string, service: unknown, options: ProvideOptions = {}): () => void {
+    const { plugin } = scope;
     const other = this.#provisions.get(name);
     if (other !== undefined) throw new Error(`service '${name}' of ${plugin} is already provided by ${other.plugin}`);
-    this.#provisions.set(name, { plugin, service });
+    const { deadlineMs = DEADLINE_MS, deadlinesMs = {}, mayFail = false } = options;
+    const container = new Container({
+      scope,
+      place: 'service',
+      name,
+      mayFail: () => mayFail,
+      deadlineMs: member => deadlinesMs[member] ?? deadlineMs,
+    });
+    this.#provisions.set(name, { plugin, service: container.contain(service) });
     return () => this.#provisions.delete(name);
   }
 

@@ -1,4 +1,4 @@
-// Decides who may use a route or stream. Fails closed: users on disk without the part that knows them shut every protected route.
+// Decides who may use a route or stream. It fails closed: where users exist that nothing can check, nobody is admitted.
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Logger } from '../contract/log.ts';
@@ -7,27 +7,31 @@ import type { AccessCheck, AccessRequest, Identity } from '../contract/route.ts'
 
 export interface Admission {
   readonly identity: Identity;
+  /** Whether the caller showed valid credentials, or none are needed. */
   readonly trusted: boolean;
 }
 
 export interface AccessGateOptions {
   readonly log: Logger;
   readonly configDir: string;
+  /** The service that a plugin provides under this name, if any. */
   service(name: string): unknown;
 }
 
-const RECHECK_MS = 1000;
+const RECHECK_INTERVAL_MS = 1000;
 const NOBODY: Identity = Object.freeze({ username: null });
-const OPEN: Admission = Object.freeze({ identity: NOBODY, trusted: true });
-const STRANGER: Admission = Object.freeze({ identity: NOBODY, trusted: false });
+/** Everybody is admitted where no plugin checks access and no users exist. */
+const OPEN_ACCESS: Admission = Object.freeze({ identity: NOBODY, trusted: true });
+/** A caller without valid credentials, who is admitted to public routes only. */
+const UNTRUSTED: Admission = Object.freeze({ identity: NOBODY, trusted: false });
 
 export class AccessGate {
   readonly #options: AccessGateOptions;
   readonly #usersFile: string;
-  #checkedAt = Number.NEGATIVE_INFINITY;
+  #lastCheckMs = Number.NEGATIVE_INFINITY;
   #usersExist: Promise<boolean> = Promise.resolve(false);
-  #seen = '';
-  #seenUsers = false;
+  #lastFingerprint = '';
+  #lastResult = false;
 
   constructor(options: AccessGateOptions) {
     this.#options = options;
@@ -38,48 +42,65 @@ export class AccessGate {
     return this.#options.service('access') as AccessCheck | undefined;
   }
 
-  /** Throws a Problem when a protected thing is refused; a public one is always admitted, as a STRANGER if need be. */
+  /**
+   * Throws a Problem 401 or 503 when access to a protected route or stream is refused. A public one admits everybody.
+   */
   async admit(request: AccessRequest, access: 'public' | 'protected' = 'protected'): Promise<Admission> {
     try {
       const service = this.service;
-      if (service !== undefined) return { identity: await service.check(request), trusted: true };
-      if (!(await this.#usersKnown())) return OPEN;
+      if (service !== undefined) {
+        const identity = await service.check(request);
+        if (!isIdentity(identity)) throw new Error('the access check answers without an identity');
+        return { identity, trusted: true };
+      }
+      if (!(await this.#checkUsersExist())) return OPEN_ACCESS;
       throw new Problem(503, 'Users are configured but the part that checks them is not available');
     } catch (error) {
-      const problem = error instanceof Problem ? error : this.#failed(error);
+      const problem = error instanceof Problem ? error : this.#reportFailure(error);
       if (access === 'protected') throw problem;
-      return STRANGER;
+      return UNTRUSTED;
     }
   }
 
-  #failed(cause: unknown): Problem {
+  #reportFailure(cause: unknown): Problem {
     this.#options.log.error('the access check failed', cause);
     return new Problem(503, 'The access check failed; see the log', { cause });
   }
 
-  #usersKnown(): Promise<boolean> {
-    const now = performance.now();
-    if (now - this.#checkedAt >= RECHECK_MS) {
-      this.#checkedAt = now;
+  #checkUsersExist(): Promise<boolean> {
+    const nowMs = performance.now();
+    if (nowMs - this.#lastCheckMs >= RECHECK_INTERVAL_MS) {
+      this.#lastCheckMs = nowMs;
       this.#usersExist = this.#readUsers();
     }
     return this.#usersExist;
   }
 
-  /** Everything but a file that is certainly absent or says `enabled: false` counts as users. */
+  /** Anything but a missing file or one with `enabled: false` counts as users, so that a damaged file opens nothing. */
   async #readUsers(): Promise<boolean> {
     try {
       const { mtimeMs, size, ino } = await stat(this.#usersFile);
-      const seen = `${mtimeMs} ${size} ${ino}`;
-      if (seen === this.#seen) return this.#seenUsers;
+      const fingerprint = `${mtimeMs} ${size} ${ino}`;
+      if (fingerprint === this.#lastFingerprint) return this.#lastResult;
       const users: unknown = JSON.parse(await readFile(this.#usersFile, 'utf8'));
-      this.#seenUsers = !(typeof users === 'object' && users !== null && 'enabled' in users && users.enabled === false);
-      this.#seen = seen;
-      return this.#seenUsers;
+      this.#lastResult = !(
+        typeof users === 'object' &&
+        users !== null &&
+        'enabled' in users &&
+        users.enabled === false
+      );
+      this.#lastFingerprint = fingerprint;
+      return this.#lastResult;
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false;
       this.#options.log.debug(`${this.#usersFile} cannot be read`, error);
       return true;
     }
   }
+}
+
+/** Whoever checks may be somebody else's code: what is no identity opens nothing. */
+function isIdentity(given: unknown): given is Identity {
+  if (typeof given !== 'object' || given === null || !('username' in given)) return false;
+  return given.username === null || typeof given.username === 'string';
 }

@@ -1,14 +1,17 @@
-// The body of a request as a JSON value: bounded in size and depth, free of keys that reach prototypes, else a Problem.
+// Reads the body of a request as JSON: limited in size and depth, and without keys that could reach a prototype.
 import type { IncomingMessage } from 'node:http';
 import { Problem } from '../contract/problem.ts';
 
 const MAX_DEPTH = 64;
 const FORBIDDEN_KEYS = new Set(['__proto__', 'constructor', 'prototype']);
 
-/** What is read and dropped beyond the limit, so that a client still sending gets to read its 413. */
+/** Bytes beyond the limit that are read and dropped, because a client reads its 413 only after it has sent its body. */
 const DRAIN_BYTES = 32 * 1024 * 1024;
 
-/** Undefined for an empty body, whatever its content type says. */
+/**
+ * The value of the body; undefined for an empty one, whatever its content type. Throws a Problem: 400 when it is not
+ * valid JSON or has a forbidden shape, 413 above `limitBytes`, 415 for another media type.
+ */
 export async function readJson(request: IncomingMessage, limitBytes: number): Promise<unknown> {
   const bytes = await readBytes(request, limitBytes);
   if (bytes.length === 0) return undefined;
@@ -61,7 +64,9 @@ function refuseMediaType(request: IncomingMessage): void {
   }
 }
 
-/** Level by level instead of recursive: what is refused for its depth must not end on the call stack. */
+/**
+ * Goes level by level, because a recursion into a hostile depth would overflow the stack before it could be refused.
+ */
 function refuseHostileShape(value: unknown): void {
   let level: unknown[] = [value];
   for (let depth = 0; level.length > 0; depth++) {

@@ -1,4 +1,4 @@
-// Which web origins besides its own may call the API: `dumb.frontend.origins`, never the wildcard.
+// Tells which foreign web origins may call the API: those in `dumb.frontend.origins`, where a wildcard has no effect.
 import type { IncomingMessage } from 'node:http';
 
 const DEFAULT_ORIGINS: readonly string[] = ['http://localhost', 'http://localhost:8000'];
@@ -13,16 +13,17 @@ export class CorsPolicy {
     this.#config = config;
   }
 
+  /** Whether pages of this origin may call the API. */
   allows(origin: string): boolean {
     const root = this.#config();
     if (root !== this.#root) {
       this.#root = root;
-      this.#allowed = new Set(configured(root));
+      this.#allowed = new Set(readOrigins(root));
     }
     return this.#allowed.has(origin);
   }
 
-  /** A page of a foreign site acting through the browser of a user. */
+  /** Whether a page of a foreign site, in the browser of a user, sends the request. */
   isForeign(request: IncomingMessage): boolean {
     if (request.headers['sec-fetch-site'] !== 'cross-site') return false;
     const { origin } = request.headers;
@@ -30,13 +31,13 @@ export class CorsPolicy {
   }
 }
 
-/** Methods that change nothing. */
+/** Whether a request with this method changes nothing. */
 export function isSafe(method: string | undefined): boolean {
   return SAFE_METHODS.has(method ?? '');
 }
 
-function configured(root: Readonly<Record<string, unknown>>): readonly string[] {
-  const origins = member(member(member(root, 'dumb'), 'frontend'), 'origins');
+function readOrigins(root: Readonly<Record<string, unknown>>): readonly string[] {
+  const origins = readMember(readMember(readMember(root, 'dumb'), 'frontend'), 'origins');
   if (!Array.isArray(origins)) return DEFAULT_ORIGINS;
   const texts = origins
     .filter(origin => typeof origin === 'string' && origin !== '*')
@@ -44,6 +45,6 @@ function configured(root: Readonly<Record<string, unknown>>): readonly string[] 
   return texts.length > 0 ? texts : DEFAULT_ORIGINS;
 }
 
-function member(value: unknown, key: string): unknown {
+function readMember(value: unknown, key: string): unknown {
   return typeof value === 'object' && value !== null ? (value as Record<string, unknown>)[key] : undefined;
 }

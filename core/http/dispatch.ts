@@ -5,6 +5,7 @@ import type { Logger } from '../contract/log.ts';
 import { Problem } from '../contract/problem.ts';
 import type { Via } from '../contract/route.ts';
 import { Answer, type Identity, type Route, type RouteRequest } from '../contract/route.ts';
+import type { Owner } from '../kit/owner.ts';
 import { parseQuery } from '../kit/query-values.ts';
 import type { AccessGate } from './access.ts';
 import { readJson } from './body.ts';
@@ -19,8 +20,6 @@ export interface DispatchOptions {
   readonly access: AccessGate;
   readonly checkAnswers?: boolean;
   stopping(): boolean;
-  fault(plugin: string, place: 'route', error: unknown): void;
-  around<Value>(plugin: string, fn: () => Value): Value;
 }
 
 export type Dispatch = (request: IncomingMessage, response: ServerResponse, via: Via) => Promise<void>;
@@ -32,7 +31,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
 
   /** Runs the route that fits; undefined when the answer is complete already. */
   async function run(match: RouteMatch, call: Call, queryText: string): Promise<unknown> {
-    const { plugin, route } = match.owned;
+    const { owner, route } = match.owned;
     const { request } = call;
     const mutating = !isSafe(request.method);
     if (mutating && origins.isForeign(request)) throw new Problem(403, 'Requests from other sites are not accepted');
@@ -49,7 +48,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
       const value = await readJson(request, route.bodyLimitBytes ?? DEFAULT_LIMIT_BYTES);
       if (route.body !== undefined) call.body = parsed(route.body, 'body', value === undefined ? {} : value);
     }
-    return checked(route, await options.around(plugin, () => route.handle(call)));
+    return checked(route, await owner.invoke(match.owned.call, () => route.handle(call)));
   }
 
   function checked(route: Route, value: unknown): unknown {
@@ -71,7 +70,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
       const ms = Math.round(performance.now() - startedAt);
       log.debug(`${request.method} ${path} ${response.statusCode} in ${ms} ms${cut}`);
     });
-    let plugin: string | undefined;
+    let owner: Owner | undefined;
     try {
       const foreign = request.headers.origin;
       if (foreign !== undefined) allowOrigin(response, foreign, origins.allows(foreign));
@@ -82,7 +81,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
         throw new Problem(405, `Use ${match.join(', ')} here`, { headers: { Allow: match.join(', ') } });
       }
       if (match.owned.route.nativeOnly && !via.native) throw new Problem(404, 'Not found');
-      plugin = match.owned.plugin;
+      owner = match.owned.owner;
       send(response, await run(match, new Call(request, response), queryText));
     } catch (error) {
       if (response.headersSent || response.destroyed) {
@@ -91,8 +90,8 @@ export function createDispatch(options: DispatchOptions): Dispatch {
         return;
       }
       const failure = failureAnswer(error, `${request.method} ${path}`, report => {
-        if (plugin === undefined) log.error('a request failed', report);
-        else options.fault(plugin, 'route', report);
+        if (owner === undefined) log.error('a request failed', report);
+        else owner.fault('route', report);
       });
       const headers = { ...failure.headers, 'Content-Type': 'application/json; charset=utf-8' };
       send(response, new Answer(failure.body, failure.status, headers));

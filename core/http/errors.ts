@@ -1,4 +1,4 @@
-// The one place where a failure becomes an answer: always {detail}, one redacted line, never a stack trace.
+// Turns every failure into an answer: `{detail}` with one redacted line, never a stack trace.
 import { randomBytes } from 'node:crypto';
 import type { z } from 'zod';
 import { Problem } from '../contract/problem.ts';
@@ -10,18 +10,21 @@ export interface FailureAnswer {
   readonly body: Record<string, unknown>;
 }
 
-/** `report` gets an error that no user caused, under the id that the answer names. */
+/**
+ * A Problem becomes an answer of its own status. Any other error becomes a 500 with an id, and `report` receives the
+ * error with the same id; `what` says there which operation failed.
+ */
 export function failureAnswer(error: unknown, what: string, report: (error: Error) => void): FailureAnswer {
   if (error instanceof Problem) {
     const headers = error.status === 401 ? { 'WWW-Authenticate': 'Bearer', ...error.headers } : { ...error.headers };
-    return { status: error.status, headers, body: { ...error.extra, detail: oneLine(error.message) } };
+    return { status: error.status, headers, body: { ...error.extra, detail: formatOneLine(error.message) } };
   }
   const id = randomBytes(4).toString('hex');
   report(new Error(`${what} failed (id ${id})`, { cause: error }));
   return { status: 500, headers: {}, body: { detail: `Internal error (id ${id})` } };
 }
 
-/** `place` starts each location: `body`, `query`. */
+/** The Problem 422 for a schema error; `place`, such as `body` or `query`, is the first element of each location. */
 export function shapeProblem(place: string, error: z.ZodError): Problem {
   const errors = error.issues.map(issue => ({
     loc: [place, ...issue.path.map(part => (typeof part === 'symbol' ? String(part) : part))],
@@ -34,7 +37,7 @@ export function shapeProblem(place: string, error: z.ZodError): Problem {
   return new Problem(422, detail + more, { extra: { errors } });
 }
 
-function oneLine(text: string): string {
+function formatOneLine(text: string): string {
   if (/\n\s+at \S/.test(text)) return 'Internal error';
   return redact(text).replace(/\s+/g, ' ').trim();
 }

@@ -1,4 +1,4 @@
-// One listening socket with the limits every listener shares, and a close that lets requests end before it cuts them.
+// Opens listening sockets with the same limits for all; closing one lets running requests finish before it cuts them.
 
 import { createServer, STATUS_CODES } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
@@ -6,39 +6,43 @@ import type { Duplex } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Listener, ListenerOptions } from '../contract/route.ts';
 
-/** Longer than any proxy keeps a connection, so that none is closed under a request. */
+/**
+ * Longer than proxies keep idle connections, so that a proxy never sends a request into a connection that is closing.
+ */
 const KEEP_ALIVE_MS = 80_000;
 const MAX_HEADER_BYTES = 64 * 1024;
-const RETRY_EVERY_MS = 250;
+const RETRY_INTERVAL_MS = 250;
 
+/** Throws an Error with the system's `code` when the address cannot be listened on until `retryMs` have passed. */
 export async function openListener(options: ListenerOptions): Promise<Listener> {
   const server = createServer({ keepAliveTimeout: KEEP_ALIVE_MS, maxHeaderSize: MAX_HEADER_BYTES });
-  const plain = new Set<Socket>();
-  let closing = false;
+  /** Connections that carry requests; upgraded ones belong to whoever took them over. */
+  const requestSockets = new Set<Socket>();
+  let isClosing = false;
   server.on('connection', socket => {
-    plain.add(socket);
-    socket.once('close', () => plain.delete(socket));
+    requestSockets.add(socket);
+    socket.once('close', () => requestSockets.delete(socket));
   });
   server.on('request', (request, response) => {
-    if (closing) response.setHeader('Connection', 'close');
+    if (isClosing) response.setHeader('Connection', 'close');
     options.request(request, response);
   });
   server.on('upgrade', (request, socket, head) => {
-    plain.delete(socket as Socket);
+    requestSockets.delete(socket as Socket);
     options.upgrade(request, socket, head);
   });
-  server.on('clientError', (error: NodeJS.ErrnoException, socket) => refuse(error, socket));
+  server.on('clientError', (error: NodeJS.ErrnoException, socket) => answerClientError(error, socket));
 
-  const until = performance.now() + (options.retryMs ?? 0);
+  const giveUpAtMs = performance.now() + (options.retryMs ?? 0);
   for (;;) {
     try {
       await listen(server, options.host, options.port);
       break;
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException;
-      const left = until - performance.now();
-      if (code !== 'EADDRINUSE' || left <= 0 || options.cancelled?.()) throw listenError(options, error);
-      await delay(Math.min(RETRY_EVERY_MS, left));
+      const remainingMs = giveUpAtMs - performance.now();
+      if (code !== 'EADDRINUSE' || remainingMs <= 0 || options.cancelled?.()) throw createListenError(options, error);
+      await delay(Math.min(RETRY_INTERVAL_MS, remainingMs));
     }
   }
 
@@ -46,18 +50,18 @@ export async function openListener(options: ListenerOptions): Promise<Listener> 
     host: options.host,
     port: (server.address() as AddressInfo).port,
     async close(graceMs) {
-      closing = true;
+      isClosing = true;
       server.close();
       const deadline = performance.now() + graceMs;
-      while (plain.size > 0 && performance.now() < deadline) {
+      while (requestSockets.size > 0 && performance.now() < deadline) {
         server.closeIdleConnections();
         await delay(Math.min(20, graceMs));
       }
-      const cut = [...plain].map(socket => {
+      const closed = [...requestSockets].map(socket => {
         socket.destroy();
         return new Promise(resolve => socket.once('close', resolve));
       });
-      await Promise.all(cut);
+      await Promise.all(closed);
     },
   };
 }
@@ -65,24 +69,24 @@ export async function openListener(options: ListenerOptions): Promise<Listener> 
 function listen(server: ReturnType<typeof createServer>, host: string, port: number): Promise<void> {
   return new Promise((resolve, reject) => {
     const settle = (): void => {
-      server.off('error', failed);
-      server.off('listening', listening);
+      server.off('error', onError);
+      server.off('listening', onListening);
     };
-    const failed = (error: Error): void => {
+    const onError = (error: Error): void => {
       settle();
       reject(error);
     };
-    const listening = (): void => {
+    const onListening = (): void => {
       settle();
       resolve();
     };
-    server.once('error', failed);
-    server.once('listening', listening);
+    server.once('error', onError);
+    server.once('listening', onListening);
     server.listen({ host, port });
   });
 }
 
-function listenError({ host, port }: ListenerOptions, error: unknown): Error {
+function createListenError({ host, port }: ListenerOptions, error: unknown): Error {
   const { code } = error as NodeJS.ErrnoException;
   const reasons: Record<string, string> = {
     EADDRINUSE: 'the port is already in use',
@@ -94,8 +98,8 @@ function listenError({ host, port }: ListenerOptions, error: unknown): Error {
   return Object.assign(new Error(`Cannot listen on ${host}:${port}: ${reason}`, { cause: error }), { code });
 }
 
-/** What is no HTTP gets a readable answer before its connection ends. */
-function refuse(error: NodeJS.ErrnoException, socket: Duplex): void {
+/** A client that sends no valid HTTP gets a readable answer before its connection is closed. */
+function answerClientError(error: NodeJS.ErrnoException, socket: Duplex): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy();
     return;
@@ -105,7 +109,7 @@ function refuse(error: NodeJS.ErrnoException, socket: Duplex): void {
   socket.end(rawAnswer(status, status === 408 ? 'The request took too long to arrive' : detail));
 }
 
-/** A whole answer for a connection that has no response object. */
+/** The bytes of a whole answer, for a connection that has no response object. */
 export function rawAnswer(status: number, detail: string): string {
   const body = JSON.stringify({ detail });
   return [

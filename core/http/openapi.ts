@@ -1,4 +1,4 @@
-// The API description (OpenAPI 3.1) of whatever is registered now, made from the same schemas that check the requests.
+// Describes the registered routes as OpenAPI 3.1, from the same schemas that validate the requests.
 import { z } from 'zod';
 import type { Stream } from '../contract/stream.ts';
 import type { OwnedRoute } from './route-map.ts';
@@ -11,7 +11,7 @@ export interface ApiParts {
 
 type JsonObject = Record<string, unknown>;
 
-const SCHEME = 'bearer';
+const SECURITY_SCHEME = 'bearer';
 
 export function describeApi({ version, routes, streams }: ApiParts): JsonObject {
   const schemas: JsonObject = {
@@ -22,27 +22,30 @@ export function describeApi({ version, routes, streams }: ApiParts): JsonObject 
     },
   };
   const paths: Record<string, JsonObject> = {};
-  for (const { plugin, route } of routes) {
+  for (const { owner, route } of routes) {
     if (route.hidden) continue;
     const path = route.path.replace('...}', '}');
     const item = paths[path] ?? {};
     paths[path] = item;
-    item[route.method.toLowerCase()] = operation(plugin, route, schemas);
+    item[route.method.toLowerCase()] = describeOperation(owner.plugin, route, schemas);
   }
   return {
     openapi: '3.1.0',
-    info: { title: 'Stackwarden', version, description: streamList(streams) },
+    info: { title: 'Stackwarden', version, description: listStreams(streams) },
     servers: [{ url: '.' }],
-    security: [{ [SCHEME]: [] }],
+    security: [{ [SECURITY_SCHEME]: [] }],
     paths,
-    components: { schemas, securitySchemes: { [SCHEME]: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' } } },
+    components: {
+      schemas,
+      securitySchemes: { [SECURITY_SCHEME]: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' } },
+    },
   };
 }
 
-function operation(plugin: string, route: OwnedRoute['route'], schemas: JsonObject): JsonObject {
+function describeOperation(plugin: string, route: OwnedRoute['route'], schemas: JsonObject): JsonObject {
   const id = `${route.method.toLowerCase()}${route.path.replace(/[^a-zA-Z0-9]+/g, '_').replace(/_$/, '')}`;
   const describe = (schema: z.ZodType, part: string, io: 'input' | 'output') =>
-    jsonSchema(schema, `${id}_${part}`, io, schemas);
+    toJsonSchema(schema, `${id}_${part}`, io, schemas);
   const result: JsonObject = { operationId: id, summary: route.summary, tags: [route.tag ?? plugin] };
   const parameters = [...route.path.matchAll(/\{(\w+)/g)].map(([, name]) => ({
     name,
@@ -50,7 +53,7 @@ function operation(plugin: string, route: OwnedRoute['route'], schemas: JsonObje
     required: true,
     schema: { type: 'string' },
   }));
-  const query = route.query === undefined ? [] : queryParameters(describe(route.query, 'query', 'input'));
+  const query = route.query === undefined ? [] : describeQuery(describe(route.query, 'query', 'input'));
   if (parameters.length + query.length > 0) result.parameters = [...parameters, ...query];
   if (route.body !== undefined) {
     result.requestBody = { content: { 'application/json': { schema: describe(route.body, 'body', 'input') } } };
@@ -65,7 +68,7 @@ function operation(plugin: string, route: OwnedRoute['route'], schemas: JsonObje
   return result;
 }
 
-function queryParameters(schema: JsonObject): JsonObject[] {
+function describeQuery(schema: JsonObject): JsonObject[] {
   const required = new Set(schema.required as string[] | undefined);
   return Object.entries((schema.properties ?? {}) as Record<string, JsonObject>).map(([name, member]) => ({
     name,
@@ -75,11 +78,11 @@ function queryParameters(schema: JsonObject): JsonObject[] {
   }));
 }
 
-/** A recursive schema becomes a component, because its references count from the root of the document. */
-function jsonSchema(schema: z.ZodType, name: string, io: 'input' | 'output', schemas: JsonObject): JsonObject {
+/** Moves a schema with references to the components, because references are resolved from the root of the document. */
+function toJsonSchema(schema: z.ZodType, name: string, io: 'input' | 'output', schemas: JsonObject): JsonObject {
   let described: JsonObject;
   try {
-    described = { ...z.toJSONSchema(schema, { io, unrepresentable: 'any', override: showDefault }) };
+    described = { ...z.toJSONSchema(schema, { io, unrepresentable: 'any', override: addDefault }) };
   } catch (error) {
     return { description: `This schema cannot be shown: ${(error as Error).message}` };
   }
@@ -99,13 +102,13 @@ function jsonSchema(schema: z.ZodType, name: string, io: 'input' | 'output', sch
   return { $ref: `#/components/schemas/${name}` };
 }
 
-/** Without this the defaults of values that are read from text would be left out. */
-function showDefault({ zodSchema, jsonSchema }: { zodSchema: z.core.$ZodTypes; jsonSchema: JsonObject }): void {
+/** zod leaves out the default of a schema whose input is text, so it is added here. */
+function addDefault({ zodSchema, jsonSchema }: { zodSchema: z.core.$ZodTypes; jsonSchema: JsonObject }): void {
   const { def } = zodSchema._zod;
   if (def.type === 'default') jsonSchema.default = def.defaultValue;
 }
 
-function streamList(streams: readonly Stream[]): string {
+function listStreams(streams: readonly Stream[]): string {
   if (streams.length === 0) return '';
   return ['WebSocket streams:', '', ...streams.map(({ path, summary }) => `- \`${path}\`: ${summary}`)].join('\n');
 }

@@ -1,41 +1,52 @@
-// The host-owned map from method and path to a route: constant paths by one lookup, the few others by ordered patterns.
+// Finds the route of a method and path: a constant path by one lookup, any other by patterns in a fixed order.
 
 import { Problem } from '../contract/problem.ts';
 import type { HttpMethod, Route } from '../contract/route.ts';
+import type { Call, Owner } from '../kit/owner.ts';
 
 export interface OwnedRoute {
-  readonly plugin: string;
+  readonly owner: Owner;
   readonly route: Route;
+  readonly call: Call;
 }
 
 export interface RouteMatch {
   readonly owned: OwnedRoute;
+  /** Decoded values of the path's parameters. */
   readonly params: Readonly<Record<string, string>>;
 }
 
 interface Pattern {
   readonly segments: readonly string[];
-  /** Names of parameters replaced by `{}` and `{...}`: equal shapes match the same requests. */
+  /** The path with unnamed parameters, `{}` and `{...}`. Paths with equal shapes match the same requests. */
   readonly shape: string;
   readonly methods: Map<string, OwnedRoute>;
 }
 
+/** Longer than any client waits, and than starts that wait for what they need. */
+const DEADLINE_MS = 900_000;
 const NO_PARAMS: Readonly<Record<string, string>> = Object.freeze({});
 
 export class RouteMap {
   readonly #constant = new Map<string, Map<string, OwnedRoute>>();
-  /** From most to least specific. */
+  /** Ordered from the most to the least specific one. */
   #patterns: Pattern[] = [];
 
-  /** Throws when another route takes the same requests. What it returns removes the route. */
-  add(plugin: string, route: Route): () => void {
+  /**
+   * Adds a route and returns a function that removes it. Throws an Error when the path is malformed or another route
+   * takes the same requests.
+   */
+  add(owner: Owner, route: Route): () => void {
+    const { plugin } = owner;
     if (!/^\/$|^(\/[^/?#\s]+)+$/.test(route.path)) throw new Error(`${plugin}: '${route.path}' is not a route path`);
     const methods = route.path.includes('{') ? this.#pattern(route.path).methods : this.#constantMethods(route.path);
     const other = methods.get(route.method);
     if (other !== undefined) {
-      throw new Error(`route ${route.method} ${route.path} of ${plugin} is already registered by ${other.plugin}`);
+      throw new Error(
+        `route ${route.method} ${route.path} of ${plugin} is already registered by ${other.owner.plugin}`,
+      );
     }
-    const owned = { plugin, route };
+    const owned = { owner, route, call: callOf(route) };
     methods.set(route.method, owned);
     return () => {
       if (methods.get(route.method) !== owned) return;
@@ -47,8 +58,9 @@ export class RouteMap {
   }
 
   /**
-   * The route for a path as it stands in the request line, without query. A constant path goes before a pattern, a more
-   * specific pattern before a less specific one. Undefined: unknown path. A list: the methods that the path does have.
+   * The route for a path as the request line has it, without its query. A constant path wins over a pattern, a more
+   * specific pattern over a less specific one. Returns the allowed methods when the path has no route of this method,
+   * and undefined when the path is unknown.
    */
   find(method: string, rawPath: string): RouteMatch | readonly string[] | undefined {
     const path = rawPath.length > 1 && rawPath.endsWith('/') ? rawPath.slice(0, -1) : rawPath;
@@ -60,9 +72,9 @@ export class RouteMap {
     if (this.#patterns.length > 0) {
       const segments = path.slice(1).split('/');
       for (const pattern of this.#patterns) {
-        if (!fits(pattern.segments, segments)) continue;
+        if (!matchesSegments(pattern.segments, segments)) continue;
         const candidate = pattern.methods.get(wanted);
-        if (candidate !== undefined) return { owned: candidate, params: values(pattern.segments, segments) };
+        if (candidate !== undefined) return { owned: candidate, params: readParams(pattern.segments, segments) };
         for (const name of pattern.methods.keys()) allowed.add(name);
       }
     }
@@ -71,12 +83,14 @@ export class RouteMap {
     return [...allowed].sort();
   }
 
-  /** Every route, by path and method. */
+  /** All routes, ordered by path and method. */
   all(): OwnedRoute[] {
     const everything = [...this.#constant.values(), ...this.#patterns.map(pattern => pattern.methods)];
     return everything
       .flatMap(methods => [...methods.values()])
-      .sort((a, b) => compare(a.route.path, b.route.path) || order(a.route.method) - order(b.route.method));
+      .sort(
+        (a, b) => compareTexts(a.route.path, b.route.path) || rankMethod(a.route.method) - rankMethod(b.route.method),
+      );
   }
 
   #constantMethods(path: string): Map<string, OwnedRoute> {
@@ -100,13 +114,18 @@ export class RouteMap {
     let pattern = this.#patterns.find(other => other.shape === shape);
     if (pattern === undefined) {
       pattern = { segments, shape, methods: new Map() };
-      this.#patterns = [...this.#patterns, pattern].sort((a, b) => compare(rank(a), rank(b)));
+      this.#patterns = [...this.#patterns, pattern].sort((a, b) => compareTexts(rankPattern(a), rankPattern(b)));
     }
     return pattern;
   }
 }
 
-function fits(pattern: readonly string[], segments: readonly string[]): boolean {
+/** The failure of a handler is told with the id that its answer names. */
+function callOf({ method, path, deadlineMs = DEADLINE_MS }: Route): Call {
+  return { place: 'route', what: `${method} ${path}`, deadlineMs, mayRefuse: true, toldByCaller: true };
+}
+
+function matchesSegments(pattern: readonly string[], segments: readonly string[]): boolean {
   for (const [at, expected] of pattern.entries()) {
     const segment = segments[at];
     if (segment === undefined || segment === '') return false;
@@ -116,16 +135,16 @@ function fits(pattern: readonly string[], segments: readonly string[]): boolean 
   return segments.length === pattern.length;
 }
 
-function values(pattern: readonly string[], segments: readonly string[]): Record<string, string> {
+function readParams(pattern: readonly string[], segments: readonly string[]): Record<string, string> {
   const params: Record<string, string> = {};
   for (const [at, expected] of pattern.entries()) {
-    if (expected.endsWith('...}')) params[expected.slice(1, -4)] = decode(segments.slice(at).join('/'));
-    else if (expected.startsWith('{')) params[expected.slice(1, -1)] = decode(segments[at] ?? '');
+    if (expected.endsWith('...}')) params[expected.slice(1, -4)] = decodeSegment(segments.slice(at).join('/'));
+    else if (expected.startsWith('{')) params[expected.slice(1, -1)] = decodeSegment(segments[at] ?? '');
   }
   return params;
 }
 
-function decode(text: string): string {
+function decodeSegment(text: string): string {
   let decoded: string;
   try {
     decoded = decodeURIComponent(text);
@@ -136,19 +155,19 @@ function decode(text: string): string {
   return decoded;
 }
 
-/** Constants sort before parameters, parameters before a rest. */
-function rank(pattern: Pattern): string {
+/** A text that sorts constant segments before parameters, and parameters before the rest of a path. */
+function rankPattern(pattern: Pattern): string {
   return pattern.segments
     .map(segment => (segment.endsWith('...}') ? '2' : segment.startsWith('{') ? '1' : `0${segment}`))
     .join('/');
 }
 
-function compare(a: string, b: string): number {
+function compareTexts(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
 const METHOD_ORDER: readonly HttpMethod[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
 
-function order(method: HttpMethod): number {
+function rankMethod(method: HttpMethod): number {
   return METHOD_ORDER.indexOf(method);
 }

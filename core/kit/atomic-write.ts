@@ -1,4 +1,4 @@
-// Replaces a file whole: readers and a crash at any moment see either the old content or the new.
+// Replaces the content of a file as a whole: readers, also after a crash, see either the old content or the new.
 import { randomBytes } from 'node:crypto';
 import { type FileHandle, open, readdir, readFile, realpath, rename, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
@@ -31,7 +31,7 @@ export async function writeFileAtomic(
   }
 }
 
-/** Removes what interrupted writes of `file` left beside it. */
+/** Removes the temporary files that interrupted writes of `file` have left beside it. */
 export async function removeTemporaryFiles(file: string): Promise<void> {
   const target = await resolveLinks(file);
   const directory = path.dirname(target);
@@ -48,7 +48,7 @@ async function replace(target: string, bytes: Buffer, { mode, durable = true }: 
     const handle = await open(temporary, 'wx', mode);
     try {
       await keepAttributes(handle, target);
-      // A full disk can take a part of one write without an error; this one goes on until all is written.
+      // On a full disk one write may take only a part without an error; writeFile goes on until all is written.
       await handle.writeFile(bytes);
       if (durable) await handle.sync();
     } finally {
@@ -82,7 +82,7 @@ async function rewriteInPlace(target: string, bytes: Buffer): Promise<void> {
   try {
     await overwrite(handle, bytes);
   } catch (error) {
-    // The blocks of the old content are still the file's own, so a full disk does not stop this.
+    // The file still owns the blocks of its old content, so restoring it succeeds even on a full disk.
     await overwrite(handle, before);
     throw error;
   } finally {

@@ -1,6 +1,8 @@
-// Nothing waits without a deadline: whoever waits gives up in time and says for what it waited.
+// Limits how long something is awaited; the error of a missed deadline says what was late.
 
-/** Rejects when `run` takes longer than `ms`, naming `what`. The work itself cannot be taken back. */
+/**
+ * Rejects after `ms` milliseconds with an Error that names `what`. The work itself goes on, since it cannot be stopped.
+ */
 export async function withDeadline<Value>(run: () => Value | Promise<Value>, ms: number, what: string): Promise<Value> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_resolve, reject) => {

@@ -1,4 +1,4 @@
-// Whether two pieces of data are equal by their members alone: what was parsed has no prototype, other objects have one.
+// Compares data by members alone, because parsed objects have no prototype while objects made in code have one.
 import { isDeepStrictEqual } from 'node:util';
 
 export function deepEqual(one: unknown, other: unknown): boolean {

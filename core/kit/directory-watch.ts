@@ -1,41 +1,45 @@
-// Watches directories: by the kernel's watches, and by polling where there are none left or STACKWARDEN_WATCH_POLLING is 1,
-// as for a directory on a network.
+// Watches directories by inotify; by polling where no watches are left or STACKWARDEN_WATCH_POLLING is 1.
 import { type FSWatcher, watch } from 'chokidar';
 import type { Logger } from '../contract/log.ts';
 
-const POLL_MS = 2_000;
+const POLL_INTERVAL_MS = 2_000;
 
 export interface DirectoryWatch {
   readonly directories: readonly string[];
+  /** Levels of subdirectories that are watched too; 0 for none. */
   readonly depth: number;
   readonly ignored?: (file: string) => boolean;
-  /** May come more than once for one change. */
+  /** Receives the changed path, sometimes more than once for one change. */
   readonly onChange: (file: string) => void;
   readonly log: Logger;
 }
 
-/** Resolves when every change from now on is noticed, with what ends the watch. Never fails. */
+/**
+ * Resolves once every later change will be noticed, with a function that ends the watch. Never rejects: a failure of
+ * the kernel's watches leads to polling, a failure of polling to a warning.
+ */
 export async function watchDirectories(options: DirectoryWatch): Promise<() => Promise<void>> {
   const { directories, log } = options;
-  let failed = process.env.STACKWARDEN_WATCH_POLLING === '1';
-  let current = open(options, failed, error => {
-    if (failed) return;
-    failed = true;
+  // Mounts from the network do not report changes by inotify, hence the variable.
+  let isPolling = process.env.STACKWARDEN_WATCH_POLLING === '1';
+  let current = openWatcher(options, isPolling, error => {
+    if (isPolling) return;
+    isPolling = true;
     log.warn(
-      `${directories.join(', ')}: no watches are left, changes are looked for every ${POLL_MS / 1_000} s`,
+      `${directories.join(', ')}: no watches are left, changes are looked for every ${POLL_INTERVAL_MS / 1_000} s`,
       error,
     );
     current = current.then(async watcher => {
       await watcher.close();
-      return open(options, true, late => log.warn(`${directories.join(', ')} cannot be watched`, late));
+      return openWatcher(options, true, late => log.warn(`${directories.join(', ')} cannot be watched`, late));
     });
   });
   await current;
   return async () => (await current).close();
 }
 
-/** Resolves when the watcher is ready: one that is closed earlier leaves a handle behind. */
-function open(
+/** Resolves when the watcher is ready, because closing a watcher before that would leave a handle open. */
+function openWatcher(
   { directories, depth, ignored, onChange }: DirectoryWatch,
   usePolling: boolean,
   onError: (error: unknown) => void,
@@ -45,7 +49,7 @@ function open(
     persistent: false,
     depth,
     usePolling,
-    interval: POLL_MS,
+    interval: POLL_INTERVAL_MS,
     ...(ignored === undefined ? {} : { ignored }),
   });
   watcher.on('all', (_event, file) => onChange(file)).on('error', onError);

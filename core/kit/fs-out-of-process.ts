@@ -1,54 +1,62 @@
-// Looks at files from a child that is left behind: whoever looks at a mount that is dead hangs with it, and may not even be
-// killed.
+// Examines files from a child that can be abandoned, because a process that touches a dead mount hangs unkillably.
 import { spawn } from 'node:child_process';
 
-/** Device, inode, size and time of the last change. */
-const VERSION = '%d:%i:%s:%y';
+/** Device, inode, size and time of the last modification, in the notation of stat(1). */
+const VERSION_FORMAT = '%d:%i:%s:%y';
 
-interface Outcome {
+interface ChildResult {
   readonly code: number | null;
   readonly output: string;
 }
 
-/** Changes with the file. null: there is none, or none that can be seen. Throws an Error when nothing answers in time. */
+/**
+ * A text that changes whenever the file does; null when the file does not exist or is not accessible. Throws an Error
+ * when its mount does not answer within `limitMs`.
+ */
 export async function fileVersion(file: string, limitMs = 5_000): Promise<string | null> {
-  const { code, output } = await runOutside('stat', ['-L', '-c', VERSION, '--', file], limitMs);
+  const { code, output } = await runChild('stat', ['-L', '-c', VERSION_FORMAT, '--', file], limitMs);
   return code === 0 ? output.trim() : null;
 }
 
-/** Versions of those that are there, by file; one child looks at all. Throws an Error when one does not answer in time. */
+/**
+ * The versions of those files that exist, by path. One child examines all of them. Throws an Error when the mount of
+ * one does not answer within `limitMs`.
+ */
 export async function fileVersions(files: readonly string[], limitMs = 5_000): Promise<ReadonlyMap<string, string>> {
   if (files.length === 0) return new Map();
-  const { output } = await runOutside('stat', ['-L', '-c', `${VERSION}|%n`, '--', ...files], limitMs);
+  const { output } = await runChild('stat', ['-L', '-c', `${VERSION_FORMAT}|%n`, '--', ...files], limitMs);
   const lines = output.split('\n').filter(line => line.includes('|'));
   return new Map(lines.map(line => [line.slice(line.indexOf('|') + 1), line.slice(0, line.indexOf('|'))]));
 }
 
-/** Names in a directory, none when there is no such directory. Throws an Error when nothing answers in time. */
-export async function namesOutside(directory: string, limitMs = 5_000): Promise<string[]> {
-  const { code, output } = await runOutside('ls', ['-A', '--', directory], limitMs);
+/**
+ * The names in a directory; none when it does not exist. Throws an Error when its mount does not answer within
+ * `limitMs`.
+ */
+export async function listNames(directory: string, limitMs = 5_000): Promise<string[]> {
+  const { code, output } = await runChild('ls', ['-A', '--', directory], limitMs);
   return code === 0 ? output.split('\n').filter(name => name !== '') : [];
 }
 
-function runOutside(command: string, args: readonly string[], limitMs: number): Promise<Outcome> {
+function runChild(command: string, args: readonly string[], limitMs: number): Promise<ChildResult> {
   return new Promise((resolve, reject) => {
     const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'ignore'] });
     let output = '';
     child.stdout.setEncoding('utf8').on('data', (text: string) => {
       output += text;
     });
-    const late = setTimeout(() => {
+    const timer = setTimeout(() => {
       child.kill('SIGKILL');
       child.stdout.destroy();
       child.unref();
       reject(new Error(`${args.at(-1)} does not answer`));
     }, limitMs);
     child.on('error', error => {
-      clearTimeout(late);
+      clearTimeout(timer);
       reject(error);
     });
     child.on('close', code => {
-      clearTimeout(late);
+      clearTimeout(timer);
       resolve({ code, output });
     });
   });

@@ -1,8 +1,9 @@
-// The form of a line in the own log and in service logs: `Apr 2, 2025 10:04:01 - INFO - text`, local time, day not padded.
-import type { LogLevel } from '../contract/log.ts';
+// Formats the lines of the own log and of service logs: `Apr 2, 2025 10:04:01 - INFO - text`, in local time.
+import type { LogLevel, LogLine } from '../contract/log.ts';
 
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
 
+/** Lines come in bursts, so the formatted time of the latest second is kept. */
 let cachedSecond = -1;
 let cachedTime = '';
 
@@ -19,11 +20,18 @@ function formatTime(at: number): string {
   return cachedTime;
 }
 
+/** One line without a line break; `at` is in milliseconds since the epoch. */
 export function formatLine(at: number, level: LogLevel, text: string): string {
   return `${formatTime(at)} - ${level} - ${text}`;
 }
 
-/** `2025-04-02`, local time. */
+/** A record as it stands in the own log and is shown in its live stream. `color`: an escape sequence of terminals. */
+export function formatRecord({ at, level, text, processName }: LogLine, color = ''): string {
+  const shown = processName === undefined ? text : `${processName} subprocess: ${text}`;
+  return formatLine(at, level, color === '' ? shown : `${color}${shown}\x1b[0m`);
+}
+
+/** The local date as `2025-04-02`; `at` is in milliseconds since the epoch. */
 export function formatDay(at: number): string {
   const date = new Date(at);
   return [date.getFullYear(), date.getMonth() + 1, date.getDate()].map(part => String(part).padStart(2, '0')).join('-');

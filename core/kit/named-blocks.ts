@@ -1,12 +1,12 @@
-// Named blocks: every object of the configuration, at any depth, that has a `process_name`.
+// Finds named blocks: the objects of the configuration, at any depth, that have a `process_name`.
 
 import type { ConfigObject, NamedBlock } from '../contract/config.ts';
 import { isObject } from './plain-object.ts';
 
-/** Their `process_name` links to a process, it is none. */
-const LINKS = new Set(['wait_for_url', 'wait_for_tcp']);
+/** The `process_name` in these members refers to another process instead of naming one. */
+const REFERENCE_KEYS = new Set(['wait_for_url', 'wait_for_tcp']);
 
-/** In document order. */
+/** All named blocks in document order. */
 export function findBlocks(root: Readonly<ConfigObject>): NamedBlock[] {
   const blocks: NamedBlock[] = [];
   const visit = (value: unknown, path: readonly string[]): void => {
@@ -15,8 +15,8 @@ export function findBlocks(root: Readonly<ConfigObject>): NamedBlock[] {
     if (path.length > 0 && typeof name === 'string' && name.trim() !== '') {
       blocks.push({ processName: name, path, configKey: configKeyOf(path), key: path.at(-1) ?? '', block: value });
     }
-    // Lists such as `services` name processes without being one, and lists are not walked.
-    for (const [key, member] of Object.entries(value)) if (!LINKS.has(key)) visit(member, [...path, key]);
+    // Lists are not walked: the objects in them, as in `services`, refer to processes.
+    for (const [key, member] of Object.entries(value)) if (!REFERENCE_KEYS.has(key)) visit(member, [...path, key]);
   };
   visit(root, []);
   return blocks;
@@ -27,7 +27,10 @@ function configKeyOf(path: readonly string[]): string {
   return rootKey === 'dumb' ? `dumb_${subKey}` : rootKey;
 }
 
-/** The exact name first, else a unique match that ignores case and folds white space. The first of equal names wins. */
+/**
+ * The block with exactly this name, else the only one whose name differs in case or white space alone. The first of
+ * several blocks with the same name wins.
+ */
 export function matchBlock(blocks: readonly NamedBlock[], processName: string): NamedBlock | undefined {
   const exact = blocks.find(block => block.processName === processName);
   if (exact !== undefined) return exact;
@@ -36,7 +39,7 @@ export function matchBlock(blocks: readonly NamedBlock[], processName: string): 
   return others.length === 0 ? first : undefined;
 }
 
-/** Names that an earlier block has already. */
+/** The names that an earlier block has taken already, apart from case and white space. */
 export function duplicateNames(blocks: readonly NamedBlock[]): string[] {
   const seen = new Set<string>();
   return blocks.flatMap(({ processName }) => {

@@ -1,4 +1,4 @@
-// Whether a value is an object with members of its own choosing: no list, not null.
+// Tells objects with named members from arrays, null and scalars.
 
 export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -1,19 +1,19 @@
-// Whether something on this machine listens on a port.
+// Tells whether something on this machine listens on a port, without connecting to it.
 import { createServer } from 'node:net';
 import PQueue from 'p-queue';
 
-/** Binds to the same port would take each other for a listener. */
-const binds = new PQueue({ concurrency: 1 });
+/** Checks run one at a time, because two that bind the same port at once would take each other for a listener. */
+const checks = new PQueue({ concurrency: 1 });
 
-/** A bind tells, on one family after the other; a family that the machine lacks is no hindrance. */
+/** Binds the port on each address family in turn. A family that the machine lacks does not count as in use. */
 export function portInUse(port: number): Promise<boolean> {
-  return binds.add(async () => {
-    for (const host of ['127.0.0.1', '::1', '0.0.0.0']) if (await bindFails(port, host)) return true;
+  return checks.add(async () => {
+    for (const host of ['127.0.0.1', '::1', '0.0.0.0']) if (await isTaken(port, host)) return true;
     return false;
   });
 }
 
-function bindFails(port: number, host: string): Promise<boolean> {
+function isTaken(port: number, host: string): Promise<boolean> {
   return new Promise(resolve => {
     const server = createServer();
     server.once('error', (error: NodeJS.ErrnoException) =>

@@ -1,12 +1,13 @@
-// Query strings as browsers and axios write them, and the zod schemas that read their text values.
+// Parses query strings as browsers and axios write them, and gives the zod schemas that convert their text values.
 import { z } from 'zod';
 import { Problem } from '../contract/problem.ts';
 
 const FORBIDDEN_NAMES = new Set(['__proto__', 'constructor', 'prototype']);
 
 /**
- * One string per name; an array where the name is repeated or written `name[]=` or `name[0]=`. `+` is a space. Comma
- * lists stay text until a `queryList` splits them, because any other value may hold a comma.
+ * One string for each name, or an array where the name is repeated or written `name[]=` or `name[0]=`. `+` is a space.
+ * Only a `queryList` splits values at commas, because any other value may contain one. Throws a Problem 400 for a name
+ * that would reach a prototype.
  */
 export function parseQuery(text: string): Record<string, string | string[]> {
   const query: Record<string, string | string[]> = {};
@@ -22,7 +23,7 @@ export function parseQuery(text: string): Record<string, string | string[]> {
   return query;
 }
 
-/** `1/true/yes/on` and `0/false/no/off` in any case. */
+/** Reads `1`, `true`, `yes` and `on` as true and `0`, `false`, `no` and `off` as false, in upper or lower case. */
 export function queryBoolean() {
   return z.preprocess(value => {
     if (typeof value !== 'string') return value;
@@ -36,28 +37,28 @@ export interface NumberRange {
   readonly max?: number;
 }
 
-/** A whole number within the range. */
+/** Reads a whole number within the range; both ends belong to it. */
 export function queryInteger(range: NumberRange = {}) {
   return z.preprocess(
     value => (typeof value === 'string' && /^[+-]?\d{1,15}$/.test(value) ? Number(value) : value),
-    limited(z.int(), range),
+    limitRange(z.int(), range),
   );
 }
 
-/** A decimal number within the range. */
+/** Reads a decimal number within the range; both ends belong to it. */
 export function queryNumber(range: NumberRange = {}) {
   return z.preprocess(
     value => (typeof value === 'string' && /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(value) ? Number(value) : value),
-    limited(z.number(), range),
+    limitRange(z.number(), range),
   );
 }
 
-function limited<Schema extends z.ZodNumber>(schema: Schema, { min, max }: NumberRange): Schema {
-  const above = min === undefined ? schema : schema.min(min);
-  return max === undefined ? above : above.max(max);
+function limitRange<Schema extends z.ZodNumber>(schema: Schema, { min, max }: NumberRange): Schema {
+  const withMinimum = min === undefined ? schema : schema.min(min);
+  return max === undefined ? withMinimum : withMinimum.max(max);
 }
 
-/** A list of texts: repeated, with brackets, or separated by commas. Blank members are left out. */
+/** Reads a list of texts whose name is repeated, has brackets, or whose value has commas. Empty texts are left out. */
 export function queryList() {
   return z.preprocess(value => {
     const parts = typeof value === 'string' ? [value] : value;

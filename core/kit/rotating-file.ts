@@ -1,4 +1,4 @@
-// A log file with one writer: bounded by size and day, reopened when others move it, and never an obstacle to its producer.
+// A log file with one writer: rotated by size and day, reopened when it is moved; a failure never stops its producer.
 
 import { constants } from 'node:fs';
 import { type FileHandle, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
@@ -8,19 +8,20 @@ import { formatDay } from './log-line.ts';
 
 export interface RotatingFileOptions {
   readonly file: string;
-  /** Asked before each append, so that a changed setting acts at once. */
+  /** Asked before each append, so that a changed setting takes effect at once. */
   readonly rotation: () => Rotation;
+  /** User to whom a file that the host opens as root is given. */
   readonly owner?: { readonly uid: number; readonly gid: number } | null;
-  /** One warning per minute while lines are dropped or the file cannot be rotated. */
+  /** Receives at most one warning per minute while lines are dropped or the file cannot be rotated. */
   readonly warn: (message: string, error?: unknown) => void;
-  /** true: the file's own name holds the day, so midnight is not its concern. Default false. */
+  /** Whether the file's name contains the date, so that it is not rotated at midnight. Default false. */
   readonly datedName?: boolean;
 }
 
-const MODE = 0o640;
-const WARN_EVERY_MS = 60_000;
+const FILE_MODE = 0o640;
+const WARN_INTERVAL_MS = 60_000;
 
-/** Appends must not overlap: each is awaited before the next. */
+/** The caller awaits each append before the next, because appends must not overlap. */
 export class RotatingFile {
   readonly #options: RotatingFileOptions;
   #handle: FileHandle | undefined;
@@ -28,8 +29,8 @@ export class RotatingFile {
   #bytes = 0;
   #day = '';
   #droppedBytes = 0;
-  #warnedMs = Number.NEGATIVE_INFINITY;
-  #rotateAgainMs = Number.NEGATIVE_INFINITY;
+  #lastWarningMs = Number.NEGATIVE_INFINITY;
+  #nextRotationMs = Number.NEGATIVE_INFINITY;
 
   constructor(options: RotatingFileOptions) {
     this.#options = options;
@@ -50,24 +51,26 @@ export class RotatingFile {
   }
 
   /**
-   * Makes room for `bytes` more: opens, reopens or rotates as needed. After it, `inode` and `sizeBytes` say where the
-   * next append goes, so that a caller can record that place before it appends. false: there is nowhere to write.
+   * Opens, reopens or rotates the file so that `bytes` more can be appended. Afterwards `inode` and `sizeBytes` tell
+   * where the next append goes, so that a caller can record that position first. False when the file cannot be written;
+   * the bytes then count as dropped.
    */
   async prepare(bytes: number): Promise<boolean> {
     try {
       await this.#reopenIfMoved();
-      const full = this.#bytes > 0 && this.#bytes + bytes > this.#options.rotation().maxBytes;
-      const overMidnight = !this.#options.datedName && this.#bytes > 0 && this.#day !== formatDay(Date.now());
-      const due = performance.now() >= this.#rotateAgainMs;
-      if (due && (full || overMidnight)) await this.#rotate().catch((error: unknown) => this.#stay(error));
+      const isFull = this.#bytes > 0 && this.#bytes + bytes > this.#options.rotation().maxBytes;
+      const isNewDay = !this.#options.datedName && this.#bytes > 0 && this.#day !== formatDay(Date.now());
+      const mayRotate = performance.now() >= this.#nextRotationMs;
+      if (mayRotate && (isFull || isNewDay))
+        await this.#rotate().catch((error: unknown) => this.#continueUnrotated(error));
       return true;
     } catch (error) {
-      await this.#lose(bytes, error);
+      await this.#recordLoss(bytes, error);
       return false;
     }
   }
 
-  /** Appends to the prepared file; what does not fit on the disk is dropped and counted. */
+  /** Appends to the prepared file. Bytes that cannot be written are dropped and counted. */
   async append(data: Buffer): Promise<void> {
     if (this.#handle === undefined) return;
     let written = 0;
@@ -77,27 +80,29 @@ export class RotatingFile {
         written += bytesWritten;
       }
     } catch (error) {
-      written = await this.#cutFragment(data, written);
-      await this.#lose(data.length - written, error);
+      written = await this.#truncatePartialLine(data, written);
+      await this.#recordLoss(data.length - written, error);
     } finally {
       this.#bytes += written;
     }
   }
 
-  /** The next line must not stand behind a part of another. Returns how much stays. */
-  async #cutFragment(data: Buffer, written: number): Promise<number> {
-    const whole = written === 0 ? 0 : data.lastIndexOf(0x0a, written - 1) + 1;
-    if (this.#handle === undefined || whole === written) return written;
-    return this.#handle.truncate(this.#bytes + whole).then(
-      () => whole,
+  /**
+   * Removes a line that was written in part, so that the next one does not follow it. Returns the bytes that remain.
+   */
+  async #truncatePartialLine(data: Buffer, written: number): Promise<number> {
+    const wholeLines = written === 0 ? 0 : data.lastIndexOf(0x0a, written - 1) + 1;
+    if (this.#handle === undefined || wholeLines === written) return written;
+    return this.#handle.truncate(this.#bytes + wholeLines).then(
+      () => wholeLines,
       () => written,
     );
   }
 
-  /** A log that cannot be renamed, as one that is mounted by itself, grows: that is better than none. */
-  async #stay(error: unknown): Promise<void> {
-    this.#rotateAgainMs = performance.now() + WARN_EVERY_MS;
-    this.#complain(`${this.#options.file} cannot be rotated and grows`, error);
+  /** Goes on with a log that cannot be renamed, such as a bind-mounted file: a log that grows is better than none. */
+  async #continueUnrotated(error: unknown): Promise<void> {
+    this.#nextRotationMs = performance.now() + WARN_INTERVAL_MS;
+    this.#warnRarely(`${this.#options.file} cannot be rotated and grows`, error);
     await this.#reopenIfMoved();
   }
 
@@ -114,11 +119,11 @@ export class RotatingFile {
     const { file, owner } = this.#options;
     await mkdir(path.dirname(file), { recursive: true });
     const flags = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | constants.O_NOFOLLOW;
-    const handle = await open(file, flags, MODE);
+    const handle = await open(file, flags, FILE_MODE);
     const { ino, size, mtimeMs, nlink } = await handle.stat();
-    // A second name of the file may lie anywhere, and be somebody else's.
+    // A hard link may belong to somebody else, so a file with a second name keeps its owner.
     if (owner != null && nlink === 1 && process.getuid?.() === 0) {
-      // A log of the wrong owner is better than none.
+      // A log with the wrong owner is better than none, so the failure is only a warning.
       await handle
         .chown(owner.uid, owner.gid)
         .catch((error: unknown) => this.#options.warn(`${file} cannot be given to the service user`, error));
@@ -140,7 +145,7 @@ export class RotatingFile {
     }
   }
 
-  /** `<base>-YYYY-MM-DD_<n>.log`, 1 being the newest. */
+  /** Renames the log to `<base>-YYYY-MM-DD_<n>.log`, where 1 is the newest, and deletes the oldest beyond `keep`. */
   async #rotate(): Promise<void> {
     const { file } = this.#options;
     const { keep } = this.#options.rotation();
@@ -150,36 +155,36 @@ export class RotatingFile {
     const older = await rotatedFiles(file, this.#options);
     const sameDay = older
       .filter(candidate => candidate.startsWith(`${base}_`))
-      .sort(byNumber)
+      .sort(compareRotations)
       .reverse();
     for (const candidate of sameDay) {
-      await rename(path.join(dir, candidate), path.join(dir, `${base}_${numberOf(candidate) + 1}${ext}`));
+      await rename(path.join(dir, candidate), path.join(dir, `${base}_${rotationNumber(candidate) + 1}${ext}`));
     }
     await rename(file, path.join(dir, `${base}_1${ext}`));
     const all = await rotatedFiles(file, this.#options);
     const dated = await Promise.all(
-      all.map(async candidate => ({ candidate, mtimeMs: await changedMs(path.join(dir, candidate)) })),
+      all.map(async candidate => ({ candidate, mtimeMs: await readModifiedMs(path.join(dir, candidate)) })),
     );
-    dated.sort((a, b) => b.mtimeMs - a.mtimeMs || byNumber(a.candidate, b.candidate));
+    dated.sort((a, b) => b.mtimeMs - a.mtimeMs || compareRotations(a.candidate, b.candidate));
     for (const { candidate } of dated.slice(keep)) await rm(path.join(dir, candidate), { force: true });
     await this.#reopenIfMoved();
   }
 
-  async #lose(bytes: number, error: unknown): Promise<void> {
+  async #recordLoss(bytes: number, error: unknown): Promise<void> {
     this.#droppedBytes += bytes;
     await this.close().catch(() => undefined);
-    this.#complain(`${this.#options.file} cannot be written; ${this.#droppedBytes} bytes of log were dropped`, error);
+    this.#warnRarely(`${this.#options.file} cannot be written; ${this.#droppedBytes} bytes of log were dropped`, error);
   }
 
-  #complain(message: string, error: unknown): void {
+  #warnRarely(message: string, error: unknown): void {
     const now = performance.now();
-    if (now - this.#warnedMs < WARN_EVERY_MS) return;
-    this.#warnedMs = now;
+    if (now - this.#lastWarningMs < WARN_INTERVAL_MS) return;
+    this.#lastWarningMs = now;
     this.#options.warn(message, error);
   }
 }
 
-/** Names of the renamed files of a log, in no order. */
+/** Names of the rotated files of a log, in no particular order. */
 export async function rotatedFiles(
   file: string,
   { datedName = false }: Pick<RotatingFileOptions, 'datedName'> = {},
@@ -196,18 +201,18 @@ export async function rotatedFiles(
   );
 }
 
-/** 0 when somebody else has removed it meanwhile. */
-async function changedMs(file: string): Promise<number> {
+/** Time of the last modification in milliseconds; 0 when somebody else has removed the file in between. */
+async function readModifiedMs(file: string): Promise<number> {
   return stat(file).then(
     ({ mtimeMs }) => mtimeMs,
     () => 0,
   );
 }
 
-function numberOf(file: string): number {
+function rotationNumber(file: string): number {
   return Number(/_(\d+)\.[^.]*$/.exec(file)?.[1] ?? 0);
 }
 
-function byNumber(a: string, b: string): number {
-  return numberOf(a) - numberOf(b);
+function compareRotations(a: string, b: string): number {
+  return rotationNumber(a) - rotationNumber(b);
 }

@@ -1,8 +1,8 @@
-// Where paths really lead, and which places belong to the machine.
+// Resolves paths that may not exist yet, and tells which of them belong to the operating system.
 import { realpath } from 'node:fs/promises';
 import path from 'node:path';
 
-const SYSTEM = [
+const SYSTEM_DIRECTORIES = [
   '/etc',
   '/usr',
   '/bin',
@@ -18,12 +18,15 @@ const SYSTEM = [
   '/dev',
 ];
 
-/** Nothing of a service is made, read or written there, whatever a block names. `place`: with all links resolved. */
+/**
+ * Whether a path is a system directory or lies below one. The host creates, reads and writes nothing of a service
+ * there, whatever its block names. `place` must be a real path, with all links resolved.
+ */
 export function isSystemPath(place: string): boolean {
-  return SYSTEM.some(directory => place === directory || place.startsWith(`${directory}/`));
+  return SYSTEM_DIRECTORIES.some(directory => place === directory || place.startsWith(`${directory}/`));
 }
 
-/** Where a path leads that may not exist yet: what there is of it is resolved. */
+/** The real path of something that may not exist yet: the links in the part that exists are resolved. */
 export async function realPlaceOf(place: string): Promise<string> {
   const parent = path.dirname(place);
   if (parent === place) return place;

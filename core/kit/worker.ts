@@ -1,11 +1,11 @@
-// Worker threads that start alike from a build and from the sources.
+// Starts worker threads in the same way from a build and from the TypeScript sources.
 import path from 'node:path';
 import { Worker, type WorkerOptions } from 'node:worker_threads';
 
 /**
- * Starts the file `name` (without its extension) that lies beside the module whose `import.meta.url` is given: in a build
- * it is JavaScript, in the sources TypeScript. A worker does not inherit a TypeScript loader, so where Node has none of
- * its own the thread registers one first.
+ * Starts the file `name`, given without its extension, beside the module whose `import.meta.url` is `besideUrl`; it is
+ * JavaScript in a build and TypeScript in the sources. A worker does not inherit a TypeScript loader, so the thread
+ * registers one first where Node does not strip types itself.
  */
 export function startWorker(name: string, besideUrl: string, options: WorkerOptions): Worker {
   const { pathname } = new URL(besideUrl);

@@ -1,4 +1,4 @@
-// YAML, edited in its own text: the range of a value is replaced, everything else keeps its bytes.
+// Edits YAML: the ranges of changed values are replaced, every other byte is kept.
 import {
   isAlias,
   isCollection,
@@ -14,45 +14,49 @@ import {
 import { Problem } from '../contract/problem.ts';
 import { deepEqual } from './deep-equal.ts';
 import { isObject } from './plain-object.ts';
+import { positionAt } from './text-position.ts';
 
 type Values = Record<string, unknown>;
 
-/** Texts that readers of YAML 1.1 take for something else: quoted when they are written. */
+/** Texts that YAML 1.1 parsers read as booleans, null or numbers; they are quoted when they are written. */
 const AMBIGUOUS = /^(y|n|yes|no|on|off|true|false|null|~|[-+]?0\d+|[-+]?\d[\d_]*(:[0-5]?\d)+(\.\d*)?)$/i;
 
-/** The values of a text that is one document and a mapping. Throws a Problem 422 that names the place. */
+/** The values of a text. Throws a Problem 422 with line and column unless it is one document that is a mapping. */
 export function yamlValues(text: string): Values {
-  return valuesOf(mapOf(text));
+  return findValues(parseMapping(text));
 }
 
-/** Makes one change after the other, each in the text as the one before left it. Throws a Problem where that is not safe. */
+/**
+ * Applies changes one after the other to a text. Throws a Problem 400 for a change that cannot be made safely, and a
+ * Problem 422 when the text is not valid.
+ */
 export class YamlEditor {
   #text: string;
   #changed = 0;
-  readonly #ending: string;
+  readonly #lineEnding: string;
 
   constructor(text: string) {
     this.#text = text;
-    this.#ending = text.includes('\r\n') ? '\r\n' : '\n';
+    this.#lineEnding = text.includes('\r\n') ? '\r\n' : '\n';
   }
 
   get text(): string {
     return this.#text;
   }
 
-  /** Values that were changed. */
+  /** Number of values that were changed so far. */
   get changed(): number {
     return this.#changed;
   }
 
-  /** Merges into the whole document; with `replace` what is not wanted goes. */
+  /** Merges the wanted values into the document; `replace` also removes the members that are not wanted. */
   apply(wanted: Values, mode: 'merge' | 'replace'): void {
     this.#apply([], yamlValues(this.#text), wanted, mode);
   }
 
-  /** Sets one value; mappings on the way are made. */
+  /** Sets one value, and creates the mappings on the way to it. */
   set(path: readonly string[], value: unknown): void {
-    const depth = path.findIndex((_key, at) => !isMap(this.#valueNode(path.slice(0, at + 1))));
+    const depth = path.findIndex((_key, at) => !isMap(this.#findNode(path.slice(0, at + 1))));
     const at = depth < 0 ? path.length - 1 : depth;
     const [parent, key = ''] = [path.slice(0, at), path[at]];
     const nested = path.slice(at + 1).reduceRight<unknown>((inner, name) => ({ [name]: inner }), value);
@@ -67,21 +71,22 @@ export class YamlEditor {
     );
   }
 
+  /** Removes one member; does nothing when it is not there. */
   remove(path: readonly string[]): void {
     const key = path.at(-1) ?? '';
     const parent = path.slice(0, -1);
-    if (parent.length === 0 || isMap(this.#valueNode(parent))) this.#remove(parent, key);
+    if (parent.length === 0 || isMap(this.#findNode(parent))) this.#remove(parent, key);
   }
 
-  #valueNode(path: readonly string[]): unknown {
-    let node: unknown = mapOf(this.#text);
-    for (const key of path) node = isMap(node) ? pairOf(node, key)?.value : undefined;
+  #findNode(path: readonly string[]): unknown {
+    let node: unknown = parseMapping(this.#text);
+    for (const key of path) node = isMap(node) ? findPair(node, key)?.value : undefined;
     return node;
   }
 
   /**
-   * `current`: what the mapping at `path` stands for, aliases and merged mappings included. `inner` is the mode of the
-   * mappings below.
+   * Applies wanted values to the mapping at `path`. `current` holds its values with aliases and merge keys resolved;
+   * `inner` is the mode for the mappings below it.
    */
   #apply(
     path: readonly string[],
@@ -93,22 +98,22 @@ export class YamlEditor {
     for (const [key, value] of Object.entries(wanted)) {
       const before = current[key];
       if (Object.hasOwn(current, key) && deepEqual(before, value)) continue;
-      const pair = pairOf(this.#map(path), key);
+      const pair = findPair(this.#findMapping(path), key);
       if (pair === undefined) this.#add(path, key, value);
       else if (isMap(pair.value) && isObject(before) && isObject(value))
         this.#apply([...path, key], before, value, inner);
       else this.#replace(pair, value, [...path, key]);
     }
     if (mode === 'merge') return;
-    const present = this.#map(path).items.map(keyOf);
+    const present = this.#findMapping(path).items.map(readKey);
     for (const key of present) if (!Object.hasOwn(wanted, key)) this.#remove(path, key);
   }
 
-  /** The mapping at a path, of the text as it is now. */
-  #map(path: readonly string[]): YAMLMap {
-    let map = mapOf(this.#text);
+  /** The mapping at a path of the current text. Throws a Problem 400 when something else stands there. */
+  #findMapping(path: readonly string[]): YAMLMap {
+    let map = parseMapping(this.#text);
     for (const key of path) {
-      const value = pairOf(map, key)?.value;
+      const value = findPair(map, key)?.value;
       if (!isMap(value)) throw new Problem(400, `'${path.join('.')}' is no mapping`);
       map = value;
     }
@@ -119,91 +124,87 @@ export class YamlEditor {
     const node = pair.value as Node | null;
     const key = pair.key as Node;
     if (isAlias(node) || (node as { anchor?: string } | null)?.anchor !== undefined) {
-      const { line } = this.#place(key.range?.[0] ?? 0);
+      const { line } = positionAt(this.#text, key.range?.[0] ?? 0);
       throw new Problem(
         400,
         `'${path.join('.')}' shares its value through an anchor (line ${line}); edit the file by hand`,
       );
     }
-    const [start, end] = rangeOf(node) ?? this.#emptyValue(key);
+    const [start, end] = findRange(node) ?? this.#findEmptyRange(key);
     const isBlock = isCollection(node) && node.flow !== true;
-    if (isBlock && isFilled(value)) {
-      // A block collection begins on a line of its own, behind its indentation.
+    if (isBlock && needsBlock(value)) {
+      // A block collection begins on a line of its own, after its indentation.
       const lineStart = this.#text.lastIndexOf('\n', start - 1) + 1;
-      this.#splice(lineStart, end, this.#blockText(value, start - lineStart));
+      this.#splice(lineStart, end, this.#formatBlock(value, start - lineStart));
     } else {
-      const from = isBlock ? this.#afterColon(key) : start;
+      const from = isBlock ? this.#findColonEnd(key) : start;
       const lead = this.#text[from - 1] === ':' ? ' ' : '';
-      const tail = this.#text.slice(from, end).endsWith('\n') ? this.#ending : '';
-      this.#splice(from, end, lead + inlineText(value, isScalar(node) ? node : undefined) + tail);
+      const tail = this.#text.slice(from, end).endsWith('\n') ? this.#lineEnding : '';
+      this.#splice(from, end, lead + formatInline(value, isScalar(node) ? node : undefined) + tail);
     }
     this.#changed += 1;
   }
 
   #add(path: readonly string[], key: string, value: unknown): void {
-    const map = this.#map(path);
-    const name = inlineText(key);
+    const map = this.#findMapping(path);
+    const name = formatInline(key);
     const last = map.items.at(-1);
     if (map.flow === true || (last === undefined && path.length > 0)) {
       const [start = 0, end = 0] = map.range ?? [];
       const close = this.#text.lastIndexOf('}', end);
       if (close < start) throw new Problem(400, `'${path.join('.')}' cannot be added to; edit the file by hand`);
       const separator = last === undefined ? '' : ', ';
-      this.#splice(close, close, `${separator}${name}: ${inlineText(value)}`);
+      this.#splice(close, close, `${separator}${name}: ${formatInline(value)}`);
     } else {
-      const indent = last === undefined ? 0 : this.#column((last.key as Node).range?.[0] ?? 0);
-      const text = isFilled(value)
-        ? `${name}:${this.#ending}${this.#blockText(value, indent + 2)}`
-        : `${name}: ${inlineText(value)}`;
-      const at = last === undefined ? this.#text.length : this.#endOfPair(last);
-      const open = at > 0 && !this.#text.slice(0, at).endsWith('\n') ? this.#ending : '';
+      const indent = last === undefined ? 0 : this.#measureIndent((last.key as Node).range?.[0] ?? 0);
+      const text = needsBlock(value)
+        ? `${name}:${this.#lineEnding}${this.#formatBlock(value, indent + 2)}`
+        : `${name}: ${formatInline(value)}`;
+      const at = last === undefined ? this.#text.length : this.#findPairEnd(last);
+      const open = at > 0 && !this.#text.slice(0, at).endsWith('\n') ? this.#lineEnding : '';
       const line = `${open}${' '.repeat(indent)}${text}`;
-      this.#splice(at, at, line.endsWith('\n') ? line : line + this.#ending);
+      this.#splice(at, at, line.endsWith('\n') ? line : line + this.#lineEnding);
     }
     this.#changed += 1;
   }
 
   #remove(path: readonly string[], key: string): void {
-    const map = this.#map(path);
-    const pair = pairOf(map, key);
+    const map = this.#findMapping(path);
+    const pair = findPair(map, key);
     if (pair === undefined) return;
     if (map.flow === true || map.items.length === 1) {
       throw new Problem(400, `'${[...path, key].join('.')}' cannot be removed safely; edit the file by hand`);
     }
     const start = this.#text.lastIndexOf('\n', ((pair.key as Node).range?.[0] ?? 0) - 1) + 1;
-    this.#splice(start, this.#endOfPair(pair), '');
+    this.#splice(start, this.#findPairEnd(pair), '');
     this.#changed += 1;
   }
 
-  /** Just behind the last line of a pair. */
-  #endOfPair(pair: Pair): number {
-    const [, end] = rangeOf(pair.value as Node | null) ?? this.#emptyValue(pair.key as Node);
+  /** The offset after the last line of a pair. */
+  #findPairEnd(pair: Pair): number {
+    const [, end] = findRange(pair.value as Node | null) ?? this.#findEmptyRange(pair.key as Node);
     if (this.#text.slice(0, end).endsWith('\n')) return end;
     const newline = this.#text.indexOf('\n', end);
     return newline < 0 ? this.#text.length : newline + 1;
   }
 
-  /** Where the value of `key:` would stand. */
-  #emptyValue(key: Node): [number, number] {
-    const at = this.#afterColon(key);
+  /** The empty range at which the missing value of `key:` would begin. */
+  #findEmptyRange(key: Node): [number, number] {
+    const at = this.#findColonEnd(key);
     return [at, at];
   }
 
-  #afterColon(key: Node): number {
+  #findColonEnd(key: Node): number {
     return this.#text.indexOf(':', key.range?.[1] ?? 0) + 1;
   }
 
-  #blockText(value: unknown, indent: number): string {
+  #formatBlock(value: unknown, indent: number): string {
     const lines = stringify(value, { lineWidth: 0 }).trimEnd().split('\n');
-    return lines.map(line => ' '.repeat(indent) + line + this.#ending).join('');
+    return lines.map(line => ' '.repeat(indent) + line + this.#lineEnding).join('');
   }
 
-  #column(offset: number): number {
+  #measureIndent(offset: number): number {
     return offset - (this.#text.lastIndexOf('\n', offset - 1) + 1);
-  }
-
-  #place(offset: number): { line: number } {
-    return { line: this.#text.slice(0, offset).split('\n').length };
   }
 
   #splice(start: number, end: number, text: string): void {
@@ -212,7 +213,7 @@ export class YamlEditor {
 }
 
 /** Throws a Problem 422 unless the text is one document that is a mapping. */
-function mapOf(text: string): YAMLMap {
+function parseMapping(text: string): YAMLMap {
   const document = parseDocument(text, { merge: true, uniqueKeys: true });
   const [error] = document.errors;
   if (error !== undefined) {
@@ -222,35 +223,35 @@ function mapOf(text: string): YAMLMap {
   const { contents } = document;
   if (contents === null) return parseDocument('{}').contents as YAMLMap;
   if (!isMap(contents)) throw new Problem(422, 'The file is not a YAML mapping at line 1, column 1');
-  resolved.set(contents, document.toJS({ maxAliasCount: 1_000 }) as Values);
+  resolvedValues.set(contents, document.toJS({ maxAliasCount: 1_000 }) as Values);
   return contents;
 }
 
-/** What the aliases of a mapping stand for is known to its document only. */
-const resolved = new WeakMap<object, Values>();
+/** The values of each parsed mapping, kept because only its document can resolve aliases. */
+const resolvedValues = new WeakMap<object, Values>();
 
-function valuesOf(map: YAMLMap): Values {
-  return resolved.get(map) ?? {};
+function findValues(map: YAMLMap): Values {
+  return resolvedValues.get(map) ?? {};
 }
 
-function pairOf(map: YAMLMap, key: string): Pair | undefined {
-  return map.items.find(pair => keyOf(pair) === key);
+function findPair(map: YAMLMap, key: string): Pair | undefined {
+  return map.items.find(pair => readKey(pair) === key);
 }
 
-function keyOf({ key }: Pair): string {
+function readKey({ key }: Pair): string {
   return String(isScalar(key) ? key.value : key);
 }
 
-/** From the first to just behind the last character of the value. */
-function rangeOf(node: Node | null): [number, number] | null {
+/** The offsets of a value's first character and after its last one; null when the value is empty. */
+function findRange(node: Node | null): [number, number] | null {
   const range = node?.range;
   return range === undefined || range === null || (isScalar(node) && node.value === null && range[0] === range[1])
     ? null
     : [range[0], range[1]];
 }
 
-/** On the line of its key. A scalar keeps the quotes it had, where they do for the new value. */
-function inlineText(value: unknown, before?: Scalar): string {
+/** The value as text for the line of its key. A scalar keeps its kind of quotes where the new value allows them. */
+function formatInline(value: unknown, before?: Scalar): string {
   if (typeof value === 'object' && value !== null) {
     return stringify(value, { collectionStyle: 'flow', lineWidth: 0 }).trimEnd();
   }
@@ -263,7 +264,7 @@ function inlineText(value: unknown, before?: Scalar): string {
   return stringify(scalar, { lineWidth: 0 }).trimEnd();
 }
 
-/** A collection that is written over several lines. */
-function isFilled(value: unknown): value is object {
+/** Whether the value is a collection that needs lines of its own. */
+function needsBlock(value: unknown): value is object {
   return typeof value === 'object' && value !== null && Object.keys(value).length > 0;
 }

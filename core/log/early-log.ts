@@ -1,26 +1,26 @@
-// Holds what is logged before the configuration says where the log is.
+// Buffers what is logged before the configuration has told where the log is written.
 import type { Logger } from '../contract/log.ts';
 
 export interface EarlyLog extends Logger {
-  /** Hands everything held over to the real log, and from now on whatever comes. */
+  /** Writes the buffered entries to the real log, to which all later entries go directly. */
   replay(log: Logger): void;
 }
 
 export function createEarlyLog(): EarlyLog {
-  const held: ((log: Logger) => void)[] = [];
+  const buffered: ((log: Logger) => void)[] = [];
   let real: Logger | undefined;
-  const hold = (level: keyof Logger) => (message: string, error?: unknown) => {
-    if (real === undefined) held.push(log => log[level](message, error));
+  const bufferOrWrite = (level: keyof Logger) => (message: string, error?: unknown) => {
+    if (real === undefined) buffered.push(log => log[level](message, error));
     else real[level](message, error);
   };
   return {
-    debug: hold('debug'),
-    info: hold('info'),
-    warn: hold('warn'),
-    error: hold('error'),
+    debug: bufferOrWrite('debug'),
+    info: bufferOrWrite('info'),
+    warn: bufferOrWrite('warn'),
+    error: bufferOrWrite('error'),
     replay(log) {
       real = log;
-      for (const write of held.splice(0)) write(log);
+      for (const write of buffered.splice(0)) write(log);
     },
   };
 }

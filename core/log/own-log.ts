@@ -7,7 +7,7 @@ import { pino } from 'pino';
 import type { Logger, LogHub, LogLevel, LogLine, Rotation } from '../contract/log.ts';
 import type { Disposer } from '../contract/plugin.ts';
 import { passes } from '../kit/log-level.ts';
-import { formatDay, formatLine } from '../kit/log-line.ts';
+import { formatDay, formatLine, formatRecord } from '../kit/log-line.ts';
 import { redact } from '../kit/redact.ts';
 import { RotatingFile } from '../kit/rotating-file.ts';
 
@@ -159,14 +159,14 @@ async function usableDirectory(directory: string): Promise<string> {
   }
 }
 
-/** Collects lines for 25 ms, then hands them to subscribers and to the file. */
+/** Collects records for 25 ms, then hands them to subscribers and, as text, to the file. */
 class LogWriter {
   readonly #directory: string;
   readonly #options: LoggingOptions;
-  readonly #listeners = new Set<(formatted: readonly string[]) => void>();
+  readonly #listeners = new Set<(records: readonly LogLine[]) => void>();
   #file: RotatingFile | undefined;
   #fileName = '';
-  #pending: string[] = [];
+  #pending: LogLine[] = [];
   #dropped = 0;
   #timer: NodeJS.Timeout | undefined;
   #writing: Promise<void> = Promise.resolve();
@@ -178,7 +178,7 @@ class LogWriter {
     this.#options = options;
   }
 
-  subscribe(listener: (formatted: readonly string[]) => void): Disposer {
+  subscribe(listener: (records: readonly LogLine[]) => void): Disposer {
     this.#listeners.add(listener);
     return () => {
       this.#listeners.delete(listener);
@@ -186,23 +186,21 @@ class LogWriter {
   }
 
   accept({ level, time, msg }: PinoRecord): void {
-    this.#add(LEVELS_BY_NUMBER[level] ?? 'INFO', redact(msg), time);
+    this.#add({ at: time, level: LEVELS_BY_NUMBER[level] ?? 'INFO', text: redact(msg) });
   }
 
   record(level: LogLevel, text: string): void {
-    this.#add(level, redact(text), Date.now());
+    this.#add({ at: Date.now(), level, text: redact(text) });
   }
 
   captured(lines: readonly LogLine[]): void {
     const threshold = this.#options.settings().logLevel;
-    for (const { at, level, text, processName } of lines) {
-      if (passes(level, threshold)) this.#add(level, `${processName} subprocess: ${text}`, at, false);
-    }
+    for (const line of lines) if (passes(line.level, threshold)) this.#add(line, false);
   }
 
   writeNow(level: LogLevel, texts: readonly string[]): void {
     const lines = texts.map(text => formatLine(Date.now(), level, redact(text)));
-    const block = `${[...this.#pending.splice(0), ...lines].join('\n')}\n`;
+    const block = `${[...this.#pending.splice(0).map(line => formatRecord(line)), ...lines].join('\n')}\n`;
     try {
       mkdirSync(this.#directory, { recursive: true });
       appendFileSync(path.join(this.#directory, this.#nameOfToday()), block);
@@ -217,9 +215,8 @@ class LogWriter {
     this.#timer = undefined;
     const lines = this.#pending.splice(0);
     if (this.#dropped > 0) {
-      lines.push(
-        formatLine(Date.now(), 'WARNING', `host: ${this.#dropped} log lines were dropped: the disk is too slow`),
-      );
+      const text = `host: ${this.#dropped} log lines were dropped: the disk is too slow`;
+      lines.push({ at: Date.now(), level: 'WARNING', text });
       this.#dropped = 0;
     }
     if (lines.length > 0) {
@@ -243,21 +240,21 @@ class LogWriter {
   }
 
   /** `mayDrop` false: whoever gives it waits until it is written before it gives more. */
-  #add(level: LogLevel, text: string, at: number, mayDrop = true): void {
+  #add(line: LogLine, mayDrop = true): void {
     if (this.#options.stdout) {
       const { color } = this.#options.settings();
-      process.stdout.write(`${formatLine(at, level, color ? `${COLORS[level]}${text}\x1b[0m` : text)}\n`);
+      process.stdout.write(`${formatRecord(line, color ? COLORS[line.level] : '')}\n`);
     }
     if (this.#closed) return;
     if (mayDrop && this.#pending.length + this.#unwrittenLines >= MAX_PENDING_LINES) {
       this.#dropped += 1;
       return;
     }
-    this.#pending.push(formatLine(at, level, text));
+    this.#pending.push(line);
     this.#timer ??= setTimeout(() => void this.flush(), BATCH_MS);
   }
 
-  #tell(lines: readonly string[]): void {
+  #tell(lines: readonly LogLine[]): void {
     for (const listener of this.#listeners) {
       try {
         listener(lines);
@@ -277,7 +274,7 @@ class LogWriter {
     return `${this.#options.name}-${formatDay(Date.now())}.log`;
   }
 
-  async #write(lines: readonly string[]): Promise<void> {
+  async #write(lines: readonly LogLine[]): Promise<void> {
     const name = this.#nameOfToday();
     if (this.#file === undefined || this.#fileName !== name) {
       await this.#file?.close();
@@ -290,7 +287,7 @@ class LogWriter {
         warn: (message, error) => this.#complain(message, error),
       });
     }
-    const block = Buffer.from(`${lines.join('\n')}\n`);
+    const block = Buffer.from(`${lines.map(line => formatRecord(line)).join('\n')}\n`);
     if (await this.#file.prepare(block.length)) await this.#file.append(block);
   }
 }

@@ -23,7 +23,6 @@ export interface ClientOptions {
   readonly pong: string;
   /** Called once, when the client is gone. */
   readonly onGone: (client: Client) => void;
-  readonly onFault: (error: unknown) => void;
 }
 
 export class Client implements StreamClient {
@@ -125,8 +124,8 @@ export class Client implements StreamClient {
     this.#dispose = undefined;
     try {
       await dispose?.();
-    } catch (error) {
-      this.#options.onFault(error);
+    } catch {
+      // It was counted and told where it happened.
     }
   }
 }

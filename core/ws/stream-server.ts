@@ -11,6 +11,7 @@ import type { Stream } from '../contract/stream.ts';
 import type { AccessGate } from '../http/access.ts';
 import type { CorsPolicy } from '../http/cors-policy.ts';
 import { rawAnswer } from '../http/listener.ts';
+import type { Call, Owner } from '../kit/owner.ts';
 import { Client } from './client.ts';
 
 export interface StreamServerOptions {
@@ -19,12 +20,10 @@ export interface StreamServerOptions {
   readonly origins: CorsPolicy;
   readonly pingMs?: number;
   stopping(): boolean;
-  fault(plugin: string, place: 'stream', error: unknown): void;
-  around<Value>(plugin: string, fn: () => Value): Value;
 }
 
 interface OwnedStream {
-  readonly plugin: string;
+  readonly owner: Owner;
   readonly stream: Stream;
   readonly clients: Set<Client>;
 }
@@ -36,6 +35,8 @@ interface Refusal {
 
 const MAX_CLIENTS = 128;
 const MAX_MESSAGE_BYTES = 4096;
+/** What a stream may take to open or close for one client. */
+const CALL_MS = 10_000;
 const DEFAULT_PING_MS = 20_000;
 const SHUTTING_DOWN: Refusal = { code: 1001, reason: 'The service is shutting down' };
 
@@ -57,12 +58,12 @@ export class StreamServer {
     this.#heartbeat.unref();
   }
 
-  add(plugin: string, stream: Stream): () => void {
+  add(owner: Owner, stream: Stream): () => void {
     const other = this.#streams.get(stream.path);
     if (other !== undefined) {
-      throw new Error(`stream ${stream.path} of ${plugin} is already registered by ${other.plugin}`);
+      throw new Error(`stream ${stream.path} of ${owner.plugin} is already registered by ${other.owner.plugin}`);
     }
-    const owned: OwnedStream = { plugin, stream, clients: new Set() };
+    const owned: OwnedStream = { owner, stream, clients: new Set() };
     this.#streams.set(stream.path, owned);
     return () => {
       if (this.#streams.get(stream.path) === owned) this.#streams.delete(stream.path);
@@ -134,28 +135,32 @@ export class StreamServer {
     return { code: 1008, reason: /auth|token/i.test(error.message) ? error.message : 'Authentication required' };
   }
 
-  #open(
-    owned: OwnedStream,
-    request: Omit<ConstructorParameters<typeof Client>[0], 'pong' | 'onGone' | 'onFault'>,
-  ): void {
-    const { plugin, stream, clients } = owned;
-    const { around, fault } = this.#options;
+  #open(owned: OwnedStream, request: Omit<ConstructorParameters<typeof Client>[0], 'pong' | 'onGone'>): void {
+    const { stream, clients } = owned;
     const client = new Client({
       ...request,
       pong: stream.pong ?? 'pong',
       onGone: gone => clients.delete(gone),
-      onFault: error => fault(plugin, 'stream', error),
     });
     if (this.#streams.get(stream.path) !== owned) {
       client.close(1001, 'The stream was withdrawn');
       return;
     }
     clients.add(client);
+    void this.#serve(owned, client);
+  }
+
+  /** A failure was counted and told where it happened; the client only learns that there is one. */
+  async #serve({ owner, stream }: OwnedStream, client: Client): Promise<void> {
+    const opening: Call = { place: 'stream', what: `opening ${stream.path}`, deadlineMs: CALL_MS };
+    const closing: Call = { ...opening, what: `closing ${stream.path}` };
     try {
-      const dispose = around(plugin, () => stream.open(client));
-      if (dispose !== undefined) client.own(() => around(plugin, dispose));
-    } catch (error) {
-      fault(plugin, 'stream', error);
+      const given: unknown = owner.invoke(opening, () => stream.open(client));
+      const dispose = given instanceof Promise ? await given : given;
+      if (typeof dispose === 'function') client.own(() => owner.invoke(closing, dispose as Disposer));
+      else if (dispose !== undefined)
+        owner.fault('stream', new Error(`${opening.what} gives ${typeof dispose} instead of a function`));
+    } catch {
       client.close(1011, 'Internal error');
     }
   }

@@ -1,4 +1,4 @@
-// Answers the host's question before every protected route and stream: who is it, and may they?
+// Identifies the caller of each protected route and stream; with authentication on, only a valid token is admitted.
 import { type AccessCheck, type AccessRequest, type Disposer, type Identity, Problem } from '#core';
 import type { Tokens } from './token.ts';
 import type { UserStore } from './user-store.ts';
@@ -22,7 +22,7 @@ export class TokenCheck implements AccessCheck {
   }
 
   enabled(): boolean {
-    return this.#store.content?.enabled ?? true;
+    return this.#store.contentOrNull?.enabled ?? true;
   }
 
   onRevoked(listener: () => void): Disposer {
@@ -30,13 +30,13 @@ export class TokenCheck implements AccessCheck {
     return () => void this.#listeners.delete(listener);
   }
 
-  /** Open streams are looked at again. */
-  revoke(): void {
+  /** Makes the host check the callers of all open streams again. */
+  notifyRevoked(): void {
     for (const listener of this.#listeners) listener();
   }
 
   #identify({ authorization }: AccessRequest): Identity {
-    if (!this.#store.known.enabled) return NOBODY;
+    if (!this.#store.content.enabled) return NOBODY;
     const token = BEARER.exec(authorization ?? '')?.[1];
     if (token === undefined) {
       throw new Problem(401, 'Authentication required', { headers: { 'WWW-Authenticate': 'Bearer' } });

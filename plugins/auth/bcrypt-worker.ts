@@ -1,17 +1,17 @@
-// Compares one password with one bcrypt hash. bcrypt reads no more than 72 bytes, and hashes were made of no more.
+// A worker thread that compares one password with one bcrypt hash. bcrypt hashes the first 72 bytes of a password only.
 import { parentPort, workerData } from 'node:worker_threads';
 import { compareSync } from 'bcryptjs';
 
-const MAX_BYTES = 72;
+const MAX_PASSWORD_BYTES = 72;
 
 const { password, hash } = workerData as { readonly password: string; readonly hash: string };
 const bytes = Buffer.from(password, 'utf8');
-// A cut inside a character has no text form, so the longest text below the limit is what is compared.
-const text =
-  bytes.length <= MAX_BYTES
+// A character that the limit would cut is left out, because a part of a character is no text that could be passed on.
+const significant =
+  bytes.length <= MAX_PASSWORD_BYTES
     ? password
     : bytes
-        .subarray(0, MAX_BYTES)
+        .subarray(0, MAX_PASSWORD_BYTES)
         .toString('utf8')
         .replace(/\uFFFD$/, '');
-parentPort?.postMessage(compareSync(text, hash));
+parentPort?.postMessage(compareSync(significant, hash));

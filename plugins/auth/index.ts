@@ -1,4 +1,4 @@
-// Authentication: users in one file, tokens, and the answer to who may use a protected route or stream.
+// Authentication: the users in one file, their tokens, and the check of every protected route and stream.
 import path from 'node:path';
 import { definePlugin } from '#core';
 import { TokenCheck } from './access-check.ts';
@@ -10,8 +10,8 @@ import { Tokens } from './token.ts';
 import { registerUserRoutes } from './user-routes.ts';
 import { UserStore } from './user-store.ts';
 
-/** How soon a stream ends whose token expired. */
-const RECHECK_MS = 5_000;
+/** Nothing announces that a token has expired, so the tokens of open streams are checked again at this interval. */
+const STREAM_RECHECK_MS = 5_000;
 
 export default definePlugin({
   name: 'auth',
@@ -19,20 +19,20 @@ export default definePlugin({
 
   async setup(host) {
     const hook = host.hook('auth.changed', 'parallel');
-    const changed = (change: AuthChange): void => {
-      check.revoke();
+    const onChange = (change: AuthChange): void => {
+      check.notifyRevoked();
       void hook.promise(change);
     };
     const file = process.env.DUMB_AUTH_CONFIG_PATH || path.join(host.paths.configDir, 'users.json');
-    const store = new UserStore(file, host.log, () => changed({ kind: 'store-changed', username: null }));
+    const store = new UserStore(file, host.log, () => onChange({ kind: 'store-changed', username: null }));
     const tokens = new Tokens(store, process.env);
     const check: TokenCheck = new TokenCheck(store, tokens);
     await store.load();
 
     host.provide('access', check);
-    const accounts = new Accounts(store, new NameThrottle(), changed);
+    const accounts = new Accounts(store, new NameThrottle(), onChange);
     registerSessionRoutes(host, store, accounts, tokens);
     registerUserRoutes(host, store, accounts);
-    host.every(RECHECK_MS, () => check.revoke());
+    host.every(STREAM_RECHECK_MS, () => check.notifyRevoked());
   },
 });

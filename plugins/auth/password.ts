@@ -1,42 +1,54 @@
-// Password hashes: scrypt for new ones; bcrypt hashes of older installations are verified in a thread of their own.
+// Hashes and verifies passwords off the event loop: scrypt for new hashes, bcrypt for those of older installations.
 import { randomBytes, type ScryptOptions, scrypt, timingSafeEqual } from 'node:crypto';
 import { once } from 'node:events';
 import { promisify } from 'node:util';
 import PQueue from 'p-queue';
 import { Problem } from '#core';
+import { withDeadline } from '#kit/deadline';
 import { startWorker } from '#kit/worker';
 
-const COST = { N: 32_768, r: 8, p: 1, maxmem: 64 * 1024 * 1024 };
-const LOG2_N = Math.log2(COST.N);
+const SCRYPT_COST = { N: 32_768, r: 8, p: 1, maxmem: 64 * 1024 * 1024 };
+const LOG2_N = Math.log2(SCRYPT_COST.N);
 const SALT_BYTES = 16;
 const KEY_BYTES = 32;
-const CONCURRENT = 2;
-const MAX_WAITING = 32;
-const BCRYPT = /^\$2[aby]\$/;
-/** What verification of an unknown user works on, so that it takes as long as any other. */
-const DUMMY = `$scrypt$ln=${LOG2_N},r=8,p=1$${'A'.repeat(22)}$${'A'.repeat(43)}`;
+const MAX_CONCURRENT = 2;
+const MAX_QUEUED = 32;
+/**
+ * The file decides about the cost of a bcrypt hash, and an absurd one would occupy the queue of all logins for days.
+ */
+const BCRYPT_LIMIT_MS = 30_000;
+const BCRYPT_HASH = /^\$2[aby]\$/;
+/** The password of an unknown user is compared with this hash, so that the time of an answer tells nothing. */
+const DUMMY_HASH = `$scrypt$ln=${LOG2_N},r=8,p=1$${'A'.repeat(22)}$${'A'.repeat(43)}`;
 
 const derive = promisify<string, Buffer, number, ScryptOptions, Buffer>(scrypt);
-const queue = new PQueue({ concurrency: CONCURRENT });
+const queue = new PQueue({ concurrency: MAX_CONCURRENT });
 
-/** Throws a Problem 503 when too many wait already. */
+/** Returns a scrypt hash in the `$scrypt$` string form. Throws a Problem 503 when too many hashes are waiting. */
 export function hashPassword(password: string): Promise<string> {
-  return queued(async () => {
+  return enqueue(async () => {
     const salt = randomBytes(SALT_BYTES);
-    const key = await derive(password, salt, KEY_BYTES, COST);
-    return `$scrypt$ln=${LOG2_N},r=${COST.r},p=${COST.p}$${encode(salt)}$${encode(key)}`;
+    const key = await derive(password, salt, KEY_BYTES, SCRYPT_COST);
+    return `$scrypt$ln=${LOG2_N},r=${SCRYPT_COST.r},p=${SCRYPT_COST.p}$${encodeBase64(salt)}$${encodeBase64(key)}`;
   });
 }
 
-/** `hash` undefined: nobody has that name, and the answer is false after the same work. */
-export function verifyPassword(password: string, hash: string | undefined): Promise<boolean> {
-  if (hash !== undefined && BCRYPT.test(hash)) return queued(() => verifyBcrypt(password, hash));
-  return queued(async () => (await verifyScrypt(password, hash ?? DUMMY)) && hash !== undefined);
+/**
+ * Whether the password matches the hash. Without a hash, for a name that nobody has, the answer is false after the same
+ * work. Throws a Problem 503 when too many hashes are waiting, and an Error when bcrypt takes longer than `limitMs`.
+ */
+export function verifyPassword(
+  password: string,
+  hash: string | undefined,
+  limitMs = BCRYPT_LIMIT_MS,
+): Promise<boolean> {
+  if (hash !== undefined && BCRYPT_HASH.test(hash)) return enqueue(() => verifyBcrypt(password, hash, limitMs));
+  return enqueue(async () => (await verifyScrypt(password, hash ?? DUMMY_HASH)) && hash !== undefined);
 }
 
-/** Hashes of another kind are replaced at the next good login. */
-export function isCurrent(hash: string): boolean {
-  return hash.startsWith(`$scrypt$ln=${LOG2_N},r=${COST.r},p=${COST.p}$`);
+/** Whether the hash has today's algorithm and cost. Others are replaced when their user logs in. */
+export function isCurrentHash(hash: string): boolean {
+  return hash.startsWith(`$scrypt$ln=${LOG2_N},r=${SCRYPT_COST.r},p=${SCRYPT_COST.p}$`);
 }
 
 async function verifyScrypt(password: string, hash: string): Promise<boolean> {
@@ -44,29 +56,33 @@ async function verifyScrypt(password: string, hash: string): Promise<boolean> {
     /^\$scrypt\$ln=(\d+),r=(\d+),p=(\d+)\$([\w+/]+)\$([\w+/]+)$/.exec(hash) ?? [];
   if (key === '' || Number(cost) > LOG2_N) return false;
   const expected = Buffer.from(key, 'base64');
-  const options = { ...COST, N: 2 ** Number(cost), r: Number(r), p: Number(p) };
-  const found = await derive(password, Buffer.from(salt, 'base64'), expected.length, options);
-  return timingSafeEqual(found, expected);
+  const options = { ...SCRYPT_COST, N: 2 ** Number(cost), r: Number(r), p: Number(p) };
+  const derived = await derive(password, Buffer.from(salt, 'base64'), expected.length, options);
+  return timingSafeEqual(derived, expected);
 }
 
-/** One thread per look: such hashes are rare, and gone after the first good login. */
-async function verifyBcrypt(password: string, hash: string): Promise<boolean> {
+/** Such hashes disappear at their user's first login, so a new thread for each comparison is affordable. */
+async function verifyBcrypt(password: string, hash: string, limitMs: number): Promise<boolean> {
   const worker = startWorker('bcrypt-worker', import.meta.url, { workerData: { password, hash } });
   try {
-    const [matches] = await once(worker, 'message');
+    const [matches] = await withDeadline(
+      () => once(worker, 'message'),
+      limitMs,
+      'comparing a password with its bcrypt hash',
+    );
     return matches === true;
   } finally {
     await worker.terminate();
   }
 }
 
-function queued<Value>(work: () => Promise<Value>): Promise<Value> {
-  if (queue.size >= MAX_WAITING) {
+function enqueue<Value>(work: () => Promise<Value>): Promise<Value> {
+  if (queue.size >= MAX_QUEUED) {
     throw new Problem(503, 'Too many logins at once; try again in a moment', { headers: { 'Retry-After': '2' } });
   }
   return queue.add(work);
 }
 
-function encode(bytes: Buffer): string {
+function encodeBase64(bytes: Buffer): string {
   return bytes.toString('base64').replaceAll('=', '');
 }

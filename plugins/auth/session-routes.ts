@@ -1,16 +1,16 @@
-// Routes of a session: status, login, refresh, verify, the first user, and the switch.
+// The routes of logging in: status, login, refresh, verify, the first user, and switching authentication on and off.
 import { type Host, Problem } from '#core';
 import type { Accounts } from './accounts.ts';
-import { PeerThrottle, peerOf } from './throttle.ts';
+import { findClientAddress, PeerThrottle } from './throttle.ts';
 import type { Tokens } from './token.ts';
 import type { UserStore } from './user-store.ts';
 import * as wire from './wire.ts';
 
 export function registerSessionRoutes(host: Host, store: UserStore, accounts: Accounts, tokens: Tokens): void {
-  const peers = new PeerThrottle();
-  const admit = (request: Parameters<typeof peerOf>[0]): void => {
+  const peerThrottle = new PeerThrottle();
+  const throttle = (request: Parameters<typeof findClientAddress>[0]): void => {
     const trusted = host.find('config.store')?.get('dumb.api_service.trusted_proxies');
-    peers.admit(peerOf(request, Array.isArray(trusted) ? trusted : []));
+    peerThrottle.admit(findClientAddress(request, Array.isArray(trusted) ? trusted : []));
   };
 
   host.route({
@@ -20,12 +20,12 @@ export function registerSessionRoutes(host: Host, store: UserStore, accounts: Ac
     summary: 'Whether callers must log in, and whether anybody can',
     response: wire.statusAnswer,
     handle() {
-      const { content } = store;
-      const isClosed = content === null;
+      const content = store.contentOrNull;
+      const isUnreadable = content === null;
       return {
-        enabled: isClosed || content.enabled,
-        has_users: isClosed || content.users.length > 0,
-        setup_skipped: !isClosed && !content.enabled && content.setup_skipped,
+        enabled: isUnreadable || content.enabled,
+        has_users: isUnreadable || content.users.length > 0,
+        setup_skipped: !isUnreadable && !content.enabled && content.setup_skipped,
         mode: 'local',
         local_login_enabled: true,
         oidc_login_enabled: false,
@@ -42,14 +42,14 @@ export function registerSessionRoutes(host: Host, store: UserStore, accounts: Ac
     body: wire.credentials,
     response: wire.tokenAnswer,
     async handle(request) {
-      admit(request);
+      throttle(request);
       const { username, password } = request.body;
       try {
         const user = await accounts.logIn(username, password);
-        host.log.info(`${printable(username)} logged in`);
+        host.log.info(`${quoteForLog(username)} logged in`);
         return wire.tokensToWire(tokens.issue(user));
       } catch (error) {
-        if (error instanceof Problem) host.log.warn(`${printable(username)} was not logged in: ${error.message}`);
+        if (error instanceof Problem) host.log.warn(`${quoteForLog(username)} was not logged in: ${error.message}`);
         throw error;
       }
     },
@@ -63,9 +63,9 @@ export function registerSessionRoutes(host: Host, store: UserStore, accounts: Ac
     body: wire.refreshBody,
     response: wire.tokenAnswer,
     async handle(request) {
-      admit(request);
+      throttle(request);
       await store.refresh();
-      if (!store.known.enabled) throw new Problem(401, 'Authentication is not enabled');
+      if (!store.content.enabled) throw new Problem(401, 'Authentication is not enabled');
       return wire.tokensToWire(tokens.issue(tokens.verify(request.body.refresh_token, 'refresh')));
     },
   });
@@ -79,11 +79,11 @@ export function registerSessionRoutes(host: Host, store: UserStore, accounts: Ac
     body: wire.verifyBody,
     response: wire.verifyAnswer,
     handle(request) {
-      admit(request);
+      throttle(request);
       const token = request.query.token ?? request.body.token;
       if (token === undefined) throw new Problem(422, 'token is missing');
       try {
-        if (!store.known.enabled) return { valid: false, username: null };
+        if (!store.content.enabled) return { valid: false, username: null };
         return { valid: true, username: tokens.verify(token, 'access').username };
       } catch (error) {
         if (error instanceof Problem && error.status === 401) return { valid: false, username: null };
@@ -100,9 +100,9 @@ export function registerSessionRoutes(host: Host, store: UserStore, accounts: Ac
     body: wire.credentials,
     response: wire.tokenAnswer,
     async handle(request) {
-      admit(request);
+      throttle(request);
       const user = await accounts.setUp(request.body.username, request.body.password);
-      host.log.info(`${printable(user.username)} is the first user; authentication is enabled`);
+      host.log.info(`${quoteForLog(user.username)} is the first user; authentication is enabled`);
       return wire.tokensToWire(tokens.issue(user));
     },
   });
@@ -126,7 +126,7 @@ export function registerSessionRoutes(host: Host, store: UserStore, accounts: Ac
     response: wire.messageAnswer,
     async handle({ identity }) {
       await accounts.enable();
-      host.log.info(`authentication was enabled by ${printable(identity.username ?? 'somebody')}`);
+      host.log.info(`authentication was enabled by ${quoteForLog(identity.username ?? 'somebody')}`);
       return { message: 'Authentication is enabled' };
     },
   });
@@ -138,13 +138,13 @@ export function registerSessionRoutes(host: Host, store: UserStore, accounts: Ac
     response: wire.messageAnswer,
     async handle({ identity }) {
       await accounts.disable();
-      host.log.warn(`authentication was disabled by ${printable(identity.username ?? 'somebody')}`);
+      host.log.warn(`authentication was disabled by ${quoteForLog(identity.username ?? 'somebody')}`);
       return { message: 'Authentication is disabled' };
     },
   });
 }
 
-/** Names come from anybody who can reach the login, so only so much of them goes into the log. */
-function printable(username: string): string {
+/** Anybody who reaches the login route can send a name, so control characters and excess length stay out of the log. */
+function quoteForLog(username: string): string {
   return `'${username.replaceAll(/\p{Cc}/gu, '?').slice(0, 64)}'`;
 }

@@ -1,4 +1,4 @@
-// Access and refresh tokens: signed with HS256 and bound to a user and the version of that user's credentials.
+// Access and refresh tokens: JWTs signed with HS256, valid for one user and one version of that user's credentials.
 import { randomUUID } from 'node:crypto';
 import jwt from 'jsonwebtoken';
 import { z } from 'zod';
@@ -7,11 +7,12 @@ import type { StoredUser, UserStore } from './user-store.ts';
 
 const S_PER_MINUTE = 60;
 const S_PER_DAY = 86_400;
-const LEEWAY_S = 5;
+const CLOCK_TOLERANCE_S = 5;
 
 const claimsSchema = z.object({
   sub: z.string(),
   type: z.enum(['access', 'refresh']),
+  /** The user's `token_version` at the time of issue. */
   ver: z.number().int().default(0),
 });
 
@@ -24,8 +25,8 @@ export class Tokens {
   constructor(store: UserStore, env: NodeJS.ProcessEnv) {
     this.#store = store;
     this.#lifetimeS = {
-      access: within(env.JWT_ACCESS_TOKEN_EXPIRE_MINUTES, 1, 1_440, 60) * S_PER_MINUTE,
-      refresh: within(env.JWT_REFRESH_TOKEN_EXPIRE_DAYS, 1, 365, 30) * S_PER_DAY,
+      access: parseInteger(env.JWT_ACCESS_TOKEN_EXPIRE_MINUTES, 1, 1_440, 60) * S_PER_MINUTE,
+      refresh: parseInteger(env.JWT_REFRESH_TOKEN_EXPIRE_DAYS, 1, 365, 30) * S_PER_DAY,
     };
   }
 
@@ -33,9 +34,12 @@ export class Tokens {
     return { access: this.#sign(user, 'access'), refresh: this.#sign(user, 'refresh') };
   }
 
-  /** The user that a token stands for. Throws a Problem 401 unless the token, its type and its user are good. */
+  /**
+   * The user to whom a token was issued. Throws a Problem 401 when it is forged, expired or of the other type, or when
+   * its user is unknown or disabled or has new credentials.
+   */
   verify(token: string, type: TokenType): StoredUser {
-    const claims = this.#claims(token);
+    const claims = this.#verifyClaims(token);
     const user = claims?.type === type ? this.#store.find(claims.sub) : undefined;
     if (claims === null || user === undefined || user.disabled || user.token_version !== claims.ver) {
       throw new Problem(401, 'Invalid or expired token', { headers: { 'WWW-Authenticate': 'Bearer' } });
@@ -53,18 +57,19 @@ export class Tokens {
     });
   }
 
-  #claims(token: string): z.output<typeof claimsSchema> | null {
+  #verifyClaims(token: string): z.output<typeof claimsSchema> | null {
     try {
-      const options = { algorithms: ['HS256' as const], clockTolerance: LEEWAY_S };
+      const options = { algorithms: ['HS256' as const], clockTolerance: CLOCK_TOLERANCE_S };
       return claimsSchema.parse(jwt.verify(token, this.#store.signingKey, options));
     } catch {
-      // Whatever is wrong with it, the caller learns only that it is not good.
+      // The caller must not learn what is wrong with a token, so every fault has the same result.
       return null;
     }
   }
 }
 
-function within(text: string | undefined, min: number, max: number, fallback: number): number {
+/** The fallback also stands in for a value that is no integer or out of range. */
+function parseInteger(text: string | undefined, min: number, max: number, fallback: number): number {
   const value = Number(text);
   return text === undefined || !Number.isInteger(value) || value < min || value > max ? fallback : value;
 }

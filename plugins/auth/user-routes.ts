@@ -1,4 +1,4 @@
-// Routes of the users.
+// The routes that list, create, change and delete users.
 import type { Host } from '#core';
 import type { Accounts } from './accounts.ts';
 import type { UserStore } from './user-store.ts';
@@ -10,7 +10,7 @@ export function registerUserRoutes(host: Host, store: UserStore, accounts: Accou
     path: '/auth/users',
     summary: 'All users, in the order of their creation',
     response: wire.usersAnswer,
-    handle: () => ({ users: store.known.users.map(wire.userToWire) }),
+    handle: () => ({ users: store.content.users.map(wire.userToWire) }),
   });
 
   host.route({

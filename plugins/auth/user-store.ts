@@ -1,4 +1,4 @@
-// The users, the signing secret and whether authentication is on: one file, one writer, closed when it cannot be read.
+// The file that holds the users, the signing secret and the switch. It has one writer; unreadable, it lets nobody in.
 import { createSecretKey, type KeyObject, randomBytes } from 'node:crypto';
 import { readFile, stat } from 'node:fs/promises';
 import PQueue from 'p-queue';
@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { type Logger, Problem } from '#core';
 import { writeFileAtomic } from '#kit/atomic-write';
 
-const RECHECK_MS = 1_000;
+const RECHECK_INTERVAL_MS = 1_000;
 const SECRET_BYTES = 32;
 const MIN_SECRET_LENGTH = 32;
 
@@ -34,26 +34,26 @@ export type UserFile = z.output<typeof fileSchema>;
 export class UserStore {
   readonly #file: string;
   readonly #log: Logger;
-  readonly #onOutsideChange: () => void;
+  readonly #onExternalChange: () => void;
   readonly #queue = new PQueue({ concurrency: 1 });
   #content: UserFile | null = null;
   #key: KeyObject = createSecretKey(randomBytes(SECRET_BYTES));
   #fingerprint = '';
-  #checkedMs = Number.NEGATIVE_INFINITY;
+  #lastCheckMs = Number.NEGATIVE_INFINITY;
 
-  constructor(file: string, log: Logger, onOutsideChange: () => void) {
+  constructor(file: string, log: Logger, onExternalChange: () => void) {
     this.#file = file;
     this.#log = log;
-    this.#onOutsideChange = onOutsideChange;
+    this.#onExternalChange = onExternalChange;
   }
 
-  /** What the file said when it was read last; null while it cannot be read. */
-  get content(): UserFile | null {
+  /** The content as last read or written; null while the file is unreadable. */
+  get contentOrNull(): UserFile | null {
     return this.#content;
   }
 
-  /** Throws a Problem 503 while the file cannot be read: nobody is let in on a guess. */
-  get known(): UserFile {
+  /** The content as last read or written. Throws a Problem 503 while the file is unreadable. */
+  get content(): UserFile {
     if (this.#content === null) {
       throw new Problem(503, 'The user store cannot be read; mend or restore users.json, see the log');
     }
@@ -65,21 +65,24 @@ export class UserStore {
   }
 
   find(username: string): StoredUser | undefined {
-    return this.known.users.find(user => user.username === username);
+    return this.content.users.find(user => user.username === username);
   }
 
-  /** Reads the file, creating it where there is none. */
+  /** Reads the file. A missing file means first use: it is created with a new signing secret and without users. */
   load(): Promise<void> {
     return this.#queue.add(() => this.#load());
   }
 
-  /** Notices a change from outside, looking at most once a second. Without one it costs nothing. */
+  /**
+   * Reads the file again if somebody else has changed it. Returns undefined, at no cost, when the file was looked at
+   * less than a second ago.
+   */
   refresh(): Promise<void> | undefined {
     const nowMs = performance.now();
-    if (nowMs - this.#checkedMs < RECHECK_MS) return undefined;
-    this.#checkedMs = nowMs;
+    if (nowMs - this.#lastCheckMs < RECHECK_INTERVAL_MS) return undefined;
+    this.#lastCheckMs = nowMs;
     return this.#queue.add(async () => {
-      const found = await fingerprint(this.#file);
+      const found = await readFingerprint(this.#file);
       if (found === this.#fingerprint) return;
       if (found === '' && this.#content !== null) {
         this.#log.error(
@@ -89,43 +92,43 @@ export class UserStore {
         return;
       }
       await this.#load();
-      this.#onOutsideChange();
+      this.#onExternalChange();
     });
   }
 
   /**
-   * Writes what `change` makes of the present content; memory follows only when the file was written. `change` may throw
-   * a Problem to refuse, and runs alone.
+   * Writes the content that `change` returns, and keeps it in memory once it is on disk. `change` gets a copy of the
+   * current content, never runs beside another update, and may throw a Problem to refuse the update.
    */
   update(change: (content: UserFile) => UserFile): Promise<UserFile> {
     return this.#queue.add(async () => {
-      const next = change(structuredClone(this.known));
+      const next = change(structuredClone(this.content));
       await this.#write(next);
       return next;
     });
   }
 
   async #load(): Promise<void> {
-    this.#fingerprint = await fingerprint(this.#file);
+    this.#fingerprint = await readFingerprint(this.#file);
     if (this.#fingerprint === '') {
-      this.#take(fileSchema.parse({}));
+      this.#setContent(fileSchema.parse({}));
     } else {
-      const read = (await this.#read(this.#file)) ?? (await this.#read(`${this.#file}.bak`));
+      const read = (await this.#parseFile(this.#file)) ?? (await this.#parseFile(`${this.#file}.bak`));
       if (read === null) {
         this.#content = null;
         return;
       }
-      this.#take(read);
+      this.#setContent(read);
     }
-    if (this.known.jwt_secret.length >= MIN_SECRET_LENGTH) return;
+    if (this.content.jwt_secret.length >= MIN_SECRET_LENGTH) return;
     const secret = randomBytes(SECRET_BYTES).toString('base64url');
-    await this.#write({ ...this.known, jwt_secret: secret }).catch((error: unknown) => {
+    await this.#write({ ...this.content, jwt_secret: secret }).catch((error: unknown) => {
       this.#log.error('tokens of this run end with it, since the user store cannot be written', error);
     });
   }
 
-  /** null, and a line in the log, when it cannot be understood. The file stays as it is. */
-  async #read(file: string): Promise<UserFile | null> {
+  /** The content of a file; null, after an error in the log, when it is invalid. An invalid file is left as it is. */
+  async #parseFile(file: string): Promise<UserFile | null> {
     try {
       return fileSchema.parse(JSON.parse(await readFile(file, 'utf8')));
     } catch (error) {
@@ -139,18 +142,18 @@ export class UserStore {
     try {
       const text = `${JSON.stringify(content, null, 2)}\n`;
       await writeFileAtomic(this.#file, text, { mode: 0o600 });
-      // The same, not what was before: a copy must not bring a deleted user or an old password back.
+      // The copy holds the new content, because restoring an older one would revive deleted users and old passwords.
       await writeFileAtomic(`${this.#file}.bak`, text, { mode: 0o600 }).catch((error: unknown) =>
         this.#log.error(`no copy of ${this.#file} could be made`, error),
       );
     } catch (error) {
       throw new Problem(503, 'The user store cannot be written; nothing was changed', { cause: error });
     }
-    this.#fingerprint = await fingerprint(this.#file);
-    this.#take(content);
+    this.#fingerprint = await readFingerprint(this.#file);
+    this.#setContent(content);
   }
 
-  #take(content: UserFile): void {
+  #setContent(content: UserFile): void {
     if (content.jwt_secret.length >= MIN_SECRET_LENGTH && content.jwt_secret !== this.#content?.jwt_secret) {
       this.#key = createSecretKey(Buffer.from(content.jwt_secret, 'utf8'));
     }
@@ -158,8 +161,8 @@ export class UserStore {
   }
 }
 
-/** Empty when there is no file. */
-async function fingerprint(file: string): Promise<string> {
+/** A text that differs after every change of the file, and is empty when there is no file. */
+async function readFingerprint(file: string): Promise<string> {
   try {
     const { mtimeMs, size, ino } = await stat(file);
     return `${mtimeMs}:${size}:${ino}`;

@@ -1,4 +1,4 @@
-// Wire shapes of the authentication routes.
+// The schemas of what the authentication routes receive and answer, and the conversions to them.
 import { z } from 'zod';
 import type { StoredUser } from './user-store.ts';
 

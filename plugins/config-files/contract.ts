@@ -1,7 +1,8 @@
-// What a format of configuration files is: one folder contributes one or more of them.
+// The contract of the services' own configuration files: formats, which plugins contribute, and access to the files.
 import type { AsyncParallelHook } from 'tapable';
 import type { NamedBlock } from '#core';
 
+/** The values of a file. Their types are those of the file's format, for example texts only in INI files. */
 export type FileObject = Record<string, unknown>;
 
 export interface EditedText {
@@ -10,53 +11,59 @@ export interface EditedText {
   readonly changed: number;
 }
 
-/** A file as text, or values to be put into it. */
+/** An update that was sent as text: the values to set, or the text of the whole new file. */
 export type TextUpdate =
   | { readonly kind: 'values'; readonly values: FileObject }
   | { readonly kind: 'file'; readonly text: string };
 
-/**
- * `merge` changes what is sent and deletes nothing; `replace` also removes what is not sent. Lists are replaced whole.
- */
+/** `merge` deletes nothing; `replace` also deletes the members that the update lacks. Both replace lists as a whole. */
 export type EditMode = 'merge' | 'replace';
 
 export interface ConfigFormat {
   /** Wire name, for example `yaml`. */
   readonly name: string;
-  /** With the dot, in lower case. */
+  /** Extensions with their dot, in lower case, for example `.yaml`. */
   readonly extensions: readonly string[];
-  /** Narrows `extensions` by the file's name; a format that narrows comes before one that does not. */
+  /** Narrows `extensions` by the file's name. A format that narrows is chosen before one that does not. */
   matches?(fileName: string): boolean;
-  /** Throws a Problem 422 with line and column when the text cannot be understood. */
+  /** Returns the values of a file. Throws a Problem 422 with line and column when the text is not valid. */
   parse(text: string): FileObject;
-  /** Edits what differs and leaves every other byte. Throws a Problem 400 where that cannot be done safely. */
+  /** Edits the values that differ and keeps every other byte. Throws a Problem 400 where that cannot be done safely. */
   edit(text: string, updates: FileObject, mode: EditMode): EditedText;
-  /** Values as that file gives them back, where this differs from what was sent, for example text for a number. */
+  /**
+   * The updates as `parse` will return them after the edit. Needed where the two differ, for example when the format
+   * returns the number that was sent as text.
+   */
   readBack?(updates: FileObject, text: string): FileObject;
-  /** What an update that comes as text means. Throws a Problem 400 when it is not valid. */
+  /** Interprets an update that was sent as text. Throws a Problem 400 when it is not valid. */
   readUpdate(text: string): TextUpdate;
 }
 
-/** What a file of a service must hold. */
+/** What a plugin wants a file of a service to hold. */
 export interface WantedFile {
-  /** Text of a file that is missing; undefined: it is left missing. */
+  /** Text with which a missing file is created; undefined leaves it missing. */
   readonly seed: string | undefined;
-  /** A function is given what the file holds; nobody else writes it meanwhile. */
+  /** Values that the file must have. A function computes them from the present ones while no other update can run. */
   readonly values: FileObject | ((present: FileObject) => FileObject);
-  /** Set only where the file has nothing. */
+  /** Values that are set only where the file has none. */
   readonly initial: FileObject;
-  /** Permission bits of a file that is made. */
+  /** Permission bits of a file that is created; an existing file keeps its own. */
   readonly mode: number;
-  /** Who a file that is made belongs to; null: the host. */
+  /** Owner of a file that is created; null leaves it to the host's user. */
   readonly owner: { readonly uid: number; readonly gid: number } | null;
 }
 
 export interface ServiceFileAccess {
-  /** The values of a service's own file; `file`: another one than its `config_file`. Throws a Problem, 404 when there is none. */
+  /**
+   * The values of the service's `config_file`, or of another `file` of the service. Throws a Problem: 404 when the file
+   * does not exist, 403 outside the service's directories, 400 or 422 when it cannot be parsed, 503 on a dead mount.
+   */
   values(block: NamedBlock, file?: string): Promise<FileObject>;
-  /** Brings one file of a service to hold what it must; everything else in it stays. Throws a Problem. */
+  /**
+   * Sets the wanted values in a file of the service and keeps everything else in it. Throws the Problems of `values`.
+   */
   ensure(block: NamedBlock, file: string, wanted: WantedFile): Promise<void>;
-  /** Writes a generated file of a service whole, when it differs. Throws a Problem 403 outside the service's places. */
+  /** Writes a generated file whole if its text differs. Throws a Problem 403 outside the service's directories. */
   write(block: NamedBlock, file: string, text: string, attributes: Pick<WantedFile, 'mode' | 'owner'>): Promise<void>;
 }
 
@@ -65,7 +72,7 @@ declare module '#core' {
     'config.format': ConfigFormat;
   }
   interface Hooks {
-    /** After a user changed the file of a service. */
+    /** Runs after a user has changed the configuration file of the service that the block names. */
     'config.file-changed': AsyncParallelHook<[NamedBlock]>;
   }
   interface Services {

@@ -1,10 +1,36 @@
 // The configuration files of the services themselves: read, and changed in place without touching anything else.
-import { definePlugin, Problem } from '#core';
-import type {} from '../service-templates/contract.ts';
+import { z } from 'zod';
+import { definePlugin, type PointOptions, Problem } from '#core';
+import { functionSchema } from '#kit/function-schema';
+import type {} from '../services/contract.ts';
 import { ServiceFiles } from './service-file.ts';
 import * as wire from './wire.ts';
 
-const BODY_LIMIT_BYTES = 10 * 1024 * 1024;
+const MAX_BODY_BYTES = 10 * 1024 * 1024;
+
+const values = z.record(z.string(), z.unknown());
+
+const formatPoint: PointOptions = {
+  schema: z.looseObject({
+    name: z.string(),
+    extensions: z.array(z.string()),
+    matches: functionSchema.optional(),
+    parse: functionSchema,
+    edit: functionSchema,
+    readBack: functionSchema.optional(),
+    readUpdate: functionSchema,
+  }),
+  answers: {
+    matches: z.boolean(),
+    parse: values,
+    edit: z.looseObject({ text: z.string(), changed: z.number() }),
+    readBack: values,
+    readUpdate: z.union([
+      z.looseObject({ kind: z.literal('values'), values }),
+      z.looseObject({ kind: z.literal('file'), text: z.string() }),
+    ]),
+  },
+};
 
 export default definePlugin({
   name: 'config-files',
@@ -13,7 +39,7 @@ export default definePlugin({
 
   setup(host) {
     const store = host.use('config.store');
-    const formats = host.contributions('config.format');
+    const formats = host.point('config.format', formatPoint);
     const files = new ServiceFiles(
       () => [...formats.values()],
       () => ({
@@ -25,27 +51,27 @@ export default definePlugin({
       }),
     );
     host.provide('config.files', files);
-    const changedFile = host.hook('config.file-changed', 'parallel');
+    const fileChanged = host.hook('config.file-changed', 'parallel');
 
     host.route({
       method: 'POST',
       path: '/config/service-config',
       summary: "Reads or changes a service's own configuration file",
-      bodyLimitBytes: BODY_LIMIT_BYTES,
+      bodyLimitBytes: MAX_BODY_BYTES,
       body: wire.body,
       response: wire.answer,
       async handle({ body, identity }) {
         const block = store.findBlock(body.service_name);
         if (block === undefined) throw new Problem(404, 'Process not found');
         const { processName } = block;
-        const named = { service: processName, service_path: block.path.join('.') };
+        const target = { service: processName, service_path: block.path.join('.') };
         const updates = body.updates ?? '';
         if (
           updates === '' ||
           (typeof updates === 'object' && Object.keys(updates).length === 0 && body.mode !== 'replace')
         ) {
           const { format, config, raw, revision } = await files.read(block);
-          return { ...named, config_format: format.name, config, raw, revision };
+          return { ...target, config_format: format.name, config, raw, revision };
         }
         const { changed, revision } = await files.update(block, {
           updates,
@@ -55,12 +81,12 @@ export default definePlugin({
         });
         if (changed > 0) {
           host.log.info(`${processName}: ${changed} values of its file changed by ${identity.username ?? 'api'}`);
-          await changedFile.promise(block);
+          await fileChanged.promise(block);
         }
-        const runs = host.find('process.supervisor')?.get(processName)?.status === 'running';
+        const isRunning = host.find('process.supervisor')?.get(processName)?.status === 'running';
         const warnings =
-          runs && changed > 0 ? [`${processName} is running and may overwrite the file when it ends`] : [];
-        return { status: 'updated', ...named, changed, revision, warnings };
+          isRunning && changed > 0 ? [`${processName} is running and may overwrite the file when it ends`] : [];
+        return { status: 'updated', ...target, changed, revision, warnings };
       },
     });
   },

@@ -1,4 +1,4 @@
-// Wire shapes of the service-file route.
+// The schemas of what the route of service files receives and answers.
 import { z } from 'zod';
 
 export const body = z.object({

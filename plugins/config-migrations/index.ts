@@ -1,26 +1,20 @@
 // Brings configurations of earlier releases to the present form, once, before anything is started from them.
 import { definePlugin } from '#core';
-import type {} from '../service-templates/contract.ts';
-import { migrations } from './migrations.ts';
+import type {} from '../services/contract.ts';
+import { migrationsOf } from './migrations.ts';
 
 export default definePlugin({
   name: 'config-migrations',
   host: '^1',
-  after: ['service-templates', 'process'],
+  needs: ['services'],
+  after: ['process'],
 
   async setup(host) {
     const store = host.use('config.store');
-    const templates = host.find('service.templates');
-    const defaults = (key: string) => {
-      const template = templates?.get(key);
-      if (template === undefined || templates === undefined) return undefined;
-      const block = templates.block(template);
-      return template.instance === undefined ? block : { instances: { [template.instance]: block } };
-    };
     // What cannot be saved is as it was, and is tried again at the next start.
     if (store.state !== 'valid') return;
-    for (const { id, updates } of migrations) {
-      const change = updates(store.root(), defaults);
+    for (const { id, updates } of migrationsOf(host.use('service.templates'))) {
+      const change = updates(store.root());
       if (change === undefined) continue;
       const applied = (store.get('dumb.config_migrations') ?? []) as string[];
       const ids = [...new Set([...applied, id])];

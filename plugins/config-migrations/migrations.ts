@@ -1,72 +1,50 @@
-// Changes of the configuration's form over time. Each is idempotent; its id is remembered in the configuration.
+// Changes of the configuration's form over time, from what templates say. Each is idempotent; its id is remembered.
 import { isDeepStrictEqual } from 'node:util';
+import { isObject } from '#kit/plain-object';
+import type { ServiceTemplate, ServiceTemplates } from '../services/contract.ts';
 
 type Values = Readonly<Record<string, unknown>>;
+type Change = NonNullable<ServiceTemplate['migrations']>[number];
 
 export interface Migration {
   readonly id: string;
   /** What to merge into the configuration, null deleting a key; undefined when there is nothing to do. */
-  updates(root: Values, defaults: Defaults): Record<string, unknown> | undefined;
+  updates(root: Values): Record<string, unknown> | undefined;
 }
 
-/** The block of a service as its template has it. */
-type Defaults = (key: string) => Values | undefined;
-
-const REPOSITORIES_OF_INFINIDYSK = [
-  ['nzbdav-dev', 'nzbdav'],
-  ['infinidysk', 'nzbdav'],
-];
-
-export const migrations: readonly Migration[] = [
-  renamed('nzbdav', 'infinidysk'),
-  renamed('huntarr', 'neutarr'),
-  {
-    id: 'infinidysk-repository',
-    updates({ infinidysk }) {
-      const { repo_owner: owner, repo_name: name } = (infinidysk ?? {}) as Values;
-      const isFormer = REPOSITORIES_OF_INFINIDYSK.some(former => isDeepStrictEqual(former, [owner, name]));
-      return isFormer ? { infinidysk: { repo_owner: 'infinidysk', repo_name: 'infinidysk' } } : undefined;
-    },
-  },
-  {
-    id: 'decypharr-mount-type',
-    updates({ decypharr }) {
-      const { use_embedded_rclone: embedded } = (decypharr ?? {}) as Values;
-      if (typeof embedded !== 'boolean') return undefined;
-      return { decypharr: { mount_type: embedded ? 'rclone' : 'external_rclone', use_embedded_rclone: null } };
-    },
-  },
-  {
-    id: 'bazarr-file',
-    updates({ bazarr }, defaults) {
-      const { config_file: file } = (bazarr ?? {}) as Values;
-      return file === '/bazarr/config/config.yaml'
-        ? { bazarr: { config_file: defaults('bazarr')?.config_file ?? file } }
-        : undefined;
-    },
-  },
-  {
-    id: 'mediastorm-name',
-    updates({ mediastorm }) {
-      const { process_name: name } = (mediastorm ?? {}) as Values;
-      return name === 'MediaStorm' || name === 'Mediastorm'
-        ? { mediastorm: { process_name: 'mediastorm' } }
-        : undefined;
-    },
-  },
-];
+/** Former keys come first: what changes in a block changes under its present key. */
+export function migrationsOf(templates: ServiceTemplates): Migration[] {
+  const all = templates.list();
+  return [
+    ...all.flatMap(template => (template.aliases ?? []).map(former => renamed(former, template, templates))),
+    ...all.flatMap(({ key, migrations = [] }) => migrations.map(migration => changed(key, migration))),
+  ];
+}
 
 /** A block under a former key moves; one that stands under both is left for a person to decide. */
-function renamed(from: string, to: string): Migration {
+function renamed(from: string, template: ServiceTemplate, templates: ServiceTemplates): Migration {
+  const to = template.key;
   return {
     id: `${from}-to-${to}`,
-    updates(root, defaults) {
+    updates(root) {
       const former = root[from];
       if (typeof former !== 'object' || former === null) return undefined;
-      const present = root[to] ?? {};
-      const untouched = defaults(to);
-      if (untouched !== undefined && !isDeepStrictEqual(present, untouched)) return undefined;
+      const block = templates.block(template);
+      const untouched = template.instance === undefined ? block : { instances: { [template.instance]: block } };
+      if (!isDeepStrictEqual(root[to] ?? {}, untouched)) return undefined;
       return { [to]: former, [from]: null };
+    },
+  };
+}
+
+function changed(key: string, { id, where, set }: Change): Migration {
+  return {
+    id,
+    updates(root) {
+      const block = root[key];
+      if (!isObject(block)) return undefined;
+      const isFormer = Object.entries(where).every(([name, value]) => isDeepStrictEqual(block[name], value));
+      return isFormer ? { [key]: set } : undefined;
     },
   };
 }

@@ -1,7 +1,7 @@
 // The configuration over HTTP: read, change, and the schemas that editors need.
 import { definePlugin, type Host, Problem } from '#core';
 import type {} from '../process/contract.ts';
-import type {} from '../service-templates/contract.ts';
+import type {} from '../services/contract.ts';
 import { withoutSecrets, withStoredSecrets } from './never-returned.ts';
 import { needingRestart } from './restart-required.ts';
 import * as wire from './wire.ts';

@@ -1,40 +1,41 @@
-// Keeps what services store in the common data directory, where that is a mount: a container's own folders go with it.
+// Keeps the data of services in the common data directory if that is a mount, which outlives the container.
 import path from 'node:path';
 import { definePlugin, type Host } from '#core';
 import type {} from '../process/contract.ts';
-import type {} from '../service-templates/contract.ts';
+import type {} from '../services/contract.ts';
 import { DataLinks } from './data-links.ts';
 
 export default definePlugin({
   name: 'data-links',
   host: '^1',
-  after: ['process', 'service-templates'],
+  after: ['process', 'services'],
 
   setup(host) {
     const links = new DataLinks(host.log);
 
-    // Before anything is made in the folders.
     host.tap(
       'process.prepare',
       async plan => {
-        const known = host.find('service.templates')?.get(plan.configKey)?.dataLinks ?? [];
+        const dataLinks = host.find('service.templates')?.get(plan.configKey)?.dataLinks ?? [];
         const { data_root: root, puid, pgid } = host.use('config.store').root();
         const { config_dir: directory } = plan.block;
-        if (known.length === 0 || typeof root !== 'string' || typeof directory !== 'string') return plan;
+        if (dataLinks.length === 0 || typeof root !== 'string' || typeof directory !== 'string') return plan;
         const owner = process.getuid?.() === 0 ? { uid: Number(puid), gid: Number(pgid) } : null;
-        for (const { path: folder, under } of known) {
+        for (const { path: folder, under } of dataLinks) {
           if (!overlaps(directory, folder)) continue;
-          await links.ensure(folder, { root, under, owner, inUse: () => isUsed(host, folder) }, plan.signal);
+          const target = { root, subdirectory: under, owner, isInUse: () => isInUse(host, folder) };
+          await links.ensure(folder, target, plan.signal);
         }
         return plan;
       },
+      // The links must be there before other taps create files in the folders.
       { stage: -20 },
     );
   },
 });
 
-/** By a program that runs, of whatever kind. */
-function isUsed(host: Host, folder: string): boolean {
+/** Whether any running process has its `config_dir` in, at or above the folder. */
+function isInUse(host: Host, folder: string): boolean {
   const running = new Set(
     host
       .find('process.supervisor')
@@ -53,6 +54,6 @@ function overlaps(one: string, other: string): boolean {
 }
 
 function isBelow(place: string, directory: string): boolean {
-  const way = path.relative(directory, place);
-  return !way.startsWith('..') && !path.isAbsolute(way);
+  const relative = path.relative(directory, place);
+  return !relative.startsWith('..') && !path.isAbsolute(relative);
 }

@@ -1,6 +1,6 @@
 // The graph around one process, in wire form: rows, nodes, edges, order, groups, and why.
 import type { ProcessStatus } from '../process/contract.ts';
-import type { ServiceTemplate, ServiceTemplates } from '../service-templates/contract.ts';
+import type { ServiceTemplate, ServiceTemplates } from '../services/contract.ts';
 import type { GraphEntry, Scope, Strength } from './contract.ts';
 import { orderOf, type Precedence } from './ordering.ts';
 import type { KnownSignal } from './signals.ts';
@@ -38,6 +38,7 @@ export class GraphAnswer {
   readonly #scope: Scope;
   readonly #context: AnswerContext;
   readonly #strengths: ReadonlyMap<string, Strength>;
+  readonly #ranks: ReadonlyMap<string, number>;
   readonly #entries: ReadonlyMap<string, GraphEntry>;
   readonly #outgoing: readonly Edge[];
   readonly #incoming: readonly Edge[];
@@ -48,6 +49,7 @@ export class GraphAnswer {
     this.#context = context;
     const { structure, signals } = context;
     this.#strengths = new Map(signals.map(({ source, strength }) => [source.signal, strength]));
+    this.#ranks = new Map(signals.map(({ source, rank }) => [source.signal, rank]));
     this.#entries = new Map(structure.snapshot.entries.map(entry => [entry.processName, entry]));
     this.#outgoing = this.#inScope(structure.outgoing.get(target.processName) ?? []);
     this.#incoming = this.#inScope(structure.incoming.get(target.processName) ?? []);
@@ -231,7 +233,7 @@ export class GraphAnswer {
         const hard = signals.filter(signal => this.#strengths.get(signal) !== 'soft_linkage');
         if (before === undefined || before === after || hard.length === 0) continue;
         const known = found.get(`${before} ${after}`);
-        const rank = Math.max(rankOf(hard), known?.rank ?? 0);
+        const rank = Math.max(rankOf(hard, this.#ranks), known?.rank ?? 0);
         found.set(`${before} ${after}`, {
           before,
           after,

@@ -1,10 +1,11 @@
 // The graph of the present configuration: built once for each revision and set of sources, asked many times.
 import { type Host, type NamedBlock, Problem } from '#core';
 import type {} from '../process/contract.ts';
-import type {} from '../service-templates/contract.ts';
 import type {} from '../service-ui/contract.ts';
+import type {} from '../services/contract.ts';
 import { GraphAnswer } from './answer.ts';
 import type { DependencyGraph, GraphEntry, SignalSource, StartOrder } from './contract.ts';
+import type { OwnSignal } from './own-signals.ts';
 import { type KnownSignal, type SignalError, Signals } from './signals.ts';
 import { createSnapshot, shownConfig } from './snapshot.ts';
 import { createStartOrder } from './start-order.ts';
@@ -31,9 +32,9 @@ export class Graph implements DependencyGraph {
   readonly #signals: Signals;
   #built: Build | undefined;
 
-  constructor(host: Host) {
+  constructor(host: Host, own: readonly OwnSignal[]) {
     this.#host = host;
-    this.#signals = new Signals(host);
+    this.#signals = new Signals(host, own);
   }
 
   /** The next question builds it anew. */
@@ -44,14 +45,14 @@ export class Graph implements DependencyGraph {
   async startOrder(): Promise<StartOrder> {
     const { structure, signals } = await this.#current();
     // A third party's relation holds a start up only where the operator granted it.
-    const counting = new Set(
+    const ranks = new Map(
       signals
         .filter(
           ({ plugin, strength }) => strength === 'hard_runtime' || (plugin === null && strength !== 'soft_linkage'),
         )
-        .map(({ source }) => source.signal),
+        .map(({ source, rank }) => [source.signal, rank]),
     );
-    return createStartOrder(structure, signal => counting.has(signal));
+    return createStartOrder(structure, ranks);
   }
 
   async describe(processName: string, scope: string): Promise<Record<string, unknown>> {
@@ -141,12 +142,13 @@ export class Graph implements DependencyGraph {
 
   async #build(blocks: readonly NamedBlock[]): Promise<Built> {
     const store = this.#host.use('config.store');
+    const templates = this.#host.find('service.templates');
     const signals = this.#signals.known();
     const reads = signals.flatMap(({ source }) => source.reads ?? []);
     const snapshot = createSnapshot({
       revision: store.revision,
       blocks,
-      templates: this.#host.find('service.templates'),
+      templates,
       routes: new Map(
         this.#host
           .find('service.uis')
@@ -166,7 +168,7 @@ export class Graph implements DependencyGraph {
       key: entry.instance,
       config_key: entry.key,
       version: entry.key === 'dumb_api_service' ? this.#host.version : null,
-      config: shownConfig(entry),
+      config: shownConfig(entry, templates),
     }));
     return { structure, signals, errors, processes, staleMs };
   }

@@ -1,7 +1,9 @@
 // What needs what, in which order to start, and why: one graph from all signal sources, for people and for the boot.
+import path from 'node:path';
 import { z } from 'zod';
 import { definePlugin } from '#core';
 import { Graph } from './graph.ts';
+import { readOwnSignals } from './own-signals.ts';
 
 const record = z.record(z.string(), z.unknown());
 const rows = z.array(record);
@@ -9,7 +11,7 @@ const rows = z.array(record);
 export default definePlugin({
   name: 'dependency-graph',
   host: '^1',
-  after: ['process', 'service-templates'],
+  after: ['process', 'services'],
   config: zod =>
     zod.object({
       startup_blocking: zod
@@ -18,8 +20,9 @@ export default definePlugin({
         .describe('plugins whose signals may hold the start of a service up'),
     }),
 
-  setup(host) {
-    const graph = new Graph(host);
+  async setup(host) {
+    const own = await readOwnSignals(path.join(host.paths.templatesDir, 'signals.json'));
+    const graph = new Graph(host, own);
     host.provide('dependency.graph', graph);
     host.contribute('process.dependencies', 'graph', { startOrder: () => graph.startOrder() });
     host.contribute('process.detail', 'dependency-graph', {

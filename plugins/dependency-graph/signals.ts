@@ -1,24 +1,11 @@
 // The signal sources: which count, in which order they are told, and how long third parties may take.
 import { z } from 'zod';
-import type { Host } from '#core';
+import type { Contribution, ContributionList, Host, PointOptions } from '#core';
+import { functionSchema } from '#kit/function-schema';
 import type { GraphSnapshot, Relation, SignalFindings, SignalSource, Strength } from './contract.ts';
+import type { OwnSignal } from './own-signals.ts';
 import type { Found } from './structure.ts';
 
-/** The product's own, in the order of the truth table. */
-const OWN = [
-  'core_service_map',
-  'core_service_fields',
-  'wait_for_url',
-  'wait_for_dir',
-  'wait_for_mounts',
-  'rclone_provider_zurg',
-  'rclone_provider_decypharr',
-  'rclone_provider_nzbdav',
-  'zilean_optional_integration',
-  'non_core_dependency_map',
-  'conditional_startup_map',
-  'documented_integration',
-];
 const NAME = /^[a-z][a-z0-9_]{2,47}$/;
 const THIRD_PARTY_LIMIT_MS = 250;
 const MAX_RELATIONS = 2_000;
@@ -40,6 +27,17 @@ const findingsSchema = z.object({
     .default([]),
 });
 
+const signalPoint: PointOptions = {
+  schema: z.looseObject({
+    signal: z.string(),
+    classification: z.enum(['hard', 'linkage']),
+    strength: z.enum(['hard_runtime', 'hard_configured', 'soft_linkage']),
+    description: z.string(),
+    reads: z.array(z.string()).optional(),
+    find: functionSchema,
+  }),
+};
+
 export interface SignalError {
   readonly signal: string;
   readonly error: string;
@@ -50,27 +48,33 @@ export interface KnownSignal {
   /** null: the product's own. */
   readonly plugin: string | null;
   readonly strength: Strength;
+  /** Of relations that contradict each other the one of a higher rank stays. */
+  readonly rank: number;
 }
 
 export class Signals {
   readonly #host: Host;
-  readonly #contributed: ReadonlyMap<string, SignalSource>;
+  readonly #own: readonly OwnSignal[];
+  readonly #contributed: ContributionList<SignalSource>;
   readonly #failures = new Map<string, { count: number; pausedUntilMs: number }>();
   readonly #refused = new Set<string>();
 
-  constructor(host: Host) {
+  constructor(host: Host, own: readonly OwnSignal[]) {
     this.#host = host;
-    this.#contributed = host.contributions('dependency.signal');
+    this.#own = own;
+    this.#contributed = host.point('dependency.signal', signalPoint);
   }
 
   /** Those that count now, the product's own first. */
   known(): KnownSignal[] {
-    const all = [...this.#contributed.values()];
-    const own = OWN.flatMap(signal => all.find(source => source.signal === signal) ?? []);
-    const others = all.filter(source => !OWN.includes(source.signal));
+    const all = [...this.#contributed];
+    const own = this.#own.flatMap(({ signal, rank }) =>
+      all.filter(({ value }) => value.signal === signal).map(({ value: source }) => ({ source, rank })),
+    );
+    const others = all.filter(({ value }) => !own.some(({ source }) => source === value));
     return [
-      ...own.map(source => ({ source, plugin: null, strength: source.strength })),
-      ...others.flatMap(source => this.#thirdParty(source)),
+      ...own.map(({ source, rank }) => ({ source, plugin: null, strength: source.strength, rank })),
+      ...others.flatMap(row => this.#thirdParty(row)),
     ];
   }
 
@@ -137,11 +141,10 @@ export class Signals {
     return isPaused ? `${PAUSED}: ${message}` : message;
   }
 
-  #thirdParty(source: SignalSource): KnownSignal[] {
-    const plugin = this.#pluginOf(source.signal);
-    const prefix = `${(plugin ?? '').replaceAll('-', '_')}_`;
+  #thirdParty({ owner: plugin, value: source }: Contribution<SignalSource>): KnownSignal[] {
+    const prefix = `${plugin.replaceAll('-', '_')}_`;
     const fits = (source.classification === 'linkage') === (source.strength === 'soft_linkage');
-    if (plugin === undefined || !NAME.test(source.signal) || !source.signal.startsWith(prefix) || !fits) {
+    if (!NAME.test(source.signal) || !source.signal.startsWith(prefix) || !fits) {
       if (!this.#refused.has(source.signal))
         this.#host.log.error(
           `the dependency signal ${source.signal} is not used: its name must begin with ${prefix}, in small letters, and its strength fit its classification`,
@@ -151,12 +154,7 @@ export class Signals {
     }
     const granted = (this.#host.use('config.store').get('dumb.dependency_graph.startup_blocking') ?? []) as string[];
     const isLowered = source.strength === 'hard_runtime' && !granted.includes(plugin);
-    return [{ source, plugin, strength: isLowered ? 'hard_configured' : source.strength }];
-  }
-
-  #pluginOf(signal: string): string | undefined {
-    return this.#host.plugins().find(({ contributions }) => contributions.includes(`dependency.signal:${signal}`))
-      ?.name;
+    return [{ source, plugin, strength: isLowered ? 'hard_configured' : source.strength, rank: 0 }];
   }
 }
 

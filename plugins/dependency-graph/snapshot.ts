@@ -3,7 +3,7 @@ import path from 'node:path';
 import type { NamedBlock } from '#core';
 import { deepFreeze } from '#kit/deep-freeze';
 import { isSecretKey } from '#kit/redact';
-import type { ServiceTemplates } from '../service-templates/contract.ts';
+import type { ServiceTemplates } from '../services/contract.ts';
 import type { GraphEntry, GraphSnapshot } from './contract.ts';
 
 type Values = Readonly<Record<string, unknown>>;
@@ -18,7 +18,7 @@ const PORT_KEYS = [
   'https_port',
   'external_port',
 ];
-/** What an answer may show of a block. */
+/** What an answer may show of any block; templates name more. */
 const SHOWN = [
   'enabled',
   'core_service',
@@ -34,14 +34,9 @@ const SHOWN = [
   'mount_name',
   'mount_type',
   'key_type',
-  'zurg_enabled',
-  'decypharr_enabled',
-  'postgres_enabled',
-  'use_neutarr',
 ];
-const IS_SHOWN = new Set(SHOWN);
 /** What signals read besides. */
-const READ = [...SHOWN, 'branch_enabled', 'commit_sha', 'config_file', 'config_dir', 'zurg_config_file'];
+const READ = [...SHOWN, 'branch_enabled', 'commit_sha', 'config_file', 'config_dir'];
 /** Of a wait: whom it names, and what it waits for; never credentials. */
 const NAMING = ['core_service', 'core_services', 'service', 'process_name'];
 const WAIT_MEMBERS = new Set([
@@ -61,8 +56,9 @@ const WAITS = ['wait_for_url', 'wait_for_dir', 'wait_for_tcp'];
 const ADDRESSES = new Set(['wait_for_url', 'url', 'host']);
 const ADDRESS = /:\s*[/\\]/;
 
-export function shownConfig({ config }: GraphEntry): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(config).filter(([key]) => IS_SHOWN.has(key)));
+export function shownConfig({ config }: GraphEntry, templates: ServiceTemplates | undefined): Record<string, unknown> {
+  const shown = new Set([...SHOWN, ...(templates?.graphOptions().shown ?? [])]);
+  return Object.fromEntries(Object.entries(config).filter(([key]) => shown.has(key)));
 }
 
 export interface SnapshotOptions {
@@ -92,7 +88,8 @@ class Snapshot implements GraphSnapshot {
   constructor({ revision, blocks, templates, routes, reads = [] }: SnapshotOptions) {
     this.revision = revision;
     this.#templates = templates;
-    const read = [...READ, ...reads.filter(key => !isSecretKey(key))];
+    const { shown = [], read: known = [] } = templates?.graphOptions() ?? {};
+    const read = [...READ, ...shown, ...known, ...reads.filter(key => !isSecretKey(key))];
     this.entries = Object.freeze(blocks.map(block => this.#entry(block, read)));
     for (const entry of this.entries) {
       add(this.#byKey, entry.key, entry);
@@ -121,14 +118,8 @@ class Snapshot implements GraphSnapshot {
   }
 
   coreNeeds({ key, config }: GraphEntry): readonly string[] {
-    const { needs = [], dropped = [], droppedWhen } = this.#templates?.get(key)?.relations?.core ?? {};
-    const { branch_enabled: branch, commit_sha: commit, mount_type: mount } = config;
-    const drops = {
-      'built-from-source': branch === true || (typeof commit === 'string' && commit.trim() !== ''),
-      'no-external-mount': mount !== 'external_rclone',
-    };
-    const isDropped = droppedWhen !== undefined && drops[droppedWhen];
-    return needs.filter(needed => !isDropped || !dropped.includes(needed));
+    const template = this.#templates?.get(key);
+    return template === undefined ? [] : (this.#templates?.coreNeeds(template, config) ?? []);
   }
 
   softLinks(signal: string, { key }: GraphEntry): readonly GraphEntry[] {

@@ -3,31 +3,20 @@ import type { StartOrder } from './contract.ts';
 import { orderOf, type Precedence } from './ordering.ts';
 import type { Structure } from './structure.ts';
 
-/** Of relations that contradict each other the one that says how things really start stays. */
-export function rankOf(signals: readonly string[]): number {
-  return Math.max(...signals.map(rankOfSignal));
+/** Rank of the one among these signals that says best how things really start. */
+export function rankOf(signals: readonly string[], ranks: ReadonlyMap<string, number>): number {
+  return Math.max(...signals.map(signal => ranks.get(signal) ?? 0));
 }
 
-function rankOfSignal(signal: string): number {
-  if (/^(wait_for_(url|dir|mounts)|rclone_provider_\w+)$/.test(signal)) return 5;
-  const ranks: Readonly<Record<string, number>> = {
-    conditional_startup_map: 4,
-    non_core_dependency_map: 3,
-    core_service_map: 2,
-    core_service_fields: 1,
-  };
-  return ranks[signal] ?? 0;
-}
-
-/** `counts`: whether a signal may hold a start up. */
-export function createStartOrder({ snapshot, outgoing }: Structure, counts: (signal: string) => boolean): StartOrder {
+/** `ranks`: of the signals that may hold a start up. */
+export function createStartOrder({ snapshot, outgoing }: Structure, ranks: ReadonlyMap<string, number>): StartOrder {
   const enabled = snapshot.entries.filter(entry => entry.enabled).map(entry => entry.processName);
   const isEnabled = new Set(enabled);
   const relations: Precedence[] = enabled.flatMap(dependent =>
     (outgoing.get(dependent) ?? []).flatMap(({ dependency, signals }) => {
-      const counting = signals.filter(counts);
+      const counting = signals.filter(signal => ranks.has(signal));
       if (counting.length === 0 || !isEnabled.has(dependency)) return [];
-      return [{ before: dependency, after: dependent, rank: rankOf(counting) }];
+      return [{ before: dependency, after: dependent, rank: rankOf(counting, ranks) }];
     }),
   );
   const { dropped, cycles } = orderOf(enabled, relations);

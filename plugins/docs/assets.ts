@@ -1,4 +1,4 @@
-// The files that the pages load: own start scripts and a fixed list of files from installed packages, nothing else.
+// Serves the files that the pages load: inline start scripts and listed files of installed packages, and nothing else.
 import { readFile } from 'node:fs/promises';
 import { answer, Problem, type RouteAnswer } from '#core';
 

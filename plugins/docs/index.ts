@@ -1,7 +1,9 @@
-// Interactive documentation of the native listener: the API description and two views of it, without any outside asset.
+// API documentation on the native listener: the OpenAPI description and two views of it that load nothing external.
 import { answer, definePlugin, type Host } from '#core';
 import { loadAsset } from './assets.ts';
 import { explorerPage, referencePage } from './pages.ts';
+
+const PAGE_ROUTE = { method: 'GET', access: 'public', nativeOnly: true, hidden: true } as const;
 
 export default definePlugin({
   name: 'docs',
@@ -9,32 +11,32 @@ export default definePlugin({
 
   setup(host) {
     host.route({
-      ...openPage,
+      ...PAGE_ROUTE,
       hidden: false,
       path: '/openapi.json',
       summary: 'The description of every route, OpenAPI 3.1',
       handle: () => {
-        refuseWhenOff(host);
+        requireDocsEnabled(host);
         return host.openapi();
       },
     });
     for (const page of [explorerPage, referencePage]) {
       host.route({
-        ...openPage,
+        ...PAGE_ROUTE,
         path: page.path,
         summary: page.title,
         handle: () => {
-          refuseWhenOff(host);
+          requireDocsEnabled(host);
           return answer(page.html, { headers: { ...page.headers, 'Content-Type': 'text/html; charset=utf-8' } });
         },
       });
       host.route({
-        ...openPage,
+        ...PAGE_ROUTE,
         path: `${page.path}/{file...}`,
         summary: `Assets of ${page.path}`,
         handle: async ({ params }) => {
-          refuseWhenOff(host);
-          // The page at `<path>/` resolves its relative names one level deeper than the page at `<path>`.
+          requireDocsEnabled(host);
+          // At `<path>/` the browser resolves the page's relative links one level deeper than at `<path>`.
           const file = (params.file ?? '').replace(`${page.path.slice(1)}/`, '');
           return file === 'openapi.json' ? host.openapi() : loadAsset(page.assets, file);
         },
@@ -43,9 +45,7 @@ export default definePlugin({
   },
 });
 
-const openPage = { method: 'GET', access: 'public', nativeOnly: true, hidden: true } as const;
-
-function refuseWhenOff(host: Host): void {
-  const isOn = host.find('config.store')?.get('dumb.api_service.docs_enabled') !== false;
-  if (!isOn) throw new host.Problem(404, 'Not found');
+function requireDocsEnabled(host: Host): void {
+  const isEnabled = host.find('config.store')?.get('dumb.api_service.docs_enabled') !== false;
+  if (!isEnabled) throw new host.Problem(404, 'Not found');
 }

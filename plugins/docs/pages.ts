@@ -1,4 +1,4 @@
-// The two documentation pages: an explorer that can send requests, and a read-only view; all names in them are relative.
+// The two documentation pages: an explorer that sends requests and a read-only view. All their links are relative.
 import type { Asset } from './assets.ts';
 
 export interface DocumentationPage {
@@ -9,15 +9,15 @@ export interface DocumentationPage {
   readonly assets: Readonly<Record<string, Asset>>;
 }
 
-/** Only located, never imported: the packages are large and their files are for browsers. */
-const swagger = import.meta.resolve('swagger-ui-dist/package.json');
-const scalar = import.meta.resolve('@scalar/fastify-api-reference');
+/** The packages are located but not imported, because they are large and their files are for browsers. */
+const SWAGGER_URL = import.meta.resolve('swagger-ui-dist/package.json');
+const SCALAR_URL = import.meta.resolve('@scalar/fastify-api-reference');
 
-const script = 'text/javascript; charset=utf-8';
-const style = 'text/css; charset=utf-8';
+const SCRIPT_TYPE = 'text/javascript; charset=utf-8';
+const STYLE_TYPE = 'text/css; charset=utf-8';
 
-/** Both views write styles at run time; scripts come from files alone. */
-const headers = {
+/** Both views write inline styles at run time. Scripts are loaded from files only. */
+const HEADERS = {
   'Content-Security-Policy': [
     "default-src 'none'",
     "script-src 'self'",
@@ -32,20 +32,20 @@ const headers = {
 };
 
 /** The description lies one level above the script, below whatever path prefix a proxy adds. */
-const description = `new URL('../openapi.json', document.currentScript.src).href`;
+const DESCRIPTION_URL = `new URL('../openapi.json', document.currentScript.src).href`;
 
 export const explorerPage: DocumentationPage = {
   path: '/docs',
   title: 'Stackwarden API explorer',
-  headers,
-  html: page('Stackwarden API explorer', 'docs/swagger-ui.css', ['docs/swagger-ui-bundle.js', 'docs/start.js']),
+  headers: HEADERS,
+  html: buildPage('Stackwarden API explorer', 'docs/swagger-ui.css', ['docs/swagger-ui-bundle.js', 'docs/start.js']),
   assets: {
-    'swagger-ui.css': { file: new URL('swagger-ui.css', swagger), type: style },
-    'swagger-ui-bundle.js': { file: new URL('swagger-ui-bundle.js', swagger), type: script },
+    'swagger-ui.css': { file: new URL('swagger-ui.css', SWAGGER_URL), type: STYLE_TYPE },
+    'swagger-ui-bundle.js': { file: new URL('swagger-ui-bundle.js', SWAGGER_URL), type: SCRIPT_TYPE },
     'start.js': {
-      type: script,
+      type: SCRIPT_TYPE,
       text: `SwaggerUIBundle({
-  url: ${description},
+  url: ${DESCRIPTION_URL},
   dom_id: '#content',
   deepLinking: true,
   docExpansion: 'list',
@@ -59,14 +59,14 @@ export const explorerPage: DocumentationPage = {
 export const referencePage: DocumentationPage = {
   path: '/scalar',
   title: 'Stackwarden API reference',
-  headers,
-  html: page('Stackwarden API reference', undefined, ['scalar/standalone.js', 'scalar/start.js']),
+  headers: HEADERS,
+  html: buildPage('Stackwarden API reference', undefined, ['scalar/standalone.js', 'scalar/start.js']),
   assets: {
-    'standalone.js': { file: new URL('js/standalone.js', scalar), type: script },
+    'standalone.js': { file: new URL('js/standalone.js', SCALAR_URL), type: SCRIPT_TYPE },
     'start.js': {
-      type: script,
+      type: SCRIPT_TYPE,
       text: `Scalar.createApiReference('#content', {
-  url: ${description},
+  url: ${DESCRIPTION_URL},
   hideTestRequestButton: true,
   hideClientButton: true,
   withDefaultFonts: false,
@@ -80,7 +80,7 @@ export const referencePage: DocumentationPage = {
   },
 };
 
-function page(title: string, stylesheet: string | undefined, scripts: readonly string[]): string {
+function buildPage(title: string, stylesheet: string | undefined, scripts: readonly string[]): string {
   return [
     '<!doctype html>',
     '<html lang="en">',

@@ -1,20 +1,62 @@
-// The three formats of plain lines.
+// The formats of plain lines: INI files, and what templates say of files whose extension tells nothing.
 import { Problem } from '#core';
 import type { ConfigFormat } from '../config-files/contract.ts';
-import { editPostgresql, parsePostgresql, readBackPostgresql } from './postgresql.ts';
+import type { ServiceTemplate } from '../services/contract.ts';
 import { editSections, parseSections, readBackSections } from './sections.ts';
+import { editSettings, parseSettings, readBackSettings } from './settings.ts';
 
-const ENCRYPTED = /^\s*(#[^\n]*\n\s*)*RCLONE_ENCRYPT_/;
+type FormatFact = NonNullable<ServiceTemplate['formats']>[number];
+type Dialect = Required<Pick<ConfigFormat, 'parse' | 'edit' | 'readBack'>>;
 
-function parseRclone(text: string) {
-  if (ENCRYPTED.test(text)) throw new Problem(400, 'The file is encrypted; remove its password with rclone first');
-  return parseSections(text);
+const DIALECTS: Readonly<Record<FormatFact['dialect'], Dialect>> = {
+  sections: { parse: parseSections, edit: editSections, readBack: readBackSections },
+  settings: { parse: parseSettings, edit: editSettings, readBack: readBackSettings },
+};
+
+const INI: FormatFact = { name: 'ini', dialect: 'sections', extensions: ['.ini'] };
+
+/** INI files, and what templates name. */
+export function formatsOf(templates: readonly ServiceTemplate[]): ConfigFormat[] {
+  return [...templates.flatMap(({ formats = [] }) => formats), INI].map(formatOf);
 }
 
-/** A text replaces the whole file, once it is known to be readable. */
-const wholeFile =
-  (parse: ConfigFormat['parse']): ConfigFormat['readUpdate'] =>
-  text => {
+function formatOf({ name, dialect, extensions, fileName, encryptedBy }: FormatFact): ConfigFormat {
+  const { parse, edit, readBack } = DIALECTS[dialect];
+  const refuseEncrypted = (text: string): void => {
+    if (encryptedBy !== undefined && firstWords(text).startsWith(encryptedBy))
+      throw new Problem(400, `The file is encrypted; remove its password with ${name} first`);
+  };
+  const parseOpen: ConfigFormat['parse'] = text => {
+    refuseEncrypted(text);
+    return parse(text);
+  };
+  return {
+    name,
+    extensions,
+    ...(fileName === undefined ? {} : { matches: given => given.toLowerCase().includes(fileName) }),
+    parse: parseOpen,
+    edit(text, updates, mode) {
+      refuseEncrypted(text);
+      return edit(text, updates, mode);
+    },
+    readBack,
+    readUpdate: readWholeFile(parseOpen),
+  };
+}
+
+/** From the first line that is neither blank nor a comment. */
+function firstWords(text: string): string {
+  return (
+    text
+      .split('\n')
+      .map(line => line.trim())
+      .find(line => line !== '' && !line.startsWith('#')) ?? ''
+  );
+}
+
+/** An update that is sent as text is the whole new file; it must be one that `parse` accepts. */
+function readWholeFile(parse: ConfigFormat['parse']): ConfigFormat['readUpdate'] {
+  return text => {
     try {
       parse(text);
     } catch (error) {
@@ -22,34 +64,4 @@ const wholeFile =
     }
     return { kind: 'file', text };
   };
-
-export const formats: readonly ConfigFormat[] = [
-  {
-    name: 'postgresql',
-    extensions: ['.conf', '.config'],
-    matches: fileName => fileName.toLowerCase().includes('postgresql'),
-    parse: parsePostgresql,
-    edit: editPostgresql,
-    readBack: readBackPostgresql,
-    readUpdate: wholeFile(parsePostgresql),
-  },
-  {
-    name: 'rclone',
-    extensions: ['.conf', '.config'],
-    parse: parseRclone,
-    edit(text, updates, mode) {
-      parseRclone(text);
-      return editSections(text, updates, mode);
-    },
-    readBack: readBackSections,
-    readUpdate: wholeFile(parseRclone),
-  },
-  {
-    name: 'ini',
-    extensions: ['.ini'],
-    parse: parseSections,
-    edit: editSections,
-    readBack: readBackSections,
-    readUpdate: wholeFile(parseSections),
-  },
-];
+}

@@ -1,11 +1,14 @@
-// Configuration files of plain lines: postgresql.conf, rclone's and INI files.
+// Configuration files of plain lines: INI files, and those of services whose templates name their dialect.
 import { definePlugin } from '#core';
-import { formats } from './formats.ts';
+import type {} from '../services/contract.ts';
+import { formatsOf } from './formats.ts';
 
 export default definePlugin({
   name: 'format-conf',
   host: '^1',
+  after: ['services'],
   setup(host) {
-    for (const format of formats) host.contribute('config.format', format.name, format);
+    const templates = host.find('service.templates')?.list() ?? [];
+    for (const format of formatsOf(templates)) host.contribute('config.format', format.name, format);
   },
 });

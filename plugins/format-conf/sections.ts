@@ -1,15 +1,16 @@
-// Files of sections with `key = value` lines (INI, rclone): only the value of a line is ever touched.
+// Files of sections with `key = value` lines (INI and its like): only the value of a line is ever touched.
 import { Problem } from '#core';
 import type { EditedText, EditMode, FileObject } from '../config-files/contract.ts';
 
 interface Line {
   readonly text: string;
-  /** With its own ending; empty on a last line without one. */
+  /** The line break after the text; empty on a last line without one. */
   readonly ending: string;
   readonly section: string;
+  /** null for a header, a comment and a blank line. */
   readonly key: string | null;
   readonly value: string;
-  /** Everything before the value. */
+  /** The part of the line before the value: indentation, key and separator. */
   readonly head: string;
   readonly isHeader: boolean;
 }
@@ -18,10 +19,10 @@ const HEADER = /^\s*\[([^\]]*)\]\s*([;#].*)?$/;
 const ASSIGNMENT = /^(\s*([^=:\s][^=:]*?)\s*[=:][ \t]*)(.*?)(\s*)$/;
 const COMMENT = /^\s*([;#]|$)/;
 
-/** Section, then key, then text; keys before the first section stand under the section of the empty name. */
+/** Returns the texts by section and key. Keys before the first header belong to the section with the empty name. */
 export function parseSections(text: string): FileObject {
   const result: Record<string, Record<string, string>> = {};
-  for (const { section, key, value, isHeader } of linesOf(text)) {
+  for (const { section, key, value, isHeader } of parseLines(text)) {
     if (isHeader) result[section] ??= {};
     if (key === null) continue;
     const members = result[section] ?? {};
@@ -32,17 +33,17 @@ export function parseSections(text: string): FileObject {
 }
 
 export function editSections(text: string, updates: FileObject, mode: EditMode): EditedText {
-  let lines = linesOf(text);
+  let lines = parseLines(text);
   let changed = 0;
   const ending = text.includes('\r\n') ? '\r\n' : '\n';
   for (const [section, members] of Object.entries(updates)) {
     checkSection(section, members);
     for (const [key, value] of Object.entries(members)) {
-      const wanted = textOf(value, `${section}.${key}`);
-      // Of several lines the last one counts for readers.
+      const wanted = formatValue(value, `${section}.${key}`);
+      // Programs use the last of several lines with the same key.
       const index = lines.findLastIndex(line => line.section === section && line.key === key);
       const line = lines[index];
-      if (line === undefined) lines = added(lines, { section, key, value: wanted, ending });
+      if (line === undefined) lines = addLine(lines, { section, key, value: wanted, ending });
       else if (line.value === wanted) continue;
       else lines = lines.with(index, parseLine(`${line.head}${wanted}`, line.ending, section, index + 1));
       changed += 1;
@@ -56,14 +57,14 @@ export function editSections(text: string, updates: FileObject, mode: EditMode):
   return { text: lines.map(line => line.text + line.ending).join(''), changed };
 }
 
-/** Every value reads back as text. */
+/** `parseSections` returns every value as text. */
 export function readBackSections(updates: FileObject): FileObject {
   const texts = (members: unknown): FileObject =>
     Object.fromEntries(Object.entries(members as FileObject).map(([key, value]) => [key, String(value)]));
   return Object.fromEntries(Object.entries(updates).map(([section, members]) => [section, texts(members)]));
 }
 
-function linesOf(text: string): Line[] {
+function parseLines(text: string): Line[] {
   const lines: Line[] = [];
   let section = '';
   for (const [, content = '', ending = ''] of text.matchAll(/([^\r\n]*)(\r\n|\n|\r|$)/g)) {
@@ -88,22 +89,22 @@ function parseLine(text: string, ending: string, section: string, number: number
   return { ...bare, key: key.replace(/^\uFEFF/, ''), value, head };
 }
 
-function added(
+function addLine(
   lines: readonly Line[],
   { section, key, value, ending }: { section: string; key: string; value: string; ending: string },
 ): Line[] {
   if (!/^[^=:\s[\];#][^=:\r\n]*$/.test(key)) throw new Problem(400, `'${key}' cannot be a key of this file`);
   const sample = lines.find(line => line.key !== null)?.head ?? 'key = ';
   const separator = /\s*[=:]\s*$/.exec(sample)?.[0] ?? ' = ';
-  const own = parseLine(`${key}${separator}${value}`, ending, section, lines.length + 1);
+  const addedLine = parseLine(`${key}${separator}${value}`, ending, section, lines.length + 1);
   const last = lines.findLastIndex(line => line.section === section && (line.key !== null || line.isHeader));
-  if (last >= 0 || section === '') return insertAt(lines, last + 1, [own], ending);
+  if (last >= 0 || section === '') return insertAt(lines, last + 1, [addedLine], ending);
   const header = parseLine(`[${section}]`, ending, section, lines.length + 1);
   const gap = lines.length === 0 ? [] : [parseLine('', ending, '', lines.length + 1)];
-  return insertAt(lines, lines.length, [...gap, header, own], ending);
+  return insertAt(lines, lines.length, [...gap, header, addedLine], ending);
 }
 
-/** The line before may be the last one and have no ending yet. */
+/** Inserts lines. The line before them may be the last of the file, and then gets the line break that it lacks. */
 function insertAt(lines: readonly Line[], index: number, more: readonly Line[], ending: string): Line[] {
   const before = lines.slice(0, index);
   const last = before.at(-1);
@@ -124,7 +125,7 @@ function checkSection(section: string, members: unknown): asserts members is Rec
   }
 }
 
-function textOf(value: unknown, name: string): string {
+function formatValue(value: unknown, name: string): string {
   if (!['string', 'number', 'boolean'].includes(typeof value)) throw new Problem(400, `${name} must be a text`);
   const text = String(value);
   if (/[\r\n\0]/.test(text) || text !== text.trim()) {

@@ -1,4 +1,4 @@
-// Configuration files in JSON.
+// Contributes the format of JSON files.
 import { definePlugin } from '#core';
 import { jsonFormat } from './json-file.ts';
 

@@ -1,4 +1,4 @@
-// Configuration files in Python.
+// Contributes the format of Python settings files.
 import { definePlugin } from '#core';
 import { pythonFormat } from './python-file.ts';
 

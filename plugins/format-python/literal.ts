@@ -1,20 +1,20 @@
-// Literals of Python, read without running anything: texts, numbers, True, False, None, lists, tuples and dicts of them.
+// Parses and writes Python literals without running code: strings, numbers, True, False, None, lists, tuples and dicts.
 
 type PythonValue = string | number | boolean | null | readonly PythonValue[] | { readonly [key: string]: PythonValue };
 
 export interface Literal {
   readonly value: PythonValue;
   readonly kind: 'scalar' | 'list' | 'tuple' | 'dict';
-  /** Behind the last character. */
-  readonly end: number;
+  /** Offset after the literal's last character. */
+  readonly endOffset: number;
 }
 
-const SPACE = /(?:[ \t\f\r\n]|#[^\r\n]*|\\\r?\n)*/y;
+const WHITE_SPACE = /(?:[ \t\f\r\n]|#[^\r\n]*|\\\r?\n)*/y;
 const NUMBER =
   /[-+]?(?:0[xX][0-9a-fA-F_]+|0[oO][0-7_]+|0[bB][01_]+|(?:\d[\d_]*\.?[\d_]*|\.\d[\d_]*)(?:[eE][-+]?\d+)?)/y;
-const TEXT = /([rRuU]?)('''|"""|'|")/y;
-const WORD = /(?:True|False|None)(?!\w)/y;
-const WORDS: Readonly<Record<string, PythonValue>> = { True: true, False: false, None: null };
+const STRING_START = /([rRuU]?)('''|"""|'|")/y;
+const KEYWORD = /(?:True|False|None)(?!\w)/y;
+const KEYWORD_VALUES: Readonly<Record<string, PythonValue>> = { True: true, False: false, None: null };
 const ESCAPES: Readonly<Record<string, string>> = {
   '\\': '\\',
   "'": "'",
@@ -30,16 +30,16 @@ const ESCAPES: Readonly<Record<string, string>> = {
 };
 const MAX_DEPTH = 100;
 
-/** The literal at an offset; null when something else stands there. */
+/** The literal that begins at an offset; null when there is none, or when it is nested deeper than 100 levels. */
 export function readLiteral(text: string, at: number, depth = 0): Literal | null {
   if (depth > MAX_DEPTH) return null;
-  const word = match(WORD, text, at);
-  if (word !== null) return { value: WORDS[word[0]] ?? null, kind: 'scalar', end: at + word[0].length };
-  if (match(TEXT, text, at) !== null) return readTexts(text, at);
+  const word = match(KEYWORD, text, at);
+  if (word !== null) return { value: KEYWORD_VALUES[word[0]] ?? null, kind: 'scalar', endOffset: at + word[0].length };
+  if (match(STRING_START, text, at) !== null) return readStrings(text, at);
   const number = match(NUMBER, text, at);
   if (number !== null) {
     const value = Number(number[0].replaceAll('_', ''));
-    return Number.isFinite(value) ? { value, kind: 'scalar', end: at + number[0].length } : null;
+    return Number.isFinite(value) ? { value, kind: 'scalar', endOffset: at + number[0].length } : null;
   }
   if (text[at] === '[') return readItems(text, at, ']', 'list', depth);
   if (text[at] === '(') return readItems(text, at, ')', 'tuple', depth);
@@ -47,13 +47,13 @@ export function readLiteral(text: string, at: number, depth = 0): Literal | null
   return null;
 }
 
-/** Behind white space, comments and joined lines. */
+/** The offset after white space, comments and escaped line breaks. */
 export function skipSpace(text: string, at: number): number {
-  return at + (match(SPACE, text, at)?.[0].length ?? 0);
+  return at + (match(WHITE_SPACE, text, at)?.[0].length ?? 0);
 }
 
-/** Behind the end of the text that begins at an offset; null when it is not closed. */
-export function endOfText(text: string, at: number): number | null {
+/** The offset after the string that begins at `at`; null when no string begins there or it is not closed. */
+export function findStringEnd(text: string, at: number): number | null {
   const [opening = '', quote = ''] = match(/[rRbBuUfF]{0,2}('''|"""|'|")/y, text, at) ?? [];
   if (opening === '') return null;
   for (let index = at + opening.length; index < text.length; index += 1) {
@@ -64,22 +64,22 @@ export function endOfText(text: string, at: number): number | null {
   return null;
 }
 
-/** A Python spelling of the value. */
+/** Writes a value as Python source: arrays as lists, or as a tuple for that kind; `quote` delimits strings. */
 export function writeLiteral(value: unknown, kind: Literal['kind'] = 'scalar', quote = "'"): string {
   if (value === null) return 'None';
   if (typeof value === 'boolean') return value ? 'True' : 'False';
   if (typeof value === 'number') return String(value);
-  if (typeof value === 'string') return writeText(value, quote);
+  if (typeof value === 'string') return writeString(value, quote);
   if (Array.isArray(value)) {
     const items = value.map(item => writeLiteral(item, 'scalar', quote));
     if (kind !== 'tuple') return `[${items.join(', ')}]`;
     return items.length === 1 ? `(${items[0]},)` : `(${items.join(', ')})`;
   }
   const entries = Object.entries(value as Record<string, unknown>);
-  return `{${entries.map(([key, member]) => `${writeText(key, quote)}: ${writeLiteral(member, 'scalar', quote)}`).join(', ')}}`;
+  return `{${entries.map(([key, member]) => `${writeString(key, quote)}: ${writeLiteral(member, 'scalar', quote)}`).join(', ')}}`;
 }
 
-function writeText(text: string, quote: string): string {
+function writeString(text: string, quote: string): string {
   const body = text
     .replaceAll('\\', '\\\\')
     .replaceAll(quote, `\\${quote}`)
@@ -89,41 +89,41 @@ function writeText(text: string, quote: string): string {
   return quote + body + quote;
 }
 
-/** Texts that stand side by side are one. */
-function readTexts(text: string, at: number): Literal | null {
+/** Reads a string and the strings that directly follow it: Python joins adjacent strings to one. */
+function readStrings(text: string, at: number): Literal | null {
   let value = '';
   let end = at;
   for (let next = at; ; next = skipSpace(text, end)) {
-    // Outside brackets a text that begins on another line is another statement.
+    // Outside brackets, a string that begins on another line belongs to another statement.
     if (next !== at && text.slice(end, next).includes('\n')) break;
-    const opening = match(TEXT, text, next);
+    const opening = match(STRING_START, text, next);
     if (opening === null) break;
-    const closed = endOfText(text, next);
-    if (closed === null) return null;
+    const stringEnd = findStringEnd(text, next);
+    if (stringEnd === null) return null;
     const [whole, prefix = '', quote = ''] = opening;
-    const raw = text.slice(next + whole.length, closed - quote.length).replaceAll('\r\n', '\n');
-    const resolved = prefix.toLowerCase() === 'r' ? raw : unescaped(raw);
+    const raw = text.slice(next + whole.length, stringEnd - quote.length).replaceAll('\r\n', '\n');
+    const resolved = prefix.toLowerCase() === 'r' ? raw : unescapeString(raw);
     if (resolved === null) return null;
     value += resolved;
-    end = closed;
+    end = stringEnd;
   }
-  return { value, kind: 'scalar', end };
+  return { value, kind: 'scalar', endOffset: end };
 }
 
-/** null for an escape that has no plain meaning here, such as a name of a character. */
-function unescaped(raw: string): string | null {
-  let known = true;
+/** Resolves escapes. null for `\N{...}`, because the names of characters are not known here. */
+function unescapeString(raw: string): string | null {
+  let isResolved = true;
   const text = raw.replaceAll(
     /\\(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|([0-7]{1,3})|([\s\S]))/g,
     (whole: string, x?: string, u?: string, long?: string, octal?: string, single?: string) => {
       const hexadecimal = x ?? u ?? long;
       if (hexadecimal !== undefined) return String.fromCodePoint(Math.min(Number.parseInt(hexadecimal, 16), 0x10ffff));
       if (octal !== undefined) return String.fromCharCode(Number.parseInt(octal, 8));
-      if (single === 'N') known = false;
+      if (single === 'N') isResolved = false;
       return ESCAPES[single ?? ''] ?? whole;
     },
   );
-  return known ? text : null;
+  return isResolved ? text : null;
 }
 
 function readItems(text: string, at: number, close: string, kind: 'list' | 'tuple', depth: number): Literal | null {
@@ -131,17 +131,17 @@ function readItems(text: string, at: number, close: string, kind: 'list' | 'tupl
   let commas = 0;
   for (let next = skipSpace(text, at + 1); ; next = skipSpace(text, next)) {
     if (text[next] === close) {
-      // One value in parentheses without a comma is just that value.
+      // Without a comma, parentheses around one value make no tuple.
       const [only] = items;
       if (kind === 'tuple' && items.length === 1 && commas === 0 && only !== undefined)
-        return { value: only, kind: 'scalar', end: next + 1 };
-      return { value: items, kind, end: next + 1 };
+        return { value: only, kind: 'scalar', endOffset: next + 1 };
+      return { value: items, kind, endOffset: next + 1 };
     }
     if (items.length > commas) return null;
     const item = readLiteral(text, next, depth + 1);
     if (item === null) return null;
     items.push(item.value);
-    next = skipSpace(text, item.end);
+    next = skipSpace(text, item.endOffset);
     if (text[next] === ',') {
       commas += 1;
       next += 1;
@@ -152,15 +152,15 @@ function readItems(text: string, at: number, close: string, kind: 'list' | 'tupl
 function readDict(text: string, at: number, depth: number): Literal | null {
   const members: Record<string, PythonValue> = {};
   for (let next = skipSpace(text, at + 1); ; next = skipSpace(text, next)) {
-    if (text[next] === '}') return { value: members, kind: 'dict', end: next + 1 };
+    if (text[next] === '}') return { value: members, kind: 'dict', endOffset: next + 1 };
     const key = readLiteral(text, next, depth + 1);
     if (key === null || typeof key.value !== 'string' || key.value === '__proto__') return null;
-    next = skipSpace(text, key.end);
+    next = skipSpace(text, key.endOffset);
     if (text[next] !== ':') return null;
     const member = readLiteral(text, skipSpace(text, next + 1), depth + 1);
     if (member === null) return null;
     members[key.value] = member.value;
-    next = skipSpace(text, member.end);
+    next = skipSpace(text, member.endOffset);
     if (text[next] === ',') next += 1;
     else if (text[next] !== '}') return null;
   }

@@ -1,4 +1,4 @@
-// Configuration files in XML.
+// Contributes the format of XML files.
 import { definePlugin } from '#core';
 import { xmlFormat } from './xml-file.ts';
 

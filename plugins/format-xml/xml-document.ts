@@ -1,30 +1,33 @@
-// An XML document as elements with the places where they stand in the text. No DTD, so that nothing in it can grow.
+// Parses XML into elements with their offsets in the text. A DTD is refused, so that no entity can expand endlessly.
 import { Problem } from '#core';
+import { positionAt } from '#kit/text-position';
 
 interface Attribute {
   readonly name: string;
   readonly value: string;
-  /** The value between its quotes. */
-  readonly start: number;
-  readonly end: number;
-  readonly quote: string;
+  /** Offset of the value's first character, after the opening quote. */
+  readonly startOffset: number;
+  /** Offset of the closing quote. */
+  readonly endOffset: number;
 }
 
 export interface Element {
   readonly name: string;
   readonly attributes: readonly Attribute[];
   readonly children: readonly Element[];
-  /** Text of the element itself, entities resolved. */
+  /** Text of the element without that of its children; entities are resolved. */
   readonly text: string;
-  /** From `<` to behind the last `>`. */
-  readonly start: number;
-  readonly end: number;
-  /** Behind the name of the start tag. */
-  readonly nameEnd: number;
-  /** Between the tags; both null for a tag that closes itself. */
-  readonly contentStart: number | null;
-  readonly contentEnd: number | null;
-  /** Comments or CDATA stand between the tags, so that they are more than text. */
+  /** Offset of the `<` of the start tag. */
+  readonly startOffset: number;
+  /** Offset after the `>` that closes the element. */
+  readonly endOffset: number;
+  /** Offset after the name in the start tag. */
+  readonly nameEndOffset: number;
+  /** Offset after the start tag; null for a self-closing tag. */
+  readonly contentStartOffset: number | null;
+  /** Offset of the end tag; null for a self-closing tag. */
+  readonly contentEndOffset: number | null;
+  /** Whether the content holds comments or CDATA, which replacing its text would destroy. */
   readonly isMixed: boolean;
 }
 
@@ -33,116 +36,126 @@ const TAG = /<([A-Za-z_][\w.:-]*)((?:\s+[A-Za-z_][\w.:-]*\s*=\s*(?:"[^"<]*"|'[^'
 const ATTRIBUTE = /\s+([A-Za-z_][\w.:-]*)\s*=\s*(?:"([^"<]*)"|'([^'<]*)')/g;
 const MAX_DEPTH = 200;
 
-/** Throws a Problem 422 with line and column. */
+/** Returns the root element. Throws a Problem 422 with line and column when the text is not valid XML. */
 export function parseDocument(text: string): Element {
-  return new Scanner(text).document();
+  return new Scanner(text).parseDocument();
 }
 
 class Scanner {
   readonly #text: string;
-  #at = 0;
+  #offset = 0;
 
   constructor(text: string) {
     this.#text = text;
   }
 
-  document(): Element {
-    this.#at = this.#text.startsWith('\uFEFF') ? 1 : 0;
-    this.#skipAround();
-    const root = this.#element(0);
-    this.#skipAround();
-    if (this.#at < this.#text.length) throw this.#fault('something stands behind the root element');
+  parseDocument(): Element {
+    this.#offset = this.#text.startsWith('\uFEFF') ? 1 : 0;
+    this.#skipProlog();
+    const root = this.#parseElement(0);
+    this.#skipProlog();
+    if (this.#offset < this.#text.length) throw this.#createProblem('something stands behind the root element');
     return root;
   }
 
-  /** Declaration, comments and white space outside the root. */
-  #skipAround(): void {
+  /** Skips what may surround the root element: the declaration, processing instructions, comments and white space. */
+  #skipProlog(): void {
     for (;;) {
       this.#skip(/\s*/y);
-      if (this.#text.startsWith('<!DOCTYPE', this.#at)) throw this.#fault('a DOCTYPE is not accepted');
+      if (this.#text.startsWith('<!DOCTYPE', this.#offset)) throw this.#createProblem('a DOCTYPE is not accepted');
       if (!this.#skip(/<\?[\s\S]*?\?>|<!--[\s\S]*?-->/y)) return;
     }
   }
 
-  #element(depth: number): Element {
-    TAG.lastIndex = this.#at;
+  #parseElement(depth: number): Element {
+    TAG.lastIndex = this.#offset;
     const found = TAG.exec(this.#text);
-    if (found === null) throw this.#fault('a start tag is expected');
-    if (depth > MAX_DEPTH) throw this.#fault('elements are nested too deeply');
+    if (found === null) throw this.#createProblem('a start tag is expected');
+    if (depth > MAX_DEPTH) throw this.#createProblem('elements are nested too deeply');
     const [whole, name = '', attributeText = '', closes = ''] = found;
-    const start = this.#at;
-    const nameEnd = start + 1 + name.length;
-    const attributes = this.#attributes(attributeText, nameEnd);
-    this.#at += whole.length;
+    const startOffset = this.#offset;
+    const nameEndOffset = startOffset + 1 + name.length;
+    const attributes = this.#parseAttributes(attributeText, nameEndOffset);
+    this.#offset += whole.length;
     if (closes === '/') {
       return {
         name,
         attributes,
         children: [],
         text: '',
-        start,
-        end: this.#at,
-        nameEnd,
-        contentStart: null,
-        contentEnd: null,
+        startOffset,
+        endOffset: this.#offset,
+        nameEndOffset,
+        contentStartOffset: null,
+        contentEndOffset: null,
         isMixed: false,
       };
     }
-    const contentStart = this.#at;
+    const contentStartOffset = this.#offset;
     const children: Element[] = [];
     let text = '';
     let isMixed = false;
     for (;;) {
-      const next = this.#text.indexOf('<', this.#at);
-      if (next < 0) throw this.#fault(`<${name}> is not closed`);
-      text += this.#resolved(this.#text.slice(this.#at, next));
-      this.#at = next;
+      const next = this.#text.indexOf('<', this.#offset);
+      if (next < 0) throw this.#createProblem(`<${name}> is not closed`);
+      text += this.#resolveEntities(this.#text.slice(this.#offset, next));
+      this.#offset = next;
       if (this.#text.startsWith('</', next)) break;
       const special = this.#take(/<!--[\s\S]*?-->|<\?[\s\S]*?\?>|<!\[CDATA\[([\s\S]*?)\]\]>/y);
-      if (special === undefined) children.push(this.#element(depth + 1));
+      if (special === undefined) children.push(this.#parseElement(depth + 1));
       else {
         text += special[1] ?? '';
         isMixed = true;
       }
     }
-    const contentEnd = this.#at;
-    const end = this.#take(/<\/([A-Za-z_][\w.:-]*)\s*>/y);
-    if (end?.[1] !== name) throw this.#fault(`</${name}> is expected`);
-    return { name, attributes, children, text, start, end: this.#at, nameEnd, contentStart, contentEnd, isMixed };
+    const contentEndOffset = this.#offset;
+    const endTag = this.#take(/<\/([A-Za-z_][\w.:-]*)\s*>/y);
+    if (endTag?.[1] !== name) throw this.#createProblem(`</${name}> is expected`);
+    return {
+      name,
+      attributes,
+      children,
+      text,
+      startOffset,
+      endOffset: this.#offset,
+      nameEndOffset,
+      contentStartOffset,
+      contentEndOffset,
+      isMixed,
+    };
   }
 
-  #attributes(text: string, offset: number): Attribute[] {
+  #parseAttributes(text: string, offset: number): Attribute[] {
     const attributes = [...text.matchAll(ATTRIBUTE)].map(found => {
       const [whole, name = '', double, single] = found;
       const raw = double ?? single ?? '';
       const end = offset + (found.index ?? 0) + whole.length - 1;
       return {
         name,
-        value: this.#resolved(raw),
-        start: end - raw.length,
-        end,
-        quote: double === undefined ? "'" : '"',
+        value: this.#resolveEntities(raw),
+        startOffset: end - raw.length,
+        endOffset: end,
       };
     });
     const names = new Set(attributes.map(({ name }) => name));
-    if (names.size < attributes.length) throw this.#fault('an attribute stands twice');
+    if (names.size < attributes.length) throw this.#createProblem('an attribute stands twice');
     return attributes;
   }
 
-  #resolved(raw: string): string {
+  #resolveEntities(raw: string): string {
     return raw.replaceAll(/&(?:#(\d+)|#x([0-9a-fA-F]+)|(\w+));|&/g, (_whole, decimal, hexadecimal, name) => {
       const code = decimal === undefined ? Number.parseInt(hexadecimal, 16) : Number(decimal);
       const character =
         name === undefined ? (code <= 0x10ffff ? String.fromCodePoint(code) : undefined) : ENTITIES[name];
-      if (character === undefined) throw this.#fault('an entity that is not known');
+      if (character === undefined) throw this.#createProblem('an entity that is not known');
       return character;
     });
   }
 
   #take(pattern: RegExp): RegExpExecArray | undefined {
-    pattern.lastIndex = this.#at;
+    pattern.lastIndex = this.#offset;
     const found = pattern.exec(this.#text) ?? undefined;
-    if (found !== undefined) this.#at += found[0].length;
+    if (found !== undefined) this.#offset += found[0].length;
     return found;
   }
 
@@ -150,13 +163,8 @@ class Scanner {
     return (this.#take(pattern)?.[0].length ?? 0) > 0;
   }
 
-  #fault(what: string): Problem {
-    const { line, column } = placeOf(this.#text, this.#at);
+  #createProblem(what: string): Problem {
+    const { line, column } = positionAt(this.#text, this.#offset);
     return new Problem(422, `The file is not valid XML: ${what} at line ${line}, column ${column}`);
   }
-}
-
-export function placeOf(text: string, offset: number): { line: number; column: number } {
-  const before = text.slice(0, offset);
-  return { line: before.split('\n').length, column: offset - before.lastIndexOf('\n') };
 }

@@ -1,16 +1,19 @@
-// XML files, edited in their own text: the range of a text or an attribute is replaced, everything else keeps its bytes.
+// Edits XML files: the range of a text or an attribute is replaced, every other byte is kept.
 
 import { Problem } from '#core';
 import { deepEqual } from '#kit/deep-equal';
 import { isObject } from '#kit/plain-object';
+import { positionAt } from '#kit/text-position';
 import type { ConfigFormat, EditedText, EditMode, FileObject } from '../config-files/contract.ts';
-import { type Element, parseDocument, placeOf } from './xml-document.ts';
+import { type Element, parseDocument } from './xml-document.ts';
 
+/** A leaf is a text or null; an object holds attributes as `@name`, text beside them as `#text`, and children. */
 type Value = string | null | FileObject | Value[];
 
+/** Replaces the range from `startOffset` up to, but not including, `endOffset`. */
 interface Splice {
-  readonly start: number;
-  readonly end: number;
+  readonly startOffset: number;
+  readonly endOffset: number;
   readonly text: string;
 }
 
@@ -19,10 +22,10 @@ export const xmlFormat: ConfigFormat = {
   extensions: ['.xml'],
   parse(text) {
     const root = parseDocument(text);
-    return { [root.name]: valueOfElement(root) };
+    return { [root.name]: readElement(root) };
   },
   edit,
-  readBack: (updates, text) => normalized(withRoot(updates, parseDocument(text).name)) as FileObject,
+  readBack: (updates, text) => normalizeValue(withRoot(updates, parseDocument(text).name)) as FileObject,
   readUpdate(text) {
     try {
       if (text.trimStart().startsWith('<')) {
@@ -42,24 +45,25 @@ export const xmlFormat: ConfigFormat = {
 
 function edit(text: string, updates: FileObject, mode: EditMode): EditedText {
   const root = parseDocument(text);
-  const wanted = normalized(withRoot(updates, root.name)) as FileObject;
+  const wanted = normalizeValue(withRoot(updates, root.name)) as FileObject;
   const others = Object.keys(wanted).filter(name => name !== root.name);
   if (others.length > 0) throw new Problem(400, `The root of the file is ${root.name}, not ${others.join(', ')}`);
-  const splices = new Edits(text, mode).ofElement(root, wanted[root.name] as Value);
-  const sorted = splices.toSorted((a, b) => b.start - a.start);
+  const splices = new SplicePlanner(text, mode).planElement(root, wanted[root.name] as Value);
+  const sorted = splices.toSorted((a, b) => b.startOffset - a.startOffset);
   const edited = sorted.reduce(
-    (before, splice) => before.slice(0, splice.start) + splice.text + before.slice(splice.end),
+    (before, splice) => before.slice(0, splice.startOffset) + splice.text + before.slice(splice.endOffset),
     text,
   );
   return { text: edited, changed: splices.length };
 }
 
-/** Updates without the root's name are meant for what is inside it. */
+/** Updates may leave out the root's name; they then concern the content of the root. */
 function withRoot(updates: FileObject, root: string): FileObject {
   return Object.hasOwn(updates, root) && Object.keys(updates).length === 1 ? updates : { [root]: updates };
 }
 
-class Edits {
+/** Plans the splices that give elements their wanted values; refuses with a Problem 400 what cannot be done safely. */
+class SplicePlanner {
   readonly #text: string;
   readonly #mode: EditMode;
 
@@ -68,76 +72,82 @@ class Edits {
     this.#mode = mode;
   }
 
-  ofElement(element: Element, wanted: Value): Splice[] {
-    if (deepEqual(valueOfElement(element), wanted)) return [];
-    if (Array.isArray(wanted)) throw this.#refusal(element, 'is no list');
-    if (!isObject(wanted)) return [this.#ofText(element, wanted)];
-    const splices = Object.entries(wanted).flatMap(([key, value]) => this.#ofMember(element, key, value as Value));
-    return this.#mode === 'replace' ? [...splices, ...this.#removed(element, wanted)] : splices;
+  planElement(element: Element, wanted: Value): Splice[] {
+    if (deepEqual(readElement(element), wanted)) return [];
+    if (Array.isArray(wanted)) throw this.#createRefusal(element, 'is no list');
+    if (!isObject(wanted)) return [this.#planText(element, wanted)];
+    const splices = Object.entries(wanted).flatMap(([key, value]) => this.#planMember(element, key, value as Value));
+    return this.#mode === 'replace' ? [...splices, ...this.#planRemovals(element, wanted)] : splices;
   }
 
-  #ofMember(element: Element, key: string, value: Value): Splice[] {
-    if (key === '#text') return element.text.trim() === value ? [] : [this.#ofText(element, value)];
-    if (key.startsWith('@')) return this.#ofAttribute(element, key.slice(1), value);
+  #planMember(element: Element, key: string, value: Value): Splice[] {
+    if (key === '#text') return element.text.trim() === value ? [] : [this.#planText(element, value)];
+    if (key.startsWith('@')) return this.#planAttribute(element, key.slice(1), value);
     const present = element.children.filter(child => child.name === key);
     const values = Array.isArray(value) ? value : [value];
-    if (present.length === 0) return values.length === 0 ? [] : [this.#newChildren(element, key, values)];
+    if (present.length === 0) return values.length === 0 ? [] : [this.#planNewChildren(element, key, values)];
     if (present.length !== values.length)
-      throw this.#refusal(element, `holds ${present.length} elements ${key}, not ${values.length}`);
-    return present.flatMap((child, index) => this.ofElement(child, values[index] ?? null));
+      throw this.#createRefusal(element, `holds ${present.length} elements ${key}, not ${values.length}`);
+    return present.flatMap((child, index) => this.planElement(child, values[index] ?? null));
   }
 
-  #ofText(element: Element, value: Value): Splice {
-    if (element.children.length > 0 || element.isMixed) throw this.#refusal(element, 'holds more than text');
-    if (isObject(value) || Array.isArray(value)) throw this.#refusal(element, 'holds only text');
-    const text = escaped(value ?? '');
-    if (element.contentStart !== null && element.contentEnd !== null) {
-      return { start: element.contentStart, end: element.contentEnd, text };
+  #planText(element: Element, value: Value): Splice {
+    if (element.children.length > 0 || element.isMixed) throw this.#createRefusal(element, 'holds more than text');
+    if (isObject(value) || Array.isArray(value)) throw this.#createRefusal(element, 'holds only text');
+    const text = escapeText(value ?? '');
+    if (element.contentStartOffset !== null && element.contentEndOffset !== null) {
+      return { startOffset: element.contentStartOffset, endOffset: element.contentEndOffset, text };
     }
-    const slash = this.#text.lastIndexOf('/', element.end);
+    const slash = this.#text.lastIndexOf('/', element.endOffset);
     const tagEnd = this.#text.slice(0, slash).trimEnd().length;
-    return { start: tagEnd, end: element.end, text: `>${text}</${element.name}>` };
+    return { startOffset: tagEnd, endOffset: element.endOffset, text: `>${text}</${element.name}>` };
   }
 
-  #ofAttribute(element: Element, name: string, value: Value): Splice[] {
-    if (isObject(value) || Array.isArray(value)) throw this.#refusal(element, `has a text as its attribute ${name}`);
+  #planAttribute(element: Element, name: string, value: Value): Splice[] {
+    if (isObject(value) || Array.isArray(value))
+      throw this.#createRefusal(element, `has a text as its attribute ${name}`);
     const present = element.attributes.find(attribute => attribute.name === name);
-    const text = escaped(value ?? '')
+    const text = escapeText(value ?? '')
       .replaceAll('"', '&quot;')
       .replaceAll("'", '&apos;');
     if (present === undefined) {
       checkName(name);
-      return [{ start: element.nameEnd, end: element.nameEnd, text: ` ${name}="${text}"` }];
+      return [{ startOffset: element.nameEndOffset, endOffset: element.nameEndOffset, text: ` ${name}="${text}"` }];
     }
-    return present.value === (value ?? '') ? [] : [{ start: present.start, end: present.end, text }];
+    return present.value === (value ?? '')
+      ? []
+      : [{ startOffset: present.startOffset, endOffset: present.endOffset, text }];
   }
 
-  #newChildren(element: Element, name: string, values: readonly Value[]): Splice {
+  #planNewChildren(element: Element, name: string, values: readonly Value[]): Splice {
     checkName(name);
-    if (element.contentStart === null || element.contentEnd === null) {
-      throw this.#refusal(element, 'closes itself, so nothing can be put into it');
+    if (element.contentStartOffset === null || element.contentEndOffset === null) {
+      throw this.#createRefusal(element, 'closes itself, so nothing can be put into it');
     }
     const last = element.children.at(-1);
-    const lead = last === undefined ? '' : (/\s*$/.exec(this.#text.slice(0, last.start))?.[0] ?? '');
-    const at = last?.end ?? element.contentStart;
-    return { start: at, end: at, text: values.map(value => lead + written(name, value)).join('') };
+    const lead = last === undefined ? '' : (/\s*$/.exec(this.#text.slice(0, last.startOffset))?.[0] ?? '');
+    const at = last?.endOffset ?? element.contentStartOffset;
+    return { startOffset: at, endOffset: at, text: values.map(value => lead + writeElement(name, value)).join('') };
   }
 
-  /** Elements with the white space before them. Attributes stay. */
-  #removed(element: Element, wanted: FileObject): Splice[] {
+  /** Removes the children that are not wanted, with the white space before them. Attributes are never removed. */
+  #planRemovals(element: Element, wanted: FileObject): Splice[] {
     return element.children
       .filter(child => !Object.hasOwn(wanted, child.name))
-      .map(child => ({ start: this.#text.slice(0, child.start).trimEnd().length, end: child.end, text: '' }));
+      .map(child => ({
+        startOffset: this.#text.slice(0, child.startOffset).trimEnd().length,
+        endOffset: child.endOffset,
+        text: '',
+      }));
   }
 
-  #refusal(element: Element, what: string): Problem {
-    const { line } = placeOf(this.#text, element.start);
+  #createRefusal(element: Element, what: string): Problem {
+    const { line } = positionAt(this.#text, element.startOffset);
     return new Problem(400, `<${element.name}> at line ${line} ${what}; edit the file by hand`);
   }
 }
 
-/** Text of a leaf, null when it is empty; an object of attributes, texts and children otherwise. */
-function valueOfElement(element: Element): Value {
+function readElement(element: Element): Value {
   const text = element.text.trim();
   if (element.attributes.length === 0 && element.children.length === 0)
     return element.text === '' ? null : element.text;
@@ -145,7 +155,7 @@ function valueOfElement(element: Element): Value {
   for (const { name, value } of element.attributes) members[`@${name}`] = value === '' ? null : value;
   if (text !== '') members['#text'] = text;
   for (const child of element.children) {
-    const value = valueOfElement(child);
+    const value = readElement(child);
     const before = members[child.name];
     if (before === undefined) members[child.name] = value;
     else members[child.name] = Array.isArray(before) ? [...before, value] : [before, value];
@@ -153,34 +163,34 @@ function valueOfElement(element: Element): Value {
   return members;
 }
 
-/** Every leaf is text; an empty one is null. */
-function normalized(value: unknown): Value {
-  if (Array.isArray(value)) return value.map(normalized);
+/** The value as an edited file returns it: every leaf is a text, and null when it is empty. */
+function normalizeValue(value: unknown): Value {
+  if (Array.isArray(value)) return value.map(normalizeValue);
   if (isObject(value))
-    return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, normalized(member)]));
+    return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, normalizeValue(member)]));
   return value === null || value === '' ? null : String(value);
 }
 
-function written(name: string, value: Value): string {
+function writeElement(name: string, value: Value): string {
   if (isObject(value)) {
     const entries = Object.entries(value) as [string, Value][];
     const attributes = entries.filter(([key]) => key.startsWith('@'));
     const heads = attributes.map(([key, text]) => {
       checkName(key.slice(1));
-      return ` ${key.slice(1)}="${escaped(String(text ?? '')).replaceAll('"', '&quot;')}"`;
+      return ` ${key.slice(1)}="${escapeText(String(text ?? '')).replaceAll('"', '&quot;')}"`;
     });
     const inner = entries
       .filter(([key]) => !key.startsWith('@'))
-      .map(([key, member]) => (key === '#text' ? escaped(String(member ?? '')) : written(key, member)));
+      .map(([key, member]) => (key === '#text' ? escapeText(String(member ?? '')) : writeElement(key, member)));
     return `<${name}${heads.join('')}>${inner.join('')}</${name}>`;
   }
   checkName(name);
-  if (Array.isArray(value)) return value.map(member => written(name, member)).join('');
-  return `<${name}>${escaped(value ?? '')}</${name}>`;
+  if (Array.isArray(value)) return value.map(member => writeElement(name, member)).join('');
+  return `<${name}>${escapeText(value ?? '')}</${name}>`;
 }
 
-function escaped(text: string): string {
-  // XML 1.0 has no form for them.
+function escapeText(text: string): string {
+  // XML 1.0 cannot represent these control characters, not even as references.
   if (/[\u0000-\u0008\u000b\u000c\u000e-\u001f]/.test(text))
     throw new Problem(400, 'Control characters cannot stand in XML');
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');

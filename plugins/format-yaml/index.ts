@@ -1,4 +1,4 @@
-// Configuration files in YAML.
+// Contributes the format of YAML files.
 import { definePlugin } from '#core';
 import { yamlFormat } from './yaml-file.ts';
 

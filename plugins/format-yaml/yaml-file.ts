@@ -1,4 +1,4 @@
-// YAML files as a format of services' own files.
+// Makes the YAML editor available as a format of service files.
 import { Problem } from '#core';
 import { YamlEditor, yamlValues } from '#kit/yaml-editor';
 import type { ConfigFormat } from '../config-files/contract.ts';

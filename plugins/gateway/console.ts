@@ -1,4 +1,4 @@
-// The static console: files whose real path lies inside the folder, `index.html` for unknown pages, else a signpost.
+// Serves the console: files whose real path is inside its folder, `index.html` for unknown pages, or a landing page.
 import { createReadStream } from 'node:fs';
 import { realpath, stat } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -7,11 +7,13 @@ import { pipeline } from 'node:stream';
 import { refuse } from './refusal.ts';
 
 export interface ConsoleOptions {
+  /** Folder of the console; when it is empty, only a landing page is served. */
   readonly staticDir: string;
+  /** Address of the native listener, linked on the landing page. */
   readonly nativeUrl: string;
 }
 
-const mediaTypes: Readonly<Record<string, string>> = {
+const MEDIA_TYPES: Readonly<Record<string, string>> = {
   '.css': 'text/css; charset=utf-8',
   '.html': 'text/html; charset=utf-8',
   '.ico': 'image/x-icon',
@@ -36,32 +38,33 @@ export function createConsole({ staticDir, nativeUrl }: ConsoleOptions) {
       response.writeHead(204, { Allow: 'GET, HEAD, OPTIONS' }).end();
       return;
     }
-    const name = fileName(request.url ?? '/');
+    const name = decodeFileName(request.url ?? '/');
     if (staticDir === '' && name === '') {
-      sendSignpost(request, response, nativeUrl);
+      sendLandingPage(request, response, nativeUrl);
       return;
     }
-    const found = staticDir === '' || name === undefined ? undefined : await findFile(staticDir, name);
-    const isPage = request.headers.accept?.includes('text/html') === true;
-    const file = found ?? (staticDir !== '' && isPage ? await findFile(staticDir, 'index.html') : undefined);
+    const requested = staticDir === '' || name === undefined ? undefined : await findFile(staticDir, name);
+    const acceptsHtml = request.headers.accept?.includes('text/html') === true;
+    const file = requested ?? (staticDir !== '' && acceptsHtml ? await findFile(staticDir, 'index.html') : undefined);
     if (file === undefined) {
       refuse(response, 404, 'Not found');
       return;
     }
     response.writeHead(200, {
-      'Content-Type': mediaTypes[path.extname(file.path).toLowerCase()] ?? 'application/octet-stream',
+      'Content-Type': MEDIA_TYPES[path.extname(file.path).toLowerCase()] ?? 'application/octet-stream',
       'Content-Length': file.sizeBytes,
       'Cache-Control': 'no-cache',
       'X-Content-Type-Options': 'nosniff',
     });
     if (request.method === 'HEAD') response.end();
-    // A file that shrinks or fails meanwhile cuts the connection, which tells the browser that it is not whole.
+    // When the file shrinks or fails while it is sent, the connection is cut, so that the browser knows it is
+    // incomplete.
     else pipeline(createReadStream(file.path, { end: Math.max(file.sizeBytes - 1, 0) }), response, () => undefined);
   };
 }
 
-/** The path below the folder; undefined when it is malformed. */
-function fileName(url: string): string | undefined {
+/** The path of the wanted file below the folder, empty for the root; undefined when the URL is malformed. */
+function decodeFileName(url: string): string | undefined {
   const [rawPath = '/'] = url.split('?');
   try {
     const decoded = decodeURIComponent(rawPath);
@@ -74,17 +77,17 @@ function fileName(url: string): string | undefined {
 async function findFile(folder: string, name: string): Promise<{ path: string; sizeBytes: number } | undefined> {
   try {
     const root = await realpath(folder);
-    const wanted = await realpath(path.join(root, name === '' ? 'index.html' : name));
-    if (!wanted.startsWith(root.endsWith(path.sep) ? root : root + path.sep)) return undefined;
-    const facts = await stat(wanted);
-    return facts.isFile() ? { path: wanted, sizeBytes: facts.size } : undefined;
+    const resolved = await realpath(path.join(root, name === '' ? 'index.html' : name));
+    if (!resolved.startsWith(root.endsWith(path.sep) ? root : root + path.sep)) return undefined;
+    const stats = await stat(resolved);
+    return stats.isFile() ? { path: resolved, sizeBytes: stats.size } : undefined;
   } catch {
-    // Absent, unreadable or gone meanwhile: for the caller it is not there.
+    // The caller gets the same 404 for a file that is missing, unreadable or was deleted in between.
     return undefined;
   }
 }
 
-function sendSignpost(request: IncomingMessage, response: ServerResponse, nativeUrl: string): void {
+function sendLandingPage(request: IncomingMessage, response: ServerResponse, nativeUrl: string): void {
   const html = [
     '<!doctype html>',
     '<html lang="en">',

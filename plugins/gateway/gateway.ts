@@ -1,17 +1,17 @@
-// What the gateway does with a request: interfaces of services go to their ports, `/api` and `/ws` to the entrance in
-// process, the rest is the console.
+// Dispatches requests: web interfaces to their services, `/api` and `/ws` to the host, everything else to the console.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { HttpEntrance } from '#core';
 import { createConsole } from './console.ts';
-import type { EmbeddedUis } from './embedded.ts';
+import type { EmbeddedUis } from './embedded-uis.ts';
 import { refuse, refuseUpgrade } from './refusal.ts';
 
 export interface GatewayOptions {
   readonly entrance: Pick<HttpEntrance, 'handle' | 'upgrade' | 'allowsOrigin'>;
-  readonly embedded: Pick<EmbeddedUis, 'request' | 'upgrade'>;
+  readonly embedded: Pick<EmbeddedUis, 'handleRequest' | 'handleUpgrade'>;
+  /** Folder of the console; when it is empty, a landing page is served instead. */
   readonly staticDir: string;
-  /** Address of the native listener, for people. */
+  /** Address of the native listener, linked on the landing page. */
   readonly nativeUrl: string;
 }
 
@@ -20,38 +20,41 @@ export interface Gateway {
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void;
 }
 
-const via = { native: false, prefix: '/api' } as const;
-const foreignOrigin = 'Requests of pages from another origin are not accepted; allow it in dumb.frontend.origins';
+const VIA_GATEWAY = { native: false, prefix: '/api' } as const;
+const FOREIGN_ORIGIN = 'Requests of pages from another origin are not accepted; allow it in dumb.frontend.origins';
 
 export function createGateway({ entrance, embedded, staticDir, nativeUrl }: GatewayOptions): Gateway {
   const serveConsole = createConsole({ staticDir, nativeUrl });
 
-  /** A browser names the origin of the page that acts; it must be the one that this listener serves. */
+  /**
+   * Whether a page of another origin sends the request. Browsers name the origin, which must be this listener's own or
+   * an allowed one, so that a foreign page cannot act with a user's rights.
+   */
   function isForeign({ headers: { origin, host } }: IncomingMessage): boolean {
-    return origin !== undefined && hostOf(origin) !== host?.toLowerCase() && !entrance.allowsOrigin(origin);
+    return origin !== undefined && parseHost(origin) !== host?.toLowerCase() && !entrance.allowsOrigin(origin);
   }
 
   return {
     request(request, response) {
       response.setHeader('X-Robots-Tag', 'noindex, nofollow');
       const isSafe = ['GET', 'HEAD', 'OPTIONS'].includes(request.method ?? '');
-      if (!isSafe && isForeign(request)) refuse(response, 403, foreignOrigin);
-      else if (embedded.request(request, response)) return;
-      else if (/^\/api(?:[/?]|$)/.test(request.url ?? '')) entrance.handle(request, response, via);
+      if (!isSafe && isForeign(request)) refuse(response, 403, FOREIGN_ORIGIN);
+      else if (embedded.handleRequest(request, response)) return;
+      else if (/^\/api(?:[/?]|$)/.test(request.url ?? '')) entrance.handle(request, response, VIA_GATEWAY);
       else if (isSafe) void serveConsole(request, response);
       else refuse(response, 404, 'Not found');
     },
     upgrade(request, socket, head) {
-      const isOwn = /^\/ws\/(?:logs|status|metrics)(?:[/?]|$)/.test(request.url ?? '');
-      if (isForeign(request)) refuseUpgrade(socket, 403, foreignOrigin);
-      else if (!isOwn && embedded.upgrade(request, socket, head)) return;
+      const isHostStream = /^\/ws\/(?:logs|status|metrics)(?:[/?]|$)/.test(request.url ?? '');
+      if (isForeign(request)) refuseUpgrade(socket, 403, FOREIGN_ORIGIN);
+      else if (!isHostStream && embedded.handleUpgrade(request, socket, head)) return;
       else if (request.url?.startsWith('/ws/')) entrance.upgrade(request, socket, head);
       else refuseUpgrade(socket, 404, 'Not found');
     },
   };
 }
 
-/** Undefined for the opaque origin `null` and for anything else that is no URL. */
-function hostOf(origin: string): string | undefined {
+/** Host and port of an origin; undefined for the opaque origin `null` and for anything else that is no URL. */
+function parseHost(origin: string): string | undefined {
   return URL.canParse(origin) ? new URL(origin).host : undefined;
 }

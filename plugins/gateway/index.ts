@@ -1,15 +1,15 @@
-// The gateway: a second listener for browsers that serves the same routes below `/api`, the streams and a static console.
+// The gateway: a second listener for browsers, with the same routes below `/api`, the streams and a static console.
 import { definePlugin, type Host } from '#core';
 import { isLoopback } from '#kit/loopback';
 import type {} from '../service-ui/contract.ts';
-import { EmbeddedUis } from './embedded.ts';
+import { EmbeddedUis } from './embedded-uis.ts';
 import { createGateway } from './gateway.ts';
 
 export interface GatewayConfig {
   enabled: boolean;
   host: string;
   port: number;
-  /** Folder of a console to serve; empty: a page that says where things are. */
+  /** Folder of a console to serve; when it is empty, a landing page is served instead. */
   static_dir: string;
 }
 
@@ -29,15 +29,15 @@ export default definePlugin({
     if (!config.enabled) return;
     let close: (() => Promise<void>) | undefined;
     host.tap('host.ready', async () => {
-      close = await open(host, config);
+      close = await openGateway(host, config);
       if (host.signal.aborted) await close?.();
     });
     return () => close?.();
   },
 });
 
-async function open(host: Host, config: GatewayConfig): Promise<(() => Promise<void>) | undefined> {
-  if (managedFrontendPort(host) === config.port) {
+async function openGateway(host: Host, config: GatewayConfig): Promise<(() => Promise<void>) | undefined> {
+  if (findManagedFrontendPort(host) === config.port) {
     host.log.info(`stepping aside: the managed frontend serves port ${config.port}`);
     return undefined;
   }
@@ -45,8 +45,8 @@ async function open(host: Host, config: GatewayConfig): Promise<(() => Promise<v
     host.log.warn(`listening on ${config.host} while authentication is off: everybody who reaches it is in control`);
   }
   const entrance = host.use('http.entrance');
-  const embedded = new EmbeddedUis(() => servedUis(host));
-  const gateway = createGateway({ entrance, embedded, staticDir: config.static_dir, nativeUrl: nativeUrl(host) });
+  const embedded = new EmbeddedUis(() => listServedUis(host));
+  const gateway = createGateway({ entrance, embedded, staticDir: config.static_dir, nativeUrl: buildNativeUrl(host) });
   try {
     const listener = await entrance.open({ host: config.host, port: config.port, ...gateway });
     host.log.info(`gateway on http://${config.host}:${listener.port}`);
@@ -61,21 +61,21 @@ async function open(host: Host, config: GatewayConfig): Promise<(() => Promise<v
 }
 
 /**
- * The reverse proxy serves them while it runs. Where people must log in, interfaces, which bring their own login or
- * none, are served only when somebody switched them on.
+ * The web interfaces that the gateway serves: none while the reverse proxy serves them. Interfaces have a login of
+ * their own or none, so where authentication is on they are served only after somebody has switched them on.
  */
-function servedUis(host: Host) {
+function listServedUis(host: Host) {
   const uis = host.find('service.uis');
   if (uis === undefined || uis.proxyRuns()) return [];
   return uis.enabled() || host.find('access')?.enabled() !== true ? uis.list() : [];
 }
 
-function managedFrontendPort(host: Host): number | undefined {
+function findManagedFrontendPort(host: Host): number | undefined {
   const store = host.find('config.store');
   return store?.get('dumb.frontend.enabled') === true ? Number(store.get('dumb.frontend.port') ?? 3005) : undefined;
 }
 
-function nativeUrl(host: Host): string {
+function buildNativeUrl(host: Host): string {
   const store = host.find('config.store');
   const address = String(store?.get('dumb.api_service.host') ?? '127.0.0.1');
   const reachable = address === '0.0.0.0' || address === '::' ? '127.0.0.1' : address;

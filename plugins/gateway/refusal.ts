@@ -1,4 +1,4 @@
-// Refusals of the gateway itself, in the shape that every route uses: one readable line under `detail`.
+// Writes the gateway's own refusals in the shape that all routes use: one readable line under `detail`.
 import { type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 
@@ -7,7 +7,7 @@ export function refuse(response: ServerResponse, status: number, detail: string)
   response.end(JSON.stringify({ detail }));
 }
 
-/** For an upgrade, which has a socket but no response. */
+/** Writes a whole response to the socket, because an upgrade request has no response object. */
 export function refuseUpgrade(socket: Duplex, status: number, detail: string): void {
   const body = JSON.stringify({ detail });
   socket.on('error', () => socket.destroy());

@@ -1,6 +1,6 @@
 // The one place where running processes are probed: at most once in five seconds each, eight at a time, answers kept.
 import PQueue from 'p-queue';
-import type { Host } from '#core';
+import type { ContributionList, Host } from '#core';
 import type { HealthReport, ProcessSnapshot } from '../process/contract.ts';
 import type { ProcessHealth, ProcessProbe } from './contract.ts';
 import { checkHealth, report } from './health-check.ts';
@@ -17,15 +17,19 @@ interface Sample {
 export class HealthSampler implements ProcessHealth {
   readonly #host: Host;
   readonly #onAnswer: (process: ProcessSnapshot, health: HealthReport) => void;
-  readonly #probes: ReadonlyMap<string, ProcessProbe>;
+  readonly #probes: ContributionList<ProcessProbe>;
   readonly #samples = new Map<string, Sample>();
   readonly #running = new Map<string, Promise<void>>();
   readonly #queue = new PQueue({ concurrency: AT_ONCE });
 
-  constructor(host: Host, onAnswer: (process: ProcessSnapshot, health: HealthReport) => void) {
+  constructor(
+    host: Host,
+    probes: ContributionList<ProcessProbe>,
+    onAnswer: (process: ProcessSnapshot, health: HealthReport) => void,
+  ) {
     this.#host = host;
     this.#onAnswer = onAnswer;
-    this.#probes = host.contributions('process.probe');
+    this.#probes = probes;
     host.every(INTERVAL_MS, () => this.#sampleAll());
   }
 

@@ -17,9 +17,9 @@ export function evaluate(host: Host): Evaluation {
     return { phase: 'shutting_down', failures: ['the service is shutting down'] };
   }
   const store = host.find('config.store');
-  const config = store?.stateReason == null ? [] : [store.stateReason];
-  if (supervisor === undefined || startup === undefined) return { phase: 'ready', failures: config };
-  if (STARTING.includes(startup.phase)) return { phase: startup.phase, failures: config };
+  const own = [...(store?.stateReason == null ? [] : [store.stateReason]), ...missingPlugins(host)];
+  if (supervisor === undefined || startup === undefined) return { phase: 'ready', failures: own };
+  if (STARTING.includes(startup.phase)) return { phase: startup.phase, failures: own };
   const expected = new Set(startup.expectedServices);
   const reasons = new Map(Object.entries(startup.failures));
   for (const { processName, enabled, stoppedByUser, wasReady, held } of supervisor.list()) {
@@ -30,5 +30,13 @@ export function evaluate(host: Host): Evaluation {
     if (!counts || health.status === 'healthy' || health.status === 'degraded') reasons.delete(processName);
     else if (health.status === 'unhealthy') reasons.set(processName, health.reason ?? 'unhealthy');
   }
-  return { phase: startup.phase, failures: [...config, ...[...reasons].map(([name, reason]) => `${name}: ${reason}`)] };
+  return { phase: startup.phase, failures: [...own, ...[...reasons].map(([name, reason]) => `${name}: ${reason}`)] };
+}
+
+/** Required plugins that are being brought back. */
+function missingPlugins(host: Host): string[] {
+  return host
+    .plugins()
+    .filter(({ required, state }) => required && state !== 'ready' && state !== 'disabled')
+    .map(({ name, reason, state }) => `the required plugin ${name} is ${state}: ${reason ?? 'it is being set up'}`);
 }

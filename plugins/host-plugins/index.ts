@@ -1,4 +1,4 @@
-// Lists every plugin that was found, with its state and what it registered.
+// The route that lists every plugin that was found, with its state and what it registered.
 import { definePlugin } from '#core';
 import { answerSchema, toWire } from './report.ts';
 

@@ -1,4 +1,4 @@
-// The wire form of a plugin's report.
+// The schema of the plugin list, and the conversion of a report to it.
 import { z } from 'zod';
 import type { PluginReport } from '#core';
 
@@ -15,12 +15,13 @@ export const answerSchema = z.object({
       capabilities: z.array(z.string()),
       contributions: z.array(z.string()),
       services: z.array(z.string()),
-      errors: z.record(z.string(), z.number()).describe('faults caught after set-up, by place'),
+      required: z.boolean().describe('the host ends when it cannot be brought back'),
+      errors: z.record(z.string(), z.number()).describe('faults since the start, by place'),
     }),
   ),
 });
 
-/** The folder's path stays inside: it says nothing to a caller and much about the machine. */
+/** Leaves out the folder's path, which reveals the layout of the machine and is of no use to a caller. */
 export function toWire({ folder: _folder, ...report }: PluginReport): Omit<PluginReport, 'folder'> {
   return report;
 }

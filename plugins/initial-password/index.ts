@@ -1,16 +1,16 @@
-// The one-time credential of a service's first login, for services that leave one on disk.
+// Shows the initial credential of services that leave one on disk for their first login, and never caches it.
 import path from 'node:path';
 import { z } from 'zod';
 import { answer, definePlugin } from '#core';
-import type {} from '../service-templates/contract.ts';
+import type {} from '../services/contract.ts';
 import { readCredential } from './credential-file.ts';
 
-const headers = { 'Cache-Control': 'no-store, private', Pragma: 'no-cache' };
+const NO_STORE_HEADERS = { 'Cache-Control': 'no-store, private', Pragma: 'no-cache' };
 
 export default definePlugin({
   name: 'initial-password',
   host: '^1',
-  needs: ['service-templates'],
+  needs: ['services'],
 
   setup(host) {
     const store = host.use('config.store');
@@ -44,7 +44,7 @@ export default definePlugin({
               password: password ?? null,
               credential_kind: password === undefined ? null : kind,
             },
-            { headers },
+            { headers: NO_STORE_HEADERS },
           );
         },
       });

@@ -1,7 +1,19 @@
 // Runs integrations in the background: after a start of either side, when both answer, and again when one failed.
-import { definePlugin } from '#core';
+import { z } from 'zod';
+import { definePlugin, type PointOptions } from '#core';
+import { functionSchema } from '#kit/function-schema';
 import type {} from '../process/contract.ts';
 import { IntegrationRunner } from './runner.ts';
+
+const kinds = z.array(z.string());
+
+const integrationPoint: PointOptions = {
+  schema: z.looseObject({ targets: kinds, providers: kinds, apply: functionSchema }),
+  // Long enough for a restart of the target.
+  deadlineMs: 900_000,
+  // A side that does not answer is asked again, which the runner tells of.
+  mayFail: true,
+};
 
 export default definePlugin({
   name: 'integrations',
@@ -15,7 +27,7 @@ export default definePlugin({
     }),
 
   setup(host, { disabled, answer_seconds: answerSeconds, retry_seconds: retrySeconds }) {
-    const runner = new IntegrationRunner(host, {
+    const runner = new IntegrationRunner(host, host.point('service.integration', integrationPoint), {
       disabled,
       answerMs: answerSeconds * 1_000,
       retryMs: retrySeconds * 1_000,

@@ -1,7 +1,7 @@
 // One run at a time for each integration and target; what comes up meanwhile is done in one more run.
 import { setTimeout as delay } from 'node:timers/promises';
 import PQueue from 'p-queue';
-import type { Host, NamedBlock } from '#core';
+import type { ContributionList, Host, NamedBlock } from '#core';
 import type { HealthStatus } from '../process/contract.ts';
 import type { Integration } from './contract.ts';
 
@@ -18,23 +18,23 @@ const ANSWERS: readonly (HealthStatus | null)[] = ['healthy', 'degraded'];
 export class IntegrationRunner {
   readonly #host: Host;
   readonly #settings: IntegrationSettings;
-  readonly #integrations: ReadonlyMap<string, Integration>;
+  readonly #integrations: ContributionList<Integration>;
   /** By integration and target; the value tells whether another run was called for meanwhile. */
   readonly #running = new Map<string, boolean>();
   /** By target: two integrations that look for the same thing in it would both add it. */
   readonly #turns = new Map<string, PQueue>();
 
-  constructor(host: Host, settings: IntegrationSettings) {
+  constructor(host: Host, integrations: ContributionList<Integration>, settings: IntegrationSettings) {
     this.#host = host;
     this.#settings = settings;
-    this.#integrations = host.contributions('service.integration');
+    this.#integrations = integrations;
   }
 
   /** Returns at once. */
   started(processName: string): void {
     const started = this.#host.use('config.store').findBlock(processName);
     if (started === undefined) return;
-    for (const [name, integration] of this.#integrations) {
+    for (const { key: name, value: integration } of this.#integrations) {
       if (this.#settings.disabled.includes(name)) continue;
       const isProvider = integration.providers.includes(started.configKey);
       const targets = isProvider ? this.#runningOf(integration.targets) : [];

@@ -20,7 +20,11 @@ export default definePlugin({
       response: wire.pageAnswer,
       async handle({ query: { process_name: name, cursor, tail_bytes: tailBytes, file_id: fileId } }) {
         if (name.trim() === '') throw new Problem(400, 'process_name is required');
-        const found = findLogFile(name, { store: host.use('config.store'), hub });
+        const found = findLogFile(name, {
+          store: host.use('config.store'),
+          hub,
+          templates: host.find('service.templates'),
+        });
         const page = await readPage(found.locate, { cursor, tailBytes, fileId, ownLog: found.own });
         return answer(wire.pageToWire(found.processName, page, cursor === undefined));
       },

@@ -2,6 +2,8 @@
 import { readdir, realpath, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { type ConfigStore, type LogHub, type NamedBlock, Problem } from '#core';
+import { isObject } from '#kit/plain-object';
+import type { ServiceTemplates } from '../services/contract.ts';
 
 export interface FoundLog {
   readonly processName: string;
@@ -14,12 +16,13 @@ export interface FoundLog {
 interface Sources {
   readonly store: ConfigStore;
   readonly hub: LogHub;
+  readonly templates: ServiceTemplates | undefined;
 }
 
 const OWN_NAMES = /^du?mb(?: api(?: service)?)?$/;
 
 /** Throws a Problem 404 when nothing has that name. */
-export function findLogFile(name: string, { store, hub }: Sources): FoundLog {
+export function findLogFile(name: string, { store, hub, templates }: Sources): FoundLog {
   const folded = name
     .trim()
     .replaceAll(/[\s_]+/g, ' ')
@@ -30,28 +33,31 @@ export function findLogFile(name: string, { store, hub }: Sources): FoundLog {
     return { processName: block?.processName ?? name.trim(), locate, own: true };
   }
   const blocks = store.blocks();
-  if (folded === 'traefik access') return known(name, blocks, 'traefik', candidate => candidate.block.access_log_file);
-  if (folded === 'plex dbrepair') {
-    return known(
-      name,
-      blocks,
-      'plex',
-      candidate => (candidate.block.dbrepair as { log_file?: unknown } | undefined)?.log_file,
-    );
-  }
+  const further = furtherLog(folded, templates);
+  if (further !== undefined) return known(name, blocks, further);
   if (block === undefined) throw new Problem(404, 'Process not found');
   return { processName: block.processName, locate: () => logOf(block), own: false };
 }
 
-function known(
-  name: string,
-  blocks: readonly NamedBlock[],
-  configKey: string,
-  pick: (block: NamedBlock) => unknown,
-): FoundLog {
+interface FurtherLog {
+  readonly configKey: string;
+  /** Dotted path in the block to the option that names its file. */
+  readonly option: string;
+}
+
+/** A log that a kind of service has besides that of its output. */
+function furtherLog(folded: string, templates: ServiceTemplates | undefined): FurtherLog | undefined {
+  for (const { key: configKey, logs = [] } of templates?.list() ?? [])
+    for (const { name, option } of logs) if (name.toLowerCase() === folded) return { configKey, option };
+  return undefined;
+}
+
+function known(name: string, blocks: readonly NamedBlock[], { configKey, option }: FurtherLog): FoundLog {
   const block = blocks.find(candidate => candidate.configKey === configKey);
   if (block === undefined) throw new Problem(404, 'Process not found');
-  const file = pick(block);
+  const file = option
+    .split('.')
+    .reduce<unknown>((value, key) => (isObject(value) ? value[key] : undefined), block.block);
   const locate = async () => (typeof file === 'string' && file !== '' ? inPlace(file) : null);
   return { processName: name.trim(), locate, own: false };
 }

@@ -1,7 +1,7 @@
 // `/ws/logs`: every line of the own log as it is written, in batches; a slow client loses the oldest and is told how many.
 
 import type { Host, LogHub, StreamClient } from '#core';
-import { formatLine } from '#kit/log-line';
+import { formatLine, formatRecord } from '#kit/log-line';
 
 const BATCH_MS = 50;
 const BATCH_LINES = 200;
@@ -27,7 +27,9 @@ export class LogStream {
         };
       },
     });
-    const unsubscribe = hub.subscribe(lines => {
+    const unsubscribe = hub.subscribe(records => {
+      if (this.#queues.size === 0) return;
+      const lines = records.map(record => formatRecord(record));
       for (const queue of this.#queues) queue.add(lines);
     });
     host.signal.addEventListener('abort', () => void unsubscribe());

@@ -1,8 +1,8 @@
-// Whether the first-run wizard is done: a flag that is answered from memory in every state.
+// Keeps whether the first-run wizard is completed. The answer comes from memory, so it is there in every state.
 import { z } from 'zod';
 import { definePlugin } from '#core';
 
-const doneAnswer = z.object({ status: z.string() });
+const statusAnswer = z.object({ status: z.string() });
 
 export default definePlugin({
   name: 'onboarding',
@@ -10,7 +10,7 @@ export default definePlugin({
 
   setup(host) {
     const store = host.use('config.store');
-    const save = (completed: boolean, persist: boolean, actor: string) =>
+    const setCompleted = (completed: boolean, persist: boolean, actor: string) =>
       store.update({ updates: { dumb: { onboarding_completed: completed } }, persist, actor });
 
     host.route({
@@ -18,7 +18,7 @@ export default definePlugin({
       path: '/config/onboarding-status',
       summary: 'Whether the first-run wizard is still to be shown',
       response: z.object({ needs_onboarding: z.boolean() }),
-      // A wizard would write over a configuration that only a person can mend.
+      // A wizard would overwrite an invalid configuration, which only a person can mend.
       handle: () => ({ needs_onboarding: store.state === 'valid' && store.get('dumb.onboarding_completed') !== true }),
     });
 
@@ -26,14 +26,15 @@ export default definePlugin({
       method: 'POST',
       path: '/config/onboarding-completed',
       summary: 'Marks the first-run wizard as done',
-      response: doneAnswer,
+      response: statusAnswer,
       async handle({ identity }) {
         const actor = identity.username ?? 'api';
         try {
-          await save(true, true, actor);
+          await setCompleted(true, true, actor);
         } catch (error) {
-          // In memory it is done all the same, so that the wizard does not begin again and again.
-          await save(true, false, actor);
+          // A configuration that cannot be saved must not bring the wizard back at every page, so memory says
+          // completed.
+          await setCompleted(true, false, actor);
           throw error;
         }
         return { status: 'Onboarding is completed' };
@@ -44,9 +45,9 @@ export default definePlugin({
       method: 'POST',
       path: '/config/reset-onboarding',
       summary: 'Shows the first-run wizard again; changes nothing else',
-      response: doneAnswer,
+      response: statusAnswer,
       async handle({ identity }) {
-        await save(false, true, identity.username ?? 'api');
+        await setCompleted(false, true, identity.username ?? 'api');
         return { status: 'Onboarding is reset' };
       },
     });

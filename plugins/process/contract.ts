@@ -199,6 +199,40 @@ export interface StopPolicy {
   readonly tier?: number;
 }
 
+/** How processes of one config key are launched. */
+export interface LaunchPolicy {
+  readonly configKey: string;
+  /** Runs with the rights of the host itself, not as the service user. */
+  readonly asController?: boolean;
+  /** A boot starts it before all others, and only where a command is configured for it. */
+  readonly bootsFirst?: boolean;
+}
+
+/** Values for `{name}` in the command and the variables of a block, where neither the block nor the whole has the name. */
+export interface LaunchPlaceholders {
+  values(block: NamedBlock): Readonly<Record<string, unknown>>;
+}
+
+/** A process that does the work of a configured one although no host of ours has launched it. */
+export interface Survivor {
+  readonly pid: number;
+  /** Unix seconds. */
+  readonly startedAt: number;
+}
+
+/** Looks for what already runs on the data of processes of one config key, so that it is adopted and not started twice. */
+export interface SurvivorSearch {
+  readonly configKey: string;
+  /**
+   * null: nothing runs there. Throws a Problem when it cannot be told which process it is: the boot does not start it
+   * then. `workingIn` lists the living processes whose working directory that is.
+   */
+  find(
+    block: NamedBlock,
+    workingIn: (directory: string) => readonly { readonly pid: number; readonly parentPid: number }[],
+  ): Promise<Survivor | null>;
+}
+
 /** In which order enabled processes are started; without one, what their waits name decides. */
 export interface BootDependencies {
   startOrder(): Promise<{
@@ -238,6 +272,9 @@ declare module '#core' {
     'process.detail': DetailMembers;
     /** How processes of one kind are stopped. */
     'process.stop-policy': StopPolicy;
+    'process.launch-policy': LaunchPolicy;
+    'process.placeholders': LaunchPlaceholders;
+    'process.survivor': SurvivorSearch;
     /** The order of starting and stopping; the first one counts. */
     'process.dependencies': BootDependencies;
   }

@@ -1,8 +1,8 @@
 // Process control: supervises every process of the configuration and shows and controls it over REST and WebSocket.
 import { definePlugin } from '#core';
 import { EVENTS } from './events.ts';
-import { addFrontendEnvironment } from './launch/frontend.ts';
 import { newPortConflicts } from './launch/ports.ts';
+import { launchPlanSchema } from './points.ts';
 import { registerRoutes } from './routes/routes.ts';
 import { StatusStream } from './routes/status-stream.ts';
 import { blockSchema, SupervisionSettings, shutdownSection, startupSection } from './settings.ts';
@@ -10,20 +10,30 @@ import { Supervisor } from './supervisor.ts';
 
 /** Longer than any budget that `dumb.shutdown` allows. */
 const STOPPING_DEADLINE_MS = 930_000;
+/** Databases are made, programs are installed, caches are cleared. */
+const PREPARE_DEADLINE_MS = 900_000;
+/** What is set up in a service that has just been started waits for its first answer. */
+const STARTED_DEADLINE_MS = 120_000;
+/** A start waits for what it needs. */
+const CONTROL_DEADLINE_MS = 3_600_000;
 
 export default definePlugin({
   name: 'process',
   host: '^1',
   // Its blocks are there from the beginning.
-  after: ['service-templates'],
+  after: ['services'],
 
   setup(host) {
     host.contribute('config.block', '*', { schema: blockSchema });
     host.contribute('config.schema', 'startup', { path: ['dumb', 'startup'], schema: startupSection });
     host.contribute('config.schema', 'shutdown', { path: ['dumb', 'shutdown'], schema: shutdownSection });
 
-    const prepare = host.hook('process.prepare', 'waterfall', { guarded: false });
-    const started = host.hook('process.started', 'parallel');
+    const prepare = host.hook('process.prepare', 'waterfall', {
+      guarded: false,
+      deadlineMs: PREPARE_DEADLINE_MS,
+      schema: launchPlanSchema,
+    });
+    const started = host.hook('process.started', 'parallel', { deadlineMs: STARTED_DEADLINE_MS });
     const exited = host.hook('process.exited', 'parallel');
     const status = host.hook('process.status', 'parallel');
     for (const [type, description] of EVENTS) host.event(type, { description });
@@ -40,11 +50,12 @@ export default definePlugin({
       startupSettings: () => settings.startup(),
     });
 
-    host.provide('process.supervisor', supervisor);
+    // A hold has a deadline of its own, and ends what waits for it.
+    const deadlinesMs = { hold: Number.POSITIVE_INFINITY, released: Number.POSITIVE_INFINITY };
+    host.provide('process.supervisor', supervisor, { deadlineMs: CONTROL_DEADLINE_MS, deadlinesMs });
     registerRoutes(host, supervisor);
     new StatusStream(host, supervisor);
 
-    host.tap('process.prepare', plan => addFrontendEnvironment(plan, host.use('config.store')));
     host.tap('process.probed', (process, health) => supervisor.probed(process, health));
     host.tap('config.check', ({ before, after, warnings }) => {
       supervisor.checkRemovals(before, after);

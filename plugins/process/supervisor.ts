@@ -1,7 +1,7 @@
 // Process control as others call it: one object that brings supervision, boot, holds and the orderly stop together.
 import path from 'node:path';
-import { type Host, type NamedBlock, Problem } from '#core';
-import type {} from '../service-templates/contract.ts';
+import { type ContributionList, type Host, type NamedBlock, Problem } from '#core';
+import type {} from '../services/contract.ts';
 import { Boot } from './boot/boot.ts';
 import { type BootOrder, orderOf } from './boot/boot-order.ts';
 import { unmountLeftovers } from './boot/leftover-mounts.ts';
@@ -14,6 +14,7 @@ import type {
   HealthReport,
   HeldProcess,
   HoldOptions,
+  LaunchPolicy,
   ProcessSnapshot,
   ProcessSupervisor,
   StartOutcome,
@@ -22,6 +23,7 @@ import type {
   StopOutcome,
   StopPolicy,
 } from './contract.ts';
+import { dependenciesPoint, launchPolicyPoint, placeholdersPoint, stopPolicyPoint, survivorPoint } from './points.ts';
 import type { StartupSettings } from './settings.ts';
 import { Adoption } from './supervise/adoption.ts';
 import { ExitWatch } from './supervise/exit-watch.ts';
@@ -45,8 +47,9 @@ export interface SupervisorOptions {
 
 export class Supervisor implements ProcessSupervisor {
   readonly #host: Host;
-  readonly #dependencies: ReadonlyMap<string, BootDependencies>;
-  readonly #stopPolicies: ReadonlyMap<string, StopPolicy>;
+  readonly #dependencies: ContributionList<BootDependencies>;
+  readonly #stopPolicies: ContributionList<StopPolicy>;
+  readonly #launchPolicies: ContributionList<LaunchPolicy>;
   readonly #runFiles: RunFiles;
   readonly #state: StateFile;
   readonly #wanted: WantedStates;
@@ -61,8 +64,10 @@ export class Supervisor implements ProcessSupervisor {
 
   constructor({ host, hooks, startupSettings }: SupervisorOptions) {
     this.#host = host;
-    this.#dependencies = host.contributions('process.dependencies');
-    this.#stopPolicies = host.contributions('process.stop-policy');
+    this.#dependencies = host.point('process.dependencies', dependenciesPoint);
+    this.#stopPolicies = host.point('process.stop-policy', stopPolicyPoint);
+    this.#launchPolicies = host.point('process.launch-policy', launchPolicyPoint);
+    const placeholders = host.point('process.placeholders', placeholdersPoint);
     const directory = path.join(host.paths.configDir, 'supervisor');
     this.#runFiles = new RunFiles(host.log);
     this.#state = new StateFile(directory, host.log);
@@ -90,6 +95,8 @@ export class Supervisor implements ProcessSupervisor {
       },
       portCompanion: configKey => host.find('service.templates')?.get(configKey)?.ui?.portOffset,
       stopPolicy: configKey => this.#stopPolicy(configKey),
+      launchPolicy: configKey => [...this.#launchPolicies.values()].find(policy => policy.configKey === configKey),
+      placeholders: block => Object.assign({}, ...[...placeholders.values()].map(give => give.values(block))),
     };
     const adoption = new Adoption(host, this.#supervision);
     this.#processes = new ProcessSet(host, this.#supervision, added => adoption.added(added));
@@ -98,6 +105,7 @@ export class Supervisor implements ProcessSupervisor {
       supervision: this.#supervision,
       processes: this.#processes,
       adoption,
+      survivors: host.point('process.survivor', survivorPoint),
       health: this.#health,
       order: blocks => this.#order(blocks),
       settings: startupSettings,

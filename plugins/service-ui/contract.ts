@@ -19,6 +19,17 @@ export interface ServiceUi {
   readonly publicUrl: string | undefined;
   /** Service of the reverse proxy itself that serves it instead of a port. */
   readonly internalTarget: string | undefined;
+  /** Its pages ask for more below the root: what comes from one of them is theirs. */
+  readonly asksBelowRoot: boolean;
+}
+
+/** The service that embeds the interfaces, where one can be configured. */
+export interface ReverseProxy {
+  readonly configKey: string;
+  /** Where the routes of the interfaces stand. */
+  routesFile(): string;
+  /** Where it answers. */
+  address(): string;
 }
 
 export interface ServiceUis {
@@ -33,5 +44,6 @@ export interface ServiceUis {
 declare module '#core' {
   interface Services {
     'service.uis': ServiceUis;
+    'service.proxy': ReverseProxy;
   }
 }

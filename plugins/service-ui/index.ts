@@ -1,39 +1,28 @@
-// Web interfaces of the services behind one address: which there are, the switch, and the routes of the reverse proxy.
-import path from 'node:path';
-import { definePlugin, type NamedBlock } from '#core';
-import type {} from '../config-files/contract.ts';
+// Web interfaces of the services behind one address: which there are, and the switch of the reverse proxy that serves them.
+import { definePlugin } from '#core';
 import type {} from '../process/contract.ts';
-import type {} from '../service-setup/contract.ts';
-import type {} from '../service-templates/contract.ts';
+import type {} from '../services/contract.ts';
 import { ProxySwitch } from './proxy-switch.ts';
-import { type ProxyPlace, routesFile, writeRoutes, writeStatic } from './traefik-files.ts';
 import { listUis } from './ui-list.ts';
 import * as wire from './wire.ts';
 
 export default definePlugin({
   name: 'service-ui',
   host: '^1',
-  after: ['process', 'service-templates', 'service-setup'],
+  after: ['process', 'services'],
 
   setup(host) {
     const store = host.use('config.store');
     const blocks = () => host.find('process.supervisor')?.blocks() ?? store.blocks();
     const uis = () => listUis(blocks(), host.find('service.templates'));
-    const enabled = () => store.get('traefik.enabled') === true;
-    const proxy = () => store.blocks().find(({ configKey }) => configKey === 'traefik');
-    const configDir = (): string => {
-      const directory = proxy()?.block.config_dir;
-      return typeof directory === 'string' ? directory : path.join(host.paths.configDir, 'traefik');
+    const proxyKey = () => host.find('service.proxy')?.configKey;
+    const enabled = () => {
+      const key = proxyKey();
+      return key !== undefined && store.get([key, 'enabled']) === true;
     };
-    const place = (block: NamedBlock): ProxyPlace => {
-      const { config_file: file } = block.block;
-      const configFile = typeof file === 'string' ? file : path.join(configDir(), 'traefik.yml');
-      const { puid, pgid } = store.root();
-      const owner = process.getuid?.() === 0 ? { uid: Number(puid), gid: Number(pgid) } : null;
-      return { configDir: configDir(), configFile, owner, block, files: host.use('config.files') };
-    };
+    const proxy = () => store.blocks().find(({ configKey }) => configKey === proxyKey());
     const list = () => {
-      const file = routesFile({ configDir: configDir() });
+      const file = host.find('service.proxy')?.routesFile() ?? '';
       return { enabled: enabled(), services: uis().map(wire.entryToWire), proxy_config: file, traefik_config: file };
     };
 
@@ -43,28 +32,6 @@ export default definePlugin({
       proxyRuns: () => host.find('process.supervisor')?.get(proxy()?.processName ?? '')?.status === 'running',
     });
     const toggle = new ProxySwitch(host);
-
-    host.contribute('service.configure', 'traefik', {
-      configKey: 'traefik',
-      async configure({ block }) {
-        const admin = store.blocks().find(({ configKey }) => configKey === 'traefik_proxy_admin')?.block;
-        const adminUrl =
-          admin?.enabled === true ? `http://127.0.0.1:${admin.port}/api/traefik/config?dumb_provider=traefik` : null;
-        await writeStatic(place(block), adminUrl);
-        await writeRoutes(place(block), uis());
-      },
-    });
-    let routed = blocks();
-    const reroute = async (): Promise<void> => {
-      const block = proxy();
-      routed = blocks();
-      if (block !== undefined && enabled() && host.find('service.uis')?.proxyRuns() === true)
-        await writeRoutes(place(block), uis());
-    };
-    // The proxy watches its file. A fault here does not take the change back.
-    host.tap('config.changed', reroute);
-    // A service that was started by hand is shown from then on.
-    host.tap('process.status', () => (routed === blocks() ? undefined : reroute()));
 
     host.route({
       method: 'GET',

@@ -2,6 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Host, Problem } from '#core';
 import type {} from '../process/contract.ts';
+import type {} from './contract.ts';
 
 /** A start that fails at once, as for a missing program, is told in the answer. */
 const FIRST_WORD_MS = 500;
@@ -29,9 +30,11 @@ export class ProxySwitch {
 
   async #set(enabled: boolean, actor: string): Promise<ProxyState> {
     const store = this.#host.use('config.store');
-    const [block] = store.blocks().filter(({ configKey }) => configKey === 'traefik');
-    if (block === undefined) throw new Problem(409, 'No reverse proxy is configured; add a traefik block');
-    await store.update({ updates: { traefik: { enabled } }, persist: true, actor });
+    const key = this.#host.find('service.proxy')?.configKey;
+    const block = store.blocks().find(({ configKey }) => configKey === key);
+    if (key === undefined || block === undefined)
+      throw new Problem(409, `No reverse proxy is configured; add a ${key ?? 'reverse proxy'} block`);
+    await store.update({ updates: { [key]: { enabled } }, persist: true, actor });
     const supervisor = this.#host.find('process.supervisor');
     if (supervisor === undefined) return { proxy_state: 'stopped', proxy_error: null };
     const { processName } = block;

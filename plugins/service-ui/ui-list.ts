@@ -1,6 +1,6 @@
 // Finds the web interfaces of the enabled services and gives each its route name.
 import type { NamedBlock } from '#core';
-import type { ServiceTemplate, ServiceTemplates } from '../service-templates/contract.ts';
+import type { ServiceTemplate, ServiceTemplates } from '../services/contract.ts';
 import type { ServiceUi } from './contract.ts';
 
 const WILDCARDS = new Set(['', '0.0.0.0', '::', '*']);
@@ -38,6 +38,7 @@ function uiOf(named: NamedBlock, template: ServiceTemplate | undefined): Service
     frameable: known.frameable !== false,
     publicUrl: typeof publicUrl === 'string' && publicUrl !== '' ? publicUrl : undefined,
     internalTarget: known.internalTarget,
+    asksBelowRoot: known.asksBelowRoot === true,
   };
 }
 

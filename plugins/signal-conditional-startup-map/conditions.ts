@@ -1,22 +1,24 @@
 // Which conditions of a service's kind hold for one entry, and which processes they make it need.
 import type { GraphEntry, GraphSnapshot, KeyNeed } from '../dependency-graph/contract.ts';
-import type { ServiceTemplate } from '../service-templates/contract.ts';
+import type { ServiceTemplate } from '../services/contract.ts';
 
 type Conditional = NonNullable<NonNullable<ServiceTemplate['relations']>['conditional']>[number];
 
-const FORMER_INFINIDYSK = ['infinidysk', 'nzbdav'];
-
-/** `usesDatabase`: names of the processes whose own file names a database server. */
+/**
+ * `inFile`: names of the processes whose own file says that they need it. `namesOf`: what a kind of service is called, in
+ * small letters.
+ */
 export function needsOf(
   entry: GraphEntry,
   conditions: readonly Conditional[],
   snapshot: GraphSnapshot,
-  usesDatabase: ReadonlySet<string>,
+  inFile: ReadonlySet<string>,
+  namesOf: (key: string) => readonly string[],
 ): KeyNeed[] {
   return conditions.flatMap(({ needs, when }) =>
     needs.flatMap(key => {
       const others = snapshot.entriesOf(key).filter(other => other !== entry);
-      const members = membersFor(when, entry, key, others, usesDatabase);
+      const members = membersFor(when, entry, { key, others, inFile, names: namesOf(key) });
       if (members === undefined) return [];
       const need = { dependent: entry.processName, key, members: members.map(other => other.processName) };
       // Which instance of a component belongs to which service is for more specific signals to say.
@@ -25,40 +27,36 @@ export function needsOf(
   );
 }
 
+interface Needed {
+  readonly key: string;
+  readonly names: readonly string[];
+  /** Entries of that key. */
+  readonly others: readonly GraphEntry[];
+  readonly inFile: ReadonlySet<string>;
+}
+
 /** undefined: the condition does not hold. */
 function membersFor(
   when: Conditional['when'],
   { enabled, config, coreRefs, processName }: GraphEntry,
-  key: string,
-  others: readonly GraphEntry[],
-  usesDatabase: ReadonlySet<string>,
+  { key, names, others, inFile }: Needed,
 ): readonly GraphEntry[] | undefined {
   const isInUse = others.some(other => other.enabled);
   const given = (holds: boolean) => (holds ? others : undefined);
-  switch (when) {
-    case 'always':
-      return others;
-    case 'dependency-enabled':
-      return given(isInUse);
-    case 'dependency-enabled-and-linked':
-      return given(isInUse && (coreRefs.length === 0 || coreRefs.includes(key)));
-    case 'dependency-uses-neutarr': {
-      const users = others.filter(other => other.enabled && other.config.use_neutarr === true);
-      return users.length > 0 ? users : undefined;
-    }
-    case 'postgres-enabled':
-      return given(enabled && config.postgres_enabled === true);
-    case 'postgres-enabled-or-in-file':
-      return given(enabled && (config.postgres_enabled === true || usesDatabase.has(processName)));
-    case 'zurg-enabled':
-      return given(config.zurg_enabled === true);
-    case 'decypharr-enabled':
-      return given(config.decypharr_enabled === true);
-    case 'infinidysk-linked': {
-      const kind = String(config.key_type ?? '')
-        .trim()
-        .toLowerCase();
-      return given(FORMER_INFINIDYSK.includes(kind) || coreRefs.includes('infinidysk'));
-    }
+  if (when === 'always') return others;
+  if (when === 'dependency-enabled') return given(isInUse);
+  if (when === 'dependency-enabled-and-linked')
+    return given(isInUse && (coreRefs.length === 0 || coreRefs.includes(key)));
+  if ('dependencyOption' in when) {
+    const users = others.filter(other => other.enabled && other.config[when.dependencyOption] === true);
+    return users.length > 0 ? users : undefined;
   }
+  if ('namedBy' in when) {
+    const named = String(config[when.namedBy] ?? '')
+      .trim()
+      .toLowerCase();
+    return given(names.includes(named) || coreRefs.includes(key));
+  }
+  const isSaid = config[when.option] === true || (when.inFile !== undefined && inFile.has(processName));
+  return given(isSaid && (enabled || when.whileEnabled !== true));
 }

@@ -3,16 +3,16 @@ import { definePlugin } from '#core';
 import type {} from '../config-files/contract.ts';
 import type {} from '../dependency-graph/contract.ts';
 import type {} from '../process/contract.ts';
-import type {} from '../service-templates/contract.ts';
+import type {} from '../services/contract.ts';
 import { needsOf } from './conditions.ts';
-import { PostgresFiles } from './postgres-files.ts';
+import { FileAnswers } from './file-answers.ts';
 
 export default definePlugin({
   name: 'signal-conditional-startup-map',
   host: '^1',
 
   setup(host) {
-    const files = new PostgresFiles(host);
+    const files = new FileAnswers(host);
     const look = async ({ processName }: { readonly processName: string }): Promise<void> => {
       if (files.asks(processName) && (await files.look())) host.find('dependency.graph')?.forget();
     };
@@ -31,8 +31,11 @@ export default definePlugin({
       async find(snapshot) {
         const templates = host.find('service.templates');
         const conditions = (key: string) => templates?.get(key)?.relations?.conditional ?? [];
-        const usesDatabase = await files.users(snapshot.entries);
-        const needs = snapshot.entries.flatMap(entry => needsOf(entry, conditions(entry.key), snapshot, usesDatabase));
+        const inFile = await files.affirmed(snapshot.entries);
+        const namesOf = (key: string) => [key, ...(templates?.get(key)?.aliases ?? [])];
+        const needs = snapshot.entries.flatMap(entry =>
+          needsOf(entry, conditions(entry.key), snapshot, inFile, namesOf),
+        );
         return { needs };
       },
     });

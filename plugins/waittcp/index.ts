@@ -1,8 +1,8 @@
-// A signal source as a third party would write one: a service needs what listens on the local ports it waits for.
+// A signal of the dependency graph: a service depends on the services that listen on the ports in its `wait_for_tcp`.
 import { definePlugin } from '#core';
 import type { GraphEntry, GraphSnapshot } from '../dependency-graph/contract.ts';
 
-const LOCAL = new Set(['', '127.0.0.1', 'localhost', '0.0.0.0', '::1', '[::1]']);
+const LOCAL_HOSTS = new Set(['', '127.0.0.1', 'localhost', '0.0.0.0', '::1', '[::1]']);
 
 export default definePlugin({
   name: 'waittcp',
@@ -18,7 +18,7 @@ export default definePlugin({
       description: 'Local ports that must accept connections before it starts',
       find: snapshot => ({
         relations: snapshot.entries.flatMap(entry =>
-          listeners(entry, snapshot).map(({ processName }) => ({
+          findListeners(entry, snapshot).map(({ processName }) => ({
             dependency: processName,
             dependent: entry.processName,
           })),
@@ -28,12 +28,12 @@ export default definePlugin({
   },
 });
 
-function listeners(entry: GraphEntry, snapshot: GraphSnapshot): GraphEntry[] {
+function findListeners(entry: GraphEntry, snapshot: GraphSnapshot): GraphEntry[] {
   const { wait_for_tcp: waits } = entry.config;
   return (Array.isArray(waits) ? waits : [waits]).flatMap(wait => {
     if (typeof wait !== 'object' || wait === null) return [];
     const { host = '', port } = wait as { readonly host?: unknown; readonly port?: unknown };
     const name = String(host).trim().toLowerCase();
-    return LOCAL.has(name) ? snapshot.listenersOn(Number(port), entry) : snapshot.resolve(name, entry);
+    return LOCAL_HOSTS.has(name) ? snapshot.listenersOn(Number(port), entry) : snapshot.resolve(name, entry);
   });
 }

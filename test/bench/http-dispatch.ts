@@ -9,6 +9,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { createHttpEntrance } from '../../core/host/entrance.ts';
+import { Scope } from '../../core/host/scope.ts';
 import { printFigure } from './support/figures.ts';
 
 const runs = 3;
@@ -39,11 +40,10 @@ async function serveEntrance(): Promise<number> {
     config: () => value,
     service: () => undefined,
     stopping: () => false,
-    fault: () => {},
-    around: (_plugin, fn) => fn(),
   });
+  const owner = new Scope({ plugin: 'bench', folder: configDir, log: silent, disposeMs: 5_000, errors: {} });
   for (let i = 0; i < 120; i++) {
-    http.addRoute('bench', { method: 'GET', path: `/area/route-${i}`, summary: 'x', handle: () => value });
+    http.addRoute(owner, { method: 'GET', path: `/area/route-${i}`, summary: 'x', handle: () => value });
   }
   process.once('exit', () => rmSync(configDir, { recursive: true }));
   process.once('SIGTERM', () => process.exit(0));

@@ -1,14 +1,14 @@
-// What every format of configuration files must do, as a table that any format can be held against.
+// The contract of configuration file formats: runs any format against its own table of edits and refusals.
 import type { Test } from 'tap';
 import { deepEqual } from '../../core/kit/deep-equal.ts';
 import type { ConfigFormat, FileObject } from '../../plugins/config-files/contract.ts';
 
 export interface FormatCase {
-  /** What kind of file it is. */
+  /** What the case is about, for the messages of the test. */
   readonly name: string;
   readonly text: string;
   readonly updates: FileObject;
-  /** The whole file afterwards, or the part of the text that changes and what it becomes. */
+  /** The whole text after the edit, or the part of it that changes and its replacement. */
   readonly becomes: string | readonly [from: string, to: string];
   readonly mode?: 'merge' | 'replace';
 }
@@ -16,7 +16,7 @@ export interface FormatCase {
 export interface RefusedText {
   readonly name: string;
   readonly text: string;
-  /** Absent: reading is refused already. */
+  /** The updates that are refused; without them, parsing the text is refused. */
   readonly updates?: FileObject;
   readonly status: number;
   readonly message: RegExp;

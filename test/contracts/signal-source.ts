@@ -1,4 +1,4 @@
-// What every signal source must keep, run against its own table of configurations: the relations it finds, and near misses.
+// The contract of signal sources: runs a source against its own table of configurations, near misses included.
 import t from 'tap';
 import { findBlocks } from '../../core/kit/named-blocks.ts';
 import type { SignalSource } from '../../plugins/dependency-graph/contract.ts';
@@ -7,13 +7,13 @@ import { templatesOf } from '../support/templates.ts';
 
 export interface SignalCase {
   readonly name: string;
-  /** Blocks by configuration key, on top of nothing: a key that is left out has no entry. */
+  /** The whole configuration; without defaults, so a key that is left out has no entry. */
   readonly config: Record<string, unknown>;
-  /** As `dependency -> dependent`; `? key -> dependent` for a need of which there is no process. */
+  /** Relations as `dependency -> dependent`; `? key -> dependent` for a need that no process can fill. */
   readonly finds: readonly string[];
 }
 
-/** Runs the suite; `load` gives what the plugin contributes. */
+/** Runs the contract; `load` returns the source that the plugin contributes. */
 export function testSignalSource(load: () => Promise<SignalSource>, cases: readonly SignalCase[]): void {
   t.test('the source', async t => {
     const source = await load();

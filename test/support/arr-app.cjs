@@ -1,6 +1,6 @@
-// An application of the Arr family as others see it: its file with the key it makes itself, and the parts of its API that
-// are set up from outside. Refuses what the real ones refuse: a wrong key, a client that does not answer, a missing folder.
-// What it holds is kept in <config file>.state.json.
+// A stand-in for an Arr application: it writes an API key into its configuration file, serves the parts of the API
+// through which it is set up, and refuses what the real applications refuse: a wrong key, a download client that does
+// not answer, a missing folder. Its state is kept in <config file>.state.json. Usage: arr-app.cjs KIND PORT CONFIG_FILE
 const { randomBytes } = require('node:crypto');
 const { existsSync, readFileSync, renameSync, writeFileSync } = require('node:fs');
 const { createServer } = require('node:http');

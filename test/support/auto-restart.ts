@@ -1,4 +1,4 @@
-// A host with one service, its auto-restart and a health address whose answer the test decides.
+// Starts a host with one auto-restarted service, and a health endpoint whose answers the test decides.
 import { createServer } from 'node:http';
 import type { Test } from 'tap';
 import type { EventType } from '../../core/contract/plugin.ts';
@@ -48,7 +48,7 @@ export async function runWithAutoRestart(t: Test, service: object, autoRestart: 
   return { app, events: recorder.events, count };
 }
 
-/** A health address whose answer the test decides at each request. */
+/** A server for health checks; `word` gives the status that each request is answered with, `asked` counts requests. */
 export async function healthServer(t: Test, word: () => string) {
   const asked = { times: 0 };
   const server = createServer((_request, response) => {

@@ -1,4 +1,4 @@
-// A real browser for tests: Debian's Chromium.
+// Launches a real browser for tests: Debian's Chromium, which is installed when it is missing.
 import { type Browser, chromium } from 'playwright-core';
 import { programOf } from './debian.ts';
 

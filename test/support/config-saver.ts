@@ -1,4 +1,4 @@
-// Saves the configuration again and again until it is killed; says `ready` before the first save.
+// A program that saves the configuration again and again until it is killed. It prints `ready` before the first save.
 import { openConfig } from '../../core/config/open.ts';
 
 const quiet = { debug() {}, info() {}, warn() {}, error() {} };

@@ -1,4 +1,4 @@
-// Programs that tests need from Debian's packages, installed when they are missing.
+// Finds programs that tests need, and installs the Debian packages that contain them when they are missing.
 import { execFile } from 'node:child_process';
 import { mkdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -9,7 +9,7 @@ import { until } from './until.ts';
 const run = promisify(execFile);
 const INSTALL_LIMIT_MS = 300_000;
 
-/** Path of the first of `programs` that is there, after installing `packages` if none is. */
+/** The path of the first of `programs` that exists; `packages` are installed when none does. */
 export async function programOf(programs: readonly string[], packages: readonly string[]): Promise<string> {
   const found = (await find(programs)) ?? (await install(programs, packages));
   if (found === undefined) throw new Error(`${packages.join(', ')} was installed, but ${programs[0]} is not on PATH`);
@@ -24,7 +24,7 @@ async function find(programs: readonly string[]): Promise<string | undefined> {
   return undefined;
 }
 
-/** One test file installs, the others wait for it. */
+/** Test files run in parallel, so one of them installs while the others wait for its lock. */
 async function install(programs: readonly string[], packages: readonly string[]): Promise<string | undefined> {
   const lock = path.join(tmpdir(), 'stackwarden-test-install.lock');
   const claim = () =>

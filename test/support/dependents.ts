@@ -1,10 +1,10 @@
-// Which plugins go when one goes: those that cannot do without it.
+// Finds the plugins that cannot load without a given one.
 
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { pluginsDir } from './host.ts';
 
-/** The plugin and, through `needs`, all that depend on it. */
+/** The plugin itself and all plugins that need it, directly or through others. */
 export async function withDependents(name: string, names: readonly string[]): Promise<ReadonlySet<string>> {
   const needs = new Map(
     await Promise.all(

@@ -1,10 +1,11 @@
-// Directories of a test, removed after everything else that the test tears down.
+// Makes a directory for a test that is removed after everything else the test tears down.
 
 type Fixtures = Pick<typeof import('tap')['t'], 'testdir' | 'teardown'>;
 
 /**
- * As `t.testdir`, whose removal comes before the teardowns that are registered after its first call: a host that is
- * still running would write into what is being removed.
+ * Same as `t.testdir`, but the directory is removed last. tap removes it before the teardowns that are registered
+ * later, unless one was registered earlier, so this function registers an empty one first. Otherwise a host that is
+ * still running would write into a directory that is being removed.
  */
 export function testDir(t: Fixtures, content?: Parameters<Fixtures['testdir']>[0]): string {
   t.teardown(() => undefined);

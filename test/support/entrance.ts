@@ -1,28 +1,30 @@
-// An entrance on a free port without a host around it, for tests of HTTP and WebSocket alone.
+// Opens an HTTP entrance on a free port without a host, for tests of HTTP and WebSocket alone.
 import { connect } from 'node:net';
 import type { Logger } from '../../core/contract/log.ts';
-import type { AccessCheck } from '../../core/contract/route.ts';
+import type { AccessCheck, Route } from '../../core/contract/route.ts';
+import type { Stream } from '../../core/contract/stream.ts';
 import { createHttpEntrance, type EntranceOptions, type HttpServer } from '../../core/host/entrance.ts';
+import { type Fault, testOwner } from './owner.ts';
 
-interface Fault {
-  readonly plugin: string;
-  readonly place: string;
-  readonly error: Error;
+/** Owners go by name. */
+interface NamedHttpServer extends Omit<HttpServer, 'addRoute' | 'addStream'> {
+  addRoute(plugin: string, route: Route): () => void;
+  addStream(plugin: string, stream: Stream): () => void;
 }
 
 export interface TestEntrance {
-  readonly http: HttpServer;
+  readonly http: NamedHttpServer;
   readonly port: number;
   readonly base: string;
   readonly faults: Fault[];
   readonly lines: string[];
-  /** Plugins as which something ran. */
+  /** The plugins on whose behalf something ran, in order. */
   readonly ran: string[];
   access: AccessCheck | undefined;
   config: Record<string, unknown>;
   stopping: boolean;
   request(method: string, path: string, options?: RequestInit & { json?: unknown }): Promise<TestAnswer>;
-  /** Sends bytes as they are and resolves with everything that came back until the connection ended. */
+  /** Sends the text unchanged over a new connection and resolves with everything received until it is closed. */
   raw(text: string): Promise<string>;
   close(): Promise<void>;
 }
@@ -54,16 +56,16 @@ export async function openEntrance(
     config: () => entrance.config,
     service: name => (name === 'access' ? entrance.access : undefined),
     stopping: () => entrance.stopping,
-    fault: (plugin, place, error) => faults.push({ plugin, place, error: error as Error }),
-    around: (plugin, fn) => {
-      ran.push(plugin);
-      return fn();
-    },
   });
   const { port } = await http.listen({ host: '127.0.0.1', port: 0, retryMs: 0 });
   const base = `http://127.0.0.1:${port}`;
+  const notes = { faults, ran };
   const entrance: TestEntrance = {
-    http,
+    http: {
+      ...http,
+      addRoute: (plugin, route) => http.addRoute(testOwner(plugin, notes), route),
+      addStream: (plugin, stream) => http.addStream(testOwner(plugin, notes), stream),
+    },
     port,
     base,
     faults,
@@ -105,7 +107,7 @@ export async function openEntrance(
   return entrance;
 }
 
-/** An access check that knows tokens by user name; taking one away revokes it. */
+/** An access check that finds the user name of a token in `tokens`; a test revokes a token by deleting it there. */
 export function tokenAccess(
   tokens: Map<string, string>,
   problem: (detail: string) => Error,

@@ -1,4 +1,4 @@
-// Keeps every event of a test host, in order.
+// Records every event of a test host, in order, by a plugin in a folder of its own.
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -16,7 +16,7 @@ interface RecordedEvent {
 }
 
 export interface EventRecorder {
-  /** For `startHost`. */
+  /** The plugin folders to pass to `startHost`. */
   readonly pluginDirs: readonly string[];
   readonly events: RecordedEvent[];
   /** Events of one process; with null those that belong to none. */

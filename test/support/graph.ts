@@ -1,15 +1,15 @@
-// A host with the dependency graph and every signal, and the graph's answers.
+// Starts a host with the dependency graph and all its signals, and reads the graph's answers.
 import { readdir } from 'node:fs/promises';
 import { pluginsDir, startHost, type TestHost, type TestHostOptions } from './host.ts';
 
-const BASE = ['config', 'process', 'service-templates', 'config-files', 'format-xml', 'dependency-graph'];
+const BASE = ['config', 'process', 'services', 'config-files', 'format-xml', 'dependency-graph'];
 
 // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of any shape
 export type Answer = any;
 
 export interface GraphHost {
   readonly app: TestHost;
-  /** The answer for one process. */
+  /** The graph of one process. */
   of(processName: string, scope?: 'runtime' | 'all'): Promise<Answer>;
 }
 
@@ -18,7 +18,9 @@ export async function startGraph(
   config: Record<string, unknown>,
   options: Partial<TestHostOptions> = {},
 ): Promise<GraphHost> {
-  const signals = (await readdir(pluginsDir)).filter(name => name.startsWith('signal-') || name === 'waittcp');
+  const signals = (await readdir(pluginsDir)).filter(
+    name => /^signal-|^service-(rclone|zilean)$/.test(name) || name === 'waittcp',
+  );
   const app = await startHost({ config, plugins: [...BASE, ...signals], ...options });
   t.teardown(() => app.stop());
   return {
@@ -33,9 +35,9 @@ export async function startGraph(
   };
 }
 
-/** Keys of the dependency rows. */
+/** The keys of the dependency rows, in their order. */
 export const keysOf = (answer: Answer): string[] => answer.dependency_rows.map((row: Answer) => row.key);
 
-/** Edges as `dependency -> dependent: signals`. */
+/** The edges as texts `dependency -> dependent: signals`. */
 export const edgesOf = (answer: Answer): string[] =>
   answer.edges.map((edge: Answer) => `${edge.source} -> ${edge.target}: ${edge.signals.join(' ')}`);

@@ -1,4 +1,4 @@
-// A real host on a free port with its own configuration directory, and small clients for it.
+// Starts a real host on a free port with a configuration directory of its own, and gives clients for it.
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -10,7 +10,9 @@ import { createHost, type HostOptions, type StackwardenHost } from '../../core/h
 export const pluginsDir = fileURLToPath(new URL('../../plugins', import.meta.url));
 
 export interface TestHostOptions extends Partial<HostOptions> {
-  /** Written as stackwarden.json before the start; the gateway is off and ports are free unless it says otherwise. */
+  /**
+   * Written as stackwarden.json before the start. The gateway is off and ports are free ones unless it says otherwise.
+   */
   readonly config?: Record<string, unknown>;
 }
 
@@ -36,7 +38,7 @@ export interface TestHost {
   get(pathAndQuery: string, headers?: Record<string, string>): Promise<TestAnswer>;
   post(pathAndQuery: string, json?: unknown, headers?: Record<string, string>): Promise<TestAnswer>;
   ws(pathAndQuery: string): WebSocket;
-  /** Stops the host and removes its directory. */
+  /** Stops the host and removes its configuration directory unless the test gave one. */
   stop(): Promise<void>;
 }
 

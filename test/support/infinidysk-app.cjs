@@ -1,5 +1,5 @@
-// The settings of InfiniDysk as its backend gives them: forms in, text values out, and nothing without the key. What it
-// holds is kept in the state file. Usage: infinidysk-app.cjs PORT STATE_FILE KEY
+// A stand-in for the settings API of InfiniDysk: it takes forms, answers with text values and refuses a wrong key. Its
+// state is kept in the state file. Usage: infinidysk-app.cjs PORT STATE_FILE KEY
 const { existsSync, readFileSync, writeFileSync } = require('node:fs');
 const { createServer } = require('node:http');
 

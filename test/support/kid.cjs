@@ -1,4 +1,4 @@
-// A child with one bad habit each, named by its first argument. Ready when it has printed `up`.
+// A child process with one bad habit, which its first argument names. It prints `up` when it is ready.
 const { spawn } = require('node:child_process');
 const { writeFileSync } = require('node:fs');
 const { createServer } = require('node:http');
@@ -17,17 +17,17 @@ const habits = {
     notePid(rest[0]);
     stay();
   },
-  // The leader ends on SIGTERM, its child in the same group does not.
+  // The leader of the process group ends on SIGTERM, but its child in the same group does not.
   'stubborn-child'() {
     child('ignore-term', {}, rest[0]);
     stay();
   },
-  // A grandchild in a session of its own.
+  // The grandchild leaves the process group for a session of its own.
   'leave-group'() {
     child('ignore-term', { detached: true }, rest[0]).unref();
     stay();
   },
-  // The usual way of a daemon: the middle one ends, the last belongs to nobody.
+  // A daemon forks twice: the process in the middle ends, and the last one has no parent of ours.
   'double-fork'() {
     child('middle', { detached: true }, rest[0]);
     stay();
@@ -42,7 +42,7 @@ const habits = {
     stay();
   },
   'crash-after': () => setTimeout(() => process.exit(4), Number(rest[0])),
-  // Numbered lines as fast as asked: count, then stays.
+  // Prints the given number of numbered lines as fast as it can, and then stays.
   count() {
     for (let number = 0; number < Number(rest[0]); number += 1) process.stdout.write(`number ${number}\n`);
     stay();

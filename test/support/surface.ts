@@ -1,4 +1,4 @@
-// What a host offers, and whether it answers everything of it.
+// Lists the routes, streams and flags of a host, and checks that it answers all its routes.
 import { readdir } from 'node:fs/promises';
 import { withDependents } from './dependents.ts';
 import { pluginsDir, startHost, type TestHost } from './host.ts';
@@ -11,13 +11,13 @@ export interface Surface {
 
 export interface Trimming {
   readonly name: string;
-  /** What a host without the plugin offers. */
+  /** What a host without the plugin must offer. */
   readonly expected: Surface;
-  /** Routes that go with it. */
+  /** The routes that are missing without the plugin. */
   readonly gone: readonly string[];
 }
 
-/** One for each plugin, from what a full host says of itself. */
+/** One entry for each plugin, derived from the reports of a host with all plugins. */
 export async function trimmings(): Promise<Trimming[]> {
   const names = (await readdir(pluginsDir)).sort();
   const full = await startHost({ pluginDirs: [pluginsDir] });
@@ -32,7 +32,7 @@ export async function trimmings(): Promise<Trimming[]> {
   return found;
 }
 
-/** Of the plugins that are ready, but for those in `without`. */
+/** What the ready plugins of a host offer, except those in `without`. */
 export function surface(app: TestHost, without: ReadonlySet<string> = new Set()): Surface {
   const ready = app.host.plugins().filter(plugin => plugin.state === 'ready' && !without.has(plugin.name));
   const all = (pick: (plugin: (typeof ready)[number]) => readonly string[]) => ready.flatMap(pick).sort();

@@ -1,11 +1,11 @@
-// The product's templates without a host, and what a plugin contributes to it.
+// Reads the product's templates, and a plugin's contributions, without a host.
 
 import path from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import type { Host } from '../../core/contract/host.ts';
-import { Catalogue } from '../../plugins/service-templates/catalogue.ts';
-import type { ServiceTemplates } from '../../plugins/service-templates/contract.ts';
-import { readSharedOptions, readTemplates } from '../../plugins/service-templates/template-files.ts';
+import { Catalogue } from '../../plugins/services/catalogue.ts';
+import type { ServiceTemplates } from '../../plugins/services/contract.ts';
+import { readSharedOptions, readTemplates } from '../../plugins/services/template-files.ts';
 import { pluginsDir } from './host.ts';
 
 const templatesDir = fileURLToPath(new URL('../../templates', import.meta.url));
@@ -21,19 +21,26 @@ export function templatesOf(): Promise<ServiceTemplates> {
   return loaded;
 }
 
-/** What the plugin of that folder contributes to a point when it is set up with such a section. */
-export async function contributionOf<Value>(plugin: string, point: string, section: object = {}): Promise<Value> {
+/** What the plugin of that folder contributes to a point when it is set up with such a section: under a key, or first. */
+export async function contributionOf<Value>(
+  plugin: string,
+  point: string,
+  { section = {}, key: wanted }: { readonly section?: object; readonly key?: string } = {},
+): Promise<Value> {
   const { default: definition } = await import(pathToFileURL(path.join(pluginsDir, plugin, 'index.ts')).href);
-  const contributed: Value[] = [];
+  const contributed = new Map<string, Value>();
   const templates = await templatesOf();
   const host = {
-    contribute: (at: string, _key: string, value: Value) => at === point && contributed.push(value),
+    contribute: (at: string, key: string, value: Value) => at === point && contributed.set(key, value),
+    contributions: () => new Map(),
+    point: () => new Map(),
+    provide: () => undefined,
     find: (service: string) => (service === 'service.templates' ? templates : undefined),
-    use: () => ({ findBlock: () => undefined }),
+    use: (service: string) => (service === 'service.templates' ? templates : { findBlock: () => undefined }),
     tap: () => undefined,
   };
   await definition.setup(host as unknown as Host, section);
-  const [first] = contributed;
-  if (first === undefined) throw new Error(`${plugin} contributes nothing to ${point}`);
-  return first;
+  const found = wanted === undefined ? [...contributed.values()][0] : contributed.get(wanted);
+  if (found === undefined) throw new Error(`${plugin} contributes no ${wanted ?? ''} to ${point}`);
+  return found;
 }

@@ -1,4 +1,4 @@
-// Waits for a condition by asking again and again; the only way tests wait.
+// Waits for a condition by asking for it repeatedly; tests wait in no other way.
 import { setTimeout as delay } from 'node:timers/promises';
 
 /** Resolves with the first truthy value of `probe`; rejects with its last error, or with `what`, after `timeoutMs`. */

@@ -1,4 +1,5 @@
-// A web application as services are: a page with assets, a form, a WebSocket, a redirect and a cookie. Usage: web-app.cjs PORT
+// A stand-in for a service's web interface: a page with assets, a form, a WebSocket, a redirect and a cookie.
+// Usage: web-app.cjs PORT
 const { createServer } = require('node:http');
 const { WebSocketServer } = require('ws');
 

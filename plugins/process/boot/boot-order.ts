@@ -1,5 +1,5 @@
 // Which process waits for which at boot by what the configuration itself says, where nothing else tells the order.
-import type { Logger, NamedBlock } from '#core';
+import type { ContributionList, Logger, NamedBlock } from '#core';
 import type { BootDependencies } from '../contract.ts';
 
 export interface BootOrder {
@@ -12,7 +12,7 @@ export interface BootOrder {
 /** As the dependency graph has it, else by the waits: a graph that fails must not keep anything from starting or stopping. */
 export async function orderOf(
   blocks: readonly NamedBlock[],
-  dependencies: ReadonlyMap<string, BootDependencies>,
+  dependencies: ContributionList<BootDependencies>,
   log: Logger,
 ): Promise<BootOrder> {
   const [graph] = dependencies.values();

@@ -1,13 +1,12 @@
 // The boot of all services: adopts what an earlier host left, gives out the ports, starts what is wanted, waits until it is ready.
-import type { Host, NamedBlock } from '#core';
-import type { StartupReport } from '../contract.ts';
-import { isBootable, isFrontend } from '../launch/frontend.ts';
+import type { ContributionList, Host, NamedBlock } from '#core';
+import type { StartupReport, SurvivorSearch } from '../contract.ts';
 import { repairOwnership } from '../launch/ownership.ts';
 import { describeMove, reservePorts } from '../launch/ports.ts';
 import type { StartupSettings } from '../settings.ts';
 import type { Adoption } from '../supervise/adoption.ts';
 import { attempt } from '../supervise/attempt.ts';
-import { findDatabaseServer } from '../supervise/database-server.ts';
+import { bootId, processesIn, readStat } from '../supervise/proc-table.ts';
 import type { ProcessHealthReports } from '../supervise/process-health.ts';
 import type { ProcessSet } from '../supervise/process-set.ts';
 import type { SupervisedProcess, Supervision } from '../supervise/supervised-process.ts';
@@ -15,7 +14,6 @@ import type { BootOrder } from './boot-order.ts';
 import { OrderedStart } from './ordered-start.ts';
 import { type ReadinessSource, Startup } from './startup.ts';
 
-const DATABASE_KEY = 'postgres';
 const REVIEW_MS = 5_000;
 
 export interface BootOptions {
@@ -23,6 +21,7 @@ export interface BootOptions {
   readonly supervision: Supervision;
   readonly processes: ProcessSet;
   readonly adoption: Adoption;
+  readonly survivors: ContributionList<SurvivorSearch>;
   readonly health: ProcessHealthReports;
   readonly order: (blocks: readonly NamedBlock[]) => Promise<BootOrder>;
   readonly settings: () => StartupSettings;
@@ -79,7 +78,7 @@ export class Boot {
   async #boot(): Promise<void> {
     const { processes, adoption, supervision } = this.#options;
     await adoption.run(processes.named());
-    for (const process of processes.all()) await this.#adoptDatabaseServer(process);
+    for (const process of processes.all()) await this.#adoptSurvivor(process);
     const store = this.#host.use('config.store');
     if (store.state === 'safe') {
       this.startup.fail(store.stateReason ?? 'the configuration cannot be used');
@@ -90,14 +89,14 @@ export class Boot {
     await attempt(this.#host.log, 'the ports could not be reserved', () => this.#reservePorts());
     this.#giveOut();
     const blocks = new Map(processes.blocks().map(block => [block.processName, block]));
-    const isExpected = (block: NamedBlock): boolean => isBootable(block) && supervision.wanted.isWanted(block);
+    const isExpected = (block: NamedBlock): boolean => this.#isBootable(block) && supervision.wanted.isWanted(block);
     const wanted = processes.all().filter(({ block }) => isExpected(blocks.get(block.processName) ?? block));
     this.startup.expect(wanted.map(({ block }) => block.processName));
     this.startup.enter('preinstalling');
-    const frontend = wanted.find(({ block }) => isFrontend(block));
-    if (frontend !== undefined) await this.#starts.one(frontend);
+    const first = wanted.find(({ block }) => this.#bootsFirst(block));
+    if (first !== undefined) await this.#starts.one(first);
     this.startup.enter('starting_services');
-    await this.#startInOrder(wanted.filter(process => process !== frontend));
+    await this.#startInOrder(wanted.filter(process => process !== first));
     await this.#stabilize();
   }
 
@@ -147,21 +146,36 @@ export class Boot {
     }
   }
 
+  #bootsFirst({ configKey }: NamedBlock): boolean {
+    return this.#options.supervision.launchPolicy(configKey)?.bootsFirst === true;
+  }
+
+  #isBootable(named: NamedBlock): boolean {
+    const { command } = named.block;
+    const hasCommand = Array.isArray(command) ? command.length > 0 : typeof command === 'string' && command !== '';
+    return hasCommand || !this.#bootsFirst(named);
+  }
+
   #excused(processName: string): boolean {
     const process = this.#options.processes.find(processName);
     return process === undefined || !this.#options.supervision.wanted.isWanted(process.block);
   }
 
-  async #adoptDatabaseServer(process: SupervisedProcess): Promise<void> {
-    const { processName, configKey, block } = process.block;
-    if (configKey !== DATABASE_KEY || process.snapshot().status === 'running') return;
-    if (typeof block.config_dir !== 'string' || block.config_dir === '') return;
-    const server = await findDatabaseServer(block.config_dir).catch((error: unknown) => {
-      this.#refusals.set(processName, error);
+  /** Of a kind that can be found although no host of ours has recorded it. */
+  async #adoptSurvivor(process: SupervisedProcess): Promise<void> {
+    const { block } = process;
+    const search = [...this.#options.survivors.values()].find(({ configKey }) => configKey === block.configKey);
+    if (search === undefined || process.snapshot().status === 'running') return;
+    const survivor = await search.find(block, processesIn).catch((error: unknown) => {
+      this.#refusals.set(block.processName, error);
       return null;
     });
-    if (server === null || !(await process.adopt(server))) return;
-    this.#host.log.info(`${processName} already runs as pid ${server.pid} on ${block.config_dir} and was adopted`);
+    const stat = survivor === null ? null : readStat(survivor.pid);
+    if (survivor === null || stat === null) return;
+    const { pid, pgid, startTime } = stat;
+    const found = { pid, pgid, start_time: startTime, boot_id: bootId, started_at: survivor.startedAt, run_id: '' };
+    if (await process.adopt(found))
+      this.#host.log.info(`${block.processName} already runs as pid ${pid} and was adopted`);
   }
 
   async #repairOwnership(): Promise<void> {

@@ -4,22 +4,24 @@ import { type NamedBlock, Problem } from '#core';
 import type { LaunchPlan, StartTrigger } from '../contract.ts';
 import { splitCommand } from './command-words.ts';
 
-/** Mount providers need the controller's own rights for FUSE. */
-const OWN_IDENTITY_KEYS = new Set(['rclone']);
-
 export interface PlanInput {
   readonly block: NamedBlock;
   readonly root: Readonly<Record<string, unknown>>;
   readonly trigger: StartTrigger;
   readonly signal: AbortSignal;
   readonly env: NodeJS.ProcessEnv;
+  /** Whether it keeps the rights of the host. */
+  readonly asController: boolean;
+  /** What others give for `{name}`. */
+  readonly placeholders: Readonly<Record<string, unknown>>;
 }
 
 /** Throws a Problem 400 that names the key when the block cannot be launched. */
-export function createLaunchPlan({ block: named, root, trigger, signal, env }: PlanInput): LaunchPlan {
+export function createLaunchPlan(input: PlanInput): LaunchPlan {
+  const { block: named, root, trigger, signal, env } = input;
   const { processName, configKey, block } = named;
-  const fill = placeholders(block, root);
-  const user = OWN_IDENTITY_KEYS.has(configKey) ? null : serviceUser(root);
+  const fill = filler(block, { ...input.placeholders, puid: root.puid, pgid: root.pgid, tz: root.tz });
+  const user = input.asController ? null : serviceUser(root);
   const cwd = typeof block.config_dir === 'string' && block.config_dir !== '' ? block.config_dir : undefined;
   return {
     processName,
@@ -45,18 +47,8 @@ function commandWords(command: unknown, processName: string): string[] {
   }
 }
 
-/** `{name}`: the block's own scalar, then the global ones, then those of the database; unknown names stay. */
-function placeholders(block: Readonly<Record<string, unknown>>, root: Readonly<Record<string, unknown>>) {
-  const postgres = (root.postgres ?? {}) as Record<string, unknown>;
-  const global: Record<string, unknown> = {
-    puid: root.puid,
-    pgid: root.pgid,
-    tz: root.tz,
-    postgres_host: postgres.host,
-    postgres_port: postgres.port,
-    postgres_user: postgres.user,
-    postgres_password: postgres.password,
-  };
+/** `{name}`: the block's own scalar, then the global ones, then what others give; unknown names stay. */
+function filler(block: Readonly<Record<string, unknown>>, global: Readonly<Record<string, unknown>>) {
   const lookUp = (name: string): unknown => (Object.hasOwn(block, name) ? block[name] : global[name]);
   return (text: string): string =>
     text.replaceAll(/\{([A-Za-z_]\w*)\}/g, (whole, name: string) => {

@@ -18,6 +18,10 @@ export interface Preparation {
   /** All blocks, as they count. */
   blocks(): readonly NamedBlock[];
   readonly portCompanion: Companion;
+  /** Whether it keeps the rights of the host. */
+  readonly asController: boolean;
+  /** What others give for `{name}`. */
+  placeholders(block: NamedBlock): Readonly<Record<string, unknown>>;
   prepare(plan: LaunchPlan): Promise<LaunchPlan>;
   /** Called with what is waited for, and with null when it is there. */
   onWaiting(what: string | null): void;
@@ -37,9 +41,13 @@ export async function prepareLaunch(preparation: Preparation): Promise<LaunchPla
   return plan;
 }
 
-async function planOf({ host, trigger, signal, block, prepare }: Preparation): Promise<LaunchPlan> {
+async function planOf(preparation: Preparation): Promise<LaunchPlan> {
+  const { host, trigger, signal, asController, prepare } = preparation;
   const root = host.use('config.store').root();
-  const plan = await prepare(createLaunchPlan({ block: block(), root, trigger, signal, env: process.env }));
+  const block = preparation.block();
+  const placeholders = preparation.placeholders(block);
+  const input = { block, root, trigger, signal, env: process.env, asController, placeholders };
+  const plan = await prepare(createLaunchPlan(input));
   signal.throwIfAborted();
   return plan;
 }

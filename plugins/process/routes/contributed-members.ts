@@ -1,10 +1,8 @@
 // Members of answers that other plugins give: checked against their schemas, and left out when they do not fit or do not come.
 import type { z } from 'zod';
-import type { Host, NamedBlock } from '#core';
-import { withDeadline } from '#kit/deadline';
+import type { ContributionList, Host, NamedBlock } from '#core';
 import type { DetailMembers, EntryMembers } from '../contract.ts';
-
-const DETAIL_DEADLINE_MS = 3_000;
+import { detailPoint, entryPoint } from '../points.ts';
 
 type Members = Readonly<Record<string, unknown>>;
 type Contribution = EntryMembers | DetailMembers;
@@ -13,44 +11,43 @@ export class ContributedMembers {
   readonly #host: Host;
   /** Members that nobody else may give. */
   readonly #own: ReadonlySet<string>;
-  readonly #entries: ReadonlyMap<string, EntryMembers>;
-  readonly #details: ReadonlyMap<string, DetailMembers>;
+  readonly #entries: ContributionList<EntryMembers>;
+  readonly #details: ContributionList<DetailMembers>;
   /** Faults that were told already, by contribution. */
   readonly #told = new Map<string, string>();
 
   constructor(host: Host, own: Iterable<string>) {
     this.#host = host;
     this.#own = new Set(own);
-    this.#entries = host.contributions('process.entry');
-    this.#details = host.contributions('process.detail');
+    this.#entries = host.point('process.entry', entryPoint);
+    this.#details = host.point('process.detail', detailPoint);
   }
 
   /** Differs from an earlier value when entries may be different; null: they may be different at any time. */
   revision(): readonly unknown[] | null {
     const revisions: unknown[] = [];
-    for (const [name, contribution] of this.#entries) {
-      if (contribution.revision === undefined) return null;
-      const { revision } = contribution;
-      revisions.push(contribution, this.#guarded(name, () => revision()) ?? null);
+    for (const { key, value } of this.#entries) {
+      if (value.revision === undefined) return null;
+      const { revision } = value;
+      revisions.push(value, this.#guarded(key, () => revision()) ?? null);
     }
     return revisions;
   }
 
   ofEntry(block: NamedBlock): Members {
-    const given = [...this.#entries].map(([name, contribution]) =>
-      this.#guarded(name, () => this.#checked(contribution, contribution.members(block))),
+    const given = [...this.#entries].map(({ key, value }) =>
+      this.#guarded(key, () => this.#checked(value, value.members(block))),
     );
     return Object.assign({}, ...given);
   }
 
   async ofDetail(block: NamedBlock, scope: string | undefined): Promise<Members> {
     const given = await Promise.all(
-      [...this.#details].map(async ([name, contribution]) => {
-        const ask = async (): Promise<unknown> => contribution.members(block, { scope });
+      [...this.#details].map(async ({ key, value }) => {
         try {
-          return this.#checked(contribution, await withDeadline(ask, DETAIL_DEADLINE_MS, `members of ${name}`));
+          return this.#checked(value, await value.members(block, { scope }));
         } catch (error) {
-          this.#tell(name, error);
+          this.#tell(key, error);
           return {};
         }
       }),

@@ -1,7 +1,7 @@
 // A process as clients see it: what the configuration says about it, its live status, and what other plugins know of it.
 import { z } from 'zod';
 import type { ConfigStore, Host, NamedBlock } from '#core';
-import type {} from '../../service-templates/contract.ts';
+import type {} from '../../services/contract.ts';
 import type { ProcessStatus, ProcessSupervisor } from '../contract.ts';
 import { ContributedMembers } from './contributed-members.ts';
 import { holdSchema } from './status-wire.ts';

@@ -2,7 +2,7 @@
 import path from 'node:path';
 import type { Host, NamedBlock } from '#core';
 import { parseLevel } from '#kit/log-level';
-import type {} from '../../service-templates/contract.ts';
+import type {} from '../../services/contract.ts';
 import type { CaptureTarget } from '../capture/capture.ts';
 
 export function captureTargetOf(host: Host, named: NamedBlock): CaptureTarget {

@@ -5,6 +5,7 @@ import { type Host, type NamedBlock, Problem } from '#core';
 import type {
   ExitRecord,
   LaunchPlan,
+  LaunchPolicy,
   ProcessSnapshot,
   ProcessStatus,
   StartOutcome,
@@ -42,6 +43,9 @@ export interface Supervision extends RunParts {
   onExited(snapshot: ProcessSnapshot, exit: ExitRecord): void;
   readonly portCompanion: Companion;
   stopPolicy(configKey: string): StopPolicy | undefined;
+  launchPolicy(configKey: string): LaunchPolicy | undefined;
+  /** What others give for `{name}` in its command and its variables. */
+  placeholders(block: NamedBlock): Readonly<Record<string, unknown>>;
 }
 
 interface CurrentRun extends Run {
@@ -223,7 +227,7 @@ export class SupervisedProcess {
 
   async #runStart(trigger: StartTrigger, signal: AbortSignal): Promise<StartOutcome> {
     const { processName } = this.#block;
-    const { host, portCompanion, blocks, prepare } = this.#with;
+    const { host, portCompanion, blocks, prepare, placeholders } = this.#with;
     this.#lastFailureReason = null;
     this.#lastExit = null;
     this.#move('starting');
@@ -236,6 +240,8 @@ export class SupervisedProcess {
         portCompanion,
         blocks,
         prepare,
+        placeholders,
+        asController: this.#with.launchPolicy(this.#block.configKey)?.asController === true,
         block: () => this.#current(),
         onWaiting: what => {
           this.#waitingFor = what;

@@ -7,7 +7,7 @@ import { startHost, type TestHost } from '../../support/host.ts';
 import { until } from '../../support/until.ts';
 
 const plugin = (name: string, body: string, extra = '') => ({
-  'index.js': `export default { name: '${name}', host: '^1', ${extra} setup (host) { ${body} } }`,
+  'index.js': `export default { name: '${name}', host: '^1', ${extra} async setup (host) { ${body} } }`,
 });
 
 const stateOf = (app: TestHost, name: string) => app.host.plugins().find(row => row.name === name);
@@ -77,7 +77,7 @@ t.test('what has an owner cannot be taken, and is free again without it', async 
       'reader',
       `host.route({ method: 'GET', path: '/read', summary: 'x', handle: () => ({
          now: host.find('fixture.clock')?.now() ?? null,
-         list: [...host.contributions('fixture.list')],
+         list: [...host.contributions('fixture.list')].map(row => ({ ...row })),
          flags: host.capabilities(),
        }) })
        host.route({ method: 'GET', path: '/now', summary: 'x', handle: () => ({ now: host.use('fixture.clock').now() }) })`,
@@ -89,7 +89,7 @@ t.test('what has an owner cannot be taken, and is free again without it', async 
   t.match(stateOf(app, 'capability'), { state: 'failed', reason: /'fixture_flag'.*already owned by first/ });
   t.same((await app.get('/read')).body, {
     now: 1,
-    list: [['one', 1]],
+    list: [{ owner: 'first', key: 'one', value: 1 }],
     flags: { fixture_broken_flag: false, fixture_flag: true },
   });
   t.same((await app.get('/now')).body, { now: 1 });
@@ -121,8 +121,8 @@ t.test('timers and jobs never overlap themselves, and their faults are counted',
        }
        host.every(1, track('every'))
        host.cron('* * * * * *', track('cron'))
-       const job = host.job('fixture', track('job'))
-       host.tap('host.ready', () => { for (let i = 0; i < 3; i += 1) job.run().catch(() => {}) })
+       const jobs = await host.jobs('fixture', { run: track('job') })
+       host.tap('host.ready', () => { for (let i = 0; i < 3; i += 1) jobs.run('key').catch(() => {}) })
        host.route({ method: 'GET', path: '/seen', summary: 'x', handle: () => seen })`,
     ),
   });

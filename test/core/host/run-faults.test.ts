@@ -31,11 +31,11 @@ t.test('taps, timers and jobs that throw are counted, and the others run', async
   Object.assign(globalThis, { faultsSeen: seen });
   const dir = testDir(t, {
     'a-faulty': {
-      'index.js': `export default { name: 'a-faulty', host: '^1', setup (host) {
+      'index.js': `export default { name: 'a-faulty', host: '^1', async setup (host) {
         host.tap('host.ready', () => { throw new Error('tap') })
         host.every(1, () => { throw new Error('timer') })
-        const job = host.job('doomed', () => { throw new Error('job') })
-        host.route({ method: 'POST', path: '/job', summary: 'x', handle: () => job.run().catch(error => ({ caught: error.message })) })
+        const jobs = await host.jobs('doomed', { run: () => { throw new Error('job') } })
+        host.route({ method: 'POST', path: '/job', summary: 'x', handle: () => jobs.run('key').catch(error => ({ caught: error.message })) })
       } }`,
     },
     'b-fine': {
@@ -53,36 +53,17 @@ t.test('taps, timers and jobs that throw are counted, and the others run', async
   t.match(app.host.plugins()[0]?.errors, { tap: 1, job: 1 });
 });
 
-t.test('a job runs once at a time, and a second caller gets the same result', async t => {
-  const dir = testDir(t, {
-    jobs: {
-      'index.js': `export default { name: 'jobs', host: '^1', setup (host) {
-        let runs = 0
-        let release
-        const gate = new Promise(resolve => { release = resolve })
-        const job = host.job('slow', async () => { runs += 1; await gate; return runs })
-        host.route({ method: 'POST', path: '/run', summary: 'x', handle: async () => ({ runs: await job.run() }) })
-        host.route({ method: 'POST', path: '/release', summary: 'x', handle: () => { release(); return {} } })
-      } }`,
-    },
-  });
-  const app = await startHost({ pluginDirs: [dir] });
-  t.teardown(() => app.stop());
-  const both = [app.post('/run'), app.post('/run')];
-  await app.post('/release');
-  t.same(
-    (await Promise.all(both)).map(answer => answer.body),
-    [{ runs: 1 }, { runs: 1 }],
-  );
-});
-
 /** Runs the service with one third-party plugin in {config_dir}/plugins. */
-async function withPlugin(t: Pick<typeof import('tap')['t'], 'testdir' | 'teardown'>, source: string, answers = true) {
+async function withPlugin(
+  t: Pick<typeof import('tap')['t'], 'testdir' | 'teardown'>,
+  source: string,
+  { answers = true, env = {} }: { answers?: boolean; env?: Record<string, string> } = {},
+) {
   const configDir = testDir(t, {});
   const port = await writeConfig(configDir);
   await mkdir(path.join(configDir, 'plugins', 'wild'), { recursive: true });
   await writeFile(path.join(configDir, 'plugins', 'wild', 'index.js'), source);
-  const options = { args: ['start', '--plugins', 'wild,host-plugins'] };
+  const options = { args: ['start', '--plugins', 'wild,host-plugins'], env };
   const service = answers ? await startStackwarden(configDir, port, options) : spawnStackwarden(configDir, options);
   t.teardown(async () => {
     service.child.kill('SIGTERM');
@@ -118,14 +99,12 @@ for (const [name, body] of Object.entries({
 }
 
 t.test('an uncaught error of the host itself ends it with 70', async t => {
+  // Begun before there is any plugin.
+  const outside = `setInterval(() => { if (globalThis.isUp) throw new Error('of the host') }, 20).unref()`;
   const service = await withPlugin(
     t,
-    `import { AsyncResource } from 'node:async_hooks'
-    const outside = new AsyncResource('outside')
-    export default { name: 'wild', host: '^1', setup (host) {
-      host.tap('host.ready', () => outside.runInAsyncScope(() => setTimeout(() => { throw new Error('of the host') }, 50)))
-    } }`,
-    false,
+    `export default { name: 'wild', host: '^1', setup (host) { host.tap('host.ready', () => { globalThis.isUp = true }) } }`,
+    { answers: false, env: { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(outside)}` } },
   );
   t.same(await service.exited, { code: 70, signal: null });
   t.match(service.stdout() + service.stderr(), /of the host/);
@@ -139,7 +118,7 @@ t.test('a plugin that blocks the event loop is named', async t => {
     } }`,
   );
   await fetch(`${service.base}/block`);
-  await until(() => /stood still for \d+ ms; last ran: wild/.test(service.stdout()));
+  await until(() => /stood still for \d+ ms; held up by wild: GET \/block/.test(service.stdout()));
 });
 
 t.test('whoever reads the output goes away, and nothing else changes', async t => {

@@ -5,6 +5,7 @@ import { Problem } from '../../../core/contract/problem.ts';
 import type { HttpMethod, Route } from '../../../core/contract/route.ts';
 import { RouteMap } from '../../../core/http/route-map.ts';
 import { parseQuery, queryBoolean, queryInteger, queryList, queryNumber } from '../../../core/kit/query-values.ts';
+import { testOwner } from '../../support/owner.ts';
 
 const route = (method: HttpMethod, path: string): Route => ({ method, path, summary: path, handle: () => path });
 
@@ -25,9 +26,9 @@ function found(routes: RouteMap, method: string, path: string): unknown {
 t.test('routes', async t => {
   const routes = new RouteMap();
   for (const path of ['/', '/process', '/users/{name}', '/users/me', '/users/{name}/keys/{key}', '/docs/{file...}']) {
-    routes.add('a', route('GET', path));
+    routes.add(testOwner('a'), route('GET', path));
   }
-  routes.add('a', route('POST', '/process'));
+  routes.add(testOwner('a'), route('POST', '/process'));
 
   t.same(found(routes, 'GET', '/'), ['/', {}]);
   t.same(found(routes, 'GET', '/process'), ['/process', {}]);
@@ -52,18 +53,18 @@ t.test('routes', async t => {
   );
   t.equal(found(routes, 'GET', '/__proto__'), undefined);
 
-  t.throws(() => routes.add('b', route('GET', '/process')), { message: /GET \/process of b .* by a/ });
-  t.throws(() => routes.add('b', route('GET', '/users/{other}')), { message: /of b .* by a/ }, 'same shape');
+  t.throws(() => routes.add(testOwner('b'), route('GET', '/process')), { message: /GET \/process of b .* by a/ });
+  t.throws(() => routes.add(testOwner('b'), route('GET', '/users/{other}')), { message: /of b .* by a/ }, 'same shape');
   for (const path of ['', 'x', '/x/', '/x?y', '/a b', '/{a}{b}', '/{a...}/b', '/x{a}']) {
-    t.throws(() => routes.add('b', route('GET', path)), `'${path}' is refused`);
+    t.throws(() => routes.add(testOwner('b'), route('GET', path)), `'${path}' is refused`);
   }
 
-  const withdraw = routes.add('b', route('DELETE', '/users/{name}'));
+  const withdraw = routes.add(testOwner('b'), route('DELETE', '/users/{name}'));
   t.same(found(routes, 'DELETE', '/users/x'), ['/users/{name}', { name: 'x' }]);
   withdraw();
   withdraw();
   t.same(found(routes, 'DELETE', '/users/x'), ['GET', 'HEAD'], 'withdrawn, its neighbours stay');
-  const again = routes.add('c', route('DELETE', '/users/{name}'));
+  const again = routes.add(testOwner('c'), route('DELETE', '/users/{name}'));
   withdraw();
   t.same(found(routes, 'DELETE', '/users/x'), ['/users/{name}', { name: 'x' }], 'an old disposer leaves others alone');
   again();
@@ -84,7 +85,7 @@ t.test('routes', async t => {
 t.test('patterns: the more specific one goes first, whatever the order of registration', async t => {
   const routes = new RouteMap();
   for (const path of ['/{rest...}', '/{a}/{b}', '/{a}/x', '/k/{b}', '/k/{rest...}'])
-    routes.add('a', route('GET', path));
+    routes.add(testOwner('a'), route('GET', path));
   const winner = (path: string) => (found(routes, 'GET', path) as [string])[0];
   t.equal(winner('/k/x'), '/k/{b}');
   t.equal(winner('/k/x/y'), '/k/{rest...}');

@@ -3,8 +3,9 @@ import { existsSync } from 'node:fs';
 import { readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import t from 'tap';
+import type { LogLine } from '../../../core/contract/log.ts';
 import { findLevel, parseLevel, passes } from '../../../core/kit/log-level.ts';
-import { formatDay, formatLine } from '../../../core/kit/log-line.ts';
+import { formatDay, formatLine, formatRecord } from '../../../core/kit/log-line.ts';
 import { redact } from '../../../core/kit/redact.ts';
 import { RotatingFile, type RotatingFileOptions } from '../../../core/kit/rotating-file.ts';
 import { createLogging } from '../../../core/log/own-log.ts';
@@ -205,7 +206,7 @@ t.test('the log as a whole', async t => {
   });
   t.teardown(() => logging.close());
   const { hub } = logging;
-  const told: string[] = [];
+  const told: LogLine[] = [];
   const end = hub.subscribe(lines => told.push(...lines));
   const log = logging.logger('part');
   const http = logging.logger('http');
@@ -229,7 +230,17 @@ t.test('the log as a whole', async t => {
 
   const file = path.join(directory, `Own-${formatDay(Date.now())}.log`);
   const lines = (await readFile(file, 'utf8')).trimEnd().split('\n');
-  t.same(told, lines, 'subscribers get the lines of the file');
+  t.same(
+    told.map(record => formatRecord(record)),
+    lines,
+    'subscribers get the records of which the file is made',
+  );
+  t.match(told[0], { level: 'INFO', text: 'part: password: [REDACTED]', processName: undefined });
+  t.match(told[3], { level: 'INFO', text: 'hello', processName: 'Sonarr' });
+  t.ok(
+    told.every(({ at }) => Math.abs(Date.now() - at) < 60_000),
+    'with their time',
+  );
   t.same(
     lines.map(line => line.replace(/^\w{3} \d{1,2}, \d{4} \d\d:\d\d:\d\d - /, '')),
     [

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import t, { type Test } from 'tap';
 import { testDir } from '../../support/directory.ts';
-import { startHost, type TestHost } from '../../support/host.ts';
+import { pluginsDir, startHost, type TestHost } from '../../support/host.ts';
 import { kid, start } from '../../support/kids.ts';
 
 const run = promisify(execFile);
@@ -170,4 +170,33 @@ t.test('a file that cannot be written', async t => {
   t.equal(await readFile(file, 'utf8'), TEXT);
   await rm(path.join(app.configDir, 'backups'), { recursive: true });
   t.equal((await call({ updates: { port: 81 } })).status, 200);
+});
+
+t.test('a pipe in the place of a generated file is replaced and keeps nobody waiting', async t => {
+  const root = testDir(t, { own: {}, plugins: { generator: {} } });
+  await chmod(root, 0o755);
+  const dir = path.join(root, 'own');
+  const file = path.join(dir, 'generated.yaml');
+  await run('mkfifo', [file]);
+  await writeFile(
+    path.join(root, 'plugins', 'generator', 'index.mjs'),
+    `export default { name: 'generator', host: '^1', needs: ['config-files'], setup (host) {
+      host.route({ method: 'POST', path: '/generate', summary: 'writes', async handle () {
+        const block = host.use('config.store').findBlock('Service')
+        const attributes = { mode: 0o644, owner: null }
+        await host.use('config.files').write(block, ${JSON.stringify(file)}, 'a: 1\\n', attributes)
+        return {}
+      } })
+    } }`,
+  );
+  const app = await startHost({
+    pluginDirs: [pluginsDir, path.join(root, 'plugins')],
+    config: { service: kid('Service', ['calm'], { config_dir: dir }) },
+  });
+  t.teardown(() => app.stop());
+  t.equal((await app.post('/generate')).status, 200);
+  t.equal(await readFile(file, 'utf8'), 'a: 1\n');
+  const { ino } = await stat(file);
+  t.equal((await app.post('/generate')).status, 200);
+  t.equal((await stat(file)).ino, ino, 'the same text is not written again');
 });

@@ -7,7 +7,7 @@ import { testDir } from '../../support/directory.ts';
 import { startHost } from '../../support/host.ts';
 
 const skip = !existsSync(new URL('../../../plugins/config-migrations/index.ts', import.meta.url));
-const plugins = ['config', 'process', 'service-templates', 'config-migrations'];
+const plugins = ['config', 'process', 'services', 'config-migrations'];
 
 const OLD = `{
     "nzbdav": { "process_name": "NzbDAV", "backend_port": 8081, "repo_owner": "nzbdav-dev", "repo_name": "nzbdav" },

@@ -1,5 +1,6 @@
 // Laws of the graph over generated configurations: with instances, cycles, disabled and missing services.
 import { existsSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import fc from 'fast-check';
 import t from 'tap';
 import { findBlocks } from '../../../core/kit/named-blocks.ts';
@@ -10,19 +11,20 @@ const folder = new URL('../../../plugins/dependency-graph/', import.meta.url);
 const skip = !existsSync(new URL('index.ts', folder));
 const load = async <Module>(name: string) => (await import(new URL(name, folder).href)) as Module;
 
-const SIGNALS = [
-  'core-service-map',
-  'core-service-fields',
-  'wait-for-url',
-  'wait-for-dir',
-  'wait-for-mounts',
-  'rclone-provider-zurg',
-  'rclone-provider-decypharr',
-  'rclone-provider-nzbdav',
-  'zilean-optional-integration',
-  'non-core-dependency-map',
-  'conditional-startup-map',
-  'documented-integration',
+/** Signals of the product, by the folder that has them. */
+const SIGNALS: readonly (readonly [folder: string, signal: string])[] = [
+  ['signal-core-service-map', 'core_service_map'],
+  ['signal-core-service-fields', 'core_service_fields'],
+  ['signal-wait-for-url', 'wait_for_url'],
+  ['signal-wait-for-dir', 'wait_for_dir'],
+  ['signal-wait-for-mounts', 'wait_for_mounts'],
+  ['service-rclone', 'rclone_provider_zurg'],
+  ['service-rclone', 'rclone_provider_decypharr'],
+  ['service-rclone', 'rclone_provider_nzbdav'],
+  ['service-zilean', 'zilean_optional_integration'],
+  ['signal-non-core-dependency-map', 'non_core_dependency_map'],
+  ['signal-conditional-startup-map', 'conditional_startup_map'],
+  ['signal-documented-integration', 'documented_integration'],
 ];
 const SINGLE = [
   'riven_backend',
@@ -92,11 +94,25 @@ t.test('for every process of any configuration', { skip, timeout: 240_000 }, asy
   const { createStartOrder } =
     await load<typeof import('../../../plugins/dependency-graph/start-order.ts')>('start-order.ts');
   const { GraphAnswer } = await load<typeof import('../../../plugins/dependency-graph/answer.ts')>('answer.ts');
+  const { readOwnSignals } =
+    await load<typeof import('../../../plugins/dependency-graph/own-signals.ts')>('own-signals.ts');
   const templates = await templatesOf();
   const sources = await Promise.all(
-    SIGNALS.map(name => contributionOf<SignalSource>(`signal-${name}`, 'dependency.signal')),
+    SIGNALS.map(([plugin, key]) => contributionOf<SignalSource>(plugin, 'dependency.signal', { key })),
   );
-  const signals = sources.map(source => ({ source, plugin: null, strength: source.strength }));
+  const own = await readOwnSignals(fileURLToPath(new URL('../../../templates/signals.json', import.meta.url)));
+  t.same(
+    own.map(({ signal }) => signal),
+    SIGNALS.map(([, signal]) => signal),
+    'each is ranked',
+  );
+  const ranks = new Map(own.map(({ signal, rank }) => [signal, rank]));
+  const signals = sources.map(source => ({
+    source,
+    plugin: null,
+    strength: source.strength,
+    rank: ranks.get(source.signal) ?? 0,
+  }));
 
   const build = async (config: Record<string, unknown>) => {
     const snapshot: GraphSnapshot = createSnapshot({ revision: '1', blocks: findBlocks(config), templates });
@@ -147,7 +163,7 @@ t.test('for every process of any configuration', { skip, timeout: 240_000 }, asy
         if (steps.filter((key: string) => key === answer.config_key).length !== 1)
           throw new Error(`${name}: not itself`);
       }
-      const order = createStartOrder(structure, () => true);
+      const order = createStartOrder(structure, ranks);
       const placed = new Set<string>();
       for (let left = [...order.needs.keys()]; left.length > 0; ) {
         const ready = left.filter(name => [...(order.needs.get(name) ?? [])].every(needed => placed.has(needed)));

@@ -41,8 +41,8 @@ async function open(
     client: kid('Client', ['calm'], { enabled: false, wait_for_tcp: [{ port: 17_777 }] }),
   };
   const { readdir } = await import('node:fs/promises');
-  const base = ['config', 'process', 'service-templates', 'dependency-graph'];
-  const signals = (await readdir(pluginsDir)).filter(name => name.startsWith('signal-'));
+  const base = ['config', 'process', 'services', 'dependency-graph'];
+  const signals = (await readdir(pluginsDir)).filter(name => /^signal-|^service-(rclone|zilean)$/.test(name));
   const graph = await startGraph(t, config, {
     pluginDirs: [pluginsDir, dir],
     plugins: [...base, ...signals, ...Object.keys(plugins)],

@@ -1,8 +1,11 @@
 // Files of plain lines as programs write them.
 import fc from 'fast-check';
 import t from 'tap';
-import { formats } from '../../../plugins/format-conf/formats.ts';
+import { formatsOf } from '../../../plugins/format-conf/formats.ts';
 import { holdFormat } from '../../contracts/config-format.ts';
+import { templatesOf } from '../../support/templates.ts';
+
+const formats = formatsOf((await templatesOf()).list());
 
 const named = (name: string) => {
   const format = formats.find(candidate => candidate.name === name);

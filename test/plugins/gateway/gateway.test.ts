@@ -1,13 +1,16 @@
 // The gateway: the same routes below /api on its own listener, with its refusals and its static console.
 
+import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { readdir, readFile, symlink, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
+import { createServer as createHttpServer } from 'node:http';
+import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import t, { type Test } from 'tap';
 import { WebSocket } from 'ws';
 import type { Listener } from '../../../core/contract/route.ts';
+import type { ServiceUi } from '../../../plugins/service-ui/contract.ts';
 import { testDir } from '../../support/directory.ts';
 import { openEntrance, type TestEntrance } from '../../support/entrance.ts';
 import { until } from '../../support/until.ts';
@@ -28,7 +31,7 @@ async function open(t: Test, staticDir = ''): Promise<Gated> {
   )) as typeof import('../../../plugins/gateway/gateway.ts');
   const native = await openEntrance(t.testdirName);
   t.teardown(() => native.close());
-  const embedded = { request: () => false, upgrade: () => false };
+  const embedded = { handleRequest: () => false, handleUpgrade: () => false };
   const gateway = createGateway({ entrance: native.http, embedded, staticDir, nativeUrl: 'http://127.0.0.1:8000' });
   const listener = await native.http.open({ host: '127.0.0.1', port: 0, ...gateway });
   t.teardown(() => listener.close(0));
@@ -191,4 +194,32 @@ t.test('in a host', { skip: !isHere }, async t => {
     });
     t.ok(await until(() => logged(host.configDir, /stepping aside: the managed frontend serves port 3999/)));
   });
+});
+
+t.test('a service that never answers an upgrade is given up', { skip: !isHere }, async t => {
+  const { EmbeddedUis } = (await import(
+    new URL('embedded-uis.ts', folder).href
+  )) as typeof import('../../../plugins/gateway/embedded-uis.ts');
+  const listen = async (server: Server): Promise<number> => {
+    await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
+    return (server.address() as AddressInfo).port;
+  };
+  const sockets = new Set<Socket>();
+  const silent = createServer(socket => sockets.add(socket));
+  const ui = { name: 'app', processName: 'App', host: '127.0.0.1', port: await listen(silent), entryPath: '' };
+  const uis = new EmbeddedUis(() => [ui as ServiceUi], 50);
+  const front = createHttpServer();
+  front.on('upgrade', (request, socket, head) => t.ok(uis.handleUpgrade(request, socket, head)));
+  const port = await listen(front);
+  t.teardown(async () => {
+    await uis.close();
+    for (const socket of sockets) socket.destroy();
+    silent.close();
+    front.close();
+  });
+  const client = new WebSocket(`ws://127.0.0.1:${port}/ui/app/socket`);
+  client.on('error', () => undefined);
+  const [, answer] = await once(client, 'unexpected-response');
+  t.equal(answer.statusCode, 504);
+  client.terminate();
 });

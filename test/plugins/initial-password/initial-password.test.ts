@@ -17,7 +17,7 @@ t.test('the credential of the first login', { skip }, async t => {
   await mkdir(cache, { recursive: true });
   const app = await startHost({
     config: { mediastorm: { config_dir: dir } },
-    plugins: ['config', 'service-templates', 'initial-password', 'process'],
+    plugins: ['config', 'services', 'initial-password', 'process'],
   });
   t.teardown(() => app.stop());
   const file = path.join(cache, 'initial_admin_password.txt');

@@ -1,7 +1,7 @@
 // What a boot does before the first launch, and what a shutdown does after the last stop.
 
 import { execFile } from 'node:child_process';
-import { chown, mkdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { chown, mkdir, readFile, stat } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -17,7 +17,6 @@ import { until } from '../../support/until.ts';
 const run = promisify(execFile);
 const isRoot = process.getuid?.() === 0;
 
-const settled = (app: TestHost) => until(async () => (await app.get('/process/startup-status')).body.terminal === true);
 const instantly = { startup: { stabilization_seconds: 0, readiness_poll_interval_seconds: 0.1 } };
 const configured = async (app: TestHost) => JSON.parse(await readFile(`${app.configDir}/stackwarden.json`, 'utf8'));
 
@@ -55,45 +54,6 @@ t.test('a port of the product itself never moves', async t => {
   t.teardown(() => app.stop());
   await start(app, 'DUMB Frontend');
   t.equal((await configured(app)).dumb.frontend.port, port);
-});
-
-t.test('the frontend is started first and is told where the service is', async t => {
-  const dir = testDir(t, {});
-  const file = path.join(dir, 'seen');
-  await writeFile(file, '');
-  if (isRoot) await chown(file, 65_534, 65_534);
-  const app = await startHost({
-    config: {
-      dumb: {
-        ...instantly,
-        api_service: { host: '0.0.0.0', port: 8_123 },
-        frontend: {
-          enabled: true,
-          process_name: 'DUMB Frontend',
-          config_dir: tmpdir(),
-          command: ['sh', '-c', `env > ${file}; exec sleep 1000`],
-          env: { DMB_TRAEFIK_URL: 'http://proxy' },
-        },
-      },
-      other: kid('Other', ['calm'], { enabled: true }),
-      consumer: kid('Consumer', ['calm'], { enabled: true, wait_for_dir: path.join(dir, 'provided') }),
-      provider: kid('Provider', ['calm'], { enabled: true, core_service: 'consumer' }),
-    },
-  });
-  t.teardown(() => app.stop());
-  await until(async () => (await status(app, 'Provider')).status === 'running', { what: 'one behind a long wait' });
-  const seen = await readFile(file, 'utf8');
-  for (const line of [
-    'DUMB_API_URL=http://127.0.0.1:8123',
-    'DMB_API_URL=http://127.0.0.1:8123',
-    'DUMB_TRAEFIK_URL=http://127.0.0.1:18080',
-    'DMB_TRAEFIK_URL=http://proxy',
-    'PORT=3005',
-  ]) {
-    t.ok(seen.split('\n').includes(line), line);
-  }
-  const { processes } = (await app.get('/process/processes')).body;
-  t.equal(processes.filter((entry: { status: string }) => entry.status === 'running').length, 4);
 });
 
 t.test('env_copy', async t => {
@@ -158,34 +118,3 @@ t.test(
     t.notOk(await isMounted());
   },
 );
-
-t.test('a database server that runs already', async t => {
-  // Whatever works in the data directory and is named by its pid file is the server.
-  const dir = testDir(t, { good: {}, unclear: {} });
-  const servers = ['good', 'unclear'].map(name => {
-    const cwd = path.join(dir, name);
-    const child = execFile('sleep', ['1000'], { cwd });
-    t.teardown(() => child.kill('SIGKILL'));
-    return { cwd, pid: child.pid };
-  });
-  const second = execFile('sleep', ['1000'], { cwd: path.join(dir, 'unclear') });
-  t.teardown(() => second.kill('SIGKILL'));
-  for (const { cwd, pid } of servers) {
-    await writeFile(path.join(cwd, 'postmaster.pid'), `${pid}\n${cwd}\n${Math.floor(Date.now() / 1_000)}\n5432\n`);
-  }
-  const block = (name: string, directory: string) =>
-    kid(name, ['calm'], { enabled: true, config_dir: path.join(dir, directory) });
-  const app = await startHost({
-    config: {
-      // What runs there is no server that could be asked.
-      dumb: { ...instantly, plugins: { disabled: ['setup-postgres'] } },
-      postgres: { instances: { Good: block('Good', 'good'), Unclear: block('Unclear', 'unclear') } },
-    },
-  });
-  t.teardown(() => app.stop());
-  await settled(app);
-  const state = JSON.parse(await readFile(`${app.configDir}/supervisor/state.json`, 'utf8'));
-  t.equal(state.processes.Good.pid, servers[0]?.pid, 'one server: adopted');
-  t.equal((await status(app, 'Good')).status, 'running');
-  t.match((await app.get('/process/startup-status')).body.failures.Unclear, /not its one database server/);
-});

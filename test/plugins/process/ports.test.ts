@@ -21,7 +21,7 @@ const sleeper = (processName: string, more: object = {}) => ({
   ...more,
 });
 
-const hasTemplates = existsSync(new URL('../../../plugins/service-templates/index.ts', import.meta.url));
+const hasTemplates = existsSync(new URL('../../../plugins/services/index.ts', import.meta.url));
 
 /** A foreign listener; returns its port. */
 async function occupy(t: Test, host = '127.0.0.1', wanted?: number): Promise<number> {

@@ -1,13 +1,8 @@
 // The list of web interfaces, their route names, the switch, and the files that the reverse proxy gets.
 import { existsSync } from 'node:fs';
-import { readFile, writeFile } from 'node:fs/promises';
-import path from 'node:path';
 import t from 'tap';
-import { parse } from 'yaml';
-import { testDir } from '../../support/directory.ts';
 import { startHost } from '../../support/host.ts';
 import { kid } from '../../support/kids.ts';
-import { until } from '../../support/until.ts';
 
 const isHere = existsSync(new URL('../../../plugins/service-ui/index.ts', import.meta.url));
 
@@ -31,7 +26,7 @@ t.test('the list and the map', { skip: !isHere }, async t => {
       quiet: kid('Quiet', ['calm'], { enabled: true, port: 7_002 }),
       evil: kid('Evil', ['calm'], { enabled: true, port: 7_003, ui: {}, host: 'a b`) || Path(`/' }),
     },
-    plugins: ['config', 'process', 'service-templates', 'service-ui'],
+    plugins: ['config', 'process', 'services', 'service-ui', 'service-traefik'],
   });
   t.teardown(() => app.stop());
   const { body } = await app.get('/config/service-ui');
@@ -60,64 +55,4 @@ t.test('the list and the map', { skip: !isHere }, async t => {
     sonarr_2: 'sonarr',
     dumb_api_service: 'dumb',
   });
-});
-
-t.test('the switch', { skip: !isHere }, async t => {
-  const dir = testDir(t, {});
-  const proxy = { config_dir: dir, config_file: path.join(dir, 'traefik.yml') };
-  const app = await startHost({
-    config: {
-      puid: 65_534,
-      traefik: { ...proxy, command: ['/nowhere/traefik'], entrypoints: { extra: { address: ':1' } } },
-      plex: { enabled: true },
-      jellyfin: { enabled: true },
-    },
-  });
-  t.teardown(() => app.stop());
-  await until(async () => (await app.get('/process/startup-status')).body.phase !== 'initializing');
-  const failed = await until(async () => {
-    const answer = await app.post('/config/service-ui', { enabled: true });
-    return answer.body.proxy_state === 'error' ? answer : null;
-  });
-  t.match(failed, {
-    status: 200,
-    body: { enabled: true, proxy_state: 'error', proxy_config: path.join(dir, 'dynamic/services.yaml') },
-  });
-  t.match(failed.body.proxy_error, /Traefik cannot start: the program \/nowhere\/traefik is not installed; .*https:/);
-  t.equal(JSON.parse(await readFile(path.join(app.configDir, 'stackwarden.json'), 'utf8')).traefik.enabled, true);
-  t.match(await app.post('/config/service-ui', { enabled: false }), {
-    body: { enabled: false, proxy_state: 'stopped' },
-  });
-  t.equal((await app.post('/config/service-ui', { enabled: 'maybe' })).status, 422);
-
-  await writeFile(path.join(dir, 'services.yaml'), 'left over');
-  await app.post('/config', { process_name: 'Traefik', updates: { command: ['sleep', '600'] } });
-  t.match(await app.post('/config/service-ui', {}), { body: { enabled: true, proxy_error: null } });
-  await until(() => existsSync(path.join(dir, 'dynamic/services.yaml')));
-  const fixed = parse(await readFile(path.join(dir, 'traefik.yml'), 'utf8'));
-  t.match(fixed, {
-    entryPoints: { web: { address: ':18080' }, extra: { address: ':1' }, traefik: { address: '127.0.0.1:18081' } },
-    providers: { file: { directory: path.join(dir, 'dynamic'), watch: true } },
-  });
-  t.notOk(existsSync(path.join(dir, 'services.yaml')), 'what an earlier version wrote is gone');
-  const { http } = parse(await readFile(path.join(dir, 'dynamic/services.yaml'), 'utf8'));
-  t.match(http.routers.plex_router, {
-    rule: 'Path(`/service/ui/plex`) || PathPrefix(`/service/ui/plex/`)',
-    service: 'plex_service',
-    middlewares: ['plex_strip', 'plex_replace', 'ui_frame_headers'],
-  });
-  t.same(http.services.plex_service, { loadBalancer: { servers: [{ url: 'http://127.0.0.1:32400' }] } });
-  t.same(http.middlewares.plex_replace, { replacePathRegex: { regex: '^/?$', replacement: '/web/index.html' } });
-  t.ok(http.middlewares.jellyfin_web_dirs);
-  t.match(http.routers, { traefik_router: { service: 'api@internal' }, traefik_api_router: { priority: 1000 } });
-
-  const outside = path.join(dir, '..', 'outside.yml');
-  await app.post('/config', { process_name: 'Traefik', updates: { config_file: outside } });
-  await app.post('/config/service-ui', { enabled: false });
-  const refused = await until(async () => {
-    const { body } = await app.post('/config/service-ui', {});
-    return body.proxy_state === 'error' && body;
-  });
-  t.match(refused.proxy_error, /may not be opened/);
-  t.notOk(existsSync(outside), 'a generated file lies where files of the service may lie, or nowhere');
 });

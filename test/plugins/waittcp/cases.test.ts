@@ -10,7 +10,7 @@ const skip = !existsSync(`${pluginsDir}/dependency-graph/index.ts`);
 const block = (processName: string, more: object = {}) => ({ process_name: processName, enabled: true, ...more });
 
 testSignalSource(
-  () => contributionOf('waittcp', 'dependency.signal', { enabled: true }),
+  () => contributionOf('waittcp', 'dependency.signal', { section: { enabled: true } }),
   [
     {
       name: 'the listener of a local port, in a list or alone',

@@ -1,0 +1,48 @@
+// The hooks and points that the host itself owns.
+import { z } from 'zod';
+import type { Hooks } from '../contract/plugin.ts';
+import { functionSchema } from '../kit/function-schema.ts';
+import type { ContributionRegistry } from './contributions.ts';
+import type { HookRegistry } from './hooks.ts';
+import type { Scope } from './scope.ts';
+
+const OWNER = 'core';
+/** The host ends, whoever still has something to do. */
+const LAST_DEADLINE_MS = 5_000;
+
+export type CoreHooks = ReturnType<typeof declareCoreHooks>;
+
+export function declareCoreHooks(hooks: HookRegistry) {
+  const declare = <Name extends keyof Hooks>(
+    name: Name,
+    kind: 'series' | 'parallel',
+    options: { guarded?: boolean; deadlineMs?: number } = {},
+  ) => hooks.declare(OWNER, name, kind, options).hook as unknown as Hooks[Name];
+  return {
+    // A tap vetoes an update by throwing.
+    check: declare('config.check', 'series', { guarded: false }),
+    changed: declare('config.changed', 'parallel'),
+    ready: declare('host.ready', 'parallel'),
+    stopping: declare('host.stopping', 'parallel', { deadlineMs: LAST_DEADLINE_MS }),
+    forced: declare('host.forced', 'parallel', { deadlineMs: LAST_DEADLINE_MS }),
+  };
+}
+
+const path = z.array(z.string()).min(1);
+const zodSchema = z.custom<z.ZodType>(
+  value => value instanceof z.ZodType,
+  'it needs a schema of the zod that is given',
+);
+const block = z.record(z.string(), z.unknown());
+
+export function declareCorePoints(
+  contributions: ContributionRegistry,
+  refused: (scope: Scope, error: Error) => void,
+): void {
+  const declare = (name: string, schema: z.ZodType, answers: Record<string, z.ZodType> = {}): void => {
+    contributions.declare(OWNER, name, { schema, answers }, refused);
+  };
+  declare('config.schema', z.looseObject({ path, schema: zodSchema }));
+  declare('config.block', z.looseObject({ schema: zodSchema }));
+  declare('config.template', z.looseObject({ path, block: functionSchema }), { block });
+}

@@ -1,0 +1,42 @@
+// Where in a plugin's own folder an error came from, for whoever has to mend it.
+import { realpathSync } from 'node:fs';
+import path from 'node:path';
+
+const MAX_CAUSES = 10;
+
+/** The folder as stack traces show it. */
+export function realFolder(folder: string): string {
+  try {
+    return realpathSync(folder);
+  } catch {
+    return folder;
+  }
+}
+
+/** `index.js:12` of the first place in the folder that the error, or the innermost cause that has one, came through. */
+export function sourcePlace(folder: string, error: unknown): string | null {
+  let place: string | null = null;
+  for (let cause = error, depth = 0; cause instanceof Error && depth < MAX_CAUSES; depth += 1) {
+    place = placeInStack(folder, cause.stack ?? '') ?? place;
+    cause = cause.cause;
+  }
+  return place;
+}
+
+function placeInStack(folder: string, stack: string): string | null {
+  for (const line of stack.split('\n')) {
+    const at = line.indexOf(folder + path.sep);
+    if (at < 0) continue;
+    const [, file, row] = /^([^?:]+)(?:\?[^:]*)?:(\d+)/.exec(line.slice(at + folder.length + 1)) ?? [];
+    if (file !== undefined && row !== undefined && !file.includes('node_modules')) return `${decoded(file)}:${row}`;
+  }
+  return null;
+}
+
+function decoded(file: string): string {
+  try {
+    return decodeURIComponent(file);
+  } catch {
+    return file;
+  }
+}

@@ -1,0 +1,88 @@
+// One job in memory: its present state, who waits for its end, and when listeners and the disk hear of it next.
+import type { Job, JobProgress, JobState } from '../contract/job.ts';
+import type { StopReason } from './job-failure.ts';
+
+const NOTIFY_MS = 250;
+const SAVE_MS = 5_000;
+const MAX_TEXT = 1_000;
+
+export interface EntryListeners {
+  /** The job changed: after each change of state at once, after others at most every 250 ms. */
+  notify(job: Job): void;
+  /** Progress is worth a write: at most every 5 s. */
+  save(): void;
+}
+
+export class JobEntry {
+  readonly abort = new AbortController();
+  readonly ended: Promise<unknown>;
+  resolve!: (result: unknown) => void;
+  reject!: (error: unknown) => void;
+  stopReason: StopReason | undefined;
+  /** Kept here where no records are. */
+  result: unknown = null;
+  readonly #listeners: EntryListeners;
+  #job: Job;
+  #notifyTimer: NodeJS.Timeout | undefined;
+  #saveTimer: NodeJS.Timeout | undefined;
+  #notifiedMs = Number.NEGATIVE_INFINITY;
+
+  constructor(job: Job, listeners: EntryListeners) {
+    this.#job = job;
+    this.#listeners = listeners;
+    this.ended = new Promise((resolve, reject) => {
+      this.resolve = resolve;
+      this.reject = reject;
+    });
+    // Nobody has to wait for a job.
+    this.ended.catch(() => undefined);
+  }
+
+  get job(): Job {
+    return this.#job;
+  }
+
+  get hasEnded(): boolean {
+    return isFinal(this.#job.state);
+  }
+
+  /** A change of state, told at once. */
+  move(change: Partial<Job>): void {
+    clearTimeout(this.#saveTimer);
+    this.#saveTimer = undefined;
+    this.#job = { ...this.#job, ...change, updatedAt: Date.now() };
+    this.#notify();
+  }
+
+  setProgress(change: Partial<JobProgress>): void {
+    const { percent, text, details } = { percent: null, text: null, details: null, ...this.#job.progress, ...change };
+    const progress = {
+      percent: percent === null || !Number.isFinite(percent) ? null : Math.min(100, Math.max(0, percent)),
+      text: text === null ? null : String(text).slice(0, MAX_TEXT),
+      details,
+    };
+    this.#job = { ...this.#job, progress, updatedAt: Date.now() };
+    const waitMs = this.#notifiedMs + NOTIFY_MS - performance.now();
+    if (waitMs <= 0) this.#notify();
+    else this.#notifyTimer ??= setTimeout(() => this.#notify(), waitMs).unref();
+    this.#saveTimer ??= setTimeout(() => {
+      this.#saveTimer = undefined;
+      this.#listeners.save();
+    }, SAVE_MS).unref();
+  }
+
+  setCheckpoint(checkpoint: unknown): void {
+    this.#job = { ...this.#job, checkpoint, updatedAt: Date.now() };
+  }
+
+  #notify(): void {
+    clearTimeout(this.#notifyTimer);
+    this.#notifyTimer = undefined;
+    this.#notifiedMs = performance.now();
+    this.#listeners.notify(this.#job);
+  }
+}
+
+export function isFinal(state: JobState): boolean {
+  return state !== 'queued' && state !== 'running';
+}

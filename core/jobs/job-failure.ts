@@ -1,0 +1,36 @@
+// How jobs end badly, in words for whoever asks.
+import type { Job, JobFailure } from '../contract/job.ts';
+import { Problem } from '../contract/problem.ts';
+import { redact } from '../kit/redact.ts';
+
+/** Why the signal of a run aborted. */
+export type StopReason = 'cancelled' | 'late' | 'interrupted';
+
+export const REASONS: Readonly<Record<StopReason, string>> = {
+  cancelled: 'it was cancelled',
+  late: 'it took longer than its deadline',
+  interrupted: 'the host or the plugin ended before it was done',
+};
+
+/** The end of a job whose signal aborted. */
+export function outcomeOf(reason: StopReason): Pick<Job, 'state' | 'error' | 'endedAt'> {
+  const state = reason === 'late' ? 'failed' : reason;
+  return { state, error: { message: REASONS[reason], code: reason }, endedAt: Date.now() };
+}
+
+/** What the work threw. */
+export function describeFailure(error: unknown): JobFailure {
+  const message = redact(error instanceof Error ? error.message : String(error));
+  return { message, code: error instanceof Problem ? (error.code ?? 'failed') : 'failed' };
+}
+
+/** For whoever waits for the result of a job that has none. */
+export function failureOf({ state, error, kind, key }: Job): Problem {
+  const reason = error?.message ?? REASONS.interrupted;
+  const code = error?.code ?? 'interrupted';
+  return new Problem(state === 'cancelled' ? 409 : 503, `${kind} of ${key} ended: ${reason}`, { code });
+}
+
+export function unrecorded(kind: string, cause: unknown): Problem {
+  return new Problem(503, `${kind} is not done, for it cannot be recorded on the disk; the log says why`, { cause });
+}

@@ -1,0 +1,28 @@
+// What goes into a job and comes out of it is JSON of a bounded size.
+import type { z } from 'zod';
+import { Problem } from '../contract/problem.ts';
+
+export const MAX_JSON_BYTES = 64 * 1024;
+
+/** The value as JSON, null for undefined. Throws an Error when it is none or too large. */
+export function jsonOf(value: unknown, maxBytes: number, what: string): string {
+  const text: string | undefined = JSON.stringify(value ?? null);
+  if (text === undefined) throw new Error(`${what} is no JSON`);
+  if (Buffer.byteLength(text) > maxBytes) throw new Error(`${what} is larger than ${maxBytes} bytes`);
+  return text;
+}
+
+/** The input through its schema; a Problem 422 when it does not fit, 413 when it is too large. */
+export function parseInput(schema: z.ZodType | undefined, input: unknown, kind: string): unknown {
+  const parsed = schema === undefined ? { success: true as const, data: input } : schema.safeParse(input);
+  if (!parsed.success) {
+    const errors = parsed.error.issues.map(({ path, message, code }) => ({ loc: path, msg: message, type: code }));
+    const detail = errors.map(({ loc, msg }) => [...loc.map(String), msg].join(': ')).join('; ');
+    throw new Problem(422, `The input of ${kind} does not fit: ${detail}`, { extra: { errors } });
+  }
+  try {
+    return JSON.parse(jsonOf(parsed.data, MAX_JSON_BYTES, `The input of ${kind}`));
+  } catch (error) {
+    throw new Problem(413, (error as Error).message, { cause: error });
+  }
+}

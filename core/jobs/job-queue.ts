@@ -1,0 +1,396 @@
+// The jobs of one kind of one plugin: one active job for each key, so many at once, the others in order of their requests.
+import { randomUUID } from 'node:crypto';
+import type { z } from 'zod';
+import type { Job, JobFilter, JobKind, JobRequest, JobRun, Jobs } from '../contract/job.ts';
+import { Problem } from '../contract/problem.ts';
+import type { Call, Owner } from '../kit/owner.ts';
+import { isFinal, JobEntry } from './job-entry.ts';
+import { describeFailure, failureOf, outcomeOf, REASONS, type StopReason, unrecorded } from './job-failure.ts';
+import { jsonOf, MAX_JSON_BYTES, parseInput } from './job-input.ts';
+import { type FoundRecords, type JobRecords, RESULT_BYTES } from './records.ts';
+
+const MAX_KEY_LENGTH = 300;
+const MAX_QUEUED = 50;
+const MAX_INTERRUPTIONS = 5;
+const GRACE_MS = 10_000;
+const CLOSE_MS = 4_000;
+const CALLBACK_MS = 10_000;
+const DAY_MS = 86_400_000;
+const UNKEPT_JOBS = 20;
+
+export interface QueueOptions {
+  readonly owner: Owner;
+  readonly name: string;
+  readonly kind: JobKind<z.ZodType, unknown>;
+  /** null: nothing is kept. */
+  readonly records: JobRecords | null;
+  /** Work of an earlier load of the plugin that has not ended: nothing starts beside it. */
+  readonly leftBehind: Promise<unknown> | undefined;
+}
+
+export class JobQueue implements Jobs {
+  readonly #options: QueueOptions;
+  readonly #entries = new Map<string, JobEntry>();
+  /** Recorded, and in turn. */
+  readonly #waiting: JobEntry[] = [];
+  /** Work that has not ended, also of a job that was given up. */
+  readonly #working = new Map<JobEntry, Promise<void>>();
+  readonly #listeners = new Set<(job: Job) => void>();
+  #blocked = false;
+  /** What work that was left behind still does reaches neither memory nor disk: the next load has taken over. */
+  #closed = false;
+
+  constructor(options: QueueOptions) {
+    this.#options = options;
+    options.owner.signal.addEventListener('abort', () => {
+      for (const entry of this.#active()) this.#stop(entry, 'interrupted');
+    });
+    if (options.leftBehind !== undefined) {
+      this.#blocked = true;
+      options.owner.log.warn(`jobs of ${options.name} wait for one that an earlier load of the plugin left behind`);
+      void options.leftBehind.finally(() => {
+        this.#blocked = false;
+        this.#fill();
+      });
+    }
+  }
+
+  /** Takes over what an earlier host recorded; nothing is written or run before `resume`. */
+  adopt({ jobs }: FoundRecords): void {
+    for (const job of jobs) {
+      const entry = this.#add(job);
+      if (isFinal(job.state)) continue;
+      const interruptions = job.interruptions + (job.state === 'running' ? 1 : 0);
+      if (this.#options.kind.resume !== true) {
+        entry.move({ ...outcomeOf('interrupted'), interruptions });
+      } else if (interruptions >= MAX_INTERRUPTIONS) {
+        const message = `the host ended ${interruptions} times while it ran`;
+        entry.move({ state: 'failed', error: { message, code: 'interrupted' }, endedAt: Date.now(), interruptions });
+      } else entry.move({ state: 'queued', interruptions });
+    }
+  }
+
+  /** Writes what `adopt` changed and runs what goes on. */
+  async resume({ jobs, unreadable }: FoundRecords): Promise<void> {
+    const { records, owner, name } = this.#options;
+    if (records === null) return;
+    for (const [file, error] of unreadable) owner.log.warn(`${file} of the jobs of ${name} is set aside`, error);
+    await this.#persist(() => records.tidy(new Set(jobs.map(job => job.id)), unreadable.keys()));
+    for (const found of jobs) {
+      const entry = this.#entries.get(found.id);
+      if (entry === undefined || isFinal(found.state)) continue;
+      await this.#persist(() => records.write(() => entry.job));
+      if (entry.hasEnded) entry.reject(failureOf(entry.job));
+      else this.#waiting.push(entry);
+    }
+    this.#prune();
+    this.#fill();
+  }
+
+  async start(key: string, input?: unknown, { queue = true }: JobRequest = {}): Promise<Job> {
+    return (await this.#enter(key, input, queue)).job;
+  }
+
+  async run(key: string, input?: unknown, { queue = true }: JobRequest = {}): Promise<unknown> {
+    return (await this.#enter(key, input, queue)).ended;
+  }
+
+  get(id: string): Job | undefined {
+    return this.#entries.get(id)?.job;
+  }
+
+  list({ key, active }: JobFilter = {}): Job[] {
+    return [...this.#entries.values()]
+      .map(entry => entry.job)
+      .filter(job => (key === undefined || job.key === key) && (active === undefined || active !== isFinal(job.state)))
+      .reverse();
+  }
+
+  async result(id: string): Promise<unknown> {
+    const entry = this.#entries.get(id);
+    if (entry?.job.state !== 'succeeded') return null;
+    const { records } = this.#options;
+    return records === null ? entry.result : records.readResult(id);
+  }
+
+  async cancel(id: string): Promise<Job | undefined> {
+    const entry = this.#entries.get(id);
+    if (entry === undefined || entry.hasEnded) return entry?.job;
+    this.#stop(entry, 'cancelled');
+    await entry.ended.catch(() => undefined);
+    return entry.job;
+  }
+
+  watch(listener: (job: Job) => void): () => void {
+    this.#listeners.add(listener);
+    return () => {
+      this.#listeners.delete(listener);
+    };
+  }
+
+  /** After the owner was disposed of. */
+  async close(): Promise<void> {
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<void>(resolve => {
+      timer = setTimeout(resolve, CLOSE_MS);
+    });
+    await Promise.race([Promise.all(this.#working.values()), late]);
+    clearTimeout(timer);
+    for (const entry of this.#active()) {
+      entry.stopReason ??= 'interrupted';
+      await this.#giveUp(entry);
+    }
+    this.#closed = true;
+    await this.#options.records?.close();
+  }
+
+  /** Resolves when the work ends that `close` did not wait for; undefined when there is none. */
+  leftBehind(): Promise<unknown> | undefined {
+    return this.#working.size === 0 ? undefined : Promise.all(this.#working.values());
+  }
+
+  async #enter(key: string, input: unknown, queue: boolean): Promise<JobEntry> {
+    const { kind, name, owner, records } = this.#options;
+    if (owner.signal.aborted) throw new Problem(503, `${name} is not available: ${owner.plugin} is being withdrawn`);
+    if (typeof key !== 'string' || key === '' || key.length > MAX_KEY_LENGTH) {
+      throw new TypeError(`the key of a job of ${name} is no text of 1 to ${MAX_KEY_LENGTH} characters`);
+    }
+    const parsed = parseInput(kind.input, input, name);
+    const active = [...this.#active()];
+    const same = active.find(entry => entry.job.key === key);
+    if (same !== undefined) {
+      if (kind.duplicate !== 'refuse') return same;
+      throw new Problem(409, `${name} of ${key} is ${same.job.state}; wait for its end or cancel it`);
+    }
+    const taken = Math.max(active.length, this.#working.size);
+    const mustWait = this.#blocked || taken >= (kind.concurrency ?? 1);
+    if (mustWait && !queue) {
+      throw new Problem(
+        409,
+        `${name} is busy with ${active[0]?.job.key ?? 'a job that was given up'}; try again later`,
+      );
+    }
+    const queued = active.filter(entry => entry.job.state === 'queued').length;
+    if (mustWait && queued >= (kind.maxQueued ?? MAX_QUEUED)) {
+      throw new Problem(429, `Too many jobs of ${name} wait; try again when some have ended`);
+    }
+    const now = Date.now();
+    const entry = this.#add({
+      id: randomUUID().replaceAll('-', ''),
+      kind: name,
+      key,
+      state: 'queued',
+      input: parsed,
+      progress: null,
+      checkpoint: null,
+      error: null,
+      interruptions: 0,
+      queuedAt: now,
+      startedAt: null,
+      endedAt: null,
+      updatedAt: now,
+    });
+    try {
+      await records?.write(() => entry.job);
+    } catch (cause) {
+      this.#entries.delete(entry.job.id);
+      const problem = unrecorded(name, cause);
+      entry.reject(problem);
+      throw problem;
+    }
+    this.#tell(entry.job);
+    if (entry.hasEnded) return entry;
+    this.#waiting.push(entry);
+    this.#fill();
+    return entry;
+  }
+
+  #add(job: Job): JobEntry {
+    const { records } = this.#options;
+    const entry: JobEntry = new JobEntry(job, {
+      notify: changed => this.#tell(changed),
+      save: () => {
+        if (records !== null) void this.#persist(() => records.write(() => entry.job, { durable: false }));
+      },
+    });
+    this.#entries.set(job.id, entry);
+    return entry;
+  }
+
+  *#active(): Generator<JobEntry> {
+    for (const entry of this.#entries.values()) if (!entry.hasEnded) yield entry;
+  }
+
+  #fill(): void {
+    const { kind, owner } = this.#options;
+    while (!this.#blocked && !owner.signal.aborted && this.#working.size < (kind.concurrency ?? 1)) {
+      const entry = this.#waiting.shift();
+      if (entry === undefined) return;
+      if (entry.hasEnded) continue;
+      const done = this.#work(entry).finally(() => {
+        this.#working.delete(entry);
+        this.#fill();
+      });
+      this.#working.set(entry, done);
+    }
+  }
+
+  /** A failure of work that was told to end is no fault, so it is taken out of the call. */
+  async #result(entry: JobEntry): Promise<unknown> {
+    const { kind, owner, name } = this.#options;
+    // The job's own deadline stops it first, through its signal.
+    const call: Call = { place: 'job', what: `job ${name} of ${entry.job.key}`, deadlineMs: Number.POSITIVE_INFINITY };
+    const outcome = await owner.invoke(call, async () => {
+      try {
+        return { result: (await kind.run(this.#runOf(entry))) ?? null };
+      } catch (error) {
+        return { error };
+      }
+    });
+    if ('error' in outcome) throw outcome.error;
+    return outcome.result;
+  }
+
+  async #work(entry: JobEntry): Promise<void> {
+    const { kind, owner, records, name } = this.#options;
+    entry.move({ state: 'running', startedAt: Date.now(), endedAt: null, error: null });
+    if (records !== null) await this.#persist(() => records.write(() => entry.job));
+    const late =
+      kind.deadlineMs === undefined ? undefined : setTimeout(() => this.#stop(entry, 'late'), kind.deadlineMs).unref();
+    try {
+      entry.abort.signal.throwIfAborted();
+      const result = await this.#result(entry);
+      if (this.#closed) return;
+      const text = jsonOf(result, RESULT_BYTES, `the result of ${name}`);
+      if (records === null) entry.result = result;
+      else await records.writeResult(entry.job.id, text);
+      await this.#end(entry, { state: 'succeeded', endedAt: Date.now() }, result);
+    } catch (error) {
+      if (this.#closed) return;
+      if (entry.stopReason !== undefined) await this.#giveUp(entry);
+      else {
+        if (!(error instanceof Problem)) owner.fault('job', new Error(`job ${name}`, { cause: error }));
+        await this.#end(
+          entry,
+          { state: 'failed', error: describeFailure(error), endedAt: Date.now() },
+          undefined,
+          error,
+        );
+      }
+    } finally {
+      clearTimeout(late);
+    }
+  }
+
+  #runOf(entry: JobEntry): JobRun {
+    const { records, name } = this.#options;
+    const { id, key, input, checkpoint } = entry.job;
+    return {
+      id,
+      key,
+      input,
+      checkpoint,
+      signal: entry.abort.signal,
+      report: progress => {
+        if (entry.hasEnded || this.#closed) return;
+        jsonOf(progress.details, MAX_JSON_BYTES, `the progress of ${name}`);
+        entry.setProgress(progress);
+      },
+      save: async stored => {
+        if (entry.hasEnded || this.#closed) throw new Problem(503, `${name} of ${key} has ended already`);
+        jsonOf(stored, MAX_JSON_BYTES, `the checkpoint of ${name}`);
+        entry.setCheckpoint(stored);
+        await records?.write(() => entry.job).catch(cause => Promise.reject(unrecorded(name, cause)));
+      },
+    };
+  }
+
+  #stop(entry: JobEntry, reason: StopReason): void {
+    if (entry.hasEnded || entry.stopReason !== undefined) return;
+    const { owner, name } = this.#options;
+    const { key } = entry.job;
+    entry.stopReason = reason;
+    entry.abort.abort(new Error(`${name} of ${key}: ${REASONS[reason]}`));
+    if (reason === 'late') owner.fault('job', new Error(`job ${name} of ${key}: ${REASONS.late}`));
+    if (entry.job.state === 'queued') void this.#giveUp(entry);
+    else if (reason !== 'interrupted') {
+      setTimeout(() => {
+        if (entry.hasEnded) return;
+        owner.fault('job', new Error(`job ${name} of ${key} goes on though ${REASONS[reason]}`));
+        void this.#giveUp(entry);
+      }, GRACE_MS).unref();
+    }
+  }
+
+  #giveUp(entry: JobEntry): Promise<void> {
+    return entry.stopReason === 'interrupted'
+      ? this.#interrupt(entry)
+      : this.#end(entry, outcomeOf(entry.stopReason ?? 'cancelled'));
+  }
+
+  /** The host goes in order: what can be resumed waits on the disk for the next. */
+  async #interrupt(entry: JobEntry): Promise<void> {
+    const { kind, records } = this.#options;
+    if (entry.hasEnded) return;
+    if (kind.resume !== true || records === null) return this.#end(entry, outcomeOf('interrupted'));
+    entry.move({ state: 'queued' });
+    entry.reject(failureOf({ ...entry.job, ...outcomeOf('interrupted') }));
+    await this.#persist(() => records.write(() => entry.job));
+  }
+
+  /** The first end counts: work that was given up may end later. */
+  async #end(entry: JobEntry, change: Partial<Job>, result?: unknown, error?: unknown): Promise<void> {
+    if (entry.hasEnded) return;
+    const { records } = this.#options;
+    entry.move(change);
+    if (records !== null) await this.#persist(() => records.write(() => entry.job));
+    if (entry.job.state === 'succeeded') entry.resolve(result);
+    else entry.reject(error ?? failureOf(entry.job));
+    this.#prune();
+  }
+
+  #prune(): void {
+    const { kind, records } = this.#options;
+    const { records: limit, perKey = false, days, pinned } = kind.keep ?? { records: UNKEPT_JOBS };
+    const oldest = days === undefined ? 0 : Date.now() - days * DAY_MS;
+    const counts = new Map<string, number>();
+    for (const job of this.list({ active: false })) {
+      const group = perKey ? job.key : '';
+      const count = (counts.get(group) ?? 0) + 1;
+      counts.set(group, count);
+      if (count <= limit && (job.endedAt ?? 0) >= oldest) continue;
+      if (pinned !== undefined && this.#isPinned(job, pinned)) continue;
+      this.#entries.delete(job.id);
+      if (records !== null) void this.#persist(() => records.remove(job.id));
+    }
+  }
+
+  #isPinned(job: Job, pinned: (job: Job) => boolean): boolean {
+    const { owner, name } = this.#options;
+    try {
+      return owner.invoke({ place: 'job', what: `'pinned' of ${name}`, deadlineMs: CALLBACK_MS }, () => pinned(job));
+    } catch {
+      // The fault was told where it happened. What may be pinned is kept.
+      return true;
+    }
+  }
+
+  #tell(job: Job): void {
+    const { owner, name } = this.#options;
+    const call: Call = { place: 'job', what: `a listener of ${name}`, deadlineMs: CALLBACK_MS };
+    for (const listener of this.#listeners) {
+      const told = async (): Promise<void> => owner.invoke(call, () => listener(job));
+      // Its fault was told where it happened; the other listeners still hear of the job.
+      told().catch(() => undefined);
+    }
+  }
+
+  /** A record that cannot be written is told; the job goes on, for its work may have begun. */
+  async #persist(write: () => Promise<void>): Promise<void> {
+    try {
+      await write();
+    } catch (error) {
+      this.#options.owner.log.error(`records of the jobs of ${this.#options.name} cannot be written`, error);
+    }
+  }
+}

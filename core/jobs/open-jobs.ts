@@ -1,0 +1,60 @@
+// Opens the jobs of one kind for a plugin, with what an earlier host left on the disk.
+import type { z } from 'zod';
+import type { JobKind, Jobs } from '../contract/job.ts';
+import type { Owner } from '../kit/owner.ts';
+import { JobQueue } from './job-queue.ts';
+import { type FoundRecords, JobRecords } from './records.ts';
+
+const KIND_NAME = /^[a-z][a-z0-9-]{0,63}$/;
+
+/** Work that outlived its plugin, by `<plugin>/<kind>`; shared by all loads of all plugins of a host. */
+export type WorkLeftBehind = Map<string, Promise<unknown>>;
+
+export interface JobPlace {
+  readonly configDir: string;
+  readonly leftBehind: WorkLeftBehind;
+}
+
+export interface OpenedJobs<Input extends z.ZodType, Result> {
+  readonly jobs: Jobs<Input, Result>;
+  /** Reads the records of earlier hosts. Throws an Error when they may not be trusted. */
+  load(): Promise<void>;
+  /** Runs what goes on; before it nothing is written except for jobs that are started. */
+  resume(): void;
+  close(): Promise<void>;
+}
+
+/** Throws an Error when the kind contradicts itself. */
+export function openJobs<Input extends z.ZodType, Result>(
+  owner: Owner,
+  name: string,
+  kind: JobKind<Input, Result>,
+  { configDir, leftBehind }: JobPlace,
+): OpenedJobs<Input, Result> {
+  if (!KIND_NAME.test(name))
+    throw new Error(`'${name}' is no name of a kind of jobs: lower-case letters, digits, hyphens`);
+  if (kind.resume === true && kind.keep === undefined) throw new Error(`jobs of ${name} that resume need 'keep'`);
+  const records = kind.keep === undefined ? null : new JobRecords(configDir, owner.plugin, name);
+  const place = `${owner.plugin}/${name}`;
+  const queue = new JobQueue({ owner, name, kind: kind as never, records, leftBehind: leftBehind.get(place) });
+  let found: FoundRecords = { jobs: [], unreadable: new Map() };
+  return {
+    // Input and result are what the kind's schema and work say.
+    jobs: queue as Jobs as Jobs<Input, Result>,
+    async load() {
+      if (records === null) return;
+      found = await records.load();
+      queue.adopt(found);
+    },
+    resume: () => void queue.resume(found),
+    async close() {
+      await queue.close();
+      const left = queue.leftBehind();
+      if (left === undefined) return;
+      leftBehind.set(place, left);
+      void left.finally(() => {
+        if (leftBehind.get(place) === left) leftBehind.delete(place);
+      });
+    },
+  };
+}

@@ -1,0 +1,161 @@
+// A directory of the host's own state: nobody else may write it, and no link is followed on the way to it or in it.
+import { randomBytes } from 'node:crypto';
+import { constants } from 'node:fs';
+import { type FileHandle, mkdir, open, readdir, rename, rm } from 'node:fs/promises';
+import path from 'node:path';
+
+const FILE_MODE = 0o600;
+const DIRECTORY_MODE = 0o700;
+const OPEN_DIRECTORY = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;
+const OPEN_FILE = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+const TEMPORARY = /\.[0-9a-f]{12}\.tmp$/;
+
+export class PrivateDirectory {
+  readonly path: string;
+  readonly #handle: FileHandle;
+
+  private constructor(place: string, handle: FileHandle) {
+    this.path = place;
+    this.#handle = handle;
+  }
+
+  /**
+   * Opens `root/part/part...`; every part is made when it is absent (unless `create` is false: null then) and held by its
+   * descriptor, so that nobody can put another in its place. Throws an Error that says how to mend it when a part is a
+   * link, belongs to somebody else, or may be written by others. `root` itself is taken as it is.
+   */
+  static async open(
+    root: string,
+    parts: readonly string[],
+    { create = true }: { create?: boolean } = {},
+  ): Promise<PrivateDirectory | null> {
+    let place = root;
+    let handle = await open(root, constants.O_RDONLY | constants.O_DIRECTORY);
+    for (const part of parts) {
+      place = path.join(place, part);
+      const inside = within(handle, part);
+      const parent = handle;
+      try {
+        if (create) await mkdir(inside, { mode: DIRECTORY_MODE }).catch(ignore('EEXIST'));
+        handle = await open(inside, OPEN_DIRECTORY);
+      } catch (error) {
+        const { code } = error as NodeJS.ErrnoException;
+        if (code === 'ENOENT' && !create) return null;
+        if (code === 'ELOOP' || code === 'ENOTDIR') {
+          throw new Error(`${place} is no directory but a link or a file; remove it`, { cause: error });
+        }
+        throw error;
+      } finally {
+        await parent.close();
+      }
+      await refuseForeign(handle, place);
+    }
+    return new PrivateDirectory(place, handle);
+  }
+
+  /** Whether the directory still stands where it was opened, and not another. */
+  async isInPlace(): Promise<boolean> {
+    const now = await open(this.path, OPEN_DIRECTORY).catch(() => undefined);
+    if (now === undefined) return false;
+    try {
+      const [a, b] = await Promise.all([now.stat(), this.#handle.stat()]);
+      return a.ino === b.ino && a.dev === b.dev;
+    } finally {
+      await now.close();
+    }
+  }
+
+  names(): Promise<string[]> {
+    return readdir(within(this.#handle, '.'));
+  }
+
+  /** null: there is none. Throws when it is no regular file or larger than `maxBytes`. */
+  async read(name: string, maxBytes: number): Promise<Buffer | null> {
+    const handle = await open(within(this.#handle, name), OPEN_FILE).catch(ignore('ENOENT'));
+    if (handle === undefined) return null;
+    try {
+      const entry = await handle.stat();
+      if (!entry.isFile()) throw new Error(`${path.join(this.path, name)} is no regular file`);
+      if (entry.size > maxBytes) throw new Error(`${path.join(this.path, name)} is larger than ${maxBytes} bytes`);
+      return await handle.readFile();
+    } finally {
+      await handle.close();
+    }
+  }
+
+  /** Replaces a file whole. `durable`: it survives a loss of power, not only of the process. */
+  async replace(name: string, data: string, { durable = true }: { durable?: boolean } = {}): Promise<void> {
+    const temporary = within(this.#handle, `${name}.${randomBytes(6).toString('hex')}.tmp`);
+    try {
+      const handle = await open(temporary, 'wx', FILE_MODE);
+      try {
+        await handle.writeFile(data);
+        if (durable) await handle.sync();
+      } finally {
+        await handle.close();
+      }
+      await rename(temporary, within(this.#handle, name));
+    } catch (error) {
+      await rm(temporary, { force: true });
+      throw error;
+    }
+    if (durable) await this.#handle.sync();
+  }
+
+  /** Makes an empty file unless there is one. Throws when what is there is no regular file of one name. */
+  async ensureFile(name: string): Promise<void> {
+    const flags = constants.O_RDONLY | constants.O_CREAT | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+    const file = path.join(this.path, name);
+    const handle = await open(within(this.#handle, name), flags, FILE_MODE).catch((error: unknown) => {
+      throw (error as NodeJS.ErrnoException).code === 'ELOOP' ? new Error(`${file} is a link; remove it`) : error;
+    });
+    try {
+      const entry = await handle.stat();
+      if (!entry.isFile() || entry.nlink !== 1) throw new Error(`${file} is no regular file of its own; remove it`);
+      if ((entry.mode & 0o777) !== FILE_MODE) await handle.chmod(FILE_MODE);
+    } finally {
+      await handle.close();
+    }
+  }
+
+  rename(from: string, to: string): Promise<void> {
+    return rename(within(this.#handle, from), within(this.#handle, to));
+  }
+
+  async remove(name: string): Promise<void> {
+    await rm(within(this.#handle, name), { force: true });
+  }
+
+  close(): Promise<void> {
+    return this.#handle.close();
+  }
+}
+
+/** Whether an interrupted `replace` left this. */
+export function isTemporary(name: string): boolean {
+  return TEMPORARY.test(name);
+}
+
+/** The path of a name in an open directory, wherever that directory has been moved. */
+function within(handle: FileHandle, name: string): string {
+  return `/proc/self/fd/${handle.fd}/${name}`;
+}
+
+async function refuseForeign(handle: FileHandle, place: string): Promise<void> {
+  const { uid, mode } = await handle.stat();
+  const own = process.geteuid?.() ?? uid;
+  let problem: string | undefined;
+  if (uid !== own && uid !== 0) problem = `${place} belongs to user ${uid}`;
+  else if ((mode & 0o022) !== 0) problem = `${place} may be written by others`;
+  if (problem !== undefined) {
+    await handle.close();
+    throw new Error(`${problem}, so what it holds is not trusted; make it user ${own}'s with mode 0700, or remove it`);
+  }
+  if (uid === own && (mode & 0o077) !== 0) await handle.chmod(DIRECTORY_MODE);
+}
+
+function ignore(code: string): (error: NodeJS.ErrnoException) => undefined {
+  return error => {
+    if (error.code !== code) throw error;
+  };
+}

@@ -1,0 +1,95 @@
+// Files of settings, one per line: a name, with or without `=` a value, which single quotes keep whole. Only values change.
+import { Problem } from '#core';
+import type { EditedText, EditMode, FileObject } from '../config-files/contract.ts';
+
+const SETTING_NAME = /^[A-Za-z_][A-Za-z0-9_.]*$/;
+/** Values that need no quotes: a word, or a number with a unit. An address such as 127.0.0.1 is neither. */
+const UNQUOTED_VALUE = /^(?:[A-Za-z_][A-Za-z0-9_.:-]*|[+-]?\d+(?:\.\d+)?[A-Za-z]*)$/;
+/** Groups: indentation and name, the name alone, separator, value, and the rest of the line with its comment. */
+const SETTING = /^(\s*([A-Za-z_][A-Za-z0-9_.]*))(\s*=\s*|\s+)('(?:[^']|'')*'|[^\s#']+)(\s*(?:#.*)?)$/;
+const BLANK_OR_COMMENT = /^\s*(#|$)/;
+/** Include directives look like settings but are not, so they are neither shown nor changed. */
+const DIRECTIVES = new Set(['include', 'include_if_exists', 'include_dir']);
+
+interface Line {
+  readonly text: string;
+  readonly ending: string;
+  /** Name of the setting in lower case, because names are not case-sensitive; null when the line is no setting. */
+  readonly name: string | null;
+  readonly value: string;
+}
+
+export function parseSettings(text: string): FileObject {
+  const result: Record<string, string> = {};
+  for (const { name, value } of parseLines(text)) if (name !== null) result[name] = value;
+  return result;
+}
+
+export function editSettings(text: string, updates: FileObject, mode: EditMode): EditedText {
+  let lines = parseLines(text);
+  let changed = 0;
+  const ending = text.includes('\r\n') ? '\r\n' : '\n';
+  for (const [key, value] of Object.entries(updates)) {
+    if (!SETTING_NAME.test(key)) throw new Problem(400, `'${key}' cannot be the name of a setting`);
+    const name = key.toLowerCase();
+    if (name !== key) throw new Problem(400, `Write the name of the setting ${key} in lower case`);
+    const wanted = formatValue(value, key);
+    // Readers use the last line of a name.
+    const index = lines.findLastIndex(line => line.name === name);
+    const line = lines[index];
+    if (line?.value === wanted) continue;
+    if (line === undefined) {
+      const last = lines.at(-1);
+      if (last !== undefined && last.ending === '') lines[lines.length - 1] = { ...last, ending };
+      lines.push(parseLine(`${key} = ${quoteValue(wanted, false)}`, ending, lines.length + 1));
+    } else {
+      const [, head = '', , separator = '', old = '', rest = ''] = SETTING.exec(line.text) ?? [];
+      lines[index] = parseLine(
+        head + separator + quoteValue(wanted, old.startsWith("'")) + rest,
+        line.ending,
+        index + 1,
+      );
+    }
+    changed += 1;
+  }
+  if (mode === 'replace') {
+    const names = new Set(Object.keys(updates).map(name => name.toLowerCase()));
+    const kept = lines.filter(({ name }) => name === null || names.has(name));
+    changed += lines.length - kept.length;
+    lines = kept;
+  }
+  return { text: lines.map(line => line.text + line.ending).join(''), changed };
+}
+
+/** `parseSettings` returns every value as text. */
+export function readBackSettings(updates: FileObject): FileObject {
+  return Object.fromEntries(Object.entries(updates).map(([name, value]) => [name, formatValue(value, name)]));
+}
+
+function parseLines(text: string): Line[] {
+  const found = [...text.matchAll(/([^\r\n]*)(\r\n|\n|\r|$)/g)].filter(([whole]) => whole !== '');
+  return found.map(([, content = '', ending = ''], index) => parseLine(content, ending, index + 1));
+}
+
+function parseLine(text: string, ending: string, number: number): Line {
+  if (BLANK_OR_COMMENT.test(text)) return { text, ending, name: null, value: '' };
+  const [, , name, , value] = SETTING.exec(text) ?? [];
+  if (name === undefined || value === undefined) {
+    throw new Problem(422, `Line ${number}, column 1 is neither a comment nor a setting`);
+  }
+  if (DIRECTIVES.has(name.toLowerCase())) return { text, ending, name: null, value: '' };
+  const plain = value.startsWith("'") ? value.slice(1, -1).replaceAll("''", "'") : value;
+  return { text, ending, name: name.toLowerCase(), value: plain };
+}
+
+function formatValue(value: unknown, name: string): string {
+  if (typeof value === 'boolean') return value ? 'on' : 'off';
+  if (typeof value !== 'string' && typeof value !== 'number') throw new Problem(400, `${name} must be a text`);
+  const text = String(value);
+  if (/[\r\n\0]/.test(text)) throw new Problem(400, `${name} must be one line`);
+  return /^'(?:[^']|'')*'$/.test(text) ? text.slice(1, -1).replaceAll("''", "'") : text;
+}
+
+function quoteValue(value: string, wasQuoted: boolean): string {
+  return UNQUOTED_VALUE.test(value) && !wasQuoted ? value : `'${value.replaceAll("'", "''")}'`;
+}

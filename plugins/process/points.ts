@@ -1,0 +1,72 @@
+// What others may add to process control, as it is checked when they do: members of answers, policies and the order of starting.
+import { z } from 'zod';
+import type { PointOptions } from '#core';
+import { functionSchema } from '#kit/function-schema';
+
+export const stopPolicyPoint: PointOptions = {
+  schema: z.looseObject({
+    configKey: z.string(),
+    signal: z.enum(['SIGTERM', 'SIGINT', 'SIGQUIT']).optional(),
+    graceMs: z.number().min(0).optional(),
+    tier: z.number().optional(),
+  }),
+};
+
+export const launchPolicyPoint: PointOptions = {
+  schema: z.looseObject({
+    configKey: z.string(),
+    asController: z.boolean().optional(),
+    bootsFirst: z.boolean().optional(),
+  }),
+};
+
+export const placeholdersPoint: PointOptions = {
+  schema: z.looseObject({ values: functionSchema }),
+  answers: { values: z.record(z.string(), z.unknown()) },
+};
+
+/** A search reads files that may lie on a slow disk. Its Problem says why a process must not be started. */
+export const survivorPoint: PointOptions = {
+  schema: z.looseObject({ configKey: z.string(), find: functionSchema }),
+  answers: { find: z.looseObject({ pid: z.number().int(), startedAt: z.number() }).nullable() },
+  deadlineMs: 30_000,
+  mayFail: true,
+};
+
+const members = z.record(z.string(), z.unknown());
+
+/** Of any zod: what a schema can do counts, not whose it is. */
+const objectSchema = z.looseObject({ partial: functionSchema, shape: z.looseObject({}) });
+
+export const entryPoint: PointOptions = {
+  schema: z.looseObject({
+    schema: objectSchema.optional(),
+    members: functionSchema,
+    revision: functionSchema.optional(),
+  }),
+  answers: { members },
+};
+
+export const detailPoint: PointOptions = {
+  schema: z.looseObject({ schema: objectSchema.optional(), members: functionSchema }),
+  answers: { members },
+  deadlineMs: 3_000,
+};
+
+const names = z.array(z.string());
+
+export const dependenciesPoint: PointOptions = {
+  schema: z.looseObject({ startOrder: functionSchema }),
+  answers: {
+    startOrder: z.looseObject({ needs: z.map(z.string(), z.set(z.string())), cycles: z.array(names) }),
+  },
+};
+
+/** What a tap of `process.prepare` must leave: a launch goes by it. */
+export const launchPlanSchema = z.looseObject({
+  argv: z.array(z.string()),
+  cwd: z.string().optional(),
+  env: z.record(z.string(), z.string()),
+  user: z.object({ uid: z.number(), gid: z.number() }).nullable(),
+  waits: z.object({ mounts: names, urls: z.array(z.union([z.string(), z.looseObject({ url: z.string() })])) }),
+});

@@ -1,0 +1,30 @@
+// What the templates of the family say of each of its applications.
+import { z } from 'zod';
+import type { Logger } from '#core';
+import type { ServiceTemplates } from '../services/contract.ts';
+
+const facts = z.strictObject({
+  api: z.string().describe('version of its API'),
+  role: z.enum(['manager', 'indexer']).describe('manager: it manages media; indexer: it manages where they are sought'),
+  media: z.string().default('').describe('what a manager manages, in one word'),
+  rootFolderProfiles: z.boolean().default(false).describe('a root folder names the profiles of what is found in it'),
+  categories: z.array(z.int()).default([]).describe('first numbers of the categories that it asks indexers for'),
+});
+
+export type ArrFacts = z.output<typeof facts>;
+
+/** By kind. One whose template does not fit is left out, with a line in the log. */
+export function familyOf(templates: ServiceTemplates | undefined, log: Logger): ReadonlyMap<string, ArrFacts> {
+  const members = templates?.list().filter(({ family }) => family === 'arr') ?? [];
+  return new Map(
+    members.flatMap(template => {
+      const { success, data, error } = facts.safeParse(template.facts);
+      if (!success) log.error(`the template of ${template.key} does not say what its family must know`, error);
+      return success ? [[template.key, data] as const] : [];
+    }),
+  );
+}
+
+export function managersOf(family: ReadonlyMap<string, ArrFacts>): string[] {
+  return [...family].flatMap(([kind, { role }]) => (role === 'manager' ? [kind] : []));
+}

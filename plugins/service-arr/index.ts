@@ -1,0 +1,106 @@
+// The applications of the Arr family: who asks them, what they are told of, and where their libraries lie.
+import path from 'node:path';
+import { z } from 'zod';
+import { definePlugin, type NamedBlock } from '#core';
+import type {} from '../integrations/contract.ts';
+import type {} from '../process/contract.ts';
+import type {} from '../services/contract.ts';
+import type {} from '../setup/contract.ts';
+import { Applications } from './applications.ts';
+import { entryOf } from './download-clients.ts';
+import { familyOf, managersOf } from './facts.ts';
+import { HandedOver } from './handed-over.ts';
+import { libraryOf, setUpLibrary } from './library.ts';
+import { consumerPoint, downloadServicePoint, indexerPoint } from './points.ts';
+
+/** Longer than a restart, and than the answers of all that are asked in one call. */
+const ASK_DEADLINE_MS = 900_000;
+
+const section = z.object({
+  library_dir: z.string().default('/mnt/debrid').describe('where the folders of the libraries lie'),
+});
+
+export default definePlugin({
+  name: 'service-arr',
+  host: '^1',
+  after: ['config-files', 'services', 'setup'],
+
+  setup(host) {
+    const family = familyOf(host.find('service.templates'), host.log);
+    const managers = managersOf(family);
+    const applications = new Applications(host, {
+      family,
+      handedOver: new HandedOver(path.join(host.paths.configDir, 'handed-over.json'), host.log),
+    });
+    // An application that does not answer yet is asked again by whoever asked.
+    host.provide('arr.applications', applications, { deadlineMs: ASK_DEADLINE_MS, mayFail: true });
+    host.contribute('config.schema', 'arr-library', { path: ['dumb', 'integration_arr'], schema: section });
+    const consumers = host.point('arr.consumer', consumerPoint);
+    const services = host.point('arr.download-service', downloadServicePoint);
+    host.point('arr.indexer', indexerPoint);
+    const store = host.use('config.store');
+    const runs = ({ processName }: NamedBlock): boolean =>
+      host.find('process.supervisor')?.get(processName)?.status === 'running';
+    const libraryFor = (block: NamedBlock): string | undefined =>
+      libraryOf(
+        host.use('service.templates').linksOf(block.block),
+        [...services.values()],
+        applications.slugOf(block),
+        section.parse(store.get(['dumb', 'integration_arr']) ?? {}).library_dir,
+      );
+
+    // A manager makes its key at its first start, which may come after that of those who need it.
+    host.contribute('service.integration', 'arr-consumers', {
+      get targets() {
+        return [...consumers.values()].map(({ configKey }) => configKey);
+      },
+      providers: managers,
+      async apply(target, told) {
+        for (const { configKey, managers: known } of consumers.values())
+          if (configKey === target.configKey) await applications.renew(target, await known(target), told);
+      },
+    });
+    // The folder must be there, and be the service's, before the application is told of it.
+    for (const configKey of managers) {
+      host.contribute('service.configure', `library-${configKey}`, {
+        configKey,
+        async configure({ block, makeDirectory }) {
+          const library = libraryFor(block);
+          // It starts without its library all the same.
+          if (library !== undefined)
+            await makeDirectory(library).catch((error: unknown) => host.log.warn(`${library} cannot be made`, error));
+        },
+      });
+    }
+    host.contribute('service.integration', 'arr-download-clients', {
+      targets: managers,
+      get providers() {
+        return [...services.values()].map(({ configKey }) => configKey);
+      },
+      async apply(target, told) {
+        const manager = await applications.of(target);
+        const blocks = host.find('process.supervisor')?.blocks() ?? store.blocks();
+        const linked = blocks
+          .filter(({ configKey, block }) => block.enabled === true && manager.links.includes(configKey))
+          .filter(runs);
+        const clients = await Promise.all(
+          linked.flatMap(block =>
+            [...services.values()]
+              .filter(({ configKey }) => configKey === block.configKey)
+              .map(service => service.clients(manager, block)),
+          ),
+        );
+        await applications.ensureAll(manager, clients.flat().map(entryOf), told);
+      },
+    });
+    host.contribute('service.integration', 'arr-library', {
+      targets: managers,
+      providers: [],
+      async apply(target, told) {
+        const library = libraryFor(target);
+        const manager = await applications.of(target);
+        if (library !== undefined) await setUpLibrary(manager, library, host, told);
+      },
+    });
+  },
+});

@@ -1,0 +1,86 @@
+// Decypharr: the providers and media managers in its own file, and itself as a download client of these.
+import { definePlugin, type NamedBlock } from '#core';
+import type {} from '../config-files/contract.ts';
+import type { ArrApplications } from '../service-arr/contract.ts';
+import type {} from '../setup/contract.ts';
+import { clientsOf } from './clients.ts';
+
+const KEY = 'decypharr';
+/** Marks entries as ours, in the application's own word. */
+const OURS = 'auto';
+
+type Entry = Record<string, unknown>;
+type Linked = Awaited<ReturnType<ArrApplications['linkedTo']>>;
+
+export default definePlugin({
+  name: 'service-decypharr',
+  host: '^1',
+  after: ['setup'],
+
+  setup(host) {
+    host.contribute('service.configure', KEY, {
+      configKey: KEY,
+      async configure({ block, fill, owner }) {
+        const files = host.find('config.files');
+        if (files === undefined) return;
+        const applications = host.find('arr.applications');
+        const linked = await applications?.linkedTo(KEY);
+        const values = (present: Entry): Entry => {
+          const debrids = mergeNamed(listOf(present.debrids), providers(block));
+          const arrs = managers(listOf(present.arrs), linked);
+          return {
+            ...(debrids.length > 0 ? { debrids } : {}),
+            ...(arrs.length > 0 || present.arrs !== undefined ? { arrs } : {}),
+          };
+        };
+        const wanted = { seed: undefined, values, initial: {}, mode: 0o600, owner };
+        await files.ensure(block, fill('{config_file}'), wanted);
+        await applications?.given(block, linked?.managers ?? []);
+      },
+    });
+    host.contribute('arr.download-service', KEY, {
+      configKey: KEY,
+      libraryFolder: 'decypharr_symlinks',
+      takesTorrents: true,
+      clients: (manager, service) => clientsOf(manager, service, host.find('config.files')),
+    });
+    host.contribute('arr.consumer', KEY, {
+      configKey: KEY,
+      managers: async () => (await host.use('arr.applications').linkedTo(KEY)).managers,
+    });
+  },
+});
+
+function providers({ block }: NamedBlock): Entry[] {
+  return Object.entries((block.api_keys ?? {}) as Record<string, unknown>).flatMap(([provider, key]) =>
+    typeof key === 'string' && key !== ''
+      ? [{ provider, name: provider, api_key: key, download_api_keys: [key], rate_limit: '250/minute' }]
+      : [],
+  );
+}
+
+/** What is known is brought up to date in the entry of the same name; other members and other entries stay. */
+function mergeNamed(present: readonly Entry[], wanted: readonly Entry[], initial: Entry = {}): Entry[] {
+  const names = new Set(present.map(entry => entry.name));
+  return [
+    ...present.map(entry => ({ ...entry, ...wanted.find(candidate => candidate.name === entry.name) })),
+    ...wanted.filter(entry => !names.has(entry.name)).map(entry => ({ ...entry, ...initial })),
+  ];
+}
+
+/** Entries of ours go with the link; one whose key cannot be read just now stays. */
+function managers(present: readonly Entry[], linked: Linked | undefined): Entry[] {
+  if (linked === undefined) return [...present];
+  const kept = present.filter(entry => entry.source !== OURS || linked.names.has(String(entry.name)));
+  const wanted = linked.managers.map(({ kind, name, address, apiKey }) => ({
+    name: `${kind}:${name}`,
+    host: address,
+    token: apiKey,
+    source: OURS,
+  }));
+  return mergeNamed(kept, wanted, { download_uncached: false });
+}
+
+function listOf(value: unknown): Entry[] {
+  return Array.isArray(value) ? value.filter(entry => typeof entry === 'object' && entry !== null) : [];
+}

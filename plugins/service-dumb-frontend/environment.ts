@@ -1,0 +1,37 @@
+// How the web frontend finds this service and the reverse proxy: by variables of its environment.
+import { z } from 'zod';
+import type { ConfigStore } from '#core';
+import type { LaunchPlan } from '../process/contract.ts';
+
+const WILDCARDS = new Set(['0.0.0.0', '::', '[::]', '']);
+
+/** What its template says of it. */
+export const frontendFacts = z.object({
+  apiVariables: z.array(z.string()).default([]).describe('each holds the address of the API'),
+  proxyVariables: z.array(z.string()).default([]).describe('each holds the address of the reverse proxy'),
+});
+
+export type FrontendFacts = z.output<typeof frontendFacts>;
+
+/** What the block's own `env` says stays. */
+export function addEnvironment(
+  plan: LaunchPlan,
+  { apiVariables, proxyVariables }: FrontendFacts,
+  config: ConfigStore,
+  proxyAddress: string | undefined,
+): void {
+  const api = addressOf(config.get('dumb.api_service.host'), config.get('dumb.api_service.port') ?? 8_000);
+  const given: Record<string, string> = {
+    HOST: String(plan.block.host ?? '0.0.0.0'),
+    PORT: String(plan.block.port ?? 3_005),
+  };
+  for (const name of apiVariables) given[name] = api;
+  if (proxyAddress !== undefined) for (const name of proxyVariables) given[name] = proxyAddress;
+  const own = (plan.block.env ?? {}) as Record<string, unknown>;
+  for (const [name, value] of Object.entries(given)) if (!Object.hasOwn(own, name)) plan.env[name] = value;
+}
+
+function addressOf(host: unknown, port: unknown): string {
+  const name = typeof host === 'string' && !WILDCARDS.has(host) ? host : '127.0.0.1';
+  return `http://${name.includes(':') ? `[${name}]` : name}:${port}`;
+}

@@ -1,0 +1,23 @@
+// The standard web frontend as a managed process: it is told where the API and the reverse proxy are.
+import { definePlugin } from '#core';
+import type {} from '../process/contract.ts';
+import type {} from '../service-ui/contract.ts';
+import type {} from '../services/contract.ts';
+import { addEnvironment, frontendFacts } from './environment.ts';
+
+const KEY = 'dumb_frontend';
+
+export default definePlugin({
+  name: 'service-dumb-frontend',
+  host: '^1',
+  after: ['process', 'services'],
+
+  setup(host) {
+    host.tap('process.prepare', plan => {
+      if (plan.configKey !== KEY) return plan;
+      const facts = frontendFacts.parse(host.find('service.templates')?.get(KEY)?.facts ?? {});
+      addEnvironment(plan, facts, host.use('config.store'), host.find('service.proxy')?.address());
+      return plan;
+    });
+  },
+});

@@ -1,0 +1,72 @@
+// InfiniDysk learns of its media managers, their categories and where it is mounted, and is their download client.
+import { definePlugin } from '#core';
+import type {} from '../integrations/contract.ts';
+import type {} from '../service-arr/contract.ts';
+import type {} from '../services/contract.ts';
+import type {} from '../services/mount-control.ts';
+import { Settings } from './settings.ts';
+import { categories, factsSchema, instances, mountDirectory, remoteControl } from './wanted.ts';
+
+const KEY = 'infinidysk';
+const INSTANCES = 'arr.instances';
+const CATEGORIES = 'api.categories';
+type Entry = Readonly<Record<string, unknown>>;
+
+export default definePlugin({
+  name: 'service-infinidysk',
+  host: '^1',
+  needs: ['service-arr', 'integrations', 'services'],
+
+  setup(host) {
+    const templates = host.use('service.templates');
+    const facts = factsSchema.parse(templates.get(KEY)?.facts ?? {});
+    const { mountSettings } = facts;
+    const mountKinds = templates.list().flatMap(({ key, mounts, serves }) => (mounts && !serves ? [key] : []));
+    host.contribute('arr.download-service', KEY, {
+      configKey: KEY,
+      libraryFolder: 'infinidysk-symlinks',
+      async clients({ block: manager }, { block }) {
+        const { backend_port: port, env } = block;
+        const apiKey = ((env ?? {}) as Entry).FRONTEND_BACKEND_API_KEY;
+        if (!Number.isInteger(port) || typeof apiKey !== 'string' || apiKey === '') return [];
+        const category = host.use('arr.applications').slugOf(manager);
+        return [{ name: 'InfiniDysk', implementation: 'Sabnzbd', fields: { port, urlBase: '', apiKey }, category }];
+      },
+    });
+    host.contribute('service.integration', 'infinidysk-settings', {
+      targets: [KEY],
+      providers: [...host.use('arr.applications').kinds, ...mountKinds],
+      async apply(target, told) {
+        const arr = host.use('arr.applications');
+        const { managers } = await arr.linkedTo(KEY);
+        const blocks = host.find('process.supervisor')?.blocks() ?? [];
+        const mount = blocks.find(
+          ({ configKey, block }) => mountKinds.includes(configKey) && isMount(block, templates.linksOf(block)),
+        );
+        const control = mount && (await host.find('mount.control')?.(mount.processName));
+        const settings = new Settings(target, (url, options) => host.fetch(url, options));
+        const present = await settings.read([INSTANCES, CATEGORIES, ...Object.values(mountSettings ?? {})]);
+        const names = [...facts.categories, ...managers.map(({ block }) => arr.slugOf(block))];
+        const wanted: Record<string, string> = {
+          ...(managers.length === 0 ? {} : { [INSTANCES]: instances(present[INSTANCES], managers) }),
+          ...(managers.length === 0 ? {} : { [CATEGORIES]: categories(present[CATEGORIES], names) }),
+          ...(mount === undefined || mountSettings === undefined
+            ? {}
+            : mountDirectory(present, mountSettings, mount.block)),
+          ...(control === undefined || mountSettings === undefined
+            ? {}
+            : remoteControl(present, mountSettings, control)),
+        };
+        const changes = Object.entries(wanted).filter(([name, value]) => (present[name] ?? '') !== value);
+        if (changes.length === 0) return;
+        await settings.write(changes);
+        for (const [name] of changes) told(`setting ${name} was brought up to date`);
+      },
+    });
+  },
+});
+
+function isMount({ enabled, mount_dir: directory, mount_name: name }: Entry, links: readonly string[]): boolean {
+  const isNamed = [directory, name].every(part => typeof part === 'string' && part !== '');
+  return enabled === true && isNamed && links.includes(KEY);
+}

@@ -1,0 +1,69 @@
+// What the settings of InfiniDysk must hold, from what they hold now: entries that are somebody's own stay.
+import { z } from 'zod';
+import { deepEqual } from '#kit/deep-equal';
+import type { ArrInstance } from '../service-arr/contract.ts';
+import type { MountControl } from '../services/mount-control.ts';
+
+type Texts = Readonly<Record<string, string | undefined>>;
+type Changes = Readonly<Record<string, string>>;
+
+interface Instance {
+  readonly Host?: unknown;
+}
+
+/** What its template says of it. */
+export const factsSchema = z.object({
+  categories: z.array(z.string()).default([]).describe('its own'),
+  mountSettings: z
+    .object({ directory: z.string(), address: z.string(), enabled: z.string(), user: z.string(), password: z.string() })
+    .optional()
+    .describe('names of the settings about its mount'),
+});
+
+type MountSettings = NonNullable<z.output<typeof factsSchema>['mountSettings']>;
+
+const LOCAL = /^(?:https?:\/\/)?(?:localhost|127\.0\.0\.1)(?::|\/|$)/;
+
+/** An entry of the same address gets the present key; all others, and the rules of the queue, stay. Throws on other text. */
+export function instances(present: string | undefined, managers: readonly ArrInstance[]): string {
+  const value = JSON.parse(present || '{}') as Record<string, unknown>;
+  const lists = [...new Set(managers.map(({ kind }) => kind))].map(kind => {
+    const list = `${kind.replace(/^./, letter => letter.toUpperCase())}Instances`;
+    const own = managers.filter(manager => manager.kind === kind);
+    const others = listOf(value[list]).filter(entry => !own.some(({ address }) => address === entry.Host));
+    const entries = own.map(({ address, apiKey }) => ({ Host: address, ApiKey: apiKey }));
+    return [list, [...others, ...entries]];
+  });
+  const wanted = { QueueRules: [], ...value, ...Object.fromEntries(lists) };
+  return present !== undefined && deepEqual(wanted, value) ? present : JSON.stringify(wanted);
+}
+
+/** Those that are there stay in their order. */
+export function categories(present: string | undefined, own: readonly string[]): string {
+  const names = (present ?? '').split(',').map(name => name.trim());
+  return [...new Set([...names.filter(name => name !== ''), ...own])].join(',');
+}
+
+/** A place that somebody has chosen stays. */
+export function mountDirectory(
+  present: Texts,
+  { directory }: MountSettings,
+  mount: Readonly<Record<string, unknown>>,
+): Changes {
+  return present[directory] ? {} : { [directory]: `${mount.mount_dir}/${mount.mount_name}` };
+}
+
+/** Whether it is used stays a choice; a mount provider of another machine is somebody's own. */
+export function remoteControl(present: Texts, names: MountSettings, { port, user, password }: MountControl): Changes {
+  const address = present[names.address] ?? '';
+  if (address !== '' && !LOCAL.test(address)) return {};
+  return {
+    [names.address]: `http://127.0.0.1:${port}`,
+    [names.enabled]: present[names.enabled] || 'true',
+    ...(user === '' ? {} : { [names.user]: user, [names.password]: password }),
+  };
+}
+
+function listOf(value: unknown): Instance[] {
+  return Array.isArray(value) ? value.filter(entry => typeof entry === 'object' && entry !== null) : [];
+}

@@ -1,0 +1,113 @@
+// The database server of the stack: its programs, its data directory, its settings, and the databases of the services.
+import path from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
+import { definePlugin } from '#core';
+import type {} from '../health-probe/contract.ts';
+import type {} from '../process/contract.ts';
+import type { ServiceTemplate } from '../services/contract.ts';
+import type {} from '../setup/contract.ts';
+import type { WizardUser } from '../wizard/contract.ts';
+import { configureServer } from './configure.ts';
+import { createDatabases, type DatabaseServer } from './databases.ts';
+import { addressOf, databasesOf, placeholdersOf } from './placeholders.ts';
+import { findRunningServer } from './running-server.ts';
+import { checkServer } from './server-probe.ts';
+import { findServerPrograms } from './server-program.ts';
+
+const KEY = 'postgres';
+const FIRST_ANSWER_MS = 60_000;
+const LATER_ANSWER_MS = 10_000;
+
+export default definePlugin({
+  name: 'service-postgres',
+  host: '^1',
+  after: ['setup'],
+
+  setup(host) {
+    const store = host.use('config.store');
+    const option = (name: string): unknown => store.get([KEY, name]);
+    const manages = () => isOurs(option('command'), host.find('service.templates')?.get(KEY));
+    let creating: Promise<void> = Promise.resolve();
+    /** The server and databases that were found or made. */
+    let created = '';
+
+    const server = (): DatabaseServer => ({
+      host: addressOf(option('host')),
+      port: Number(option('port')),
+      user: String(option('user')),
+      password: String(option('password')),
+      databases: ((option('databases') ?? []) as { name?: unknown; enabled?: unknown }[])
+        .filter(({ name, enabled }) => typeof name === 'string' && enabled !== false)
+        .map(({ name }) => String(name)),
+    });
+    /** One after the other. A failure is told, and does not hold up a service that can say more about it. */
+    const create = (limitMs: number): Promise<void> => {
+      creating = creating
+        .then(async () => {
+          const wanted = JSON.stringify(server());
+          if (wanted === created) return;
+          await createDatabases(server(), { log: host.log, signal: host.signal, limitMs });
+          created = wanted;
+        })
+        .catch((error: unknown) => host.log.error('the databases could not be created', error));
+      return creating;
+    };
+
+    host.tap('service.install', async ({ plan, template }) => {
+      if (template.key !== KEY || plan.argv[0] !== 'postgres' || plan.cwd === undefined) return;
+      const directory = await findServerPrograms(plan.cwd, plan.env.PATH ?? '');
+      if (directory !== undefined) plan.argv[0] = path.join(directory, 'postgres');
+    });
+
+    host.contribute('process.probe', KEY, { configKey: KEY, check: ({ block }) => checkServer(block) });
+    host.contribute('process.survivor', KEY, {
+      configKey: KEY,
+      find: ({ block }, workingIn) => findRunningServer(block.config_dir, workingIn),
+    });
+    host.contribute('process.placeholders', KEY, {
+      values: block => placeholdersOf(block, host.find('service.templates')?.get(block.configKey), store),
+    });
+    host.contribute('wizard.prerequisite', KEY, {
+      configKey: KEY,
+      isUsedBy: ({ block }) => block.block.postgres_enabled === true,
+      serve: withDatabases,
+    });
+    host.contribute('service.configure', KEY, {
+      configKey: KEY,
+      async configure(context) {
+        if (manages()) await configureServer(context, host.find('config.files'), host.log);
+      },
+    });
+
+    host.tap('process.started', async ({ configKey }) => {
+      if (configKey !== KEY || !manages()) return;
+      created = '';
+      await create(FIRST_ANSWER_MS);
+    });
+    // A service that keeps its data there finds its database.
+    host.tap('process.prepare', async plan => {
+      const known = host.find('service.templates')?.get(plan.configKey)?.databases ?? [];
+      const name = store.blocks().find(({ configKey }) => configKey === KEY)?.processName ?? '';
+      const runs = host.find('process.supervisor')?.get(name)?.status === 'running';
+      const uses = plan.configKey !== KEY && known.some(({ engine }) => engine === 'postgres');
+      if (uses && runs && manages()) await create(LATER_ANSWER_MS);
+      return plan;
+    });
+  },
+});
+
+/** A server that is started by a command of the user's own is left to its owner. */
+function isOurs(command: unknown, template: ServiceTemplate | undefined): boolean {
+  const isBlank = command === undefined || command === '' || (Array.isArray(command) && command.length === 0);
+  return isBlank || isDeepStrictEqual(command, template?.block.command);
+}
+
+/** The databases of these services are added to those that the server is to have. */
+function withDatabases(own: Readonly<Record<string, unknown>>, users: readonly WizardUser[]): Record<string, unknown> {
+  const present = (own.databases ?? []) as { name: string; enabled: boolean }[];
+  const names = users.flatMap(({ block, template }) => databasesOf(block, template));
+  const missing = names.filter(name => !present.some(database => database.name === name && database.enabled));
+  if (missing.length === 0) return {};
+  const kept = present.filter(database => !missing.includes(database.name));
+  return { databases: [...kept, ...missing.map(name => ({ name, enabled: true }))] };
+}

@@ -1,0 +1,59 @@
+// What `{postgres_...}` means in the texts of a service: the server as its clients reach it, and its own databases.
+import type { ConfigStore, NamedBlock } from '#core';
+import type { ServiceTemplate } from '../services/contract.ts';
+
+type Values = Readonly<Record<string, unknown>>;
+
+const WILDCARDS = ['', '0.0.0.0', '::'];
+
+/** Where clients on this machine reach the server. */
+export function addressOf(host: unknown): string {
+  return WILDCARDS.includes(String(host ?? '')) ? '127.0.0.1' : String(host);
+}
+
+/** `template`: what is known of the kind of service. */
+export function placeholdersOf(block: NamedBlock, template: ServiceTemplate | undefined, store: ConfigStore): Values {
+  const server = (store.get('postgres') ?? {}) as Values;
+  const { main, log, only } = databaseNames(block, template);
+  return {
+    postgres_host: addressOf(server.host),
+    postgres_port: server.port,
+    postgres_user: server.user,
+    postgres_password: server.password,
+    postgres_database: own(block, 'postgres_database') ?? main ?? only,
+    postgres_main_db: own(block, 'postgres_main_db') ?? main,
+    postgres_log_db: own(block, 'postgres_log_db') ?? log,
+  };
+}
+
+/** Names that the block itself gives come before those of its kind. */
+export function databasesOf(block: NamedBlock, template: ServiceTemplate): string[] {
+  return (template.databases ?? [])
+    .filter(({ engine }) => engine === 'postgres')
+    .flatMap(database => {
+      const option = database.role === 'log' ? 'postgres_log_db' : 'postgres_main_db';
+      const name = own(block, option) ?? own(block, 'postgres_database') ?? nameFor(block, template, database);
+      return name === undefined ? [] : [name];
+    });
+}
+
+function databaseNames(block: NamedBlock, template: ServiceTemplate | undefined) {
+  const named = (role: string | undefined): string | undefined => {
+    const found = template?.databases?.find(({ engine, role: given }) => engine === 'postgres' && given === role);
+    return template === undefined || found === undefined ? undefined : nameFor(block, template, found);
+  };
+  return { main: named('main'), log: named('log'), only: named(undefined) };
+}
+
+type Database = NonNullable<ServiceTemplate['databases']>[number];
+
+/** Each instance but the first has databases of its own. */
+function nameFor({ key }: NamedBlock, { instance }: ServiceTemplate, { name, instanceName }: Database) {
+  const isFirst = instance === undefined || key === instance;
+  return isFirst ? name : (instanceName?.replace('<slug>', key.toLowerCase().replaceAll(' ', '_')) ?? name);
+}
+
+function own({ block }: NamedBlock, option: string): string | undefined {
+  const value = block[option];
+  return typeof value === 'string' && value !== '' ? value : undefined;
+}

@@ -1,0 +1,36 @@
+// A server that already runs on a data directory: adopted rather than started a second time on the same files.
+import { readFile, realpath } from 'node:fs/promises';
+import path from 'node:path';
+import { Problem } from '#core';
+import type { Survivor, SurvivorSearch } from '../process/contract.ts';
+
+const MS_PER_S = 1_000;
+
+/**
+ * The server that `postmaster.pid` in the directory names, or null when none runs there. Its first line is the pid, its
+ * third the start in Unix seconds; a server works in its data directory (PostgreSQL documentation, "Starting the
+ * Database Server"). Throws a Problem 500 when it cannot be told which of several processes is the server.
+ */
+export async function findRunningServer(
+  directory: unknown,
+  workingIn: Parameters<SurvivorSearch['find']>[1],
+): Promise<Survivor | null> {
+  if (typeof directory !== 'string' || directory === '') return null;
+  const dataDir = await realpath(directory).catch(() => null);
+  if (dataDir === null) return null;
+  const text = await readFile(path.join(dataDir, 'postmaster.pid'), 'utf8').catch(() => null);
+  if (text === null) return null;
+  const [pid = Number.NaN, , startedAt = Date.now() / MS_PER_S] = text.split('\n').map(Number);
+  const workers = workingIn(dataDir);
+  const leaders = workers.filter(({ parentPid }) => !workers.some(other => other.pid === parentPid));
+  const [server] = leaders;
+  if (server === undefined) return null;
+  if (leaders.length > 1 || server.pid !== pid) {
+    const pids = leaders.map(leader => leader.pid).join(', ');
+    throw new Problem(
+      500,
+      `${dataDir} is in use by processes that are not its one database server (${pids}); end them, then start again`,
+    );
+  }
+  return { pid, startedAt };
+}

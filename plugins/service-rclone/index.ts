@@ -1,0 +1,110 @@
+// Mounts by rclone: the section of the remote in its file, the mount place, and the wait for what it mounts.
+import { execFile } from 'node:child_process';
+import { definePlugin, Problem } from '#core';
+import type {} from '../config-files/contract.ts';
+import type {} from '../dependency-graph/contract.ts';
+import type {} from '../health-probe/contract.ts';
+import type {} from '../process/contract.ts';
+import type {} from '../services/contract.ts';
+import type {} from '../services/mount-control.ts';
+import type {} from '../setup/contract.ts';
+import type {} from '../wizard/contract.ts';
+import { attachMount } from './attachment.ts';
+import { freeMountPlace } from './mount-place.ts';
+import { remoteOf } from './remote.ts';
+import { RemoteControls } from './remote-controls.ts';
+import { providerSignals } from './signals.ts';
+
+const KEY = 'rclone';
+const OBSCURE_LIMIT_MS = 10_000;
+/** For a mount of a library that is read far more often than it changes. */
+const LIBRARY_FLAGS = [
+  '--vfs-cache-mode=full',
+  '--buffer-size=1024M',
+  '--dir-cache-time=1w',
+  '--vfs-cache-max-size=5G',
+  '--vfs-cache-max-age=1w',
+  '--links',
+  '--use-cookies',
+];
+
+export default definePlugin({
+  name: 'service-rclone',
+  host: '^1',
+  after: ['setup', 'services'],
+
+  setup(host) {
+    const controls = new RemoteControls(host);
+    host.provide('mount.control', processName => controls.of(processName));
+    host.contribute('process.probe', KEY, {
+      configKey: KEY,
+      async check({ processName }, ask) {
+        const control = await controls.of(processName);
+        if (control === undefined) return undefined;
+        const { port, user, password } = control;
+        const authorization = `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`;
+        const headers: Record<string, string> = user === '' ? {} : { authorization };
+        return ask({ method: 'POST', path: '/core/version', port, headers, jsonKey: 'version' });
+      },
+    });
+
+    const templates = host.find('service.templates')?.list() ?? [];
+    for (const source of providerSignals(KEY, templates)) host.contribute('dependency.signal', source.signal, source);
+    host.contribute('wizard.component', KEY, {
+      configKey: KEY,
+      attach: request => attachMount(request, host.use('service.templates'), host.paths.logDir),
+    });
+    host.contribute('service.configure', KEY, {
+      configKey: KEY,
+      async configure({ plan, block, owner, fill, makeDirectory }) {
+        // A command of one's own names its own remote.
+        if (plan.argv[1] !== 'mount') return;
+        const remote = remoteOf(block, host.use('config.store'), host.find('service.templates'));
+        const section = {
+          type: remote.type,
+          ...(remote.url === undefined ? {} : { url: remote.url, vendor: 'other' }),
+          ...(remote.host === undefined ? {} : { host: remote.host }),
+          ...(remote.user === '' ? {} : { user: remote.user }),
+          ...(remote.password === '' ? {} : { pass: await obscure(remote.password) }),
+        };
+        await host.find('config.files')?.ensure(block, fill('{config_file}'), {
+          seed: '',
+          values: { [fill('{mount_name}')]: section },
+          initial: {},
+          mode: 0o600,
+          owner,
+        });
+        const place = fill('{mount_dir}/{mount_name}');
+        await freeMountPlace(place);
+        await makeDirectory(place);
+        await makeDirectory(fill('{cache_dir}'));
+        const { source } = remote;
+        if (source === undefined || remote.url === undefined) return;
+        if (source.library === true) addFlags(plan.argv, LIBRARY_FLAGS);
+        if (source.control === true) addFlags(plan.argv, await controls.flagsFor(block.processName, plan.argv));
+        plan.waits.urls.push(
+          remote.user === '' ? remote.url : { url: remote.url, auth: { user: remote.user, password: remote.password } },
+        );
+      },
+    });
+  },
+});
+
+/** A flag that the command has already stays as it is. */
+function addFlags(argv: string[], flags: readonly string[]): void {
+  for (const flag of flags) {
+    const [name = ''] = flag.split('=');
+    if (!argv.some(word => word.split('=')[0] === name)) argv.push(flag);
+  }
+}
+
+/** rclone keeps passwords in a form of its own; the password goes in by standard input. */
+function obscure(password: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const child = execFile('rclone', ['obscure', '-'], { timeout: OBSCURE_LIMIT_MS }, (error, stdout) => {
+      if (error === null) resolve(stdout.trim());
+      else reject(new Problem(500, 'rclone could not store the password of its remote', { cause: error }));
+    });
+    child.stdin?.end(password);
+  });
+}

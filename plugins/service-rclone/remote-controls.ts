@@ -1,0 +1,76 @@
+// The remote control of each rclone: its flags, read from its command line or given to it. Source: rclone.org/rc.
+import { readFile } from 'node:fs/promises';
+import type { Host } from '#core';
+import { portInUse } from '#kit/port-in-use';
+import type {} from '../process/contract.ts';
+import type { MountControl } from '../services/mount-control.ts';
+
+const DEFAULT_ADDRESS = 'localhost:5572';
+const FIRST_PORT = 5_572;
+const LAST_PORT = 65_535;
+
+export class RemoteControls {
+  readonly #host: Host;
+  /** By process: two that start side by side must not be given the same one. */
+  readonly #ports = new Map<string, number>();
+
+  constructor(host: Host) {
+    this.#host = host;
+  }
+
+  /** Of the process itself: it may run since an earlier host, or by a command of the user's own. */
+  async of(processName: string): Promise<MountControl | undefined> {
+    const pid = this.#host.find('process.supervisor')?.get(processName)?.pid;
+    if (pid == null) return undefined;
+    const [words = '', variables = ''] = await Promise.all(
+      ['cmdline', 'environ'].map(name => readFile(`/proc/${pid}/${name}`, 'utf8').catch(() => '')),
+    );
+    const isSetElsewhere = variables.split('\0').some(variable => variable.startsWith('RCLONE_RC'));
+    return isSetElsewhere ? undefined : remoteControlOf(words.split('\0'));
+  }
+
+  /**
+   * Without credentials of the user's own there are none: it can be reached from this machine alone. None for a command
+   * that has one already.
+   */
+  async flagsFor(processName: string, argv: readonly string[]): Promise<string[]> {
+    const has = (name: string): boolean => flagOf(argv, name) !== undefined;
+    if (has('--rc') || has('--rc-addr')) return [];
+    const isGuarded = ['--rc-user', '--rc-pass', '--rc-htpasswd'].some(has);
+    const port = await this.#freePort(processName);
+    return ['--rc', `--rc-addr=127.0.0.1:${port}`, ...(isGuarded ? [] : ['--rc-no-auth'])];
+  }
+
+  async #freePort(processName: string): Promise<number> {
+    this.#ports.delete(processName);
+    const blocks = this.#host.use('config.store').blocks();
+    const configured = new Set(blocks.flatMap(({ block }) => Object.values(block)));
+    for (let port = FIRST_PORT; port <= LAST_PORT; port += 1) {
+      const isTaken = (): boolean => configured.has(port) || [...this.#ports.values()].includes(port);
+      if (isTaken() || (await portInUse(port)) || isTaken()) continue;
+      this.#ports.set(processName, port);
+      return port;
+    }
+    throw new Error('no port is free for the remote control of rclone');
+  }
+}
+
+/** Undefined when it is off, can be reached from other machines, or is asked in a way that the flags do not tell. */
+export function remoteControlOf(argv: readonly string[]): MountControl | undefined {
+  if (!['', 'true'].includes(flagOf(argv, '--rc') ?? 'false')) return undefined;
+  const address = flagOf(argv, '--rc-addr') ?? DEFAULT_ADDRESS;
+  const [, port] = /^(?:localhost|127\.0\.0\.1):(\d+)$/.exec(address) ?? [];
+  const isGuarded = ['--rc-htpasswd', '--rc-baseurl', '--rc-cert'].some(name => flagOf(argv, name) !== undefined);
+  if (port === undefined || isGuarded) return undefined;
+  return { port: Number(port), user: flagOf(argv, '--rc-user') ?? '', password: flagOf(argv, '--rc-pass') ?? '' };
+}
+
+/** `--name=value` or `--name value`; empty for a switch, undefined when it is not there. */
+function flagOf(argv: readonly string[], name: string): string | undefined {
+  const index = argv.findLastIndex(word => word === name || word.startsWith(`${name}=`));
+  if (index < 0) return undefined;
+  const word = argv[index] ?? '';
+  if (word.length > name.length) return word.slice(name.length + 1);
+  const next = argv[index + 1];
+  return name === '--rc' || next === undefined || next.startsWith('-') ? '' : next;
+}

@@ -1,0 +1,63 @@
+// Traefik as the reverse proxy of the stack: its static configuration and the routes of the web interfaces, in its files.
+import path from 'node:path';
+import { definePlugin, type NamedBlock } from '#core';
+import type {} from '../config-files/contract.ts';
+import type {} from '../service-ui/contract.ts';
+import type {} from '../setup/contract.ts';
+import { type ProxyPlace, routesFile, writeRoutes, writeStatic } from './proxy-files.ts';
+
+const KEY = 'traefik';
+const ADMIN_KEY = 'traefik_proxy_admin';
+const DEFAULT_PORT = 18_080;
+
+export default definePlugin({
+  name: 'service-traefik',
+  host: '^1',
+  after: ['process', 'services', 'setup'],
+
+  setup(host) {
+    const store = host.use('config.store');
+    const proxy = () => store.blocks().find(({ configKey }) => configKey === KEY);
+    const uis = () => host.find('service.uis')?.list() ?? [];
+    const configDir = (): string => {
+      const directory = proxy()?.block.config_dir;
+      return typeof directory === 'string' ? directory : path.join(host.paths.configDir, KEY);
+    };
+    const place = (block: NamedBlock): ProxyPlace => {
+      const { config_file: file } = block.block;
+      const configFile = typeof file === 'string' ? file : path.join(configDir(), 'traefik.yml');
+      const { puid, pgid } = store.root();
+      const owner = process.getuid?.() === 0 ? { uid: Number(puid), gid: Number(pgid) } : null;
+      return { configDir: configDir(), configFile, owner, block, files: host.use('config.files') };
+    };
+
+    host.provide('service.proxy', {
+      configKey: KEY,
+      routesFile: () => routesFile({ configDir: configDir() }),
+      address: () => `http://127.0.0.1:${store.get([KEY, 'port']) ?? DEFAULT_PORT}`,
+    });
+    host.contribute('service.configure', KEY, {
+      configKey: KEY,
+      async configure({ block }) {
+        const admin = store.blocks().find(({ configKey }) => configKey === ADMIN_KEY)?.block;
+        const adminUrl =
+          admin?.enabled === true ? `http://127.0.0.1:${admin.port}/api/traefik/config?dumb_provider=traefik` : null;
+        await writeStatic(place(block), adminUrl);
+        await writeRoutes(place(block), uis());
+      },
+    });
+    const blocks = () => host.find('process.supervisor')?.blocks();
+    let routed = blocks();
+    const reroute = async (): Promise<void> => {
+      const block = proxy();
+      routed = blocks();
+      if (block === undefined || block.block.enabled !== true) return;
+      if (host.find('process.supervisor')?.get(block.processName)?.status === 'running')
+        await writeRoutes(place(block), uis());
+    };
+    // The proxy watches its file. A fault here does not take the change back.
+    host.tap('config.changed', reroute);
+    // A service that was started by hand is shown from then on.
+    host.tap('process.status', () => (routed === blocks() ? undefined : reroute()));
+  },
+});

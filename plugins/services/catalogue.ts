@@ -1,0 +1,113 @@
+// The templates as other plugins ask for them.
+import type { NamedBlock } from '#core';
+import type { OptionFact, ServiceTemplate, ServiceTemplates } from './contract.ts';
+
+type Values = Readonly<Record<string, unknown>>;
+type Core = NonNullable<NonNullable<ServiceTemplate['relations']>['core']>;
+type DropCondition = NonNullable<Core['droppedWhen']>;
+
+/** The name of an option in braces. */
+const OPTION = /\{(\w+)\}/g;
+
+export class Catalogue implements ServiceTemplates {
+  readonly #templates: ReadonlyMap<string, ServiceTemplate>;
+  readonly #shared: Readonly<Record<string, OptionFact>>;
+  /** By former key, and by every name that people use, in lower case. */
+  readonly #byAlias = new Map<string, ServiceTemplate>();
+  readonly #byName = new Map<string, ServiceTemplate>();
+
+  constructor(templates: ReadonlyMap<string, ServiceTemplate>, shared: Readonly<Record<string, OptionFact>>) {
+    this.#templates = templates;
+    this.#shared = shared;
+    for (const template of templates.values()) {
+      const { key, aliases = [], displayName, onboarding } = template;
+      for (const alias of aliases) this.#byAlias.set(alias, template);
+      for (const name of [key, ...aliases, displayName, onboarding?.name ?? key]) {
+        const folded = name.toLowerCase();
+        if (!this.#byName.has(folded)) this.#byName.set(folded, template);
+      }
+    }
+  }
+
+  list(): readonly ServiceTemplate[] {
+    return [...this.#templates.values()];
+  }
+
+  get(configKey: string): ServiceTemplate | undefined {
+    return this.#templates.get(configKey) ?? this.#byAlias.get(configKey);
+  }
+
+  find(name: string): ServiceTemplate | undefined {
+    return this.#byName.get(name.trim().toLowerCase());
+  }
+
+  option({ options, block }: ServiceTemplate, option: string): OptionFact | undefined {
+    if (options !== undefined && Object.hasOwn(options, option)) return options[option];
+    return Object.hasOwn(block, option) && Object.hasOwn(this.#shared, option) ? this.#shared[option] : undefined;
+  }
+
+  linksOf(block: Readonly<Record<string, unknown>>): readonly string[] {
+    const names = [block.core_service, block.core_services]
+      .flat()
+      .flatMap(value => (typeof value === 'string' ? value.split(',') : []))
+      .map(name => name.trim().toLowerCase())
+      .filter(name => name !== '');
+    return [...new Set(names.map(name => this.find(name)?.key ?? name))];
+  }
+
+  coreNeeds({ relations }: ServiceTemplate, block: Values): readonly string[] {
+    const { needs = [], dropped = [], droppedWhen } = relations?.core ?? {};
+    return droppedWhen !== undefined && isDropped(droppedWhen, block)
+      ? needs.filter(needed => !dropped.includes(needed))
+      : needs;
+  }
+
+  mountOf({ configKey, block }: NamedBlock): string | undefined {
+    const mounts = this.get(configKey)?.mounts;
+    if (mounts === undefined) return undefined;
+    const { path, when } = mounts;
+    if (when !== undefined && !when.values.includes(String(block[when.option] ?? ''))) return undefined;
+    const names = [...path.matchAll(OPTION)].map(([, name = '']) => name);
+    if (!names.every(name => typeof block[name] === 'string')) return undefined;
+    return path.replaceAll(OPTION, (_whole, name: string) => String(block[name]));
+  }
+
+  graphOptions() {
+    const facts = [this.#shared, ...[...this.#templates.values()].map(({ options }) => options ?? {})];
+    const named = (wanted: OptionFact['graph']): string[] =>
+      facts.flatMap(options => Object.keys(options).filter(name => options[name]?.graph === wanted));
+    return { shown: [...new Set(named('shown'))], read: [...new Set(named('read'))] };
+  }
+
+  block(template: ServiceTemplate, instance = template.instance): Record<string, unknown> {
+    const block = structuredClone(template.block);
+    if (instance === undefined || instance === template.instance) return block;
+    const from = `/${template.key}/${slugOf(template.instance ?? '')}`;
+    const to = `/${template.key}/${slugOf(instance)}`;
+    return {
+      ...(replacePrefix(block, from, to) as Record<string, unknown>),
+      process_name: `${template.displayName} ${instance}`,
+    };
+  }
+}
+
+function isDropped(
+  condition: DropCondition,
+  { branch_enabled: branch, commit_sha: commit, ...block }: Values,
+): boolean {
+  if (condition !== 'built-from-source') return block[condition.option] !== condition.isNot;
+  return branch === true || (typeof commit === 'string' && commit.trim() !== '');
+}
+
+/** Lower case, blanks as underscores: the folder of an instance. */
+function slugOf(instance: string): string {
+  return instance.toLowerCase().replaceAll(' ', '_');
+}
+
+/** In every text of the block, where the folder is a whole path element. */
+function replacePrefix(value: unknown, from: string, to: string): unknown {
+  if (typeof value === 'string') return value.replaceAll(new RegExp(`${from}(?![\\w-])`, 'g'), to);
+  if (Array.isArray(value)) return value.map(member => replacePrefix(member, from, to));
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, replacePrefix(member, from, to)]));
+}

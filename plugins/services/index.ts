@@ -1,0 +1,45 @@
+// What is known of each kind of service: read from templates, and given to the configuration and to supervision.
+import path from 'node:path';
+import { definePlugin } from '#core';
+import { blockSchemaOf } from './block-schema.ts';
+import { Catalogue } from './catalogue.ts';
+import { readSharedOptions, readTemplates } from './template-files.ts';
+
+export default definePlugin({
+  name: 'services',
+  host: '^1',
+
+  async setup(host) {
+    const { templatesDir, configDir } = host.paths;
+    const directories = [templatesDir, path.join(configDir, 'templates')].map(place => path.join(place, 'services'));
+    const [templates, sharedOptions] = await Promise.all([
+      readTemplates(directories, host.paths, host.log),
+      readSharedOptions(path.join(templatesDir, 'options.json')),
+    ]);
+    const catalogue = new Catalogue(templates, sharedOptions);
+    host.provide('service.templates', catalogue);
+
+    for (const template of catalogue.list()) {
+      const { key, instance, aliases, stop, health, launch } = template;
+      const place = key.startsWith('dumb_') ? ['dumb', key.slice('dumb_'.length)] : [key];
+      host.contribute('config.template', key, {
+        path: instance === undefined ? place : [...place, 'instances', instance],
+        block: name => catalogue.block(template, instance === undefined ? undefined : name),
+        ...(aliases?.[0] === undefined ? {} : { formerKey: aliases[0] }),
+      });
+      host.contribute('config.block', key, { schema: blockSchemaOf(template, catalogue) });
+      host.contribute('process.stop-policy', key, {
+        configKey: key,
+        tier: stop.tier,
+        ...(stop.signal === undefined ? {} : { signal: stop.signal }),
+        ...(stop.graceSeconds === undefined ? {} : { graceMs: stop.graceSeconds * 1_000 }),
+      });
+      host.contribute('process.launch-policy', key, {
+        configKey: key,
+        asController: launch?.asController === true,
+        bootsFirst: launch?.bootsFirst === true,
+      });
+      if (health !== undefined) host.contribute('process.probe', key, { configKey: key, ...health });
+    }
+  },
+});

@@ -1,0 +1,71 @@
+// Reads the template files: the product's, then the user's, which may replace one of the product's.
+import { readdir, readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { z } from 'zod';
+import type { Logger } from '#core';
+import { type OptionFact, optionFact, type ServiceTemplate, serviceTemplate } from './template.ts';
+
+/** Where the two folders that every template knows as `/config` and `/log` really are. */
+export interface Places {
+  readonly configDir: string;
+  readonly logDir: string;
+}
+
+/**
+ * By key, in order of the keys; the first directory is the product's own. A file that does not fit is left out, with one
+ * line in the log that says why.
+ */
+export async function readTemplates(
+  directories: readonly string[],
+  places: Places,
+  log: Logger,
+): Promise<ReadonlyMap<string, ServiceTemplate>> {
+  const templates = new Map<string, ServiceTemplate>();
+  for (const directory of directories) {
+    for (const name of (await listOf(directory)).filter(candidate => candidate.endsWith('.json')).sort()) {
+      const file = path.join(directory, name);
+      try {
+        const template = parse(serviceTemplate, relocate(JSON.parse(await readFile(file, 'utf8')), places));
+        if (`${template.key}.json` !== name) throw new Error(`its key is '${template.key}', which must be its name`);
+        const mayControl = directory === directories[0] || templates.get(template.key)?.launch?.asController === true;
+        if (template.launch?.asController === true && !mayControl)
+          throw new Error('only the product itself gives a program the rights of the host; leave out asController');
+        templates.set(template.key, template);
+      } catch (error) {
+        log.error(`${file} is not used`, error);
+      }
+    }
+  }
+  return new Map([...templates].sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+export async function readSharedOptions(file: string): Promise<Readonly<Record<string, OptionFact>>> {
+  return parse(z.record(z.string(), optionFact), JSON.parse(await readFile(file, 'utf8')));
+}
+
+function relocate(value: unknown, places: Places): unknown {
+  if (typeof value === 'string') {
+    return value.replaceAll(/(?<=^|[=:])\/(config|log)(?=\/|$)/g, (_whole, folder: string) =>
+      folder === 'config' ? places.configDir : places.logDir,
+    );
+  }
+  if (Array.isArray(value)) return value.map(member => relocate(member, places));
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, relocate(member, places)]));
+}
+
+async function listOf(directory: string): Promise<string[]> {
+  try {
+    return await readdir(directory);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
+    throw error;
+  }
+}
+
+function parse<Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema> {
+  const parsed = schema.safeParse(value);
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  throw new Error(`${issue?.path.join('.') ?? ''}: ${issue?.message ?? 'invalid'}`);
+}

@@ -1,0 +1,175 @@
+// The form of a template file: one service, everything that is known of it.
+import { z } from 'zod';
+import { mounts, relations, serves, wait } from './template-relations.ts';
+
+const texts = z.array(z.string());
+const values = z.record(z.string(), z.unknown());
+const kinds = z.enum(['string', 'number', 'integer', 'boolean', 'array', 'object']);
+/** Name of an option that must be set and not false, `<key>.<option>` for one of another block. */
+const condition = z.string().min(1);
+
+export const optionFact = z.strictObject({
+  type: z.union([kinds, z.array(kinds)]),
+  values: texts.optional(),
+  minimum: z.number().optional(),
+  pattern: z.string().optional(),
+  secret: z.literal(true).optional(),
+  graph: z
+    .enum(['shown', 'read'])
+    .optional()
+    .describe('relations are read from it; shown: the answer about the dependency graph has it'),
+  help: z.string().optional().describe('an option with a help text can be offered by onboarding'),
+});
+
+const onboarding = z.strictObject({
+  roles: z.array(z.enum(['core', 'optional', 'dependency'])).min(1),
+  name: z.string().optional(),
+  order: z.int().optional().describe('place in the list of its role'),
+  offers: z.array(z.string()).min(1).describe('options of its page'),
+  debridProviders: texts.optional(),
+  debridKey: z
+    .union([
+      z.strictObject({ option: z.string() }),
+      z.strictObject({ component: z.string(), variables: z.record(z.string(), z.string()).optional() }),
+    ])
+    .optional()
+    .describe(
+      'where provider keys go: into an option by provider, or into the attached component, without it into env',
+    ),
+  dependencies: texts.optional().describe('components whose options are offered with it'),
+  lateDependencies: texts.optional().describe('of the dependencies those that start after it'),
+  first: z.literal(true).optional().describe('started before everything else'),
+  afterCores: z.literal(true).optional(),
+  brings: texts.optional().describe('services that come with it, and need not be offered beside it'),
+  wantedBy: z.string().optional().describe('option: the first enabled block that sets it brings the first instance'),
+  attached: values.optional().describe('of an instance that is made for a core service, whose name is {core}'),
+  takesKey: z
+    .strictObject({ provider: z.string(), option: z.string() })
+    .optional()
+    .describe('the provider whose key it takes as a component'),
+});
+
+const launch = z.strictObject({
+  command: texts.optional().describe('used while the block has none of its own'),
+  environment: z.array(z.strictObject({ name: z.string(), value: z.string(), when: condition.optional() })).optional(),
+  asController: z.literal(true).optional().describe('runs with the rights of the host itself'),
+  bootsFirst: z.literal(true).optional().describe('a boot starts it before all others, where it has a command'),
+  hostWritesLog: z.literal(true).optional().describe('its output is its log'),
+});
+
+const setup = z.strictObject({
+  required: texts.optional().describe('options that must not be blank'),
+  secrets: z
+    .array(z.strictObject({ option: z.string().optional(), env: z.string().optional(), bytes: z.int().min(16) }))
+    .optional()
+    .describe('generated once and stored, in an option or a variable of env'),
+  directories: texts.optional(),
+  remove: texts.optional().describe('leftovers of an earlier run'),
+  files: z
+    .array(
+      z.strictObject({
+        path: z.string(),
+        when: condition.optional(),
+        seed: z.string().optional().describe('the text of a file that is missing; without it the file is left missing'),
+        mode: z.literal('private').optional(),
+        values: values.optional().describe('kept equal to the block'),
+        initial: values.optional().describe('set where the file has nothing'),
+      }),
+    )
+    .optional(),
+});
+
+const migration = z.strictObject({
+  id: z.string(),
+  where: values.describe('what the block has in an earlier release'),
+  set: values.describe('what it has now; null: nothing'),
+});
+
+const format = z.strictObject({
+  name: z.string().describe('on the wire'),
+  dialect: z.enum(['sections', 'settings']),
+  extensions: texts.min(1),
+  fileName: z.string().optional().describe('only files whose name has it in it'),
+  encryptedBy: z.string().optional().describe('first word of a file that is encrypted'),
+});
+
+export const serviceTemplate = z.strictObject({
+  key: z.string().regex(/^[a-z0-9_]+$/),
+  aliases: texts.optional().describe('former keys'),
+  displayName: z.string().min(1),
+  kind: z.enum(['core', 'dependent', 'optional', 'infrastructure', 'frontend']),
+  description: z.string(),
+  instance: z.string().optional().describe('name of the first instance; absent for a service without instances'),
+  links: z.strictObject({
+    repository: z.url().optional(),
+    sponsorship: z.url().optional(),
+    documentation: z.url().optional(),
+  }),
+  block: values,
+  options: z.record(z.string(), optionFact).optional().describe('its own options; shared ones are in options.json'),
+  onboarding: onboarding.optional(),
+  launch: launch.optional(),
+  program: z.strictObject({ from: z.string() }).optional().describe('where its program is usually obtained'),
+  setup: setup.optional(),
+  stop: z.strictObject({
+    signal: z.enum(['SIGTERM', 'SIGINT', 'SIGQUIT']).optional(),
+    graceSeconds: z.int().min(1).optional(),
+    tier: z.int().min(1),
+  }),
+  health: z
+    .strictObject({
+      path: z.string().startsWith('/'),
+      portKey: z.string(),
+      marker: z.string().optional(),
+      jsonKey: z.string().optional(),
+    })
+    .optional(),
+  ui: z
+    .strictObject({
+      route: z.string().optional(),
+      kind: z.string().optional().describe('type told to the frontend; default the key'),
+      portKey: z.string().optional(),
+      portOffset: z.int().optional(),
+      entryPath: z.string().startsWith('/').optional(),
+      pathPrefix: z.string().startsWith('/').optional(),
+      frameable: z.literal(false).optional(),
+      publicUrlKey: z.string().optional(),
+      internalTarget: z.string().optional(),
+      asksBelowRoot: z.literal(true).optional().describe('its pages name their parts without the route'),
+    })
+    .optional()
+    .describe('present: it has a web interface'),
+  relations: relations.optional(),
+  waits: z.array(wait).optional(),
+  mounts: mounts.optional().describe('present: it provides mounts'),
+  serves: serves.optional().describe('present: mounts of other services show its files'),
+  formats: z.array(format).optional().describe('forms of its own files that no extension tells'),
+  logs: z
+    .array(z.strictObject({ name: z.string(), option: z.string() }))
+    .optional()
+    .describe('logs besides its own: what they are asked by, and the option with the file'),
+  migrations: z.array(migration).optional().describe('in their order, after the renaming of former keys'),
+  family: z.string().optional().describe('services of one family speak the same API'),
+  databases: z
+    .array(
+      z.strictObject({
+        engine: z.string(),
+        file: z.string().optional(),
+        name: z.string().optional(),
+        instanceName: z.string().optional(),
+        role: z.string().optional(),
+        when: z.string().optional(),
+      }),
+    )
+    .optional(),
+  dataLinks: z
+    .array(z.strictObject({ path: z.string().startsWith('/'), under: z.string().regex(/^[A-Za-z0-9_-]+$/) }))
+    .optional()
+    .describe('folders that are links to folders of data_root, where data_root is a mount'),
+  initialPassword: z.strictObject({ username: z.string(), files: texts }).optional(),
+  facts: values.optional().describe('for the folder of this service alone, which knows their form'),
+  bootOrder: z.int().optional().describe('breaks ties of the start'),
+});
+
+export type OptionFact = z.output<typeof optionFact>;
+export type ServiceTemplate = z.output<typeof serviceTemplate>;

@@ -1,0 +1,36 @@
+// Prepares services of a known kind before each launch: command, environment, program, directories and own files.
+import { z } from 'zod';
+import { definePlugin, type PointOptions } from '#core';
+import { functionSchema } from '#kit/function-schema';
+import { ServiceSetup } from './setup.ts';
+
+/** Data directories are made, programs are fetched. */
+const STEP_DEADLINE_MS = 600_000;
+
+const stepPoint: PointOptions = {
+  schema: z.looseObject({ configKey: z.string(), configure: functionSchema }),
+  deadlineMs: STEP_DEADLINE_MS,
+};
+
+export default definePlugin({
+  name: 'setup',
+  host: '^1',
+  after: ['process', 'config-files', 'services'],
+
+  setup(host) {
+    const install = host.hook('service.install', 'series', { guarded: false, deadlineMs: STEP_DEADLINE_MS });
+    const steps = host.point('service.configure', stepPoint);
+    const setup = new ServiceSetup(host, steps, context => install.promise(context));
+
+    // Before the taps of others: they see the command and the variables that a template gives.
+    host.tap(
+      'process.prepare',
+      async plan => {
+        const template = host.find('service.templates')?.get(plan.configKey);
+        if (template?.launch !== undefined) await setup.prepare(plan, template);
+        return plan;
+      },
+      { stage: -10 },
+    );
+  },
+});

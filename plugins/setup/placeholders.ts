@@ -1,0 +1,62 @@
+// Fills `{name}` in the texts of a template: from what other plugins give, the service's block, other blocks and the global keys.
+import type { NamedBlock } from '#core';
+
+type Values = Readonly<Record<string, unknown>>;
+
+export interface PlaceholderSource {
+  readonly block: NamedBlock;
+  readonly root: Values;
+  /** What other plugins give for names. */
+  readonly given: Values;
+}
+
+export class Placeholders {
+  readonly #source: PlaceholderSource;
+
+  constructor(source: PlaceholderSource) {
+    this.#source = source;
+  }
+
+  /** Unknown names stay as they are. */
+  fill(text: string): string {
+    return text.replaceAll(/\{([A-Za-z_][\w.]*)\}/g, (whole, name: string) => {
+      const value = this.value(name);
+      return ['string', 'number', 'boolean'].includes(typeof value) ? String(value) : whole;
+    });
+  }
+
+  /** As `fill` for every text of a tree. A text that is one placeholder becomes its value; `{name:text}` stays a text. */
+  fillTree(tree: unknown): unknown {
+    if (typeof tree === 'string') {
+      const [, name, asText] = /^\{([A-Za-z_][\w.]*)(:text)?\}$/.exec(tree) ?? [];
+      if (name === undefined) return this.fill(tree);
+      const value = this.value(name) ?? '';
+      return asText === undefined ? value : String(value);
+    }
+    if (Array.isArray(tree)) return tree.map(member => this.fillTree(member));
+    if (typeof tree !== 'object' || tree === null) return tree;
+    return Object.fromEntries(Object.entries(tree).map(([key, member]) => [key, this.fillTree(member)]));
+  }
+
+  /** Whether an option is set: `name` of the block, or `key.name` of another. */
+  isSet(name: string): boolean {
+    const value = this.value(name);
+    return value !== undefined && value !== null && value !== false && value !== '';
+  }
+
+  value(name: string): unknown {
+    const { block, root, given } = this.#source;
+    if (Object.hasOwn(given, name)) return given[name];
+    if (Object.hasOwn(block.block, name)) return block.block[name];
+    const path = name.split('.');
+    return valueAt(block.block, path) ?? valueAt(root, path);
+  }
+}
+
+function valueAt(tree: unknown, path: readonly string[]): unknown {
+  return path.reduce<unknown>(
+    (value, key) =>
+      typeof value === 'object' && value !== null && Object.hasOwn(value, key) ? (value as Values)[key] : undefined,
+    tree,
+  );
+}

@@ -1,0 +1,53 @@
+// Whether the program of a service is there, and if not, what a person needs to know to get it.
+import { access, constants, stat } from 'node:fs/promises';
+import path from 'node:path';
+import { Problem } from '#core';
+import type { LaunchPlan } from '../process/contract.ts';
+import type { ServiceTemplate } from '../services/contract.ts';
+
+const SCRIPT = /\.(c?js|mjs|py|sh)$/;
+
+/** Throws a Problem 400 that names the program, where it was looked for, and where it usually comes from. */
+export async function checkProgram({ processName, argv, cwd, env }: LaunchPlan, template: ServiceTemplate) {
+  const [program] = argv;
+  if (program === undefined || program === '') return;
+  const directories = (env.PATH ?? '').split(':').filter(Boolean);
+  const candidates = program.includes('/')
+    ? [path.resolve(cwd ?? '/', program)]
+    : directories.map(directory => path.join(directory, program));
+  if (!(await anyExecutable(candidates))) {
+    const looked = program.includes('/') ? '' : ` (looked for in ${directories.join(', ')})`;
+    throw missing(processName, `the program ${program}${looked}`, template);
+  }
+  // An interpreter is there on most machines, what it should run is not.
+  const script = argv.slice(1).find(argument => SCRIPT.test(argument) && !argument.startsWith('-'));
+  if (script === undefined) return;
+  const file = path.resolve(cwd ?? '/', script);
+  if (!(await exists(file))) throw missing(processName, `the program ${file}`, template);
+}
+
+function missing(processName: string, what: string, { program }: ServiceTemplate): Problem {
+  const source = program === undefined ? '' : `; it is usually obtained from ${program.from}`;
+  return new Problem(400, `${processName} cannot start: ${what} is not installed${source}`);
+}
+
+async function anyExecutable(files: readonly string[]): Promise<boolean> {
+  const found = await Promise.all(
+    files.map(
+      async file =>
+        (await exists(file)) &&
+        access(file, constants.X_OK).then(
+          () => true,
+          () => false,
+        ),
+    ),
+  );
+  return found.includes(true);
+}
+
+async function exists(file: string): Promise<boolean> {
+  return stat(file).then(
+    found => found.isFile(),
+    () => false,
+  );
+}

@@ -1,0 +1,130 @@
+// Carries out what a template says a service needs before its launch. Each step may be repeated at any time.
+import { randomBytes } from 'node:crypto';
+import { rm } from 'node:fs/promises';
+import { type ContributionList, type Host, type NamedBlock, Problem } from '#core';
+import type { LaunchPlaceholders, LaunchPlan } from '../process/contract.ts';
+import type { ServiceTemplate } from '../services/contract.ts';
+import type { ServiceConfigure, SetupContext } from './contract.ts';
+import { makeOwned } from './directories.ts';
+import { Placeholders } from './placeholders.ts';
+import { checkProgram } from './program.ts';
+
+export class ServiceSetup {
+  readonly #host: Host;
+  readonly #install: (context: SetupContext) => Promise<void>;
+  readonly #steps: ContributionList<ServiceConfigure>;
+  readonly #placeholders: ContributionList<LaunchPlaceholders>;
+
+  constructor(
+    host: Host,
+    steps: ContributionList<ServiceConfigure>,
+    install: (context: SetupContext) => Promise<void>,
+  ) {
+    this.#host = host;
+    this.#install = install;
+    this.#steps = steps;
+    this.#placeholders = host.contributions('process.placeholders');
+  }
+
+  /** Changes the plan, the disk and, for generated secrets, the configuration. Throws a Problem that says what is missing. */
+  async prepare(plan: LaunchPlan, template: ServiceTemplate): Promise<void> {
+    const store = this.#host.use('config.store');
+    const found = store.findBlock(plan.processName);
+    if (found === undefined) return;
+    await this.#generateSecrets(found, template);
+    const block = store.findBlock(plan.processName) ?? found;
+    const given = Object.assign({}, ...[...this.#placeholders.values()].map(give => give.values(block)));
+    const placeholders = new Placeholders({ block, root: store.root(), given });
+    const context = this.#context(plan, block, template, placeholders);
+    this.#requireOptions(block, template);
+    this.#complete(plan, block, template, placeholders);
+    await this.#install(context);
+    await checkProgram(plan, template);
+    if (plan.cwd !== undefined) await context.makeDirectory(plan.cwd);
+    for (const directory of template.setup?.directories ?? []) await context.makeDirectory(context.fill(directory));
+    for (const file of template.setup?.remove ?? []) await rm(context.fill(file), { force: true });
+    await this.#writeFiles(context, placeholders);
+    for (const step of this.#steps.values()) {
+      if (step.configKey === template.key) await step.configure(context);
+      plan.signal.throwIfAborted();
+    }
+  }
+
+  #context(plan: LaunchPlan, block: NamedBlock, template: ServiceTemplate, placeholders: Placeholders): SetupContext {
+    const { puid, pgid } = this.#host.use('config.store').root();
+    const owner = process.getuid?.() === 0 ? { uid: Number(puid), gid: Number(pgid) } : null;
+    return {
+      plan,
+      block,
+      template,
+      owner,
+      fill: text => placeholders.fill(text),
+      makeDirectory: (directory, mode) => makeOwned(directory, owner, mode),
+      store: options => this.#save(block, options),
+    };
+  }
+
+  async #save({ path }: NamedBlock, options: Record<string, unknown>): Promise<void> {
+    const updates = path.reduceRight<Record<string, unknown>>((value, key) => ({ [key]: value }), options);
+    await this.#host.use('config.store').update({ updates, persist: true, actor: 'setup' });
+  }
+
+  async #generateSecrets(block: NamedBlock, { setup }: ServiceTemplate): Promise<void> {
+    const env = (block.block.env ?? {}) as Record<string, unknown>;
+    const updates: Record<string, unknown> = {};
+    for (const { option, env: variable, bytes } of setup?.secrets ?? []) {
+      const secret = randomBytes(bytes).toString('hex');
+      if (option !== undefined && isBlank(block.block[option])) updates[option] = secret;
+      if (variable !== undefined && isBlank(env[variable])) {
+        updates.env = { ...((updates.env ?? {}) as Record<string, unknown>), [variable]: secret };
+      }
+    }
+    if (Object.keys(updates).length > 0) await this.#save(block, updates);
+  }
+
+  #requireOptions({ processName, block }: NamedBlock, { setup }: ServiceTemplate): void {
+    const option = setup?.required?.find(name => isBlank(block[name]));
+    if (option !== undefined) throw new Problem(400, `${processName} cannot start: its option ${option} is not set`);
+  }
+
+  /** The command while the block has none of its own, and the variables that follow from the configuration. */
+  #complete(plan: LaunchPlan, block: NamedBlock, template: ServiceTemplate, placeholders: Placeholders): void {
+    const { launch } = template;
+    const known = this.#host.use('service.templates').block(template, block.key).command;
+    const isTemplates = JSON.stringify(known) === JSON.stringify(block.block.command);
+    if (launch?.command !== undefined && (plan.argv.length === 0 || isTemplates)) {
+      plan.argv = launch.command.map(word => placeholders.fill(word));
+    }
+    const own = (block.block.env ?? {}) as Record<string, unknown>;
+    for (const { name, value, when } of launch?.environment ?? []) {
+      if (Object.hasOwn(own, name) || (when !== undefined && !placeholders.isSet(when))) continue;
+      plan.env[name] = placeholders.fill(value);
+    }
+  }
+
+  async #writeFiles({ block, template, owner }: SetupContext, placeholders: Placeholders): Promise<void> {
+    const files = this.#host.find('config.files');
+    if (files === undefined) return;
+    for (const { path, when, seed, mode, values, initial } of template.setup?.files ?? []) {
+      if (when !== undefined && !placeholders.isSet(when)) continue;
+      const file = placeholders.fill(path);
+      const wanted = {
+        seed,
+        values: (placeholders.fillTree(values ?? {}) ?? {}) as Record<string, unknown>,
+        initial: (placeholders.fillTree(initial ?? {}) ?? {}) as Record<string, unknown>,
+        mode: mode === 'private' ? 0o600 : 0o644,
+        owner,
+      };
+      await files.ensure(block, file, wanted).catch((error: unknown) => {
+        const reason = error instanceof Error ? error.message : String(error);
+        throw new Problem(500, `${block.processName} cannot start: ${file} cannot be set up: ${reason}`, {
+          cause: error,
+        });
+      });
+    }
+  }
+}
+
+function isBlank(value: unknown): boolean {
+  return value === undefined || value === null || value === '';
+}

@@ -1,0 +1,113 @@
+// Which services need another by what their own file says, although their block does not say so.
+import type { Host } from '#core';
+import { fileVersions } from '#kit/fs-out-of-process';
+import { isObject } from '#kit/plain-object';
+import type {} from '../config-files/contract.ts';
+import type { GraphEntry } from '../dependency-graph/contract.ts';
+import type {} from '../services/contract.ts';
+
+const LOOK_LIMIT_MS = 1_000;
+
+interface Asked {
+  readonly file: string;
+  readonly processName: string;
+  /** Places in the file, each of which must hold a text. */
+  readonly places: readonly string[];
+}
+
+interface Fact {
+  /** null: it was not there. */
+  readonly version: string | null;
+  readonly affirms: boolean;
+}
+
+/** Looks when the configuration or a file changes, so that a question about the graph finds it done. */
+export class FileAnswers {
+  readonly #host: Host;
+  readonly #facts = new Map<string, Fact>();
+  #looking: Promise<boolean> | undefined;
+
+  constructor(host: Host) {
+    this.#host = host;
+  }
+
+  /** Names of the processes; a file that cannot be read counts as none. */
+  async affirmed(entries: readonly GraphEntry[]): Promise<ReadonlySet<string>> {
+    await this.#looking;
+    const asked = this.#asked(entries);
+    await this.#look(asked.filter(({ file }) => !this.#facts.has(file)));
+    return new Set(asked.flatMap(({ file, processName }) => (this.#facts.get(file)?.affirms ? [processName] : [])));
+  }
+
+  asks(processName: string): boolean {
+    return this.#configured().some(asked => asked.processName === processName);
+  }
+
+  /** Whether an answer about one of them is another than before. */
+  look(): Promise<boolean> {
+    this.#looking = this.#look(this.#configured());
+    return this.#looking;
+  }
+
+  async #look(asked: readonly Asked[]): Promise<boolean> {
+    const versions = await versionsOf(asked.map(({ file }) => file));
+    const changes = await Promise.all(asked.map(one => this.#read(one, versions.get(one.file))));
+    return changes.includes(true);
+  }
+
+  /** Of a file that does not answer the last that was known counts. */
+  async #read({ file, processName, places }: Asked, version: string | null | undefined): Promise<boolean> {
+    const known = this.#facts.get(file);
+    if (known !== undefined && (version === undefined || known.version === version)) return false;
+    const values = version == null ? undefined : await this.#valuesOf(processName);
+    const affirms = places.every(place => hasText(values, place));
+    this.#facts.set(file, { version: version ?? null, affirms });
+    return affirms !== (known?.affirms ?? false);
+  }
+
+  async #valuesOf(processName: string): Promise<Record<string, unknown> | undefined> {
+    const block = this.#host.use('config.store').findBlock(processName);
+    const values = block && this.#host.find('config.files')?.values(block);
+    return values?.catch(() => undefined);
+  }
+
+  #configured(): Asked[] {
+    const blocks = this.#host.use('config.store').blocks();
+    return this.#asked(blocks.map(({ configKey: key, processName, block: config }) => ({ key, processName, config })));
+  }
+
+  /** Enabled ones whose kind has such a file and whose block leaves the question open. */
+  #asked(entries: readonly Pick<GraphEntry, 'key' | 'processName' | 'config'>[]): Asked[] {
+    const templates = this.#host.find('service.templates');
+    return entries.flatMap(({ key, processName, config }) => {
+      const { enabled, config_file: file } = config;
+      if (enabled !== true || typeof file !== 'string') return [];
+      return (templates?.get(key)?.relations?.conditional ?? []).flatMap(({ when }) => {
+        const places = typeof when === 'object' && 'option' in when && config[when.option] !== true ? when.inFile : [];
+        return places === undefined || places.length === 0 ? [] : [{ file, processName, places }];
+      });
+    });
+  }
+}
+
+function hasText(values: unknown, place: string): boolean {
+  const found = place
+    .split('.')
+    .reduce<unknown>((value, key) => (isObject(value) && Object.hasOwn(value, key) ? value[key] : undefined), values);
+  return typeof found === 'string' && found !== '';
+}
+
+/** null: there is none; undefined: it does not answer. */
+async function versionsOf(files: readonly string[]): Promise<ReadonlyMap<string, string | null | undefined>> {
+  const look = async (some: readonly string[]): Promise<[string, string | null][]> => {
+    const found = await fileVersions(some, LOOK_LIMIT_MS);
+    return some.map(file => [file, found.get(file) ?? null]);
+  };
+  try {
+    return new Map(await look(files));
+  } catch {
+    // One of them lies on a mount that is dead: the others are looked at by themselves.
+    const single = (file: string) => look([file]).catch(() => [[file, undefined] as const]);
+    return new Map((await Promise.all(files.map(single))).flat());
+  }
+}

@@ -1,0 +1,39 @@
+// Adds the waits of a service's template to its start at boot: for mounts, and for other services to answer.
+import { definePlugin, type NamedBlock } from '#core';
+import type {} from '../process/contract.ts';
+import type { ServiceTemplate } from '../services/contract.ts';
+
+type Wait = NonNullable<ServiceTemplate['waits']>[number];
+
+export default definePlugin({
+  name: 'waits',
+  host: '^1',
+  after: ['process', 'services'],
+
+  setup(host) {
+    host.tap('process.prepare', plan => {
+      // Only the boot waits; a service that somebody starts later is wanted at once.
+      if (plan.trigger !== 'boot') return plan;
+      const blocks = host.find('process.supervisor')?.blocks() ?? [];
+      const enabled = blocks.filter(({ block }) => block.enabled === true);
+      const templates = host.find('service.templates');
+      for (const wait of templates?.get(plan.configKey)?.waits ?? []) {
+        if (wait.kind === 'mounts')
+          plan.waits.mounts.push(...enabled.flatMap(block => templates?.mountOf(block) ?? []));
+        else plan.waits.urls.push(...buildUrls(wait, templates?.linksOf(plan.block) ?? [], enabled));
+      }
+      return plan;
+    });
+  },
+});
+
+function buildUrls(
+  { services, path, linked }: Extract<Wait, { kind: 'url' }>,
+  links: readonly string[],
+  enabled: readonly NamedBlock[],
+): string[] {
+  const includesUnlinked = linked !== true || links.length === 0;
+  return enabled
+    .filter(({ configKey }) => services.includes(configKey) && (includesUnlinked || links.includes(configKey)))
+    .map(other => `http://127.0.0.1:${other.block.port}${path}`);
+}

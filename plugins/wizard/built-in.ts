@@ -1,0 +1,31 @@
+// Components that an installed release of a core brings along, so that they are not started beside it.
+import path from 'node:path';
+import type { ConfigStore } from '#core';
+import { fileVersion } from '#kit/fs-out-of-process';
+import type { ServiceTemplates } from '../services/contract.ts';
+
+const LOOK_LIMIT_MS = 1_000;
+
+/** Keys of the components. Before the first install nobody can tell, and none is. */
+export async function builtInComponents(templates: ServiceTemplates, store: ConfigStore): Promise<ReadonlySet<string>> {
+  const asked = templates.list().flatMap(({ key, relations }) => {
+    const directory = store.get([key, 'config_dir']);
+    if (typeof directory !== 'string' || !path.isAbsolute(directory)) return [];
+    return (relations?.core?.builtIn ?? []).map(fact => ({ ...fact, directory }));
+  });
+  const found = await Promise.all(
+    asked.map(async ({ component, has, lacks, directory }) => {
+      const [isInstalled, hasOwn] = await Promise.all([has, lacks].map(file => exists(path.join(directory, file))));
+      return isInstalled && !hasOwn ? [component] : [];
+    }),
+  );
+  return new Set(found.flat());
+}
+
+/** false as well for what lies on a mount that does not answer. */
+function exists(file: string): Promise<boolean> {
+  return fileVersion(file, LOOK_LIMIT_MS).then(
+    version => version !== null,
+    () => false,
+  );
+}

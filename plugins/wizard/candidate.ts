@@ -1,0 +1,239 @@
+// Turns a selection into the configuration it would make and the processes to start, in order. Nothing is saved here.
+import { type ContributionList, type Logger, type NamedBlock, Problem } from '#core';
+import type { ServiceTemplate, ServiceTemplates } from '../services/contract.ts';
+import { Components, cleanInstanceName } from './components.ts';
+import type { WizardComponent, WizardPrerequisite, WizardUser } from './contract.ts';
+import { type DebridKey, debridKeys } from './debrid-providers.ts';
+import { Draft } from './draft.ts';
+import type { ChosenCore, ChosenOptional, Selection } from './selection.ts';
+
+/** One requested service: what is started before it, itself, and what is started after it. */
+export interface Unit {
+  /** As it was sent. */
+  readonly service: string;
+  readonly before: readonly string[];
+  readonly main: readonly string[];
+  readonly after: readonly string[];
+}
+
+interface Refusal {
+  readonly service: string;
+  readonly error: string;
+}
+
+export interface Candidate {
+  readonly updates: Readonly<Record<string, unknown>>;
+  readonly units: readonly Unit[];
+  /** Services that cannot be set up as they were asked for; the others are not held up. */
+  readonly refusals: readonly Refusal[];
+}
+
+export interface CandidateContext {
+  readonly root: Readonly<Record<string, unknown>>;
+  readonly templates: ServiceTemplates;
+  readonly log: Logger;
+  readonly parts: ContributionList<WizardComponent>;
+  readonly prerequisites: ContributionList<WizardPrerequisite>;
+  /** Components that the installed releases bring along themselves. */
+  readonly builtIn: ReadonlySet<string>;
+}
+
+export function createCandidate(selection: Selection, context: CandidateContext): Candidate {
+  return new CandidateBuilder(context).build(selection);
+}
+
+type Place = readonly string[];
+
+class CandidateBuilder {
+  readonly #templates: ServiceTemplates;
+  readonly #draft: Draft;
+  readonly #components: Components;
+  readonly #builtIn: ReadonlySet<string>;
+  readonly #prerequisites: ContributionList<WizardPrerequisite>;
+
+  constructor({ root, templates, log, builtIn, parts, prerequisites }: CandidateContext) {
+    this.#builtIn = builtIn;
+    this.#prerequisites = prerequisites;
+    this.#templates = templates;
+    this.#draft = new Draft(root);
+    this.#components = new Components(this.#draft, templates, parts, log);
+  }
+
+  build({ cores, optionals }: Selection): Candidate {
+    const refusals: Refusal[] = [];
+    const isFirst = ({ template }: ChosenCore): boolean => template.onboarding?.first === true;
+    const isLate = ({ template }: ChosenOptional): boolean => template.onboarding?.afterCores === true;
+    const core = (chosen: ChosenCore): Unit[] => {
+      try {
+        return [this.#core(chosen)];
+      } catch (error) {
+        if (!(error instanceof Problem)) throw error;
+        refusals.push({ service: chosen.request.name, error: error.message });
+        return [];
+      }
+    };
+    const units = [
+      ...cores.filter(isFirst).flatMap(core),
+      ...optionals.filter(chosen => !isLate(chosen)).map(chosen => this.#optional(chosen)),
+      ...cores.filter(chosen => !isFirst(chosen)).flatMap(core),
+      ...optionals.filter(isLate).map(chosen => this.#optional(chosen)),
+      ...this.#wanted(),
+    ];
+    return { updates: this.#draft.updates, units, refusals };
+  }
+
+  #optional({ template, name, options }: ChosenOptional): Unit {
+    const place = this.#components.single(template);
+    this.#components.apply(template, place, options);
+    const needs = (template.relations?.nonCore ?? []).flatMap(key => {
+      const needed = this.#template(key);
+      return needed === undefined || needed.onboarding?.roles.includes('core') === true ? [] : [needed];
+    });
+    const before = needs.map(needed => this.#nameAt(this.#components.single(needed)));
+    return {
+      service: name,
+      before: this.#withPrerequisites(template, [place], before),
+      main: [this.#nameAt(place)],
+      after: [],
+    };
+  }
+
+  #core(chosen: ChosenCore): Unit {
+    const { template, request, options } = chosen;
+    const keys = this.#keysOf(chosen);
+    const places = this.#mainPlaces(chosen);
+    for (const place of places) {
+      this.#components.apply(template, place, options[template.key] ?? {});
+      const instance = request.instance_name ?? place.at(-1) ?? '';
+      if (place.length > 1) this.#components.apply(template, place, options[instance] ?? {});
+    }
+    const [first = []] = places;
+    const needed = this.#needs(template, first);
+    const late = template.onboarding?.lateDependencies ?? [];
+    const started = needed.map(component => ({
+      name: this.#nameAt(this.#dependency(component, chosen, keys)),
+      isLate: late.includes(component.key),
+    }));
+    this.#giveKeys(template, first, needed, keys);
+    return {
+      service: request.name,
+      before: this.#withPrerequisites(
+        template,
+        places,
+        started.filter(({ isLate }) => !isLate).map(({ name }) => name),
+      ),
+      main: places.map(place => this.#nameAt(place)),
+      after: started.filter(({ isLate }) => isLate).map(({ name }) => name),
+    };
+  }
+
+  #mainPlaces({ template, request }: ChosenCore): Place[] {
+    if (template.instance === undefined) return [this.#components.single(template)];
+    const { instance_name: name } = request;
+    if (name === undefined || name === null || name === '') return this.#components.instancesInUse(template);
+    return [this.#components.instance(template, cleanInstanceName(name))];
+  }
+
+  /** Checked before anything is changed. */
+  #keysOf({ template, request }: ChosenCore): DebridKey[] {
+    const place = template.onboarding?.debridKey;
+    if (place === undefined) return [];
+    const labels = listOf(request.debrid_service).filter(label => label !== null);
+    const keys = debridKeys(labels, listOf(request.debrid_key), template.onboarding?.debridProviders ?? []);
+    const [, second] = 'component' in place ? keys : [];
+    if (second !== undefined)
+      throw new Problem(400, `${template.displayName} takes one provider; ${second.label} would be a second`);
+    return keys;
+  }
+
+  /** Static dependencies of the core as it is configured, in their order of starting. */
+  #needs(template: ServiceTemplate, place: Place): ServiceTemplate[] {
+    return this.#templates
+      .coreNeeds(template, this.#draft.block(place) ?? {})
+      .filter(needed => !this.#builtIn.has(needed))
+      .flatMap(needed => this.#template(needed) ?? []);
+  }
+
+  #dependency(component: ServiceTemplate, { template, options }: ChosenCore, keys: readonly DebridKey[]): Place {
+    const place = this.#dependencyPlace(component, template, keys);
+    this.#components.apply(component, place, options[component.key] ?? {});
+    if (place.length > 1) this.#components.apply(component, place, options[place.at(-1) ?? ''] ?? {});
+    return place;
+  }
+
+  #dependencyPlace(component: ServiceTemplate, core: ServiceTemplate, keys: readonly DebridKey[]): Place {
+    return this.#components.isAttached(component)
+      ? this.#components.attached(component, core, keys[0]?.provider)
+      : this.#components.single(component);
+  }
+
+  #giveKeys(template: ServiceTemplate, place: Place, needed: readonly ServiceTemplate[], keys: readonly DebridKey[]) {
+    const target = template.onboarding?.debridKey;
+    if (target === undefined) return;
+    for (const { provider, key } of keys) {
+      if ('option' in target) {
+        this.#draft.set(place, { [target.option]: { [provider]: key } });
+        continue;
+      }
+      const component = needed.find(candidate => candidate.key === target.component);
+      const taken = component?.onboarding?.takesKey;
+      const variable = target.variables?.[provider];
+      if (component === undefined) {
+        if (variable !== undefined) this.#draft.set(place, { env: { [variable]: key } });
+      } else if (taken?.provider === provider)
+        this.#draft.set(this.#dependencyPlace(component, template, keys), { [taken.option]: key });
+    }
+  }
+
+  /** What one of its blocks uses comes first, and is made ready for it. */
+  #withPrerequisites(template: ServiceTemplate, places: readonly Place[], before: readonly string[]): string[] {
+    return [...this.#prerequisites.values()].reduce<string[]>(
+      (names, prerequisite) => {
+        const server = this.#template(prerequisite.configKey);
+        if (server === undefined || template.key === server.key) return names;
+        const { brings = [] } = template.onboarding ?? {};
+        const isKnown = [...brings, ...(template.relations?.core?.needs ?? [])].includes(server.key);
+        const users = places
+          .map(place => ({ template, block: this.#blockAt(place) }))
+          .filter((user: WizardUser) => isKnown || prerequisite.isUsedBy(user));
+        if (users.length === 0) return names;
+        this.#draft.set([server.key], { ...prerequisite.serve(this.#draft.block([server.key]) ?? {}, users) });
+        const name = this.#nameAt(this.#components.single(server));
+        return [name, ...names.filter(other => other !== name)];
+      },
+      [...before],
+    );
+  }
+
+  /** Services that work for others which ask for it: the first instance is enabled with the first of them. */
+  #wanted(): Unit[] {
+    return this.#templates.list().flatMap(template => {
+      const option = template.onboarding?.wantedBy;
+      if (option === undefined) return [];
+      const isWanted = this.#draft.processes().some(block => block.enabled === true && block[option] === true);
+      const isThere = this.#draft.instances(template.key).some(({ block }) => block.enabled === true);
+      if (!isWanted || isThere) return [];
+      const [place = []] = this.#components.instancesInUse(template);
+      return [{ service: template.key, before: [], main: [this.#nameAt(place)], after: [] }];
+    });
+  }
+
+  #blockAt(place: Place): NamedBlock {
+    const block = this.#draft.block(place) ?? {};
+    const key = place.at(-1) ?? '';
+    return { processName: String(block.process_name), path: place, configKey: place[0] ?? '', key, block };
+  }
+
+  #template(key: string): ServiceTemplate | undefined {
+    return this.#templates.get(key);
+  }
+
+  #nameAt(place: Place): string {
+    return String(this.#draft.block(place)?.process_name ?? place.join('.'));
+  }
+}
+
+function listOf(value: string | readonly (string | null)[] | null | undefined): (string | null)[] {
+  if (value === null || value === undefined) return [];
+  return typeof value === 'string' ? [value] : [...value];
+}

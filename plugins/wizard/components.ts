@@ -1,0 +1,152 @@
+// Blocks that a request brings into being: instances of cores, and the components that a core depends on.
+import { type ContributionList, type Logger, type NamedBlock, Problem } from '#core';
+import { parseLevel } from '#kit/log-level';
+import type { ServiceTemplate, ServiceTemplates } from '../services/contract.ts';
+import { attachedInstance } from './attachment.ts';
+import type { WizardComponent } from './contract.ts';
+import type { Draft } from './draft.ts';
+
+type Options = Readonly<Record<string, unknown>>;
+
+const MAX_NAME = 64;
+const PORT_KEYS = ['port', 'frontend_port', 'backend_port', 'webdav_port'];
+/** Identity is not an option. */
+const FIXED = new Set(['process_name']);
+
+/** What is not a letter, digit, blank, `_` or `-` is dropped. Throws a Problem 400 when it is too long. */
+export function cleanInstanceName(name: string): string {
+  const clean = name.replaceAll(/[^\p{L}\p{N} _-]/gu, '').trim();
+  if (clean.length > MAX_NAME) throw new Problem(400, `instance_name has more than ${MAX_NAME} characters`);
+  return clean === '' ? 'Instance' : clean;
+}
+
+export class Components {
+  readonly #draft: Draft;
+  readonly #templates: ServiceTemplates;
+  readonly #parts: ContributionList<WizardComponent>;
+  readonly #log: Logger;
+
+  constructor(draft: Draft, templates: ServiceTemplates, parts: ContributionList<WizardComponent>, log: Logger) {
+    this.#draft = draft;
+    this.#templates = templates;
+    this.#parts = parts;
+    this.#log = log;
+  }
+
+  /** Unknown options are left out with a line in the log; null is no value. */
+  apply(template: ServiceTemplate, place: readonly string[], options: Options): void {
+    const block = this.#draft.block(place) ?? {};
+    for (const [option, value] of Object.entries(options)) {
+      if (value === null || value === undefined || FIXED.has(option)) continue;
+      const isKnown = Object.hasOwn(block, option) || this.#templates.option(template, option) !== undefined;
+      if (!isKnown) this.#log.warn(`${template.displayName} has no option ${option}; it is ignored`);
+      else this.#draft.set(place, { [option]: option === 'log_level' ? parseLevel(String(value)) : value });
+    }
+  }
+
+  /** Enables a service without instances. */
+  single({ key }: ServiceTemplate): readonly string[] {
+    this.#draft.set([key], { enabled: true });
+    return [key];
+  }
+
+  /** The named instance of a core, made from its template when it is new. Throws a Problem when its folder would be another's. */
+  instance(template: ServiceTemplate, name: string): readonly string[] {
+    const existing = this.#draft.instances(template.key);
+    const found =
+      existing.find(({ key }) => key === name) ??
+      existing.find(({ key }) => key.toLowerCase() === name.toLowerCase() && key !== template.instance);
+    const twin = existing.find(({ key }) => slugOf(key) === slugOf(name));
+    if (found === undefined && twin !== undefined && !isPlaceholder(twin, template)) {
+      throw new Problem(400, `the instance ${name} would share the folder of ${twin.key}`);
+    }
+    const place = [template.key, 'instances', found?.key ?? name];
+    if (found === undefined) this.#create(template, place, {});
+    this.#draft.set(place, { enabled: true });
+    this.#dropPlaceholder(template, place.at(-1) ?? '');
+    return place;
+  }
+
+  /** Instances that a request without a name means: the enabled ones, else the first. */
+  instancesInUse(template: ServiceTemplate): (readonly string[])[] {
+    const enabled = this.#draft
+      .instances(template.key)
+      .filter(({ key, block }) => key !== template.instance && block.enabled === true)
+      .map(({ path: place }) => place);
+    return enabled.length > 0 ? enabled : [this.instance(template, template.instance ?? 'Default')];
+  }
+
+  /** Components of which each core has an instance of its own. */
+  isAttached({ kind, instance }: ServiceTemplate): boolean {
+    return kind === 'dependent' && instance !== undefined;
+  }
+
+  /** The instance of a component that belongs to a core, made when it has none. */
+  attached(template: ServiceTemplate, core: ServiceTemplate, provider: string | undefined): readonly string[] {
+    const part = [...this.#parts.values()].find(({ configKey }) => configKey === template.key);
+    const attachedTo = (key: string) => attachedInstance(this.#draft.instances(key), core, this.#templates);
+    const given = part?.attach({ core, provider, attachedTo });
+    const named = this.#draft.instances(template.key).filter(instance => !isPlaceholder(instance, template));
+    const existing = attachedInstance(named, core, this.#templates);
+    const place = existing?.path ?? [template.key, 'instances', core.displayName];
+    if (existing === undefined) {
+      const known = withCore(template.onboarding?.attached ?? {}, core);
+      this.#create(template, place, { ...known, ...given?.values, core_service: core.key });
+    }
+    this.#draft.set(place, { enabled: true });
+    this.#dropPlaceholder(template, place.at(-1) ?? '');
+    for (const other of this.#draft.instances(template.key)) {
+      const isExcluded = other.key !== place.at(-1) && given?.excludes?.(other) === true;
+      if (isExcluded && other.block.enabled === true) this.#draft.set(other.path, { enabled: false });
+    }
+    return place;
+  }
+
+  #create(template: ServiceTemplate, place: readonly string[], fields: Record<string, unknown>): void {
+    const block = { ...this.#templates.block(template, place.at(-1)), ...fields };
+    const port = typeof block.port === 'number' ? { port: this.#freePort(template, block.port) } : {};
+    this.#draft.set(place, { ...block, ...port, process_name: this.#freeName(String(block.process_name)) });
+  }
+
+  /** The template's own instance stands for none while it is disabled. */
+  #dropPlaceholder(template: ServiceTemplate, kept: string): void {
+    const placeholder = this.#draft.instances(template.key).find(instance => isPlaceholder(instance, template));
+    if (placeholder !== undefined && placeholder.key !== kept) this.#draft.remove(placeholder.path);
+  }
+
+  /** Upward from the template's port to one that neither an instance of the kind nor an enabled service has. */
+  #freePort(template: ServiceTemplate, from: number): number {
+    const taken = new Set(
+      [
+        ...this.#draft.processes().filter(block => block.enabled === true),
+        ...this.#draft
+          .instances(template.key)
+          .filter(instance => !isPlaceholder(instance, template))
+          .map(({ block }) => block),
+      ].flatMap(block => PORT_KEYS.map(key => block[key])),
+    );
+    let port = from;
+    while (taken.has(port)) port += 1;
+    return port;
+  }
+
+  #freeName(wanted: string): string {
+    const taken = new Set(this.#draft.processes().map(block => String(block.process_name).toLowerCase()));
+    let name = wanted;
+    for (let count = 2; taken.has(name.toLowerCase()); count += 1) name = `${wanted} ${count}`;
+    return name;
+  }
+}
+
+function isPlaceholder({ key, block }: NamedBlock, template: ServiceTemplate): boolean {
+  return key === template.instance && block.enabled !== true;
+}
+
+function withCore(values: Options, core: ServiceTemplate): Options {
+  const fill = (value: unknown) => (typeof value === 'string' ? value.replaceAll('{core}', core.displayName) : value);
+  return Object.fromEntries(Object.entries(values).map(([key, value]) => [key, fill(value)]));
+}
+
+function slugOf(instance: string): string {
+  return instance.toLowerCase().replaceAll(' ', '_');
+}

@@ -1,0 +1,114 @@
+// Onboarding of services: what can be chosen, and the start of a choice with everything that it needs.
+import { setTimeout as delay } from 'node:timers/promises';
+import { answer, definePlugin, type Host, Problem } from '#core';
+import type {} from '../dependency-graph/contract.ts';
+import type { ProcessSupervisor } from '../process/contract.ts';
+import { builtInComponents } from './built-in.ts';
+import { createCandidate } from './candidate.ts';
+import type {} from './contract.ts';
+import { Offers } from './offers.ts';
+import { componentPoint, prerequisitePoint } from './points.ts';
+import { select } from './selection.ts';
+import { Starter } from './starter.ts';
+import * as wire from './wire.ts';
+
+const BOOT_PATIENCE_MS = 120_000;
+const POLL_MS = 250;
+
+export default definePlugin({
+  name: 'wizard',
+  host: '^1',
+  needs: ['process', 'services'],
+  after: ['setup'],
+
+  setup(host) {
+    host.point('wizard.component', componentPoint);
+    host.point('wizard.prerequisite', prerequisitePoint);
+    const store = host.use('config.store');
+    const offers = () => new Offers(store, host.use('service.templates'));
+    let busy = false;
+
+    host.route({
+      method: 'GET',
+      path: '/process/core-services',
+      summary: 'Core services that onboarding offers, with their options',
+      response: wire.coreServicesAnswer,
+      handle: () => ({ core_services: offers().coreServices() }),
+    });
+
+    host.route({
+      method: 'GET',
+      path: '/process/optional-services',
+      summary: 'Optional services that onboarding offers, with their options',
+      query: wire.optionalQuery,
+      response: wire.optionalServicesAnswer,
+      handle: ({ query }) => ({
+        optional_services: offers().optionalServices(query.core_service, query.optional_services ?? []),
+      }),
+    });
+
+    host.route({
+      method: 'POST',
+      path: '/process/start-core-service',
+      summary: 'Configures and starts core and optional services with everything they need',
+      capability: ['optional_only_onboarding', 'optional_service_options'],
+      body: wire.startBody,
+      response: wire.startAnswer,
+      async handle({ body, identity }) {
+        if (busy) throw new Problem(409, 'Another onboarding start is in progress');
+        busy = true;
+        try {
+          return await startServices(host, body, identity.username ?? 'api');
+        } finally {
+          busy = false;
+        }
+      },
+    });
+  },
+});
+
+async function startServices(host: Host, body: wire.StartRequest, actor: string) {
+  const store = host.use('config.store');
+  const templates = host.use('service.templates');
+  const supervisor = host.use('process.supervisor');
+  const selection = select(body, templates, store);
+  await untilBooted(supervisor, host.signal);
+  const { updates, units, refusals } = createCandidate(selection, {
+    root: store.root(),
+    templates,
+    log: host.log,
+    parts: host.contributions('wizard.component'),
+    prerequisites: host.contributions('wizard.prerequisite'),
+    builtIn: await builtInComponents(templates, store),
+  });
+  await save(host, updates, actor);
+  // The configuration is saved: without an order they start all the same.
+  const order = await host
+    .find('dependency.graph')
+    ?.startOrder()
+    .catch((error: unknown) => host.log.error('the dependency graph cannot be asked for the order of starting', error));
+  const { results, errors } = await new Starter(supervisor, order?.needs ?? new Map()).run(units);
+  const all = [...refusals.map(({ service, error }) => ({ service, error, component: null })), ...errors];
+  if (results.length > 0 || all.length === 0) return { results, errors: all };
+  const detail = `None of the services could be started: ${all.map(({ error }) => error).join('; ')}`;
+  return answer({ detail, results, errors: all }, { status: 500 });
+}
+
+/** A start of the whole stack that is under way is let go first. */
+async function untilBooted(supervisor: ProcessSupervisor, signal: AbortSignal): Promise<void> {
+  const deadline = performance.now() + BOOT_PATIENCE_MS;
+  while (!supervisor.startup().terminal && performance.now() < deadline) {
+    await delay(POLL_MS, undefined, { signal, ref: false });
+  }
+}
+
+/** Validated as a whole and written once; nothing is changed when it does not fit. */
+async function save(host: Host, updates: Readonly<Record<string, unknown>>, actor: string): Promise<void> {
+  if (Object.keys(updates).length === 0) return;
+  try {
+    await host.use('config.store').update({ updates, persist: true, actor });
+  } catch (error) {
+    if (error instanceof Problem && error.status < 500) throw error;
+    throw new Problem(500, 'Failed to save configuration', { cause: error });
+  }
+}

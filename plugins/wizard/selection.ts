@@ -1,0 +1,53 @@
+// What a request names, found among the known services before anything is changed.
+import { type ConfigStore, Problem } from '#core';
+import type { ServiceTemplate, ServiceTemplates } from '../services/contract.ts';
+import type { CoreRequest, StartRequest } from './wire.ts';
+
+type Options = Readonly<Record<string, unknown>>;
+type OptionsByKey = Readonly<Record<string, Options | null>>;
+
+export interface ChosenCore {
+  readonly template: ServiceTemplate;
+  readonly request: CoreRequest;
+  readonly options: OptionsByKey;
+}
+
+export interface ChosenOptional {
+  readonly template: ServiceTemplate;
+  /** As it was sent. */
+  readonly name: string;
+  readonly options: Options;
+}
+
+export interface Selection {
+  readonly cores: readonly ChosenCore[];
+  readonly optionals: readonly ChosenOptional[];
+}
+
+/** Throws a Problem 400 that names what is not known. */
+export function select(request: StartRequest, templates: ServiceTemplates, store: ConfigStore): Selection {
+  const sentCores = Array.isArray(request.core_services) ? request.core_services : [request.core_services];
+  const cores = sentCores.map(core => ({
+    template: coreTemplate(core.name, templates, store),
+    request: core,
+    options: core.service_options ?? {},
+  }));
+  const optionals = [...new Set(request.optional_services ?? [])].map(name => {
+    const template = templates.find(name);
+    if (template?.onboarding?.roles.includes('optional') !== true)
+      throw new Problem(400, `'${name}' is not an optional service`);
+    const fromCores = cores.map(({ options }) => options[template.key] ?? {});
+    const own = request.optional_service_options?.[template.key] ?? {};
+    return { template, name, options: Object.assign({}, ...fromCores, own) as Options };
+  });
+  if (cores.length === 0 && optionals.length === 0) throw new Problem(400, 'No services were selected');
+  return { cores, optionals };
+}
+
+function coreTemplate(name: string, templates: ServiceTemplates, store: ConfigStore): ServiceTemplate {
+  const block = store.findBlock(name);
+  const template = templates.find(name) ?? (block === undefined ? undefined : templates.get(block.configKey));
+  if (template === undefined) throw new Problem(400, `'${name}' is not a known service`);
+  if (template.onboarding?.roles.includes('core') !== true) throw new Problem(400, `'${name}' is not a core service`);
+  return template;
+}

@@ -1,0 +1,51 @@
+// AltMount's own file: managed entries come with the link of a manager and go with it, and what people wrote stays.
+import { existsSync } from 'node:fs';
+import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import t from 'tap';
+import { parse, stringify } from 'yaml';
+import { arr, listener, startStack } from '../../support/arr-stack.ts';
+import { testDir } from '../../support/directory.ts';
+import { pluginsDir } from '../../support/host.ts';
+import { until } from '../../support/until.ts';
+
+const skip = !['service-altmount', 'service-arr', 'setup'].every(name => existsSync(path.join(pluginsDir, name)));
+
+t.test('entries of media managers, and the categories of a first start', { skip }, async t => {
+  const dir = testDir(t, {});
+  await chmod(dir, 0o777);
+  const file = path.join(dir, 'config.yaml');
+  const mine = { name: 'mine', url: 'http://nas:8989', api_key: 'x', enabled: false };
+  const gone = { name: 'sonarr:Gone', url: 'http://127.0.0.1:1', api_key: 'old', enabled: true };
+  await writeFile(file, stringify({ arrs: { sonarr_instances: [mine, gone] } }));
+  await chmod(file, 0o666);
+  await mkdir(path.join(dir, 'mount'));
+  const host = await startStack(t, dir, true, {
+    altmount: {
+      ...(await listener(dir, 'AltMount')),
+      env: { ALTMOUNT_API_KEY: 'a-key-of-altmount' },
+      config_file: file,
+      log_file: path.join(dir, 'altmount.log'),
+      metadata_dir: path.join(dir, 'metadata'),
+      mount_path: path.join(dir, 'mount'),
+    },
+    sonarr: { instances: { Default: await arr(dir, 'sonarr', 'Sonarr', { core_service: 'altmount' }) } },
+  });
+  const known = await until(
+    async () => {
+      const { arrs, sabnzbd } = parse(await readFile(file, 'utf8'));
+      return arrs.sonarr_instances.some(({ name }: { name: string }) => name === 'sonarr:Default') && { arrs, sabnzbd };
+    },
+    { what: 'the manager that makes its key at its first start' },
+  );
+  const { port } = (await host.get('/process?process_name=Sonarr')).body.config;
+  t.match(known.arrs.sonarr_instances, [
+    mine,
+    { name: 'sonarr:Default', url: `http://127.0.0.1:${port}`, enabled: true },
+  ]);
+  t.equal(known.arrs.sonarr_instances.length, 2, 'one whose manager is gone went with it');
+  t.same(
+    known.sabnzbd.categories.map(({ name }: { name: string }) => name),
+    ['Default', 'movies', 'tv', 'music', 'adult'],
+  );
+});

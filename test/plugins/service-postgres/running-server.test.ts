@@ -1,0 +1,42 @@
+// A server that runs already when the host starts: it is adopted, or the start is refused when nobody can tell which it is.
+import { execFile } from 'node:child_process';
+import { readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import t from 'tap';
+import { testDir } from '../../support/directory.ts';
+import { startHost, type TestHost } from '../../support/host.ts';
+import { kid, status } from '../../support/kids.ts';
+import { until } from '../../support/until.ts';
+
+const settled = (app: TestHost) => until(async () => (await app.get('/process/startup-status')).body.terminal === true);
+const instantly = { startup: { stabilization_seconds: 0, readiness_poll_interval_seconds: 0.1 } };
+
+t.test('a database server that runs already', async t => {
+  // Whatever works in the data directory and is named by its pid file is the server.
+  const dir = testDir(t, { good: {}, unclear: {} });
+  const servers = ['good', 'unclear'].map(name => {
+    const cwd = path.join(dir, name);
+    const child = execFile('sleep', ['1000'], { cwd });
+    t.teardown(() => child.kill('SIGKILL'));
+    return { cwd, pid: child.pid };
+  });
+  const second = execFile('sleep', ['1000'], { cwd: path.join(dir, 'unclear') });
+  t.teardown(() => second.kill('SIGKILL'));
+  for (const { cwd, pid } of servers) {
+    await writeFile(path.join(cwd, 'postmaster.pid'), `${pid}\n${cwd}\n${Math.floor(Date.now() / 1_000)}\n5432\n`);
+  }
+  const block = (name: string, directory: string) =>
+    kid(name, ['calm'], { enabled: true, config_dir: path.join(dir, directory) });
+  const app = await startHost({
+    config: {
+      dumb: { ...instantly },
+      postgres: { instances: { Good: block('Good', 'good'), Unclear: block('Unclear', 'unclear') } },
+    },
+  });
+  t.teardown(() => app.stop());
+  await settled(app);
+  const state = JSON.parse(await readFile(`${app.configDir}/supervisor/state.json`, 'utf8'));
+  t.equal(state.processes.Good.pid, servers[0]?.pid, 'one server: adopted');
+  t.equal((await status(app, 'Good')).status, 'running');
+  t.match((await app.get('/process/startup-status')).body.failures.Unclear, /not its one database server/);
+});

@@ -1,0 +1,55 @@
+// The environment of Riven: keys of the providers attached to it, and the place of its mount.
+import { existsSync } from 'node:fs';
+import { chmod, readFile } from 'node:fs/promises';
+import path from 'node:path';
+import t from 'tap';
+import { testDir } from '../../support/directory.ts';
+import { pluginsDir, startHost } from '../../support/host.ts';
+import { start } from '../../support/kids.ts';
+import { until } from '../../support/until.ts';
+
+const skip = !['service-riven', 'setup', 'services'].every(name => existsSync(path.join(pluginsDir, name)));
+
+t.test('what follows from the components that are attached', { skip }, async t => {
+  const dir = testDir(t, {});
+  await chmod(dir, 0o777);
+  const seen = path.join(dir, 'seen');
+  const attached = (name: string, more: object) => ({
+    enabled: true,
+    process_name: name,
+    config_dir: dir,
+    core_service: 'riven_backend',
+    command: ['sleep', '600'],
+    ...more,
+  });
+  const app = await startHost({
+    plugins: ['config', 'process', 'services', 'setup', 'service-riven'],
+    config: {
+      riven_backend: {
+        process_name: 'Riven',
+        config_dir: dir,
+        log_file: path.join(dir, 'riven.log'),
+        symlink_library_path: path.join(dir, 'library'),
+        command: ['sh', '-c', `env > ${seen}; exec sleep 600`],
+        env: { RIVEN_FILESYSTEM_MOUNT_PATH: '/somewhere/else' },
+      },
+      zurg: { instances: { Mine: attached('Zurg', { key_type: 'Real-Debrid', api_key: 'the-key', port: 9_100 }) } },
+      rclone: {
+        instances: {
+          Mine: attached('Mount', { mount_dir: '/mnt/mine', mount_name: 'films', key_type: 'RealDebrid' }),
+          Other: attached('Other mount', { core_service: 'decypharr', mount_dir: '/mnt/other', mount_name: 'x' }),
+        },
+      },
+    },
+  });
+  t.teardown(() => app.stop());
+  const answer = await start(app, 'Riven');
+  t.equal(answer.status, 200, answer.text);
+  const lines = await until(async () => (await readFile(seen, 'utf8')).split('\n'));
+  for (const line of [
+    'RIVEN_DOWNLOADERS_REAL_DEBRID_API_KEY=the-key',
+    'RIVEN_SYMLINK_RCLONE_PATH=/mnt/mine/films/__all__',
+    'RIVEN_FILESYSTEM_MOUNT_PATH=/somewhere/else',
+  ])
+    t.ok(lines.includes(line), line);
+});

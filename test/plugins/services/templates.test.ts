@@ -1,0 +1,123 @@
+// The templates of the product, one of the user's own, and what they give to the configuration.
+import { existsSync } from 'node:fs';
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import t from 'tap';
+import { testDir } from '../../support/directory.ts';
+import { startHost } from '../../support/host.ts';
+
+const isHere = existsSync(new URL('../../../plugins/services/index.ts', import.meta.url));
+const folder = fileURLToPath(new URL('../../../templates/services', import.meta.url));
+
+const PROBES = ['config', 'process', 'services', 'wizard'];
+
+t.test('every template is used, and makes a valid block', { skip: !isHere }, async t => {
+  const app = await startHost({ plugins: ['config', 'process', 'services'] });
+  t.teardown(() => app.stop());
+  t.same(app.host.configProblems(), [], 'no block is disabled');
+  const config = (await app.get('/config')).body;
+  const files = await readdir(folder);
+  t.equal(files.length, 36);
+  for (const file of files) {
+    const template = JSON.parse(await readFile(path.join(folder, file), 'utf8'));
+    const top = template.key.startsWith('dumb_') ? config.dumb[template.key.slice(5)] : config[template.key];
+    const block = template.instance === undefined ? top : top.instances[template.instance];
+    t.equal(block?.process_name, template.block.process_name, template.key);
+    const missing = Object.keys(template.block).filter(key => !(key in block));
+    t.same(missing, [], `${template.key}: every key of its template`);
+    for (const option of template.onboarding?.offers ?? [])
+      t.ok(option in block, `${template.key}: ${option} is there`);
+    const { body: schema } = await app.post('/config/process-config/schema', { process_name: block.process_name });
+    // Those of the host's own blocks are the values that it runs with.
+    if (!template.key.startsWith('dumb_'))
+      t.notMatch(JSON.stringify(schema), /"default"/, 'no default that an editor would write');
+  }
+});
+
+t.test('defaults of instances, and what the file says wins', { skip: !isHere }, async t => {
+  const app = await startHost({
+    config: {
+      sonarr: { instances: { '4K': { port: 9_001, process_name: 'Mine' }, Other: {} } },
+      radarr: { process_name: 'Single', command: ['sleep', '1'] },
+      infinidysk: { frontend_port: 3_100 },
+      plex: { friendly_name: 'Kept', own_key: { a: 1 } },
+    },
+    plugins: ['config', 'process', 'services'],
+    env: { SONARR_INSTANCES_4K_LOG_FILE: '/elsewhere', NZBDAV_BACKEND_PORT: '8081', PLEX_PORT: 'seven' },
+  });
+  t.teardown(() => app.stop());
+  const { body } = await app.get('/config');
+  t.same(Object.keys(body.sonarr.instances), ['4K', 'Other'], 'the template makes room for what is there');
+  t.match(body.sonarr.instances['4K'], {
+    process_name: 'Mine',
+    port: 9_001,
+    enabled: false,
+    config_dir: '/sonarr/4k',
+    config_file: '/sonarr/4k/config.xml',
+    log_file: '/elsewhere',
+  });
+  t.match(body.sonarr.instances.Other, { process_name: 'Sonarr Other', config_dir: '/sonarr/other' });
+  t.same(body.radarr, { process_name: 'Single', command: ['sleep', '1'] }, 'a block of ones own stays as it is');
+  t.match(body.infinidysk, { frontend_port: 3_100, backend_port: 8_081 }, 'a variable under the former name counts');
+  t.match(body.plex, { friendly_name: 'Kept', port: 32_400, own_key: { a: 1 } });
+  t.same(Object.keys(body.lidarr.instances), ['Default']);
+
+  const file = path.join(app.configDir, 'stackwarden.json');
+  await app.post('/config', { process_name: 'Mine', updates: { use_neutarr: true }, persist: true });
+  const saved = JSON.parse(await readFile(file, 'utf8'));
+  t.same(saved.sonarr.instances['4K'], { port: 9_001, process_name: 'Mine', use_neutarr: true }, 'only what was set');
+  t.match(await app.post('/config', { process_name: 'Mine', updates: { use_neutarr: 'yes' } }), {
+    status: 400,
+    body: { detail: /sonarr\.instances\.4K\.use_neutarr/ },
+  });
+  t.match(await app.post('/config', { process_name: 'Mine', updates: { no_such: 1 } }), { status: 400 });
+});
+
+t.test('names, links, and a template of the user', { skip: !isHere }, async t => {
+  const configDir = testDir(t, {});
+  const own = path.join(configDir, 'templates', 'services');
+  await mkdir(own, { recursive: true });
+  const template = {
+    key: 'finder',
+    displayName: 'Finder',
+    kind: 'core',
+    description: 'Finds things.',
+    links: { repository: 'https://example.org/finder' },
+    block: {
+      enabled: false,
+      process_name: 'Finder',
+      port: 7_100,
+      command: ['sleep', '600'],
+      log_level: 'INFO',
+      depth: 3,
+    },
+    options: { depth: { type: 'integer', minimum: 1, help: 'How deep it looks.' } },
+    onboarding: { roles: ['core'], order: 99, offers: ['port', 'depth'] },
+    stop: { tier: 2 },
+    ui: {},
+  };
+  await writeFile(path.join(own, 'finder.json'), JSON.stringify(template));
+  await writeFile(path.join(own, 'broken.json'), '{"key":"broken"}');
+  await writeFile(path.join(own, 'misnamed.json'), JSON.stringify({ ...template, key: 'other' }));
+  const app = await startHost({ configDir, config: {}, plugins: PROBES });
+  t.teardown(() => app.stop());
+  const { processes } = (await app.get('/process/processes')).body;
+  const row = (name: string) => processes.find((entry: { process_name: string }) => entry.process_name === name);
+  t.match(row('Finder'), { name: 'Finder', config_key: 'finder', repo_url: 'https://example.org/finder' });
+  t.notOk(row('broken'));
+  t.match(row('Sonarr'), { name: 'Sonarr Default', sponsorship_url: 'https://opencollective.com/sonarr' });
+  t.match(row('CLI Debrid'), { name: 'CLID', repo_url: 'https://github.com/godver3/cli_debrid' });
+  if (existsSync(new URL('../../../plugins/wizard/index.ts', import.meta.url))) {
+    const offered = (await app.get('/process/core-services')).body.core_services;
+    t.match(offered.at(-1), {
+      key: 'finder',
+      service_options: { finder: { port: 7_100, depth: 3 } },
+      service_option_descriptions: { finder: { depth: 'How deep it looks.' } },
+    });
+  }
+  const log = await readdir(path.join(configDir, 'log'));
+  const text = await readFile(path.join(configDir, 'log', log[0] ?? ''), 'utf8');
+  t.match(text, /broken\.json is not used: displayName: /);
+  t.match(text, /misnamed\.json is not used: its key is 'other', which must be its name/);
+});

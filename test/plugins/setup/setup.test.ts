@@ -1,0 +1,153 @@
+// What is prepared before a known service is launched: command, variables, secrets, directories, files, or one clear line.
+import { existsSync } from 'node:fs';
+import { chmod, mkdir, readFile, stat, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import t from 'tap';
+import { testDir } from '../../support/directory.ts';
+import { pluginsDir, startHost, type TestHost } from '../../support/host.ts';
+import { restart, start, stop } from '../../support/kids.ts';
+import { until } from '../../support/until.ts';
+
+const skip = !['setup', 'services', 'config-files', 'format-xml', 'format-yaml'].every(name =>
+  existsSync(path.join(pluginsDir, name, 'index.ts')),
+);
+const root = process.getuid?.() === 0;
+const NOBODY = 65_534;
+const saved = async (app: TestHost) => JSON.parse(await readFile(path.join(app.configDir, 'stackwarden.json'), 'utf8'));
+
+t.test('directories, files, variables and secrets', { skip }, async t => {
+  const dir = testDir(t, {});
+  await chmod(dir, 0o755);
+  const environment = path.join(dir, 'environment');
+  await writeFile(environment, '');
+  await chmod(environment, 0o666);
+  const tell = ['sh', '-c', `env > ${environment}; exec sleep 600`];
+  const at = (name: string, file: string) => ({
+    config_dir: path.join(dir, name),
+    config_file: path.join(dir, name, file),
+  });
+  const app = await startHost({
+    config: {
+      puid: NOBODY,
+      pgid: NOBODY,
+      dumb: { plex_token: 'plex-token' },
+      zilean: { enabled: false, port: 8_555 },
+      postgres: { host: '0.0.0.0', port: 5_999, user: 'keeper', password: 'pw' },
+      sonarr: {
+        instances: {
+          '4K': { ...at('sonarr', 'config.xml'), command: ['sleep', '600'], postgres_enabled: true, port: 8_991 },
+        },
+      },
+      aiostreams: { ...at('aio', 'none.json'), command: tell, auth_password: 'twelve letters' },
+      bazarr: { ...at('bazarr', 'data/config/config.yaml'), command: ['sleep', '600'], port: 6_800 },
+    },
+  });
+  t.teardown(() => app.stop());
+  t.equal((await start(app, 'Sonarr 4K')).status, 200);
+  const file = path.join(dir, 'sonarr', 'config.xml');
+  const xml = await readFile(file, 'utf8');
+  for (const [name, value] of [
+    ['Port', '8991'],
+    ['InstanceName', 'Sonarr 4K'],
+    ['LogLevel', 'info'],
+    ['PostgresHost', '127.0.0.1'],
+    ['PostgresPort', '5999'],
+    ['PostgresUser', 'keeper'],
+    ['PostgresMainDb', 'sonarr_4k_main'],
+    ['PostgresLogDb', 'sonarr_4k_log'],
+  ])
+    t.match(xml, `<${name}>${value}</${name}>`);
+  if (root) t.match(await stat(file), { uid: NOBODY, gid: NOBODY });
+  if (root) t.match(await stat(path.dirname(file)), { uid: NOBODY });
+
+  await writeFile(
+    file,
+    xml.replace('<LogLevel>info<', '<LogLevel>trace<').replace('<Config>', '<Config>\n  <!-- mine -->'),
+  );
+  await stop(app, 'Sonarr 4K');
+  await app.post('/config', { process_name: 'Sonarr 4K', updates: { port: 8_992 }, persist: true });
+  await start(app, 'Sonarr 4K');
+  const again = await readFile(file, 'utf8');
+  t.match(again, '<Port>8992</Port>', 'a changed port follows');
+  t.match(again, '<LogLevel>trace</LogLevel>', 'what the user chose stays');
+  t.match(again, '<!-- mine -->');
+
+  t.equal((await start(app, 'AIOStreams')).status, 200);
+  const { aiostreams } = await saved(app);
+  t.match(aiostreams.secret_key, /^[0-9a-f]{64}$/);
+  const variables = await until(() => readFile(environment, 'utf8').then(text => text || null));
+  t.match(variables, `SECRET_KEY=${aiostreams.secret_key}`);
+  t.match(variables, 'PORT=3006');
+  t.match(variables, 'AIOSTREAMS_AUTH=admin:twelve letters');
+  t.ok((await stat(path.join(dir, 'aio', 'data'))).isDirectory());
+  await restart(app, 'AIOStreams');
+  t.equal((await saved(app)).aiostreams.secret_key, aiostreams.secret_key, 'generated once');
+});
+
+t.test('what is missing is said in one line', { skip }, async t => {
+  const dir = testDir(t, {});
+  const app = await startHost({
+    config: {
+      puid: NOBODY,
+      pulsarr: { config_dir: dir, command: ['node', 'dist/server.js'] },
+      tautulli: { config_dir: dir, command: ['no-such-program'] },
+      cloudflared: { config_dir: dir },
+      maintainerr: { config_dir: '/etc/stackwarden-test', command: ['sleep', '600'] },
+      emby: { config_dir: dir, config_file: '/nowhere/system.xml', command: ['sleep', '600'] },
+    },
+  });
+  t.teardown(() => app.stop());
+  for (const [name, detail] of [
+    [
+      'Radarr',
+      'Radarr cannot start: the program /opt/radarr/Radarr/Radarr is not installed; it is usually obtained from https://radarr.video',
+    ],
+    [
+      'Pulsarr',
+      `Pulsarr cannot start: the program ${dir}/dist/server.js is not installed; it is usually obtained from https://github.com/jamcalli/Pulsarr/releases`,
+    ],
+    [
+      'Tautulli',
+      /^Tautulli cannot start: the program no-such-program \(looked for in .*\/usr\/bin.*\) is not installed/,
+    ],
+    ['Maintainerr', '/etc/stackwarden-test lies in a directory of the system; choose another'],
+    ['Cloudflared', 'Cloudflared cannot start: its option tunnel_token is not set'],
+    ['Emby Media Server', /\/nowhere\/system\.xml cannot be set up: This file may not be opened/],
+  ] as const) {
+    t.match((await start(app, name)).body, { detail }, name);
+  }
+  t.notOk(existsSync('/nowhere'), 'and nothing is made outside');
+  t.notOk(existsSync('/radarr'));
+  t.notOk(existsSync('/etc/stackwarden-test'));
+});
+
+t.test('a plugin installs a program, and another configures it', { skip }, async t => {
+  const dir = testDir(t, {});
+  const place = path.join(dir, 'plugins', 'helper');
+  await mkdir(place, { recursive: true });
+  const program = path.join(dir, 'bazarr-program');
+  await writeFile(
+    path.join(place, 'index.mjs'),
+    `import { chmod, writeFile } from 'node:fs/promises'
+    export default { name: 'helper', host: '^1', setup(host) {
+      host.tap('service.install', async ({ plan, template, fill }) => {
+        if (template.key !== 'bazarr') return
+        await writeFile('${program}', '#!/bin/sh\\nexec sleep 600\\n')
+        await chmod('${program}', 0o755)
+        plan.argv = ['${program}']
+      })
+      host.contribute('service.configure', 'bazarr', { configKey: 'bazarr', async configure({ fill, makeDirectory }) {
+        await makeDirectory(fill('{config_dir}/made-{port}'))
+      } })
+    } }`,
+  );
+  const own = { config_dir: path.join(dir, 'bazarr'), config_file: path.join(dir, 'bazarr', 'config.yaml') };
+  const app = await startHost({
+    config: { puid: NOBODY, bazarr: { ...own, port: 6_801 } },
+    pluginDirs: [pluginsDir, path.join(dir, 'plugins')],
+  });
+  t.teardown(() => app.stop());
+  t.match(await start(app, 'Bazarr'), { status: 200 });
+  t.ok((await stat(path.join(dir, 'bazarr', 'made-6801'))).isDirectory());
+  t.match(await readFile(own.config_file, 'utf8'), /^general:\n {2}port: 6801$/m);
+});

@@ -1,0 +1,44 @@
+// What services of a kind wait for at a boot: provided mounts, and answers of others. By hand they start at once.
+import { existsSync } from 'node:fs';
+import path from 'node:path';
+import t from 'tap';
+import { testDir } from '../../support/directory.ts';
+import { pluginsDir, startHost } from '../../support/host.ts';
+import { start, status } from '../../support/kids.ts';
+import { freePort } from '../../support/stackwarden.ts';
+import { until } from '../../support/until.ts';
+
+const skip = !['waits', 'services'].every(name => existsSync(path.join(pluginsDir, name)));
+
+t.test('mounts and addresses', { skip }, async t => {
+  const dir = testDir(t, {});
+  const [silent, unused] = [await freePort(), await freePort()];
+  const block = (name: string, more: object) => ({
+    enabled: true,
+    process_name: name,
+    config_dir: dir,
+    command: ['sleep', '600'],
+    ...more,
+  });
+  const app = await startHost({
+    plugins: ['config', 'process', 'services', 'waits'],
+    config: {
+      dumb: { startup: { stabilization_seconds: 0 } },
+      plex: block('Library', { port: silent }),
+      tautulli: block('Watcher', { port: unused }),
+      decypharr: block('Bridge', { mount_type: 'dfs', mount_path: path.join(dir, 'provided') }),
+      rclone: { instances: { One: block('Mount', { mount_dir: path.join(dir, 'mnt'), mount_name: 'one' }) } },
+    },
+  });
+  t.teardown(() => app.stop());
+  const reasonOf = async (name: string): Promise<string> => (await status(app, name)).health_reason ?? '';
+  await until(async () => (await reasonOf('Library')).includes(path.join(dir, 'provided')), {
+    what: 'the first mount',
+  });
+  await until(async () => (await reasonOf('Watcher')).includes(`http://127.0.0.1:${silent}/identity`));
+  await until(async () => (await status(app, 'Bridge')).status === 'running', { what: 'one that waits for nobody' });
+
+  await app.post('/process/stop-service', { process_name: 'Watcher' });
+  const answer = await start(app, 'Watcher');
+  t.match(answer, { status: 200, body: { status: 'started' } }, 'a start by hand does not wait');
+});

@@ -1,0 +1,259 @@
+// Choosing and starting services: what is offered, what a request makes of the configuration, and how failures are told.
+import { randomUUID } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import t from 'tap';
+import { testDir } from '../../support/directory.ts';
+import { startHost, type TestHost } from '../../support/host.ts';
+import { status } from '../../support/kids.ts';
+import { until } from '../../support/until.ts';
+
+const isHere = existsSync(new URL('../../../plugins/wizard/index.ts', import.meta.url));
+const skip = !isHere;
+
+const QUICK = { stabilization_seconds: 0, readiness_poll_interval_seconds: 0.1, readiness_timeout_seconds: 1 };
+
+/** A block whose program is one that every machine has. */
+const idle = (dir: string, more: Record<string, unknown> = {}) => ({
+  command: ['sleep', '600'],
+  config_dir: dir,
+  config_file: path.join(dir, `${randomUUID()}.xml`),
+  ...more,
+});
+const begin = (app: TestHost, body: unknown) => app.post('/process/start-core-service', body);
+const saved = async (app: TestHost) => JSON.parse(await readFile(path.join(app.configDir, 'stackwarden.json'), 'utf8'));
+
+async function open(t: { teardown(fn: () => unknown): void }, config: Record<string, unknown>) {
+  const app = await startHost({ config: { dumb: { startup: QUICK }, ...config } });
+  t.teardown(() => app.stop());
+  await until(async () => (await app.get('/process/startup-status')).body.terminal, { timeoutMs: 60_000 });
+  return app;
+}
+
+t.test('what is offered', { skip }, async t => {
+  const dir = testDir(t, {});
+  const app = await open(t, {
+    plex: { friendly_name: 'Living room', plex_claim: 'claim-x', port: 32_500 },
+    zurg: { instances: { Mine: { process_name: 'Z', core_service: 'riven_backend', port: 9_191, config_dir: dir } } },
+  });
+  const { core_services: cores } = (await app.get('/process/core-services')).body;
+  t.same(
+    cores.map((core: { key: string }) => core.key).join(' '),
+    'plex jellyfin emby cli_debrid decypharr infinidysk altmount riven_backend radarr sonarr lidarr prowlarr whisparr seerr neutarr profilarr',
+  );
+  const core = (key: string) => cores.find((candidate: { key: string }) => candidate.key === key);
+  for (const { key, service_options: options, dependencies } of cores) {
+    for (const component of [key, ...dependencies]) {
+      t.ok(Object.keys(options[component] ?? {}).length > 0, `${key}: a page without options would break the wizard`);
+    }
+  }
+  t.match(core('plex').service_options.plex, { friendly_name: 'Living room', plex_claim: '', port: 32_500 });
+  t.equal(core('riven_backend').service_options.zurg.port, 9_191, 'of the instance that belongs to it');
+  t.equal(core('cli_debrid').service_options.zurg.port, 9_090, 'else of the template');
+  t.match(core('decypharr'), {
+    name: 'Decypharr',
+    dependencies: ['rclone'],
+    debrid_providers: ['RealDebrid', 'AllDebrid', 'Debrid Link', 'TorBox', 'Premiumize'],
+    service_options: { decypharr: { mount_type: 'dfs', mount_path: '/mnt/debrid/decypharr' } },
+    supports_instances: false,
+    instance_options: {},
+  });
+  t.match(core('decypharr').description, /\nhttps:\/\/.*\nProviders: RealDebrid, /);
+  t.match(core('sonarr'), { supports_instances: true, instance_options: { Default: { port: 8_989 } } });
+  t.notOk('core_service' in core('seerr').service_options.seerr, 'hidden');
+
+  const optional = async (query: string) =>
+    (await app.get(`/process/optional-services${query}`)).body.optional_services.map(
+      (entry: { key: string }) => entry.key,
+    );
+  const all = await optional('');
+  t.equal(
+    all.join(' '),
+    'zilean pgadmin postgres riven_frontend tautulli bazarr pulsarr maintainerr aiostreams mediastorm traefik_proxy_admin authelia cloudflared',
+  );
+  const without = all.filter((key: string) => key !== 'postgres');
+  t.same(await optional('?core_service=riven_backend'), without);
+  t.same(await optional('?core_service=nobody'), all);
+  for (const query of ['optional_services%5B%5D=mediastorm', 'optional_services=tautulli,zilean'])
+    t.same(await optional(`?${query}`), without, query);
+  t.same(await optional('?optional_services[]=zilean&optional_services[]=postgres'), all, 'chosen itself it stays');
+});
+
+t.test('requests that are refused change nothing', { skip }, async t => {
+  const app = await open(t, { puid: 65_534 });
+  const before = await saved(app);
+  for (const [body, code, detail] of [
+    [{ core_services: [] }, 400, /^No services were selected$/],
+    [{ core_services: { name: 'nobody' } }, 400, /'nobody' is not a known service/],
+    [{ core_services: { name: 'zilean' } }, 400, /'zilean' is not a core service/],
+    [{ core_services: [], optional_services: ['sonarr'] }, 400, /'sonarr' is not an optional service/],
+    [{ core_services: { name: 'plex', service_options: { plex: { port: 'high' } } } }, 400, /plex\.port/],
+    [{ core_services: { name: 'plex', service_options: { plex: { port: 70_000 } } } }, 400, /plex\.port/],
+    [{ core_services: { name: 'sonarr', instance_name: 'x'.repeat(65) } }, 500, /more than 64 characters/],
+    [{ core_services: { name: 'plex', surprise: 1 } }, 422, String],
+    [{ core_services: { name: 7 } }, 422, String],
+    [{ optional_services: ['zilean'] }, 422, String],
+  ] as const) {
+    t.match(await begin(app, body), { status: code, body: { detail } }, JSON.stringify(body).slice(0, 90));
+  }
+  t.same(await saved(app), before);
+});
+
+t.test('instances', { skip }, async t => {
+  const dir = testDir(t, {});
+  const app = await open(t, {
+    puid: 65_534,
+    plex: idle(dir, { port: 8_990, enabled: true }),
+    sonarr: {
+      instances: { Default: idle(dir, { enabled: false }), '1080p': idle(dir, { process_name: 'Sonarr 1080p' }) },
+    },
+    taken: { process_name: 'Sonarr 4K / HDR', command: ['sleep', '1'], enabled: false },
+  });
+  const first = await begin(app, {
+    core_services: [
+      {
+        name: 'SONARR',
+        instance_name: '1080P',
+        service_options: { sonarr: { use_neutarr: false }, '1080P': { port: 9_500 } },
+      },
+      { name: 'sonarr', instance_name: ' 4K / HDR! ' },
+      { name: 'sonarr', instance_name: '4K__HDR' },
+    ],
+  });
+  t.same(first.body.results, [{ service: 'SONARR', status: 'started' }]);
+  t.match(first.body.errors, [
+    { service: 'sonarr', component: null, error: /would share the folder of 4K {2}HDR/ },
+    { service: 'sonarr', component: null, error: /Sonarr 4K {2}HDR cannot start: the program .* is not installed/ },
+  ]);
+  const { instances } = (await saved(app)).sonarr;
+  t.notOk('Default' in instances, 'the placeholder is gone');
+  t.match(instances['1080p'], { enabled: true, port: 9_500 }, 'the options of the instance win');
+  t.match(instances['4K  HDR'], {
+    enabled: true,
+    process_name: 'Sonarr 4K  HDR',
+    config_dir: '/sonarr/4k__hdr',
+    config_file: '/sonarr/4k__hdr/config.xml',
+    port: 8_989,
+  });
+  t.equal((await status(app, 'Sonarr 1080p')).status, 'running');
+
+  const unnamed = await begin(app, { core_services: { name: 'Sonarr' } });
+  t.same(unnamed.body.results, [{ service: 'Sonarr', status: 'started' }], 'the enabled ones; one that runs is enough');
+  t.equal(unnamed.body.errors.length, 1);
+});
+
+t.test('an enabled first instance is user data', { skip }, async t => {
+  const dir = testDir(t, {});
+  const app = await open(t, {
+    puid: 65_534,
+    radarr: { instances: { Default: idle(dir, { enabled: true }) } },
+    prowlarr: { instances: { Default: idle(dir, { enabled: false }) } },
+  });
+  await begin(app, { core_services: [{ name: 'radarr', instance_name: 'Second' }, { name: 'prowlarr' }] });
+  const { radarr, prowlarr } = await saved(app);
+  t.same(Object.keys(radarr.instances), ['Default', 'Second']);
+  t.equal(radarr.instances.Second.port, 7_879, 'the next port that no instance has');
+  t.equal(prowlarr.instances.Default.enabled, true, 'without a name the first is used');
+  t.equal((await status(app, 'Prowlarr')).status, 'running');
+});
+
+t.test('components of a core', { skip }, async t => {
+  const dir = testDir(t, {});
+  const app = await open(t, {
+    puid: 65_534,
+    decypharr: { mount_type: 'external_rclone' },
+    infinidysk: idle(dir),
+    cli_debrid: idle(dir),
+    cli_battery: idle(dir, { command: ['false'] }),
+    phalanx_db: idle(dir),
+    zurg: {
+      instances: { CLID: idle(dir, { process_name: 'Zurg w/ CLID', api_key: 'old', config_file: `${dir}/a.yml` }) },
+    },
+    rclone: {
+      instances: {
+        CLID: idle(dir, { process_name: 'Rclone w/ CLID' }),
+        InfiniDysk: idle(dir, { process_name: 'Rclone w/ InfiniDysk', core_service: ['infinidysk'] }),
+        Former: idle(dir, { process_name: 'Former', decypharr_enabled: true, zurg_enabled: false, enabled: true }),
+      },
+    },
+  });
+  const { body } = await begin(app, {
+    core_services: [
+      { name: 'CLID', debrid_service: ['RealDebrid'], debrid_key: [' NEW '] },
+      { name: 'nzbdav' },
+      { name: 'Decypharr', debrid_service: ['Debrid Link', 'TorBox'], debrid_key: ['L', null] },
+    ],
+  });
+  t.same(body.results, [{ service: 'nzbdav', status: 'started' }], 'by its former name');
+  t.match(body.errors, [
+    { service: 'CLID', component: 'CLI Battery', error: /^CLI Battery is needed and did not start/ },
+    { service: 'Decypharr', component: null, error: /decypharr is not installed/ },
+  ]);
+  const { zurg, rclone, decypharr, infinidysk } = await saved(app);
+  t.match(zurg.instances.CLID, { enabled: true, api_key: 'NEW' }, 'an attached instance is used again');
+  t.same(decypharr.api_keys, { debridlink: 'L' });
+  t.match(infinidysk, {
+    enabled: true,
+    webdav_password: /^[0-9a-f]{48}$/,
+    env: { FRONTEND_BACKEND_API_KEY: /^[0-9a-f]{64}$/ },
+  });
+  t.equal(rclone.instances.Former.enabled, false, 'one mount of it at a time');
+  t.match(rclone.instances.Decypharr, {
+    enabled: true,
+    core_service: 'decypharr',
+    key_type: 'decypharr',
+    zurg_enabled: false,
+  });
+  for (const name of ['Zurg w/ CLID', 'Rclone w/ CLID', 'Rclone w/ InfiniDysk', 'InfiniDysk'])
+    t.equal((await status(app, name)).status, 'running', name);
+  for (const name of ['CLI Debrid', 'Rclone w/ Decypharr'])
+    t.equal((await status(app, name)).status, 'stopped', `${name}, not without what it needs`);
+
+  for (const [core, detail] of [
+    [{ name: 'CLID', debrid_service: 'TorBox', debrid_key: 'x' }, /the provider TorBox cannot be used/],
+    [{ name: 'CLID', debrid_service: [], debrid_key: ['x'] }, /without its provider/],
+    [{ name: 'CLID', debrid_service: ['RealDebrid', 'real debrid'], debrid_key: ['x', 'y'] }, /takes one provider/],
+  ] as const) {
+    const refused = await begin(app, { core_services: [core] });
+    t.match(refused, { status: 500, body: { detail, results: [], errors: [{ service: 'CLID', error: detail }] } });
+  }
+  t.match((await saved(app)).zurg.instances.CLID, { api_key: 'NEW' });
+});
+
+t.test('options, the library hunter, and one request at a time', { skip }, async t => {
+  const dir = testDir(t, {});
+  const app = await open(t, {
+    puid: 65_534,
+    sonarr: { instances: { TV: idle(dir, { process_name: 'Sonarr TV' }) } },
+    neutarr: { instances: { Default: idle(dir) } },
+    tautulli: idle(dir),
+  });
+  const first = begin(app, {
+    core_services: [
+      {
+        name: 'sonarr',
+        instance_name: 'TV',
+        service_options: {
+          sonarr: { use_neutarr: true, use_profilarr: null, nonsense: 1 },
+          tautulli: { log_level: 'FATAL', port: 8_200 },
+        },
+      },
+    ],
+    optional_services: ['tautulli'],
+    optional_service_options: { tautulli: { port: 8_300 } },
+  });
+  await until(async () => (await status(app, 'Tautulli')).status === 'starting', { what: 'the first request' });
+  const two = await begin(app, { core_services: { name: 'plex' } });
+  const one = await first;
+  t.same(
+    one.body.results.map((result: { service: string }) => result.service),
+    ['tautulli', 'sonarr', 'neutarr'],
+  );
+  t.match(two, { status: 409, body: { detail: 'Another onboarding start is in progress' } });
+  const { sonarr, tautulli, neutarr } = await saved(app);
+  t.same(sonarr.instances.TV.use_neutarr, true);
+  t.notOk('nonsense' in sonarr.instances.TV);
+  t.match(tautulli, { enabled: true, log_level: 'CRITICAL', port: 8_300 });
+  t.equal(neutarr.instances.Default.enabled, true);
+});

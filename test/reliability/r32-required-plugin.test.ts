@@ -1,0 +1,93 @@
+// R32: a required plugin fails while the host runs: supervision is back with the same processes, or the host ends with 70
+// and the next start goes on with them.
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import t from 'tap';
+import { processesOf } from '../../plugins/process/supervise/proc-table.ts';
+import { testDir } from '../support/directory.ts';
+import { type HostProcess, startHostProcess } from '../support/host-process.ts';
+import { kid, lives } from '../support/kids.ts';
+import { writeConfig } from '../support/stackwarden.ts';
+import { until } from '../support/until.ts';
+
+const shipped = fileURLToPath(new URL('../../plugins/process/index.ts', import.meta.url));
+const deadlines = { importMs: 60_000, setupMs: 60_000 };
+
+/** Process control as it is shipped, that fails when it is told to, and cannot be set up while a file is there. */
+const failing = (flag: string) => `import { existsSync } from 'node:fs'
+import shipped from ${JSON.stringify(pathToFileURL(shipped).href)}
+export default { ...shipped, setup (host, config) {
+  if (existsSync(${JSON.stringify(flag)})) throw new Error('still broken')
+  host.route({ method: 'POST', path: '/fail', summary: 'x',
+    handle: () => { setTimeout(() => { throw new Error('process fault') }); return {} } })
+  return shipped.setup(host, config)
+} }`;
+
+async function prepare(t: Parameters<typeof testDir>[0]) {
+  const configDir = testDir(t, {});
+  const flag = path.join(configDir, 'broken');
+  const port = await writeConfig(configDir, {
+    kid: kid('Kid', ['calm'], { enabled: true }),
+    dumb: { plugins: { override: ['process'] } },
+  });
+  await mkdir(path.join(configDir, 'plugins', 'process'), { recursive: true });
+  await writeFile(path.join(configDir, 'plugins', 'process', 'index.ts'), failing(flag));
+  return { configDir, flag, port };
+}
+
+const pidOf = async (configDir: string): Promise<number> =>
+  JSON.parse(await readFile(path.join(configDir, 'supervisor', 'state.json'), 'utf8')).processes.Kid?.pid;
+
+const status = async (host: HostProcess) =>
+  (await host.json('/process/service-status?process_name=Kid')) as { status?: string };
+
+t.test('it is set up again, health names it meanwhile, and supervision goes on with what runs', async t => {
+  const { configDir, flag, port } = await prepare(t);
+  const host = await startHostProcess(port, { configDir, deadlines, recoveryPausesMs: Array(600).fill(100) });
+  t.teardown(async () => {
+    host.child.kill('SIGTERM');
+    await host.exited;
+  });
+  await until(async () => (await status(host)).status === 'running');
+  const pid = await pidOf(configDir);
+
+  await writeFile(flag, '');
+  await host.json('/fail', { method: 'POST' });
+  const health = await until(async () => {
+    const answer = (await host.json('/health')) as { status: string; details: string };
+    return answer.status === 'unhealthy' && answer.details.includes('plugin process') ? answer : undefined;
+  });
+  t.match(health.details, /the required plugin process is failed: (uncaught error: process fault|still broken)/);
+  t.ok(lives(pid), 'what it supervised runs on');
+  await until(() => host.output().includes('still broken (index.ts:4)'), { what: 'file and line in the log' });
+
+  await rm(flag);
+  await until(async () => (await status(host)).status === 'running');
+  t.equal(await pidOf(configDir), pid, 'the same process');
+  t.equal(processesOf(pid, '').length, 1);
+  await until(async () => ((await host.json('/health')) as { status: string }).status === 'healthy');
+  process.kill(pid, 'SIGTERM');
+  await until(async () => (await status(host)).status === 'stopped', { what: 'its end to be noticed' });
+});
+
+t.test('where nothing brings it back the host ends with 70, and the next start adopts', async t => {
+  const { configDir, flag, port } = await prepare(t);
+  const host = await startHostProcess(port, { configDir, deadlines, recoveryPausesMs: [50, 50] });
+  await until(async () => (await status(host)).status === 'running');
+  const pid = await pidOf(configDir);
+  await writeFile(flag, '');
+  await host.json('/fail', { method: 'POST' });
+  t.equal(await host.exited, 70);
+  t.match(host.output(), /the required plugin process cannot be brought back, so the host ends: still broken/);
+  t.ok(lives(pid), 'what it supervised runs on');
+
+  await rm(flag);
+  const next = await startHostProcess(port, { configDir, deadlines });
+  t.teardown(async () => {
+    next.child.kill('SIGTERM');
+    await next.exited;
+  });
+  await until(async () => (await status(next)).status === 'running');
+  t.equal(await pidOf(configDir), pid, 'the same process');
+});

@@ -1,0 +1,53 @@
+// A host in a process of its own with options that the command line does not have, for faults that concern the process.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { createHost, type HostOptions } from '../../core/host/host.ts';
+import { until } from './until.ts';
+
+type Options = Pick<HostOptions, 'configDir' | 'deadlines' | 'recoveryPausesMs' | 'plugins'>;
+
+const thisFile = fileURLToPath(import.meta.url);
+
+export interface HostProcess {
+  readonly child: ChildProcess;
+  readonly base: string;
+  output(): string;
+  readonly exited: Promise<number | null>;
+  json(path: string, init?: RequestInit): Promise<unknown>;
+}
+
+/** Resolves when it answers. The configuration must give `dumb.api_service.port`. */
+export async function startHostProcess(port: number, options: Options): Promise<HostProcess> {
+  const child = spawn(process.execPath, ['--import=tsx', thisFile, JSON.stringify(options)], {
+    env: { ...process.env, NODE_OPTIONS: '', TAP: '' },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let output = '';
+  const take = (text: string): void => {
+    output += text;
+  };
+  child.stdout.setEncoding('utf8').on('data', take);
+  child.stderr.setEncoding('utf8').on('data', take);
+  let gone = false;
+  const exited = new Promise<number | null>(resolve => {
+    child.on('close', code => {
+      gone = true;
+      resolve(code);
+    });
+  });
+  const base = `http://127.0.0.1:${port}`;
+  await until(async () => gone || (await fetch(`${base}/host/plugins`)).ok, {
+    timeoutMs: 120_000,
+    what: 'the host to answer',
+  });
+  if (gone) throw new Error(`the host ended at once: ${output}`);
+  const json = async (path: string, init?: RequestInit) => (await fetch(base + path, init)).json() as Promise<unknown>;
+  return { child, base, output: () => output, exited, json };
+}
+
+if (process.argv[1] === thisFile) {
+  const options = JSON.parse(process.argv[2] ?? '{}') as Options;
+  const host = await createHost({ ...options, stdout: true });
+  process.on('SIGTERM', () => void host.stop());
+  process.exit(await host.stopped);
+}

@@ -1,0 +1,131 @@
+// A vendor is named in its own folder, in templates and in tests; an area's keys in the folders of that area. Nowhere else.
+import { readdir, readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import t from 'tap';
+
+const rootDir = fileURLToPath(new URL('..', import.meta.url));
+
+interface Source {
+  /** Below the root of the project, with `/`. */
+  readonly file: string;
+  readonly text: string;
+}
+
+async function sources(): Promise<Source[]> {
+  const found = await Promise.all(
+    ['core', 'plugins'].map(async directory => {
+      const entries = await readdir(path.join(rootDir, directory), { recursive: true, withFileTypes: true });
+      return entries
+        .filter(entry => entry.isFile() && entry.name.endsWith('.ts'))
+        .map(entry => path.relative(rootDir, path.join(entry.parentPath, entry.name)));
+    }),
+  );
+  return Promise.all(
+    found.flat().map(async file => ({
+      file: file.split(path.sep).join('/'),
+      text: await readFile(path.join(rootDir, file), 'utf8'),
+    })),
+  );
+}
+
+/** Parts of keys that are words of everybody. */
+const ORDINARY = new Set([
+  'admin',
+  'api',
+  'backend',
+  'battery',
+  'cli',
+  'db',
+  'debrid',
+  'dumb',
+  'frontend',
+  'media',
+  'proxy',
+  'server',
+  'service',
+]);
+/** The product itself is no vendor. */
+const OWN = 'dumb_api_service';
+/** Names that are facts of the API. */
+const WIRE: Readonly<Record<string, RegExp>> = {
+  // What the process of the frontend is called where the file says nothing.
+  'core/config/schema.ts': /'DUMB Frontend'/g,
+  // `GET /config/service-ui` tells the file of the routes under this member as well.
+  'plugins/service-ui/index.ts': /\btraefik_config\b/g,
+  'plugins/service-ui/wire.ts': /\btraefik_config\b/g,
+};
+
+interface Vendor {
+  /** As a part of the folder's name. */
+  readonly slug: string;
+  readonly names: readonly string[];
+}
+
+async function vendors(): Promise<Vendor[]> {
+  const directory = path.join(rootDir, 'templates', 'services');
+  const files = (await readdir(directory)).filter(name => name.endsWith('.json') && name !== `${OWN}.json`);
+  return Promise.all(
+    files.map(async name => {
+      const { key, aliases = [], displayName } = JSON.parse(await readFile(path.join(directory, name), 'utf8'));
+      const words = key.split('_').filter((word: string) => !ORDINARY.has(word));
+      return { slug: key.replaceAll('_', '-'), names: [...new Set<string>([key, ...aliases, displayName, ...words])] };
+    }),
+  );
+}
+
+/** Whole words, whichever way they are joined: `zurg_enabled`, `needsPostgres`, `DMB_TRAEFIK_URL`. */
+function names(text: string, name: string): boolean {
+  const pattern = new RegExp(`(?<![a-z0-9])${name.toLowerCase().replaceAll(/[_ ]/g, '[-_ ]?')}(?![a-z0-9])`, 'i');
+  return pattern.test(text) || pattern.test(text.replaceAll(/(?<=[a-z0-9])(?=[A-Z])/g, ' '));
+}
+
+/** `service-riven` is the folder of `riven_backend` and of `riven_frontend`. */
+function isOwner(file: string, { slug }: Vendor): boolean {
+  const [, folder = ''] = /^plugins\/service-([^/]+)\//.exec(file) ?? [];
+  return folder !== '' && (slug === folder || slug.startsWith(`${folder}-`));
+}
+
+t.test('a word is found however it is joined', async t => {
+  for (const text of ['zurg_enabled', 'needsZurg', 'ZURG_PORT', 'a zurg.', 'ZurgPart', "['zurg']"])
+    t.ok(names(text, 'zurg'), text);
+  for (const text of ['zurgery', 'azurg', 'multiplex']) t.notOk(names(text, 'zurg') || names(text, 'plex'), text);
+  t.ok(names('the CLI Debrid', 'cli_debrid'));
+});
+
+t.test("no vendor's name outside its folder", async t => {
+  const all = await vendors();
+  t.ok(all.length > 30, 'the templates were read');
+  for (const { file, text } of await sources()) {
+    const open = WIRE[file] === undefined ? text : text.replaceAll(WIRE[file], '');
+    const named = all.filter(vendor => !isOwner(file, vendor) && vendor.names.some(name => names(open, name)));
+    t.same(
+      named.map(({ slug }) => slug),
+      [],
+      file,
+    );
+  }
+});
+
+/** The schema and the restarts of every block name the keys that blocks have for these areas, and so do their entries. */
+const OF_ALL_BLOCKS = [
+  'core/config/open.ts',
+  'plugins/config/never-returned.ts',
+  'plugins/config/restart-required.ts',
+  'plugins/process/routes/entries.ts',
+  'plugins/process/settings.ts',
+];
+
+/** Keys of an area, and the folders that may name them. */
+const AREAS: readonly { readonly keys: RegExp; readonly folders: RegExp }[] = [
+  { keys: /\bsymlink_backup\w*/, folders: /^plugins\/symlinks\// },
+  { keys: /\bauto_update\w*/, folders: /^plugins\/(updates|installs|install-[^/]+)\// },
+  { keys: /\bdumb(?:\.|', ')ai\b/, folders: /^plugins\/ai(-[^/]+)?\// },
+  { keys: /\bdumb(?:\.|', ')notifications\b/, folders: /^plugins\/(notifications|notify-[^/]+)\// },
+];
+
+t.test("no area's key outside its folders", async t => {
+  for (const { file, text } of await sources())
+    for (const { keys, folders } of AREAS)
+      if (!folders.test(file) && !OF_ALL_BLOCKS.includes(file)) t.equal(keys.exec(text)?.[0], undefined, file);
+});
