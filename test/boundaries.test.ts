@@ -66,6 +66,30 @@ t.test('one file opens databases', async t => {
   t.same(opening, [path.join('core', 'kit', 'sqlite-file.ts')]);
 });
 
+t.test('rooms of a plugin do not use each other in a circle', async t => {
+  const uses = new Map<string, Set<string>>();
+  for (const { file, text } of await sources('plugins')) {
+    const room = roomOf(file);
+    if (!file.endsWith('.ts')) continue;
+    for (const { specifier } of imports(text)) {
+      const other = roomOf(path.join(path.dirname(file), specifier));
+      if (!specifier.startsWith('.') || other === room || path.dirname(other) !== path.dirname(room)) continue;
+      uses.set(room, (uses.get(room) ?? new Set()).add(other));
+    }
+  }
+  const circleFrom = (room: string, way: readonly string[]): readonly string[] | undefined => {
+    if (way.includes(room)) return [...way.slice(way.indexOf(room)), room];
+    const further = [...(uses.get(room) ?? [])].map(other => circleFrom(other, [...way, room]));
+    return further.find(circle => circle !== undefined);
+  };
+  for (const room of uses.keys()) t.same(circleFrom(room, []), undefined, room);
+});
+
+/** A folder below that of the plugin, or a file beside the rooms, which is one of its own. */
+function roomOf(file: string): string {
+  return file.split(path.sep).slice(0, 3).join(path.sep);
+}
+
 t.test('files say what they hold', async t => {
   const all = [...(await sources('core')), ...(await sources('plugins')), ...(await sources('test'))];
   for (const { file, text } of all) {

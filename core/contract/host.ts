@@ -2,6 +2,7 @@
 import type { AsyncParallelHook, AsyncSeriesHook, AsyncSeriesWaterfallHook } from 'tapable';
 import type { z } from 'zod';
 import type { Database, DatabaseOptions } from './database.ts';
+import type { AnyEvent, EventDeclaration, EventListing, Events, EventType, HostEvent } from './event.ts';
 import type { FetchAnswer, FetchOptions, FetchStream } from './fetch.ts';
 import type { JobKind, Jobs, Schedule, ScheduleOptions } from './job.ts';
 import type { Logger } from './log.ts';
@@ -82,6 +83,20 @@ export interface Host {
   hook<Name extends keyof Hooks>(name: Name, kind: HookKind, options?: HookOptions): Hooks[Name];
   /** Calls `fn` each time the owner of the hook calls the hook, also when that owner is set up later. */
   tap<Name extends keyof Hooks>(name: Name, fn: HookTap<Name>, options?: TapOptions): void;
+
+  /** Declares a type of event that this plugin owns and alone emits. */
+  event<Type extends EventType>(type: Type, declaration: EventDeclaration): void;
+  /**
+   * Tells every listener, later and without waiting for any. `data` is plain data and becomes unchangeable. Throws when
+   * this plugin has not declared the type; does nothing once it is disposed of.
+   */
+  emit<Type extends EventType>(type: Type, data: Events[Type]): void;
+  /** Calls back for each event of the type, in order. What the listener throws is counted against this plugin. */
+  on<Type extends EventType>(type: Type, listener: (event: HostEvent<Type>) => void | Promise<void>): Disposer;
+  /** Calls back for each event of every type. */
+  on(type: '*', listener: (event: AnyEvent) => void | Promise<void>): Disposer;
+  /** Every type of event that a ready plugin has declared, sorted. */
+  events(): readonly EventListing[];
 
   /** Declares a capability flag that is not tied to a route. The predicate is evaluated at each listing. */
   capability(flag: string, predicate: () => boolean): void;

@@ -9,6 +9,7 @@ import type { AccessCheck, HttpEntrance } from './route.ts';
 
 export type * from './config.ts';
 export type * from './database.ts';
+export type * from './event.ts';
 export type * from './fetch.ts';
 export type * from './host.ts';
 export type * from './job.ts';

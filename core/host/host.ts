@@ -22,6 +22,7 @@ import { Capabilities } from './capabilities.ts';
 import { ContributionRegistry } from './contributions.ts';
 import { type CoreHooks, declareCoreHooks, declareCorePoints } from './core-seams.ts';
 import { createHttpEntrance, type HttpServer } from './entrance.ts';
+import { EventRegistry } from './events.ts';
 import { HookRegistry } from './hooks.ts';
 import { watchEventLoop } from './loop-clock.ts';
 import type { Registries } from './plugin-host.ts';
@@ -107,6 +108,7 @@ class RunningHost implements StackwardenHost {
   log!: Logger;
   readonly #options: HostOptions;
   readonly #hooks = new HookRegistry();
+  readonly #events = new EventRegistry();
   readonly #contributions = new ContributionRegistry();
   readonly #services = new ServiceRegistry();
   readonly #capabilities = new Capabilities();
@@ -279,6 +281,7 @@ class RunningHost implements StackwardenHost {
       paths: { configDir, logDir, templatesDir: path.join(rootDir, 'templates') },
       config: this.#config,
       http: this.#http,
+      events: this.#events,
       hooks: this.#hooks,
       contributions: this.#contributions,
       services: this.#services,

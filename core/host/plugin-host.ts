@@ -11,6 +11,7 @@ import type { Capabilities } from './capabilities.ts';
 import type { ContributionRegistry } from './contributions.ts';
 import type { PluginFolder } from './discover.ts';
 import type { HttpServer } from './entrance.ts';
+import type { EventRegistry } from './events.ts';
 import { createFetcher } from './fetch.ts';
 import type { HookRegistry } from './hooks.ts';
 import { type DatabasePlace, ownDatabase } from './plugin-database.ts';
@@ -23,6 +24,7 @@ export interface Registries {
   readonly paths: Paths;
   readonly config: OpenConfig;
   readonly http: HttpServer;
+  readonly events: EventRegistry;
   readonly hooks: HookRegistry;
   readonly contributions: ContributionRegistry;
   readonly services: ServiceRegistry;
@@ -109,6 +111,17 @@ export function createPluginHost(shared: Registries, scope: Scope, found: Plugin
     tap(name, fn, options) {
       own(() => shared.hooks.tap(scope, name, fn as never, options));
     },
+    event(type, declaration) {
+      own(() => shared.events.declare(plugin, type, declaration));
+    },
+    emit(type, data) {
+      if (!scope.disposed) shared.events.emit(plugin, type, data);
+    },
+    on(type: string, listener: (event: never) => unknown) {
+      scope.requireLive();
+      return scope.own(shared.events.on(scope, type, listener as (event: unknown) => unknown));
+    },
+    events: () => shared.events.list(),
     capability(flag, predicate) {
       own(() => shared.capabilities.add(scope, flag, predicate));
     },

@@ -1,5 +1,5 @@
 // The graph of the present configuration: built once for each revision and set of sources, asked many times.
-import { type Host, Problem } from '#core';
+import { type Host, type NamedBlock, Problem } from '#core';
 import type {} from '../process/contract.ts';
 import type {} from '../service-ui/contract.ts';
 import type {} from '../services/contract.ts';
@@ -20,7 +20,7 @@ interface Built {
 }
 
 interface Build {
-  readonly of: object;
+  readonly of: readonly NamedBlock[];
   readonly sources: readonly SignalSource[];
   readonly result: Promise<Built>;
   /** Monotonic; from then on it is built anew, because a source failed or the build itself did. */
@@ -111,16 +111,16 @@ export class Graph implements DependencyGraph {
   }
 
   #current(): Promise<Built> {
-    const root = this.#host.use('config.store').root();
+    const blocks = this.#blocks();
     const isCurrent =
-      this.#built?.of === root &&
+      this.#built?.of === blocks &&
       this.#signals.isUnchanged(this.#built.sources) &&
       performance.now() < this.#built.staleMs;
     if (this.#built !== undefined && isCurrent) return this.#built.result;
     const build: Build = {
-      of: root,
+      of: blocks,
       sources: this.#signals.all(),
-      result: this.#build(),
+      result: this.#build(blocks),
       staleMs: Number.POSITIVE_INFINITY,
     };
     this.#built = build;
@@ -135,14 +135,19 @@ export class Graph implements DependencyGraph {
     return build.result;
   }
 
-  async #build(): Promise<Built> {
+  /** A service that was started by hand counts like an enabled one. */
+  #blocks(): readonly NamedBlock[] {
+    return this.#host.find('process.supervisor')?.blocks() ?? this.#host.use('config.store').blocks();
+  }
+
+  async #build(blocks: readonly NamedBlock[]): Promise<Built> {
     const store = this.#host.use('config.store');
     const templates = this.#host.find('service.templates');
     const signals = this.#signals.known();
     const reads = signals.flatMap(({ source }) => source.reads ?? []);
     const snapshot = createSnapshot({
       revision: store.revision,
-      blocks: store.blocks(),
+      blocks,
       templates,
       routes: new Map(
         this.#host

@@ -25,6 +25,11 @@ export default definePlugin({
     const graph = new Graph(host, own);
     host.provide('dependency.graph', graph);
     host.contribute('process.dependencies', 'graph', { startOrder: () => graph.startOrder() });
+    host.contribute('process.detail', 'dependency-graph', {
+      schema: z.object({ dependency_graph: record.describe('with an explicit scope') }),
+      members: async ({ processName }, { scope }) =>
+        scope === undefined ? {} : { dependency_graph: await graph.describe(processName, scope) },
+    });
 
     host.route({
       method: 'GET',

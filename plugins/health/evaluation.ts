@@ -20,13 +20,14 @@ export function evaluate(host: Host): Evaluation {
   const own = [...(store?.stateReason == null ? [] : [store.stateReason]), ...missingPlugins(host)];
   if (supervisor === undefined || startup === undefined) return { phase: 'ready', failures: own };
   if (STARTING.includes(startup.phase)) return { phase: startup.phase, failures: own };
-  const blocks = store?.blocks() ?? [];
-  const enabled = new Set(blocks.filter(({ block }) => block.enabled === true).map(({ processName }) => processName));
+  const expected = new Set(startup.expectedServices);
   const reasons = new Map(Object.entries(startup.failures));
-  for (const { processName, stoppedByUser, status } of supervisor.list()) {
-    const wanted = status === 'running' || (enabled.has(processName) && !stoppedByUser);
+  for (const { processName, enabled, stoppedByUser, wasReady, held } of supervisor.list()) {
+    const isWanted = enabled && !stoppedByUser && held === null;
+    // A start by hand that has never succeeded is told by the service's own status.
+    const counts = isWanted && (wasReady || expected.has(processName));
     const health = supervisor.health(processName);
-    if (!wanted || health.status === 'healthy' || health.status === 'degraded') reasons.delete(processName);
+    if (!counts || health.status === 'healthy' || health.status === 'degraded') reasons.delete(processName);
     else if (health.status === 'unhealthy') reasons.set(processName, health.reason ?? 'unhealthy');
   }
   return { phase: startup.phase, failures: [...own, ...[...reasons].map(([name, reason]) => `${name}: ${reason}`)] };

@@ -1,8 +1,8 @@
-// What the process plugin offers to others: hooks, contributions and the supervisor service.
+// What process control offers to others: the supervisor, its hooks and events, and what plugins add to it.
 
 import type { AsyncParallelHook, AsyncSeriesWaterfallHook } from 'tapable';
+import type { z } from 'zod';
 import type { NamedBlock } from '#core';
-import type { ChainLink } from './boot/boot-timeline.ts';
 
 export type ProcessStatus = 'running' | 'stopped' | 'starting' | 'stopping' | 'unknown';
 export type HealthStatus = 'healthy' | 'degraded' | 'starting' | 'unhealthy';
@@ -38,29 +38,8 @@ export interface AuthorizedUrl {
   readonly auth: { readonly user: string; readonly password: string };
 }
 
-export type StartTrigger = 'boot' | 'request' | 'auto-restart' | 'restart';
-
-export type ProcessEventType =
-  | 'service_start'
-  | 'service_stop'
-  | 'service.start.failed'
-  | 'service.stopped.unexpectedly'
-  | 'service.unhealthy'
-  | 'service.auto_restart.attempt'
-  | 'service.auto_restart.succeeded'
-  | 'service.auto_restart.failed'
-  | 'service.auto_restart.suppressed'
-  | 'dumb.startup.ready'
-  | 'dumb.startup.degraded';
-
-export interface ProcessEvent {
-  readonly type: ProcessEventType;
-  readonly processName: string | null;
-  /** Unix seconds. */
-  readonly at: number;
-  /** One redacted line, or null. */
-  readonly reason: string | null;
-}
+/** `request` and `restart` are a user's word, or that of a plugin that speaks for one: the process is wanted from then on. */
+export type StartTrigger = 'boot' | 'request' | 'auto-restart' | 'restart' | 'hold';
 
 export interface ExitRecord {
   readonly code: number | null;
@@ -71,6 +50,22 @@ export interface ExitRecord {
   readonly at: number;
   /** false when a stop was asked for. */
   readonly unexpected: boolean;
+}
+
+/** What somebody last said about a process: it wins over `enabled` until everything is stopped in order. */
+export interface WantedState {
+  readonly state: 'running' | 'stopped';
+  /** Name of the user or the plugin. */
+  readonly by: string;
+  /** Unix seconds. */
+  readonly at: number;
+}
+
+/** Why nobody but its holder may start, stop or restart a process. */
+export interface ProcessHold {
+  readonly reason: string;
+  /** Unix seconds. */
+  readonly since: number;
 }
 
 /** The live state of one configured process. */
@@ -88,8 +83,15 @@ export interface ProcessSnapshot {
   readonly waitingFor: readonly string[];
   readonly lastFailureReason: string | null;
   readonly lastExit: ExitRecord | null;
-  /** Stopped by a user; auto-restart leaves it alone until the next manual start. */
+  /** Enabled by the configuration, or started by hand since. */
+  readonly enabled: boolean;
+  /** The same object until somebody says something else; null: nobody has, so `enabled` decides. */
+  readonly wanted: WantedState | null;
+  /** Stopped by a user; nobody starts it by itself until the next start by hand. */
   readonly stoppedByUser: boolean;
+  /** Whether it has been ready since it is wanted. */
+  readonly wasReady: boolean;
+  readonly held: ProcessHold | null;
   /** Adopted while its configuration changed. */
   readonly restartRequired: boolean;
   readonly adopted: boolean;
@@ -107,16 +109,58 @@ export interface StartOutcome {
   readonly waitingFor: readonly string[];
 }
 
+export type StopOutcome = 'stopped' | 'not-running' | 'already-stopping';
+
+/** What the work of a hold may do with its process. Refuses with a Problem 409 once the hold has ended. */
+export interface HeldProcess {
+  /** Fires when the hold ends before its work does: at its deadline, or with whoever asked for it. */
+  readonly signal: AbortSignal;
+  snapshot(): ProcessSnapshot;
+  start(): Promise<StartOutcome>;
+  stop(): Promise<StopOutcome>;
+}
+
+export interface HoldOptions {
+  /** Ends the hold: the `host.signal` of the plugin that asks for it. */
+  readonly signal?: AbortSignal;
+  /** Longest duration of the hold. Default one hour. */
+  readonly deadlineMs?: number;
+}
+
 export interface ProcessSupervisor {
   list(): readonly ProcessSnapshot[];
   /** undefined: no such process. */
   get(processName: string): ProcessSnapshot | undefined;
-  start(processName: string, trigger: StartTrigger): Promise<StartOutcome>;
-  stop(processName: string): Promise<'stopped' | 'not-running' | 'already-stopping'>;
-  restart(processName: string, trigger: StartTrigger): Promise<void>;
+  /** The named blocks of the configuration; `enabled` is true also of what was started by hand. Replaced when it changes. */
+  blocks(): readonly NamedBlock[];
+  /** `by`: name of the user or the plugin that asks. */
+  start(processName: string, trigger: StartTrigger, by?: string): Promise<StartOutcome>;
+  stop(processName: string, by?: string): Promise<StopOutcome>;
+  restart(processName: string, trigger: StartTrigger, by?: string): Promise<void>;
+  /**
+   * Keeps the process from being started, stopped or restarted by anybody but `work`: others get a Problem 409 with the
+   * reason, what happens by itself waits. An operation that is under way is waited for. Ends with the work, and rejects
+   * when its signal or its deadline ends it before. A Problem 409 when it is held already.
+   */
+  hold<Value>(
+    processName: string,
+    reason: string,
+    work: (held: HeldProcess) => Promise<Value>,
+    options?: HoldOptions,
+  ): Promise<Value>;
+  /** Resolves when nobody holds the process. */
+  released(processName: string): Promise<void>;
   /** Cached, at most one interval old. */
   health(processName: string): HealthReport;
+  /** As `health`, but a running process without an answer yet is asked first, for at most `limitMs`. */
+  freshHealth(processName: string, limitMs: number): Promise<HealthReport>;
+  /** Listening ports that the block of a process configures, by key. */
+  ports(processName: string): ReadonlyMap<string, number>;
   startup(): StartupReport;
+  /** Monotonic milliseconds since when processes are watched; null before the boot has reached a terminal phase. */
+  readonly settledMs: number | null;
+  /** Another number after each change of a snapshot. */
+  readonly revision: number;
 }
 
 export interface StartupReport {
@@ -136,37 +180,14 @@ export interface StartupService {
   readonly reason: string | null;
 }
 
-/** What is asked of a process of one config key after its ports accept. */
-export type ProcessProbe = { readonly configKey: string } & (HttpProbe | CustomProbe);
-
-/** What its answer must hold to be the application's own. */
-interface ExpectedAnswer {
-  /** The body must hold this text. */
-  readonly marker?: string | undefined;
-  /** The JSON body must have this key. */
-  readonly jsonKey?: string | undefined;
-}
-
-export interface HttpProbe extends ExpectedAnswer {
-  readonly path: string;
-  /** Key of the block that holds its port. Default `port`. */
-  readonly portKey?: string | undefined;
-}
-
-/** An address on this machine. */
-export interface HealthAddress extends ExpectedAnswer {
-  readonly path: string;
-  readonly port: number;
-  readonly method?: string;
-  readonly headers?: Readonly<Record<string, string>>;
-}
-
-export interface CustomProbe {
-  /** Ends within a few seconds; undefined: there is nothing to ask. `ask` understands an answer as of any other. */
-  readonly check: (
-    block: NamedBlock,
-    ask: (address: HealthAddress) => Promise<HealthReport>,
-  ) => Promise<HealthReport | undefined>;
+export interface ChainLink {
+  readonly processName: string;
+  /** The last of its dependencies to become ready; null for the first link. */
+  readonly waitedFor: string | null;
+  /** From the beginning of the boot until it could be started. */
+  readonly waitedMs: number;
+  /** From then until it was up, or its failure was final. */
+  readonly startMs: number;
 }
 
 /** Defaults of the stop policy of one config key. */
@@ -222,25 +243,72 @@ export interface BootDependencies {
   }>;
 }
 
+type Members = Readonly<Record<string, unknown>>;
+
+/** Members, in wire form, that a plugin adds to every entry of `/process/processes`, and to `/process`. */
+export interface EntryMembers {
+  /** Of the members, each of which may be left out: answers are checked against it, and the API description shows it. */
+  readonly schema?: z.ZodObject;
+  members(block: NamedBlock): Members;
+  /**
+   * Another value whenever `members` would answer otherwise although neither the configuration nor a status changed.
+   * Answers are kept until then; without it the members are asked for each answer.
+   */
+  readonly revision?: () => unknown;
+}
+
+/** Members, in wire form, that a plugin adds to the answer of `/process`. */
+export interface DetailMembers {
+  readonly schema?: z.ZodObject;
+  /** `scope`: as the client sent it. Left out of the answer when it takes longer than three seconds. */
+  members(block: NamedBlock, request: { readonly scope: string | undefined }): Members | Promise<Members>;
+}
+
 declare module '#core' {
   interface Contributions {
-    'process.probe': ProcessProbe;
+    /** Members of every entry of the list of processes. */
+    'process.entry': EntryMembers;
+    /** Members of the answer about one process. */
+    'process.detail': DetailMembers;
+    /** How processes of one kind are stopped. */
     'process.stop-policy': StopPolicy;
     'process.launch-policy': LaunchPolicy;
     'process.placeholders': LaunchPlaceholders;
     'process.survivor': SurvivorSearch;
+    /** The order of starting and stopping; the first one counts. */
     'process.dependencies': BootDependencies;
   }
   interface Services {
+    /** Lists, starts, stops and holds the processes of the configuration. */
     'process.supervisor': ProcessSupervisor;
   }
   interface Hooks {
     /** Before ports, waits and launch of every start. A throw vetoes the start. */
     'process.prepare': AsyncSeriesWaterfallHook<[LaunchPlan]>;
+    /** After a launch that has lived through its observation. */
     'process.started': AsyncParallelHook<[ProcessSnapshot]>;
+    /** After a run ended, asked for or not, and its output was read to the end. */
     'process.exited': AsyncParallelHook<[ProcessSnapshot, ExitRecord]>;
-    /** After each change of a status. */
+    /** After each change of a snapshot. */
     'process.status': AsyncParallelHook<[ProcessSnapshot]>;
-    'process.event': AsyncParallelHook<[ProcessEvent]>;
+  }
+  interface Events {
+    /** A process was started and lives. */
+    service_start: { readonly processName: string; readonly trigger: StartTrigger };
+    /** A process was stopped on request. */
+    service_stop: { readonly processName: string };
+    /** A process could not be started, or did not stay alive. */
+    'service.start.failed': { readonly processName: string; readonly reason: string };
+    /** A process ended although nobody had asked for it. */
+    'service.stopped.unexpectedly': {
+      readonly processName: string;
+      readonly reason: string;
+      readonly exitCode: number | null;
+      readonly signal: string | null;
+    };
+    /** The boot is over, and every service that was expected is ready. */
+    'dumb.startup.ready': Readonly<Record<never, never>>;
+    /** The boot is over, and some services are not ready. `failures`: reasons by process name. */
+    'dumb.startup.degraded': { readonly failures: Readonly<Record<string, string>> };
   }
 }

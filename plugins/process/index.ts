@@ -1,14 +1,12 @@
 // Process control: supervises every process of the configuration and shows and controls it over REST and WebSocket.
 import { definePlugin } from '#core';
-import { AutoRestart } from './auto-restart.ts';
-import type { ProcessEventType } from './contract.ts';
-import { HealthSampler } from './health-sampler.ts';
+import { EVENTS } from './events.ts';
 import { newPortConflicts } from './launch/ports.ts';
-import { launchPlanSchema, probePoint } from './points.ts';
+import { launchPlanSchema } from './points.ts';
 import { registerRoutes } from './routes/routes.ts';
 import { StatusStream } from './routes/status-stream.ts';
-import { autoRestartSection, blockSchema, SupervisionSettings, shutdownSection, startupSection } from './settings.ts';
-import { Supervisor } from './supervise/supervisor.ts';
+import { blockSchema, SupervisionSettings, shutdownSection, startupSection } from './settings.ts';
+import { Supervisor } from './supervisor.ts';
 
 /** Longer than any budget that `dumb.shutdown` allows. */
 const STOPPING_DEADLINE_MS = 930_000;
@@ -29,9 +27,6 @@ export default definePlugin({
     host.contribute('config.block', '*', { schema: blockSchema });
     host.contribute('config.schema', 'startup', { path: ['dumb', 'startup'], schema: startupSection });
     host.contribute('config.schema', 'shutdown', { path: ['dumb', 'shutdown'], schema: shutdownSection });
-    host.contribute('config.schema', 'auto-restart', { path: ['dumb', 'auto_restart'], schema: autoRestartSection });
-
-    const probes = host.point('process.probe', probePoint);
 
     const prepare = host.hook('process.prepare', 'waterfall', {
       guarded: false,
@@ -41,41 +36,27 @@ export default definePlugin({
     const started = host.hook('process.started', 'parallel', { deadlineMs: STARTED_DEADLINE_MS });
     const exited = host.hook('process.exited', 'parallel');
     const status = host.hook('process.status', 'parallel');
-    const event = host.hook('process.event', 'parallel');
+    for (const [type, description] of EVENTS) host.event(type, { description });
 
     const settings = new SupervisionSettings(path => host.use('config.store').get(path));
-    const tell = (type: ProcessEventType, processName: string | null, reason: string | null) =>
-      void event.promise({ type, processName, reason, at: Date.now() / 1_000 });
-
-    const sampler = new HealthSampler(host, probes, () => supervisor.list());
-    const supervisor: Supervisor = new Supervisor({
+    const supervisor = new Supervisor({
       host,
       hooks: {
         prepare: plan => prepare.promise(plan),
         onStatus: snapshot => void status.promise(snapshot),
         onStarted: snapshot => void started.promise(snapshot),
-        onExited(snapshot, exit) {
-          autoRestart.exited(snapshot, exit);
-          void exited.promise(snapshot, exit);
-        },
-        onEvent: tell,
+        onExited: (snapshot, exit) => void exited.promise(snapshot, exit),
       },
-      health: name => sampler.health(name),
-      isReady: name => sampler.isReady(name),
       startupSettings: () => settings.startup(),
     });
-    const autoRestart = new AutoRestart({
-      host,
-      supervisor,
-      settings: () => settings.autoRestart(),
-      health: name => sampler.health(name),
-      onEvent: tell,
-    });
 
-    host.provide('process.supervisor', supervisor, { deadlineMs: CONTROL_DEADLINE_MS });
-    registerRoutes(host, { supervisor, sampler, autoRestart });
-    new StatusStream(host, { supervisor, sampler, autoRestart });
+    // A hold has a deadline of its own, and ends what waits for it.
+    const deadlinesMs = { hold: Number.POSITIVE_INFINITY, released: Number.POSITIVE_INFINITY };
+    host.provide('process.supervisor', supervisor, { deadlineMs: CONTROL_DEADLINE_MS, deadlinesMs });
+    registerRoutes(host, supervisor);
+    new StatusStream(host, supervisor);
 
+    host.tap('process.probed', (process, health) => supervisor.probed(process, health));
     host.tap('config.check', ({ before, after, warnings }) => {
       supervisor.checkRemovals(before, after);
       warnings.push(...newPortConflicts(before, after));

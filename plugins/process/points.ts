@@ -1,28 +1,7 @@
-// What others may add to process control, as it is checked when they do: probes, stop policies and the order of starting.
+// What others may add to process control, as it is checked when they do: members of answers, policies and the order of starting.
 import { z } from 'zod';
 import type { PointOptions } from '#core';
 import { functionSchema } from '#kit/function-schema';
-
-const health = z.looseObject({
-  status: z.enum(['healthy', 'degraded', 'starting', 'unhealthy']).nullable(),
-  healthy: z.boolean().nullable(),
-  reason: z.string().nullable(),
-  details: z.record(z.string(), z.unknown()).nullable(),
-});
-
-const httpProbe = z.looseObject({
-  configKey: z.string(),
-  path: z.string(),
-  portKey: z.string().optional(),
-  marker: z.string().optional(),
-  jsonKey: z.string().optional(),
-});
-
-export const probePoint: PointOptions = {
-  schema: z.union([z.looseObject({ configKey: z.string(), check: functionSchema }), httpProbe]),
-  answers: { check: health.optional() },
-  deadlineMs: 15_000,
-};
 
 export const stopPolicyPoint: PointOptions = {
   schema: z.looseObject({
@@ -52,6 +31,26 @@ export const survivorPoint: PointOptions = {
   answers: { find: z.looseObject({ pid: z.number().int(), startedAt: z.number() }).nullable() },
   deadlineMs: 30_000,
   mayFail: true,
+};
+
+const members = z.record(z.string(), z.unknown());
+
+/** Of any zod: what a schema can do counts, not whose it is. */
+const objectSchema = z.looseObject({ partial: functionSchema, shape: z.looseObject({}) });
+
+export const entryPoint: PointOptions = {
+  schema: z.looseObject({
+    schema: objectSchema.optional(),
+    members: functionSchema,
+    revision: functionSchema.optional(),
+  }),
+  answers: { members },
+};
+
+export const detailPoint: PointOptions = {
+  schema: z.looseObject({ schema: objectSchema.optional(), members: functionSchema }),
+  answers: { members },
+  deadlineMs: 3_000,
 };
 
 const names = z.array(z.string());

@@ -1,6 +1,5 @@
 // Configuration of supervision: the keys that every process block may have, and the sections of `dumb` that steer it.
 import { z } from 'zod';
-import type { StartupSettings } from './boot/startup.ts';
 
 const port = z.number().int().min(1).max(65_535);
 const clock = z.string().regex(/^([01]\d|2[0-3]):[0-5]\d$/, 'a time of day as HH:MM is expected');
@@ -92,37 +91,11 @@ export const shutdownSection = z.looseObject({
   keep_services: z.boolean().default(false).describe('SIGTERM leaves the services running for the next start to adopt'),
 });
 
-const restartKeys = {
-  restart_on_unhealthy: z.boolean(),
-  healthcheck_interval: z.number(),
-  unhealthy_threshold: z.number().int().min(1),
-  max_restarts: z.number().int().min(0),
-  window_seconds: z.number().min(1),
-  backoff_seconds: z.array(seconds),
-  grace_period_seconds: seconds,
-};
-
-export const autoRestartSection = z.looseObject({
-  enabled: z.boolean().default(false),
-  restart_on_unhealthy: restartKeys.restart_on_unhealthy.default(true),
-  healthcheck_interval: restartKeys.healthcheck_interval.default(30),
-  unhealthy_threshold: restartKeys.unhealthy_threshold.default(3),
-  max_restarts: restartKeys.max_restarts.default(3),
-  window_seconds: restartKeys.window_seconds.default(300),
-  backoff_seconds: restartKeys.backoff_seconds.default([5, 15, 45, 120]),
-  grace_period_seconds: restartKeys.grace_period_seconds.default(30),
-  services: z
-    .array(
-      z.looseObject({
-        process_name: z.string(),
-        enabled: z.boolean().optional(),
-        ...z.object(restartKeys).partial().shape,
-      }),
-    )
-    .default([]),
-});
-
-export type AutoRestartSettings = z.output<typeof autoRestartSection>;
+export interface StartupSettings {
+  readonly readinessTimeoutMs: number;
+  readonly pollMs: number;
+  readonly stabilizationMs: number;
+}
 
 /** The sections as they are now; one that does not fit counts as absent, and `GET /config` shows it all the same. */
 export class SupervisionSettings {
@@ -144,10 +117,6 @@ export class SupervisionSettings {
   shutdown(): { readonly budgetMs: number; readonly keepServices: boolean } {
     const section = this.#read('shutdown', shutdownSection);
     return { budgetMs: section.timeout_seconds * 1_000, keepServices: section.keep_services };
-  }
-
-  autoRestart(): AutoRestartSettings {
-    return this.#read('auto_restart', autoRestartSection);
   }
 
   #read<Schema extends z.ZodType>(name: string, schema: Schema): z.output<Schema> {

@@ -105,7 +105,7 @@ export class Applications implements ArrApplications {
   }
 
   #enabled(): NamedBlock[] {
-    const blocks = this.#host.use('config.store').blocks();
+    const blocks = this.#host.find('process.supervisor')?.blocks() ?? this.#host.use('config.store').blocks();
     return blocks.filter(({ configKey, block }) => block.enabled === true && this.kinds.includes(configKey));
   }
 

@@ -79,8 +79,8 @@ export default definePlugin({
       },
       async apply(target, told) {
         const manager = await applications.of(target);
-        const linked = store
-          .blocks()
+        const blocks = host.find('process.supervisor')?.blocks() ?? store.blocks();
+        const linked = blocks
           .filter(({ configKey, block }) => block.enabled === true && manager.links.includes(configKey))
           .filter(runs);
         const clients = await Promise.all(

@@ -39,10 +39,10 @@ export default definePlugin({
       async apply(target, told) {
         const arr = host.use('arr.applications');
         const { managers } = await arr.linkedTo(KEY);
-        const mount = host
-          .use('config.store')
-          .blocks()
-          .find(({ configKey, block }) => mountKinds.includes(configKey) && isMount(block, templates.linksOf(block)));
+        const blocks = host.find('process.supervisor')?.blocks() ?? [];
+        const mount = blocks.find(
+          ({ configKey, block }) => mountKinds.includes(configKey) && isMount(block, templates.linksOf(block)),
+        );
         const control = mount && (await host.find('mount.control')?.(mount.processName));
         const settings = new Settings(target, (url, options) => host.fetch(url, options));
         const present = await settings.read([INSTANCES, CATEGORIES, ...Object.values(mountSettings ?? {})]);

@@ -2,6 +2,7 @@
 import path from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { definePlugin } from '#core';
+import type {} from '../health-probe/contract.ts';
 import type {} from '../process/contract.ts';
 import type { ServiceTemplate } from '../services/contract.ts';
 import type {} from '../setup/contract.ts';

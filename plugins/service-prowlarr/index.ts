@@ -19,8 +19,8 @@ export default definePlugin({
     const workflows = () => [...services.values()].map(({ configKey }) => configKey);
     const enabled = (key: string): NamedBlock | undefined =>
       host
-        .use('config.store')
-        .blocks()
+        .find('process.supervisor')
+        ?.blocks()
         .find(({ configKey, block }) => configKey === key && block.enabled === true);
     host.contribute('service.integration', 'prowlarr-applications', {
       targets: TARGETS,

@@ -3,6 +3,7 @@ import { execFile } from 'node:child_process';
 import { definePlugin, Problem } from '#core';
 import type {} from '../config-files/contract.ts';
 import type {} from '../dependency-graph/contract.ts';
+import type {} from '../health-probe/contract.ts';
 import type {} from '../process/contract.ts';
 import type {} from '../services/contract.ts';
 import type {} from '../services/mount-control.ts';

@@ -1,6 +1,7 @@
 // Riven's variables that follow from the components attached to it: provider keys, and where its files are mounted.
 import { z } from 'zod';
 import { definePlugin } from '#core';
+import type {} from '../process/contract.ts';
 import type {} from '../services/contract.ts';
 import type {} from '../setup/contract.ts';
 
@@ -23,10 +24,8 @@ export default definePlugin({
         const target = templates.get(KEY)?.onboarding?.debridKey;
         const { mountVariables } = factsSchema.parse(templates.get(KEY)?.facts ?? {});
         const variables = target !== undefined && 'variables' in target ? (target.variables ?? {}) : {};
-        const attached = host
-          .use('config.store')
-          .blocks()
-          .filter(({ block }) => block.enabled === true && templates.linksOf(block).includes(KEY));
+        const blocks = host.find('process.supervisor')?.blocks() ?? [];
+        const attached = blocks.filter(({ block }) => block.enabled === true && templates.linksOf(block).includes(KEY));
         for (const { block } of attached) {
           const provider = String(block.key_type ?? '')
             .toLowerCase()

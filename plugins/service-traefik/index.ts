@@ -46,12 +46,18 @@ export default definePlugin({
         await writeRoutes(place(block), uis());
       },
     });
-    // The proxy watches its file. A fault here does not take the change back.
-    host.tap('config.changed', async () => {
+    const blocks = () => host.find('process.supervisor')?.blocks();
+    let routed = blocks();
+    const reroute = async (): Promise<void> => {
       const block = proxy();
+      routed = blocks();
       if (block === undefined || block.block.enabled !== true) return;
       if (host.find('process.supervisor')?.get(block.processName)?.status === 'running')
         await writeRoutes(place(block), uis());
-    });
+    };
+    // The proxy watches its file. A fault here does not take the change back.
+    host.tap('config.changed', reroute);
+    // A service that was started by hand is shown from then on.
+    host.tap('process.status', () => (routed === blocks() ? undefined : reroute()));
   },
 });

@@ -13,7 +13,8 @@ export default definePlugin({
 
   setup(host) {
     const store = host.use('config.store');
-    const uis = () => listUis(store, host.find('service.templates'));
+    const blocks = () => host.find('process.supervisor')?.blocks() ?? store.blocks();
+    const uis = () => listUis(blocks(), host.find('service.templates'));
     const proxyKey = () => host.find('service.proxy')?.configKey;
     const enabled = () => {
       const key = proxyKey();

@@ -39,7 +39,7 @@ export class ProxySwitch {
     if (supervisor === undefined) return { proxy_state: 'stopped', proxy_error: null };
     const { processName } = block;
     this.#error = null;
-    const work = enabled ? supervisor.restart(processName, 'restart') : supervisor.stop(processName);
+    const work = enabled ? supervisor.restart(processName, 'restart', actor) : supervisor.stop(processName, actor);
     const settled = Promise.resolve(work).then(
       () => undefined,
       (error: unknown) => {

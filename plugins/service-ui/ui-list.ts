@@ -1,14 +1,14 @@
 // Finds the web interfaces of the enabled services and gives each its route name.
-import type { ConfigStore, NamedBlock } from '#core';
+import type { NamedBlock } from '#core';
 import type { ServiceTemplate, ServiceTemplates } from '../services/contract.ts';
 import type { ServiceUi } from './contract.ts';
 
 const WILDCARDS = new Set(['', '0.0.0.0', '::', '*']);
 const HOST = /^[A-Za-z0-9][A-Za-z0-9.-]*$|^[0-9a-fA-F:]+$/;
 
-export function listUis(store: ConfigStore, templates: ServiceTemplates | undefined): ServiceUi[] {
+export function listUis(blocks: readonly NamedBlock[], templates: ServiceTemplates | undefined): ServiceUi[] {
   const taken = new Set<string>();
-  return store.blocks().flatMap(block => {
+  return blocks.flatMap(block => {
     if (block.block.enabled !== true) return [];
     const ui = uiOf(block, templates?.get(block.configKey));
     if (ui === undefined) return [];

@@ -14,10 +14,8 @@ export default definePlugin({
     host.tap('process.prepare', plan => {
       // Only the boot waits; a service that somebody starts later is wanted at once.
       if (plan.trigger !== 'boot') return plan;
-      const enabled = host
-        .use('config.store')
-        .blocks()
-        .filter(({ block }) => block.enabled === true);
+      const blocks = host.find('process.supervisor')?.blocks() ?? [];
+      const enabled = blocks.filter(({ block }) => block.enabled === true);
       const templates = host.find('service.templates');
       for (const wait of templates?.get(plan.configKey)?.waits ?? []) {
         if (wait.kind === 'mounts')

@@ -14,7 +14,7 @@ export default {
       capability: 'plugin',
       handle: () => ({ text: config.greeting }),
     });
-    host.tap('process.event', event => host.log.info(`${event.type} ${event.processName ?? ''}`));
+    host.on('*', event => host.log.info(`${event.type} of ${event.plugin}`));
     return () => host.log.info('gone');
   },
 };

@@ -1,7 +1,7 @@
 // R8, R9 and R30: a restart storm is slowed and stopped, only a start by hand forgives, and no clock has a say.
 import fc from 'fast-check';
 import t from 'tap';
-import { RestartWindow } from '../../plugins/process/restart-policy.ts';
+import { RestartWindow } from '../../plugins/auto-restart/restart-policy.ts';
 import { startHost } from '../support/host.ts';
 import { kid, start, status, stop } from '../support/kids.ts';
 import { until } from '../support/until.ts';

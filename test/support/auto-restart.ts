@@ -1,7 +1,7 @@
 // Starts a host with one auto-restarted service, and a health endpoint whose answers the test decides.
 import { createServer } from 'node:http';
 import type { Test } from 'tap';
-import type { ProcessEventType } from '../../plugins/process/contract.ts';
+import type { EventType } from '../../core/contract/plugin.ts';
 import { recordEvents } from './events.ts';
 import { startHost, type TestHost } from './host.ts';
 import { pidOf, status } from './kids.ts';
@@ -44,7 +44,7 @@ export async function runWithAutoRestart(t: Test, service: object, autoRestart: 
   });
   t.teardown(() => app.stop());
   await until(async () => (await app.get('/process/startup-status')).body.terminal);
-  const count = (event: string) => recorder.count(`service.${event}` as ProcessEventType, NAME);
+  const count = (event: string) => recorder.count(`service.${event}` as EventType, NAME);
   return { app, events: recorder.events, count };
 }
 

@@ -1,35 +1,45 @@
-// Records the process events of a test host, in order, by a plugin in a folder of its own.
+// Records every event of a test host, in order, by a plugin in a folder of its own.
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { Test } from 'tap';
-import type { ProcessEvent } from '../../plugins/process/contract.ts';
+import type { EventType } from '../../core/contract/plugin.ts';
+import type {} from '../../plugins/auto-restart/contract.ts';
+import type {} from '../../plugins/process/contract.ts';
 import { pluginsDir } from './host.ts';
+
+interface RecordedEvent {
+  readonly type: EventType;
+  readonly plugin: string;
+  readonly at: number;
+  readonly data: { readonly processName?: string; readonly reason?: string };
+}
 
 export interface EventRecorder {
   /** The plugin folders to pass to `startHost`. */
   readonly pluginDirs: readonly string[];
-  readonly events: ProcessEvent[];
-  count(type: ProcessEvent['type'], processName: string | null): number;
+  readonly events: RecordedEvent[];
+  /** Events of one process; with null those that belong to none. */
+  count(type: EventType, processName: string | null): number;
 }
 
 export async function recordEvents(t: Test): Promise<EventRecorder> {
   const dir = await mkdtemp(path.join(tmpdir(), 'stackwarden-recorder-'));
   t.teardown(() => rm(dir, { recursive: true }));
-  const events: ProcessEvent[] = [];
+  const events: RecordedEvent[] = [];
   const place = Symbol.for(dir);
   Object.assign(globalThis, { [place]: events });
   await mkdir(path.join(dir, 'recorder'));
   await writeFile(
     path.join(dir, 'recorder', 'index.mjs'),
     `export default { name: 'recorder', host: '^1', setup(host) {
-      host.tap('process.event', event => void globalThis[Symbol.for(${JSON.stringify(dir)})].push(event))
+      host.on('*', event => void globalThis[Symbol.for(${JSON.stringify(dir)})].push(event))
     } }`,
   );
   return {
     pluginDirs: [pluginsDir, dir],
     events,
     count: (type, processName) =>
-      events.filter(event => event.type === type && event.processName === processName).length,
+      events.filter(event => event.type === type && (event.data.processName ?? null) === processName).length,
   };
 }

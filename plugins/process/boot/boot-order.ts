@@ -1,5 +1,6 @@
 // Which process waits for which at boot by what the configuration itself says, where nothing else tells the order.
-import type { NamedBlock } from '#core';
+import type { ContributionList, Logger, NamedBlock } from '#core';
+import type { BootDependencies } from '../contract.ts';
 
 export interface BootOrder {
   /** Process names that each process starts after; cycles are broken in file order. */
@@ -8,7 +9,22 @@ export interface BootOrder {
   readonly cycles: readonly (readonly string[])[];
 }
 
-export function bootOrder(blocks: readonly NamedBlock[]): BootOrder {
+/** As the dependency graph has it, else by the waits: a graph that fails must not keep anything from starting or stopping. */
+export async function orderOf(
+  blocks: readonly NamedBlock[],
+  dependencies: ContributionList<BootDependencies>,
+  log: Logger,
+): Promise<BootOrder> {
+  const [graph] = dependencies.values();
+  try {
+    if (graph !== undefined) return await graph.startOrder();
+  } catch (error) {
+    log.error('the dependency graph cannot be asked; what the waits name decides the order', error);
+  }
+  return orderByWaits(blocks);
+}
+
+function orderByWaits(blocks: readonly NamedBlock[]): BootOrder {
   const wanted = new Map(blocks.map(block => [block.processName, new Set(configuredDependencies(block, blocks))]));
   const needs = new Map<string, Set<string>>();
   const cycles: string[][] = [];

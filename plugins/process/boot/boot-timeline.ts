@@ -1,14 +1,5 @@
 // Who waited for whom during a boot, and for how long: the chain that decided how long it took.
-
-export interface ChainLink {
-  readonly processName: string;
-  /** The last of its dependencies to become ready; null for the first link. */
-  readonly waitedFor: string | null;
-  /** From the beginning of the boot until it could be started. */
-  readonly waitedMs: number;
-  /** From then until it was up, or its failure was final. */
-  readonly startMs: number;
-}
+import type { ChainLink } from '../contract.ts';
 
 interface Start {
   readonly waitedFor: string | null;

@@ -1,13 +1,8 @@
 // The phases of a boot, from initializing to ready or degraded, and what became of each expected service.
 import { setTimeout as delay } from 'node:timers/promises';
 import type { StartupPhase, StartupReport, StartupService } from '../contract.ts';
+import type { StartupSettings } from '../settings.ts';
 import { BootTimeline } from './boot-timeline.ts';
-
-export interface StartupSettings {
-  readonly readinessTimeoutMs: number;
-  readonly pollMs: number;
-  readonly stabilizationMs: number;
-}
 
 const TERMINAL: readonly StartupPhase[] = ['ready', 'degraded', 'shutting_down'];
 

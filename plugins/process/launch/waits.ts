@@ -1,9 +1,9 @@
 // What a start waits for: directories, mounts, TCP ports, URLs, in that order. Cancellable at once, and never on a dead mount.
 import { execFile } from 'node:child_process';
-import { connect } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { type Host, type Logger, Problem } from '#core';
+import { acceptsTcp } from '#kit/accepts-tcp';
 import { readMounts } from '#kit/mountinfo';
 import type { LaunchPlan } from '../contract.ts';
 
@@ -118,21 +118,6 @@ function tcpWait({ name, host = '127.0.0.1', port, timeout = 2 }: TcpEntry, limi
     poll: SLOW_POLL,
     ready: signal => acceptsTcp(host, port, timeout * 1_000, signal),
   };
-}
-
-/** Whether something accepts a connection within the time. */
-export function acceptsTcp(host: string, port: number, timeoutMs: number, signal?: AbortSignal): Promise<boolean> {
-  return new Promise(resolve => {
-    const socket = connect({ host, port, timeout: timeoutMs });
-    const end = (accepted: boolean) => () => {
-      signal?.removeEventListener('abort', refuse);
-      socket.destroy();
-      resolve(accepted);
-    };
-    const refuse = end(false);
-    signal?.addEventListener('abort', refuse);
-    socket.once('connect', end(true)).once('error', refuse).once('timeout', refuse);
-  });
 }
 
 interface UrlEntry {

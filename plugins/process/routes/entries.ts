@@ -1,75 +1,104 @@
-// A process as clients see it: what the configuration says about it and its live status, in wire form.
+// A process as clients see it: what the configuration says about it, its live status, and what other plugins know of it.
 import { z } from 'zod';
 import type { ConfigStore, Host, NamedBlock } from '#core';
 import type {} from '../../services/contract.ts';
-import type { ProcessStatus } from '../contract.ts';
-import type { Supervisor } from '../supervise/supervisor.ts';
+import type { ProcessStatus, ProcessSupervisor } from '../contract.ts';
+import { ContributedMembers } from './contributed-members.ts';
+import { holdSchema } from './status-wire.ts';
 
 const status = z.enum(['running', 'stopped', 'starting', 'stopping', 'unknown']);
+const record = z.record(z.string(), z.unknown());
 
-const common = {
+const own = {
   name: z.string().describe('display name'),
   process_name: z.string().describe('name used in requests'),
-  enabled: z.boolean(),
+  enabled: z.boolean().describe('enabled by the configuration, or started by hand since'),
   version: z.string().nullable().describe('version of the managed program'),
   key: z.string().describe('last element of the path in the configuration'),
   config_key: z.string(),
   repo_url: z.string().nullable(),
   sponsorship_url: z.string().nullable(),
-  supports_manual_update: z.boolean(),
-  update_status: z.record(z.string(), z.unknown()).nullable(),
   status,
+  held: holdSchema.nullable().describe('why nobody may start or stop it at present'),
 };
 
-export const entrySchema = z.object({
-  ...common,
-  config: z.record(z.string(), z.unknown()).describe('secrets are masked'),
-});
+/** Clients read these whichever plugins are loaded: without one that knows more they have no value. */
+const entryValues = {
+  supports_manual_update: z.boolean().default(false),
+  update_status: record.nullable().default(null),
+};
+const detailValues = {
+  symlink_backup_status: record.nullable().default(null),
+  install_info: record.nullable().default(null),
+};
 
-export const detailSchema = z.object({
-  ...common,
-  config: z.record(z.string(), z.unknown()),
-  symlink_backup_status: z.record(z.string(), z.unknown()).nullable(),
-  install_info: z.record(z.string(), z.unknown()).nullable(),
-  dependency_graph: z.record(z.string(), z.unknown()).optional().describe('with an explicit scope'),
+const entryShape = z.object({ ...own, ...entryValues, config: record.describe('secrets are masked') });
+const detailShape = z.object({
+  ...own,
+  ...entryValues,
+  ...detailValues,
+  config: record,
   warning: z.string().optional().describe('why the entry cannot be used as it stands'),
 });
+const NO_ENTRY_VALUES = z.object(entryValues).parse({});
+const NO_DETAIL_VALUES = z.object(detailValues).parse({});
+
+interface KeptList {
+  readonly blocks: object;
+  readonly revision: number;
+  readonly members: readonly unknown[];
+  readonly answer: { readonly processes: readonly Record<string, unknown>[] };
+}
 
 export class ProcessEntries {
   readonly #host: Host;
-  readonly #supervisor: Supervisor;
-  #last:
-    | { readonly root: object; readonly revision: number; readonly answer: ReturnType<ProcessEntries['list']> }
-    | undefined;
+  readonly #supervisor: ProcessSupervisor;
+  readonly #members: ContributedMembers;
+  #kept: KeptList | undefined;
 
-  constructor(host: Host, supervisor: Supervisor) {
+  constructor(host: Host, supervisor: ProcessSupervisor) {
     this.#host = host;
     this.#supervisor = supervisor;
+    this.#members = new ContributedMembers(host, [...Object.keys(own), 'config', 'warning']);
   }
 
-  /** Frozen, and the same object until the configuration or a status changes. */
-  list(): { readonly processes: z.input<typeof entrySchema>[] } {
-    const store = this.#store();
-    const root = store.root();
+  listSchema() {
+    return z.object({ processes: z.array(this.#members.describe(entryShape, 'entry')) });
+  }
+
+  detailSchema() {
+    return this.#members.describe(detailShape, 'detail');
+  }
+
+  /** Frozen, and the same object until the configuration, a status or what plugins add changes. */
+  list(): KeptList['answer'] {
+    const blocks = this.#supervisor.blocks();
     const { revision } = this.#supervisor;
-    if (this.#last?.root !== root || this.#last.revision !== revision) {
-      const processes = store
-        .blocks()
-        .map(block => ({ ...this.#common(block), config: store.masked(block.block) as Record<string, unknown> }));
-      this.#last = { root, revision, answer: Object.freeze({ processes }) };
-    }
-    return this.#last.answer;
+    const members = this.#members.revision();
+    const kept = this.#kept;
+    const isCurrent = kept?.blocks === blocks && kept.revision === revision && areSame(kept.members, members);
+    if (kept !== undefined && isCurrent) return kept.answer;
+    const store = this.#store();
+    const processes = blocks.map(block => ({
+      ...this.#common(block),
+      config: store.masked(block.block) as Record<string, unknown>,
+    }));
+    const answer = Object.freeze({ processes });
+    this.#kept = members === null ? undefined : { blocks, revision, members, answer };
+    return answer;
   }
 
-  detail(block: NamedBlock): z.input<typeof detailSchema> {
+  async detail(processName: string, scope: string | undefined): Promise<Record<string, unknown>> {
+    const block = this.#supervisor.blocks().find(other => other.processName === processName);
+    if (block === undefined) return {};
     const store = this.#store();
     const hidden = store.get('dumb.api_service.mask_secrets') === true;
-    const warning = store.disabledBlocks.get(block.processName);
+    const warning = store.disabledBlocks.get(processName);
     return {
+      ...NO_DETAIL_VALUES,
+      ...(await this.#members.ofDetail(block, scope)),
       ...this.#common(block),
       config: (hidden ? store.masked(block.block) : block.block) as Record<string, unknown>,
-      symlink_backup_status: null,
-      install_info: null,
       ...(warning === undefined ? {} : { warning }),
     };
   }
@@ -78,24 +107,31 @@ export class ProcessEntries {
     return this.#host.use('config.store');
   }
 
-  #common({ processName, configKey, key, path, block }: NamedBlock) {
+  #common(named: NamedBlock): Record<string, unknown> {
+    const { processName, configKey, key, path, block } = named;
     const { repo_owner: owner, repo_name: repository } = block;
-    const named = typeof owner === 'string' && typeof repository === 'string' && owner !== '' && repository !== '';
-    const current: ProcessStatus = this.#supervisor.get(processName)?.status ?? 'stopped';
+    const hasNames = typeof owner === 'string' && typeof repository === 'string' && owner !== '' && repository !== '';
+    const snapshot = this.#supervisor.get(processName);
+    const current: ProcessStatus = snapshot?.status ?? 'stopped';
     const template = this.#host.find('service.templates')?.get(configKey);
     const kindName = template?.displayName ?? path[0];
     return {
+      ...NO_ENTRY_VALUES,
+      ...this.#members.ofEntry(named),
       name: path.includes('instances') ? `${kindName} ${key}` : (template?.displayName ?? processName),
       process_name: processName,
       enabled: block.enabled === true,
       version: configKey === 'dumb_api_service' ? this.#host.version : null,
       key,
       config_key: configKey,
-      repo_url: named ? `https://github.com/${owner}/${repository}` : (template?.links.repository ?? null),
+      repo_url: hasNames ? `https://github.com/${owner}/${repository}` : (template?.links.repository ?? null),
       sponsorship_url: template?.links.sponsorship ?? null,
-      supports_manual_update: false,
-      update_status: null,
       status: current,
+      held: snapshot?.held ?? null,
     };
   }
+}
+
+function areSame(before: readonly unknown[], now: readonly unknown[] | null): boolean {
+  return now !== null && now.length === before.length && now.every((value, index) => Object.is(value, before[index]));
 }

@@ -2,13 +2,10 @@
 import { z } from 'zod';
 import { type Host, type NamedBlock, Problem } from '#core';
 import { queryBoolean } from '#kit/query-values';
-import type {} from '../../dependency-graph/contract.ts';
-import type { AutoRestart } from '../auto-restart.ts';
-import type { StartOutcome } from '../contract.ts';
-import type { HealthSampler } from '../health-sampler.ts';
-import type { Supervisor } from '../supervise/supervisor.ts';
-import { detailSchema, entrySchema, ProcessEntries } from './entries.ts';
-import { healthToWire, statusSchema } from './status-wire.ts';
+import type {} from '../../auto-restart/contract.ts';
+import type { ProcessSupervisor, StartOutcome } from '../contract.ts';
+import { ProcessEntries } from './entries.ts';
+import { healthToWire, statusSchema, statusToWire } from './status-wire.ts';
 
 const START_PATIENCE_MS = 300_000;
 const FIRST_PROBE_MS = 3_000;
@@ -21,13 +18,10 @@ const operationAnswer = z.object({
   waiting_for: z.array(z.string()).optional(),
 });
 
-export interface RouteParts {
-  readonly supervisor: Supervisor;
-  readonly sampler: HealthSampler;
-  readonly autoRestart: AutoRestart;
-}
+/** Who asks, for the record of what is wanted. */
+const ANYBODY = 'user';
 
-export function registerRoutes(host: Host, { supervisor, sampler, autoRestart }: RouteParts): void {
+export function registerRoutes(host: Host, supervisor: ProcessSupervisor): void {
   const entries = new ProcessEntries(host, supervisor);
   const find = (name: string): NamedBlock => {
     if (name.trim() === '') throw new Problem(400, 'process_name is required');
@@ -40,7 +34,9 @@ export function registerRoutes(host: Host, { supervisor, sampler, autoRestart }:
     method: 'GET',
     path: '/process/processes',
     summary: 'Every configured process with its configuration and status, in document order',
-    response: z.object({ processes: z.array(entrySchema) }),
+    get response() {
+      return entries.listSchema();
+    },
     handle: () => entries.list(),
   });
 
@@ -49,15 +45,13 @@ export function registerRoutes(host: Host, { supervisor, sampler, autoRestart }:
     path: '/process',
     summary: 'One process with its whole configuration',
     query: z.object({ process_name: z.string(), scope: z.string().optional() }),
-    response: detailSchema,
+    get response() {
+      return entries.detailSchema();
+    },
     async handle({ query: { process_name: name, scope } }) {
       if (scope !== undefined && scope !== 'runtime' && scope !== 'all')
         throw new Problem(400, "scope must be 'runtime' or 'all'");
-      const block = find(name);
-      const detail = entries.detail(block);
-      const graph = scope === undefined ? undefined : host.find('dependency.graph');
-      if (graph === undefined || scope === undefined) return detail;
-      return { ...detail, dependency_graph: await graph.describe(block.processName, scope) };
+      return entries.detail(find(name).processName, scope);
     },
   });
 
@@ -67,9 +61,9 @@ export function registerRoutes(host: Host, { supervisor, sampler, autoRestart }:
     summary: 'Starts a process and answers when it runs',
     body: nameBody,
     response: operationAnswer,
-    async handle({ body }) {
+    async handle({ body, identity }) {
       const { processName } = find(body.process_name);
-      const start = startByUser(host, { supervisor, autoRestart }, processName);
+      const start = supervisor.start(processName, 'request', identity.username ?? ANYBODY);
       const outcome = await Promise.race([start, patience(supervisor, processName)]);
       if (outcome.status === 'waiting') {
         start.catch((error: unknown) => host.log.warn(`${processName} did not start`, error));
@@ -90,15 +84,15 @@ export function registerRoutes(host: Host, { supervisor, sampler, autoRestart }:
     summary: 'Stops a process and all that it started',
     body: nameBody,
     response: operationAnswer,
-    async handle({ body }) {
+    async handle({ body, identity }) {
       const { processName } = find(body.process_name);
       const sentences = {
         stopped: 'Service stopped successfully',
         'not-running': 'Service was not running',
         'already-stopping': 'Shutdown already in progress',
       };
-      autoRestart.cancel(processName);
-      return { status: sentences[await supervisor.stop(processName)], process_name: processName };
+      const outcome = await supervisor.stop(processName, identity.username ?? ANYBODY);
+      return { status: sentences[outcome], process_name: processName };
     },
   });
 
@@ -108,10 +102,9 @@ export function registerRoutes(host: Host, { supervisor, sampler, autoRestart }:
     summary: 'Stops a process if it runs, and starts it',
     body: nameBody,
     response: operationAnswer,
-    async handle({ body }) {
+    async handle({ body, identity }) {
       const { processName } = find(body.process_name);
-      autoRestart.reset(processName);
-      await supervisor.restart(processName, 'restart');
+      await supervisor.restart(processName, 'restart', identity.username ?? ANYBODY);
       return { status: 'Service restarted successfully', process_name: processName };
     },
   });
@@ -124,11 +117,12 @@ export function registerRoutes(host: Host, { supervisor, sampler, autoRestart }:
     response: statusSchema,
     async handle({ query }) {
       const { processName } = find(query.process_name);
-      const health = query.include_health ? await sampler.fresh(processName, FIRST_PROBE_MS) : undefined;
+      const health = query.include_health ? await supervisor.freshHealth(processName, FIRST_PROBE_MS) : undefined;
       const snapshot = supervisor.get(processName);
       if (snapshot === undefined) throw new Problem(404, 'Process not found');
-      const status = { process_name: processName, status: snapshot.status };
-      return health === undefined ? status : { ...status, ...healthToWire(snapshot, health, autoRestart) };
+      const status = statusToWire(snapshot);
+      if (health === undefined) return status;
+      return { ...status, ...healthToWire(snapshot, health, host.find('process.restarts')?.report(processName)) };
     },
   });
 
@@ -167,7 +161,7 @@ export function registerRoutes(host: Host, { supervisor, sampler, autoRestart }:
     handle() {
       const report = supervisor.startup();
       const services = Object.entries(report.services).map(([name, { state, reason }]) => {
-        const health = sampler.health(name);
+        const health = supervisor.health(name);
         return [name, { state, reason, health_status: health.status, health_details: health.details }];
       });
       return {
@@ -193,22 +187,7 @@ function seconds(ms: number): number {
   return Math.round(ms / 100) / 10;
 }
 
-/** A start by hand puts the process on the dashboard and gives it a clean slate. */
-async function startByUser(
-  host: Host,
-  { supervisor, autoRestart }: Pick<RouteParts, 'supervisor' | 'autoRestart'>,
-  processName: string,
-): Promise<StartOutcome> {
-  const store = host.use('config.store');
-  const block = store.findBlock(processName);
-  if (block !== undefined && block.configKey !== 'dumb_api_service' && block.block.enabled !== true) {
-    await store.update({ processName, updates: { enabled: true }, persist: false, actor: 'process' });
-  }
-  autoRestart.reset(processName);
-  return supervisor.start(processName, 'request');
-}
-
-async function patience(supervisor: Supervisor, processName: string): Promise<StartOutcome> {
+async function patience(supervisor: ProcessSupervisor, processName: string): Promise<StartOutcome> {
   await new Promise(resolve => setTimeout(resolve, START_PATIENCE_MS).unref());
   return { status: 'waiting', waitingFor: supervisor.get(processName)?.waitingFor ?? [] };
 }

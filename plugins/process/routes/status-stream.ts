@@ -1,9 +1,8 @@
 // `/ws/status`: the state of every process, at once, at the client's interval, and right after each change.
 import type { Host, StreamClient } from '#core';
-import type { AutoRestart } from '../auto-restart.ts';
-import type { HealthSampler } from '../health-sampler.ts';
-import type { Supervisor } from '../supervise/supervisor.ts';
-import { healthToWire } from './status-wire.ts';
+import type {} from '../../auto-restart/contract.ts';
+import type { ProcessSupervisor } from '../contract.ts';
+import { healthToWire, statusToWire } from './status-wire.ts';
 
 const DEFAULT_INTERVAL_S = 2;
 const MIN_INTERVAL_S = 0.5;
@@ -17,22 +16,18 @@ interface Subscriber {
   readonly withHealth: boolean;
 }
 
-export interface StatusStreamParts {
-  readonly supervisor: Supervisor;
-  readonly sampler: HealthSampler;
-  readonly autoRestart: AutoRestart;
-}
-
 export class StatusStream {
-  readonly #parts: StatusStreamParts;
+  readonly #host: Host;
+  readonly #supervisor: ProcessSupervisor;
   readonly #subscribers = new Set<Subscriber>();
   #known = new Set<string>();
   /** Processes that left the configuration and are told of once more. */
   readonly #departed = new Set<string>();
   #pushTimer: NodeJS.Timeout | undefined;
 
-  constructor(host: Host, parts: StatusStreamParts) {
-    this.#parts = parts;
+  constructor(host: Host, supervisor: ProcessSupervisor) {
+    this.#host = host;
+    this.#supervisor = supervisor;
     host.stream({
       path: '/ws/status',
       summary: 'States of all processes; with `health=true` also their health. `interval` is in seconds.',
@@ -64,7 +59,7 @@ export class StatusStream {
   }
 
   #noteDepartures(): void {
-    const present = new Set(this.#parts.supervisor.list().map(({ processName }) => processName));
+    const present = new Set(this.#supervisor.list().map(({ processName }) => processName));
     for (const name of this.#known) if (!present.has(name)) this.#departed.add(name);
     this.#known = present;
   }
@@ -81,18 +76,17 @@ export class StatusStream {
   }
 
   #running() {
-    const running = this.#parts.supervisor.list().filter(({ status }) => status === 'running');
+    const running = this.#supervisor.list().filter(({ status }) => status === 'running');
     return { type: 'status', running: running.map(({ processName }) => processName) };
   }
 
   #withHealth() {
-    const { supervisor, sampler, autoRestart } = this.#parts;
-    const list = supervisor.list();
+    const list = this.#supervisor.list();
+    const restarts = this.#host.find('process.restarts');
     if (this.#known.size === 0) this.#known = new Set(list.map(({ processName }) => processName));
     const processes = list.map(snapshot => ({
-      process_name: snapshot.processName,
-      status: snapshot.status,
-      ...healthToWire(snapshot, sampler.health(snapshot.processName), autoRestart),
+      ...statusToWire(snapshot),
+      ...healthToWire(snapshot, this.#supervisor.health(snapshot.processName), restarts?.report(snapshot.processName)),
     }));
     const departed = [...this.#departed].map(name => ({
       process_name: name,

@@ -1,7 +1,9 @@
 // The wire form of a process's status with its health and restart counters, shared by REST and the status stream.
 import { z } from 'zod';
-import type { AutoRestart } from '../auto-restart.ts';
+import type { RestartReport } from '../../auto-restart/contract.ts';
 import type { HealthReport, ProcessSnapshot } from '../contract.ts';
+
+export const holdSchema = z.object({ reason: z.string(), since: z.number().describe('Unix seconds') });
 
 const restartSchema = z.object({
   restart_attempts: z.number(),
@@ -35,61 +37,80 @@ const healthMembers = {
 export const statusSchema = z.object({
   process_name: z.string(),
   status: z.string(),
+  held: holdSchema.nullable().describe('why nobody may start or stop it at present'),
   ...z.object(healthMembers).partial().shape,
 });
 
 export type HealthMembers = z.input<z.ZodObject<typeof healthMembers>>;
 
-export function healthToWire(snapshot: ProcessSnapshot, health: HealthReport, autoRestart: AutoRestart): HealthMembers {
+/** Of a process that nothing restarts by itself. */
+const NEVER_RESTARTED: RestartReport = {
+  attempts: 0,
+  successes: 0,
+  failures: 0,
+  recentAttempts: 0,
+  pending: false,
+  nextAt: null,
+  lastAt: null,
+  lastFailureReason: null,
+  unhealthyCount: 0,
+  unhealthyThreshold: 0,
+  awaitingRecovery: false,
+};
+
+export function statusToWire({ processName, status, held }: ProcessSnapshot) {
+  return { process_name: processName, status, held: held === null ? null : { ...held } };
+}
+
+/** `restarts`: of the plugin that restarts processes; undefined when none is loaded. */
+export function healthToWire(
+  snapshot: ProcessSnapshot,
+  health: HealthReport,
+  restarts: RestartReport | undefined,
+): HealthMembers {
   return {
     healthy: health.healthy,
     health_status: health.status,
     health_reason: health.reason,
     health_details: health.details === null ? null : { ...health.details },
-    restart: restartToWire(snapshot, health, autoRestart),
+    restart: restartToWire(snapshot, health, restarts ?? NEVER_RESTARTED),
   };
 }
 
 function restartToWire(
-  snapshot: ProcessSnapshot,
+  { lastExit, lastFailureReason, stoppedByUser, ...snapshot }: ProcessSnapshot,
   health: HealthReport,
-  autoRestart: AutoRestart,
+  restarts: RestartReport,
 ): z.input<typeof restartSchema> {
-  const { lastExit, lastFailureReason, stoppedByUser, processName } = snapshot;
-  const report = autoRestart.report(processName);
-  const state = readinessOf(snapshot, health);
+  const state = readinessOf(snapshot.status, health);
   return {
-    restart_attempts: report.attempts,
-    restart_successes: report.successes,
-    restart_failures: report.failures,
-    recent_restart_attempts: report.recentAttempts,
-    pending: report.pending,
-    next_restart_time: report.nextAt,
+    restart_attempts: restarts.attempts,
+    restart_successes: restarts.successes,
+    restart_failures: restarts.failures,
+    recent_restart_attempts: restarts.recentAttempts,
+    pending: restarts.pending,
+    next_restart_time: restarts.nextAt,
     disabled: stoppedByUser,
-    last_restart_time: report.lastAt,
-    last_failure_reason: lastFailureReason ?? report.lastFailureReason,
+    last_restart_time: restarts.lastAt,
+    last_failure_reason: lastFailureReason ?? restarts.lastFailureReason,
     last_exit_reason: lastExit?.reason ?? null,
     last_exit_time: lastExit?.at ?? null,
-    unhealthy_count: report.unhealthyCount,
-    unhealthy_threshold: report.unhealthyThreshold,
+    unhealthy_count: restarts.unhealthyCount,
+    unhealthy_threshold: restarts.unhealthyThreshold,
     readiness_state: state,
-    ready_at: readyAt(snapshot, state),
-    awaiting_recovery: report.awaitingRecovery,
+    ready_at: state === 'ready' ? snapshot.startedAt : null,
+    awaiting_recovery: restarts.awaitingRecovery,
     exit_code: lastExit?.code ?? null,
     exit_signal: lastExit?.signal ?? null,
   };
 }
 
 function readinessOf(
-  { status }: ProcessSnapshot,
+  status: ProcessSnapshot['status'],
   health: HealthReport,
 ): 'pending' | 'starting' | 'ready' | 'unhealthy' {
   if (status === 'starting') return 'starting';
   if (status !== 'running') return health.status === 'unhealthy' ? 'unhealthy' : 'pending';
   if (health.status === 'unhealthy' || health.status === 'starting') return health.status;
   return 'ready';
-}
-
-function readyAt({ startedAt }: ProcessSnapshot, state: string): number | null {
-  return state === 'ready' ? startedAt : null;
 }

@@ -46,12 +46,20 @@ export class Adoption {
     process.markUnknown();
     if (await process.adopt(record)) {
       log.info(`${processName} is still running as pid ${process.snapshot().pid} and was adopted`);
+      if (this.#supervision.wanted.isStopped(processName)) this.#stopAgain(process);
       return;
     }
     const failure = `what ${processName} left behind could not be cleared away`;
     await attempt(log, failure, () => process.clearAway(record));
     process.markStopped();
     this.#supervision.state.delete(processName, record.run_id);
+  }
+
+  /** The host ended while it stopped the process for a user. */
+  #stopAgain(process: SupervisedProcess): void {
+    const { processName } = process.block;
+    const failure = `${processName} was being stopped when the last run ended, and could not be stopped`;
+    void attempt(this.#host.log, failure, () => process.stop());
   }
 
   /** Its entry left the configuration while no host ran. */

@@ -1,4 +1,4 @@
-// What the next host needs to adopt this one's processes, rewritten on every launch and exit before anything else happens.
+// What the next host needs to go on from here, rewritten on every launch, exit and user's word before anything else happens.
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { z } from 'zod';
@@ -16,16 +16,35 @@ const recordSchema = z.object({
   config_key: z.string().default('').describe('of the entry, which may be gone when it is read'),
 });
 
-const stateSchema = z.object({ version: z.literal(1), processes: z.record(z.string(), recordSchema) });
+const wantedSchema = z.object({
+  state: z.enum(['running', 'stopped']),
+  by: z.string(),
+  at: z.number().describe('Unix seconds'),
+  shown: z.boolean().describe('started by hand since the last orderly stop: shown like what is enabled'),
+});
+
+const stateSchema = z.object({
+  version: z.literal(1),
+  processes: z.record(z.string(), recordSchema),
+  wanted: z.record(z.string(), wantedSchema).default({}),
+});
 
 export type ProcessRecord = z.output<typeof recordSchema>;
 /** One that no host of ours has launched has no output of its own and no digest. */
 export type FoundProcess = Omit<ProcessRecord, 'spool' | 'block_digest' | 'config_key'> & Partial<ProcessRecord>;
+export type WantedRecord = Readonly<z.output<typeof wantedSchema>>;
+
+interface Content {
+  readonly records: Map<string, ProcessRecord>;
+  readonly wanted: Map<string, WantedRecord>;
+}
 
 export class StateFile {
   readonly #file: string;
   readonly #log: Logger;
-  #records = new Map<string, ProcessRecord>();
+  #content: Content | undefined;
+  /** Why the file that is there cannot be understood; it is kept before another is written. */
+  #fault: unknown;
   #closed = false;
 
   constructor(directory: string, log: Logger) {
@@ -35,44 +54,79 @@ export class StateFile {
 
   /** Records of the previous host. A file that cannot be understood is set aside. */
   load(): ReadonlyMap<string, ProcessRecord> {
-    let text: string;
-    try {
-      text = readFileSync(this.#file, 'utf8');
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') this.#log.error(`${this.#file} cannot be read`, error);
-      return new Map();
-    }
-    try {
-      this.#records = new Map(Object.entries(stateSchema.parse(JSON.parse(text)).processes));
-    } catch (error) {
-      const aside = `${this.#file}.corrupt-${Date.now()}`;
-      renameSync(this.#file, aside);
-      this.#log.error(`the supervisor's state was not readable and is kept as ${aside}`, error);
-    }
-    return new Map(this.#records);
-  }
-
-  /** From now on the file belongs to whoever supervises next. */
-  close(): void {
-    this.#closed = true;
+    const { records } = this.#known();
+    this.#setAside();
+    return new Map(records);
   }
 
   set(processName: string, record: ProcessRecord): void {
-    this.#records.set(processName, record);
+    this.#known().records.set(processName, record);
     this.#save();
   }
 
   /** `runId`: only the record of this run; a name may have been given to another process meanwhile. */
-  delete(processName: string, runId = this.#records.get(processName)?.run_id): void {
-    if (this.#records.get(processName)?.run_id !== runId) return;
-    if (this.#records.delete(processName)) this.#save();
+  delete(processName: string, runId = this.#known().records.get(processName)?.run_id): void {
+    const { records } = this.#known();
+    if (records.get(processName)?.run_id !== runId) return;
+    if (records.delete(processName)) this.#save();
+  }
+
+  wanted(processName: string): WantedRecord | undefined {
+    return this.#known().wanted.get(processName);
+  }
+
+  setWanted(processName: string, record: WantedRecord): void {
+    this.#known().wanted.set(processName, record);
+    this.#save();
+  }
+
+  /** Without a name: of every process. */
+  deleteWanted(processName?: string): void {
+    const { wanted } = this.#known();
+    const changed = processName === undefined ? wanted.size > 0 : wanted.delete(processName);
+    if (processName === undefined) wanted.clear();
+    if (changed) this.#save();
+  }
+
+  /** Whoever supervises next is the only one that writes from here on. */
+  close(): void {
+    this.#closed = true;
+  }
+
+  /** Read at its first use, and by that alone nothing on disk is changed. */
+  #known(): Content {
+    this.#content ??= this.#read();
+    return this.#content;
+  }
+
+  #read(): Content {
+    try {
+      const { processes, wanted } = stateSchema.parse(JSON.parse(readFileSync(this.#file, 'utf8')));
+      return { records: new Map(Object.entries(processes)), wanted: new Map(Object.entries(wanted)) };
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException;
+      if (code === undefined) this.#fault = error;
+      else if (code !== 'ENOENT') this.#log.error(`${this.#file} cannot be read`, error);
+      return { records: new Map(), wanted: new Map() };
+    }
+  }
+
+  #setAside(): void {
+    if (this.#fault === undefined) return;
+    const aside = `${this.#file}.corrupt-${Date.now()}`;
+    renameSync(this.#file, aside);
+    this.#log.error(`the supervisor's state was not readable and is kept as ${aside}`, this.#fault);
+    this.#fault = undefined;
   }
 
   /** Synchronous: nothing else happens between a launch and its record. */
   #save(): void {
     if (this.#closed) return;
-    const text = JSON.stringify({ version: 1, processes: Object.fromEntries(this.#records) }, null, 2);
+    const { records, wanted } = this.#known();
+    const processes = Object.fromEntries(records);
+    const text = JSON.stringify({ version: 1, processes, wanted: Object.fromEntries(wanted) }, null, 2);
     try {
+      this.#setAside();
       mkdirSync(path.dirname(this.#file), { recursive: true, mode: 0o700 });
       writeFileSync(`${this.#file}.new`, text, { mode: 0o600 });
       renameSync(`${this.#file}.new`, this.#file);

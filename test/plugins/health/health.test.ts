@@ -9,7 +9,8 @@ import { pluginsDir, startHost } from '../../support/host.ts';
 interface Situation {
   phase: StartupPhase;
   failures: Record<string, string>;
-  processes: (Pick<ProcessSnapshot, 'processName' | 'status' | 'stoppedByUser'> & { health: Partial<HealthReport> })[];
+  processes: (Pick<ProcessSnapshot, 'processName' | 'status' | 'stoppedByUser'> &
+    Partial<Pick<ProcessSnapshot, 'enabled' | 'wasReady' | 'held'>> & { health: Partial<HealthReport> })[];
   authentication: boolean;
   broken: boolean;
 }
@@ -29,11 +30,11 @@ async function start(t: Test) {
       setup(host) {
         const situation = () => globalThis.stackwardenTestSituation;
         host.provide('process.supervisor', {
-          list: () => situation().processes,
+          list: () => situation().processes.map(process => ({ enabled: true, wasReady: false, held: null, ...process })),
           health: name => ({ status: null, reason: null, ...situation().processes.find(p => p.processName === name).health }),
           startup() {
             if (situation().broken) throw new Error('no answer');
-            return { phase: situation().phase, failures: situation().failures };
+            return { phase: situation().phase, failures: situation().failures, expectedServices: ['One', 'Two'] };
           },
         });
         host.provide('access', {
@@ -111,11 +112,17 @@ t.test('with processes', async t => {
       'One: Exited with code 1',
     ],
     ['stopped by a user', { processes: [{ processName: 'One', ...stopped, stoppedByUser: true }] }, undefined],
-    ['disabled', { processes: [{ processName: 'Off', ...stopped, stoppedByUser: false }] }, undefined],
+    ['disabled', { processes: [{ processName: 'Two', ...stopped, stoppedByUser: false, enabled: false }] }, undefined],
+    ['started by hand, never well', { processes: [{ processName: 'Off', ...unwell }] }, undefined],
     [
-      'disabled but started',
-      { processes: [{ processName: 'Off', ...unwell }] },
+      'started by hand, well once',
+      { processes: [{ processName: 'Off', ...unwell, wasReady: true }] },
       'Off: Port 127.0.0.1:1 not responding',
+    ],
+    [
+      'held by somebody who works on it',
+      { processes: [{ processName: 'One', ...unwell, held: { reason: 'x', since: 1 } }] },
+      undefined,
     ],
     ['failed at boot', { failures: { One: 'not ready in time' } }, 'One: not ready in time'],
     ['said once', { processes: [{ processName: 'One', ...unwell }], failures: { One: 'not ready in time' } }, one],

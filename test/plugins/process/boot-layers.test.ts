@@ -48,7 +48,7 @@ t.test('in order of the layers, and a stop in reverse', { skip, timeout: 240_000
   await until(async () => (await app.get('/process/startup-status')).body.terminal, { timeoutMs: 120_000 });
   const started = recorder.events
     .filter(({ type }) => type === 'service_start')
-    .map(event => String(event.processName));
+    .map(event => String(event.data.processName));
   t.equal(started.length, LAYERS * WIDTH - 1, 'all but the broken one');
   t.same(started.map(layerOf), [...started].map(layerOf).sort(), 'layer after layer');
 
@@ -64,7 +64,7 @@ t.test('in order of the layers, and a stop in reverse', { skip, timeout: 240_000
   await app.stop();
   const stopped = recorder.events
     .filter(({ type }) => type === 'service_stop')
-    .map(event => layerOf(String(event.processName)));
+    .map(event => layerOf(String(event.data.processName)));
   t.same(
     stopped,
     [...stopped].sort((a, b) => b - a),

@@ -3,7 +3,7 @@ import { mkdir, readdir, readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import path from 'node:path';
 import t, { type Test } from 'tap';
-import type { ProcessEventType } from '../../../plugins/process/contract.ts';
+import type { EventType } from '../../../core/contract/plugin.ts';
 import { testDir } from '../../support/directory.ts';
 import { recordEvents } from '../../support/events.ts';
 import { startHost, type TestHost } from '../../support/host.ts';
@@ -36,8 +36,8 @@ async function boot(t: Test, services: Record<string, unknown>, startup: object 
     },
   });
   t.teardown(() => app.stop());
-  const names = (type: ProcessEventType) =>
-    recorder.events.filter(event => event.type === type).map(event => event.processName);
+  const names = (type: EventType) =>
+    recorder.events.filter(event => event.type === type).map(event => event.data.processName);
   return { app, names, count: recorder.count };
 }
 
@@ -219,7 +219,7 @@ t.test('services that wait for each other are started in file order, with a warn
   });
   t.teardown(() => app.stop());
   await untilPhase(app, 'ready');
-  const order = recorder.events.filter(({ type }) => type === 'service_start').map(event => event.processName);
+  const order = recorder.events.filter(({ type }) => type === 'service_start').map(event => event.data.processName);
   t.same(
     order.filter(name => name !== 'Itself'),
     ['A', 'B'],

@@ -38,7 +38,16 @@ t.test('messages', async t => {
     ],
     'every configured process in the order of the file, stopped ones too',
   );
-  const fields = ['health_details', 'health_reason', 'health_status', 'healthy', 'process_name', 'restart', 'status'];
+  const fields = [
+    'health_details',
+    'health_reason',
+    'health_status',
+    'healthy',
+    'held',
+    'process_name',
+    'restart',
+    'status',
+  ];
   t.same(Object.keys(detailed.processes[0]).sort(), fields);
 
   await start(app, 'Two');

@@ -1,8 +1,8 @@
 // Whether a running process is well: its ports accept, then its own health address is asked and its words are understood.
 import type { Host, NamedBlock } from '#core';
-import type { HealthAddress, HealthReport, HealthStatus, HttpProbe, ProcessProbe } from './contract.ts';
-import { portsOf } from './launch/ports.ts';
-import { acceptsTcp } from './launch/waits.ts';
+import { acceptsTcp } from '#kit/accepts-tcp';
+import type { HealthReport, HealthStatus } from '../process/contract.ts';
+import type { HealthAddress, HttpProbe, ProcessProbe } from './contract.ts';
 
 const PORT_TIMEOUT_MS = 1_500;
 const HTTP_TIMEOUT_MS = 2_500;
@@ -19,24 +19,28 @@ const WORDS: readonly (readonly [HealthStatus, RegExp])[] = [
   ['healthy', /^(ok(ay)?|healthy|up|ready|running|pong|pass(ed|ing)?|success(ful)?|alive|true)(?![a-z])/i],
 ];
 
+export interface HealthQuestion {
+  readonly block: NamedBlock;
+  /** That the block configures. */
+  readonly ports: readonly number[];
+  readonly probes: Iterable<ProcessProbe>;
+  readonly fetch: Host['fetch'];
+}
+
 /** Throws only on a fault of its own; an answer that tells nothing good is a report like any other. */
-export async function checkHealth(
-  block: NamedBlock,
-  probes: Iterable<ProcessProbe>,
-  fetch: Host['fetch'],
-): Promise<HealthReport> {
+export async function checkHealth({ block, ports: own, probes, fetch }: HealthQuestion): Promise<HealthReport> {
   const host = probeHost(block.block.host);
-  const ports = checkedPorts(block.block);
+  const ports = [...new Set([...own, ...portsFromEnvironment(block.block)])];
   const accepted = await Promise.all(ports.map(port => acceptsTcp(host, port, PORT_TIMEOUT_MS)));
   const refused = ports.find((_port, index) => accepted[index] === false);
   if (refused !== undefined) {
     return report('unhealthy', `Port ${host}:${refused} not responding`, { probe: 'tcp', host, port: refused, ports });
   }
   const known = [...probes].find(probe => probe.configKey === block.configKey);
-  const own = block.block.health as OwnProbe | undefined;
+  const stated = block.block.health as OwnProbe | undefined;
   const ask = (address: HealthAddress): Promise<HealthReport> => askHttp(address, fetch);
-  const isCustom = own === undefined && known !== undefined && 'check' in known;
-  const address = addressOf(block, own, known !== undefined && 'path' in known ? known : undefined);
+  const isCustom = stated === undefined && known !== undefined && 'check' in known;
+  const address = addressOf(block, stated, known !== undefined && 'path' in known ? known : undefined);
   const answer = isCustom ? known.check(block, ask) : address && ask(address);
   const listens = report('healthy', null, ports.length > 0 ? { probe: 'tcp', host, ports } : { probe: 'process' });
   return (await answer) ?? listens;
@@ -50,12 +54,11 @@ function probeHost(host: unknown): string {
   return typeof host !== 'string' || ['', '0.0.0.0', '::', 'localhost'].includes(host) ? '127.0.0.1' : host;
 }
 
-function checkedPorts(block: Readonly<Record<string, unknown>>): number[] {
+function portsFromEnvironment(block: NamedBlock['block']): number[] {
   const env = (block.env ?? {}) as Record<string, unknown>;
-  const fromEnv = PORT_VARIABLES.map(name => Number(env[name])).filter(
+  return PORT_VARIABLES.map(name => Number(env[name])).filter(
     port => Number.isInteger(port) && port > 0 && port < 65_536,
   );
-  return [...new Set([...portsOf(block).values(), ...fromEnv])];
 }
 
 /** As the block says it. */

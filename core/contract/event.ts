@@ -1,0 +1,32 @@
+// Events: what has happened, told to everybody who listens. Nobody waits for a listener.
+
+/** What each type of event carries, as plain data. Owners add theirs by declaration merging and declare them with `host.event`. */
+// biome-ignore lint/suspicious/noEmptyInterface: the core emits nothing itself
+export interface Events {}
+
+export type EventType = keyof Events;
+
+/** One event as a listener is given it; unchangeable. */
+export interface HostEvent<Type extends EventType = EventType> {
+  readonly type: Type;
+  /** Name of the plugin that emitted it. */
+  readonly plugin: string;
+  /** Unix seconds. */
+  readonly at: number;
+  readonly data: Readonly<Events[Type]>;
+}
+
+/** An event of any type; `type` tells what `data` is. */
+export type AnyEvent = { [Type in EventType]: HostEvent<Type> }[EventType];
+
+export interface EventDeclaration {
+  /** One sentence that says when it is emitted. */
+  readonly description: string;
+}
+
+/** One row of `host.events()`. */
+export interface EventListing extends EventDeclaration {
+  readonly type: string;
+  /** The plugin that declared it and alone emits it. */
+  readonly plugin: string;
+}

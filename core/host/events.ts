@@ -1,0 +1,78 @@
+// Events between plugins: a type has one owner, who alone emits it; a listener can neither delay nor fail the emitter.
+
+import type { EventDeclaration, EventListing } from '../contract/event.ts';
+import { deepFreeze } from '../kit/deep-freeze.ts';
+import type { Scope } from './scope.ts';
+
+/** Longer than any listener should need; one that takes longer is told of and left behind. */
+const LISTENER_DEADLINE_MS = 30_000;
+const EVERY_TYPE = '*';
+
+interface EmittedEvent {
+  readonly type: string;
+  readonly plugin: string;
+  readonly at: number;
+  readonly data: unknown;
+}
+
+type ListenerFunction = (event: EmittedEvent) => unknown;
+
+interface Listener {
+  readonly scope: Scope;
+  readonly fn: ListenerFunction;
+}
+
+export class EventRegistry {
+  readonly #declared = new Map<string, EventListing>();
+  readonly #listeners = new Map<string, Set<Listener>>();
+
+  declare(plugin: string, type: string, { description }: EventDeclaration): () => void {
+    const other = this.#declared.get(type);
+    if (other !== undefined) throw new Error(`event '${type}' of ${plugin} is already owned by ${other.plugin}`);
+    if (type === EVERY_TYPE) throw new Error(`${plugin} declares the event '${type}', which stands for every type`);
+    this.#declared.set(type, { type, plugin, description });
+    return () => this.#declared.delete(type);
+  }
+
+  /** Every declared type, sorted. */
+  list(): EventListing[] {
+    return [...this.#declared.values()].sort((a, b) => (a.type < b.type ? -1 : 1));
+  }
+
+  /** `*` listens to every type. Listening to a type that nobody has declared yet is allowed. */
+  on(scope: Scope, type: string, fn: ListenerFunction): () => void {
+    const listener = { scope, fn };
+    const listeners = this.#listeners.get(type) ?? new Set<Listener>();
+    this.#listeners.set(type, listeners);
+    listeners.add(listener);
+    return () => {
+      listeners.delete(listener);
+      if (listeners.size === 0 && this.#listeners.get(type) === listeners) this.#listeners.delete(type);
+    };
+  }
+
+  /** Returns before any listener runs; each listener hears events in the order in which they were emitted. */
+  emit(plugin: string, type: string, data: unknown): void {
+    const owner = this.#declared.get(type)?.plugin;
+    if (owner === undefined) throw new Error(`${plugin} emits '${type}', which it has not declared with host.event`);
+    if (owner !== plugin) throw new Error(`${plugin} emits '${type}', which belongs to ${owner}`);
+    const event = deepFreeze<EmittedEvent>({ type, plugin, at: Date.now() / 1_000, data });
+    for (const heard of [type, EVERY_TYPE]) {
+      for (const listener of this.#listeners.get(heard) ?? []) {
+        setImmediate(() => {
+          if (this.#listeners.get(heard)?.has(listener)) void deliver(listener, event);
+        });
+      }
+    }
+  }
+}
+
+async function deliver({ scope, fn }: Listener, event: EmittedEvent): Promise<void> {
+  if (scope.disposed) return;
+  const what = `listener on ${event.type}`;
+  try {
+    await scope.invoke({ place: 'event', what, deadlineMs: LISTENER_DEADLINE_MS }, () => fn(event));
+  } catch (error) {
+    scope.fault('event', new Error(what, { cause: error }));
+  }
+}

@@ -1,0 +1,169 @@
+// Brings services back that ended or stay unhealthy: one tick decides for all, every attempt counts, a user's stop wins.
+import type { Host } from '#core';
+import type { ExitRecord, ProcessSnapshot } from '../process/contract.ts';
+import type { ProcessRestarts, RestartReport } from './contract.ts';
+import { type AutoRestartSettings, type Policy, policyOf } from './settings.ts';
+import { Watch } from './watch.ts';
+
+const TICK_MS = 1_000;
+const MS_PER_S = 1_000;
+
+export class AutoRestart implements ProcessRestarts {
+  readonly #host: Host;
+  readonly #settings: () => AutoRestartSettings;
+  readonly #watches = new Map<string, Watch>();
+
+  constructor(host: Host, settings: () => AutoRestartSettings) {
+    this.#host = host;
+    this.#settings = settings;
+    host.every(TICK_MS, () => this.#tick());
+  }
+
+  report(processName: string): RestartReport {
+    return this.#watch(processName).report(this.#policy(processName));
+  }
+
+  exited({ processName }: ProcessSnapshot, exit: ExitRecord): void {
+    if (!exit.unexpected) return;
+    const watch = this.#watch(processName);
+    if (watch.awaitingRecovery) this.#failed(processName, watch, exit.reason);
+    if (!watch.busy) this.#plan(processName, exit.reason);
+  }
+
+  #tick(): void {
+    const supervisor = this.#host.use('process.supervisor');
+    const { settledMs } = supervisor;
+    if (settledMs === null || this.#host.stopping !== null) return;
+    const all = supervisor.list();
+    this.#forgetOthers(all);
+    for (const snapshot of all) {
+      const { processName } = snapshot;
+      const watch = this.#watch(processName);
+      const policy = this.#policy(processName);
+      if (policy === undefined || snapshot.stoppedByUser) {
+        watch.cancel();
+        continue;
+      }
+      // Whoever holds it knows what they do: what is due is done afterwards.
+      if (snapshot.held !== null) continue;
+      const now = performance.now();
+      if (snapshot.status === 'running') this.#check(snapshot, watch, policy, now, settledMs);
+      else if (snapshot.status === 'stopped' && watch.dueMs === null && !watch.busy) this.#considerStopped(snapshot);
+      if (watch.dueMs !== null && now >= watch.dueMs && !watch.busy) void this.#attempt(snapshot, watch, policy);
+    }
+  }
+
+  /** An enabled process that ended or failed to start, also one that did so during the boot. */
+  #considerStopped({ processName, lastExit, lastFailureReason }: ProcessSnapshot): void {
+    const reason = lastFailureReason ?? (lastExit?.unexpected === true ? lastExit.reason : null);
+    if (reason !== null) this.#plan(processName, reason);
+  }
+
+  #check(snapshot: ProcessSnapshot, watch: Watch, policy: Policy, now: number, settledMs: number): void {
+    const { processName } = snapshot;
+    const { status, reason } = this.#host.use('process.supervisor').health(processName);
+    if (status === 'healthy') this.#well(processName, watch);
+    if (!policy.onUnhealthy || policy.checkEveryMs <= 0) return;
+    const graceFrom = Math.max(snapshot.startedMonotonicMs ?? 0, settledMs);
+    if (now - graceFrom < policy.graceMs || now - watch.checkedMs < policy.checkEveryMs) return;
+    watch.checkedMs = now;
+    if (status === 'unhealthy') watch.unhealthyCount += 1;
+    else if (status !== 'starting') watch.unhealthyCount = 0;
+    if (watch.unhealthyCount < policy.threshold || watch.dueMs !== null) return;
+    watch.unhealthyCount = 0;
+    const text = reason ?? 'unhealthy';
+    this.#host.log.warn(`${processName} was unhealthy ${policy.threshold} times in a row: ${text}`);
+    this.#host.emit('service.unhealthy', { processName, reason: text, threshold: policy.threshold });
+    if (watch.awaitingRecovery) this.#failed(processName, watch, text);
+    this.#plan(processName, text);
+  }
+
+  #plan(processName: string, reason: string): void {
+    const policy = this.#policy(processName);
+    const watch = this.#watch(processName);
+    if (policy === undefined || watch.dueMs !== null) return;
+    const now = performance.now();
+    const decision = watch.window.decide(now, policy);
+    watch.reason = reason;
+    if (decision.kind === 'after') {
+      watch.dueMs = now + decision.delayMs;
+      watch.suppressed = false;
+      return;
+    }
+    // One that still runs is left alone: it may get well, and counts anew if it does not.
+    if (this.#host.use('process.supervisor').get(processName)?.status !== 'running')
+      watch.dueMs = now + decision.delayMs;
+    if (!watch.suppressed) {
+      const limit = `${policy.maxRestarts} restarts within ${policy.windowMs / MS_PER_S} s`;
+      this.#host.log.warn(`${processName} is not restarted, the limit of ${limit} is reached: ${reason}`);
+      this.#host.emit('service.auto_restart.suppressed', { processName, reason });
+    }
+    watch.suppressed = true;
+  }
+
+  async #attempt(snapshot: ProcessSnapshot, watch: Watch, policy: Policy): Promise<void> {
+    const { processName } = snapshot;
+    const supervisor = this.#host.use('process.supervisor');
+    const { log } = this.#host;
+    // The limit may have been lowered, or the window may still be full, since this was planned.
+    const decision = watch.window.decide(performance.now(), policy);
+    watch.dueMs = null;
+    if (decision.kind === 'suppressed') return this.#plan(processName, watch.reason);
+    watch.busy = true;
+    watch.window.record(performance.now());
+    watch.attempts += 1;
+    watch.unhealthyCount = 0;
+    const { reason } = watch;
+    const attempt = watch.window.recent(performance.now(), policy.windowMs);
+    log.info(`${processName} is restarted, attempt ${attempt} of ${policy.maxRestarts}: ${reason}`);
+    this.#host.emit('service.auto_restart.attempt', { processName, reason, attempt });
+    try {
+      await supervisor.restart(processName, 'auto-restart', this.#host.name);
+      watch.awaitingRecovery = true;
+    } catch (error) {
+      if (this.#host.signal.aborted || this.#host.stopping !== null) return;
+      if (supervisor.get(processName)?.stoppedByUser !== false) return;
+      const failure = error instanceof Error ? error.message : String(error);
+      this.#failed(processName, watch, failure);
+      this.#plan(processName, failure);
+    } finally {
+      watch.busy = false;
+    }
+  }
+
+  /** A healthy answer proves a recovery, ends an episode and makes a planned restart needless. */
+  #well(processName: string, watch: Watch): void {
+    watch.unplan();
+    if (!watch.awaitingRecovery) return;
+    watch.awaitingRecovery = false;
+    watch.successes += 1;
+    watch.lastAt = Date.now() / MS_PER_S;
+    this.#host.log.info(`${processName} is healthy again after its restart`);
+    this.#host.emit('service.auto_restart.succeeded', { processName });
+  }
+
+  #failed(processName: string, watch: Watch, reason: string): void {
+    watch.awaitingRecovery = false;
+    watch.failures += 1;
+    watch.lastFailureReason = reason;
+    this.#host.log.warn(`the restart of ${processName} failed: ${reason}`);
+    this.#host.emit('service.auto_restart.failed', { processName, reason });
+  }
+
+  #policy(processName: string): Policy | undefined {
+    return policyOf(this.#settings(), processName);
+  }
+
+  #watch(processName: string): Watch {
+    const wanted = this.#host.find('process.supervisor')?.get(processName)?.wanted ?? null;
+    const watch = this.#watches.get(processName) ?? new Watch(wanted);
+    this.#watches.set(processName, watch);
+    watch.heed(wanted);
+    return watch;
+  }
+
+  #forgetOthers(present: readonly ProcessSnapshot[]): void {
+    const names = new Set(present.map(({ processName }) => processName));
+    for (const name of this.#watches.keys()) if (!names.has(name)) this.#watches.delete(name);
+  }
+}

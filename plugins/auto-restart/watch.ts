@@ -1,0 +1,70 @@
+// What is counted and planned for one process.
+import type { WantedState } from '../process/contract.ts';
+import type { RestartReport } from './contract.ts';
+import { RestartWindow } from './restart-policy.ts';
+import type { Policy } from './settings.ts';
+
+const DEFAULT_WINDOW_MS = 300_000;
+const DEFAULT_THRESHOLD = 3;
+const MS_PER_S = 1_000;
+
+export class Watch {
+  readonly window = new RestartWindow();
+  attempts = 0;
+  successes = 0;
+  failures = 0;
+  unhealthyCount = 0;
+  /** Monotonic milliseconds of the last look at the health. */
+  checkedMs = Number.NEGATIVE_INFINITY;
+  /** Monotonic milliseconds of the next attempt; infinite: none is allowed. */
+  dueMs: number | null = null;
+  reason = '';
+  lastAt: number | null = null;
+  lastFailureReason: string | null = null;
+  awaitingRecovery = false;
+  suppressed = false;
+  busy = false;
+  #wanted: WantedState | null;
+
+  constructor(wanted: WantedState | null) {
+    this.#wanted = wanted;
+  }
+
+  /** A start by hand since the last look gives a clean slate, a stop by hand ends what is planned. */
+  heed(wanted: WantedState | null): void {
+    if (wanted === this.#wanted) return;
+    this.#wanted = wanted;
+    if (wanted?.state !== 'stopped') this.window.clear();
+    this.cancel();
+  }
+
+  /** Drops what is planned and what is still to be proven; totals and the window stay. */
+  cancel(): void {
+    this.unplan();
+    this.unhealthyCount = 0;
+    this.awaitingRecovery = false;
+  }
+
+  unplan(): void {
+    this.dueMs = null;
+    this.suppressed = false;
+  }
+
+  report(policy: Policy | undefined): RestartReport {
+    const now = performance.now();
+    const pending = this.dueMs !== null && Number.isFinite(this.dueMs);
+    return {
+      attempts: this.attempts,
+      successes: this.successes,
+      failures: this.failures,
+      recentAttempts: this.window.recent(now, policy?.windowMs ?? DEFAULT_WINDOW_MS),
+      pending,
+      nextAt: pending && this.dueMs !== null ? (Date.now() + this.dueMs - now) / MS_PER_S : null,
+      lastAt: this.lastAt,
+      lastFailureReason: this.lastFailureReason,
+      unhealthyCount: this.unhealthyCount,
+      unhealthyThreshold: policy?.threshold ?? DEFAULT_THRESHOLD,
+      awaitingRecovery: this.awaitingRecovery,
+    };
+  }
+}

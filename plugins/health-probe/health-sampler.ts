@@ -1,0 +1,85 @@
+// The one place where running processes are probed: at most once in five seconds each, eight at a time, answers kept.
+import PQueue from 'p-queue';
+import type { ContributionList, Host } from '#core';
+import type { HealthReport, ProcessSnapshot } from '../process/contract.ts';
+import type { ProcessHealth, ProcessProbe } from './contract.ts';
+import { checkHealth, report } from './health-check.ts';
+
+const INTERVAL_MS = 5_000;
+const AT_ONCE = 8;
+
+interface Sample {
+  readonly pid: number;
+  readonly atMs: number;
+  readonly health: HealthReport;
+}
+
+export class HealthSampler implements ProcessHealth {
+  readonly #host: Host;
+  readonly #onAnswer: (process: ProcessSnapshot, health: HealthReport) => void;
+  readonly #probes: ContributionList<ProcessProbe>;
+  readonly #samples = new Map<string, Sample>();
+  readonly #running = new Map<string, Promise<void>>();
+  readonly #queue = new PQueue({ concurrency: AT_ONCE });
+
+  constructor(
+    host: Host,
+    probes: ContributionList<ProcessProbe>,
+    onAnswer: (process: ProcessSnapshot, health: HealthReport) => void,
+  ) {
+    this.#host = host;
+    this.#onAnswer = onAnswer;
+    this.#probes = probes;
+    host.every(INTERVAL_MS, () => this.#sampleAll());
+  }
+
+  last(process: ProcessSnapshot): HealthReport | undefined {
+    return this.#sampleOf(process)?.health;
+  }
+
+  async ask(process: ProcessSnapshot): Promise<HealthReport | undefined> {
+    await this.#sample(process);
+    return this.last(process);
+  }
+
+  #sampleOf({ processName, pid }: ProcessSnapshot): Sample | undefined {
+    const sample = this.#samples.get(processName);
+    return sample?.pid === pid ? sample : undefined;
+  }
+
+  /** Without a process group a process is the host itself, which answers for itself. */
+  async #sampleAll(): Promise<void> {
+    const all = this.#host.find('process.supervisor')?.list() ?? [];
+    const names = new Set(all.map(({ processName }) => processName));
+    for (const name of this.#samples.keys()) if (!names.has(name)) this.#samples.delete(name);
+    const running = all.filter(({ status, pgid }) => status === 'running' && pgid !== null);
+    await Promise.all(running.map(process => this.#sample(process)));
+  }
+
+  #sample(process: ProcessSnapshot): Promise<void> {
+    const { processName } = process;
+    const sample = this.#sampleOf(process);
+    const started = this.#running.get(processName);
+    if (started !== undefined) return started;
+    if (sample !== undefined && performance.now() - sample.atMs < INTERVAL_MS / 2) return Promise.resolve();
+    const run = this.#queue.add(() => this.#probe(process)).finally(() => this.#running.delete(processName));
+    this.#running.set(processName, run);
+    return run;
+  }
+
+  async #probe(process: ProcessSnapshot): Promise<void> {
+    const { processName, pid } = process;
+    const block = this.#host.use('config.store').findBlock(processName);
+    const ports = this.#host.find('process.supervisor')?.ports(processName).values() ?? [];
+    if (block === undefined || pid === null) return;
+    const checked = checkHealth({ block, ports: [...ports], probes: this.#probes.values(), fetch: this.#host.fetch });
+    const health = await checked.catch((error: unknown) =>
+      report('degraded', 'the health check itself failed', {
+        probe: 'none',
+        error_type: error instanceof Error ? error.name : 'Error',
+      }),
+    );
+    this.#samples.set(processName, { pid, atMs: performance.now(), health });
+    this.#onAnswer(process, health);
+  }
+}

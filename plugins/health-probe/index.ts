@@ -1,0 +1,19 @@
+// Health of running processes: their ports and health addresses are asked in turn, and the answers kept for everybody.
+import { definePlugin } from '#core';
+import type { HealthReport, ProcessSnapshot } from '../process/contract.ts';
+import type {} from './contract.ts';
+import { HealthSampler } from './health-sampler.ts';
+import { probePoint } from './points.ts';
+
+export default definePlugin({
+  name: 'health-probe',
+  host: '^1',
+  needs: ['process'],
+
+  setup(host) {
+    const probed = host.hook('process.probed', 'parallel');
+    const probes = host.point('process.probe', probePoint);
+    const onAnswer = (process: ProcessSnapshot, health: HealthReport) => void probed.promise(process, health);
+    host.provide('process.health', new HealthSampler(host, probes, onAnswer));
+  },
+});

@@ -1,0 +1,216 @@
+// The boot of all services: adopts what an earlier host left, gives out the ports, starts what is wanted, waits until it is ready.
+import type { ContributionList, Host, NamedBlock } from '#core';
+import type { StartupReport, SurvivorSearch } from '../contract.ts';
+import { repairOwnership } from '../launch/ownership.ts';
+import { describeMove, reservePorts } from '../launch/ports.ts';
+import type { StartupSettings } from '../settings.ts';
+import type { Adoption } from '../supervise/adoption.ts';
+import { attempt } from '../supervise/attempt.ts';
+import { bootId, processesIn, readStat } from '../supervise/proc-table.ts';
+import type { ProcessHealthReports } from '../supervise/process-health.ts';
+import type { ProcessSet } from '../supervise/process-set.ts';
+import type { SupervisedProcess, Supervision } from '../supervise/supervised-process.ts';
+import type { BootOrder } from './boot-order.ts';
+import { OrderedStart } from './ordered-start.ts';
+import { type ReadinessSource, Startup } from './startup.ts';
+
+const REVIEW_MS = 5_000;
+
+export interface BootOptions {
+  readonly host: Host;
+  readonly supervision: Supervision;
+  readonly processes: ProcessSet;
+  readonly adoption: Adoption;
+  readonly survivors: ContributionList<SurvivorSearch>;
+  readonly health: ProcessHealthReports;
+  readonly order: (blocks: readonly NamedBlock[]) => Promise<BootOrder>;
+  readonly settings: () => StartupSettings;
+  readonly onPhase: (report: StartupReport) => void;
+}
+
+export class Boot {
+  readonly startup: Startup;
+  readonly #options: BootOptions;
+  readonly #host: Host;
+  readonly #starts: OrderedStart;
+  /** Why a process must not be started by this boot. */
+  readonly #refusals = new Map<string, unknown>();
+  /** Resolves when the ports are given out: what starts earlier would be taken for a foreign listener. */
+  readonly portsGiven: Promise<void>;
+  #giveOut!: () => void;
+  #run: Promise<void> | undefined;
+  #ended = false;
+
+  constructor(options: BootOptions) {
+    this.#options = options;
+    this.#host = options.host;
+    this.startup = new Startup(options.onPhase);
+    this.portsGiven = new Promise(resolve => {
+      this.#giveOut = resolve;
+    });
+    this.#starts = new OrderedStart({
+      start: process => this.#start(process),
+      isReady: process => options.health.isReady(process.snapshot()),
+      readinessTimeoutMs: () => options.settings().readinessTimeoutMs,
+      onBegin: (processName, needs) => this.startup.begin(processName, needs),
+      onEnd: processName => this.startup.end(processName),
+      ended: () => this.#ended,
+    });
+  }
+
+  run(): Promise<void> {
+    this.#run ??= this.#boot()
+      .catch((error: unknown) => {
+        this.#host.log.error('the start of the services was cut short', error);
+        this.startup.fail(error instanceof Error ? error.message : String(error));
+        this.startup.enter('degraded');
+      })
+      .finally(() => this.#giveOut());
+    return this.#run;
+  }
+
+  /** Nothing more is started. */
+  end(): void {
+    this.#ended = true;
+    this.#giveOut();
+  }
+
+  async #boot(): Promise<void> {
+    const { processes, adoption, supervision } = this.#options;
+    await adoption.run(processes.named());
+    for (const process of processes.all()) await this.#adoptSurvivor(process);
+    const store = this.#host.use('config.store');
+    if (store.state === 'safe') {
+      this.startup.fail(store.stateReason ?? 'the configuration cannot be used');
+      this.startup.enter('degraded');
+      return;
+    }
+    await attempt(this.#host.log, 'the ownership of the logs could not be repaired', () => this.#repairOwnership());
+    await attempt(this.#host.log, 'the ports could not be reserved', () => this.#reservePorts());
+    this.#giveOut();
+    const blocks = new Map(processes.blocks().map(block => [block.processName, block]));
+    const isExpected = (block: NamedBlock): boolean => this.#isBootable(block) && supervision.wanted.isWanted(block);
+    const wanted = processes.all().filter(({ block }) => isExpected(blocks.get(block.processName) ?? block));
+    this.startup.expect(wanted.map(({ block }) => block.processName));
+    this.startup.enter('preinstalling');
+    const first = wanted.find(({ block }) => this.#bootsFirst(block));
+    if (first !== undefined) await this.#starts.one(first);
+    this.startup.enter('starting_services');
+    await this.#startInOrder(wanted.filter(process => process !== first));
+    await this.#stabilize();
+  }
+
+  async #startInOrder(processes: readonly SupervisedProcess[]): Promise<void> {
+    const order = await this.#options.order(processes.map(({ block }) => block));
+    for (const cycle of order.cycles)
+      this.#host.log.warn(
+        `services need each other, one of them is started without the other: ${[...cycle, cycle[0]].join(' -> ')}`,
+      );
+    await this.#starts.run(processes, order);
+  }
+
+  async #stabilize(): Promise<void> {
+    const { processes, health, settings } = this.#options;
+    const source: ReadinessSource = {
+      async ready(name) {
+        const process = processes.find(name);
+        return process !== undefined && (await health.isReady(process.snapshot()));
+      },
+      excused: name => this.#excused(name),
+    };
+    await this.startup.stabilize(settings(), source, this.#host.signal);
+    if (this.#ended) return;
+    const { failures } = this.startup.report();
+    const names = Object.keys(failures);
+    this.startup.enter(names.length === 0 ? 'ready' : 'degraded');
+    if (names.length === 0) this.#host.emit('dumb.startup.ready', {});
+    else this.#host.emit('dumb.startup.degraded', { failures });
+    const degraded = `the start is degraded, not ready: ${names.join(', ')}`;
+    this.#host.log.info(names.length === 0 ? 'every service is ready' : degraded);
+    this.#host.every(REVIEW_MS, () => this.startup.review(source));
+  }
+
+  async #start(process: SupervisedProcess): Promise<void> {
+    const { processName } = process.block;
+    await this.#options.supervision.holds.released(processName);
+    if (this.#ended || this.#excused(processName)) return;
+    this.startup.mark(processName, 'starting');
+    try {
+      if (this.#refusals.has(processName)) throw this.#refusals.get(processName);
+      await process.start('boot');
+    } catch (error) {
+      if (this.#ended || this.#excused(processName)) return;
+      const reason = error instanceof Error ? error.message : String(error);
+      this.#host.log.error(`${processName} did not start`, error);
+      this.startup.mark(processName, 'failed', reason);
+    }
+  }
+
+  #bootsFirst({ configKey }: NamedBlock): boolean {
+    return this.#options.supervision.launchPolicy(configKey)?.bootsFirst === true;
+  }
+
+  #isBootable(named: NamedBlock): boolean {
+    const { command } = named.block;
+    const hasCommand = Array.isArray(command) ? command.length > 0 : typeof command === 'string' && command !== '';
+    return hasCommand || !this.#bootsFirst(named);
+  }
+
+  #excused(processName: string): boolean {
+    const process = this.#options.processes.find(processName);
+    return process === undefined || !this.#options.supervision.wanted.isWanted(process.block);
+  }
+
+  /** Of a kind that can be found although no host of ours has recorded it. */
+  async #adoptSurvivor(process: SupervisedProcess): Promise<void> {
+    const { block } = process;
+    const search = [...this.#options.survivors.values()].find(({ configKey }) => configKey === block.configKey);
+    if (search === undefined || process.snapshot().status === 'running') return;
+    const survivor = await search.find(block, processesIn).catch((error: unknown) => {
+      this.#refusals.set(block.processName, error);
+      return null;
+    });
+    const stat = survivor === null ? null : readStat(survivor.pid);
+    if (survivor === null || stat === null) return;
+    const { pid, pgid, startTime } = stat;
+    const found = { pid, pgid, start_time: startTime, boot_id: bootId, started_at: survivor.startedAt, run_id: '' };
+    if (await process.adopt(found))
+      this.#host.log.info(`${block.processName} already runs as pid ${pid} and was adopted`);
+  }
+
+  async #repairOwnership(): Promise<void> {
+    if (process.getuid?.() !== 0) return;
+    const { puid, pgid } = this.#host.use('config.store').root();
+    const { logDir } = this.#host.paths;
+    const repaired = await repairOwnership(logDir, { uid: Number(puid), gid: Number(pgid) });
+    if (repaired > 0) this.#host.log.info(`${repaired} entries of ${logDir} were given back to the service user`);
+  }
+
+  /** All moves of a boot in one write. */
+  async #reservePorts(): Promise<void> {
+    const { processes, supervision } = this.#options;
+    const runs = (name: string): boolean =>
+      this.#refusals.has(name) || processes.find(name)?.snapshot().status === 'running';
+    const moves = await reservePorts(processes.blocks(), runs, supervision.portCompanion);
+    if (moves.size === 0) return;
+    const updates: Record<string, unknown> = {};
+    for (const [block, changes] of moves) {
+      for (const change of changes) this.#host.log.warn(describeMove(block.processName, change));
+      const moved = Object.fromEntries(changes.map(({ key, to }) => [key, to]));
+      merge(updates, block.path, moved);
+    }
+    await this.#host.use('config.store').update({ updates, persist: true, actor: this.#host.name });
+  }
+}
+
+/** Puts an object at a path, making the objects above it. */
+function merge(root: Record<string, unknown>, path: readonly string[], value: Record<string, unknown>): void {
+  const [key, ...rest] = path;
+  if (key === undefined) {
+    Object.assign(root, value);
+    return;
+  }
+  const child = (root[key] ?? {}) as Record<string, unknown>;
+  root[key] = child;
+  merge(child, rest, value);
+}

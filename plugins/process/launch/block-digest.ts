@@ -1,0 +1,7 @@
+// A short text that differs when a configuration block differs.
+import { createHash } from 'node:crypto';
+import type { NamedBlock } from '#core';
+
+export function digestOf(block: NamedBlock['block']): string {
+  return createHash('sha256').update(JSON.stringify(block)).digest('hex').slice(0, 16);
+}

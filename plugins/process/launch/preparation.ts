@@ -1,0 +1,69 @@
+// From a configuration block to a plan that can be launched: taps, ports, waits, and a look whether the program is there.
+import { type Host, type NamedBlock, Problem } from '#core';
+import type { LaunchPlan, StartTrigger } from '../contract.ts';
+import { digestOf } from './block-digest.ts';
+import { copyEnvironmentFile } from './env-copy.ts';
+import { checkLaunchable } from './launch.ts';
+import { createLaunchPlan } from './launch-plan.ts';
+import { type Companion, describeMove, resolvePorts } from './ports.ts';
+import { waitForDependencies } from './waits.ts';
+
+export interface Preparation {
+  readonly host: Host;
+  readonly trigger: StartTrigger;
+  /** Fires when the start is cancelled. */
+  readonly signal: AbortSignal;
+  /** As it is now: it may be changed while the start waits. */
+  block(): NamedBlock;
+  /** All blocks, as they count. */
+  blocks(): readonly NamedBlock[];
+  readonly portCompanion: Companion;
+  /** Whether it keeps the rights of the host. */
+  readonly asController: boolean;
+  /** What others give for `{name}`. */
+  placeholders(block: NamedBlock): Readonly<Record<string, unknown>>;
+  prepare(plan: LaunchPlan): Promise<LaunchPlan>;
+  /** Called with what is waited for, and with null when it is there. */
+  onWaiting(what: string | null): void;
+}
+
+/** Throws a Problem when the process cannot be launched, and the signal's reason when the start is cancelled. */
+export async function prepareLaunch(preparation: Preparation): Promise<LaunchPlan> {
+  const { host, signal, block, onWaiting } = preparation;
+  let plan = await planOf(preparation);
+  await adjustPorts(preparation);
+  await waitForDependencies(plan, { log: host.log, fetch: host.fetch, onWaiting });
+  // A moved port, a tap or a user changed the block meanwhile: what was set up from it is set up again.
+  if (digestOf(plan.block) !== digestOf(block().block)) plan = await planOf(preparation);
+  await copyEnvironmentFile(plan);
+  await checkLaunchable(plan);
+  signal.throwIfAborted();
+  return plan;
+}
+
+async function planOf(preparation: Preparation): Promise<LaunchPlan> {
+  const { host, trigger, signal, asController, prepare } = preparation;
+  const root = host.use('config.store').root();
+  const block = preparation.block();
+  const placeholders = preparation.placeholders(block);
+  const input = { block, root, trigger, signal, env: process.env, asController, placeholders };
+  const plan = await prepare(createLaunchPlan(input));
+  signal.throwIfAborted();
+  return plan;
+}
+
+async function adjustPorts({ host, block, blocks, portCompanion }: Preparation): Promise<void> {
+  const { processName } = block();
+  const all = blocks();
+  const current = all.find(other => other.processName === processName);
+  if (current === undefined) return;
+  const changes = await resolvePorts(current, all, portCompanion);
+  if (changes.length === 0) return;
+  for (const change of changes) host.log.warn(describeMove(processName, change));
+  const updates = Object.fromEntries(changes.map(({ key, to }) => [key, to]));
+  try {
+    await host.use('config.store').update({ processName, updates, persist: true, actor: host.name });
+  } catch (error) {
+    throw new Problem(500, `${processName} was not started: its changed port could not be saved`, { cause: error });
+  }
+}

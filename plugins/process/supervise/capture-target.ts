@@ -1,0 +1,33 @@
+// Where the output of a process goes, by its configuration: a log that the application writes itself is only read.
+import path from 'node:path';
+import type { Host, NamedBlock } from '#core';
+import { parseLevel } from '#kit/log-level';
+import type {} from '../../services/contract.ts';
+import type { CaptureTarget } from '../capture/capture.ts';
+
+export function captureTargetOf(host: Host, named: NamedBlock): CaptureTarget {
+  const { processName, block } = named;
+  const { puid, pgid } = host.use('config.store').root();
+  const ownedLog = (file: unknown): string | null =>
+    typeof file === 'string' && file !== '' && ownsLogFile(host, named, file) ? file : null;
+  return {
+    processName,
+    logFile: ownedLog(block.log_file),
+    accessLogFile: ownedLog(block.access_log_file),
+    logLevel: parseLevel(typeof block.log_level === 'string' ? block.log_level : 'INFO'),
+    suppressed: block.suppress_logging === true,
+    owner: process.getuid?.() === 0 ? { uid: Number(puid), gid: Number(pgid) } : null,
+  };
+}
+
+/**
+ * The host owns a service's log below the log directory, and where its kind has no other log than its output at the
+ * place that its template names. Any other path is the application's own: the host would make it the service user's.
+ */
+function ownsLogFile(host: Host, { configKey, key }: NamedBlock, file: string): boolean {
+  const templates = host.find('service.templates');
+  const template = templates?.get(configKey);
+  if (template?.launch?.hostWritesLog === true && templates?.block(template, key).log_file === file) return true;
+  const relative = path.relative(host.paths.logDir, file);
+  return relative !== '' && !relative.startsWith('..') && !path.isAbsolute(relative);
+}

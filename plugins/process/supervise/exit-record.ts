@@ -1,0 +1,20 @@
+// How a process ended, in words.
+import type { ExitRecord } from '../contract.ts';
+
+export interface Exit {
+  readonly code: number | null;
+  readonly signal: string | null;
+}
+
+/** `asked`: a stop was asked for. */
+export function exitRecordOf({ code, signal }: Exit, asked: boolean): ExitRecord {
+  return { code, signal, reason: describeExit({ code, signal }, asked), at: Date.now() / 1_000, unexpected: !asked };
+}
+
+function describeExit({ code, signal }: Exit, asked: boolean): string {
+  if (signal === 'SIGKILL' && !asked) return 'Killed by signal SIGKILL (possibly out of memory)';
+  if (signal !== null) return `Killed by signal ${signal}`;
+  return code === null
+    ? 'Exited; the code is unknown because it was started by an earlier run'
+    : `Exited with code ${code}`;
+}

@@ -1,0 +1,121 @@
+// Holds: while one works on a process nobody else starts or stops it. Each ends with its work, its signal or its deadline.
+import { Problem } from '#core';
+import type { HeldProcess, HoldOptions, ProcessHold } from '../contract.ts';
+import type { SupervisedProcess } from './supervised-process.ts';
+
+const DEFAULT_DEADLINE_MS = 60 * 60 * 1_000;
+const MS_PER_S = 1_000;
+
+interface Hold extends ProcessHold {
+  /** What was under way when it was asked for has ended. */
+  active: boolean;
+  readonly ended: Promise<void>;
+  readonly abort: AbortController;
+}
+
+export class Holds {
+  readonly #holds = new Map<string, Hold>();
+  readonly #onChange: (process: SupervisedProcess) => void;
+
+  constructor(onChange: (process: SupervisedProcess) => void) {
+    this.#onChange = onChange;
+  }
+
+  of(processName: string): ProcessHold | null {
+    const hold = this.#holds.get(processName);
+    return hold === undefined ? null : { reason: hold.reason, since: hold.since };
+  }
+
+  /** Throws a Problem 409 while the process is held. */
+  refuse(processName: string): void {
+    const hold = this.#holds.get(processName);
+    if (hold === undefined) return;
+    throw new Problem(409, `${processName} is held: ${hold.reason}; try again when that is done`, {
+      code: 'process.held',
+    });
+  }
+
+  /** As `refuse`, but a stop may end the operation that a hold waits for. */
+  refuseStop(processName: string): void {
+    if (this.#holds.get(processName)?.active === true) this.refuse(processName);
+  }
+
+  async released(processName: string): Promise<void> {
+    for (let hold = this.#holds.get(processName); hold !== undefined; hold = this.#holds.get(processName))
+      await hold.ended;
+  }
+
+  async run<Value>(
+    process: SupervisedProcess,
+    reason: string,
+    work: (held: HeldProcess) => Promise<Value>,
+    { signal, deadlineMs = DEFAULT_DEADLINE_MS }: HoldOptions,
+  ): Promise<Value> {
+    const { processName } = process.block;
+    this.refuse(processName);
+    const abort = new AbortController();
+    const ends = signal === undefined ? abort.signal : AbortSignal.any([signal, abort.signal]);
+    let release: () => void = () => undefined;
+    const ended = new Promise<void>(resolve => {
+      release = resolve;
+    });
+    const hold: Hold = { reason, since: Date.now() / MS_PER_S, active: false, ended, abort };
+    this.#holds.set(processName, hold);
+    this.#onChange(process);
+    const timer = setTimeout(() => {
+      const seconds = deadlineMs / MS_PER_S;
+      abort.abort(new Error(`${reason}: the hold of ${processName} took longer than ${seconds} s`));
+    }, deadlineMs);
+    try {
+      await orAborted(() => process.settled(), ends);
+      hold.active = true;
+      return await orAborted(() => work(this.#handle(process, hold, ends)), ends);
+    } finally {
+      clearTimeout(timer);
+      this.#holds.delete(processName);
+      release();
+      this.#onChange(process);
+    }
+  }
+
+  /** Nothing is supervised from here on. */
+  end(reason: Error): void {
+    for (const { abort } of this.#holds.values()) abort.abort(reason);
+  }
+
+  #handle(process: SupervisedProcess, hold: Hold, signal: AbortSignal): HeldProcess {
+    const { processName } = process.block;
+    const checkHeld = (): void => {
+      signal.throwIfAborted();
+      if (this.#holds.get(processName) !== hold) throw new Problem(409, `The hold of ${processName} has ended`);
+    };
+    return {
+      signal,
+      snapshot: () => process.snapshot(),
+      async start() {
+        checkHeld();
+        return process.start('hold');
+      },
+      async stop() {
+        checkHeld();
+        return process.stop();
+      },
+    };
+  }
+}
+
+/** Rejects with the signal's reason as soon as it fires; what runs goes on by itself. */
+async function orAborted<Value>(run: () => Promise<Value>, signal: AbortSignal): Promise<Value> {
+  signal.throwIfAborted();
+  let stopListening: () => void = () => undefined;
+  const aborted = new Promise<never>((_resolve, reject) => {
+    const onAbort = (): void => reject(signal.reason);
+    signal.addEventListener('abort', onAbort, { once: true });
+    stopListening = () => signal.removeEventListener('abort', onAbort);
+  });
+  try {
+    return await Promise.race([run(), aborted]);
+  } finally {
+    stopListening();
+  }
+}

@@ -1,0 +1,59 @@
+// Whether a process is well: by its status, and while it runs by its probe; without probes what runs is well.
+import type { Host } from '#core';
+import type {} from '../../health-probe/contract.ts';
+import type { HealthReport, ProcessSnapshot } from '../contract.ts';
+
+const NOT_RUNNING = 'Process not running';
+const NOTHING: HealthReport = { status: null, healthy: null, reason: null, details: null };
+const UNASKED: HealthReport = { status: 'starting', healthy: true, reason: null, details: null };
+const RUNS: HealthReport = { status: 'healthy', healthy: true, reason: null, details: { probe: 'process' } };
+/** The host's own entry: that it answers is its health. */
+const ANSWERS: HealthReport = { ...RUNS, details: null };
+
+export class ProcessHealthReports {
+  readonly #host: Host;
+
+  constructor(host: Host) {
+    this.#host = host;
+  }
+
+  /** What is known now; nothing is asked for it. */
+  of(process: ProcessSnapshot): HealthReport {
+    const { status, stoppedByUser, lastFailureReason, lastExit, waitingFor } = process;
+    if (status === 'starting') {
+      const reason = waitingFor.length > 0 ? `Waiting for ${waitingFor.join(', ')}` : null;
+      return { ...NOTHING, status: 'starting', reason };
+    }
+    if (status === 'running') return this.#ofRunning(process);
+    if (status !== 'stopped') return NOTHING;
+    const reason = lastFailureReason ?? (lastExit?.unexpected === true ? lastExit.reason : null);
+    if (stoppedByUser || reason === null) return { ...NOTHING, reason: NOT_RUNNING };
+    const details = lastExit === null ? null : { probe: 'process', exit_code: lastExit.code };
+    return { status: 'unhealthy', healthy: false, reason, details };
+  }
+
+  /** As `of`, but a running process without an answer yet is asked first, for at most `limitMs`. */
+  async fresh(process: ProcessSnapshot, limitMs: number): Promise<HealthReport> {
+    const probe = this.#host.find('process.health');
+    if (process.status === 'running' && process.pgid !== null && probe?.last(process) === undefined)
+      await Promise.race([probe?.ask(process), new Promise(resolve => setTimeout(resolve, limitMs).unref())]);
+    return this.of(process);
+  }
+
+  /** Asked anew: healthy or degraded counts as ready. */
+  async isReady(process: ProcessSnapshot): Promise<boolean> {
+    if (process.status !== 'running') return false;
+    await this.#host.find('process.health')?.ask(process);
+    return isReadyBy(this.of(process));
+  }
+
+  #ofRunning(process: ProcessSnapshot): HealthReport {
+    if (process.pgid === null) return ANSWERS;
+    const probe = this.#host.find('process.health');
+    return probe === undefined ? RUNS : (probe.last(process) ?? UNASKED);
+  }
+}
+
+export function isReadyBy({ status }: HealthReport): boolean {
+  return status === 'healthy' || status === 'degraded';
+}

@@ -1,0 +1,153 @@
+// The processes of the configuration, one for each named block: the set follows the configuration, and says how blocks count.
+import { type Host, type NamedBlock, Problem } from '#core';
+import type { ProcessSnapshot } from '../contract.ts';
+import { portsOf } from '../launch/ports.ts';
+import { attempt } from './attempt.ts';
+import { SupervisedProcess, type Supervision } from './supervised-process.ts';
+
+/** The host's own entry: it answers for itself. */
+const API_KEY = 'dumb_api_service';
+
+export class ProcessSet {
+  readonly #host: Host;
+  readonly #supervision: Supervision;
+  readonly #onAdded: (process: SupervisedProcess) => void;
+  readonly #processes = new Map<string, SupervisedProcess>();
+  readonly #startedAt = Date.now() / 1_000;
+  #counting: { readonly of: unknown; readonly revision: number; readonly blocks: readonly NamedBlock[] } | undefined;
+  /** Whether the configuration enables each. */
+  #configured = new Map<string, boolean>();
+
+  constructor(host: Host, supervision: Supervision, onAdded: (process: SupervisedProcess) => void) {
+    this.#host = host;
+    this.#supervision = supervision;
+    this.#onAdded = onAdded;
+  }
+
+  /** From now on with the configuration. A process whose entry is gone is stopped. */
+  follow(): void {
+    this.#update();
+    this.#host.tap('config.changed', () => this.#update());
+  }
+
+  all(): readonly SupervisedProcess[] {
+    return [...this.#processes.values()];
+  }
+
+  named(): ReadonlyMap<string, SupervisedProcess> {
+    return this.#processes;
+  }
+
+  find(processName: string): SupervisedProcess | undefined {
+    return this.#processes.get(processName);
+  }
+
+  /** The named blocks of the configuration; `enabled` is true also of what was started by hand. */
+  blocks(): readonly NamedBlock[] {
+    const configured = this.#host.use('config.store').blocks();
+    const { wanted } = this.#supervision;
+    const { revision } = wanted;
+    if (this.#counting?.of !== configured || this.#counting.revision !== revision) {
+      const blocks = configured.map(named =>
+        named.block.enabled === true || !wanted.isEnabled(named)
+          ? named
+          : { ...named, block: Object.freeze({ ...named.block, enabled: true }) },
+      );
+      this.#counting = { of: configured, revision, blocks };
+    }
+    return this.#counting.blocks;
+  }
+
+  list(): readonly ProcessSnapshot[] {
+    return this.blocks().flatMap(block => this.#snapshot(block) ?? []);
+  }
+
+  get(processName: string): ProcessSnapshot | undefined {
+    const block = this.#host.use('config.store').findBlock(processName);
+    return block === undefined ? undefined : this.#snapshot(block);
+  }
+
+  ports(processName: string): ReadonlyMap<string, number> {
+    return portsOf(this.#host.use('config.store').findBlock(processName)?.block ?? {});
+  }
+
+  /** Throws a Problem when there is no such process, or it is the host's own. */
+  controllable(processName: string): SupervisedProcess {
+    const block = this.#host.use('config.store').findBlock(processName);
+    if (block?.configKey === API_KEY)
+      throw new Problem(400, 'The API service cannot be controlled through its own API');
+    const process = block === undefined ? undefined : this.#processes.get(block.processName);
+    if (process === undefined) throw new Problem(404, 'Process not found');
+    return process;
+  }
+
+  /** What counts of it has changed by a user's word. */
+  async refresh(process: SupervisedProcess): Promise<void> {
+    const { processName } = process.block;
+    const block = this.blocks().find(other => other.processName === processName);
+    const failure = `the log of ${processName} could not be changed`;
+    if (block !== undefined) await attempt(this.#host.log, failure, () => process.reconfigure(block));
+  }
+
+  #update(): void {
+    const { log } = this.#host;
+    this.#supervision.capture.applyRotation();
+    this.#forgetDisabled();
+    const named = new Map(
+      this.blocks()
+        .filter(({ configKey }) => configKey !== API_KEY)
+        .map(block => [block.processName, block]),
+    );
+    for (const [name, process] of this.#processes) {
+      if (named.has(name)) continue;
+      this.#processes.delete(name);
+      this.#supervision.wanted.forget(name);
+      void attempt(log, `${name} left the configuration but could not be stopped`, () => process.stop());
+    }
+    for (const [name, block] of named) {
+      const process = this.#processes.get(name);
+      if (process !== undefined) {
+        void attempt(log, `the log of ${name} could not be changed`, () => process.reconfigure(block));
+        continue;
+      }
+      const added = new SupervisedProcess(block, this.#supervision);
+      this.#processes.set(name, added);
+      this.#onAdded(added);
+    }
+  }
+
+  /** Who disables an entry has the last word: an earlier start by hand no longer counts. */
+  #forgetDisabled(): void {
+    const blocks = this.#host.use('config.store').blocks();
+    const configured = new Map(blocks.map(({ processName, block }) => [processName, block.enabled === true]));
+    for (const [name, enabled] of configured)
+      if (!enabled && this.#configured.get(name) === true) this.#supervision.wanted.forget(name);
+    this.#configured = configured;
+  }
+
+  #snapshot({ processName, configKey }: NamedBlock): ProcessSnapshot | undefined {
+    return configKey === API_KEY ? this.#own(processName) : this.#processes.get(processName)?.snapshot();
+  }
+
+  #own(processName: string): ProcessSnapshot {
+    return {
+      processName,
+      configKey: API_KEY,
+      status: 'running',
+      pid: process.pid,
+      pgid: null,
+      startedAt: this.#startedAt,
+      startedMonotonicMs: 0,
+      waitingFor: [],
+      lastFailureReason: null,
+      lastExit: null,
+      enabled: true,
+      wanted: null,
+      stoppedByUser: false,
+      wasReady: true,
+      held: null,
+      restartRequired: false,
+      adopted: false,
+    };
+  }
+}

@@ -1,0 +1,91 @@
+// One run of a process: launched here, or launched by an earlier host and adopted. Recorded before anything else happens.
+import { randomUUID } from 'node:crypto';
+import type { NamedBlock } from '#core';
+import type { CaptureTarget } from '../capture/capture.ts';
+import type { CapturedOutput, CaptureThread } from '../capture/capture-thread.ts';
+import type { LaunchPlan } from '../contract.ts';
+import { digestOf } from '../launch/block-digest.ts';
+import { launch } from '../launch/launch.ts';
+import type { Exit } from './exit-record.ts';
+import type { ExitWatch } from './exit-watch.ts';
+import { launchedAs, recordOf } from './launch-record.ts';
+import { identify, isAlive, type ProcessIdentity, RUN_VARIABLE } from './proc-table.ts';
+import type { FoundProcess, StateFile } from './state-file.ts';
+import type { StopTarget } from './stop.ts';
+
+const MS_PER_S = 1_000;
+
+export interface Run {
+  readonly target: StopTarget;
+  readonly output: CapturedOutput;
+  /** Unix seconds. */
+  readonly startedAt: number;
+  /** Monotonic milliseconds. */
+  readonly startedMs: number;
+  readonly adopted: boolean;
+  readonly blockDigest: string;
+  readonly exited: Promise<Exit>;
+}
+
+export interface RunParts {
+  readonly capture: CaptureThread;
+  readonly state: StateFile;
+  readonly exits: ExitWatch;
+}
+
+export async function launchRun(
+  { capture, state }: RunParts,
+  { processName, block, configKey }: NamedBlock,
+  plan: LaunchPlan,
+  target: CaptureTarget,
+): Promise<Run> {
+  const runId = randomUUID();
+  const output = await capture.open(target);
+  const startedAt = Date.now() / MS_PER_S;
+  const blockDigest = digestOf(block);
+  const launched = {
+    started_at: startedAt,
+    run_id: runId,
+    spool: output.spoolFile,
+    block_digest: blockDigest,
+    config_key: configKey,
+  };
+  // A host that is killed between the launch and its record is told by this which process it was.
+  state.set(processName, recordOf(launched));
+  try {
+    const { pid, exited } = await launch({ ...plan, env: { ...plan.env, [RUN_VARIABLE]: runId } }, output.spoolFile);
+    const leader = identify(pid) ?? { pid, startTime: 0, bootId: '' };
+    state.set(processName, recordOf(launched, leader));
+    const stopTarget = { processName, leader, pgid: pid, runId };
+    const startedMs = performance.now();
+    return { target: stopTarget, output, startedAt, startedMs, adopted: false, blockDigest, exited };
+  } catch (error) {
+    state.delete(processName, runId);
+    await output.finish();
+    throw error;
+  }
+}
+
+/** null when the process that was found is gone. */
+export async function adoptRun(
+  { capture, state, exits }: RunParts,
+  { processName, block, configKey }: NamedBlock,
+  found: FoundProcess,
+  target: CaptureTarget,
+): Promise<Run | null> {
+  const record = { ...found, ...launchedAs(found) };
+  const leader: ProcessIdentity = { pid: record.pid, startTime: record.start_time, bootId: record.boot_id };
+  if (!isAlive(leader)) return null;
+  const output = await capture.resume(target, record.spool);
+  const blockDigest = record.block_digest ?? digestOf(block);
+  state.set(processName, { ...record, spool: output.spoolFile, block_digest: blockDigest, config_key: configKey });
+  return {
+    target: { processName, leader, pgid: record.pgid, runId: record.run_id },
+    output,
+    startedAt: record.started_at,
+    startedMs: performance.now() - (Date.now() - record.started_at * MS_PER_S),
+    adopted: true,
+    blockDigest,
+    exited: exits.gone(leader).then(() => ({ code: null, signal: null })),
+  };
+}

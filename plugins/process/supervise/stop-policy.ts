@@ -1,0 +1,16 @@
+// How a process is asked to end, and for how long it may take: its block's own keys, then what is known of its kind.
+import type { NamedBlock } from '#core';
+import type { StopPolicy } from '../contract.ts';
+
+const DEFAULT_GRACE_MS = 30_000;
+const MS_PER_S = 1_000;
+
+export function stopSignalOf({ block }: NamedBlock, policy: StopPolicy | undefined): NodeJS.Signals {
+  const { stop_signal: signal } = block;
+  return typeof signal === 'string' ? (signal as NodeJS.Signals) : (policy?.signal ?? 'SIGTERM');
+}
+
+export function stopGraceMsOf({ block }: NamedBlock, policy: StopPolicy | undefined): number {
+  const { stop_grace_seconds: seconds } = block;
+  return typeof seconds === 'number' ? seconds * MS_PER_S : (policy?.graceMs ?? DEFAULT_GRACE_MS);
+}

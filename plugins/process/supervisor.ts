@@ -1,0 +1,310 @@
+// Process control as others call it: one object that brings supervision, boot, holds and the orderly stop together.
+import path from 'node:path';
+import { type ContributionList, type Host, type NamedBlock, Problem } from '#core';
+import type {} from '../services/contract.ts';
+import { Boot } from './boot/boot.ts';
+import { type BootOrder, orderOf } from './boot/boot-order.ts';
+import { unmountLeftovers } from './boot/leftover-mounts.ts';
+import { RunFiles } from './boot/run-files.ts';
+import { shutDown } from './boot/shutdown.ts';
+import { stopTiers } from './boot/stop-tiers.ts';
+import { CaptureThread } from './capture/capture-thread.ts';
+import type {
+  BootDependencies,
+  HealthReport,
+  HeldProcess,
+  HoldOptions,
+  LaunchPolicy,
+  ProcessSnapshot,
+  ProcessSupervisor,
+  StartOutcome,
+  StartTrigger,
+  StartupReport,
+  StopOutcome,
+  StopPolicy,
+} from './contract.ts';
+import { dependenciesPoint, launchPolicyPoint, placeholdersPoint, stopPolicyPoint, survivorPoint } from './points.ts';
+import type { StartupSettings } from './settings.ts';
+import { Adoption } from './supervise/adoption.ts';
+import { ExitWatch } from './supervise/exit-watch.ts';
+import { Holds } from './supervise/holds.ts';
+import { isReadyBy, ProcessHealthReports } from './supervise/process-health.ts';
+import { ProcessSet } from './supervise/process-set.ts';
+import { StateFile } from './supervise/state-file.ts';
+import type { SupervisedProcess, Supervision } from './supervise/supervised-process.ts';
+import { WantedStates } from './supervise/wanted-states.ts';
+
+/** Where nobody is named who asks. */
+const SOMEBODY = 'request';
+const NO_HEALTH: HealthReport = { status: null, healthy: null, reason: null, details: null };
+const HANDED_OVER = 'Process control is being loaded again; try again in a moment';
+
+export interface SupervisorOptions {
+  readonly host: Host;
+  readonly hooks: Pick<Supervision, 'prepare' | 'onStatus' | 'onStarted' | 'onExited'>;
+  readonly startupSettings: () => StartupSettings;
+}
+
+export class Supervisor implements ProcessSupervisor {
+  readonly #host: Host;
+  readonly #dependencies: ContributionList<BootDependencies>;
+  readonly #stopPolicies: ContributionList<StopPolicy>;
+  readonly #launchPolicies: ContributionList<LaunchPolicy>;
+  readonly #runFiles: RunFiles;
+  readonly #state: StateFile;
+  readonly #wanted: WantedStates;
+  readonly #holds: Holds;
+  readonly #supervision: Supervision;
+  readonly #processes: ProcessSet;
+  readonly #health: ProcessHealthReports;
+  readonly #boot: Boot;
+  #revision = 0;
+  /** Why nothing is started or stopped on request any more. */
+  #end: Problem | undefined;
+
+  constructor({ host, hooks, startupSettings }: SupervisorOptions) {
+    this.#host = host;
+    this.#dependencies = host.point('process.dependencies', dependenciesPoint);
+    this.#stopPolicies = host.point('process.stop-policy', stopPolicyPoint);
+    this.#launchPolicies = host.point('process.launch-policy', launchPolicyPoint);
+    const placeholders = host.point('process.placeholders', placeholdersPoint);
+    const directory = path.join(host.paths.configDir, 'supervisor');
+    this.#runFiles = new RunFiles(host.log);
+    this.#state = new StateFile(directory, host.log);
+    this.#wanted = new WantedStates(this.#state);
+    this.#holds = new Holds(process => this.#supervision.onStatus(process.snapshot()));
+    this.#health = new ProcessHealthReports(host);
+    this.#supervision = {
+      ...hooks,
+      host,
+      capture: this.#createCapture(directory),
+      state: this.#state,
+      exits: new ExitWatch(),
+      wanted: this.#wanted,
+      holds: this.#holds,
+      blocks: () => this.#processes.blocks(),
+      onStatus: snapshot => {
+        this.#revision += 1;
+        this.#runFiles.running(this.#runningPids());
+        hooks.onStatus(snapshot);
+      },
+      onStarted: snapshot => {
+        // Without probes that it lives is all that can be known.
+        if (host.find('process.health') === undefined) this.#wanted.markReady(snapshot.processName);
+        hooks.onStarted(snapshot);
+      },
+      portCompanion: configKey => host.find('service.templates')?.get(configKey)?.ui?.portOffset,
+      stopPolicy: configKey => this.#stopPolicy(configKey),
+      launchPolicy: configKey => [...this.#launchPolicies.values()].find(policy => policy.configKey === configKey),
+      placeholders: block => Object.assign({}, ...[...placeholders.values()].map(give => give.values(block))),
+    };
+    const adoption = new Adoption(host, this.#supervision);
+    this.#processes = new ProcessSet(host, this.#supervision, added => adoption.added(added));
+    this.#boot = new Boot({
+      host,
+      supervision: this.#supervision,
+      processes: this.#processes,
+      adoption,
+      survivors: host.point('process.survivor', survivorPoint),
+      health: this.#health,
+      order: blocks => this.#order(blocks),
+      settings: startupSettings,
+      onPhase: report => this.#runFiles.startup(report),
+    });
+    this.#processes.follow();
+  }
+
+  get revision(): number {
+    return this.#revision;
+  }
+
+  list(): readonly ProcessSnapshot[] {
+    return this.#processes.list();
+  }
+
+  get(processName: string): ProcessSnapshot | undefined {
+    return this.#processes.get(processName);
+  }
+
+  blocks(): readonly NamedBlock[] {
+    return this.#processes.blocks();
+  }
+
+  async start(processName: string, trigger: StartTrigger, by = SOMEBODY): Promise<StartOutcome> {
+    const process = await this.#startable(processName);
+    await this.#want(process, trigger, by);
+    return process.start(trigger);
+  }
+
+  async stop(processName: string, by = SOMEBODY): Promise<StopOutcome> {
+    const process = this.#controllable(processName);
+    this.#holds.refuseStop(process.block.processName);
+    this.#wanted.stop(process.block, by);
+    const outcome = await process.stop();
+    // What was not running has not moved, and yet it may be shown otherwise.
+    if (outcome === 'not-running') this.#supervision.onStatus(process.snapshot());
+    return outcome;
+  }
+
+  async restart(processName: string, trigger: StartTrigger, by = SOMEBODY): Promise<void> {
+    const process = await this.#startable(processName);
+    await this.#want(process, trigger, by);
+    await process.restart(trigger);
+  }
+
+  async hold<Value>(
+    processName: string,
+    reason: string,
+    work: (held: HeldProcess) => Promise<Value>,
+    options: HoldOptions = {},
+  ): Promise<Value> {
+    const process = await this.#startable(processName);
+    return this.#holds.run(process, reason, work, options);
+  }
+
+  released(processName: string): Promise<void> {
+    return this.#holds.released(processName);
+  }
+
+  health(processName: string): HealthReport {
+    const process = this.get(processName);
+    return process === undefined ? NO_HEALTH : this.#health.of(process);
+  }
+
+  async freshHealth(processName: string, limitMs: number): Promise<HealthReport> {
+    const process = this.get(processName);
+    return process === undefined ? NO_HEALTH : this.#health.fresh(process, limitMs);
+  }
+
+  /** A running process has answered its probe. */
+  probed({ processName }: ProcessSnapshot, health: HealthReport): void {
+    if (isReadyBy(health)) this.#wanted.markReady(processName);
+  }
+
+  ports(processName: string): ReadonlyMap<string, number> {
+    return this.#processes.ports(processName);
+  }
+
+  startup(): StartupReport {
+    return this.#boot.startup.report();
+  }
+
+  get settledMs(): number | null {
+    const { terminal, completedMs } = this.#boot.startup;
+    return terminal ? completedMs : null;
+  }
+
+  /** Adopts what an earlier host left running, then starts everything that is wanted, in dependency order. */
+  boot(): Promise<void> {
+    return this.#boot.run();
+  }
+
+  /** Throws a Problem 409 when an update would take a process that runs or is held out of the configuration. */
+  checkRemovals(before: Readonly<Record<string, unknown>>, after: Readonly<Record<string, unknown>>): void {
+    for (const process of this.#processes.all()) {
+      const { block } = process;
+      if (!reaches(before, block.path) || reaches(after, block.path)) continue;
+      this.#holds.refuse(block.processName);
+      if (process.snapshot().status !== 'stopped')
+        throw new Problem(409, `${block.processName} is running; stop it before its entry is removed`);
+    }
+  }
+
+  /** Stops everything in order; resolves with whether all of it ended by itself. The next boot follows `enabled`. */
+  async shutDown(budgetMs: number): Promise<boolean> {
+    this.#boot.startup.enter('shutting_down');
+    this.#finish(new Problem(503, 'The service is shutting down'));
+    this.#wanted.forgetAll();
+    const clean = await shutDown({ tiers: await this.#tiers(), budgetMs, log: this.#host.log });
+    await unmountLeftovers(
+      this.#processes.all().map(({ block }) => block),
+      this.#host.log,
+    );
+    return clean;
+  }
+
+  /** Leaves every process that runs to whoever supervises next, in this host or another. */
+  async handOver(): Promise<void> {
+    const reason = this.#finish(new Problem(503, HANDED_OVER));
+    await Promise.all(this.#processes.all().map(process => process.handOver(reason)));
+    this.#supervision.exits.close();
+    await this.#supervision.capture.close();
+    this.#state.close();
+  }
+
+  /** Kills everything at once. */
+  kill(): void {
+    for (const process of this.#processes.all()) process.kill();
+  }
+
+  #finish(reason: Problem): Problem {
+    this.#end ??= reason;
+    this.#boot.end();
+    this.#holds.end(this.#end);
+    return this.#end;
+  }
+
+  /** Once the boot has given out the ports. */
+  async #startable(processName: string): Promise<SupervisedProcess> {
+    const named = this.#controllable(processName);
+    this.#holds.refuse(named.block.processName);
+    await this.#boot.portsGiven;
+    const process = this.#controllable(processName);
+    this.#holds.refuse(process.block.processName);
+    return process;
+  }
+
+  #controllable(processName: string): SupervisedProcess {
+    const process = this.#processes.controllable(processName);
+    if (this.#end !== undefined) throw this.#end;
+    return process;
+  }
+
+  /** A start on request is a user's word. */
+  async #want(process: SupervisedProcess, trigger: StartTrigger, by: string): Promise<void> {
+    if (trigger !== 'request' && trigger !== 'restart') return;
+    this.#wanted.start(process.block, by);
+    await this.#processes.refresh(process);
+  }
+
+  /** Among these alone. */
+  #order(blocks: readonly NamedBlock[]): Promise<BootOrder> {
+    return orderOf(blocks, this.#dependencies, this.#host.log);
+  }
+
+  async #tiers(): Promise<SupervisedProcess[][]> {
+    const all = this.#processes.all();
+    const { needs } = await this.#order(all.map(({ block }) => block));
+    return stopTiers(all, needs, configKey => this.#stopPolicy(configKey)?.tier);
+  }
+
+  #stopPolicy(configKey: string): StopPolicy | undefined {
+    return [...this.#stopPolicies.values()].find(policy => policy.configKey === configKey);
+  }
+
+  #createCapture(directory: string): CaptureThread {
+    const hub = this.#host.use('log.hub');
+    return new CaptureThread({
+      directory,
+      rotation: () => hub.rotation(),
+      async deliver(lines) {
+        hub.writeCaptured(lines);
+        await hub.flush();
+      },
+      log: this.#host.log,
+    });
+  }
+
+  #runningPids(): Record<string, number> {
+    return Object.fromEntries(
+      this.list().flatMap(({ processName, pid, status }) =>
+        pid !== null && status === 'running' ? [[processName, pid]] : [],
+      ),
+    );
+  }
+}
+
+function reaches(root: unknown, path: readonly string[]): boolean {
+  const end = path.reduce<unknown>((value, key) => (value as Record<string, unknown> | undefined)?.[key], root);
+  return end !== undefined;
+}

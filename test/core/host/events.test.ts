@@ -1,0 +1,106 @@
+// Events between plugins: who may emit what, who hears it, and that nobody who listens can touch who emits.
+import { rm } from 'node:fs/promises';
+import path from 'node:path';
+import t, { type Test } from 'tap';
+import { testDir } from '../../support/directory.ts';
+import { startHost } from '../../support/host.ts';
+import { until } from '../../support/until.ts';
+
+const plugin = (name: string, body: string) => ({
+  'index.js': `let zod
+    export default { name: '${name}', host: '^1', config: z => (zod = z).object({}), setup (host) { ${body} } }`,
+});
+
+/** Emits on request; each `heard` of a listener is collected under the listener's name. */
+async function startWith(t: Test, listeners: Record<string, string>) {
+  const heard: Record<string, unknown[]> = {};
+  const place = `stackwardenHeard${t.name}`;
+  Object.assign(globalThis, { [place]: heard });
+  const hear = `const hear = value => (globalThis[${JSON.stringify(place)}][host.name] ??= []).push(value);`;
+  const emitter = plugin(
+    'emitter',
+    `host.event('fixture.done', { description: 'Something is done' })
+     host.route({ method: 'POST', path: '/emit', summary: 'x', body: zod.any(), handle ({ body }) {
+       host.emit('fixture.done', body)
+       return { emitted: true }
+     } })
+     host.route({ method: 'POST', path: '/emit-undeclared', summary: 'x', handle () { host.emit('fixture.undone', {}) } })
+     host.route({ method: 'GET', path: '/events', summary: 'x', handle: () => host.events() })`,
+  );
+  const plugins = Object.fromEntries(
+    Object.entries(listeners).map(([name, body]) => [name, plugin(name, hear + body)]),
+  );
+  const configDir = testDir(t, { plugins: { emitter, ...plugins } });
+  const app = await startHost({ configDir, config: {}, plugins: ['emitter', ...Object.keys(listeners)] });
+  t.teardown(() => app.stop());
+  const report = (name: string) => app.host.plugins().find(row => row.name === name);
+  return {
+    app,
+    heard,
+    report,
+    remove: (name: string) => rm(path.join(configDir, 'plugins', name), { recursive: true }),
+  };
+}
+
+t.test('one emits, everybody hears it, with the name of the emitter and the time', async t => {
+  const { app, heard } = await startWith(t, {
+    one: `host.on('fixture.done', event => hear(event))`,
+    all: `host.on('*', event => hear(event))`,
+    other: `host.on('fixture.other', event => hear(event))`,
+    meddler: `host.on('fixture.done', event => { try { event.data.what = 'mine' } catch { hear('refused') } })`,
+  });
+  t.match(await app.post('/emit', { what: 'dinner' }), { status: 200 });
+  await until(() => heard.one && heard.all && heard.meddler);
+  for (const name of ['one', 'all'])
+    t.match(heard[name], [{ type: 'fixture.done', plugin: 'emitter', at: Number, data: { what: 'dinner' } }], name);
+  t.same(heard.meddler, ['refused'], "what all hear is nobody's to change");
+  t.equal(heard.other, undefined);
+  const [{ at }] = heard.one as [{ at: number }];
+  t.ok(at > 1_000_000_000 && at < 100_000_000_000, 'Unix seconds');
+});
+
+t.test(
+  "a listener that throws, rejects or hangs is told of as its own plugin's fault, and holds nobody up",
+  async t => {
+    const { app, heard, report } = await startWith(t, {
+      thrower: `host.on('fixture.done', () => { throw new Error('no') })`,
+      rejecter: `host.on('fixture.done', async () => { throw new Error('no') })`,
+      hanger: `host.on('fixture.done', event => { hear(event.data.number); return new Promise(() => {}) })`,
+      zealous: `host.on('fixture.done', event => hear(event.data.number))`,
+    });
+    for (const number of [1, 2, 3]) t.match(await app.post('/emit', { number }), { status: 200 });
+    await until(() => heard.zealous?.length === 3 && heard.hanger?.length === 3);
+    t.same(heard.zealous, [1, 2, 3], 'in order');
+    t.same(heard.hanger, [1, 2, 3]);
+    await until(() => report('rejecter')?.errors.event === 3);
+    t.equal(report('thrower')?.errors.event, 3);
+    t.same(report('emitter')?.errors, {});
+  },
+);
+
+t.test('a type has one owner, who alone emits it, and its types are listed', async t => {
+  const { app, report } = await startWith(t, {
+    thief: `host.event('fixture.done', { description: 'Mine as well' })`,
+    forger: `host.route({ method: 'POST', path: '/forge', summary: 'x', handle () { host.emit('fixture.done', {}) } })`,
+  });
+  t.match(report('thief'), { state: 'failed', reason: /'fixture.done' of thief is already owned by emitter/ });
+  t.equal((await app.post('/forge')).status, 500);
+  t.equal((await app.post('/emit-undeclared')).status, 500);
+  t.same((await app.get('/events')).body, [
+    { type: 'fixture.done', plugin: 'emitter', description: 'Something is done' },
+  ]);
+});
+
+t.test('a plugin that is gone hears nothing any more, and its types go with it', async t => {
+  const { app, heard, remove } = await startWith(t, {
+    leaver: `host.event('fixture.left', { description: 'x' }); host.on('fixture.done', event => hear(event.data.number))`,
+    stayer: `host.on('fixture.done', event => hear(event.data.number))`,
+  });
+  await app.post('/emit', { number: 1 });
+  await until(() => heard.leaver?.length === 1);
+  await remove('leaver');
+  await until(async () => (await app.get('/events')).body.length === 1, { what: 'the plugin to be gone' });
+  await app.post('/emit', { number: 2 });
+  await until(() => heard.stayer?.length === 2);
+  t.same(heard.leaver, [1]);
+});

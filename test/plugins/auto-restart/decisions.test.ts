@@ -1,0 +1,46 @@
+// Every decision of auto-restart is one line of the log: attempt, success, failure, suppression.
+import { readdir, readFile } from 'node:fs/promises';
+import path from 'node:path';
+import t from 'tap';
+import { block, killService, NAME, policy, runWithAutoRestart, untilCounters } from '../../support/auto-restart.ts';
+import type { TestHost } from '../../support/host.ts';
+import { start } from '../../support/kids.ts';
+import { until } from '../../support/until.ts';
+
+/** Lines of the own log that match, once there are as many as expected. */
+async function lines(app: TestHost, pattern: RegExp, count: number): Promise<readonly string[]> {
+  const directory = path.join(app.configDir, 'log');
+  return until(
+    async () => {
+      const names = (await readdir(directory)).filter(name => name.startsWith('DUMB-'));
+      const texts = await Promise.all(names.map(name => readFile(path.join(directory, name), 'utf8')));
+      const found = texts.flatMap(text => text.split('\n').filter(line => pattern.test(line)));
+      return found.length >= count ? found : undefined;
+    },
+    { what: `${count} lines of ${pattern}` },
+  );
+}
+
+t.test('an attempt that succeeds', async t => {
+  const { app } = await runWithAutoRestart(t, block(), policy());
+  await start(app, NAME);
+  await killService(app);
+  await untilCounters(app, ({ restart_successes: successes }) => successes === 1);
+  t.equal((await lines(app, /Service is restarted, attempt 1 of 5: Killed by signal SIGKILL/, 1)).length, 1);
+  t.equal((await lines(app, /Service is healthy again after its restart/, 1)).length, 1);
+});
+
+t.test('an attempt that fails, and the limit', async t => {
+  const { app, events } = await runWithAutoRestart(
+    t,
+    block({ enabled: true, command: ['/nowhere/program'] }),
+    policy({ max_restarts: 1 }),
+  );
+  await until(() => events.some(({ type }) => type === 'service.auto_restart.suppressed'));
+  t.equal((await lines(app, /Service is restarted, attempt 1 of 1: /, 1)).length, 1);
+  t.equal((await lines(app, /the restart of Service failed: .*\/nowhere\/program was not found/, 1)).length, 1);
+  const limit = /Service is not restarted, the limit of 1 restarts within 600 s is reached/;
+  t.equal((await lines(app, limit, 1)).length, 1);
+  const [attempt] = events.filter(({ type }) => type === 'service.auto_restart.attempt');
+  t.match(attempt, { plugin: 'auto-restart', at: Number, data: { processName: NAME, attempt: 1 } });
+});

@@ -1,0 +1,87 @@
+// Members that third parties add to what clients see of a process: shown, described, kept, and left out when they do not fit.
+import t, { type Test } from 'tap';
+import { testDir } from '../../support/directory.ts';
+import { startHost } from '../../support/host.ts';
+
+const BLOCK = { enabled: false, process_name: 'Kid', command: ['true'] };
+
+async function startWith(t: Test, setup: string) {
+  const configDir = testDir(t, {
+    plugins: {
+      versions: {
+        'index.js': `let zod
+        export default { name: 'versions', host: '^1', needs: ['process'], config: z => (zod = z).object({}), setup (host) { ${setup} } }`,
+      },
+    },
+  });
+  const app = await startHost({ configDir, config: { kid: BLOCK }, plugins: ['process', 'versions', 'docs'] });
+  t.teardown(() => app.stop());
+  const entry = async () => {
+    const { processes } = (await app.get('/process/processes')).body;
+    return processes.find(({ process_name: name }: { process_name: string }) => name === 'Kid');
+  };
+  return { app, entry, detail: async () => (await app.get('/process?process_name=Kid')).body };
+}
+
+t.test('without anybody who knows more, what clients read has no value', async t => {
+  const { entry, detail } = await startWith(t, '');
+  t.match(await entry(), { supports_manual_update: false, update_status: null, held: null });
+  t.match(await detail(), { update_status: null, symlink_backup_status: null, install_info: null });
+});
+
+t.test('entry and detail hold what a plugin adds, and the API description knows it', async t => {
+  const { app, entry, detail } = await startWith(
+    t,
+    `host.contribute('process.entry', 'versions', {
+       schema: zod.object({ update_status: zod.object({ status: zod.string() }), flavour: zod.string().describe('how it tastes') }),
+       members: ({ processName }) => ({ update_status: { status: 'no_update' }, flavour: processName + ' sweet' }),
+       revision: () => 1,
+     })
+     host.contribute('process.detail', 'versions', {
+       schema: zod.object({ recipe: zod.string() }),
+       members: async ({ block }, { scope }) => ({ recipe: block.command[0] + ' ' + scope }),
+     })`,
+  );
+  t.match(await entry(), {
+    flavour: 'Kid sweet',
+    update_status: { status: 'no_update' },
+    supports_manual_update: false,
+  });
+  t.notOk('recipe' in (await entry()));
+  t.match(await detail(), { flavour: 'Kid sweet', recipe: 'true undefined' });
+  t.match((await app.get('/process?process_name=Kid&scope=all')).body, { recipe: 'true all' });
+  const description = JSON.stringify((await app.get('/openapi.json')).body.paths['/process/processes']);
+  t.match(description, 'how it tastes');
+});
+
+t.test('entries are kept until the plugin says that they changed', async t => {
+  const { app, entry } = await startWith(
+    t,
+    `let asked = 0, revision = 1
+     host.contribute('process.entry', 'versions', { members: () => ({ asked: ++asked }), revision: () => revision })
+     host.route({ method: 'POST', path: '/changed', summary: 'x', handle () { revision += 1; return {} } })`,
+  );
+  const { asked } = await entry();
+  t.equal((await entry()).asked, asked);
+  await app.post('/changed');
+  const { asked: again } = await entry();
+  t.ok(again > asked);
+  t.equal((await entry()).asked, again);
+});
+
+t.test('what throws, does not fit, belongs to others or never comes is left out, and the rest is shown', async t => {
+  const { entry, detail } = await startWith(
+    t,
+    `host.contribute('process.entry', 'thrower', { members () { throw new Error('no') } })
+     host.contribute('process.entry', 'misfit', { schema: zod.object({ size: zod.number() }), members: () => ({ size: 'large' }) })
+     host.contribute('process.entry', 'thief', { members: () => ({ status: 'running', stolen: true }) })
+     host.contribute('process.entry', 'rubbish', { members: () => 'rubbish', revision () { throw new Error('no') } })
+     host.contribute('process.entry', 'good', { members: () => ({ good: true }) })
+     host.contribute('process.detail', 'hanger', { members: () => new Promise(() => {}) })
+     host.contribute('process.detail', 'rejecter', { members: async () => { throw new Error('no') } })`,
+  );
+  const shown = await entry();
+  t.match(shown, { good: true, status: 'stopped' });
+  for (const name of ['size', 'stolen']) t.notOk(name in shown, name);
+  t.match(await detail(), { good: true, status: 'stopped' });
+});

@@ -1,0 +1,177 @@
+// Holds: one plugin works on a process, and until it is done nobody else, and nothing by itself, starts or stops it.
+import { mkdir, rm } from 'node:fs/promises';
+import path from 'node:path';
+import t, { type Test } from 'tap';
+import { policy } from '../../support/auto-restart.ts';
+import { testDir } from '../../support/directory.ts';
+import { startHost } from '../../support/host.ts';
+import { pidOf, restart, start, status, stop } from '../../support/kids.ts';
+import { until } from '../../support/until.ts';
+
+const NAME = 'Kid';
+const REASON = 'its files are moved';
+
+/** `POST /hold` begins a hold, `/tell` has its work do something, `GET /steps` tells what came of everything so far. */
+const HOLDER = `let zod
+export default { name: 'holder', host: '^1', needs: ['process'], config: z => (zod = z).object({}), setup (host) {
+  const steps = []
+  let wake = () => {}
+  const note = (what, promise) => promise.then(
+    value => steps.push([what, value?.status ?? value ?? null]),
+    error => steps.push([what, error.message]),
+  )
+  host.route({ method: 'POST', path: '/hold', summary: 'x', body: zod.any(), handle ({ body }) {
+    note('hold', host.use('process.supervisor').hold('${NAME}', '${REASON}', async held => {
+      steps.push(['work', held.snapshot().status])
+      globalThis.stackwardenHeld = held
+      for (;;) {
+        const told = await new Promise(resolve => { wake = resolve })
+        if (told === 'end') return 'done'
+        if (told === 'throw') throw new Error('the work failed')
+        await note(told, held[told]())
+      }
+    }, { signal: host.signal, ...body }))
+    return {}
+  } })
+  host.route({ method: 'POST', path: '/await', summary: 'x', handle () {
+    note('released', host.use('process.supervisor').released('${NAME}'))
+    return {}
+  } })
+  host.route({ method: 'POST', path: '/tell', summary: 'x', body: zod.any(), handle ({ body }) { wake(body.told); return {} } })
+  host.route({ method: 'GET', path: '/steps', summary: 'x', handle: () => ({ steps }) })
+} }`;
+
+async function startWith(t: Test, block: object = {}, dumb: object = {}) {
+  const configDir = testDir(t, { plugins: { holder: { 'index.js': HOLDER } } });
+  const kid = {
+    enabled: false,
+    process_name: NAME,
+    command: ['sleep', '600'],
+    suppress_logging: true,
+    stop_grace_seconds: 1,
+    ...block,
+  };
+  const app = await startHost({
+    configDir,
+    config: { dumb: { startup: { stabilization_seconds: 0 }, ...dumb }, kid },
+    plugins: ['process', 'auto-restart', 'holder', 'config'],
+  });
+  t.teardown(() => app.stop());
+  await until(async () => (await app.get('/process/startup-status')).body.terminal);
+  const steps = async () => (await app.get('/steps')).body.steps as [string, unknown][];
+  return {
+    app,
+    steps,
+    hold: (options: object = {}) => app.post('/hold', options),
+    tell: (told: string) => app.post('/tell', { told }),
+    came: (what: string) =>
+      until(async () => (await steps()).find(([step]) => step === what), { what: `${what} to be done` }),
+    remove: () => rm(path.join(configDir, 'plugins', 'holder'), { recursive: true }),
+  };
+}
+
+t.test('while it is held only its holder starts and stops it; others are told why, and see it', async t => {
+  const { app, hold, tell, came, steps } = await startWith(t);
+  await start(app, NAME);
+  t.equal((await status(app, NAME)).held, null);
+  await hold();
+  t.same(await came('work'), ['work', 'running']);
+  const refusal = { status: 409, body: { detail: `${NAME} is held: ${REASON}; try again when that is done` } };
+  for (const operation of [start, stop, restart]) t.match(await operation(app, NAME), refusal);
+  t.match(await app.post('/config', { updates: { kid: null } }), { status: 409 });
+  t.match((await status(app, NAME)).held, { reason: REASON, since: Number });
+  const entries = async () => (await app.get('/process/processes')).body.processes;
+  t.match((await entries()).find((entry: { key: string }) => entry.key === 'kid').held, { reason: REASON });
+  t.notOk((await steps()).some(([what]) => what === 'hold'));
+  await tell('stop');
+  t.same(await came('stop'), ['stop', 'stopped']);
+  t.match(await status(app, NAME), { status: 'stopped', restart: { disabled: false } });
+  t.match(await start(app, NAME), refusal);
+  await tell('start');
+  t.same(await came('start'), ['start', 'started']);
+  await app.post('/await');
+  await tell('end');
+  t.same(await came('hold'), ['hold', 'done']);
+  await came('released');
+  t.equal((await status(app, NAME)).held, null);
+  t.equal((await entries()).find((entry: { key: string }) => entry.key === 'kid').held, null);
+  const held = (globalThis as unknown as { stackwardenHeld: { stop(): Promise<unknown> } }).stackwardenHeld;
+  // Its handle is of no use afterwards.
+  await t.rejects(held.stop(), { message: /has ended/ });
+  t.match((await stop(app, NAME)).body, { status: 'Service stopped successfully' });
+});
+
+t.test('a start that is under way is waited for, and a user may still end it', async t => {
+  const wanted = path.join(testDir(t, {}), 'wanted');
+  const { app, hold, tell, came, steps } = await startWith(t, { wait_for_dir: wanted });
+  const started = start(app, NAME);
+  await until(async () => (await status(app, NAME)).health_reason?.includes(wanted));
+  await hold();
+  await until(async () => (await status(app, NAME)).held !== null);
+  t.match(await restart(app, NAME), { status: 409 });
+  t.same(await steps(), [], 'the work has not begun');
+  await mkdir(wanted);
+  t.match(await started, { status: 200 });
+  t.same(await came('work'), ['work', 'running']);
+  await tell('end');
+  await came('hold');
+
+  await stop(app, NAME);
+  await rm(wanted, { recursive: true });
+  const cancelled = start(app, NAME);
+  await until(async () => (await status(app, NAME)).health_reason?.includes(wanted));
+  await hold();
+  await until(async () => (await status(app, NAME)).held !== null);
+  t.match((await stop(app, NAME)).body, { status: 'Service stopped successfully' });
+  t.match(await cancelled, { status: 409 });
+  await until(async () => (await steps()).some(([what, value]) => what === 'work' && value === 'stopped'));
+  await tell('end');
+});
+
+t.test('auto-restart waits until the hold has ended', async t => {
+  const { app, hold, tell, came } = await startWith(
+    t,
+    {},
+    { auto_restart: policy({ services: [{ process_name: NAME }] }) },
+  );
+  await start(app, NAME);
+  await hold();
+  await came('work');
+  const pid = await pidOf(app, NAME);
+  process.kill(pid, 'SIGKILL');
+  await until(async () => (await status(app, NAME)).restart.pending, { what: 'a restart to be planned' });
+  await tell('start');
+  t.same(await came('start'), ['start', 'started'], 'the holder comes first');
+  process.kill(await pidOf(app, NAME), 'SIGKILL');
+  await until(async () => (await status(app, NAME)).status === 'stopped');
+  t.equal((await status(app, NAME)).restart.restart_attempts, 0);
+  await tell('end');
+  await until(async () => (await status(app, NAME)).restart.restart_attempts === 1);
+  await until(async () => (await status(app, NAME)).status === 'running');
+});
+
+t.test('a hold ends whatever becomes of its work', async t => {
+  const { app, hold, tell, came, steps, remove } = await startWith(t);
+  await hold();
+  await came('work');
+  await hold();
+  t.match(await came('hold'), ['hold', /is held: its files are moved/], 'there is one at a time');
+  await tell('throw');
+  await until(async () => (await steps()).some(([, value]) => value === 'the work failed'));
+  t.equal((await status(app, NAME)).held, null);
+
+  await hold({ deadlineMs: 50 });
+  await until(async () => (await steps()).some(([, value]) => /took longer than 0.05 s/.test(String(value))));
+  t.equal((await status(app, NAME)).held, null);
+  await tell('start');
+  await until(async () =>
+    (await steps()).some(([what, value]) => what === 'start' && /took longer/.test(String(value))),
+  );
+  t.equal((await status(app, NAME)).status, 'stopped', 'whoever is late can do nothing any more');
+
+  await hold();
+  await until(async () => (await status(app, NAME)).held !== null);
+  await remove();
+  await until(async () => (await status(app, NAME)).held === null, { what: 'the hold to end with its owner' });
+  t.match(await start(app, NAME), { status: 200 });
+});
