@@ -71,9 +71,11 @@ export interface Host {
   /** For plugins without imports. */
   readonly Problem: typeof Problem;
 
-  route<Query extends z.ZodType = z.ZodType, Body extends z.ZodType = z.ZodType, Answer extends z.ZodType = z.ZodType>(
-    route: Route<Query, Body, Answer>,
-  ): void;
+  route<
+    Query extends z.ZodType = z.ZodType,
+    Body extends z.ZodType = z.ZodType,
+    Response extends z.ZodType = z.ZodType,
+  >(route: Route<Query, Body, Response>): void;
   stream(stream: Stream): void;
 
   /** `key` is unique within the point. */

@@ -20,18 +20,25 @@ export interface RouteRequest<Query, Body> {
   readonly peer: string | undefined;
 }
 
-/** A value with its own status, headers or media type; anything else that a handler returns is a 200 JSON answer. */
-export interface RouteAnswer {
-  readonly status?: number;
-  readonly headers?: Record<string, string>;
-  /** An object or array is sent as JSON; text and bytes as they are, under the given content type. */
-  readonly body: unknown;
-}
+/** Nothing of it is changed by whoever receives it. */
+type Unchanged<Value> = Value extends readonly (infer Member)[]
+  ? readonly Unchanged<Member>[]
+  : Value extends Uint8Array
+    ? Value
+    : Value extends object
+      ? { readonly [Key in keyof Value]: Unchanged<Value[Key]> }
+      : Value;
+
+/** What an answer of this schema holds. */
+export type ResponseBody<Schema extends z.ZodType> = Unchanged<z.input<Schema>>;
+
+/** What a handler returns: a value, which is a 200 JSON answer, or one with its own status, headers or media type. */
+export type RouteResult<Schema extends z.ZodType> = ResponseBody<Schema> | Answer<ResponseBody<Schema>>;
 
 export interface Route<
   Query extends z.ZodType = z.ZodType,
   Body extends z.ZodType = z.ZodType,
-  Answer extends z.ZodType = z.ZodType,
+  Response extends z.ZodType = z.ZodType,
 > {
   readonly method: HttpMethod;
   /** Constant, or with `{name}` segments; without a trailing slash (both forms are served). A last segment `{name...}` takes the rest. */
@@ -53,26 +60,29 @@ export interface Route<
   readonly body?: Body;
   /** Largest accepted body. Default 1 MiB. */
   readonly bodyLimitBytes?: number;
-  /** Schema of the 200 answer: documentation, and checked in tests. */
-  readonly response?: Answer;
+  /** Schema of the 200 answer: the type of what the handler returns, documentation, and checked in tests. */
+  readonly response?: Response;
   /** Once the host is stopping, non-GET routes answer 503; true for a GET exempts nothing else. */
-  handle(request: RouteRequest<z.output<Query>, z.output<Body>>): unknown;
+  handle(
+    request: RouteRequest<z.output<Query>, z.output<Body>>,
+  ): RouteResult<Response> | Promise<RouteResult<Response>>;
 }
 
 /** Wraps a handler's value to set status, headers or media type. */
-export function answer(
-  body: unknown,
+export function answer<Body>(
+  body: Body,
   options: { status?: number; headers?: Record<string, string> } = {},
-): RouteAnswer {
+): Answer<Body> {
   return new Answer(body, options.status ?? 200, options.headers ?? {});
 }
 
-export class Answer implements RouteAnswer {
-  readonly body: unknown;
+export class Answer<Body> {
+  /** An object or array is sent as JSON; text and bytes as they are, under the given content type. */
+  readonly body: Body;
   readonly status: number;
   readonly headers: Record<string, string>;
 
-  constructor(body: unknown, status: number, headers: Record<string, string>) {
+  constructor(body: Body, status: number, headers: Record<string, string>) {
     this.body = body;
     this.status = status;
     this.headers = headers;

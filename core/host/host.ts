@@ -55,6 +55,8 @@ export interface HostOptions {
   readonly env?: NodeJS.ProcessEnv;
   /** Loads the configuration and sets the plugins up, but neither listens nor watches, and logs to a temporary place. */
   readonly dryRun?: boolean;
+  /** Answers that do not fit their route's schema become 500. Default: whether STACKWARDEN_CHECK_ANSWERS is set; for tests. */
+  readonly checkAnswers?: boolean;
 }
 
 export interface StackwardenHost {
@@ -228,7 +230,9 @@ class RunningHost implements StackwardenHost {
   }
 
   #openEntrance(): void {
+    const { env = process.env, checkAnswers = env.STACKWARDEN_CHECK_ANSWERS !== undefined } = this.#options;
     this.#http = createHttpEntrance({
+      checkAnswers,
       log: this.#logging.logger('http'),
       configDir: this.#options.configDir,
       version,

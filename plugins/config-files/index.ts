@@ -60,7 +60,7 @@ export default definePlugin({
         const runs = host.find('process.supervisor')?.get(processName)?.status === 'running';
         const warnings =
           runs && changed > 0 ? [`${processName} is running and may overwrite the file when it ends`] : [];
-        return { status: 'updated', ...named, changed, revision, warnings };
+        return { status: 'updated' as const, ...named, changed, revision, warnings };
       },
     });
   },

@@ -1,5 +1,5 @@
 // The configuration over HTTP: read, change, and the schemas that editors need.
-import { definePlugin, type Host, Problem } from '#core';
+import { type ConfigObject, definePlugin, type Host, Problem } from '#core';
 import type {} from '../process/contract.ts';
 import type {} from '../service-templates/contract.ts';
 import { withoutSecrets, withStoredSecrets } from './never-returned.ts';
@@ -40,7 +40,9 @@ export default definePlugin({
       path: '/config',
       summary: 'The effective configuration, or one service block of it',
       query: wire.readQuery,
-      handle: ({ query }) => shown(query.process_name === undefined ? root() : block(query.process_name).block),
+      response: wire.configAnswer,
+      handle: ({ query }) =>
+        shown(query.process_name === undefined ? root() : block(query.process_name).block) as ConfigObject,
     });
 
     host.route({
@@ -57,11 +59,11 @@ export default definePlugin({
           refuseBothNames(host, updates);
           const complete = withStoredSecrets(updates, store.root());
           const result = await update({ updates: complete, persist: persist ?? true, actor });
-          return { status: 'updated', keys: Object.keys(updates), ...result };
+          return { status: 'updated' as const, keys: Object.keys(updates), ...result };
         }
         const { processName } = block(name);
         const result = await update({ processName, updates, persist: persist ?? false, actor });
-        return { status: 'updated', process_name: processName, ...result };
+        return { status: 'updated' as const, process_name: processName, ...result };
       },
     });
 
@@ -69,6 +71,7 @@ export default definePlugin({
       method: 'GET',
       path: '/config/schema',
       summary: 'JSON Schema (draft 7) of the whole configuration',
+      response: wire.schemaAnswer,
       handle: () => store.jsonSchema(),
     });
 
@@ -77,6 +80,7 @@ export default definePlugin({
       path: '/config/process-config/schema',
       summary: 'JSON Schema (draft 7) of one service block',
       body: wire.blockSchemaBody,
+      response: wire.schemaAnswer,
       handle({ body }) {
         const found = block(body.process_name);
         const schema = store.blockSchema(found);

@@ -9,6 +9,7 @@ import { type KnownSignal, type SignalError, Signals } from './signals.ts';
 import { createSnapshot, shownConfig } from './snapshot.ts';
 import { createStartOrder } from './start-order.ts';
 import { createStructure, type Structure } from './structure.ts';
+import type { GraphDescription } from './wire.ts';
 
 interface Built {
   readonly structure: Structure;
@@ -54,7 +55,7 @@ export class Graph implements DependencyGraph {
     return createStartOrder(structure, signal => counting.has(signal));
   }
 
-  async describe(processName: string, scope: string): Promise<Record<string, unknown>> {
+  async describe(processName: string, scope: string): Promise<GraphDescription> {
     const wanted = scope.trim().toLowerCase();
     if (wanted !== 'runtime' && wanted !== 'all') throw new Problem(400, "scope must be 'runtime' or 'all'");
     if (processName.trim() === '') throw new Problem(400, 'process_name is required');

@@ -1,4 +1,5 @@
 // Interactive documentation of the native listener: the API description and two views of it, without any outside asset.
+import { z } from 'zod';
 import { answer, definePlugin, type Host } from '#core';
 import { loadAsset } from './assets.ts';
 import { explorerPage, referencePage } from './pages.ts';
@@ -13,6 +14,7 @@ export default definePlugin({
       hidden: false,
       path: '/openapi.json',
       summary: 'The description of every route, OpenAPI 3.1',
+      response: description,
       handle: () => {
         refuseWhenOff(host);
         return host.openapi();
@@ -23,6 +25,7 @@ export default definePlugin({
         ...openPage,
         path: page.path,
         summary: page.title,
+        response: z.string(),
         handle: () => {
           refuseWhenOff(host);
           return answer(page.html, { headers: { ...page.headers, 'Content-Type': 'text/html; charset=utf-8' } });
@@ -32,6 +35,7 @@ export default definePlugin({
         ...openPage,
         path: `${page.path}/{file...}`,
         summary: `Assets of ${page.path}`,
+        response: assetAnswer,
         handle: async ({ params }) => {
           refuseWhenOff(host);
           // The page at `<path>/` resolves its relative names one level deeper than the page at `<path>`.
@@ -43,6 +47,10 @@ export default definePlugin({
   },
 });
 
+/** Open: an OpenAPI document. */
+const description = z.record(z.string(), z.unknown()).describe('an OpenAPI 3.1 document');
+/** A file as it is, or the API description, which a page may ask for below its own path. */
+const assetAnswer = z.union([z.string(), z.custom<Uint8Array>(value => value instanceof Uint8Array), description]);
 const openPage = { method: 'GET', access: 'public', nativeOnly: true, hidden: true } as const;
 
 function refuseWhenOff(host: Host): void {

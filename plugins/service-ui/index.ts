@@ -1,5 +1,6 @@
 // Web interfaces of the services behind one address: which there are, the switch, and the routes of the reverse proxy.
 import path from 'node:path';
+import { z } from 'zod';
 import { definePlugin, type NamedBlock } from '#core';
 import type {} from '../config-files/contract.ts';
 import type {} from '../service-setup/contract.ts';
@@ -63,6 +64,7 @@ export default definePlugin({
       method: 'GET',
       path: '/config/service-ui-map',
       summary: 'The type of service behind each route name',
+      response: z.record(z.string(), z.string()),
       handle: () => Object.fromEntries(uis().map(({ name, kind }) => [name, kind])),
     });
 
