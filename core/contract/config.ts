@@ -12,6 +12,8 @@ export interface NamedBlock {
   readonly configKey: string;
   /** The last path element. */
   readonly key: string;
+  /** The entry of this host itself: it is listed like a process, but never started, stopped or sampled. */
+  readonly isHost: boolean;
   readonly block: Readonly<ConfigObject>;
 }
 

@@ -6,6 +6,9 @@ import { isObject } from './plain-object.ts';
 /** Their `process_name` links to a process, it is none. */
 const LINKS = new Set(['wait_for_url', 'wait_for_tcp']);
 
+/** The entry of this host itself. */
+const HOST_KEY = 'dumb_api_service';
+
 /** In document order. */
 export function findBlocks(root: Readonly<ConfigObject>): NamedBlock[] {
   const blocks: NamedBlock[] = [];
@@ -13,7 +16,9 @@ export function findBlocks(root: Readonly<ConfigObject>): NamedBlock[] {
     if (!isObject(value)) return;
     const name = value.process_name;
     if (path.length > 0 && typeof name === 'string' && name.trim() !== '') {
-      blocks.push({ processName: name, path, configKey: configKeyOf(path), key: path.at(-1) ?? '', block: value });
+      const configKey = configKeyOf(path);
+      const isHost = configKey === HOST_KEY;
+      blocks.push({ processName: name, path, configKey, key: path.at(-1) ?? '', isHost, block: value });
     }
     // Lists such as `services` name processes without being one, and lists are not walked.
     for (const [key, member] of Object.entries(value)) if (!LINKS.has(key)) visit(member, [...path, key]);

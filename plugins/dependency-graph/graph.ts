@@ -161,7 +161,7 @@ export class Graph implements DependencyGraph {
       enabled: entry.enabled,
       key: entry.instance,
       config_key: entry.key,
-      version: entry.key === 'dumb_api_service' ? this.#host.version : null,
+      version: store.findBlock(entry.processName)?.isHost === true ? this.#host.version : null,
       config: shownConfig(entry),
     }));
     return { structure, signals, errors, processes, staleMs };

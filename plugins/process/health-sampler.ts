@@ -56,8 +56,8 @@ export class HealthSampler {
   }
 
   #describe(snapshot: ProcessSnapshot): HealthReport {
-    const { status, stoppedByUser, lastFailureReason, lastExit, waitingFor, configKey } = snapshot;
-    if (configKey === 'dumb_api_service') return { status: 'healthy', healthy: true, reason: null, details: null };
+    const { status, stoppedByUser, lastFailureReason, lastExit, waitingFor, isHost } = snapshot;
+    if (isHost) return { status: 'healthy', healthy: true, reason: null, details: null };
     if (status === 'starting') {
       return {
         ...NOTHING,
@@ -85,9 +85,7 @@ export class HealthSampler {
   }
 
   async #sampleAll(): Promise<void> {
-    const running = this.#list().filter(
-      ({ status, configKey }) => status === 'running' && configKey !== 'dumb_api_service',
-    );
+    const running = this.#list().filter(({ status, isHost }) => status === 'running' && !isHost);
     await Promise.all(running.map(snapshot => this.#sample(snapshot)));
   }
 

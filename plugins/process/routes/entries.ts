@@ -78,7 +78,7 @@ export class ProcessEntries {
     return this.#host.use('config.store');
   }
 
-  #common({ processName, configKey, key, path, block }: NamedBlock) {
+  #common({ processName, configKey, key, path, isHost, block }: NamedBlock) {
     const { repo_owner: owner, repo_name: repository } = block;
     const named = typeof owner === 'string' && typeof repository === 'string' && owner !== '' && repository !== '';
     const current: ProcessStatus = this.#supervisor.get(processName)?.status ?? 'stopped';
@@ -88,7 +88,7 @@ export class ProcessEntries {
       name: path.includes('instances') ? `${kindName} ${key}` : (template?.displayName ?? processName),
       process_name: processName,
       enabled: block.enabled === true,
-      version: configKey === 'dumb_api_service' ? this.#host.version : null,
+      version: isHost ? this.#host.version : null,
       key,
       config_key: configKey,
       repo_url: named ? `https://github.com/${owner}/${repository}` : (template?.links.repository ?? null),

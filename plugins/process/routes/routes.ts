@@ -201,7 +201,7 @@ async function startByUser(
 ): Promise<StartOutcome> {
   const store = host.use('config.store');
   const block = store.findBlock(processName);
-  if (block !== undefined && block.configKey !== 'dumb_api_service' && block.block.enabled !== true) {
+  if (block !== undefined && !block.isHost && block.block.enabled !== true) {
     await store.update({ processName, updates: { enabled: true }, persist: false, actor: 'process' });
   }
   autoRestart.reset(processName);

@@ -91,6 +91,7 @@ export class SupervisedProcess {
     return {
       processName: this.#block.processName,
       configKey: this.#block.configKey,
+      isHost: false,
       status: this.#status,
       pid: running?.target.leader.pid ?? null,
       pgid: running?.target.pgid ?? null,
@@ -441,7 +442,7 @@ export class SupervisedProcess {
   }
 
   #captureTarget(): CaptureTarget {
-    const { processName, block, configKey } = this.#block;
+    const { processName, block } = this.#block;
     const root = this.#with.host.use('config.store').root();
     const asRoot = process.getuid?.() === 0;
     return {
@@ -449,7 +450,7 @@ export class SupervisedProcess {
       logFile: this.#ownedLog(block.log_file),
       accessLogFile: this.#ownedLog(block.access_log_file),
       logLevel: parseLevel(typeof block.log_level === 'string' ? block.log_level : 'INFO'),
-      suppressed: block.suppress_logging === true || configKey === 'dumb_api_service',
+      suppressed: block.suppress_logging === true,
       owner: asRoot ? { uid: Number(root.puid), gid: Number(root.pgid) } : null,
     };
   }

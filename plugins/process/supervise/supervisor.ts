@@ -31,7 +31,6 @@ import { ExitWatch } from './exit-watch.ts';
 import { StateFile } from './state-file.ts';
 import { SupervisedProcess, type Supervision } from './supervised-process.ts';
 
-const API_KEY = 'dumb_api_service';
 const DATABASE_KEY = 'postgres';
 const REVIEW_MS = 5_000;
 /** From then on a start that waits holds no other up. */
@@ -130,7 +129,7 @@ export class Supervisor implements ProcessSupervisor {
   get(processName: string): ProcessSnapshot | undefined {
     const block = this.#host.use('config.store').findBlock(processName);
     if (block === undefined) return undefined;
-    if (block.configKey === API_KEY) return this.#ownSnapshot(block);
+    if (block.isHost) return this.#ownSnapshot(block);
     return this.#processes.get(block.processName)?.snapshot();
   }
 
@@ -363,7 +362,7 @@ export class Supervisor implements ProcessSupervisor {
       const blocks = this.#host
         .use('config.store')
         .blocks()
-        .filter(({ configKey }) => configKey !== API_KEY);
+        .filter(({ isHost }) => !isHost);
       const named = new Map(blocks.map(block => [block.processName, block]));
       for (const [name, process] of this.#processes) {
         if (named.has(name)) continue;
@@ -395,7 +394,7 @@ export class Supervisor implements ProcessSupervisor {
   #controllable(processName: string): SupervisedProcess {
     const block = this.#host.use('config.store').findBlock(processName);
     if (block === undefined) throw new Problem(404, 'Process not found');
-    if (block.configKey === API_KEY) throw new Problem(400, 'The API service cannot be controlled through its own API');
+    if (block.isHost) throw new Problem(400, 'The API service cannot be controlled through its own API');
     if (this.#ended) throw new Problem(503, 'The service is shutting down');
     const process = this.#processes.get(block.processName);
     if (process === undefined) throw new Problem(404, 'Process not found');
@@ -448,6 +447,7 @@ export class Supervisor implements ProcessSupervisor {
     return {
       processName: block.processName,
       configKey: block.configKey,
+      isHost: true,
       status: 'running',
       pid: process.pid,
       pgid: null,
