@@ -349,8 +349,11 @@ class RunningHost implements StackwardenHost {
     const touched = [...(this.#set?.sectionOwners() ?? [])].filter(([section]) =>
       change.paths.some(changed => changed === section || changed.startsWith(`${section}.`)),
     );
-    if (touched.length > 0) void this.#set?.restart(new Set(touched.map(([, name]) => name)));
-    if (change.paths.some(changed => changed.startsWith('dumb.plugins.'))) void this.#set?.refresh();
+    // What a plugin does from now on is no answer to this change.
+    this.#config.outsideAnnouncement(() => {
+      if (touched.length > 0) void this.#set?.restart(new Set(touched.map(([, name]) => name)));
+      if (change.paths.some(changed => changed.startsWith('dumb.plugins.'))) void this.#set?.refresh();
+    });
   }
 
   async #stopAll(cause: 'request' | 'fault'): Promise<void> {

@@ -1,10 +1,14 @@
 // The configuration files of the services themselves: read, and changed in place without touching anything else.
+import { z } from 'zod';
 import { definePlugin, Problem } from '#core';
 import type {} from '../service-templates/contract.ts';
 import { ServiceFiles } from './service-file.ts';
 import * as wire from './wire.ts';
 
 const BODY_LIMIT_BYTES = 10 * 1024 * 1024;
+const section = z.looseObject({
+  file_roots: z.array(z.string()).default([]).describe("further directories of services' own files"),
+});
 
 export default definePlugin({
   name: 'config-files',
@@ -13,6 +17,7 @@ export default definePlugin({
 
   setup(host) {
     const store = host.use('config.store');
+    host.contribute('config.schema', 'config-files', { path: ['dumb', 'api_service'], schema: section });
     const formats = host.contributions('config.format');
     const files = new ServiceFiles(
       () => [...formats.values()],

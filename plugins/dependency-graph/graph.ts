@@ -1,5 +1,5 @@
 // The graph of the present configuration: built once for each revision and set of sources, asked many times.
-import { type Host, Problem } from '#core';
+import { type Host, type NamedBlock, Problem } from '#core';
 import type {} from '../process/contract.ts';
 import type {} from '../service-templates/contract.ts';
 import type {} from '../service-ui/contract.ts';
@@ -141,7 +141,9 @@ export class Graph implements DependencyGraph {
     const reads = signals.flatMap(({ source }) => source.reads ?? []);
     const snapshot = createSnapshot({
       revision: store.revision,
-      blocks: store.blocks(),
+      blocks: store
+        .blocks()
+        .map(block => ({ ...block, block: store.withoutSecrets(block.path) as NamedBlock['block'] })),
       templates: this.#host.find('service.templates'),
       routes: new Map(
         this.#host

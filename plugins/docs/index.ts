@@ -9,6 +9,7 @@ export default definePlugin({
   host: '^1',
 
   setup(host) {
+    host.contribute('config.schema', 'docs', { path: ['dumb', 'api_service'], schema: section });
     host.route({
       ...openPage,
       hidden: false,
@@ -49,6 +50,7 @@ export default definePlugin({
 
 /** Open: an OpenAPI document. */
 const description = z.record(z.string(), z.unknown()).describe('an OpenAPI 3.1 document');
+const section = z.looseObject({ docs_enabled: z.boolean().default(true) });
 /** A file as it is, or the API description, which a page may ask for below its own path. */
 const assetAnswer = z.union([z.string(), z.custom<Uint8Array>(value => value instanceof Uint8Array), description]);
 const openPage = { method: 'GET', access: 'public', nativeOnly: true, hidden: true } as const;

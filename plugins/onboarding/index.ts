@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { definePlugin } from '#core';
 
+const section = z.looseObject({ onboarding_completed: z.boolean().default(false) });
 const doneAnswer = z.object({ status: z.string() });
 
 export default definePlugin({
@@ -10,6 +11,7 @@ export default definePlugin({
 
   setup(host) {
     const store = host.use('config.store');
+    host.contribute('config.schema', 'onboarding', { path: ['dumb'], schema: section });
     const save = (completed: boolean, persist: boolean, actor: string) =>
       store.update({ updates: { dumb: { onboarding_completed: completed } }, persist, actor });
 

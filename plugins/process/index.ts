@@ -3,7 +3,6 @@ import { definePlugin } from '#core';
 import { AutoRestart } from './auto-restart.ts';
 import type { ProcessEventType } from './contract.ts';
 import { HealthSampler } from './health-sampler.ts';
-import { addFrontendEnvironment } from './launch/frontend.ts';
 import { newPortConflicts } from './launch/ports.ts';
 import { registerRoutes } from './routes/routes.ts';
 import { StatusStream } from './routes/status-stream.ts';
@@ -20,7 +19,7 @@ export default definePlugin({
   after: ['service-templates'],
 
   setup(host) {
-    host.contribute('config.block', '*', { schema: blockSchema });
+    host.contribute('config.block', 'process', { schema: blockSchema });
     host.contribute('config.schema', 'startup', { path: ['dumb', 'startup'], schema: startupSection });
     host.contribute('config.schema', 'shutdown', { path: ['dumb', 'shutdown'], schema: shutdownSection });
     host.contribute('config.schema', 'auto-restart', { path: ['dumb', 'auto_restart'], schema: autoRestartSection });
@@ -64,7 +63,6 @@ export default definePlugin({
     registerRoutes(host, { supervisor, sampler, autoRestart });
     new StatusStream(host, { supervisor, sampler, autoRestart });
 
-    host.tap('process.prepare', plan => addFrontendEnvironment(plan, host.use('config.store')));
     host.tap('config.check', ({ before, after, warnings }) => {
       supervisor.checkRemovals(before, after);
       warnings.push(...newPortConflicts(before, after));

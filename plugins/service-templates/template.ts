@@ -13,6 +13,11 @@ export const optionFact = z.strictObject({
   minimum: z.number().optional(),
   pattern: z.string().optional(),
   secret: z.literal(true).optional(),
+  live: z.literal(true).optional().describe('a change acts at once'),
+  everywhere: z
+    .literal(true)
+    .optional()
+    .describe('accepted in the block of every service, also of one without template'),
   help: z.string().optional().describe('an option with a help text can be offered by onboarding'),
 });
 

@@ -1,4 +1,6 @@
 // A host with a few of the product's plugins and with plugins of a test's own, written to a folder as a third party's.
+import { readdir, readFile } from 'node:fs/promises';
+import path from 'node:path';
 import { testDir } from './directory.ts';
 import { pluginsDir, startHost, type TestHost } from './host.ts';
 
@@ -29,4 +31,11 @@ export async function startWithPlugins(
   });
   t.teardown(() => app.stop());
   return app;
+}
+
+/** All that the host's own log says so far. */
+export async function ownLog(app: TestHost): Promise<string> {
+  const directory = path.join(app.configDir, 'log');
+  const files = (await readdir(directory)).filter(name => name.endsWith('.log'));
+  return (await Promise.all(files.map(name => readFile(path.join(directory, name), 'utf8')))).join('');
 }

@@ -1,10 +1,7 @@
-// The web frontend as a managed process: whether it is started, and how it finds this service.
+// The web frontend as a managed process: it is started first, and only where its program is configured.
 import type { NamedBlock } from '#core';
-import type { LaunchPlan } from '../contract.ts';
 
 const FRONTEND_KEY = 'dumb_frontend';
-const DEFAULT_PROXY_PORT = 18_080;
-const WILDCARDS = new Set(['0.0.0.0', '::', '[::]', '']);
 
 export function isFrontend({ configKey }: NamedBlock): boolean {
   return configKey === FRONTEND_KEY;
@@ -15,27 +12,4 @@ export function isBootable(named: NamedBlock): boolean {
   const { command, enabled } = named.block;
   const hasCommand = Array.isArray(command) ? command.length > 0 : typeof command === 'string' && command !== '';
   return enabled === true && (!isFrontend(named) || hasCommand);
-}
-
-/** What the block's own `env` says stays. Both spellings of each name are read by frontends in use. */
-export function addFrontendEnvironment(plan: LaunchPlan, config: { get(path: string): unknown }): LaunchPlan {
-  if (plan.configKey !== FRONTEND_KEY) return plan;
-  const api = addressOf(config.get('dumb.api_service.host'), config.get('dumb.api_service.port') ?? 8_000);
-  const proxy = addressOf('127.0.0.1', config.get('traefik.port') ?? DEFAULT_PROXY_PORT);
-  const given = {
-    HOST: String(plan.block.host ?? '0.0.0.0'),
-    PORT: String(plan.block.port ?? 3_005),
-    DUMB_API_URL: api,
-    DMB_API_URL: api,
-    DUMB_TRAEFIK_URL: proxy,
-    DMB_TRAEFIK_URL: proxy,
-  };
-  const own = (plan.block.env ?? {}) as Record<string, unknown>;
-  for (const [name, value] of Object.entries(given)) if (!Object.hasOwn(own, name)) plan.env[name] = value;
-  return plan;
-}
-
-function addressOf(host: unknown, port: unknown): string {
-  const name = typeof host === 'string' && !WILDCARDS.has(host) ? host : '127.0.0.1';
-  return `http://${name.includes(':') ? `[${name}]` : name}:${port}`;
 }

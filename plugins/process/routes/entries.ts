@@ -55,7 +55,7 @@ export class ProcessEntries {
     if (this.#last?.root !== root || this.#last.revision !== revision) {
       const processes = store
         .blocks()
-        .map(block => ({ ...this.#common(block), config: store.masked(block.block) as Record<string, unknown> }));
+        .map(block => ({ ...this.#common(block), config: store.masked(block.path) as Record<string, unknown> }));
       this.#last = { root, revision, answer: Object.freeze({ processes }) };
     }
     return this.#last.answer;
@@ -63,11 +63,10 @@ export class ProcessEntries {
 
   detail(block: NamedBlock): z.input<typeof detailSchema> {
     const store = this.#store();
-    const hidden = store.get('dumb.api_service.mask_secrets') === true;
     const warning = store.disabledBlocks.get(block.processName);
     return {
       ...this.#common(block),
-      config: (hidden ? store.masked(block.block) : block.block) as Record<string, unknown>,
+      config: store.shown(block.path) as Record<string, unknown>,
       symlink_backup_status: null,
       install_info: null,
       ...(warning === undefined ? {} : { warning }),
