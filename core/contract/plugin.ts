@@ -31,7 +31,8 @@ export interface Plugin<Schema extends z.ZodType = z.ZodType> {
   readonly after?: readonly string[];
   /**
    * Schema of the plugin's own section, `dumb.<name>` of the configuration with `-` as `_`. Every member needs a
-   * default, so that an absent section is valid. Called once, before `setup`.
+   * default, so that an absent section is valid. Called once, before `setup`. Members say more by marks, for example
+   * `z.string().default('').meta({ secret: true, writeOnly: true })`: see `GlobalMeta` in config.ts.
    */
   readonly config?: (zod: typeof z) => Schema;
   /** Registers everything. May return a disposer. Deadline 10 s; a throw withdraws all that was registered. */
