@@ -1,4 +1,5 @@
 // Secrets on their way out and back in: left blank or masked where a configuration is read, and kept when they return so.
+import { isDeepStrictEqual } from 'node:util';
 import { isObject } from '../kit/plain-object.ts';
 import type { Place } from './marks.ts';
 
@@ -98,18 +99,24 @@ function restoredValue(sent: unknown, stored: unknown, place: Place, fill: Fill)
   return isEmptied && fill === 'nowhere' ? KEEP : restored;
 }
 
-/** Objects of a list are matched by the member that the schema marks as their identity, else by their place. */
 function restoredList(sent: readonly unknown[], stored: unknown, item: Place): unknown[] {
   const known: readonly unknown[] = Array.isArray(stored) ? stored : [];
-  const identity = item.identityKey();
   return sent.flatMap((member, index) => {
-    const id = identity === undefined ? undefined : own(member, identity);
-    const kept =
-      identity === undefined ? known[index] : known.find(other => id !== undefined && own(other, identity) === id);
+    const kept = counterpart(member, known, item, known.length === sent.length ? known[index] : undefined);
     const restored = restoredValue(member, kept, item, 'here');
     if (restored !== KEEP) return [restored];
     return kept === undefined ? [] : [kept];
   });
+}
+
+/** By the member that the schema marks as identity. Without one: what was shown as it comes back, else the same place. */
+function counterpart(member: unknown, known: readonly unknown[], item: Place, atSamePlace: unknown): unknown {
+  const identity = item.identityKey();
+  if (identity === undefined) {
+    return known.find(other => isDeepStrictEqual(shownValue(other, item, true), member)) ?? atSamePlace;
+  }
+  const id = own(member, identity);
+  return id === undefined ? undefined : known.find(other => own(other, identity) === id);
 }
 
 function isMaskOf(sent: string, stored: unknown, place: Place): boolean {

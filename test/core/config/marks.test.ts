@@ -38,6 +38,7 @@ const FIXTURE = {
       code: z.number().optional().meta({ secret: true }),
       at_start: z.string().default('').meta({ live: false }),
       destinations: z.array(destination).default([]),
+      relays: z.array(z.looseObject({ place: z.string(), phrase: z.string().meta({ secret: true }) })).default([]),
     })
   },`,
   setup: `
@@ -84,6 +85,10 @@ async function startCourier(t: Parameters<typeof startWithPlugins>[0], more: Rec
               },
               { name: 'b', title: 'B' },
             ],
+            relays: [
+              { place: 'x', phrase: 'x phrase' },
+              { place: 'y', phrase: 'y phrase' },
+            ],
           },
           ...more,
         },
@@ -106,6 +111,18 @@ t.test('write-only secrets are never returned, and kept when they come back blan
   }
 
   const [a, b] = body.dumb.courier.destinations;
+  const replaced = [{ name: 'c', address: '' }, b];
+  await post(app, { updates: { dumb: { courier: { destinations: replaced } } }, persist: false });
+  t.equal(
+    (await app.get('/config')).body.dumb.courier.destinations[0].address_configured,
+    false,
+    'not that of another',
+  );
+  await post(app, {
+    updates: {
+      dumb: { courier: { destinations: [{ ...a, address: 'https://hook/1', headers: { H: 'h-value' } }, b] } },
+    },
+  });
   const destinations = [{ name: 'c', address: '', title: 'C' }, b, { ...a, title: 'new' }];
   t.equal((await post(app, { updates: { dumb: { courier: { destinations } } } })).status, 200);
   t.same((await saved(app)).dumb.courier.destinations, [
@@ -142,6 +159,11 @@ t.test('with masks on every secret reads as a mask, and the mask keeps what is s
   const [a, b] = body.dumb.courier.destinations;
   await post(app, { updates: { dumb: { courier: { destinations: [b, a] } } } });
   t.match((await saved(app)).dumb.courier.destinations, [{ name: 'b' }, { name: 'a', passphrase: 'list phrase' }]);
+
+  const [x, y] = body.dumb.courier.relays;
+  await post(app, { updates: { dumb: { courier: { relays: [x, { ...y, place: 'z' }] } } } });
+  await post(app, { updates: { dumb: { courier: { relays: [{ ...y, place: 'z' }] } } } });
+  t.same((await saved(app)).dumb.courier.relays, [{ place: 'z', phrase: 'y phrase' }], 'also without an identity');
 });
 
 t.test('what acts at once needs no restart', { skip }, async t => {
