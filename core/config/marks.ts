@@ -39,7 +39,6 @@ export class Place {
   readonly #schemas: readonly Schema[];
   #members: Map<string, Place> | undefined;
   #described: ReadonlySet<string> | undefined;
-  #writeOnlyKeys: readonly string[] | undefined;
   #item: Place | undefined;
 
   private constructor(key: string, schemas: readonly Schema[], tree: SchemaTree | undefined, parent?: Place) {
@@ -87,8 +86,12 @@ export class Place {
 
   /** Names of the write-only members that schemas describe. */
   writeOnlyKeys(): readonly string[] {
-    this.#writeOnlyKeys ??= [...this.#describedKeys()].filter(key => this.member(key).writeOnly);
-    return this.#writeOnlyKeys;
+    return this.#schemas.flatMap(schema => describe(schema).writeOnlyKeys());
+  }
+
+  /** As `member(key).writeOnly`. */
+  hasWriteOnly(key: string): boolean {
+    return this.#schemas.some(schema => memberOf(schema, key).some(isWriteOnly));
   }
 
   /** The member that tells the objects of a list apart. */
@@ -113,6 +116,8 @@ export class Place {
 interface Described {
   readonly layers: readonly Schema[];
   readonly marks: readonly Marks[];
+  /** Found once, and only where they are asked for. */
+  writeOnlyKeys(): readonly string[];
 }
 
 const known = new WeakMap<Schema, Described>();
@@ -128,9 +133,21 @@ function describe(schema: Schema): Described {
     const isMarked = [secret, writeOnly, live, identity].some(mark => mark !== undefined);
     return isMarked ? [{ secret, writeOnly, live, identity }] : [];
   });
-  const described = { layers, marks };
+  let writeOnlyKeys: readonly string[] | undefined;
+  const described = {
+    layers,
+    marks,
+    writeOnlyKeys() {
+      writeOnlyKeys ??= Object.entries(shapeOf(schema)).flatMap(([key, member]) => (isWriteOnly(member) ? [key] : []));
+      return writeOnlyKeys;
+    },
+  };
   known.set(schema, described);
   return described;
+}
+
+function isWriteOnly(schema: Schema): boolean {
+  return describe(schema).marks.some(({ writeOnly }) => writeOnly === true);
 }
 
 function definitionOf(schema: Schema): z.core.$ZodTypes['_zod']['def'] {

@@ -26,9 +26,8 @@ export function shownValue(value: unknown, place: Place, mask: boolean): unknown
   };
   const blanked = new Set(place.writeOnlyKeys());
   for (const [key, member] of Object.entries(value)) {
-    const at = place.member(key);
-    if (at.writeOnly) blanked.add(key);
-    else put(key, shownValue(member, at, mask));
+    if (place.hasWriteOnly(key)) blanked.add(key);
+    else put(key, mask || typeof member === 'object' ? shownValue(member, place.member(key), mask) : member);
   }
   for (const key of blanked) {
     put(key, place.member(key).blank());
