@@ -111,3 +111,16 @@ t.test('nothing tells of one machine', async t => {
     if (file !== path.join('test', 'boundaries.test.ts')) t.equal(line, undefined, file);
   }
 });
+
+/** Keys of updates, installs, backups and other areas, which their own plugins and the templates describe. */
+const KEYS_OF_AREAS =
+  /symlink_backup|auto_update|pinned_version|release_version|clear_on_update|media_protection|notifications|\bai\b/;
+
+t.test('the configuration names no area, and the entry of the host in one place', async t => {
+  const configuration = [...(await sources('core')), ...(await sources('plugins/config'))];
+  const settings = (await sources('plugins/process')).filter(({ file }) => path.basename(file) === 'settings.ts');
+  for (const { file, text } of [...configuration, ...settings]) t.notMatch(text, KEYS_OF_AREAS, file);
+  const all = [...(await sources('core')), ...(await sources('plugins'))];
+  const naming = all.filter(({ text }) => text.includes('dumb_api_service')).map(({ file }) => file);
+  t.same(naming, [path.join('core', 'kit', 'named-blocks.ts')]);
+});

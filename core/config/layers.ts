@@ -51,16 +51,27 @@ export function editsOf(patch: unknown, path: ConfigPath = []): ConfigEdit[] {
   return entries.flatMap(([key, value]) => editsOf(value, [...path, key]));
 }
 
-/** Dotted paths of leaves that differ. */
-export function changedPaths(before: unknown, after: unknown, path: ConfigPath = []): string[] {
+/** Paths of leaves that differ. */
+export function changedPaths(before: unknown, after: unknown, path: ConfigPath = []): ConfigPath[] {
   if (before === after) return [];
   if (isObject(before) && isObject(after)) {
     const keys = new Set([...Object.keys(before), ...Object.keys(after)]);
     return [...keys].flatMap(key => changedPaths(own(before, key), own(after, key), [...path, key]));
   }
-  return isDeepStrictEqual(before, after) ? [] : [path.join('.')];
+  return isDeepStrictEqual(before, after) ? [] : [path];
 }
 
 export function startsWith(path: ConfigPath, prefix: ConfigPath): boolean {
   return prefix.every((key, index) => path[index] === key);
+}
+
+/** Edits at or below the path are superseded; those above it keep their value with the path taken out. */
+export function withoutPath(edits: readonly ConfigEdit[], { path: at }: Pick<ConfigEdit, 'path'>): ConfigEdit[] {
+  return edits
+    .filter(edit => !startsWith(edit.path, at))
+    .map(edit =>
+      startsWith(at, edit.path) && isObject(edit.value)
+        ? { path: edit.path, value: withEdit(edit.value, { path: at.slice(edit.path.length), value: undefined }) }
+        : edit,
+    );
 }

@@ -12,7 +12,23 @@ export interface NamedBlock {
   readonly configKey: string;
   /** The last path element. */
   readonly key: string;
+  /** The entry of this host itself: it is listed like a process, but never started, stopped or sampled. */
+  readonly isHost: boolean;
   readonly block: Readonly<ConfigObject>;
+}
+
+declare module 'zod' {
+  /** What schemas of the configuration say of a member, by `.meta({ ... })`. */
+  interface GlobalMeta {
+    /** Masked where it is only looked at, and left out of what relations are read from. `false` overrules its name. */
+    secret?: boolean;
+    /** A secret that no answer holds: read as blank with `<key>_configured` beside it, and kept when it is sent blank. */
+    writeOnly?: boolean;
+    /** Whether a change acts at once. Default: not inside the block of a service, everywhere else yes. */
+    live?: boolean;
+    /** Tells the members of a list apart, so that each keeps its own secrets. */
+    identity?: boolean;
+  }
 }
 
 export interface ConfigChange {
@@ -20,7 +36,7 @@ export interface ConfigChange {
   readonly paths: readonly string[];
   /** Process to whose block the update was limited; undefined for a change of the root. */
   readonly processName: string | undefined;
-  /** `api`, `file` (edited outside) or a plugin's name. */
+  /** The user, `api` where nobody must log in, `file` (edited outside) or a plugin's name. */
   readonly actor: string;
   /** Whether the change is on disk, not only in memory. */
   readonly persisted: boolean;
@@ -42,7 +58,7 @@ export interface ConfigUpdateResult {
   readonly changed: readonly string[];
   /** Dotted paths that were written, but on which an environment variable still wins. */
   readonly overridden: readonly string[];
-  /** Dotted paths whose change takes effect after a restart only. */
+  /** Of `changed` those that do not act at once, whether what they belong to runs or not. */
   readonly restartRequired: readonly string[];
   readonly warnings: readonly string[];
   readonly revision: string;
@@ -63,7 +79,12 @@ export interface ConfigStore {
   blocks(): readonly NamedBlock[];
   /** The block with exactly this process name, else the only one whose name differs in case or white space alone. */
   findBlock(processName: string): NamedBlock | undefined;
-  /** Checks and applies an update. Rejects with a Problem (400, 404, 409 or 503) that says what to do. */
+  /**
+   * Changes the configuration. null deletes a member, and a mask or a blank write-only secret stands for what is stored.
+   * Resolves when memory, and the disk if `persist`, hold the change and every `config.changed` tap has run. A tap may
+   * update too: its update resolves without waiting for taps, which are told after the change that they answer. Updates
+   * that answer each other's announcements without end are refused. A tap of `config.check` must not update.
+   */
   update(update: ConfigUpdate): Promise<ConfigUpdateResult>;
   /** JSON Schema (draft 7) of the root, with every contributed section. */
   jsonSchema(): ConfigObject;
@@ -78,13 +99,27 @@ export interface ConfigStore {
   readonly file: string;
   /** A hash of the effective configuration. */
   readonly revision: string;
-  /** A copy of the value with every secret replaced by `********`. */
-  masked(value: unknown): unknown;
+  /** The value at a path as answers hold it: without write-only secrets and, with `mask_secrets`, with the others masked. */
+  shown(path: readonly string[]): unknown;
+  /** As `shown`, with every secret replaced by `********` whatever the setting. */
+  masked(path: readonly string[]): unknown;
+  /** The value at a path with its secret members left out. */
+  withoutSecrets(path: readonly string[]): unknown;
 }
 
+/** Keys of named blocks. Several plugins may contribute keys to the same blocks; a block must fit every schema. */
+export interface BlockKeys {
+  /** Without defaults, because an editor would write them into the block; its members may carry marks. */
+  readonly schema: z.ZodType;
+  /** Config keys of the blocks that have these keys. Absent: every block. */
+  readonly appliesTo?: readonly string[];
+}
+
+/** A part of the configuration. Several plugins may describe members of one object, each member only one. */
 export interface ConfigSection {
   /** Path below the root, for example `['dumb', 'startup']`. */
   readonly path: readonly string[];
+  /** Of an object; every member has a default or is optional, and may carry marks. */
   readonly schema: z.ZodType;
 }
 

@@ -57,9 +57,11 @@ export interface Host {
   readonly Problem: typeof Problem;
 
   /** Registers an HTTP route. Throws an Error when another route takes the same requests. */
-  route<Query extends z.ZodType = z.ZodType, Body extends z.ZodType = z.ZodType, Answer extends z.ZodType = z.ZodType>(
-    route: Route<Query, Body, Answer>,
-  ): void;
+  route<
+    Query extends z.ZodType = z.ZodType,
+    Body extends z.ZodType = z.ZodType,
+    Response extends z.ZodType = z.ZodType,
+  >(route: Route<Query, Body, Response>): void;
   /** Registers a WebSocket stream. Throws an Error when another stream has the same path. */
   stream(stream: Stream): void;
 

@@ -2,7 +2,7 @@
 
 import type { AsyncParallelHook, AsyncSeriesHook } from 'tapable';
 import type { z } from 'zod';
-import type { BlockTemplate, ConfigCandidate, ConfigChange, ConfigSection, ConfigStore } from './config.ts';
+import type { BlockKeys, BlockTemplate, ConfigCandidate, ConfigChange, ConfigSection, ConfigStore } from './config.ts';
 import type { Host } from './host.ts';
 import type { LogHub } from './log.ts';
 import type { AccessCheck, HttpEntrance } from './route.ts';
@@ -34,7 +34,8 @@ export interface Plugin<Schema extends z.ZodType = z.ZodType> {
   readonly after?: readonly string[];
   /**
    * Schema of the plugin's own section, `dumb.<name>` of the configuration with `-` as `_`. Every member needs a
-   * default, so that an absent section is valid. Called once, before `setup`.
+   * default, so that an absent section is valid. Called once, before `setup`. Members say more by marks, for example
+   * `z.string().default('').meta({ secret: true, writeOnly: true })`: see `GlobalMeta` in config.ts.
    */
   readonly config?: (zod: typeof z) => Schema;
   /**
@@ -55,8 +56,8 @@ export function definePlugin<Schema extends z.ZodType>(plugin: Plugin<Schema>): 
 export interface Contributions {
   /** A part of the configuration: its place below the root and its schema. Defaults come from the schema. */
   'config.schema': ConfigSection;
-  /** Schema of the named blocks of one config key, or with the key `*` of every named block. */
-  'config.block': { readonly schema: z.ZodType };
+  /** Keys that named blocks may have. */
+  'config.block': BlockKeys;
   /** What a named block holds where the file says nothing. */
   'config.template': BlockTemplate;
 }
@@ -74,7 +75,7 @@ export interface Services {
 export interface Hooks {
   /** Before an update of the configuration is accepted: a tap that throws a Problem refuses it. */
   'config.check': AsyncSeriesHook<[ConfigCandidate]>;
-  /** After the new configuration is in memory and, if it is persisted, on disk. */
+  /** After memory, and disk if persisted, hold the new configuration; one change after the other. A tap may update. */
   'config.changed': AsyncParallelHook<[ConfigChange]>;
   /** After the listener answers. */
   'host.ready': AsyncParallelHook<[]>;

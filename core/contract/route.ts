@@ -21,20 +21,25 @@ export interface RouteRequest<Query, Body> {
   readonly peer: string | undefined;
 }
 
-/**
- * An answer with its own status, headers or media type. Anything else that a handler returns is sent as JSON with 200.
- */
-export interface RouteAnswer {
-  readonly status?: number;
-  readonly headers?: Record<string, string>;
-  /** An object or array is sent as JSON; text and bytes as they are, under the given content type. */
-  readonly body: unknown;
-}
+/** Nothing of it is changed by whoever receives it. */
+type Unchanged<Value> = Value extends readonly (infer Member)[]
+  ? readonly Unchanged<Member>[]
+  : Value extends Uint8Array
+    ? Value
+    : Value extends object
+      ? { readonly [Key in keyof Value]: Unchanged<Value[Key]> }
+      : Value;
+
+/** What an answer of this schema holds. */
+export type ResponseBody<Schema extends z.ZodType> = Unchanged<z.input<Schema>>;
+
+/** What a handler returns: a value, which is a 200 JSON answer, or one with its own status, headers or media type. */
+export type RouteResult<Schema extends z.ZodType> = ResponseBody<Schema> | Answer<ResponseBody<Schema>>;
 
 export interface Route<
   Query extends z.ZodType = z.ZodType,
   Body extends z.ZodType = z.ZodType,
-  Answer extends z.ZodType = z.ZodType,
+  Response extends z.ZodType = z.ZodType,
 > {
   readonly method: HttpMethod;
   /**
@@ -64,26 +69,29 @@ export interface Route<
   readonly bodyLimitBytes?: number;
   /** How long the handler may take before the caller gets a 503. Default 15 min. */
   readonly deadlineMs?: number;
-  /** Schema of the 200 answer: documentation, and checked in tests. */
-  readonly response?: Answer;
+  /** Schema of the 200 answer: the type of what the handler returns, documentation, and checked in tests. */
+  readonly response?: Response;
   /** Answers a request. While the host is stopping, it is called for GET requests only; others are answered 503. */
-  handle(request: RouteRequest<z.output<Query>, z.output<Body>>): unknown;
+  handle(
+    request: RouteRequest<z.output<Query>, z.output<Body>>,
+  ): RouteResult<Response> | Promise<RouteResult<Response>>;
 }
 
 /** Wraps the body that a handler returns, to set the status, the headers or the media type of the answer. */
-export function answer(
-  body: unknown,
+export function answer<Body>(
+  body: Body,
   options: { status?: number; headers?: Record<string, string> } = {},
-): RouteAnswer {
+): Answer<Body> {
   return new Answer(body, options.status ?? 200, options.headers ?? {});
 }
 
-export class Answer implements RouteAnswer {
-  readonly body: unknown;
+export class Answer<Body> {
+  /** An object or array is sent as JSON; text and bytes as they are, under the given content type. */
+  readonly body: Body;
   readonly status: number;
   readonly headers: Record<string, string>;
 
-  constructor(body: unknown, status: number, headers: Record<string, string>) {
+  constructor(body: Body, status: number, headers: Record<string, string>) {
     this.body = body;
     this.status = status;
     this.headers = headers;

@@ -67,6 +67,8 @@ export interface HostOptions {
   readonly env?: NodeJS.ProcessEnv;
   /** Loads the configuration and sets the plugins up, but neither listens nor watches, and logs to a temporary place. */
   readonly dryRun?: boolean;
+  /** Answers that do not fit their route's schema become 500. Default: whether STACKWARDEN_CHECK_ANSWERS is set; for tests. */
+  readonly checkAnswers?: boolean;
 }
 
 export interface StackwardenHost {
@@ -262,7 +264,9 @@ class RunningHost implements StackwardenHost {
   }
 
   #openEntrance(): void {
+    const { env = process.env, checkAnswers = env.STACKWARDEN_CHECK_ANSWERS !== undefined } = this.#options;
     this.#http = createHttpEntrance({
+      checkAnswers,
       log: this.#logging.logger('http'),
       configDir: this.#options.configDir,
       version,
@@ -401,8 +405,11 @@ class RunningHost implements StackwardenHost {
     const touched = [...(this.#set?.sectionOwners() ?? [])].filter(([section]) =>
       change.paths.some(changed => changed === section || changed.startsWith(`${section}.`)),
     );
-    if (touched.length > 0) void this.#set?.restart(new Set(touched.map(([, name]) => name)));
-    if (change.paths.some(changed => changed.startsWith('dumb.plugins.'))) void this.#set?.refresh();
+    // What a plugin does from now on is no answer to this change.
+    this.#config.outsideAnnouncement(() => {
+      if (touched.length > 0) void this.#set?.restart(new Set(touched.map(([, name]) => name)));
+      if (change.paths.some(changed => changed.startsWith('dumb.plugins.'))) void this.#set?.refresh();
+    });
   }
 
   async #stopAll(cause: 'request' | 'fault'): Promise<void> {

@@ -1,7 +1,7 @@
 // The `host` object that one plugin gets: every registration goes to the shared registry and into the plugin's scope.
 
 import type { OpenConfig } from '../config/open.ts';
-import type { BlockTemplate, ConfigSection } from '../contract/config.ts';
+import type { BlockKeys, BlockTemplate, ConfigSection } from '../contract/config.ts';
 import type { Host, Paths, PluginReport } from '../contract/host.ts';
 import type { Disposer } from '../contract/plugin.ts';
 import { Problem } from '../contract/problem.ts';
@@ -87,7 +87,7 @@ export function createPluginHost(shared: Registries, scope: Scope, found: Plugin
       const add = () => shared.contributions.add(scope, point, key, original);
       const { value } = register(add, ({ withdraw }) => withdraw);
       if (point === 'config.schema') own(() => shared.config.addSection(value as ConfigSection));
-      if (point === 'config.block') own(() => shared.config.addBlockSchema(key, (value as { schema: never }).schema));
+      if (point === 'config.block') own(() => shared.config.addBlockKeys(value as BlockKeys));
       if (point === 'config.template') own(() => shared.config.addTemplate(value as BlockTemplate));
     },
     point(name, options) {

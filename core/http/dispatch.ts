@@ -53,11 +53,10 @@ export function createDispatch(options: DispatchOptions): Dispatch {
 
   function checked(route: Route, value: unknown): unknown {
     if (!options.checkAnswers || route.response === undefined) return value;
-    const isDefault = !(value instanceof Answer) || value.status === 200;
-    const result = isDefault
-      ? route.response.safeParse(wireForm(value instanceof Answer ? value.body : value))
-      : undefined;
-    if (result?.success === false) throw new Error(`the answer does not fit its schema: ${result.error.message}`);
+    const { body, status } = value instanceof Answer ? value : new Answer(value, 200, {});
+    if (status !== 200) return value;
+    const result = route.response.safeParse(isRaw(value) ? body : wireForm(body));
+    if (!result.success) throw new Error(`the answer does not fit its schema: ${result.error.message}`);
     return value;
   }
 
@@ -177,9 +176,12 @@ function preflight(response: ServerResponse, methods: readonly string[]): void {
 function send(response: ServerResponse, value: unknown): void {
   if (response.destroyed) return;
   const { body, status, headers } = value instanceof Answer ? value : new Answer(value ?? null, 200, {});
-  const isRaw = value instanceof Answer && (typeof body === 'string' || body instanceof Uint8Array);
   const bytes =
-    body === undefined || body instanceof Readable ? undefined : isRaw ? Buffer.from(body) : serialized(body);
+    body === undefined || body instanceof Readable
+      ? undefined
+      : isRaw(value)
+        ? Buffer.from(value.body)
+        : serialized(body);
   response.statusCode = status;
   for (const [name, text] of Object.entries(headers)) response.setHeader(name, text);
   if (body instanceof Readable) {
@@ -191,7 +193,7 @@ function send(response: ServerResponse, value: unknown): void {
     response.end();
     return;
   }
-  if (!response.hasHeader('Content-Type')) response.setHeader('Content-Type', mediaType(isRaw, body));
+  if (!response.hasHeader('Content-Type')) response.setHeader('Content-Type', mediaType(value));
   response.setHeader('Content-Length', bytes.length);
   response.end(bytes);
 }
@@ -208,7 +210,12 @@ function serialized(body: unknown): Buffer {
   return text;
 }
 
-function mediaType(isRaw: boolean, body: unknown): string {
-  if (!isRaw) return 'application/json; charset=utf-8';
-  return typeof body === 'string' ? 'text/plain; charset=utf-8' : 'application/octet-stream';
+/** Text and bytes of an `Answer` are sent as they are, and so is what is read from a stream. */
+function isRaw(value: unknown): value is Answer<string | Uint8Array> {
+  return value instanceof Answer && (typeof value.body === 'string' || value.body instanceof Uint8Array);
+}
+
+function mediaType(value: unknown): string {
+  if (!isRaw(value)) return 'application/json; charset=utf-8';
+  return typeof value.body === 'string' ? 'text/plain; charset=utf-8' : 'application/octet-stream';
 }

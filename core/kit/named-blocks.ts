@@ -6,6 +6,9 @@ import { isObject } from './plain-object.ts';
 /** The `process_name` in these members refers to another process instead of naming one. */
 const REFERENCE_KEYS = new Set(['wait_for_url', 'wait_for_tcp']);
 
+/** Config key of the entry of this host itself. */
+const HOST_KEY = 'dumb_api_service';
+
 /** All named blocks in document order. */
 export function findBlocks(root: Readonly<ConfigObject>): NamedBlock[] {
   const blocks: NamedBlock[] = [];
@@ -13,7 +16,9 @@ export function findBlocks(root: Readonly<ConfigObject>): NamedBlock[] {
     if (!isObject(value)) return;
     const name = value.process_name;
     if (path.length > 0 && typeof name === 'string' && name.trim() !== '') {
-      blocks.push({ processName: name, path, configKey: configKeyOf(path), key: path.at(-1) ?? '', block: value });
+      const configKey = configKeyOf(path);
+      const isHost = configKey === HOST_KEY;
+      blocks.push({ processName: name, path, configKey, key: path.at(-1) ?? '', isHost, block: value });
     }
     // Lists are not walked: the objects in them, as in `services`, refer to processes.
     for (const [key, member] of Object.entries(value)) if (!REFERENCE_KEYS.has(key)) visit(member, [...path, key]);

@@ -10,6 +10,10 @@ const MAX_BODY_BYTES = 10 * 1024 * 1024;
 
 const values = z.record(z.string(), z.unknown());
 
+const section = z.looseObject({
+  file_roots: z.array(z.string()).default([]).describe("further directories of services' own files"),
+});
+
 const formatPoint: PointOptions = {
   schema: z.looseObject({
     name: z.string(),
@@ -39,6 +43,7 @@ export default definePlugin({
 
   setup(host) {
     const store = host.use('config.store');
+    host.contribute('config.schema', 'config-files', { path: ['dumb', 'api_service'], schema: section });
     const formats = host.point('config.format', formatPoint);
     const files = new ServiceFiles(
       () => [...formats.values()],
@@ -86,7 +91,7 @@ export default definePlugin({
         const isRunning = host.find('process.supervisor')?.get(processName)?.status === 'running';
         const warnings =
           isRunning && changed > 0 ? [`${processName} is running and may overwrite the file when it ends`] : [];
-        return { status: 'updated', ...target, changed, revision, warnings };
+        return { status: 'updated' as const, ...target, changed, revision, warnings };
       },
     });
   },

@@ -1,9 +1,8 @@
 // The configuration over HTTP: read, change, and the schemas that editors need.
-import { definePlugin, type Host, Problem } from '#core';
+import { type ConfigObject, type ConfigUpdate, definePlugin, type Host, Problem } from '#core';
 import type {} from '../process/contract.ts';
 import type {} from '../services/contract.ts';
-import { withoutSecrets, withStoredSecrets } from './never-returned.ts';
-import { needingRestart } from './restart-required.ts';
+import { actingLater } from './restart-required.ts';
 import * as wire from './wire.ts';
 
 const BODY_LIMIT_BYTES = 10 * 1024 * 1024;
@@ -20,19 +19,10 @@ export default definePlugin({
       if (found === undefined) throw new Problem(404, 'Process not found');
       return found;
     };
-    const shown = (value: unknown) =>
-      store.get('dumb.api_service.mask_secrets') === true ? store.masked(value) : value;
-    let last: { readonly of: object; readonly root: object } | undefined;
-    /** The same frozen object until the configuration changes, so that it is made into text once. */
-    const root = () => {
-      const current = store.root();
-      if (last?.of !== current) last = { of: current, root: Object.freeze(withoutSecrets(current)) };
-      return last.root;
-    };
-    const update = async (change: Parameters<typeof store.update>[0]) => {
+    const update = async (change: ConfigUpdate) => {
       const result = await store.update(change);
-      const forServices = needingRestart(result.changed, store, host.find('process.supervisor'));
-      return wire.resultToWire({ ...result, restartRequired: [...result.restartRequired, ...forServices] });
+      const restartRequired = actingLater(result.restartRequired, store.blocks(), host.find('process.supervisor'));
+      return wire.resultToWire({ ...result, restartRequired });
     };
 
     host.route({
@@ -40,7 +30,9 @@ export default definePlugin({
       path: '/config',
       summary: 'The effective configuration, or one service block of it',
       query: wire.readQuery,
-      handle: ({ query }) => shown(query.process_name === undefined ? root() : block(query.process_name).block),
+      response: wire.configAnswer,
+      handle: ({ query }) =>
+        store.shown(query.process_name === undefined ? [] : block(query.process_name).path) as ConfigObject,
     });
 
     host.route({
@@ -55,13 +47,12 @@ export default definePlugin({
         const actor = identity.username ?? 'api';
         if (name === undefined || name === null || name === '') {
           refuseBothNames(host, updates);
-          const complete = withStoredSecrets(updates, store.root());
-          const result = await update({ updates: complete, persist: persist ?? true, actor });
-          return { status: 'updated', keys: Object.keys(updates), ...result };
+          const result = await update({ updates, persist: persist ?? true, actor });
+          return { status: 'updated' as const, keys: Object.keys(updates), ...result };
         }
         const { processName } = block(name);
         const result = await update({ processName, updates, persist: persist ?? false, actor });
-        return { status: 'updated', process_name: processName, ...result };
+        return { status: 'updated' as const, process_name: processName, ...result };
       },
     });
 
@@ -69,6 +60,7 @@ export default definePlugin({
       method: 'GET',
       path: '/config/schema',
       summary: 'JSON Schema (draft 7) of the whole configuration',
+      response: wire.schemaAnswer,
       handle: () => store.jsonSchema(),
     });
 
@@ -77,6 +69,7 @@ export default definePlugin({
       path: '/config/process-config/schema',
       summary: 'JSON Schema (draft 7) of one service block',
       body: wire.blockSchemaBody,
+      response: wire.schemaAnswer,
       handle({ body }) {
         const found = block(body.process_name);
         const schema = store.blockSchema(found);

@@ -4,6 +4,12 @@ import type { ConfigUpdateResult } from '#core';
 
 export const readQuery = z.object({ process_name: z.string().optional() });
 
+/** Open: whatever the configuration holds. */
+export const configAnswer = z.looseObject({}).describe('the configuration, or the block of one service');
+
+/** Open: a JSON Schema. */
+export const schemaAnswer = z.looseObject({}).describe('a JSON Schema of draft 7');
+
 export const updateBody = z.object({
   process_name: z.string().nullable().optional().describe('absent: the update is merged into the whole configuration'),
   updates: z.record(z.string(), z.unknown()),

@@ -55,7 +55,7 @@ export class GraphAnswer {
     this.#incoming = this.#inScope(structure.incoming.get(target.processName) ?? []);
   }
 
-  toWire(): Record<string, unknown> {
+  toWire() {
     const { processName, key } = this.#target;
     const dependencies = this.#dependencyRows();
     const dependents = this.#dependentRows();

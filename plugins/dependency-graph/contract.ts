@@ -1,4 +1,5 @@
 // What the graph takes from signal sources, and what it gives to whoever orders starts and stops.
+import type { GraphDescription } from './wire.ts';
 
 export type Classification = 'hard' | 'linkage';
 export type Strength = 'hard_runtime' | 'hard_configured' | 'soft_linkage';
@@ -92,7 +93,7 @@ export interface DependencyGraph {
   /** Something besides the configuration that a source reads has changed. */
   forget(): void;
   /** The answer of the route. Throws a Problem 400 or 404. */
-  describe(processName: string, scope: string): Promise<Record<string, unknown>>;
+  describe(processName: string, scope: string): Promise<GraphDescription>;
 }
 
 declare module '#core' {

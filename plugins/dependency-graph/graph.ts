@@ -10,6 +10,7 @@ import { type KnownSignal, type SignalError, Signals } from './signals.ts';
 import { createSnapshot, shownConfig } from './snapshot.ts';
 import { createStartOrder } from './start-order.ts';
 import { createStructure, type Structure } from './structure.ts';
+import type { GraphDescription } from './wire.ts';
 
 interface Built {
   readonly structure: Structure;
@@ -55,7 +56,7 @@ export class Graph implements DependencyGraph {
     return createStartOrder(structure, ranks);
   }
 
-  async describe(processName: string, scope: string): Promise<Record<string, unknown>> {
+  async describe(processName: string, scope: string): Promise<GraphDescription> {
     const wanted = scope.trim().toLowerCase();
     if (wanted !== 'runtime' && wanted !== 'all') throw new Problem(400, "scope must be 'runtime' or 'all'");
     if (processName.trim() === '') throw new Problem(400, 'process_name is required');
@@ -147,7 +148,10 @@ export class Graph implements DependencyGraph {
     const reads = signals.flatMap(({ source }) => source.reads ?? []);
     const snapshot = createSnapshot({
       revision: store.revision,
-      blocks,
+      blocks: blocks.map(({ block, ...named }) => ({
+        ...named,
+        block: { ...(store.withoutSecrets(named.path) as NamedBlock['block']), enabled: block.enabled },
+      })),
       templates,
       routes: new Map(
         this.#host
@@ -167,7 +171,7 @@ export class Graph implements DependencyGraph {
       enabled: entry.enabled,
       key: entry.instance,
       config_key: entry.key,
-      version: entry.key === 'dumb_api_service' ? this.#host.version : null,
+      version: store.findBlock(entry.processName)?.isHost === true ? this.#host.version : null,
       config: shownConfig(entry, templates),
     }));
     return { structure, signals, errors, processes, staleMs };

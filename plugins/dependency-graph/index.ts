@@ -4,9 +4,7 @@ import { z } from 'zod';
 import { definePlugin } from '#core';
 import { Graph } from './graph.ts';
 import { readOwnSignals } from './own-signals.ts';
-
-const record = z.record(z.string(), z.unknown());
-const rows = z.array(record);
+import * as wire from './wire.ts';
 
 export default definePlugin({
   name: 'dependency-graph',
@@ -26,7 +24,7 @@ export default definePlugin({
     host.provide('dependency.graph', graph);
     host.contribute('process.dependencies', 'graph', { startOrder: () => graph.startOrder() });
     host.contribute('process.detail', 'dependency-graph', {
-      schema: z.object({ dependency_graph: record.describe('with an explicit scope') }),
+      schema: z.object({ dependency_graph: wire.graphAnswer.describe('with an explicit scope') }),
       members: async ({ processName }, { scope }) =>
         scope === undefined ? {} : { dependency_graph: await graph.describe(processName, scope) },
     });
@@ -35,29 +33,8 @@ export default definePlugin({
       method: 'GET',
       path: '/process/dependency-graph',
       summary: 'Everything that a process needs and that needs it, the order of starting, and why',
-      query: z.object({ process_name: z.string(), scope: z.string().optional() }),
-      response: z.object({
-        process_name: z.string(),
-        config_key: z.string(),
-        scope: z.string(),
-        context: record,
-        startup_order: rows,
-        dependency_rows: rows,
-        dependent_rows: rows,
-        linked_outgoing_rows: rows,
-        linked_incoming_rows: rows,
-        nodes: rows,
-        edges: rows.describe('from the dependency to the dependent'),
-        parallel_groups: rows,
-        dependency_truth_table: rows,
-        updated_at: z.string(),
-        statuses: z.record(z.string(), z.string()),
-        processes: rows,
-        core_services: rows,
-        cycles: z.array(z.array(z.string())),
-        partial: z.boolean(),
-        signal_errors: rows.optional(),
-      }),
+      query: wire.query,
+      response: wire.graphAnswer,
       handle: ({ query }) => graph.describe(query.process_name, query.scope ?? 'runtime'),
     });
   },

@@ -2,7 +2,6 @@
 import path from 'node:path';
 import type { NamedBlock } from '#core';
 import { deepFreeze } from '#kit/deep-freeze';
-import { isSecretKey } from '#kit/redact';
 import type { ServiceTemplates } from '../services/contract.ts';
 import type { GraphEntry, GraphSnapshot } from './contract.ts';
 
@@ -63,6 +62,7 @@ export function shownConfig({ config }: GraphEntry, templates: ServiceTemplates 
 
 export interface SnapshotOptions {
   readonly revision: string;
+  /** Without their secrets. */
   readonly blocks: readonly NamedBlock[];
   readonly templates: ServiceTemplates | undefined;
   /** Names of processes by the routes under which their web interfaces are served. */
@@ -89,7 +89,7 @@ class Snapshot implements GraphSnapshot {
     this.revision = revision;
     this.#templates = templates;
     const { shown = [], read: known = [] } = templates?.graphOptions() ?? {};
-    const read = [...READ, ...shown, ...known, ...reads.filter(key => !isSecretKey(key))];
+    const read = [...READ, ...shown, ...known, ...reads];
     this.entries = Object.freeze(blocks.map(block => this.#entry(block, read)));
     for (const entry of this.entries) {
       add(this.#byKey, entry.key, entry);
@@ -198,15 +198,8 @@ function add<Key, Value>(map: Map<Key, Value[]>, key: Key, value: Value): void {
 function reduce(block: Values, reads: readonly string[]): Values {
   const known = reads.filter(key => block[key] !== undefined);
   return Object.fromEntries(
-    known.map(key => [key, WAITS.includes(key) ? withoutCredentials(block[key], key) : withoutSecrets(block[key])]),
+    known.map(key => [key, WAITS.includes(key) ? withoutCredentials(block[key], key) : block[key]]),
   );
-}
-
-function withoutSecrets(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(withoutSecrets);
-  if (typeof value !== 'object' || value === null) return value;
-  const open = Object.entries(value).filter(([key]) => !isSecretKey(key));
-  return Object.fromEntries(open.map(([key, member]) => [key, withoutSecrets(member)]));
 }
 
 /** Only what names a service, and addresses without what stands before the host or after the path. */

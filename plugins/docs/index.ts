@@ -1,7 +1,14 @@
 // API documentation on the native listener: the OpenAPI description and two views of it that load nothing external.
+import { z } from 'zod';
 import { answer, definePlugin, type Host } from '#core';
 import { loadAsset } from './assets.ts';
 import { explorerPage, referencePage } from './pages.ts';
+
+/** Open: an OpenAPI document. */
+const description = z.record(z.string(), z.unknown()).describe('an OpenAPI 3.1 document');
+const section = z.looseObject({ docs_enabled: z.boolean().default(true) });
+/** A file as it is, or the API description, which a page may ask for below its own path. */
+const assetAnswer = z.union([z.string(), z.custom<Uint8Array>(value => value instanceof Uint8Array), description]);
 
 const PAGE_ROUTE = { method: 'GET', access: 'public', nativeOnly: true, hidden: true } as const;
 
@@ -10,11 +17,13 @@ export default definePlugin({
   host: '^1',
 
   setup(host) {
+    host.contribute('config.schema', 'docs', { path: ['dumb', 'api_service'], schema: section });
     host.route({
       ...PAGE_ROUTE,
       hidden: false,
       path: '/openapi.json',
       summary: 'The description of every route, OpenAPI 3.1',
+      response: description,
       handle: () => {
         requireDocsEnabled(host);
         return host.openapi();
@@ -25,6 +34,7 @@ export default definePlugin({
         ...PAGE_ROUTE,
         path: page.path,
         summary: page.title,
+        response: z.string(),
         handle: () => {
           requireDocsEnabled(host);
           return answer(page.html, { headers: { ...page.headers, 'Content-Type': 'text/html; charset=utf-8' } });
@@ -34,6 +44,7 @@ export default definePlugin({
         ...PAGE_ROUTE,
         path: `${page.path}/{file...}`,
         summary: `Assets of ${page.path}`,
+        response: assetAnswer,
         handle: async ({ params }) => {
           requireDocsEnabled(host);
           // At `<path>/` the browser resolves the page's relative links one level deeper than at `<path>`.

@@ -47,12 +47,11 @@ export class HealthSampler implements ProcessHealth {
     return sample?.pid === pid ? sample : undefined;
   }
 
-  /** Without a process group a process is the host itself, which answers for itself. */
   async #sampleAll(): Promise<void> {
     const all = this.#host.find('process.supervisor')?.list() ?? [];
     const names = new Set(all.map(({ processName }) => processName));
     for (const name of this.#samples.keys()) if (!names.has(name)) this.#samples.delete(name);
-    const running = all.filter(({ status, pgid }) => status === 'running' && pgid !== null);
+    const running = all.filter(({ status, isHost }) => status === 'running' && !isHost);
     await Promise.all(running.map(process => this.#sample(process)));
   }
 

@@ -36,7 +36,7 @@ export default definePlugin({
               password ??= await readCredential(directory, file.replace('{config_dir}', directory));
             }
           }
-          const kind = password === username ? 'default' : 'installation_specific';
+          const kind: 'default' | 'installation_specific' = password === username ? 'default' : 'installation_specific';
           return answer(
             {
               available: password !== undefined,

@@ -28,7 +28,7 @@ export function findLogFile(name: string, { store, hub, templates }: Sources): F
     .replaceAll(/[\s_]+/g, ' ')
     .toLowerCase();
   const block = store.findBlock(name);
-  if (OWN_NAMES.test(folded) || block?.configKey === 'dumb_api_service') {
+  if (OWN_NAMES.test(folded) || block?.isHost === true) {
     const locate = () => newest(hub.directory, file => file.startsWith(`${hub.name}-`) && file.endsWith('.log'));
     return { processName: block?.processName ?? name.trim(), locate, own: true };
   }

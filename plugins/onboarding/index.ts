@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { definePlugin } from '#core';
 
 const statusAnswer = z.object({ status: z.string() });
+const section = z.looseObject({ onboarding_completed: z.boolean().default(false) });
 
 export default definePlugin({
   name: 'onboarding',
@@ -10,6 +11,7 @@ export default definePlugin({
 
   setup(host) {
     const store = host.use('config.store');
+    host.contribute('config.schema', 'onboarding', { path: ['dumb'], schema: section });
     const setCompleted = (completed: boolean, persist: boolean, actor: string) =>
       store.update({ updates: { dumb: { onboarding_completed: completed } }, persist, actor });
 

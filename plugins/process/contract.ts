@@ -72,6 +72,8 @@ export interface ProcessHold {
 export interface ProcessSnapshot {
   readonly processName: string;
   readonly configKey: string;
+  /** This host itself, which runs as long as anybody can ask. */
+  readonly isHost: boolean;
   readonly status: ProcessStatus;
   readonly pid: number | null;
   readonly pgid: number | null;

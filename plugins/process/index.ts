@@ -24,7 +24,7 @@ export default definePlugin({
   after: ['services'],
 
   setup(host) {
-    host.contribute('config.block', '*', { schema: blockSchema });
+    host.contribute('config.block', 'process', { schema: blockSchema });
     host.contribute('config.schema', 'startup', { path: ['dumb', 'startup'], schema: startupSection });
     host.contribute('config.schema', 'shutdown', { path: ['dumb', 'shutdown'], schema: shutdownSection });
 

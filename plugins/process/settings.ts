@@ -2,14 +2,15 @@
 import { z } from 'zod';
 
 const port = z.number().int().min(1).max(65_535);
-const clock = z.string().regex(/^([01]\d|2[0-3]):[0-5]\d$/, 'a time of day as HH:MM is expected');
 const texts = z.array(z.string());
 const oneOrMany = z.union([z.string(), texts]);
 const seconds = z.number().min(0);
+/** Read at each use, so that a change acts at once. */
+const LIVE = { live: true };
 
 const urlWait = z.looseObject({
-  url: z.string().min(1),
-  auth: z.looseObject({ user: z.string(), password: z.string() }).optional(),
+  url: z.string().min(1).meta({ identity: true }),
+  auth: z.looseObject({ user: z.string(), password: z.string().meta({ secret: true }) }).optional(),
   probe_method: z.string().optional(),
   probe_headers: z.record(z.string(), z.string()).optional(),
   timeout: z.number().positive().optional(),
@@ -24,7 +25,7 @@ const tcpWait = z.looseObject({
 
 /** Without defaults: an editor in a browser would write them into the block. */
 export const blockSchema = z.looseObject({
-  enabled: z.boolean().optional().describe('started at boot and shown on the dashboard'),
+  enabled: z.boolean().optional().meta(LIVE).describe('started at boot and shown on the dashboard'),
   process_name: z.string().min(1).describe('unique name'),
   command: oneOrMany.optional().describe('program and arguments; a text is split as a shell would, no shell runs'),
   config_dir: z.string().optional().describe('working directory'),
@@ -42,10 +43,10 @@ export const blockSchema = z.looseObject({
     .looseObject({ path: z.string().startsWith('/'), port: port.optional() })
     .optional()
     .describe('an address that answers 2xx while the service is well'),
-  log_file: z.string().optional(),
+  log_file: z.string().optional().meta(LIVE),
   access_log_file: z.string().optional(),
-  log_level: z.string().optional(),
-  suppress_logging: z.boolean().optional(),
+  log_level: z.string().optional().meta(LIVE),
+  suppress_logging: z.boolean().optional().meta(LIVE),
   wait_for_url: z.union([z.string(), urlWait, z.array(z.union([z.string(), urlWait]))]).optional(),
   wait_for_dir: z.union([z.string(), z.array(z.union([z.string(), z.looseObject({ path: z.string() })]))]).optional(),
   wait_for_mounts: texts.optional(),
@@ -55,29 +56,12 @@ export const blockSchema = z.looseObject({
     .looseObject({ source: z.string(), destination: z.string() })
     .optional()
     .describe('copied before each start, if the source is there'),
-  platforms: texts.optional(),
   repo_owner: z.string().optional(),
   repo_name: z.string().optional(),
-  release_version_enabled: z.boolean().optional(),
-  release_version: z.string().optional(),
-  branch_enabled: z.boolean().optional(),
-  branch: z.string().optional(),
-  commit_sha: z
-    .string()
-    .regex(/^([0-9a-f]{40})?$/i, 'empty or 40 hexadecimal digits are expected')
-    .optional(),
-  pinned_version: z.string().optional(),
-  clear_on_update: z.boolean().optional(),
-  exclude_dirs: texts.optional(),
-  auto_update: z.boolean().optional(),
-  auto_update_mode: z.enum(['install', 'check_only']).optional(),
-  auto_update_interval: z.number().optional(),
-  auto_update_start_time: clock.optional(),
-  symlink_backup_start_time: clock.optional(),
   core_service: oneOrMany.optional(),
   core_services: oneOrMany.optional(),
-  stop_signal: z.enum(['SIGTERM', 'SIGINT', 'SIGQUIT']).optional(),
-  stop_grace_seconds: z.number().min(1).max(600).optional(),
+  stop_signal: z.enum(['SIGTERM', 'SIGINT', 'SIGQUIT']).optional().meta(LIVE),
+  stop_grace_seconds: z.number().min(1).max(600).optional().meta(LIVE),
 });
 
 export const startupSection = z.looseObject({

@@ -4,6 +4,7 @@ import type {} from '../process/contract.ts';
 import type {} from '../service-ui/contract.ts';
 import type {} from '../services/contract.ts';
 import { addEnvironment, frontendFacts } from './environment.ts';
+import { frontendSection, preferencesSection } from './settings.ts';
 
 const KEY = 'dumb_frontend';
 
@@ -13,6 +14,8 @@ export default definePlugin({
   after: ['process', 'services'],
 
   setup(host) {
+    host.contribute('config.schema', 'frontend', { path: ['dumb', 'frontend'], schema: frontendSection });
+    host.contribute('config.schema', 'frontend-preferences', { path: ['dumb', 'ui'], schema: preferencesSection });
     host.tap('process.prepare', plan => {
       if (plan.configKey !== KEY) return plan;
       const facts = frontendFacts.parse(host.find('service.templates')?.get(KEY)?.facts ?? {});

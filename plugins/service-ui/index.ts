@@ -1,4 +1,5 @@
 // Web interfaces of the services behind one address: which there are, and the switch of the reverse proxy that serves them.
+import { z } from 'zod';
 import { definePlugin } from '#core';
 import type {} from '../process/contract.ts';
 import type {} from '../services/contract.ts';
@@ -37,6 +38,7 @@ export default definePlugin({
       method: 'GET',
       path: '/config/service-ui-map',
       summary: 'The type of service behind each route name',
+      response: z.record(z.string(), z.string()),
       handle: () => Object.fromEntries(uis().map(({ name, kind }) => [name, kind])),
     });
 

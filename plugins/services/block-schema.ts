@@ -11,11 +11,22 @@ export function blockSchemaOf(template: ServiceTemplate, templates: ServiceTempl
   return z.looseObject(Object.fromEntries(options));
 }
 
+/** Of the options that the block of every service may have. */
+export function sharedBlockSchema(options: Readonly<Record<string, OptionFact>>): z.ZodType {
+  const everywhere = Object.entries(options).filter(([, fact]) => fact.everywhere);
+  return z.looseObject(Object.fromEntries(everywhere.map(([key, fact]) => [key, schemaOf(fact).optional()])));
+}
+
 function schemaOf(fact: OptionFact): z.ZodType {
   const types = Array.isArray(fact.type) ? fact.type : [fact.type];
   const [first = z.unknown(), ...others] = types.map(type => schemaOfType(type, fact));
   const schema = others.length === 0 ? first : z.union([first, ...others]);
-  return fact.help === undefined ? schema : schema.describe(fact.help);
+  const { help, secret, live } = fact;
+  return schema.meta({
+    ...(help === undefined ? {} : { description: help }),
+    ...(secret === undefined ? {} : { secret }),
+    ...(live === undefined ? {} : { live }),
+  });
 }
 
 function schemaOfType(type: OptionFact['type'], { values, minimum, pattern }: OptionFact): z.ZodType {

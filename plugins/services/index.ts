@@ -1,7 +1,7 @@
 // What is known of each kind of service: read from templates, and given to the configuration and to supervision.
 import path from 'node:path';
 import { definePlugin } from '#core';
-import { blockSchemaOf } from './block-schema.ts';
+import { blockSchemaOf, sharedBlockSchema } from './block-schema.ts';
 import { Catalogue } from './catalogue.ts';
 import { readSharedOptions, readTemplates } from './template-files.ts';
 
@@ -18,6 +18,7 @@ export default definePlugin({
     ]);
     const catalogue = new Catalogue(templates, sharedOptions);
     host.provide('service.templates', catalogue);
+    host.contribute('config.block', 'options', { schema: sharedBlockSchema(sharedOptions) });
 
     for (const template of catalogue.list()) {
       const { key, instance, aliases, stop, health, launch } = template;
@@ -27,7 +28,10 @@ export default definePlugin({
         block: name => catalogue.block(template, instance === undefined ? undefined : name),
         ...(aliases?.[0] === undefined ? {} : { formerKey: aliases[0] }),
       });
-      host.contribute('config.block', key, { schema: blockSchemaOf(template, catalogue) });
+      host.contribute('config.block', `template-${key}`, {
+        schema: blockSchemaOf(template, catalogue),
+        appliesTo: [key],
+      });
       host.contribute('process.stop-policy', key, {
         configKey: key,
         tier: stop.tier,

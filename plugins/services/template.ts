@@ -18,6 +18,11 @@ export const optionFact = z.strictObject({
     .enum(['shown', 'read'])
     .optional()
     .describe('relations are read from it; shown: the answer about the dependency graph has it'),
+  live: z.literal(true).optional().describe('a change acts at once'),
+  everywhere: z
+    .literal(true)
+    .optional()
+    .describe('accepted in the block of every service, also of one without template'),
   help: z.string().optional().describe('an option with a help text can be offered by onboarding'),
 });
 

@@ -221,7 +221,14 @@ class CandidateBuilder {
   #blockAt(place: Place): NamedBlock {
     const block = this.#draft.block(place) ?? {};
     const key = place.at(-1) ?? '';
-    return { processName: String(block.process_name), path: place, configKey: place[0] ?? '', key, block };
+    return {
+      processName: String(block.process_name),
+      path: place,
+      configKey: place[0] ?? '',
+      key,
+      isHost: false,
+      block,
+    };
   }
 
   #template(key: string): ServiceTemplate | undefined {

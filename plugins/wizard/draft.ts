@@ -34,6 +34,7 @@ export class Draft {
               path: [key, 'instances', name],
               configKey: key,
               key: name,
+              isHost: false,
               block,
             },
           ]

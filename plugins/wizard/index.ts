@@ -1,6 +1,6 @@
 // Onboarding of services: what can be chosen, and the start of a choice with everything that it needs.
 import { setTimeout as delay } from 'node:timers/promises';
-import { answer, definePlugin, type Host, Problem } from '#core';
+import { definePlugin, type Host, Problem } from '#core';
 import type {} from '../dependency-graph/contract.ts';
 import type { ProcessSupervisor } from '../process/contract.ts';
 import { builtInComponents } from './built-in.ts';
@@ -91,7 +91,7 @@ async function startServices(host: Host, body: wire.StartRequest, actor: string)
   const all = [...refusals.map(({ service, error }) => ({ service, error, component: null })), ...errors];
   if (results.length > 0 || all.length === 0) return { results, errors: all };
   const detail = `None of the services could be started: ${all.map(({ error }) => error).join('; ')}`;
-  return answer({ detail, results, errors: all }, { status: 500 });
+  throw new Problem(500, detail, { extra: { results, errors: all } });
 }
 
 /** A start of the whole stack that is under way is let go first. */

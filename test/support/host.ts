@@ -59,6 +59,7 @@ export async function startHost(options: TestHostOptions = {}): Promise<TestHost
     configDir,
     listen: { port: 0 },
     ownsProcess: false,
+    checkAnswers: true,
     deadlines: { importMs: 60_000, setupMs: 60_000 },
     ...hostOptions,
   });

@@ -38,7 +38,7 @@ export function spawnStackwarden(
   const careless = openDescriptor === undefined ? [] : [...Array(openDescriptor - 3).fill('ignore'), 'pipe'];
   const child = spawn(process.execPath, ['--import=tsx', mainFile, ...args, '--config-dir', configDir], {
     cwd: rootDir,
-    env: { ...process.env, NODE_OPTIONS: '', TAP: '', ...env },
+    env: { ...process.env, NODE_OPTIONS: '', TAP: '', STACKWARDEN_CHECK_ANSWERS: '1', ...env },
     stdio: ['ignore', 'pipe', 'pipe', ...careless],
   });
   let stdout = '';

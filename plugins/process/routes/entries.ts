@@ -1,6 +1,6 @@
 // A process as clients see it: what the configuration says about it, its live status, and what other plugins know of it.
 import { z } from 'zod';
-import type { ConfigStore, Host, NamedBlock } from '#core';
+import { type ConfigStore, type Host, type NamedBlock, Problem, type ResponseBody } from '#core';
 import type {} from '../../services/contract.ts';
 import type { ProcessStatus, ProcessSupervisor } from '../contract.ts';
 import { ContributedMembers } from './contributed-members.ts';
@@ -43,11 +43,14 @@ const detailShape = z.object({
 const NO_ENTRY_VALUES = z.object(entryValues).parse({});
 const NO_DETAIL_VALUES = z.object(detailValues).parse({});
 
+type Entry = ResponseBody<typeof entryShape>;
+type Detail = ResponseBody<typeof detailShape>;
+
 interface KeptList {
   readonly blocks: object;
   readonly revision: number;
   readonly members: readonly unknown[];
-  readonly answer: { readonly processes: readonly Record<string, unknown>[] };
+  readonly answer: { readonly processes: readonly Entry[] };
 }
 
 export class ProcessEntries {
@@ -81,24 +84,24 @@ export class ProcessEntries {
     const store = this.#store();
     const processes = blocks.map(block => ({
       ...this.#common(block),
-      config: store.masked(block.block) as Record<string, unknown>,
+      config: withEnabled(store.masked(block.path), block),
     }));
     const answer = Object.freeze({ processes });
     this.#kept = members === null ? undefined : { blocks, revision, members, answer };
     return answer;
   }
 
-  async detail(processName: string, scope: string | undefined): Promise<Record<string, unknown>> {
+  /** Throws a Problem 404 when the process has left the configuration. */
+  async detail(processName: string, scope: string | undefined): Promise<Detail> {
     const block = this.#supervisor.blocks().find(other => other.processName === processName);
-    if (block === undefined) return {};
+    if (block === undefined) throw new Problem(404, 'Process not found');
     const store = this.#store();
-    const hidden = store.get('dumb.api_service.mask_secrets') === true;
     const warning = store.disabledBlocks.get(processName);
     return {
       ...NO_DETAIL_VALUES,
       ...(await this.#members.ofDetail(block, scope)),
       ...this.#common(block),
-      config: (hidden ? store.masked(block.block) : block.block) as Record<string, unknown>,
+      config: withEnabled(store.shown(block.path), block),
       ...(warning === undefined ? {} : { warning }),
     };
   }
@@ -107,8 +110,8 @@ export class ProcessEntries {
     return this.#host.use('config.store');
   }
 
-  #common(named: NamedBlock): Record<string, unknown> {
-    const { processName, configKey, key, path, block } = named;
+  #common(named: NamedBlock) {
+    const { processName, configKey, key, path, isHost, block } = named;
     const { repo_owner: owner, repo_name: repository } = block;
     const hasNames = typeof owner === 'string' && typeof repository === 'string' && owner !== '' && repository !== '';
     const snapshot = this.#supervisor.get(processName);
@@ -121,7 +124,7 @@ export class ProcessEntries {
       name: path.includes('instances') ? `${kindName} ${key}` : (template?.displayName ?? processName),
       process_name: processName,
       enabled: block.enabled === true,
-      version: configKey === 'dumb_api_service' ? this.#host.version : null,
+      version: isHost ? this.#host.version : null,
       key,
       config_key: configKey,
       repo_url: hasNames ? `https://github.com/${owner}/${repository}` : (template?.links.repository ?? null),
@@ -130,6 +133,11 @@ export class ProcessEntries {
       held: snapshot?.held ?? null,
     };
   }
+}
+
+/** The block as it is shown; `enabled` counts as the supervisor says. */
+function withEnabled(shown: unknown, { block: { enabled } }: NamedBlock): Record<string, unknown> {
+  return { ...(shown as Record<string, unknown>), ...(enabled === undefined ? {} : { enabled }) };
 }
 
 function areSame(before: readonly unknown[], now: readonly unknown[] | null): boolean {

@@ -64,7 +64,7 @@ export class Adoption {
 
   /** Its entry left the configuration while no host ran. */
   async #retire(processName: string, record: ProcessRecord): Promise<void> {
-    const block = { processName, configKey: record.config_key, key: processName, path: [], block: {} };
+    const block = { processName, configKey: record.config_key, key: processName, path: [], isHost: false, block: {} };
     const process = new SupervisedProcess(block, this.#supervision);
     await this.#claim(process, record);
     const failure = `${processName} left the configuration but could not be stopped`;

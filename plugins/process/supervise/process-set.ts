@@ -5,9 +5,6 @@ import { portsOf } from '../launch/ports.ts';
 import { attempt } from './attempt.ts';
 import { SupervisedProcess, type Supervision } from './supervised-process.ts';
 
-/** The host's own entry: it answers for itself. */
-const API_KEY = 'dumb_api_service';
-
 export class ProcessSet {
   readonly #host: Host;
   readonly #supervision: Supervision;
@@ -74,8 +71,7 @@ export class ProcessSet {
   /** Throws a Problem when there is no such process, or it is the host's own. */
   controllable(processName: string): SupervisedProcess {
     const block = this.#host.use('config.store').findBlock(processName);
-    if (block?.configKey === API_KEY)
-      throw new Problem(400, 'The API service cannot be controlled through its own API');
+    if (block?.isHost === true) throw new Problem(400, 'The API service cannot be controlled through its own API');
     const process = block === undefined ? undefined : this.#processes.get(block.processName);
     if (process === undefined) throw new Problem(404, 'Process not found');
     return process;
@@ -95,7 +91,7 @@ export class ProcessSet {
     this.#forgetDisabled();
     const named = new Map(
       this.blocks()
-        .filter(({ configKey }) => configKey !== API_KEY)
+        .filter(({ isHost }) => !isHost)
         .map(block => [block.processName, block]),
     );
     for (const [name, process] of this.#processes) {
@@ -125,14 +121,16 @@ export class ProcessSet {
     this.#configured = configured;
   }
 
-  #snapshot({ processName, configKey }: NamedBlock): ProcessSnapshot | undefined {
-    return configKey === API_KEY ? this.#own(processName) : this.#processes.get(processName)?.snapshot();
+  #snapshot(block: NamedBlock): ProcessSnapshot | undefined {
+    return block.isHost ? this.#own(block) : this.#processes.get(block.processName)?.snapshot();
   }
 
-  #own(processName: string): ProcessSnapshot {
+  /** The entry of the host answers for itself: it runs as long as anybody can ask. */
+  #own({ processName, configKey }: NamedBlock): ProcessSnapshot {
     return {
       processName,
-      configKey: API_KEY,
+      configKey,
+      isHost: true,
       status: 'running',
       pid: process.pid,
       pgid: null,

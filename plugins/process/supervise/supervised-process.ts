@@ -87,6 +87,7 @@ export class SupervisedProcess {
     return {
       processName,
       configKey,
+      isHost: false,
       status: this.#status,
       pid: run?.target.leader.pid ?? null,
       pgid: run?.target.pgid ?? null,

@@ -110,63 +110,23 @@ t.test('what a change means', { skip }, async t => {
   t.ok((await app.get('/process/processes')).body.processes.some((row: { name: string }) => row.name === 'Fresh'));
 });
 
-t.test('secrets', { skip }, async t => {
+t.test('secrets that nobody described are told by their names', { skip }, async t => {
+  const url = 'http://u:p@host/';
   const app = await startHost({
-    config: {
-      kid: kid('Kid', ['calm'], { api_key: 'k1', env: { MY_PASSWORD: 'p1', PLAIN: 'x' }, url: 'http://u:p@host/' }),
-      dumb: {
-        ai: {
-          api_key: 'root-key',
-          profiles: [
-            { id: 'a', api_key: 'a-key', model: 'm' },
-            { id: 'b', api_key: '' },
-          ],
-        },
-        notifications: { destinations: [{ id: 'd', url: 'https://secret/hook', headers: { X: 'y' }, name: 'n' }] },
-      },
-    },
+    config: { kid: kid('Kid', ['calm'], { api_key: 'k1', env: { MY_PASSWORD: 'p1', PLAIN: 'x' }, url }) },
   });
   t.teardown(() => app.stop());
-  const { body, text } = await app.get('/config');
-  t.notMatch(text, /root-key|a-key|secret\/hook/);
-  t.match(body.dumb.ai, {
-    api_key: '',
-    api_key_configured: true,
-    profiles: [
-      { id: 'a', api_key: '', api_key_configured: true, model: 'm' },
-      { id: 'b', api_key_configured: false },
-    ],
-  });
-  t.match(body.dumb.notifications.destinations[0], {
-    url: '',
-    url_configured: true,
-    headers: {},
-    headers_configured: true,
-  });
-  t.equal(body.kid.api_key, 'k1', 'the editor saves whole blocks, so it sees what it saves');
-
-  const profiles = [
-    { id: 'b', api_key: 'b-key' },
-    { ...body.dumb.ai.profiles[0], model: 'new' },
-    { id: 'c', api_key: '' },
-  ];
-  await post(app, { updates: { dumb: { ai: { api_key: '', profiles }, notifications: body.dumb.notifications } } });
-  const { dumb } = await saved(app);
-  t.same(dumb.ai, {
-    api_key: 'root-key',
-    profiles: [{ id: 'b', api_key: 'b-key' }, { id: 'a', api_key: 'a-key', model: 'new' }, { id: 'c' }],
-  });
-  t.match(dumb.notifications.destinations, [{ url: 'https://secret/hook', headers: { X: 'y' } }]);
+  t.equal((await app.get('/config')).body.kid.api_key, 'k1', 'the editor saves whole blocks, so it sees what it saves');
 
   await post(app, { updates: { dumb: { api_service: { mask_secrets: true } } } });
   const masked = (await app.get('/config?process_name=Kid')).body;
   t.match(masked, { api_key: '********', env: { MY_PASSWORD: '********', PLAIN: 'x' }, url: 'http://********@host/' });
   await post(app, {
     process_name: 'Kid',
-    updates: { api_key: '********', env: { ...masked.env, PLAIN: 'z' } },
+    updates: { ...masked, env: { ...masked.env, PLAIN: 'z' } },
     persist: true,
   });
-  t.match((await saved(app)).kid, { api_key: 'k1', env: { MY_PASSWORD: 'p1', PLAIN: 'z' } });
+  t.match((await saved(app)).kid, { api_key: 'k1', env: { MY_PASSWORD: 'p1', PLAIN: 'z' }, url });
 });
 
 t.test('the file: comments, outside edits, damage', { skip }, async t => {

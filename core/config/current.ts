@@ -1,0 +1,99 @@
+// The configuration as it is now: its layers, and everything that follows from them. Only an update or the file changes it.
+import { createHash } from 'node:crypto';
+import type { ConfigObject, NamedBlock } from '../contract/config.ts';
+import type { Logger } from '../contract/log.ts';
+import { deepFreeze } from '../kit/deep-freeze.ts';
+import { findBlocks } from '../kit/named-blocks.ts';
+import { type Environment, environmentEdits } from './environment.ts';
+import { type ConfigEdit, merge, withEdit } from './layers.ts';
+import type { MainFile } from './main-file.ts';
+import type { Place } from './marks.ts';
+import { type ConfigSchema, describeIssue } from './schema.ts';
+
+/** Everything that follows from the layers and the schema. */
+export interface Effective {
+  readonly root: Readonly<ConfigObject>;
+  readonly blocks: readonly NamedBlock[];
+  /** The first block of each name. */
+  readonly byName: ReadonlyMap<string, NamedBlock>;
+  readonly disabledBlocks: ReadonlyMap<string, string>;
+  readonly revision: string;
+  /** What the environment gives. */
+  readonly overrides: readonly ConfigEdit[];
+  /** The root, from which the marks of every place are found. */
+  readonly place: Place;
+}
+
+interface Merged {
+  readonly root: ConfigObject;
+  readonly overrides: readonly ConfigEdit[];
+}
+
+export interface CurrentConfigParts {
+  readonly file: MainFile;
+  readonly schema: ConfigSchema;
+  readonly environment: Environment;
+  readonly log: Logger;
+}
+
+export class CurrentConfig {
+  readonly #parts: CurrentConfigParts;
+  #overlay: readonly ConfigEdit[] = [];
+  #effective: Effective | undefined;
+
+  constructor(parts: CurrentConfigParts) {
+    this.#parts = parts;
+  }
+
+  /** Values that are in memory only, above the environment. */
+  get overlay(): readonly ConfigEdit[] {
+    return this.#overlay;
+  }
+
+  set overlay(overlay: readonly ConfigEdit[]) {
+    this.#overlay = overlay;
+    this.outdate();
+  }
+
+  /** The file or the schema changed. */
+  outdate(): void {
+    this.#effective = undefined;
+  }
+
+  /** Computed when it is asked for: plugins add many things one after the other. */
+  effective(): Effective {
+    this.#effective ??= this.#compute();
+    return this.#effective;
+  }
+
+  /** The effective value that these layers would give. */
+  merged(file: ConfigObject, overlay: readonly ConfigEdit[]): Merged {
+    const { schema, environment, log } = this.#parts;
+    const merged = merge(schema.defaults(file), file);
+    const overrides = environmentEdits(merged, environment, schema.formerKeys(), log);
+    return { root: [...overrides, ...overlay].reduce<unknown>(withEdit, merged) as ConfigObject, overrides };
+  }
+
+  #compute(): Effective {
+    const { file, schema } = this.#parts;
+    const merged = this.merged(file.value, this.#overlay);
+    let root = merged.root;
+    const disabledBlocks = new Map<string, string>();
+    for (const block of findBlocks(root)) {
+      const [issue] = schema.blockIssues(block);
+      if (issue === undefined) continue;
+      disabledBlocks.set(block.processName, describeIssue(issue));
+      root = withEdit(root, { path: [...block.path, 'enabled'], value: false }) as ConfigObject;
+    }
+    const blocks = findBlocks(root);
+    return {
+      root: deepFreeze(root),
+      blocks,
+      byName: new Map(blocks.toReversed().map(block => [block.processName, block])),
+      disabledBlocks,
+      revision: createHash('sha256').update(JSON.stringify(root)).digest('hex').slice(0, 16),
+      overrides: merged.overrides,
+      place: schema.rootPlace(blocks),
+    };
+  }
+}

@@ -1,0 +1,45 @@
+// The host's own part of the configuration: what the core itself reads. Everything else is contributed by plugins.
+import { z } from 'zod';
+
+const names = z.array(z.string());
+const port = z.number().int().min(1).max(65_535);
+/** Acts at the next start of the host. */
+const AT_START = { live: false };
+
+/** Every default is harmless to write back. */
+const productSchema = z.looseObject({
+  log_level: z.string().default('INFO'),
+  log_name: z.string().min(1).default('DUMB').meta(AT_START),
+  log_dir: z.string().optional().meta(AT_START),
+  log_count: z.number().int().min(0).default(2),
+  log_size: z.union([z.string(), z.number()]).default('10M'),
+  color_log: z.boolean().default(true),
+  api_service: z
+    .looseObject({
+      enabled: z.boolean().default(true).meta(AT_START),
+      process_name: z.string().min(1).default('DUMB API'),
+      log_level: z.string().default('INFO'),
+      host: z.string().min(1).default('127.0.0.1').meta(AT_START),
+      port: port.default(8000).meta(AT_START),
+      mask_secrets: z.boolean().default(false).describe('whether answers show secrets as a mask'),
+    })
+    .prefault({}),
+  frontend: z.looseObject({ origins: names.default([]).describe('origins whose pages may call the API') }).prefault({}),
+  plugins: z
+    .looseObject({
+      enabled: names.default([]).describe('only these plugins; empty: all'),
+      disabled: names.default([]),
+      dirs: names.default([]).describe('more directories of plugin folders'),
+      override: names.default([]).describe('plugins that a later directory may replace'),
+      required: names.default(['auth', 'config', 'process']),
+    })
+    .prefault({}),
+});
+
+export const hostSchema = z.looseObject({
+  puid: z.number().int().positive().default(1000).describe('user that managed services run as; never 0'),
+  pgid: z.number().int().positive().default(1000),
+  tz: z.string().default(''),
+  data_root: z.string().default('/data'),
+  dumb: productSchema.prefault({}),
+});

@@ -1,0 +1,57 @@
+// JSON Schema (draft 7) made from schemas of the configuration, with the marks of their members as additional keywords.
+import { z } from 'zod';
+import type { ConfigObject } from '../contract/config.ts';
+import { isObject } from '../kit/plain-object.ts';
+import { type ConfigPath, valueAt, withEdit } from './layers.ts';
+
+/** Marks that are no keywords of JSON Schema; `writeOnly` is one. */
+const OWN_KEYWORDS = ['secret', 'live', 'identity'] as const;
+
+const made = new WeakMap<z.ZodType, ConfigObject>();
+
+/** Without `$id` and `$schema`: it becomes a subtree, and a browser caches compiled schemas by `$id`. */
+export function toJsonSchema(schema: z.ZodType): ConfigObject {
+  const known = made.get(schema);
+  if (known !== undefined) return known;
+  const { $schema: _schema, ...rest } = z.toJSONSchema(schema, {
+    target: 'draft-7',
+    io: 'input',
+    unrepresentable: 'any',
+    reused: 'inline',
+    override: ({ jsonSchema }) => renameMarks(jsonSchema),
+  });
+  made.set(schema, rest as ConfigObject);
+  return rest as ConfigObject;
+}
+
+function renameMarks(jsonSchema: Record<string, unknown>): void {
+  for (const keyword of OWN_KEYWORDS) {
+    if (typeof jsonSchema[keyword] !== 'boolean') continue;
+    jsonSchema[`x-${keyword}`] = jsonSchema[keyword];
+    delete jsonSchema[keyword];
+  }
+}
+
+/** One schema of an object that several describe; of a member that several describe the last one counts. */
+export function mergedObjectSchema(schemas: readonly ConfigObject[]): ConfigObject {
+  const properties = Object.assign({}, ...schemas.map(propertiesOf)) as ConfigObject;
+  return { ...Object.assign({}, ...schemas), properties, additionalProperties: true } as ConfigObject;
+}
+
+export function propertiesOf(schema: ConfigObject): ConfigObject {
+  return isObject(schema.properties) ? schema.properties : {};
+}
+
+/** The subschema of the object at a path; undefined when there is none. */
+export function subschemaAt(schema: ConfigObject, path: ConfigPath): ConfigObject | undefined {
+  const found = valueAt(schema, schemaPath(path));
+  return isObject(found) ? found : undefined;
+}
+
+export function withSubschema(schema: ConfigObject, path: ConfigPath, value: ConfigObject): ConfigObject {
+  return withEdit(schema, { path: schemaPath(path), value }) as ConfigObject;
+}
+
+function schemaPath(path: ConfigPath): ConfigPath {
+  return path.flatMap(key => ['properties', key]);
+}

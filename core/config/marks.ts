@@ -1,0 +1,200 @@
+// What schemas say of each place of the configuration by the marks of their members, read along a value.
+import { z } from 'zod';
+import { isSecretKey } from '../kit/redact.ts';
+import type { ConfigPath } from './layers.ts';
+
+type Schema = z.core.$ZodType;
+type Mark = 'secret' | 'writeOnly' | 'live' | 'identity';
+type Marks = { readonly [Name in Mark]?: boolean | undefined };
+
+/** Schemas of objects by their place, besides what the schema of the object around them says of them. */
+export class SchemaTree {
+  readonly schemas: Schema[] = [];
+  readonly members = new Map<string, SchemaTree>();
+
+  add(path: ConfigPath, schemas: readonly Schema[]): void {
+    const [key, ...rest] = path;
+    if (key === undefined) {
+      this.schemas.push(...schemas);
+      return;
+    }
+    const member = this.members.get(key) ?? new SchemaTree();
+    this.members.set(key, member);
+    member.add(rest, schemas);
+  }
+}
+
+/** One place of the configuration, as all schemas together describe it. */
+export class Place {
+  /** By a mark of its own, or because it lies within something secret. */
+  readonly secretBySchema: boolean;
+  /** By a mark, or by its name where no schema says otherwise. */
+  readonly secret: boolean;
+  readonly writeOnly: boolean;
+  readonly isIdentity: boolean;
+  /** The nearest mark on the way from the root; undefined when there is none. */
+  readonly live: boolean | undefined;
+  readonly #key: string;
+  readonly #tree: SchemaTree | undefined;
+  readonly #schemas: readonly Schema[];
+  #members: Map<string, Place> | undefined;
+  #described: ReadonlySet<string> | undefined;
+  #item: Place | undefined;
+
+  private constructor(key: string, schemas: readonly Schema[], tree: SchemaTree | undefined, parent?: Place) {
+    this.#key = key;
+    this.#tree = tree;
+    const described = schemas.map(describe);
+    this.#schemas = described.flatMap(({ layers }) => layers);
+    const marks = described.flatMap(({ marks }) => marks);
+    const isMarked = (mark: Mark, value: boolean): boolean => marks.some(meta => meta[mark] === value);
+    const isOpen = isMarked('secret', false);
+    this.writeOnly = isMarked('writeOnly', true);
+    this.secretBySchema = isMarked('secret', true) || this.writeOnly || (parent?.secretBySchema === true && !isOpen);
+    this.secret = this.secretBySchema || (!isOpen && (parent?.secret === true || isSecretKey(key)));
+    this.isIdentity = isMarked('identity', true);
+    this.live = isMarked('live', false) ? false : isMarked('live', true) ? true : parent?.live;
+  }
+
+  static root(tree: SchemaTree): Place {
+    return new Place('', tree.schemas, tree);
+  }
+
+  member(key: string): Place {
+    const known = this.#members?.get(key);
+    if (known !== undefined) return known;
+    const tree = this.#tree?.members.get(key);
+    const schemas = this.#schemas.flatMap(schema => memberOf(schema, key));
+    const member = new Place(key, tree === undefined ? schemas : [...schemas, ...tree.schemas], tree, this);
+    // Keys that no schema names are anybody's, and without number.
+    if (tree !== undefined || this.#describedKeys().has(key)) {
+      this.#members ??= new Map();
+      this.#members.set(key, member);
+    }
+    return member;
+  }
+
+  at(path: ConfigPath): Place {
+    return path.reduce<Place>((place, key) => place.member(key), this);
+  }
+
+  /** A member of the list that stands here. */
+  item(): Place {
+    this.#item ??= new Place(this.#key, this.#schemas.flatMap(itemsOf), undefined, this);
+    return this.#item;
+  }
+
+  /** Names of the write-only members that schemas describe. */
+  writeOnlyKeys(): readonly string[] {
+    return this.#schemas.flatMap(schema => describe(schema).writeOnlyKeys());
+  }
+
+  /** As `member(key).writeOnly`. */
+  hasWriteOnly(key: string): boolean {
+    return this.#schemas.some(schema => memberOf(schema, key).some(isWriteOnly));
+  }
+
+  /** The member that tells the objects of a list apart. */
+  identityKey(): string | undefined {
+    return [...this.#describedKeys()].find(key => this.member(key).isIdentity);
+  }
+
+  /** What a write-only value here looks like when it is blank. */
+  blank(): unknown {
+    const types = new Set<string>(this.#schemas.map(schema => definitionOf(schema).type));
+    if (types.has('object') || types.has('record')) return {};
+    return types.has('array') ? [] : '';
+  }
+
+  #describedKeys(): ReadonlySet<string> {
+    this.#described ??= new Set(this.#schemas.flatMap(schema => Object.keys(shapeOf(schema))));
+    return this.#described;
+  }
+}
+
+/** A schema with all that it wraps without going into a member, and the marks of these. */
+interface Described {
+  readonly layers: readonly Schema[];
+  readonly marks: readonly Marks[];
+  /** Found once, and only where they are asked for. */
+  writeOnlyKeys(): readonly string[];
+}
+
+const known = new WeakMap<Schema, Described>();
+
+function describe(schema: Schema): Described {
+  const earlier = known.get(schema);
+  if (earlier !== undefined) return earlier;
+  const found = new Set<Schema>([schema]);
+  for (const layer of found) for (const inner of wrappedBy(layer)) found.add(inner);
+  const layers = [...found];
+  const marks = layers.flatMap(layer => {
+    const { secret, writeOnly, live, identity }: Marks = z.globalRegistry.get(layer) ?? {};
+    const isMarked = [secret, writeOnly, live, identity].some(mark => mark !== undefined);
+    return isMarked ? [{ secret, writeOnly, live, identity }] : [];
+  });
+  let writeOnlyKeys: readonly string[] | undefined;
+  const described = {
+    layers,
+    marks,
+    writeOnlyKeys() {
+      writeOnlyKeys ??= Object.entries(shapeOf(schema)).flatMap(([key, member]) => (isWriteOnly(member) ? [key] : []));
+      return writeOnlyKeys;
+    },
+  };
+  known.set(schema, described);
+  return described;
+}
+
+function isWriteOnly(schema: Schema): boolean {
+  return describe(schema).marks.some(({ writeOnly }) => writeOnly === true);
+}
+
+function definitionOf(schema: Schema): z.core.$ZodTypes['_zod']['def'] {
+  return (schema as z.core.$ZodTypes)._zod.def;
+}
+
+function wrappedBy(schema: Schema): readonly Schema[] {
+  const definition = definitionOf(schema);
+  switch (definition.type) {
+    case 'optional':
+    case 'nullable':
+    case 'default':
+    case 'prefault':
+    case 'nonoptional':
+    case 'readonly':
+    case 'catch':
+      return [definition.innerType];
+    case 'pipe':
+      return [definition.in, definition.out];
+    case 'union':
+      return definition.options;
+    case 'intersection':
+      return [definition.left, definition.right];
+    case 'lazy':
+      return [definition.getter()];
+    default:
+      return [];
+  }
+}
+
+function shapeOf(schema: Schema): Readonly<Record<string, Schema>> {
+  const definition = definitionOf(schema);
+  return definition.type === 'object' ? definition.shape : {};
+}
+
+function memberOf(schema: Schema, key: string): readonly Schema[] {
+  const definition = definitionOf(schema);
+  if (definition.type === 'record') return [definition.valueType];
+  if (definition.type !== 'object') return [];
+  const { shape, catchall } = definition;
+  const member = Object.hasOwn(shape, key) ? shape[key] : catchall;
+  return member === undefined ? [] : [member];
+}
+
+function itemsOf(schema: Schema): readonly Schema[] {
+  const definition = definitionOf(schema);
+  if (definition.type === 'array') return [definition.element];
+  if (definition.type !== 'tuple') return [];
+  return definition.rest === null ? definition.items : [...definition.items, definition.rest];
+}

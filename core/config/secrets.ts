@@ -1,0 +1,142 @@
+// Secrets on their way out and back in: left blank or masked where a configuration is read, and kept when they return so.
+import { isDeepStrictEqual } from 'node:util';
+import { isObject } from '../kit/plain-object.ts';
+import type { Place } from './marks.ts';
+
+const MASK = '********';
+const CONFIGURED = '_configured';
+const USERINFO = /^([a-z][a-z0-9+.-]*:\/\/)[^\s/@]+@/i;
+
+/**
+ * The value as answers hold it: each write-only member is blank, with a flag beside it that says whether it is set; with
+ * `mask` every other secret, and credentials inside addresses, are replaced too. Parts that hold none stay the same objects.
+ */
+export function shownValue(value: unknown, place: Place, mask: boolean): unknown {
+  if (Array.isArray(value)) {
+    const item = place.item();
+    const shown = value.map(member => shownValue(member, item, mask));
+    return shown.every((member, index) => member === value[index]) ? value : shown;
+  }
+  if (!isObject(value)) return mask ? maskedLeaf(value, place) : value;
+  const shown: Record<string, unknown> = {};
+  let isSame = true;
+  const put = (key: string, member: unknown): void => {
+    shown[key] = member;
+    isSame &&= member === value[key];
+  };
+  const blanked = new Set(place.writeOnlyKeys());
+  for (const [key, member] of Object.entries(value)) {
+    if (place.hasWriteOnly(key)) blanked.add(key);
+    else put(key, mask || typeof member === 'object' ? shownValue(member, place.member(key), mask) : member);
+  }
+  for (const key of blanked) {
+    put(key, place.member(key).blank());
+    put(key + CONFIGURED, !isBlank(value[key]));
+  }
+  return isSame ? value : shown;
+}
+
+/** The value without its secret members. */
+export function valueWithoutSecrets(value: unknown, place: Place): unknown {
+  if (Array.isArray(value)) {
+    const item = place.item();
+    return value.map(member => valueWithoutSecrets(member, item));
+  }
+  if (!isObject(value)) return value;
+  return Object.fromEntries(
+    Object.entries(value).flatMap(([key, member]) => {
+      const at = place.member(key);
+      return at.secret ? [] : [[key, valueWithoutSecrets(member, at)]];
+    }),
+  );
+}
+
+/**
+ * What an update means, given what is stored: a mask, and a blank write-only secret, stand for the stored value, and the
+ * flags of answers are no values. Where the update is merged into what is stored, these are left out; a value that
+ * replaces what is stored is filled in.
+ */
+export function restoredUpdate(
+  sent: Readonly<Record<string, unknown>>,
+  stored: unknown,
+  place: Place,
+  members: 'merged' | 'replaced',
+): Record<string, unknown> {
+  return restoredObject(sent, stored, place, members === 'merged' ? 'nowhere' : 'below');
+}
+
+/** Where what is kept must be filled in. */
+type Fill = 'nowhere' | 'below' | 'here';
+
+/** Stands for: what is stored stays. */
+const KEEP = Symbol('keep');
+
+function restoredObject(
+  sent: Readonly<Record<string, unknown>>,
+  stored: unknown,
+  place: Place,
+  fill: Fill,
+): Record<string, unknown> {
+  const result: Record<string, unknown> = {};
+  for (const [key, member] of Object.entries(sent)) {
+    if (isFlag(key, place)) continue;
+    const kept = own(stored, key);
+    const restored = restoredValue(member, kept, place.member(key), fill === 'below' ? 'here' : fill);
+    if (restored !== KEEP) result[key] = restored;
+    else if (fill === 'here' && kept !== undefined) result[key] = kept;
+  }
+  return result;
+}
+
+function restoredValue(sent: unknown, stored: unknown, place: Place, fill: Fill): unknown {
+  if (place.writeOnly && sent !== null && isBlank(sent)) return KEEP;
+  if (typeof sent === 'string') return sent === MASK || isMaskOf(sent, stored, place) ? KEEP : sent;
+  if (Array.isArray(sent)) return restoredList(sent, stored, place.item());
+  if (!isObject(sent)) return sent;
+  const restored = restoredObject(sent, stored, place, fill);
+  const isEmptied = Object.keys(restored).length === 0 && Object.keys(sent).length > 0;
+  return isEmptied && fill === 'nowhere' ? KEEP : restored;
+}
+
+function restoredList(sent: readonly unknown[], stored: unknown, item: Place): unknown[] {
+  const known: readonly unknown[] = Array.isArray(stored) ? stored : [];
+  return sent.flatMap((member, index) => {
+    const kept = counterpart(member, known, item, known.length === sent.length ? known[index] : undefined);
+    const restored = restoredValue(member, kept, item, 'here');
+    if (restored !== KEEP) return [restored];
+    return kept === undefined ? [] : [kept];
+  });
+}
+
+/** By the member that the schema marks as identity. Without one: what was shown as it comes back, else the same place. */
+function counterpart(member: unknown, known: readonly unknown[], item: Place, atSamePlace: unknown): unknown {
+  const identity = item.identityKey();
+  if (identity === undefined) {
+    return known.find(other => isDeepStrictEqual(shownValue(other, item, true), member)) ?? atSamePlace;
+  }
+  const id = own(member, identity);
+  return id === undefined ? undefined : known.find(other => own(other, identity) === id);
+}
+
+function isMaskOf(sent: string, stored: unknown, place: Place): boolean {
+  return sent.includes(MASK) && maskedLeaf(stored, place) === sent;
+}
+
+function maskedLeaf(value: unknown, place: Place): unknown {
+  if (typeof value === 'number') return place.secretBySchema ? MASK : value;
+  if (typeof value !== 'string' || value === '') return value;
+  return place.secret ? MASK : value.replace(USERINFO, `$1${MASK}@`);
+}
+
+function isFlag(key: string, place: Place): boolean {
+  return key.endsWith(CONFIGURED) && place.member(key.slice(0, -CONFIGURED.length)).writeOnly;
+}
+
+function isBlank(value: unknown): boolean {
+  if (value === undefined || value === null || value === '') return true;
+  return typeof value === 'object' && Object.keys(value).length === 0;
+}
+
+function own(value: unknown, key: string): unknown {
+  return isObject(value) && Object.hasOwn(value, key) ? value[key] : undefined;
+}

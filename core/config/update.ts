@@ -1,0 +1,206 @@
+// How an update of the configuration is made: understood, checked, written, swapped in memory, announced. All or nothing.
+import { AsyncLocalStorage } from 'node:async_hooks';
+import PQueue from 'p-queue';
+import type {
+  ConfigCandidate,
+  ConfigObject,
+  ConfigUpdate,
+  ConfigUpdateResult,
+  NamedBlock,
+} from '../contract/config.ts';
+import type { Logger } from '../contract/log.ts';
+import { Problem } from '../contract/problem.ts';
+import { duplicateNames, findBlocks, matchBlock } from '../kit/named-blocks.ts';
+import { isObject } from '../kit/plain-object.ts';
+import type { Announcements, Cause } from './announcements.ts';
+import type { CurrentConfig } from './current.ts';
+import {
+  type ConfigEdit,
+  type ConfigPath,
+  changedPaths,
+  editsOf,
+  startsWith,
+  valueAt,
+  withEdit,
+  withoutPath,
+} from './layers.ts';
+import type { MainFile } from './main-file.ts';
+import { type ConfigSchema, describeIssue, type SchemaIssue } from './schema.ts';
+import { restoredUpdate } from './secrets.ts';
+
+type Check = (candidate: ConfigCandidate) => Promise<void>;
+
+export interface UpdateParts {
+  readonly current: CurrentConfig;
+  readonly file: MainFile;
+  readonly schema: ConfigSchema;
+  readonly announcements: Announcements;
+  readonly log: Logger;
+  /** Updates act in memory only, whatever they ask for. */
+  readonly readOnly: boolean;
+}
+
+export class Updates {
+  readonly #parts: UpdateParts;
+  readonly #queue = new PQueue({ concurrency: 1 });
+  /** In what the check of an update runs, until it is over. */
+  readonly #checking = new AsyncLocalStorage<{ isOver: boolean }>();
+  #check: Check | undefined;
+
+  constructor(parts: UpdateParts) {
+    this.#parts = parts;
+  }
+
+  onCheck(check: Check): void {
+    this.#check = check;
+  }
+
+  async make(update: ConfigUpdate): Promise<ConfigUpdateResult> {
+    if (this.#checking.getStore()?.isOver === false) {
+      throw new Error('a tap of config.check tried to update the configuration, which waits for this very check');
+    }
+    const { announcements } = this.#parts;
+    const cause = announcements.cause(update.actor);
+    const { result, announced } = await this.#queue.add(() => this.#make(update, cause));
+    if (!announcements.isListening) await announced;
+    return result;
+  }
+
+  /** Takes over what was changed in the file outside. */
+  takeOverFile(): Promise<void> {
+    return this.#queue.add(() => this.#takeOver(() => this.#parts.file.reread()));
+  }
+
+  onIdle(): Promise<void> {
+    return this.#queue.onIdle();
+  }
+
+  /** One at a time. The announcement is only begun here: whoever it reaches may update, and the next update goes on. */
+  async #make(
+    update: ConfigUpdate,
+    cause: Cause,
+  ): Promise<{ readonly result: ConfigUpdateResult; readonly announced: Promise<void> }> {
+    const { current, file, announcements } = this.#parts;
+    const persist = update.persist && !this.#parts.readOnly;
+    if (persist) await this.#takeOver(() => file.takeOverOutsideChanges());
+
+    const { root: before, overrides, byName, blocks, place } = current.effective();
+    const name = update.processName;
+    const block = name === undefined ? undefined : (byName.get(name) ?? matchBlock(blocks, name));
+    if (name !== undefined && block === undefined) throw new Problem(404, 'Process not found');
+    const edits = block === undefined ? this.#globalEdits(update.updates) : this.#blockEdits(block, update.updates);
+
+    const overrideOf = (edit: ConfigEdit) => overrides.find(override => startsWith(override.path, edit.path));
+    /** A submitted value that equals what the environment gives is no wish to store it. */
+    const isOwn = (edit: ConfigEdit) =>
+      overrideOf(edit) === undefined || changedPaths(valueAt(before, edit.path), edit.value).length > 0;
+    const written = persist ? edits.filter(isOwn) : [];
+    const overlay = persist
+      ? written.reduce(withoutPath, current.overlay)
+      : [...edits.reduce(withoutPath, current.overlay), ...edits];
+
+    const after = current.merged(written.reduce<unknown>(withEdit, file.value) as ConfigObject, overlay).root;
+    this.#refuseNewIssues(before, after);
+    const warnings: string[] = [];
+    await this.#checked({ before, after, processName: block?.processName, persist, warnings });
+
+    await file.write(written);
+    current.overlay = overlay;
+
+    const { root, revision } = current.effective();
+    const changed = changedPaths(before, root);
+    const paths = changed.map(dotted);
+    const change = { paths, processName: block?.processName, actor: update.actor, persisted: persist };
+    const announced = paths.length > 0 ? announcements.announce(change, cause) : Promise.resolve();
+    const result = {
+      persisted: persist,
+      changed: paths,
+      overridden: written.filter(edit => overrideOf(edit) !== undefined).map(({ path }) => dotted(path)),
+      restartRequired: changed.filter(path => !(place.at(path).live ?? actsAtOnce(path, blocks))).map(dotted),
+      warnings,
+      revision,
+    };
+    return { result, announced };
+  }
+
+  async #takeOver(read: () => Promise<boolean>): Promise<void> {
+    const { current, announcements, log } = this.#parts;
+    const before = current.effective().root;
+    if (!(await read())) return;
+    current.outdate();
+    const paths = changedPaths(before, current.effective().root).map(dotted);
+    if (paths.length === 0) return;
+    log.info(`the configuration file was changed outside: ${paths.length} values`);
+    void announcements.announce({ paths, processName: undefined, actor: 'file', persisted: true }, []);
+  }
+
+  #globalEdits(updates: ConfigObject): ConfigEdit[] {
+    const { current, schema } = this.#parts;
+    const { root, place } = current.effective();
+    const known = schema.rootKeys();
+    for (const [key, value] of Object.entries(updates)) {
+      if (known.has(key) || Object.hasOwn(root, key) || isProcessBlock(value)) continue;
+      throw new Problem(400, `'${key}' is neither a known section nor a process block with process_name and command`);
+    }
+    return editsOf(restoredUpdate(updates, root, place, 'merged')).map(deletion);
+  }
+
+  #blockEdits(block: NamedBlock, updates: ConfigObject): ConfigEdit[] {
+    const { current, schema } = this.#parts;
+    if (schema.blockJsonSchema(block) === undefined) {
+      throw new Problem(400, `${block.processName} has no schema, so it cannot be changed here`);
+    }
+    const keys = schema.blockKeys(block);
+    const restored = restoredUpdate(updates, block.block, current.effective().place.at(block.path), 'replaced');
+    for (const [key, value] of Object.entries(restored)) {
+      if (!keys.has(key) && !Object.hasOwn(block.block, key)) {
+        throw new Problem(400, `'${key}' is not a key of ${block.processName}`);
+      }
+      if (key === 'process_name' && value !== block.block.process_name) {
+        throw new Problem(400, 'process_name cannot be changed');
+      }
+    }
+    return Object.entries(restored).map(([key, value]) => deletion({ path: [...block.path, key], value }));
+  }
+
+  #refuseNewIssues(before: Readonly<ConfigObject>, after: Readonly<ConfigObject>): void {
+    const known = new Set(this.#issues(before).map(describeIssue));
+    const [issue] = this.#issues(after).filter(candidate => !known.has(describeIssue(candidate)));
+    if (issue !== undefined) throw new Problem(400, describeIssue(issue));
+    const namedTwice = duplicateNames(findBlocks(before));
+    const [twice] = duplicateNames(findBlocks(after)).filter(name => !namedTwice.includes(name));
+    if (twice !== undefined) throw new Problem(400, `the process_name '${twice}' is already in use`);
+  }
+
+  #issues(root: Readonly<ConfigObject>): SchemaIssue[] {
+    const { schema } = this.#parts;
+    return [...schema.issues(root), ...findBlocks(root).flatMap(block => schema.blockIssues(block))];
+  }
+
+  async #checked(candidate: ConfigCandidate): Promise<void> {
+    const context = { isOver: false };
+    try {
+      await this.#checking.run(context, async () => this.#check?.(candidate));
+    } finally {
+      context.isOver = true;
+    }
+  }
+}
+
+/** null deletes. */
+function deletion({ path, value }: ConfigEdit): ConfigEdit {
+  return { path, value: value === null ? undefined : value };
+}
+
+/** Without a mark: a service reads its block when it is launched, everything else is read at each use. */
+function actsAtOnce(path: ConfigPath, blocks: readonly NamedBlock[]): boolean {
+  return !blocks.some(block => !block.isHost && startsWith(path, block.path));
+}
+
+function dotted(path: ConfigPath): string {
+  return path.join('.');
+}
+
+function isProcessBlock(value: unknown): boolean {
+  return isObject(value) && typeof value.process_name === 'string' && value.command !== undefined;
+}

@@ -1,0 +1,33 @@
+// Wire shape of the graph. Its rows are open: what a row says depends on the signals that made it.
+import { z } from 'zod';
+import type { ResponseBody } from '#core';
+
+const record = z.record(z.string(), z.unknown());
+const rows = z.array(record);
+
+export const query = z.object({ process_name: z.string(), scope: z.string().optional() });
+
+export const graphAnswer = z.object({
+  process_name: z.string(),
+  config_key: z.string(),
+  scope: z.string(),
+  context: record,
+  startup_order: rows,
+  dependency_rows: rows,
+  dependent_rows: rows,
+  linked_outgoing_rows: rows,
+  linked_incoming_rows: rows,
+  nodes: rows,
+  edges: rows.describe('from the dependency to the dependent'),
+  parallel_groups: rows,
+  dependency_truth_table: rows,
+  updated_at: z.string(),
+  statuses: z.record(z.string(), z.string()),
+  processes: rows,
+  core_services: rows,
+  cycles: z.array(z.array(z.string())),
+  partial: z.boolean(),
+  signal_errors: z.array(z.object({ signal: z.string(), error: z.string() })).optional(),
+});
+
+export type GraphDescription = ResponseBody<typeof graphAnswer>;

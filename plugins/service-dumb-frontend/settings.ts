@@ -1,0 +1,15 @@
+// Configuration of the web frontend: the entry of its process, and what it keeps here for its users.
+import { z } from 'zod';
+
+export const frontendSection = z.looseObject({
+  enabled: z.boolean().default(false),
+  process_name: z.string().min(1).default('DUMB Frontend'),
+  host: z.string().min(1).default('0.0.0.0'),
+  port: z.number().int().min(1).max(65_535).default(3005),
+  env: z.record(z.string(), z.unknown()).default({}),
+});
+
+/** Written and read by the frontend alone. */
+export const preferencesSection = z
+  .looseObject({ log_timestamp: z.looseObject({}).default({}), sidebar: z.looseObject({}).default({}) })
+  .describe('preferences of the web frontend; its members are its own');

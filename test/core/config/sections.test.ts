@@ -1,0 +1,41 @@
+// Several plugins may describe members of one object of the configuration, and each member has one owner.
+import t from 'tap';
+import { startWithPlugins } from '../../support/own-plugins.ts';
+
+/** Contributes one member with a default to a shared object. */
+const sharing = (member: string, value: string) => ({
+  more: `config: z => {
+    globalThis.fixtureSections ??= {}
+    globalThis.fixtureSections['${member} ${value}'] = z.looseObject({ ${member}: z.string().default('${value}') })
+    return z.looseObject({})
+  },`,
+  setup: `host.contribute('config.schema', host.name, {
+    path: ['dumb', 'shared'],
+    schema: globalThis.fixtureSections['${member} ${value}'],
+  })`,
+});
+
+t.test('members of one object from several plugins', async t => {
+  const app = await startWithPlugins(t, {
+    first: sharing('colour', 'red'),
+    second: sharing('shape', 'round'),
+    third: sharing('colour', 'blue'),
+  });
+  t.match(
+    app.host.plugins().find(({ name }) => name === 'third'),
+    {
+      state: 'failed',
+      reason: 'dumb.shared.colour is already owned',
+    },
+  );
+  t.same((await app.get('/config')).body.dumb.shared, { colour: 'red', shape: 'round' });
+  const { properties } = (await app.get('/config/schema')).body.properties.dumb.properties.shared;
+  t.match(properties, { colour: { default: 'red' }, shape: { default: 'round' } });
+  for (const [updates, status] of [
+    [{ colour: 1 }, 400],
+    [{ shape: 1 }, 400],
+    [{ colour: 'green', shape: 'flat' }, 200],
+  ] as const) {
+    t.equal((await app.post('/config', { updates: { dumb: { shared: updates } } })).status, status);
+  }
+});

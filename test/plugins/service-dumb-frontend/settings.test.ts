@@ -1,0 +1,32 @@
+// What the configuration holds for the web frontend: its entry and its preferences.
+import { existsSync } from 'node:fs';
+import t from 'tap';
+import { startHost } from '../../support/host.ts';
+
+const skip = ['service-dumb-frontend', 'process', 'config'].some(
+  name => !existsSync(new URL(`../../../plugins/${name}/index.ts`, import.meta.url)),
+);
+
+t.test('its entry and its preferences are there while its plugin is', { skip }, async t => {
+  const app = await startHost({ plugins: ['config', 'process', 'service-dumb-frontend'], config: {} });
+  t.teardown(() => app.stop());
+  const { dumb } = (await app.get('/config')).body;
+  t.match(dumb, {
+    frontend: { enabled: false, process_name: 'DUMB Frontend', host: '0.0.0.0', port: 3005, origins: [], env: {} },
+    ui: { log_timestamp: {}, sidebar: {} },
+  });
+  const ui = { sidebar: { compact_mode: true, service_order: ['a'] } };
+  t.equal((await app.post('/config', { updates: { dumb: { ui } } })).status, 200);
+  t.match((await app.get('/config')).body.dumb.ui, ui);
+  t.match(await app.post('/config', { process_name: 'DUMB Frontend', updates: { port: 0 } }), {
+    status: 400,
+    body: { detail: /dumb\.frontend\.port/ },
+  });
+});
+
+t.test('without its plugin the host knows the allowed origins only', { skip }, async t => {
+  const app = await startHost({ plugins: ['config', 'process'], config: {} });
+  t.teardown(() => app.stop());
+  const { dumb } = (await app.get('/config')).body;
+  t.same([dumb.frontend, dumb.ui], [{ origins: [] }, undefined]);
+});
