@@ -39,9 +39,9 @@ t.test('moved once', { skip }, async t => {
   t.same(body.dumb.config_migrations, [
     'nzbdav-to-infinidysk',
     'huntarr-to-neutarr',
-    'infinidysk-repository',
-    'decypharr-mount-type',
     'bazarr-file',
+    'decypharr-mount-type',
+    'infinidysk-repository',
     'mediastorm-name',
   ]);
   const text = await readFile(file, 'utf8');

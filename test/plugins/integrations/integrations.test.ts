@@ -29,10 +29,14 @@ t.test('one that fails is tried again, says why, and holds nothing up', { skip }
     altmount,
     sonarr: { instances: { Default: await arr(dir, 'sonarr', 'Sonarr', both) } },
   });
-  const said = await until(async () => {
-    const { chunk } = (await host.get('/logs?process_name=DUMB')).body;
-    return /arr-download-clients of Sonarr could not be done.*/.exec(chunk)?.[0];
-  });
+  // Three attempts, each after both had their time to answer.
+  const said = await until(
+    async () => {
+      const { chunk } = (await host.get('/logs?process_name=DUMB')).body;
+      return /arr-download-clients of Sonarr could not be done.*/.exec(chunk)?.[0];
+    },
+    { timeoutMs: 120_000, what: 'the last attempt' },
+  );
   t.match(said, 'it is tried again when one of the two starts');
   const { chunk } = (await host.get('/logs?process_name=DUMB')).body;
   t.match(chunk, `Sonarr answers 400 to downloadclient: Unable to connect to 127.0.0.1:${altmount.port}`);

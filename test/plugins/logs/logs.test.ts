@@ -12,7 +12,7 @@ import { startHost } from '../../support/host.ts';
 import { until } from '../../support/until.ts';
 
 async function start(t: Test, config: Record<string, unknown> = {}) {
-  const host = await startHost({ plugins: ['logs'], config });
+  const host = await startHost({ plugins: ['logs', 'services'], config });
   t.teardown(() => host.stop());
   const logs = (name: string, more = '') => host.get(`/logs?process_name=${encodeURIComponent(name)}${more}`);
   return { ...host, logs };

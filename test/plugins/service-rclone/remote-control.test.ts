@@ -9,6 +9,7 @@ import { testDir } from '../../support/directory.ts';
 import { pluginsDir, startHost } from '../../support/host.ts';
 import { pidOf, start, status } from '../../support/kids.ts';
 import { freePort } from '../../support/stackwarden.ts';
+import { templatesOf } from '../../support/templates.ts';
 import { until } from '../../support/until.ts';
 
 const skip = !['service-rclone', 'setup'].every(name => existsSync(path.join(pluginsDir, name)));
@@ -85,6 +86,7 @@ t.test('a mount of a service has one', { skip: skip || !root || !existsSync('/de
     links: {},
     block: { enabled: false, process_name: 'Decypharr' },
     stop: { tier: 3 },
+    serves: (await templatesOf()).get('decypharr')?.serves,
   };
   await writeFile(path.join(templates, 'decypharr.json'), JSON.stringify(decypharr));
   const served = await freePort();

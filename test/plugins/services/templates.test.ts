@@ -98,6 +98,8 @@ t.test('names, links, and a template of the user', { skip: !isHere }, async t =>
     ui: {},
   };
   await writeFile(path.join(own, 'finder.json'), JSON.stringify(template));
+  const rooted = { ...template, key: 'rooted', block: { ...template.block, process_name: 'Rooted' } };
+  await writeFile(path.join(own, 'rooted.json'), JSON.stringify({ ...rooted, launch: { asController: true } }));
   await writeFile(path.join(own, 'broken.json'), '{"key":"broken"}');
   await writeFile(path.join(own, 'misnamed.json'), JSON.stringify({ ...template, key: 'other' }));
   const app = await startHost({ configDir, config: {}, plugins: PROBES });
@@ -106,6 +108,7 @@ t.test('names, links, and a template of the user', { skip: !isHere }, async t =>
   const row = (name: string) => processes.find((entry: { process_name: string }) => entry.process_name === name);
   t.match(row('Finder'), { name: 'Finder', config_key: 'finder', repo_url: 'https://example.org/finder' });
   t.notOk(row('broken'));
+  t.notOk(row('Rooted'), 'only the product itself gives a program the rights of the host');
   t.match(row('Sonarr'), { name: 'Sonarr Default', sponsorship_url: 'https://opencollective.com/sonarr' });
   t.match(row('CLI Debrid'), { name: 'CLID', repo_url: 'https://github.com/godver3/cli_debrid' });
   if (existsSync(new URL('../../../plugins/wizard/index.ts', import.meta.url))) {
