@@ -5,7 +5,7 @@ import { deepFreeze } from '../kit/deep-freeze.ts';
 import type { Scope } from './scope.ts';
 
 /** Longer than any listener should need; one that takes longer is told of and left behind. */
-const LISTENER_DEADLINE_MS = 30_000;
+const LISTENER_DEADLINE_MS = 10_000;
 const EVERY_TYPE = '*';
 
 interface EmittedEvent {

@@ -38,6 +38,7 @@ const members = z.record(z.string(), z.unknown());
 /** Of any zod: what a schema can do counts, not whose it is. */
 const objectSchema = z.looseObject({ partial: functionSchema, shape: z.looseObject({}) });
 
+/** Answers are asked for again and again, so that a fault is told once, by whoever asks. */
 export const entryPoint: PointOptions = {
   schema: z.looseObject({
     schema: objectSchema.optional(),
@@ -45,12 +46,14 @@ export const entryPoint: PointOptions = {
     revision: functionSchema.optional(),
   }),
   answers: { members },
+  mayFail: true,
 };
 
 export const detailPoint: PointOptions = {
   schema: z.looseObject({ schema: objectSchema.optional(), members: functionSchema }),
   answers: { members },
   deadlineMs: 3_000,
+  mayFail: true,
 };
 
 const names = z.array(z.string());

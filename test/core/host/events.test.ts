@@ -31,7 +31,12 @@ async function startWith(t: Test, listeners: Record<string, string>) {
     Object.entries(listeners).map(([name, body]) => [name, plugin(name, hear + body)]),
   );
   const configDir = testDir(t, { plugins: { emitter, ...plugins } });
-  const app = await startHost({ configDir, config: {}, plugins: ['emitter', ...Object.keys(listeners)] });
+  const app = await startHost({
+    configDir,
+    config: {},
+    plugins: ['emitter', ...Object.keys(listeners)],
+    deadlines: { importMs: 60_000, setupMs: 60_000, callMs: { event: 200 } },
+  });
   t.teardown(() => app.stop());
   const report = (name: string) => app.host.plugins().find(row => row.name === name);
   return {
@@ -73,6 +78,7 @@ t.test(
     t.same(heard.zealous, [1, 2, 3], 'in order');
     t.same(heard.hanger, [1, 2, 3]);
     await until(() => report('rejecter')?.errors.event === 3);
+    await until(() => report('hanger')?.errors.event === 3, { what: 'the late ones to be told' });
     t.equal(report('thrower')?.errors.event, 3);
     t.same(report('emitter')?.errors, {});
   },
