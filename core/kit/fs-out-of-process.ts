@@ -5,7 +5,7 @@ import { spawn } from 'node:child_process';
 /** Device, inode, size and time of the last change. */
 const VERSION = '%d:%i:%s:%y';
 
-interface Outcome {
+export interface Outcome {
   readonly code: number | null;
   readonly output: string;
 }
@@ -30,9 +30,15 @@ export async function namesOutside(directory: string, limitMs = 5_000): Promise<
   return code === 0 ? output.split('\n').filter(name => name !== '') : [];
 }
 
-function runOutside(command: string, args: readonly string[], limitMs: number): Promise<Outcome> {
+/** `as`: who the child is; absent: who the host is. Throws an Error when the child does not end in time. */
+export function runOutside(
+  command: string,
+  args: readonly string[],
+  limitMs: number,
+  as: { readonly uid?: number; readonly gid?: number } = {},
+): Promise<Outcome> {
   return new Promise((resolve, reject) => {
-    const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'ignore'] });
+    const child = spawn(command, args, { ...as, cwd: '/', stdio: ['ignore', 'pipe', 'ignore'] });
     let output = '';
     child.stdout.setEncoding('utf8').on('data', (text: string) => {
       output += text;

@@ -20,6 +20,7 @@ import { copyEnvironmentFile } from '../launch/env-copy.ts';
 import { checkLaunchable, launch } from '../launch/launch.ts';
 import { createLaunchPlan } from '../launch/launch-plan.ts';
 import { describeMove, resolvePorts } from '../launch/ports.ts';
+import { checkReachable } from '../launch/reach.ts';
 import { waitForDependencies } from '../launch/waits.ts';
 import type { ExitWatch } from './exit-watch.ts';
 import { launchedAs, recordOf } from './launch-record.ts';
@@ -252,6 +253,7 @@ export class SupervisedProcess {
       if (digestOf(plan.block) !== digestOf(this.#block.block)) plan = await this.#prepare(trigger, signal);
       await copyEnvironmentFile(plan);
       await checkLaunchable(plan);
+      await checkReachable(plan, this.#with.host.log);
       signal.throwIfAborted();
       await this.#launch(plan);
       await this.#observe(signal);
