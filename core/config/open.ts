@@ -35,8 +35,8 @@ export interface OpenConfigOptions {
   readonly configDir: string;
   readonly log: Logger;
   readonly env: NodeJS.ProcessEnv;
-  /** Whether a missing file is created. Default true. */
-  readonly create?: boolean;
+  /** Nothing is created, mended or saved: updates, persisted ones too, change memory alone. Default false. */
+  readonly readOnly?: boolean;
 }
 
 export interface OpenConfig {
@@ -138,9 +138,9 @@ class MainConfig implements OpenConfig, ConfigStore {
   }
 
   async load(): Promise<void> {
-    const { configDir, create = true } = this.#options;
+    const { configDir, readOnly = false } = this.#options;
     let found = await findConfigFile(configDir);
-    if (found === null && create) {
+    if (found === null && !readOnly) {
       await writeFile(this.#file, '{}\n', { mode: 0o600, flag: 'wx' });
       found = await readConfigText(this.#file);
     }
@@ -150,13 +150,13 @@ class MainConfig implements OpenConfig, ConfigStore {
     }
     this.#file = found.file;
     this.#text = found.text;
-    await removeTemporaryFiles(found.file);
+    if (!readOnly) await removeTemporaryFiles(found.file);
     const { value, state, reason } = await this.#parseOrRecover(found);
     this.#fileValue = value;
     this.#state = state;
     this.#stateReason = reason;
     this.#computed = undefined;
-    if (state === 'valid') await keepBackup(found, this.#options.log);
+    if (state === 'valid' && !readOnly) await keepBackup(found, this.#options.log);
     for (const name of duplicateNames(this.blocks())) {
       this.#options.log.warn(`two entries of ${this.#file} are named '${name}'; the first is used`);
     }
@@ -234,7 +234,8 @@ class MainConfig implements OpenConfig, ConfigStore {
   }
 
   async #update(update: ConfigUpdate): Promise<ConfigUpdateResult> {
-    const { persist, actor } = update;
+    const { actor } = update;
+    const persist = update.persist && this.#options.readOnly !== true;
     if (persist) await this.#takeOverOutsideChanges();
     const block = update.processName === undefined ? undefined : this.findBlock(update.processName);
     if (update.processName !== undefined && block === undefined) throw new Problem(404, 'Process not found');

@@ -8,6 +8,8 @@ import type { Problem } from './problem.ts';
 import type { Route } from './route.ts';
 import type { Stream } from './stream.ts';
 
+export type Zod = typeof z;
+
 export interface Paths {
   /** Holds the configuration and all state. */
   readonly configDir: string;
@@ -70,6 +72,8 @@ export interface Host {
   readonly paths: Paths;
   /** For plugins without imports. */
   readonly Problem: typeof Problem;
+  /** For plugins without imports: schemas must come from the host's own zod. */
+  readonly z: Zod;
 
   route<Query extends z.ZodType = z.ZodType, Body extends z.ZodType = z.ZodType, Answer extends z.ZodType = z.ZodType>(
     route: Route<Query, Body, Answer>,

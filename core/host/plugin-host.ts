@@ -1,5 +1,6 @@
 // The `host` object that one plugin gets: every registration goes to the shared registry and into the plugin's scope.
 
+import { z } from 'zod';
 import type { OpenConfig } from '../config/open.ts';
 import type { BlockTemplate, ConfigSection } from '../contract/config.ts';
 import type { Host, Paths, PluginReport } from '../contract/host.ts';
@@ -14,6 +15,7 @@ import { createFetcher } from './fetch.ts';
 import type { HookRegistry } from './hooks.ts';
 import type { Scope } from './scope.ts';
 import type { ServiceRegistry } from './services.ts';
+import { withheld } from './withheld.ts';
 
 /** What all plugins share. */
 export interface Registries {
@@ -28,6 +30,8 @@ export interface Registries {
   reports(): readonly PluginReport[];
   stopping(): 'request' | 'fault' | null;
   stop(): void;
+  /** Nothing leaves the process. */
+  readonly dryRun: boolean;
   /** Runs `start` now if the host is ready, else when it is; what it returns ends it. */
   whenReady(start: () => Disposer): Disposer;
 }
@@ -54,6 +58,7 @@ export function createPluginHost(shared: Registries, scope: Scope): Host {
     log: scope.log,
     paths: shared.paths,
     Problem,
+    z,
     route(route) {
       own(shared.http.addRoute(plugin, route as never));
       scope.routes.push(`${route.method} ${route.path}`);
@@ -97,7 +102,7 @@ export function createPluginHost(shared: Registries, scope: Scope): Host {
     every: (ms, fn) => scope.own(shared.whenReady(() => repeat(scope, ms, fn))),
     cron: (expression, fn) => scope.own(shared.whenReady(() => schedule(scope, expression, fn))),
     job: (kind, fn) => createJob(scope, kind, fn),
-    fetch: (url, options) => fetcher.fetch(url, options),
+    fetch: (url, options) => (shared.dryRun ? Promise.reject(withheld('a request')) : fetcher.fetch(url, options)),
     stop: shared.stop,
     get stopping() {
       return shared.stopping();

@@ -10,6 +10,7 @@ import { runAs } from './isolate.ts';
 import { orderPlugins } from './order.ts';
 import { createPluginHost, type Registries } from './plugin-host.ts';
 import { Scope } from './scope.ts';
+import { isWithheld } from './withheld.ts';
 
 /** All share one thread: with more at once the deadline of each would measure the others, on a slow machine to its harm. */
 const IMPORTS_AT_ONCE = 4;
@@ -73,6 +74,7 @@ export class PluginSet {
 
   /** Withdraws a plugin whose own timers or emitters threw. */
   fail(scope: Scope, error: unknown): void {
+    if (this.#options.registries.dryRun && isWithheld(error)) return;
     scope.fault('uncaught', error);
     void this.#changes.add(async () => {
       if (this.#entries.get(scope.plugin)?.scope !== scope) return;
@@ -157,7 +159,10 @@ export class PluginSet {
       const generation = this.#generations.get(found.name) ?? 0;
       entry.plugin = await importPlugin(found, generation, this.#options.deadlines.importMs);
     } catch (error) {
-      this.#markFailed(entry, error);
+      if (this.#options.registries.dryRun && isWithheld(error)) {
+        entry.state = 'skipped';
+        entry.reason = 'changes something when it is imported, so only a start can tell';
+      } else this.#markFailed(entry, error);
     }
     entry.loadMs = Math.round(performance.now() - startedMs);
   }
@@ -206,6 +211,12 @@ export class PluginSet {
       entry.loadMs = (entry.loadMs ?? 0) + Math.round(performance.now() - startedMs);
       await this.#options.onReady(scope);
     } catch (error) {
+      if (registries.dryRun && isWithheld(error)) {
+        entry.scope = scope;
+        entry.state = 'ready';
+        entry.reason = 'set up as far as it changes nothing';
+        return;
+      }
       await scope.dispose();
       entry.scope = undefined;
       this.#markFailed(entry, error);

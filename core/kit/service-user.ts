@@ -6,7 +6,7 @@ import { runOutside } from './fs-out-of-process.ts';
 export type ServiceUser = { readonly uid: number; readonly gid: number } | undefined;
 
 /** What a place is wanted for. A file that is only named may be read or run; of a directory its parents count alone. */
-export type Use = 'enter' | 'run' | 'name';
+type Use = 'enter' | 'run' | 'name';
 
 export interface Wanted {
   readonly place: string;
