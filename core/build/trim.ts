@@ -1,22 +1,12 @@
-// Builds `dist/`: plain JavaScript in the same tree, whole or with the named plugins only. Folders stay deletable.
-import { execFile } from 'node:child_process';
+// `npm run build`: `dist`, whole or with the named plugins only; `--out` makes a plain directory elsewhere.
 import { existsSync } from 'node:fs';
-import { cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { parseArgs, promisify } from 'node:util';
+import { parseArgs } from 'node:util';
+import { builtManifest, compileTo, pluginNames, readManifest, rootDir } from './compile.ts';
+import { stageFor, swapDirectory, swapLink } from './swap.ts';
 
-const run = promisify(execFile);
-const rootDir = fileURLToPath(new URL('../..', import.meta.url));
-
-interface Manifest {
-  readonly name: string;
-  readonly version: string;
-  readonly license: string;
-  readonly engines: Record<string, string>;
-  readonly imports: Record<string, string>;
-  readonly dependencies: Record<string, string>;
-}
+const BUILT = ['core', 'node_modules', 'package-lock.json', 'package.json', 'plugins', 'templates'];
 
 /** `needs` as a plugin's index file states it; the file is read, not run. */
 async function needsOf(plugin: string): Promise<string[]> {
@@ -38,113 +28,35 @@ async function closeOverNeeds(wanted: readonly string[], known: readonly string[
   return chosen;
 }
 
-async function compile(plugins: ReadonlySet<string>, outDir: string): Promise<void> {
-  const cacheDir = path.join(rootDir, 'node_modules', '.cache', 'stackwarden');
-  await mkdir(cacheDir, { recursive: true });
-  const project = path.join(cacheDir, `tsconfig-${process.pid}.json`);
-  const config = {
-    extends: path.join(rootDir, 'tsconfig.json'),
-    compilerOptions: { rootDir, outDir, noEmit: false, typeRoots: [path.join(rootDir, 'node_modules', '@types')] },
-    include: [path.join(rootDir, 'core'), ...[...plugins].map(name => path.join(rootDir, 'plugins', name))],
-    exclude: [path.join(rootDir, 'core', 'build')],
-  };
-  await writeFile(project, JSON.stringify(config));
-  try {
-    await run(process.execPath, [
-      path.join(rootDir, 'node_modules', 'typescript', 'lib', 'tsc.js'),
-      '--project',
-      project,
-    ]);
-  } catch (error) {
-    const { stdout = '', stderr = '' } = error as { stdout?: string; stderr?: string };
-    throw new Error(`the compiler found errors:\n${stdout}${stderr}`, {
-      cause: error,
-    });
-  } finally {
-    await rm(project, { force: true });
-  }
-}
-
-async function files(directory: string): Promise<string[]> {
-  const entries = await readdir(directory, { recursive: true, withFileTypes: true });
-  return entries.filter(entry => entry.isFile()).map(entry => path.join(entry.parentPath, entry.name));
-}
-
-/** Files of plugin folders that are no TypeScript: pages, scripts, data. */
-async function copyAssets(plugins: ReadonlySet<string>, outDir: string): Promise<void> {
-  for (const name of plugins) {
-    for (const file of await files(path.join(rootDir, 'plugins', name))) {
-      if (!file.endsWith('.ts')) await cp(file, path.join(outDir, path.relative(rootDir, file)));
-    }
-  }
-  await cp(path.join(rootDir, 'templates'), path.join(outDir, 'templates'), { recursive: true });
-}
-
-/** npm packages that the emitted code still names, in imports or as paths to resolve. */
-async function packagesUsed(outDir: string, all: Record<string, string>): Promise<Record<string, string>> {
-  const scripts = (await files(outDir)).filter(
-    file => file.endsWith('.js') && !file.includes(`${path.sep}templates${path.sep}`),
-  );
-  const specifiers = new Set<string>();
-  for (const script of scripts) {
-    for (const match of (await readFile(script, 'utf8')).matchAll(
-      /(?:from|import|resolve)\s*\(?\s*['"]([^'"]+)['"]/g,
-    )) {
-      specifiers.add(match[1] ?? '');
-    }
-  }
-  const uses = (name: string): boolean =>
-    [...specifiers].some(specifier => specifier === name || specifier.startsWith(`${name}/`));
-  return Object.fromEntries(Object.entries(all).filter(([name]) => uses(name)));
-}
-
-/** The directory is emptied first, so it must be new, empty or an earlier build. */
+/** What is there is replaced, so it must be empty or an earlier build. */
 async function refuseForeign(outDir: string): Promise<void> {
   const names = existsSync(outDir) ? await readdir(outDir) : [];
-  const isBuild = names.every(name =>
-    ['core', 'node_modules', 'package-lock.json', 'package.json', 'plugins', 'templates'].includes(name),
-  );
-  if (!isBuild) throw new Error(`${outDir} holds files that are no earlier build; choose another directory with --out`);
+  if (!names.every(name => BUILT.includes(name)))
+    throw new Error(`${outDir} holds files that are no earlier build; choose another directory with --out`);
 }
 
 async function build(): Promise<void> {
   const { values } = parseArgs({ options: { plugins: { type: 'string' }, out: { type: 'string' } } });
   const outDir = path.resolve(values.out ?? path.join(rootDir, 'dist'));
+  const isLink = values.out === undefined;
   await refuseForeign(outDir);
-  const known = (await readdir(path.join(rootDir, 'plugins'), { withFileTypes: true }))
-    .filter(entry => entry.isDirectory())
-    .map(entry => entry.name);
-  const wanted = values.plugins?.split(',').map(name => name.trim()) ?? known;
-  const chosen = await closeOverNeeds(wanted, known);
-  await rm(outDir, { recursive: true, force: true });
-  await compile(chosen, outDir);
-  // Types of a plugin that is left out may have been read; what the compiler emits for them is nothing to run.
-  for (const plugin of known.filter(name => !chosen.has(name))) {
-    await rm(path.join(outDir, 'plugins', plugin), { recursive: true, force: true });
+  const known = await pluginNames();
+  const chosen = await closeOverNeeds(values.plugins?.split(',').map(name => name.trim()) ?? known, known);
+  const stage = await stageFor(outDir, isLink);
+  let dependencies: Record<string, string>;
+  try {
+    dependencies = await compileTo({ outDir: stage, plugins: chosen });
+    const manifest = await builtManifest(dependencies);
+    await writeFile(path.join(stage, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`);
+  } catch (error) {
+    await rm(stage, { recursive: true, force: true });
+    throw error;
   }
-  await copyAssets(chosen, outDir);
-  const manifest = JSON.parse(await readFile(path.join(rootDir, 'package.json'), 'utf8')) as Manifest;
-  const { name, version, license, engines } = manifest;
-  const dependencies = await packagesUsed(outDir, manifest.dependencies);
-  const built = {
-    name,
-    version,
-    license,
-    type: 'module',
-    engines,
-    bin: { stackwarden: 'core/cli/main.js' },
-    imports: Object.fromEntries(
-      Object.entries(manifest.imports).map(([name, file]) => [name, file.replace(/\.ts$/, '.js')]),
-    ),
-    dependencies,
-  };
-  await writeFile(path.join(outDir, 'package.json'), `${JSON.stringify(built, null, 2)}\n`);
+  await (isLink ? swapLink : swapDirectory)(outDir, stage);
   const without = known.filter(plugin => !chosen.has(plugin));
-  const spared = Object.keys(manifest.dependencies).filter(dependency => !(dependency in dependencies));
-  if (without.length > 0)
-    console.log(
-      `left out: ${without.join(', ')}${spared.length > 0 ? `; packages not needed: ${spared.join(', ')}` : ''}`,
-    );
+  const spared = Object.keys((await readManifest()).dependencies).filter(name => !(name in dependencies));
+  const packages = spared.length > 0 ? `; packages not needed: ${spared.join(', ')}` : '';
+  if (without.length > 0) console.log(`left out: ${without.join(', ')}${packages}`);
 }
 
 build().catch((error: unknown) => {

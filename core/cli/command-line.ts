@@ -10,51 +10,63 @@ export const USAGE = `stackwarden: supervises the programs of a self-hosted medi
   stackwarden plugins [options]   list every plugin and its state
   stackwarden health [options]    ask the running service; exit 0 when it is healthy
   stackwarden graph [PROCESS]     print what needs what in the running service, as Mermaid text
+  stackwarden create-plugin NAME  write a plugin to begin with, and its test
 
   --config-dir DIR   configuration and state (default: $STACKWARDEN_CONFIG_DIR, else /config, else .stackwarden)
   --plugins A,B      load only these plugins
   --scope all        graph: documented integrations too, not only what holds a start up
   --example          start: write a small example stack where no configuration exists yet
+  --into DIR         create-plugin: where its folder is made (default: plugins in the configuration directory)
   --version          print the version
   --help             print this
 `;
 
-const COMMANDS = ['start', 'check', 'plugins', 'health', 'graph'] as const;
-type Command = (typeof COMMANDS)[number];
+const COMMANDS = ['start', 'check', 'plugins', 'health', 'graph', 'create-plugin'] as const;
+export type Command = (typeof COMMANDS)[number] | 'version' | 'help';
 
 export interface CommandLine {
-  readonly command: Command | 'version' | 'help';
+  readonly command: Command;
   readonly configDir: string;
   readonly plugins: readonly string[] | undefined;
   readonly example: boolean;
   /** Of `graph`; undefined: everything that is enabled. */
   readonly processName: string | undefined;
   readonly scope: 'runtime' | 'all';
+  /** Of `create-plugin`. */
+  readonly pluginName: string | undefined;
+  /** Of `create-plugin`: where the plugin's folder is made. */
+  readonly into: string;
 }
 
 /** Throws an Error with one line when the arguments cannot be understood. */
 export function parseCommandLine(args: readonly string[], env: NodeJS.ProcessEnv): CommandLine {
   const { values, positionals } = parse(args);
   const [command = 'start', ...rest] = positionals;
-  const [processName, surplus] = command === 'graph' ? rest : [undefined, ...rest];
+  if (!isCommand(command)) throw new Error(`unknown command '${command}'; there are ${COMMANDS.join(', ')}`);
+  const [name, surplus] = command === 'graph' || command === 'create-plugin' ? rest : [undefined, ...rest];
   if (surplus !== undefined) throw new Error(`unexpected argument '${surplus}'`);
-  if (!COMMANDS.includes(command as Command)) {
-    throw new Error(`unknown command '${command}'; there are ${COMMANDS.join(', ')}`);
-  }
   if (values.example === true && command !== 'start') throw new Error("'--example' belongs to 'start'");
   const { scope = 'runtime' } = values;
   if (scope !== 'runtime' && scope !== 'all') throw new Error("'--scope' is runtime or all");
   if (values.scope !== undefined && command !== 'graph') throw new Error("'--scope' belongs to 'graph'");
+  if (values.into !== undefined && command !== 'create-plugin') throw new Error("'--into' belongs to 'create-plugin'");
   const plugins = values.plugins?.split(',').map(name => name.trim());
   if (plugins?.includes('')) throw new Error("'--plugins' needs names separated by commas, for example process,config");
+  const configDir = path.resolve(values['config-dir'] ?? defaultConfigDir(env));
   return {
-    command: values.help === true ? 'help' : values.version === true ? 'version' : (command as Command),
-    configDir: path.resolve(values['config-dir'] ?? defaultConfigDir(env)),
+    command: values.help === true ? 'help' : values.version === true ? 'version' : command,
+    configDir,
     plugins,
     example: values.example ?? false,
-    processName,
+    processName: command === 'graph' ? name : undefined,
     scope,
+    pluginName: command === 'create-plugin' ? name : undefined,
+    into: path.resolve(values.into ?? path.join(configDir, 'plugins')),
   };
+}
+
+function isCommand(word: string): word is (typeof COMMANDS)[number] {
+  return (COMMANDS as readonly string[]).includes(word);
 }
 
 function parse(args: readonly string[]) {
@@ -67,6 +79,7 @@ function parse(args: readonly string[]) {
         plugins: { type: 'string' },
         example: { type: 'boolean' },
         scope: { type: 'string' },
+        into: { type: 'string' },
         version: { type: 'boolean' },
         help: { type: 'boolean', short: 'h' },
       },

@@ -1,28 +1,115 @@
-// The example stack: written once, into a configuration directory that holds no configuration yet.
-import { cp, mkdir, writeFile } from 'node:fs/promises';
+// The example stack: written once, where no configuration exists yet. Its programs run where their user reaches them.
+import { chmod, cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import path from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { findConfigFile } from '../config/load.ts';
+import { openConfig } from '../config/open.ts';
+import { writeFileAtomic } from '../kit/atomic-write.ts';
+import { reachOf } from '../kit/service-user.ts';
+import { createEarlyLog } from '../log/early-log.ts';
+import { isPlaceInUse, isPrivatePlace, makePlace, removeForgottenPlaces } from './example-place.ts';
 
 const FIRST_WEB_PORT = 8_081;
+const templateDir = fileURLToPath(new URL('../../templates/example', import.meta.url));
 
-export interface ExampleOptions {
-  readonly configDir: string;
-  readonly templatesDir: string;
+/**
+ * The programs lie in `{config_dir}/example` and can be changed freely. Where the services' user does not get there, as
+ * below a home of mode 0700, they run from copies in a place of their own, which is there while the example runs.
+ */
+export class Example {
+  readonly #configDir: string;
+  readonly #directory: string;
+  /** Holds the path of the place, where one is needed. */
+  readonly #record: string;
+  #place: string | undefined;
+
+  constructor(configDir: string) {
+    this.#configDir = configDir;
+    this.#directory = path.join(configDir, 'example');
+    this.#record = path.join(this.#directory, 'place');
+  }
+
+  /** Does nothing where a configuration exists. */
+  async write(): Promise<void> {
+    await mkdir(this.#configDir, { recursive: true });
+    if ((await findConfigFile(this.#configDir)) !== null) return;
+    await cp(templateDir, this.#directory, { recursive: true });
+    // Without a package.json of their own the programs would not be modules outside this project.
+    await writeFile(path.join(this.#directory, 'package.json'), '{ "type": "module" }\n');
+    await rm(this.#record, { force: true });
+    const { directory, node } = await this.#whereToRun();
+    const config = stack(directory, node, path.join(this.#configDir, 'log'), await freePortFrom(FIRST_WEB_PORT));
+    const file = path.join(this.#configDir, 'stackwarden.json');
+    await writeFile(file, `${JSON.stringify(config, null, 4)}\n`, { mode: 0o600, flag: 'wx' });
+  }
+
+  /** Fills the place anew from the example's own folder; one that others made is not used, but another. */
+  async restore(): Promise<void> {
+    const recorded = await readIfPresent(this.#record);
+    if (recorded === undefined) return;
+    await removeForgottenPlaces();
+    this.#place = (await isPrivatePlace(recorded)) ? recorded : await makePlace(this.#record, recorded);
+    if (this.#place !== recorded) await this.#rename(recorded, this.#place);
+    await this.#fill(this.#place);
+  }
+
+  /** Removes the place unless something still runs in it: services that are left running need it. */
+  async release(): Promise<void> {
+    const place = this.#place;
+    if (place === undefined || (await isPlaceInUse(place))) return;
+    await rm(place, { recursive: true, force: true });
+  }
+
+  async #whereToRun(): Promise<{ directory: string; node: string }> {
+    const { user, open } = await this.#reached([path.join(this.#directory, 'web.js'), process.execPath]);
+    if (user === undefined || open.every(Boolean)) return { directory: this.#directory, node: process.execPath };
+    const place = await makePlace(this.#record);
+    await writeFile(this.#record, `${place}\n`, { mode: 0o600 });
+    return { directory: place, node: open[1] === true ? process.execPath : path.join(place, 'node') };
+  }
+
+  /** `user` undefined: services run as whoever the host runs as. */
+  async #reached(places: readonly string[]) {
+    if (process.getuid?.() !== 0) return { user: undefined, open: places.map(() => true) };
+    const config = await openConfig({
+      configDir: this.#configDir,
+      log: createEarlyLog(),
+      env: process.env,
+      readOnly: true,
+    });
+    const { puid, pgid } = config.store.root();
+    await config.close();
+    const user = { uid: Number(puid), gid: Number(pgid) };
+    const wanted = places.map(place => ({ place, use: 'name' as const }));
+    return { user, open: (await reachOf(wanted, user)).map(reach => reach === 'open') };
+  }
+
+  async #fill(place: string): Promise<void> {
+    const config = await findConfigFile(this.#configDir);
+    const node = path.join(place, 'node');
+    const copies = await readdir(place);
+    // A program that runs cannot be overwritten.
+    if (config?.text.includes(JSON.stringify(node)) && !copies.includes('node')) await cp(process.execPath, node);
+    await cp(this.#directory, place, { recursive: true, filter: source => source !== this.#record });
+    for (const entry of await readdir(place, { recursive: true, withFileTypes: true })) {
+      if (entry.isFile() || entry.isDirectory()) await chmod(path.join(entry.parentPath, entry.name), 0o755);
+    }
+    await chmod(place, 0o755);
+  }
+
+  async #rename(former: string, place: string): Promise<void> {
+    const config = await findConfigFile(this.#configDir);
+    const text = config?.text.replaceAll(former, () => place);
+    if (config !== null && text !== undefined) await writeFileAtomic(config.file, text, { mode: 0o600 });
+    await writeFile(this.#record, `${place}\n`, { mode: 0o600 });
+  }
 }
 
-/** Does nothing where a configuration exists. The programs are copied, so that they can be changed freely. */
-export async function writeExample({ configDir, templatesDir }: ExampleOptions): Promise<void> {
-  await mkdir(configDir, { recursive: true });
-  if ((await findConfigFile(configDir)) !== null) return;
-  const directory = path.join(configDir, 'example');
-  await cp(path.join(templatesDir, 'example'), directory, { recursive: true });
-  // Without a package.json of their own the programs would not be modules outside this project.
-  await writeFile(path.join(directory, 'package.json'), '{ "type": "module" }\n');
-  // The worker's address names the port, so it is settled here rather than moved at the first start.
-  const webPort = await freePortFrom(FIRST_WEB_PORT);
-  const program = (name: string): string[] => [process.execPath, path.join(directory, name)];
-  const config = {
+/** The worker's address names the port of the web service, so that is settled here rather than moved at the first start. */
+function stack(directory: string, node: string, logDir: string, webPort: number): Record<string, unknown> {
+  const program = (name: string): string[] => [node, path.join(directory, name)];
+  return {
     dumb: {
       auto_restart: {
         enabled: true,
@@ -46,7 +133,7 @@ export async function writeExample({ configDir, templatesDir }: ExampleOptions):
       process_name: 'Example Worker',
       command: program('worker.js'),
       config_dir: directory,
-      log_file: path.join(configDir, 'log', 'example-worker.log'),
+      log_file: path.join(logDir, 'example-worker.log'),
       wait_for_url: [{ url: `http://127.0.0.1:${webPort}/health`, process_name: 'Example Web' }],
     },
     example_crasher: {
@@ -56,10 +143,16 @@ export async function writeExample({ configDir, templatesDir }: ExampleOptions):
       config_dir: directory,
     },
   };
-  await writeFile(path.join(configDir, 'stackwarden.json'), `${JSON.stringify(config, null, 4)}\n`, {
-    mode: 0o600,
-    flag: 'wx',
-  });
+}
+
+async function readIfPresent(file: string): Promise<string | undefined> {
+  try {
+    return (await readFile(file, 'utf8')).trim();
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
+    throw new Error(`${file} cannot be read`, { cause: error });
+  }
 }
 
 /** The first port that nothing listens on. */

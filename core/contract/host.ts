@@ -11,6 +11,8 @@ import type { Problem } from './problem.ts';
 import type { Route } from './route.ts';
 import type { Stream } from './stream.ts';
 
+export type Zod = typeof z;
+
 export interface Paths {
   /** Holds the configuration and all state. */
   readonly configDir: string;
@@ -55,6 +57,8 @@ export interface Host {
   readonly paths: Paths;
   /** The class of expected failures, for plugins that import nothing. */
   readonly Problem: typeof Problem;
+  /** For plugins without imports: schemas must come from the host's own zod. */
+  readonly z: Zod;
 
   /** Registers an HTTP route. Throws an Error when another route takes the same requests. */
   route<

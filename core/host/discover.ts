@@ -11,9 +11,11 @@ import type { Plugin } from '../contract/plugin.ts';
 /** Version of the contract in plugin.ts. */
 const CONTRACT_VERSION = '1.0.0';
 
-const PLUGIN_NAME = /^[a-z][a-z0-9-]{0,63}$/;
+export const PLUGIN_NAME = /^[a-z][a-z0-9-]{0,63}$/;
 const runsFromSource = import.meta.url.endsWith('.ts');
-const INDEX_FILES = runsFromSource ? ['index.ts', 'index.js', 'index.mjs'] : ['index.js', 'index.mjs'];
+/** A build takes JavaScript first, because an older Node runs that alone. */
+const INDEX_FILES = runsFromSource ? ['index.ts', 'index.js', 'index.mjs'] : ['index.js', 'index.mjs', 'index.ts'];
+const RUNS_TYPESCRIPT = runsFromSource || ('typescript' in process.features && process.features.typescript !== false);
 
 export interface PluginFolder {
   readonly name: string;
@@ -44,7 +46,7 @@ export async function findPluginFolders(
         });
         continue;
       }
-      found.set(name, { name, folder, indexFile, refusal: await refusalOf(name, folder) });
+      found.set(name, { name, folder, indexFile, refusal: await refusalOf(name, folder, indexFile) });
     }
   }
   return [...found.values()];
@@ -78,13 +80,16 @@ async function findIndexFile(folder: string): Promise<string | undefined> {
 }
 
 /** In-process plugins are trusted code, so nobody else may be able to write them. */
-async function refusalOf(name: string, folder: string): Promise<string | null> {
+async function refusalOf(name: string, folder: string, indexFile: string): Promise<string | null> {
   if (!PLUGIN_NAME.test(name)) return 'the folder name may hold lower-case letters, digits and hyphens only';
   const { uid, mode } = await stat(folder);
   const product = await stat(path.dirname(new URL(import.meta.url).pathname));
   if ((mode & 0o002) !== 0) return 'the folder is writable by everyone; remove that permission';
   if (![0, process.getuid?.() ?? 0, product.uid].includes(uid)) {
     return 'the folder belongs to neither root nor the user that runs Stackwarden; change its owner';
+  }
+  if (indexFile.endsWith('.ts') && !RUNS_TYPESCRIPT) {
+    return `Node ${process.versions.node} does not run its index.ts; compile that to index.js (npx tsc), or take Node 22.18 or later`;
   }
   return null;
 }

@@ -1,8 +1,7 @@
 // The host: reads the configuration, brings the plugins up in order, listens, and takes everything down in reverse.
 
 import { existsSync, readFileSync } from 'node:fs';
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
@@ -65,7 +64,10 @@ export interface HostOptions {
   /** Whether uncaught errors of the process are this host's. Default true; off where several hosts share a process. */
   readonly ownsProcess?: boolean;
   readonly env?: NodeJS.ProcessEnv;
-  /** Loads the configuration and sets the plugins up, but neither listens nor watches, and logs to a temporary place. */
+  /**
+   * Loads the configuration and sets the plugins up, but neither listens nor watches nor writes. What a plugin itself
+   * does to files only a process that may not write can withhold (see core/cli/read-only.ts).
+   */
   readonly dryRun?: boolean;
   /** Answers that do not fit their route's schema become 500. Default: whether STACKWARDEN_CHECK_ANSWERS is set; for tests. */
   readonly checkAnswers?: boolean;
@@ -206,16 +208,16 @@ class RunningHost implements StackwardenHost {
   }
 
   async #openConfiguration(): Promise<void> {
-    const { configDir, env = process.env } = this.#options;
-    await mkdir(configDir, { recursive: true });
+    const { configDir, env = process.env, dryRun = false } = this.#options;
+    if (!dryRun) await mkdir(configDir, { recursive: true });
     const early = createEarlyLog();
     this.log = early;
-    this.#config = await openConfig({ configDir, log: early, env });
+    this.#config = await openConfig({ configDir, log: early, env, readOnly: dryRun });
     this.#disposers.push(() => this.#config.close());
     this.#settings = readSettings(this.#config.store.root());
-    const directory = await this.#chooseLogDir();
     this.#logging = await createLogging({
-      directory,
+      directory: this.#logDir(),
+      toDisk: !dryRun,
       name: this.#settings.logName,
       settings: () => ({
         logLevel: parseLevel(this.#settings.logLevel),
@@ -228,10 +230,7 @@ class RunningHost implements StackwardenHost {
       stdout: this.#options.stdout ?? false,
     });
     // First in the list, so last to go: the others may still have something to say.
-    this.#disposers.unshift(async () => {
-      await this.#logging.close();
-      if (this.#options.dryRun) await rm(directory, { recursive: true, force: true });
-    });
+    this.#disposers.unshift(() => this.#logging.close());
     this.log = this.#logging.logger('host');
     this.log.info(`Stackwarden ${version} starts`);
     early.replay(this.log);
@@ -242,8 +241,7 @@ class RunningHost implements StackwardenHost {
     this.#services.provideOwn('log.hub', this.#logging.hub);
   }
 
-  async #chooseLogDir(): Promise<string> {
-    if (this.#options.dryRun) return mkdtemp(path.join(tmpdir(), 'stackwarden-check-'));
+  #logDir(): string {
     if (this.#settings.logDir !== undefined) return this.#settings.logDir;
     return existsSync('/log') ? '/log' : path.join(this.#options.configDir, 'log');
   }
@@ -296,6 +294,7 @@ class RunningHost implements StackwardenHost {
       stopping: () => this.#stopping,
       stop: () => void this.stop(),
       refused: (scope, error) => this.#set?.refuse(scope, error),
+      dryRun: this.#options.dryRun ?? false,
       whenReady: start => this.#whenReady(start),
     };
     this.#set = new PluginSet({

@@ -1,5 +1,6 @@
 // The `host` object that one plugin gets: every registration goes to the shared registry and into the plugin's scope.
 
+import { z } from 'zod';
 import type { OpenConfig } from '../config/open.ts';
 import type { BlockKeys, BlockTemplate, ConfigSection } from '../contract/config.ts';
 import type { Host, Paths, PluginReport } from '../contract/host.ts';
@@ -17,6 +18,7 @@ import type { HookRegistry } from './hooks.ts';
 import { type DatabasePlace, ownDatabase } from './plugin-database.ts';
 import type { Scope } from './scope.ts';
 import type { ServiceRegistry } from './services.ts';
+import { withheld } from './withheld.ts';
 
 /** What all plugins share. */
 export interface Registries {
@@ -36,6 +38,8 @@ export interface Registries {
   stop(): void;
   /** A contribution that came before the owner of its point does not fit. */
   refused(scope: Scope, error: Error): void;
+  /** Nothing leaves the process. */
+  readonly dryRun: boolean;
   /** Runs `start` now if the host is ready, else when it is; what it returns ends it. */
   whenReady(start: () => Disposer): Disposer;
 }
@@ -73,6 +77,7 @@ export function createPluginHost(shared: Registries, scope: Scope, found: Plugin
     log: scope.log,
     paths: shared.paths,
     Problem,
+    z,
     route(route) {
       own(() => shared.http.addRoute(scope, route as never));
       scope.routes.push(`${route.method} ${route.path}`);
@@ -159,7 +164,7 @@ export function createPluginHost(shared: Registries, scope: Scope, found: Plugin
       return opened.jobs;
     },
     database: (name, options) => ownDatabase(scope, found, name, options, shared.databases),
-    fetch: fetcher.fetch,
+    fetch: shared.dryRun ? (): Promise<never> => Promise.reject(withheld('a request')) : fetcher.fetch,
     stop: shared.stop,
     get stopping() {
       return shared.stopping();

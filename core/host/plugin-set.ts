@@ -12,6 +12,7 @@ import { orderPlugins } from './order.ts';
 import { createPluginHost, type Registries } from './plugin-host.ts';
 import { type FaultCounts, Scope } from './scope.ts';
 import { realFolder } from './source-place.ts';
+import { isWithheld } from './withheld.ts';
 
 export interface PluginDeadlines {
   readonly importMs: number;
@@ -97,6 +98,7 @@ export class PluginSet {
 
   /** Withdraws a plugin whose own timers or emitters threw. */
   fail(scope: Scope, error: unknown): void {
+    if (this.#options.registries.dryRun && isWithheld(error)) return;
     scope.fault('uncaught', error);
     void this.#change(async () => {
       const entry = this.#entries.get(scope.plugin);
@@ -209,7 +211,10 @@ export class PluginSet {
       const ms = this.#options.deadlines.importMs;
       entry.plugin = await withinLoadTime(load, { ms, what: `the import of ${entry.name}`, signal });
     } catch (error) {
-      this.#markFailed(entry, scope, error);
+      if (this.#options.registries.dryRun && isWithheld(error)) {
+        entry.state = 'skipped';
+        entry.reason = 'changes something when it is imported, so only a start can tell';
+      } else this.#markFailed(entry, scope, error);
     }
     entry.loadMs = Math.round(performance.now() - startedMs);
   }
@@ -276,6 +281,12 @@ export class PluginSet {
       entry.loadMs = (entry.loadMs ?? 0) + Math.round(performance.now() - startedMs);
       await this.#options.onReady(scope);
     } catch (error) {
+      if (registries.dryRun && isWithheld(error)) {
+        entry.scope = scope;
+        entry.state = 'ready';
+        entry.reason = 'set up as far as it changes nothing';
+        return;
+      }
       await scope.dispose();
       entry.scope = undefined;
       this.#markFailed(entry, scope, error);

@@ -4,7 +4,7 @@ import { spawn } from 'node:child_process';
 /** Device, inode, size and time of the last modification, in the notation of stat(1). */
 const VERSION_FORMAT = '%d:%i:%s:%y';
 
-interface ChildResult {
+export interface ChildResult {
   readonly code: number | null;
   readonly output: string;
 }
@@ -38,9 +38,15 @@ export async function listNames(directory: string, limitMs = 5_000): Promise<str
   return code === 0 ? output.split('\n').filter(name => name !== '') : [];
 }
 
-function runChild(command: string, args: readonly string[], limitMs: number): Promise<ChildResult> {
+/** `as`: who the child is; absent: who the host is. Throws an Error when the child does not end in time. */
+export function runChild(
+  command: string,
+  args: readonly string[],
+  limitMs: number,
+  as: { readonly uid?: number; readonly gid?: number } = {},
+): Promise<ChildResult> {
   return new Promise((resolve, reject) => {
-    const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'ignore'] });
+    const child = spawn(command, args, { ...as, cwd: '/', stdio: ['ignore', 'pipe', 'ignore'] });
     let output = '';
     child.stdout.setEncoding('utf8').on('data', (text: string) => {
       output += text;

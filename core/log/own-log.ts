@@ -26,6 +26,8 @@ export interface LoggingOptions {
   readonly owner: () => { readonly uid: number; readonly gid: number } | null;
   /** Lines on standard output too. */
   readonly stdout: boolean;
+  /** false: subscribers and standard output hear of everything, the disk of nothing. Default true. */
+  readonly toDisk?: boolean;
 }
 
 export interface Logging {
@@ -72,7 +74,7 @@ interface PinoRecord {
 }
 
 export async function createLogging(options: LoggingOptions): Promise<Logging> {
-  const directory = await usableDirectory(options.directory);
+  const directory = options.toDisk === false ? options.directory : await usableDirectory(options.directory);
   const writer = new LogWriter(directory, options);
   if (directory !== options.directory) {
     writer.record('WARNING', `host: ${options.directory} cannot be written; the log goes to ${directory}`);
@@ -178,6 +180,10 @@ class LogWriter {
     this.#options = options;
   }
 
+  get #writes(): boolean {
+    return this.#options.toDisk !== false;
+  }
+
   subscribe(listener: (records: readonly LogLine[]) => void): Disposer {
     this.#listeners.add(listener);
     return () => {
@@ -202,8 +208,8 @@ class LogWriter {
     const lines = texts.map(text => formatLine(Date.now(), level, redact(text)));
     const block = `${[...this.#pending.splice(0).map(line => formatRecord(line)), ...lines].join('\n')}\n`;
     try {
-      mkdirSync(this.#directory, { recursive: true });
-      appendFileSync(path.join(this.#directory, this.#nameOfToday()), block);
+      if (this.#writes) mkdirSync(this.#directory, { recursive: true });
+      if (this.#writes) appendFileSync(path.join(this.#directory, this.#nameOfToday()), block);
     } catch {
       // A disk that takes nothing must not hide the message, which goes to standard error in any case.
     }
@@ -275,6 +281,7 @@ class LogWriter {
   }
 
   async #write(lines: readonly LogLine[]): Promise<void> {
+    if (!this.#writes) return;
     const name = this.#nameOfToday();
     if (this.#file === undefined || this.#fileName !== name) {
       await this.#file?.close();

@@ -1,40 +1,23 @@
 // Builds of chosen plugins: each runs with node alone, away from the sources, on no package but those that it names.
-import { execFile, spawn } from 'node:child_process';
-import { mkdir, mkdtemp, readdir, readFile, rm, symlink } from 'node:fs/promises';
+import { spawn } from 'node:child_process';
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import PQueue from 'p-queue';
 import t from 'tap';
+import { buildInto, runBuilder } from '../support/build.ts';
 import { withDependents } from '../support/dependents.ts';
 import { testDir } from '../support/directory.ts';
 import { pluginsDir, startHost } from '../support/host.ts';
 import { writeConfig } from '../support/stackwarden.ts';
 import { until } from '../support/until.ts';
 
-const run = promisify(execFile);
-const rootDir = fileURLToPath(new URL('../..', import.meta.url));
-const builder = path.join(rootDir, 'core/build/trim.ts');
 const names = (await readdir(pluginsDir)).sort();
 const env = { ...process.env, NODE_OPTIONS: '' };
 
 const full = await startHost({ pluginDirs: [pluginsDir] });
 const routesOf = new Map(full.host.plugins().map(({ name, routes }) => [name, routes]));
 await full.stop();
-
-/** The build, with its own packages beside it and no others above it. */
-async function build(kept: readonly string[], outDir: string): Promise<string> {
-  const args = ['--import=tsx', builder, '--plugins', kept.join(','), '--out', outDir];
-  const { stdout } = await run(process.execPath, args, { cwd: rootDir, env });
-  const { dependencies } = JSON.parse(await readFile(path.join(outDir, 'package.json'), 'utf8'));
-  for (const name of Object.keys(dependencies)) {
-    const link = path.join(outDir, 'node_modules', name);
-    await mkdir(path.dirname(link), { recursive: true });
-    await symlink(path.join(rootDir, 'node_modules', name), link);
-  }
-  return stdout;
-}
 
 async function statusOf(base: string, route: string): Promise<number> {
   const [method = 'GET', url = '/'] = route.split(' ');
@@ -51,7 +34,7 @@ for (let index = 0; index < BUILDS; index += 1) {
   const kept = names.filter(name => !gone.has(name));
   const built = queue.add(async () => {
     const outDir = await mkdtemp(path.join(tmpdir(), 'stackwarden-build-'));
-    return { outDir, stdout: await build(kept, outDir) };
+    return { outDir, stdout: await buildInto(outDir, kept) };
   });
 
   t.test(`a build without ${chosen.join(', ')}`, async t => {
@@ -88,7 +71,7 @@ for (let index = 0; index < BUILDS; index += 1) {
 
 t.test('what cannot be built is one line', async t => {
   const failureOf = (args: readonly string[]) =>
-    run(process.execPath, ['--import=tsx', builder, ...args], { cwd: rootDir, env }).then(
+    runBuilder(args).then(
       () => '',
       (error: { stderr: string }) => error.stderr,
     );

@@ -6,6 +6,7 @@ import { copyEnvironmentFile } from './env-copy.ts';
 import { checkLaunchable } from './launch.ts';
 import { createLaunchPlan } from './launch-plan.ts';
 import { type Companion, describeMove, resolvePorts } from './ports.ts';
+import { checkReachable } from './reach.ts';
 import { waitForDependencies } from './waits.ts';
 
 export interface Preparation {
@@ -37,6 +38,7 @@ export async function prepareLaunch(preparation: Preparation): Promise<LaunchPla
   if (digestOf(plan.block) !== digestOf(block().block)) plan = await planOf(preparation);
   await copyEnvironmentFile(plan);
   await checkLaunchable(plan);
+  await checkReachable(plan, host.log);
   signal.throwIfAborted();
   return plan;
 }

@@ -15,7 +15,14 @@ t.test('the server and the databases of each instance', { skip }, async t => {
   const server = { host: '0.0.0.0', port: 5_433, user: 'keeper', password: 'hunter2' };
   const store = { get: (name: string) => (name === 'postgres' ? server : undefined) };
   const valuesOf = (configKey: string, key: string, block: object = {}): ReturnType<LaunchPlaceholders['values']> => {
-    const named: NamedBlock = { processName: key, path: [configKey, key], configKey, key, block: { ...block } };
+    const named: NamedBlock = {
+      processName: key,
+      path: [configKey, key],
+      configKey,
+      key,
+      isHost: false,
+      block: { ...block },
+    };
     return placeholdersOf(named, templates.get(configKey), store);
   };
   t.match(valuesOf('sonarr', 'Default'), {

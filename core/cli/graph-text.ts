@@ -10,7 +10,7 @@ interface Answer {
   }[];
 }
 
-export interface PictureRequest {
+export interface GraphRequest {
   /** Address of the native listener. */
   readonly base: string;
   /** undefined: everything that is enabled. */
@@ -21,7 +21,7 @@ export interface PictureRequest {
 }
 
 /** Throws an Error with the service's own sentence when it refuses. */
-export async function graphPicture({ base, processName, scope, token }: PictureRequest): Promise<string> {
+export async function graphText({ base, processName, scope, token }: GraphRequest): Promise<string> {
   const get = async (pathAndQuery: string): Promise<unknown> => {
     const answer = await fetch(base + pathAndQuery, {
       headers: token === undefined ? {} : { authorization: `Bearer ${token}` },

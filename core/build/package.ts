@@ -1,0 +1,61 @@
+// `npm run package`: the product as an npm package, with types and contract suites for plugins that live elsewhere.
+import { cp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { parseArgs } from 'node:util';
+import { builtManifest, compileTo, pluginNames, readManifest, rootDir } from './compile.ts';
+import { stageFor, swapDirectory } from './swap.ts';
+
+const EXPORTS = {
+  './plugin': { types: './plugin.d.ts', default: './plugin.js' },
+  './contracts': { types: './test/contracts/index.d.ts', default: './test/contracts/index.js' },
+  './package.json': './package.json',
+};
+
+/** Whatever plugins add to the lists of the contract is known to everybody who imports the contract. */
+async function writeContract(outDir: string): Promise<void> {
+  const names = await readdir(path.join(outDir, 'plugins'), { recursive: true });
+  const additions: string[] = [];
+  for (const name of names.filter(candidate => candidate.endsWith('.d.ts')).sort()) {
+    const text = await readFile(path.join(outDir, 'plugins', name), 'utf8');
+    if (text.includes("declare module '#core'"))
+      additions.push(`import './plugins/${name.replace(/\.d\.ts$/, '.js')}';`);
+  }
+  const contract = "export * from './core/contract/plugin.js';\n";
+  await writeFile(path.join(outDir, 'plugin.js'), contract);
+  await writeFile(path.join(outDir, 'plugin.d.ts'), `${additions.join('\n')}\n${contract}`);
+}
+
+async function build(): Promise<void> {
+  const { values } = parseArgs({ options: { out: { type: 'string' } } });
+  const outDir = path.resolve(values.out ?? path.join(rootDir, 'package'));
+  const stage = await stageFor(outDir, false);
+  try {
+    const dependencies = await compileTo({
+      outDir: stage,
+      plugins: new Set(await pluginNames()),
+      include: [path.join('test', 'contracts')],
+      declarations: true,
+    });
+    await writeContract(stage);
+    const { tap } = (await readManifest()).devDependencies;
+    const manifest = {
+      ...(await builtManifest(dependencies)),
+      exports: EXPORTS,
+      // The suites need it, plugins do not.
+      peerDependencies: { tap: `^${tap}` },
+      peerDependenciesMeta: { tap: { optional: true } },
+    };
+    await writeFile(path.join(stage, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`);
+    for (const file of ['README.md', 'LICENSE', 'CHANGELOG.md'])
+      await cp(path.join(rootDir, file), path.join(stage, file));
+  } catch (error) {
+    await rm(stage, { recursive: true, force: true });
+    throw error;
+  }
+  await swapDirectory(outDir, stage);
+}
+
+build().catch((error: unknown) => {
+  console.error(error instanceof Error ? error.message : String(error));
+  process.exit(1);
+});

@@ -1,0 +1,122 @@
+// Points, hooks, events and services: what the interfaces of the contract and their additions in plugins say of each.
+import { readdir, readFile } from 'node:fs/promises';
+import path from 'node:path';
+
+const KINDS = { Contributions: 'point', Hooks: 'hook', Events: 'event', Services: 'service' } as const;
+
+export interface Seam {
+  readonly kind: (typeof KINDS)[keyof typeof KINDS];
+  readonly name: string;
+  /** The plugin that declares it, or `core`. */
+  readonly owner: string;
+  /** Its type, on one line. */
+  readonly type: string;
+  /** What its doc comment says, on one line. */
+  readonly description: string;
+  /** Of a hook: how its taps run. */
+  readonly order: string;
+  /** Plugins that contribute to it, tap it, or use it. */
+  readonly users: readonly string[];
+}
+
+interface Source {
+  /** The plugin whose file it is, or `core`. */
+  readonly owner: string;
+  readonly text: string;
+}
+
+/** Sorted by kind and name. */
+export async function readSeams(rootDir: string): Promise<Seam[]> {
+  const sources = [
+    ...(await sourcesOf(path.join(rootDir, 'core', 'contract'), () => 'core')),
+    ...(await sourcesOf(path.join(rootDir, 'core', 'host'), () => 'core')),
+    ...(await sourcesOf(path.join(rootDir, 'plugins'), file => file.split(path.sep)[0] ?? '')),
+  ];
+  const seams = sources.flatMap(({ owner, text }) =>
+    declarationsOf(text).map(declared => ({
+      ...declared,
+      description: declared.description || descriptionOf(declared.type, sources),
+      owner,
+      order: declared.kind === 'hook' ? orderOf(declared.type) : '',
+      users: usersOf(declared.name, declared.kind, sources).filter(user => user !== owner),
+    })),
+  );
+  const kinds: readonly string[] = Object.values(KINDS);
+  return seams.sort((a, b) => kinds.indexOf(a.kind) - kinds.indexOf(b.kind) || (a.name < b.name ? -1 : 1));
+}
+
+async function sourcesOf(directory: string, ownerOf: (file: string) => string): Promise<Source[]> {
+  const files = (await readdir(directory, { recursive: true })).filter(file => file.endsWith('.ts')).sort();
+  return Promise.all(
+    files.map(async file => ({ owner: ownerOf(file), text: await readFile(path.join(directory, file), 'utf8') })),
+  );
+}
+
+/** Members of the interfaces that plugins extend, wherever they are declared. */
+function declarationsOf(text: string): Pick<Seam, 'kind' | 'name' | 'type' | 'description'>[] {
+  return [
+    ...text.matchAll(/^( *)(?:export )?interface (Contributions|Hooks|Events|Services) \{\n([\s\S]*?)^\1\}/gm),
+  ].flatMap(([, indent = '', name, body = '']) => {
+    const member = new RegExp(
+      `((?:^${indent}  (?:/\\*\\*| \\*).*\\n)*)^${indent}  (?:readonly )?'?([a-z][\\w.-]*)'?: ([\\s\\S]*?);$(?=\\n${indent}  (?:/|'|[a-z]|readonly)|\\n*$)`,
+      'gm',
+    );
+    return [...body.matchAll(member)].map(([, comment = '', key = '', type = '']) => ({
+      kind: KINDS[name as keyof typeof KINDS],
+      name: key,
+      type: oneLine(type),
+      description: oneLine(comment.replaceAll(/^\s*(?:\/\*\*|\*\/|\*)|\*\/\s*$/gm, '')),
+    }));
+  });
+}
+
+/** Of a type that has a name: what stands above its declaration. */
+function descriptionOf(type: string, sources: readonly Source[]): string {
+  if (!/^\w+$/.test(type)) return '';
+  const declaration = new RegExp(`/\\*\\*((?:(?!\\*/)[\\s\\S])*)\\*/\\nexport (?:interface|type|class) ${type}\\b`);
+  for (const { text } of sources) {
+    const comment = declaration.exec(text)?.[1];
+    if (comment !== undefined) return oneLine(comment.replaceAll(/^\s*\*/gm, ''));
+  }
+  return '';
+}
+
+function orderOf(type: string): string {
+  if (type.includes('Waterfall')) return 'one after the other, each gets what the one before gave';
+  return type.includes('Series') ? 'one after the other' : 'at once';
+}
+
+function usersOf(name: string, kind: Seam['kind'], sources: readonly Source[]): string[] {
+  const calls = { point: 'contribute', hook: 'tap', event: 'on|emit', service: 'use|find' }[kind];
+  const call = new RegExp(`\\.(?:${calls})(?:<[^(]*>)?\\(\\s*(?:\\{[^}]*type: )?'${name.replaceAll('.', '\\.')}'`);
+  return [...new Set(sources.filter(({ text }) => call.test(text)).map(({ owner }) => owner))].sort();
+}
+
+function oneLine(text: string): string {
+  return text.replaceAll(/\s+/g, ' ').trim();
+}
+
+/** A Markdown table for each kind. */
+export function tableOf(seams: readonly Seam[]): string {
+  const titles = { point: 'Points', hook: 'Hooks', event: 'Events', service: 'Services' };
+  return Object.entries(titles)
+    .map(([kind, title]) => {
+      const rows = seams.filter(seam => seam.kind === kind);
+      if (rows.length === 0) return '';
+      const usedBy = { point: 'Contributed by', hook: 'Tapped by', event: 'Emitted or heard by', service: 'Used by' }[
+        kind
+      ];
+      const cells = rows.map(seam => [
+        `\`${seam.name}\``,
+        seam.owner,
+        `\`${seam.type.replaceAll('|', '\\|')}\``,
+        [seam.description, seam.order === '' ? '' : `Taps run ${seam.order}.`].filter(Boolean).join(' '),
+        seam.users.join(', '),
+      ]);
+      const head = ['Name', 'Owner', 'Type', 'What and when', usedBy];
+      const lines = [head, head.map(() => '---'), ...cells].map(row => `| ${row.join(' | ')} |`);
+      return `## ${title}\n\n${lines.join('\n')}\n`;
+    })
+    .filter(Boolean)
+    .join('\n');
+}

@@ -1,0 +1,20 @@
+// `stackwarden check`: what is wrong with the configuration and the plugins, a line each. It changes nothing.
+import { existsSync } from 'node:fs';
+import { createHost } from '../host/host.ts';
+import type { CommandLine } from './command-line.ts';
+
+/** Exit 1 on a problem. */
+export async function check({ configDir, plugins }: CommandLine): Promise<number> {
+  if (!existsSync(configDir)) throw new Error(`there is no directory ${configDir}; name another with --config-dir`);
+  const host = await createHost({ configDir, dryRun: true, ...(plugins === undefined ? {} : { plugins }) });
+  const problems = [
+    ...host.configProblems(),
+    ...host.plugins().flatMap(({ name, state, reason }) => (state === 'failed' ? [`plugin ${name}: ${reason}`] : [])),
+  ];
+  await host.stop();
+  for (const problem of problems) console.error(problem);
+  if (problems.length > 0) return 1;
+  const absent = existsSync(host.configFile) ? '' : ' (which the first start writes)';
+  console.log(`${host.configFile}${absent} and ${host.plugins().length} plugins are fine`);
+  return 0;
+}

@@ -1,0 +1,32 @@
+// `stackwarden create-plugin`: a plugin to begin with, in TypeScript, with its test, that this Node can load as it is.
+import { existsSync } from 'node:fs';
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { PLUGIN_NAME } from '../host/discover.ts';
+import type { CommandLine } from './command-line.ts';
+
+const templateDir = fileURLToPath(new URL('../../templates/plugin', import.meta.url));
+/** What the template is called; other names take its place. */
+const NAME = /my([-_])plugin/g;
+
+export async function createPlugin({ pluginName: name, into }: CommandLine): Promise<number> {
+  if (name === undefined) throw new Error('create-plugin needs a name, for example create-plugin greeter');
+  if (!PLUGIN_NAME.test(name))
+    throw new Error(`'${name}' is no name: lower-case letters, digits and hyphens may be used`);
+  const folder = path.join(into, name);
+  if (existsSync(folder)) throw new Error(`${folder} is there already; choose another name`);
+  const named = (text: string): string => text.replaceAll(NAME, (_, joint: string) => name.replaceAll('-', joint));
+  const files = await readdir(templateDir, { recursive: true, withFileTypes: true });
+  for (const entry of files.filter(candidate => candidate.isFile())) {
+    const file = path.join(entry.parentPath, entry.name);
+    const relative = path.relative(templateDir, file);
+    // Where TypeScript runs as it is, a copy in JavaScript would only be forgotten.
+    if (relative === 'index.js' && 'typescript' in process.features && process.features.typescript) continue;
+    const target = path.join(folder, named(relative));
+    await mkdir(path.dirname(target), { recursive: true, mode: 0o755 });
+    await writeFile(target, named(await readFile(file, 'utf8')), { mode: 0o644, flag: 'wx' });
+  }
+  console.log(`${folder} was made; a host that runs on this configuration directory loads it at once`);
+  return 0;
+}

@@ -1,0 +1,51 @@
+// `stackwarden start`: a host in the foreground, from its lock on the configuration directory to its exit code.
+import { openSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { createHost, type StackwardenHost } from '../host/host.ts';
+import type { CommandLine } from './command-line.ts';
+import { Example } from './example.ts';
+import { closeInheritedDescriptors } from './inherited-descriptors.ts';
+import { lockInstance } from './instance-lock.ts';
+
+/** A terminal and a package runner may both deliver one key press; only a later signal is a second one. */
+const SECOND_SIGNAL_AFTER_MS = 1_000;
+
+export async function start({ configDir, plugins, example: wantsExample }: CommandLine): Promise<number> {
+  closeInheritedDescriptors();
+  // A build that is held open is kept by the next one (see core/build/swap.ts).
+  openSync(fileURLToPath(new URL('../..', import.meta.url)).replace(/\/$/, ''), 'r');
+  const onCreated = stopOnSignals();
+  const unlock = await lockInstance(configDir);
+  // Supervision goes on without a listener too, and nothing else would hold the process then.
+  const alive = setInterval(() => undefined, 2 ** 30);
+  const example = new Example(configDir);
+  try {
+    if (wantsExample) await example.write();
+    await example.restore();
+    const options = { configDir, stdout: true, onCreated, ...(plugins === undefined ? {} : { plugins }) };
+    const host = await createHost(options);
+    if (process.pid === 1) host.log.warn('running as PID 1: orphaned grandchildren are not reaped; use a minimal init');
+    return await host.stopped;
+  } finally {
+    clearInterval(alive);
+    await example.release();
+    await unlock();
+  }
+}
+
+/** From the first moment on: a signal that comes before anything is loaded stops the host as soon as there is one. */
+function stopOnSignals(): (host: StackwardenHost) => void {
+  let host: StackwardenHost | undefined;
+  let firstMs: number | undefined;
+  const onSignal = (): void => {
+    firstMs ??= performance.now();
+    if (host === undefined) return;
+    if (performance.now() - firstMs > SECOND_SIGNAL_AFTER_MS) void host.force().finally(() => process.exit(1));
+    else void host.stop();
+  };
+  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, onSignal);
+  return created => {
+    host = created;
+    if (firstMs !== undefined) void created.stop();
+  };
+}

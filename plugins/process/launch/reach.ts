@@ -1,0 +1,74 @@
+// Refuses a launch whose user cannot reach the program, the scripts that it is given or its directory, and says what to do.
+import { stat } from 'node:fs/promises';
+import path from 'node:path';
+import { type Logger, Problem } from '#core';
+import { type Reach, reachOf, type Wanted } from '#kit/service-user';
+import type { LaunchPlan } from '../contract.ts';
+
+/** A word of a command that ends so is a file although it has no slash. */
+const SCRIPT = /\.(?:[cm]?[jt]s|py|rb|pl|php|sh|jar)$/;
+
+/** Throws a Problem 400 that names the first closed part. Where nobody can tell, the launch itself will. */
+export async function checkReachable(plan: LaunchPlan, log: Logger): Promise<void> {
+  const { processName, user } = plan;
+  if (user === null && process.getuid?.() === 0) return;
+  const programs = programPlaces(plan);
+  const others = otherPlaces(plan);
+  let reaches: Reach[];
+  try {
+    reaches = await reachOf([...programs, ...others], user ?? undefined);
+  } catch (error) {
+    log.warn(`${processName}: nobody could tell whether its user reaches its files`, error);
+    return;
+  }
+  const ofPrograms = reaches.slice(0, programs.length);
+  // The first that can be run is taken; only where there is none, one that is out of reach is what is wrong.
+  const blocking = ofPrograms.includes('open') ? reaches.slice(programs.length) : ofPrograms;
+  const places = ofPrograms.includes('open') ? others : programs;
+  for (const [index, reach] of blocking.entries()) {
+    const place = places[index]?.place ?? '';
+    if (typeof reach === 'object' && (await exists(place))) throw await outOfReach(plan, place, reach.closed);
+  }
+}
+
+function programPlaces({ argv, cwd, env }: LaunchPlan): Wanted[] {
+  const [program = ''] = argv;
+  const directories = (env.PATH ?? '').split(':').filter(Boolean);
+  const places = program.includes('/')
+    ? [path.resolve(cwd ?? '.', program)]
+    : directories.map(directory => path.join(directory, program));
+  return places.map(place => ({ place, use: 'run' }));
+}
+
+/** The working directory, and every argument, or value of an option, that may be a file. */
+function otherPlaces({ argv, cwd }: LaunchPlan): Wanted[] {
+  const named = argv
+    .slice(1)
+    .map(word => (word.startsWith('-') ? word.slice(word.indexOf('=') + 1 || word.length) : word))
+    .filter(word => path.isAbsolute(word) || (cwd !== undefined && (word.includes('/') || SCRIPT.test(word))))
+    .map((word): Wanted => ({ place: path.resolve(cwd ?? '/', word), use: 'name' }));
+  return cwd === undefined ? named : [{ place: cwd, use: 'enter' }, ...named];
+}
+
+/** A host without rights may not see it either; then it counts as there, because a closed part was seen. */
+async function exists(place: string): Promise<boolean> {
+  return stat(place).then(
+    () => true,
+    (error: NodeJS.ErrnoException) => error.code === 'EACCES',
+  );
+}
+
+async function outOfReach({ processName, user }: LaunchPlan, place: string, closed: string): Promise<Problem> {
+  const { mode } = await stat(closed);
+  const what = `${place}${closed === place ? '' : `: ${closed} is closed to it`} (mode ${octal(mode)})`;
+  return new Problem(
+    400,
+    `${processName} was not started: it runs as user ${user?.uid ?? process.getuid?.()}, which cannot use ${what}. ` +
+      'Choose another --config-dir or another place, open that one with chmod, or set puid and pgid to its owner',
+    { code: 'process.out-of-reach' },
+  );
+}
+
+function octal(mode: number): string {
+  return (mode & 0o7777).toString(8).padStart(4, '0');
+}

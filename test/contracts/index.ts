@@ -1,0 +1,4 @@
+// Suites that a plugin can be held against, published as `stackwarden/contracts`. They run in tap.
+export * from './config-format.ts';
+export * from './plugin.ts';
+export * from './signal-source.ts';

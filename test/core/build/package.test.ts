@@ -1,0 +1,185 @@
+// The npm package, packed and unpacked in a folder of its own: a plugin that lives there type-checks, is tested and runs.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { text } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
+import t, { type Test } from 'tap';
+import { writeConfig } from '../../support/stackwarden.ts';
+import { until } from '../../support/until.ts';
+
+const rootDir = fileURLToPath(new URL('../../..', import.meta.url));
+const packages = path.join(rootDir, 'node_modules');
+const compiler = path.join(packages, 'typescript', 'lib', 'tsc.js');
+const runsTypeScript = 'typescript' in process.features && process.features.typescript !== false;
+
+/** A command without what looks into the processes of tests. */
+function start(cwd: string, command: string, args: readonly string[]): ChildProcess {
+  return spawn('env', ['-u', 'NODE_OPTIONS', '-u', 'TAP', command, ...args], {
+    cwd,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+}
+
+async function run(
+  cwd: string,
+  command: string,
+  args: readonly string[],
+): Promise<{ code: number | null; output: string }> {
+  const child = start(cwd, command, args);
+  const exited = new Promise<number | null>(resolve => child.once('exit', resolve));
+  const [stdout, stderr] = await Promise.all([child.stdout, child.stderr].map(stream => (stream ? text(stream) : '')));
+  return { code: await exited, output: `${stdout}${stderr}` };
+}
+
+const node = (cwd: string, ...args: string[]) => run(cwd, process.execPath, args);
+
+/**
+ * Installs as npm would, without a network: the archive is unpacked among links to the packages that it depends on, which
+ * are those of the project.
+ */
+async function install(t: Test): Promise<string> {
+  const scratch = await mkdtemp(path.join(tmpdir(), 'stackwarden-scratch-'));
+  t.teardown(() => rm(scratch, { recursive: true, force: true }));
+  const built = await node(rootDir, '--import=tsx', 'core/build/package.ts', '--out', path.join(scratch, 'package'));
+  t.equal(built.code, 0, built.output);
+  const packed = await run(scratch, 'npm', ['pack', '--silent', './package']);
+  t.equal(packed.code, 0, packed.output);
+  await rm(path.join(scratch, 'package'), { recursive: true });
+  const [archive = ''] = (await readdir(scratch)).filter(name => name.endsWith('.tgz'));
+  await mkdir(path.join(scratch, 'node_modules', 'stackwarden'), { recursive: true });
+  for (const name of await readdir(packages)) {
+    if (!name.startsWith('.')) await symlink(path.join(packages, name), path.join(scratch, 'node_modules', name));
+  }
+  const unpack = ['-xzf', archive, '-C', 'node_modules/stackwarden', '--strip-components=1'];
+  t.equal((await run(scratch, 'tar', unpack)).code, 0);
+  return scratch;
+}
+
+const SIGNAL_TEST = `
+  import type { Contributions, Plugin } from 'stackwarden/plugin';
+  import { definePlugin, Problem } from 'stackwarden/plugin';
+  import { type SignalCase, testSignalSource } from 'stackwarden/contracts';
+  const source: Contributions['dependency.signal'] = {
+    signal: 'neighbour_of',
+    classification: 'hard',
+    strength: 'hard_configured',
+    description: 'names the service beside which it stands',
+    find: snapshot => ({
+      relations: snapshot.entries.flatMap(entry => {
+        const [other] = snapshot.resolve(String(entry.config.core_service ?? ''), entry);
+        return other === undefined ? [] : [{ dependency: other.processName, dependent: entry.processName }];
+      }),
+    }),
+  };
+  export const plugin: Plugin = definePlugin({
+    name: 'neighbours',
+    host: '^1',
+    setup(host) {
+      host.contribute('dependency.signal', 'neighbours', source);
+      host.tap('process.started', snapshot => host.log.info(snapshot.processName));
+      if (new Problem(400, 'x').status !== 400) throw new Error('another Problem');
+    },
+  });
+  const cases: SignalCase[] = [
+    { name: 'none', config: { a: { process_name: 'A', command: ['a'] } }, finds: [] },
+    {
+      name: 'one',
+      config: { a: { process_name: 'A', command: ['a'], core_service: 'b' }, b: { process_name: 'B', command: ['b'] } },
+      finds: ['B -> A'],
+    },
+  ];
+  testSignalSource(async () => source, cases);
+`;
+
+t.test('the package', { timeout: 500_000 }, async t => {
+  const scratch = await install(t);
+  const main = path.join(scratch, 'node_modules', 'stackwarden', 'core', 'cli', 'main.js');
+  const greeter = path.join(scratch, 'plugins', 'greeter');
+  const made = await node(scratch, main, 'create-plugin', 'greeter', '--into', path.join(scratch, 'plugins'));
+  t.equal(made.code, 0, made.output);
+
+  await t.test('what create-plugin makes', async t => {
+    const names = (await readdir(greeter, { recursive: true })).sort();
+    const expected = ['README.md', 'index.ts', 'package.json', 'test', 'test/greeter.test.ts', 'test/tsconfig.json'];
+    for (const name of expected) t.ok(names.includes(name), name);
+    t.equal(names.includes('index.js'), !runsTypeScript, 'JavaScript only where it is needed');
+    for (const name of names.filter(candidate => /\.\w+$/.test(candidate))) {
+      t.notMatch(await readFile(path.join(greeter, name), 'utf8'), /my[-_]plugin/, name);
+    }
+    const again = await node(scratch, main, 'create-plugin', 'greeter', '--into', path.join(scratch, 'plugins'));
+    t.match(again, { code: 1, output: /^stackwarden: .*greeter is there already; choose another name\n$/ });
+    t.match(await node(scratch, main, 'create-plugin'), {
+      code: 1,
+      output: /^stackwarden: create-plugin needs a name/,
+    });
+    t.match(await node(scratch, main, 'create-plugin', '../x'), {
+      code: 1,
+      output: /^stackwarden: '..\/x' is no name/,
+    });
+  });
+
+  await t.test('its types are checked against those of the package', async t => {
+    const check = () => node(scratch, compiler, '--project', path.join(greeter, 'test'));
+    const fine = await check();
+    t.equal(fine.code, 0, fine.output);
+    const file = path.join(greeter, 'index.ts');
+    const source = await readFile(file, 'utf8');
+    for (const [right, wrong, message] of [
+      ["'process.started'", "'process.begun'", /process\.begun/],
+      ["path: '/greeter'", 'path: 7', /number/],
+      ["host: '^1'", 'host: 1', /number/],
+      ['greeting }) {', 'greetings }) {', /greetings/],
+    ] as const) {
+      await writeFile(file, source.replace(right, wrong));
+      const refused = await check();
+      t.not(refused.code, 0, wrong);
+      t.match(refused.output, message, wrong);
+    }
+    await writeFile(file, source);
+  });
+
+  await t.test('its test runs, and so does another suite', async t => {
+    const own = await node(greeter, '--import=tsx', 'test/greeter.test.ts');
+    t.equal(own.code, 0, own.output);
+    t.match(own.output, /ok \d+ - the plugin greeter/);
+    await writeFile(path.join(greeter, 'test', 'neighbours.test.ts'), SIGNAL_TEST);
+    const types = await node(scratch, compiler, '--project', path.join(greeter, 'test'));
+    t.equal(types.code, 0, types.output);
+    const suite = await node(greeter, '--import=tsx', 'test/neighbours.test.ts');
+    t.equal(suite.code, 0, suite.output);
+  });
+
+  await t.test('it runs as it is, and a folder of TypeScript alone where Node can', async t => {
+    const configDir = path.join(scratch, 'config');
+    const port = await writeConfig(configDir);
+    const host = start(scratch, process.execPath, [main, 'start', '--config-dir', configDir]);
+    const exited = new Promise<number | null>(resolve => host.once('exit', resolve));
+    t.teardown(() => host.kill('SIGKILL'));
+    const base = `http://127.0.0.1:${port}`;
+    await until(async () => (await fetch(`${base}/host/plugins`)).ok, { timeoutMs: 90_000, what: 'an answer' });
+    const second = await node(scratch, main, 'create-plugin', 'second-one', '--config-dir', configDir);
+    t.equal(second.code, 0, second.output);
+    await until(async () => (await fetch(`${base}/second-one`)).ok, { what: 'the plugin, without a restart' });
+    t.same(await (await fetch(`${base}/second-one`)).json(), { text: 'Hello', started: 0 });
+    const typed = path.join(configDir, 'plugins', 'typed');
+    await mkdir(typed);
+    const source = await readFile(path.join(greeter, 'index.ts'), 'utf8');
+    await writeFile(path.join(typed, 'index.ts'), source.replaceAll('greeter', 'typed'));
+    const report = await until(async () => {
+      const { plugins } = (await (await fetch(`${base}/host/plugins`)).json()) as {
+        plugins: { name: string; state: string; reason: string | null }[];
+      };
+      return plugins.find(({ name }) => name === 'typed');
+    });
+    if (runsTypeScript) t.match(report, { state: 'ready' });
+    else
+      t.match(report, {
+        state: 'failed',
+        reason: /^Node .* does not run its index\.ts; compile it|^Node .* compile that/,
+      });
+    host.kill('SIGTERM');
+    t.equal(await exited, 0);
+  });
+});

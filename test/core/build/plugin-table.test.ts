@@ -1,0 +1,47 @@
+// The table of seams in plugins/README.md is what the code says, and nothing stands there that no test uses.
+import { readdir, readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import t from 'tap';
+import { README, withTable } from '../../../core/build/plugin-table.ts';
+import { readSeams, tableOf } from '../../../core/build/seams.ts';
+
+const rootDir = fileURLToPath(new URL('../../..', import.meta.url));
+
+async function testSources(): Promise<string[]> {
+  const files = await readdir(path.join(rootDir, 'test'), { recursive: true });
+  const own = path.relative(path.join(rootDir, 'test'), fileURLToPath(import.meta.url));
+  return Promise.all(
+    files
+      .filter(file => file.endsWith('.ts') && file !== own)
+      .map(file => readFile(path.join(rootDir, 'test', file), 'utf8')),
+  );
+}
+
+t.test('the table is up to date; npm run docs writes it', async t => {
+  const page = await readFile(README, 'utf8');
+  t.equal(await withTable(page), page);
+});
+
+t.test('the code is read whole', async t => {
+  const seams = await readSeams(rootDir);
+  const named = (kind: string) => seams.filter(seam => seam.kind === kind).map(({ name }) => name);
+  t.ok(named('point').includes('config.schema') && named('point').includes('process.probe'));
+  t.ok(named('hook').includes('host.ready') && named('hook').includes('process.prepare'));
+  t.ok(named('service').includes('access') && named('service').includes('process.supervisor'));
+  t.same(named('hook'), [...new Set(named('hook'))], 'each once');
+  for (const { name, type } of seams) t.ok(type.length > 0, name);
+  const prepare = seams.find(({ name }) => name === 'process.prepare');
+  t.match(prepare, { owner: 'process', type: /^AsyncSeriesWaterfallHook</, description: /vetoes the start/ });
+  t.match(tableOf(seams), /\| `process\.prepare` \| process \|/);
+});
+
+t.test('a test uses each point, hook, event and service', async t => {
+  const texts = await testSources();
+  for (const { kind, name } of await readSeams(rootDir)) {
+    t.ok(
+      texts.some(text => text.includes(`'${name}'`)),
+      `${kind} ${name}`,
+    );
+  }
+});

@@ -1,0 +1,62 @@
+// A checkout of the project in a directory of its own, as a newcomer has it after `npm ci`, and commands typed in it.
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { chmod, cp, mkdtemp, rm, symlink } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import type { Test } from 'tap';
+import { reachOf } from '../../core/kit/service-user.ts';
+
+const run = promisify(execFile);
+const rootDir = fileURLToPath(new URL('../..', import.meta.url));
+const PARTS = ['core', 'plugins', 'templates', 'test/contracts', 'test/support', 'package.json', 'tsconfig.json'];
+
+export interface Checkout {
+  readonly directory: string;
+  /** Runs a command in it and gives its output. */
+  run(command: string, args: readonly string[], env?: Record<string, string>): Promise<string>;
+  /** Starts a command in it, as the leader of a process group. */
+  spawn(command: string, args: readonly string[], env?: Record<string, string>): ChildProcess;
+}
+
+/** `owner`: whose it is and who types the commands; absent: who runs the test. Nobody else can enter it. */
+export async function checkOut(t: Test, owner?: { readonly uid: number; readonly gid: number }): Promise<Checkout> {
+  const home = await mkdtemp(path.join(tmpdir(), 'stackwarden-home-'));
+  t.teardown(() => rm(home, { recursive: true, force: true }));
+  const directory = path.join(home, 'stackwarden');
+  for (const part of PARTS) await cp(path.join(rootDir, part), path.join(directory, part), { recursive: true });
+  await installPackages(path.join(directory, 'node_modules'), owner);
+  await chmod(home, 0o700);
+  if (owner !== undefined) await run('chown', ['-R', '-h', `${owner.uid}:${owner.gid}`, home]);
+  const env = (more: Record<string, string> = {}) => ({
+    PATH: process.env.PATH,
+    HOME: home,
+    npm_config_cache: path.join(home, '.npm'),
+    npm_config_update_notifier: 'false',
+    ...more,
+  });
+  // What looks into the processes of tests writes where the owner may not.
+  const bare = ['-u', 'NODE_OPTIONS'];
+  return {
+    directory,
+    run: async (command, args, more) =>
+      (await run('env', [...bare, command, ...args], { ...owner, cwd: directory, env: env(more) })).stdout,
+    spawn: (command, args, more) =>
+      spawn('env', [...bare, command, ...args], {
+        ...owner,
+        cwd: directory,
+        env: env(more),
+        detached: true,
+        stdio: ['ignore', 'pipe', 'pipe'],
+      }),
+  };
+}
+
+/** A link to those that are there; copies for a user who does not get to them. */
+async function installPackages(place: string, owner: { readonly uid: number; readonly gid: number } | undefined) {
+  const packages = path.join(rootDir, 'node_modules');
+  const [reach] = await reachOf([{ place: path.join(packages, 'zod', 'package.json'), use: 'name' }], owner);
+  if (reach === 'open') await symlink(packages, place);
+  else await run('cp', ['-a', packages, place]);
+}
