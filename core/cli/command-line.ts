@@ -15,6 +15,7 @@ export const USAGE = `stackwarden: supervises the programs of a self-hosted medi
   --plugins A,B      load only these plugins
   --scope all        graph: documented integrations too, not only what holds a start up
   --example          start: write a small example stack where no configuration exists yet
+  --pace SHARE       start: for tests, the product's own waits take this share of their time, for example 0.1
   --version          print the version
   --help             print this
 `;
@@ -30,6 +31,8 @@ export interface CommandLine {
   /** Of `graph`; undefined: everything that is enabled. */
   readonly processName: string | undefined;
   readonly scope: 'runtime' | 'all';
+  /** As `HostOptions.pace`; 1 unless a test asks for another. */
+  readonly pace: number;
 }
 
 /** Throws an Error with one line when the arguments cannot be understood. */
@@ -45,6 +48,9 @@ export function parseCommandLine(args: readonly string[], env: NodeJS.ProcessEnv
   const { scope = 'runtime' } = values;
   if (scope !== 'runtime' && scope !== 'all') throw new Error("'--scope' is runtime or all");
   if (values.scope !== undefined && command !== 'graph') throw new Error("'--scope' belongs to 'graph'");
+  const pace = Number(values.pace ?? 1);
+  if (!(pace > 0)) throw new Error("'--pace' is a number above 0");
+  if (values.pace !== undefined && command !== 'start') throw new Error("'--pace' belongs to 'start'");
   const plugins = values.plugins?.split(',').map(name => name.trim());
   if (plugins?.includes('')) throw new Error("'--plugins' needs names separated by commas, for example process,config");
   return {
@@ -54,6 +60,7 @@ export function parseCommandLine(args: readonly string[], env: NodeJS.ProcessEnv
     example: values.example ?? false,
     processName,
     scope,
+    pace,
   };
 }
 
@@ -67,6 +74,7 @@ function parse(args: readonly string[]) {
         plugins: { type: 'string' },
         example: { type: 'boolean' },
         scope: { type: 'string' },
+        pace: { type: 'string' },
         version: { type: 'boolean' },
         help: { type: 'boolean', short: 'h' },
       },

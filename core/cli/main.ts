@@ -17,14 +17,14 @@ const SECOND_SIGNAL_AFTER_MS = 1_000;
 
 const templatesDir = fileURLToPath(new URL('../../templates', import.meta.url));
 
-async function start({ configDir, plugins, example }: CommandLine): Promise<number> {
+async function start({ configDir, plugins, example, pace }: CommandLine): Promise<number> {
   closeInheritedDescriptors();
   const unlock = await lockInstance(configDir);
   // Supervision goes on without a listener too, and nothing else would hold the process then.
   const alive = setInterval(() => undefined, 2 ** 30);
   try {
     if (example) await writeExample({ configDir, templatesDir });
-    const host = await createHost({ configDir, stdout: true, ...(plugins === undefined ? {} : { plugins }) });
+    const host = await createHost({ configDir, pace, stdout: true, ...(plugins === undefined ? {} : { plugins }) });
     if (process.pid === 1) host.log.warn('running as PID 1: orphaned grandchildren are not reaped; use a minimal init');
     let firstMs: number | undefined;
     const onSignal = (): void => {

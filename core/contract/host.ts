@@ -100,6 +100,11 @@ export interface Host {
 
   /** Runs `fn` again and again, `ms` after the previous run ended, from `host.ready` on. Faults are counted and backed off. */
   every(ms: number, fn: () => void | Promise<void>): Disposer;
+  /**
+   * A wait of the product's own, such as a period of observation or the interval of a poll, at the pace of this host: `ms`
+   * as shipped, a share of it in a host that a test runs faster. Not for deadlines, which guard against slowness.
+   */
+  paced(ms: number): number;
   /** Cron expression in local time (croner). */
   cron(expression: string, fn: () => void | Promise<void>): Disposer;
   /** Background work of which one instance runs at a time. */

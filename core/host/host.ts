@@ -50,6 +50,11 @@ export interface HostOptions {
   /** Overrides `dumb.api_service`; port 0 takes any free port. */
   readonly listen?: { readonly host?: string; readonly port?: number };
   readonly deadlines?: Partial<PluginDeadlines>;
+  /**
+   * How long the product's own waits take, as a share of what is shipped: 0.1 lets a test see in 0.2 s what takes 2 s.
+   * Deadlines and everything that the configuration gives stay as they are. Default 1.
+   */
+  readonly pace?: number;
   /** Whether uncaught errors of the process are this host's. Default true; off where several hosts share a process. */
   readonly ownsProcess?: boolean;
   readonly env?: NodeJS.ProcessEnv;
@@ -259,6 +264,7 @@ class RunningHost implements StackwardenHost {
       reports: () => this.plugins(),
       stopping: () => this.#stopping,
       stop: () => void this.stop(),
+      pace: this.#options.pace ?? 1,
       whenReady: start => this.#whenReady(start),
     };
     this.#set = new PluginSet({

@@ -28,6 +28,8 @@ export interface Registries {
   reports(): readonly PluginReport[];
   stopping(): 'request' | 'fault' | null;
   stop(): void;
+  /** What `Host.paced` multiplies with. */
+  readonly pace: number;
   /** Runs `start` now if the host is ready, else when it is; what it returns ends it. */
   whenReady(start: () => Disposer): Disposer;
 }
@@ -95,6 +97,7 @@ export function createPluginHost(shared: Registries, scope: Scope): Host {
     plugins: () => shared.reports(),
     openapi: () => shared.http.openapi(),
     every: (ms, fn) => scope.own(shared.whenReady(() => repeat(scope, ms, fn))),
+    paced: ms => ms * shared.pace,
     cron: (expression, fn) => scope.own(shared.whenReady(() => schedule(scope, expression, fn))),
     job: (kind, fn) => createJob(scope, kind, fn),
     fetch: (url, options) => fetcher.fetch(url, options),

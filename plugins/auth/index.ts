@@ -33,6 +33,6 @@ export default definePlugin({
     const accounts = new Accounts(store, new NameThrottle(), changed);
     registerSessionRoutes(host, store, accounts, tokens);
     registerUserRoutes(host, store, accounts);
-    host.every(RECHECK_MS, () => check.revoke());
+    host.every(host.paced(RECHECK_MS), () => check.revoke());
   },
 });

@@ -61,7 +61,7 @@ export class AutoRestart {
 
   constructor(options: AutoRestartOptions) {
     this.#options = options;
-    options.host.every(TICK_MS, () => this.#tick());
+    options.host.every(options.host.paced(TICK_MS), () => this.#tick());
   }
 
   report(processName: string): RestartReport {

@@ -28,7 +28,7 @@ export class HealthSampler {
     this.#host = host;
     this.#list = list;
     this.#probes = host.contributions('process.probe');
-    host.every(INTERVAL_MS, () => this.#sampleAll());
+    host.every(host.paced(INTERVAL_MS), () => this.#sampleAll());
   }
 
   /** What is known now; no probe runs for it. */
@@ -96,7 +96,8 @@ export class HealthSampler {
     const sample = this.#sampleOf(snapshot);
     const started = this.#running.get(processName);
     if (started !== undefined) return started;
-    if (sample !== undefined && performance.now() - sample.atMs < INTERVAL_MS / 2) return Promise.resolve();
+    if (sample !== undefined && performance.now() - sample.atMs < this.#host.paced(INTERVAL_MS) / 2)
+      return Promise.resolve();
     const run = this.#queue.add(() => this.#probe(snapshot)).finally(() => this.#running.delete(processName));
     this.#running.set(processName, run);
     return run;

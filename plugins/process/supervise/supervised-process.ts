@@ -348,14 +348,14 @@ export class SupervisedProcess {
     }
   }
 
-  /** The process must live for two seconds; a service that ends with 0 has failed too. */
+  /** The process must live for two seconds, at the shipped pace; a service that ends with 0 has failed too. */
   async #observe(signal: AbortSignal): Promise<void> {
     const running = this.#running;
     if (running === undefined) return;
     const waited = new AbortController();
     await Promise.race([
       running.ended,
-      delay(OBSERVATION_MS, undefined, { signal: AbortSignal.any([signal, waited.signal]) }),
+      delay(this.#with.host.paced(OBSERVATION_MS), undefined, { signal: AbortSignal.any([signal, waited.signal]) }),
     ]);
     waited.abort();
     if (this.#running !== undefined) return;

@@ -38,6 +38,8 @@ const REVIEW_MS = 5_000;
 const STALLED_MS = 5_000;
 const STALL_POLL_MS = 100;
 const READY_POLL_MS = 250;
+/** How soon the end of an adopted process is noticed. */
+const EXIT_POLL_MS = 500;
 
 export interface SupervisorOptions {
   readonly host: Host;
@@ -57,7 +59,7 @@ export class Supervisor implements ProcessSupervisor {
   readonly #dependencies: ReadonlyMap<string, BootDependencies>;
   readonly #stopPolicies: ReadonlyMap<string, StopPolicy>;
   readonly #capture: CaptureThread;
-  readonly #exits = new ExitWatch();
+  readonly #exits: ExitWatch;
   readonly #runFiles: RunFiles;
   readonly #startup: Startup;
   readonly #supervision: Supervision;
@@ -78,6 +80,7 @@ export class Supervisor implements ProcessSupervisor {
     const { host, hooks } = options;
     this.#options = options;
     this.#host = host;
+    this.#exits = new ExitWatch(host.paced(EXIT_POLL_MS));
     this.#reserved = new Promise(resolve => {
       this.#release = resolve;
     });
@@ -233,7 +236,7 @@ export class Supervisor implements ProcessSupervisor {
     const reason = failures.length === 0 ? null : `not ready: ${failures.join(', ')}`;
     this.#options.hooks.onEvent(failures.length === 0 ? 'dumb.startup.ready' : 'dumb.startup.degraded', null, reason);
     this.#host.log.info(failures.length === 0 ? 'every service is ready' : `the start is degraded, ${reason}`);
-    this.#host.every(REVIEW_MS, () => this.#startup.review(source));
+    this.#host.every(this.#host.paced(REVIEW_MS), () => this.#startup.review(source));
   }
 
   async #adopt(): Promise<void> {
@@ -320,7 +323,7 @@ export class Supervisor implements ProcessSupervisor {
     while (!settled && !this.#ended) {
       const now = performance.now();
       waitingSinceMs = process.snapshot().waitingFor.length > 0 ? (waitingSinceMs ?? now) : undefined;
-      const isStalled = waitingSinceMs !== undefined && now - waitingSinceMs >= STALLED_MS;
+      const isStalled = waitingSinceMs !== undefined && now - waitingSinceMs >= this.#host.paced(STALLED_MS);
       if (isStalled) this.#progressing.delete(process);
       else this.#progressing.add(process);
       if (isStalled && this.#progressing.size === 0) return;
@@ -336,7 +339,7 @@ export class Supervisor implements ProcessSupervisor {
     this.#progressing.add(process);
     while (!this.#ended && process.snapshot().status === 'running' && performance.now() < deadline) {
       if (await this.#options.isReady(process.block.processName)) break;
-      await delay(READY_POLL_MS, undefined, { ref: false });
+      await delay(this.#host.paced(READY_POLL_MS), undefined, { ref: false });
     }
     this.#progressing.delete(process);
   }
