@@ -1,13 +1,14 @@
-// Programs that tests need from Debian's packages, installed when they are missing.
+// Programs that tests need from Debian's packages, installed when they are missing; what is installed is said before.
 import { execFile } from 'node:child_process';
-import { mkdir, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { until } from './until.ts';
 
 const run = promisify(execFile);
-const INSTALL_LIMIT_MS = 300_000;
+/** Of a wait for another installation and of the own one together. */
+const LIMIT_MS = 600_000;
+const cacheDir = fileURLToPath(new URL('../../node_modules/.cache/stackwarden', import.meta.url));
 
 /** Path of the first of `programs` that is there, after installing `packages` if none is. */
 export async function programOf(programs: readonly string[], packages: readonly string[]): Promise<string> {
@@ -24,25 +25,20 @@ async function find(programs: readonly string[]): Promise<string | undefined> {
   return undefined;
 }
 
-/** One test file installs, the others wait for it. */
 async function install(programs: readonly string[], packages: readonly string[]): Promise<string | undefined> {
-  const lock = path.join(tmpdir(), 'stackwarden-test-install.lock');
-  const claim = () =>
-    mkdir(lock).then(
-      () => true,
-      () => false,
-    );
-  await until(claim, { timeoutMs: INSTALL_LIMIT_MS, what: 'the installation of another test' });
+  process.stderr.write(`${packages.join(', ')}: not here, installing with apt-get ...\n`);
+  await mkdir(cacheDir, { recursive: true });
+  // One test file installs, the others wait for it; the kernel lets go of the lock should it end.
+  const apt = (...args: string[]) =>
+    run('flock', [path.join(cacheDir, 'apt.lock'), 'apt-get', ...args], {
+      timeout: LIMIT_MS,
+      env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' },
+    });
   try {
-    const found = await find(programs);
-    if (found !== undefined) return found;
-    const options = { timeout: INSTALL_LIMIT_MS, env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' } };
-    await run('apt-get', ['update'], options);
-    await run('apt-get', ['install', '-y', '--no-install-recommends', ...packages], options);
+    await apt('update');
+    await apt('install', '-y', '--no-install-recommends', ...packages);
   } catch (error) {
     throw new Error(`these tests need ${packages.join(', ')}, which apt-get could not install`, { cause: error });
-  } finally {
-    await rm(lock, { recursive: true });
   }
   return find(programs);
 }

@@ -9,11 +9,13 @@ import { pluginsDir } from './host.ts';
 export interface EventRecorder {
   /** For `startHost`. */
   readonly pluginDirs: readonly string[];
+  readonly plugins: readonly string[];
   readonly events: ProcessEvent[];
   count(type: ProcessEvent['type'], processName: string | null): number;
 }
 
-export async function recordEvents(t: Test): Promise<EventRecorder> {
+/** `plugins`: of the product, beside processes and configuration. */
+export async function recordEvents(t: Test, plugins: readonly string[] = []): Promise<EventRecorder> {
   const dir = await mkdtemp(path.join(tmpdir(), 'stackwarden-recorder-'));
   t.teardown(() => rm(dir, { recursive: true }));
   const events: ProcessEvent[] = [];
@@ -28,6 +30,7 @@ export async function recordEvents(t: Test): Promise<EventRecorder> {
   );
   return {
     pluginDirs: [pluginsDir, dir],
+    plugins: ['config', 'process', 'recorder', ...plugins],
     events,
     count: (type, processName) =>
       events.filter(event => event.type === type && event.processName === processName).length,

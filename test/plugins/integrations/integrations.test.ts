@@ -83,6 +83,7 @@ async function start(t: Parameters<typeof testDir>[0], dir: string, setUp: boole
   const configDir = path.join(dir, 'host');
   await mkdir(configDir, { recursive: true });
   const running = await startHost({
+    plugins: 'all',
     configDir,
     config: {
       data_root: dir,
