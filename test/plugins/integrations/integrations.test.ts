@@ -89,7 +89,7 @@ async function start(t: Parameters<typeof testDir>[0], dir: string, setUp: boole
       data_root: dir,
       dumb: {
         startup: { stabilization_seconds: 0, readiness_poll_interval_seconds: 0.2, readiness_timeout_seconds: 3 },
-        integrations: { retry_seconds: 0.2, answer_seconds: 2 },
+        integrations: { retry_seconds: 0.2, answer_seconds: 6 },
         integration_arr: { library_dir: path.join(dir, 'library') },
         plugins: { disabled: setUp ? [] : ['service-setup'] },
       },
