@@ -17,6 +17,7 @@ export const USAGE = `stackwarden: supervises the programs of a self-hosted medi
   --scope all        graph: documented integrations too, not only what holds a start up
   --example          start: write a small example stack where no configuration exists yet
   --into DIR         create-plugin: where its folder is made (default: plugins in the configuration directory)
+  --pace SHARE       start: for tests, the product's own waits take this share of their time, for example 0.1
   --version          print the version
   --help             print this
 `;
@@ -36,6 +37,8 @@ export interface CommandLine {
   readonly pluginName: string | undefined;
   /** Of `create-plugin`: where the plugin's folder is made. */
   readonly into: string;
+  /** As `HostOptions.pace`; 1 unless a test asks for another. */
+  readonly pace: number;
 }
 
 /** Throws an Error with one line when the arguments cannot be understood. */
@@ -50,6 +53,9 @@ export function parseCommandLine(args: readonly string[], env: NodeJS.ProcessEnv
   if (scope !== 'runtime' && scope !== 'all') throw new Error("'--scope' is runtime or all");
   if (values.scope !== undefined && command !== 'graph') throw new Error("'--scope' belongs to 'graph'");
   if (values.into !== undefined && command !== 'create-plugin') throw new Error("'--into' belongs to 'create-plugin'");
+  const pace = Number(values.pace ?? 1);
+  if (!(pace > 0)) throw new Error("'--pace' is a number above 0");
+  if (values.pace !== undefined && command !== 'start') throw new Error("'--pace' belongs to 'start'");
   const plugins = values.plugins?.split(',').map(name => name.trim());
   if (plugins?.includes('')) throw new Error("'--plugins' needs names separated by commas, for example process,config");
   const configDir = path.resolve(values['config-dir'] ?? defaultConfigDir(env));
@@ -62,6 +68,7 @@ export function parseCommandLine(args: readonly string[], env: NodeJS.ProcessEnv
     scope,
     pluginName: command === 'create-plugin' ? name : undefined,
     into: path.resolve(values.into ?? path.join(configDir, 'plugins')),
+    pace,
   };
 }
 
@@ -80,6 +87,7 @@ function parse(args: readonly string[]) {
         example: { type: 'boolean' },
         scope: { type: 'string' },
         into: { type: 'string' },
+        pace: { type: 'string' },
         version: { type: 'boolean' },
         help: { type: 'boolean', short: 'h' },
       },

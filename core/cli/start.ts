@@ -10,7 +10,7 @@ import { lockInstance } from './instance-lock.ts';
 /** A terminal and a package runner may both deliver one key press; only a later signal is a second one. */
 const SECOND_SIGNAL_AFTER_MS = 1_000;
 
-export async function start({ configDir, plugins, example: wantsExample }: CommandLine): Promise<number> {
+export async function start({ configDir, plugins, example: wantsExample, pace }: CommandLine): Promise<number> {
   closeInheritedDescriptors();
   // A build that is held open is kept by the next one (see core/build/swap.ts).
   openSync(fileURLToPath(new URL('../..', import.meta.url)).replace(/\/$/, ''), 'r');
@@ -22,7 +22,7 @@ export async function start({ configDir, plugins, example: wantsExample }: Comma
   try {
     if (wantsExample) await example.write();
     await example.restore();
-    const options = { configDir, stdout: true, onCreated, ...(plugins === undefined ? {} : { plugins }) };
+    const options = { configDir, pace, stdout: true, onCreated, ...(plugins === undefined ? {} : { plugins }) };
     const host = await createHost(options);
     if (process.pid === 1) host.log.warn('running as PID 1: orphaned grandchildren are not reaped; use a minimal init');
     return await host.stopped;

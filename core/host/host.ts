@@ -61,6 +61,11 @@ export interface HostOptions {
   readonly recoveryPausesMs?: readonly number[];
   /** Given the host before anything is loaded, so that a stop reaches it from the beginning. */
   readonly onCreated?: (host: StackwardenHost) => void;
+  /**
+   * How long the product's own waits take, as a share of what is shipped: 0.1 lets a test see in 0.2 s what takes 2 s.
+   * Deadlines and everything that the configuration gives stay as they are. Default 1.
+   */
+  readonly pace?: number;
   /** Whether uncaught errors of the process are this host's. Default true; off where several hosts share a process. */
   readonly ownsProcess?: boolean;
   readonly env?: NodeJS.ProcessEnv;
@@ -295,6 +300,7 @@ class RunningHost implements StackwardenHost {
       stop: () => void this.stop(),
       refused: (scope, error) => this.#set?.refuse(scope, error),
       dryRun: this.#options.dryRun ?? false,
+      pace: this.#options.pace ?? 1,
       whenReady: start => this.#whenReady(start),
     };
     this.#set = new PluginSet({

@@ -40,6 +40,8 @@ export interface Registries {
   refused(scope: Scope, error: Error): void;
   /** Nothing leaves the process. */
   readonly dryRun: boolean;
+  /** What `Host.paced` multiplies with. */
+  readonly pace: number;
   /** Runs `start` now if the host is ready, else when it is; what it returns ends it. */
   whenReady(start: () => Disposer): Disposer;
 }
@@ -134,6 +136,7 @@ export function createPluginHost(shared: Registries, scope: Scope, found: Plugin
     plugins: () => shared.reports(),
     openapi: () => shared.http.openapi(),
     every: (ms, fn) => start(() => repeat(scope, ms, fn)),
+    paced: ms => ms * shared.pace,
     cron(expression, fn, { timeZone = configuredTimeZone(shared, scope) } = {}) {
       const cron = createCron(scope, expression, fn, timeZone);
       const end = start(() => {

@@ -39,6 +39,6 @@ export default definePlugin({
     const accounts = new Accounts(store, new NameThrottle(), onChange);
     registerSessionRoutes(host, store, accounts, tokens);
     registerUserRoutes(host, store, accounts);
-    host.every(STREAM_RECHECK_MS, () => check.notifyRevoked());
+    host.every(host.paced(STREAM_RECHECK_MS), () => check.notifyRevoked());
   },
 });

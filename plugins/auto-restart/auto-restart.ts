@@ -16,7 +16,7 @@ export class AutoRestart implements ProcessRestarts {
   constructor(host: Host, settings: () => AutoRestartSettings) {
     this.#host = host;
     this.#settings = settings;
-    host.every(TICK_MS, () => this.#tick());
+    host.every(host.paced(TICK_MS), () => this.#tick());
   }
 
   report(processName: string): RestartReport {

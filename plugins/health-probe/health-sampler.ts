@@ -30,7 +30,7 @@ export class HealthSampler implements ProcessHealth {
     this.#host = host;
     this.#onAnswer = onAnswer;
     this.#probes = probes;
-    host.every(INTERVAL_MS, () => this.#sampleAll());
+    host.every(host.paced(INTERVAL_MS), () => this.#sampleAll());
   }
 
   last(process: ProcessSnapshot): HealthReport | undefined {
@@ -60,7 +60,8 @@ export class HealthSampler implements ProcessHealth {
     const sample = this.#sampleOf(process);
     const started = this.#running.get(processName);
     if (started !== undefined) return started;
-    if (sample !== undefined && performance.now() - sample.atMs < INTERVAL_MS / 2) return Promise.resolve();
+    if (sample !== undefined && performance.now() - sample.atMs < this.#host.paced(INTERVAL_MS) / 2)
+      return Promise.resolve();
     const run = this.#queue.add(() => this.#probe(process)).finally(() => this.#running.delete(processName));
     this.#running.set(processName, run);
     return run;

@@ -104,6 +104,6 @@ export class IntegrationRunner {
     };
     const names = [target, ...this.#runningOf(providers).map(block => block.processName)];
     while (names.some(waitsFor) && performance.now() < deadline && !this.#host.signal.aborted)
-      await delay(LOOK_MS, undefined, { ref: false });
+      await delay(this.#host.paced(LOOK_MS), undefined, { ref: false });
   }
 }

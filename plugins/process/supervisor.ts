@@ -34,6 +34,8 @@ import { StateFile } from './supervise/state-file.ts';
 import type { SupervisedProcess, Supervision } from './supervise/supervised-process.ts';
 import { WantedStates } from './supervise/wanted-states.ts';
 
+/** How soon the end of an adopted process is noticed. */
+const EXIT_POLL_MS = 500;
 /** Where nobody is named who asks. */
 const SOMEBODY = 'request';
 const NO_HEALTH: HealthReport = { status: null, healthy: null, reason: null, details: null };
@@ -79,7 +81,7 @@ export class Supervisor implements ProcessSupervisor {
       host,
       capture: this.#createCapture(directory),
       state: this.#state,
-      exits: new ExitWatch(),
+      exits: new ExitWatch(host.paced(EXIT_POLL_MS)),
       wanted: this.#wanted,
       holds: this.#holds,
       blocks: () => this.#processes.blocks(),

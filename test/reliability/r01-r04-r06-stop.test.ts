@@ -127,12 +127,15 @@ t.test('R6: a grandchild that holds the output does not hold the status up, and 
 });
 
 t.test('a stop during a restart wins', async t => {
+  const dir = testDir(t, {});
+  await chmod(dir, 0o777);
+  const file = path.join(dir, 'pid');
   const app = await startHost({
-    config: { kid: kid('Stubborn', ['ignore-term'], { stop_grace_seconds: 6 }) },
+    config: { kid: kid('Stubborn', ['ignore-term', file], { stop_grace_seconds: 4 }) },
   });
   t.teardown(() => app.stop());
   await start(app, 'Stubborn');
-  const first = await pidOf(app, 'Stubborn');
+  const first = await notedPid(file);
   const restarted = restart(app, 'Stubborn');
   await until(async () => (await status(app, 'Stubborn')).status === 'stopping', { what: 'the first half' });
   const stopped = stop(app, 'Stubborn');
@@ -141,7 +144,9 @@ t.test('a stop during a restart wins', async t => {
   t.match(await status(app, 'Stubborn'), { status: 'stopped', restart: { disabled: true } });
   t.notOk(lives(first));
 
+  await rm(file);
   await start(app, 'Stubborn');
+  await notedPid(file);
   const cancelled = restart(app, 'Stubborn');
   await until(async () => (await status(app, 'Stubborn')).status === 'stopping', { what: 'the first half' });
   const between = stop(app, 'Stubborn');

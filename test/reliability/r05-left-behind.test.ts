@@ -9,6 +9,8 @@ import { kid, lives, notedPid, status, stop } from '../support/kids.ts';
 import { type RunningStackwarden, startStackwarden, writeConfig } from '../support/stackwarden.ts';
 import { until } from '../support/until.ts';
 
+const PLUGINS = ['config', 'process'];
+
 type Test = Parameters<typeof testDir>[0] & { teardown(fn: () => unknown): void };
 
 const stateOf = async (configDir: string) =>
@@ -23,7 +25,7 @@ async function killedHost(t: Test, block: (dir: string) => Record<string, unknow
   const configDir = testDir(t, { places: {} });
   for (const place of ['', 'places']) await chmod(path.join(configDir, place), 0o777);
   const port = await writeConfig(configDir, { kid: block(configDir) });
-  const first = await startStackwarden(configDir, port);
+  const first = await startStackwarden(configDir, port, { plugins: PLUGINS });
   await until(async () => (await statusOf(first, 'Kid')) === 'running', { what: 'the service' });
   const pid = await pidOf(configDir, 'Kid');
   first.child.kill('SIGKILL');
@@ -32,7 +34,7 @@ async function killedHost(t: Test, block: (dir: string) => Record<string, unknow
     if (lives(pid)) process.kill(-pid, 'SIGKILL');
   });
   const again = async (): Promise<RunningStackwarden> => {
-    const service = await startStackwarden(configDir, port);
+    const service = await startStackwarden(configDir, port, { plugins: PLUGINS });
     t.teardown(async () => {
       service.child.kill('SIGTERM');
       await service.exited;

@@ -1,12 +1,14 @@
 // R5 and R12: a killed host's children are adopted, never doubled; a shutdown says who still lives and always ends.
-import { mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import t from 'tap';
 import { processesOf } from '../../plugins/process/supervise/proc-table.ts';
 import { testDir } from '../support/directory.ts';
-import { kid, lives } from '../support/kids.ts';
+import { kid, lives, notedPid } from '../support/kids.ts';
 import { type RunningStackwarden, startStackwarden, writeConfig } from '../support/stackwarden.ts';
 import { until } from '../support/until.ts';
+
+const PLUGINS = ['config', 'process'];
 
 interface Status {
   readonly status: string;
@@ -24,17 +26,25 @@ const pidOf = async (configDir: string, name: string): Promise<number> =>
 const running = (service: RunningStackwarden, name: string) =>
   until(async () => (await ask(service, name)).status === 'running');
 
+/** A configuration directory, and a file in it that any service may write. */
+async function openDirectory(t: Parameters<typeof testDir>[0]) {
+  const configDir = testDir(t, { places: {} });
+  await chmod(configDir, 0o755);
+  await chmod(path.join(configDir, 'places'), 0o777);
+  return { configDir, file: path.join(configDir, 'places', 'pid') };
+}
+
 t.test('R5: killed with SIGKILL and started again', async t => {
   const configDir = testDir(t, {});
   const port = await writeConfig(configDir, { kid: kid('Kid', ['calm'], { enabled: true }) });
-  const first = await startStackwarden(configDir, port);
+  const first = await startStackwarden(configDir, port, { plugins: PLUGINS });
   await running(first, 'Kid');
   const pid = await pidOf(configDir, 'Kid');
   first.child.kill('SIGKILL');
   await first.exited;
   t.ok(lives(pid));
 
-  const second = await startStackwarden(configDir, port);
+  const second = await startStackwarden(configDir, port, { plugins: PLUGINS });
   await running(second, 'Kid');
   t.equal(await pidOf(configDir, 'Kid'), pid, 'the same process');
   t.equal(processesOf(pid, '').length, 1);
@@ -54,7 +64,7 @@ t.test('R5: neither a log that others remove nor lost output keeps a process fro
     kid(name, ['calm'], { enabled: true, log_file: path.join(logDir, `${name.replace(' ', '-').toLowerCase()}.log`) }),
   ]);
   const port = await writeConfig(configDir, Object.fromEntries(blocks));
-  const first = await startStackwarden(configDir, port);
+  const first = await startStackwarden(configDir, port, { plugins: PLUGINS });
   for (const name of names) await running(first, encodeURIComponent(name));
   const pids = await Promise.all(names.map(name => pidOf(configDir, name)));
   await until(async () => (await readdir(logDir)).includes('kid-2.log'), { what: 'the first line of a log' });
@@ -66,7 +76,7 @@ t.test('R5: neither a log that others remove nor lost output keeps a process fro
   await rm(state.processes['Kid 2'].spool);
   await mkdir(state.processes['Kid 2'].spool);
 
-  const second = await startStackwarden(configDir, port);
+  const second = await startStackwarden(configDir, port, { plugins: PLUGINS });
   t.teardown(async () => {
     second.child.kill('SIGTERM');
     await second.exited;
@@ -95,14 +105,14 @@ t.test('keep_services hands over on SIGTERM; without it everything stops', async
       JSON.stringify({ puid: 65_534, pgid: 65_534, dumb: { ...api, shutdown }, kid: block }),
     );
   await write({ keep_services: true });
-  const first = await startStackwarden(configDir, keeping);
+  const first = await startStackwarden(configDir, keeping, { plugins: PLUGINS });
   await running(first, 'Kid');
   const pid = await pidOf(configDir, 'Kid');
   first.child.kill('SIGTERM');
   t.same(await first.exited, { code: 0, signal: null });
   t.ok(lives(pid), 'the service runs on');
   await write({});
-  const second = await startStackwarden(configDir, keeping);
+  const second = await startStackwarden(configDir, keeping, { plugins: PLUGINS });
   await running(second, 'Kid');
   t.equal(await pidOf(configDir, 'Kid'), pid);
   second.child.kill('SIGTERM');
@@ -111,13 +121,13 @@ t.test('keep_services hands over on SIGTERM; without it everything stops', async
 });
 
 t.test('R12: a process that ignores SIGTERM is named each second and does not hold the end up', async t => {
-  const configDir = testDir(t, {});
+  const { configDir, file } = await openDirectory(t);
   const port = await writeConfig(configDir, {
-    kid: kid('Stubborn Kid', ['ignore-term'], { enabled: true, stop_grace_seconds: 3 }),
+    kid: kid('Stubborn Kid', ['ignore-term', file], { enabled: true, stop_grace_seconds: 3 }),
   });
-  const service = await startStackwarden(configDir, port);
+  const service = await startStackwarden(configDir, port, { plugins: PLUGINS });
   await until(async () => (await ask(service, 'Stubborn+Kid')).status === 'running');
-  const pid = await pidOf(configDir, 'Stubborn Kid');
+  const pid = await notedPid(file);
   service.child.kill('SIGTERM');
   t.same(await service.exited, { code: 0, signal: null });
   t.match(service.stdout(), new RegExp(`still alive: Stubborn Kid \\(${pid}\\)`));
@@ -125,13 +135,13 @@ t.test('R12: a process that ignores SIGTERM is named each second and does not ho
 });
 
 t.test('R12: a second signal ends everything at once, with exit code 1', async t => {
-  const configDir = testDir(t, {});
+  const { configDir, file } = await openDirectory(t);
   const port = await writeConfig(configDir, {
-    kid: kid('Kid', ['ignore-term'], { enabled: true, stop_grace_seconds: 600 }),
+    kid: kid('Kid', ['ignore-term', file], { enabled: true, stop_grace_seconds: 600 }),
   });
-  const service = await startStackwarden(configDir, port);
+  const service = await startStackwarden(configDir, port, { plugins: PLUGINS });
   await running(service, 'Kid');
-  const pid = await pidOf(configDir, 'Kid');
+  const pid = await notedPid(file);
   service.child.kill('SIGTERM');
   await until(() => service.stdout().includes('still alive'));
   const again = setInterval(() => service.child.kill('SIGTERM'), 200);

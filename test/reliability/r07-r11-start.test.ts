@@ -13,6 +13,8 @@ t.test('R7: each way in which a program cannot be launched is told apart', async
   await chmod(path.join(dir, 'gone'), 0o755);
   const block = (name: string, more: object) => ({ enabled: false, process_name: name, ...more });
   const app = await startHost({
+    // The last two end within the observation, however slow the machine is.
+    pace: 1,
     config: {
       a: block('No command', {}),
       b: block('Unknown program', { command: ['no-such-program-anywhere'] }),

@@ -69,7 +69,7 @@ const crashing = (services: object[], more: object = {}) => ({
 
 t.test('R8 and R9: a crashing service is restarted up to the limit, then left alone until a start by hand', async t => {
   const { dumb } = crashing([{ process_name: 'Crasher' }]);
-  const app = await startHost({ config: { dumb, crasher: kid('Crasher', ['crash-after', '3600']) } });
+  const app = await startHost({ config: { dumb, crasher: kid('Crasher', ['crash-after', '1500']) } });
   t.teardown(() => app.stop());
   await until(async () => (await app.get('/process/startup-status')).body.terminal);
   await start(app, 'Crasher');
@@ -97,7 +97,7 @@ t.test('R8 and R9: a crashing service is restarted up to the limit, then left al
 
 t.test('a service that is not listed is not restarted', async t => {
   const { dumb } = crashing([]);
-  const app = await startHost({ config: { dumb, crasher: kid('Crasher', ['crash-after', '2100']) } });
+  const app = await startHost({ config: { dumb, crasher: kid('Crasher', ['crash-after', '1500']) } });
   t.teardown(() => app.stop());
   await start(app, 'Crasher');
   await until(async () => (await status(app, 'Crasher')).status === 'stopped');
@@ -110,7 +110,7 @@ t.test('R30: a jump of the clock by a day in either direction changes no delay a
     Date.now = realNow;
   });
   const { dumb } = crashing([{ process_name: 'Crasher' }], { backoff_seconds: [1], max_restarts: 50 });
-  const app = await startHost({ config: { dumb, crasher: kid('Crasher', ['crash-after', '2100']) } });
+  const app = await startHost({ config: { dumb, crasher: kid('Crasher', ['crash-after', '1500']) } });
   t.teardown(() => app.stop());
   await until(async () => (await app.get('/process/startup-status')).body.terminal);
   await start(app, 'Crasher');

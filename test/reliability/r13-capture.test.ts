@@ -14,6 +14,8 @@ import { startHost } from '../support/host.ts';
 import { kid, start, status } from '../support/kids.ts';
 import { until } from '../support/until.ts';
 
+const PLUGINS = ['config', 'process', 'logs'];
+
 const run = promisify(execFile);
 
 async function numbers(directory: string, base: string): Promise<number[]> {
@@ -28,6 +30,7 @@ t.test('deleted and renamed while it is written', async t => {
   const file = path.join(logDir, 'ticker.log');
   const ticker = ['sh', '-c', 'i=0; while :; do echo number $i; i=$((i+1)); sleep 0.02; done'];
   const app = await startHost({
+    plugins: PLUGINS,
     config: { dumb: { log_dir: logDir }, ticker: { ...kid('Ticker', []), command: ticker, log_file: file } },
   });
   t.teardown(() => app.stop());
@@ -47,6 +50,7 @@ t.test('a flood is captured whole, and what was consumed is given back to the di
   const logDir = testDir(t, {});
   const lines = 400_000;
   const app = await startHost({
+    plugins: PLUGINS,
     config: {
       dumb: { log_dir: logDir, log_size: '4M', log_count: 30 },
       flood: kid('Flood', ['count', String(lines)], { log_file: path.join(logDir, 'flood.log') }),
@@ -76,6 +80,7 @@ t.test(
     await run('mount', ['-t', 'tmpfs', '-o', 'size=64k', 'tmpfs', small]);
     try {
       const app = await startHost({
+        plugins: PLUGINS,
         config: {
           dumb: { log_dir: logDir },
           flood: kid('Flood', ['count', '20000'], { log_file: path.join(small, 'flood.log') }),
@@ -150,6 +155,7 @@ t.test('a program that opens its output anew by name', async t => {
   const script = `echo the first of all; ${whenAllowed('a')}; echo two > /dev/stderr; ${whenAllowed('b')}; echo three; sleep 600`;
   const file = path.join(dir, 'log/talker.log');
   const app = await startHost({
+    plugins: PLUGINS,
     config: {
       dumb: { log_dir: path.join(dir, 'log') },
       talker: { ...kid('Talker', [], { config_dir: dir, log_file: file }), command: ['sh', '-c', script] },
@@ -174,6 +180,7 @@ t.test('the own log takes every line of processes that have no other, however ma
   const talkers = Array.from({ length: 8 }, (_, index) => `Talker ${index}`);
   const lines = 20_000;
   const app = await startHost({
+    plugins: PLUGINS,
     config: {
       dumb: { log_dir: logDir, log_size: '100M' },
       ...Object.fromEntries(

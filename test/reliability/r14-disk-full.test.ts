@@ -9,6 +9,8 @@ import { startHost } from '../support/host.ts';
 import { kid, start, status, stop } from '../support/kids.ts';
 import { until } from '../support/until.ts';
 
+const PLUGINS = ['config', 'process', 'health'];
+
 const run = promisify(execFile);
 const skip = process.getuid?.() === 0 ? false : 'only root may mount';
 
@@ -23,6 +25,7 @@ t.test('configuration, state and services', { skip }, async t => {
   await run('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', small]);
   const ticker = ['sh', '-c', `i=0; while :; do echo number $i; echo $i > ${beats}; i=$((i+1)); sleep 0.05; done`];
   const app = await startHost({
+    plugins: PLUGINS,
     configDir: small,
     config: {
       ticker: { ...kid('Ticker', []), command: ticker, log_file: path.join(small, 'log', 'ticker.log') },
@@ -69,7 +72,7 @@ for (const freeBytes of [4_096, 8_192, 20_000]) {
     const small = await mkdtemp(path.join(tmpdir(), 'stackwarden-test-'));
     await run('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', small]);
     // The text is longer than what is left, so that a part of it would fit.
-    const app = await startHost({ configDir: small, config: { dumb: { note: 'x'.repeat(60_000) } } });
+    const app = await startHost({ plugins: PLUGINS, configDir: small, config: { dumb: { note: 'x'.repeat(60_000) } } });
     t.teardown(async () => {
       await app.stop();
       await run('umount', ['--lazy', small]);

@@ -9,6 +9,8 @@ import t from 'tap';
 import { testDir } from '../support/directory.ts';
 import { startHost } from '../support/host.ts';
 
+const PLUGINS = ['config'];
+
 const saver = fileURLToPath(new URL('../support/config-saver.ts', import.meta.url));
 const KILLS = 15;
 const MAX_DELAY_MS = 60;
@@ -34,7 +36,7 @@ t.test('killed again and again while saving', async t => {
     t.ok(dumb.count >= last, 'never older than what was there before');
     last = dumb.count;
   }
-  const app = await startHost({ configDir });
+  const app = await startHost({ plugins: PLUGINS, configDir });
   t.teardown(() => app.stop());
   t.same(
     (await readdir(configDir)).filter(

@@ -7,6 +7,8 @@ import { promisify } from 'node:util';
 import t from 'tap';
 import { startHost } from '../support/host.ts';
 
+const PLUGINS = ['config'];
+
 const run = promisify(execFile);
 const skip = process.getuid?.() === 0 ? false : 'only root may mount';
 
@@ -21,7 +23,7 @@ t.test('saved in place, with a copy of what was there', { skip }, async t => {
   await writeFile(file, '');
   await writeFile(outside, text);
   await run('mount', ['--bind', outside, file]);
-  const app = await startHost({ configDir });
+  const app = await startHost({ plugins: PLUGINS, configDir });
   t.teardown(async () => {
     await app.stop();
     await run('umount', ['--lazy', file]);

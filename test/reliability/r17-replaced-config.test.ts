@@ -8,11 +8,13 @@ import { promisify } from 'node:util';
 import t from 'tap';
 import { testDir } from '../support/directory.ts';
 import { startHost, type TestHost } from '../support/host.ts';
-import { writeConfig } from '../support/stackwarden.ts';
+import { COMMAND, writeConfig } from '../support/stackwarden.ts';
 import { until } from '../support/until.ts';
 
+const PLUGINS = ['config', 'logs'];
+
 const run = promisify(execFile);
-const mainFile = fileURLToPath(new URL('../../core/cli/main.ts', import.meta.url));
+const rootDir = fileURLToPath(new URL('../..', import.meta.url));
 
 async function replace(configDir: string, text: string): Promise<void> {
   const file = path.join(configDir, 'stackwarden.json');
@@ -24,7 +26,7 @@ const zone = async (app: TestHost) => (await app.get('/config')).body.tz;
 const ownLog = async (app: TestHost) => (await app.get('/logs?process_name=DUMB')).body.chunk as string;
 
 t.test('picked up while the host runs', async t => {
-  const app = await startHost({ config: { tz: 'start' } });
+  const app = await startHost({ plugins: PLUGINS, config: { tz: 'start' } });
   t.teardown(() => app.stop());
   const file = path.join(app.configDir, 'stackwarden.json');
   const text = await readFile(file, 'utf8');
@@ -57,11 +59,11 @@ t.test('with no watches left', async t => {
   }
   const configDir = testDir(t, {});
   const port = await writeConfig(configDir, { tz: 'start' });
-  const child = spawn(
-    'unshare',
-    [...limited, process.execPath, '--import=tsx', mainFile, 'start', '--config-dir', configDir],
-    { cwd: path.dirname(path.dirname(mainFile)), env: { ...process.env, NODE_OPTIONS: '' }, stdio: 'ignore' },
-  );
+  const child = spawn('unshare', [...limited, process.execPath, ...COMMAND, 'start', '--config-dir', configDir], {
+    cwd: rootDir,
+    env: { ...process.env, NODE_OPTIONS: '' },
+    stdio: 'ignore',
+  });
   const exited = once(child, 'exit');
   t.teardown(async () => {
     child.kill('SIGINT');

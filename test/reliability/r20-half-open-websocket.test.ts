@@ -109,7 +109,7 @@ t.test('a client finds a dead server by its application ping', async t => {
   client.on('message', data => {
     if (String(data) === 'pong') pongs += 1;
   });
-  await until(() => clients.length === 1);
+  await until(() => clients.length === 1 && client.readyState === WebSocket.OPEN);
   client.send('ping');
   await until(() => pongs === 1);
   link.cut();

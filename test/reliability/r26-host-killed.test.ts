@@ -7,6 +7,8 @@ import { testDir } from '../support/directory.ts';
 import { startStackwarden, writeConfig } from '../support/stackwarden.ts';
 import { until } from '../support/until.ts';
 
+const PLUGINS = ['config', 'process'];
+
 const WRITERS = 20;
 const LINES = 30_000;
 
@@ -78,7 +80,7 @@ t.test(
       return Object.fromEntries(names.map(name => [name, state.processes[name]?.pid]));
     };
 
-    const first = await startStackwarden(configDir, port);
+    const first = await startStackwarden(configDir, port, { plugins: PLUGINS });
     await allRun(first.base);
     const before = await pids();
     t.ok(Object.values(before).every(pid => typeof pid === 'number'));
@@ -97,7 +99,7 @@ t.test(
       what: 'a child to end its writing alone',
     });
 
-    const second = await startStackwarden(configDir, port);
+    const second = await startStackwarden(configDir, port, { plugins: PLUGINS });
     t.teardown(async () => {
       second.child.kill('SIGTERM');
       await second.exited;

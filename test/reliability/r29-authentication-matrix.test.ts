@@ -48,7 +48,7 @@ async function closeOf(app: TestHost, stream: string, token?: string): Promise<{
 }
 
 t.test('bad credentials of every kind', { timeout: 110_000 }, async t => {
-  const app = await startHost();
+  const app = await startHost({ plugins: 'all' });
   t.teardown(() => app.stop());
   const { access_token: token, refresh_token: refresh } = (await app.post('/auth/setup', USER)).body;
   const mine = { authorization: `Bearer ${token}` };
@@ -116,7 +116,7 @@ t.test('bad credentials of every kind', { timeout: 110_000 }, async t => {
 });
 
 t.test('open streams end when their user may no longer', async t => {
-  const app = await startHost();
+  const app = await startHost({ plugins: 'all' });
   t.teardown(() => app.stop());
   const { access_token: token } = (await app.post('/auth/setup', USER)).body;
   const mine = { authorization: `Bearer ${token}` };
@@ -130,7 +130,7 @@ t.test('open streams end when their user may no longer', async t => {
 });
 
 t.test('R21: a token that expires ends its stream with 1008', async t => {
-  const app = await startHost();
+  const app = await startHost({ plugins: 'all' });
   t.teardown(() => app.stop());
   await app.post('/auth/setup', USER);
   const { jwt_secret: secret } = JSON.parse(await readFile(path.join(app.configDir, 'users.json'), 'utf8'));
@@ -161,7 +161,7 @@ for (const [how, broken] of [
     }
     const configDir = testDir(t, { 'users.json': JSON.stringify({ enabled: true, users: [] }) });
     const config = { dumb: { plugins: { required: ['config'] } } };
-    const app = await startHost({ configDir, config, pluginDirs: [directory] });
+    const app = await startHost({ plugins: 'all', configDir, config, pluginDirs: [directory] });
     t.teardown(() => app.stop());
     for (const { name, method, url } of await operations(app)) {
       if (PUBLIC.has(name)) continue;

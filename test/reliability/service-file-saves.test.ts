@@ -12,6 +12,17 @@ import { startHost } from '../support/host.ts';
 import { startStackwarden, writeConfig } from '../support/stackwarden.ts';
 import { until } from '../support/until.ts';
 
+const PLUGINS = [
+  'config',
+  'process',
+  'config-files',
+  'format-json',
+  'format-xml',
+  'format-yaml',
+  'format-conf',
+  'format-python',
+];
+
 const run = promisify(execFile);
 const isHere = ['config-files', 'format-yaml'].every(name =>
   existsSync(new URL(`../../plugins/${name}/index.ts`, import.meta.url)),
@@ -38,7 +49,7 @@ t.test('killed again and again while saving', { skip: !isHere }, async t => {
   const port = await writeConfig(configDir, block(own));
   let last = 0;
   for (let kill = 0; kill < KILLS; kill += 1) {
-    const host = await startStackwarden(configDir, port);
+    const host = await startStackwarden(configDir, port, { plugins: PLUGINS });
     let running = true;
     const saving = (async () => {
       for (let count = last + 1; running; count += 1) {
@@ -64,7 +75,7 @@ t.test('killed again and again while saving', { skip: !isHere }, async t => {
     last = Number(number);
   }
   t.ok(last > 0, 'saves did happen');
-  const app = await startHost({ configDir });
+  const app = await startHost({ plugins: PLUGINS, configDir });
   t.teardown(() => app.stop());
   await app.post('/config/service-config', { service_name: 'Service', updates: { count: -1 } });
   t.same(await readdir(own), ['service.yaml'], 'the next save removes what was left beside the file');
@@ -80,7 +91,7 @@ t.test('a disk that is full, then read-only', { skip: !isHere || !asRoot }, asyn
   const text = `count: 0\n${LARGE_TAIL}`;
   await writeFile(file, text);
   await chmod(file, 0o640);
-  const app = await startHost({ config: block(small) });
+  const app = await startHost({ plugins: PLUGINS, config: block(small) });
   t.teardown(async () => {
     await app.stop();
     await run('umount', ['--lazy', small]);
@@ -106,7 +117,7 @@ t.test('a single file that is mounted', { skip: !isHere || !asRoot }, async t =>
   const file = path.join(own, 'service.yaml');
   await writeFile(file, '');
   await run('mount', ['--bind', real, file]);
-  const app = await startHost({ config: block(own) });
+  const app = await startHost({ plugins: PLUGINS, config: block(own) });
   t.teardown(async () => {
     await app.stop();
     await run('umount', ['--lazy', file]);

@@ -5,6 +5,7 @@ import type { EventType } from '../../core/contract/plugin.ts';
 import { recordEvents } from './events.ts';
 import { startHost, type TestHost } from './host.ts';
 import { pidOf, status } from './kids.ts';
+import { PACE } from './pace.ts';
 import { until } from './until.ts';
 
 export const NAME = 'Service';
@@ -30,10 +31,13 @@ export const policy = (more: object = {}) => ({
   ...more,
 });
 
-export async function runWithAutoRestart(t: Test, service: object, autoRestart: object) {
+/** `pace` 1: where the service must end within the observation however slow the machine is. */
+export async function runWithAutoRestart(t: Test, service: object, autoRestart: object, pace = PACE) {
   const recorder = await recordEvents(t);
   const app = await startHost({
+    plugins: recorder.plugins,
     pluginDirs: recorder.pluginDirs,
+    pace,
     config: {
       dumb: {
         startup: { readiness_timeout_seconds: 0, stabilization_seconds: 0, readiness_poll_interval_seconds: 0.1 },

@@ -1,13 +1,14 @@
 // Finds programs that tests need, and installs the Debian packages that contain them when they are missing.
 import { execFile } from 'node:child_process';
-import { mkdir, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { until } from './until.ts';
 
 const run = promisify(execFile);
-const INSTALL_LIMIT_MS = 300_000;
+/** Of a wait for another installation and of the own one together. */
+const LIMIT_MS = 600_000;
+const cacheDir = fileURLToPath(new URL('../../node_modules/.cache/stackwarden', import.meta.url));
 
 /** The path of the first of `programs` that exists; `packages` are installed when none does. */
 export async function programOf(programs: readonly string[], packages: readonly string[]): Promise<string> {
@@ -24,25 +25,20 @@ async function find(programs: readonly string[]): Promise<string | undefined> {
   return undefined;
 }
 
-/** Test files run in parallel, so one of them installs while the others wait for its lock. */
 async function install(programs: readonly string[], packages: readonly string[]): Promise<string | undefined> {
-  const lock = path.join(tmpdir(), 'stackwarden-test-install.lock');
-  const claim = () =>
-    mkdir(lock).then(
-      () => true,
-      () => false,
-    );
-  await until(claim, { timeoutMs: INSTALL_LIMIT_MS, what: 'the installation of another test' });
+  process.stderr.write(`${packages.join(', ')}: not here, installing with apt-get ...\n`);
+  await mkdir(cacheDir, { recursive: true });
+  // One test file installs, the others wait for it; the kernel lets go of the lock should it end.
+  const apt = (...args: string[]) =>
+    run('flock', [path.join(cacheDir, 'apt.lock'), 'apt-get', ...args], {
+      timeout: LIMIT_MS,
+      env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' },
+    });
   try {
-    const found = await find(programs);
-    if (found !== undefined) return found;
-    const options = { timeout: INSTALL_LIMIT_MS, env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' } };
-    await run('apt-get', ['update'], options);
-    await run('apt-get', ['install', '-y', '--no-install-recommends', ...packages], options);
+    await apt('update');
+    await apt('install', '-y', '--no-install-recommends', ...packages);
   } catch (error) {
     throw new Error(`these tests need ${packages.join(', ')}, which apt-get could not install`, { cause: error });
-  } finally {
-    await rm(lock, { recursive: true });
   }
   return find(programs);
 }

@@ -18,12 +18,15 @@ interface RecordedEvent {
 export interface EventRecorder {
   /** The plugin folders to pass to `startHost`. */
   readonly pluginDirs: readonly string[];
+  /** The plugins to pass to `startHost`. */
+  readonly plugins: readonly string[];
   readonly events: RecordedEvent[];
   /** Events of one process; with null those that belong to none. */
   count(type: EventType, processName: string | null): number;
 }
 
-export async function recordEvents(t: Test): Promise<EventRecorder> {
+/** `plugins`: of the product, beside processes and configuration. */
+export async function recordEvents(t: Test, plugins: readonly string[] = []): Promise<EventRecorder> {
   const dir = await mkdtemp(path.join(tmpdir(), 'stackwarden-recorder-'));
   t.teardown(() => rm(dir, { recursive: true }));
   const events: RecordedEvent[] = [];
@@ -38,6 +41,7 @@ export async function recordEvents(t: Test): Promise<EventRecorder> {
   );
   return {
     pluginDirs: [pluginsDir, dir],
+    plugins: ['config', 'process', 'recorder', ...plugins],
     events,
     count: (type, processName) =>
       events.filter(event => event.type === type && (event.data.processName ?? null) === processName).length,

@@ -4,6 +4,10 @@ import { pluginsDir, startHost, type TestHost, type TestHostOptions } from './ho
 
 const BASE = ['config', 'process', 'services', 'config-files', 'format-xml', 'dependency-graph'];
 
+/** Plugins, each of which finds dependencies of one kind. */
+export const signals = async (): Promise<string[]> =>
+  (await readdir(pluginsDir)).filter(name => /^signal-|^service-(rclone|zilean)$/.test(name) || name === 'waittcp');
+
 // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of any shape
 export type Answer = any;
 
@@ -18,10 +22,7 @@ export async function startGraph(
   config: Record<string, unknown>,
   options: Partial<TestHostOptions> = {},
 ): Promise<GraphHost> {
-  const signals = (await readdir(pluginsDir)).filter(
-    name => /^signal-|^service-(rclone|zilean)$/.test(name) || name === 'waittcp',
-  );
-  const app = await startHost({ config, plugins: [...BASE, ...signals], ...options });
+  const app = await startHost({ config, plugins: [...BASE, ...(await signals())], ...options });
   t.teardown(() => app.stop());
   return {
     app,

@@ -2,17 +2,24 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { request } from 'undici';
 import { WebSocket } from 'ws';
 import { createHost, type HostOptions, type StackwardenHost } from '../../core/host/host.ts';
+import { pluginsDir, withNeeds } from './needs.ts';
+import { PACE } from './pace.ts';
 
-export const pluginsDir = fileURLToPath(new URL('../../plugins', import.meta.url));
+export { pluginsDir };
 
-export interface TestHostOptions extends Partial<HostOptions> {
+/** For tests of processes. */
+const DEFAULT_PLUGINS = ['config', 'process', 'auto-restart', 'health-probe'];
+
+export interface TestHostOptions extends Partial<Omit<HostOptions, 'plugins'>> {
   /**
-   * Written as stackwarden.json before the start. The gateway is off and ports are free ones unless it says otherwise.
+   * What the test is about; what that needs comes along. Default: processes and configuration, or everything in
+   * `pluginDirs` where the test gives some. `all`: every plugin of the product.
    */
+  readonly plugins?: readonly string[] | 'all';
+  /** Written as stackwarden.json before the start; the gateway is off and ports are free unless it says otherwise. */
   readonly config?: Record<string, unknown>;
 }
 
@@ -43,7 +50,8 @@ export interface TestHost {
 }
 
 export async function startHost(options: TestHostOptions = {}): Promise<TestHost> {
-  const { config, ...hostOptions } = options;
+  const { config, plugins = options.pluginDirs === undefined ? DEFAULT_PLUGINS : 'all', ...hostOptions } = options;
+  const chosen = plugins === 'all' ? {} : { plugins: await withNeeds(plugins) };
   const configDir = options.configDir ?? (await mkdtemp(path.join(tmpdir(), 'stackwarden-test-')));
   const dumb = (config?.dumb ?? {}) as Record<string, unknown>;
   const written = {
@@ -55,13 +63,21 @@ export async function startHost(options: TestHostOptions = {}): Promise<TestHost
   if (config !== undefined || options.configDir === undefined) {
     await writeFile(path.join(configDir, 'stackwarden.json'), JSON.stringify(written, null, 4));
   }
+  const withdraw = async () => {
+    if (options.configDir === undefined) await rm(configDir, { recursive: true, force: true });
+  };
   const host = await createHost({
     configDir,
     listen: { port: 0 },
     ownsProcess: false,
     checkAnswers: true,
+    pace: PACE,
     deadlines: { importMs: 60_000, setupMs: 60_000 },
+    ...chosen,
     ...hostOptions,
+  }).catch(async (error: unknown) => {
+    await withdraw();
+    throw error;
   });
   const base = `http://127.0.0.1:${host.address?.port}`;
   const send = async (method: string, pathAndQuery: string, { json, body, headers }: RequestOptions = {}) => {
@@ -87,7 +103,7 @@ export async function startHost(options: TestHostOptions = {}): Promise<TestHost
     ws: pathAndQuery => new WebSocket(base.replace('http', 'ws') + pathAndQuery),
     async stop() {
       await host.stop();
-      if (options.configDir === undefined) await rm(configDir, { recursive: true, force: true });
+      await withdraw();
     },
   };
 }

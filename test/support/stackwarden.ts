@@ -1,15 +1,26 @@
-// Runs Stackwarden's command line, from its sources, as a process of its own.
+// Stackwarden as a process of its own: as it ships where the run of the tests made a build, else from its sources.
 import { type ChildProcess, spawn } from 'node:child_process';
-import { randomInt } from 'node:crypto';
+import { randomInt, randomUUID } from 'node:crypto';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
+import t from 'tap';
+import { kill, processesWith } from './marked-processes.ts';
+import { withNeeds } from './needs.ts';
+import { PACE } from './pace.ts';
 import { until } from './until.ts';
 
-const mainFile = fileURLToPath(new URL('../../core/cli/main.ts', import.meta.url));
-const rootDir = path.dirname(path.dirname(mainFile));
-/** Test files that run at the same time take their ports from different ranges of this size. */
+const rootDir = fileURLToPath(new URL('../..', import.meta.url));
+const { STACKWARDEN_TEST_BUILD: buildDir } = process.env;
+/** Arguments of Node that run the command line. */
+export const COMMAND =
+  buildDir === undefined
+    ? ['--import=tsx', path.join(rootDir, 'core/cli/main.ts')]
+    : [path.join(buildDir, 'core/cli/main.js')];
+/** As in hosts of `startHost`. */
+const PACE_OPTION = ['--pace', String(PACE)];
+/** Test files that run at the same time take theirs from different parts. */
 const PORTS_OF_A_JOB = 1_500;
 const FIRST_PORT = 20_000 + (Number(process.env.TAP_JOB_ID ?? 0) % 8) * PORTS_OF_A_JOB;
 const given = new Set<number>();
@@ -24,21 +35,39 @@ export interface RunningStackwarden {
 }
 
 export interface StackwardenOptions {
+  /** Default: `start`, which is at the pace of tests unless they say otherwise. */
   readonly args?: readonly string[];
   readonly env?: Record<string, string>;
-  /** Number of a file descriptor that the process inherits, as from a careless parent. */
+  /** Of `start`: only these and what they need. Default: every plugin. */
+  readonly plugins?: readonly string[];
+  /** Given to the process under this number, as a careless parent would. */
   readonly openDescriptor?: number;
 }
 
-/** Starts the command and returns at once. */
+/** In the environment of every host that is started here and, from it, of its services: they outlive a host that is killed. */
+const MARK_NAME = 'STACKWARDEN_TEST_HOSTS';
+const mark = randomUUID();
+let endsAll = false;
+
+/** Starts the command; nothing is waited for. */
 export function spawnStackwarden(
   configDir: string,
   { args = ['start'], env, openDescriptor }: StackwardenOptions = {},
 ): RunningStackwarden & { port?: number } {
+  if (!endsAll) t.teardown(endAll);
+  endsAll = true;
   const careless = openDescriptor === undefined ? [] : [...Array(openDescriptor - 3).fill('ignore'), 'pipe'];
-  const child = spawn(process.execPath, ['--import=tsx', mainFile, ...args, '--config-dir', configDir], {
+  const pace = args[0] === 'start' ? PACE_OPTION : [];
+  const child = spawn(process.execPath, [...COMMAND, ...args, ...pace, '--config-dir', configDir], {
     cwd: rootDir,
-    env: { ...process.env, NODE_OPTIONS: '', TAP: '', STACKWARDEN_CHECK_ANSWERS: '1', ...env },
+    env: {
+      ...process.env,
+      NODE_OPTIONS: '',
+      TAP: '',
+      STACKWARDEN_CHECK_ANSWERS: '1',
+      [MARK_NAME]: mark,
+      ...env,
+    },
     stdio: ['ignore', 'pipe', 'pipe', ...careless],
   });
   let stdout = '';
@@ -55,13 +84,21 @@ export function spawnStackwarden(
   return { child, base: '', stdout: () => stdout, stderr: () => stderr, exited };
 }
 
+/** A test that fails half-way leaves what it started. */
+async function endAll(): Promise<void> {
+  for (const { pid } of await processesWith(`${MARK_NAME}=${mark}`)) kill(pid);
+}
+
 /** Starts the service and waits until it answers. The configuration must give `dumb.api_service.port`. */
 export async function startStackwarden(
   configDir: string,
   port: number,
   options: StackwardenOptions = {},
 ): Promise<RunningStackwarden> {
-  const running = { ...spawnStackwarden(configDir, options), base: `http://127.0.0.1:${port}` };
+  const { args = ['start'], plugins } = options;
+  const chosen = plugins === undefined ? [] : ['--plugins', (await withNeeds(plugins)).join(',')];
+  const spawned = spawnStackwarden(configDir, { ...options, args: [...args, ...chosen] });
+  const running = { ...spawned, base: `http://127.0.0.1:${port}` };
   let gone = false;
   void running.exited.then(() => {
     gone = true;
@@ -69,7 +106,8 @@ export async function startStackwarden(
   await until(
     async () => {
       if (gone) return true;
-      return (await fetch(`${running.base}/host/plugins`)).ok;
+      await fetch(running.base);
+      return true;
     },
     { timeoutMs: 60_000, what: 'the service to answer' },
   );

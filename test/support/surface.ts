@@ -1,9 +1,12 @@
-// Lists the routes, streams and flags of a host, and checks that it answers all its routes.
-import { readdir } from 'node:fs/promises';
-import { withDependents } from './dependents.ts';
-import { pluginsDir, startHost, type TestHost } from './host.ts';
+// What a host offers, and whether it answers everything of it.
+import { isDeepStrictEqual } from 'node:util';
+import type { TestHost } from './host.ts';
+import { withDependents } from './needs.ts';
+import { until } from './until.ts';
 
 export interface Surface {
+  /** Those that are ready. */
+  readonly plugins: readonly string[];
   readonly routes: readonly string[];
   readonly streams: readonly string[];
   readonly flags: readonly string[];
@@ -17,19 +20,17 @@ export interface Trimming {
   readonly gone: readonly string[];
 }
 
-/** One entry for each plugin, derived from the reports of a host with all plugins. */
-export async function trimmings(): Promise<Trimming[]> {
-  const names = (await readdir(pluginsDir)).sort();
-  const full = await startHost({ pluginDirs: [pluginsDir] });
+/** One for each plugin, from what a host that has them all says of itself. */
+export async function trimmings(full: TestHost): Promise<Trimming[]> {
   const reports = full.host.plugins();
-  const all = names.map(async name => {
-    const without = await withDependents(name, names);
-    const gone = reports.filter(plugin => without.has(plugin.name)).flatMap(plugin => plugin.routes);
-    return { name, gone, expected: surface(full, without) };
-  });
-  const found = await Promise.all(all);
-  await full.stop();
-  return found;
+  const names = reports.map(({ name }) => name);
+  return Promise.all(
+    names.map(async name => {
+      const without = await withDependents(name, names);
+      const gone = reports.filter(plugin => without.has(plugin.name)).flatMap(plugin => plugin.routes);
+      return { name, gone, expected: surface(full, without) };
+    }),
+  );
 }
 
 /** What the ready plugins of a host offer, except those in `without`. */
@@ -37,10 +38,30 @@ export function surface(app: TestHost, without: ReadonlySet<string> = new Set())
   const ready = app.host.plugins().filter(plugin => plugin.state === 'ready' && !without.has(plugin.name));
   const all = (pick: (plugin: (typeof ready)[number]) => readonly string[]) => ready.flatMap(pick).sort();
   return {
+    plugins: all(plugin => [plugin.name]),
     routes: all(plugin => plugin.routes),
     streams: all(plugin => plugin.streams),
     flags: all(plugin => plugin.capabilities),
   };
+}
+
+/** Resolves when the host offers this; rejects with what it offers instead. */
+export async function untilOffers(app: TestHost, expected: Surface): Promise<void> {
+  await until(
+    () => {
+      const offered = surface(app);
+      if (isDeepStrictEqual(offered, expected)) return true;
+      const [there, wanted] = [offered, expected].map(({ plugins, routes, flags }) => [
+        ...plugins,
+        ...routes,
+        ...flags,
+      ]);
+      const surplus = there?.filter(one => !wanted?.includes(one));
+      const missing = wanted?.filter(one => !there?.includes(one));
+      throw new Error(`too much: ${surplus?.join(', ')}; missing: ${missing?.join(', ')}`);
+    },
+    { what: 'the host to offer what is left' },
+  );
 }
 
 export async function answersEverything(

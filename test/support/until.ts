@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 /** Resolves with the first truthy value of `probe`; rejects with its last error, or with `what`, after `timeoutMs`. */
 export async function until<Value>(
   probe: () => Value | Promise<Value>,
-  { timeoutMs = 30_000, intervalMs = 20, what = 'the condition' } = {},
+  { timeoutMs = 60_000, intervalMs = 20, what = 'the condition' } = {},
 ): Promise<NonNullable<Value>> {
   const deadline = performance.now() + timeoutMs;
   let failure: unknown;

@@ -1,20 +1,30 @@
-// Trimming by folder: a host without a plugin's folder lacks exactly what that plugin owned, and answers everything else.
+// Trimming by folder: a host whose plugin's folder goes lacks exactly what that plugin owned, and answers everything else.
+// One host lives through the removal of each.
 import { mkdtemp, readdir, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import t from 'tap';
 import { pluginsDir, startHost } from '../support/host.ts';
-import { answersEverything, surface, trimmings } from '../support/surface.ts';
+import { answersEverything, surface, trimmings, untilOffers } from '../support/surface.ts';
 
-for (const { name, gone, expected } of await trimmings()) {
-  t.test(`without the folder of ${name}`, async t => {
-    const directory = await mkdtemp(path.join(tmpdir(), 'stackwarden-plugins-'));
-    t.teardown(() => rm(directory, { recursive: true }));
-    for (const other of await readdir(pluginsDir))
-      if (other !== name) await symlink(path.join(pluginsDir, other), path.join(directory, other));
-    const app = await startHost({ pluginDirs: [directory] });
-    t.teardown(() => app.stop());
-    t.same(surface(app), expected);
+t.test('one folder after the other', async t => {
+  const directory = await mkdtemp(path.join(tmpdir(), 'stackwarden-plugins-'));
+  t.teardown(() => rm(directory, { recursive: true }));
+  const link = (name: string) => symlink(path.join(pluginsDir, name), path.join(directory, name));
+  for (const name of await readdir(pluginsDir)) await link(name);
+  const app = await startHost({ pluginDirs: [directory] });
+  t.teardown(() => app.stop());
+  const whole = surface(app);
+  for (const { name, gone, expected } of await trimmings(app)) {
+    await rm(path.join(directory, name));
+    await untilOffers(app, expected);
+    t.notOk(
+      app.host.plugins().some(plugin => plugin.name === name),
+      `${name} is not known any more`,
+    );
     await answersEverything(t, app, expected, gone);
-  });
-}
+    await link(name);
+    await untilOffers(app, whole);
+  }
+  await answersEverything(t, app, whole, []);
+});

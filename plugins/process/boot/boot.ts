@@ -54,6 +54,7 @@ export class Boot {
       readinessTimeoutMs: () => options.settings().readinessTimeoutMs,
       onBegin: (processName, needs) => this.startup.begin(processName, needs),
       onEnd: processName => this.startup.end(processName),
+      paced: ms => options.host.paced(ms),
       ended: () => this.#ended,
     });
   }
@@ -127,7 +128,7 @@ export class Boot {
     else this.#host.emit('dumb.startup.degraded', { failures });
     const degraded = `the start is degraded, not ready: ${names.join(', ')}`;
     this.#host.log.info(names.length === 0 ? 'every service is ready' : degraded);
-    this.#host.every(REVIEW_MS, () => this.startup.review(source));
+    this.#host.every(this.#host.paced(REVIEW_MS), () => this.startup.review(source));
   }
 
   async #start(process: SupervisedProcess): Promise<void> {

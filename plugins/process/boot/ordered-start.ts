@@ -17,6 +17,8 @@ export interface OrderedStartOptions {
   onBegin(processName: string, needs: readonly string[]): void;
   /** It is up, or its failure is final. */
   onEnd(processName: string): void;
+  /** As `Host.paced`. */
+  paced(ms: number): number;
   /** Nothing is waited for any more. */
   ended(): boolean;
 }
@@ -66,7 +68,7 @@ export class OrderedStart {
     while (!settled && !this.#options.ended()) {
       const now = performance.now();
       waitingSinceMs = isWaiting(process) ? (waitingSinceMs ?? now) : undefined;
-      const isStalled = waitingSinceMs !== undefined && now - waitingSinceMs >= STALLED_MS;
+      const isStalled = waitingSinceMs !== undefined && now - waitingSinceMs >= this.#options.paced(STALLED_MS);
       if (isStalled) this.#progressing.delete(process);
       else this.#progressing.add(process);
       if (isStalled && this.#progressing.size === 0) return;
@@ -81,7 +83,7 @@ export class OrderedStart {
     this.#progressing.add(process);
     while (!this.#options.ended() && process.snapshot().status === 'running' && performance.now() < deadline) {
       if (await this.#options.isReady(process)) break;
-      await delay(READY_POLL_MS, undefined, { ref: false });
+      await delay(this.#options.paced(READY_POLL_MS), undefined, { ref: false });
     }
     this.#progressing.delete(process);
   }

@@ -1,5 +1,6 @@
 // Output capture as the rest of the plugin sees it. The work is done in a thread of its own, which is started again, and
 // goes on from the recorded positions, should it ever end.
+import { readdir } from 'node:fs/promises';
 import path from 'node:path';
 import type { Worker } from 'node:worker_threads';
 import type { Logger, LogLine, Rotation } from '#core';
@@ -90,8 +91,10 @@ export class CaptureThread {
     return output;
   }
 
-  /** Removes spools that no process of this boot or the last one needs. */
+  /** Removes spools that no process of this boot or the last one needs. Where nothing is, no thread is started to look. */
   async removeOthers(): Promise<void> {
+    const names = await readdir(this.#options.directory).catch(() => []);
+    if (this.#worker === undefined && !names.some(name => name.includes('.spool'))) return;
     await this.#call({ kind: 'remove-others' });
   }
 

@@ -1,15 +1,18 @@
 // Tells when processes end that are not children of this host: only a parent is told, so the process table is asked.
 import { isAlive, type ProcessIdentity } from './proc-table.ts';
 
-const POLL_MS = 500;
-
 export class ExitWatch {
   readonly #waiting = new Map<ProcessIdentity, () => void>();
+  readonly #pollMs: number;
   #timer: NodeJS.Timeout | undefined;
+
+  constructor(pollMs: number) {
+    this.#pollMs = pollMs;
+  }
 
   /** Resolves when the process is gone; never, when the watch is closed before. */
   gone(identity: ProcessIdentity): Promise<void> {
-    this.#timer ??= setInterval(() => this.#look(), POLL_MS).unref();
+    this.#timer ??= setInterval(() => this.#look(), this.#pollMs).unref();
     return new Promise(resolve => this.#waiting.set(identity, resolve));
   }
 

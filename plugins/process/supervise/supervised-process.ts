@@ -296,14 +296,14 @@ export class SupervisedProcess {
     return problem;
   }
 
-  /** The process must live for two seconds; a service that ends with 0 has failed too. */
+  /** The process must live for two seconds, at the shipped pace; a service that ends with 0 has failed too. */
   async #observe(signal: AbortSignal): Promise<void> {
     const run = this.#run;
     if (run === undefined) return;
     const waited = new AbortController();
     await Promise.race([
       run.ended,
-      delay(OBSERVATION_MS, undefined, { signal: AbortSignal.any([signal, waited.signal]) }),
+      delay(this.#with.host.paced(OBSERVATION_MS), undefined, { signal: AbortSignal.any([signal, waited.signal]) }),
     ]);
     waited.abort();
     if (this.#run !== undefined) return;

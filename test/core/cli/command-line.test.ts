@@ -41,6 +41,8 @@ t.test('what cannot be understood is one sentence', async t => {
     [['--config-dir'], /config-dir/],
     [['--plugins', 'a,,b'], /separated by commas/],
     [['check', '--example'], /belongs to 'start'/],
+    [['start', '--pace', '0'], /'--pace' is a number above 0/],
+    [['check', '--pace', '0.5'], /belongs to 'start'/],
   ] as const) {
     t.throws(() => parseCommandLine([...args], {}), { message });
   }

@@ -3,7 +3,7 @@ import { readdir, readFile, rm } from 'node:fs/promises';
 import path from 'node:path';
 import t from 'tap';
 import { testDir } from '../../support/directory.ts';
-import { startHost, type TestHost } from '../../support/host.ts';
+import { startHost, type TestHost, type TestHostOptions } from '../../support/host.ts';
 import { until } from '../../support/until.ts';
 
 const plugin = (name: string, body: string, extra = '') => ({
@@ -16,9 +16,10 @@ const stateOf = (app: TestHost, name: string) => app.host.plugins().find(row => 
 async function startWith(
   t: Pick<typeof import('tap')['t'], 'testdir' | 'teardown'>,
   plugins: Record<string, { 'index.js': string }>,
+  options: TestHostOptions = {},
 ) {
   const configDir = testDir(t, { plugins });
-  const app = await startHost({ configDir, config: {}, plugins: Object.keys(plugins) });
+  const app = await startHost({ configDir, config: {}, plugins: Object.keys(plugins), ...options });
   t.teardown(() => app.stop());
   return { app, remove: (name: string) => rm(path.join(configDir, 'plugins', name), { recursive: true }) };
 }
@@ -199,4 +200,20 @@ t.test('contributions that nobody asks for are told of once, those with a reader
   });
   t.equal(told.length, 1);
   t.match(told[0], /fixture\.orphan/);
+});
+
+t.test('waits of the product go at the pace of the host', async t => {
+  const asking = {
+    asker: plugin(
+      'asker',
+      `host.route({ method: 'GET', path: '/pace', summary: 'x', handle: () => ({ ms: host.paced(1_000) }) })`,
+    ),
+  };
+  for (const [pace, ms] of [
+    [0.25, 250],
+    [1, 1_000],
+  ] as const) {
+    const { app } = await startWith(t, asking, { pace });
+    t.same((await app.get('/pace')).body, { ms });
+  }
 });

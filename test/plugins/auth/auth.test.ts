@@ -9,6 +9,8 @@ import { testDir } from '../../support/directory.ts';
 import { startHost, type TestHost } from '../../support/host.ts';
 import { until } from '../../support/until.ts';
 
+const PLUGINS = ['auth', 'config', 'process', 'health', 'logs'];
+
 const asRoot = process.getuid?.() === 0;
 const FIRST = { username: 'first', password: 'correct horse' };
 const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
@@ -16,7 +18,7 @@ const usersFile = (app: TestHost) => path.join(app.configDir, 'users.json');
 const stored = async (app: TestHost) => JSON.parse(await readFile(usersFile(app), 'utf8'));
 
 async function open(t: { teardown(fn: () => unknown): void }): Promise<TestHost> {
-  const app = await startHost();
+  const app = await startHost({ plugins: PLUGINS });
   t.teardown(() => app.stop());
   return app;
 }

@@ -61,6 +61,7 @@ t.test('a service that failed at boot is tried again; a failed attempt counts an
     t,
     block({ enabled: true, command: ['sh', '-c', 'echo ERROR no luck; exit 3'] }),
     policy({ backoff_seconds: [0, 600] }),
+    1,
   );
   const failed = await untilCounters(app, ({ restart_failures: failures }) => failures === 1);
   t.match(failed, {

@@ -8,6 +8,17 @@ import { testDir } from '../../support/directory.ts';
 import { pluginsDir, startHost, type TestHost } from '../../support/host.ts';
 import { kid, start } from '../../support/kids.ts';
 
+const PLUGINS = [
+  'config',
+  'process',
+  'config-files',
+  'format-json',
+  'format-xml',
+  'format-yaml',
+  'format-conf',
+  'format-python',
+];
+
 const run = promisify(execFile);
 const TEXT = '# mine\nport: 80   # here\nname: a\n';
 
@@ -22,6 +33,7 @@ async function open(
   await chmod(root, 0o755);
   const file = path.join(dir, 'service.yaml');
   const app = await startHost({
+    plugins: PLUGINS,
     config: { service: kid('Service', ['calm'], { config_dir: dir, config_file: file }), bare: kid('Bare', ['calm']) },
   });
   t.teardown(() => app.stop());
@@ -81,7 +93,10 @@ t.test('read and change', async t => {
 t.test('a list of objects is replaced where it differs, and only there', async t => {
   const dir = testDir(t, { 'own.json': '{ "arrs": [ {"name": "a"} ], "port": 1 }\n' });
   const file = path.join(dir, 'own.json');
-  const app = await startHost({ config: { service: { process_name: 'Service', config_dir: dir, config_file: file } } });
+  const app = await startHost({
+    plugins: PLUGINS,
+    config: { service: { process_name: 'Service', config_dir: dir, config_file: file } },
+  });
   t.teardown(() => app.stop());
   const send = (arrs: object[]) =>
     app.post('/config/service-config', { service_name: 'Service', updates: { arrs, port: 1 } });

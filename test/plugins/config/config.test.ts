@@ -8,6 +8,8 @@ import { startHost, type TestHost } from '../../support/host.ts';
 import { kid, start, stop } from '../../support/kids.ts';
 import { until } from '../../support/until.ts';
 
+const PLUGINS = ['auth', 'config', 'process', 'health'];
+
 const skip = ['config', 'process'].some(
   name => !existsSync(new URL(`../../../plugins/${name}/index.ts`, import.meta.url)),
 );
@@ -17,6 +19,7 @@ const post = (app: TestHost, body: unknown) => app.post('/config', body);
 
 t.test('layers: file, memory and environment', { skip }, async t => {
   const app = await startHost({
+    plugins: PLUGINS,
     config: { kid: kid('Kid', ['calm'], { port: 7_001, env: { A: '1', B: '2' }, token: 'in the file' }) },
     env: { KID_TOKEN: 'from the environment', KID_PORT: 'many', KID_ENABLED: 'yes' },
   });
@@ -61,7 +64,10 @@ t.test('layers: file, memory and environment', { skip }, async t => {
 });
 
 t.test('refusals change nothing', { skip }, async t => {
-  const app = await startHost({ config: { kid: kid('Kid', ['calm']), other: kid('Other', ['calm']) } });
+  const app = await startHost({
+    plugins: PLUGINS,
+    config: { kid: kid('Kid', ['calm']), other: kid('Other', ['calm']) },
+  });
   t.teardown(() => app.stop());
   const [before, revision] = [await readFile(fileOf(app), 'utf8'), (await app.get('/config')).text];
   for (const [body, code, detail] of [
@@ -88,6 +94,7 @@ t.test('refusals change nothing', { skip }, async t => {
 
 t.test('what a change means', { skip }, async t => {
   const app = await startHost({
+    plugins: PLUGINS,
     config: {
       kid: kid('Kid', ['calm'], { port: 7_011, enabled: true }),
       other: kid('Other', ['calm'], { port: 7_012, enabled: true }),
@@ -113,6 +120,7 @@ t.test('what a change means', { skip }, async t => {
 t.test('secrets that nobody described are told by their names', { skip }, async t => {
   const url = 'http://u:p@host/';
   const app = await startHost({
+    plugins: PLUGINS,
     config: { kid: kid('Kid', ['calm'], { api_key: 'k1', env: { MY_PASSWORD: 'p1', PLAIN: 'x' }, url }) },
   });
   t.teardown(() => app.stop());
@@ -138,7 +146,7 @@ t.test('the file: comments, outside edits, damage', { skip }, async t => {
 }
 `;
   const configDir = testDir(t, { 'stackwarden.json': text });
-  const app = await startHost({ configDir });
+  const app = await startHost({ plugins: PLUGINS, configDir });
   t.teardown(() => app.stop());
   const file = fileOf(app);
   await post(app, { process_name: 'Kid', updates: { port: 7_022 }, persist: true });
@@ -168,7 +176,7 @@ kid:
 dumb: { gateway: { enabled: false } }
 `;
   const configDir = testDir(t, { 'stackwarden.yaml': text });
-  const app = await startHost({ configDir });
+  const app = await startHost({ plugins: PLUGINS, configDir });
   t.teardown(() => app.stop());
   await post(app, { process_name: 'Kid', updates: { port: 7_032 }, persist: true });
   t.equal(await readFile(path.join(configDir, 'stackwarden.yaml'), 'utf8'), text.replace('7031', '7032'));
@@ -178,7 +186,7 @@ dumb: { gateway: { enabled: false } }
 t.test('a damaged start', { skip }, async t => {
   const good = JSON.stringify({ kid: kid('Kid', ['calm'], { enabled: true }), dumb: { gateway: { enabled: false } } });
   const configDir = testDir(t, { 'stackwarden.json': '{"kid"', 'stackwarden.json.bak': good });
-  const app = await startHost({ configDir });
+  const app = await startHost({ plugins: PLUGINS, configDir });
   t.match(await app.get('/health'), { body: { status: 'unhealthy' } });
   t.match((await app.get('/config?process_name=Kid')).body, { enabled: true }, 'the last good copy runs in memory');
   t.match(await post(app, { updates: { tz: 'UTC' } }), { status: 409 });
@@ -187,7 +195,7 @@ t.test('a damaged start', { skip }, async t => {
 
   const empty = testDir(t, { 'stackwarden.json': '{"kid"' });
   await chmod(empty, 0o755);
-  const safe = await startHost({ configDir: empty });
+  const safe = await startHost({ plugins: PLUGINS, configDir: empty });
   t.teardown(() => safe.stop());
   t.match(safe.host.configProblems(), [/stackwarden\.json:1:7/]);
   t.equal((await safe.get('/auth/status')).status, 200);
@@ -195,6 +203,7 @@ t.test('a damaged start', { skip }, async t => {
 
 t.test('one bad block does not take the others down', { skip }, async t => {
   const app = await startHost({
+    plugins: PLUGINS,
     config: { good: kid('Good', ['calm']), bad: kid('Bad', ['calm'], { port: 'x', enabled: true }) },
   });
   t.teardown(() => app.stop());

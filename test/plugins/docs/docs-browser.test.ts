@@ -24,7 +24,7 @@ async function startPrefixProxy(base: string) {
 }
 
 t.test('in a browser', { skip: !isHere, timeout: 400_000 }, async t => {
-  const app = await startHost();
+  const app = await startHost({ plugins: 'all' });
   t.teardown(() => app.stop());
   const proxy = await startPrefixProxy(app.base);
   t.teardown(() => proxy.close());

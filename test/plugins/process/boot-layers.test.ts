@@ -2,6 +2,7 @@
 import { existsSync } from 'node:fs';
 import t from 'tap';
 import { recordEvents } from '../../support/events.ts';
+import { signals } from '../../support/graph.ts';
 import { pluginsDir, startHost } from '../../support/host.ts';
 import { until } from '../../support/until.ts';
 
@@ -37,9 +38,12 @@ function layers(broken?: string): Record<string, unknown> {
 const layerOf = (name: string): number => Number(/^L(\d)/.exec(name)?.[1]);
 
 t.test('in order of the layers, and a stop in reverse', { skip, timeout: 240_000 }, async t => {
-  const recorder = await recordEvents(t);
+  const recorder = await recordEvents(t, ['service-templates', 'dependency-graph', ...(await signals())]);
   const app = await startHost({
+    plugins: recorder.plugins,
     pluginDirs: recorder.pluginDirs,
+    // One ends within the observation, however slow the machine is.
+    pace: 1,
     config: {
       dumb: { startup: { stabilization_seconds: 0, readiness_poll_interval_seconds: 0.2 } },
       ...layers('L1 0'),

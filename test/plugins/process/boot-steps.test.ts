@@ -14,6 +14,8 @@ import { kid, start, status } from '../../support/kids.ts';
 import { freePort } from '../../support/stackwarden.ts';
 import { until } from '../../support/until.ts';
 
+const PLUGINS = ['config', 'process', 'logs', 'health'];
+
 const run = promisify(execFile);
 const isRoot = process.getuid?.() === 0;
 
@@ -23,6 +25,7 @@ const configured = async (app: TestHost) => JSON.parse(await readFile(`${app.con
 t.test('ports are reserved for all entries in one write, first come first served', async t => {
   const port = await freePort();
   const app = await startHost({
+    plugins: PLUGINS,
     config: {
       dumb: instantly,
       first: kid('First', ['calm'], { enabled: true, port }),
@@ -49,6 +52,7 @@ t.test('a port of the product itself never moves', async t => {
   });
   t.teardown(() => taken.close());
   const app = await startHost({
+    plugins: PLUGINS,
     config: { dumb: { frontend: kid('DUMB Frontend', ['calm'], { port, config_dir: tmpdir() }) } },
   });
   t.teardown(() => app.stop());
@@ -61,6 +65,7 @@ t.test('env_copy', async t => {
   const block = (name: string, source: string) =>
     kid(name, ['calm'], { env_copy: { source: path.join(dir, source), destination: path.join(dir, `${name}.env`) } });
   const app = await startHost({
+    plugins: PLUGINS,
     config: {
       copied: block('Copied', 'source'),
       absent: block('Absent', 'nothing'),
@@ -84,7 +89,7 @@ t.test('logs go back to the service user', { skip: isRoot ? false : 'only root m
   const dir = testDir(t, { log: { 'kid.log': 'old\n' } });
   const file = path.join(dir, 'log', 'kid.log');
   await chown(file, 1_234, 1_234);
-  const app = await startHost({ config: { dumb: { log_dir: path.join(dir, 'log') } } });
+  const app = await startHost({ plugins: PLUGINS, config: { dumb: { log_dir: path.join(dir, 'log') } } });
   t.teardown(() => app.stop());
   await until(async () => (await stat(file)).uid === 65_534);
   t.equal((await stat(path.join(dir, 'log'))).uid, 65_534);
@@ -101,6 +106,7 @@ t.test(
     const script = `exec 5<>/dev/fuse; mount -i -t fuse.test -o fd=5,rootmode=40000,user_id=0,group_id=0 remote ${directory}; exec sleep 1000`;
     const isMounted = async () => (await readMounts()).some(mount => mount.directory === directory);
     const app = await startHost({
+      plugins: PLUGINS,
       config: {
         rclone: {
           enabled: false,

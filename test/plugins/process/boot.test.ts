@@ -8,6 +8,7 @@ import { testDir } from '../../support/directory.ts';
 import { recordEvents } from '../../support/events.ts';
 import { startHost, type TestHost } from '../../support/host.ts';
 import { start, status, stop } from '../../support/kids.ts';
+import { PACE } from '../../support/pace.ts';
 import { until } from '../../support/until.ts';
 
 const sleeper = (processName: string, more: object = {}) => ({
@@ -19,10 +20,13 @@ const sleeper = (processName: string, more: object = {}) => ({
   ...more,
 });
 
-async function boot(t: Test, services: Record<string, unknown>, startup: object = {}) {
-  const recorder = await recordEvents(t);
+/** `pace` 1: where a service must end within the observation however slow the machine is. */
+async function boot(t: Test, services: Record<string, unknown>, startup: object = {}, pace = PACE) {
+  const recorder = await recordEvents(t, ['health']);
   const app = await startHost({
+    plugins: recorder.plugins,
     pluginDirs: recorder.pluginDirs,
+    pace,
     config: {
       dumb: {
         startup: {
@@ -111,11 +115,16 @@ t.test('the phases, one after the other', async t => {
 });
 
 t.test('a service that does not start makes the start degraded until it is stopped by hand', async t => {
-  const { app, names, count } = await boot(t, {
-    broken: sleeper('Broken', { command: ['sh', '-c', 'echo ERROR out of luck; exit 9'] }),
-    well: sleeper('Well', { wait_for_url: [] }),
-    dependent: sleeper('Dependent', { wait_for_tcp: [] }),
-  });
+  const { app, names, count } = await boot(
+    t,
+    {
+      broken: sleeper('Broken', { command: ['sh', '-c', 'echo ERROR out of luck; exit 9'] }),
+      well: sleeper('Well', { wait_for_url: [] }),
+      dependent: sleeper('Dependent', { wait_for_tcp: [] }),
+    },
+    {},
+    1,
+  );
   const reason = /Broken failed to stay running \(exit code 9\): ERROR out of luck/;
   const degraded = await untilPhase(app, 'degraded');
   t.match(degraded, {
@@ -139,9 +148,14 @@ t.test('a service that does not start makes the start degraded until it is stopp
 
 t.test('a degraded start becomes ready when what failed is ready, not when it is merely started', async t => {
   const { told, port } = await healthServer(t);
-  const { app } = await boot(t, {
-    broken: sleeper('Broken', { command: ['false'], health: { path: '/', port } }),
-  });
+  const { app } = await boot(
+    t,
+    {
+      broken: sleeper('Broken', { command: ['false'], health: { path: '/', port } }),
+    },
+    {},
+    1,
+  );
   await untilPhase(app, 'degraded');
   await app.post('/config', { process_name: 'Broken', updates: { command: ['sleep', '600'] } });
   t.equal((await start(app, 'Broken')).status, 200);
@@ -209,6 +223,7 @@ t.test('services that wait for each other are started in file order, with a warn
   const after = (name: string) => ({ wait_for_url: { url, process_name: name } });
   const recorder = await recordEvents(t);
   const app = await startHost({
+    plugins: recorder.plugins,
     pluginDirs: recorder.pluginDirs,
     config: {
       dumb: { log_dir: logDir, startup: { stabilization_seconds: 0, readiness_poll_interval_seconds: 0.1 } },

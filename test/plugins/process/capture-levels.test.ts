@@ -7,6 +7,8 @@ import { startHost } from '../../support/host.ts';
 import { start, status, stop } from '../../support/kids.ts';
 import { until } from '../../support/until.ts';
 
+const PLUGINS = ['config', 'process', 'logs'];
+
 /** A program that runs a shell script, says so at its end, and stays. */
 const speaker = (processName: string, script: string, more: object = {}) => ({
   enabled: false,
@@ -23,7 +25,7 @@ async function logDirOf(t: Test): Promise<string> {
 }
 
 async function run(t: Test, logDir: string, services: Record<string, unknown>, dumb: object = {}) {
-  const app = await startHost({ config: { dumb: { log_dir: logDir, ...dumb }, ...services } });
+  const app = await startHost({ plugins: PLUGINS, config: { dumb: { log_dir: logDir, ...dumb }, ...services } });
   t.teardown(() => app.stop());
   return app;
 }

@@ -13,6 +13,8 @@ import { kid, start, status, stop } from '../../support/kids.ts';
 import { freePort } from '../../support/stackwarden.ts';
 import { until } from '../../support/until.ts';
 
+const PLUGINS = ['config', 'process', 'health', 'logs'];
+
 const run = promisify(execFile);
 const isRoot = process.getuid?.() === 0;
 
@@ -27,6 +29,7 @@ t.test('a directory and a port that come later', async t => {
   const wanted = path.join(dir, 'later');
   const port = await freePort();
   const app = await startHost({
+    plugins: PLUGINS,
     config: {
       kid: kid('Kid', ['calm'], { wait_for_dir: [{ path: wanted }], wait_for_tcp: { name: 'the database', port } }),
     },
@@ -55,6 +58,7 @@ t.test('a mount, and never a look at a dead one', { skip: isRoot ? false : 'only
   ]);
   await until(async () => (await run('cat', ['/proc/self/mountinfo'])).stdout.includes(dead));
   const app = await startHost({
+    plugins: PLUGINS,
     config: {
       kid: kid('Kid', ['calm'], { wait_for_mounts: [good, dead] }),
       stuck: kid('Stuck', ['calm'], { wait_for_dir: dead, wait_timeout_seconds: 1 }),
@@ -92,6 +96,7 @@ t.test('addresses', async t => {
   t.teardown(() => server.close());
   const waits = (name: string, entry: unknown) => kid(name, ['calm'], { wait_for_url: entry, wait_timeout_seconds: 1 });
   const app = await startHost({
+    plugins: PLUGINS,
     config: {
       text: waits('Text', `${base}/plain`),
       texts: waits('Texts', [`${base}/plain`, `${base}/hop`]),
@@ -127,7 +132,10 @@ t.test('addresses', async t => {
 });
 
 t.test('a stop ends the wait', async t => {
-  const app = await startHost({ config: { kid: kid('Kid', ['calm'], { wait_for_dir: '/does/not/exist' }) } });
+  const app = await startHost({
+    plugins: PLUGINS,
+    config: { kid: kid('Kid', ['calm'], { wait_for_dir: '/does/not/exist' }) },
+  });
   t.teardown(() => app.stop());
   const started = start(app, 'Kid');
   await until(async () => (await status(app, 'Kid')).status === 'starting');

@@ -58,6 +58,7 @@ t.test('entries of media managers', { skip }, async t => {
   });
   const file = path.join(dir, 'config.json');
   const app = await startHost({
+    plugins: 'all',
     configDir,
     config: {
       data_root: dir,
@@ -105,6 +106,7 @@ t.test('a manager that makes its key only when Decypharr already runs', { skip }
     command: [process.execPath, arrApp, 'sonarr', String(port), settings],
   };
   const app = await startHost({
+    plugins: 'all',
     configDir: await configDirIn(dir),
     config: {
       data_root: dir,

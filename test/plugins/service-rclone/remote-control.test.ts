@@ -47,6 +47,7 @@ t.test('health of an rclone that can be asked', { skip }, async t => {
   });
   const guarded = ['--rc-user=keeper', '--rc-pass=hunter2'];
   const app = await startHost({
+    plugins: 'all',
     config: {
       dumb: { plugins: { disabled: ['setup'] }, gateway: { enabled: false } },
       rclone: {
@@ -105,6 +106,7 @@ t.test('a mount of a service has one', { skip: skip || !root || !existsSync('/de
     log_file: path.join(dir, 'log', `${name}.log`),
   });
   const app = await startHost({
+    plugins: 'all',
     configDir: path.join(dir, 'config'),
     config: {
       data_root: dir,

@@ -18,6 +18,7 @@ const isHere = ['service-ui', 'gateway'].every(name =>
 async function open(t: { teardown(fn: () => unknown): void }, more: Record<string, unknown> = {}) {
   const [port, gatewayPort] = [await freePort(), await freePort()];
   const app = await startHost({
+    plugins: 'all',
     config: {
       dumb: { gateway: { enabled: true, port: gatewayPort } },
       app: {

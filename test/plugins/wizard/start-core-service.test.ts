@@ -7,6 +7,7 @@ import t from 'tap';
 import { testDir } from '../../support/directory.ts';
 import { startHost, type TestHost } from '../../support/host.ts';
 import { status } from '../../support/kids.ts';
+import { PACE } from '../../support/pace.ts';
 import { until } from '../../support/until.ts';
 
 const isHere = existsSync(new URL('../../../plugins/wizard/index.ts', import.meta.url));
@@ -24,8 +25,9 @@ const idle = (dir: string, more: Record<string, unknown> = {}) => ({
 const begin = (app: TestHost, body: unknown) => app.post('/process/start-core-service', body);
 const saved = async (app: TestHost) => JSON.parse(await readFile(path.join(app.configDir, 'stackwarden.json'), 'utf8'));
 
-async function open(t: { teardown(fn: () => unknown): void }, config: Record<string, unknown>) {
-  const app = await startHost({ config: { dumb: { startup: QUICK }, ...config } });
+/** A slower `pace`: where a service must end within the observation, also on a slow machine. */
+async function open(t: { teardown(fn: () => unknown): void }, config: Record<string, unknown>, pace = PACE) {
+  const app = await startHost({ plugins: 'all', pace, config: { dumb: { startup: QUICK }, ...config } });
   t.teardown(() => app.stop());
   await until(async () => (await app.get('/process/startup-status')).body.terminal, { timeoutMs: 60_000 });
   return app;
@@ -160,24 +162,28 @@ t.test('an enabled first instance is user data', { skip }, async t => {
 
 t.test('components of a core', { skip }, async t => {
   const dir = testDir(t, {});
-  const app = await open(t, {
-    puid: 65_534,
-    decypharr: { mount_type: 'external_rclone' },
-    infinidysk: idle(dir),
-    cli_debrid: idle(dir),
-    cli_battery: idle(dir, { command: ['false'] }),
-    phalanx_db: idle(dir),
-    zurg: {
-      instances: { CLID: idle(dir, { process_name: 'Zurg w/ CLID', api_key: 'old', config_file: `${dir}/a.yml` }) },
-    },
-    rclone: {
-      instances: {
-        CLID: idle(dir, { process_name: 'Rclone w/ CLID' }),
-        InfiniDysk: idle(dir, { process_name: 'Rclone w/ InfiniDysk', core_service: ['infinidysk'] }),
-        Former: idle(dir, { process_name: 'Former', decypharr_enabled: true, zurg_enabled: false, enabled: true }),
+  const app = await open(
+    t,
+    {
+      puid: 65_534,
+      decypharr: { mount_type: 'external_rclone' },
+      infinidysk: idle(dir),
+      cli_debrid: idle(dir),
+      cli_battery: idle(dir, { command: ['false'] }),
+      phalanx_db: idle(dir),
+      zurg: {
+        instances: { CLID: idle(dir, { process_name: 'Zurg w/ CLID', api_key: 'old', config_file: `${dir}/a.yml` }) },
+      },
+      rclone: {
+        instances: {
+          CLID: idle(dir, { process_name: 'Rclone w/ CLID' }),
+          InfiniDysk: idle(dir, { process_name: 'Rclone w/ InfiniDysk', core_service: ['infinidysk'] }),
+          Former: idle(dir, { process_name: 'Former', decypharr_enabled: true, zurg_enabled: false, enabled: true }),
+        },
       },
     },
-  });
+    0.5,
+  );
   const { body } = await begin(app, {
     core_services: [
       { name: 'CLID', debrid_service: ['RealDebrid'], debrid_key: [' NEW '] },

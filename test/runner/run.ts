@@ -1,0 +1,89 @@
+// Runs the test files, several at a time, and says after each what became of it: `npm test`. The last line counts the assertions.
+// Usage: run.ts [--jobs N] [--summary FILE] [PART OF A FILE'S NAME ...]
+import { execFile } from 'node:child_process';
+import { chmod, mkdtemp, readdir, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { availableParallelism, tmpdir } from 'node:os';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs, promisify } from 'node:util';
+import { type Outcome, runTestFile } from './test-file.ts';
+
+const run = promisify(execFile);
+const rootDir = fileURLToPath(new URL('../..', import.meta.url));
+/** Ports are given out by lanes, of which there are eight. */
+const MAX_JOBS = 8;
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { jobs: { type: 'string' }, summary: { type: 'string' } },
+});
+// Half of what a test does is to wait.
+const jobs = Math.min(MAX_JOBS, Number(values.jobs ?? Math.max(4, 2 * availableParallelism())));
+
+/** Their tests run whole hosts for long. The last file to end should not be the longest. */
+const FIRST = /^test\/(trimmed|reliability)\//;
+
+/** Long ones first, as far as their place and their size tell. */
+async function testFiles(): Promise<string[]> {
+  const names = await readdir(path.join(rootDir, 'test'), { recursive: true });
+  const chosen = names
+    .filter(name => name.endsWith('.test.ts'))
+    .map(name => `test/${name}`)
+    .filter(name => positionals.length === 0 || positionals.some(part => name.includes(part)));
+  const sized = await Promise.all(
+    chosen.map(async name => ({ name, size: (await stat(path.join(rootDir, name))).size })),
+  );
+  return sized
+    .sort((a, b) => Number(FIRST.test(b.name)) - Number(FIRST.test(a.name)) || b.size - a.size)
+    .map(({ name }) => name);
+}
+
+async function build(directory: string): Promise<string> {
+  const outDir = path.join(directory, 'build');
+  const builder = path.join(rootDir, 'core', 'build', 'trim.ts');
+  await run(process.execPath, ['--import=tsx', builder, '--out', outDir], { cwd: rootDir });
+  await symlink(path.join(rootDir, 'node_modules'), path.join(outDir, 'node_modules'));
+  return outDir;
+}
+
+function tell({ file, seconds, passed, failures }: Outcome, done: number, all: number): void {
+  const verdict = failures.length === 0 ? 'ok    ' : 'FAILED';
+  console.log(`${verdict} ${`${done}/${all}`.padStart(7)} ${seconds.toFixed(1).padStart(6)} s  ${file} (${passed})`);
+  for (const failure of failures) console.log(failure.replaceAll(/^/gm, '      '));
+}
+
+async function runAll(directory: string, signal: AbortSignal): Promise<Outcome[]> {
+  const files = await testFiles();
+  console.log(`${files.length} test files, ${jobs} at a time`);
+  const place = { directory, build: await build(directory) };
+  const waiting = [...files];
+  const outcomes: Outcome[] = [];
+  const work = async (lane: number): Promise<void> => {
+    for (let file = waiting.shift(); file !== undefined && !signal.aborted; file = waiting.shift()) {
+      const outcome = await runTestFile(file, { ...place, lane }, signal);
+      outcomes.push(outcome);
+      tell(outcome, outcomes.length, files.length);
+    }
+  };
+  await Promise.all(Array.from({ length: jobs }, (_, lane) => work(lane)));
+  return outcomes;
+}
+
+async function main(): Promise<boolean> {
+  const startedMs = performance.now();
+  const stop = new AbortController();
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => stop.abort());
+  const directory = await mkdtemp(path.join(tmpdir(), 'stackwarden-tests-'));
+  await chmod(directory, 0o755);
+  const outcomes = await runAll(directory, stop.signal).finally(() => rm(directory, { recursive: true, force: true }));
+  const passed = outcomes.reduce((sum, outcome) => sum + outcome.passed, 0);
+  const failed = outcomes.reduce((sum, outcome) => sum + outcome.failures.length, 0);
+  const skipped = outcomes.reduce((sum, outcome) => sum + outcome.skipped, 0);
+  if (stop.signal.aborted) console.log('ended before its time');
+  console.log(`${Math.round((performance.now() - startedMs) / 1_000)} s, ${skipped} skipped`);
+  console.log(`${passed} passed, ${failed} failed`);
+  if (values.summary !== undefined) await writeFile(values.summary, `${passed} passed, ${failed} failed\n`);
+  return failed === 0 && passed > 0 && !stop.signal.aborted;
+}
+
+process.exitCode = (await main()) ? 0 : 1;
