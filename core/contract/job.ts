@@ -89,6 +89,8 @@ export interface JobKind<Input extends z.ZodType, Result> {
   readonly duplicate?: 'share' | 'refuse';
   /** A run that takes longer fails, and its signal aborts. Default: no limit. */
   readonly deadlineMs?: number;
+  /** Work that goes on so long after its signal is left behind: its job ends, its place stays taken. Default 10 s. */
+  readonly graceMs?: number;
   /**
    * Present: jobs are recorded in `{config_dir}/jobs/<plugin>/<kind>` and found again after a restart. Absent: they are
    * known while the plugin runs, the newest 20 that ended.
@@ -128,8 +130,8 @@ export interface Jobs<Input extends z.ZodType = z.ZodType, Result = unknown> {
   /** null unless the job succeeded and its record is still there. */
   result(id: string): Promise<Result | null>;
   /**
-   * Ends a job that waits or runs. Resolves with the job as it ended: `succeeded` when its work was done all the same. Work
-   * that goes on for 10 s after its signal is left behind, and its place stays taken until it ends. undefined: there is none.
+   * Ends a job that waits or runs. Resolves with the job as it ended: `succeeded` when its work was done all the same;
+   * undefined: there is none.
    */
   cancel(id: string): Promise<Job<z.output<Input>> | undefined>;
   /** Called with a job after each change of it. */

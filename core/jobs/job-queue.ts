@@ -75,8 +75,9 @@ export class JobQueue implements Jobs {
     const { records, owner, name } = this.#options;
     if (records === null) return;
     for (const [file, error] of unreadable) owner.log.warn(`${file} of the jobs of ${name} is set aside`, error);
-    await this.#persist(() => records.tidy(new Set(jobs.map(job => job.id)), unreadable.keys()));
+    await this.#persist(() => records.tidy(id => this.#entries.has(id), unreadable.keys()));
     for (const found of jobs) {
+      if (this.#closed) return;
       const entry = this.#entries.get(found.id);
       if (entry === undefined || isFinal(found.state)) continue;
       await this.#persist(() => records.write(() => entry.job));
@@ -307,7 +308,7 @@ export class JobQueue implements Jobs {
 
   #stop(entry: JobEntry, reason: StopReason): void {
     if (entry.hasEnded || entry.stopReason !== undefined) return;
-    const { owner, name } = this.#options;
+    const { owner, name, kind } = this.#options;
     const { key } = entry.job;
     entry.stopReason = reason;
     entry.abort.abort(new Error(`${name} of ${key}: ${REASONS[reason]}`));
@@ -318,7 +319,7 @@ export class JobQueue implements Jobs {
         if (entry.hasEnded) return;
         owner.fault('job', new Error(`job ${name} of ${key} goes on though ${REASONS[reason]}`));
         void this.#giveUp(entry);
-      }, GRACE_MS).unref();
+      }, kind.graceMs ?? GRACE_MS).unref();
     }
   }
 

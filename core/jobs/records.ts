@@ -40,6 +40,7 @@ export class JobRecords {
   readonly #parts: readonly string[];
   #directory: PrivateDirectory | null = null;
   #last: Promise<unknown> = Promise.resolve();
+  #closed = false;
 
   /** `{configDir}/jobs/<plugin>/<kind>`; made at the first write. */
   constructor(configDir: string, plugin: string, kind: string) {
@@ -67,15 +68,15 @@ export class JobRecords {
     return { jobs: jobs.sort((a, b) => a.queuedAt - b.queuedAt), unreadable };
   }
 
-  /** Sets unreadable records aside and removes what interrupted writes left. */
-  tidy(known: ReadonlySet<string>, unreadable: Iterable<string>): Promise<void> {
+  /** Sets unreadable records aside and removes what interrupted writes left. `isKnown`: whether there is a job of that id. */
+  tidy(isKnown: (id: string) => boolean, unreadable: Iterable<string>): Promise<void> {
     return this.#inTurn(async () => {
       const directory = this.#directory;
       if (directory === null) return;
       for (const name of unreadable) await directory.rename(name, `${name}.corrupt-${Date.now()}`);
       for (const name of await directory.names()) {
         const [, id] = RESULT_NAME.exec(name) ?? [];
-        if (isTemporary(name) || (id !== undefined && !known.has(id))) await directory.remove(name);
+        if (isTemporary(name) || (id !== undefined && !isKnown(id))) await directory.remove(name);
       }
     });
   }
@@ -103,6 +104,7 @@ export class JobRecords {
 
   close(): Promise<void> {
     return this.#inTurn(async () => {
+      this.#closed = true;
       await this.#directory?.close();
       this.#directory = null;
     });
@@ -110,6 +112,7 @@ export class JobRecords {
 
   #replace(content: () => [name: string, text: string], durable: boolean): Promise<void> {
     return this.#inTurn(async () => {
+      if (this.#closed) throw new Error('the records are closed');
       // Somebody who tidies up may have removed the directory under the running host.
       if (this.#directory !== null && !(await this.#directory.isInPlace())) {
         await this.#directory.close();

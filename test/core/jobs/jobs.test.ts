@@ -173,6 +173,22 @@ t.test('a job that waits or runs can be cancelled; one that is late fails', asyn
   t.match(await end, { state: 'succeeded' }, 'what was done is told as it is');
 });
 
+t.test('work that does not mind its signal keeps its place, not its job', async t => {
+  const { desk, report } = await work(t, 'graceMs: 50,');
+  desk.deaf.add('a');
+  const { id } = await begin(desk, 'a');
+  t.match(await desk.jobs.cancel(id), { state: 'cancelled' });
+  t.equal(report()?.errors.job, 1);
+  t.match(await desk.jobs.start('a'), { state: 'queued' }, 'its key is free, its place is not');
+  await t.rejects(desk.jobs.start('b', null, { queue: false }), { status: 409, message: /busy/ });
+  const { finish } = desk;
+  t.same(desk.begun, ['a']);
+  desk.deaf.delete('a');
+  finish('a', 'too late');
+  await until(() => desk.begun.length === 2);
+  t.match(desk.jobs.get(id), { state: 'cancelled', error: { code: 'cancelled' } });
+});
+
 t.test('work over its deadline', async t => {
   const { desk, report } = await work(t, 'deadlineMs: 50,');
   await t.rejects(desk.jobs.run('a'), { status: 503, code: 'late', message: /deadline/ });
@@ -373,6 +389,7 @@ t.test('a reload waits for work that does not mind its signal', async t => {
   t.match(desk.jobs.get(id), { state: 'queued' });
   t.same(desk.begun, ['a'], 'its work is not begun again beside itself');
   await t.rejects(desk.jobs.start('b', null, { queue: false }), { status: 409, message: /busy/ });
+  desk.deaf.delete('a');
   finish('a', 'too late');
   await until(() => desk.begun.length === 2);
   t.match(desk.jobs.get(id), { state: 'running' });
