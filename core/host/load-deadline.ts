@@ -12,6 +12,11 @@ const BUSY_SHARE = 0.1;
 /** By the clock it ends at this many times its limit, whatever is counted. */
 const CLOCK_FACTOR = 30;
 
+/** What was loaded takes too long. */
+export class LateLoad extends Error {
+  override readonly name = 'LateLoad';
+}
+
 /**
  * Rejects when `run` takes longer than `ms`, naming `what`, or when `signal` fires. The work itself cannot be taken back.
  */
@@ -37,7 +42,7 @@ export function withinLoadTime<Value>(
       before = now;
       if (spentMs < ms && now.atMs - startedMs < ms * CLOCK_FACTOR) return;
       end();
-      reject(new Error(`${what} takes longer than ${durationText(ms)} and is left behind`));
+      reject(new LateLoad(`${what} takes longer than ${durationText(ms)} and is left behind`));
     }, TICK_MS);
     if (signal.aborted) {
       onAbort();
