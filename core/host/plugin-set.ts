@@ -238,7 +238,8 @@ export class PluginSet {
   /** false: it is late, and `mayBeLate`. */
   async #endLoad({ entry, scope, imported, startedMs }: Loading, mayBeLate: boolean): Promise<boolean> {
     const what = `the import of ${entry.name}`;
-    const limits = { ms: this.#options.deadlines.importMs, what, signal: this.#closing.signal };
+    const { importMs: ms } = this.#options.deadlines;
+    const limits = { ms, what, signal: this.#closing.signal, isKnownLate: !mayBeLate };
     try {
       entry.plugin = await withinLoadTime(() => imported, limits);
     } catch (error) {
