@@ -118,6 +118,11 @@ export interface Host {
    * counted and doubles the pause, up to 32 times.
    */
   every(ms: number, fn: () => void | Promise<void>): Disposer;
+  /**
+   * A wait of the product's own, such as a period of observation or the interval of a poll, at the pace of this host: `ms`
+   * as shipped, a share of it in a host that a test runs faster. Not for deadlines, which guard against slowness.
+   */
+  paced(ms: number): number;
   /** Runs `fn` at the times of a cron expression (croner), from `host.ready` on. Throws when it cannot be understood. */
   cron(expression: string, fn: () => void | Promise<void>, options?: ScheduleOptions): Schedule;
   /**
@@ -135,11 +140,6 @@ export interface Host {
   database<Module extends object>(name: string, options: DatabaseOptions): Database<Module>;
   /** HTTP with limits of time, size and redirects. Rejects with an Error that names the other side. */
   fetch(url: string, options: FetchOptions & { stream: true }): Promise<FetchStream>;
-  /**
-   * A wait of the product's own, such as a period of observation or the interval of a poll, at the pace of this host: `ms`
-   * as shipped, a share of it in a host that a test runs faster. Not for deadlines, which guard against slowness.
-   */
-  paced(ms: number): number;
   fetch(url: string, options?: FetchOptions): Promise<FetchAnswer>;
 
   /** Stops the whole host, as SIGTERM does. */

@@ -7,12 +7,14 @@ import type { Disposer, Plugin } from '../contract/plugin.ts';
 import type { FaultPlace } from '../kit/owner.ts';
 import { findPluginFolders, importPlugin, type PluginFolder } from './discover.ts';
 import { runAs } from './invoke.ts';
-import { withinLoadTime } from './load-deadline.ts';
+import { LateLoad, withinLoadTime } from './load-deadline.ts';
 import { orderPlugins } from './order.ts';
 import { createPluginHost, type Registries } from './plugin-host.ts';
 import { type FaultCounts, Scope } from './scope.ts';
 import { realFolder } from './source-place.ts';
 import { isWithheld } from './withheld.ts';
+
+const IMPORTS_AT_ONCE = 4;
 
 export interface PluginDeadlines {
   readonly importMs: number;
@@ -42,6 +44,13 @@ interface Entry {
   importScope: Scope | undefined;
   readonly errors: FaultCounts;
   loadMs: number | null;
+}
+
+interface Loading {
+  readonly entry: Entry;
+  readonly scope: Scope;
+  readonly imported: Promise<Plugin>;
+  readonly startedMs: number;
 }
 
 export interface PluginSetOptions {
@@ -90,7 +99,7 @@ export class PluginSet {
       if (entry?.state !== 'failed') return;
       if (entry.plugin === undefined) {
         this.#generations.set(name, (this.#generations.get(name) ?? 0) + 1);
-        await this.#load(entry.found, this.#options.choice());
+        await this.#load([entry.found], this.#options.choice());
       } else entry.state = 'pending';
       await this.#setUpPending();
     });
@@ -176,12 +185,27 @@ export class PluginSet {
       this.#entries.delete(entry.name);
     }
     const added = folders.filter(found => !this.#entries.has(found.name));
-    // One after the other: what blocks or dawdles takes nothing of the time of the others.
-    for (const found of added) await this.#load(found, choice);
+    await this.#load(added, choice);
     await this.#setUpPending();
   }
 
-  async #load(found: PluginFolder, choice: PluginChoice): Promise<void> {
+  /**
+   * Side by side, because most of it is waiting. Whoever is late then may have waited for another that held the thread, and
+   * gets its time once more, alone.
+   */
+  async #load(folders: readonly PluginFolder[], choice: PluginChoice): Promise<void> {
+    const late: Loading[] = [];
+    const queue = new PQueue({ concurrency: IMPORTS_AT_ONCE });
+    await queue.addAll(
+      folders.map(found => async () => {
+        const loading = this.#beginLoad(found, choice);
+        if (loading !== undefined && !(await this.#endLoad(loading, true))) late.push(loading);
+      }),
+    );
+    for (const loading of late) await this.#endLoad(loading, false);
+  }
+
+  #beginLoad(found: PluginFolder, choice: PluginChoice): Loading | undefined {
     const entry: Entry = {
       name: found.name,
       found,
@@ -197,26 +221,38 @@ export class PluginSet {
     if (!isChosen(found.name, choice)) {
       entry.state = 'disabled';
       entry.reason = 'left out by dumb.plugins';
-      return;
+      return undefined;
     }
-    const { signal } = this.#closing;
-    if (signal.aborted) return;
-    const startedMs = performance.now();
+    if (this.#closing.signal.aborted) return undefined;
     const scope = this.#scopeFor(entry);
     entry.importScope = scope;
+    if (found.refusal !== null) {
+      this.#markFailed(entry, scope, new Error(found.refusal));
+      return undefined;
+    }
+    const generation = this.#generations.get(found.name) ?? 0;
+    const imported = runAs(scope, 'its import', () => importPlugin(found, generation));
+    // A failure is told when it is waited for.
+    imported.catch(() => undefined);
+    return { entry, scope, imported, startedMs: performance.now() };
+  }
+
+  /** false: it is late, and `mayBeLate`. */
+  async #endLoad({ entry, scope, imported, startedMs }: Loading, mayBeLate: boolean): Promise<boolean> {
+    const what = `the import of ${entry.name}`;
+    const { importMs: ms } = this.#options.deadlines;
+    const limits = { ms, what, signal: this.#closing.signal, isKnownLate: !mayBeLate };
     try {
-      if (found.refusal !== null) throw new Error(found.refusal);
-      const generation = this.#generations.get(found.name) ?? 0;
-      const load = () => runAs(scope, 'its import', () => importPlugin(found, generation));
-      const ms = this.#options.deadlines.importMs;
-      entry.plugin = await withinLoadTime(load, { ms, what: `the import of ${entry.name}`, signal });
+      entry.plugin = await withinLoadTime(() => imported, limits);
     } catch (error) {
+      if (mayBeLate && error instanceof LateLoad) return false;
       if (this.#options.registries.dryRun && isWithheld(error)) {
         entry.state = 'skipped';
         entry.reason = 'changes something when it is imported, so only a start can tell';
       } else this.#markFailed(entry, scope, error);
     }
     entry.loadMs = Math.round(performance.now() - startedMs);
+    return true;
   }
 
   #scopeFor({ name, found, errors }: Entry): Scope {

@@ -17,11 +17,16 @@ export interface HostProcess {
 }
 
 /** Resolves when it answers. The configuration must give `dumb.api_service.port`. */
-export async function startHostProcess(port: number, options: Options): Promise<HostProcess> {
+export async function startHostProcess(
+  port: number,
+  options: Options,
+  onSpawn?: (child: ChildProcess) => void,
+): Promise<HostProcess> {
   const child = spawn(process.execPath, ['--import=tsx', thisFile, JSON.stringify(options)], {
     env: { ...process.env, NODE_OPTIONS: '', TAP: '' },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
+  onSpawn?.(child);
   // A test that is cut short leaves no host behind.
   process.once('exit', () => child.kill('SIGTERM'));
   let output = '';
@@ -39,7 +44,7 @@ export async function startHostProcess(port: number, options: Options): Promise<
   });
   const base = `http://127.0.0.1:${port}`;
   await until(async () => gone || (await fetch(`${base}/host/plugins`)).ok, {
-    timeoutMs: 120_000,
+    timeoutMs: 500_000,
     what: 'the host to answer',
   });
   if (gone) throw new Error(`the host ended at once: ${output}`);
@@ -48,6 +53,8 @@ export async function startHostProcess(port: number, options: Options): Promise<
 }
 
 if (process.argv[1] === thisFile) {
+  // Whoever read the output may be gone.
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
   const options = JSON.parse(process.argv[2] ?? '{}') as Options;
   const host = await createHost({ ...options, stdout: true });
   process.on('SIGTERM', () => void host.stop());

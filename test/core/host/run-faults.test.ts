@@ -100,7 +100,11 @@ for (const [name, body] of Object.entries({
 
 t.test('an uncaught error of the host itself ends it with 70', async t => {
   // Begun before there is any plugin.
-  const outside = `setInterval(() => { if (globalThis.isUp) throw new Error('of the host') }, 20).unref()`;
+  const outside = `const timer = setInterval(() => {
+    if (!globalThis.isUp) return
+    clearInterval(timer)
+    throw new Error('of the host')
+  }, 20).unref()`;
   const service = await withPlugin(
     t,
     `export default { name: 'wild', host: '^1', setup (host) { host.tap('host.ready', () => { globalThis.isUp = true }) } }`,
