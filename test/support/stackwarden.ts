@@ -36,9 +36,11 @@ export function spawnStackwarden(
   { args = ['start'], env, openDescriptor }: StackwardenOptions = {},
 ): RunningStackwarden & { port?: number } {
   const careless = openDescriptor === undefined ? [] : [...Array(openDescriptor - 3).fill('ignore'), 'pipe'];
-  const child = spawn(process.execPath, ['--import=tsx', mainFile, ...args, '--config-dir', configDir], {
+  // What looks into the processes of tests does not stand being confined, as commands that look are.
+  const words = ['-u', 'NODE_OPTIONS', process.execPath, '--import=tsx', mainFile];
+  const child = spawn('env', [...words, ...args, '--config-dir', configDir], {
     cwd: rootDir,
-    env: { ...process.env, NODE_OPTIONS: '', TAP: '', ...env },
+    env: { ...process.env, TAP: '', ...env },
     stdio: ['ignore', 'pipe', 'pipe', ...careless],
   });
   let stdout = '';
