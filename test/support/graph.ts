@@ -1,6 +1,4 @@
-// A host with the dependency graph and every signal, and the graph's answers.
-import { readdir } from 'node:fs/promises';
-import { pluginsDir, startHost, type TestHost, type TestHostOptions } from './host.ts';
+import { pluginNames, startHost, type TestHost, type TestHostOptions } from './host.ts';
 
 const BASE = ['config', 'process', 'service-templates', 'config-files', 'format-xml', 'dependency-graph'];
 
@@ -18,7 +16,7 @@ export async function startGraph(
   config: Record<string, unknown>,
   options: Partial<TestHostOptions> = {},
 ): Promise<GraphHost> {
-  const signals = (await readdir(pluginsDir)).filter(name => name.startsWith('signal-') || name === 'waittcp');
+  const signals = (await pluginNames()).filter(name => name.startsWith('signal-') || name === 'waittcp');
   const app = await startHost({ config, plugins: [...BASE, ...signals], ...options });
   t.teardown(() => app.stop());
   return {

@@ -1,5 +1,5 @@
 // A real host on a free port with its own configuration directory, and small clients for it.
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -8,6 +8,12 @@ import { WebSocket } from 'ws';
 import { createHost, type HostOptions, type StackwardenHost } from '../../core/host/host.ts';
 
 export const pluginsDir = fileURLToPath(new URL('../../plugins', import.meta.url));
+
+/** Every plugin of the product, sorted. */
+export async function pluginNames(): Promise<string[]> {
+  const entries = await readdir(pluginsDir, { withFileTypes: true });
+  return entries.flatMap(entry => (entry.isDirectory() ? [entry.name] : [])).sort();
+}
 
 export interface TestHostOptions extends Partial<HostOptions> {
   /** Written as stackwarden.json before the start; the gateway is off and ports are free unless it says otherwise. */

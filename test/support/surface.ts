@@ -1,7 +1,5 @@
-// What a host offers, and whether it answers everything of it.
-import { readdir } from 'node:fs/promises';
 import { withDependents } from './dependents.ts';
-import { pluginsDir, startHost, type TestHost } from './host.ts';
+import { pluginNames, pluginsDir, startHost, type TestHost } from './host.ts';
 
 export interface Surface {
   readonly routes: readonly string[];
@@ -19,7 +17,7 @@ export interface Trimming {
 
 /** One for each plugin, from what a full host says of itself. */
 export async function trimmings(): Promise<Trimming[]> {
-  const names = (await readdir(pluginsDir)).sort();
+  const names = await pluginNames();
   const full = await startHost({ pluginDirs: [pluginsDir] });
   const reports = full.host.plugins();
   const all = names.map(async name => {

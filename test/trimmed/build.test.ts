@@ -8,11 +8,11 @@ import t from 'tap';
 import { buildInto, runBuilder } from '../support/build.ts';
 import { withDependents } from '../support/dependents.ts';
 import { testDir } from '../support/directory.ts';
-import { pluginsDir, startHost } from '../support/host.ts';
+import { pluginNames, pluginsDir, startHost } from '../support/host.ts';
 import { writeConfig } from '../support/stackwarden.ts';
 import { until } from '../support/until.ts';
 
-const names = (await readdir(pluginsDir)).sort();
+const names = await pluginNames();
 const env = { ...process.env, NODE_OPTIONS: '' };
 
 const full = await startHost({ pluginDirs: [pluginsDir] });
