@@ -2,13 +2,13 @@
 // The list is the host's own, so a new plugin is covered as it comes.
 import { createSecretKey } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import jwt from 'jsonwebtoken';
 import t from 'tap';
 import { testDir } from '../support/directory.ts';
-import { pluginsDir, startHost, type TestHost } from '../support/host.ts';
+import { pluginNames, pluginsDir, startHost, type TestHost } from '../support/host.ts';
 
 const USER = { username: 'first', password: 'correct horse' };
 const PUBLIC = new Set([
@@ -152,7 +152,7 @@ for (const [how, broken] of [
   t.test(`the plugin is ${how} while authentication is on`, async t => {
     const directory = await mkdtemp(path.join(tmpdir(), 'stackwarden-plugins-'));
     t.teardown(() => rm(directory, { recursive: true }));
-    for (const name of await readdir(pluginsDir)) {
+    for (const name of await pluginNames()) {
       if (name !== 'auth') await symlink(path.join(pluginsDir, name), path.join(directory, name));
       else if (broken !== undefined) {
         await mkdir(path.join(directory, 'auth'));

@@ -1,12 +1,11 @@
 // Starts a host with the dependency graph and all its signals, and reads the graph's answers.
-import { readdir } from 'node:fs/promises';
-import { pluginsDir, startHost, type TestHost, type TestHostOptions } from './host.ts';
+import { pluginNames, startHost, type TestHost, type TestHostOptions } from './host.ts';
 
 const BASE = ['config', 'process', 'services', 'config-files', 'format-xml', 'dependency-graph'];
 
 /** Plugins, each of which finds dependencies of one kind. */
 export const signals = async (): Promise<string[]> =>
-  (await readdir(pluginsDir)).filter(name => /^signal-|^service-(rclone|zilean)$/.test(name) || name === 'waittcp');
+  (await pluginNames()).filter(name => /^signal-|^service-(rclone|zilean)$/.test(name) || name === 'waittcp');
 
 // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of any shape
 export type Answer = any;

@@ -5,10 +5,10 @@ import path from 'node:path';
 import { request } from 'undici';
 import { WebSocket } from 'ws';
 import { createHost, type HostOptions, type StackwardenHost } from '../../core/host/host.ts';
-import { pluginsDir, withNeeds } from './needs.ts';
+import { pluginNames, pluginsDir, withNeeds } from './needs.ts';
 import { PACE } from './pace.ts';
 
-export { pluginsDir };
+export { pluginNames, pluginsDir };
 
 /** For tests of processes. */
 const DEFAULT_PLUGINS = ['config', 'process', 'auto-restart', 'health-probe'];

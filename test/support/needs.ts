@@ -1,9 +1,16 @@
 // What the product's plugins need: which come with one, and which go with it.
 import { existsSync } from 'node:fs';
+import { readdir } from 'node:fs/promises';
 import path from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
 export const pluginsDir = fileURLToPath(new URL('../../plugins', import.meta.url));
+
+/** Every plugin of the product, sorted. */
+export async function pluginNames(): Promise<string[]> {
+  const entries = await readdir(pluginsDir, { withFileTypes: true });
+  return entries.flatMap(entry => (entry.isDirectory() ? [entry.name] : [])).sort();
+}
 
 /** Of a plugin that is not the product's nobody knows before it is loaded. */
 async function needsOf(name: string): Promise<readonly string[]> {

@@ -7,12 +7,12 @@ import PQueue from 'p-queue';
 import t from 'tap';
 import { buildInto, runBuilder } from '../support/build.ts';
 import { testDir } from '../support/directory.ts';
-import { pluginsDir, startHost } from '../support/host.ts';
+import { pluginNames, startHost } from '../support/host.ts';
 import { withDependents } from '../support/needs.ts';
 import { writeConfig } from '../support/stackwarden.ts';
 import { until } from '../support/until.ts';
 
-const names = (await readdir(pluginsDir)).sort();
+const names = await pluginNames();
 const env = { ...process.env, NODE_OPTIONS: '' };
 
 const full = await startHost({ plugins: 'all' });

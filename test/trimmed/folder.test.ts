@@ -1,17 +1,17 @@
 // Trimming by folder: a host whose plugin's folder goes lacks exactly what that plugin owned, and answers everything else.
 // One host lives through the removal of each.
-import { mkdtemp, readdir, rm, symlink } from 'node:fs/promises';
+import { mkdtemp, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import t from 'tap';
-import { pluginsDir, startHost } from '../support/host.ts';
+import { pluginNames, pluginsDir, startHost } from '../support/host.ts';
 import { answersEverything, surface, trimmings, untilOffers } from '../support/surface.ts';
 
 t.test('one folder after the other', async t => {
   const directory = await mkdtemp(path.join(tmpdir(), 'stackwarden-plugins-'));
   t.teardown(() => rm(directory, { recursive: true }));
   const link = (name: string) => symlink(path.join(pluginsDir, name), path.join(directory, name));
-  for (const name of await readdir(pluginsDir)) await link(name);
+  for (const name of await pluginNames()) await link(name);
   const app = await startHost({ pluginDirs: [directory] });
   t.teardown(() => app.stop());
   const whole = surface(app);

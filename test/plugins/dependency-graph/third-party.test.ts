@@ -5,7 +5,7 @@ import path from 'node:path';
 import t from 'tap';
 import { testDir } from '../../support/directory.ts';
 import { edgesOf, startGraph } from '../../support/graph.ts';
-import { pluginsDir } from '../../support/host.ts';
+import { pluginNames, pluginsDir } from '../../support/host.ts';
 import { kid } from '../../support/kids.ts';
 import { until } from '../../support/until.ts';
 
@@ -40,9 +40,8 @@ async function open(
     server: kid('Server', ['calm'], { enabled: false, port: 17_777 }),
     client: kid('Client', ['calm'], { enabled: false, wait_for_tcp: [{ port: 17_777 }] }),
   };
-  const { readdir } = await import('node:fs/promises');
   const base = ['config', 'process', 'services', 'dependency-graph'];
-  const signals = (await readdir(pluginsDir)).filter(name => /^signal-|^service-(rclone|zilean)$/.test(name));
+  const signals = (await pluginNames()).filter(name => /^signal-|^service-(rclone|zilean)$/.test(name));
   const graph = await startGraph(t, config, {
     pluginDirs: [pluginsDir, dir],
     plugins: [...base, ...signals, ...Object.keys(plugins)],
