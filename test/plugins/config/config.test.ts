@@ -8,7 +8,7 @@ import { startHost, type TestHost } from '../../support/host.ts';
 import { kid, start, stop } from '../../support/kids.ts';
 import { until } from '../../support/until.ts';
 
-const PLUGINS = ['auth', 'config', 'process', 'health'];
+const PLUGINS = ['auth', 'config', 'process', 'auto-restart', 'health'];
 
 const skip = ['config', 'process'].some(
   name => !existsSync(new URL(`../../../plugins/${name}/index.ts`, import.meta.url)),

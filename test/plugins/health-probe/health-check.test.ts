@@ -236,7 +236,7 @@ t.test('probes that plugins contribute, with a marker or a key that the answer m
     portless: {},
   };
   const app = await startHost({
-    plugins: ['config', 'process', 'probes'],
+    plugins: ['config', 'process', 'health-probe', 'probes'],
     pluginDirs: [pluginsDir, dir],
     config: Object.fromEntries(names.map(name => [name, sleeper(name, more[name] ?? { probe_port: probePort })])),
   });
