@@ -48,7 +48,7 @@ const PLUGIN = `
   export default {
     name: 'third-party',
     host: '^1',
-    after: ['rclone', 'setup-rclone', 'service-ui', 'dependency-graph'],
+    after: ['service-rclone', 'service-ui', 'dependency-graph'],
     setup(host) {
       const { z } = host;
       const contribute = {

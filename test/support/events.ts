@@ -41,7 +41,7 @@ export async function recordEvents(t: Test, plugins: readonly string[] = []): Pr
   );
   return {
     pluginDirs: [pluginsDir, dir],
-    plugins: ['config', 'process', 'recorder', ...plugins],
+    plugins: ['config', 'process', 'auto-restart', 'health-probe', 'recorder', ...plugins],
     events,
     count: (type, processName) =>
       events.filter(event => event.type === type && (event.data.processName ?? null) === processName).length,

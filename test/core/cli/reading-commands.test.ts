@@ -110,7 +110,7 @@ t.test('an old configuration, plugins that would write, a directory that may not
   const { check, plugins } = await look(t, root, configDir);
   t.match(check, /^0 .* plugins are fine\n$/, 'what was withheld is no fault of the plugin');
   for (const name of ['writes-in-setup', 'starts-a-program', 'asks-the-network']) {
-    t.match(plugins, new RegExp(`^${name} +ready +set up as far as it changes nothing$`, 'm'));
+    t.match(plugins, new RegExp(`^(?:0 )?${name} +ready +set up as far as it changes nothing$`, 'm'));
   }
   t.match(plugins, /^writes-at-import +skipped +changes something when it is imported/m);
   t.match(plugins, /^saves-configuration +ready +\//m, 'in memory everything can be changed');

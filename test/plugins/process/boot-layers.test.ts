@@ -38,7 +38,7 @@ function layers(broken?: string): Record<string, unknown> {
 const layerOf = (name: string): number => Number(/^L(\d)/.exec(name)?.[1]);
 
 t.test('in order of the layers, and a stop in reverse', { skip, timeout: 240_000 }, async t => {
-  const recorder = await recordEvents(t, ['service-templates', 'dependency-graph', ...(await signals())]);
+  const recorder = await recordEvents(t, ['services', 'dependency-graph', ...(await signals())]);
   const app = await startHost({
     plugins: recorder.plugins,
     pluginDirs: recorder.pluginDirs,

@@ -14,7 +14,7 @@ import { kid, start, status } from '../../support/kids.ts';
 import { freePort } from '../../support/stackwarden.ts';
 import { until } from '../../support/until.ts';
 
-const PLUGINS = ['config', 'process', 'logs', 'health'];
+const PLUGINS = ['config', 'process', 'health-probe', 'logs', 'health'];
 
 const run = promisify(execFile);
 const isRoot = process.getuid?.() === 0;

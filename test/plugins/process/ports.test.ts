@@ -173,7 +173,7 @@ t.test('a pair of ports moves together', { skip: !hasTemplates }, async t => {
   const taken = await occupy(t);
   const dir = testDir(t, {});
   const app = await startHost({
-    plugins: ['config', 'process', 'service-templates'],
+    plugins: ['config', 'process', 'services'],
     config: {
       traefik: {
         port: taken - 1,

@@ -13,7 +13,7 @@ import { kid, start, status, stop } from '../../support/kids.ts';
 import { freePort } from '../../support/stackwarden.ts';
 import { until } from '../../support/until.ts';
 
-const PLUGINS = ['config', 'process', 'health', 'logs'];
+const PLUGINS = ['config', 'process', 'health-probe', 'health', 'logs'];
 
 const run = promisify(execFile);
 const isRoot = process.getuid?.() === 0;
