@@ -107,15 +107,6 @@ t.test("no vendor's name outside its folder", async t => {
   }
 });
 
-/** The schema and the restarts of every block name the keys that blocks have for these areas, and so do their entries. */
-const OF_ALL_BLOCKS = [
-  'core/config/open.ts',
-  'plugins/config/never-returned.ts',
-  'plugins/config/restart-required.ts',
-  'plugins/process/routes/entries.ts',
-  'plugins/process/settings.ts',
-];
-
 /** Keys of an area, and the folders that may name them. */
 const AREAS: readonly { readonly keys: RegExp; readonly folders: RegExp }[] = [
   { keys: /\bsymlink_backup\w*/, folders: /^plugins\/symlinks\// },
@@ -126,6 +117,5 @@ const AREAS: readonly { readonly keys: RegExp; readonly folders: RegExp }[] = [
 
 t.test("no area's key outside its folders", async t => {
   for (const { file, text } of await sources())
-    for (const { keys, folders } of AREAS)
-      if (!folders.test(file) && !OF_ALL_BLOCKS.includes(file)) t.equal(keys.exec(text)?.[0], undefined, file);
+    for (const { keys, folders } of AREAS) if (!folders.test(file)) t.equal(keys.exec(text)?.[0], undefined, file);
 });

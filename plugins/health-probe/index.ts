@@ -4,6 +4,7 @@ import type { HealthReport, ProcessSnapshot } from '../process/contract.ts';
 import type {} from './contract.ts';
 import { HealthSampler } from './health-sampler.ts';
 import { probePoint } from './points.ts';
+import { healthBlock } from './settings.ts';
 
 export default definePlugin({
   name: 'health-probe',
@@ -11,6 +12,7 @@ export default definePlugin({
   needs: ['process'],
 
   setup(host) {
+    host.contribute('config.block', 'health', { schema: healthBlock });
     const probed = host.hook('process.probed', 'parallel');
     const probes = host.point('process.probe', probePoint);
     const onAnswer = (process: ProcessSnapshot, health: HealthReport) => void probed.promise(process, health);

@@ -39,10 +39,6 @@ export const blockSchema = z.looseObject({
   frontend_port: port.optional(),
   backend_port: port.optional(),
   webdav_port: port.optional(),
-  health: z
-    .looseObject({ path: z.string().startsWith('/'), port: port.optional() })
-    .optional()
-    .describe('an address that answers 2xx while the service is well'),
   log_file: z.string().optional().meta(LIVE),
   access_log_file: z.string().optional(),
   log_level: z.string().optional().meta(LIVE),

@@ -22,26 +22,12 @@ const own = {
   held: holdSchema.nullable().describe('why nobody may start or stop it at present'),
 };
 
-/** Clients read these whichever plugins are loaded: without one that knows more they have no value. */
-const entryValues = {
-  supports_manual_update: z.boolean().default(false),
-  update_status: record.nullable().default(null),
-};
-const detailValues = {
-  symlink_backup_status: record.nullable().default(null),
-  install_info: record.nullable().default(null),
-};
-
-const entryShape = z.object({ ...own, ...entryValues, config: record.describe('secrets are masked') });
+const entryShape = z.object({ ...own, config: record.describe('secrets are masked') });
 const detailShape = z.object({
   ...own,
-  ...entryValues,
-  ...detailValues,
   config: record,
   warning: z.string().optional().describe('why the entry cannot be used as it stands'),
 });
-const NO_ENTRY_VALUES = z.object(entryValues).parse({});
-const NO_DETAIL_VALUES = z.object(detailValues).parse({});
 
 type Entry = ResponseBody<typeof entryShape>;
 type Detail = ResponseBody<typeof detailShape>;
@@ -98,7 +84,6 @@ export class ProcessEntries {
     const store = this.#store();
     const warning = store.disabledBlocks.get(processName);
     return {
-      ...NO_DETAIL_VALUES,
       ...(await this.#members.ofDetail(block, scope)),
       ...this.#common(block),
       config: withEnabled(store.shown(block.path), block),
@@ -119,7 +104,6 @@ export class ProcessEntries {
     const template = this.#host.find('service.templates')?.get(configKey);
     const kindName = template?.displayName ?? path[0];
     return {
-      ...NO_ENTRY_VALUES,
       ...this.#members.ofEntry(named),
       name: path.includes('instances') ? `${kindName} ${key}` : (template?.displayName ?? processName),
       process_name: processName,

@@ -1,0 +1,10 @@
+// The key of a process block that says where its health is asked for.
+import { z } from 'zod';
+
+/** Without defaults, because an editor in a browser would write them into the block. */
+export const healthBlock = z.looseObject({
+  health: z
+    .looseObject({ path: z.string().startsWith('/'), port: z.number().int().min(1).max(65_535).optional() })
+    .optional()
+    .describe('an address that answers 2xx while the service is well'),
+});
