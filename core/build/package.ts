@@ -44,7 +44,7 @@ async function build(): Promise<void> {
     const manifest = {
       ...(await builtManifest(dependencies)),
       exports: EXPORTS,
-      // An optional peer dependency, because only the contract suites need tap.
+      // A peer dependency, because the contract suites run in the tap of the plugin's own tests.
       peerDependencies: { tap: `^${tap}` },
       peerDependenciesMeta: { tap: { optional: true } },
     };

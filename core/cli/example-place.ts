@@ -60,7 +60,7 @@ export async function isPrivatePlace(place: string): Promise<boolean> {
   return isOurs && path.basename(place).startsWith(PREFIX) && (await isOpenToAll(path.dirname(place)));
 }
 
-/** Whether the working directory of any process is in use as this place. */
+/** Whether the place is the working directory of a process. */
 export async function isPlaceInUse(place: string): Promise<boolean> {
   const pids = (await readdir('/proc')).filter(name => /^\d+$/.test(name));
   const directories = await Promise.all(pids.map(pid => readlink(`/proc/${pid}/cwd`).catch(() => '')));
