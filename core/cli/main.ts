@@ -1,5 +1,6 @@
 #!/usr/bin/env node
-// The process: arguments in, one command run, an exit code out. Every failure is one line on stderr.
+// The entry point of the process: parses the arguments, runs one command, sets the exit code. Every failure is one line
+// on stderr.
 import { version } from '../host/host.ts';
 import { check } from './check.ts';
 import { type Command, type CommandLine, parseCommandLine, USAGE } from './command-line.ts';
@@ -32,7 +33,7 @@ async function main(): Promise<number> {
   return COMMANDS[line.command](line);
 }
 
-// Whoever read the output may go away at any time; the log file holds every line, and the service goes on.
+// The reader of the output may close it at any time; the log file has every line, and the service continues.
 for (const output of [process.stdout, process.stderr]) output.on('error', () => undefined);
 
 main().then(
