@@ -1,5 +1,6 @@
 // Holds: while one works on a process nobody else starts or stops it. Each ends with its work, its signal or its deadline.
 import { Problem } from '#core';
+import { MAX_TIMER_MS } from '#kit/deadline';
 import type { HeldProcess, HoldOptions, ProcessHold } from '../contract.ts';
 import type { SupervisedProcess } from './supervised-process.ts';
 
@@ -62,10 +63,13 @@ export class Holds {
     const hold: Hold = { reason, since: Date.now() / MS_PER_S, active: false, ended, abort };
     this.#holds.set(processName, hold);
     this.#onChange(process);
-    const timer = setTimeout(() => {
-      const seconds = deadlineMs / MS_PER_S;
-      abort.abort(new Error(`${reason}: the hold of ${processName} took longer than ${seconds} s`));
-    }, deadlineMs);
+    const timer = setTimeout(
+      () => {
+        const seconds = deadlineMs / MS_PER_S;
+        abort.abort(new Error(`${reason}: the hold of ${processName} took longer than ${seconds} s`));
+      },
+      Math.min(deadlineMs, MAX_TIMER_MS),
+    );
     try {
       await orAborted(() => process.settled(), ends);
       hold.active = true;
