@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 // The process: arguments in, one command run, an exit code out. Every failure is one line on stderr.
 import { version } from '../host/host.ts';
+import { errorText } from '../kit/error-text.ts';
 import { check } from './check.ts';
 import { type Command, type CommandLine, parseCommandLine, USAGE } from './command-line.ts';
 import { createPlugin } from './create-plugin.ts';
@@ -38,7 +39,7 @@ for (const output of [process.stdout, process.stderr]) output.on('error', () => 
 main().then(
   code => process.exit(code),
   (error: unknown) => {
-    const [line] = (error instanceof Error ? error.message : String(error)).split('\n');
+    const [line] = errorText(error).split('\n');
     console.error(`stackwarden: ${line}`);
     process.exit(1);
   },

@@ -1,6 +1,7 @@
 // The one way in which the host or a plugin calls what another handed over: as its owner's, in its time, with its blame.
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { Problem } from '../contract/problem.ts';
+import { errorText } from '../kit/error-text.ts';
 import type { Call } from '../kit/owner.ts';
 import { durationText } from './duration-text.ts';
 import { noteCall, startDeadline } from './loop-clock.ts';
@@ -111,7 +112,7 @@ function lateness(scope: Scope, { place, what }: Call, limitMs: number): Problem
 
 /** The error as it is passed on; counted once, where it happened. */
 function failure(scope: Scope, call: Call, thrown: unknown): unknown {
-  const error = isObject(thrown) ? thrown : new Error(String(thrown));
+  const error = isObject(thrown) ? thrown : new Error(errorText(thrown));
   if (call.mayRefuse === true && error instanceof Problem) return error;
   if (blamedFor(error) !== undefined) return error;
   scope.count(call.place, error);

@@ -2,6 +2,7 @@
 
 import type { Logger } from '../contract/log.ts';
 import type { Disposer } from '../contract/plugin.ts';
+import { errorText } from '../kit/error-text.ts';
 import type { Call, FaultPlace, Owner } from '../kit/owner.ts';
 import { blame, blamedFor, invoke } from './invoke.ts';
 import { sourcePlace } from './source-place.ts';
@@ -89,7 +90,7 @@ export class Scope implements Owner {
 
   /** What went wrong in one line, with the file and line of the plugin where that is known. */
   describe(error: unknown): string {
-    const message = error instanceof Error ? error.message : String(error);
+    const message = errorText(error);
     return message + this.#at(error);
   }
 
