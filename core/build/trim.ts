@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
+import { errorText } from '../kit/error-text.ts';
 import { builtManifest, compileTo, pluginNames, readManifest, rootDir } from './compile.ts';
 import { stageFor, swapDirectory, swapLink } from './swap.ts';
 
@@ -60,6 +61,6 @@ async function build(): Promise<void> {
 }
 
 build().catch((error: unknown) => {
-  console.error(error instanceof Error ? error.message : String(error));
+  console.error(errorText(error));
   process.exit(1);
 });

@@ -2,6 +2,7 @@
 // The entry point of the process: parses the arguments, runs one command, sets the exit code. Every failure is one line
 // on stderr.
 import { version } from '../host/host.ts';
+import { errorText } from '../kit/error-text.ts';
 import { check } from './check.ts';
 import { type Command, type CommandLine, parseCommandLine, USAGE } from './command-line.ts';
 import { createPlugin } from './create-plugin.ts';
@@ -39,7 +40,7 @@ for (const output of [process.stdout, process.stderr]) output.on('error', () => 
 main().then(
   code => process.exit(code),
   (error: unknown) => {
-    const [line] = (error instanceof Error ? error.message : String(error)).split('\n');
+    const [line] = errorText(error).split('\n');
     console.error(`stackwarden: ${line}`);
     process.exit(1);
   },

@@ -82,7 +82,9 @@ async function findIndexFile(folder: string): Promise<string | undefined> {
 /** In-process plugins are trusted code, so a folder is refused when other users could write to it. */
 async function refusalOf(name: string, folder: string, indexFile: string): Promise<string | null> {
   if (!PLUGIN_NAME.test(name)) return 'the folder name may hold lower-case letters, digits and hyphens only';
-  const { uid, mode } = await stat(folder);
+  const entry = await stat(folder).catch(() => null);
+  if (entry === null) return 'the folder cannot be read any more';
+  const { uid, mode } = entry;
   const product = await stat(path.dirname(new URL(import.meta.url).pathname));
   if ((mode & 0o002) !== 0) return 'the folder is writable by everyone; remove that permission';
   if (![0, process.getuid?.() ?? 0, product.uid].includes(uid)) {

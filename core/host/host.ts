@@ -24,6 +24,7 @@ import { createHttpEntrance, type HttpServer } from './entrance.ts';
 import { EventRegistry } from './events.ts';
 import { HookRegistry } from './hooks.ts';
 import { watchEventLoop } from './loop-clock.ts';
+import { ownedLogHub } from './owned-log-hub.ts';
 import type { Registries } from './plugin-host.ts';
 import { type PluginDeadlines, PluginSet } from './plugin-set.ts';
 import { watchPluginFolders } from './plugin-watch.ts';
@@ -251,7 +252,7 @@ class RunningHost implements StackwardenHost {
     this.#config.onCheck(candidate => this.#coreHooks.check.promise(candidate));
     this.#config.onChanged(change => this.#configChanged(change));
     this.#services.provideOwn('config.store', this.#config.store);
-    this.#services.provideOwn('log.hub', this.#logging.hub);
+    this.#services.provideOwn('log.hub', ownedLogHub(this.#logging.hub));
   }
 
   #logDir(): string {
@@ -331,8 +332,17 @@ class RunningHost implements StackwardenHost {
   }
 
   async #watchPlugins(): Promise<void> {
-    const unwatch = await watchPluginFolders(this.#pluginDirs(), this.log, names => void this.#set?.refresh(names));
+    const unwatch = await watchPluginFolders(this.#pluginDirs(), this.log, names => void this.#refreshPlugins(names));
     this.#disposers.push(unwatch);
+  }
+
+  /** While the host runs, a directory that cannot be read changes nothing. */
+  async #refreshPlugins(changed?: ReadonlySet<string>): Promise<void> {
+    try {
+      await this.#set?.refresh(changed);
+    } catch (error) {
+      this.log.error('the plugins stay as they are', error);
+    }
   }
 
   #pluginDirs(): readonly string[] {
@@ -421,7 +431,7 @@ class RunningHost implements StackwardenHost {
     // Later updates of these plugins are not answers to this change.
     this.#config.outsideAnnouncement(() => {
       if (touched.length > 0) void this.#set?.restart(new Set(touched.map(([, name]) => name)));
-      if (change.paths.some(changed => changed.startsWith('dumb.plugins.'))) void this.#set?.refresh();
+      if (change.paths.some(changed => changed.startsWith('dumb.plugins.'))) void this.#refreshPlugins();
     });
   }
 

@@ -2,6 +2,7 @@
 // errors count against the owner.
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { Problem } from '../contract/problem.ts';
+import { errorText } from '../kit/error-text.ts';
 import type { Call } from '../kit/owner.ts';
 import { durationText } from './duration-text.ts';
 import { noteCall, startDeadline } from './loop-clock.ts';
@@ -110,7 +111,7 @@ function lateness(scope: Scope, { place, what }: Call, limitMs: number): Problem
 
 /** The error for the caller. It is counted only here, at the innermost call that it passes. */
 function failure(scope: Scope, call: Call, thrown: unknown): unknown {
-  const error = isObject(thrown) ? thrown : new Error(String(thrown));
+  const error = isObject(thrown) ? thrown : new Error(errorText(thrown));
   if (call.mayRefuse === true && error instanceof Problem) return error;
   if (blamedFor(error) !== undefined) return error;
   scope.count(call.place, error);

@@ -3,6 +3,7 @@
 
 import type { Logger } from '../contract/log.ts';
 import type { Disposer } from '../contract/plugin.ts';
+import { errorText } from '../kit/error-text.ts';
 import type { Call, FaultPlace, Owner } from '../kit/owner.ts';
 import { blame, blamedFor, invoke } from './invoke.ts';
 import { sourcePlace } from './source-place.ts';
@@ -90,7 +91,7 @@ export class Scope implements Owner {
 
   /** One line about an error, with file and line in the plugin's folder where known. */
   describe(error: unknown): string {
-    const message = error instanceof Error ? error.message : String(error);
+    const message = errorText(error);
     return message + this.#at(error);
   }
 

@@ -1,6 +1,7 @@
 // Finds the place in a plugin's own folder that an error came from, for whoever has to fix it.
 import { realpathSync } from 'node:fs';
 import path from 'node:path';
+import { errorStack } from '../kit/error-text.ts';
 
 const MAX_CAUSES = 10;
 
@@ -17,7 +18,7 @@ export function realFolder(folder: string): string {
 export function sourcePlace(folder: string, error: unknown): string | null {
   let place: string | null = null;
   for (let cause = error, depth = 0; cause instanceof Error && depth < MAX_CAUSES; depth += 1) {
-    place = placeInStack(folder, cause.stack ?? '') ?? place;
+    place = placeInStack(folder, errorStack(cause)) ?? place;
     cause = cause.cause;
   }
   return place;

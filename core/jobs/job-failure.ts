@@ -1,6 +1,7 @@
 // Describes how jobs fail, in words for users.
 import type { Job, JobFailure } from '../contract/job.ts';
 import { Problem } from '../contract/problem.ts';
+import { errorText } from '../kit/error-text.ts';
 import { redact } from '../kit/redact.ts';
 
 /** Why the signal of a run aborted. */
@@ -20,7 +21,7 @@ export function outcomeOf(reason: StopReason): Pick<Job, 'state' | 'error' | 'en
 
 /** Describes what the work of a job threw. */
 export function describeFailure(error: unknown): JobFailure {
-  const message = redact(error instanceof Error ? error.message : String(error));
+  const message = redact(errorText(error));
   return { message, code: error instanceof Problem ? (error.code ?? 'failed') : 'failed' };
 }
 

@@ -4,6 +4,7 @@ import { randomUUID } from 'node:crypto';
 import type { z } from 'zod';
 import type { Job, JobFilter, JobKind, JobRequest, JobRun, Jobs } from '../contract/job.ts';
 import { Problem } from '../contract/problem.ts';
+import { MAX_TIMER_MS } from '../kit/deadline.ts';
 import type { Call, Owner } from '../kit/owner.ts';
 import { isFinal, JobEntry } from './job-entry.ts';
 import { describeFailure, failureOf, outcomeOf, REASONS, type StopReason, unrecorded } from './job-failure.ts';
@@ -261,7 +262,9 @@ export class JobQueue implements Jobs {
     entry.move({ state: 'running', startedAt: Date.now(), endedAt: null, error: null });
     if (records !== null) await this.#persist(() => records.write(() => entry.job));
     const late =
-      kind.deadlineMs === undefined ? undefined : setTimeout(() => this.#stop(entry, 'late'), kind.deadlineMs).unref();
+      kind.deadlineMs === undefined
+        ? undefined
+        : setTimeout(() => this.#stop(entry, 'late'), Math.min(kind.deadlineMs, MAX_TIMER_MS)).unref();
     try {
       entry.abort.signal.throwIfAborted();
       const result = await this.#result(entry);

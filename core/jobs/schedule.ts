@@ -1,5 +1,6 @@
 // Timers and cron schedules of plugins: their runs never overlap, and failing timers back off.
 import { Cron } from 'croner';
+import { MAX_TIMER_MS } from '../kit/deadline.ts';
 import type { Call, Owner } from '../kit/owner.ts';
 
 const MAX_BACKOFF = 32;
@@ -17,7 +18,7 @@ export function repeat(owner: Owner, ms: number, fn: () => void | Promise<void>)
   let ended = false;
   const next = (): void => {
     if (ended) return;
-    timer = setTimeout(run, ms * Math.min(2 ** failures, MAX_BACKOFF));
+    timer = setTimeout(run, Math.min(ms * Math.min(2 ** failures, MAX_BACKOFF), MAX_TIMER_MS));
     timer.unref();
   };
   const run = async (): Promise<void> => {

@@ -3,6 +3,7 @@ import { deserialize, serialize } from 'node:v8';
 import { parentPort, workerData } from 'node:worker_threads';
 import type BetterSqlite3 from 'better-sqlite3';
 import type { Migration, SqliteDatabase } from '../contract/database.ts';
+import { errorText } from './error-text.ts';
 import { faultOf, SqliteFault } from './sqlite-fault.ts';
 import { SqliteFile, type SqliteFileOptions } from './sqlite-file.ts';
 
@@ -172,5 +173,5 @@ function describe(fault: SqliteFault): string {
 }
 
 function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
+  return errorText(error);
 }

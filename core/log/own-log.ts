@@ -7,6 +7,7 @@ import path from 'node:path';
 import { pino } from 'pino';
 import type { Logger, LogHub, LogLevel, LogLine, Rotation } from '../contract/log.ts';
 import type { Disposer } from '../contract/plugin.ts';
+import { errorStack, errorText } from '../kit/error-text.ts';
 import { passes } from '../kit/log-level.ts';
 import { formatDay, formatLine, formatRecord } from '../kit/log-line.ts';
 import { redact } from '../kit/redact.ts';
@@ -142,11 +143,11 @@ function describe(message: string, error: unknown, withStack: boolean): string[]
   const causes: string[] = [];
   let innermost: Error | undefined;
   for (let cause = error; cause !== undefined && cause !== null && causes.length < 10; ) {
-    causes.push(cause instanceof Error ? cause.message : String(cause));
+    causes.push(errorText(cause));
     if (cause instanceof Error) innermost = cause;
     cause = cause instanceof Error ? cause.cause : undefined;
   }
-  const stack = withStack ? (innermost?.stack?.split('\n').slice(1) ?? []) : [];
+  const stack = withStack ? (innermost === undefined ? [] : errorStack(innermost).split('\n').slice(1)) : [];
   return [[message, ...causes].join(': '), ...stack]
     .flatMap(text => text.split(/\r?\n/))
     .filter(text => text.trim() !== '');

@@ -1,6 +1,7 @@
 // Restarts services that ended or stay unhealthy. One timer decides for all of them, every attempt counts, and a stop
 // by a user wins.
 import type { Host } from '#core';
+import { errorText } from '#kit/error-text';
 import type { ExitRecord, ProcessSnapshot } from '../process/contract.ts';
 import type { ProcessRestarts, RestartReport } from './contract.ts';
 import { type AutoRestartSettings, type Policy, policyOf } from './settings.ts';
@@ -124,7 +125,7 @@ export class AutoRestart implements ProcessRestarts {
     } catch (error) {
       if (this.#host.signal.aborted || this.#host.stopping !== null) return;
       if (supervisor.get(processName)?.stoppedByUser !== false) return;
-      const failure = error instanceof Error ? error.message : String(error);
+      const failure = errorText(error);
       this.#failed(processName, watch, failure);
       this.#plan(processName, failure);
     } finally {

@@ -1,6 +1,7 @@
 // The signal sources: which of them count, their order, and the time limits of third parties.
 import { z } from 'zod';
 import type { Contribution, ContributionList, Host, PointOptions } from '#core';
+import { errorText } from '#kit/error-text';
 import { functionSchema } from '#kit/function-schema';
 import type { GraphSnapshot, Relation, SignalFindings, SignalSource, Strength } from './contract.ts';
 import type { OwnSignal } from './own-signals.ts';
@@ -139,7 +140,7 @@ export class Signals {
     const isPaused = count >= FAILURES_BEFORE_PAUSE;
     this.#failures.set(signal, { count, pausedUntilMs: isPaused ? performance.now() + PAUSE_MS : 0 });
     this.#host.log.warn(`the dependency signal ${signal} failed${isPaused ? ' and is paused' : ''}`, error);
-    const message = error instanceof Error ? error.message : String(error);
+    const message = errorText(error);
     return isPaused ? `${PAUSED}: ${message}` : message;
   }
 

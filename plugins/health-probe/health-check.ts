@@ -1,6 +1,7 @@
 // Checks one running process: its ports must accept connections, then its health address is requested and interpreted.
 import type { Host, NamedBlock } from '#core';
 import { acceptsTcp } from '#kit/accepts-tcp';
+import { errorText } from '#kit/error-text';
 import type { HealthReport, HealthStatus } from '../process/contract.ts';
 import type { HealthAddress, HttpProbe, ProcessProbe } from './contract.ts';
 
@@ -93,7 +94,7 @@ async function askHttp(address: HealthAddress, fetch: Host['fetch']): Promise<He
       maxBytes: MAX_BODY_BYTES,
     });
   } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
+    const message = errorText(error);
     if (message.includes('larger than'))
       return report('degraded', `${path} answers more than ${MAX_BODY_BYTES} bytes`, details);
     return report('unhealthy', `${path} does not answer`, {

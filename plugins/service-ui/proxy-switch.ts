@@ -1,6 +1,7 @@
 // Switches embedding on and off: saves the setting, then starts or stops the reverse proxy in the background.
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Host, Problem } from '#core';
+import { errorText } from '#kit/error-text';
 import type {} from '../process/contract.ts';
 import type {} from './contract.ts';
 
@@ -43,7 +44,7 @@ export class ProxySwitch {
     const settled = Promise.resolve(work).then(
       () => undefined,
       (error: unknown) => {
-        this.#error = error instanceof Error ? error.message : String(error);
+        this.#error = errorText(error);
         this.#host.log.warn(`the reverse proxy could not be ${enabled ? 'started' : 'stopped'}`, error);
       },
     );

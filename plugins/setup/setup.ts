@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { type ContributionList, type Host, type NamedBlock, Problem } from '#core';
+import { errorText } from '#kit/error-text';
 import type { LaunchPlaceholders, LaunchPlan } from '../process/contract.ts';
 import type { ServiceTemplate } from '../services/contract.ts';
 import type { ServiceConfigure, SetupContext } from './contract.ts';
@@ -119,7 +120,7 @@ export class ServiceSetup {
         owner,
       };
       await files.ensure(block, file, wanted).catch((error: unknown) => {
-        const reason = error instanceof Error ? error.message : String(error);
+        const reason = errorText(error);
         throw new Problem(500, `${block.processName} cannot start: ${file} cannot be set up: ${reason}`, {
           cause: error,
         });

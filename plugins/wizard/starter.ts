@@ -1,5 +1,6 @@
 // Starts the processes of a request one after the other; a failure does not prevent the other starts.
 import { setTimeout as delay } from 'node:timers/promises';
+import { errorText } from '#kit/error-text';
 import type { ProcessSupervisor } from '../process/contract.ts';
 import type { Unit } from './candidate.ts';
 import type { StartAnswer } from './wire.ts';
@@ -76,7 +77,7 @@ export class Starter {
     const given = new AbortController();
     const start = this.#supervisor.start(processName, 'request').then(
       () => null,
-      (error: unknown) => (error instanceof Error ? error.message : String(error)),
+      (error: unknown) => errorText(error),
     );
     try {
       return await Promise.race([start, this.#tooLong(processName, given.signal)]);

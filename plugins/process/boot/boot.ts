@@ -1,6 +1,7 @@
 // Boots all services: adopts what an earlier host left running, assigns ports, starts what is wanted and waits until it
 // is ready.
 import type { ContributionList, Host, NamedBlock } from '#core';
+import { errorText } from '#kit/error-text';
 import type { StartupReport, SurvivorSearch } from '../contract.ts';
 import { repairOwnership } from '../launch/ownership.ts';
 import { describeMove, reservePorts } from '../launch/ports.ts';
@@ -64,7 +65,7 @@ export class Boot {
     this.#run ??= this.#boot()
       .catch((error: unknown) => {
         this.#host.log.error('the start of the services was cut short', error);
-        this.startup.fail(error instanceof Error ? error.message : String(error));
+        this.startup.fail(errorText(error));
         this.startup.enter('degraded');
       })
       .finally(() => this.#giveOut());
@@ -142,7 +143,7 @@ export class Boot {
       await process.start('boot');
     } catch (error) {
       if (this.#ended || this.#excused(processName)) return;
-      const reason = error instanceof Error ? error.message : String(error);
+      const reason = errorText(error);
       this.#host.log.error(`${processName} did not start`, error);
       this.startup.mark(processName, 'failed', reason);
     }

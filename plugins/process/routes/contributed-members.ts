@@ -1,6 +1,7 @@
 // Members that other plugins add to answers; they are checked against their schemas, and left out when invalid or late.
 import type { z } from 'zod';
 import type { ContributionList, Host, NamedBlock } from '#core';
+import { errorText } from '#kit/error-text';
 import type { DetailMembers, EntryMembers } from '../contract.ts';
 import { detailPoint, entryPoint } from '../points.ts';
 
@@ -92,7 +93,7 @@ export class ContributedMembers {
 
   /** Logs each fault once, because answers are requested often. */
   #tell(name: string, error: unknown): void {
-    const message = error instanceof Error ? error.message : String(error);
+    const message = errorText(error);
     if (this.#told.get(name) === message) return;
     this.#told.set(name, message);
     this.#host.log.error(`members of ${name} are left out of process entries`, error);

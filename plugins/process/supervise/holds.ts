@@ -1,6 +1,7 @@
 // Holds: while one is active only its holder can start or stop the process. It ends with its work, its signal or its
 // deadline.
 import { Problem } from '#core';
+import { MAX_TIMER_MS } from '#kit/deadline';
 import type { HeldProcess, HoldOptions, ProcessHold } from '../contract.ts';
 import type { SupervisedProcess } from './supervised-process.ts';
 
@@ -63,10 +64,13 @@ export class Holds {
     const hold: Hold = { reason, since: Date.now() / MS_PER_S, active: false, ended, abort };
     this.#holds.set(processName, hold);
     this.#onChange(process);
-    const timer = setTimeout(() => {
-      const seconds = deadlineMs / MS_PER_S;
-      abort.abort(new Error(`${reason}: the hold of ${processName} took longer than ${seconds} s`));
-    }, deadlineMs);
+    const timer = setTimeout(
+      () => {
+        const seconds = deadlineMs / MS_PER_S;
+        abort.abort(new Error(`${reason}: the hold of ${processName} took longer than ${seconds} s`));
+      },
+      Math.min(deadlineMs, MAX_TIMER_MS),
+    );
     try {
       await orAborted(() => process.settled(), ends);
       hold.active = true;

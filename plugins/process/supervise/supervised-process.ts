@@ -3,6 +3,7 @@
 import { existsSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Host, type NamedBlock, Problem } from '#core';
+import { errorText } from '#kit/error-text';
 import type {
   ExitRecord,
   LaunchPlan,
@@ -404,6 +405,6 @@ async function patientlyEnded(operation: Promise<unknown>): Promise<void> {
 
 function asProblem(error: unknown): Problem {
   if (error instanceof Problem) return error;
-  const message = error instanceof Error ? error.message : String(error);
+  const message = errorText(error);
   return new Problem(500, `Failed to setup project: ${message}`, { cause: error });
 }
