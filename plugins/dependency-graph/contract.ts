@@ -87,6 +87,7 @@ export interface StartOrder {
   readonly cycles: readonly (readonly string[])[];
 }
 
+/** Which process needs which, and why, as the configuration is now. */
 export interface DependencyGraph {
   /** Among enabled entries, by hard relations. */
   startOrder(): Promise<StartOrder>;

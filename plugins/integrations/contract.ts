@@ -1,6 +1,7 @@
 // What is set up inside a running application so that it knows another one.
 import type { NamedBlock } from '#core';
 
+/** How a service comes to know others: applied once both run and answer, and again until it succeeds. */
 export interface Integration {
   /** Kinds of services that are set up. */
   readonly targets: readonly string[];
