@@ -1,8 +1,12 @@
 // Reads the points, hooks, events and services from the contract's interfaces and from what plugins declare on them.
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
+import { durationText } from '../host/duration-text.ts';
 
 const KINDS = { Contributions: 'point', Hooks: 'hook', Events: 'event', Services: 'service' } as const;
+
+/** As in contributions.ts, hooks.ts and services.ts of the host. */
+const DEFAULT_DEADLINE_MS = { point: 10_000, hook: 10_000, service: 60_000 };
 
 export interface Seam {
   readonly kind: (typeof KINDS)[keyof typeof KINDS];
@@ -15,7 +19,9 @@ export interface Seam {
   readonly description: string;
   /** How the taps of a hook run; empty for other kinds. */
   readonly order: string;
-  /** Plugins that contribute to it, tap it, or use it. */
+  /** How long what is handed over is waited for; null: nobody waits, or it is the host's own. */
+  readonly deadlineMs: number | null;
+  /** Plugins that contribute to it, tap it, hear it, or use it. */
   readonly users: readonly string[];
 }
 
@@ -38,6 +44,7 @@ export async function readSeams(rootDir: string): Promise<Seam[]> {
       description: declared.description || descriptionOf(declared.type, sources),
       owner,
       order: declared.kind === 'hook' ? orderOf(declared.type) : '',
+      deadlineMs: deadlineOf(declared, sources),
       users: usersOf(declared.name, declared.kind, sources).filter(user => user !== owner),
     })),
   );
@@ -86,8 +93,30 @@ function orderOf(type: string): string {
   return type.includes('Series') ? 'one after the other' : 'at once';
 }
 
+/** As it is declared: a number or the name of a constant, in the options or in the constant that holds them. */
+function deadlineOf({ kind, name }: Pick<Seam, 'kind' | 'name'>, sources: readonly Source[]): number | null {
+  if (kind === 'event') return null;
+  const calls = { point: 'point|declare', hook: 'hook|declare', service: 'provide' }[kind];
+  const call = new RegExp(`\\b(?:${calls})\\(\\s*'${name.replaceAll('.', '\\.')}',([\\s\\S]*?)\\)[;,)]`);
+  const place = sources.find(({ text }) => call.test(text));
+  // The host's own services run as the host's.
+  if (place === undefined) return kind === 'service' ? null : DEFAULT_DEADLINE_MS[kind];
+  const texts = sources.filter(({ owner }) => owner === place.owner).map(({ text }) => text);
+  const [, given = ''] = call.exec(place.text) ?? [];
+  const [, shared] = /^\s*(\w+)$/.exec(given) ?? [];
+  const held = new RegExp(`const ${shared}\\b[^=]*= \\{([\\s\\S]*?)^\\};`, 'm');
+  const [, value] = /\bdeadlineMs: (\w+)/.exec(firstMatch(texts, held) ?? given) ?? [];
+  if (value === undefined) return DEFAULT_DEADLINE_MS[kind];
+  const digits = /^\d/.test(value) ? value : firstMatch(texts, new RegExp(`const ${value} = ([\\d_]+);`));
+  return Number(digits?.replaceAll('_', ''));
+}
+
+function firstMatch(texts: readonly string[], pattern: RegExp): string | undefined {
+  return texts.map(text => pattern.exec(text)?.[1]).find(found => found !== undefined);
+}
+
 function usersOf(name: string, kind: Seam['kind'], sources: readonly Source[]): string[] {
-  const calls = { point: 'contribute', hook: 'tap', event: 'on|emit', service: 'use|find' }[kind];
+  const calls = { point: 'contribute', hook: 'tap', event: 'on', service: 'use|find' }[kind];
   const call = new RegExp(`\\.(?:${calls})(?:<[^(]*>)?\\(\\s*(?:\\{[^}]*type: )?'${name.replaceAll('.', '\\.')}'`);
   return [...new Set(sources.filter(({ text }) => call.test(text)).map(({ owner }) => owner))].sort();
 }
@@ -103,17 +132,16 @@ export function tableOf(seams: readonly Seam[]): string {
     .map(([kind, title]) => {
       const rows = seams.filter(seam => seam.kind === kind);
       if (rows.length === 0) return '';
-      const usedBy = { point: 'Contributed by', hook: 'Tapped by', event: 'Emitted or heard by', service: 'Used by' }[
-        kind
-      ];
+      const usedBy = { point: 'Contributed by', hook: 'Tapped by', event: 'Heard by', service: 'Used by' }[kind];
       const cells = rows.map(seam => [
         `\`${seam.name}\``,
         seam.owner,
         `\`${seam.type.replaceAll('|', '\\|')}\``,
         [seam.description, seam.order === '' ? '' : `Taps run ${seam.order}.`].filter(Boolean).join(' '),
+        ...(kind === 'event' ? [] : [seam.deadlineMs === null ? 'none' : durationText(seam.deadlineMs)]),
         seam.users.join(', '),
       ]);
-      const head = ['Name', 'Owner', 'Type', 'What and when', usedBy];
+      const head = ['Name', 'Owner', 'Type', 'What and when', ...(kind === 'event' ? [] : ['Deadline']), usedBy];
       const lines = [head, head.map(() => '---'), ...cells].map(row => `| ${row.join(' | ')} |`);
       return `## ${title}\n\n${lines.join('\n')}\n`;
     })

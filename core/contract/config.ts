@@ -70,6 +70,7 @@ export interface ConfigUpdateResult {
  */
 export type ConfigState = 'valid' | 'recovered' | 'safe';
 
+/** The main configuration: read from memory, changed through one queue of updates. */
 export interface ConfigStore {
   /** The effective configuration. It is deeply frozen and replaced as a whole by each change. Never reads the disk. */
   root(): Readonly<ConfigObject>;

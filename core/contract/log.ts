@@ -28,6 +28,7 @@ export interface LogLine {
   readonly processName?: string;
 }
 
+/** The own log: its level, its lines as they come, and captured output on its way into it. */
 export interface LogHub {
   /** Everything that goes into the own log, in its order, in batches. A batch is shared by all listeners: none changes it. */
   subscribe(listener: (records: readonly LogLine[]) => void): Disposer;

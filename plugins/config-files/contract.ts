@@ -19,6 +19,7 @@ export type TextUpdate =
 /** `merge` deletes nothing; `replace` also deletes the members that the update lacks. Both replace lists as a whole. */
 export type EditMode = 'merge' | 'replace';
 
+/** One format of configuration files of services: read, and changed in place. Asked at each look at such a file. */
 export interface ConfigFormat {
   /** Wire name, for example `yaml`. */
   readonly name: string;
@@ -53,6 +54,7 @@ export interface WantedFile {
   readonly owner: { readonly uid: number; readonly gid: number } | null;
 }
 
+/** The configuration file of a service: read, and brought in line before its start. */
 export interface ServiceFileAccess {
   /**
    * The values of the service's `config_file`, or of another `file` of the service. Throws a Problem: 404 when the file

@@ -91,6 +91,7 @@ export interface StartOrder {
   readonly cycles: readonly (readonly string[])[];
 }
 
+/** Which process needs which, and why, as the configuration is now. */
 export interface DependencyGraph {
   /** The start order of enabled entries, from hard relations. */
   startOrder(): Promise<StartOrder>;

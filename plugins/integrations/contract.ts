@@ -1,6 +1,7 @@
 // Integrations: settings made inside a running application so that it can use another one.
 import type { NamedBlock } from '#core';
 
+/** How a service comes to know others: applied once both run and answer, and again until it succeeds. */
 export interface Integration {
   /** Config keys of the services in which settings are made. */
   readonly targets: readonly string[];

@@ -76,6 +76,7 @@ export interface ArrConsumer {
   readonly managers: (target: NamedBlock) => Promise<readonly ArrInstance[]>;
 }
 
+/** The media managers and their kin: which there are, and what they are asked and told over their own API. */
 export interface ArrApplications {
   /** Config keys of the media managers. */
   readonly kinds: readonly string[];

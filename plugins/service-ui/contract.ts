@@ -32,6 +32,7 @@ export interface ReverseProxy {
   address(): string;
 }
 
+/** The web interfaces of enabled services, for whoever serves or lists them. */
 export interface ServiceUis {
   /** Interfaces of enabled services, in the order of the configuration. */
   list(): readonly ServiceUi[];

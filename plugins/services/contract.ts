@@ -4,6 +4,7 @@ import type { OptionFact, ServiceTemplate } from './template.ts';
 
 export type { OptionFact, ServiceTemplate } from './template.ts';
 
+/** What the templates say of each kind of service. */
 export interface ServiceTemplates {
   /** All templates, sorted by key. */
   list(): readonly ServiceTemplate[];

@@ -37,8 +37,9 @@ const SERVICES = [
   'dependency.graph',
   'http.entrance',
   'log.hub',
+  'mount.control',
   'process.supervisor',
-  'rclone.control',
+  'service.proxy',
   'service.templates',
   'service.uis',
 ];
@@ -48,7 +49,7 @@ const PLUGIN = `
   export default {
     name: 'third-party',
     host: '^1',
-    after: ['service-rclone', 'service-ui', 'dependency-graph'],
+    after: ['service-rclone', 'service-traefik', 'service-ui', 'dependency-graph'],
     setup(host) {
       const { z } = host;
       const contribute = {
@@ -99,7 +100,8 @@ const PLUGIN = `
             access: find('access').enabled(),
             file: await find('config.files').values(block),
             level: find('log.hub').level(),
-            control: (await find('rclone.control')('Nap')) ?? null,
+            control: (await find('mount.control')('Nap')) ?? null,
+            proxy: find('service.proxy').configKey,
             names: find('process.supervisor').list().map(({ processName }) => processName),
             template: find('service.templates').get('sonarr').key,
           };
@@ -118,6 +120,7 @@ t.test('every seam from a third party', async t => {
   const nap = { enabled: false, command: ['sleep', '600'], config_dir: work, stop_grace_seconds: 5 };
   const app = await startHost({
     configDir,
+    plugins: 'all',
     config: {
       nap: { ...nap, process_name: 'Nap', config_file: path.join(work, 'nap.lines') },
       other: { ...nap, process_name: 'Other' },
@@ -139,6 +142,9 @@ t.test('every seam from a third party', async t => {
   const wrong = await app.post('/config', { process_name: 'Nap', updates: { depth: 'deep' } });
   t.match(wrong, { status: 400, body: { detail: /depth/ } }, 'config.block');
 
+  const right = await app.post('/config', { process_name: 'Nap', updates: { depth: 2 } });
+  t.equal(right.status, 200, right.text);
+
   const services = await app.get('/third/services');
   t.equal(services.status, 200, services.text);
   t.same(services.body.present, SERVICES);
@@ -147,6 +153,7 @@ t.test('every seam from a third party', async t => {
     file: { lines: ['one', 'two'] },
     level: 'INFO',
     control: null,
+    proxy: 'traefik',
     template: 'sonarr',
   });
   t.ok(services.body.names.includes('Nap'));

@@ -33,6 +33,20 @@ t.test('the code is read whole', async t => {
   for (const { name, type } of seams) t.ok(type.length > 0, name);
   const prepare = seams.find(({ name }) => name === 'process.prepare');
   t.match(prepare, { owner: 'process', type: /^AsyncSeriesWaterfallHook</, description: /vetoes the start/ });
+  const deadlineOf = (wanted: string) => seams.find(({ name }) => name === wanted)?.deadlineMs;
+  t.same(
+    [
+      'config.schema',
+      'process.survivor',
+      'config.check',
+      'host.stopping',
+      'process.prepare',
+      'service.uis',
+      'config.store',
+    ].map(deadlineOf),
+    [10_000, 30_000, 10_000, 5_000, 900_000, 60_000, null],
+  );
+  for (const { name, description } of seams) t.match(description, /\w{3}/, `${name} says what it is, and when`);
   t.match(tableOf(seams), /\| `process\.prepare` \| process \|/);
 });
 

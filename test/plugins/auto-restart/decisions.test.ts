@@ -2,6 +2,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import t from 'tap';
+import type { EventType } from '../../../core/contract/plugin.ts';
 import { block, killService, NAME, policy, runWithAutoRestart, untilCounters } from '../../support/auto-restart.ts';
 import type { TestHost } from '../../support/host.ts';
 import { start } from '../../support/kids.ts';
@@ -22,12 +23,19 @@ async function lines(app: TestHost, pattern: RegExp, count: number): Promise<rea
 }
 
 t.test('an attempt that succeeds', async t => {
-  const { app } = await runWithAutoRestart(t, block(), policy());
+  const { app, events } = await runWithAutoRestart(t, block(), policy());
   await start(app, NAME);
   await killService(app);
   await untilCounters(app, ({ restart_successes: successes }) => successes === 1);
   t.equal((await lines(app, /Service is restarted, attempt 1 of 5: Killed by signal SIGKILL/, 1)).length, 1);
   t.equal((await lines(app, /Service is healthy again after its restart/, 1)).length, 1);
+  const told = (type: EventType) => events.find(event => event.type === type);
+  await until(() => told('service.auto_restart.succeeded'));
+  t.match(told('service.stopped.unexpectedly'), {
+    plugin: 'process',
+    data: { processName: NAME, reason: /SIGKILL/ },
+  });
+  t.match(told('service.auto_restart.succeeded'), { plugin: 'auto-restart', data: { processName: NAME } });
 });
 
 t.test('an attempt that fails, and the limit', async t => {
@@ -43,4 +51,10 @@ t.test('an attempt that fails, and the limit', async t => {
   t.equal((await lines(app, limit, 1)).length, 1);
   const [attempt] = events.filter(({ type }) => type === 'service.auto_restart.attempt');
   t.match(attempt, { plugin: 'auto-restart', at: Number, data: { processName: NAME, attempt: 1 } });
+  for (const type of ['service.start.failed', 'service.auto_restart.failed'] as const)
+    t.match(
+      events.find(event => event.type === type),
+      { data: { processName: NAME, reason: /\/nowhere\/program/ } },
+      type,
+    );
 });

@@ -15,11 +15,15 @@ import { until } from '../../support/until.ts';
 t.test('unhealthy up to the threshold: restarted, and recovered only once it is healthy', async t => {
   let afterwards = 'starting';
   const { health, asked } = await healthServer(t, () => (counted('auto_restart.attempt') === 0 ? 'down' : afterwards));
-  const { app, count: counted } = await run(t, block({ health }), policy());
+  const { app, events, count: counted } = await run(t, block({ health }), policy());
   t.equal((await start(app, NAME)).status, 200);
   const first = await pidOf(app, NAME);
   await until(() => counted('auto_restart.attempt') === 1);
   t.equal(counted('unhealthy'), 1);
+  t.match(
+    events.find(({ type }) => type === 'service.unhealthy'),
+    { plugin: 'auto-restart', data: { processName: NAME, threshold: 2 } },
+  );
   const waiting = await untilCounters(app, ({ awaiting_recovery: awaiting }) => awaiting);
   t.match(waiting, { restart_attempts: 1, restart_successes: 0, last_restart_time: null, unhealthy_threshold: 2 });
   const before = asked.times;
