@@ -8,7 +8,7 @@ export interface NamedBlock {
   readonly processName: string;
   /** Path from the root, for example `['finder', 'instances', 'Default']`. */
   readonly path: readonly string[];
-  /** The root key, for example `server`; for a block inside `dumb`, `dumb_` and the key of the block. */
+  /** The root key, for example `finder`; for a block inside `dumb`, `dumb_` and the key of the block. */
   readonly configKey: string;
   /** The last path element. */
   readonly key: string;
@@ -20,13 +20,19 @@ export interface NamedBlock {
 declare module 'zod' {
   /** What schemas of the configuration say of a member, by `.meta({ ... })`. */
   interface GlobalMeta {
-    /** Masked where it is only looked at, and left out of what relations are read from. `false` overrules its name. */
+    /**
+     * Masked in answers that only show values, and left out of what relations are read from. `false` overrules the
+     * name.
+     */
     secret?: boolean;
-    /** A secret that no answer holds: read as blank with `<key>_configured` beside it, and kept when it is sent blank. */
+    /**
+     * A secret that no answer contains: it is shown blank with `<key>_configured` beside it, and kept when it is sent
+     * blank.
+     */
     writeOnly?: boolean;
-    /** Whether a change acts at once. Default: not inside the block of a service, everywhere else yes. */
+    /** Whether a change takes effect at once. Default: false inside the block of a service, true everywhere else. */
     live?: boolean;
-    /** Tells the members of a list apart, so that each keeps its own secrets. */
+    /** Marks the member by which the objects of a list are told apart, so that each keeps its own secrets. */
     identity?: boolean;
   }
 }
@@ -36,7 +42,7 @@ export interface ConfigChange {
   readonly paths: readonly string[];
   /** Process to whose block the update was limited; undefined for a change of the root. */
   readonly processName: string | undefined;
-  /** The user, `api` where nobody must log in, `file` (edited outside) or a plugin's name. */
+  /** The user, `api` where authentication is off, `file` for changes of the file by others, or a plugin's name. */
   readonly actor: string;
   /** Whether the change is on disk, not only in memory. */
   readonly persisted: boolean;
@@ -58,7 +64,7 @@ export interface ConfigUpdateResult {
   readonly changed: readonly string[];
   /** Dotted paths that were written, but on which an environment variable still wins. */
   readonly overridden: readonly string[];
-  /** Of `changed` those that do not act at once, whether what they belong to runs or not. */
+  /** Those of `changed` that do not take effect at once, whether or not the process concerned runs. */
   readonly restartRequired: readonly string[];
   readonly warnings: readonly string[];
   readonly revision: string;
@@ -81,10 +87,10 @@ export interface ConfigStore {
   /** The block with exactly this process name, else the only one whose name differs in case or white space alone. */
   findBlock(processName: string): NamedBlock | undefined;
   /**
-   * Changes the configuration. null deletes a member, and a mask or a blank write-only secret stands for what is stored.
-   * Resolves when memory, and the disk if `persist`, hold the change and every `config.changed` tap has run. A tap may
-   * update too: its update resolves without waiting for taps, which are told after the change that they answer. Updates
-   * that answer each other's announcements without end are refused. A tap of `config.check` must not update.
+   * Changes the configuration. null deletes a member, and a mask or a blank write-only secret stands for what is
+   * stored. Resolves when memory, and the disk if `persist`, hold the change and every `config.changed` tap has run. A
+   * tap may update too: its update resolves without waiting for taps, which are told after the change that they answer.
+   * Updates that answer each other's announcements without end are refused. A tap of `config.check` must not update.
    */
   update(update: ConfigUpdate): Promise<ConfigUpdateResult>;
   /** JSON Schema (draft 7) of the root, with every contributed section. */
@@ -100,9 +106,12 @@ export interface ConfigStore {
   readonly file: string;
   /** A hash of the effective configuration. */
   readonly revision: string;
-  /** The value at a path as answers hold it: without write-only secrets and, with `mask_secrets`, with the others masked. */
+  /**
+   * The value at a path as answers hold it: without write-only secrets and, with `mask_secrets`, with the others
+   * masked.
+   */
   shown(path: readonly string[]): unknown;
-  /** As `shown`, with every secret replaced by `********` whatever the setting. */
+  /** Same as `shown`, but every secret is replaced by `********` whatever the setting. */
   masked(path: readonly string[]): unknown;
   /** The value at a path with its secret members left out. */
   withoutSecrets(path: readonly string[]): unknown;
@@ -120,7 +129,7 @@ export interface BlockKeys {
 export interface ConfigSection {
   /** Path below the root, for example `['dumb', 'startup']`. */
   readonly path: readonly string[];
-  /** Of an object; every member has a default or is optional, and may carry marks. */
+  /** Schema of an object; every member has a default or is optional, and may carry marks. */
   readonly schema: z.ZodType;
 }
 
@@ -134,7 +143,7 @@ export interface BlockTemplate {
   readonly formerKey?: string;
 }
 
-/** What an update would make of the configuration, before it is accepted. */
+/** The configuration that an update would lead to, before it is accepted. */
 export interface ConfigCandidate {
   readonly before: Readonly<Record<string, unknown>>;
   readonly after: Readonly<Record<string, unknown>>;

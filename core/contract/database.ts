@@ -1,11 +1,15 @@
-// A SQLite database that one plugin owns: its schema and statements stand in a module of the plugin and run in a thread.
+// A SQLite database that one plugin owns. Its migrations and statements are in a module of the plugin that runs in a
+// thread.
 
-/** What a statement is given: the part of better-sqlite3 that the project vouches for. Everything in it is synchronous. */
+/**
+ * The database that statements receive: the part of better-sqlite3 that the contract guarantees. All of it is
+ * synchronous.
+ */
 export interface SqliteDatabase {
   prepare(sql: string): SqliteStatement;
-  /** Several statements without parameters. */
+  /** Runs several statements without parameters. */
   exec(sql: string): unknown;
-  /** Makes a function whose writes are done together or not at all. */
+  /** Makes a function whose writes are done completely or not at all. */
   transaction<Args extends unknown[], Value>(fn: (...args: Args) => Value): (...args: Args) => Value;
   pragma(source: string, options?: { simple?: boolean }): unknown;
 }
@@ -15,18 +19,19 @@ export interface SqliteStatement {
   get(...parameters: unknown[]): unknown;
   all(...parameters: unknown[]): unknown[];
   iterate(...parameters: unknown[]): IterableIterator<unknown>;
-  /** true: rows are their first column alone. */
+  /** Whether rows are the value of their first column. Default true when called without an argument. */
   pluck(toggle?: boolean): this;
-  /** true: rows are arrays. */
+  /** Whether rows are arrays. Default true when called without an argument. */
   raw(toggle?: boolean): this;
 }
 
-/** SQL, or a function for what SQL cannot say. Each runs once for a database, in a transaction of its own. */
+/** SQL, or a function for what SQL cannot express. Each runs once for a database, in its own transaction. */
 export type Migration = string | ((db: SqliteDatabase) => void);
 
 /**
- * The module of a database: functions of the form `(db, args) => result`, and `migrations`, in order, the present schema
- * being their number (`user_version`). A migration that was released is never changed; new ones are added at the end.
+ * The module of a database: functions of the form `(db, args) => result`, and `migrations`, in order, the present
+ * schema being their number (`user_version`). A migration that was released is never changed; new ones are added at the
+ * end.
  */
 export type StatementModule = object;
 
@@ -55,57 +60,67 @@ export type StatementRow<Module, Name extends keyof Module> =
 
 export interface DatabaseOptions {
   /**
-   * Path of the module in the plugin's folder, without extension: `'history-statements'` is `history-statements.ts` in the
-   * sources, `.js` in a build and in a third party's folder.
+   * Path of the module in the plugin's folder, without extension: `'history-statements'` is `history-statements.ts` in
+   * the sources, `.js` in a build and in a third party's folder.
    */
   readonly statements: string;
-  /** Default `{config_dir}/data/<plugin>/<name>.sqlite`. */
+  /** Path of the file. Default `{config_dir}/data/<plugin>/<name>.sqlite`. */
   readonly file?: string;
-  /** true: the file must be there, may belong to anybody, and is not changed; there are no migrations. Default false. */
+  /** Opens an existing file, of any owner, without changing it; migrations do not run. Default false. */
   readonly readOnly?: boolean;
-  /** `full`: every transaction survives a loss of power. Default `normal`: the last ones may be lost then, none of them half. */
+  /**
+   * With `full` every transaction survives a loss of power. With `normal`, the default, the last ones may be lost then,
+   * but never in part.
+   */
   readonly synchronous?: 'normal' | 'full';
-  /** `replace`: a damaged file is set aside as `.corrupt-<time>`, which the log tells, and a new one made. Default `refuse`. */
+  /**
+   * With `replace` a damaged file is renamed to `.corrupt-<time>`, which is logged, and a new one is created. Default
+   * `refuse`.
+   */
   readonly onCorrupt?: 'refuse' | 'replace';
   /** How long a statement waits for the lock of another process. Default 5 s. */
   readonly busyTimeoutMs?: number;
-  /** Larger arguments and results fail. Default 4 MiB each. */
+  /** Limit of the serialized arguments, and of the result, of one call. Default 4 MiB each. */
   readonly maxBytes?: number;
 }
 
 export interface CallOptions {
-  /** Waiting for its turn and running together. Default 30 s. */
+  /** Limit for a call, including the time that it waits for its turn. Default 30 s. */
   readonly timeoutMs?: number;
 }
 
 export interface RowOptions extends CallOptions {
-  /** Rows that cross the border of the thread at once. Default 500. */
+  /** Number of rows that are transferred from the thread at a time. Default 500. */
   readonly pageRows?: number;
 }
 
 /**
- * Calls run one after another, in order. What a user can cause and mend is a Problem 503 with a code: `database.busy`
- * (locked by another process), `.full`, `.read-only`, `.corrupt`, `.newer` (a newer version wrote it), `.late`, `.closed`,
- * `.unusable`. A call that is late before its turn is never run; one that is late while it runs may yet be done.
+ * Calls run one after another, in their order. A fault that a user can cause and fix is a Problem 503 with a code:
+ * `database.busy` (locked by another process), `.full`, `.read-only`, `.corrupt`, `.newer` (written by a newer
+ * version), `.late`, `.closed`, `.unusable`. A call that misses its deadline before its turn is never run; one that
+ * misses it while it runs may still be completed.
  */
 export interface Database<Module extends StatementModule> {
-  /** Opens the file, makes it and brings its schema up to date, as the first call does. Rejects with a Problem 503. */
+  /**
+   * Opens or creates the file and migrates its schema; otherwise the first call does so. Rejects with a Problem 503.
+   */
   open(): Promise<void>;
-  /** Values cross as by structured clone. */
+  /** Runs a statement. Arguments and results are copied as by structured clone. */
   call<Name extends StatementName<Module>>(
     name: Name,
     args: StatementArgs<Module, Name>,
     options?: CallOptions,
   ): Promise<StatementResult<Module, Name>>;
   /**
-   * Reads what a statement iterates page by page, as it was at the first page, through a connection that only reads; other
-   * calls run between the pages. Stop within 30 s of the last page, or it is ended.
+   * Reads the rows of a statement page by page, through a read-only connection that keeps the state of the first page;
+   * other calls run between the pages. The reader must fetch each page within 30 s of the one before, or the rows are
+   * closed.
    */
   rows<Name extends StatementName<Module>>(
     name: Name,
     args: StatementArgs<Module, Name>,
     options?: RowOptions,
   ): AsyncIterable<StatementRow<Module, Name>>;
-  /** Ends the thread after the present call; done by the host when the plugin is withdrawn. */
+  /** Ends the thread after the present call. The host calls it when the plugin is withdrawn. */
   close(): Promise<void>;
 }

@@ -1,12 +1,15 @@
-// Events: what has happened, told to everybody who listens. Nobody waits for a listener.
+// Events between plugins: an owner reports what has happened to every listener, and never waits for one.
 
-/** What each type of event carries, as plain data. Owners add theirs by declaration merging and declare them with `host.event`. */
+/**
+ * What each type of event carries, as plain data. Owners add theirs by declaration merging and declare them with
+ * `host.event`.
+ */
 // biome-ignore lint/suspicious/noEmptyInterface: the core emits nothing itself
 export interface Events {}
 
 export type EventType = keyof Events;
 
-/** One event as a listener is given it; unchangeable. */
+/** One event as listeners receive it; frozen. */
 export interface HostEvent<Type extends EventType = EventType> {
   readonly type: Type;
   /** Name of the plugin that emitted it. */
@@ -27,6 +30,6 @@ export interface EventDeclaration {
 /** One row of `host.events()`. */
 export interface EventListing extends EventDeclaration {
   readonly type: string;
-  /** The plugin that declared it and alone emits it. */
+  /** The plugin that declared the type, and which alone emits it. */
   readonly plugin: string;
 }

@@ -1,26 +1,28 @@
-// Outgoing HTTP as plugins see it: an answer as a whole text, or as a stream.
+// Outgoing HTTP as plugins see it: an answer is a text, or a stream.
 
 export interface FetchOptions {
   method?: string;
   headers?: Record<string, string>;
-  /** Sent as JSON. */
+  /** Value to be sent as JSON. */
   json?: unknown;
-  /** Pieces of an iterable are sent as they come; such a request follows no redirect, its answer is the redirect. */
+  /**
+   * Chunks of an iterable are sent as they come. Such a request does not follow redirects; a redirect is its answer.
+   */
   body?: string | Uint8Array | AsyncIterable<string | Uint8Array>;
   signal?: AbortSignal;
   /** Limit for the whole exchange; for a stream, until its answer begins. Default 15 s. */
   timeoutMs?: number;
-  /** Streams only: how long the other side may be silent, and how long the body may wait for its reader. Default 15 s. */
+  /** For streams: how long the server may send nothing, and how long the body may wait for its reader. Default 15 s. */
   idleTimeoutMs?: number;
-  /** Larger answers fail, streams at that byte. Default 10 MiB. */
+  /** Larger answers fail; streams fail at that byte. Default 10 MiB. */
   maxBytes?: number;
-  /** Redirects followed; one more fails. 0: a redirect is an answer. Default 5. */
+  /** Number of redirects that are followed; one more fails. With 0 a redirect is an answer. Default 5. */
   redirects?: number;
-  /** true: the body is read piece by piece. */
+  /** Whether the body is returned as a stream. Default false. */
   stream?: boolean;
 }
 
-/** Nothing is decompressed: none is asked for, and what is compressed all the same comes as it is. */
+/** Bodies are not decompressed: no compression is requested, and a compressed body is returned as it is. */
 export interface FetchAnswer {
   readonly status: number;
   readonly headers: Record<string, string | string[] | undefined>;
@@ -33,8 +35,8 @@ export interface FetchStream {
   readonly status: number;
   readonly headers: Record<string, string | string[] | undefined>;
   /**
-   * Can be read once. Ends with an error when the other side is cut off or silent, when too much comes, and when the plugin
-   * is withdrawn. Leaving a `for await` closes the connection.
+   * Can be read once. Ends with an error when the server disconnects or sends nothing for too long, when the body is
+   * too large, and when the plugin is withdrawn. Leaving a `for await` closes the connection.
    */
   readonly body: AsyncIterable<Buffer>;
 }

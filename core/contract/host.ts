@@ -39,9 +39,12 @@ export interface PluginReport {
   readonly capabilities: readonly string[];
   readonly contributions: readonly string[];
   readonly services: readonly string[];
-  /** The host ends when it cannot be brought back. */
+  /** Whether the host ends when the plugin cannot be brought back. */
   readonly required: boolean;
-  /** Faults since the host started, by place: `route`, `stream`, `tap`, `contribution`, `service`, `timer`, `uncaught` ... */
+  /**
+   * Faults since the host started, by place: `route`, `stream`, `tap`, `contribution`, `service`, `timer`, `uncaught`
+   * ...
+   */
   readonly errors: Readonly<Record<string, number>>;
 }
 
@@ -57,7 +60,7 @@ export interface Host {
   readonly paths: Paths;
   /** The class of expected failures, for plugins that import nothing. */
   readonly Problem: typeof Problem;
-  /** For plugins without imports: schemas must come from the host's own zod. */
+  /** zod of the host, for plugins without imports; schemas must come from it. */
   readonly z: Zod;
 
   /** Registers an HTTP route. Throws an Error when another route takes the same requests. */
@@ -72,15 +75,18 @@ export interface Host {
   /** Adds a value to the list of a point under a key that is unique within the point. */
   contribute<Point extends keyof Contributions>(point: Point, key: string, value: Contributions[Point]): void;
   /**
-   * Makes this plugin the owner of a point: what others contribute, before or after, must fit, or the contributor fails with
-   * a sentence.
+   * Makes this plugin the owner of a point. Contributions that were made before or after must fit its schema; one that
+   * does not fails its contributor with a message.
    */
   point<Point extends keyof Contributions>(point: Point, options: PointOptions): ContributionList<Contributions[Point]>;
   /** The live list of a point, in order of registration; each function of a value runs as its contributor's. */
   contributions<Point extends keyof Contributions>(point: Point): ContributionList<Contributions[Point]>;
-  /** Each function of the service, and each that it gives out, runs as this plugin's. */
+  /** Provides a service. Each function of it, and each that these return, runs as this plugin's. */
   provide<Name extends keyof Services>(name: Name, service: Services[Name], options?: ProvideOptions): void;
-  /** The present implementation; a Problem 503 when nothing provides it. Ask at each use, not once: plugins can be reloaded. */
+  /**
+   * The present implementation. Throws a Problem 503 when nothing provides it. Call it at each use instead of keeping
+   * the result, because plugins can be reloaded.
+   */
   use<Name extends keyof Services>(name: Name): Services[Name];
   /** Same as `use`, but undefined when nothing provides the service. */
   find<Name extends keyof Services>(name: Name): Services[Name] | undefined;
@@ -119,26 +125,29 @@ export interface Host {
    */
   every(ms: number, fn: () => void | Promise<void>): Disposer;
   /**
-   * A wait of the product's own, such as a period of observation or the interval of a poll, at the pace of this host: `ms`
-   * as shipped, a share of it in a host that a test runs faster. Not for deadlines, which guard against slowness.
+   * Scales a waiting time of the product, such as an observation period or a poll interval, by the pace of this host:
+   * `ms` as shipped, less in a host that a test runs faster. Do not use it for deadlines, which guard against slowness.
    */
   paced(ms: number): number;
-  /** Runs `fn` at the times of a cron expression (croner), from `host.ready` on. Throws when it cannot be understood. */
+  /**
+   * Runs `fn` at the times of a cron expression (croner), from `host.ready` on. Throws when it cannot be understood.
+   */
   cron(expression: string, fn: () => void | Promise<void>, options?: ScheduleOptions): Schedule;
   /**
-   * Background work of one kind; `kind` is unique within the plugin. Resolves when the records of earlier hosts are read, so
-   * await it in `setup`. Rejects when somebody else may write them. What goes on from there runs from `host.ready` on.
+   * Declares background work of one kind; `kind` is unique within the plugin. Resolves when the records of earlier
+   * hosts are read, so await it in `setup`. Rejects when other users could write to the records. Jobs that are to
+   * continue start from `host.ready` on.
    */
   jobs<Input extends z.ZodType = z.ZodType, Result = unknown>(
     kind: string,
     options: JobKind<Input, Result>,
   ): Promise<Jobs<Input, Result>>;
   /**
-   * A SQLite database of this plugin, in a thread of its own; `name` is its file's. Nothing is opened before the first call.
-   * `Module`: the type of the module of statements, `typeof import('./history-statements.ts')`.
+   * A SQLite database of this plugin in its own thread; `name` is that of its file. Nothing is opened before the first
+   * call. `Module` is the type of the module of statements, `typeof import('./history-statements.ts')`.
    */
   database<Module extends object>(name: string, options: DatabaseOptions): Database<Module>;
-  /** HTTP with limits of time, size and redirects. Rejects with an Error that names the other side. */
+  /** HTTP with limits of time, size and redirects. Rejects with an Error that names the server. */
   fetch(url: string, options: FetchOptions & { stream: true }): Promise<FetchStream>;
   fetch(url: string, options?: FetchOptions): Promise<FetchAnswer>;
 
@@ -166,22 +175,28 @@ export interface ContributionList<Value> extends Iterable<Contribution<Value>> {
 }
 
 export interface PointOptions {
-  /** What a value must be. It is asked, not used: members that it does not name stay. */
+  /** Schema of the values. It only checks them: members that it does not name are kept. */
   readonly schema: z.ZodType;
-  /** How long a result of a value's functions is waited for. Default 10 s. */
+  /** How long a promised result of a value's functions is awaited. Default 10 s. */
   readonly deadlineMs?: number;
-  /** What a member of the value must give, awaited; anything else is a fault of the contributor and an error for the caller. */
+  /**
+   * Schemas for the results of the value's members. Any other result is a fault of the contributor and an error for the
+   * caller.
+   */
   readonly answers?: Readonly<Record<string, z.ZodType>>;
-  /** true: an error is part of what the functions may give. It is counted, and whoever calls tells of it. */
+  /**
+   * Whether an error is an expected result of the functions, which is counted but reported by the caller only. Default
+   * false.
+   */
   readonly mayFail?: boolean;
 }
 
 export interface ProvideOptions {
-  /** How long a result of its functions is waited for. Default 60 s. */
+  /** How long a promised result of its functions is awaited. Default 60 s. */
   readonly deadlineMs?: number;
-  /** Of single functions, by name; Infinity: whoever calls sets a limit. */
+  /** Deadlines of single functions, by name; Infinity for those whose callers set a limit. */
   readonly deadlinesMs?: Readonly<Record<string, number>>;
-  /** As in `PointOptions`. */
+  /** See `PointOptions`. */
   readonly mayFail?: boolean;
 }
 
@@ -193,16 +208,19 @@ export interface HookOptions {
    * whole call, as a veto. Default true.
    */
   readonly guarded?: boolean;
-  /** How long each tap may take: what is late is told and left behind, and fails the call where taps can veto. Default 10 s. */
+  /**
+   * How long each tap may take. A late tap is reported and no longer awaited, and fails the call where taps can veto.
+   * Default 10 s.
+   */
   readonly deadlineMs?: number;
-  /** What a waterfall's value must be after each tap. */
+  /** Schema that the value of a waterfall must fit after each tap. */
   readonly schema?: z.ZodType;
 }
 
 export interface TapOptions {
   /** Order among the taps of a hook: the lower one runs first. Default 0. */
   readonly stage?: number;
-  /** How long this tap may take, where the hook's own time is not right for it. */
+  /** How long this tap may take, instead of the hook's own deadline. */
   readonly deadlineMs?: number;
 }
 

@@ -17,12 +17,15 @@ export interface Logger {
   error(message: string, error?: unknown): void;
 }
 
-/** One line of the own log before it has become text. */
+/** One line of the own log before it is formatted as text. */
 export interface LogLine {
   /** Milliseconds since the epoch. */
   readonly at: number;
   readonly level: LogLevel;
-  /** Redacted, one line, without time, level and process. A record of our own begins with the part that wrote it: `host: `. */
+  /**
+   * Redacted, on one line, without time, level and process. A record of the host begins with its source, such as `host:
+   * `.
+   */
   readonly text: string;
   /** Name of the process whose captured output this is; absent for the host's own lines. */
   readonly processName?: string;
@@ -30,9 +33,12 @@ export interface LogLine {
 
 /** The own log: its level, its lines as they come, and captured output on its way into it. */
 export interface LogHub {
-  /** Everything that goes into the own log, in its order, in batches. A batch is shared by all listeners: none changes it. */
+  /**
+   * Receives everything that goes into the own log, in its order, in batches. All listeners share a batch and must not
+   * change it.
+   */
   subscribe(listener: (records: readonly LogLine[]) => void): Disposer;
-  /** Captured output of a process, already redacted: into the own log and to subscribers. */
+  /** Writes captured output of a process, which must be redacted already, into the own log and to subscribers. */
   writeCaptured(lines: readonly LogLine[]): void;
   /** The level that is in force for the host's own lines. */
   level(): LogLevel;

@@ -21,7 +21,7 @@ export interface RouteRequest<Query, Body> {
   readonly peer: string | undefined;
 }
 
-/** Nothing of it is changed by whoever receives it. */
+/** The deeply read-only form of a value, because its receivers never change it. */
 type Unchanged<Value> = Value extends readonly (infer Member)[]
   ? readonly Unchanged<Member>[]
   : Value extends Uint8Array
@@ -30,7 +30,7 @@ type Unchanged<Value> = Value extends readonly (infer Member)[]
       ? { readonly [Key in keyof Value]: Unchanged<Value[Key]> }
       : Value;
 
-/** What an answer of this schema holds. */
+/** The body of an answer with this schema. */
 export type ResponseBody<Schema extends z.ZodType> = Unchanged<z.input<Schema>>;
 
 /** What a handler returns: a value, which is a 200 JSON answer, or one with its own status, headers or media type. */
@@ -99,7 +99,7 @@ export class Answer<Body> {
 }
 
 export interface Identity {
-  /** null where nobody has to log in. */
+  /** null where authentication is off. */
   readonly username: string | null;
 }
 

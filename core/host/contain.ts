@@ -10,7 +10,7 @@ type AnyFunction = (this: unknown, ...args: unknown[]) => unknown;
 export interface Containment {
   readonly scope: Scope;
   readonly place: FaultPlace;
-  /** The name of the value in messages, such as `process.probe server`. */
+  /** The name of the value in messages, such as `process.probe database`. */
   readonly name: string;
   deadlineMs(member: string): number;
   /** Whether a throw is an expected outcome of its functions, which the caller reports. */
@@ -20,8 +20,8 @@ export interface Containment {
 }
 
 /** Instances of these work only with their own methods' `this`, and contain no code of the plugin. */
-const FOREIGN = [z.ZodType, EventEmitter, URL, URLSearchParams, AbortSignal, AbortController];
-const NATIVE = /\{\s*\[native code\]\s*\}\s*$/;
+const UNCONTAINED_CLASSES = [z.ZodType, EventEmitter, URL, URLSearchParams, AbortSignal, AbortController];
+const NATIVE_SOURCE = /\{\s*\[native code\]\s*\}\s*$/;
 const CALLBACK: Call = {
   place: 'callback',
   what: 'a callback',
@@ -172,7 +172,7 @@ function isContainable(value: object): boolean {
   const prototype = Object.getPrototypeOf(value) as object;
   let known = containable.get(prototype);
   if (known === undefined) {
-    known = !FOREIGN.some(kind => value instanceof kind) && !hasNativeAncestor(prototype);
+    known = !UNCONTAINED_CLASSES.some(kind => value instanceof kind) && !hasNativeAncestor(prototype);
     containable.set(prototype, known);
   }
   return known;
@@ -181,7 +181,7 @@ function isContainable(value: object): boolean {
 function hasNativeAncestor(prototype: object): boolean {
   for (let place: object | null = prototype; place !== null && place !== Object.prototype; ) {
     const made: unknown = Object.getOwnPropertyDescriptor(place, 'constructor')?.value;
-    if (typeof made !== 'function' || NATIVE.test(Function.prototype.toString.call(made))) return true;
+    if (typeof made !== 'function' || NATIVE_SOURCE.test(Function.prototype.toString.call(made))) return true;
     place = Object.getPrototypeOf(place) as object | null;
   }
   return false;

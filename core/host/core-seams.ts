@@ -8,7 +8,7 @@ import type { Scope } from './scope.ts';
 
 const OWNER = 'core';
 /** At a stop the host ends after this time, even while taps are still running. */
-const LAST_DEADLINE_MS = 5_000;
+const STOPPING_DEADLINE_MS = 5_000;
 
 export type CoreHooks = ReturnType<typeof declareCoreHooks>;
 
@@ -23,8 +23,8 @@ export function declareCoreHooks(hooks: HookRegistry) {
     check: declare('config.check', 'series', { guarded: false }),
     changed: declare('config.changed', 'parallel'),
     ready: declare('host.ready', 'parallel'),
-    stopping: declare('host.stopping', 'parallel', { deadlineMs: LAST_DEADLINE_MS }),
-    forced: declare('host.forced', 'parallel', { deadlineMs: LAST_DEADLINE_MS }),
+    stopping: declare('host.stopping', 'parallel', { deadlineMs: STOPPING_DEADLINE_MS }),
+    forced: declare('host.forced', 'parallel', { deadlineMs: STOPPING_DEADLINE_MS }),
   };
 }
 

@@ -24,9 +24,9 @@ interface Seen {
   readonly link: string;
 }
 
-const LIMIT_MS = 5_000;
+const TIMEOUT_MS = 5_000;
 const MAX_LINKS = 40;
-const LOOK = `for p; do
+const TEST_SCRIPT = `for p; do
   flags=
   for flag in e d r x; do if [ "-$flag" "$p" ]; then flags=$flags$flag; fi; done
   if [ -L "$p" ]; then link=$(readlink -- "$p"); else link=; fi
@@ -41,10 +41,10 @@ export async function reachOf(wanted: readonly Wanted[], user: ServiceUser): Pro
   const found: Reach[] = wanted.map(() => 'absent');
   let open = wanted.map(({ place, use }, index) => ({ way: path.resolve(place), use, index }));
   for (let links = 0; open.length > 0 && links <= MAX_LINKS; links += 1) {
-    const seen = await look([...new Set(open.flatMap(({ way }) => partsOf(way)))], user);
+    const seen = await runTests([...new Set(open.flatMap(({ way }) => partsOf(way)))], user);
     open = open.flatMap(({ way, use, index }) => {
       const end = follow(way, use, seen);
-      if ('goOn' in end) return [{ way: end.goOn, use, index }];
+      if ('continueAt' in end) return [{ way: end.continueAt, use, index }];
       found[index] = end.reach;
       return [];
     });
@@ -58,20 +58,20 @@ function partsOf(way: string): string[] {
   return parent === way ? [way] : [...partsOf(parent), way];
 }
 
-async function look(parts: readonly string[], user: ServiceUser): Promise<ReadonlyMap<string, Seen>> {
-  const { output } = await runChild('sh', ['-c', LOOK, 'sh', ...parts], LIMIT_MS, user);
+async function runTests(parts: readonly string[], user: ServiceUser): Promise<ReadonlyMap<string, Seen>> {
+  const { output } = await runChild('sh', ['-c', TEST_SCRIPT, 'sh', ...parts], TIMEOUT_MS, user);
   const answers = output.split('\0');
   return new Map(parts.map((part, at) => [part, { flags: answers[2 * at] ?? '', link: answers[2 * at + 1] ?? '' }]));
 }
 
 /** The result for the path, or the path to continue with behind a link that the user's test could not follow. */
-function follow(way: string, use: Use, seen: ReadonlyMap<string, Seen>): { reach: Reach } | { goOn: string } {
+function follow(way: string, use: Use, seen: ReadonlyMap<string, Seen>): { reach: Reach } | { continueAt: string } {
   for (const part of partsOf(way)) {
     const { flags, link } = seen.get(part) ?? { flags: '', link: '' };
     if (!flags.includes('e')) {
       // Its parent can be entered, so it does not exist or is a link whose target cannot be reached.
       if (link === '') return { reach: 'absent' };
-      return { goOn: path.resolve(path.dirname(part), link, path.relative(part, way)) };
+      return { continueAt: path.resolve(path.dirname(part), link, path.relative(part, way)) };
     }
     if (part === way) return { reach: isUsable(flags, use) ? 'open' : { closed: part } };
     if (flags.includes('d') && !flags.includes('x')) return { reach: { closed: part } };

@@ -109,7 +109,7 @@ export class SqliteThread implements Database<AnyModule> {
     return new Promise((resolve, reject) => {
       this.#lastId += 1;
       const id = this.#lastId;
-      const deadline = setTimeout(() => this.#beLate(pending, timeoutMs), timeoutMs);
+      const deadline = setTimeout(() => this.#onDeadline(pending, timeoutMs), timeoutMs);
       const pending: Pending = { id, request, deadline, resolve, reject };
       this.#waiting.push(pending);
       this.#next();
@@ -183,7 +183,7 @@ export class SqliteThread implements Database<AnyModule> {
     else pending.reject(error);
   }
 
-  #beLate(pending: Pending, timeoutMs: number): void {
+  #onDeadline(pending: Pending, timeoutMs: number): void {
     const isWaiting = this.#waiting.includes(pending);
     if (isWaiting) this.#waiting.splice(this.#waiting.indexOf(pending), 1);
     else {

@@ -64,7 +64,7 @@ export class AutoRestart implements ProcessRestarts {
   #check(snapshot: ProcessSnapshot, watch: Watch, policy: Policy, now: number, settledMs: number): void {
     const { processName } = snapshot;
     const { status, reason } = this.#host.use('process.supervisor').health(processName);
-    if (status === 'healthy') this.#well(processName, watch);
+    if (status === 'healthy') this.#markHealthy(processName, watch);
     if (!policy.onUnhealthy || policy.checkEveryMs <= 0) return;
     const graceFrom = Math.max(snapshot.startedMonotonicMs ?? 0, settledMs);
     if (now - graceFrom < policy.graceMs || now - watch.checkedMs < policy.checkEveryMs) return;
@@ -134,8 +134,8 @@ export class AutoRestart implements ProcessRestarts {
   }
 
   /** A healthy answer confirms a recovery, ends an episode and makes a planned restart unnecessary. */
-  #well(processName: string, watch: Watch): void {
-    watch.unplan();
+  #markHealthy(processName: string, watch: Watch): void {
+    watch.cancelPlan();
     if (!watch.awaitingRecovery) return;
     watch.awaitingRecovery = false;
     watch.successes += 1;
@@ -160,7 +160,7 @@ export class AutoRestart implements ProcessRestarts {
     const wanted = this.#host.find('process.supervisor')?.get(processName)?.wanted ?? null;
     const watch = this.#watches.get(processName) ?? new Watch(wanted);
     this.#watches.set(processName, watch);
-    watch.heed(wanted);
+    watch.applyWanted(wanted);
     return watch;
   }
 

@@ -34,7 +34,7 @@ export class Watch {
    * Follows what users want: a start by hand since the last check resets the window, a stop by hand cancels what is
    * planned.
    */
-  heed(wanted: WantedState | null): void {
+  applyWanted(wanted: WantedState | null): void {
     if (wanted === this.#wanted) return;
     this.#wanted = wanted;
     if (wanted?.state !== 'stopped') this.window.clear();
@@ -43,12 +43,12 @@ export class Watch {
 
   /** Cancels a planned restart and a pending recovery; totals and the window stay. */
   cancel(): void {
-    this.unplan();
+    this.cancelPlan();
     this.unhealthyCount = 0;
     this.awaitingRecovery = false;
   }
 
-  unplan(): void {
+  cancelPlan(): void {
     this.dueMs = null;
     this.suppressed = false;
   }

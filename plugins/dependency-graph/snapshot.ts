@@ -18,7 +18,7 @@ const PORT_KEYS = [
   'external_port',
 ];
 /** Members that answers may show of any block; templates name more. */
-const SHOWN = [
+const SHOWN_KEYS = [
   'enabled',
   'core_service',
   'core_services',
@@ -35,13 +35,13 @@ const SHOWN = [
   'key_type',
 ];
 /** Members that signals may read. */
-const READ = [...SHOWN, 'branch_enabled', 'commit_sha', 'config_file', 'config_dir'];
+const READ_KEYS = [...SHOWN_KEYS, 'branch_enabled', 'commit_sha', 'config_file', 'config_dir'];
 /**
  * The members of a wait that are kept, all of which name services or what is waited for; others may hold credentials.
  */
-const NAMING = ['core_service', 'core_services', 'service', 'process_name'];
+const NAMING_KEYS = ['core_service', 'core_services', 'service', 'process_name'];
 const WAIT_MEMBERS = new Set([
-  ...NAMING,
+  ...NAMING_KEYS,
   'url',
   'path',
   'dir',
@@ -52,13 +52,13 @@ const WAIT_MEMBERS = new Set([
   'port',
   'timeout',
 ]);
-const WAITS = ['wait_for_url', 'wait_for_dir', 'wait_for_tcp'];
+const WAIT_KEYS = ['wait_for_url', 'wait_for_dir', 'wait_for_tcp'];
 /** Members whose texts are treated as addresses whatever their form. */
-const ADDRESSES = new Set(['wait_for_url', 'url', 'host']);
+const ADDRESS_KEYS = new Set(['wait_for_url', 'url', 'host']);
 const ADDRESS = /:\s*[/\\]/;
 
 export function shownConfig({ config }: GraphEntry, templates: ServiceTemplates | undefined): Record<string, unknown> {
-  const shown = new Set([...SHOWN, ...(templates?.graphOptions().shown ?? [])]);
+  const shown = new Set([...SHOWN_KEYS, ...(templates?.graphOptions().shown ?? [])]);
   return Object.fromEntries(Object.entries(config).filter(([key]) => shown.has(key)));
 }
 
@@ -91,7 +91,7 @@ class Snapshot implements GraphSnapshot {
     this.revision = revision;
     this.#templates = templates;
     const { shown = [], read: known = [] } = templates?.graphOptions() ?? {};
-    const read = [...READ, ...shown, ...known, ...reads];
+    const read = [...READ_KEYS, ...shown, ...known, ...reads];
     this.entries = Object.freeze(blocks.map(block => this.#entry(block, read)));
     for (const entry of this.entries) {
       add(this.#byKey, entry.key, entry);
@@ -146,7 +146,7 @@ class Snapshot implements GraphSnapshot {
   }
 
   namedBy(wait: Values, from: GraphEntry): readonly GraphEntry[] {
-    return NAMING.flatMap(key => wait[key])
+    return NAMING_KEYS.flatMap(key => wait[key])
       .flatMap(value => (typeof value === 'string' ? value.split(',') : []))
       .filter(name => name.trim() !== '')
       .flatMap(name => this.resolve(name, from));
@@ -200,14 +200,14 @@ function add<Key, Value>(map: Map<Key, Value[]>, key: Key, value: Value): void {
 function reduce(block: Values, reads: readonly string[]): Values {
   const known = reads.filter(key => block[key] !== undefined);
   return Object.fromEntries(
-    known.map(key => [key, WAITS.includes(key) ? withoutCredentials(block[key], key) : block[key]]),
+    known.map(key => [key, WAIT_KEYS.includes(key) ? withoutCredentials(block[key], key) : block[key]]),
   );
 }
 
 /** Keeps members that name services, and addresses without user information, query and fragment. */
 function withoutCredentials(wait: unknown, member: string): unknown {
   if (Array.isArray(wait)) return wait.map(entry => withoutCredentials(entry, member));
-  if (typeof wait === 'string') return ADDRESS.test(wait) || ADDRESSES.has(member) ? bareAddress(wait) : wait;
+  if (typeof wait === 'string') return ADDRESS.test(wait) || ADDRESS_KEYS.has(member) ? bareAddress(wait) : wait;
   if (typeof wait !== 'object' || wait === null) return wait;
   const known = Object.entries(wait).filter(([key]) => WAIT_MEMBERS.has(key));
   return Object.fromEntries(known.map(([key, value]) => [key, withoutCredentials(value, key)]));

@@ -1,4 +1,5 @@
-// Files of settings, one per line: a name, with or without `=` a value, which single quotes keep whole. Only values change.
+// Files of settings, one per line: a name, with or without `=` a value, which single quotes keep whole. Only values
+// change.
 import { Problem } from '#core';
 import type { EditedText, EditMode, FileObject } from '../config-files/contract.ts';
 

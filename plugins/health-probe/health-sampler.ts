@@ -7,7 +7,7 @@ import type { ProcessHealth, ProcessProbe } from './contract.ts';
 import { checkHealth, report } from './health-check.ts';
 
 const INTERVAL_MS = 5_000;
-const AT_ONCE = 8;
+const CONCURRENCY = 8;
 
 interface Sample {
   readonly pid: number;
@@ -21,7 +21,7 @@ export class HealthSampler implements ProcessHealth {
   readonly #probes: ContributionList<ProcessProbe>;
   readonly #samples = new Map<string, Sample>();
   readonly #running = new Map<string, Promise<void>>();
-  readonly #queue = new PQueue({ concurrency: AT_ONCE });
+  readonly #queue = new PQueue({ concurrency: CONCURRENCY });
 
   constructor(
     host: Host,

@@ -12,7 +12,7 @@ export interface IntegrationSettings {
 }
 
 const ATTEMPTS = 3;
-const LOOK_MS = 500;
+const POLL_MS = 500;
 const ANSWERS: readonly (HealthStatus | null)[] = ['healthy', 'degraded'];
 
 export class IntegrationRunner {
@@ -22,7 +22,7 @@ export class IntegrationRunner {
   /** By integration and target; the value tells whether another run was requested meanwhile. */
   readonly #running = new Map<string, boolean>();
   /** Queues by target, because two integrations that look for the same missing entry at once would both add it. */
-  readonly #turns = new Map<string, PQueue>();
+  readonly #queues = new Map<string, PQueue>();
 
   constructor(host: Host, integrations: ContributionList<Integration>, settings: IntegrationSettings) {
     this.#host = host;
@@ -69,10 +69,10 @@ export class IntegrationRunner {
     const { signal, log } = this.#host;
     for (let attempt = 1; !signal.aborted; attempt += 1) {
       try {
-        await this.#untilBothAnswer(integration, target);
+        await this.#waitForAnswers(integration, target);
         const block = this.#host.use('config.store').findBlock(target);
         if (block === undefined || this.#host.find('process.supervisor')?.get(target)?.status !== 'running') return;
-        await this.#turnsOf(target).add(() => integration.apply(block, change => log.info(`${target}: ${change}`)));
+        await this.#queueOf(target).add(() => integration.apply(block, change => log.info(`${target}: ${change}`)));
         return;
       } catch (error) {
         if (signal.aborted) return;
@@ -86,14 +86,14 @@ export class IntegrationRunner {
     }
   }
 
-  #turnsOf(target: string): PQueue {
-    const known = this.#turns.get(target) ?? new PQueue({ concurrency: 1 });
-    this.#turns.set(target, known);
+  #queueOf(target: string): PQueue {
+    const known = this.#queues.get(target) ?? new PQueue({ concurrency: 1 });
+    this.#queues.set(target, known);
     return known;
   }
 
   /** Waits, up to the limit, until the target and its running providers are healthy. */
-  async #untilBothAnswer({ providers }: Integration, target: string): Promise<void> {
+  async #waitForAnswers({ providers }: Integration, target: string): Promise<void> {
     const supervisor = this.#host.find('process.supervisor');
     const deadline = performance.now() + this.#settings.answerMs;
     const waitsFor = (name: string): boolean => {
@@ -104,6 +104,6 @@ export class IntegrationRunner {
     };
     const names = [target, ...this.#runningOf(providers).map(block => block.processName)];
     while (names.some(waitsFor) && performance.now() < deadline && !this.#host.signal.aborted)
-      await delay(this.#host.paced(LOOK_MS), undefined, { ref: false });
+      await delay(this.#host.paced(POLL_MS), undefined, { ref: false });
   }
 }

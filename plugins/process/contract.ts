@@ -240,8 +240,8 @@ export interface Survivor {
 export interface SurvivorSearch {
   readonly configKey: string;
   /**
-   * null when nothing runs. Throws a Problem when something runs but the process cannot be determined; the boot then does
-   * not start the configured one. `workingIn` lists the living processes with the given working directory.
+   * null when nothing runs. Throws a Problem when something runs but the process cannot be determined; the boot then
+   * does not start the configured one. `workingIn` lists the living processes with the given working directory.
    */
   find(
     block: NamedBlock,

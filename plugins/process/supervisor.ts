@@ -37,7 +37,7 @@ import { WantedStates } from './supervise/wanted-states.ts';
 /** Interval at which the end of adopted processes is noticed. */
 const EXIT_POLL_MS = 500;
 /** Recorded as the requester when a caller gives no name. */
-const SOMEBODY = 'request';
+const UNNAMED_REQUESTER = 'request';
 const NO_HEALTH: HealthReport = { status: null, healthy: null, reason: null, details: null };
 const HANDED_OVER = 'Process control is being loaded again; try again in a moment';
 
@@ -132,13 +132,13 @@ export class Supervisor implements ProcessSupervisor {
     return this.#processes.blocks();
   }
 
-  async start(processName: string, trigger: StartTrigger, by = SOMEBODY): Promise<StartOutcome> {
+  async start(processName: string, trigger: StartTrigger, by = UNNAMED_REQUESTER): Promise<StartOutcome> {
     const process = await this.#startable(processName);
     await this.#want(process, trigger, by);
     return process.start(trigger);
   }
 
-  async stop(processName: string, by = SOMEBODY): Promise<StopOutcome> {
+  async stop(processName: string, by = UNNAMED_REQUESTER): Promise<StopOutcome> {
     const process = this.#controllable(processName);
     this.#holds.refuseStop(process.block.processName);
     this.#wanted.stop(process.block, by);
@@ -148,7 +148,7 @@ export class Supervisor implements ProcessSupervisor {
     return outcome;
   }
 
-  async restart(processName: string, trigger: StartTrigger, by = SOMEBODY): Promise<void> {
+  async restart(processName: string, trigger: StartTrigger, by = UNNAMED_REQUESTER): Promise<void> {
     const process = await this.#startable(processName);
     await this.#want(process, trigger, by);
     await process.restart(trigger);

@@ -23,7 +23,7 @@ interface Tag {
 export type Ask = (path: string, change?: ArrChange) => Promise<unknown>;
 
 /** The text that an application shows instead of a stored secret. */
-const HIDDEN = '********';
+const HIDDEN_SECRET = '********';
 
 /** `isOther` tells that other fields were sent to the entry before, which its hidden secrets would not show. */
 export async function ensureEntry(wanted: ArrEntry, ask: Ask, isOther: boolean): Promise<'added' | 'updated' | null> {
@@ -59,7 +59,7 @@ function isSame(entry: Entry, { name, implementation, fields, address }: ArrEntr
 function filled({ fields = [] }: Entry, wanted: ArrEntry, secrets: boolean): Field[] {
   return fields.map(field => {
     const value = wanted.fields[field.name];
-    return value === undefined || (field.value === HIDDEN && !secrets) ? field : { ...field, value };
+    return value === undefined || (field.value === HIDDEN_SECRET && !secrets) ? field : { ...field, value };
   });
 }
 

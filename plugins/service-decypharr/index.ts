@@ -7,7 +7,7 @@ import { clientsOf } from './clients.ts';
 
 const KEY = 'decypharr';
 /** The application's own value that marks entries as managed. */
-const OURS = 'auto';
+const MANAGED_SOURCE = 'auto';
 
 type Entry = Record<string, unknown>;
 type Linked = Awaited<ReturnType<ArrApplications['linkedTo']>>;
@@ -71,12 +71,12 @@ function mergeNamed(present: readonly Entry[], wanted: readonly Entry[], initial
 /** Removes managed entries whose link is gone; an entry whose key cannot be read at present is kept. */
 function managers(present: readonly Entry[], linked: Linked | undefined): Entry[] {
   if (linked === undefined) return [...present];
-  const kept = present.filter(entry => entry.source !== OURS || linked.names.has(String(entry.name)));
+  const kept = present.filter(entry => entry.source !== MANAGED_SOURCE || linked.names.has(String(entry.name)));
   const wanted = linked.managers.map(({ kind, name, address, apiKey }) => ({
     name: `${kind}:${name}`,
     host: address,
     token: apiKey,
-    source: OURS,
+    source: MANAGED_SOURCE,
   }));
   return mergeNamed(kept, wanted, { download_uncached: false });
 }

@@ -3,7 +3,7 @@ import { readdir, readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
 
 /** Directories of Debian's and of the project's own packages, one for each major version. */
-const PLACES = [
+const PROGRAM_DIRECTORIES = [
   { parent: '/usr/lib/postgresql', folder: /^(\d+)$/ },
   { parent: '/usr', folder: /^pgsql-(\d+)$/ },
 ];
@@ -15,7 +15,7 @@ const PLACES = [
 export async function findServerPrograms(dataDir: string, searchPath: string): Promise<string | undefined> {
   const made = (await readFile(path.join(dataDir, 'PG_VERSION'), 'utf8').catch(() => '')).trim();
   const installed: { version: number; directory: string }[] = [];
-  for (const { parent, folder } of PLACES) {
+  for (const { parent, folder } of PROGRAM_DIRECTORIES) {
     for (const name of await readdir(parent).catch(() => [])) {
       const version = Number(folder.exec(name)?.[1]);
       const directory = path.join(parent, name, 'bin');

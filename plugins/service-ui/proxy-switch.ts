@@ -6,7 +6,7 @@ import type {} from '../process/contract.ts';
 import type {} from './contract.ts';
 
 /** A start that fails within this time, for example for a missing program, is reported in the answer. */
-const FIRST_WORD_MS = 500;
+const EARLY_FAILURE_MS = 500;
 
 export interface ProxyState {
   readonly proxy_state: 'starting' | 'running' | 'stopped' | 'error';
@@ -48,7 +48,7 @@ export class ProxySwitch {
         this.#host.log.warn(`the reverse proxy could not be ${enabled ? 'started' : 'stopped'}`, error);
       },
     );
-    await (enabled ? Promise.race([settled, delay(FIRST_WORD_MS)]) : settled);
+    await (enabled ? Promise.race([settled, delay(EARLY_FAILURE_MS)]) : settled);
     if (this.#error !== null) return { proxy_state: 'error', proxy_error: this.#error };
     const status = supervisor.get(processName)?.status;
     return {

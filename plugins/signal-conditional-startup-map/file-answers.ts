@@ -6,7 +6,7 @@ import type {} from '../config-files/contract.ts';
 import type { GraphEntry } from '../dependency-graph/contract.ts';
 import type {} from '../services/contract.ts';
 
-const LOOK_LIMIT_MS = 1_000;
+const CHECK_LIMIT_MS = 1_000;
 
 interface Asked {
   readonly file: string;
@@ -100,7 +100,7 @@ function hasText(values: unknown, place: string): boolean {
 /** The version of each file; null when it does not exist, undefined when it does not answer. */
 async function versionsOf(files: readonly string[]): Promise<ReadonlyMap<string, string | null | undefined>> {
   const look = async (some: readonly string[]): Promise<[string, string | null][]> => {
-    const found = await fileVersions(some, LOOK_LIMIT_MS);
+    const found = await fileVersions(some, CHECK_LIMIT_MS);
     return some.map(file => [file, found.get(file) ?? null]);
   };
   try {

@@ -2,7 +2,7 @@
 import { definePlugin } from '#core';
 import type { GraphEntry, GraphSnapshot } from '../dependency-graph/contract.ts';
 
-const PLACES = ['path', 'dir', 'directory', 'value'];
+const PATH_KEYS = ['path', 'dir', 'directory', 'value'];
 
 export default definePlugin({
   name: 'signal-wait-for-dir',
@@ -29,7 +29,7 @@ function providers(wait: unknown, entry: GraphEntry, snapshot: GraphSnapshot): G
   if (typeof wait === 'string') return [...snapshot.providersOf(wait, entry)];
   if (typeof wait !== 'object' || wait === null) return [];
   const members = wait as Record<string, unknown>;
-  const places = PLACES.map(key => members[key]).filter(place => typeof place === 'string');
+  const places = PATH_KEYS.map(key => members[key]).filter(place => typeof place === 'string');
   return [...places.flatMap(place => snapshot.providersOf(place, entry)), ...snapshot.namedBy(members, entry)];
 }
 

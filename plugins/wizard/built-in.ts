@@ -5,7 +5,7 @@ import type { ConfigStore } from '#core';
 import { fileVersion } from '#kit/fs-out-of-process';
 import type { ServiceTemplates } from '../services/contract.ts';
 
-const LOOK_LIMIT_MS = 1_000;
+const CHECK_LIMIT_MS = 1_000;
 
 /** Keys of the components; none before the first install, since only installed files show them. */
 export async function builtInComponents(templates: ServiceTemplates, store: ConfigStore): Promise<ReadonlySet<string>> {
@@ -25,7 +25,7 @@ export async function builtInComponents(templates: ServiceTemplates, store: Conf
 
 /** Also false for a file on a mount that does not answer. */
 function exists(file: string): Promise<boolean> {
-  return fileVersion(file, LOOK_LIMIT_MS).then(
+  return fileVersion(file, CHECK_LIMIT_MS).then(
     version => version !== null,
     () => false,
   );

@@ -11,7 +11,7 @@ type Options = Readonly<Record<string, unknown>>;
 const MAX_NAME = 64;
 const PORT_KEYS = ['port', 'frontend_port', 'backend_port', 'webdav_port'];
 /** Members that identify a block and cannot be set as options. */
-const FIXED = new Set(['process_name']);
+const IDENTITY_KEYS = new Set(['process_name']);
 
 /** Drops characters other than letters, digits, blanks, `_` and `-`. Throws a Problem 400 when the name is too long. */
 export function cleanInstanceName(name: string): string {
@@ -37,7 +37,7 @@ export class Components {
   apply(template: ServiceTemplate, place: readonly string[], options: Options): void {
     const block = this.#draft.block(place) ?? {};
     for (const [option, value] of Object.entries(options)) {
-      if (value === null || value === undefined || FIXED.has(option)) continue;
+      if (value === null || value === undefined || IDENTITY_KEYS.has(option)) continue;
       const isKnown = Object.hasOwn(block, option) || this.#templates.option(template, option) !== undefined;
       if (!isKnown) this.#log.warn(`${template.displayName} has no option ${option}; it is ignored`);
       else this.#draft.set(place, { [option]: option === 'log_level' ? parseLevel(String(value)) : value });

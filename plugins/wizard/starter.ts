@@ -6,7 +6,7 @@ import type { Unit } from './candidate.ts';
 import type { StartAnswer } from './wire.ts';
 
 /** A start that waits longer than this for something continues in the background, as with a start by hand. */
-const PATIENCE_MS = 300_000;
+const WAIT_LIMIT_MS = 300_000;
 const POLL_MS = 500;
 
 export class Starter {
@@ -80,14 +80,14 @@ export class Starter {
       (error: unknown) => errorText(error),
     );
     try {
-      return await Promise.race([start, this.#tooLong(processName, given.signal)]);
+      return await Promise.race([start, this.#waitedTooLong(processName, given.signal)]);
     } finally {
       given.abort();
     }
   }
 
   /** Resolves with a reason when the start has waited for other processes for too long. */
-  async #tooLong(processName: string, signal: AbortSignal): Promise<string | null> {
+  async #waitedTooLong(processName: string, signal: AbortSignal): Promise<string | null> {
     let waitingSinceMs: number | undefined;
     for (;;) {
       await delay(POLL_MS, undefined, { signal, ref: false }).catch(() => undefined);
@@ -95,7 +95,7 @@ export class Starter {
       const { waitingFor = [] } = this.#supervisor.get(processName) ?? {};
       const now = performance.now();
       waitingSinceMs = waitingFor.length > 0 ? (waitingSinceMs ?? now) : undefined;
-      if (waitingSinceMs !== undefined && now - waitingSinceMs >= PATIENCE_MS)
+      if (waitingSinceMs !== undefined && now - waitingSinceMs >= WAIT_LIMIT_MS)
         return `it still waits for ${waitingFor.join(', ')} and starts when that is there`;
     }
   }

@@ -4,7 +4,7 @@ import type { SupervisedProcess } from '../supervise/supervised-process.ts';
 /** For services without a stop policy, which are taken for applications that use services of later tiers. */
 const DEFAULT_TIER = 2;
 /** Larger than the depth of any dependency graph. */
-const DEPTHS = 10_000;
+const MAX_DEPTH = 10_000;
 
 /**
  * Groups to be stopped one after the other; the members of a group stop at the same time. `needs` must be free of
@@ -24,7 +24,7 @@ export function stopTiers(
   const groups = new Map<number, SupervisedProcess[]>();
   for (const process of all) {
     const { configKey, processName } = process.block;
-    const rank = (tierOf(configKey) ?? DEFAULT_TIER) * DEPTHS - depth(processName);
+    const rank = (tierOf(configKey) ?? DEFAULT_TIER) * MAX_DEPTH - depth(processName);
     groups.set(rank, [...(groups.get(rank) ?? []), process]);
   }
   return [...groups].sort(([a], [b]) => a - b).map(([, group]) => group);

@@ -19,7 +19,7 @@ const operationAnswer = z.object({
 });
 
 /** Recorded as the user of a request when authentication is off. */
-const ANYBODY = 'user';
+const ANONYMOUS_USER = 'user';
 
 export function registerRoutes(host: Host, supervisor: ProcessSupervisor): void {
   const entries = new ProcessEntries(host, supervisor);
@@ -63,7 +63,7 @@ export function registerRoutes(host: Host, supervisor: ProcessSupervisor): void 
     response: operationAnswer,
     async handle({ body, identity }) {
       const { processName } = find(body.process_name);
-      const start = supervisor.start(processName, 'request', identity.username ?? ANYBODY);
+      const start = supervisor.start(processName, 'request', identity.username ?? ANONYMOUS_USER);
       const outcome = await Promise.race([start, patience(supervisor, processName)]);
       if (outcome.status === 'waiting') {
         start.catch((error: unknown) => host.log.warn(`${processName} did not start`, error));
@@ -91,7 +91,7 @@ export function registerRoutes(host: Host, supervisor: ProcessSupervisor): void 
         'not-running': 'Service was not running',
         'already-stopping': 'Shutdown already in progress',
       };
-      const outcome = await supervisor.stop(processName, identity.username ?? ANYBODY);
+      const outcome = await supervisor.stop(processName, identity.username ?? ANONYMOUS_USER);
       return { status: sentences[outcome], process_name: processName };
     },
   });
@@ -104,7 +104,7 @@ export function registerRoutes(host: Host, supervisor: ProcessSupervisor): void 
     response: operationAnswer,
     async handle({ body, identity }) {
       const { processName } = find(body.process_name);
-      await supervisor.restart(processName, 'restart', identity.username ?? ANYBODY);
+      await supervisor.restart(processName, 'restart', identity.username ?? ANONYMOUS_USER);
       return { status: 'Service restarted successfully', process_name: processName };
     },
   });

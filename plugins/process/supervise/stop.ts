@@ -10,7 +10,7 @@ export interface StopTarget {
   readonly runId: string;
 }
 
-const SHARED_LOOK_MS = 20;
+const PROCESS_TABLE_MAX_AGE_MS = 20;
 /** Group id of a target that has no group. */
 export const NO_GROUP = -1;
 const POLL_MS = 250;
@@ -68,7 +68,7 @@ function send(pid: number, signal: NodeJS.Signals): void {
 async function gone(target: StopTarget, withinMs: number, hurry?: AbortSignal): Promise<boolean> {
   const deadline = performance.now() + withinMs;
   for (let pauseMs = 10; ; pauseMs = Math.min(pauseMs * 2, POLL_MS)) {
-    if (survivors(target, SHARED_LOOK_MS).length === 0) return true;
+    if (survivors(target, PROCESS_TABLE_MAX_AGE_MS).length === 0) return true;
     if (performance.now() >= deadline || hurry?.aborted) return false;
     await delay(pauseMs);
   }

@@ -29,7 +29,7 @@ import type { WantedStates } from './wanted-states.ts';
 
 const OBSERVATION_MS = 2_000;
 /** How long a hand-over waits for a running operation. */
-const HAND_OVER_PATIENCE_MS = 2_000;
+const HAND_OVER_LIMIT_MS = 2_000;
 const CANCELLED = Symbol('start cancelled');
 
 /** What all supervised processes share. */
@@ -186,11 +186,11 @@ export class SupervisedProcess {
    * may take a moment to end.
    */
   async handOver(reason: Problem): Promise<void> {
-    if (this.#stopping !== undefined) await patientlyEnded(this.#stopping);
+    if (this.#stopping !== undefined) await endedOrLimit(this.#stopping);
     this.#handedOver.abort(reason);
     if (this.#starting === undefined) return;
     this.#starting.abort.abort(reason);
-    await patientlyEnded(this.#starting.outcome);
+    await endedOrLimit(this.#starting.outcome);
   }
 
   /** Continues with a process that an earlier host launched. */
@@ -398,9 +398,9 @@ export class SupervisedProcess {
   }
 }
 
-async function patientlyEnded(operation: Promise<unknown>): Promise<void> {
+async function endedOrLimit(operation: Promise<unknown>): Promise<void> {
   const ended = operation.catch(() => undefined);
-  await Promise.race([ended, delay(HAND_OVER_PATIENCE_MS, undefined, { ref: false })]);
+  await Promise.race([ended, delay(HAND_OVER_LIMIT_MS, undefined, { ref: false })]);
 }
 
 function asProblem(error: unknown): Problem {
