@@ -1,4 +1,5 @@
-// One build in a directory of its own: plain JavaScript in the same tree as the sources, so that folders stay deletable.
+// Compiles one build into a directory: plain JavaScript in the same tree as the sources, so that folders stay
+// deletable.
 import { execFile } from 'node:child_process';
 import { chmod, cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -20,12 +21,12 @@ export interface Manifest {
 }
 
 export interface BuildOptions {
-  /** Must not exist yet. */
+  /** The directory must not exist yet. */
   readonly outDir: string;
   readonly plugins: ReadonlySet<string>;
-  /** More sources, below the root. */
+  /** Further sources, relative to the root. */
   readonly include?: readonly string[];
-  /** `.d.ts` beside each file. */
+  /** Whether a `.d.ts` file is written beside each file. */
   readonly declarations?: boolean;
 }
 
@@ -38,7 +39,7 @@ export async function pluginNames(): Promise<string[]> {
   return entries.filter(entry => entry.isDirectory()).map(entry => entry.name);
 }
 
-/** Writes everything but the manifest; returns the packages that the code needs, with their versions. */
+/** Writes everything but the manifest. Returns the packages that the code needs, with their versions. */
 export async function compileTo({
   outDir,
   plugins,
@@ -47,7 +48,7 @@ export async function compileTo({
 }: BuildOptions): Promise<Record<string, string>> {
   await mkdir(outDir, { recursive: true });
   await compile(outDir, ['core', ...[...plugins].map(name => path.join('plugins', name)), ...include], declarations);
-  // Types of a plugin that is left out may have been read; what the compiler emits for them is nothing to run.
+  // The compiler also emits files of a plugin that was left out but whose types were read; these are removed.
   for (const plugin of await pluginNames()) {
     if (!plugins.has(plugin)) await rm(path.join(outDir, 'plugins', plugin), { recursive: true, force: true });
   }
@@ -56,7 +57,7 @@ export async function compileTo({
   return packagesUsed(outDir, (await readManifest()).dependencies);
 }
 
-/** The manifest of what stands in a build. */
+/** The manifest of a build. */
 export async function builtManifest(dependencies: Record<string, string>): Promise<Record<string, unknown>> {
   const { name, version, description, license, engines, imports } = await readManifest();
   return {
@@ -93,7 +94,10 @@ async function compile(outDir: string, include: readonly string[], declaration: 
   await chmod(path.join(outDir, 'core', 'cli', 'main.js'), 0o755);
 }
 
-/** The copy in JavaScript that `create-plugin` gives where Node runs nothing else; its types are those of the package. */
+/**
+ * Compiles the template of `create-plugin` for releases of Node that cannot run TypeScript; its types come from the
+ * package.
+ */
 async function compilePluginTemplate(directory: string): Promise<void> {
   await runCompiler(['--project', directory, '--noCheck', '--types', '']);
 }
@@ -113,7 +117,7 @@ async function files(directory: string): Promise<string[]> {
   return entries.filter(entry => entry.isFile()).map(entry => path.join(entry.parentPath, entry.name));
 }
 
-/** Files of plugin folders that are no TypeScript: pages, scripts, data. */
+/** Copies those files of plugin folders that are not TypeScript: pages, scripts, data. */
 async function copyAssets(plugins: ReadonlySet<string>, outDir: string): Promise<void> {
   for (const name of plugins) {
     for (const file of await files(path.join(rootDir, 'plugins', name))) {
@@ -123,7 +127,7 @@ async function copyAssets(plugins: ReadonlySet<string>, outDir: string): Promise
   await cp(path.join(rootDir, 'templates'), path.join(outDir, 'templates'), { recursive: true });
 }
 
-/** npm packages that the emitted code still names, in imports or as paths to resolve. */
+/** npm packages that the emitted code refers to, in imports or as paths to resolve. */
 async function packagesUsed(outDir: string, all: Record<string, string>): Promise<Record<string, string>> {
   const scripts = (await files(outDir)).filter(
     file => /\.(js|d\.ts)$/.test(file) && !file.includes(`${path.sep}templates${path.sep}`),

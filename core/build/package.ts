@@ -1,7 +1,9 @@
-// `npm run package`: the product as an npm package, with types and contract suites for plugins that live elsewhere.
+// `npm run package`: packs the product for npm, with types and contract suites for plugins that are developed
+// elsewhere.
 import { cp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
+import { errorText } from '../kit/error-text.ts';
 import { builtManifest, compileTo, pluginNames, readManifest, rootDir } from './compile.ts';
 import { stageFor, swapDirectory } from './swap.ts';
 
@@ -11,7 +13,9 @@ const EXPORTS = {
   './package.json': './package.json',
 };
 
-/** Whatever plugins add to the lists of the contract is known to everybody who imports the contract. */
+/**
+ * Includes what plugins declare on the interfaces of the contract, so that importing the contract is enough to see it.
+ */
 async function writeContract(outDir: string): Promise<void> {
   const names = await readdir(path.join(outDir, 'plugins'), { recursive: true });
   const additions: string[] = [];
@@ -41,7 +45,7 @@ async function build(): Promise<void> {
     const manifest = {
       ...(await builtManifest(dependencies)),
       exports: EXPORTS,
-      // The suites need it, plugins do not.
+      // A peer dependency, because the contract suites run in the tap of the plugin's own tests.
       peerDependencies: { tap: `^${tap}` },
       peerDependenciesMeta: { tap: { optional: true } },
     };
@@ -56,6 +60,6 @@ async function build(): Promise<void> {
 }
 
 build().catch((error: unknown) => {
-  console.error(error instanceof Error ? error.message : String(error));
+  console.error(errorText(error));
   process.exit(1);
 });

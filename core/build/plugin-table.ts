@@ -1,4 +1,4 @@
-// `npm run docs`: the table of points, hooks, events and services in plugins/README.md, read from the code.
+// `npm run docs`: writes the table of points, hooks, events and services into plugins/README.md, from the code.
 import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { rootDir } from './compile.ts';
@@ -8,7 +8,7 @@ const BEGIN = '<!-- table: made by npm run docs -->';
 const END = '<!-- end of table -->';
 export const README = path.join(rootDir, 'plugins', 'README.md');
 
-/** The page with its table as the code has it now. Throws an Error when the page has no place for it. */
+/** The page with an up-to-date table. Throws an Error when the page does not mark where the table belongs. */
 export async function withTable(page: string): Promise<string> {
   const from = page.indexOf(BEGIN);
   const to = page.indexOf(END);

@@ -1,4 +1,4 @@
-// Points, hooks, events and services: what the interfaces of the contract and their additions in plugins say of each.
+// Reads the points, hooks, events and services from the contract's interfaces and from what plugins declare on them.
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { durationText } from '../host/duration-text.ts';
@@ -15,9 +15,9 @@ export interface Seam {
   readonly owner: string;
   /** Its type, on one line. */
   readonly type: string;
-  /** What its doc comment says, on one line. */
+  /** Its doc comment, on one line. */
   readonly description: string;
-  /** Of a hook: how its taps run. */
+  /** How the taps of a hook run; empty for other kinds. */
   readonly order: string;
   /** How long what is handed over is waited for; null: nobody waits, or it is the host's own. */
   readonly deadlineMs: number | null;
@@ -31,7 +31,7 @@ interface Source {
   readonly text: string;
 }
 
-/** Sorted by kind and name. */
+/** All seams, sorted by kind and name. */
 export async function readSeams(rootDir: string): Promise<Seam[]> {
   const sources = [
     ...(await sourcesOf(path.join(rootDir, 'core', 'contract'), () => 'core')),
@@ -59,7 +59,7 @@ async function sourcesOf(directory: string, ownerOf: (file: string) => string): 
   );
 }
 
-/** Members of the interfaces that plugins extend, wherever they are declared. */
+/** The members of the interfaces that plugins extend, in whichever file they are declared. */
 function declarationsOf(text: string): Pick<Seam, 'kind' | 'name' | 'type' | 'description'>[] {
   return [
     ...text.matchAll(/^( *)(?:export )?interface (Contributions|Hooks|Events|Services) \{\n([\s\S]*?)^\1\}/gm),
@@ -77,7 +77,7 @@ function declarationsOf(text: string): Pick<Seam, 'kind' | 'name' | 'type' | 'de
   });
 }
 
-/** Of a type that has a name: what stands above its declaration. */
+/** The doc comment of a named type; used where the member itself has none. */
 function descriptionOf(type: string, sources: readonly Source[]): string {
   if (!/^\w+$/.test(type)) return '';
   const declaration = new RegExp(`/\\*\\*((?:(?!\\*/)[\\s\\S])*)\\*/\\nexport (?:interface|type|class) ${type}\\b`);
@@ -125,7 +125,7 @@ function oneLine(text: string): string {
   return text.replaceAll(/\s+/g, ' ').trim();
 }
 
-/** A Markdown table for each kind. */
+/** One Markdown table for each kind. */
 export function tableOf(seams: readonly Seam[]): string {
   const titles = { point: 'Points', hook: 'Hooks', event: 'Events', service: 'Services' };
   return Object.entries(titles)

@@ -1,10 +1,11 @@
-// Puts a finished build in its place at once. `dist` is a link to one of several: a host goes on with the one it was started from.
+// Replaces a build in one step. `dist` is a link to one of several builds, so a running host keeps the one that it was
+// started from.
 import { lstat, mkdir, readdir, readlink, rename, rm, symlink } from 'node:fs/promises';
 import path from 'node:path';
 
 const BUILDS = '.builds';
 
-/** A directory for the next build, beside what it will replace. */
+/** The path for the next build, beside the one that it will replace. */
 export async function stageFor(outDir: string, isLink: boolean): Promise<string> {
   const name = `${new Date().toISOString().replaceAll(/[-:]|\.\d+Z/g, '')}-${process.pid}`;
   const stage = isLink
@@ -14,7 +15,7 @@ export async function stageFor(outDir: string, isLink: boolean): Promise<string>
   return stage;
 }
 
-/** The link is replaced in one step. A former build is removed when nobody runs from it and it is not the last one. */
+/** Replaces the link atomically. Removes earlier builds, except the previous one and those that a process runs from. */
 export async function swapLink(outDir: string, stage: string): Promise<void> {
   const builds = path.dirname(stage);
   const link = `${stage}.link`;
@@ -29,7 +30,9 @@ export async function swapLink(outDir: string, stage: string): Promise<void> {
   }
 }
 
-/** What `outDir` stood for until now. A plain directory of an earlier release moves among the builds. */
+/**
+ * The build that `outDir` has been until now. A plain directory, as earlier releases made, is moved among the builds.
+ */
 async function formerBuild(outDir: string, builds: string): Promise<string | undefined> {
   const found = await lstat(outDir).catch(() => undefined);
   if (found?.isSymbolicLink()) return path.resolve(path.dirname(outDir), await readlink(outDir));
@@ -39,7 +42,7 @@ async function formerBuild(outDir: string, builds: string): Promise<string | und
   return moved;
 }
 
-/** A host holds its own directory open for as long as it runs. Of processes of other users nothing can be seen. */
+/** Directories that processes hold open, as a host does with its build. Processes of other users cannot be examined. */
 async function placesHeldOpen(): Promise<ReadonlySet<string>> {
   const held = new Set<string>();
   for (const pid of (await readdir('/proc')).filter(name => /^\d+$/.test(name))) {
@@ -51,7 +54,7 @@ async function placesHeldOpen(): Promise<ReadonlySet<string>> {
   return held;
 }
 
-/** For a directory from which nothing runs, such as one that is copied into an image. */
+/** Replaces a directory from which nothing runs, such as one that is copied into an image. */
 export async function swapDirectory(outDir: string, stage: string): Promise<void> {
   const former = `${stage}.former`;
   await rename(outDir, former).catch((error: NodeJS.ErrnoException) => {

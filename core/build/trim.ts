@@ -1,21 +1,22 @@
-// `npm run build`: `dist`, whole or with the named plugins only; `--out` makes a plain directory elsewhere.
+// `npm run build`: makes `dist` with all or only the named plugins; `--out` makes a plain directory elsewhere.
 import { existsSync } from 'node:fs';
 import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
+import { errorText } from '../kit/error-text.ts';
 import { builtManifest, compileTo, pluginNames, readManifest, rootDir } from './compile.ts';
 import { stageFor, swapDirectory, swapLink } from './swap.ts';
 
 const BUILT = ['core', 'node_modules', 'package-lock.json', 'package.json', 'plugins', 'templates'];
 
-/** `needs` as a plugin's index file states it; the file is read, not run. */
+/** `needs` as written in the plugin's index file; the file is read, not run. */
 async function needsOf(plugin: string): Promise<string[]> {
   const source = await readFile(path.join(rootDir, 'plugins', plugin, 'index.ts'), 'utf8');
   const [, list = ''] = /\bneeds:\s*\[([^\]]*)\]/.exec(source) ?? [];
   return [...list.matchAll(/'([^']+)'/g)].map(match => match[1] ?? '');
 }
 
-/** The wanted plugins and everything that they need. Throws an Error that names an unknown one. */
+/** The wanted plugins and all that they need, directly or indirectly. Throws an Error that names an unknown plugin. */
 async function closeOverNeeds(wanted: readonly string[], known: readonly string[]): Promise<Set<string>> {
   const chosen = new Set<string>();
   const add = async (name: string): Promise<void> => {
@@ -28,7 +29,7 @@ async function closeOverNeeds(wanted: readonly string[], known: readonly string[
   return chosen;
 }
 
-/** What is there is replaced, so it must be empty or an earlier build. */
+/** Refuses a directory that is neither empty nor an earlier build, because it will be replaced. */
 async function refuseForeign(outDir: string): Promise<void> {
   const names = existsSync(outDir) ? await readdir(outDir) : [];
   if (!names.every(name => BUILT.includes(name)))
@@ -60,6 +61,6 @@ async function build(): Promise<void> {
 }
 
 build().catch((error: unknown) => {
-  console.error(error instanceof Error ? error.message : String(error));
+  console.error(errorText(error));
   process.exit(1);
 });

@@ -1,9 +1,9 @@
-// `stackwarden check`: what is wrong with the configuration and the plugins, a line each. It changes nothing.
+// `stackwarden check`: prints each problem of the configuration and the plugins on one line. It changes nothing.
 import { existsSync } from 'node:fs';
 import { createHost } from '../host/host.ts';
 import type { CommandLine } from './command-line.ts';
 
-/** Exit 1 on a problem. */
+/** Resolves with 1 when there is a problem. */
 export async function check({ configDir, plugins }: CommandLine): Promise<number> {
   if (!existsSync(configDir)) throw new Error(`there is no directory ${configDir}; name another with --config-dir`);
   const host = await createHost({ configDir, dryRun: true, ...(plugins === undefined ? {} : { plugins }) });

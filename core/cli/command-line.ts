@@ -1,4 +1,4 @@
-// The command line: which command, which options, and one clear line for what cannot be understood.
+// Parses the command line into a command and its options; anything that cannot be understood is one line of error.
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
@@ -30,18 +30,18 @@ export interface CommandLine {
   readonly configDir: string;
   readonly plugins: readonly string[] | undefined;
   readonly example: boolean;
-  /** Of `graph`; undefined: everything that is enabled. */
+  /** Option of `graph`; undefined means everything that is enabled. */
   readonly processName: string | undefined;
   readonly scope: 'runtime' | 'all';
-  /** Of `create-plugin`. */
+  /** Argument of `create-plugin`. */
   readonly pluginName: string | undefined;
-  /** Of `create-plugin`: where the plugin's folder is made. */
+  /** Option of `create-plugin`: the directory in which the plugin's folder is created. */
   readonly into: string;
-  /** As `HostOptions.pace`; 1 unless a test asks for another. */
+  /** Value of `HostOptions.pace`; 1 unless a test sets another. */
   readonly pace: number;
 }
 
-/** Throws an Error with one line when the arguments cannot be understood. */
+/** Throws an Error with a message of one line when the arguments cannot be understood. */
 export function parseCommandLine(args: readonly string[], env: NodeJS.ProcessEnv): CommandLine {
   const { values, positionals } = parse(args);
   const [command = 'start', ...rest] = positionals;

@@ -1,4 +1,5 @@
-// `stackwarden create-plugin`: a plugin to begin with, in TypeScript, with its test, that this Node can load as it is.
+// `stackwarden create-plugin`: copies a template plugin in TypeScript, with its test, that this release of Node can
+// load.
 import { existsSync } from 'node:fs';
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -7,7 +8,7 @@ import { PLUGIN_NAME } from '../host/discover.ts';
 import type { CommandLine } from './command-line.ts';
 
 const templateDir = fileURLToPath(new URL('../../templates/plugin', import.meta.url));
-/** What the template is called; other names take its place. */
+/** The template's name, which the new plugin's name replaces. */
 const NAME = /my([-_])plugin/g;
 
 export async function createPlugin({ pluginName: name, into }: CommandLine): Promise<number> {
@@ -21,7 +22,7 @@ export async function createPlugin({ pluginName: name, into }: CommandLine): Pro
   for (const entry of files.filter(candidate => candidate.isFile())) {
     const file = path.join(entry.parentPath, entry.name);
     const relative = path.relative(templateDir, file);
-    // Where TypeScript runs as it is, a copy in JavaScript would only be forgotten.
+    // Where Node runs TypeScript, a copy in JavaScript would only become outdated.
     if (relative === 'index.js' && 'typescript' in process.features && process.features.typescript) continue;
     const target = path.join(folder, named(relative));
     await mkdir(path.dirname(target), { recursive: true, mode: 0o755 });

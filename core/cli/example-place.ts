@@ -1,15 +1,19 @@
-// Places outside the configuration directory from which an example runs: made by us, writable by nobody else, removed with it.
+// Directories outside the configuration directory from which an example runs: private to the host's user to write, and
+// removed with the example.
 import { chmod, lstat, mkdir, mkdtemp, readdir, readFile, readlink, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 
 const PREFIX = 'stackwarden-example-';
-/** In each place: the record that names it. Where that names another, or is gone, the place is forgotten. */
+/**
+ * A file in each place with the path of the record that names the place. When that record is gone or names another
+ * place, the example is gone too.
+ */
 const NAMED_BY = '.named-by';
-/** A younger one may be about to be named. */
+/** A younger place may belong to an example that is just being written. */
 const FORGOTTEN_AFTER_MS = 600_000;
 
-/** A temporary directory may itself be private to its user; then the machine's own are taken. */
+/** The first directory that services can reach; a user's own temporary directory may be private. */
 async function parentDirectory(): Promise<string> {
   for (const directory of [tmpdir(), '/tmp', '/var/tmp']) {
     if (await isOpenToAll(directory)) return directory;
@@ -17,7 +21,7 @@ async function parentDirectory(): Promise<string> {
   throw new Error('no temporary directory is open to services; start with a --config-dir that their user reaches');
 }
 
-/** Every directory down to it may be passed by everybody, and what lies in it cannot be renamed by others. */
+/** Whether everybody can pass through every directory on the path, while others cannot rename what is in it. */
 async function isOpenToAll(directory: string): Promise<boolean> {
   for (let part = directory; part !== path.dirname(part); part = path.dirname(part)) {
     const found = await lstat(part).catch(() => undefined);
@@ -29,8 +33,8 @@ async function isOpenToAll(directory: string): Promise<boolean> {
 }
 
 /**
- * A new place, of the given name where that is free: a directory that somebody else made first is never taken, because
- * making it fails then. `record` is the file that names it.
+ * Makes a place, with the given name if that is free. A directory that somebody else made first is never used, because
+ * making it then fails. `record` is the file that will name the place.
  */
 export async function makePlace(record: string, wanted?: string): Promise<string> {
   const place = await makeDirectory(wanted);
@@ -49,21 +53,21 @@ async function makeDirectory(wanted: string | undefined): Promise<string> {
   }
 }
 
-/** Whether it is a directory of ours that nobody else can write. */
+/** Whether the place is a directory of the host's user that nobody else can write to. */
 export async function isPrivatePlace(place: string): Promise<boolean> {
   const found = await lstat(place).catch(() => undefined);
   const isOurs = found?.isDirectory() === true && found.uid === process.getuid?.() && (found.mode & 0o022) === 0;
   return isOurs && path.basename(place).startsWith(PREFIX) && (await isOpenToAll(path.dirname(place)));
 }
 
-/** Whether a process has its working directory there. */
+/** Whether the place is the working directory of a process. */
 export async function isPlaceInUse(place: string): Promise<boolean> {
   const pids = (await readdir('/proc')).filter(name => /^\d+$/.test(name));
   const directories = await Promise.all(pids.map(pid => readlink(`/proc/${pid}/cwd`).catch(() => '')));
   return directories.includes(place);
 }
 
-/** Removes places whose example is gone: its folder was deleted while nothing ran that could have done it. */
+/** Removes places of examples whose folder was deleted while no host ran that could have removed them. */
 export async function removeForgottenPlaces(): Promise<void> {
   const parent = await parentDirectory();
   for (const name of await readdir(parent)) {

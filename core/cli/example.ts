@@ -1,4 +1,4 @@
-// The example stack: written once, where no configuration exists yet. Its programs run where their user reaches them.
+// The example stack: written only where no configuration exists yet, with programs that its services' user can reach.
 import { chmod, cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import path from 'node:path';
@@ -14,13 +14,13 @@ const FIRST_WEB_PORT = 8_081;
 const templateDir = fileURLToPath(new URL('../../templates/example', import.meta.url));
 
 /**
- * The programs lie in `{config_dir}/example` and can be changed freely. Where the services' user does not get there, as
- * below a home of mode 0700, they run from copies in a place of their own, which is there while the example runs.
+ * The programs are in `{config_dir}/example` and may be changed. Where the services' user cannot reach that directory,
+ * for example below a home of mode 0700, they run from copies in a place elsewhere that exists while the example runs.
  */
 export class Example {
   readonly #configDir: string;
   readonly #directory: string;
-  /** Holds the path of the place, where one is needed. */
+  /** File with the path of the place, where one is needed. */
   readonly #record: string;
   #place: string | undefined;
 
@@ -35,7 +35,7 @@ export class Example {
     await mkdir(this.#configDir, { recursive: true });
     if ((await findConfigFile(this.#configDir)) !== null) return;
     await cp(templateDir, this.#directory, { recursive: true });
-    // Without a package.json of their own the programs would not be modules outside this project.
+    // Without a package.json beside them Node would not treat the programs as modules outside this project.
     await writeFile(path.join(this.#directory, 'package.json'), '{ "type": "module" }\n');
     await rm(this.#record, { force: true });
     const { directory, node } = await this.#whereToRun();
@@ -44,7 +44,10 @@ export class Example {
     await writeFile(file, `${JSON.stringify(config, null, 4)}\n`, { mode: 0o600, flag: 'wx' });
   }
 
-  /** Fills the place anew from the example's own folder; one that others made is not used, but another. */
+  /**
+   * Copies the example's folder into its place again. A place that others have made is not used but replaced by a new
+   * one.
+   */
   async restore(): Promise<void> {
     const recorded = await readIfPresent(this.#record);
     if (recorded === undefined) return;
@@ -54,7 +57,7 @@ export class Example {
     await this.#fill(this.#place);
   }
 
-  /** Removes the place unless something still runs in it: services that are left running need it. */
+  /** Removes the place unless something still runs in it, because services that keep running need their files. */
   async release(): Promise<void> {
     const place = this.#place;
     if (place === undefined || (await isPlaceInUse(place))) return;
@@ -69,7 +72,7 @@ export class Example {
     return { directory: place, node: open[1] === true ? process.execPath : path.join(place, 'node') };
   }
 
-  /** `user` undefined: services run as whoever the host runs as. */
+  /** `user` is undefined when services run as the host's own user. */
   async #reached(places: readonly string[]) {
     if (process.getuid?.() !== 0) return { user: undefined, open: places.map(() => true) };
     const config = await openConfig({
@@ -89,7 +92,7 @@ export class Example {
     const config = await findConfigFile(this.#configDir);
     const node = path.join(place, 'node');
     const copies = await readdir(place);
-    // A program that runs cannot be overwritten.
+    // Skipped when the copy exists, because the file of a running program cannot be overwritten.
     if (config?.text.includes(JSON.stringify(node)) && !copies.includes('node')) await cp(process.execPath, node);
     await cp(this.#directory, place, { recursive: true, filter: source => source !== this.#record });
     for (const entry of await readdir(place, { recursive: true, withFileTypes: true })) {
@@ -106,7 +109,9 @@ export class Example {
   }
 }
 
-/** The worker's address names the port of the web service, so that is settled here rather than moved at the first start. */
+/**
+ * The worker's configuration contains the web service's port, so the port is chosen here instead of at the first start.
+ */
 function stack(directory: string, node: string, logDir: string, webPort: number): Record<string, unknown> {
   const program = (name: string): string[] => [node, path.join(directory, name)];
   return {
@@ -155,7 +160,7 @@ async function readIfPresent(file: string): Promise<string | undefined> {
   }
 }
 
-/** The first port that nothing listens on. */
+/** The first port, from `first` on, on which nothing listens. */
 async function freePortFrom(first: number): Promise<number> {
   for (let port = first; ; port += 1) {
     const isFree = await new Promise<boolean>(resolve => {

@@ -1,4 +1,4 @@
-// The dependency graph of a running service as Mermaid text, drawn from its own answers.
+// Draws the dependency graph of a running service as Mermaid text, from the service's own API.
 
 interface Answer {
   readonly nodes: readonly { readonly process_name: string; readonly state: string }[];
@@ -11,16 +11,16 @@ interface Answer {
 }
 
 export interface GraphRequest {
-  /** Address of the native listener. */
+  /** Base URL of the native listener. */
   readonly base: string;
-  /** undefined: everything that is enabled. */
+  /** undefined means everything that is enabled. */
   readonly processName: string | undefined;
   readonly scope: string;
-  /** For a service that asks for a login. */
+  /** Bearer token, for a service that requires a login. */
   readonly token: string | undefined;
 }
 
-/** Throws an Error with the service's own sentence when it refuses. */
+/** Throws an Error with the service's message when it refuses. */
 export async function graphText({ base, processName, scope, token }: GraphRequest): Promise<string> {
   const get = async (pathAndQuery: string): Promise<unknown> => {
     const answer = await fetch(base + pathAndQuery, {
@@ -46,7 +46,7 @@ async function enabledNames(get: (path: string) => Promise<unknown>): Promise<st
   return processes.filter(entry => entry.enabled).map(entry => entry.process_name);
 }
 
-/** `only`: what is drawn besides is left out. */
+/** Draws only what is in `only`, or everything when it is undefined. */
 function draw(answers: readonly Answer[], only: ReadonlySet<string> | undefined): string {
   const isDrawn = (name: string): boolean => only?.has(name) !== false;
   const states = new Map(answers.flatMap(({ nodes }) => nodes.map(node => [node.process_name, node.state] as const)));
@@ -68,7 +68,7 @@ function draw(answers: readonly Answer[], only: ReadonlySet<string> | undefined)
   return `flowchart LR\n${lines.join('\n')}\n`;
 }
 
-/** What Mermaid takes in a label. */
+/** Replaces characters that Mermaid cannot have in a label. */
 function plain(text: string): string {
   return text.replaceAll(/[^\p{L}\p{N} .,:;()/_+-]/gu, ' ');
 }

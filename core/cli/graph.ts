@@ -1,4 +1,4 @@
-// `stackwarden graph`: what needs what in the running service, as Mermaid text.
+// `stackwarden graph`: prints the dependencies of the running service's processes as Mermaid text.
 import type { CommandLine } from './command-line.ts';
 import { graphText } from './graph-text.ts';
 import { addressOf, nothingAnswers } from './running-service.ts';

@@ -1,16 +1,17 @@
-// Closes what the parent left open in this process: programs started later would inherit it, and hold it open for good.
+// Closes file descriptors that the parent process left open, because programs started later would inherit and keep
+// them.
 import { closeSync, readdirSync, readFileSync } from 'node:fs';
 
 const CLOSE_ON_EXEC = 0o2000000;
 
-/** For the start of the process. Everything that the runtime opened itself is marked as not to be inherited. */
+/** Called at the start of the process. Descriptors that Node itself opened are close-on-exec and stay open. */
 export function closeInheritedDescriptors(): void {
   for (const descriptor of openDescriptors()) {
     if (descriptor > 2 && !isClosedOnExec(descriptor)) closeSync(descriptor);
   }
 }
 
-/** None where there is no `/proc`. */
+/** Empty where there is no `/proc`. */
 function openDescriptors(): number[] {
   try {
     return readdirSync('/proc/self/fd').map(Number);
@@ -19,7 +20,7 @@ function openDescriptors(): number[] {
   }
 }
 
-/** The descriptor that listed the directory is gone again by now; it counts as marked. */
+/** The descriptor used to list the directory is closed by now; it counts as close-on-exec. */
 function isClosedOnExec(descriptor: number): boolean {
   try {
     const flags = /^flags:\s*([0-7]+)$/m.exec(readFileSync(`/proc/self/fdinfo/${descriptor}`, 'utf8'))?.[1];

@@ -1,8 +1,9 @@
-// One host per configuration directory: the lock names a process by pid and kernel start time, so a dead one never blocks.
+// Allows one host per configuration directory. The lock names a process by pid and kernel start time, so a dead one
+// never blocks.
 import { mkdir, open, readFile, rm } from 'node:fs/promises';
 import path from 'node:path';
 
-/** Throws an Error that names the other process when one holds the directory; returns what gives it back. */
+/** Throws an Error that names the process holding the directory. Returns a function that releases the lock. */
 export async function lockInstance(configDir: string): Promise<() => Promise<void>> {
   const file = path.join(configDir, 'supervisor', 'host.lock');
   await mkdir(path.dirname(file), { recursive: true });
@@ -33,7 +34,7 @@ async function readLock(file: string): Promise<string> {
   }
 }
 
-/** Field 22 of /proc/<pid>/stat, clock ticks after boot; null when there is no such process. */
+/** Field 22 of /proc/<pid>/stat, in clock ticks after boot; null when there is no such process. */
 async function startTime(pid: number): Promise<string | null> {
   try {
     const stat = await readFile(`/proc/${pid}/stat`, 'utf8');

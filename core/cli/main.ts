@@ -1,6 +1,8 @@
 #!/usr/bin/env node
-// The process: arguments in, one command run, an exit code out. Every failure is one line on stderr.
+// The entry point of the process: parses the arguments, runs one command, sets the exit code. Every failure is one line
+// on stderr.
 import { version } from '../host/host.ts';
+import { errorText } from '../kit/error-text.ts';
 import { check } from './check.ts';
 import { type Command, type CommandLine, parseCommandLine, USAGE } from './command-line.ts';
 import { createPlugin } from './create-plugin.ts';
@@ -32,13 +34,13 @@ async function main(): Promise<number> {
   return COMMANDS[line.command](line);
 }
 
-// Whoever read the output may go away at any time; the log file holds every line, and the service goes on.
+// The reader of the output may close it at any time; the log file has every line, and the service continues.
 for (const output of [process.stdout, process.stderr]) output.on('error', () => undefined);
 
 main().then(
   code => process.exit(code),
   (error: unknown) => {
-    const [line] = (error instanceof Error ? error.message : String(error)).split('\n');
+    const [line] = errorText(error).split('\n');
     console.error(`stackwarden: ${line}`);
     process.exit(1);
   },

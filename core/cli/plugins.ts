@@ -1,4 +1,4 @@
-// `stackwarden plugins`: every plugin that is found, and its state. It changes nothing.
+// `stackwarden plugins`: prints every plugin that is found, with its state. It changes nothing.
 import { createHost } from '../host/host.ts';
 import type { CommandLine } from './command-line.ts';
 

@@ -1,4 +1,4 @@
-// Runs a command again in a process to which the runtime gives the right to read files and nothing more.
+// Runs a command again in a process that Node's permission model allows to read files and nothing more.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import process from 'node:process';
@@ -6,9 +6,9 @@ import process from 'node:process';
 const RUNS_FROM_SOURCE = import.meta.url.endsWith('.ts');
 
 /**
- * Plugins are imported and set up by the commands that look. There no file can be written by anybody, no program started
- * and no native code loaded, in that process, whatever a plugin tries. From the sources the TypeScript loader needs threads
- * and a compiler of its own, which are left to it; its cache is not.
+ * Commands that only report still import and set up plugins. In their process a plugin cannot write files, start
+ * programs or load native code, whatever it tries. When running from sources, the TypeScript loader needs threads and a
+ * child process, which are allowed; its cache is off.
  */
 export async function onlyReading(command: () => Promise<number>): Promise<number> {
   if (process.permission !== undefined) return command();

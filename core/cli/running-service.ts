@@ -1,9 +1,9 @@
-// The service that runs on a configuration directory, asked from outside. Finding its address changes nothing.
+// Finds the address of the service that runs on a configuration directory, from outside it. It changes nothing.
 import { openConfig } from '../config/open.ts';
 import { readSettings } from '../host/settings.ts';
 import { createEarlyLog } from '../log/early-log.ts';
 
-/** Address of the native listener, from the configuration. */
+/** Base URL of the native listener, from the configuration. */
 export async function addressOf(configDir: string): Promise<string> {
   const config = await openConfig({ configDir, log: createEarlyLog(), env: process.env, readOnly: true });
   const { host, port } = readSettings(config.store.root()).api;

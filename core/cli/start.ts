@@ -1,4 +1,4 @@
-// `stackwarden start`: a host in the foreground, from its lock on the configuration directory to its exit code.
+// `stackwarden start`: runs a host in the foreground, from its lock on the configuration directory to its exit code.
 import { openSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { createHost, type StackwardenHost } from '../host/host.ts';
@@ -7,16 +7,16 @@ import { Example } from './example.ts';
 import { closeInheritedDescriptors } from './inherited-descriptors.ts';
 import { lockInstance } from './instance-lock.ts';
 
-/** A terminal and a package runner may both deliver one key press; only a later signal is a second one. */
+/** A terminal and a package runner may both deliver one key press; only a later signal counts as a second one. */
 const SECOND_SIGNAL_AFTER_MS = 1_000;
 
 export async function start({ configDir, plugins, example: wantsExample, pace }: CommandLine): Promise<number> {
   closeInheritedDescriptors();
-  // A build that is held open is kept by the next one (see core/build/swap.ts).
+  // The next build keeps a build whose directory is open (see core/build/swap.ts).
   openSync(fileURLToPath(new URL('../..', import.meta.url)).replace(/\/$/, ''), 'r');
   const onCreated = stopOnSignals();
   const unlock = await lockInstance(configDir);
-  // Supervision goes on without a listener too, and nothing else would hold the process then.
+  // Supervision also works without a listener; then nothing else would keep the process alive.
   const alive = setInterval(() => undefined, 2 ** 30);
   const example = new Example(configDir);
   try {
@@ -33,7 +33,7 @@ export async function start({ configDir, plugins, example: wantsExample, pace }:
   }
 }
 
-/** From the first moment on: a signal that comes before anything is loaded stops the host as soon as there is one. */
+/** Installed before anything is loaded: a signal that comes before the host exists stops it as soon as it does. */
 function stopOnSignals(): (host: StackwardenHost) => void {
   let host: StackwardenHost | undefined;
   let firstMs: number | undefined;

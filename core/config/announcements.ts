@@ -4,20 +4,20 @@ import PQueue from 'p-queue';
 import type { ConfigChange } from '../contract/config.ts';
 import type { Logger } from '../contract/log.ts';
 
-/** Changes that each answer the one before: more than plugins that agree on a value ever need. */
+/** Plugins that agree on a value in the end need fewer changes in a row, each an answer to the one before. */
 const MAX_ROUNDS = 16;
-/** What answers later than this cannot keep the host busy. */
+/** A change older than this no longer counts as part of a loop, because changes that slow cannot keep the host busy. */
 const ROUND_MS = 60_000;
 
 interface Round {
   readonly actor: string;
-  /** Made by somebody who heard of the round before. */
+  /** Whether the change was made by a listener of an earlier one. */
   readonly isAnswer: boolean;
   readonly paths: readonly string[];
   readonly atMs: number;
 }
 
-/** Why an update is made: the changes that led to it, the latest last. */
+/** The changes that led to an update, the latest last. */
 export type Cause = readonly Round[];
 
 interface ListenContext {
@@ -28,7 +28,10 @@ interface ListenContext {
 export class Announcements {
   readonly #log: Logger;
   readonly #queue = new PQueue({ concurrency: 1 });
-  /** Of the announcement in which code runs. It outlives the announcement in what listeners left running. */
+  /**
+   * The announcement in which the present code runs; what a listener left running keeps it after the announcement's
+   * end.
+   */
   readonly #context = new AsyncLocalStorage<ListenContext>();
   #listener: ((change: ConfigChange) => Promise<void>) | undefined;
 
@@ -40,14 +43,17 @@ export class Announcements {
     this.#listener = listener;
   }
 
-  /** Whether the caller is a listener that was not done yet: what waits for a later announcement would wait for itself. */
+  /**
+   * Whether the caller is a listener that has not finished; if it waited for a later announcement, it would wait for
+   * itself.
+   */
   get isListening(): boolean {
     return this.#context.getStore()?.isOver === false;
   }
 
   /**
-   * The changes that the caller answers. Throws when they are a loop: listeners that answer each other would go on for
-   * ever. The log names them.
+   * The changes that the caller answers. Logs and throws an Error when they form a loop, because listeners that answer
+   * each other's changes would continue endlessly.
    */
   cause(actor: string): Cause {
     const now = performance.now();
@@ -61,7 +67,9 @@ export class Announcements {
     throw new Error(`${message}; this update is refused`);
   }
 
-  /** Resolves when every listener has been told of this change and of those before it; a fault of one is logged. */
+  /**
+   * Resolves when every listener has finished with this change and those before it. An error of a listener is logged.
+   */
   announce(change: ConfigChange, cause: Cause): Promise<void> {
     const { actor, paths } = change;
     const round = { actor, isAnswer: cause.length > 0, paths, atMs: performance.now() };
@@ -77,7 +85,9 @@ export class Announcements {
     });
   }
 
-  /** Runs what has nothing to do with the announcement that it was started in, such as a plugin that is set up. */
+  /**
+   * Runs `fn` so that its updates do not count as answers to the present announcement, such as the set-up of a plugin.
+   */
   outside<Value>(fn: () => Value): Value {
     return this.#context.exit(fn);
   }

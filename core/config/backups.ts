@@ -1,12 +1,12 @@
-// Copies of the configuration file as it was at starts that it was good for.
+// Keeps copies of configuration files with which the host has started successfully.
 import { copyFile, readFile, rename, rm } from 'node:fs/promises';
 import type { Logger } from '../contract/log.ts';
 import type { ConfigText } from './load.ts';
 
-/** What is added to the file's name, the newest first. */
+/** Suffixes of the copies' names, the newest first. */
 export const BACKUPS = ['.bak', '.bak.1', '.bak.2', '.bak.3', '.bak.4'];
 
-/** Keeps the last five different files. */
+/** Keeps the last five files that differ. */
 export async function keepBackup({ file, text }: ConfigText, log: Logger): Promise<void> {
   try {
     if ((await readFile(file + BACKUPS[0], 'utf8').catch(() => null)) === text) return;

@@ -1,4 +1,4 @@
-// The configuration as it is now: its layers, and everything that follows from them. Only an update or the file changes it.
+// The configuration in force: its layers, and everything derived from them. Only an update or the file changes it.
 import { createHash } from 'node:crypto';
 import type { ConfigObject, NamedBlock } from '../contract/config.ts';
 import type { Logger } from '../contract/log.ts';
@@ -10,17 +10,17 @@ import type { MainFile } from './main-file.ts';
 import type { Place } from './marks.ts';
 import { type ConfigSchema, describeIssue } from './schema.ts';
 
-/** Everything that follows from the layers and the schema. */
+/** Everything that is derived from the layers and the schema. */
 export interface Effective {
   readonly root: Readonly<ConfigObject>;
   readonly blocks: readonly NamedBlock[];
-  /** The first block of each name. */
+  /** The named blocks; the first of several with the same name wins. */
   readonly byName: ReadonlyMap<string, NamedBlock>;
   readonly disabledBlocks: ReadonlyMap<string, string>;
   readonly revision: string;
-  /** What the environment gives. */
+  /** The edits that the environment layer makes. */
   readonly overrides: readonly ConfigEdit[];
-  /** The root, from which the marks of every place are found. */
+  /** The root place, from which the marks of every other place are found. */
   readonly place: Place;
 }
 
@@ -45,7 +45,7 @@ export class CurrentConfig {
     this.#parts = parts;
   }
 
-  /** Values that are in memory only, above the environment. */
+  /** Edits that exist in memory only and win over the environment. */
   get overlay(): readonly ConfigEdit[] {
     return this.#overlay;
   }
@@ -55,18 +55,18 @@ export class CurrentConfig {
     this.outdate();
   }
 
-  /** The file or the schema changed. */
+  /** Discards what was derived, because the file or the schema changed. */
   outdate(): void {
     this.#effective = undefined;
   }
 
-  /** Computed when it is asked for: plugins add many things one after the other. */
+  /** Computed on demand, because plugins register many sections in a row. */
   effective(): Effective {
     this.#effective ??= this.#compute();
     return this.#effective;
   }
 
-  /** The effective value that these layers would give. */
+  /** The effective value that these layers would have. */
   merged(file: ConfigObject, overlay: readonly ConfigEdit[]): Merged {
     const { schema, environment, log } = this.#parts;
     const merged = merge(schema.defaults(file), file);

@@ -6,7 +6,7 @@ import { YamlEditor } from '../kit/yaml-editor.ts';
 import type { ConfigEdit } from './layers.ts';
 import type { ConfigFormat } from './load.ts';
 
-/** The text with every edit made, in order. */
+/** Returns the text after all edits, made in their order. */
 export function editText(text: string, format: ConfigFormat, edits: readonly ConfigEdit[]): string {
   return format === 'json' ? editJson(text, edits) : editYaml(text, edits);
 }
@@ -27,7 +27,10 @@ function editJson(text: string, edits: readonly ConfigEdit[]): string {
   );
 }
 
-/** A value on the way that is no object gives way to one; undefined when there is nothing to delete. */
+/**
+ * The edit that can be made: where a parent is not an object, the edit replaces that parent with one. undefined when
+ * there is nothing to delete.
+ */
 function reachable(text: string, { path, value }: ConfigEdit): ConfigEdit | undefined {
   const tree = parseTree(text);
   for (let depth = 1; depth < path.length; depth += 1) {
@@ -57,7 +60,10 @@ function editYaml(text: string, edits: readonly ConfigEdit[]): string {
   }, text);
 }
 
-/** Where no range of the text can be replaced, as for the last key of a mapping: comments stay, spacing may not. */
+/**
+ * For edits that no replaced range of the text can express, such as deleting a mapping's last key: comments are kept,
+ * spacing may change.
+ */
 function rewriteYaml(text: string, { path, value }: ConfigEdit): string {
   const document = parseDocument(text);
   if (!isMap(document.contents)) document.contents = document.createNode({}) as never;

@@ -9,7 +9,7 @@ import type { ConfigEdit, ConfigPath } from './layers.ts';
 const SECRETS_DIR = '/run/secrets';
 
 export interface Environment {
-  /** The raw text of a variable; the first of secret file, process environment and `.env` that has it. */
+  /** The raw text of a variable, from the first of secret file, process environment and `.env` that defines it. */
   read(name: string): string | undefined;
 }
 
@@ -58,8 +58,8 @@ function variableName(configPath: ConfigPath): string {
 }
 
 /**
- * The edits that the environment makes to a tree; only leaves that exist can be overridden. `formerKeys` gives the former
- * name of a root key, whose variables still count where there are none under the present name.
+ * The edits that the environment makes to a tree; only leaves that exist can be overridden. `formerKeys` maps root keys
+ * to their former names, whose variables count where none has the present name.
  */
 export function environmentEdits(
   root: unknown,
@@ -88,7 +88,7 @@ export function environmentEdits(
   return edits;
 }
 
-/** undefined: the text does not fit. */
+/** The text as a value of the same type as `current`; undefined when it cannot be converted. */
 function convert(text: string, current: unknown, key: string): unknown {
   const trimmed = text.trim();
   if (typeof current === 'boolean') return ['true', '1', 'yes'].includes(trimmed.toLowerCase());

@@ -1,12 +1,12 @@
-// The host's own part of the configuration: what the core itself reads. Everything else is contributed by plugins.
+// The host's own part of the configuration, which the core itself reads. Plugins contribute everything else.
 import { z } from 'zod';
 
 const names = z.array(z.string());
 const port = z.number().int().min(1).max(65_535);
-/** Acts at the next start of the host. */
+/** Marks members whose changes take effect at the next start of the host. */
 const AT_START = { live: false };
 
-/** Every default is harmless to write back. */
+/** Defaults may be written back into the file, so each keeps the meaning of an absent member. */
 const productSchema = z.looseObject({
   log_level: z.string().default('INFO'),
   log_name: z.string().min(1).default('DUMB').meta(AT_START),

@@ -4,12 +4,12 @@ import type { ConfigObject } from '../contract/config.ts';
 import { isObject } from '../kit/plain-object.ts';
 import { type ConfigPath, valueAt, withEdit } from './layers.ts';
 
-/** Marks that are no keywords of JSON Schema; `writeOnly` is one. */
+/** Marks that are not JSON Schema keywords themselves; `writeOnly` is one. */
 const OWN_KEYWORDS = ['secret', 'live', 'identity'] as const;
 
 const made = new WeakMap<z.ZodType, ConfigObject>();
 
-/** Without `$id` and `$schema`: it becomes a subtree, and a browser caches compiled schemas by `$id`. */
+/** Omits `$id` and `$schema`, because the result becomes a subtree and a browser caches compiled schemas by `$id`. */
 export function toJsonSchema(schema: z.ZodType): ConfigObject {
   const known = made.get(schema);
   if (known !== undefined) return known;
@@ -32,7 +32,7 @@ function renameMarks(jsonSchema: Record<string, unknown>): void {
   }
 }
 
-/** One schema of an object that several describe; of a member that several describe the last one counts. */
+/** Merges several schemas of one object; for a member that several describe, the last wins. */
 export function mergedObjectSchema(schemas: readonly ConfigObject[]): ConfigObject {
   const properties = Object.assign({}, ...schemas.map(propertiesOf)) as ConfigObject;
   return { ...Object.assign({}, ...schemas), properties, additionalProperties: true } as ConfigObject;
@@ -42,7 +42,7 @@ export function propertiesOf(schema: ConfigObject): ConfigObject {
   return isObject(schema.properties) ? schema.properties : {};
 }
 
-/** The subschema of the object at a path; undefined when there is none. */
+/** The subschema that describes the object at a path; undefined when there is none. */
 export function subschemaAt(schema: ConfigObject, path: ConfigPath): ConfigObject | undefined {
   const found = valueAt(schema, schemaPath(path));
   return isObject(found) ? found : undefined;

@@ -1,17 +1,20 @@
-// Values of a configuration tree: merging, single edits, differences. Nothing here changes its arguments.
+// Merges, edits and compares configuration trees. No function here modifies its arguments.
 import { isDeepStrictEqual } from 'node:util';
 import type { ConfigObject } from '../contract/config.ts';
 import { isObject } from '../kit/plain-object.ts';
 
 export type ConfigPath = readonly string[];
 
-/** One value set, or with undefined deleted, at a path. */
+/** Sets one value at a path, or deletes it when the value is undefined. */
 export interface ConfigEdit {
   readonly path: ConfigPath;
   readonly value: unknown;
 }
 
-/** Objects merge deeply; arrays and scalars of `upper` replace. Keys of `upper` keep their order and come first. */
+/**
+ * Merges objects deeply; arrays and scalars of `upper` replace those of `lower`. Keys of `upper` come first, in their
+ * order.
+ */
 export function merge(lower: unknown, upper: unknown): unknown {
   if (upper === undefined) return lower;
   if (!isObject(lower) || !isObject(upper)) return upper;
@@ -29,7 +32,7 @@ function own(value: unknown, key: string): unknown {
   return isObject(value) && Object.hasOwn(value, key) ? value[key] : undefined;
 }
 
-/** The tree with the edit made; parents that are missing are created. */
+/** The tree after the edit; parents that are missing are created. */
 export function withEdit(root: unknown, { path, value }: ConfigEdit): unknown {
   const [key, ...rest] = path;
   if (key === undefined) return value;
@@ -43,7 +46,7 @@ export function withEdit(root: unknown, { path, value }: ConfigEdit): unknown {
   return { ...object, [key]: child };
 }
 
-/** The edits that merging `patch` at `path` amounts to: one for each leaf. null stays a value here. */
+/** The edits that merging `patch` at `path` amounts to, one for each leaf; null is an ordinary value here. */
 export function editsOf(patch: unknown, path: ConfigPath = []): ConfigEdit[] {
   if (!isObject(patch)) return [{ path, value: patch }];
   const entries = Object.entries(patch);
@@ -51,7 +54,7 @@ export function editsOf(patch: unknown, path: ConfigPath = []): ConfigEdit[] {
   return entries.flatMap(([key, value]) => editsOf(value, [...path, key]));
 }
 
-/** Paths of leaves that differ. */
+/** The paths of leaves that differ. */
 export function changedPaths(before: unknown, after: unknown, path: ConfigPath = []): ConfigPath[] {
   if (before === after) return [];
   if (isObject(before) && isObject(after)) {
@@ -65,7 +68,10 @@ export function startsWith(path: ConfigPath, prefix: ConfigPath): boolean {
   return prefix.every((key, index) => path[index] === key);
 }
 
-/** Edits at or below the path are superseded; those above it keep their value with the path taken out. */
+/**
+ * The edits that still matter once the value at the path is written elsewhere: those at or below it are dropped, and
+ * those above it lose the value at the path.
+ */
 export function withoutPath(edits: readonly ConfigEdit[], { path: at }: Pick<ConfigEdit, 'path'>): ConfigEdit[] {
   return edits
     .filter(edit => !startsWith(edit.path, at))

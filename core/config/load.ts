@@ -8,7 +8,7 @@ import type { ConfigObject } from '../contract/config.ts';
 
 export type ConfigFormat = 'json' | 'yaml';
 
-/** Looked for in this order; the last is the name that an existing installation may have. */
+/** Names in the order of preference; the last is that of existing installations. */
 const FILE_NAMES = ['stackwarden.json', 'stackwarden.yaml', 'stackwarden.yml', 'dumb_config.json'];
 
 export interface ConfigText {
@@ -17,12 +17,12 @@ export interface ConfigText {
   readonly text: string;
 }
 
-/** The file cannot be read as a configuration; the message holds file, line, column and what was expected. */
+/** Thrown for a file that cannot be parsed; the message has file, line, column and what was expected. */
 class ConfigSyntaxError extends Error {
   override readonly name = 'ConfigSyntaxError';
 }
 
-/** The configuration file of a directory, read; null when there is none. */
+/** Reads the configuration file of a directory; null when there is none. */
 export async function findConfigFile(configDir: string): Promise<ConfigText | null> {
   const keepText = (_file: string, text: string): string => text;
   const explorer = cosmiconfig('stackwarden', {
@@ -41,7 +41,7 @@ export async function readConfigText(file: string): Promise<ConfigText> {
   return { file, format: formatOf(file), text: await readFile(file, 'utf8') };
 }
 
-/** Throws a ConfigSyntaxError. */
+/** Throws a ConfigSyntaxError when the text is not a valid configuration. */
 export function parseConfig({ file, format, text }: ConfigText): ConfigObject {
   const value = format === 'json' ? parseJsonText(file, text) : parseYamlText(file, text);
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {

@@ -1,4 +1,4 @@
-// The configuration file: what was last read of it, whether it can be used, and the one place that writes it.
+// The configuration file: its last read content, whether that can be used, and the only code that writes it.
 import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { ConfigObject, ConfigState } from '../contract/config.ts';
@@ -24,21 +24,21 @@ export interface MainFileOptions {
   readonly configDir: string;
   readonly schema: ConfigSchema;
   readonly log: Logger;
-  /** Nothing is created, copied or removed. */
+  /** Whether no file may be created, copied or removed. */
   readonly readOnly: boolean;
 }
 
 export class MainFile {
-  /** What the file says, or its backup where the file cannot be used. */
+  /** The content of the file, or of its newest usable backup when the file cannot be used. */
   value: ConfigObject = {};
   state: ConfigState = 'valid';
-  /** Why the state is not `valid`. */
+  /** Explains a state other than `valid`. */
   reason: string | null = null;
   readonly #options: MainFileOptions;
   #path: string;
-  /** As it was last read or written; null before there is a file. */
+  /** The text as last read or written; null while there is no file. */
   #text: string | null = null;
-  /** What stands on the disk but cannot be used: said once. */
+  /** The text that was refused last, kept so that the same text is reported only once. */
   #refusedText: string | undefined;
 
   constructor(options: MainFileOptions) {
@@ -50,7 +50,7 @@ export class MainFile {
     return this.#path;
   }
 
-  /** Reads the file at the start; one that is missing is created, one that cannot be used is left as it is. */
+  /** Reads the file at the start. A missing file is created; one that cannot be used is left unchanged. */
   async load(): Promise<void> {
     const { configDir, log, readOnly } = this.#options;
     let found = await findConfigFile(configDir);
@@ -70,8 +70,8 @@ export class MainFile {
   }
 
   /**
-   * Before a write the file is read again: what others wrote meanwhile is kept, and a broken file is not touched. True:
-   * there was something.
+   * Rereads the file before a write, so that changes made by others are kept and a broken file stays unchanged. True
+   * when there was a change.
    */
   async takeOverOutsideChanges(): Promise<boolean> {
     let found: ConfigText;
@@ -93,7 +93,7 @@ export class MainFile {
     return true;
   }
 
-  /** After something changed the file outside. True: there is a new value. */
+  /** Reads the file after others changed it. True when there is a new value. */
   async reread(): Promise<boolean> {
     const found = await readConfigText(this.#path).catch(() => null);
     if (found === null || found.text === this.#text || found.text === this.#refusedText) return false;
@@ -107,7 +107,10 @@ export class MainFile {
     return true;
   }
 
-  /** Makes the edits on the disk and, once it holds them, in the value. Throws a Problem 503 and changes nothing. */
+  /**
+   * Makes the edits on disk and, once they are stored, in the value. Throws a Problem 503 when writing fails; nothing
+   * is changed then.
+   */
   async write(edits: readonly ConfigEdit[]): Promise<void> {
     if (edits.length === 0) return;
     const format: ConfigFormat = this.#path.endsWith('.json') ? 'json' : 'yaml';
@@ -132,7 +135,7 @@ export class MainFile {
     this.reason = null;
   }
 
-  /** The value, or why it cannot be used. */
+  /** The parsed value, or the reason why it cannot be used. */
   #usableValue(found: ConfigText): ConfigObject | string {
     const { schema } = this.#options;
     try {
@@ -144,7 +147,7 @@ export class MainFile {
     }
   }
 
-  /** The newest backup that can be used runs in memory; without one the defaults do. */
+  /** Takes the newest usable backup into memory, or the defaults when there is none. */
   async #recover(found: ConfigText, reason: string): Promise<void> {
     const { log } = this.#options;
     this.reason = reason;

@@ -1,4 +1,4 @@
-// What schemas say of each place of the configuration by the marks of their members, read along a value.
+// Finds the marks that schemas give to each place of the configuration, walking along a value.
 import { z } from 'zod';
 import { isSecretKey } from '../kit/redact.ts';
 import type { ConfigPath } from './layers.ts';
@@ -7,7 +7,7 @@ type Schema = z.core.$ZodType;
 type Mark = 'secret' | 'writeOnly' | 'live' | 'identity';
 type Marks = { readonly [Name in Mark]?: boolean | undefined };
 
-/** Schemas of objects by their place, besides what the schema of the object around them says of them. */
+/** Holds schemas of objects by path, in addition to what the schemas of their parents describe. */
 export class SchemaTree {
   readonly schemas: Schema[] = [];
   readonly members = new Map<string, SchemaTree>();
@@ -26,13 +26,13 @@ export class SchemaTree {
 
 /** One place of the configuration, as all schemas together describe it. */
 export class Place {
-  /** By a mark of its own, or because it lies within something secret. */
+  /** True by its own mark, or inside something secret. */
   readonly secretBySchema: boolean;
-  /** By a mark, or by its name where no schema says otherwise. */
+  /** True by a mark, or by its name where no schema decides otherwise. */
   readonly secret: boolean;
   readonly writeOnly: boolean;
   readonly isIdentity: boolean;
-  /** The nearest mark on the way from the root; undefined when there is none. */
+  /** The nearest mark on the way from the root; undefined when no schema has one. */
   readonly live: boolean | undefined;
   readonly #key: string;
   readonly #tree: SchemaTree | undefined;
@@ -66,7 +66,7 @@ export class Place {
     const tree = this.#tree?.members.get(key);
     const schemas = this.#schemas.flatMap(schema => memberOf(schema, key));
     const member = new Place(key, tree === undefined ? schemas : [...schemas, ...tree.schemas], tree, this);
-    // Keys that no schema names are anybody's, and without number.
+    // Only described keys are cached: other keys come from user input, and their number has no limit.
     if (tree !== undefined || this.#describedKeys().has(key)) {
       this.#members ??= new Map();
       this.#members.set(key, member);
@@ -78,28 +78,28 @@ export class Place {
     return path.reduce<Place>((place, key) => place.member(key), this);
   }
 
-  /** A member of the list that stands here. */
+  /** The place of a member of the list at this place. */
   item(): Place {
     this.#item ??= new Place(this.#key, this.#schemas.flatMap(itemsOf), undefined, this);
     return this.#item;
   }
 
-  /** Names of the write-only members that schemas describe. */
+  /** Names of the write-only members that the schemas describe. */
   writeOnlyKeys(): readonly string[] {
     return this.#schemas.flatMap(schema => describe(schema).writeOnlyKeys());
   }
 
-  /** As `member(key).writeOnly`. */
+  /** Same as `member(key).writeOnly`, without creating the place. */
   hasWriteOnly(key: string): boolean {
     return this.#schemas.some(schema => memberOf(schema, key).some(isWriteOnly));
   }
 
-  /** The member that tells the objects of a list apart. */
+  /** The key of the member by which objects of a list are told apart. */
   identityKey(): string | undefined {
     return [...this.#describedKeys()].find(key => this.member(key).isIdentity);
   }
 
-  /** What a write-only value here looks like when it is blank. */
+  /** The blank value that answers show for a write-only value at this place. */
   blank(): unknown {
     const types = new Set<string>(this.#schemas.map(schema => definitionOf(schema).type));
     if (types.has('object') || types.has('record')) return {};
@@ -112,11 +112,11 @@ export class Place {
   }
 }
 
-/** A schema with all that it wraps without going into a member, and the marks of these. */
+/** A schema with everything that it wraps at the same place, and the marks of all of these. */
 interface Described {
   readonly layers: readonly Schema[];
   readonly marks: readonly Marks[];
-  /** Found once, and only where they are asked for. */
+  /** Computed on the first call and cached. */
   writeOnlyKeys(): readonly string[];
 }
 

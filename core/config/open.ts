@@ -1,4 +1,4 @@
-// Opens the main configuration of one host: the parts that hold, change and announce it, put together as one store.
+// Opens the main configuration of one host as a store, assembled from the parts that hold, change and announce it.
 import type {
   BlockKeys,
   BlockTemplate,
@@ -29,7 +29,7 @@ export interface OpenConfigOptions {
   readonly configDir: string;
   readonly log: Logger;
   readonly env: NodeJS.ProcessEnv;
-  /** Nothing is created, copied, removed or saved; updates act in memory only. Default false. */
+  /** Whether nothing may be created, copied, removed or saved; updates then act in memory only. Default false. */
   readonly readOnly?: boolean;
 }
 
@@ -38,13 +38,13 @@ export interface OpenConfig {
   addSection(section: ConfigSection): () => void;
   addBlockKeys(keys: BlockKeys): () => void;
   addTemplate(template: BlockTemplate): () => void;
-  /** Throws a Problem to refuse an update. */
+  /** `check` throws a Problem to refuse an update. */
   onCheck(check: (candidate: ConfigCandidate) => Promise<void>): void;
-  /** Called for one change after the other; it may update. */
+  /** The listener is called for one change at a time, and may itself make updates. */
   onChanged(listener: (change: ConfigChange) => Promise<void>): void;
-  /** Runs what a listener starts but does not answer the change with, such as the set-up of a plugin. */
+  /** Runs what a listener starts but what is not its answer to the change, such as the set-up of a plugin. */
   outsideAnnouncement<Value>(fn: () => Value): Value;
-  /** Resolves when every change from now on is noticed. */
+  /** Resolves once every later change will be noticed. */
   startWatching(): Promise<void>;
   close(): Promise<void>;
 }
@@ -187,7 +187,7 @@ class MainConfig implements OpenConfig, ConfigStore {
     return this.#parts.current.effective();
   }
 
-  /** Made once for each revision: many callers ask for the same. */
+  /** Computed once for each revision, because many callers ask for the same view. */
   #view(view: View, path: ConfigPath): unknown {
     const effective = this.#effective();
     const views = this.#views.get(effective) ?? new Map<string, unknown>();

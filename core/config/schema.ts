@@ -1,4 +1,4 @@
-// The schema of the whole configuration: the host's own part, and what plugins add to it at run time.
+// The schema of the whole configuration: the host's own part, and the sections that plugins add at run time.
 import type { z } from 'zod';
 import type { BlockKeys, BlockTemplate, ConfigObject, ConfigSection, NamedBlock } from '../contract/config.ts';
 import { isObject } from '../kit/plain-object.ts';
@@ -22,7 +22,7 @@ export class ConfigSchema {
   readonly #templates = new Map<string, BlockTemplate>();
   #root: { readonly places: string; readonly place: Place } | undefined;
 
-  /** Throws when another section describes the same object and one of the same members. */
+  /** Throws when another section describes the same member of the same object. */
   addSection(section: ConfigSection): () => void {
     const keys = Object.keys(propertiesOf(toJsonSchema(section.schema)));
     const others = [...this.#sections].filter(({ path }) => placeOf(path) === placeOf(section.path));
@@ -43,7 +43,7 @@ export class ConfigSchema {
     return () => this.#templates.delete(place);
   }
 
-  /** Former names of root keys, by present name. */
+  /** Former names of root keys, by their present names. */
   formerKeys(): ReadonlyMap<string, string> {
     return new Map(
       [...this.#templates.values()].flatMap(({ path: [key = ''], formerKey }) =>
@@ -52,7 +52,7 @@ export class ConfigSchema {
     );
   }
 
-  /** What stands where the file says nothing. */
+  /** Default values for what the file does not contain. */
   defaults(file: Readonly<ConfigObject>): ConfigObject {
     let defaults: unknown = hostSchema.parse({});
     for (const { path, schema } of this.#sections) {
@@ -67,7 +67,7 @@ export class ConfigSchema {
     return defaults as ConfigObject;
   }
 
-  /** Issues of the host's own part and of the sections; named blocks are checked one by one. */
+  /** Issues of the host's own part and of the sections; named blocks are checked separately. */
   issues(root: Readonly<ConfigObject>): SchemaIssue[] {
     const sections = [...this.#sections].flatMap(({ path, schema }) => {
       const value = valueAt(root, path);
@@ -76,7 +76,7 @@ export class ConfigSchema {
     return [...this.fatalIssues(root), ...sections];
   }
 
-  /** Issues of the host's own part alone: with them the file cannot be used. */
+  /** Issues of the host's own part, which make the file unusable. */
   fatalIssues(root: Readonly<ConfigObject>): SchemaIssue[] {
     return issuesOf(hostSchema, root, []);
   }
@@ -85,7 +85,10 @@ export class ConfigSchema {
     return this.#schemasOf(configKey).flatMap(schema => issuesOf(schema, block, path));
   }
 
-  /** The root, from which the marks of every place are found; the same while schemas and places of blocks are. */
+  /**
+   * The root place, from which the marks of every other place are found; cached until the schemas or the paths of
+   * blocks change.
+   */
   rootPlace(blocks: readonly NamedBlock[]): Place {
     const places = blocks.map(({ path }) => placeOf(path)).join('\n');
     if (this.#root?.places !== places) this.#root = { places, place: this.#createRoot(blocks) };
@@ -100,7 +103,7 @@ export class ConfigSchema {
     return Place.root(tree);
   }
 
-  /** Keys that the schemas of a block name. */
+  /** The keys of a block that its schemas describe. */
   blockKeys(block: NamedBlock): ReadonlySet<string> {
     return new Set(Object.keys(propertiesOf(this.blockJsonSchema(block) ?? {})));
   }
@@ -109,7 +112,7 @@ export class ConfigSchema {
     return new Set(Object.keys(propertiesOf(this.#ownJsonSchema())));
   }
 
-  /** undefined when nobody contributed a schema for it. */
+  /** The JSON Schema of a block; undefined when nobody contributed one. */
   blockJsonSchema({ configKey, path }: NamedBlock): ConfigObject | undefined {
     const own = subschemaAt(this.#ownJsonSchema(), path);
     const schemas = [...this.#schemasOf(configKey).map(toJsonSchema), ...(own === undefined ? [] : [own])];
@@ -142,7 +145,7 @@ export class ConfigSchema {
     };
   }
 
-  /** Those for all blocks first: what is said of one kind of block overrides them for editors. */
+  /** The schemas for all blocks come first, so that those for one kind of block override them in editors. */
   #schemasOf(configKey: string): z.ZodType[] {
     const all = [...this.#blockKeys];
     return [
@@ -151,7 +154,7 @@ export class ConfigSchema {
     ].map(({ schema }) => schema);
   }
 
-  /** Of the host's own part and the sections. */
+  /** The JSON Schema of the host's own part and of the sections. */
   #ownJsonSchema(): ConfigObject {
     let schema = toJsonSchema(hostSchema);
     for (const { path, schema: added } of this.#sections) {
@@ -164,8 +167,8 @@ export class ConfigSchema {
 }
 
 /**
- * The blocks that a template gives to a file, by path. Each instance that the file has gets the instance's own, and a
- * file without instances the template's. A block of one's own under the key of instances stays as it is.
+ * The blocks that a template adds to a file, by path: one for each instance that the file has, otherwise the template's
+ * own. A single block under the key of instances is left alone.
  */
 function blocksOf({ path, block }: BlockTemplate, file: Readonly<ConfigObject>): [ConfigPath, ConfigObject][] {
   const [key = '', instances, name = ''] = path;

@@ -1,4 +1,4 @@
-// Secrets on their way out and back in: left blank or masked where a configuration is read, and kept when they return so.
+// Hides secrets when the configuration is read, and restores them when an update sends back what was shown.
 import { isDeepStrictEqual } from 'node:util';
 import { isObject } from '../kit/plain-object.ts';
 import type { Place } from './marks.ts';
@@ -8,8 +8,8 @@ const CONFIGURED = '_configured';
 const USERINFO = /^([a-z][a-z0-9+.-]*:\/\/)[^\s/@]+@/i;
 
 /**
- * The value as answers hold it: each write-only member is blank, with a flag beside it that says whether it is set; with
- * `mask` every other secret, and credentials inside addresses, are replaced too. Parts that hold none stay the same objects.
+ * The value as answers show it: each write-only member is blank and gets a flag beside it that says whether it is set.
+ * With `mask`, every other secret and credentials in URLs are masked too. Parts without secrets stay the same objects.
  */
 export function shownValue(value: unknown, place: Place, mask: boolean): unknown {
   if (Array.isArray(value)) {
@@ -52,9 +52,9 @@ export function valueWithoutSecrets(value: unknown, place: Place): unknown {
 }
 
 /**
- * What an update means, given what is stored: a mask, and a blank write-only secret, stand for the stored value, and the
- * flags of answers are no values. Where the update is merged into what is stored, these are left out; a value that
- * replaces what is stored is filled in.
+ * An update with its placeholders resolved: a mask or a blank write-only secret stands for the stored value, and the
+ * flags that answers add are dropped. With `merged` the placeholders are left out, so that the merge keeps what is
+ * stored; with `replaced` the stored value is filled in.
  */
 export function restoredUpdate(
   sent: Readonly<Record<string, unknown>>,
@@ -65,10 +65,10 @@ export function restoredUpdate(
   return restoredObject(sent, stored, place, members === 'merged' ? 'nowhere' : 'below');
 }
 
-/** Where what is kept must be filled in. */
+/** At which depth placeholders are replaced by the stored value rather than left out. */
 type Fill = 'nowhere' | 'below' | 'here';
 
-/** Stands for: what is stored stays. */
+/** The result for a placeholder, which keeps the stored value. */
 const KEEP = Symbol('keep');
 
 function restoredObject(
@@ -108,7 +108,10 @@ function restoredList(sent: readonly unknown[], stored: unknown, item: Place): u
   });
 }
 
-/** By the member that the schema marks as identity. Without one: what was shown as it comes back, else the same place. */
+/**
+ * The stored member that corresponds to a sent one: by the member marked as identity, otherwise by what was shown for
+ * it, otherwise by its index.
+ */
 function counterpart(member: unknown, known: readonly unknown[], item: Place, atSamePlace: unknown): unknown {
   const identity = item.identityKey();
   if (identity === undefined) {

@@ -1,4 +1,5 @@
-// How an update of the configuration is made: understood, checked, written, swapped in memory, announced. All or nothing.
+// Makes an update of the configuration: resolves, checks, writes, swaps in memory and announces it, completely or not
+// at all.
 import { AsyncLocalStorage } from 'node:async_hooks';
 import PQueue from 'p-queue';
 import type {
@@ -36,14 +37,14 @@ export interface UpdateParts {
   readonly schema: ConfigSchema;
   readonly announcements: Announcements;
   readonly log: Logger;
-  /** Updates act in memory only, whatever they ask for. */
+  /** Whether every update acts in memory only, whatever it asks for. */
   readonly readOnly: boolean;
 }
 
 export class Updates {
   readonly #parts: UpdateParts;
   readonly #queue = new PQueue({ concurrency: 1 });
-  /** In what the check of an update runs, until it is over. */
+  /** Marks code that the check of an update runs, until that check is over. */
   readonly #checking = new AsyncLocalStorage<{ isOver: boolean }>();
   #check: Check | undefined;
 
@@ -66,7 +67,7 @@ export class Updates {
     return result;
   }
 
-  /** Takes over what was changed in the file outside. */
+  /** Takes over changes that others made to the file. */
   takeOverFile(): Promise<void> {
     return this.#queue.add(() => this.#takeOver(() => this.#parts.file.reread()));
   }
@@ -75,7 +76,7 @@ export class Updates {
     return this.#queue.onIdle();
   }
 
-  /** One at a time. The announcement is only begun here: whoever it reaches may update, and the next update goes on. */
+  /** Updates are made one at a time. This only begins the announcement, so a listener may make the next update. */
   async #make(
     update: ConfigUpdate,
     cause: Cause,
@@ -91,7 +92,9 @@ export class Updates {
     const edits = block === undefined ? this.#globalEdits(update.updates) : this.#blockEdits(block, update.updates);
 
     const overrideOf = (edit: ConfigEdit) => overrides.find(override => startsWith(override.path, edit.path));
-    /** A submitted value that equals what the environment gives is no wish to store it. */
+    /**
+     * A submitted value that equals the environment's override is not stored: the user merely sent back what was shown.
+     */
     const isOwn = (edit: ConfigEdit) =>
       overrideOf(edit) === undefined || changedPaths(valueAt(before, edit.path), edit.value).length > 0;
     const written = persist ? edits.filter(isOwn) : [];
@@ -187,12 +190,14 @@ export class Updates {
   }
 }
 
-/** null deletes. */
+/** null deletes the value at its path. */
 function deletion({ path, value }: ConfigEdit): ConfigEdit {
   return { path, value: value === null ? undefined : value };
 }
 
-/** Without a mark: a service reads its block when it is launched, everything else is read at each use. */
+/**
+ * Without a mark, a change inside a block acts when its service is launched again, and any other change acts at once.
+ */
 function actsAtOnce(path: ConfigPath, blocks: readonly NamedBlock[]): boolean {
   return !blocks.some(block => !block.isHost && startsWith(path, block.path));
 }

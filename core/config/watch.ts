@@ -1,4 +1,5 @@
-// Notices that the configuration file was changed outside. It watches the directory, because editors replace the file.
+// Notices changes that others make to the configuration file. It watches the directory, because editors replace the
+// file.
 import { stat } from 'node:fs/promises';
 import path from 'node:path';
 import type { Logger } from '../contract/log.ts';
@@ -7,7 +8,10 @@ import { watchDirectories } from '../kit/directory-watch.ts';
 const POLL_MS = 5_000;
 const QUIET_MS = 50;
 
-/** Calls `onChange` soon after the file may have changed; a poll every 5 s finds what the kernel does not report. */
+/**
+ * Calls `onChange` soon after the file may have changed; a poll every 5 s finds changes that the kernel does not
+ * report.
+ */
 export async function watchConfigFile(file: string, log: Logger, onChange: () => void): Promise<() => Promise<void>> {
   let quiet: NodeJS.Timeout | undefined;
   const look = async (): Promise<string> => {
@@ -34,7 +38,7 @@ export async function watchConfigFile(file: string, log: Logger, onChange: () =>
       if (path.basename(changedFile) === path.basename(file)) changed();
     },
   });
-  // The file was read before anybody watched it.
+  // The file may have changed between its first reading and the start of the watch.
   changed();
   return async () => {
     clearInterval(poll);

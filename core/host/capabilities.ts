@@ -1,4 +1,4 @@
-// Capability flags: true when, and only when, what they stand for is registered.
+// Capability flags: a flag is true only while what it stands for is registered.
 import type { Call, Owner } from '../kit/owner.ts';
 
 interface Flag {
@@ -23,7 +23,7 @@ export class Capabilities {
     };
   }
 
-  /** All flags, sorted by name; a predicate that throws, or gives anything but a boolean, counts as false. */
+  /** All flags, sorted by name. A predicate that throws or returns anything but a boolean counts as false. */
   all(): Record<string, boolean> {
     return Object.fromEntries(
       [...this.#flags]
@@ -44,11 +44,11 @@ function holds(name: string, { owner, predicate }: Flag): boolean {
   try {
     const answer: unknown = owner.invoke(call, predicate);
     if (typeof answer === 'boolean') return answer;
-    // A promise that is given instead fails by its deadline, which is told already.
+    // The missed deadline of a promise is reported by `invoke` already.
     if (answer instanceof Promise) answer.catch(() => undefined);
     else owner.fault('capability', new Error(`${call.what} gives ${typeof answer} instead of true or false`));
   } catch {
-    // It was counted and told; what cannot be said to hold does not hold.
+    // `invoke` has counted and logged the error; a flag that cannot be determined is false.
   }
   return false;
 }

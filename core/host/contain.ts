@@ -1,4 +1,4 @@
-// Values that a plugin hands to others: every function in them, and every function they give out, runs as the owner's.
+// Wraps values that a plugin hands to others: all functions in them, and all they return, run as their owner's.
 import { EventEmitter } from 'node:events';
 import { z } from 'zod';
 import type { Call, FaultPlace } from '../kit/owner.ts';
@@ -10,16 +10,16 @@ type AnyFunction = (this: unknown, ...args: unknown[]) => unknown;
 export interface Containment {
   readonly scope: Scope;
   readonly place: FaultPlace;
-  /** What the value is called in messages: `process.probe server`. */
+  /** The name of the value in messages, such as `process.probe server`. */
   readonly name: string;
   deadlineMs(member: string): number;
-  /** Whether a throw belongs to what its functions do, and whoever calls tells of it. */
+  /** Whether a throw is an expected outcome of its functions, which the caller reports. */
   mayFail?(): boolean;
-  /** What a member of the value itself must give; the error of one that does not. */
+  /** Checks the result of a member of the value itself; returns the error for one that is not as required. */
   check?(member: string, given: unknown): Error | undefined;
 }
 
-/** Instances of these work only as themselves, and hold no code of the plugin. */
+/** Instances of these work only with their own methods' `this`, and contain no code of the plugin. */
 const FOREIGN = [z.ZodType, EventEmitter, URL, URLSearchParams, AbortSignal, AbortController];
 const NATIVE = /\{\s*\[native code\]\s*\}\s*$/;
 const CALLBACK: Call = {
@@ -30,7 +30,7 @@ const CALLBACK: Call = {
 };
 const callbacks = new WeakMap<object, WeakMap<Scope, AnyFunction>>();
 
-/** The same value for the same original, as long as the containment lives. */
+/** Contains values for one containment; the same original always gives the same facade. */
 export class Container {
   readonly #containment: Containment;
   readonly #known = new WeakMap<object, unknown>();
@@ -39,7 +39,7 @@ export class Container {
     this.#containment = containment;
   }
 
-  /** `path`: the members that lead to it, for messages. */
+  /** `path` holds the members that lead to the value, for messages. */
   contain(value: unknown, path = '', self?: object): unknown {
     if (typeof value === 'function') return this.#function(value as AnyFunction, path, self);
     if (typeof value !== 'object' || value === null) return value;
@@ -70,7 +70,7 @@ export class Container {
     return facade;
   }
 
-  /** What the original has now; an accessor is code like any other. */
+  /** Reads the current value of the original; an accessor runs as its owner's, as any function does. */
   #getter(original: object, key: PropertyKey, descriptor: PropertyDescriptor, name: string): () => unknown {
     const read = () => Reflect.get(original, key) as unknown;
     const { get } = descriptor;
@@ -80,7 +80,7 @@ export class Container {
   }
 
   #function(fn: AnyFunction, path: string, self: object | undefined): AnyFunction {
-    // A method is the same function for every instance of its class.
+    // Methods are not cached by function, because all instances of a class share the function but not `this`.
     const known = self === undefined ? (this.#known.get(fn) as AnyFunction | undefined) : undefined;
     if (known !== undefined) return known;
     const { scope, check } = this.#containment;
@@ -98,7 +98,7 @@ export class Container {
     return contained;
   }
 
-  /** Limits are asked for at each call: whoever sets them may come later than the value. */
+  /** The deadline is a getter, because the plugin that sets it may be loaded after the value was contributed. */
   #call(path: string): Call {
     const containment = this.#containment;
     const member = path.split(/[.(]/)[0] ?? '';
@@ -116,7 +116,7 @@ export class Container {
   }
 }
 
-/** A function that is given along runs as that of whoever gave it. Who calls it decides how long to wait. */
+/** A function among the arguments runs as the caller's; whoever calls it decides how long to wait. */
 function ownedByCaller(args: unknown[]): unknown[] {
   if (!args.some(argument => typeof argument === 'function')) return args;
   const caller = currentScope();
@@ -126,7 +126,7 @@ function ownedByCaller(args: unknown[]): unknown[] {
   );
 }
 
-/** The same for the same function, so that what is added by it can be taken away by it. */
+/** The same function always gives the same callback, so that a listener added with it can be removed with it. */
 function callbackOf(scope: Scope, fn: AnyFunction): AnyFunction {
   const byScope = callbacks.get(fn) ?? new WeakMap<Scope, AnyFunction>();
   callbacks.set(fn, byScope);
@@ -137,7 +137,7 @@ function callbackOf(scope: Scope, fn: AnyFunction): AnyFunction {
   return callback;
 }
 
-/** The first of each name from the object up; what every object has is left out. */
+/** The members of the object and its prototypes up to Object.prototype; the nearest of each name wins. */
 function membersOf(original: object): Map<PropertyKey, PropertyDescriptor> {
   const members = new Map<PropertyKey, PropertyDescriptor>();
   for (let place: object | null = original; place !== null && place !== Object.prototype; ) {
@@ -150,7 +150,7 @@ function membersOf(original: object): Map<PropertyKey, PropertyDescriptor> {
   return members;
 }
 
-/** Whether what a function gave out can be called into again. */
+/** Whether a returned value has functions that a caller could call. */
 function holdsCode(given: unknown): boolean {
   if (typeof given === 'function') return true;
   if (typeof given !== 'object' || given === null || Array.isArray(given)) return false;
@@ -166,7 +166,7 @@ function isPlain(value: object): boolean {
 
 const containable = new WeakMap<object, boolean>();
 
-/** Plain objects and instances of classes that are written in JavaScript. */
+/** Plain objects, and instances of classes that are written in JavaScript. */
 function isContainable(value: object): boolean {
   if (isPlain(value)) return true;
   const prototype = Object.getPrototypeOf(value) as object;

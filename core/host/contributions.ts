@@ -1,4 +1,4 @@
-// Keyed lists that plugins fill and read: each point has one owner, who says what a value must be; what does not fit is not listed.
+// Keyed lists that plugins fill and read. Each point has one owner, whose schema decides which values are listed.
 import type { Contribution, ContributionList, PointOptions } from '../contract/host.ts';
 import { Container } from './contain.ts';
 import { misfitOf } from './misfit.ts';
@@ -14,13 +14,14 @@ interface Entry {
 export class ContributionRegistry {
   readonly #points = new Map<string, Point>();
 
-  /** Throws when the key is taken, or the value is not what the owner of the point asks for. */
+  /** Throws when the key is taken or the value does not fit the point's schema. */
   add(scope: Scope, point: string, key: string, value: unknown): { value: unknown; withdraw: () => void } {
     return this.#point(point).add(scope, key, value);
   }
 
   /**
-   * `refused` hears of the values that came before the point and do not fit. What it returns takes the ownership back.
+   * `refused` receives the values that were contributed before the point was declared and do not fit. The returned
+   * function withdraws the declaration.
    */
   declare(
     owner: string,
@@ -32,19 +33,21 @@ export class ContributionRegistry {
     return { list: point, withdraw: point.declare(owner, options, refused) };
   }
 
-  /** The same list at each call; it follows what is added and withdrawn. */
+  /** Returns the same list object at each call; it reflects later additions and withdrawals. */
   list(name: string): ContributionList<unknown> {
     const point = this.#point(name);
     point.isRead = true;
     return point;
   }
 
-  /** `point:key` of everything one plugin contributed. */
+  /** `point:key` of everything that one plugin contributed. */
   of(plugin: string): string[] {
     return [...this.#points.values()].flatMap(point => point.of(plugin));
   }
 
-  /** Points that hold something and that nobody owns or has asked for: left behind by a trimmed build, harmless. */
+  /**
+   * Points with contributions but without an owner or a reader. A trimmed build leaves them behind; they are harmless.
+   */
   unused(): string[] {
     return [...this.#points.values()].filter(point => point.isUnused).map(({ name }) => name);
   }
@@ -125,7 +128,7 @@ class Point implements ContributionList<unknown> {
     };
   }
 
-  /** What the owner asks for is looked up at each call: it may be set up after its contributors. */
+  /** The owner's limits are looked up at each call, because the owner may be set up after its contributors. */
   #contained(scope: Scope, key: string, value: unknown): unknown {
     const options = (): PointOptions | undefined => this.#options;
     return new Container({

@@ -7,7 +7,7 @@ import type { HookRegistry } from './hooks.ts';
 import type { Scope } from './scope.ts';
 
 const OWNER = 'core';
-/** The host ends, whoever still has something to do. */
+/** At a stop the host ends after this time, even while taps are still running. */
 const LAST_DEADLINE_MS = 5_000;
 
 export type CoreHooks = ReturnType<typeof declareCoreHooks>;
@@ -19,7 +19,7 @@ export function declareCoreHooks(hooks: HookRegistry) {
     options: { guarded?: boolean; deadlineMs?: number } = {},
   ) => hooks.declare(OWNER, name, kind, options).hook as unknown as Hooks[Name];
   return {
-    // A tap vetoes an update by throwing.
+    // Unguarded, because a tap vetoes an update by throwing.
     check: declare('config.check', 'series', { guarded: false }),
     changed: declare('config.changed', 'parallel'),
     ready: declare('host.ready', 'parallel'),

@@ -1,4 +1,4 @@
-// Finds plugin folders and imports them, each on its own: what is wrong with one stays with that one.
+// Finds plugin folders and imports each in isolation, so that a faulty folder affects no other.
 import { constants } from 'node:fs';
 import { access, readdir, stat } from 'node:fs/promises';
 import { register } from 'node:module';
@@ -8,12 +8,12 @@ import satisfies from 'semver/functions/satisfies.js';
 import validRange from 'semver/ranges/valid.js';
 import type { Plugin } from '../contract/plugin.ts';
 
-/** Version of the contract in plugin.ts. */
+/** Version of the plugin contract in core/contract. */
 const CONTRACT_VERSION = '1.0.0';
 
 export const PLUGIN_NAME = /^[a-z][a-z0-9-]{0,63}$/;
 const runsFromSource = import.meta.url.endsWith('.ts');
-/** A build takes JavaScript first, because an older Node runs that alone. */
+/** A build prefers JavaScript, because older releases of Node cannot run TypeScript. */
 const INDEX_FILES = runsFromSource ? ['index.ts', 'index.js', 'index.mjs'] : ['index.js', 'index.mjs', 'index.ts'];
 const RUNS_TYPESCRIPT = runsFromSource || ('typescript' in process.features && process.features.typescript !== false);
 
@@ -21,11 +21,11 @@ export interface PluginFolder {
   readonly name: string;
   readonly folder: string;
   readonly indexFile: string;
-  /** Why the folder may not be loaded, else null. */
+  /** Why the folder may not be loaded; null when it may be. */
   readonly refusal: string | null;
 }
 
-/** Plugin folders of `directories`, the earlier directory first. Absent directories hold none. */
+/** The plugin folders of `directories`, in the order of the directories. A missing directory has none. */
 export async function findPluginFolders(
   directories: readonly string[],
   override: readonly string[],
@@ -73,16 +73,18 @@ async function findIndexFile(folder: string): Promise<string | undefined> {
       await access(file, constants.R_OK);
       return file;
     } catch {
-      // the next form of index file may be there
+      // The next name of an index file may exist.
     }
   }
   return undefined;
 }
 
-/** In-process plugins are trusted code, so nobody else may be able to write them. */
+/** In-process plugins are trusted code, so a folder is refused when other users could write to it. */
 async function refusalOf(name: string, folder: string, indexFile: string): Promise<string | null> {
   if (!PLUGIN_NAME.test(name)) return 'the folder name may hold lower-case letters, digits and hyphens only';
-  const { uid, mode } = await stat(folder);
+  const entry = await stat(folder).catch(() => null);
+  if (entry === null) return 'the folder cannot be read any more';
+  const { uid, mode } = entry;
   const product = await stat(path.dirname(new URL(import.meta.url).pathname));
   if ((mode & 0o002) !== 0) return 'the folder is writable by everyone; remove that permission';
   if (![0, process.getuid?.() ?? 0, product.uid].includes(uid)) {
@@ -96,7 +98,10 @@ async function refusalOf(name: string, folder: string, indexFile: string): Promi
 
 let reloadHooks = false;
 
-/** Imports a plugin and checks its shape. `generation` above 0 loads changed files anew instead of from the module cache. */
+/**
+ * Imports a plugin and checks its shape. A `generation` above 0 loads changed files anew instead of from the module
+ * cache.
+ */
 export async function importPlugin(found: PluginFolder, generation: number): Promise<Plugin> {
   const url = pathToFileURL(found.indexFile);
   if (generation > 0) {

@@ -1,4 +1,4 @@
-// The one entrance for REST and WebSocket: every listener, native or gateway, serves the same routes through it.
+// The only entrance for HTTP and WebSocket: every listener, native or gateway, serves the same routes through it.
 
 import type { IncomingMessage } from 'node:http';
 import express from 'express';
@@ -19,35 +19,37 @@ export interface EntranceOptions {
   readonly log: Logger;
   readonly configDir: string;
   readonly version: string;
-  /** The effective configuration; a new object after each change. */
+  /** The effective configuration, which is a new object after each change. */
   config(): Readonly<Record<string, unknown>>;
-  /** The present implementation of a service, `access` in particular. */
+  /** The present implementation of a service, such as `access`. */
   service(name: string): unknown;
   stopping(): boolean;
-  /** Answers that do not fit the route's response schema become 500; for tests. */
+  /** Whether an answer that does not fit its route's response schema becomes a 500, for tests. */
   readonly checkAnswers?: boolean;
-  /** Time between protocol pings of a stream. Default 20 s. */
+  /** Milliseconds between two protocol pings of a stream. Default 20 s. */
   readonly pingMs?: number;
 }
 
-/** The host's side of the entrance. */
+/** The members of the entrance that only the host uses. */
 export interface HttpServer extends HttpEntrance {
-  /** Throws when the method and path are taken; what it returns withdraws the route. */
+  /** Throws when the method and path are taken. The returned function withdraws the route. */
   addRoute(owner: Owner, route: Route): () => void;
-  /** Throws when the path is taken; what it returns closes its clients and withdraws the stream. */
+  /** Throws when the path is taken. The returned function closes the stream's clients and withdraws it. */
   addStream(owner: Owner, stream: Stream): () => void;
   openapi(): Record<string, unknown>;
   /** Opens the native listener; a port in use is tried again for `retryMs`. */
   listen(options: { host: string; port: number; retryMs: number }): Promise<{ host: string; port: number }>;
   /** Closes every client of every stream. */
   closeStreams(code: number, reason: string): void;
-  /** Stops accepting, lets requests end for `graceMs`, then cuts what is left. */
+  /** Stops accepting connections, lets running requests finish for `graceMs`, then closes the remaining connections. */
   close(graceMs: number): Promise<void>;
 }
 
 const NATIVE: Via = { native: true };
 
-/** The API serves data, not pages: nothing may be loaded by it, and only pages of its own origin may frame it. */
+/**
+ * The API serves data instead of pages: nothing may be loaded from it, and only pages of its own origin may frame it.
+ */
 const hardening = helmet({
   contentSecurityPolicy: {
     useDefaults: false,
@@ -73,7 +75,7 @@ export function createHttpEntrance(options: EntranceOptions): HttpServer {
   app.use(hardening);
   app.use((request, response) => dispatch(request, response, vias.get(request) ?? NATIVE));
 
-  /** Whatever changes the registrations outdates the description. */
+  /** Every change of the registrations makes the cached OpenAPI document obsolete. */
   const changes = (change: () => void) => () => {
     description = undefined;
     change();

@@ -1,10 +1,11 @@
-// Events between plugins: a type has one owner, who alone emits it; a listener can neither delay nor fail the emitter.
+// Events between plugins: each type has one owner, which alone emits it; a listener can neither delay nor fail the
+// emitter.
 
 import type { EventDeclaration, EventListing } from '../contract/event.ts';
 import { deepFreeze } from '../kit/deep-freeze.ts';
 import type { Scope } from './scope.ts';
 
-/** Longer than any listener should need; one that takes longer is told of and left behind. */
+/** A listener that takes longer is reported and no longer waited for. */
 const LISTENER_DEADLINE_MS = 10_000;
 const EVERY_TYPE = '*';
 
@@ -39,7 +40,7 @@ export class EventRegistry {
     return [...this.#declared.values()].sort((a, b) => (a.type < b.type ? -1 : 1));
   }
 
-  /** `*` listens to every type. Listening to a type that nobody has declared yet is allowed. */
+  /** `*` listens to every type. A type may be listened to before its owner declares it. */
   on(scope: Scope, type: string, fn: ListenerFunction): () => void {
     const listener = { scope, fn };
     const listeners = this.#listeners.get(type) ?? new Set<Listener>();
@@ -51,7 +52,7 @@ export class EventRegistry {
     };
   }
 
-  /** Returns before any listener runs; each listener hears events in the order in which they were emitted. */
+  /** Returns before any listener runs. Each listener receives events in the order in which they were emitted. */
   emit(plugin: string, type: string, data: unknown): void {
     const owner = this.#declared.get(type)?.plugin;
     if (owner === undefined) throw new Error(`${plugin} emits '${type}', which it has not declared with host.event`);
@@ -72,7 +73,7 @@ async function deliver({ scope, fn }: Listener, event: EmittedEvent): Promise<vo
   const what = `listener on ${event.type}`;
   try {
     await scope.invoke({ place: 'event', what, deadlineMs: LISTENER_DEADLINE_MS }, () => fn(event));
-  } catch (error) {
-    scope.fault('event', new Error(what, { cause: error }));
+  } catch {
+    // It was counted and told where it happened.
   }
 }

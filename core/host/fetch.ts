@@ -15,14 +15,14 @@ export interface Fetcher {
   close(): Promise<void>;
 }
 
-/** `owner` aborts everything in flight when it fires. */
+/** Aborts all requests in flight when `owner` fires. */
 export function createFetcher(owner: AbortSignal, userAgent: string): Fetcher {
   let agent: Agent | undefined;
 
   const send = async (url: string, options: FetchOptions, signal: AbortSignal): Promise<Dispatcher.ResponseData> => {
-    // Not before somebody needs it: it takes a tenth of the time and memory of a start.
+    // Imported on first use, because it accounts for a tenth of the time and memory of a start.
     const { Agent, interceptors, request } = await import('undici');
-    // Silence is limited here, by one clock for each request.
+    // Timeouts of undici are off, because one timer for each request limits every wait here.
     agent ??= new Agent({
       connect: { timeout: TIMEOUT_MS },
       keepAliveTimeout: 10_000,
@@ -43,7 +43,7 @@ export function createFetcher(owner: AbortSignal, userAgent: string): Fetcher {
       signal,
       dispatcher: agent.compose(interceptors.redirect({ maxRedirections })),
     });
-    // Whoever reads is told by the iterator; a body that nobody reads must not become an uncaught error.
+    // The iterator reports errors to a reader; without a reader an error must not become an uncaught exception.
     answer.body.on('error', () => undefined);
     const { statusCode, headers, body } = answer;
     const isFollowed = maxRedirections > 0 && !isIterable(options.body);
@@ -92,12 +92,12 @@ export function createFetcher(owner: AbortSignal, userAgent: string): Fetcher {
 
 interface TimeLimit {
   readonly signal: AbortSignal;
-  /** From now on so long. */
+  /** Starts the limit anew. */
   restart(ms: number): void;
-  /** While the reader is busy with what it has, nobody is late. */
+  /** Suspends the limit while the reader processes what it has received. */
   pause(): void;
   end(): void;
-  /** The error to throw instead of one that the limit caused. */
+  /** The error to throw in place of one that the limit caused. */
   explain(error: unknown): unknown;
 }
 
@@ -123,7 +123,7 @@ function limitTime(url: string, firstMs: number, others: readonly (AbortSignal |
   return limit;
 }
 
-/** Each wait for the next piece is limited, and so is the wait for the first reader. */
+/** Limits each wait for the next chunk, and also the time until somebody begins to read. */
 async function* readInTime(
   chunks: AsyncGenerator<Buffer>,
   limit: TimeLimit,
@@ -158,7 +158,7 @@ function isIterable(body: FetchOptions['body']): boolean {
   return typeof body === 'object' && Symbol.asyncIterator in body;
 }
 
-/** Compression was not asked for, and what it would grow to is unknown. */
+/** A compressed body is refused, because compression was not asked for and the decompressed size would be unknown. */
 function parseJson(text: string, encoding: string | string[] | undefined): unknown {
   const named = String(encoding ?? 'identity');
   if (named !== 'identity') throw new Error(`the answer is compressed (${named}) though none was asked for`);

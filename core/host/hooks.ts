@@ -1,4 +1,4 @@
-// Moments in a flow, on tapable: every tap runs as its plugin's, in its time, and is gone when its plugin is.
+// Hooks between plugins, on tapable: every tap runs as its plugin's, within a deadline, and is removed with its plugin.
 import { AsyncParallelHook, AsyncSeriesHook, AsyncSeriesWaterfallHook } from 'tapable';
 import type { HookKind, HookOptions, TapOptions } from '../contract/host.ts';
 import { Problem } from '../contract/problem.ts';
@@ -28,7 +28,7 @@ interface Declared {
 }
 
 const ARGUMENTS: [string, string, string] = ['first', 'second', 'third'];
-/** A moment that nobody wants to be held up in. */
+/** The default deadline of a hook that declares none. */
 const DEADLINE_MS = 10_000;
 
 export class HookRegistry {
@@ -49,7 +49,7 @@ export class HookRegistry {
     return { hook: declared.hook, withdraw: () => this.#declared.delete(name) };
   }
 
-  /** Taps may come before the hook's owner. */
+  /** A hook may be tapped before its owner declares it. */
   tap(scope: Scope, name: string, fn: AnyTap, options: TapOptions = {}): () => void {
     const tap: Tap = { scope, fn, options };
     const taps = this.#taps.get(name) ?? new Set<Tap>();
@@ -60,7 +60,7 @@ export class HookRegistry {
     return () => taps.delete(tap);
   }
 
-  /** Runs only one plugin's taps of a hook: for a plugin that was loaded after the moment had passed. */
+  /** Runs only one plugin's taps of a hook, for a plugin that was loaded after the hook had been called. */
   async replay(scope: Scope, name: string): Promise<void> {
     const declared = this.#declared.get(name);
     const taps = [...(this.#taps.get(name) ?? [])].filter(tap => tap.scope === scope);
@@ -75,13 +75,16 @@ function createHook(kind: HookKind): AnyHook {
     : new AsyncParallelHook<unknown[]>(ARGUMENTS as never);
 }
 
-/** tapable has no untap: a tap whose plugin is gone stays on the hook and does nothing. */
+/** tapable cannot remove a tap, so the tap of a removed plugin stays on the hook and does nothing. */
 function attach(declared: Declared, tap: Tap): void {
   const run = (...args: unknown[]): Promise<unknown> => runTap(declared, tap, args);
   declared.hook.tapPromise({ name: tap.scope.plugin, stage: tap.options.stage ?? 0 }, run as never);
 }
 
-/** What the hook passes on. A guarded tap that fails changes nothing; an unguarded one fails the whole call. */
+/**
+ * Returns the value that the hook passes on. A guarded tap that fails changes nothing; an unguarded one fails the whole
+ * call.
+ */
 async function runTap({ name, kind, options }: Declared, tap: Tap, args: unknown[]): Promise<unknown> {
   const { scope } = tap;
   const passedOn = kind === 'waterfall' ? args[0] : undefined;
@@ -105,7 +108,7 @@ async function runTap({ name, kind, options }: Declared, tap: Tap, args: unknown
   } catch (error) {
     const isCounted = blamedFor(error) !== undefined;
     if (!guarded && error instanceof Problem && !isCounted) throw error;
-    // Whoever was late was told of already.
+    // A missed deadline is reported by `invoke` already.
     if (!(error instanceof Problem && error.code === LATE_CODE))
       scope.fault('tap', error instanceof Problem && isCounted ? error : new Error(call.what, { cause: error }));
     if (guarded) return passedOn;

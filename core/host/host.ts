@@ -1,4 +1,4 @@
-// The host: reads the configuration, brings the plugins up in order, listens, and takes everything down in reverse.
+// The host: reads the configuration, sets the plugins up in order, listens, and takes everything down in reverse.
 
 import { existsSync, readFileSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
@@ -24,6 +24,7 @@ import { createHttpEntrance, type HttpServer } from './entrance.ts';
 import { EventRegistry } from './events.ts';
 import { HookRegistry } from './hooks.ts';
 import { watchEventLoop } from './loop-clock.ts';
+import { ownedLogHub } from './owned-log-hub.ts';
 import type { Registries } from './plugin-host.ts';
 import { type PluginDeadlines, PluginSet } from './plugin-set.ts';
 import { watchPluginFolders } from './plugin-watch.ts';
@@ -32,13 +33,13 @@ import { ServiceRegistry } from './services.ts';
 import { readSettings, type Settings } from './settings.ts';
 import { catchUncaught } from './uncaught.ts';
 
-// Compiling the hundreds of schemas of a full host takes longer than the checks they ever save.
+// Compiling the hundreds of schemas of a full host takes longer than all checks that it would speed up.
 z.config({ jitless: true });
 
 const rootDir = fileURLToPath(new URL('../..', import.meta.url));
 const LISTEN_RETRY_MS = 10_000;
 const CLOSE_GRACE_MS = 2_000;
-/** About a minute in all: what is not back by then needs a person, or a fresh process. */
+/** About a minute in all; a plugin that still fails then needs a person or a fresh process. */
 const RECOVERY_PAUSES_MS = [250, 1_000, 2_000, 5_000, 10_000, 20_000];
 const RECOVERY_SETTLED_MS = 300_000;
 
@@ -48,53 +49,61 @@ export const version = (JSON.parse(readFileSync(path.join(rootDir, 'package.json
 
 export interface HostOptions {
   readonly configDir: string;
-  /** Own log lines on standard output too. Default false. */
+  /** Whether the host's own log lines also go to standard output. Default false. */
   readonly stdout?: boolean;
-  /** Only these plugins, whatever `dumb.plugins.enabled` says. */
+  /** Loads only these plugins and ignores `dumb.plugins.enabled`. */
   readonly plugins?: readonly string[];
   /** Directories of plugin folders. Default: the product's, `{config_dir}/plugins`, then `dumb.plugins.dirs`. */
   readonly pluginDirs?: readonly string[];
   /** Overrides `dumb.api_service`; port 0 takes any free port. */
   readonly listen?: { readonly host?: string; readonly port?: number };
   readonly deadlines?: Partial<PluginDeadlines>;
-  /** Pauses before a required plugin that failed is set up again; after the last one the host ends with 70. */
+  /** Pauses before a failed required plugin is set up again; after the last one the host ends with exit code 70. */
   readonly recoveryPausesMs?: readonly number[];
-  /** Given the host before anything is loaded, so that a stop reaches it from the beginning. */
+  /** Receives the host before anything is loaded, so that a stop works from the beginning. */
   readonly onCreated?: (host: StackwardenHost) => void;
   /**
-   * How long the product's own waits take, as a share of what is shipped: 0.1 lets a test see in 0.2 s what takes 2 s.
-   * Deadlines and everything that the configuration gives stay as they are. Default 1.
+   * Factor for the product's own waiting times: with 0.1 a test sees in 0.2 s what takes 2 s otherwise. Deadlines and
+   * configured times do not change. Default 1.
    */
   readonly pace?: number;
-  /** Whether uncaught errors of the process are this host's. Default true; off where several hosts share a process. */
+  /**
+   * Whether this host handles uncaught errors of the process. Default true; false where several hosts share a process.
+   */
   readonly ownsProcess?: boolean;
   readonly env?: NodeJS.ProcessEnv;
   /**
-   * Loads the configuration and sets the plugins up, but neither listens nor watches nor writes. What a plugin itself
-   * does to files only a process that may not write can withhold (see core/cli/read-only.ts).
+   * Loads the configuration and sets the plugins up, but does not listen, watch or write. File changes that a plugin
+   * makes itself are prevented only in a process without write permission (see core/cli/read-only.ts).
    */
   readonly dryRun?: boolean;
-  /** Answers that do not fit their route's schema become 500. Default: whether STACKWARDEN_CHECK_ANSWERS is set; for tests. */
+  /**
+   * Whether an answer that does not fit its route's response schema becomes a 500, for tests. Default: whether
+   * STACKWARDEN_CHECK_ANSWERS is set.
+   */
   readonly checkAnswers?: boolean;
 }
 
 export interface StackwardenHost {
-  /** Where the listener answers; null when the API is switched off. */
+  /** The address of the listener; null when the API is switched off. */
   readonly address: { readonly host: string; readonly port: number } | null;
   readonly log: Logger;
   readonly configFile: string;
   plugins(): readonly PluginReport[];
-  /** One line for each thing that is wrong with the configuration. */
+  /** One line for each problem of the configuration. */
   configProblems(): readonly string[];
-  /** Stops everything. `fault`: the managed processes are handed over instead of stopped. Always the same promise. */
+  /**
+   * Stops everything and always returns the same promise. With `fault`, managed processes keep running for the next
+   * start to adopt.
+   */
   stop(cause?: 'request' | 'fault'): Promise<void>;
-  /** A second signal: ends managed processes at once. */
+  /** Ends managed processes at once, after a second signal. */
   force(): Promise<void>;
-  /** Resolves when the host has stopped, with the exit code. */
+  /** Resolves with the exit code when the host has stopped. */
   readonly stopped: Promise<number>;
 }
 
-/** A required plugin is missing or failed: the host does not start. */
+/** Thrown when a required plugin is missing or failed; the host does not start then. */
 class StartupError extends Error {
   override readonly name = 'StartupError';
 }
@@ -136,7 +145,7 @@ class RunningHost implements StackwardenHost {
   #resolveStopped!: (code: number) => void;
   #coreHooks: CoreHooks;
   readonly #recovery: Recovery;
-  /** Resolves when the start has got as far as it gets. */
+  /** Resolves when the start has finished, failed or been ended by a stop. */
   #started: Promise<void> = Promise.resolve();
 
   constructor(options: HostOptions) {
@@ -170,13 +179,13 @@ class RunningHost implements StackwardenHost {
     }
   }
 
-  /** Up to the listener. A stop that is asked for meanwhile ends it at the next step. */
+  /** Runs the start up to the listener. A stop that is requested meanwhile ends it at the next step. */
   async #prepare(): Promise<void> {
     const { dryRun = false } = this.#options;
     await this.#openConfiguration();
     if (this.#stopping !== null) return;
     this.#openEntrance();
-    // Finding the folders to watch is mostly waiting for the disk, loading is not.
+    // Done together, because searching for folders to watch waits for the disk while loading computes.
     await Promise.all([this.#loadPlugins(), dryRun ? undefined : this.#watchPlugins()]);
     if (dryRun || this.#stopping !== null) return;
     this.#checkRequired();
@@ -234,7 +243,7 @@ class RunningHost implements StackwardenHost {
       owner: () => this.#serviceOwner(),
       stdout: this.#options.stdout ?? false,
     });
-    // First in the list, so last to go: the others may still have something to say.
+    // First in the list and so disposed of last, because the other disposers may still log.
     this.#disposers.unshift(() => this.#logging.close());
     this.log = this.#logging.logger('host');
     this.log.info(`Stackwarden ${version} starts`);
@@ -243,7 +252,7 @@ class RunningHost implements StackwardenHost {
     this.#config.onCheck(candidate => this.#coreHooks.check.promise(candidate));
     this.#config.onChanged(change => this.#configChanged(change));
     this.#services.provideOwn('config.store', this.#config.store);
-    this.#services.provideOwn('log.hub', this.#logging.hub);
+    this.#services.provideOwn('log.hub', ownedLogHub(this.#logging.hub));
   }
 
   #logDir(): string {
@@ -323,8 +332,17 @@ class RunningHost implements StackwardenHost {
   }
 
   async #watchPlugins(): Promise<void> {
-    const unwatch = await watchPluginFolders(this.#pluginDirs(), this.log, names => void this.#set?.refresh(names));
+    const unwatch = await watchPluginFolders(this.#pluginDirs(), this.log, names => void this.#refreshPlugins(names));
     this.#disposers.push(unwatch);
+  }
+
+  /** While the host runs, a directory that cannot be read changes nothing. */
+  async #refreshPlugins(changed?: ReadonlySet<string>): Promise<void> {
+    try {
+      await this.#set?.refresh(changed);
+    } catch (error) {
+      this.log.error('the plugins stay as they are', error);
+    }
   }
 
   #pluginDirs(): readonly string[] {
@@ -335,8 +353,8 @@ class RunningHost implements StackwardenHost {
   }
 
   /**
-   * A required plugin that is there must be ready. One that is absent stops the start only when the configuration
-   * names it: the default list guards against a broken plugin, not against a trimmed build.
+   * A required plugin that exists must be ready. A missing one prevents the start only when the configuration names it:
+   * the default list guards against broken plugins, not against trimmed builds.
    */
   #checkRequired(): void {
     const reports = new Map(this.plugins().map(report => [report.name, report]));
@@ -363,7 +381,7 @@ class RunningHost implements StackwardenHost {
     });
   }
 
-  /** Once the host is up, a required plugin that is not ready is brought back. */
+  /** Starts recovery for each required plugin that is not ready; called once the host runs. */
   #lookAtRequired(): void {
     if (!this.#ready || this.#stopping !== null) return;
     for (const { name, required, state, reason } of this.plugins()) {
@@ -410,10 +428,10 @@ class RunningHost implements StackwardenHost {
     const touched = [...(this.#set?.sectionOwners() ?? [])].filter(([section]) =>
       change.paths.some(changed => changed === section || changed.startsWith(`${section}.`)),
     );
-    // What a plugin does from now on is no answer to this change.
+    // Later updates of these plugins are not answers to this change.
     this.#config.outsideAnnouncement(() => {
       if (touched.length > 0) void this.#set?.restart(new Set(touched.map(([, name]) => name)));
-      if (change.paths.some(changed => changed.startsWith('dumb.plugins.'))) void this.#set?.refresh();
+      if (change.paths.some(changed => changed.startsWith('dumb.plugins.'))) void this.#refreshPlugins();
     });
   }
 
@@ -429,7 +447,7 @@ class RunningHost implements StackwardenHost {
       }
     };
     this.#recovery.end();
-    // Up to the step that it is at; nothing of it may come after what is closed here.
+    // Ends loading at its present step, because nothing may be set up after what is closed here.
     this.#set?.stopLoading();
     await step('the start', () => this.#started.catch(() => undefined));
     if (this.#ready) await step('host.stopping', () => this.#coreHooks.stopping.promise());

@@ -1,32 +1,34 @@
-// The one way in which the host or a plugin calls what another handed over: as its owner's, in its time, with its blame.
+// The only way to call a function that another plugin handed over: it runs as its owner's, within a deadline, and its
+// errors count against the owner.
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { Problem } from '../contract/problem.ts';
+import { errorText } from '../kit/error-text.ts';
 import type { Call } from '../kit/owner.ts';
 import { durationText } from './duration-text.ts';
 import { noteCall, startDeadline } from './loop-clock.ts';
 import type { Scope } from './scope.ts';
 
-/** Code of the Problem that stands for what was left behind. */
+/** Code of the Problem that a caller gets when a deadline was missed. */
 export const LATE_CODE = 'plugin.late';
 
 const current = new AsyncLocalStorage<Scope>();
-/** Errors that were counted where they happened, and against whom. */
+/** Errors that were counted already, with the scope that they count against. */
 const blamed = new WeakMap<object, Scope>();
 const MAX_CAUSES = 10;
-/** How long the calls inside the present one held the loop. */
+/** Milliseconds for which nested calls within the present call have held the event loop. */
 let insideMs = 0;
 
-/** Whose code runs now; undefined: the host's own. */
+/** The scope whose code runs now; undefined for the host's own code. */
 export function currentScope(): Scope | undefined {
   return current.getStore();
 }
 
-/** Runs `fn` as the host's own. */
+/** Runs `fn` as code of the host. */
 export function asHost<Value>(fn: () => Value): Value {
   return current.exit(fn);
 }
 
-/** Who was counted the error already, as itself or as one of its causes. */
+/** The scope that this error, or one of its causes, was counted against; undefined when it was not counted. */
 export function blamedFor(error: unknown): Scope | undefined {
   for (let cause = error, depth = 0; isObject(cause) && depth < MAX_CAUSES; depth += 1) {
     const scope = blamed.get(cause);
@@ -40,7 +42,7 @@ export function blame(error: unknown, scope: Scope): void {
   if (isObject(error)) blamed.set(error, scope);
 }
 
-/** Runs `fn` as the plugin's: timers and promises that it starts are the plugin's too. */
+/** Runs `fn` as the plugin's, so that timers and promises that it creates belong to the plugin too. */
 export function runAs<Value>(scope: Scope, what: string, fn: () => Value): Value {
   const insideBeforeMs = insideMs;
   const startedMs = performance.now();
@@ -54,9 +56,7 @@ export function runAs<Value>(scope: Scope, what: string, fn: () => Value): Value
   }
 }
 
-/**
- * See `Owner.invoke`. `map` turns the result into what the caller gets, and may throw where it is not what was promised.
- */
+/** See `Owner.invoke`. `map` converts the result for the caller, and throws when the result is not as promised. */
 export function invoke<Value>(scope: Scope, call: Call, fn: () => Value, map?: (value: unknown) => unknown): Value {
   try {
     const value = runAs(scope, call.what, fn);
@@ -101,7 +101,7 @@ function settled(
   });
 }
 
-/** An answer for whoever waited, and a fault of who was late. */
+/** Counts the missed deadline against the owner and returns the error for the caller. */
 function lateness(scope: Scope, { place, what }: Call, limitMs: number): Problem {
   const sentence = `${what} of ${scope.plugin} takes longer than ${durationText(limitMs)} and is left behind`;
   const problem = new Problem(503, sentence, { code: LATE_CODE });
@@ -109,9 +109,9 @@ function lateness(scope: Scope, { place, what }: Call, limitMs: number): Problem
   return problem;
 }
 
-/** The error as it is passed on; counted once, where it happened. */
+/** The error for the caller. It is counted only here, at the innermost call that it passes. */
 function failure(scope: Scope, call: Call, thrown: unknown): unknown {
-  const error = isObject(thrown) ? thrown : new Error(String(thrown));
+  const error = isObject(thrown) ? thrown : new Error(errorText(thrown));
   if (call.mayRefuse === true && error instanceof Problem) return error;
   if (blamedFor(error) !== undefined) return error;
   scope.count(call.place, error);

@@ -1,18 +1,21 @@
-// The deadlines of loading count a plugin's own work, not the machine's load: the time in which this thread computed, and
-// that in which nothing of the process did.
+// Deadlines for loading plugins. They count the time in which this thread computed or the whole process was idle, so
+// that a loaded machine does not make a plugin late.
 import { readFileSync } from 'node:fs';
 import { type EventLoopUtilization, performance } from 'node:perf_hooks';
 import { durationText } from './duration-text.ts';
 
 const TICK_MS = 10;
-/** Of a wait longer than this the machine, not the plugin, is the cause. */
+/** The machine, not the plugin, causes waits that are longer than this. */
 const LONGEST_WAIT_MS = 2 * TICK_MS;
-/** Other threads that compute for a larger part of a wait are what is waited for. */
+/**
+ * When other threads use more than this share of a wait in processor time, the thread waits for them and not for the
+ * plugin.
+ */
 const BUSY_SHARE = 0.1;
-/** By the clock it ends at this many times its limit, whatever is counted. */
+/** After this many times the limit in wall time loading is late in any case. */
 const CLOCK_FACTOR = 30;
 
-/** What was loaded takes too long. */
+/** Thrown when loading exceeds its deadline. */
 export class LateLoad extends Error {
   override readonly name = 'LateLoad';
 }
@@ -21,13 +24,14 @@ export interface LoadLimits {
   readonly ms: number;
   readonly what: string;
   readonly signal: AbortSignal;
-  /** It was late by the clock already. */
+  /** Whether the wall-time limit has passed already. */
   readonly isKnownLate?: boolean;
 }
 
 /**
- * Rejects when `run` takes longer than `ms`, naming `what`, or when `signal` fires. The work itself cannot be taken back.
- * Most is loaded in time by the clock; only what is not gets that time once more, measured, because measuring is not free.
+ * Rejects with an Error that names `what` when `run` takes longer than `ms`, or when `signal` fires. The work itself
+ * cannot be stopped. Only what exceeds its limit in wall time gets that limit once more, measured, because measuring
+ * has a cost.
  */
 export function withinLoadTime<Value>(
   run: () => Value | Promise<Value>,
@@ -72,7 +76,7 @@ interface Reading {
   readonly loop: EventLoopUtilization;
   /** Processor time of the whole process. */
   readonly processMs: number;
-  /** Processor time of this thread; null where the system does not tell. */
+  /** Processor time of this thread; null where the system does not report it. */
   readonly threadMs: number | null;
 }
 
@@ -94,7 +98,7 @@ function spentBetween(before: Reading, now: Reading): number {
   return Math.min(active, threadMs) + (isWaiting ? Math.min(idle, LONGEST_WAIT_MS) : 0);
 }
 
-/** The main thread has the number of the process. */
+/** The id of the main thread equals that of the process. */
 function threadTime(): number | null {
   try {
     const [nanoseconds] = readFileSync(`/proc/self/task/${process.pid}/schedstat`, 'utf8').split(' ');

@@ -1,15 +1,15 @@
-// The clock of deadlines: it counts the time in which the event loop got on, so that nobody is late because somebody else
-// held the loop. A stall is told with its cause.
+// The clock of deadlines. It counts the time in which the event loop made progress, so that nobody misses a deadline
+// because other code blocked the loop. A stall is logged with its cause.
 import type { Logger } from '../contract/log.ts';
 
-/** Deadlines are looked at so often, all of them at once: a timer for each would cost more than most calls. */
+/** One interval checks all deadlines, because a timer for each would cost more than most calls. */
 const PROBE_MS = 100;
-/** What a turn may be late; more of it is time in which the loop stood still. */
+/** A turn may be late by this much; beyond it the loop is taken to have been blocked. */
 const TOLERANCE_MS = 50;
 const BLOCKED_MS = 500;
-/** Shorter calls are not worth remembering. */
+/** Shorter calls are not recorded as causes of a stall. */
 const LONG_CALL_MS = 100;
-/** A deadline up to this keeps the process alive until it has come; a longer one must not. */
+/** A deadline up to this keeps the process alive until it passes; a longer one does not. */
 const HOLDS_PROCESS_MS = 30_000;
 
 interface Deadline {
@@ -27,12 +27,12 @@ const pending = new Set<Deadline>();
 const logs = new Set<Logger>();
 let holding = 0;
 let beforeMs = performance.now();
-/** Milliseconds in which the loop got on. */
+/** Milliseconds in which the loop made progress. */
 let progressMs = 0;
 let longest: LongCall | undefined;
 let lastName: string | undefined;
 
-// From the beginning: made later it would belong to the plugin whose call comes first.
+// Created at import: a timer created later would belong to the plugin whose call comes first.
 const timer = setInterval(probe, PROBE_MS);
 timer.unref();
 
@@ -54,19 +54,19 @@ function probe(): void {
   }
 }
 
-/** From now on stalls are told to this log. */
+/** Logs stalls to this log from now on. The returned function ends that. */
 export function watchEventLoop(log: Logger): () => void {
   logs.add(log);
   return () => logs.delete(log);
 }
 
-/** `ms`: how long the call itself held the loop, without what it called of others. */
+/** `ms` is the time for which the call itself held the loop, without nested calls of other plugins. */
 export function noteCall(plugin: string, what: string, ms: number): void {
   lastName = plugin;
   if (ms > LONG_CALL_MS && ms > (longest?.ms ?? 0)) longest = { name: `${plugin}: ${what}`, ms };
 }
 
-/** Comes a little late rather than early. What it returns takes it back. */
+/** Calls `onLate` after the limit, up to one probe late but never early. The returned function cancels the deadline. */
 export function startDeadline(limitMs: number, onLate: () => void): () => void {
   const deadline: Deadline = { dueMs: progressMs + limitMs + PROBE_MS, holds: limitMs <= HOLDS_PROCESS_MS, onLate };
   pending.add(deadline);

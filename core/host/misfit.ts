@@ -1,7 +1,7 @@
-// Why a value that a plugin gave is not what was asked for.
+// Explains why a value that a plugin gave does not fit its schema.
 import type { z } from 'zod';
 
-/** The place of the first member that does not fit and the reason, never the value; undefined when all of it fits. */
+/** The path of the first member that does not fit and the reason, never the value; undefined when everything fits. */
 export function misfitOf(schema: z.ZodType, value: unknown): string | undefined {
   const result = schema.safeParse(value);
   if (result.success) return undefined;

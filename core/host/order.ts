@@ -1,4 +1,4 @@
-// The order in which plugins are set up: what a plugin needs, or comes after, is before it; ties by name.
+// Orders plugins for set-up: each comes after the plugins that it needs or names in `after`; ties are broken by name.
 
 export interface Orderable {
   readonly name: string;
@@ -8,7 +8,7 @@ export interface Orderable {
 
 export interface Order<Item> {
   readonly sorted: Item[];
-  /** Plugins that wait for each other, each with the path spelt out, `a -> b -> a`. */
+  /** Plugins that wait for each other, each with its cycle, such as `a -> b -> a`. */
   readonly cycles: ReadonlyMap<string, string>;
 }
 

@@ -1,4 +1,4 @@
-// The databases of one plugin: where their files lie, and that each file has one owner.
+// Opens the databases of one plugin: decides where their files are, and that each file has one owner.
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { DatabaseOptions } from '../contract/database.ts';
@@ -12,13 +12,13 @@ const MAX_BYTES = 4 * 1024 * 1024;
 
 export interface DatabasePlace {
   readonly configDir: string;
-  /** Files that plugins of this host have open or may open. */
+  /** Paths of the database files that plugins of this host have reserved, with the plugin. */
   readonly owners: Map<string, string>;
-  /** true: nothing is read or written; the database is empty and in memory. */
+  /** Whether nothing is read or written; databases are then empty and in memory. */
   readonly dryRun: boolean;
 }
 
-/** Throws an Error when the name, the module or the file cannot be this plugin's. */
+/** Throws an Error when the name, the module or the file cannot belong to this plugin. */
 export function ownDatabase(
   scope: Scope,
   { folder, indexFile }: Pick<PluginFolder, 'folder' | 'indexFile'>,

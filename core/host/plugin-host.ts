@@ -1,4 +1,4 @@
-// The `host` object that one plugin gets: every registration goes to the shared registry and into the plugin's scope.
+// The `host` object of one plugin: every registration goes to the shared registry and into the plugin's scope.
 
 import { z } from 'zod';
 import type { OpenConfig } from '../config/open.ts';
@@ -20,7 +20,7 @@ import type { Scope } from './scope.ts';
 import type { ServiceRegistry } from './services.ts';
 import { withheld } from './withheld.ts';
 
-/** What all plugins share. */
+/** The registries that all plugins share. */
 export interface Registries {
   readonly version: string;
   readonly paths: Paths;
@@ -36,19 +36,19 @@ export interface Registries {
   reports(): readonly PluginReport[];
   stopping(): 'request' | 'fault' | null;
   stop(): void;
-  /** A contribution that came before the owner of its point does not fit. */
+  /** Reports a contribution that was made before its point was declared and does not fit. */
   refused(scope: Scope, error: Error): void;
-  /** Nothing leaves the process. */
+  /** Whether network requests are withheld. */
   readonly dryRun: boolean;
-  /** What `Host.paced` multiplies with. */
+  /** The factor that `Host.paced` multiplies by. */
   readonly pace: number;
-  /** Runs `start` now if the host is ready, else when it is; what it returns ends it. */
+  /** Runs `start` now if the host is ready, otherwise once it is. The returned disposer ends what was started. */
   whenReady(start: () => Disposer): Disposer;
 }
 
 export function createPluginHost(shared: Registries, scope: Scope, found: PluginFolder): Host {
   const plugin = scope.plugin;
-  /** A plugin that is disposed of, or was left behind in its set-up, adds nothing any more. */
+  /** A plugin that was disposed of, or whose set-up was late, can register nothing more. */
   const register = <Added>(add: () => Added, withdrawal: (added: Added) => () => unknown): Added => {
     scope.requireLive();
     const added = add();
@@ -175,7 +175,7 @@ export function createPluginHost(shared: Registries, scope: Scope, found: Plugin
   };
 }
 
-/** `tz` of the configuration; undefined, which is local time, when there is none or none that is known. */
+/** The configured `tz`; undefined, which means local time, when it is missing or unknown. */
 function configuredTimeZone({ config }: Registries, { log }: Scope): string | undefined {
   const zone = config.store.get('tz');
   if (typeof zone !== 'string' || zone === '') return undefined;

@@ -1,4 +1,4 @@
-// All plugins of one host and their life: found, imported, set up in order, withdrawn, loaded again. One change at a time.
+// All plugins of one host: finds, imports, sets up, withdraws and reloads them, one change at a time.
 import PQueue from 'p-queue';
 import { z } from 'zod';
 import type { PluginReport, PluginState } from '../contract/host.ts';
@@ -25,7 +25,7 @@ export interface PluginDeadlines {
 }
 
 export interface PluginChoice {
-  /** Folder names; empty: all. */
+  /** Folder names; all folders when empty. */
   readonly enabled: readonly string[];
   readonly disabled: readonly string[];
   readonly override: readonly string[];
@@ -34,13 +34,13 @@ export interface PluginChoice {
 interface Entry {
   readonly name: string;
   readonly found: PluginFolder;
-  /** `pending`: imported, not set up yet. */
+  /** `pending` means imported but not yet set up. */
   state: PluginState | 'pending';
   reason: string | null;
   plugin: Plugin | undefined;
-  /** While it is ready. */
+  /** Present while the plugin is ready. */
   scope: Scope | undefined;
-  /** Whose the timers are that the module itself started. */
+  /** The scope that owns timers which the module started when it was imported. */
   importScope: Scope | undefined;
   readonly errors: FaultCounts;
   loadMs: number | null;
@@ -60,9 +60,9 @@ export interface PluginSetOptions {
   readonly registries: Registries;
   readonly logger: (name: string) => Logger;
   readonly required: () => readonly string[];
-  /** Called after each plugin that was set up. */
+  /** Called after each successful set-up of a plugin. */
   readonly onReady: (scope: Scope) => Promise<void>;
-  /** Called after each change of a state. */
+  /** Called after each change of a plugin's state. */
   readonly onChange: () => void;
 }
 
@@ -71,7 +71,7 @@ export class PluginSet {
   readonly #entries = new Map<string, Entry>();
   readonly #generations = new Map<string, number>();
   readonly #changes = new PQueue({ concurrency: 1 });
-  /** Contributors whose values turned out not to fit while something was set up. */
+  /** Contributors whose values were found not to fit while a change was in progress. */
   readonly #refusals = new Map<Scope, Error>();
   readonly #closing = new AbortController();
 
@@ -79,7 +79,7 @@ export class PluginSet {
     this.#options = options;
   }
 
-  /** Brings the plugins in line with the folders; those of `changed` are loaded anew. */
+  /** Brings the plugins in line with the folders; those in `changed` are loaded anew. */
   refresh(changed: ReadonlySet<string> = new Set()): Promise<void> {
     return this.#change(() => this.#refresh(changed));
   }
@@ -92,7 +92,7 @@ export class PluginSet {
     });
   }
 
-  /** Sets a failed plugin up once more; what could not be imported is loaded anew. */
+  /** Sets a failed plugin up once more; one that could not be imported is loaded anew. */
   retry(name: string): Promise<void> {
     return this.#change(async () => {
       const entry = this.#entries.get(name);
@@ -117,14 +117,14 @@ export class PluginSet {
     });
   }
 
-  /** Withdraws a plugin that contributed what does not fit, once the present change is done. */
+  /** Withdraws a plugin whose contribution does not fit, once the present change is done. */
   refuse(scope: Scope, error: Error): void {
     scope.fault('contribution', error);
     this.#refusals.set(scope, error);
     void this.#change(() => this.#dropRefused());
   }
 
-  /** From now on nothing is set up; what is being loaded is left behind. */
+  /** Prevents further set-ups and abandons what is being loaded. */
   stopLoading(): void {
     this.#closing.abort();
   }
@@ -145,7 +145,7 @@ export class PluginSet {
     });
   }
 
-  /** The configuration sections of plugins: `dumb.<name>`, with `-` as `_`. */
+  /** The configuration section of each plugin: `dumb.<name>`, with `-` as `_`. */
   sectionOwners(): ReadonlyMap<string, string> {
     const owners = [...this.#entries.values()].filter(entry => entry.plugin?.config !== undefined);
     return new Map(owners.map(entry => [sectionPath(entry.name).join('.'), entry.name]));
@@ -190,8 +190,8 @@ export class PluginSet {
   }
 
   /**
-   * Side by side, because most of it is waiting. Whoever is late then may have waited for another that held the thread, and
-   * gets its time once more, alone.
+   * Folders are imported concurrently, because importing mostly waits. A late import may have waited for another that
+   * blocked the thread, so it gets its time once more, alone.
    */
   async #load(folders: readonly PluginFolder[], choice: PluginChoice): Promise<void> {
     const late: Loading[] = [];
@@ -232,12 +232,12 @@ export class PluginSet {
     }
     const generation = this.#generations.get(found.name) ?? 0;
     const imported = runAs(scope, 'its import', () => importPlugin(found, generation));
-    // A failure is told when it is waited for.
+    // `#endLoad` awaits the promise later; until then a rejection must not count as unhandled.
     imported.catch(() => undefined);
     return { entry, scope, imported, startedMs: performance.now() };
   }
 
-  /** false: it is late, and `mayBeLate`. */
+  /** Returns false when the import is late and `mayBeLate` allows a second try. */
   async #endLoad({ entry, scope, imported, startedMs }: Loading, mayBeLate: boolean): Promise<boolean> {
     const what = `the import of ${entry.name}`;
     const { importMs: ms } = this.#options.deadlines;
@@ -261,7 +261,7 @@ export class PluginSet {
     return new Scope({ plugin: name, folder: realFolder(found.folder), log: logger(name), disposeMs, callMs, errors });
   }
 
-  /** Sets up, in order, everything that waits for it; what was skipped gets a new chance. */
+  /** Sets up, in order, every plugin that is pending; skipped plugins are tried again. */
   async #setUpPending(): Promise<void> {
     const usable = [...this.#entries.values()].filter(entry => entry.plugin !== undefined && entry.state !== 'failed');
     const { sorted, cycles } = orderPlugins(
@@ -329,7 +329,7 @@ export class PluginSet {
     }
   }
 
-  /** Disposes of a plugin and, before it, of everything ready that needs it. */
+  /** Disposes of a plugin, and before it of every ready plugin that needs it. */
   async #withdraw(name: string, state: Entry['state'], reason: string | null): Promise<void> {
     const entry = this.#entries.get(name);
     if (entry === undefined) return;
@@ -344,7 +344,7 @@ export class PluginSet {
     if (reason !== null) entry.reason = reason;
   }
 
-  /** In order of set-up: what a plugin needs comes before it. */
+  /** In order of set-up, so that a plugin comes after those that it needs. */
   #readyEntries(): Entry[] {
     const ready = [...this.#entries.values()].filter(entry => entry.state === 'ready');
     const { sorted } = orderPlugins(
@@ -373,7 +373,7 @@ function sectionPath(name: string): [string, string] {
   return ['dumb', name.replaceAll('-', '_')];
 }
 
-/** Registers the plugin's section and parses it; the message names the place, never the value. */
+/** Registers and parses the plugin's section; an error's message has the path, never the value. */
 function parseConfig(plugin: Plugin, { config }: Registries, scope: Scope): unknown {
   if (plugin.config === undefined) return {};
   const schema = plugin.config(z);

@@ -1,11 +1,11 @@
-// Watches the plugin directories: a folder that appears, changes or disappears is reported by name, in quiet batches.
+// Watches the plugin directories and reports folders that appear, change or disappear by name, in batches.
 import path from 'node:path';
 import type { Logger } from '../contract/log.ts';
 import { watchDirectories } from '../kit/directory-watch.ts';
 
 const QUIET_MS = 200;
 
-/** Resolves when every change from now on is noticed. */
+/** Resolves once every later change will be noticed. */
 export async function watchPluginFolders(
   directories: readonly string[],
   log: Logger,

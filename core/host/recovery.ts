@@ -1,15 +1,15 @@
-// Brings required plugins back that failed while the host runs: again and again with longer pauses, and not for ever.
+// Sets required plugins that failed at run time up again, with growing pauses and a limited number of attempts.
 import { durationText } from './duration-text.ts';
 
 export interface RecoveryOptions {
   readonly tell: (message: string) => void;
-  /** Pauses before the attempts in a row; after the last one it is given up. */
+  /** Pauses before consecutive attempts; after the last one `giveUp` is called. */
   readonly pausesMs: readonly number[];
-  /** A plugin that has been ready for so long starts with the first pause again. */
+  /** A plugin that was ready for this long starts again with the first pause. */
   readonly settledMs: number;
   /** Sets the plugin up again. */
   readonly attempt: (plugin: string) => Promise<void>;
-  /** Nothing brings the plugin back. */
+  /** Called when all attempts have failed. */
   readonly giveUp: (plugin: string, reason: string) => void;
 }
 
@@ -28,7 +28,7 @@ export class Recovery {
     this.#options = options;
   }
 
-  /** What is known of a required plugin now; `reason`: why it is not ready. */
+  /** Takes note of the present state of a required plugin; `reason` explains why it is not ready. */
   look(plugin: string, isReady: boolean, reason: string): void {
     if (this.#ended) return;
     const watch: Watch = this.#watches.get(plugin) ?? { attempts: 0, readyMs: undefined, timer: undefined };

@@ -1,4 +1,5 @@
-// Module hooks: a module imported with a generation hands it on to the modules of its folder, so that a reload is whole.
+// Module hooks that pass the generation of an imported module on to the modules of its folder, so that a reload is
+// complete.
 
 interface ResolveContext {
   readonly parentURL?: string;

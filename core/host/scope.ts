@@ -1,7 +1,9 @@
-// Everything that one plugin holds: disposing of the scope withdraws it, last thing first, and nothing can be added after.
+// Everything that one plugin has registered. Disposing of the scope withdraws it in reverse order; nothing can be added
+// later.
 
 import type { Logger } from '../contract/log.ts';
 import type { Disposer } from '../contract/plugin.ts';
+import { errorText } from '../kit/error-text.ts';
 import type { Call, FaultPlace, Owner } from '../kit/owner.ts';
 import { blame, blamedFor, invoke } from './invoke.ts';
 import { sourcePlace } from './source-place.ts';
@@ -10,19 +12,19 @@ export type FaultCounts = Partial<Record<FaultPlace, number>>;
 
 export interface ScopeOptions {
   readonly plugin: string;
-  /** The folder as stack traces show it. */
+  /** The real path of the folder, as it appears in stack traces. */
   readonly folder: string;
   readonly log: Logger;
-  /** How long each disposer may take. */
+  /** Limit in milliseconds for each disposer. */
   readonly disposeMs: number;
   /** Shorter limits of calls, by place. */
   readonly callMs?: Partial<Record<FaultPlace, number>> | undefined;
-  /** Counts of the plugin, which outlive the scope. */
+  /** Error counts of the plugin, which outlive the scope. */
   readonly errors: FaultCounts;
 }
 
 export class Scope implements Owner {
-  /** `METHOD path` of each route, and the path of each stream, for the plugin's report. */
+  /** `METHOD path` of each route and the path of each stream, for the plugin's report. */
   readonly routes: string[] = [];
   readonly streams: string[] = [];
   readonly #options: ScopeOptions;
@@ -63,7 +65,7 @@ export class Scope implements Owner {
     if (this.disposed) throw new Error(`${this.plugin} registers something after it was disposed`);
   }
 
-  /** Adds what undoes a registration. Throws when the scope is disposed already. */
+  /** Adds a disposer that undoes a registration. Throws when the scope is disposed of already. */
   own(disposer: Disposer): Disposer {
     this.requireLive();
     this.#disposers.push(disposer);
@@ -75,7 +77,7 @@ export class Scope implements Owner {
     };
   }
 
-  /** Counts a fault that somebody else tells of. */
+  /** Counts an error that the caller reports. */
   count(place: FaultPlace, error: unknown): void {
     const { errors } = this.#options;
     errors[place] = (errors[place] ?? 0) + 1;
@@ -87,9 +89,9 @@ export class Scope implements Owner {
     this.log.error(`${place} failed${this.#at(error)}`, error);
   }
 
-  /** What went wrong in one line, with the file and line of the plugin where that is known. */
+  /** One line about an error, with file and line in the plugin's folder where known. */
   describe(error: unknown): string {
-    const message = error instanceof Error ? error.message : String(error);
+    const message = errorText(error);
     return message + this.#at(error);
   }
 
@@ -98,7 +100,7 @@ export class Scope implements Owner {
     return place === null ? '' : ` (${place})`;
   }
 
-  /** Runs every disposer, each within its deadline; a failing or hanging one does not stop the rest. */
+  /** Runs every disposer within its deadline; one that fails or hangs does not stop the others. */
   dispose(): Promise<void> {
     this.#disposal ??= this.#disposeAll();
     return this.#disposal;
@@ -113,7 +115,7 @@ export class Scope implements Owner {
       try {
         await this.invoke(call, disposer);
       } catch {
-        // It was counted and told; the others have their turn.
+        // `invoke` has counted and logged the error; the remaining disposers still run.
       }
     }
   }

@@ -1,4 +1,4 @@
-// One implementation each of the things that plugins call across folders; what a plugin provides runs as that plugin's.
+// Services: each name has one implementation that other plugins call; it runs as its provider's.
 import type { ProvideOptions } from '../contract/host.ts';
 import { Container } from './contain.ts';
 import type { Scope } from './scope.ts';
@@ -13,7 +13,7 @@ interface Provision {
 export class ServiceRegistry {
   readonly #provisions = new Map<string, Provision>();
 
-  /** Of the host itself: called as it is. */
+  /** Provides a service of the host itself, which is called without a wrapper. */
   provideOwn(name: string, service: unknown): void {
     this.#provisions.set(name, { plugin: 'core', service });
   }

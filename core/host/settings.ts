@@ -1,4 +1,5 @@
-// The host's own settings, read leniently from the effective configuration: what cannot be used falls back to its default.
+// The host's own settings, read leniently from the effective configuration: an unusable value falls back to its
+// default.
 import { z } from 'zod';
 
 const names = z.array(z.string()).catch([]);
@@ -48,7 +49,7 @@ export type Settings = Omit<z.output<typeof settingsSchema>, 'plugins'> & {
     dirs: readonly string[];
     override: readonly string[];
     required: readonly string[];
-    /** Whether the configuration differs from the default list. */
+    /** Whether the configured list differs from the default one. */
     requiredByUser: boolean;
   };
 };

@@ -1,10 +1,11 @@
-// Where in a plugin's own folder an error came from, for whoever has to mend it.
+// Finds the place in a plugin's own folder that an error came from, for whoever has to fix it.
 import { realpathSync } from 'node:fs';
 import path from 'node:path';
+import { errorStack } from '../kit/error-text.ts';
 
 const MAX_CAUSES = 10;
 
-/** The folder as stack traces show it. */
+/** The real path of the folder, as it appears in stack traces. */
 export function realFolder(folder: string): string {
   try {
     return realpathSync(folder);
@@ -13,11 +14,11 @@ export function realFolder(folder: string): string {
   }
 }
 
-/** `index.js:12` of the first place in the folder that the error, or the innermost cause that has one, came through. */
+/** `index.js:12`: the first place in the folder in the stack of the error, or of its innermost cause that has one. */
 export function sourcePlace(folder: string, error: unknown): string | null {
   let place: string | null = null;
   for (let cause = error, depth = 0; cause instanceof Error && depth < MAX_CAUSES; depth += 1) {
-    place = placeInStack(folder, cause.stack ?? '') ?? place;
+    place = placeInStack(folder, errorStack(cause)) ?? place;
     cause = cause.cause;
   }
   return place;

@@ -1,15 +1,16 @@
-// Routes uncaught errors of the process to whose they are: a plugin loses its place, a fault of the host itself ends it.
+// Assigns uncaught errors of the process to their owner: a plugin is withdrawn, an error of the host itself ends the
+// host.
 import { asHost, blamedFor, currentScope } from './invoke.ts';
 import type { Scope } from './scope.ts';
 
 export interface FaultHandlers {
-  /** A plugin's own timer or emitter threw. */
+  /** Called when a plugin's own timer or emitter threw. */
   plugin(scope: Scope, error: unknown): void;
-  /** The host itself is at fault; it must end. */
+  /** Called when the host itself threw; the host must end. */
   host(error: unknown): void;
 }
 
-/** A second uncaught error while the first is handled exits at once. */
+/** A second uncaught error while the first is being handled exits at once. */
 export function catchUncaught(handlers: FaultHandlers): () => void {
   let handling = false;
   const onUncaught = (error: unknown): void => {
@@ -21,7 +22,7 @@ export function catchUncaught(handlers: FaultHandlers): () => void {
     handling = false;
   };
   const onRejection = (error: unknown): void => {
-    // Counted and told where it happened; that a caller did not wait for it changes nothing.
+    // A blamed error was counted and logged where it happened; it is here only because no caller awaited it.
     if (blamedFor(error) === undefined) onUncaught(error);
   };
   process.on('uncaughtException', onUncaught);

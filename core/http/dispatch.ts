@@ -88,12 +88,20 @@ export function createDispatch(options: DispatchOptions): Dispatch {
         response.destroy();
         return;
       }
-      const failure = failureAnswer(error, `${request.method} ${path}`, report => {
-        if (owner === undefined) log.error('a request failed', report);
-        else owner.fault('route', report);
-      });
-      const headers = { ...failure.headers, 'Content-Type': 'application/json; charset=utf-8' };
-      send(response, new Answer(failure.body, failure.status, headers));
+      const sendFailure = (cause: unknown): void => {
+        const failure = failureAnswer(cause, `${request.method} ${path}`, report => {
+          if (owner === undefined) log.error('a request failed', report);
+          else owner.fault('route', report);
+        });
+        const headers = { ...failure.headers, 'Content-Type': 'application/json; charset=utf-8' };
+        send(response, new Answer(failure.body, failure.status, headers));
+      };
+      try {
+        sendFailure(error);
+      } catch (unsendable) {
+        // Status, headers and members of a Problem are the plugin's.
+        sendFailure(unsendable);
+      }
     }
   };
 }

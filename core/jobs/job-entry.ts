@@ -1,4 +1,4 @@
-// One job in memory: its present state, who waits for its end, and when listeners and the disk hear of it next.
+// One job in memory: its state, the promise of its end, and the pace at which listeners and the disk learn of changes.
 import type { Job, JobProgress, JobState } from '../contract/job.ts';
 import type { StopReason } from './job-failure.ts';
 
@@ -7,9 +7,9 @@ const SAVE_MS = 5_000;
 const MAX_TEXT = 1_000;
 
 export interface EntryListeners {
-  /** The job changed: after each change of state at once, after others at most every 250 ms. */
+  /** Called at once after each change of state, and at most every 250 ms after changes of progress. */
   notify(job: Job): void;
-  /** Progress is worth a write: at most every 5 s. */
+  /** Called at most every 5 s, when progress should be written to disk. */
   save(): void;
 }
 
@@ -19,7 +19,7 @@ export class JobEntry {
   resolve!: (result: unknown) => void;
   reject!: (error: unknown) => void;
   stopReason: StopReason | undefined;
-  /** Kept here where no records are. */
+  /** The result of a job without records; otherwise it is on disk. */
   result: unknown = null;
   readonly #listeners: EntryListeners;
   #job: Job;
@@ -34,7 +34,7 @@ export class JobEntry {
       this.resolve = resolve;
       this.reject = reject;
     });
-    // Nobody has to wait for a job.
+    // Without this, a failing job that nobody awaits would cause an unhandled rejection.
     this.ended.catch(() => undefined);
   }
 
@@ -46,7 +46,7 @@ export class JobEntry {
     return isFinal(this.#job.state);
   }
 
-  /** A change of state, told at once. */
+  /** Changes the state and notifies listeners at once. */
   move(change: Partial<Job>): void {
     clearTimeout(this.#saveTimer);
     this.#saveTimer = undefined;

@@ -1,6 +1,7 @@
-// How jobs end badly, in words for whoever asks.
+// Describes how jobs fail, in words for users.
 import type { Job, JobFailure } from '../contract/job.ts';
 import { Problem } from '../contract/problem.ts';
+import { errorText } from '../kit/error-text.ts';
 import { redact } from '../kit/redact.ts';
 
 /** Why the signal of a run aborted. */
@@ -12,19 +13,19 @@ export const REASONS: Readonly<Record<StopReason, string>> = {
   interrupted: 'the host or the plugin ended before it was done',
 };
 
-/** The end of a job whose signal aborted. */
+/** The final state of a job whose signal was aborted. */
 export function outcomeOf(reason: StopReason): Pick<Job, 'state' | 'error' | 'endedAt'> {
   const state = reason === 'late' ? 'failed' : reason;
   return { state, error: { message: REASONS[reason], code: reason }, endedAt: Date.now() };
 }
 
-/** What the work threw. */
+/** Describes what the work of a job threw. */
 export function describeFailure(error: unknown): JobFailure {
-  const message = redact(error instanceof Error ? error.message : String(error));
+  const message = redact(errorText(error));
   return { message, code: error instanceof Problem ? (error.code ?? 'failed') : 'failed' };
 }
 
-/** For whoever waits for the result of a job that has none. */
+/** The error for a caller that awaits the result of a job that failed. */
 export function failureOf({ state, error, kind, key }: Job): Problem {
   const reason = error?.message ?? REASONS.interrupted;
   const code = error?.code ?? 'interrupted';

@@ -1,10 +1,10 @@
-// What goes into a job and comes out of it is JSON of a bounded size.
+// Limits inputs, results and other data of jobs to JSON of a bounded size.
 import type { z } from 'zod';
 import { Problem } from '../contract/problem.ts';
 
 export const MAX_JSON_BYTES = 64 * 1024;
 
-/** The value as JSON, null for undefined. Throws an Error when it is none or too large. */
+/** The value as JSON; undefined becomes null. Throws an Error when it cannot be written as JSON or is too large. */
 export function jsonOf(value: unknown, maxBytes: number, what: string): string {
   const text: string | undefined = JSON.stringify(value ?? null);
   if (text === undefined) throw new Error(`${what} is no JSON`);
@@ -12,7 +12,7 @@ export function jsonOf(value: unknown, maxBytes: number, what: string): string {
   return text;
 }
 
-/** The input through its schema; a Problem 422 when it does not fit, 413 when it is too large. */
+/** Parses the input by its schema. Throws a Problem 422 when it does not fit, 413 when it is too large. */
 export function parseInput(schema: z.ZodType | undefined, input: unknown, kind: string): unknown {
   const parsed = schema === undefined ? { success: true as const, data: input } : schema.safeParse(input);
   if (!parsed.success) {

@@ -1,8 +1,10 @@
-// The jobs of one kind of one plugin: one active job for each key, so many at once, the others in order of their requests.
+// The jobs of one kind of one plugin: at most one active job per key and `concurrency` at a time; the others queue in
+// order.
 import { randomUUID } from 'node:crypto';
 import type { z } from 'zod';
 import type { Job, JobFilter, JobKind, JobRequest, JobRun, Jobs } from '../contract/job.ts';
 import { Problem } from '../contract/problem.ts';
+import { MAX_TIMER_MS } from '../kit/deadline.ts';
 import type { Call, Owner } from '../kit/owner.ts';
 import { isFinal, JobEntry } from './job-entry.ts';
 import { describeFailure, failureOf, outcomeOf, REASONS, type StopReason, unrecorded } from './job-failure.ts';
@@ -22,22 +24,22 @@ export interface QueueOptions {
   readonly owner: Owner;
   readonly name: string;
   readonly kind: JobKind<z.ZodType, unknown>;
-  /** null: nothing is kept. */
+  /** null when jobs are not recorded on disk. */
   readonly records: JobRecords | null;
-  /** Work of an earlier load of the plugin that has not ended: nothing starts beside it. */
+  /** Work from an earlier load of the plugin that has not ended; no job starts before it has. */
   readonly leftBehind: Promise<unknown> | undefined;
 }
 
 export class JobQueue implements Jobs {
   readonly #options: QueueOptions;
   readonly #entries = new Map<string, JobEntry>();
-  /** Recorded, and in turn. */
+  /** Jobs that are recorded and wait for their turn. */
   readonly #waiting: JobEntry[] = [];
-  /** Work that has not ended, also of a job that was given up. */
+  /** Work that has not ended, including that of jobs which were given up. */
   readonly #working = new Map<JobEntry, Promise<void>>();
   readonly #listeners = new Set<(job: Job) => void>();
   #blocked = false;
-  /** What work that was left behind still does reaches neither memory nor disk: the next load has taken over. */
+  /** Once closed, work that is still running changes neither memory nor disk, because the next load has taken over. */
   #closed = false;
 
   constructor(options: QueueOptions) {
@@ -55,7 +57,7 @@ export class JobQueue implements Jobs {
     }
   }
 
-  /** Takes over what an earlier host recorded; nothing is written or run before `resume`. */
+  /** Takes over the records of an earlier host; nothing is written or run before `resume`. */
   adopt({ jobs }: FoundRecords): void {
     for (const job of jobs) {
       const entry = this.#add(job);
@@ -70,7 +72,7 @@ export class JobQueue implements Jobs {
     }
   }
 
-  /** Writes what `adopt` changed and runs what goes on. */
+  /** Writes what `adopt` changed, and starts the jobs that are to continue. */
   async resume({ jobs, unreadable }: FoundRecords): Promise<void> {
     const { records, owner, name } = this.#options;
     if (records === null) return;
@@ -129,7 +131,7 @@ export class JobQueue implements Jobs {
     };
   }
 
-  /** After the owner was disposed of. */
+  /** Called after the owner was disposed of. */
   async close(): Promise<void> {
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<void>(resolve => {
@@ -145,7 +147,7 @@ export class JobQueue implements Jobs {
     await this.#options.records?.close();
   }
 
-  /** Resolves when the work ends that `close` did not wait for; undefined when there is none. */
+  /** Resolves when the work that `close` did not wait for has ended; undefined when there is none. */
   leftBehind(): Promise<unknown> | undefined {
     return this.#working.size === 0 ? undefined : Promise.all(this.#working.values());
   }
@@ -236,10 +238,13 @@ export class JobQueue implements Jobs {
     }
   }
 
-  /** A failure of work that was told to end is no fault, so it is taken out of the call. */
+  /**
+   * Runs the work. Its error is carried out of the call as a value, because a failure of work that was stopped is not a
+   * fault of the plugin.
+   */
   async #result(entry: JobEntry): Promise<unknown> {
     const { kind, owner, name } = this.#options;
-    // The job's own deadline stops it first, through its signal.
+    // Infinite, because the job's own deadline stops the work through its signal.
     const call: Call = { place: 'job', what: `job ${name} of ${entry.job.key}`, deadlineMs: Number.POSITIVE_INFINITY };
     const outcome = await owner.invoke(call, async () => {
       try {
@@ -257,7 +262,9 @@ export class JobQueue implements Jobs {
     entry.move({ state: 'running', startedAt: Date.now(), endedAt: null, error: null });
     if (records !== null) await this.#persist(() => records.write(() => entry.job));
     const late =
-      kind.deadlineMs === undefined ? undefined : setTimeout(() => this.#stop(entry, 'late'), kind.deadlineMs).unref();
+      kind.deadlineMs === undefined
+        ? undefined
+        : setTimeout(() => this.#stop(entry, 'late'), Math.min(kind.deadlineMs, MAX_TIMER_MS)).unref();
     try {
       entry.abort.signal.throwIfAborted();
       const result = await this.#result(entry);
@@ -329,7 +336,10 @@ export class JobQueue implements Jobs {
       : this.#end(entry, outcomeOf(entry.stopReason ?? 'cancelled'));
   }
 
-  /** The host goes in order: what can be resumed waits on the disk for the next. */
+  /**
+   * Ends a job because its owner is withdrawn or the host stops: one that can be resumed is queued on disk for the next
+   * host.
+   */
   async #interrupt(entry: JobEntry): Promise<void> {
     const { kind, records } = this.#options;
     if (entry.hasEnded) return;
@@ -339,7 +349,7 @@ export class JobQueue implements Jobs {
     await this.#persist(() => records.write(() => entry.job));
   }
 
-  /** The first end counts: work that was given up may end later. */
+  /** Only the first end counts, because work that was given up may end later. */
   async #end(entry: JobEntry, change: Partial<Job>, result?: unknown, error?: unknown): Promise<void> {
     if (entry.hasEnded) return;
     const { records } = this.#options;
@@ -371,7 +381,7 @@ export class JobQueue implements Jobs {
     try {
       return owner.invoke({ place: 'job', what: `'pinned' of ${name}`, deadlineMs: CALLBACK_MS }, () => pinned(job));
     } catch {
-      // The fault was told where it happened. What may be pinned is kept.
+      // The error was logged where it happened; a job whose pin is unknown is kept.
       return true;
     }
   }
@@ -381,12 +391,12 @@ export class JobQueue implements Jobs {
     const call: Call = { place: 'job', what: `a listener of ${name}`, deadlineMs: CALLBACK_MS };
     for (const listener of this.#listeners) {
       const told = async (): Promise<void> => owner.invoke(call, () => listener(job));
-      // Its fault was told where it happened; the other listeners still hear of the job.
+      // The error was logged where it happened; the other listeners are still called.
       told().catch(() => undefined);
     }
   }
 
-  /** A record that cannot be written is told; the job goes on, for its work may have begun. */
+  /** Logs a record that cannot be written. The job continues, because its work may have begun. */
   async #persist(write: () => Promise<void>): Promise<void> {
     try {
       await write();

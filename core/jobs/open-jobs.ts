@@ -1,4 +1,4 @@
-// Opens the jobs of one kind for a plugin, with what an earlier host left on the disk.
+// Opens the jobs of one kind for a plugin, together with the records that an earlier host has left on disk.
 import type { z } from 'zod';
 import type { JobKind, Jobs } from '../contract/job.ts';
 import type { Owner } from '../kit/owner.ts';
@@ -17,14 +17,14 @@ export interface JobPlace {
 
 export interface OpenedJobs<Input extends z.ZodType, Result> {
   readonly jobs: Jobs<Input, Result>;
-  /** Reads the records of earlier hosts. Throws an Error when they may not be trusted. */
+  /** Reads the records of earlier hosts. Throws an Error when their directory cannot be trusted. */
   load(): Promise<void>;
-  /** Runs what goes on; before it nothing is written except for jobs that are started. */
+  /** Starts jobs that are to continue. Until then only jobs that are newly started are written. */
   resume(): void;
   close(): Promise<void>;
 }
 
-/** Throws an Error when the kind contradicts itself. */
+/** Throws an Error when options of the kind contradict each other. */
 export function openJobs<Input extends z.ZodType, Result>(
   owner: Owner,
   name: string,
@@ -39,7 +39,7 @@ export function openJobs<Input extends z.ZodType, Result>(
   const queue = new JobQueue({ owner, name, kind: kind as never, records, leftBehind: leftBehind.get(place) });
   let found: FoundRecords = { jobs: [], unreadable: new Map() };
   return {
-    // Input and result are what the kind's schema and work say.
+    // The queue checks inputs by the kind's schema, so this narrowing of types is safe.
     jobs: queue as Jobs as Jobs<Input, Result>,
     async load() {
       if (records === null) return;

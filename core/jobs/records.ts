@@ -1,9 +1,9 @@
-// Jobs of one kind on disk: a file for each job and one for its result, both replaced whole.
+// Keeps jobs of one kind on disk: one file for each job and one for its result, both replaced atomically.
 import { z } from 'zod';
 import type { Job } from '../contract/job.ts';
 import { isTemporary, PrivateDirectory } from '../kit/private-directory.ts';
 
-/** A record holds an input, a checkpoint and details of 64 KiB each. */
+/** Enough for an input, a checkpoint and details of 64 KiB each. */
 const RECORD_BYTES = 256 * 1024;
 export const RESULT_BYTES = 2 * 1024 * 1024;
 
@@ -31,7 +31,7 @@ const recordSchema = z.object({
 
 export interface FoundRecords {
   readonly jobs: readonly Job[];
-  /** Files that hold no record, with the reason. */
+  /** Files that could not be read as records, with the reason. */
   readonly unreadable: ReadonlyMap<string, unknown>;
 }
 
@@ -42,13 +42,13 @@ export class JobRecords {
   #last: Promise<unknown> = Promise.resolve();
   #closed = false;
 
-  /** `{configDir}/jobs/<plugin>/<kind>`; made at the first write. */
+  /** The directory is `{configDir}/jobs/<plugin>/<kind>`, created by the first write. */
   constructor(configDir: string, plugin: string, kind: string) {
     this.#configDir = configDir;
     this.#parts = ['jobs', plugin, kind];
   }
 
-  /** Reads and changes nothing. Throws when the directory may not be trusted. */
+  /** Reads all records and changes nothing. Throws when the directory cannot be trusted. */
   async load(): Promise<FoundRecords> {
     this.#directory ??= await PrivateDirectory.open(this.#configDir, this.#parts, { create: false });
     const jobs: Job[] = [];
@@ -68,7 +68,10 @@ export class JobRecords {
     return { jobs: jobs.sort((a, b) => a.queuedAt - b.queuedAt), unreadable };
   }
 
-  /** Sets unreadable records aside and removes what interrupted writes left. `isKnown`: whether there is a job of that id. */
+  /**
+   * Sets unreadable records aside and removes files that interrupted writes left. `isKnown` tells whether a job with
+   * that id exists.
+   */
   tidy(isKnown: (id: string) => boolean, unreadable: Iterable<string>): Promise<void> {
     return this.#inTurn(async () => {
       const directory = this.#directory;
@@ -81,7 +84,7 @@ export class JobRecords {
     });
   }
 
-  /** Writes the job as it is when its turn comes, so that an older state never replaces a newer one. */
+  /** Reads the job when the write begins, so that an older state never replaces a newer one. */
   write(job: () => Job, { durable = true }: { durable?: boolean } = {}): Promise<void> {
     return this.#replace(() => [`${job().id}.json`, JSON.stringify({ version: 1, ...job() })], durable);
   }
@@ -113,7 +116,7 @@ export class JobRecords {
   #replace(content: () => [name: string, text: string], durable: boolean): Promise<void> {
     return this.#inTurn(async () => {
       if (this.#closed) throw new Error('the records are closed');
-      // Somebody who tidies up may have removed the directory under the running host.
+      // The directory may have been removed while the host runs; it is then created again.
       if (this.#directory !== null && !(await this.#directory.isInPlace())) {
         await this.#directory.close();
         this.#directory = null;

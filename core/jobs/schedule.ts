@@ -1,12 +1,16 @@
-// Timers that plugins own: never overlapping, backed off while they fail.
+// Timers and cron schedules of plugins: their runs never overlap, and failing timers back off.
 import { Cron } from 'croner';
+import { MAX_TIMER_MS } from '../kit/deadline.ts';
 import type { Call, Owner } from '../kit/owner.ts';
 
 const MAX_BACKOFF = 32;
-/** A run that takes longer is left behind, and the next one has its turn. */
+/** A run that takes longer is reported and no longer waited for. */
 const DEADLINE_MS = 600_000;
 
-/** Runs `fn` `ms` after its previous run ended; each failure in a row doubles the pause, up to 32 times. */
+/**
+ * Runs `fn` repeatedly, `ms` milliseconds after its previous run ended; each failure in a row doubles the pause, up to
+ * 32 times.
+ */
 export function repeat(owner: Owner, ms: number, fn: () => void | Promise<void>): () => void {
   const call: Call = { place: 'timer', what: `timer of ${ms} ms`, deadlineMs: DEADLINE_MS };
   let timer: NodeJS.Timeout | undefined;
@@ -14,7 +18,7 @@ export function repeat(owner: Owner, ms: number, fn: () => void | Promise<void>)
   let ended = false;
   const next = (): void => {
     if (ended) return;
-    timer = setTimeout(run, ms * Math.min(2 ** failures, MAX_BACKOFF));
+    timer = setTimeout(run, Math.min(ms * Math.min(2 ** failures, MAX_BACKOFF), MAX_TIMER_MS));
     timer.unref();
   };
   const run = async (): Promise<void> => {
@@ -34,8 +38,8 @@ export function repeat(owner: Owner, ms: number, fn: () => void | Promise<void>)
 }
 
 /**
- * The times of a cron expression; nothing runs before `resume`. A run that is still going on skips the times that pass.
- * Throws an Error when the expression or the time zone (an IANA name; undefined: local time) cannot be understood.
+ * Runs `fn` at the times of a cron expression, from `resume` on. Times that pass during a run are skipped. Throws an
+ * Error when the expression or the time zone (an IANA name; undefined means local time) is invalid.
  */
 export function createCron(
   owner: Owner,
@@ -44,13 +48,13 @@ export function createCron(
   timeZone: string | undefined,
 ): Cron {
   const call: Call = { place: 'timer', what: `schedule ${expression}`, deadlineMs: DEADLINE_MS };
-  // What fails was counted and told already.
+  // Errors are counted and logged by `invoke`, so the scheduler drops them.
   const options = { paused: true, protect: true, unref: true, catch: () => undefined };
   try {
     const cron = new Cron(expression, timeZone === undefined ? options : { ...options, timezone: timeZone }, () =>
       owner.invoke(call, fn),
     );
-    // An unknown time zone shows at the first use only.
+    // The scheduler checks the time zone on first use only, so this throws for an unknown one.
     cron.nextRun();
     return cron;
   } catch (error) {

@@ -1,7 +1,7 @@
-// Whether something takes connections at an address; the connection is closed again at once.
+// Tells whether something accepts connections at an address; the connection is closed at once.
 import { connect } from 'node:net';
 
-/** Resolves within `timeoutMs`, or at once when the signal fires: then with false. */
+/** Resolves within `timeoutMs`, or at once with false when the signal fires. */
 export function acceptsTcp(host: string, port: number, timeoutMs: number, signal?: AbortSignal): Promise<boolean> {
   return new Promise(resolve => {
     const socket = connect({ host, port, timeout: timeoutMs });

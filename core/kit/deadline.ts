@@ -1,7 +1,11 @@
 // Limits how long something is awaited; the error of a missed deadline says what was late.
 
+/** Timers wait no longer than this, about 25 days: a longer time would be taken for none. */
+export const MAX_TIMER_MS = 2_147_483_647;
+
 /**
- * Rejects after `ms` milliseconds with an Error that names `what`. The work itself goes on, since it cannot be stopped.
+ * Rejects after `ms` milliseconds with an Error that names `what`. The work itself continues, since it cannot be
+ * stopped.
  */
 export async function withDeadline<Value>(run: () => Value | Promise<Value>, ms: number, what: string): Promise<Value> {
   let timer: NodeJS.Timeout | undefined;

@@ -38,7 +38,10 @@ export async function listNames(directory: string, limitMs = 5_000): Promise<str
   return code === 0 ? output.split('\n').filter(name => name !== '') : [];
 }
 
-/** `as`: who the child is; absent: who the host is. Throws an Error when the child does not end in time. */
+/**
+ * Runs a command and collects its output. `as` is the user of the child, by default that of the host. Throws an Error
+ * when the child does not end in time.
+ */
 export function runChild(
   command: string,
   args: readonly string[],

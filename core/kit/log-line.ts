@@ -25,7 +25,7 @@ export function formatLine(at: number, level: LogLevel, text: string): string {
   return `${formatTime(at)} - ${level} - ${text}`;
 }
 
-/** A record as it stands in the own log and is shown in its live stream. `color`: an escape sequence of terminals. */
+/** A record as written to the own log and shown in its live stream. `color` is an escape sequence for terminals. */
 export function formatRecord({ at, level, text, processName }: LogLine, color = ''): string {
   const shown = processName === undefined ? text : `${processName} subprocess: ${text}`;
   return formatLine(at, level, color === '' ? shown : `${color}${shown}\x1b[0m`);

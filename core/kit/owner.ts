@@ -1,7 +1,8 @@
-// Whose code is called: it runs as its owner's, within a time, and its faults are told of the owner and nobody else.
+// The owner of code that others call: the code runs on the owner's behalf, within a deadline, and its faults count
+// against the owner only.
 import type { Logger } from '../contract/log.ts';
 
-/** Where a fault happened, as `errors` of a plugin's report counts it. */
+/** Where a fault happened; a plugin's report counts `errors` by these. */
 export type FaultPlace =
   | 'route'
   | 'stream'
@@ -16,16 +17,16 @@ export type FaultPlace =
   | 'uncaught'
   | 'dispose';
 
-/** One thing that can be called. */
+/** Describes one call, for its deadline and for messages. */
 export interface Call {
   readonly place: FaultPlace;
-  /** What is called, for messages: `tap on host.ready`, `GET /health`. */
+  /** What is called, as messages show it, such as `tap on host.ready` or `GET /health`. */
   readonly what: string;
-  /** How long a result may be waited for. Infinity: whoever calls sets a limit of their own. */
+  /** How long a promised result is awaited. Infinity when the caller has a limit of its own. */
   readonly deadlineMs: number;
-  /** true: a Problem is an answer, not a fault. */
+  /** Whether a thrown Problem is an expected answer instead of a fault. Default false. */
   readonly mayRefuse?: boolean;
-  /** true: whoever calls tells of a failure; it is only counted. */
+  /** Whether the caller reports a failure itself, so that it is counted here but not logged. Default false. */
   readonly toldByCaller?: boolean;
 }
 
@@ -36,8 +37,9 @@ export interface Owner {
   /** Aborts when the owner is disposed of. */
   readonly signal: AbortSignal;
   /**
-   * Calls `fn` as the owner's: timers and promises that it starts are the owner's too. A throw or a rejection is counted
-   * against the owner and passed on; a promise that takes too long is left behind with a Problem 503 that says who was late.
+   * Calls `fn` on the owner's behalf; timers and promises that it starts belong to the owner too. A throw or a
+   * rejection is counted against the owner and passed on. A promise that takes too long rejects with a Problem 503 that
+   * names the owner and the call; its work continues unobserved.
    */
   invoke<Value>(call: Call, fn: () => Value): Value;
   /** Logs a fault under the owner's name, and counts it unless it was counted where it happened. */

@@ -1,4 +1,5 @@
-// A directory of the host's own state: nobody else may write it, and no link is followed on the way to it or in it.
+// A directory of the host's own state: only the host's user may write to it, and no link is followed on the way to it
+// or in it.
 import { randomBytes } from 'node:crypto';
 import { constants, type Stats } from 'node:fs';
 import { type FileHandle, mkdir, open, readdir, rename, rm } from 'node:fs/promises';
@@ -20,9 +21,9 @@ export class PrivateDirectory {
   }
 
   /**
-   * Opens `root/part/part...`; every part is made when it is absent (unless `create` is false: null then) and held by its
-   * descriptor, so that nobody can put another in its place. Throws an Error that says how to mend it when a part is a
-   * link, belongs to somebody else, or may be written by others. `root` itself is taken as it is.
+   * Opens `root/part/part...`. Missing parts are created, or null is returned when `create` is false. Each part is held
+   * by its descriptor, so that nobody can exchange it. Throws an Error that says how to fix it when a part is a link,
+   * belongs to another user, or may be written by others. `root` itself is not checked.
    */
   static async open(root: string, parts: readonly string[]): Promise<PrivateDirectory>;
   static async open(
@@ -59,7 +60,7 @@ export class PrivateDirectory {
     return new PrivateDirectory(place, handle);
   }
 
-  /** Whether the directory still stands where it was opened, and not another. */
+  /** Whether the path still leads to the directory that was opened. */
   async isInPlace(): Promise<boolean> {
     const now = await open(this.path, OPEN_DIRECTORY).catch(() => undefined);
     if (now === undefined) return false;
@@ -75,7 +76,7 @@ export class PrivateDirectory {
     return readdir(within(this.#handle, '.'));
   }
 
-  /** null: there is none. Throws when it is no regular file or larger than `maxBytes`. */
+  /** null when there is no such file. Throws when it is not a regular file or is larger than `maxBytes`. */
   async read(name: string, maxBytes: number): Promise<Buffer | null> {
     const handle = await open(within(this.#handle, name), OPEN_FILE).catch(ignore('ENOENT'));
     if (handle === undefined) return null;
@@ -89,7 +90,7 @@ export class PrivateDirectory {
     }
   }
 
-  /** The first bytes of a file, fewer when it is shorter. */
+  /** The first bytes of a file; fewer when it is shorter. */
   async readHead(name: string, bytes: number): Promise<Buffer> {
     const handle = await open(within(this.#handle, name), OPEN_FILE);
     try {
@@ -100,7 +101,10 @@ export class PrivateDirectory {
     }
   }
 
-  /** Replaces a file whole. `durable`: it survives a loss of power, not only of the process. */
+  /**
+   * Replaces a file atomically. With `durable`, the default, the new content survives a loss of power and not only of
+   * the process.
+   */
   async replace(name: string, data: string, { durable = true }: { durable?: boolean } = {}): Promise<void> {
     const temporary = within(this.#handle, `${name}.${randomBytes(6).toString('hex')}.tmp`);
     try {
@@ -119,7 +123,10 @@ export class PrivateDirectory {
     if (durable) await this.#handle.sync();
   }
 
-  /** Makes an empty file unless there is one. Throws when what is there is no regular file of one name. */
+  /**
+   * Creates an empty file unless it exists. Throws when the name belongs to anything but a regular file without further
+   * hard links.
+   */
   async ensureFile(name: string): Promise<Stats> {
     const flags = constants.O_RDONLY | constants.O_CREAT | constants.O_NOFOLLOW | constants.O_NONBLOCK;
     const file = path.join(this.path, name);
@@ -149,12 +156,12 @@ export class PrivateDirectory {
   }
 }
 
-/** Whether an interrupted `replace` left this. */
+/** Whether an interrupted `replace` has left this file. */
 export function isTemporary(name: string): boolean {
   return TEMPORARY.test(name);
 }
 
-/** The path of a name in an open directory, wherever that directory has been moved. */
+/** A path to a name in an open directory that stays valid when the directory is moved. */
 function within(handle: FileHandle, name: string): string {
   return `/proc/self/fd/${handle.fd}/${name}`;
 }

@@ -9,7 +9,7 @@ interface Facts {
   readonly personalAccounts: readonly string[];
 }
 
-/** Read once for each thread, before its first line. */
+/** Read once in each thread, when the module is loaded. */
 const FACTS = JSON.parse(readFileSync(new URL('../../templates/redaction.json', import.meta.url), 'utf8')) as Facts;
 const PEOPLE = FACTS.personalAccounts.join('|');
 

@@ -99,7 +99,7 @@ export class RotatingFile {
     );
   }
 
-  /** Goes on with a log that cannot be renamed, such as a bind-mounted file: a log that grows is better than none. */
+  /** Continues with a log that cannot be renamed, such as a bind-mounted file: a log that grows is better than none. */
   async #continueUnrotated(error: unknown): Promise<void> {
     this.#nextRotationMs = performance.now() + WARN_INTERVAL_MS;
     this.#warnRarely(`${this.#options.file} cannot be rotated and grows`, error);

@@ -1,11 +1,15 @@
-// Which places a service's user can reach, asked of the kernel in a child that is that user: modes alone do not tell.
+// Tells which paths a service's user can reach. A child running as that user asks the kernel, because modes alone do
+// not decide it.
 import path from 'node:path';
 import { runChild } from './fs-out-of-process.ts';
 
-/** undefined: whoever the host runs as. */
+/** undefined stands for the user that the host runs as. */
 export type ServiceUser = { readonly uid: number; readonly gid: number } | undefined;
 
-/** What a place is wanted for. A file that is only named may be read or run; of a directory its parents count alone. */
+/**
+ * How a path will be used: `enter` a directory, `run` a file, or `name` it, where a file must be readable or executable
+ * and only the parents of a directory count.
+ */
 type Use = 'enter' | 'run' | 'name';
 
 export interface Wanted {
@@ -14,9 +18,9 @@ export interface Wanted {
 }
 
 interface Seen {
-  /** As `test` answers: e, d, r and x, for what a link points to. */
+  /** The tests of test(1) that succeed: e, d, r and x, each applied to the target of a link. */
   readonly flags: string;
-  /** Where a link leads, else empty. */
+  /** The target of a link; empty for anything else. */
   readonly link: string;
 }
 
@@ -29,10 +33,10 @@ const LOOK = `for p; do
   printf '%s\\0%s\\0' "$flags" "$link"
 done`;
 
-/** What stands in the way: nothing, the absence of the place, or the first part that the user cannot pass or use. */
+/** Whether the path can be used, does not exist, or which part is the first that the user cannot pass or use. */
 export type Reach = 'open' | 'absent' | { readonly closed: string };
 
-/** One answer for each place; one child sees to all. Throws an Error when nothing answers in time. */
+/** Answers for each path, from one child. Throws an Error when a mount does not answer in time. */
 export async function reachOf(wanted: readonly Wanted[], user: ServiceUser): Promise<Reach[]> {
   const found: Reach[] = wanted.map(() => 'absent');
   let open = wanted.map(({ place, use }, index) => ({ way: path.resolve(place), use, index }));
@@ -48,7 +52,7 @@ export async function reachOf(wanted: readonly Wanted[], user: ServiceUser): Pro
   return found;
 }
 
-/** Every directory from the root down, then the place itself. */
+/** Every directory on the path from the root down, then the path itself. */
 function partsOf(way: string): string[] {
   const parent = path.dirname(way);
   return parent === way ? [way] : [...partsOf(parent), way];
@@ -60,12 +64,12 @@ async function look(parts: readonly string[], user: ServiceUser): Promise<Readon
   return new Map(parts.map((part, at) => [part, { flags: answers[2 * at] ?? '', link: answers[2 * at + 1] ?? '' }]));
 }
 
-/** Where the way ends, or where it goes on behind a link that cannot be followed at once. */
+/** The result for the path, or the path to continue with behind a link that the user's test could not follow. */
 function follow(way: string, use: Use, seen: ReadonlyMap<string, Seen>): { reach: Reach } | { goOn: string } {
   for (const part of partsOf(way)) {
     const { flags, link } = seen.get(part) ?? { flags: '', link: '' };
     if (!flags.includes('e')) {
-      // Its directory is open, so it is absent, or a link into a place that is not.
+      // Its parent can be entered, so it does not exist or is a link whose target cannot be reached.
       if (link === '') return { reach: 'absent' };
       return { goOn: path.resolve(path.dirname(part), link, path.relative(part, way)) };
     }

@@ -1,4 +1,4 @@
-// What went wrong with a database, in words for a user: those faults that somebody can mend have a code.
+// Describes faults of a database in words for a user; faults that a user can fix have a code.
 
 export type SqliteFaultCode =
   | 'database.busy'
@@ -8,7 +8,7 @@ export type SqliteFaultCode =
   | 'database.newer'
   | 'database.unusable';
 
-/** A fault that a user can cause and mend. */
+/** A fault that a user can cause and fix. */
 export class SqliteFault extends Error {
   readonly code: SqliteFaultCode;
 
@@ -30,7 +30,7 @@ const KINDS: readonly [RegExp, SqliteFaultCode, string][] = [
   [/^SQLITE_(CANTOPEN|IOERR|NOLFS|PROTOCOL)/, 'database.unusable', 'cannot be read or written; check its disk'],
 ];
 
-/** The fault behind an error of SQLite or of the file system; undefined: the error is of the statement itself. */
+/** The fault behind an error of SQLite or of the file system; undefined when the statement itself is at fault. */
 export function faultOf(error: unknown, file: string): SqliteFault | undefined {
   if (error instanceof SqliteFault) return error;
   const { code } = error as { code?: unknown };

@@ -1,4 +1,4 @@
-// Opens the file of a database: nobody else's, no link, of a known schema version, or not at all.
+// Opens the file of a database, and refuses one that others own, a link, or an unknown schema version.
 import { lstat, mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import type BetterSqlite3 from 'better-sqlite3';
@@ -7,9 +7,9 @@ import { PrivateDirectory } from './private-directory.ts';
 import { faultOf, SqliteFault } from './sqlite-fault.ts';
 
 export interface SqliteFileOptions {
-  /** null: in memory. */
+  /** null for a database in memory. */
   readonly file: string | null;
-  /** Directories below this are the host's own state; the last of them holds the file. */
+  /** The directories between this one and the file must be private to the host's user. */
   readonly root: string;
   readonly readOnly: boolean;
   readonly synchronous: 'normal' | 'full';
@@ -17,7 +17,7 @@ export interface SqliteFileOptions {
   readonly busyTimeoutMs: number;
 }
 
-/** Where the header of a file holds `user_version`. */
+/** Offset of `user_version` in the header of a database file. */
 const VERSION_OFFSET = 60;
 
 type Sqlite = BetterSqlite3.Database;
@@ -35,12 +35,12 @@ export class SqliteFile {
     this.#warn = warn;
   }
 
-  /** The path for messages. */
+  /** The path, as messages show it. */
   get name(): string {
     return this.#options.file ?? 'in memory';
   }
 
-  /** The open database; opened, and brought up to date, by the first call. Throws a SqliteFault. */
+  /** The database; the first call opens and migrates it. Throws a SqliteFault. */
   async open(): Promise<Sqlite> {
     try {
       this.#db ??= await this.#openFile();
@@ -52,7 +52,7 @@ export class SqliteFile {
     return this.#db;
   }
 
-  /** A second connection, which sees one state of the database for as long as it is open. */
+  /** A second connection, which sees one consistent state of the database for as long as it is open. */
   async openReader(): Promise<Sqlite> {
     const db = await this.open();
     if (this.#options.file === null) return db;
@@ -61,7 +61,7 @@ export class SqliteFile {
     return reader;
   }
 
-  /** Moves a damaged file and what belongs to it out of the way. */
+  /** Renames a damaged file and the files that belong to it. */
   async setAside(): Promise<void> {
     this.#db?.close();
     this.#db = undefined;
@@ -81,7 +81,7 @@ export class SqliteFile {
     this.#warn(`${file} was damaged; it is kept as ${file}${suffix}, and a new database is made`);
   }
 
-  /** Brings what stands in the write-ahead log into the file. */
+  /** Transfers the write-ahead log into the file. */
   close(): void {
     const db = this.#db;
     this.#db = undefined;
@@ -105,7 +105,7 @@ export class SqliteFile {
     try {
       const made = await directory.ensureFile(path.basename(file)).catch(error => Promise.reject(asFault(error, file)));
       const head = await directory.readHead(path.basename(file), VERSION_OFFSET + 4);
-      // Before SQLite touches the file, and once more below, where it has read its log.
+      // Checked before SQLite opens the file, and again below once SQLite has read the write-ahead log.
       if (head.length === VERSION_OFFSET + 4 && head.toString('latin1', 0, 15) === 'SQLite format 3') {
         this.#refuseNewer(head.readUInt32BE(VERSION_OFFSET));
       }
@@ -172,7 +172,7 @@ export class SqliteFile {
   }
 }
 
-/** What the file system says. */
+/** The fault that an error of the file system amounts to. */
 function asFault(error: unknown, file: string): SqliteFault {
   return faultOf(error, file) ?? new SqliteFault('database.unusable', (error as Error).message, error);
 }

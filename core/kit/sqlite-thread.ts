@@ -1,4 +1,4 @@
-// The thread of one database as its owner sees it: calls go to it one after another, each with a deadline.
+// The owner's side of a database's thread: calls are sent to it one at a time, each with a deadline.
 import { deserialize, serialize } from 'node:v8';
 import type { Worker } from 'node:worker_threads';
 import type { CallOptions, Database, RowOptions } from '../contract/database.ts';
@@ -7,7 +7,10 @@ import type { SqliteReply, SqliteRequest, SqliteWorkerData } from './sqlite-work
 import { startWorker } from './worker.ts';
 
 const TIMEOUT_MS = 30_000;
-/** A thread that still does not answer so long after a deadline is ended: what it did is undone by the next to open. */
+/**
+ * A thread that has not answered this long after a missed deadline is terminated; the next to open the database rolls
+ * its work back.
+ */
 const STUCK_MS = 60_000;
 const CLOSE_MS = 4_000;
 const PAGE_ROWS = 500;
@@ -24,7 +27,7 @@ interface Pending {
 
 export interface SqliteOwner {
   warn(message: string): void;
-  /** The file is free for another. */
+  /** Called when the file may be opened by another owner. */
   closed(): void;
 }
 
@@ -41,7 +44,7 @@ export class SqliteThread implements Database<AnyModule> {
   #lastId = 0;
   #closing: Promise<void> | undefined;
 
-  /** Nothing is opened, and no thread runs, before the first call. */
+  /** The thread and the file are not opened before the first call. */
   constructor(data: SqliteWorkerData, owner: SqliteOwner) {
     this.#data = data;
     this.#owner = owner;
@@ -71,7 +74,7 @@ export class SqliteThread implements Database<AnyModule> {
         yield* page.rows;
       }
     } finally {
-      // A thread that is gone has no rows open either.
+      // Fails when the thread has ended, which has closed its rows too.
       if (!isLast) await this.#ask({ kind: 'end', cursor }, timeoutMs).catch(() => undefined);
     }
   }
@@ -87,7 +90,7 @@ export class SqliteThread implements Database<AnyModule> {
     try {
       await this.#send({ kind: 'close' }, CLOSE_MS);
     } catch (error) {
-      // The next to open finds everything in the write-ahead log.
+      // No data is lost: whoever opens the file next reads the write-ahead log.
       this.#owner.warn(`${this.#name} was not closed in order: ${(error as Error).message}`);
     }
     await this.#end();
@@ -113,7 +116,10 @@ export class SqliteThread implements Database<AnyModule> {
     });
   }
 
-  /** One request at a time is with the thread, so that what is late before its turn is never done. */
+  /**
+   * Only one request is with the thread at a time, so that a request that misses its deadline in the queue is never
+   * executed.
+   */
   #next(): void {
     if (this.#current !== undefined) return;
     const pending = this.#waiting.shift();
@@ -162,7 +168,7 @@ export class SqliteThread implements Database<AnyModule> {
     this.#finish(error);
   }
 
-  /** Ends the present request and goes on with the next. */
+  /** Ends the present request and sends the next. */
   #finish(error?: unknown, result?: unknown): void {
     clearTimeout(this.#stuck);
     const pending = this.#current;

@@ -1,13 +1,14 @@
-// The thread of one database: runs the statements of its owner's module, one message after another.
+// The thread of one database: runs the statements of its owner's module, one message after the other.
 import { deserialize, serialize } from 'node:v8';
 import { parentPort, workerData } from 'node:worker_threads';
 import type BetterSqlite3 from 'better-sqlite3';
 import type { Migration, SqliteDatabase } from '../contract/database.ts';
+import { errorText } from './error-text.ts';
 import { faultOf, SqliteFault } from './sqlite-fault.ts';
 import { SqliteFile, type SqliteFileOptions } from './sqlite-file.ts';
 
 export interface SqliteWorkerData extends SqliteFileOptions {
-  /** URL of the module of statements. */
+  /** URL of the module that defines the statements. */
   readonly statements: string;
   readonly maxBytes: number;
 }
@@ -25,7 +26,7 @@ export type SqliteReply =
   | {
       readonly id: number;
       readonly error: { readonly message: string; readonly code: string | undefined; readonly isFault: boolean };
-      /** The thread has given its database up and is of no more use. */
+      /** Whether the thread has closed its database and accepts no further requests. */
       readonly isOver: boolean;
     }
   | { readonly warning: string };
@@ -172,5 +173,5 @@ function describe(fault: SqliteFault): string {
 }
 
 function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
+  return errorText(error);
 }

@@ -2,7 +2,7 @@
 
 export interface TextPosition {
   readonly line: number;
-  /** In UTF-16 code units, as `offset` is. */
+  /** Counted in UTF-16 code units, as `offset` is. */
   readonly column: number;
 }
 

@@ -1,4 +1,5 @@
-// The own log: records of the host and its plugins (through pino) and captured output, into one file and to subscribers.
+// The own log: writes records of the host and its plugins (through pino) and captured output to one file and to
+// subscribers.
 import { appendFileSync, mkdirSync } from 'node:fs';
 import { access, constants, mkdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -6,6 +7,7 @@ import path from 'node:path';
 import { pino } from 'pino';
 import type { Logger, LogHub, LogLevel, LogLine, Rotation } from '../contract/log.ts';
 import type { Disposer } from '../contract/plugin.ts';
+import { errorStack, errorText } from '../kit/error-text.ts';
 import { passes } from '../kit/log-level.ts';
 import { formatDay, formatLine, formatRecord } from '../kit/log-line.ts';
 import { redact } from '../kit/redact.ts';
@@ -19,14 +21,14 @@ interface LogSettings extends Rotation {
 
 export interface LoggingOptions {
   readonly directory: string;
-  /** Base of the file's name. */
+  /** First part of the file's name. */
   readonly name: string;
   readonly settings: () => LogSettings;
-  /** Who the files belong to; null: the controller itself. */
+  /** The user to whom the files belong; null for the host's own user. */
   readonly owner: () => { readonly uid: number; readonly gid: number } | null;
-  /** Lines on standard output too. */
+  /** Whether lines also go to standard output. */
   readonly stdout: boolean;
-  /** false: subscribers and standard output hear of everything, the disk of nothing. Default true. */
+  /** Whether lines are written to the file; subscribers and standard output receive them in any case. Default true. */
   readonly toDisk?: boolean;
 }
 
@@ -34,15 +36,15 @@ export interface Logging {
   readonly hub: LogHub;
   /** A logger whose records begin with `name: `. */
   logger(name: string): Logger;
-  /** Writes at once, whatever state the process is in. */
+  /** Writes synchronously, because the process may be about to end. */
   fatal(message: string, error: unknown): void;
-  /** Takes over changed levels. */
+  /** Applies changed log levels. */
   applySettings(): void;
   close(): Promise<void>;
 }
 
 const BATCH_MS = 25;
-/** More than this waits for the disk: the newest are dropped and counted. */
+/** When more lines than this wait for the disk, the newest are dropped and counted. */
 const MAX_PENDING_LINES = 50_000;
 const PINO_LEVELS: Readonly<Record<LogLevel, string>> = {
   DEBUG: 'debug',
@@ -136,16 +138,16 @@ function createLogger(logger: pino.Logger, name: string): Logger {
   return { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') };
 }
 
-/** The message and the chain of causes in one line; with `withStack` each frame on a line of its own. */
+/** The message and the chain of causes in one line; with `withStack` each stack frame is a further line. */
 function describe(message: string, error: unknown, withStack: boolean): string[] {
   const causes: string[] = [];
   let innermost: Error | undefined;
   for (let cause = error; cause !== undefined && cause !== null && causes.length < 10; ) {
-    causes.push(cause instanceof Error ? cause.message : String(cause));
+    causes.push(errorText(cause));
     if (cause instanceof Error) innermost = cause;
     cause = cause instanceof Error ? cause.cause : undefined;
   }
-  const stack = withStack ? (innermost?.stack?.split('\n').slice(1) ?? []) : [];
+  const stack = withStack ? (innermost === undefined ? [] : errorStack(innermost).split('\n').slice(1)) : [];
   return [[message, ...causes].join(': '), ...stack]
     .flatMap(text => text.split(/\r?\n/))
     .filter(text => text.trim() !== '');
@@ -161,7 +163,7 @@ async function usableDirectory(directory: string): Promise<string> {
   }
 }
 
-/** Collects records for 25 ms, then hands them to subscribers and, as text, to the file. */
+/** Collects records for 25 ms, then passes them to subscribers and, as text, to the file. */
 class LogWriter {
   readonly #directory: string;
   readonly #options: LoggingOptions;
@@ -211,7 +213,7 @@ class LogWriter {
       if (this.#writes) mkdirSync(this.#directory, { recursive: true });
       if (this.#writes) appendFileSync(path.join(this.#directory, this.#nameOfToday()), block);
     } catch {
-      // A disk that takes nothing must not hide the message, which goes to standard error in any case.
+      // A failing disk must not hide the message, which goes to standard error in any case.
     }
     process.stderr.write(block);
   }
@@ -238,14 +240,14 @@ class LogWriter {
     return this.#writing;
   }
 
-  /** Afterwards records reach standard output alone: the directory may be gone as soon as this resolves. */
+  /** Later records go to standard output only, because the directory may be removed as soon as this resolves. */
   async close(): Promise<void> {
     this.#closed = true;
     await this.flush();
     await this.#file?.close();
   }
 
-  /** `mayDrop` false: whoever gives it waits until it is written before it gives more. */
+  /** `mayDrop` is false for callers that await the writing of each batch before they add the next. */
   #add(line: LogLine, mayDrop = true): void {
     if (this.#options.stdout) {
       const { color } = this.#options.settings();
@@ -270,7 +272,7 @@ class LogWriter {
     }
   }
 
-  /** The log cannot report its own faults. */
+  /** Writes to standard error, because the log cannot report its own faults. */
   #complain(message: string, error?: unknown): void {
     const reason = error instanceof Error ? `: ${error.message}` : '';
     process.stderr.write(`${formatLine(Date.now(), 'WARNING', message + reason)}\n`);

@@ -1,17 +1,18 @@
-// One WebSocket client of a stream: its sends are bounded, and what the stream opened for it ends exactly once.
+// One WebSocket client of a stream. Its unsent data is bounded, and what the stream opened for it is disposed of
+// exactly once.
 import type { WebSocket } from 'ws';
 import type { Disposer } from '../contract/plugin.ts';
 import type { Identity } from '../contract/route.ts';
 import type { StreamClient } from '../contract/stream.ts';
 
-/** Beyond this much unsent data a client is given up. */
+/** A client with more unsent data than this is disconnected. */
 const UNSENT_LIMIT_BYTES = 4 * 1024 * 1024;
 
-/** What a client gets to answer a close before its connection is cut. */
+/** Time for a client to answer a close before its connection is cut. */
 const CLOSE_MS = 5000;
 
 const MISSED_PONGS = 2;
-/** A client that pings by itself is gone when this many of our own pings pass without one of its. */
+/** A client that sends application pings counts as gone after this many protocol pings without one. */
 const MISSED_PINGS = 9;
 
 export interface ClientOptions {
@@ -35,7 +36,7 @@ export class Client implements StreamClient {
   readonly #abort = new AbortController();
   #dispose: Disposer | undefined;
   #unanswered = 0;
-  /** Own pings since the client's last application ping; undefined while it has sent none. */
+  /** Protocol pings since the client's last application ping; undefined while it has sent none. */
   #quiet: number | undefined;
 
   constructor(options: ClientOptions) {
@@ -65,7 +66,7 @@ export class Client implements StreamClient {
     return this.#socket.bufferedAmount;
   }
 
-  /** Takes what undoes the stream's work for this client; runs it at once when the client is gone already. */
+  /** Adds a disposer for what the stream opened for this client; it runs at once when the client is gone already. */
   own(dispose: Disposer): void {
     this.#dispose = dispose;
     if (this.gone) void this.#runDispose();
@@ -95,7 +96,7 @@ export class Client implements StreamClient {
     this.#finish();
   }
 
-  /** One turn of the heartbeat: a client that left two pings unanswered is cut, whatever its connection says. */
+  /** Runs once per interval of the heartbeat; a client that has not answered two pings is disconnected. */
   beat(): void {
     if (this.#quiet !== undefined) this.#quiet += 1;
     if (this.#unanswered >= MISSED_PONGS || (this.#quiet ?? 0) > MISSED_PINGS) {
@@ -125,7 +126,7 @@ export class Client implements StreamClient {
     try {
       await dispose?.();
     } catch {
-      // It was counted and told where it happened.
+      // `invoke` has counted and logged the error.
     }
   }
 }
@@ -141,7 +142,7 @@ function isPing(text: string): boolean {
   }
 }
 
-/** A close reason holds at most 123 bytes. */
+/** Shortens a close reason to the 123 bytes that the protocol allows. */
 function fitted(reason: string): string {
   return Buffer.from(reason)
     .subarray(0, 123)

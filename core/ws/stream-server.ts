@@ -1,4 +1,5 @@
-// All WebSocket streams of the host: accepts upgrades, decides about access, keeps the heartbeat and ends what is gone.
+// Serves all WebSocket streams of the host: accepts upgrades, checks access, sends heartbeats and ends closed
+// connections.
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -35,7 +36,7 @@ interface Refusal {
 
 const MAX_CLIENTS = 128;
 const MAX_MESSAGE_BYTES = 4096;
-/** What a stream may take to open or close for one client. */
+/** Time that a stream may take to open or close for one client. */
 const CALL_MS = 10_000;
 const DEFAULT_PING_MS = 20_000;
 const SHUTTING_DOWN: Refusal = { code: 1001, reason: 'The service is shutting down' };
@@ -105,7 +106,7 @@ export class StreamServer {
     for (const client of this.#clients()) client.close(code, reason);
   }
 
-  /** Waits for the closing handshakes, then cuts what has not answered. */
+  /** Waits for closing handshakes for `graceMs`, then cuts the remaining connections. */
   async end(graceMs: number): Promise<void> {
     clearInterval(this.#heartbeat);
     await this.#watch(undefined);
@@ -125,7 +126,7 @@ export class StreamServer {
     }
   }
 
-  /** 1008 makes clients ask for new credentials, so it stands for nothing but bad ones. */
+  /** 1008 makes clients ask for new credentials, so it is used for invalid credentials only. */
   #refusal(error: unknown): Refusal {
     if (!(error instanceof Problem)) {
       this.#options.log.error('the access check failed', error);
@@ -150,7 +151,7 @@ export class StreamServer {
     void this.#serve(owned, client);
   }
 
-  /** A failure was counted and told where it happened; the client only learns that there is one. */
+  /** A failure is counted and logged where it happened; the client is only told that there is one. */
   async #serve({ owner, stream }: OwnedStream, client: Client): Promise<void> {
     const opening: Call = { place: 'stream', what: `opening ${stream.path}`, deadlineMs: CALL_MS };
     const closing: Call = { ...opening, what: `closing ${stream.path}` };
@@ -175,7 +176,7 @@ export class StreamServer {
     if (service !== this.#watched) void this.#watch(service).then(() => this.#recheck());
   }
 
-  /** Follows the access service, which can be replaced when its plugin is reloaded. */
+  /** Follows the access service, which changes when its plugin is reloaded. */
   async #watch(service: AccessCheck | undefined): Promise<void> {
     if (service === this.#watched) return;
     const unwatch = this.#unwatch;
@@ -204,7 +205,7 @@ function target(url: string): { path: string; query: URLSearchParams } {
   return { path: mark < 0 ? url : url.slice(0, mark), query: new URLSearchParams(mark < 0 ? '' : url.slice(mark + 1)) };
 }
 
-/** Browsers show the code only of a connection that was accepted. */
+/** The connection is accepted first, because browsers show a close code only for accepted ones. */
 function refuse(socket: WebSocket, { code, reason }: Refusal): void {
   socket.on('error', () => socket.terminate());
   socket.close(code, Buffer.from(reason).subarray(0, 123));

@@ -1,5 +1,7 @@
-// Brings services back that ended or stay unhealthy: one tick decides for all, every attempt counts, a user's stop wins.
+// Restarts services that ended or stay unhealthy. One timer decides for all of them, every attempt counts, and a stop
+// by a user wins.
 import type { Host } from '#core';
+import { errorText } from '#kit/error-text';
 import type { ExitRecord, ProcessSnapshot } from '../process/contract.ts';
 import type { ProcessRestarts, RestartReport } from './contract.ts';
 import { type AutoRestartSettings, type Policy, policyOf } from './settings.ts';
@@ -44,7 +46,7 @@ export class AutoRestart implements ProcessRestarts {
         watch.cancel();
         continue;
       }
-      // Whoever holds it knows what they do: what is due is done afterwards.
+      // The holder of a process may stop it on purpose; a restart that is due waits until the hold ends.
       if (snapshot.held !== null) continue;
       const now = performance.now();
       if (snapshot.status === 'running') this.#check(snapshot, watch, policy, now, settledMs);
@@ -53,7 +55,7 @@ export class AutoRestart implements ProcessRestarts {
     }
   }
 
-  /** An enabled process that ended or failed to start, also one that did so during the boot. */
+  /** Plans a restart for an enabled process that ended or failed to start, also during the boot. */
   #considerStopped({ processName, lastExit, lastFailureReason }: ProcessSnapshot): void {
     const reason = lastFailureReason ?? (lastExit?.unexpected === true ? lastExit.reason : null);
     if (reason !== null) this.#plan(processName, reason);
@@ -90,7 +92,7 @@ export class AutoRestart implements ProcessRestarts {
       watch.suppressed = false;
       return;
     }
-    // One that still runs is left alone: it may get well, and counts anew if it does not.
+    // A process that still runs is left alone: it may recover, and counts anew if it does not.
     if (this.#host.use('process.supervisor').get(processName)?.status !== 'running')
       watch.dueMs = now + decision.delayMs;
     if (!watch.suppressed) {
@@ -105,7 +107,7 @@ export class AutoRestart implements ProcessRestarts {
     const { processName } = snapshot;
     const supervisor = this.#host.use('process.supervisor');
     const { log } = this.#host;
-    // The limit may have been lowered, or the window may still be full, since this was planned.
+    // Since this was planned the limit may have been lowered, or the window may still be full.
     const decision = watch.window.decide(performance.now(), policy);
     watch.dueMs = null;
     if (decision.kind === 'suppressed') return this.#plan(processName, watch.reason);
@@ -123,7 +125,7 @@ export class AutoRestart implements ProcessRestarts {
     } catch (error) {
       if (this.#host.signal.aborted || this.#host.stopping !== null) return;
       if (supervisor.get(processName)?.stoppedByUser !== false) return;
-      const failure = error instanceof Error ? error.message : String(error);
+      const failure = errorText(error);
       this.#failed(processName, watch, failure);
       this.#plan(processName, failure);
     } finally {
@@ -131,7 +133,7 @@ export class AutoRestart implements ProcessRestarts {
     }
   }
 
-  /** A healthy answer proves a recovery, ends an episode and makes a planned restart needless. */
+  /** A healthy answer confirms a recovery, ends an episode and makes a planned restart unnecessary. */
   #well(processName: string, watch: Watch): void {
     watch.unplan();
     if (!watch.awaitingRecovery) return;

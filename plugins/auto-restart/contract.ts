@@ -1,16 +1,16 @@
-// What auto-restart tells others: the counters of each process, and its events.
+// What auto-restart offers to other plugins: the counters of each process, and its events.
 
-/** Counters and plans of one process. */
+/** Restart counters of one process and its next planned restart. */
 export interface RestartReport {
   readonly attempts: number;
   readonly successes: number;
   readonly failures: number;
-  /** Attempts inside the window. */
+  /** Number of attempts within the window. */
   readonly recentAttempts: number;
   readonly pending: boolean;
-  /** Unix seconds. */
+  /** Unix seconds of the next planned restart; null when none is planned. */
   readonly nextAt: number | null;
-  /** Unix seconds of the last recovery that was seen. */
+  /** Unix seconds of the last confirmed recovery. */
   readonly lastAt: number | null;
   readonly lastFailureReason: string | null;
   readonly unhealthyCount: number;
@@ -24,19 +24,19 @@ export interface ProcessRestarts {
 
 declare module '#core' {
   interface Services {
-    /** Counters and plans of restarts. */
+    /** Restart counters and planned restarts of all processes. */
     'process.restarts': ProcessRestarts;
   }
   interface Events {
-    /** A watched process was unhealthy as often as its threshold says. */
+    /** A watched process was unhealthy as often in a row as its threshold says. */
     'service.unhealthy': { readonly processName: string; readonly reason: string; readonly threshold: number };
-    /** Right before a restart. `attempt`: its number inside the window. */
+    /** A restart is about to be made; `attempt` is its number within the window. */
     'service.auto_restart.attempt': { readonly processName: string; readonly reason: string; readonly attempt: number };
-    /** The first healthy answer after a restart. */
+    /** A process was healthy for the first time after a restart. */
     'service.auto_restart.succeeded': { readonly processName: string };
     /** A restarted process did not start, or did not recover. */
     'service.auto_restart.failed': { readonly processName: string; readonly reason: string };
-    /** The limit of restarts within the window is reached; once for each episode. */
+    /** The limit of restarts within the window is reached; emitted once for each episode. */
     'service.auto_restart.suppressed': { readonly processName: string; readonly reason: string };
   }
 }

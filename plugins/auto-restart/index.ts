@@ -1,4 +1,4 @@
-// Auto-restart: services that end or stay unhealthy are brought back, within limits that `dumb.auto_restart` sets.
+// Auto-restart: restarts services that end or stay unhealthy, within the limits of `dumb.auto_restart`.
 import { definePlugin } from '#core';
 import { AutoRestart } from './auto-restart.ts';
 import type {} from './contract.ts';
@@ -10,7 +10,8 @@ export default definePlugin({
   needs: ['process'],
 
   setup(host) {
-    // Read anew at each look, not handed to the set-up: a change must not lose what was counted.
+    // The section is read at each check instead of being the plugin's own, because a new set-up would lose the
+    // counters.
     host.contribute('config.schema', 'auto-restart', { path: ['dumb', 'auto_restart'], schema: autoRestartSection });
     host.event('service.unhealthy', { description: 'A watched process was unhealthy as often as its threshold says' });
     host.event('service.auto_restart.attempt', { description: 'A process is about to be restarted' });

@@ -1,21 +1,28 @@
-// When a process may be restarted: a growing delay per attempt, and a limit of attempts within a sliding window.
+// Decides when a process may be restarted: a growing delay per attempt, and a limit of attempts within a sliding
+// window.
 
 export interface RestartLimits {
   readonly maxRestarts: number;
   readonly windowMs: number;
-  /** Delay by number of attempts in the window; beyond the end the last one counts, empty means none. */
+  /**
+   * Delays by number of attempts in the window; the last one also applies to further attempts, and an empty list means
+   * no delay.
+   */
   readonly backoffMs: readonly number[];
 }
 
 export type RestartDecision =
   | { readonly kind: 'after'; readonly delayMs: number }
-  /** The limit is reached; the oldest attempt leaves the window after `delayMs`, or never when no attempt is allowed. */
+  /**
+   * The limit is reached. The oldest attempt leaves the window after `delayMs`; infinite when no attempt is allowed at
+   * all.
+   */
   | { readonly kind: 'suppressed'; readonly delayMs: number };
 
 export class RestartWindow {
   #attempts: number[] = [];
 
-  /** All times are monotonic milliseconds, so a jump of the clock changes nothing. */
+  /** All times are monotonic milliseconds, so changes of the system clock have no effect. */
   recent(nowMs: number, windowMs: number): number {
     this.#attempts = this.#attempts.filter(at => nowMs - at < windowMs);
     return this.#attempts.length;

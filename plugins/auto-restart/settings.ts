@@ -1,4 +1,4 @@
-// Configuration of auto-restart: `dumb.auto_restart`, and what of it counts for one service.
+// The configuration of auto-restart: the section `dumb.auto_restart`, and the policy that results for one service.
 import { z } from 'zod';
 import type { RestartLimits } from './restart-policy.ts';
 
@@ -40,10 +40,10 @@ export type AutoRestartSettings = z.output<typeof autoRestartSection>;
 const NO_SECTION = {};
 let last: { readonly section: unknown; readonly settings: AutoRestartSettings } | undefined;
 
-/** The section as it is now; one that does not fit counts as absent, and `GET /config` shows it all the same. */
+/** The current section. One that does not fit counts as absent, although `GET /config` still shows it. */
 export function readSettings(config: { get(path: readonly string[]): unknown }): AutoRestartSettings {
   const section = config.get(['dumb', 'auto_restart']) ?? NO_SECTION;
-  // The configuration is replaced as a whole by each change, so what was read from one object stays true.
+  // Each change replaces the configuration as a whole, so the result for one object can be cached.
   if (section !== last?.section) {
     const parsed = autoRestartSection.safeParse(section);
     last = { section, settings: parsed.success ? parsed.data : autoRestartSection.parse({}) };
@@ -51,7 +51,7 @@ export function readSettings(config: { get(path: readonly string[]): unknown }):
   return last.settings;
 }
 
-/** What counts for one service. */
+/** The limits and intervals that apply to one service. */
 export interface Policy extends RestartLimits {
   readonly onUnhealthy: boolean;
   readonly checkEveryMs: number;
@@ -59,7 +59,7 @@ export interface Policy extends RestartLimits {
   readonly graceMs: number;
 }
 
-/** undefined: the service is not watched. */
+/** undefined when the service is not watched. */
 export function policyOf(settings: AutoRestartSettings, processName: string): Policy | undefined {
   const service = settings.services.find(entry => entry.process_name === processName);
   if (!settings.enabled || service === undefined || service.enabled === false) return undefined;

@@ -1,4 +1,4 @@
-// What is counted and planned for one process.
+// The restart counters and the planned restart of one process.
 import type { WantedState } from '../process/contract.ts';
 import type { RestartReport } from './contract.ts';
 import { RestartWindow } from './restart-policy.ts';
@@ -14,9 +14,9 @@ export class Watch {
   successes = 0;
   failures = 0;
   unhealthyCount = 0;
-  /** Monotonic milliseconds of the last look at the health. */
+  /** Monotonic milliseconds of the last health check. */
   checkedMs = Number.NEGATIVE_INFINITY;
-  /** Monotonic milliseconds of the next attempt; infinite: none is allowed. */
+  /** Monotonic milliseconds of the next attempt; infinite when no attempt is allowed, null when none is planned. */
   dueMs: number | null = null;
   reason = '';
   lastAt: number | null = null;
@@ -30,7 +30,10 @@ export class Watch {
     this.#wanted = wanted;
   }
 
-  /** A start by hand since the last look gives a clean slate, a stop by hand ends what is planned. */
+  /**
+   * Follows what users want: a start by hand since the last check resets the window, a stop by hand cancels what is
+   * planned.
+   */
   heed(wanted: WantedState | null): void {
     if (wanted === this.#wanted) return;
     this.#wanted = wanted;
@@ -38,7 +41,7 @@ export class Watch {
     this.cancel();
   }
 
-  /** Drops what is planned and what is still to be proven; totals and the window stay. */
+  /** Cancels a planned restart and a pending recovery; totals and the window stay. */
   cancel(): void {
     this.unplan();
     this.unhealthyCount = 0;

@@ -1,4 +1,5 @@
-// Brings configurations of earlier releases to the present form, once, before anything is started from them.
+// Brings configurations of earlier releases to the present form, each change once, before processes are started from
+// them.
 import { definePlugin } from '#core';
 import type {} from '../services/contract.ts';
 import { migrationsOf } from './migrations.ts';
@@ -11,7 +12,7 @@ export default definePlugin({
 
   async setup(host) {
     const store = host.use('config.store');
-    // What cannot be saved is as it was, and is tried again at the next start.
+    // A change that cannot be saved is tried again at the next start.
     if (store.state !== 'valid') return;
     for (const { id, updates } of migrationsOf(host.use('service.templates'))) {
       const change = updates(store.root());

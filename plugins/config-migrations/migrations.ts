@@ -1,4 +1,5 @@
-// Changes of the configuration's form over time, from what templates say. Each is idempotent; its id is remembered.
+// Changes of the configuration's form that templates describe. Each is idempotent, and its id is recorded once it is
+// done.
 import { isDeepStrictEqual } from 'node:util';
 import { isObject } from '#kit/plain-object';
 import type { ServiceTemplate, ServiceTemplates } from '../services/contract.ts';
@@ -8,11 +9,11 @@ type Change = NonNullable<ServiceTemplate['migrations']>[number];
 
 export interface Migration {
   readonly id: string;
-  /** What to merge into the configuration, null deleting a key; undefined when there is nothing to do. */
+  /** What to merge into the configuration, where null deletes a key; undefined when there is nothing to do. */
   updates(root: Values): Record<string, unknown> | undefined;
 }
 
-/** Former keys come first: what changes in a block changes under its present key. */
+/** Renamed keys come first, because other changes apply to a block under its present key. */
 export function migrationsOf(templates: ServiceTemplates): Migration[] {
   const all = templates.list();
   return [
@@ -21,7 +22,7 @@ export function migrationsOf(templates: ServiceTemplates): Migration[] {
   ];
 }
 
-/** A block under a former key moves; one that stands under both is left for a person to decide. */
+/** Moves a block from a former key to the present one; when both exist, a person has to decide. */
 function renamed(from: string, template: ServiceTemplate, templates: ServiceTemplates): Migration {
   const to = template.key;
   return {

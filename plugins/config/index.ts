@@ -1,4 +1,4 @@
-// The configuration over HTTP: read, change, and the schemas that editors need.
+// The configuration over HTTP: reads and changes it, and serves the schemas that editors need.
 import { type ConfigObject, type ConfigUpdate, definePlugin, type Host, Problem } from '#core';
 import type {} from '../process/contract.ts';
 import type {} from '../services/contract.ts';
@@ -80,7 +80,9 @@ export default definePlugin({
   },
 });
 
-/** A service under its present and its former key at once would be two truths. */
+/**
+ * Refuses an update with a service under both its present and its former key, because neither would be known to count.
+ */
 function refuseBothNames(host: Host, updates: Readonly<Record<string, unknown>>): void {
   for (const { key, aliases = [] } of host.find('service.templates')?.list() ?? []) {
     const former = aliases.find(alias => Object.hasOwn(updates, alias));

@@ -1,8 +1,8 @@
-// Which changed values act only after a restart that somebody has to make.
+// Finds the changed values that take effect only after a restart by a user.
 import type { NamedBlock } from '#core';
 import type { ProcessSupervisor } from '../process/contract.ts';
 
-/** Of paths that do not act at once those of this host, and those of services that run. */
+/** Of the paths that do not act at once, those of the host itself and those of services that run. */
 export function actingLater(
   paths: readonly string[],
   blocks: readonly NamedBlock[],

@@ -4,10 +4,10 @@ import type { ConfigUpdateResult } from '#core';
 
 export const readQuery = z.object({ process_name: z.string().optional() });
 
-/** Open: whatever the configuration holds. */
+/** Accepts any members, because the configuration's schema is known at run time only. */
 export const configAnswer = z.looseObject({}).describe('the configuration, or the block of one service');
 
-/** Open: a JSON Schema. */
+/** Accepts any members, because a JSON Schema has many forms. */
 export const schemaAnswer = z.looseObject({}).describe('a JSON Schema of draft 7');
 
 export const updateBody = z.object({

@@ -1,4 +1,4 @@
-// The graph around one process, in wire form: rows, nodes, edges, order, groups, and why.
+// The graph around one process, in wire form: rows, nodes, edges, start order, groups, and the signals behind each.
 import type { ProcessStatus } from '../process/contract.ts';
 import type { ServiceTemplate, ServiceTemplates } from '../services/contract.ts';
 import type { GraphEntry, Scope, Strength } from './contract.ts';
@@ -13,7 +13,7 @@ export interface AnswerContext {
   readonly structure: Structure;
   readonly signals: readonly KnownSignal[];
   readonly templates: ServiceTemplates | undefined;
-  /** undefined: the run state cannot be read. */
+  /** undefined when the run state cannot be read. */
   status(processName: string): ProcessStatus | undefined;
 }
 
@@ -23,10 +23,10 @@ interface Part {
   readonly row: { readonly signals: readonly string[] };
 }
 
-/** A dependency and its dependent. */
+/** The process names of a dependency and its dependent. */
 type Pair = readonly [string, string];
 
-/** `pairs`: the relations of processes that it comes from. */
+/** `pairs` are the relations between processes from which this relation between keys follows. */
 interface PartPrecedence extends Precedence {
   readonly pairs: readonly Pair[];
 }
@@ -132,7 +132,10 @@ export class GraphAnswer {
       .sort((a, b) => compare(a.label, b.label) || compare(a.process_name, b.process_name));
   }
 
-  /** Keys that the target needs: of the static table in its order, then conditional ones, then the rest. */
+  /**
+   * One row for each key that the target needs: first the static table in its order, then conditional ones, then the
+   * rest.
+   */
   #dependencyRows() {
     const needs = this.#context.structure.needs.get(this.#target.processName) ?? [];
     const ordered = [...needs].sort(
@@ -161,7 +164,7 @@ export class GraphAnswer {
     });
   }
 
-  /** Keys of the services that need the target; those of the static table first, each part by key. */
+  /** One row for each key whose services need the target: those of the static table first, otherwise sorted by key. */
   #dependentRows() {
     const needs = this.#context.structure.neededBy.get(this.#target.processName) ?? [];
     const byKey = new Map<string, SignalNeed[]>();
@@ -223,7 +226,7 @@ export class GraphAnswer {
     };
   }
 
-  /** Hard relations between the processes of any two parts, as relations of their keys. */
+  /** Hard relations between processes with different keys, as relations between the keys. */
   #relationsAmong(parts: readonly { key: string; members: readonly string[] }[]): PartPrecedence[] {
     const keyOf = new Map(parts.flatMap(({ key, members }) => members.map(name => [name, key] as const)));
     const found = new Map<string, PartPrecedence>();
@@ -278,7 +281,9 @@ export class GraphAnswer {
     return (this.#context.structure.needs.get(processName) ?? []).filter(need => need.signal === signal);
   }
 
-  /** First enabled and not running, else first enabled, else first. */
+  /**
+   * The member to start: the first that is enabled and not running, otherwise the first enabled, otherwise the first.
+   */
   #starter(members: readonly string[]): string | null {
     const enabled = members.filter(name => this.#entries.get(name)?.enabled === true);
     return enabled.find(name => this.#context.status(name) !== 'running') ?? enabled[0] ?? members[0] ?? null;
@@ -303,7 +308,7 @@ export class GraphAnswer {
   }
 }
 
-/** Processes that lie on a way back to themselves; where only their kinds do, all of them. */
+/** The processes that are part of a cycle. When only their keys form one, all processes of the pairs. */
 function membersOf(pairs: readonly Pair[]): string[] {
   let left = pairs;
   for (;;) {

@@ -1,46 +1,50 @@
-// What the graph takes from signal sources, and what it gives to whoever orders starts and stops.
+// What the graph receives from signal sources, and what it offers to plugins that order starts and stops.
 import type { GraphDescription } from './wire.ts';
 
 export type Classification = 'hard' | 'linkage';
 export type Strength = 'hard_runtime' | 'hard_configured' | 'soft_linkage';
 export type Scope = 'runtime' | 'all';
 
-/** One configured process as signal sources see it. */
+/** One configured process, as signal sources see it. */
 export interface GraphEntry {
   readonly processName: string;
-  /** Configuration key, lower case. */
+  /** Configuration key, in lower case. */
   readonly key: string;
-  /** Name of the instance; the key for a service without instances. */
+  /** Name of the instance; equals the key for a service without instances. */
   readonly instance: string;
   readonly enabled: boolean;
-  /** The members of its block that relations are read from; never a secret. */
+  /** Those members of its block that signals may read; never contains a secret. */
   readonly config: Readonly<Record<string, unknown>>;
-  /** Ports it listens on. */
+  /** Ports on which it listens. */
   readonly ports: readonly number[];
-  /** Where it mounts something. */
+  /** Paths at which it mounts file systems. */
   readonly readMounts: readonly string[];
-  /** Keys of the services that it names in `core_service` and `core_services`. */
+  /** Keys of the services that its `core_service` and `core_services` name. */
   readonly coreRefs: readonly string[];
 }
 
-/** All entries of one revision of the configuration, frozen, and how they are found. */
+/** All entries of one revision of the configuration, frozen, with the look-ups that signal sources need. */
 export interface GraphSnapshot {
   readonly revision: string;
   readonly entries: readonly GraphEntry[];
   entriesOf(key: string): readonly GraphEntry[];
-  /** Whether a component belongs to one core service each, as a mount does. */
+  /** Whether each core service has an instance of this component of its own, as with a mount. */
   isScoped(key: string): boolean;
-  /** Keys of the components that this kind of core service always needs, as it is configured now. */
+  /** Keys of the components that this core service always needs, with its present block. */
   coreNeeds(entry: GraphEntry): readonly string[];
-  /** Entries that this kind of service goes with by a soft signal: a hint, never a reason to wait. */
+  /**
+   * Entries that this entry is documented to work with by a soft signal, which is a hint and never a reason to wait.
+   */
   softLinks(signal: string, entry: GraphEntry): readonly GraphEntry[];
-  /** Entries that a reference made by `from` means: a key, a process name or a route name. */
+  /** Entries to which a reference in the block of `from` refers: a key, a process name or a route name. */
   resolve(reference: string, from: GraphEntry): readonly GraphEntry[];
   /** Entries that a wait names in `core_service`, `core_services`, `service` or `process_name`. */
   namedBy(wait: Readonly<Record<string, unknown>>, from: GraphEntry): readonly GraphEntry[];
-  /** Enabled listeners of a local port; where there are none, the only disabled one. */
+  /** Enabled listeners on a local port; without any, the disabled one if there is only one. */
   listenersOn(port: number, from: GraphEntry): readonly GraphEntry[];
-  /** Providers of a path: of the mount itself, else of the nearest above, else of those below. */
+  /**
+   * Providers of a path: of the mount itself, otherwise of the nearest mount above it, otherwise of mounts below it.
+   */
   providersOf(path: string, from: GraphEntry): readonly GraphEntry[];
 }
 
@@ -50,12 +54,12 @@ export interface Relation {
   readonly dependent: string;
 }
 
-/** A service needs another kind of service, of which these processes count. None: it is missing. */
+/** A process needs another kind of service, represented by `members`; without members that service is missing. */
 export interface KeyNeed {
   readonly dependent: string;
   readonly key: string;
   readonly members: readonly string[];
-  /** true: it adds to relations that other signals established, and makes none of its own. */
+  /** Whether this only adds its signal to relations that other signals have established. Default false. */
   readonly onlyAnnotates?: boolean;
 }
 
@@ -64,24 +68,24 @@ export interface SignalFindings {
   readonly needs?: readonly KeyNeed[];
 }
 
-/** One way to tell that a service needs another. */
+/** One way to find out that a service needs another. */
 export interface SignalSource {
-  /** `^[a-z][a-z0-9_]{2,47}$`; of a third party it begins with the plugin's name and `_`. */
+  /** Matches `^[a-z][a-z0-9_]{2,47}$`; for third parties it begins with the plugin's name and `_`. */
   readonly signal: string;
   readonly classification: Classification;
   readonly strength: Strength;
   readonly description: string;
-  /** Members of a block that it reads besides those every source sees. Secrets are left out. */
+  /** Further members of blocks that the source reads. Members that are secrets are never given to it. */
   readonly reads?: readonly string[];
   /**
-   * Called once for each revision of the configuration. Third parties together have 250 ms; of them a list of relations
-   * alone is taken too.
+   * Called once for each revision of the configuration. All third parties together have 250 ms; they may also return
+   * just a list of relations.
    */
   find(snapshot: GraphSnapshot): SignalFindings | Promise<SignalFindings>;
 }
 
 export interface StartOrder {
-  /** Enabled processes that each enabled process starts after. Free of cycles. */
+  /** The enabled processes after which each enabled process starts; free of cycles. */
   readonly needs: ReadonlyMap<string, ReadonlySet<string>>;
   /** Process names of each cycle that was broken. */
   readonly cycles: readonly (readonly string[])[];
@@ -89,9 +93,9 @@ export interface StartOrder {
 
 /** Which process needs which, and why, as the configuration is now. */
 export interface DependencyGraph {
-  /** Among enabled entries, by hard relations. */
+  /** The start order of enabled entries, from hard relations. */
   startOrder(): Promise<StartOrder>;
-  /** Something besides the configuration that a source reads has changed. */
+  /** Must be called when something other than the configuration that a source reads has changed. */
   forget(): void;
   /** The answer of the route. Throws a Problem 400 or 404. */
   describe(processName: string, scope: string): Promise<GraphDescription>;

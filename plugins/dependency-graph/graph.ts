@@ -1,4 +1,4 @@
-// The graph of the present configuration: built once for each revision and set of sources, asked many times.
+// The graph of the present configuration, built once for each revision and set of sources.
 import { type Host, type NamedBlock, Problem } from '#core';
 import type {} from '../process/contract.ts';
 import type {} from '../service-ui/contract.ts';
@@ -24,7 +24,7 @@ interface Build {
   readonly of: readonly NamedBlock[];
   readonly sources: readonly SignalSource[];
   readonly result: Promise<Built>;
-  /** Monotonic; from then on it is built anew, because a source failed or the build itself did. */
+  /** Monotonic time from which the graph is built again, because a source or the build itself failed. */
   staleMs: number;
 }
 
@@ -38,14 +38,14 @@ export class Graph implements DependencyGraph {
     this.#signals = new Signals(host, own);
   }
 
-  /** The next question builds it anew. */
+  /** Discards the graph, so that the next request builds it again. */
   forget(): void {
     this.#built = undefined;
   }
 
   async startOrder(): Promise<StartOrder> {
     const { structure, signals } = await this.#current();
-    // A third party's relation holds a start up only where the operator granted it.
+    // A relation of a third party delays starts only when the operator has allowed it.
     const ranks = new Map(
       signals
         .filter(
@@ -87,7 +87,10 @@ export class Graph implements DependencyGraph {
     };
   }
 
-  /** Exact, then whatever the case, then a key or a display name that only one entry has. */
+  /**
+   * Finds an entry by its exact name, otherwise ignoring case, otherwise by a key or display name that only one entry
+   * has.
+   */
   #find(entries: readonly GraphEntry[], name: string): GraphEntry | undefined {
     const found = this.#host.use('config.store').findBlock(name);
     if (found !== undefined) return entries.find(entry => entry.processName === found.processName);
@@ -136,7 +139,7 @@ export class Graph implements DependencyGraph {
     return build.result;
   }
 
-  /** A service that was started by hand counts like an enabled one. */
+  /** A service that was started by hand counts as enabled. */
   #blocks(): readonly NamedBlock[] {
     return this.#host.find('process.supervisor')?.blocks() ?? this.#host.use('config.store').blocks();
   }
@@ -163,7 +166,7 @@ export class Graph implements DependencyGraph {
     });
     const { found, errors, staleMs } = await this.#signals.find(snapshot);
     const structure = createStructure(snapshot, found);
-    // Between two parts of a large graph others get their turn.
+    // Yields between two parts of a large graph, so that the event loop is not blocked.
     await new Promise(resolve => setImmediate(resolve));
     const processes = snapshot.entries.map(entry => ({
       name: entry.processName,

@@ -1,4 +1,5 @@
-// What needs what, in which order to start, and why: one graph from all signal sources, for people and for the boot.
+// The dependency graph of services, built from all signal sources: which service needs which, why, and the resulting
+// start order.
 import path from 'node:path';
 import { z } from 'zod';
 import { definePlugin } from '#core';

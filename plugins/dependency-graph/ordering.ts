@@ -1,6 +1,6 @@
-// Puts things that need each other in an order. Of a cycle the weakest relation is let go, and told.
+// Sorts items topologically. Of each cycle the weakest relation is dropped and reported.
 
-/** `before` comes before `after`; of relations that contradict each other the higher rank stays. */
+/** `before` comes before `after`. When relations contradict each other, the one with the higher rank is kept. */
 export interface Precedence {
   readonly before: string;
   readonly after: string;
@@ -8,10 +8,10 @@ export interface Precedence {
 }
 
 export interface Ordering<Relation extends Precedence> {
-  /** As free of change as it can be: where relations leave a choice, the given order stays. */
+  /** Stable: where relations leave a choice, the given order is kept. */
   readonly order: readonly string[];
   readonly dropped: readonly Relation[];
-  /** Relations of each cycle that was broken, each one's `after` the `before` of the next. */
+  /** The relations of each cycle that was broken; the `after` of each is the `before` of the next. */
   readonly cycles: readonly (readonly Relation[])[];
 }
 
@@ -46,7 +46,7 @@ export function orderOf<Relation extends Precedence>(
     }
     if (order.length === members.length) return { order, dropped: [...gone], cycles };
     const cycle = findCycle(members, done, after, gone);
-    // Of equally weak ones the one that holds the first of them up.
+    // Of equally weak relations, drops the one that delays the earliest item.
     const weakest = cycle.reduce((weak, relation) => {
       const later = (place.get(relation.after) ?? 0) - (place.get(weak.after) ?? 0);
       return relation.rank < weak.rank || (relation.rank === weak.rank && later < 0) ? relation : weak;
@@ -57,7 +57,7 @@ export function orderOf<Relation extends Precedence>(
   }
 }
 
-/** Some cycle among what is left; there is one, since nothing of it is ready. */
+/** Any cycle among the remaining items. One exists, because none of them is ready. */
 function findCycle<Relation extends Precedence>(
   members: readonly string[],
   done: ReadonlySet<string>,
@@ -92,7 +92,7 @@ function findCycle<Relation extends Precedence>(
   throw new Error('an order was sought among members that are in no cycle');
 }
 
-/** The member of the lowest rank first. */
+/** A min-heap of items by their place in the given order. */
 class Heap {
   readonly #rank: (member: string) => number;
   readonly #items: string[] = [];

@@ -1,4 +1,5 @@
-// The signals of the product's own plugins: their order in the truth table, and their rank where relations contradict.
+// The signals of the product's own plugins, in the order of the truth table, with their ranks for contradicting
+// relations.
 import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
 

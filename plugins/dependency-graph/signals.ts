@@ -1,6 +1,7 @@
-// The signal sources: which count, in which order they are told, and how long third parties may take.
+// The signal sources: which of them count, their order, and the time limits of third parties.
 import { z } from 'zod';
 import type { Contribution, ContributionList, Host, PointOptions } from '#core';
+import { errorText } from '#kit/error-text';
 import { functionSchema } from '#kit/function-schema';
 import type { GraphSnapshot, Relation, SignalFindings, SignalSource, Strength } from './contract.ts';
 import type { OwnSignal } from './own-signals.ts';
@@ -45,10 +46,10 @@ export interface SignalError {
 
 export interface KnownSignal {
   readonly source: SignalSource;
-  /** null: the product's own. */
+  /** null for the product's own signals. */
   readonly plugin: string | null;
   readonly strength: Strength;
-  /** Of relations that contradict each other the one of a higher rank stays. */
+  /** When relations contradict each other, the one with the higher rank is kept. */
   readonly rank: number;
 }
 
@@ -65,7 +66,7 @@ export class Signals {
     this.#contributed = host.point('dependency.signal', signalPoint);
   }
 
-  /** Those that count now, the product's own first. */
+  /** The signals that count at present, the product's own first. */
   known(): KnownSignal[] {
     const all = [...this.#contributed];
     const own = this.#own.flatMap(({ signal, rank }) =>
@@ -78,7 +79,7 @@ export class Signals {
     ];
   }
 
-  /** Whether they are the same ones, of the same plugins as they run now. */
+  /** Whether the contributed sources are still exactly these, from the same loads of their plugins. */
   isUnchanged(since: readonly SignalSource[]): boolean {
     const now = [...this.#contributed.values()];
     return now.length === since.length && now.every((source, index) => source === since[index]);
@@ -88,7 +89,9 @@ export class Signals {
     return [...this.#contributed.values()];
   }
 
-  /** Asks every source. One that fails or takes too long is left out, and told; from `staleMs` on it is asked again. */
+  /**
+   * Asks every source. A source that fails or is late is left out and reported; it is asked again from `staleMs` on.
+   */
   async find(snapshot: GraphSnapshot): Promise<{ found: Found; errors: readonly SignalError[]; staleMs: number }> {
     const errors: SignalError[] = [];
     let deadline: number | undefined;
@@ -113,14 +116,14 @@ export class Signals {
       } catch (error) {
         errors.push({ signal, error: this.#failed(signal, error) });
       }
-      // Between two sources others get their turn.
+      // Yields between two sources, so that the event loop is not blocked.
       await new Promise(resolve => setImmediate(resolve));
     }
     const pausedUntilMs = errors.map(({ signal }) => this.#failures.get(signal)?.pausedUntilMs ?? 0);
     return { found, errors, staleMs: Math.min(Number.POSITIVE_INFINITY, ...pausedUntilMs) };
   }
 
-  /** Relations of processes that are not there are dropped later. */
+  /** Warns about relations of unknown processes, which are dropped later. */
   #tellStrangers(signal: string, { relations = [] }: SignalFindings, { entries }: GraphSnapshot): void {
     const names = new Set(entries.map(entry => entry.processName));
     const isDropped = ({ dependency, dependent }: Relation): boolean =>
@@ -137,7 +140,7 @@ export class Signals {
     const isPaused = count >= FAILURES_BEFORE_PAUSE;
     this.#failures.set(signal, { count, pausedUntilMs: isPaused ? performance.now() + PAUSE_MS : 0 });
     this.#host.log.warn(`the dependency signal ${signal} failed${isPaused ? ' and is paused' : ''}`, error);
-    const message = error instanceof Error ? error.message : String(error);
+    const message = errorText(error);
     return isPaused ? `${PAUSED}: ${message}` : message;
   }
 
@@ -171,7 +174,7 @@ async function within<Value>(value: Value | Promise<Value>, limitMs: number | nu
   }
 }
 
-/** Third parties are not compiled against the contract. */
+/** Third parties are not compiled against the contract, so their findings are checked. */
 function checked(given: unknown): SignalFindings {
   const result = findingsSchema.safeParse(Array.isArray(given) ? { relations: given } : given);
   if (!result.success) throw new Error(`its findings are not valid: ${z.prettifyError(result.error)}`);

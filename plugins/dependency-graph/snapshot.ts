@@ -1,4 +1,4 @@
-// The entries of one revision of the configuration, indexed by all that relations are read from.
+// The entries of one revision of the configuration, indexed for the look-ups of signal sources.
 import path from 'node:path';
 import type { NamedBlock } from '#core';
 import { deepFreeze } from '#kit/deep-freeze';
@@ -17,7 +17,7 @@ const PORT_KEYS = [
   'https_port',
   'external_port',
 ];
-/** What an answer may show of any block; templates name more. */
+/** Members that answers may show of any block; templates name more. */
 const SHOWN = [
   'enabled',
   'core_service',
@@ -34,9 +34,11 @@ const SHOWN = [
   'mount_type',
   'key_type',
 ];
-/** What signals read besides. */
+/** Members that signals may read. */
 const READ = [...SHOWN, 'branch_enabled', 'commit_sha', 'config_file', 'config_dir'];
-/** Of a wait: whom it names, and what it waits for; never credentials. */
+/**
+ * The members of a wait that are kept, all of which name services or what is waited for; others may hold credentials.
+ */
 const NAMING = ['core_service', 'core_services', 'service', 'process_name'];
 const WAIT_MEMBERS = new Set([
   ...NAMING,
@@ -51,7 +53,7 @@ const WAIT_MEMBERS = new Set([
   'timeout',
 ]);
 const WAITS = ['wait_for_url', 'wait_for_dir', 'wait_for_tcp'];
-/** Members that are addresses, whatever they look like. */
+/** Members whose texts are treated as addresses whatever their form. */
 const ADDRESSES = new Set(['wait_for_url', 'url', 'host']);
 const ADDRESS = /:\s*[/\\]/;
 
@@ -62,12 +64,12 @@ export function shownConfig({ config }: GraphEntry, templates: ServiceTemplates 
 
 export interface SnapshotOptions {
   readonly revision: string;
-  /** Without their secrets. */
+  /** The named blocks, without their secrets. */
   readonly blocks: readonly NamedBlock[];
   readonly templates: ServiceTemplates | undefined;
-  /** Names of processes by the routes under which their web interfaces are served. */
+  /** Process names by the names of the routes that serve their web interfaces. */
   readonly routes?: ReadonlyMap<string, string>;
-  /** Members of a block that sources ask for besides those that all of them see. */
+  /** Further members of blocks that sources ask for. */
   readonly reads?: readonly string[];
 }
 
@@ -104,7 +106,7 @@ class Snapshot implements GraphSnapshot {
       const entry = this.#byName.get(processName.trim().toLowerCase());
       if (entry !== undefined) this.#byRoute.set(route, entry);
     }
-    // Third parties share it.
+    // Frozen, because third parties receive the same object.
     Object.freeze(this);
   }
 
@@ -202,7 +204,7 @@ function reduce(block: Values, reads: readonly string[]): Values {
   );
 }
 
-/** Only what names a service, and addresses without what stands before the host or after the path. */
+/** Keeps members that name services, and addresses without user information, query and fragment. */
 function withoutCredentials(wait: unknown, member: string): unknown {
   if (Array.isArray(wait)) return wait.map(entry => withoutCredentials(entry, member));
   if (typeof wait === 'string') return ADDRESS.test(wait) || ADDRESSES.has(member) ? bareAddress(wait) : wait;
@@ -211,11 +213,11 @@ function withoutCredentials(wait: unknown, member: string): unknown {
   return Object.fromEntries(known.map(([key, value]) => [key, withoutCredentials(value, key)]));
 }
 
-/** Also of what is no valid address: whoever reads one leniently finds the same parts in it. */
+/** Also handles invalid addresses, because a lenient parser finds the same parts in them. */
 function bareAddress(text: string): string {
   const whole = text.trim().replaceAll(/[\t\r\n]/g, '');
   const [scheme = ''] = /^(?:[a-z][a-z0-9+.-]*:)?[/\\]*/i.exec(whole) ?? [];
-  // In what cannot be parsed a password may hold anything: all of it up to the last @ counts as one.
+  // In an invalid address a password may contain any character, so everything up to the last @ is removed.
   const start = URL.canParse(whole) ? scheme.length : Math.max(scheme.length, whole.lastIndexOf('@') + 1);
   const [rest = ''] = whole.slice(start).split(/[?#]/);
   const [authority = ''] = rest.split(/[/\\]/);
@@ -235,7 +237,7 @@ function mountPointsOf({ mount_type: type, mount_path: whole, mount_dir: dir, mo
   return [whole, joined].flatMap(place => (typeof place === 'string' ? (normalize(place) ?? []) : []));
 }
 
-/** undefined for the root and for what is no absolute path. */
+/** undefined for the root and for a path that is not absolute. */
 function normalize(place: string): string | undefined {
   if (!path.isAbsolute(place)) return undefined;
   const normal = path.normalize(place).replace(/(?<=.)\/+$/, '');

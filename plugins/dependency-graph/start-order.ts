@@ -1,14 +1,14 @@
-// The order of starting everything that is enabled, from the hard relations of the graph.
+// Derives the start order of enabled entries from the hard relations of the graph.
 import type { StartOrder } from './contract.ts';
 import { orderOf, type Precedence } from './ordering.ts';
 import type { Structure } from './structure.ts';
 
-/** Rank of the one among these signals that says best how things really start. */
+/** The highest rank among these signals. */
 export function rankOf(signals: readonly string[], ranks: ReadonlyMap<string, number>): number {
   return Math.max(...signals.map(signal => ranks.get(signal) ?? 0));
 }
 
-/** `ranks`: of the signals that may hold a start up. */
+/** `ranks` contains the signals that may delay a start. */
 export function createStartOrder({ snapshot, outgoing }: Structure, ranks: ReadonlyMap<string, number>): StartOrder {
   const enabled = snapshot.entries.filter(entry => entry.enabled).map(entry => entry.processName);
   const isEnabled = new Set(enabled);

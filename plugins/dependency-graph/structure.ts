@@ -1,29 +1,29 @@
-// The relations of one revision: what every source found, merged, each pair of processes once.
+// The relations of one revision: the findings of all sources merged, with one edge for each pair of processes.
 import type { Classification, GraphSnapshot, KeyNeed, SignalFindings, SignalSource, Strength } from './contract.ts';
 
 export interface Edge {
   readonly dependency: string;
   readonly dependent: string;
-  /** In order of the alphabet. */
+  /** Sorted by name. */
   readonly signals: readonly string[];
 }
 
-/** A need as one signal gave it. */
+/** A need, with the signal that found it. */
 export interface SignalNeed extends KeyNeed {
   readonly signal: string;
 }
 
 export interface Structure {
   readonly snapshot: GraphSnapshot;
-  /** By dependent. */
+  /** Edges by dependent. */
   readonly outgoing: ReadonlyMap<string, readonly Edge[]>;
-  /** By dependency. */
+  /** Edges by dependency. */
   readonly incoming: ReadonlyMap<string, readonly Edge[]>;
-  /** By dependent, in the order in which sources gave them. */
+  /** Needs by dependent, in the order of the sources. */
   readonly needs: ReadonlyMap<string, readonly SignalNeed[]>;
-  /** By dependent: signals that hold for it, whether what it needs is there or not. */
+  /** Signals that apply to each dependent, whether or not what it needs exists. */
   readonly holding: ReadonlyMap<string, ReadonlySet<string>>;
-  /** By the process that is needed. */
+  /** Needs by the process that is needed. */
   readonly neededBy: ReadonlyMap<string, readonly SignalNeed[]>;
 }
 
@@ -32,7 +32,7 @@ export type Found = readonly (readonly [SignalSource, SignalFindings])[];
 const SEPARATOR = '\0';
 const STRENGTHS: readonly Strength[] = ['hard_runtime', 'hard_configured', 'soft_linkage'];
 
-/** Unknown names and relations of a process to itself are dropped. */
+/** Drops unknown names, and relations of a process to itself. */
 export function createStructure(snapshot: GraphSnapshot, found: Found): Structure {
   const names = new Set(snapshot.entries.map(entry => entry.processName));
   const pairs = new Map<string, Set<string>>();
@@ -106,7 +106,7 @@ function push<Key, Value>(map: Map<Key, Value[]>, key: Key, value: Value): void 
   else list.push(value);
 }
 
-/** The same everywhere, whatever the language of the machine. */
+/** Compares by code units, so that the order does not depend on the machine's locale. */
 export function compare(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }

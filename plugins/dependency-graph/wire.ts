@@ -1,4 +1,4 @@
-// Wire shape of the graph. Its rows are open: what a row says depends on the signals that made it.
+// The wire form of the graph. Rows accept further members, which depend on the signals behind them.
 import { z } from 'zod';
 import type { ResponseBody } from '#core';
 

@@ -1,26 +1,26 @@
-// What health probing offers: the probes of kinds of services, and what running processes last answered.
+// What health probing offers: the probes of kinds of services, and the last answers of running processes.
 import type { AsyncParallelHook } from 'tapable';
 import type { NamedBlock } from '#core';
 import type { HealthReport, ProcessSnapshot } from '../process/contract.ts';
 
-/** What is asked of a process of one config key after its ports accept. */
+/** How processes with one config key are probed once their ports accept connections. */
 export type ProcessProbe = { readonly configKey: string } & (HttpProbe | CustomProbe);
 
-/** What its answer must hold to be the application's own. */
+/** Signs that an answer comes from the application itself and not from something else on its port. */
 interface ExpectedAnswer {
-  /** The body must hold this text. */
+  /** Text that the body must contain. */
   readonly marker?: string | undefined;
-  /** The JSON body must have this key. */
+  /** Key that the JSON body must have. */
   readonly jsonKey?: string | undefined;
 }
 
 export interface HttpProbe extends ExpectedAnswer {
   readonly path: string;
-  /** Key of the block that holds its port. Default `port`. */
+  /** Key of the block that has the port. Default `port`. */
   readonly portKey?: string | undefined;
 }
 
-/** An address on this machine. */
+/** An HTTP address on this machine. */
 export interface HealthAddress extends ExpectedAnswer {
   readonly path: string;
   readonly port: number;
@@ -29,32 +29,35 @@ export interface HealthAddress extends ExpectedAnswer {
 }
 
 export interface CustomProbe {
-  /** Ends within a few seconds; undefined: there is nothing to ask. `ask` understands an answer as of any other. */
+  /**
+   * Must resolve within a few seconds; undefined when there is nothing to probe. `ask` requests an address and
+   * interprets the answer as for any other probe.
+   */
   readonly check: (
     block: NamedBlock,
     ask: (address: HealthAddress) => Promise<HealthReport>,
   ) => Promise<HealthReport | undefined>;
 }
 
-/** Answers of running processes; each counts for the very process that gave it. */
+/** Health reports of running processes. A report applies only to the run of the process that gave it. */
 export interface ProcessHealth {
-  /** What it answered last; undefined before its first answer. */
+  /** The latest report; undefined before the first one. */
   last(process: ProcessSnapshot): HealthReport | undefined;
-  /** Asked anew, unless it was a moment ago. */
+  /** Probes the process, unless its latest report is only a moment old. */
   ask(process: ProcessSnapshot): Promise<HealthReport | undefined>;
 }
 
 declare module '#core' {
   interface Contributions {
-    /** How processes of one kind are asked whether they are well. */
+    /** How the health of processes of one kind is probed. */
     'process.probe': ProcessProbe;
   }
   interface Services {
-    /** Answers of running processes to their probes. */
+    /** Health reports of running processes. */
     'process.health': ProcessHealth;
   }
   interface Hooks {
-    /** After each answer of a running process. */
+    /** After each health report of a running process. */
     'process.probed': AsyncParallelHook<[ProcessSnapshot, HealthReport]>;
   }
 }

@@ -1,6 +1,7 @@
-// Whether a running process is well: its ports accept, then its own health address is asked and its words are understood.
+// Checks one running process: its ports must accept connections, then its health address is requested and interpreted.
 import type { Host, NamedBlock } from '#core';
 import { acceptsTcp } from '#kit/accepts-tcp';
+import { errorText } from '#kit/error-text';
 import type { HealthReport, HealthStatus } from '../process/contract.ts';
 import type { HealthAddress, HttpProbe, ProcessProbe } from './contract.ts';
 
@@ -11,7 +12,7 @@ const PORT_VARIABLES = ['PORT', 'FRONTEND_PORT', 'BACKEND_PORT', 'WEBDAV_PORT'];
 const STATE_KEYS = ['status', 'state', 'health', 'overallStatus'];
 const MAX_COMPONENTS = 12;
 
-/** Whole words: `downloading` is not down, `upgrading` is not up. */
+/** Only whole words match, so that `downloading` is not down and `upgrading` is not up. */
 const WORDS: readonly (readonly [HealthStatus, RegExp])[] = [
   ['unhealthy', /^(down|fail(ed|ing|ures?)?|errors?|critical|unavailable|stopped|unhealthy|not[ _-]?ready)(?![a-z])/i],
   ['degraded', /^(warn(ings?)?|degraded|partial(ly)?|unknown)(?![a-z])/i],
@@ -21,13 +22,13 @@ const WORDS: readonly (readonly [HealthStatus, RegExp])[] = [
 
 export interface HealthQuestion {
   readonly block: NamedBlock;
-  /** That the block configures. */
+  /** Ports that the block configures. */
   readonly ports: readonly number[];
   readonly probes: Iterable<ProcessProbe>;
   readonly fetch: Host['fetch'];
 }
 
-/** Throws only on a fault of its own; an answer that tells nothing good is a report like any other. */
+/** Throws only when the check itself fails; a negative or unclear answer is a report like any other. */
 export async function checkHealth({ block, ports: own, probes, fetch }: HealthQuestion): Promise<HealthReport> {
   const host = probeHost(block.block.host);
   const ports = [...new Set([...own, ...portsFromEnvironment(block.block)])];
@@ -61,13 +62,13 @@ function portsFromEnvironment(block: NamedBlock['block']): number[] {
   );
 }
 
-/** As the block says it. */
+/** The `health` member of a block. */
 interface OwnProbe {
   readonly path: string;
   readonly port?: number;
 }
 
-/** The block's own `health` wins over what is known of its kind. */
+/** The block's own `health` wins over the probe of its kind. */
 function addressOf(
   { block }: NamedBlock,
   own: OwnProbe | undefined,
@@ -93,7 +94,7 @@ async function askHttp(address: HealthAddress, fetch: Host['fetch']): Promise<He
       maxBytes: MAX_BODY_BYTES,
     });
   } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
+    const message = errorText(error);
     if (message.includes('larger than'))
       return report('degraded', `${path} answers more than ${MAX_BODY_BYTES} bytes`, details);
     return report('unhealthy', `${path} does not answer`, {

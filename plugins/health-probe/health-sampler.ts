@@ -1,4 +1,5 @@
-// The one place where running processes are probed: at most once in five seconds each, eight at a time, answers kept.
+// The only place that probes running processes: each at most once in five seconds, eight at a time; the latest reports
+// are kept.
 import PQueue from 'p-queue';
 import type { ContributionList, Host } from '#core';
 import type { HealthReport, ProcessSnapshot } from '../process/contract.ts';

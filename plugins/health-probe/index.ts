@@ -1,4 +1,4 @@
-// Health of running processes: their ports and health addresses are asked in turn, and the answers kept for everybody.
+// Health of running processes: probes their ports and health addresses in turn and keeps the reports for other plugins.
 import { definePlugin } from '#core';
 import type { HealthReport, ProcessSnapshot } from '../process/contract.ts';
 import type {} from './contract.ts';

@@ -1,4 +1,4 @@
-// What a probe must be, as it is checked when it is contributed, and what its function must answer.
+// The schema of contributed probes, and of what their functions return.
 import { z } from 'zod';
 import type { PointOptions } from '#core';
 import { functionSchema } from '#kit/function-schema';

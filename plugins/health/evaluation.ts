@@ -1,10 +1,10 @@
-// What is wrong at this moment, from the answers that the supervisor's sampler keeps; no program is run for it.
+// Evaluates the health of the whole service from reports that exist already; no process is probed for it.
 import type { Host } from '#core';
 import type { StartupPhase } from '../process/contract.ts';
 
 export interface Evaluation {
   readonly phase: StartupPhase | 'ready';
-  /** One sentence for each thing that is wrong. */
+  /** One sentence for each problem. */
   readonly failures: readonly string[];
 }
 
@@ -24,7 +24,7 @@ export function evaluate(host: Host): Evaluation {
   const reasons = new Map(Object.entries(startup.failures));
   for (const { processName, enabled, stoppedByUser, wasReady, held } of supervisor.list()) {
     const isWanted = enabled && !stoppedByUser && held === null;
-    // A start by hand that has never succeeded is told by the service's own status.
+    // A service started by hand that was never ready fails only in its own status, not here.
     const counts = isWanted && (wasReady || expected.has(processName));
     const health = supervisor.health(processName);
     if (!counts || health.status === 'healthy' || health.status === 'degraded') reasons.delete(processName);
@@ -33,7 +33,7 @@ export function evaluate(host: Host): Evaluation {
   return { phase: startup.phase, failures: [...own, ...[...reasons].map(([name, reason]) => `${name}: ${reason}`)] };
 }
 
-/** Required plugins that are being brought back. */
+/** Required plugins that are not ready, which the host is setting up again. */
 function missingPlugins(host: Host): string[] {
   return host
     .plugins()

@@ -1,4 +1,4 @@
-// `/health` for container runtimes: one word, and for those who may know, the reasons.
+// `/health` for container runtimes: the status in one word, and the reasons for callers who are allowed to see them.
 import { definePlugin, Problem } from '#core';
 import { evaluate } from './evaluation.ts';
 import { answerSchema, toWire } from './wire.ts';

@@ -1,4 +1,4 @@
-// The wire form of the health answer.
+// The wire form of the answer of `/health`.
 import { z } from 'zod';
 import { redact } from '#kit/redact';
 import type { Evaluation } from './evaluation.ts';
@@ -11,7 +11,7 @@ export const answerSchema = z.object({
   phase: z.string(),
 });
 
-/** Callers that have not shown who they are learn only how many checks failed. */
+/** Callers that have not authenticated receive only the number of failures. */
 export function toWire({ phase, failures }: Evaluation, trusted: boolean): z.input<typeof answerSchema> {
   if (failures.length === 0) return { status: 'healthy', phase };
   const count = failures.length === 1 ? '1 check failed' : `${failures.length} checks failed`;

@@ -1,16 +1,16 @@
-// What is set up inside a running application so that it knows another one.
+// Integrations: settings made inside a running application so that it can use another one.
 import type { NamedBlock } from '#core';
 
 /** How a service comes to know others: applied once both run and answer, and again until it succeeds. */
 export interface Integration {
-  /** Kinds of services that are set up. */
+  /** Config keys of the services in which settings are made. */
   readonly targets: readonly string[];
-  /** Kinds that they are to know; a start of one of them calls for it as well. */
+  /** Config keys of the services that the targets will use; their start triggers the integration too. */
   readonly providers: readonly string[];
   /**
-   * Sets up what is missing or differs; entries that people made stay. `told` hears of each change, in a few words.
-   * Throws when a side does not answer: it is tried again. The target runs when it is called, and is healthy or has had
-   * its time.
+   * Adds or corrects settings and keeps entries that users made. `told` receives a short text for each change. Throws
+   * when an application does not answer, and is then called again. The target runs at each call, and is healthy unless
+   * it did not become so in time.
    */
   apply(target: NamedBlock, told: (change: string) => void): Promise<void>;
 }

@@ -1,4 +1,5 @@
-// Runs integrations in the background: after a start of either side, when both answer, and again when one failed.
+// Runs integrations in the background: after a start of either application, once both answer, with retries after
+// failures.
 import { z } from 'zod';
 import { definePlugin, type PointOptions } from '#core';
 import { functionSchema } from '#kit/function-schema';
@@ -11,7 +12,7 @@ const integrationPoint: PointOptions = {
   schema: z.looseObject({ targets: kinds, providers: kinds, apply: functionSchema }),
   // Long enough for a restart of the target.
   deadlineMs: 900_000,
-  // A side that does not answer is asked again, which the runner tells of.
+  // An application that does not answer is an expected failure: the runner retries and reports it.
   mayFail: true,
 };
 

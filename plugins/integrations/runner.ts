@@ -1,4 +1,4 @@
-// One run at a time for each integration and target; what comes up meanwhile is done in one more run.
+// Runs each integration of a target once at a time; requests during a run lead to one more run after it.
 import { setTimeout as delay } from 'node:timers/promises';
 import PQueue from 'p-queue';
 import type { ContributionList, Host, NamedBlock } from '#core';
@@ -19,9 +19,9 @@ export class IntegrationRunner {
   readonly #host: Host;
   readonly #settings: IntegrationSettings;
   readonly #integrations: ContributionList<Integration>;
-  /** By integration and target; the value tells whether another run was called for meanwhile. */
+  /** By integration and target; the value tells whether another run was requested meanwhile. */
   readonly #running = new Map<string, boolean>();
-  /** By target: two integrations that look for the same thing in it would both add it. */
+  /** Queues by target, because two integrations that look for the same missing entry at once would both add it. */
   readonly #turns = new Map<string, PQueue>();
 
   constructor(host: Host, integrations: ContributionList<Integration>, settings: IntegrationSettings) {
@@ -30,7 +30,7 @@ export class IntegrationRunner {
     this.#integrations = integrations;
   }
 
-  /** Returns at once. */
+  /** Returns at once; the integrations run in the background. */
   started(processName: string): void {
     const started = this.#host.use('config.store').findBlock(processName);
     if (started === undefined) return;
@@ -92,7 +92,7 @@ export class IntegrationRunner {
     return known;
   }
 
-  /** The target and those it is to know, as far as they run; not for ever. */
+  /** Waits, up to the limit, until the target and its running providers are healthy. */
   async #untilBothAnswer({ providers }: Integration, target: string): Promise<void> {
     const supervisor = this.#host.find('process.supervisor');
     const deadline = performance.now() + this.#settings.answerMs;

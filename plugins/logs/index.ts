@@ -1,4 +1,4 @@
-// Logs: of every process by pages, the own log as a live stream, and its level at run time.
+// Logs: pages of every process's log, the own log as a live stream, and the log level at run time.
 import { answer, definePlugin, Problem } from '#core';
 import { findLogFile } from './log-files.ts';
 import { readPage } from './log-page.ts';

@@ -1,4 +1,4 @@
-// Which file holds the log of a name. Only files that the configuration names, or that lie in their known places, count.
+// Finds the log file that belongs to a name. Only files that the configuration names, or in known places, can be read.
 import { readdir, realpath, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { type ConfigStore, type LogHub, type NamedBlock, Problem } from '#core';
@@ -7,9 +7,9 @@ import type { ServiceTemplates } from '../services/contract.ts';
 
 export interface FoundLog {
   readonly processName: string;
-  /** null: there is no log, or it lies where it may not be read. */
+  /** null when there is no log, or it is where it must not be read. */
   readonly locate: () => Promise<string | null>;
-  /** The log of the host itself. */
+  /** Whether this is the log of the host itself. */
   readonly own: boolean;
 }
 
@@ -21,7 +21,7 @@ interface Sources {
 
 const OWN_NAMES = /^du?mb(?: api(?: service)?)?$/;
 
-/** Throws a Problem 404 when nothing has that name. */
+/** Throws a Problem 404 when no process or log has that name. */
 export function findLogFile(name: string, { store, hub, templates }: Sources): FoundLog {
   const folded = name
     .trim()
@@ -41,11 +41,11 @@ export function findLogFile(name: string, { store, hub, templates }: Sources): F
 
 interface FurtherLog {
   readonly configKey: string;
-  /** Dotted path in the block to the option that names its file. */
+  /** Dotted path in the block to the option that names the file. */
   readonly option: string;
 }
 
-/** A log that a kind of service has besides that of its output. */
+/** A log of a service in addition to the one of its output. */
 function furtherLog(folded: string, templates: ServiceTemplates | undefined): FurtherLog | undefined {
   for (const { key: configKey, logs = [] } of templates?.list() ?? [])
     for (const { name, option } of logs) if (name.toLowerCase() === folded) return { configKey, option };
@@ -82,7 +82,7 @@ async function inPlace(file: string): Promise<string | null> {
   return real.startsWith(directory.endsWith(path.sep) ? directory : directory + path.sep) ? real : null;
 }
 
-/** The file changed last; links that lead out of the directory are passed over. */
+/** The file that was modified last; links that lead out of the directory are ignored. */
 async function newest(directory: string, matches: (name: string) => boolean): Promise<string | null> {
   const names = await readdir(directory).catch(() => []);
   const candidates = await Promise.all(names.filter(matches).map(name => regular(path.join(directory, name))));
@@ -98,7 +98,7 @@ async function regular(candidate: string): Promise<{ file: string; mtimeMs: numb
     const entry = await stat(file);
     return entry.isFile() ? { file, mtimeMs: entry.mtimeMs } : null;
   } catch {
-    // Rotated away meanwhile, or a link to nothing: the other files still count.
+    // The file has been rotated away, or is a dangling link; the other files still count.
     return null;
   }
 }

@@ -1,4 +1,5 @@
-// Reads a piece of a log by position: complete lines only, so that no secret is cut in two, and never more than asked for.
+// Reads a part of a log by position: only complete lines, so that redaction sees each secret whole, and never more than
+// requested.
 import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { setImmediate as turn } from 'node:timers/promises';
@@ -6,9 +7,9 @@ import { redact } from '#kit/redact';
 
 const READ_LIMIT_MS = 5_000;
 const NEWLINE = 0x0a;
-/** Lines redacted before others get their turn. */
+/** Number of lines that are redacted before the event loop gets a turn. */
 const TURN_LINES = 1_000;
-/** What the host writes first at every start. */
+/** Matches the first line that the host writes at every start. */
 const BANNER = /- INFO - host: Stackwarden \S+ starts/g;
 
 export interface LogPage {
@@ -28,7 +29,7 @@ export interface PageRequest {
 
 const NOTHING: LogPage = { size: 0, cursor: 0, chunk: '', reset: true, fileId: null };
 
-/** A file that is absent, no regular file, a link or not answering is an empty page. */
+/** A file that is missing, not regular, a link, or on a mount that does not answer gives an empty page. */
 export async function readPage(locate: () => Promise<string | null>, request: PageRequest): Promise<LogPage> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<LogPage>(resolve => {
@@ -55,7 +56,7 @@ async function readFromFile(file: string, request: PageRequest): Promise<LogPage
     const bytes = await readRange(handle, start, size - start);
     const startsInLine = start > 0 && !(await endsLine(handle, start));
     const from = startsInLine ? bytes.indexOf(NEWLINE) + 1 : 0;
-    // A line longer than the whole piece is cut, rather than holding the cursor up for ever.
+    // A line longer than the whole part is cut, because otherwise the cursor could never pass it.
     const to = bytes.lastIndexOf(NEWLINE) + 1 || (bytes.length >= tailBytes ? bytes.length : 0);
     const text = await redactLines(bytes.toString('utf8', Math.min(from, to), to));
     const chunk = request.ownLog && cursor === undefined ? sinceBanner(text) : text;

@@ -1,4 +1,4 @@
-// `/ws/logs`: every line of the own log as it is written, in batches; a slow client loses the oldest and is told how many.
+// `/ws/logs`: streams every line of the own log in batches; a slow client loses the oldest lines and is told how many.
 
 import type { Host, LogHub, StreamClient } from '#core';
 import { formatLine, formatRecord } from '#kit/log-line';
@@ -7,7 +7,7 @@ const BATCH_MS = 50;
 const BATCH_LINES = 200;
 const MAX_QUEUED_LINES = 5_000;
 const MAX_QUEUED_BYTES = 4 * 1024 * 1024;
-/** Above this the network does not keep up, and lines wait in the queue. */
+/** While a client has more unsent data than this, lines wait in its queue. */
 const MAX_UNSENT_BYTES = 1024 * 1024;
 
 export class LogStream {
@@ -68,7 +68,7 @@ class ClientQueue {
     if (this.#lines.length > 0) this.#timer = setTimeout(() => this.#flush(), BATCH_MS);
   }
 
-  /** As much as the network takes at present. */
+  /** Sends queued lines while the client's unsent data is below the limit. */
   #send(): void {
     while (this.#lines.length > 0 && this.#client.unsentBytes < MAX_UNSENT_BYTES) {
       const batch = this.#take(BATCH_LINES);
@@ -82,7 +82,7 @@ class ClientQueue {
     }
   }
 
-  /** How many of the oldest lines are too many. */
+  /** Number of the oldest lines that exceed the limits of the queue. */
   #excess(): number {
     const count = Math.max(0, this.#lines.length - MAX_QUEUED_LINES);
     let bytes = this.#bytes;

@@ -1,4 +1,4 @@
-// What process control offers to others: the supervisor, its hooks and events, and what plugins add to it.
+// What process control offers to other plugins: the supervisor, its hooks, points and events.
 
 import type { AsyncParallelHook, AsyncSeriesWaterfallHook } from 'tapable';
 import type { z } from 'zod';
@@ -15,21 +15,21 @@ export type StartupPhase =
   | 'degraded'
   | 'shutting_down';
 
-/** Everything a launch needs; taps of `process.prepare` change it, or throw to veto the start. */
+/** Everything that a launch needs. Taps of `process.prepare` change it, or throw to veto the start. */
 export interface LaunchPlan {
   readonly processName: string;
   readonly configKey: string;
   readonly block: Readonly<Record<string, unknown>>;
-  /** Why it is started. */
+  /** The cause of the start. */
   readonly trigger: StartTrigger;
-  /** Fires when the start is cancelled. */
+  /** Aborts when the start is cancelled. */
   readonly signal: AbortSignal;
   argv: string[];
   cwd: string | undefined;
   env: Record<string, string>;
-  /** null: the controller's own identity. */
+  /** null for the host's own user. */
   user: { uid: number; gid: number } | null;
-  /** Waited for besides what the block itself names. */
+  /** Waited for in addition to what the block configures. */
   readonly waits: { mounts: string[]; urls: (string | AuthorizedUrl)[] };
 }
 
@@ -38,21 +38,21 @@ export interface AuthorizedUrl {
   readonly auth: { readonly user: string; readonly password: string };
 }
 
-/** `request` and `restart` are a user's word, or that of a plugin that speaks for one: the process is wanted from then on. */
+/** `request` and `restart` come from a user, or from a plugin on a user's behalf, and make the process wanted. */
 export type StartTrigger = 'boot' | 'request' | 'auto-restart' | 'restart' | 'hold';
 
 export interface ExitRecord {
   readonly code: number | null;
   readonly signal: string | null;
-  /** `Exited with code 1`, `Killed by signal SIGKILL (possibly out of memory)` ... */
+  /** For example `Exited with code 1` or `Killed by signal SIGKILL (possibly out of memory)`. */
   readonly reason: string;
   /** Unix seconds. */
   readonly at: number;
-  /** false when a stop was asked for. */
+  /** false when a stop was requested. */
   readonly unexpected: boolean;
 }
 
-/** What somebody last said about a process: it wins over `enabled` until everything is stopped in order. */
+/** Whether a user or a plugin last started or stopped a process. It wins over `enabled` until an ordered shutdown. */
 export interface WantedState {
   readonly state: 'running' | 'stopped';
   /** Name of the user or the plugin. */
@@ -61,18 +61,18 @@ export interface WantedState {
   readonly at: number;
 }
 
-/** Why nobody but its holder may start, stop or restart a process. */
+/** A hold, during which only its holder may start, stop or restart the process. */
 export interface ProcessHold {
   readonly reason: string;
   /** Unix seconds. */
   readonly since: number;
 }
 
-/** The live state of one configured process. */
+/** The current state of one configured process. */
 export interface ProcessSnapshot {
   readonly processName: string;
   readonly configKey: string;
-  /** This host itself, which runs as long as anybody can ask. */
+  /** True for the entry of this host itself, which always runs. */
   readonly isHost: boolean;
   readonly status: ProcessStatus;
   readonly pid: number | null;
@@ -81,20 +81,23 @@ export interface ProcessSnapshot {
   readonly startedAt: number | null;
   /** Monotonic milliseconds of the launch. */
   readonly startedMonotonicMs: number | null;
-  /** What a start is waiting for. */
+  /** Names of what a start is waiting for. */
   readonly waitingFor: readonly string[];
   readonly lastFailureReason: string | null;
   readonly lastExit: ExitRecord | null;
-  /** Enabled by the configuration, or started by hand since. */
+  /** Enabled in the configuration, or started by hand since. */
   readonly enabled: boolean;
-  /** The same object until somebody says something else; null: nobody has, so `enabled` decides. */
+  /**
+   * The same object until the process is started or stopped by hand again; null when it never was, and `enabled`
+   * decides.
+   */
   readonly wanted: WantedState | null;
-  /** Stopped by a user; nobody starts it by itself until the next start by hand. */
+  /** Stopped by a user, so that only a start by hand starts it again. */
   readonly stoppedByUser: boolean;
-  /** Whether it has been ready since it is wanted. */
+  /** Whether it has been ready since it became wanted. */
   readonly wasReady: boolean;
   readonly held: ProcessHold | null;
-  /** Adopted while its configuration changed. */
+  /** Whether the configuration changed between the launch and the adoption of the process. */
   readonly restartRequired: boolean;
   readonly adopted: boolean;
 }
@@ -113,9 +116,9 @@ export interface StartOutcome {
 
 export type StopOutcome = 'stopped' | 'not-running' | 'already-stopping';
 
-/** What the work of a hold may do with its process. Refuses with a Problem 409 once the hold has ended. */
+/** What the work of a hold can do with its process. Throws a Problem 409 once the hold has ended. */
 export interface HeldProcess {
-  /** Fires when the hold ends before its work does: at its deadline, or with whoever asked for it. */
+  /** Aborts when the hold ends before its work: at its deadline, or with the signal of its holder. */
   readonly signal: AbortSignal;
   snapshot(): ProcessSnapshot;
   start(): Promise<StartOutcome>;
@@ -123,26 +126,30 @@ export interface HeldProcess {
 }
 
 export interface HoldOptions {
-  /** Ends the hold: the `host.signal` of the plugin that asks for it. */
+  /** Ends the hold; the `host.signal` of the plugin that requests it. */
   readonly signal?: AbortSignal;
-  /** Longest duration of the hold. Default one hour. */
+  /** Longest duration of the hold in milliseconds. Default one hour. */
   readonly deadlineMs?: number;
 }
 
 export interface ProcessSupervisor {
   list(): readonly ProcessSnapshot[];
-  /** undefined: no such process. */
+  /** undefined when there is no such process. */
   get(processName: string): ProcessSnapshot | undefined;
-  /** The named blocks of the configuration; `enabled` is true also of what was started by hand. Replaced when it changes. */
+  /**
+   * The named blocks of the configuration; `enabled` is also true for processes started by hand. A new array after each
+   * change.
+   */
   blocks(): readonly NamedBlock[];
-  /** `by`: name of the user or the plugin that asks. */
+  /** `by` is the name of the user or plugin that asks for the start. */
   start(processName: string, trigger: StartTrigger, by?: string): Promise<StartOutcome>;
   stop(processName: string, by?: string): Promise<StopOutcome>;
   restart(processName: string, trigger: StartTrigger, by?: string): Promise<void>;
   /**
-   * Keeps the process from being started, stopped or restarted by anybody but `work`: others get a Problem 409 with the
-   * reason, what happens by itself waits. An operation that is under way is waited for. Ends with the work, and rejects
-   * when its signal or its deadline ends it before. A Problem 409 when it is held already.
+   * Prevents everybody but `work` from starting, stopping or restarting the process: requests get a Problem 409 with
+   * the reason, automatic operations wait. Waits for a running operation first. The hold ends with the work; the
+   * promise rejects when the signal or the deadline ends it earlier. Throws a Problem 409 when the process is held
+   * already.
    */
   hold<Value>(
     processName: string,
@@ -150,18 +157,20 @@ export interface ProcessSupervisor {
     work: (held: HeldProcess) => Promise<Value>,
     options?: HoldOptions,
   ): Promise<Value>;
-  /** Resolves when nobody holds the process. */
+  /** Resolves when the process is not held. */
   released(processName: string): Promise<void>;
-  /** Cached, at most one interval old. */
+  /** The cached report, at most one interval old. */
   health(processName: string): HealthReport;
-  /** As `health`, but a running process without an answer yet is asked first, for at most `limitMs`. */
+  /** Same as `health`, but first probes a running process that has no report yet, for at most `limitMs`. */
   freshHealth(processName: string, limitMs: number): Promise<HealthReport>;
-  /** Listening ports that the block of a process configures, by key. */
+  /** Listening ports that the block of a process configures, by their keys. */
   ports(processName: string): ReadonlyMap<string, number>;
   startup(): StartupReport;
-  /** Monotonic milliseconds since when processes are watched; null before the boot has reached a terminal phase. */
+  /**
+   * Monotonic milliseconds at which the boot reached a terminal phase and the watching of processes began; null before.
+   */
   readonly settledMs: number | null;
-  /** Another number after each change of a snapshot. */
+  /** A number that changes with every change of a snapshot. */
   readonly revision: number;
 }
 
@@ -173,7 +182,7 @@ export interface StartupReport {
   readonly expectedServices: readonly string[];
   readonly services: Readonly<Record<string, StartupService>>;
   readonly failures: Readonly<Record<string, string>>;
-  /** Who waited for whom, up to the service that was up last. */
+  /** Which service waited for which, up to the one that was up last. */
   readonly criticalChain: readonly ChainLink[];
 }
 
@@ -184,50 +193,55 @@ export interface StartupService {
 
 export interface ChainLink {
   readonly processName: string;
-  /** The last of its dependencies to become ready; null for the first link. */
+  /** The dependency that became ready last; null for the first link. */
   readonly waitedFor: string | null;
-  /** From the beginning of the boot until it could be started. */
+  /** Milliseconds from the beginning of the boot until the process could be started. */
   readonly waitedMs: number;
-  /** From then until it was up, or its failure was final. */
+  /** Milliseconds from then until the process was up or its failure was final. */
   readonly startMs: number;
 }
 
-/** Defaults of the stop policy of one config key. */
+/** Default stop behaviour of processes with one config key. */
 export interface StopPolicy {
   readonly configKey: string;
   readonly signal?: 'SIGTERM' | 'SIGINT' | 'SIGQUIT';
   readonly graceMs?: number;
-  /** Tier of the ordered shutdown: lower stops first. */
+  /** Tier in the ordered shutdown; lower tiers stop first. */
   readonly tier?: number;
 }
 
-/** How processes of one config key are launched. */
+/** How processes with one config key are launched. */
 export interface LaunchPolicy {
   readonly configKey: string;
-  /** Runs with the rights of the host itself, not as the service user. */
+  /** Whether it runs with the rights of the host instead of those of the service user. */
   readonly asController?: boolean;
-  /** A boot starts it before all others, and only where a command is configured for it. */
+  /** Whether a boot starts it before all others; it then starts only when a command is configured. */
   readonly bootsFirst?: boolean;
 }
 
-/** Values for `{name}` in the command and the variables of a block, where neither the block nor the whole has the name. */
+/**
+ * Values for `{name}` in commands and variables, used where neither the block nor the root of the configuration has the
+ * name.
+ */
 export interface LaunchPlaceholders {
   values(block: NamedBlock): Readonly<Record<string, unknown>>;
 }
 
-/** A process that does the work of a configured one although no host of ours has launched it. */
+/** A process that runs for a configured one although no host has recorded its launch. */
 export interface Survivor {
   readonly pid: number;
   /** Unix seconds. */
   readonly startedAt: number;
 }
 
-/** Looks for what already runs on the data of processes of one config key, so that it is adopted and not started twice. */
+/**
+ * Finds what already uses the data of processes with one config key, so that it is adopted instead of started twice.
+ */
 export interface SurvivorSearch {
   readonly configKey: string;
   /**
-   * null: nothing runs there. Throws a Problem when it cannot be told which process it is: the boot does not start it
-   * then. `workingIn` lists the living processes whose working directory that is.
+   * null when nothing runs. Throws a Problem when something runs but the process cannot be determined; the boot then does
+   * not start the configured one. `workingIn` lists the living processes with the given working directory.
    */
   find(
     block: NamedBlock,
@@ -235,26 +249,29 @@ export interface SurvivorSearch {
   ): Promise<Survivor | null>;
 }
 
-/** In which order enabled processes are started; without one, what their waits name decides. */
+/** The order in which enabled processes are started; without it, configured waits decide. */
 export interface BootDependencies {
   startOrder(): Promise<{
-    /** Processes that each process starts after. Free of cycles. */
+    /** The processes after which each process starts; free of cycles. */
     readonly needs: ReadonlyMap<string, ReadonlySet<string>>;
-    /** Members of each cycle that was broken. */
+    /** The members of each cycle that was broken. */
     readonly cycles: readonly (readonly string[])[];
   }>;
 }
 
 type Members = Readonly<Record<string, unknown>>;
 
-/** Members, in wire form, that a plugin adds to every entry of `/process/processes`, and to `/process`. */
+/** Members, in wire form, that a plugin adds to every entry of `/process/processes` and to `/process`. */
 export interface EntryMembers {
-  /** Of the members, each of which may be left out: answers are checked against it, and the API description shows it. */
+  /**
+   * Schema of the members, all of which are optional: answers are checked against it, and the API description includes
+   * it.
+   */
   readonly schema?: z.ZodObject;
   members(block: NamedBlock): Members;
   /**
-   * Another value whenever `members` would answer otherwise although neither the configuration nor a status changed.
-   * Answers are kept until then; without it the members are asked for each answer.
+   * Must return a different value when `members` would give a different answer although neither the configuration nor a
+   * status changed. Answers are cached until then; without it `members` is called for every answer.
    */
   readonly revision?: () => unknown;
 }
@@ -262,22 +279,25 @@ export interface EntryMembers {
 /** Members, in wire form, that a plugin adds to the answer of `/process`. */
 export interface DetailMembers {
   readonly schema?: z.ZodObject;
-  /** `scope`: as the client sent it. Left out of the answer when it takes longer than three seconds. */
+  /**
+   * `scope` is the client's query parameter. The members are left out of the answer when this takes longer than three
+   * seconds.
+   */
   members(block: NamedBlock, request: { readonly scope: string | undefined }): Members | Promise<Members>;
 }
 
 declare module '#core' {
   interface Contributions {
-    /** Members of every entry of the list of processes. */
+    /** Members that are added to every entry of the list of processes. */
     'process.entry': EntryMembers;
-    /** Members of the answer about one process. */
+    /** Members that are added to the answer about one process. */
     'process.detail': DetailMembers;
     /** How processes of one kind are stopped. */
     'process.stop-policy': StopPolicy;
     'process.launch-policy': LaunchPolicy;
     'process.placeholders': LaunchPlaceholders;
     'process.survivor': SurvivorSearch;
-    /** The order of starting and stopping; the first one counts. */
+    /** The order of starts and stops; the first contribution counts. */
     'process.dependencies': BootDependencies;
   }
   interface Services {
@@ -285,32 +305,32 @@ declare module '#core' {
     'process.supervisor': ProcessSupervisor;
   }
   interface Hooks {
-    /** Before ports, waits and launch of every start. A throw vetoes the start. */
+    /** At every start, before ports, waits and launch. A throw vetoes the start. */
     'process.prepare': AsyncSeriesWaterfallHook<[LaunchPlan]>;
-    /** After a launch that has lived through its observation. */
+    /** After a launch whose process stayed alive through its observation. */
     'process.started': AsyncParallelHook<[ProcessSnapshot]>;
-    /** After a run ended, asked for or not, and its output was read to the end. */
+    /** After a run ended, requested or not, and its output was read completely. */
     'process.exited': AsyncParallelHook<[ProcessSnapshot, ExitRecord]>;
     /** After each change of a snapshot. */
     'process.status': AsyncParallelHook<[ProcessSnapshot]>;
   }
   interface Events {
-    /** A process was started and lives. */
+    /** A process was started and stayed alive. */
     service_start: { readonly processName: string; readonly trigger: StartTrigger };
     /** A process was stopped on request. */
     service_stop: { readonly processName: string };
     /** A process could not be started, or did not stay alive. */
     'service.start.failed': { readonly processName: string; readonly reason: string };
-    /** A process ended although nobody had asked for it. */
+    /** A process ended without a request. */
     'service.stopped.unexpectedly': {
       readonly processName: string;
       readonly reason: string;
       readonly exitCode: number | null;
       readonly signal: string | null;
     };
-    /** The boot is over, and every service that was expected is ready. */
+    /** The boot is over, and every expected service is ready. */
     'dumb.startup.ready': Readonly<Record<never, never>>;
-    /** The boot is over, and some services are not ready. `failures`: reasons by process name. */
+    /** The boot is over, and some services are not ready. `failures` has the reasons by process name. */
     'dumb.startup.degraded': { readonly failures: Readonly<Record<string, string>> };
   }
 }

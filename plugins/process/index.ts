@@ -1,4 +1,4 @@
-// Process control: supervises every process of the configuration and shows and controls it over REST and WebSocket.
+// Process control: supervises every process of the configuration, and shows and controls it over REST and WebSocket.
 import { definePlugin } from '#core';
 import { EVENTS } from './events.ts';
 import { newPortConflicts } from './launch/ports.ts';
@@ -10,17 +10,17 @@ import { Supervisor } from './supervisor.ts';
 
 /** Longer than any budget that `dumb.shutdown` allows. */
 const STOPPING_DEADLINE_MS = 930_000;
-/** Databases are made, programs are installed, caches are cleared. */
+/** Long enough for taps that create databases, install programs or clear caches. */
 const PREPARE_DEADLINE_MS = 900_000;
-/** What is set up in a service that has just been started waits for its first answer. */
+/** Long enough for taps that wait for the first answer of the started service. */
 const STARTED_DEADLINE_MS = 120_000;
-/** A start waits for what it needs. */
+/** Long enough for a start that waits for what it needs. */
 const CONTROL_DEADLINE_MS = 3_600_000;
 
 export default definePlugin({
   name: 'process',
   host: '^1',
-  // Its blocks are there from the beginning.
+  // The blocks that `services` adds exist before supervision begins.
   after: ['services'],
 
   setup(host) {
@@ -50,7 +50,7 @@ export default definePlugin({
       startupSettings: () => settings.startup(),
     });
 
-    // A hold has a deadline of its own, and ends what waits for it.
+    // A hold has a deadline of its own, which also ends the wait of `released`.
     const deadlinesMs = { hold: Number.POSITIVE_INFINITY, released: Number.POSITIVE_INFINITY };
     host.provide('process.supervisor', supervisor, { deadlineMs: CONTROL_DEADLINE_MS, deadlinesMs });
     registerRoutes(host, supervisor);

@@ -1,4 +1,4 @@
-// What others may add to process control, as it is checked when they do: members of answers, policies and the order of starting.
+// Schemas of what other plugins contribute to process control: members of answers, policies and the order of starts.
 import { z } from 'zod';
 import type { PointOptions } from '#core';
 import { functionSchema } from '#kit/function-schema';
@@ -25,7 +25,10 @@ export const placeholdersPoint: PointOptions = {
   answers: { values: z.record(z.string(), z.unknown()) },
 };
 
-/** A search reads files that may lie on a slow disk. Its Problem says why a process must not be started. */
+/**
+ * A search reads files that may be on a slow disk. A Problem that it throws is an answer: the process must not be
+ * started.
+ */
 export const survivorPoint: PointOptions = {
   schema: z.looseObject({ configKey: z.string(), find: functionSchema }),
   answers: { find: z.looseObject({ pid: z.number().int(), startedAt: z.number() }).nullable() },
@@ -35,10 +38,10 @@ export const survivorPoint: PointOptions = {
 
 const members = z.record(z.string(), z.unknown());
 
-/** Of any zod: what a schema can do counts, not whose it is. */
+/** Recognizes schemas by their methods instead of `instanceof`, because a plugin may bring its own copy of zod. */
 const objectSchema = z.looseObject({ partial: functionSchema, shape: z.looseObject({}) });
 
-/** Answers are asked for again and again, so that a fault is told once, by whoever asks. */
+/** Answers are requested often, so the caller reports each fault only once. */
 export const entryPoint: PointOptions = {
   schema: z.looseObject({
     schema: objectSchema.optional(),
@@ -65,7 +68,7 @@ export const dependenciesPoint: PointOptions = {
   },
 };
 
-/** What a tap of `process.prepare` must leave: a launch goes by it. */
+/** What remains of a plan after the taps of `process.prepare` is launched, so it is checked. */
 export const launchPlanSchema = z.looseObject({
   argv: z.array(z.string()),
   cwd: z.string().optional(),

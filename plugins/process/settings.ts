@@ -1,11 +1,11 @@
-// Configuration of supervision: the keys that every process block may have, and the sections of `dumb` that steer it.
+// Configuration of supervision: the keys that every process block may have, and its sections of `dumb`.
 import { z } from 'zod';
 
 const port = z.number().int().min(1).max(65_535);
 const texts = z.array(z.string());
 const oneOrMany = z.union([z.string(), texts]);
 const seconds = z.number().min(0);
-/** Read at each use, so that a change acts at once. */
+/** Marks members that are read at each use, so that changes take effect at once. */
 const LIVE = { live: true };
 
 const urlWait = z.looseObject({
@@ -23,7 +23,7 @@ const tcpWait = z.looseObject({
   timeout: z.number().positive().optional(),
 });
 
-/** Without defaults: an editor in a browser would write them into the block. */
+/** Has no defaults, because an editor in a browser would write them into the block. */
 export const blockSchema = z.looseObject({
   enabled: z.boolean().optional().meta(LIVE).describe('started at boot and shown on the dashboard'),
   process_name: z.string().min(1).describe('unique name'),
@@ -77,7 +77,7 @@ export interface StartupSettings {
   readonly stabilizationMs: number;
 }
 
-/** The sections as they are now; one that does not fit counts as absent, and `GET /config` shows it all the same. */
+/** The current sections. One that does not fit counts as absent, although `GET /config` still shows it. */
 export class SupervisionSettings {
   readonly #get: (path: readonly string[]) => unknown;
 

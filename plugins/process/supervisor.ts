@@ -1,4 +1,4 @@
-// Process control as others call it: one object that brings supervision, boot, holds and the orderly stop together.
+// Process control as other plugins use it: combines supervision, boot, holds and the ordered shutdown.
 import path from 'node:path';
 import { type ContributionList, type Host, type NamedBlock, Problem } from '#core';
 import type {} from '../services/contract.ts';
@@ -34,9 +34,9 @@ import { StateFile } from './supervise/state-file.ts';
 import type { SupervisedProcess, Supervision } from './supervise/supervised-process.ts';
 import { WantedStates } from './supervise/wanted-states.ts';
 
-/** How soon the end of an adopted process is noticed. */
+/** Interval at which the end of adopted processes is noticed. */
 const EXIT_POLL_MS = 500;
-/** Where nobody is named who asks. */
+/** Recorded as the requester when a caller gives no name. */
 const SOMEBODY = 'request';
 const NO_HEALTH: HealthReport = { status: null, healthy: null, reason: null, details: null };
 const HANDED_OVER = 'Process control is being loaded again; try again in a moment';
@@ -61,7 +61,7 @@ export class Supervisor implements ProcessSupervisor {
   readonly #health: ProcessHealthReports;
   readonly #boot: Boot;
   #revision = 0;
-  /** Why nothing is started or stopped on request any more. */
+  /** Why requests to start or stop are refused from now on. */
   #end: Problem | undefined;
 
   constructor({ host, hooks, startupSettings }: SupervisorOptions) {
@@ -91,7 +91,7 @@ export class Supervisor implements ProcessSupervisor {
         hooks.onStatus(snapshot);
       },
       onStarted: snapshot => {
-        // Without probes that it lives is all that can be known.
+        // Without probes a process counts as ready as soon as it runs.
         if (host.find('process.health') === undefined) this.#wanted.markReady(snapshot.processName);
         hooks.onStarted(snapshot);
       },
@@ -143,7 +143,7 @@ export class Supervisor implements ProcessSupervisor {
     this.#holds.refuseStop(process.block.processName);
     this.#wanted.stop(process.block, by);
     const outcome = await process.stop();
-    // What was not running has not moved, and yet it may be shown otherwise.
+    // A process that was not running has no change of status, but its wanted state may be shown differently.
     if (outcome === 'not-running') this.#supervision.onStatus(process.snapshot());
     return outcome;
   }
@@ -178,7 +178,7 @@ export class Supervisor implements ProcessSupervisor {
     return process === undefined ? NO_HEALTH : this.#health.fresh(process, limitMs);
   }
 
-  /** A running process has answered its probe. */
+  /** Takes note of a health report of a running process. */
   probed({ processName }: ProcessSnapshot, health: HealthReport): void {
     if (isReadyBy(health)) this.#wanted.markReady(processName);
   }
@@ -201,7 +201,7 @@ export class Supervisor implements ProcessSupervisor {
     return this.#boot.run();
   }
 
-  /** Throws a Problem 409 when an update would take a process that runs or is held out of the configuration. */
+  /** Throws a Problem 409 when an update would remove a process that runs or is held. */
   checkRemovals(before: Readonly<Record<string, unknown>>, after: Readonly<Record<string, unknown>>): void {
     for (const process of this.#processes.all()) {
       const { block } = process;
@@ -212,7 +212,10 @@ export class Supervisor implements ProcessSupervisor {
     }
   }
 
-  /** Stops everything in order; resolves with whether all of it ended by itself. The next boot follows `enabled`. */
+  /**
+   * Stops everything in order; resolves with whether all processes ended by themselves. The next boot follows
+   * `enabled`.
+   */
   async shutDown(budgetMs: number): Promise<boolean> {
     this.#boot.startup.enter('shutting_down');
     this.#finish(new Problem(503, 'The service is shutting down'));
@@ -225,7 +228,7 @@ export class Supervisor implements ProcessSupervisor {
     return clean;
   }
 
-  /** Leaves every process that runs to whoever supervises next, in this host or another. */
+  /** Leaves every running process to the next supervision, in this host or another. */
   async handOver(): Promise<void> {
     const reason = this.#finish(new Problem(503, HANDED_OVER));
     await Promise.all(this.#processes.all().map(process => process.handOver(reason)));
@@ -246,7 +249,7 @@ export class Supervisor implements ProcessSupervisor {
     return this.#end;
   }
 
-  /** Once the boot has given out the ports. */
+  /** Waits until the boot has assigned ports; refuses processes that are held. */
   async #startable(processName: string): Promise<SupervisedProcess> {
     const named = this.#controllable(processName);
     this.#holds.refuse(named.block.processName);
@@ -262,14 +265,14 @@ export class Supervisor implements ProcessSupervisor {
     return process;
   }
 
-  /** A start on request is a user's word. */
+  /** A requested start makes the process wanted; an automatic one does not. */
   async #want(process: SupervisedProcess, trigger: StartTrigger, by: string): Promise<void> {
     if (trigger !== 'request' && trigger !== 'restart') return;
     this.#wanted.start(process.block, by);
     await this.#processes.refresh(process);
   }
 
-  /** Among these alone. */
+  /** Only dependencies between the given blocks count. */
   #order(blocks: readonly NamedBlock[]): Promise<BootOrder> {
     return orderOf(blocks, this.#dependencies, this.#host.log);
   }

@@ -1,4 +1,4 @@
-// AltMount: the media managers in its own file, the categories under which they hand work over, and itself as their client.
+// AltMount: keeps the media managers and their categories in its own file, and registers it as their download client.
 import { definePlugin } from '#core';
 import type {} from '../config-files/contract.ts';
 import type { ArrApplications, ArrInstance } from '../service-arr/contract.ts';
@@ -52,7 +52,7 @@ export default definePlugin({
   },
 });
 
-/** A managed entry goes with its link; one whose key cannot be read just now stays. */
+/** Removes a managed entry when its link is gone; an entry whose key cannot be read at present is kept. */
 function lists(present: Entry, { managers, names }: Linked, kinds: readonly string[]): Entry {
   const arrs = kinds.flatMap(kind => {
     const before = listOf(present[`${kind}_instances`]);
@@ -67,7 +67,7 @@ function entryOf({ kind, name, address, apiKey }: ArrInstance): Entry {
   return { name: `${kind}:${name}`, url: address, api_key: apiKey };
 }
 
-/** Whether one is used stays the user's choice. */
+/** Merges entries; whether an entry is used remains the user's choice. */
 function merged(present: readonly Entry[], own: readonly Entry[]): Entry[] {
   const names = new Set(present.map(entry => entry.name));
   return [
@@ -76,7 +76,7 @@ function merged(present: readonly Entry[], own: readonly Entry[]): Entry[] {
   ];
 }
 
-/** Entries of this product carry such a name and an address of this machine; all others are somebody's own. */
+/** Managed entries have such a name and an address on this machine; all others belong to users. */
 function isManaged({ name, url }: Entry, kind: string): boolean {
   return String(name).startsWith(`${kind}:`) && String(url).startsWith('http://127.0.0.1:');
 }

@@ -1,5 +1,5 @@
-// Finds the key and the address of each application in its own file, and asks its API.
-// Facts: wiki.servarr.com (config.xml), and the API descriptions of the projects.
+// Finds the API key and address of each application in its own file, and calls its API. Facts: wiki.servarr.com
+// (config.xml), and the API descriptions of the projects.
 import type { Host, NamedBlock } from '#core';
 import type {} from '../config-files/contract.ts';
 import type {} from '../process/contract.ts';
@@ -14,7 +14,7 @@ const ANSWER_LIMIT_MS = 60_000;
 
 interface ApplicationsOptions {
   readonly handedOver: HandedOver;
-  /** By kind. */
+  /** Facts of the applications, by config key. */
   readonly family: ReadonlyMap<string, ArrFacts>;
 }
 
@@ -72,10 +72,11 @@ export class Applications implements ArrApplications {
       if (isKnown !== true) others.push(block.processName);
     }
     if (others.length === 0) return;
-    // Noted before: what fails to start again is not ended a second time for the same reason.
+    // Recorded before the restart, so that an application that fails to start is not restarted again for the same
+    // reason.
     await this.given(target, managers);
     const supervisor = this.#host.find('process.supervisor');
-    // Stopped meanwhile: it finds them at its next start.
+    // An application that was stopped meanwhile reads the managers at its next start.
     if (supervisor?.get(processName)?.status !== 'running') return;
     told(`it is started again to learn of ${others.join(', ')}`);
     await supervisor
@@ -125,7 +126,7 @@ export class Applications implements ArrApplications {
   async ask({ facts, address, apiKey, block }: ArrInstance, path: string, change?: ArrChange): Promise<unknown> {
     const answer = await this.#host.fetch(`${address}/api/${facts.api}/${path}`, {
       ...change,
-      // A manager of indexers describes some hundred of them in one answer.
+      // An indexer manager describes about a hundred indexers in one answer.
       maxBytes: MAX_BYTES,
       timeoutMs: ANSWER_LIMIT_MS,
       headers: { 'X-Api-Key': apiKey },
@@ -135,7 +136,7 @@ export class Applications implements ArrApplications {
   }
 }
 
-/** A refused change comes as a list of `{propertyName, errorMessage}`, other faults as `{message}`. */
+/** The message of a refused change, a list of `{propertyName, errorMessage}`, or of another error, `{message}`. */
 function complaint(text: string): string {
   try {
     const body = JSON.parse(text) as { message?: unknown } | { errorMessage?: unknown }[];

@@ -1,58 +1,60 @@
-// The applications of the Arr family: where each answers, with which key, and what others want to find in it.
+// The applications of the Arr family: their addresses and API keys, and what other services want configured in them.
 import type { NamedBlock } from '#core';
 import type { ArrFacts } from './facts.ts';
 
 export interface ArrInstance {
   readonly block: NamedBlock;
-  /** Its config key. */
+  /** Config key of the application. */
   readonly kind: string;
-  /** What its template says of its kind. */
+  /** Facts about its kind, from its template. */
   readonly facts: ArrFacts;
   /** Name of the instance. */
   readonly name: string;
-  /** With the URL base of its own settings and without a slash at its end. */
+  /** Base URL, including the URL base of its own settings, without a trailing slash. */
   readonly address: string;
   readonly apiKey: string;
-  /** Keys of the services that it belongs to. */
+  /** Keys of the services to which it belongs. */
   readonly links: readonly string[];
 }
 
-/** Something that an application lets one add by an implementation and its fields: a download client, an indexer. */
+/**
+ * An entry that an application creates from an implementation and its fields, such as a download client or an indexer.
+ */
 export interface ArrEntry {
-  /** Where its API has them: `downloadclient`, `applications` or `indexer`. */
+  /** Resource of the application's API: `downloadclient`, `applications` or `indexer`. */
   readonly list: string;
   readonly name: string;
   readonly implementation: string;
-  /** Name of the application's own template; needed where it has several of one implementation. */
+  /** Name of the application's own template, needed when it has several for one implementation. */
   readonly template?: string;
-  /** By name; those that the application does not have are left out. */
+  /** Values by field name; fields that the application does not have are left out. */
   readonly fields: Readonly<Record<string, unknown>>;
-  /** An entry of another name is the same one when these fields agree. */
+  /** Names of fields that identify an entry: one with another name but equal fields is the same entry. */
   readonly address: readonly string[];
-  /** Members that a new entry has besides. */
+  /** Further members of a new entry. */
   readonly initial?: Readonly<Record<string, unknown>>;
-  /** Labels that it has at least. */
+  /** Labels that the entry must have; others are kept. */
   readonly tags?: readonly string[];
 }
 
-/** A download client of a media manager, at this machine. */
+/** A download client of a media manager, on this machine. */
 export interface ArrClient {
   readonly name: string;
   readonly implementation: string;
-  /** `port` and what its login needs, by name. */
+  /** `port` and the credentials, by field name. */
   readonly fields: Readonly<Record<string, unknown>>;
-  /** Under which it finds again what it asked for. */
+  /** The category under which it finds its downloads again. */
   readonly category: string;
 }
 
-/** A service by which media managers get what they want: their download client, and a folder of their library. */
+/** A service that downloads for media managers: a download client, and a folder for their libraries. */
 export interface ArrDownloadService {
   readonly configKey: string;
-  /** Folder with the libraries of the managers that belong to this service alone; undefined: it has none of its own. */
+  /** Folder for the libraries of managers that use this service only; undefined when it has none. */
   readonly libraryFolder?: string;
-  /** Indexers of torrents are for it. */
+  /** Whether torrent indexers are meant for it. */
   readonly takesTorrents?: boolean;
-  /** None while it does not have what a client needs. */
+  /** Empty while the service lacks something that a client needs. */
   clients(manager: ArrInstance, service: NamedBlock): Promise<readonly ArrClient[]>;
 }
 
@@ -67,10 +69,10 @@ export interface ArrChange {
   readonly json: unknown;
 }
 
-/** A service that reads at its start which media managers there are, and has to start again to learn of another. */
+/** A service that reads the media managers at its start, and must be restarted to learn of new ones. */
 export interface ArrConsumer {
   readonly configKey: string;
-  /** Those that it is to know, as far as their keys are known. */
+  /** The managers that it uses and whose API keys are known. */
   readonly managers: (target: NamedBlock) => Promise<readonly ArrInstance[]>;
 }
 
@@ -78,23 +80,25 @@ export interface ArrConsumer {
 export interface ArrApplications {
   /** Config keys of the media managers. */
   readonly kinds: readonly string[];
-  /** Enabled media managers whose key is known; each makes its own at its first start. */
+  /** Enabled media managers with a known API key, which each creates at its first start. */
   managers(): Promise<readonly ArrInstance[]>;
-  /** Managers that belong to a service; `names`: `<kind>:<instance>` of all of them, whether their key is known or not. */
+  /**
+   * The managers that belong to a service. `names` has `<kind>:<instance>` of all of them, with or without a known key.
+   */
   linkedTo(key: string): Promise<{ readonly managers: readonly ArrInstance[]; readonly names: ReadonlySet<string> }>;
-  /** Notes what a service finds in its files at its coming start. */
+  /** Records which managers a service reads from its files at the coming start. */
   given(target: NamedBlock, managers: readonly ArrInstance[]): Promise<void>;
-  /** Starts a running service again when it was not given one of these, or another address or key of it. */
+  /** Restarts a running service that has not read one of these managers, or has read another address or key of it. */
   renew(target: NamedBlock, managers: readonly ArrInstance[], told: (change: string) => void): Promise<void>;
-  /** Throws an Error while its key is not known. */
+  /** Throws an Error while the API key is not known. */
   of(block: NamedBlock): Promise<ArrInstance>;
-  /** `<service>-<instance>` as a name for folders and categories. */
+  /** `<service>-<instance>` in a form suitable for folders and categories. */
   slugOf(block: NamedBlock): string;
-  /** What its API answers, for example to `tag`. Throws an Error with what the application has to say. */
+  /** Calls its API, for example `tag`. Throws an Error with the application's message. */
   ask(instance: ArrInstance, path: string, change?: ArrChange): Promise<unknown>;
   /**
-   * Adds what is missing and brings up to date what differs; everything else of an entry stays. Each of them, whatever
-   * becomes of the others; `told` hears of each change. Throws one Error for all that failed.
+   * Adds missing entries and corrects different ones; other members of an entry are kept. All entries are tried even
+   * when some fail; `told` receives each change. Throws one Error for all failures.
    */
   ensureAll(instance: ArrInstance, entries: readonly ArrEntry[], told: (change: string) => void): Promise<void>;
 }

@@ -1,9 +1,9 @@
-// The download services as clients of a media manager.
+// Converts download services to entries for download clients of a media manager.
 import type { ArrClient, ArrEntry } from './contract.ts';
 
 const HOST = '127.0.0.1';
 
-/** Each kind of manager has another name for the category. */
+/** Sets the category under each of its names, because every kind of manager has another one. */
 export function entryOf({ name, implementation, fields, category }: ArrClient): ArrEntry {
   return {
     list: 'downloadclient',

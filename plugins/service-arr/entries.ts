@@ -1,4 +1,4 @@
-// Entries that an application describes itself: made from its own template, found again by name or address.
+// Creates and updates entries in an application, from the application's own templates; finds them by name or address.
 import { deepEqual } from '#kit/deep-equal';
 import type { ArrChange, ArrEntry } from './contract.ts';
 
@@ -22,10 +22,10 @@ interface Tag {
 
 export type Ask = (path: string, change?: ArrChange) => Promise<unknown>;
 
-/** What the application shows of a secret that it keeps. */
+/** The text that an application shows instead of a stored secret. */
 const HIDDEN = '********';
 
-/** `isOther`: it is known that the entry was given other fields before, whether it shows them or not. */
+/** `isOther` tells that other fields were sent to the entry before, which its hidden secrets would not show. */
 export async function ensureEntry(wanted: ArrEntry, ask: Ask, isOther: boolean): Promise<'added' | 'updated' | null> {
   const { list, name, implementation, initial } = wanted;
   const present = (await ask(list)) as readonly Entry[];
@@ -55,7 +55,7 @@ function isSame(entry: Entry, { name, implementation, fields, address }: ArrEntr
   );
 }
 
-/** Without `secrets` one that the application hides stays as it shows it. */
+/** Fills in the wanted values. Without `secrets`, hidden fields keep the text that the application shows. */
 function filled({ fields = [] }: Entry, wanted: ArrEntry, secrets: boolean): Field[] {
   return fields.map(field => {
     const value = wanted.fields[field.name];
@@ -67,7 +67,7 @@ function joined({ tags = [] }: Entry, more: readonly number[]): number[] {
   return [...new Set([...tags, ...more])];
 }
 
-/** Labels that are missing are made. */
+/** The ids of the labels; missing labels are created. */
 async function tagIds(labels: readonly string[], ask: Ask): Promise<number[]> {
   if (labels.length === 0) return [];
   const present = (await ask('tag')) as readonly Tag[];

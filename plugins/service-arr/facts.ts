@@ -1,4 +1,4 @@
-// What the templates of the family say of each of its applications.
+// Facts about each application of the family, from the templates.
 import { z } from 'zod';
 import type { Logger } from '#core';
 import type { ServiceTemplates } from '../services/contract.ts';
@@ -13,7 +13,7 @@ const facts = z.strictObject({
 
 export type ArrFacts = z.output<typeof facts>;
 
-/** By kind. One whose template does not fit is left out, with a line in the log. */
+/** Facts by config key. A template that does not fit is left out, with a warning in the log. */
 export function familyOf(templates: ServiceTemplates | undefined, log: Logger): ReadonlyMap<string, ArrFacts> {
   const members = templates?.list().filter(({ family }) => family === 'arr') ?? [];
   return new Map(

@@ -1,4 +1,4 @@
-// What each application was last told of another, as digests: applications do not show the secrets that they hold.
+// Digests of what was last sent to each application, which are needed because applications do not show stored secrets.
 import { createHmac, randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import PQueue from 'p-queue';
@@ -24,7 +24,7 @@ export class HandedOver {
     this.#log = log;
   }
 
-  /** Whether `value` is what was handed over under these names; undefined when nothing was. */
+  /** Whether `value` equals what was last sent under these names; undefined when nothing was. */
   async matches(names: readonly string[], value: unknown): Promise<boolean | undefined> {
     const content = await this.#read();
     const known = content.digests[JSON.stringify(names)];
@@ -38,7 +38,7 @@ export class HandedOver {
     await this.#writes.add(() => this.#save(content));
   }
 
-  /** No start fails for it. */
+  /** A failure is only a warning, because it must not make a start fail. */
   async #save(content: Content): Promise<void> {
     try {
       await writeFileAtomic(this.#file, `${JSON.stringify(content, null, 2)}\n`, { mode: 0o600 });
@@ -52,7 +52,7 @@ export class HandedOver {
     return this.#content;
   }
 
-  /** Without it everything is as at the first time. */
+  /** Starts empty when the file is missing or unreadable, as before anything was sent. */
   async #load(): Promise<Content> {
     try {
       return fileSchema.parse(JSON.parse(await readFile(this.#file, 'utf8')));

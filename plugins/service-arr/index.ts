@@ -1,4 +1,4 @@
-// The applications of the Arr family: who asks them, what they are told of, and where their libraries lie.
+// The applications of the Arr family: access to their APIs, their integrations, and their library folders.
 import path from 'node:path';
 import { z } from 'zod';
 import { definePlugin, type NamedBlock } from '#core';
@@ -13,7 +13,7 @@ import { HandedOver } from './handed-over.ts';
 import { libraryOf, setUpLibrary } from './library.ts';
 import { consumerPoint, downloadServicePoint, indexerPoint } from './points.ts';
 
-/** Longer than a restart, and than the answers of all that are asked in one call. */
+/** Longer than a restart together with the answers of all applications in one call. */
 const ASK_DEADLINE_MS = 900_000;
 
 const section = z.object({
@@ -32,7 +32,7 @@ export default definePlugin({
       family,
       handedOver: new HandedOver(path.join(host.paths.configDir, 'handed-over.json'), host.log),
     });
-    // An application that does not answer yet is asked again by whoever asked.
+    // An application that does not answer is an expected failure, which callers retry.
     host.provide('arr.applications', applications, { deadlineMs: ASK_DEADLINE_MS, mayFail: true });
     host.contribute('config.schema', 'arr-library', { path: ['dumb', 'integration_arr'], schema: section });
     const consumers = host.point('arr.consumer', consumerPoint);
@@ -49,7 +49,7 @@ export default definePlugin({
         section.parse(store.get(['dumb', 'integration_arr']) ?? {}).library_dir,
       );
 
-    // A manager makes its key at its first start, which may come after that of those who need it.
+    // A manager creates its key at its first start, which may come after the start of services that need it.
     host.contribute('service.integration', 'arr-consumers', {
       get targets() {
         return [...consumers.values()].map(({ configKey }) => configKey);
@@ -60,13 +60,13 @@ export default definePlugin({
           if (configKey === target.configKey) await applications.renew(target, await known(target), told);
       },
     });
-    // The folder must be there, and be the service's, before the application is told of it.
+    // The folder must exist and belong to the service before the application is configured to use it.
     for (const configKey of managers) {
       host.contribute('service.configure', `library-${configKey}`, {
         configKey,
         async configure({ block, makeDirectory }) {
           const library = libraryFor(block);
-          // It starts without its library all the same.
+          // A service can start without its library, so this failure is only a warning.
           if (library !== undefined)
             await makeDirectory(library).catch((error: unknown) => host.log.warn(`${library} cannot be made`, error));
         },

@@ -1,10 +1,10 @@
-// The folder in which a media manager keeps what came through a download service.
+// The library folder of a media manager, which depends on the download services that it uses.
 import path from 'node:path';
 import type { Host } from '#core';
 import type { ArrDownloadService, ArrInstance } from './contract.ts';
 
 const COMBINED_FOLDER = 'combined_symlinks';
-/** Several services write there. */
+/** Permissive, because several services write to the folder. */
 const PERMISSIONS = { setPermissionsLinux: true, chmodFolder: '777', chmodFile: '666' };
 
 interface RootFolder {
@@ -13,7 +13,7 @@ interface RootFolder {
 
 type Settings = Readonly<Record<string, unknown>>;
 
-/** undefined where no service gives it one; what comes in several ways has a folder of its own. */
+/** undefined when no service provides a folder. A manager with several services uses a folder made for that case. */
 export function libraryOf(
   links: readonly string[],
   services: readonly Pick<ArrDownloadService, 'configKey' | 'libraryFolder'>[],
@@ -25,7 +25,7 @@ export function libraryOf(
   return folder === undefined ? undefined : path.join(root, folder, slug);
 }
 
-/** Permissions are set with the folder only, and before it: a later choice of the user stays. */
+/** Permissions are set only together with a new folder, and before it, so that a later choice by a user is kept. */
 export async function setUpLibrary(
   instance: ArrInstance,
   library: string,

@@ -1,4 +1,4 @@
-// What other folders of services may tell of themselves to the media managers, as it is checked when they do.
+// Schemas of what other plugins contribute for media managers.
 import { z } from 'zod';
 import type { PointOptions } from '#core';
 import { functionSchema } from '#kit/function-schema';

@@ -1,10 +1,10 @@
-// Decypharr as a download client: one for torrents, and one for Usenet where it has providers of it. Ports, logins and
-// categories as its documentation has them.
+// Decypharr as download clients: one for torrents, and one for Usenet when it has such providers. Ports, credentials
+// and categories follow its documentation.
 import type { NamedBlock } from '#core';
 import type { ServiceFileAccess } from '../config-files/contract.ts';
 import type { ArrClient, ArrInstance } from '../service-arr/contract.ts';
 
-/** It knows a manager by address and key, sent as a login. */
+/** Decypharr identifies a manager by address and API key, which are sent as user name and password. */
 export async function clientsOf(
   manager: ArrInstance,
   service: NamedBlock,
@@ -25,7 +25,7 @@ export async function clientsOf(
   return [torrents, { name: 'decypharr-usenet', implementation: 'Sabnzbd', fields, category }];
 }
 
-/** Its key for the SABnzbd side, when it has providers of Usenet at all. */
+/** The key of its SABnzbd API; undefined when it has no Usenet providers. */
 async function usenetKey(service: NamedBlock, files: ServiceFileAccess | undefined): Promise<string | undefined> {
   const settings = await files?.values(service).catch(() => undefined);
   const providers = (settings?.usenet as { providers?: unknown } | undefined)?.providers;

@@ -1,4 +1,4 @@
-// Decypharr: the providers and media managers in its own file, and itself as a download client of these.
+// Decypharr: keeps debrid providers and media managers in its own file, and registers it as their download client.
 import { definePlugin, type NamedBlock } from '#core';
 import type {} from '../config-files/contract.ts';
 import type { ArrApplications } from '../service-arr/contract.ts';
@@ -6,7 +6,7 @@ import type {} from '../setup/contract.ts';
 import { clientsOf } from './clients.ts';
 
 const KEY = 'decypharr';
-/** Marks entries as ours, in the application's own word. */
+/** The application's own value that marks entries as managed. */
 const OURS = 'auto';
 
 type Entry = Record<string, unknown>;
@@ -59,7 +59,7 @@ function providers({ block }: NamedBlock): Entry[] {
   );
 }
 
-/** What is known is brought up to date in the entry of the same name; other members and other entries stay. */
+/** Updates entries with the same names; other members and other entries are kept. */
 function mergeNamed(present: readonly Entry[], wanted: readonly Entry[], initial: Entry = {}): Entry[] {
   const names = new Set(present.map(entry => entry.name));
   return [
@@ -68,7 +68,7 @@ function mergeNamed(present: readonly Entry[], wanted: readonly Entry[], initial
   ];
 }
 
-/** Entries of ours go with the link; one whose key cannot be read just now stays. */
+/** Removes managed entries whose link is gone; an entry whose key cannot be read at present is kept. */
 function managers(present: readonly Entry[], linked: Linked | undefined): Entry[] {
   if (linked === undefined) return [...present];
   const kept = present.filter(entry => entry.source !== OURS || linked.names.has(String(entry.name)));

@@ -1,11 +1,11 @@
-// How the web frontend finds this service and the reverse proxy: by variables of its environment.
+// Environment variables that tell the web frontend where this service and the reverse proxy are.
 import { z } from 'zod';
 import type { ConfigStore } from '#core';
 import type { LaunchPlan } from '../process/contract.ts';
 
 const WILDCARDS = new Set(['0.0.0.0', '::', '[::]', '']);
 
-/** What its template says of it. */
+/** The frontend's facts in its template. */
 export const frontendFacts = z.object({
   apiVariables: z.array(z.string()).default([]).describe('each holds the address of the API'),
   proxyVariables: z.array(z.string()).default([]).describe('each holds the address of the reverse proxy'),
@@ -13,7 +13,7 @@ export const frontendFacts = z.object({
 
 export type FrontendFacts = z.output<typeof frontendFacts>;
 
-/** What the block's own `env` says stays. */
+/** Variables that the block's own `env` sets are kept. */
 export function addEnvironment(
   plan: LaunchPlan,
   { apiVariables, proxyVariables }: FrontendFacts,

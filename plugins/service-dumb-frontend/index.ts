@@ -1,4 +1,4 @@
-// The standard web frontend as a managed process: it is told where the API and the reverse proxy are.
+// The standard web frontend as a managed process, configured with the addresses of the API and the reverse proxy.
 import { definePlugin } from '#core';
 import type {} from '../process/contract.ts';
 import type {} from '../service-ui/contract.ts';

@@ -1,4 +1,4 @@
-// Configuration of the web frontend: the entry of its process, and what it keeps here for its users.
+// Configuration of the web frontend: the block of its process, and the preferences that it stores for its users.
 import { z } from 'zod';
 
 export const frontendSection = z.looseObject({
@@ -9,7 +9,7 @@ export const frontendSection = z.looseObject({
   env: z.record(z.string(), z.unknown()).default({}),
 });
 
-/** Written and read by the frontend alone. */
+/** Only the frontend reads and writes this section. */
 export const preferencesSection = z
   .looseObject({ log_timestamp: z.looseObject({}).default({}), sidebar: z.looseObject({}).default({}) })
   .describe('preferences of the web frontend; its members are its own');

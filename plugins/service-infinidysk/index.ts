@@ -1,4 +1,4 @@
-// InfiniDysk learns of its media managers, their categories and where it is mounted, and is their download client.
+// InfiniDysk: configures its media managers, categories and mount, and registers it as a download client.
 import { definePlugin } from '#core';
 import type {} from '../integrations/contract.ts';
 import type {} from '../service-arr/contract.ts';

@@ -1,4 +1,4 @@
-// InfiniDysk's settings over its backend: read and written as forms, each value a text. Source: the catalogue of its
+// Reads and writes the settings of InfiniDysk over its backend, as form fields of text. Source: the list of its
 // settings, POST /api/get-config and /api/update-config with `x-api-key`.
 import type { FetchAnswer, FetchOptions, NamedBlock } from '#core';
 
@@ -18,7 +18,7 @@ export class Settings {
     this.#fetch = fetch;
   }
 
-  /** By name; those that were never set are missing. */
+  /** Values by name; settings that were never set are missing. */
   async read(names: readonly string[]): Promise<Readonly<Record<string, string | undefined>>> {
     const answer = await this.#send(
       'get-config',

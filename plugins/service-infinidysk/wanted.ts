@@ -1,4 +1,4 @@
-// What the settings of InfiniDysk must hold, from what they hold now: entries that are somebody's own stay.
+// Derives the wanted settings of InfiniDysk from the present ones; entries that users made are kept.
 import { z } from 'zod';
 import { deepEqual } from '#kit/deep-equal';
 import type { ArrInstance } from '../service-arr/contract.ts';
@@ -11,7 +11,7 @@ interface Instance {
   readonly Host?: unknown;
 }
 
-/** What its template says of it. */
+/** The facts about InfiniDysk in its template. */
 export const factsSchema = z.object({
   categories: z.array(z.string()).default([]).describe('its own'),
   mountSettings: z
@@ -24,7 +24,10 @@ type MountSettings = NonNullable<z.output<typeof factsSchema>['mountSettings']>;
 
 const LOCAL = /^(?:https?:\/\/)?(?:localhost|127\.0\.0\.1)(?::|\/|$)/;
 
-/** An entry of the same address gets the present key; all others, and the rules of the queue, stay. Throws on other text. */
+/**
+ * Sets the key of entries with a manager's address; all other entries and the queue rules are kept. Throws when the
+ * present text is not JSON.
+ */
 export function instances(present: string | undefined, managers: readonly ArrInstance[]): string {
   const value = JSON.parse(present || '{}') as Record<string, unknown>;
   const lists = [...new Set(managers.map(({ kind }) => kind))].map(kind => {
@@ -38,13 +41,13 @@ export function instances(present: string | undefined, managers: readonly ArrIns
   return present !== undefined && deepEqual(wanted, value) ? present : JSON.stringify(wanted);
 }
 
-/** Those that are there stay in their order. */
+/** Existing categories keep their order. */
 export function categories(present: string | undefined, own: readonly string[]): string {
   const names = (present ?? '').split(',').map(name => name.trim());
   return [...new Set([...names.filter(name => name !== ''), ...own])].join(',');
 }
 
-/** A place that somebody has chosen stays. */
+/** A directory that is set already is kept. */
 export function mountDirectory(
   present: Texts,
   { directory }: MountSettings,
@@ -53,7 +56,7 @@ export function mountDirectory(
   return present[directory] ? {} : { [directory]: `${mount.mount_dir}/${mount.mount_name}` };
 }
 
-/** Whether it is used stays a choice; a mount provider of another machine is somebody's own. */
+/** Whether the remote control is used remains the user's choice; one on another machine is kept. */
 export function remoteControl(present: Texts, names: MountSettings, { port, user, password }: MountControl): Changes {
   const address = present[names.address] ?? '';
   if (address !== '' && !LOCAL.test(address)) return {};

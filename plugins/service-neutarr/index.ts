@@ -1,4 +1,4 @@
-// NeutArr's lists of media managers: those that are to be searched by it, in one file for each kind.
+// NeutArr: keeps the lists of media managers that it searches, in one file for each kind.
 import path from 'node:path';
 import { z } from 'zod';
 import { definePlugin, type NamedBlock } from '#core';
@@ -48,7 +48,7 @@ export default definePlugin({
   },
 });
 
-/** One that names services of its own searches only what belongs to one of them. */
+/** A NeutArr that names core services searches only managers that belong to one of them. */
 function isSearched({ block, links }: ArrInstance, own: readonly string[]): boolean {
   return block.block.use_neutarr === true && (own.length === 0 || links.some(link => own.includes(link)));
 }
@@ -58,7 +58,7 @@ function entryOf({ name, address, apiKey }: ArrInstance, hasAddress: boolean): E
   return hasAddress ? { ...entry, address } : entry;
 }
 
-/** An entry of the same name or address is brought up to date; whether it is searched stays the user's choice. */
+/** Updates entries with the same name or address; whether an entry is searched remains the user's choice. */
 function merged(present: readonly Entry[], wanted: readonly Entry[]): Entry[] {
   const isSame = (one: Entry, other: Entry) => one.name === other.name || one.api_url === other.api_url;
   const added = wanted.filter(entry => !present.some(other => isSame(other, entry)));

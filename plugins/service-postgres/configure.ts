@@ -52,7 +52,7 @@ export async function configureServer(
   });
 }
 
-/** The socket directory of a system's own server is closed to others. */
+/** Other users usually cannot write to the socket directory of a server that the system installed. */
 async function mayWrite(directory: string, owner: SetupContext['owner']): Promise<boolean> {
   const { uid, gid } = owner ?? { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 };
   const found = await stat(directory);
@@ -60,7 +60,7 @@ async function mayWrite(directory: string, owner: SetupContext['owner']): Promis
   return (found.mode & bits) === bits;
 }
 
-/** New data gets a password of its own in place of the one that every installation would share. */
+/** Generates a password for a new data directory, because the template's would be the same in every installation. */
 async function passwordOf({ block, template, store }: SetupContext): Promise<string> {
   const stored = String(block.block.password ?? '');
   if (stored !== '' && stored !== template.block.password) return stored;

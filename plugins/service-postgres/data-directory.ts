@@ -1,4 +1,4 @@
-// Makes the data directory of the database server on its first start.
+// Creates the data directory of the database server on its first start.
 import { spawn } from 'node:child_process';
 import { chmod, chown, lchown, mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -10,7 +10,7 @@ export interface DataDirectory {
   readonly initdb: string;
   readonly user: string;
   readonly password: string;
-  /** More arguments of initdb. */
+  /** Further arguments of initdb. */
   readonly extra: readonly string[];
   readonly owner: { readonly uid: number; readonly gid: number } | null;
   readonly signal: AbortSignal;
@@ -23,13 +23,16 @@ export async function hasData(directory: string): Promise<boolean> {
   );
 }
 
-/** The server refuses a directory that others may read. */
+/** The server refuses a directory that other users can read. */
 export async function protect(directory: string, owner: DataDirectory['owner']): Promise<void> {
   if (owner !== null) await chown(directory, owner.uid, owner.gid);
   await chmod(directory, 0o700);
 }
 
-/** Throws a Problem 500 with the last words of initdb. The password travels in a file, not in the arguments. */
+/**
+ * Throws a Problem 500 with the end of initdb's output. The password is passed in a file, because arguments are visible
+ * to other users.
+ */
 export async function initialise({ directory, initdb, user, password, extra, owner, signal }: DataDirectory) {
   const place = await mkdtemp(path.join(tmpdir(), 'stackwarden-initdb-'));
   const file = path.join(place, 'password');

@@ -1,4 +1,4 @@
-// Creates the databases that the services keep their data in.
+// Creates the databases in which services keep their data.
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Client } from 'pg';
 import type { Logger } from '#core';
@@ -11,18 +11,18 @@ export interface DatabaseServer {
   readonly port: number;
   readonly user: string;
   readonly password: string;
-  /** Names of the databases it is to have. */
+  /** Names of the databases that must exist. */
   readonly databases: readonly string[];
 }
 
 export interface Creation {
   readonly log: Logger;
   readonly signal: AbortSignal;
-  /** How long the server may take to answer. */
+  /** How long to wait for an answer of the server, in milliseconds. */
   readonly limitMs: number;
 }
 
-/** Waits until the server answers, then creates what is missing, each owned by the server's user. */
+/** Waits until the server answers, then creates missing databases, each owned by the server's user. */
 export async function createDatabases(server: DatabaseServer, { log, signal, limitMs }: Creation): Promise<void> {
   const client = await connect(server, signal, limitMs);
   try {
@@ -44,7 +44,7 @@ async function connect(
   signal: AbortSignal,
   limitMs: number,
 ): Promise<Client> {
-  // Most stacks never come here.
+  // Imported on use, because most installations have no database server.
   const { default: pg } = await import('pg');
   const deadline = performance.now() + limitMs;
   for (;;) {
@@ -69,7 +69,7 @@ async function connect(
   }
 }
 
-/** A wrong password does not mend itself. Codes: PostgreSQL, appendix A, class 28. */
+/** A wrong password cannot be retried successfully. Codes: PostgreSQL, appendix A, class 28. */
 function isRefusal(error: unknown): boolean {
   return String((error as { code?: unknown }).code ?? '').startsWith('28');
 }

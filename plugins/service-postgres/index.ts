@@ -1,4 +1,4 @@
-// The database server of the stack: its programs, its data directory, its settings, and the databases of the services.
+// The database server: its programs, data directory and settings, and the databases of other services.
 import path from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { definePlugin } from '#core';
@@ -28,7 +28,7 @@ export default definePlugin({
     const option = (name: string): unknown => store.get([KEY, name]);
     const manages = () => isOurs(option('command'), host.find('service.templates')?.get(KEY));
     let creating: Promise<void> = Promise.resolve();
-    /** The server and databases that were found or made. */
+    /** The server and databases, as JSON, whose existence was last confirmed. */
     let created = '';
 
     const server = (): DatabaseServer => ({
@@ -40,7 +40,9 @@ export default definePlugin({
         .filter(({ name, enabled }) => typeof name === 'string' && enabled !== false)
         .map(({ name }) => String(name)),
     });
-    /** One after the other. A failure is told, and does not hold up a service that can say more about it. */
+    /**
+     * Runs one at a time. A failure is only logged, because the service that needs its database reports more about it.
+     */
     const create = (limitMs: number): Promise<void> => {
       creating = creating
         .then(async () => {
@@ -84,7 +86,7 @@ export default definePlugin({
       created = '';
       await create(FIRST_ANSWER_MS);
     });
-    // A service that keeps its data there finds its database.
+    // Before a service that uses PostgreSQL starts, its databases are created.
     host.tap('process.prepare', async plan => {
       const known = host.find('service.templates')?.get(plan.configKey)?.databases ?? [];
       const name = store.blocks().find(({ configKey }) => configKey === KEY)?.processName ?? '';
@@ -96,13 +98,13 @@ export default definePlugin({
   },
 });
 
-/** A server that is started by a command of the user's own is left to its owner. */
+/** A server that runs by a user's own command is not configured. */
 function isOurs(command: unknown, template: ServiceTemplate | undefined): boolean {
   const isBlank = command === undefined || command === '' || (Array.isArray(command) && command.length === 0);
   return isBlank || isDeepStrictEqual(command, template?.block.command);
 }
 
-/** The databases of these services are added to those that the server is to have. */
+/** Adds the databases of these services to the server's own list. */
 function withDatabases(own: Readonly<Record<string, unknown>>, users: readonly WizardUser[]): Record<string, unknown> {
   const present = (own.databases ?? []) as { name: string; enabled: boolean }[];
   const names = users.flatMap(({ block, template }) => databasesOf(block, template));

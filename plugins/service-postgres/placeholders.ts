@@ -1,4 +1,5 @@
-// What `{postgres_...}` means in the texts of a service: the server as its clients reach it, and its own databases.
+// Values for `{postgres_...}` in the texts of a service: the server's address and credentials, and the service's
+// databases.
 import type { ConfigStore, NamedBlock } from '#core';
 import type { ServiceTemplate } from '../services/contract.ts';
 
@@ -6,12 +7,12 @@ type Values = Readonly<Record<string, unknown>>;
 
 const WILDCARDS = ['', '0.0.0.0', '::'];
 
-/** Where clients on this machine reach the server. */
+/** The address at which clients on this machine reach the server. */
 export function addressOf(host: unknown): string {
   return WILDCARDS.includes(String(host ?? '')) ? '127.0.0.1' : String(host);
 }
 
-/** `template`: what is known of the kind of service. */
+/** `template` is that of the service. */
 export function placeholdersOf(block: NamedBlock, template: ServiceTemplate | undefined, store: ConfigStore): Values {
   const server = (store.get('postgres') ?? {}) as Values;
   const { main, log, only } = databaseNames(block, template);
@@ -26,7 +27,7 @@ export function placeholdersOf(block: NamedBlock, template: ServiceTemplate | un
   };
 }
 
-/** Names that the block itself gives come before those of its kind. */
+/** Names in the block itself win over those of the template. */
 export function databasesOf(block: NamedBlock, template: ServiceTemplate): string[] {
   return (template.databases ?? [])
     .filter(({ engine }) => engine === 'postgres')
@@ -47,7 +48,7 @@ function databaseNames(block: NamedBlock, template: ServiceTemplate | undefined)
 
 type Database = NonNullable<ServiceTemplate['databases']>[number];
 
-/** Each instance but the first has databases of its own. */
+/** Every instance except the first has its own databases. */
 function nameFor({ key }: NamedBlock, { instance }: ServiceTemplate, { name, instanceName }: Database) {
   const isFirst = instance === undefined || key === instance;
   return isFirst ? name : (instanceName?.replace('<slug>', key.toLowerCase().replaceAll(' ', '_')) ?? name);

@@ -1,4 +1,5 @@
-// A server that already runs on a data directory: adopted rather than started a second time on the same files.
+// Finds a server that already runs on a data directory, so that it is adopted instead of started twice on the same
+// files.
 import { readFile, realpath } from 'node:fs/promises';
 import path from 'node:path';
 import { Problem } from '#core';
@@ -7,9 +8,9 @@ import type { Survivor, SurvivorSearch } from '../process/contract.ts';
 const MS_PER_S = 1_000;
 
 /**
- * The server that `postmaster.pid` in the directory names, or null when none runs there. Its first line is the pid, its
- * third the start in Unix seconds; a server works in its data directory (PostgreSQL documentation, "Starting the
- * Database Server"). Throws a Problem 500 when it cannot be told which of several processes is the server.
+ * The server that `postmaster.pid` in the directory names, or null when none runs. Its first line is the pid, its third
+ * the start in Unix seconds; a server's working directory is its data directory (PostgreSQL documentation, "Starting
+ * the Database Server"). Throws a Problem 500 when several processes could be the server.
  */
 export async function findRunningServer(
   directory: unknown,

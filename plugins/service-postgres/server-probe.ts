@@ -1,9 +1,9 @@
-// Whether the server takes clients: it listens before it has recovered, and refuses everybody until then.
-// Facts: PostgreSQL's manual, "Message Formats" (StartupMessage, ErrorResponse) and "Error Codes"; pg_isready asks the same.
+// Checks whether the server accepts clients: during recovery it listens already but refuses them. Facts: PostgreSQL's
+// manual, "Message Formats" (StartupMessage, ErrorResponse) and "Error Codes"; pg_isready does the same.
 import { connect } from 'node:net';
 import type { HealthReport } from '../process/contract.ts';
 
-/** `starting`: it answers that it takes no client yet. `silent`: it does not answer. */
+/** With `starting` the server answers that it does not accept clients yet; with `silent` it does not answer. */
 type ServerAnswer = 'accepts' | 'starting' | 'silent';
 
 const PROTOCOL_3_0 = 196_608;
@@ -12,7 +12,7 @@ const ANSWER_LIMIT_MS = 2_500;
 const MAX_BYTES = 64 * 1024;
 const WILDCARDS = ['', '0.0.0.0', '::'];
 
-/** undefined: its block names no port. */
+/** undefined when the block has no port. */
 export async function checkServer(block: Readonly<Record<string, unknown>>): Promise<HealthReport | undefined> {
   const { port, user = 'postgres' } = block;
   if (typeof port !== 'number') return undefined;
@@ -24,7 +24,10 @@ export async function checkServer(block: Readonly<Record<string, unknown>>): Pro
   return { status: 'unhealthy', healthy: false, reason: `Port ${host}:${port} does not answer as PostgreSQL`, details };
 }
 
-/** Knows no password: being asked for one, or refused for another reason than the server's own state, is an answer. */
+/**
+ * Needs no password: a request for one, or a refusal for another reason than the server's state, shows that it accepts
+ * clients.
+ */
 function ask(host: string, port: number, user: string): Promise<ServerAnswer> {
   return new Promise(resolve => {
     const socket = connect({ host, port });
@@ -54,7 +57,10 @@ function startupMessage(user: string): Buffer {
   return Buffer.concat([head, parameters]);
 }
 
-/** A type of one byte, a length that counts itself, then for an error fields of a letter and a text that ends in zero. */
+/**
+ * Format: one byte of type, a length that includes itself, then in an error fields of a letter and a zero-terminated
+ * text.
+ */
 function answerIn(received: Buffer): ServerAnswer | undefined {
   if (received.length < 5) return undefined;
   const type = received.toString('latin1', 0, 1);

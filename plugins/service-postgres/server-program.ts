@@ -1,14 +1,17 @@
-// Finds the programs of the database server, which most systems keep out of PATH.
+// Finds the programs of the database server, which most systems do not have in PATH.
 import { readdir, readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
 
-/** Debian's and the project's own packages: one folder for each major version. */
+/** Directories of Debian's and of the project's own packages, one for each major version. */
 const PLACES = [
   { parent: '/usr/lib/postgresql', folder: /^(\d+)$/ },
   { parent: '/usr', folder: /^pgsql-(\d+)$/ },
 ];
 
-/** The folder of `postgres` and `initdb`: of the version that made the data, else the newest. undefined: none is here. */
+/**
+ * The directory of `postgres` and `initdb`, of the version that created the data, otherwise the newest; undefined
+ * without any.
+ */
 export async function findServerPrograms(dataDir: string, searchPath: string): Promise<string | undefined> {
   const made = (await readFile(path.join(dataDir, 'PG_VERSION'), 'utf8').catch(() => '')).trim();
   const installed: { version: number; directory: string }[] = [];

@@ -1,11 +1,11 @@
-// Prowlarr learns of every media manager, and of the indexers that run here.
+// Prowlarr: registers every media manager in it, and the indexers that run on this machine.
 import { definePlugin, type NamedBlock } from '#core';
 import type {} from '../integrations/contract.ts';
 import type {} from '../process/contract.ts';
 import type { ArrEntry, ArrInstance } from '../service-arr/contract.ts';
 
 const TARGETS = ['prowlarr'];
-/** Parts of a category with all that belongs to it, from its first number on. Source: the Newznab categories. */
+/** Offsets of the subcategories within a category. Source: the Newznab categories. */
 const CATEGORY_PARTS = [0, 10, 20, 30, 40, 45, 50, 60, 70, 80, 90];
 
 export default definePlugin({
@@ -62,7 +62,7 @@ export default definePlugin({
   },
 });
 
-/** Tagged with the services that the manager belongs to: their names tell which indexers are for whom. */
+/** Tagged with the names of the manager's core services, so that indexers can be assigned by tag. */
 function application(
   { kind, name, address, apiKey, links, facts }: ArrInstance,
   prowlarr: ArrInstance,

@@ -1,9 +1,9 @@
-// The mount that onboarding makes for a core service: what it shows, and by which name.
+// The mount that onboarding creates for a core service: its name and the files that it shows.
 import path from 'node:path';
 import type { ServiceTemplates } from '../services/contract.ts';
 import type { Attachment, AttachmentRequest } from '../wizard/contract.ts';
 
-/** Files come from the core itself, or from a component that serves them for it. */
+/** The files come from the core service itself, or from a component that serves them for it. */
 export function attachMount(
   { core, provider, attachedTo }: AttachmentRequest,
   templates: ServiceTemplates,
@@ -27,6 +27,6 @@ export function attachMount(
       values[serves.file] = isChosen ? String(attachedTo(key)?.block.config_file ?? '') : '';
   }
   const own = core.serves?.switch;
-  // Its files are mounted once.
+  // Excludes other mounts of the same files, so that these are mounted once.
   return { values, ...(own === undefined ? {} : { excludes: other => other.block[own] === true }) };
 }

@@ -1,4 +1,4 @@
-// Mounts by rclone: the section of the remote in its file, the mount place, and the wait for what it mounts.
+// Mounts by rclone: writes the remote's section of its file, frees the mount point, and waits for what it mounts.
 import { execFile } from 'node:child_process';
 import { definePlugin, Problem } from '#core';
 import type {} from '../config-files/contract.ts';
@@ -17,7 +17,7 @@ import { providerSignals } from './signals.ts';
 
 const KEY = 'rclone';
 const OBSCURE_LIMIT_MS = 10_000;
-/** For a mount of a library that is read far more often than it changes. */
+/** Suitable for a library that is read far more often than it changes. */
 const LIBRARY_FLAGS = [
   '--vfs-cache-mode=full',
   '--buffer-size=1024M',
@@ -57,7 +57,7 @@ export default definePlugin({
     host.contribute('service.configure', KEY, {
       configKey: KEY,
       async configure({ plan, block, owner, fill, makeDirectory }) {
-        // A command of one's own names its own remote.
+        // A user's own command names its own remote.
         if (plan.argv[1] !== 'mount') return;
         const remote = remoteOf(block, host.use('config.store'), host.find('service.templates'));
         const section = {
@@ -90,7 +90,7 @@ export default definePlugin({
   },
 });
 
-/** A flag that the command has already stays as it is. */
+/** Adds flags; one that the command has already is kept. */
 function addFlags(argv: string[], flags: readonly string[]): void {
   for (const flag of flags) {
     const [name = ''] = flag.split('=');
@@ -98,7 +98,9 @@ function addFlags(argv: string[], flags: readonly string[]): void {
   }
 }
 
-/** rclone keeps passwords in a form of its own; the password goes in by standard input. */
+/**
+ * rclone stores passwords in an encoded form; the password is passed on standard input, which other users cannot see.
+ */
 function obscure(password: string): Promise<string> {
   return new Promise((resolve, reject) => {
     const child = execFile('rclone', ['obscure', '-'], { timeout: OBSCURE_LIMIT_MS }, (error, stdout) => {

@@ -1,4 +1,5 @@
-// The remote control of each rclone: its flags, read from its command line or given to it. Source: rclone.org/rc.
+// The remote control of each rclone process: its flags, read from the command line or added to it. Source:
+// rclone.org/rc.
 import { readFile } from 'node:fs/promises';
 import type { Host } from '#core';
 import { portInUse } from '#kit/port-in-use';
@@ -11,14 +12,14 @@ const LAST_PORT = 65_535;
 
 export class RemoteControls {
   readonly #host: Host;
-  /** By process: two that start side by side must not be given the same one. */
+  /** Ports by process, so that two processes that start at once do not get the same one. */
   readonly #ports = new Map<string, number>();
 
   constructor(host: Host) {
     this.#host = host;
   }
 
-  /** Of the process itself: it may run since an earlier host, or by a command of the user's own. */
+  /** Read from the process's own command line, because it may run since an earlier host or by a user's own command. */
   async of(processName: string): Promise<MountControl | undefined> {
     const pid = this.#host.find('process.supervisor')?.get(processName)?.pid;
     if (pid == null) return undefined;
@@ -30,8 +31,8 @@ export class RemoteControls {
   }
 
   /**
-   * Without credentials of the user's own there are none: it can be reached from this machine alone. None for a command
-   * that has one already.
+   * Flags that switch the remote control on, without credentials, since it is reachable from this machine only. Empty
+   * when the command has it already.
    */
   async flagsFor(processName: string, argv: readonly string[]): Promise<string[]> {
     const has = (name: string): boolean => flagOf(argv, name) !== undefined;
@@ -55,7 +56,7 @@ export class RemoteControls {
   }
 }
 
-/** Undefined when it is off, can be reached from other machines, or is asked in a way that the flags do not tell. */
+/** undefined when it is off, reachable from other machines, or configured in a way that flags do not show. */
 export function remoteControlOf(argv: readonly string[]): MountControl | undefined {
   if (!['', 'true'].includes(flagOf(argv, '--rc') ?? 'false')) return undefined;
   const address = flagOf(argv, '--rc-addr') ?? DEFAULT_ADDRESS;
@@ -65,7 +66,7 @@ export function remoteControlOf(argv: readonly string[]): MountControl | undefin
   return { port: Number(port), user: flagOf(argv, '--rc-user') ?? '', password: flagOf(argv, '--rc-pass') ?? '' };
 }
 
-/** `--name=value` or `--name value`; empty for a switch, undefined when it is not there. */
+/** The value of `--name=value` or `--name value`; empty for a switch, undefined when absent. */
 function flagOf(argv: readonly string[], name: string): string | undefined {
   const index = argv.findLastIndex(word => word === name || word.startsWith(`${name}=`));
   if (index < 0) return undefined;

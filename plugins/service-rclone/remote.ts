@@ -1,4 +1,4 @@
-// Which remote an instance mounts: the files of a service of the stack, or a provider's own.
+// Determines the remote that an instance mounts: the files of a service of the stack, or of a debrid provider.
 import { type ConfigStore, type NamedBlock, Problem } from '#core';
 import type { ServiceTemplate, ServiceTemplates } from '../services/contract.ts';
 
@@ -7,18 +7,18 @@ type Serves = NonNullable<ServiceTemplate['serves']>;
 
 export interface Remote {
   readonly type: 'webdav' | 'ftp';
-  /** For webdav. */
+  /** Set for WebDAV. */
   readonly url?: string;
-  /** For ftp. */
+  /** Set for FTP. */
   readonly host?: string;
   readonly user: string;
-  /** In clear. */
+  /** In plain text. */
   readonly password: string;
-  /** What is known of the service of the stack that serves it. */
+  /** Facts about the service of the stack that serves the files. */
   readonly source?: Serves;
 }
 
-/** Addresses: documentation of the providers. */
+/** Addresses are those in the documentation of the providers. */
 const PROVIDERS: Readonly<Record<string, (block: Block) => Remote>> = {
   realdebrid: block => direct({ url: 'https://dav.real-debrid.com/' }, block.username, block.password),
   alldebrid: block => direct({ url: 'https://webdav.debrid.it/' }, block.api_key, ''),
@@ -27,7 +27,7 @@ const PROVIDERS: Readonly<Record<string, (block: Block) => Remote>> = {
   torboxftp: block => ({ ...direct({ host: 'ftp.torbox.app' }, block.username, block.password), type: 'ftp' }),
 };
 
-/** Throws a Problem 400 that names what is not set. */
+/** Throws a Problem 400 that names the missing option. */
 export function remoteOf(mount: NamedBlock, store: ConfigStore, templates: ServiceTemplates | undefined): Remote {
   const { block, processName } = mount;
   const kind = String(block.key_type ?? '')
@@ -43,7 +43,7 @@ export function remoteOf(mount: NamedBlock, store: ConfigStore, templates: Servi
   return remote;
 }
 
-/** A switch comes before the kind, and both before the core service that a mount belongs to. */
+/** A switch of the mount wins over its kind, and both win over the core service to which it belongs. */
 function sourceOf(
   { block, processName }: NamedBlock,
   kind: string,
@@ -65,7 +65,7 @@ function sourceOf(
   );
 }
 
-/** A kind with instances serves a mount by its instance of the same name. */
+/** A service with instances serves a mount by the instance of the same name. */
 function served(
   { key, instance, serves, block: defaults }: ServiceTemplate,
   mount: NamedBlock,

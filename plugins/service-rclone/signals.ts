@@ -1,10 +1,10 @@
-// A mount needs the service whose files it shows: one signal for each kind that serves files.
+// Signals that a mount needs the service whose files it shows, one for each kind of service that serves files.
 import type { GraphEntry, GraphSnapshot, SignalSource } from '../dependency-graph/contract.ts';
 import type { ServiceTemplate } from '../services/contract.ts';
 
 type Source = ServiceTemplate & { readonly serves: NonNullable<ServiceTemplate['serves']> };
 
-/** `mountKey`: the kind of service that mounts. */
+/** `mountKey` is the config key of the service that mounts. */
 export function providerSignals(mountKey: string, templates: readonly ServiceTemplate[]): SignalSource[] {
   const sources = templates.filter((template): template is Source => template.serves !== undefined);
   return sources.map(source => ({
@@ -26,13 +26,16 @@ export function providerSignals(mountKey: string, templates: readonly ServiceTem
   }));
 }
 
-/** Where there is a switch it alone decides. */
+/** Where the service has a switch, only the switch decides. */
 function isChosenBy({ config }: GraphEntry, { key, aliases = [], serves }: Source): boolean {
   if (serves.switch !== undefined) return config[serves.switch] === true;
   return serves.byKind === true && [key, ...aliases].includes(norm(config.key_type));
 }
 
-/** Of several instances the one it names by file, else those of the same core service, else of the same provider, else all. */
+/**
+ * Of several instances: the one that the mount names by file, otherwise those of the same core service, otherwise of
+ * the same provider, otherwise all.
+ */
 function providersOf(
   mount: GraphEntry,
   { key, instance, serves }: Source,
@@ -43,7 +46,7 @@ function providersOf(
   const { key_type: kind } = mount.config;
   const file = serves.file === undefined ? undefined : mount.config[serves.file];
   const byFile = all.filter(({ config }) => typeof file === 'string' && file !== '' && config.config_file === file);
-  // Instances that all keep the default name no particular one.
+  // When several instances have the default file name, it does not identify one of them.
   if (byFile.length === 1) return byFile;
   const byCore = all.filter(({ coreRefs }) => coreRefs.some(core => mount.coreRefs.includes(core)));
   if (byCore.length > 0) return byCore;

@@ -1,4 +1,5 @@
-// Riven's variables that follow from the components attached to it: provider keys, and where its files are mounted.
+// Riven: sets the environment variables that follow from its components, namely provider keys and the path of its
+// mount.
 import { z } from 'zod';
 import { definePlugin } from '#core';
 import type {} from '../process/contract.ts';

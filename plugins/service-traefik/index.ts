@@ -1,4 +1,4 @@
-// Traefik as the reverse proxy of the stack: its static configuration and the routes of the web interfaces, in its files.
+// Traefik as the reverse proxy: writes its static configuration and the routes of web interfaces to its files.
 import path from 'node:path';
 import { definePlugin, type NamedBlock } from '#core';
 import type {} from '../config-files/contract.ts';
@@ -55,9 +55,9 @@ export default definePlugin({
       if (host.find('process.supervisor')?.get(block.processName)?.status === 'running')
         await writeRoutes(place(block), uis());
     };
-    // The proxy watches its file. A fault here does not take the change back.
+    // The proxy watches its file. A failure here does not undo the change of the configuration.
     host.tap('config.changed', reroute);
-    // A service that was started by hand is shown from then on.
+    // A service that was started by hand gets a route from then on.
     host.tap('process.status', () => (routed === blocks() ? undefined : reroute()));
   },
 });

@@ -1,4 +1,4 @@
-// The files of the reverse proxy, made from data: its static configuration and the routes of the interfaces.
+// Generates the files of the reverse proxy: its static configuration and the routes of web interfaces.
 import { rm } from 'node:fs/promises';
 import path from 'node:path';
 import { stringify } from 'yaml';
@@ -13,7 +13,7 @@ export interface ProxyPlace {
   readonly configFile: string;
   readonly owner: { readonly uid: number; readonly gid: number } | null;
   readonly block: NamedBlock;
-  /** Writes only where files of the service may lie. */
+  /** Writes only to permitted files of services. */
   readonly files: ServiceFileAccess;
 }
 
@@ -24,14 +24,14 @@ export function routesFile({ configDir }: Pick<ProxyPlace, 'configDir'>): string
   return path.join(configDir, 'dynamic', 'services.yaml');
 }
 
-/** Written only when its content differs. What earlier versions wrote elsewhere is removed. */
+/** Writes the file only when its content changes, and removes the files of earlier releases. */
 export async function writeRoutes(place: ProxyPlace, uis: readonly ServiceUi[]): Promise<void> {
   const text = stringify(routes(uis), { lineWidth: 0 });
   await place.files.write(place.block, routesFile(place), text, { mode: 0o644, owner: place.owner });
   for (const name of ['services.json', 'services.yaml']) await rm(path.join(place.configDir, name), { force: true });
 }
 
-/** The static configuration follows the block of the proxy; the dashboard takes the port after the web port. */
+/** The static configuration follows the proxy's block; the dashboard uses the port after the web port. */
 export async function writeStatic(place: ProxyPlace, adminUrl: string | null): Promise<void> {
   const { block } = place.block;
   const port = Number(block.port ?? 18_080);
@@ -56,7 +56,7 @@ export async function writeStatic(place: ProxyPlace, adminUrl: string | null): P
   await place.files.write(place.block, place.configFile, text, { mode: 0o644, owner: place.owner });
 }
 
-/** Routers, services and middlewares. Only a sanitised name and a checked host and port enter a rule. */
+/** Routers, services and middlewares. Rules contain only a sanitized name and a checked host and port. */
 function routes(uis: readonly ServiceUi[]): Values {
   const routers: Values = {};
   const services: Values = {};
@@ -97,7 +97,7 @@ function routes(uis: readonly ServiceUi[]): Values {
   return { http: { routers, ...(uis.length === 0 ? {} : { services, middlewares }) } };
 }
 
-/** The dashboard of the proxy calls its API and loads its assets from the root. */
+/** The proxy's dashboard calls its API and loads its assets at the root. */
 function addProxyRouters(name: string, prefix: string, service: string, routers: Values): void {
   for (const [part, priority] of [
     ['api', 1000],
@@ -114,7 +114,7 @@ function addProxyRouters(name: string, prefix: string, service: string, routers:
   }
 }
 
-/** Media servers serve their interface below a folder, but their pages name it without. */
+/** Media servers serve their interface below a folder, although their pages refer to it without that folder. */
 function addMediaServer(ui: ServiceUi, prefix: string, chain: string[], routers: Values, middlewares: Values): void {
   const { name, pathPrefix = '' } = ui;
   middlewares[`${name}_index_redirect`] = {

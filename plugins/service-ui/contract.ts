@@ -1,44 +1,44 @@
-// Which services have a web interface, and where it answers.
+// The web interfaces of services, and where they answer.
 
 export interface ServiceUi {
-  /** Route name: `/ui/<name>/` and `/service/ui/<name>/`. */
+  /** Name in the routes `/ui/<name>/` and `/service/ui/<name>/`. */
   readonly name: string;
   readonly processName: string;
-  /** Type told to the frontend. */
+  /** Type that is reported to the frontend. */
   readonly kind: string;
   readonly configKey: string;
-  /** As clients on this machine reach it; wildcard addresses are given as 127.0.0.1. */
+  /** Host for clients on this machine; wildcard addresses become 127.0.0.1. */
   readonly host: string;
   readonly port: number;
-  /** Native landing path; empty: the root. */
+  /** Path of the landing page; empty for the root. */
   readonly entryPath: string;
-  /** Folder below which the interface lives, for those that do not serve it from the root. */
+  /** Folder below which the interface is served, for services that do not serve it at the root. */
   readonly pathPrefix: string | undefined;
-  /** false: it forbids being shown in a frame. */
+  /** false when it forbids being shown in a frame. */
   readonly frameable: boolean;
   readonly publicUrl: string | undefined;
-  /** Service of the reverse proxy itself that serves it instead of a port. */
+  /** Internal service of the reverse proxy that serves the interface instead of a port. */
   readonly internalTarget: string | undefined;
-  /** Its pages ask for more below the root: what comes from one of them is theirs. */
+  /** Whether its pages request paths at the root; such requests, recognized by their referrer, are routed to it. */
   readonly asksBelowRoot: boolean;
 }
 
-/** The service that embeds the interfaces, where one can be configured. */
+/** The service that embeds web interfaces, if one can be configured. */
 export interface ReverseProxy {
   readonly configKey: string;
-  /** Where the routes of the interfaces stand. */
+  /** Path of the file with the routes of the interfaces. */
   routesFile(): string;
-  /** Where it answers. */
+  /** Base URL of the reverse proxy. */
   address(): string;
 }
 
 /** The web interfaces of enabled services, for whoever serves or lists them. */
 export interface ServiceUis {
-  /** Of enabled services, in the order of the configuration. */
+  /** Interfaces of enabled services, in the order of the configuration. */
   list(): readonly ServiceUi[];
   /** Whether embedding is switched on. */
   enabled(): boolean;
-  /** Whether the reverse proxy itself runs and serves them. */
+  /** Whether the reverse proxy runs. */
   proxyRuns(): boolean;
 }
 

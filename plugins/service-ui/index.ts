@@ -1,4 +1,4 @@
-// Web interfaces of the services behind one address: which there are, and the switch of the reverse proxy that serves them.
+// Web interfaces of services behind one address: their list, and the switch of the reverse proxy that serves them.
 import { z } from 'zod';
 import { definePlugin } from '#core';
 import type {} from '../process/contract.ts';

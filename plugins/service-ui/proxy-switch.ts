@@ -1,10 +1,11 @@
-// Switches embedding on and off: the setting is saved, then the reverse proxy is started or stopped in the background.
+// Switches embedding on and off: saves the setting, then starts or stops the reverse proxy in the background.
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Host, Problem } from '#core';
+import { errorText } from '#kit/error-text';
 import type {} from '../process/contract.ts';
 import type {} from './contract.ts';
 
-/** A start that fails at once, as for a missing program, is told in the answer. */
+/** A start that fails within this time, for example for a missing program, is reported in the answer. */
 const FIRST_WORD_MS = 500;
 
 export interface ProxyState {
@@ -21,7 +22,7 @@ export class ProxySwitch {
     this.#host = host;
   }
 
-  /** One after the other; the last wins. */
+  /** Requests are processed one at a time; the last one wins. */
   set(enabled: boolean, actor: string): Promise<ProxyState> {
     const run = this.#last.then(() => this.#set(enabled, actor));
     this.#last = run.catch(() => undefined);
@@ -43,7 +44,7 @@ export class ProxySwitch {
     const settled = Promise.resolve(work).then(
       () => undefined,
       (error: unknown) => {
-        this.#error = error instanceof Error ? error.message : String(error);
+        this.#error = errorText(error);
         this.#host.log.warn(`the reverse proxy could not be ${enabled ? 'started' : 'stopped'}`, error);
       },
     );

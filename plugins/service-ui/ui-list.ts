@@ -1,4 +1,4 @@
-// Finds the web interfaces of the enabled services and gives each its route name.
+// Finds the web interfaces of enabled services and gives each its route name.
 import type { NamedBlock } from '#core';
 import type { ServiceTemplate, ServiceTemplates } from '../services/contract.ts';
 import type { ServiceUi } from './contract.ts';
@@ -42,7 +42,7 @@ function uiOf(named: NamedBlock, template: ServiceTemplate | undefined): Service
   };
 }
 
-/** A service of the user's own has an interface when it says so, or when its health is asked over HTTP. */
+/** A service without a template has an interface when its block says so, or when its health is probed over HTTP. */
 function ownUi(block: NamedBlock['block']): ServiceTemplate['ui'] {
   if (block.ui === false || block.port === undefined) return undefined;
   if (block.ui === undefined && block.health === undefined) return undefined;
@@ -56,7 +56,7 @@ function hostOf(value: unknown): string | undefined {
   return HOST.test(host) ? host : undefined;
 }
 
-/** The key of a single service; for an instance its process name, made to hold the key. */
+/** The key of a service without instances; otherwise the process name, extended by the key where it lacks that. */
 function routeName({ configKey, path, processName }: NamedBlock, template: ServiceTemplate | undefined): string {
   if (template?.ui?.route !== undefined) return template.ui.route;
   if (!path.includes('instances')) return sanitize(configKey);

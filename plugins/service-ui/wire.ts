@@ -1,4 +1,4 @@
-// Wire shapes of the routes about embedded interfaces.
+// The wire form of the routes about embedded web interfaces.
 import { z } from 'zod';
 import type { ServiceUi } from './contract.ts';
 

@@ -1,4 +1,4 @@
-// Zilean: a hint which services can search with it, and an indexer for those that bring torrents.
+// Zilean: hints at the services that can search it, and registers it as an indexer of torrents.
 import { definePlugin } from '#core';
 import type {} from '../dependency-graph/contract.ts';
 import type {} from '../service-arr/contract.ts';

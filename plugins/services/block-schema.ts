@@ -1,8 +1,8 @@
-// The schema of a service's block, made from what is known of its options.
+// Builds the schema of a service's block from the options in its template.
 import { z } from 'zod';
 import type { OptionFact, ServiceTemplate, ServiceTemplates } from './contract.ts';
 
-/** Without defaults and required keys: an editor would write the former, and refuse to save without the latter. */
+/** Has no defaults and no required keys: an editor would write the former, and refuse to save without the latter. */
 export function blockSchemaOf(template: ServiceTemplate, templates: ServiceTemplates): z.ZodType {
   const options = Object.keys(template.block).flatMap(key => {
     const fact = templates.option(template, key);
@@ -11,7 +11,7 @@ export function blockSchemaOf(template: ServiceTemplate, templates: ServiceTempl
   return z.looseObject(Object.fromEntries(options));
 }
 
-/** Of the options that the block of every service may have. */
+/** The schema of the options that the block of every service may have. */
 export function sharedBlockSchema(options: Readonly<Record<string, OptionFact>>): z.ZodType {
   const everywhere = Object.entries(options).filter(([, fact]) => fact.everywhere);
   return z.looseObject(Object.fromEntries(everywhere.map(([key, fact]) => [key, schemaOf(fact).optional()])));

@@ -1,4 +1,4 @@
-// The templates as other plugins ask for them.
+// The service templates, with the look-ups that other plugins need.
 import type { NamedBlock } from '#core';
 import type { OptionFact, ServiceTemplate, ServiceTemplates } from './contract.ts';
 
@@ -12,7 +12,7 @@ const OPTION = /\{(\w+)\}/g;
 export class Catalogue implements ServiceTemplates {
   readonly #templates: ReadonlyMap<string, ServiceTemplate>;
   readonly #shared: Readonly<Record<string, OptionFact>>;
-  /** By former key, and by every name that people use, in lower case. */
+  /** Templates by former key; `#byName` has every name that users may give, in lower case. */
   readonly #byAlias = new Map<string, ServiceTemplate>();
   readonly #byName = new Map<string, ServiceTemplate>();
 
@@ -99,12 +99,12 @@ function isDropped(
   return branch === true || (typeof commit === 'string' && commit.trim() !== '');
 }
 
-/** Lower case, blanks as underscores: the folder of an instance. */
+/** The folder name of an instance: lower case, with underscores for blanks. */
 function slugOf(instance: string): string {
   return instance.toLowerCase().replaceAll(' ', '_');
 }
 
-/** In every text of the block, where the folder is a whole path element. */
+/** Replaces the folder in every text of the block, wherever it is followed by the end of a path element. */
 function replacePrefix(value: unknown, from: string, to: string): unknown {
   if (typeof value === 'string') return value.replaceAll(new RegExp(`${from}(?![\\w-])`, 'g'), to);
   if (Array.isArray(value)) return value.map(member => replacePrefix(member, from, to));

@@ -1,4 +1,4 @@
-// What is known of each kind of service, for every plugin that needs it. The facts stand in one file per service.
+// The catalogue of service templates. All facts about a kind of service are in its template file.
 import type { NamedBlock } from '#core';
 import type { OptionFact, ServiceTemplate } from './template.ts';
 
@@ -6,23 +6,23 @@ export type { OptionFact, ServiceTemplate } from './template.ts';
 
 /** What the templates say of each kind of service. */
 export interface ServiceTemplates {
-  /** In order of their keys. */
+  /** All templates, sorted by key. */
   list(): readonly ServiceTemplate[];
-  /** By configuration key or former key. */
+  /** Finds a template by configuration key or former key. */
   get(configKey: string): ServiceTemplate | undefined;
-  /** By key, former key, display name or onboarding name, whatever the case. */
+  /** Finds a template by key, former key, display name or onboarding name, ignoring case. */
   find(name: string): ServiceTemplate | undefined;
-  /** What is known of an option of a service; undefined when it has no such option. */
+  /** The facts about an option of a service; undefined when it has no such option. */
   option(template: ServiceTemplate, option: string): OptionFact | undefined;
-  /** Keys of the services that a block names in `core_service` or `core_services`: texts, comma lists or arrays. */
+  /** Keys of the services that a block names in `core_service` or `core_services`, as texts, comma lists or arrays. */
   linksOf(block: Readonly<Record<string, unknown>>): readonly string[];
-  /** Keys of the components that a core service always needs, as its block is now. */
+  /** Keys of the components that a core service always needs, with this block. */
   coreNeeds(template: ServiceTemplate, block: Readonly<Record<string, unknown>>): readonly string[];
-  /** Where a block mounts something; undefined for one that mounts nothing. */
+  /** The path at which a block mounts a file system; undefined when it mounts none. */
   mountOf(block: NamedBlock): string | undefined;
-  /** Options that relations are read from, of whatever kind of service; `shown`: answers may show them. */
+  /** Options of any service from which relations are read; answers may show those in `shown`. */
   graphOptions(): { readonly shown: readonly string[]; readonly read: readonly string[] };
-  /** The block of a new service; for a kind with instances that of the named instance. */
+  /** The block of a new service, or of the named instance for a service with instances. */
   block(template: ServiceTemplate, instance?: string): Record<string, unknown>;
 }
 

@@ -1,4 +1,4 @@
-// What is known of each kind of service: read from templates, and given to the configuration and to supervision.
+// The catalogue of services: reads the templates and contributes their schemas, defaults and policies.
 import path from 'node:path';
 import { definePlugin } from '#core';
 import { blockSchemaOf, sharedBlockSchema } from './block-schema.ts';

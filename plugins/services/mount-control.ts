@@ -1,16 +1,16 @@
-// How a running mount provider is told from outside what changed.
+// The remote control of a running mount provider, through which it learns of changed files.
 
 export interface MountControl {
-  /** On this machine alone. */
+  /** Port on this machine. */
   readonly port: number;
-  /** Both empty: whoever can reach it may use it. */
+  /** User name and password are both empty when none are required. */
   readonly user: string;
   readonly password: string;
 }
 
 declare module '#core' {
   interface Services {
-    /** Of a process that mounts; undefined while it has none, or does not run. */
+    /** The control of a process that mounts; undefined when it has none, or does not run. */
     'mount.control': (processName: string) => Promise<MountControl | undefined>;
   }
 }

@@ -1,19 +1,19 @@
-// Reads the template files: the product's, then the user's, which may replace one of the product's.
+// Reads the template files: first the product's, then the user's, which may replace those of the product.
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { z } from 'zod';
 import type { Logger } from '#core';
 import { type OptionFact, optionFact, type ServiceTemplate, serviceTemplate } from './template.ts';
 
-/** Where the two folders that every template knows as `/config` and `/log` really are. */
+/** The real paths of the two folders that templates call `/config` and `/log`. */
 export interface Places {
   readonly configDir: string;
   readonly logDir: string;
 }
 
 /**
- * By key, in order of the keys; the first directory is the product's own. A file that does not fit is left out, with one
- * line in the log that says why.
+ * Templates sorted by key; the first directory is the product's own. A file that does not fit is left out, with a line
+ * in the log that says why.
  */
 export async function readTemplates(
   directories: readonly string[],

@@ -1,9 +1,9 @@
-// The part of a template that says what a service has to do with others: what it needs, waits for, serves and mounts.
+// The part of a template about other services: what the service needs, waits for, serves and mounts.
 import { z } from 'zod';
 
 const texts = z.array(z.string());
 
-/** While its block says so. */
+/** Holds while the service's own block has the option set. */
 const ownOption = z.strictObject({
   option: z.string().describe('must be true'),
   whileEnabled: z.literal(true).optional().describe('a service that is switched off needs nothing'),
@@ -47,13 +47,13 @@ export const wait = z.discriminatedUnion('kind', [
   }),
 ]);
 
-/** Where a service puts a file system of its own. */
+/** Path at which a service mounts a file system. */
 export const mounts = z.strictObject({
   path: z.string().describe('with options of its block in braces'),
   when: z.strictObject({ option: z.string(), values: texts }).optional().describe('only while an option says so'),
 });
 
-/** Files that a mount provider shows as a file system. Addresses hold options of its block in braces. */
+/** Files that a mount provider shows as a file system. Addresses may contain options of the block in braces. */
 export const serves = z.strictObject({
   signal: z.string().describe('last word of the dependency signal of its mounts'),
   what: z.string().describe('begins the sentence that says what a mount needs'),

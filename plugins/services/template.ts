@@ -1,11 +1,11 @@
-// The form of a template file: one service, everything that is known of it.
+// The schema of a template file, which contains all facts about one kind of service.
 import { z } from 'zod';
 import { mounts, relations, serves, wait } from './template-relations.ts';
 
 const texts = z.array(z.string());
 const values = z.record(z.string(), z.unknown());
 const kinds = z.enum(['string', 'number', 'integer', 'boolean', 'array', 'object']);
-/** Name of an option that must be set and not false, `<key>.<option>` for one of another block. */
+/** Name of an option that must be set and not false; `<key>.<option>` refers to another block. */
 const condition = z.string().min(1);
 
 export const optionFact = z.strictObject({

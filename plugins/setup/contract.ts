@@ -1,25 +1,25 @@
-// What a service needs before it is launched: others put its program in place, or write what its application wants to find.
+// How plugins take part in the set-up of a service before its launch: installing its program, or writing its files.
 import type { AsyncSeriesHook } from 'tapable';
 import type { NamedBlock } from '#core';
 import type { LaunchPlan } from '../process/contract.ts';
 import type { ServiceTemplate } from '../services/contract.ts';
 
-/** One set-up, as its steps see it. Everything they do must be idempotent: it is done at each start. */
+/** One set-up, as its steps see it. Steps must be idempotent, because they run at each start. */
 export interface SetupContext {
   readonly plan: LaunchPlan;
   readonly block: NamedBlock;
   readonly template: ServiceTemplate;
-  /** Who the files of the service belong to; null: the host itself. */
+  /** The user to whom the service's files belong; null for the host's own user. */
   readonly owner: { readonly uid: number; readonly gid: number } | null;
-  /** The text with its placeholders filled; unknown ones stay. */
+  /** The text with its placeholders replaced; unknown ones stay. */
   fill(text: string): string;
-  /** Makes a directory and its parents; what is made belongs to the service. */
+  /** Creates a directory and its missing parents, owned by the service's user. */
   makeDirectory(directory: string, mode?: number): Promise<void>;
   /** Saves options of the block, for example a generated password. */
   store(options: Record<string, unknown>): Promise<void>;
 }
 
-/** A step for one kind of service that a template cannot express. */
+/** A step for one kind of service that its template cannot express. */
 export interface ServiceConfigure {
   readonly configKey: string;
   /** Throws a Problem that says what is missing. */
@@ -31,7 +31,7 @@ declare module '#core' {
     'service.configure': ServiceConfigure;
   }
   interface Hooks {
-    /** Before the look for the program: a tap may put it in place. A throw vetoes the start. */
+    /** Called before the search for the program, so that a tap can install it. A throw vetoes the start. */
     'service.install': AsyncSeriesHook<[SetupContext]>;
   }
 }

@@ -1,4 +1,4 @@
-// Makes directories that belong to a service, parents included.
+// Creates directories that belong to a service, including missing parents.
 import { constants } from 'node:fs';
 import { mkdir, open } from 'node:fs/promises';
 import path from 'node:path';
@@ -11,8 +11,8 @@ interface Owner {
 }
 
 /**
- * What is there already keeps its owner; everything that had to be made gets the given one. Throws a Problem for a place
- * that is the machine's own; below /run there are places of services.
+ * Existing directories keep their owner; created ones get the given owner. Throws a Problem for a system directory,
+ * except below /run, where services have directories.
  */
 export async function makeOwned(directory: string, owner: Owner | null, mode = 0o755): Promise<void> {
   if (!path.isAbsolute(directory)) throw new Problem(400, `${directory} must be an absolute path`);
@@ -23,7 +23,7 @@ export async function makeOwned(directory: string, owner: Owner | null, mode = 0
     const first = await mkdir(place, { recursive: true, mode });
     if (first === undefined) return;
     for (let made = place; made.startsWith(first); made = path.dirname(made)) {
-      // By its descriptor: what a link put in its place meanwhile points to is left alone.
+      // Changed through its descriptor, so that a link put in its place meanwhile is not followed.
       const handle = await open(made, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW);
       try {
         if (owner !== null) await handle.chown(owner.uid, owner.gid);

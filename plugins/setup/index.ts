@@ -1,10 +1,10 @@
-// Prepares services of a known kind before each launch: command, environment, program, directories and own files.
+// Sets up services with a template before each launch: command, environment, program, directories and files.
 import { z } from 'zod';
 import { definePlugin, type PointOptions } from '#core';
 import { functionSchema } from '#kit/function-schema';
 import { ServiceSetup } from './setup.ts';
 
-/** Data directories are made, programs are fetched. */
+/** Long enough for steps that create data directories or download programs. */
 const STEP_DEADLINE_MS = 600_000;
 
 const stepPoint: PointOptions = {
@@ -22,7 +22,7 @@ export default definePlugin({
     const steps = host.point('service.configure', stepPoint);
     const setup = new ServiceSetup(host, steps, context => install.promise(context));
 
-    // Before the taps of others: they see the command and the variables that a template gives.
+    // Runs before the taps of other plugins, so that they see the command and variables from the template.
     host.tap(
       'process.prepare',
       async plan => {

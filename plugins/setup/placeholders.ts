@@ -1,4 +1,5 @@
-// Fills `{name}` in the texts of a template: from what other plugins give, the service's block, other blocks and the global keys.
+// Replaces `{name}` in the texts of a template by values of other plugins, the service's block, other blocks or global
+// keys.
 import type { NamedBlock } from '#core';
 
 type Values = Readonly<Record<string, unknown>>;
@@ -6,7 +7,7 @@ type Values = Readonly<Record<string, unknown>>;
 export interface PlaceholderSource {
   readonly block: NamedBlock;
   readonly root: Values;
-  /** What other plugins give for names. */
+  /** Values by name, from other plugins. */
   readonly given: Values;
 }
 
@@ -17,7 +18,7 @@ export class Placeholders {
     this.#source = source;
   }
 
-  /** Unknown names stay as they are. */
+  /** Replaces placeholders in a text; unknown names stay. */
   fill(text: string): string {
     return text.replaceAll(/\{([A-Za-z_][\w.]*)\}/g, (whole, name: string) => {
       const value = this.value(name);
@@ -25,7 +26,10 @@ export class Placeholders {
     });
   }
 
-  /** As `fill` for every text of a tree. A text that is one placeholder becomes its value; `{name:text}` stays a text. */
+  /**
+   * Same as `fill` for every text of a tree. A text that is a single placeholder becomes its value; `{name:text}` stays
+   * a text.
+   */
   fillTree(tree: unknown): unknown {
     if (typeof tree === 'string') {
       const [, name, asText] = /^\{([A-Za-z_][\w.]*)(:text)?\}$/.exec(tree) ?? [];

@@ -1,4 +1,4 @@
-// Whether the program of a service is there, and if not, what a person needs to know to get it.
+// Checks that the program of a service exists, and tells how to get it when it does not.
 import { access, constants, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { Problem } from '#core';
@@ -7,7 +7,7 @@ import type { ServiceTemplate } from '../services/contract.ts';
 
 const SCRIPT = /\.(c?js|mjs|py|sh)$/;
 
-/** Throws a Problem 400 that names the program, where it was looked for, and where it usually comes from. */
+/** Throws a Problem 400 that names the program, where it was searched for, and where it usually comes from. */
 export async function checkProgram({ processName, argv, cwd, env }: LaunchPlan, template: ServiceTemplate) {
   const [program] = argv;
   if (program === undefined || program === '') return;
@@ -19,7 +19,7 @@ export async function checkProgram({ processName, argv, cwd, env }: LaunchPlan, 
     const looked = program.includes('/') ? '' : ` (looked for in ${directories.join(', ')})`;
     throw missing(processName, `the program ${program}${looked}`, template);
   }
-  // An interpreter is there on most machines, what it should run is not.
+  // Interpreters exist on most machines, so a missing script is the more likely fault.
   const script = argv.slice(1).find(argument => SCRIPT.test(argument) && !argument.startsWith('-'));
   if (script === undefined) return;
   const file = path.resolve(cwd ?? '/', script);

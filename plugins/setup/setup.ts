@@ -1,7 +1,8 @@
-// Carries out what a template says a service needs before its launch. Each step may be repeated at any time.
+// Carries out the set-up that a template describes before a launch. Each step can be repeated at any time.
 import { randomBytes } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { type ContributionList, type Host, type NamedBlock, Problem } from '#core';
+import { errorText } from '#kit/error-text';
 import type { LaunchPlaceholders, LaunchPlan } from '../process/contract.ts';
 import type { ServiceTemplate } from '../services/contract.ts';
 import type { ServiceConfigure, SetupContext } from './contract.ts';
@@ -26,7 +27,10 @@ export class ServiceSetup {
     this.#placeholders = host.contributions('process.placeholders');
   }
 
-  /** Changes the plan, the disk and, for generated secrets, the configuration. Throws a Problem that says what is missing. */
+  /**
+   * Changes the plan, the disk and, for generated secrets, the configuration. Throws a Problem that says what is
+   * missing.
+   */
   async prepare(plan: LaunchPlan, template: ServiceTemplate): Promise<void> {
     const store = this.#host.use('config.store');
     const found = store.findBlock(plan.processName);
@@ -87,7 +91,7 @@ export class ServiceSetup {
     if (option !== undefined) throw new Problem(400, `${processName} cannot start: its option ${option} is not set`);
   }
 
-  /** The command while the block has none of its own, and the variables that follow from the configuration. */
+  /** Sets the command where the block has none of its own, and the variables derived from the configuration. */
   #complete(plan: LaunchPlan, block: NamedBlock, template: ServiceTemplate, placeholders: Placeholders): void {
     const { launch } = template;
     const known = this.#host.use('service.templates').block(template, block.key).command;
@@ -116,7 +120,7 @@ export class ServiceSetup {
         owner,
       };
       await files.ensure(block, file, wanted).catch((error: unknown) => {
-        const reason = error instanceof Error ? error.message : String(error);
+        const reason = errorText(error);
         throw new Problem(500, `${block.processName} cannot start: ${file} cannot be set up: ${reason}`, {
           cause: error,
         });

@@ -1,12 +1,12 @@
-// Which conditions of a service's kind hold for one entry, and which processes they make it need.
+// Evaluates the conditional dependencies of a service, and finds the processes that it needs by them.
 import type { GraphEntry, GraphSnapshot, KeyNeed } from '../dependency-graph/contract.ts';
 import type { ServiceTemplate } from '../services/contract.ts';
 
 type Conditional = NonNullable<NonNullable<ServiceTemplate['relations']>['conditional']>[number];
 
 /**
- * `inFile`: names of the processes whose own file says that they need it. `namesOf`: what a kind of service is called, in
- * small letters.
+ * `inFile` has the names of processes whose own file says that they need the service. `namesOf` gives the names of a
+ * kind of service, in lower case.
  */
 export function needsOf(
   entry: GraphEntry,
@@ -21,7 +21,7 @@ export function needsOf(
       const members = membersFor(when, entry, { key, others, inFile, names: namesOf(key) });
       if (members === undefined) return [];
       const need = { dependent: entry.processName, key, members: members.map(other => other.processName) };
-      // Which instance of a component belongs to which service is for more specific signals to say.
+      // For components with an instance per core service, more specific signals find the instance.
       return [snapshot.isScoped(key) ? { ...need, onlyAnnotates: true } : need];
     }),
   );
@@ -30,12 +30,12 @@ export function needsOf(
 interface Needed {
   readonly key: string;
   readonly names: readonly string[];
-  /** Entries of that key. */
+  /** Entries with the needed key. */
   readonly others: readonly GraphEntry[];
   readonly inFile: ReadonlySet<string>;
 }
 
-/** undefined: the condition does not hold. */
+/** undefined when the condition does not hold. */
 function membersFor(
   when: Conditional['when'],
   { enabled, config, coreRefs, processName }: GraphEntry,

@@ -1,4 +1,4 @@
-// Which services need another by what their own file says, although their block does not say so.
+// Finds services that need another according to their own configuration file, although their block does not say so.
 import type { Host } from '#core';
 import { fileVersions } from '#kit/fs-out-of-process';
 import { isObject } from '#kit/plain-object';
@@ -11,17 +11,17 @@ const LOOK_LIMIT_MS = 1_000;
 interface Asked {
   readonly file: string;
   readonly processName: string;
-  /** Places in the file, each of which must hold a text. */
+  /** Paths of members of the file, all of which must be texts. */
   readonly places: readonly string[];
 }
 
 interface Fact {
-  /** null: it was not there. */
+  /** null when the file did not exist. */
   readonly version: string | null;
   readonly affirms: boolean;
 }
 
-/** Looks when the configuration or a file changes, so that a question about the graph finds it done. */
+/** Reads files when the configuration or a file changes, so that requests for the graph do not have to wait. */
 export class FileAnswers {
   readonly #host: Host;
   readonly #facts = new Map<string, Fact>();
@@ -31,7 +31,7 @@ export class FileAnswers {
     this.#host = host;
   }
 
-  /** Names of the processes; a file that cannot be read counts as none. */
+  /** Names of the processes whose files say so; a file that cannot be read does not. */
   async affirmed(entries: readonly GraphEntry[]): Promise<ReadonlySet<string>> {
     await this.#looking;
     const asked = this.#asked(entries);
@@ -43,7 +43,7 @@ export class FileAnswers {
     return this.#configured().some(asked => asked.processName === processName);
   }
 
-  /** Whether an answer about one of them is another than before. */
+  /** Resolves with whether the answer of any file has changed. */
   look(): Promise<boolean> {
     this.#looking = this.#look(this.#configured());
     return this.#looking;
@@ -55,7 +55,7 @@ export class FileAnswers {
     return changes.includes(true);
   }
 
-  /** Of a file that does not answer the last that was known counts. */
+  /** While a file does not answer, its last known answer counts. */
   async #read({ file, processName, places }: Asked, version: string | null | undefined): Promise<boolean> {
     const known = this.#facts.get(file);
     if (known !== undefined && (version === undefined || known.version === version)) return false;
@@ -76,7 +76,7 @@ export class FileAnswers {
     return this.#asked(blocks.map(({ configKey: key, processName, block: config }) => ({ key, processName, config })));
   }
 
-  /** Enabled ones whose kind has such a file and whose block leaves the question open. */
+  /** Enabled entries of kinds with such a file whose block does not decide the condition itself. */
   #asked(entries: readonly Pick<GraphEntry, 'key' | 'processName' | 'config'>[]): Asked[] {
     const templates = this.#host.find('service.templates');
     return entries.flatMap(({ key, processName, config }) => {
@@ -97,7 +97,7 @@ function hasText(values: unknown, place: string): boolean {
   return typeof found === 'string' && found !== '';
 }
 
-/** null: there is none; undefined: it does not answer. */
+/** The version of each file; null when it does not exist, undefined when it does not answer. */
 async function versionsOf(files: readonly string[]): Promise<ReadonlyMap<string, string | null | undefined>> {
   const look = async (some: readonly string[]): Promise<[string, string | null][]> => {
     const found = await fileVersions(some, LOOK_LIMIT_MS);
@@ -106,7 +106,7 @@ async function versionsOf(files: readonly string[]): Promise<ReadonlyMap<string,
   try {
     return new Map(await look(files));
   } catch {
-    // One of them lies on a mount that is dead: the others are looked at by themselves.
+    // One file is on a dead mount, so each file is examined by itself.
     const single = (file: string) => look([file]).catch(() => [[file, undefined] as const]);
     return new Map((await Promise.all(files.map(single))).flat());
   }

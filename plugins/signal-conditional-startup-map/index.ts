@@ -1,4 +1,4 @@
-// A service needs another as long as a condition holds: a switch of its own, or that the other is in use at all.
+// Signal: a service needs another while a condition holds, such as an option of its own, or that the other is in use.
 import { definePlugin } from '#core';
 import type {} from '../config-files/contract.ts';
 import type {} from '../dependency-graph/contract.ts';
@@ -17,9 +17,9 @@ export default definePlugin({
       if (files.asks(processName) && (await files.look())) host.find('dependency.graph')?.forget();
     };
     host.tap('config.file-changed', look);
-    // A service completes its file when it starts.
+    // A service may complete its file when it starts.
     host.tap('process.started', look);
-    // Nobody waits for it but the next question.
+    // Not awaited, so that a change of the configuration is not delayed; the next request for the graph waits for it.
     host.tap('config.changed', () => {
       files.look().catch((error: unknown) => host.log.warn('the files of services cannot be looked at', error));
     });

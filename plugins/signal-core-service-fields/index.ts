@@ -1,4 +1,4 @@
-// A service needs those that its block names in core_service and core_services.
+// Signal: a service needs those that its block names in `core_service` and `core_services`.
 import { definePlugin } from '#core';
 import type { GraphEntry, GraphSnapshot, Relation } from '../dependency-graph/contract.ts';
 
@@ -24,7 +24,7 @@ function relationsOf(entry: GraphEntry, snapshot: GraphSnapshot): Relation[] {
     .filter(reference => reference !== entry.key)
     .flatMap(reference => snapshot.resolve(reference, entry))
     .map(core =>
-      // A mount that belongs to a core service is needed by it, although it is the mount that names the service.
+      // A mount for a core service names that service, but the dependency is the reverse: the service needs the mount.
       snapshot.isScoped(entry.key) && snapshot.coreNeeds(core).includes(entry.key)
         ? { dependency: entry.processName, dependent: core.processName }
         : { dependency: core.processName, dependent: entry.processName },

@@ -1,4 +1,4 @@
-// A core service needs the components that its kind always has.
+// Signal: a core service needs the components that its kind always has.
 import { definePlugin } from '#core';
 import type { GraphEntry, GraphSnapshot, KeyNeed } from '../dependency-graph/contract.ts';
 

@@ -1,4 +1,4 @@
-// Services that are documented to work together; a hint, never a reason to wait.
+// Signal: services are documented to work together; a hint, never a reason to wait.
 import { definePlugin } from '#core';
 
 const SIGNAL = 'documented_integration';

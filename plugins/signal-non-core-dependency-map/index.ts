@@ -1,4 +1,4 @@
-// Services that are no cores need others because of what they are: a web frontend its backend, an index its database.
+// Signal: services other than core services need others by their kind, such as a web frontend its backend.
 import { definePlugin } from '#core';
 
 export default definePlugin({

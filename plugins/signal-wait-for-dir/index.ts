@@ -1,4 +1,4 @@
-// A service needs the one that provides the directory it waits for, or that its wait names.
+// Signal: a service needs the provider of the directory that it waits for, or the service that its wait names.
 import { definePlugin } from '#core';
 import type { GraphEntry, GraphSnapshot } from '../dependency-graph/contract.ts';
 

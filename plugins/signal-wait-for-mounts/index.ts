@@ -1,4 +1,4 @@
-// A service needs the providers of the mounts it waits for.
+// Signal: a service needs the providers of the mounts that it waits for.
 import { definePlugin } from '#core';
 
 export default definePlugin({

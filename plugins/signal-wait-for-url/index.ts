@@ -1,4 +1,4 @@
-// A service needs those whose answer it waits for: named, by host or route, or by a local port.
+// Signal: a service needs the services whose URLs it waits for, found by name, by host or route, or by a local port.
 import { definePlugin } from '#core';
 import type { GraphEntry, GraphSnapshot } from '../dependency-graph/contract.ts';
 

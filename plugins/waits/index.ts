@@ -1,4 +1,4 @@
-// Adds the waits of a service's template to its start at boot: for mounts, and for other services to answer.
+// Adds the waits of a service's template to its start at boot: for mounts, and for answers of other services.
 import { definePlugin, type NamedBlock } from '#core';
 import type {} from '../process/contract.ts';
 import type { ServiceTemplate } from '../services/contract.ts';
@@ -12,7 +12,7 @@ export default definePlugin({
 
   setup(host) {
     host.tap('process.prepare', plan => {
-      // Only the boot waits; a service that somebody starts later is wanted at once.
+      // Only a boot waits, because a user who starts a service wants it at once.
       if (plan.trigger !== 'boot') return plan;
       const blocks = host.find('process.supervisor')?.blocks() ?? [];
       const enabled = blocks.filter(({ block }) => block.enabled === true);

@@ -1,8 +1,8 @@
-// Which instance of a component belongs to which core service.
+// Finds the instance of a component that belongs to a core service.
 import type { NamedBlock } from '#core';
 import type { ServiceTemplate, ServiceTemplates } from '../services/contract.ts';
 
-/** The one whose `core_service` names the core; without one, the one under the core's own name. */
+/** The instance whose `core_service` names the core; otherwise the one with the core's name. */
 export function attachedInstance(
   blocks: readonly NamedBlock[],
   core: ServiceTemplate,

@@ -1,4 +1,5 @@
-// Components that an installed release of a core brings along, so that they are not started beside it.
+// Finds components that the installed release of a core service contains itself, so that they are not started beside
+// it.
 import path from 'node:path';
 import type { ConfigStore } from '#core';
 import { fileVersion } from '#kit/fs-out-of-process';
@@ -6,7 +7,7 @@ import type { ServiceTemplates } from '../services/contract.ts';
 
 const LOOK_LIMIT_MS = 1_000;
 
-/** Keys of the components. Before the first install nobody can tell, and none is. */
+/** Keys of the components; none before the first install, since only installed files show them. */
 export async function builtInComponents(templates: ServiceTemplates, store: ConfigStore): Promise<ReadonlySet<string>> {
   const asked = templates.list().flatMap(({ key, relations }) => {
     const directory = store.get([key, 'config_dir']);
@@ -22,7 +23,7 @@ export async function builtInComponents(templates: ServiceTemplates, store: Conf
   return new Set(found.flat());
 }
 
-/** false as well for what lies on a mount that does not answer. */
+/** Also false for a file on a mount that does not answer. */
 function exists(file: string): Promise<boolean> {
   return fileVersion(file, LOOK_LIMIT_MS).then(
     version => version !== null,

@@ -1,4 +1,4 @@
-// Turns a selection into the configuration it would make and the processes to start, in order. Nothing is saved here.
+// Turns a selection into the resulting configuration and the processes to start, in order. Nothing is saved here.
 import { type ContributionList, type Logger, type NamedBlock, Problem } from '#core';
 import type { ServiceTemplate, ServiceTemplates } from '../services/contract.ts';
 import { Components, cleanInstanceName } from './components.ts';
@@ -7,9 +7,9 @@ import { type DebridKey, debridKeys } from './debrid-providers.ts';
 import { Draft } from './draft.ts';
 import type { ChosenCore, ChosenOptional, Selection } from './selection.ts';
 
-/** One requested service: what is started before it, itself, and what is started after it. */
+/** One requested service: the processes started before it, its own, and those started after it. */
 export interface Unit {
-  /** As it was sent. */
+  /** The service's name as the client sent it. */
   readonly service: string;
   readonly before: readonly string[];
   readonly main: readonly string[];
@@ -24,7 +24,7 @@ interface Refusal {
 export interface Candidate {
   readonly updates: Readonly<Record<string, unknown>>;
   readonly units: readonly Unit[];
-  /** Services that cannot be set up as they were asked for; the others are not held up. */
+  /** Services that cannot be set up as requested; they do not prevent the others. */
   readonly refusals: readonly Refusal[];
 }
 
@@ -34,7 +34,7 @@ export interface CandidateContext {
   readonly log: Logger;
   readonly parts: ContributionList<WizardComponent>;
   readonly prerequisites: ContributionList<WizardPrerequisite>;
-  /** Components that the installed releases bring along themselves. */
+  /** Components that installed releases contain themselves. */
   readonly builtIn: ReadonlySet<string>;
 }
 
@@ -134,7 +134,7 @@ class CandidateBuilder {
     return [this.#components.instance(template, cleanInstanceName(name))];
   }
 
-  /** Checked before anything is changed. */
+  /** Called before anything is changed, because it may refuse the request. */
   #keysOf({ template, request }: ChosenCore): DebridKey[] {
     const place = template.onboarding?.debridKey;
     if (place === undefined) return [];
@@ -146,7 +146,7 @@ class CandidateBuilder {
     return keys;
   }
 
-  /** Static dependencies of the core as it is configured, in their order of starting. */
+  /** The static dependencies of the core with its present block, in their start order. */
   #needs(template: ServiceTemplate, place: Place): ServiceTemplate[] {
     return this.#templates
       .coreNeeds(template, this.#draft.block(place) ?? {})
@@ -185,7 +185,7 @@ class CandidateBuilder {
     }
   }
 
-  /** What one of its blocks uses comes first, and is made ready for it. */
+  /** Puts the services that these places use first, and configures them for that. */
   #withPrerequisites(template: ServiceTemplate, places: readonly Place[], before: readonly string[]): string[] {
     return [...this.#prerequisites.values()].reduce<string[]>(
       (names, prerequisite) => {
@@ -205,7 +205,10 @@ class CandidateBuilder {
     );
   }
 
-  /** Services that work for others which ask for it: the first instance is enabled with the first of them. */
+  /**
+   * Services that are enabled because others have an option for them set: the first instance of each, unless one is
+   * enabled.
+   */
   #wanted(): Unit[] {
     return this.#templates.list().flatMap(template => {
       const option = template.onboarding?.wantedBy;

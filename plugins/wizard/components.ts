@@ -1,4 +1,4 @@
-// Blocks that a request brings into being: instances of cores, and the components that a core depends on.
+// Creates the blocks that a request needs: instances of core services, and the components on which these depend.
 import { type ContributionList, type Logger, type NamedBlock, Problem } from '#core';
 import { parseLevel } from '#kit/log-level';
 import type { ServiceTemplate, ServiceTemplates } from '../services/contract.ts';
@@ -10,10 +10,10 @@ type Options = Readonly<Record<string, unknown>>;
 
 const MAX_NAME = 64;
 const PORT_KEYS = ['port', 'frontend_port', 'backend_port', 'webdav_port'];
-/** Identity is not an option. */
+/** Members that identify a block and cannot be set as options. */
 const FIXED = new Set(['process_name']);
 
-/** What is not a letter, digit, blank, `_` or `-` is dropped. Throws a Problem 400 when it is too long. */
+/** Drops characters other than letters, digits, blanks, `_` and `-`. Throws a Problem 400 when the name is too long. */
 export function cleanInstanceName(name: string): string {
   const clean = name.replaceAll(/[^\p{L}\p{N} _-]/gu, '').trim();
   if (clean.length > MAX_NAME) throw new Problem(400, `instance_name has more than ${MAX_NAME} characters`);
@@ -33,7 +33,7 @@ export class Components {
     this.#log = log;
   }
 
-  /** Unknown options are left out with a line in the log; null is no value. */
+  /** Unknown options are left out with a line in the log; null values are ignored. */
   apply(template: ServiceTemplate, place: readonly string[], options: Options): void {
     const block = this.#draft.block(place) ?? {};
     for (const [option, value] of Object.entries(options)) {
@@ -44,13 +44,16 @@ export class Components {
     }
   }
 
-  /** Enables a service without instances. */
+  /** Enables a service that has no instances. */
   single({ key }: ServiceTemplate): readonly string[] {
     this.#draft.set([key], { enabled: true });
     return [key];
   }
 
-  /** The named instance of a core, made from its template when it is new. Throws a Problem when its folder would be another's. */
+  /**
+   * The named instance of a core, created from its template if it is new. Throws a Problem when another instance uses
+   * its folder.
+   */
   instance(template: ServiceTemplate, name: string): readonly string[] {
     const existing = this.#draft.instances(template.key);
     const found =
@@ -67,7 +70,7 @@ export class Components {
     return place;
   }
 
-  /** Instances that a request without a name means: the enabled ones, else the first. */
+  /** The instances that a request without a name refers to: the enabled ones, otherwise the first. */
   instancesInUse(template: ServiceTemplate): (readonly string[])[] {
     const enabled = this.#draft
       .instances(template.key)
@@ -76,12 +79,12 @@ export class Components {
     return enabled.length > 0 ? enabled : [this.instance(template, template.instance ?? 'Default')];
   }
 
-  /** Components of which each core has an instance of its own. */
+  /** Whether each core service has an instance of this component of its own. */
   isAttached({ kind, instance }: ServiceTemplate): boolean {
     return kind === 'dependent' && instance !== undefined;
   }
 
-  /** The instance of a component that belongs to a core, made when it has none. */
+  /** The instance of a component that belongs to a core; created if there is none. */
   attached(template: ServiceTemplate, core: ServiceTemplate, provider: string | undefined): readonly string[] {
     const part = [...this.#parts.values()].find(({ configKey }) => configKey === template.key);
     const attachedTo = (key: string) => attachedInstance(this.#draft.instances(key), core, this.#templates);
@@ -108,13 +111,13 @@ export class Components {
     this.#draft.set(place, { ...block, ...port, process_name: this.#freeName(String(block.process_name)) });
   }
 
-  /** The template's own instance stands for none while it is disabled. */
+  /** Removes the template's own instance while that is disabled, because it is only a placeholder. */
   #dropPlaceholder(template: ServiceTemplate, kept: string): void {
     const placeholder = this.#draft.instances(template.key).find(instance => isPlaceholder(instance, template));
     if (placeholder !== undefined && placeholder.key !== kept) this.#draft.remove(placeholder.path);
   }
 
-  /** Upward from the template's port to one that neither an instance of the kind nor an enabled service has. */
+  /** The first port, from the template's on, that no instance of the kind and no enabled service uses. */
   #freePort(template: ServiceTemplate, from: number): number {
     const taken = new Set(
       [

@@ -1,43 +1,43 @@
-// What folders of services add to onboarding: instances made for a core service, and services that others need before them.
+// What plugins add to onboarding: instances made for core services, and services that others need first.
 import type { NamedBlock } from '#core';
 import type { ServiceTemplate } from '../services/contract.ts';
 
 type Block = Readonly<Record<string, unknown>>;
 
 export interface AttachmentRequest {
-  /** The service that it is made for. */
+  /** The service for which the instance is made. */
   readonly core: ServiceTemplate;
-  /** Of the first key that was sent with the core. */
+  /** Provider of the first key that was sent with the core. */
   readonly provider: string | undefined;
-  /** The instance of another kind that belongs to the same core. */
+  /** The instance of another component that belongs to the same core. */
   attachedTo(key: string): NamedBlock | undefined;
 }
 
 export interface Attachment {
-  /** What a new instance has besides what its template says. */
+  /** Values of the new instance in addition to those of its template. */
   readonly values: Block;
-  /** Instances that cannot run beside it; they are switched off. */
+  /** Selects instances that cannot run beside the new one, which are disabled. */
   readonly excludes?: (other: NamedBlock) => boolean;
 }
 
-/** A component of which each core service has an instance of its own. */
+/** A component of which each core service has its own instance. */
 export interface WizardComponent {
   readonly configKey: string;
   attach(request: AttachmentRequest): Attachment;
 }
 
-/** A service that may use another: what is known of its kind, and its block as it will be. */
+/** A service that may use another: its template, and its block as it will be. */
 export interface WizardUser {
   readonly template: ServiceTemplate;
   readonly block: NamedBlock;
 }
 
-/** A service that is started before those that use it, and prepared for them. */
+/** A service that is started before those that use it, and configured for them. */
 export interface WizardPrerequisite {
   readonly configKey: string;
-  /** Whether the block says so; what its template says is known. */
+  /** Whether the block itself asks for it; dependencies in the template are taken into account elsewhere. */
   isUsedBy(user: WizardUser): boolean;
-  /** What changes in its own block so that it serves them. */
+  /** Changes of its own block that make it serve these users. */
   serve(own: Block, users: readonly WizardUser[]): Block;
 }
 

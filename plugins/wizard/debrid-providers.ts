@@ -1,4 +1,4 @@
-// The providers that the wizard knows, by the label it sends.
+// The debrid providers that the wizard knows, by the labels that clients send.
 import { Problem } from '#core';
 
 export interface DebridKey {
@@ -8,12 +8,12 @@ export interface DebridKey {
   readonly key: string;
 }
 
-/** Lower case, letters and digits only: `Debrid Link` is `debridlink`. */
+/** Only letters and digits, in lower case: `Debrid Link` becomes `debridlink`. */
 function providerId(label: string): string {
   return label.toLowerCase().replaceAll(/[^a-z0-9]/g, '');
 }
 
-/** Labels and keys paired by their place; pairs without a key are none. Throws a Problem 400 for one that does not fit. */
+/** Pairs labels and keys by position and ignores pairs without a key. Throws a Problem 400 for an unknown label. */
 export function debridKeys(
   labels: readonly string[],
   keys: readonly (string | null)[],

@@ -1,4 +1,4 @@
-// The configuration that a request would make, before any of it is saved.
+// The configuration that would result from a request, before any of it is saved.
 
 import { isDeepStrictEqual } from 'node:util';
 import type { NamedBlock } from '#core';
@@ -14,7 +14,7 @@ export class Draft {
     this.#root = structuredClone(root) as Values;
   }
 
-  /** What is to be merged into the configuration; empty when everything is there already. */
+  /** The changes to be merged into the configuration; empty when there are none. */
   get updates(): Readonly<Values> {
     return this.#updates;
   }
@@ -24,7 +24,7 @@ export class Draft {
     return isObject(found) ? found : undefined;
   }
 
-  /** The instances of a key. */
+  /** The instances of a config key. */
   instances(key: string): NamedBlock[] {
     return Object.entries(this.block([key, 'instances']) ?? {}).flatMap(([name, block]) =>
       isObject(block)
@@ -54,7 +54,7 @@ export class Draft {
     return found;
   }
 
-  /** Sets keys of the block at a path; what is so already is no change. Objects are merged. */
+  /** Sets keys of the block at a path, merging objects. Values that are equal already are not recorded as changes. */
   set(path: readonly string[], values: Values): void {
     for (const [key, value] of Object.entries(values)) {
       const at = [...path, key];

@@ -1,4 +1,4 @@
-// Onboarding of services: what can be chosen, and the start of a choice with everything that it needs.
+// Onboarding of services: lists what can be chosen, and starts a selection together with everything that it needs.
 import { setTimeout as delay } from 'node:timers/promises';
 import { definePlugin, type Host, Problem } from '#core';
 import type {} from '../dependency-graph/contract.ts';
@@ -82,7 +82,7 @@ async function startServices(host: Host, body: wire.StartRequest, actor: string)
     builtIn: await builtInComponents(templates, store),
   });
   await save(host, updates, actor);
-  // The configuration is saved: without an order they start all the same.
+  // The configuration is saved by now, so the services are started even when no order is available.
   const order = await host
     .find('dependency.graph')
     ?.startOrder()
@@ -94,7 +94,7 @@ async function startServices(host: Host, body: wire.StartRequest, actor: string)
   throw new Problem(500, detail, { extra: { results, errors: all } });
 }
 
-/** A start of the whole stack that is under way is let go first. */
+/** Waits for the end of a boot in progress. */
 async function untilBooted(supervisor: ProcessSupervisor, signal: AbortSignal): Promise<void> {
   const deadline = performance.now() + BOOT_PATIENCE_MS;
   while (!supervisor.startup().terminal && performance.now() < deadline) {
@@ -102,7 +102,7 @@ async function untilBooted(supervisor: ProcessSupervisor, signal: AbortSignal): 
   }
 }
 
-/** Validated as a whole and written once; nothing is changed when it does not fit. */
+/** Validates and writes all updates at once; nothing changes when they are invalid. */
 async function save(host: Host, updates: Readonly<Record<string, unknown>>, actor: string): Promise<void> {
   if (Object.keys(updates).length === 0) return;
   try {

@@ -34,7 +34,9 @@ export class Offers {
     });
   }
 
-  /** Without the dependencies of `core`; One that a chosen service brings is left out, unless it is chosen itself. */
+  /**
+   * Leaves out dependencies of `core`, and services that a chosen one brings along unless they are chosen themselves.
+   */
   optionalServices(core: string | undefined, chosen: readonly string[]) {
     const needed = core === undefined ? [] : (this.#templates.get(core)?.onboarding?.dependencies ?? []);
     const chosenTemplates = chosen.flatMap(name => this.#templates.find(name) ?? []);
@@ -65,7 +67,7 @@ export class Offers {
     return (onboarding?.dependencies ?? []).flatMap(key => this.#templates.get(key) ?? []);
   }
 
-  /** Values as they are now: the wizard does not send what equals what it was shown. Secrets are shown blank. */
+  /** Present values, because the wizard sends only options that differ from what it was shown. Secrets are blank. */
   #options(template: ServiceTemplate, core: ServiceTemplate): Options {
     const block = this.#block(template, core);
     return Object.fromEntries(
@@ -94,7 +96,7 @@ export class Offers {
   }
 }
 
-/** Plain text; the frontend makes links of addresses. */
+/** Plain text; the frontend turns addresses into links. */
 function describe({ description, links, onboarding }: ServiceTemplate): string {
   const providers = onboarding?.debridProviders ?? [];
   return [description, links.documentation, providers.length === 0 ? undefined : `Providers: ${providers.join(', ')}`]

@@ -1,4 +1,4 @@
-// What folders of services may add to onboarding, as it is checked when they do.
+// Schemas of what other plugins contribute to onboarding.
 import { z } from 'zod';
 import type { PointOptions } from '#core';
 import { functionSchema } from '#kit/function-schema';

@@ -1,4 +1,4 @@
-// What a request names, found among the known services before anything is changed.
+// Resolves what a request names to known services, before anything is changed.
 import { type ConfigStore, Problem } from '#core';
 import type { ServiceTemplate, ServiceTemplates } from '../services/contract.ts';
 import type { CoreRequest, StartRequest } from './wire.ts';
@@ -14,7 +14,7 @@ export interface ChosenCore {
 
 export interface ChosenOptional {
   readonly template: ServiceTemplate;
-  /** As it was sent. */
+  /** The service's name as the client sent it. */
   readonly name: string;
   readonly options: Options;
 }
@@ -24,7 +24,7 @@ export interface Selection {
   readonly optionals: readonly ChosenOptional[];
 }
 
-/** Throws a Problem 400 that names what is not known. */
+/** Throws a Problem 400 that names what is unknown. */
 export function select(request: StartRequest, templates: ServiceTemplates, store: ConfigStore): Selection {
   const sentCores = Array.isArray(request.core_services) ? request.core_services : [request.core_services];
   const cores = sentCores.map(core => ({

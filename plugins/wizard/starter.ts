@@ -1,20 +1,21 @@
-// Starts the processes of a request one after the other. One that fails never holds the rest up.
+// Starts the processes of a request one after the other; a failure does not prevent the other starts.
 import { setTimeout as delay } from 'node:timers/promises';
+import { errorText } from '#kit/error-text';
 import type { ProcessSupervisor } from '../process/contract.ts';
 import type { Unit } from './candidate.ts';
 import type { StartAnswer } from './wire.ts';
 
-/** As for a start by hand: longer waits go on by themselves. */
+/** A start that waits longer than this for something continues in the background, as with a start by hand. */
 const PATIENCE_MS = 300_000;
 const POLL_MS = 500;
 
 export class Starter {
   readonly #supervisor: ProcessSupervisor;
-  /** What became of each process: null when it runs, else why not. */
+  /** The outcome of each process: null when it runs, otherwise the reason why not. */
   readonly #outcomes = new Map<string, Promise<string | null>>();
   readonly #needs: ReadonlyMap<string, ReadonlySet<string>>;
 
-  /** `needs`: enabled processes that each process starts after, free of cycles. */
+  /** `needs` has the enabled processes after which each process starts; free of cycles. */
   constructor(supervisor: ProcessSupervisor, needs: ReadonlyMap<string, ReadonlySet<string>>) {
     this.#supervisor = supervisor;
     this.#needs = needs;
@@ -27,7 +28,8 @@ export class Starter {
   }
 
   async #runUnit({ service, before, main, after }: Unit, { results, errors }: StartAnswer): Promise<void> {
-    // Of what the graph names besides, a failure is no reason not to start: the service may do without.
+    // A failure of a process that only the graph names does not prevent a start, because the service may work without
+    // it.
     for (const name of this.#prerequisites([...main, ...before])) {
       if (!main.includes(name) && !after.includes(name)) await this.#start(name);
     }
@@ -51,7 +53,7 @@ export class Starter {
     }
   }
 
-  /** Everything that these need, each after what it needs itself. */
+  /** Everything that these processes need, directly or indirectly, in start order. */
   #prerequisites(names: readonly string[]): ReadonlySet<string> {
     const ordered = new Set<string>();
     const visit = (name: string): void => {
@@ -75,7 +77,7 @@ export class Starter {
     const given = new AbortController();
     const start = this.#supervisor.start(processName, 'request').then(
       () => null,
-      (error: unknown) => (error instanceof Error ? error.message : String(error)),
+      (error: unknown) => errorText(error),
     );
     try {
       return await Promise.race([start, this.#tooLong(processName, given.signal)]);
@@ -84,7 +86,7 @@ export class Starter {
     }
   }
 
-  /** Resolves when the start has waited for something else for too long. */
+  /** Resolves with a reason when the start has waited for other processes for too long. */
   async #tooLong(processName: string, signal: AbortSignal): Promise<string | null> {
     let waitingSinceMs: number | undefined;
     for (;;) {

@@ -1,4 +1,4 @@
-// Wire shapes of the onboarding routes of process control.
+// The wire form of the onboarding routes.
 import { z } from 'zod';
 import { queryList } from '#kit/query-values';
 

@@ -46,7 +46,7 @@ const port = await writeConfig(configDir, {
   kid: kid('Kid', ['calm'], { enabled: true }),
   dumb: { plugins: { required: ['auth', 'config', 'process', ...REQUIRED] } },
 });
-const places = ['route', 'stream', 'tap', 'contribution', 'service', 'callback', 'timer', 'job'] as const;
+const places = ['route', 'stream', 'tap', 'contribution', 'service', 'callback', 'timer', 'job', 'event'] as const;
 const host: HostProcess = await startHostProcess(port, {
   configDir,
   plugins: [...SHIPPED, 'caller', ...cells.map(([kind, fault]) => cellName(kind, fault))],
@@ -90,6 +90,7 @@ async function provoke(kind: Kind, name: string): Promise<Response | undefined> 
   if (['contribution', 'instance', 'accessor', 'service', 'returned'].includes(kind))
     return post(`/call/${kind}/${name}`);
   if (kind === 'stream-open' || kind === 'stream-close') await connect(name, kind === 'stream-close');
+  else if (kind === 'listener') await post(`/emit/${name}`);
   else if (kind === 'disposer') await rm(path.join(configDir, 'plugins', name), { recursive: true });
   else await post(`/arm/${name}`);
   return kind === 'capability' ? fetch(`${host.base}/flags`) : undefined;

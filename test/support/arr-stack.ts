@@ -72,12 +72,13 @@ export async function startStack(
   const configDir = path.join(dir, 'host');
   await mkdir(configDir, { recursive: true });
   const running = await startHost({
+    plugins: 'all',
     configDir,
     config: {
       data_root: dir,
       dumb: {
         startup: { stabilization_seconds: 0, readiness_poll_interval_seconds: 0.2, readiness_timeout_seconds: 3 },
-        integrations: { retry_seconds: 0.2, answer_seconds: 2 },
+        integrations: { retry_seconds: 0.2, answer_seconds: 6 },
         integration_arr: { library_dir: path.join(dir, 'library') },
         plugins: { disabled: setUp ? [] : ['setup'] },
       },

@@ -35,8 +35,10 @@ export const KINDS = {
     handle: async () => ({ answer: await host.use('cell.caller').call(() => fault('fine')) }) })`,
   timer: `host.every(20, () => once(undefined))`,
   schedule: `host.cron('* * * * * *', () => once(undefined))`,
-  job: `const job = host.job('cell', () => fault('fine'))
-    host.route({ method: 'POST', path: '/cell/' + NAME, summary: 'x', handle: async () => ({ answer: await job.run() }) })`,
+  job: `const jobs = host.jobs('cell', { run: () => fault('fine'), deadlineMs: 300 })
+    host.route({ method: 'POST', path: '/cell/' + NAME, summary: 'x',
+      handle: async () => ({ answer: await (await jobs).run('the-key') }) })`,
+  listener: `host.on('cell.moved', ({ data }) => data.name === NAME ? fault(undefined) : undefined)`,
   disposer: `return () => fault(undefined)`,
 } as const;
 
@@ -53,6 +55,7 @@ export const IGNORES_RUBBISH: readonly Kind[] = [
   'returned',
   'timer',
   'schedule',
+  'listener',
   'disposer',
 ];
 
@@ -106,6 +109,8 @@ export default { name: 'caller', host: '^1', config: z => { zod = z; return z.ob
     return { given: typeof given }
   } })
   host.route({ method: 'POST', path: '/arm/{name}', summary: 'x', handle: ({ params }) => { globalThis.armedCell = params.name; return {} } })
+  host.event('cell.moved', { description: 'when the table asks for it' })
+  host.route({ method: 'POST', path: '/emit/{name}', summary: 'x', handle: ({ params }) => { host.emit('cell.moved', { name: params.name }); return {} } })
   host.route({ method: 'GET', path: '/flags', summary: 'x', handle: () => host.capabilities() })
   host.route({ method: 'GET', path: '/neighbour', summary: 'x', handle: () => ({ fine: true }) })
 } }

@@ -21,7 +21,7 @@ export async function startWithPlugins(
     const { setup, more = '' } = typeof plugin === 'string' ? { setup: plugin } : plugin;
     return [
       name,
-      { 'index.js': `export default { name: '${name}', host: '^1', ${more} setup (host, config) { ${setup} } }` },
+      { 'index.js': `export default { name: '${name}', host: '^1', ${more} async setup (host, config) { ${setup} } }` },
     ];
   });
   const app = await startHost({

@@ -1,15 +1,18 @@
-// Which process waits for which at boot by what the configuration itself says, where nothing else tells the order.
+// Derives the boot order from waits in the configuration, where no plugin provides an order.
 import type { ContributionList, Logger, NamedBlock } from '#core';
 import type { BootDependencies } from '../contract.ts';
 
 export interface BootOrder {
-  /** Process names that each process starts after; cycles are broken in file order. */
+  /** The process names after which each process starts; cycles are broken in file order. */
   readonly needs: ReadonlyMap<string, ReadonlySet<string>>;
-  /** Members of each cycle that was broken. */
+  /** The members of each cycle that was broken. */
   readonly cycles: readonly (readonly string[])[];
 }
 
-/** As the dependency graph has it, else by the waits: a graph that fails must not keep anything from starting or stopping. */
+/**
+ * The order of the dependency graph, otherwise of the configured waits: a graph that fails must not prevent starts or
+ * stops.
+ */
 export async function orderOf(
   blocks: readonly NamedBlock[],
   dependencies: ContributionList<BootDependencies>,
@@ -28,7 +31,7 @@ function orderByWaits(blocks: readonly NamedBlock[]): BootOrder {
   const wanted = new Map(blocks.map(block => [block.processName, new Set(configuredDependencies(block, blocks))]));
   const needs = new Map<string, Set<string>>();
   const cycles: string[][] = [];
-  // From the last to the first, so that of a cycle the one that comes first in the file starts first.
+  // Visited from last to first, so that the member of a cycle that comes first in the file starts first.
   for (const { processName } of [...blocks].reverse()) {
     const accepted = new Set<string>();
     needs.set(processName, accepted);
@@ -42,7 +45,7 @@ function orderByWaits(blocks: readonly NamedBlock[]): BootOrder {
   return { needs, cycles };
 }
 
-/** Names in `wait_for_url` links, and local ports that a wait names and another process listens on. */
+/** Processes named by `wait_for_url`, and processes that listen on a local port for which a wait is configured. */
 function configuredDependencies({ processName, block }: NamedBlock, blocks: readonly NamedBlock[]): string[] {
   const urls = listOf(block.wait_for_url).map(entry =>
     typeof entry === 'string' ? { url: entry } : (entry as Record<string, unknown>),

@@ -1,4 +1,5 @@
-// Who waited for whom during a boot, and for how long: the chain that decided how long it took.
+// Records which service waited for which during a boot and for how long; the critical chain explains the boot's
+// duration.
 import type { ChainLink } from '../contract.ts';
 
 interface Start {
@@ -25,7 +26,7 @@ export class BootTimeline {
     if (start !== undefined) start.endedMs ??= performance.now();
   }
 
-  /** From the first link to the service that was up last; empty when nothing was started. */
+  /** The chain from its first link to the service that was up last; empty when nothing was started. */
   criticalChain(): ChainLink[] {
     const ended = [...this.#starts].flatMap(([name, { endedMs }]) => (endedMs === null ? [] : [{ name, endedMs }]));
     const chain: ChainLink[] = [];

@@ -1,5 +1,7 @@
-// The boot of all services: adopts what an earlier host left, gives out the ports, starts what is wanted, waits until it is ready.
+// Boots all services: adopts what an earlier host left running, assigns ports, starts what is wanted and waits until it
+// is ready.
 import type { ContributionList, Host, NamedBlock } from '#core';
+import { errorText } from '#kit/error-text';
 import type { StartupReport, SurvivorSearch } from '../contract.ts';
 import { repairOwnership } from '../launch/ownership.ts';
 import { describeMove, reservePorts } from '../launch/ports.ts';
@@ -33,9 +35,9 @@ export class Boot {
   readonly #options: BootOptions;
   readonly #host: Host;
   readonly #starts: OrderedStart;
-  /** Why a process must not be started by this boot. */
+  /** Why this boot must not start a process, by process name. */
   readonly #refusals = new Map<string, unknown>();
-  /** Resolves when the ports are given out: what starts earlier would be taken for a foreign listener. */
+  /** Resolves when ports are assigned. Before that, a started process would be mistaken for a foreign listener. */
   readonly portsGiven: Promise<void>;
   #giveOut!: () => void;
   #run: Promise<void> | undefined;
@@ -63,14 +65,14 @@ export class Boot {
     this.#run ??= this.#boot()
       .catch((error: unknown) => {
         this.#host.log.error('the start of the services was cut short', error);
-        this.startup.fail(error instanceof Error ? error.message : String(error));
+        this.startup.fail(errorText(error));
         this.startup.enter('degraded');
       })
       .finally(() => this.#giveOut());
     return this.#run;
   }
 
-  /** Nothing more is started. */
+  /** Prevents further starts. */
   end(): void {
     this.#ended = true;
     this.#giveOut();
@@ -141,7 +143,7 @@ export class Boot {
       await process.start('boot');
     } catch (error) {
       if (this.#ended || this.#excused(processName)) return;
-      const reason = error instanceof Error ? error.message : String(error);
+      const reason = errorText(error);
       this.#host.log.error(`${processName} did not start`, error);
       this.startup.mark(processName, 'failed', reason);
     }
@@ -162,7 +164,7 @@ export class Boot {
     return process === undefined || !this.#options.supervision.wanted.isWanted(process.block);
   }
 
-  /** Of a kind that can be found although no host of ours has recorded it. */
+  /** Adopts a process of a kind that can be found even though no host has recorded its launch. */
   async #adoptSurvivor(process: SupervisedProcess): Promise<void> {
     const { block } = process;
     const search = [...this.#options.survivors.values()].find(({ configKey }) => configKey === block.configKey);
@@ -187,7 +189,7 @@ export class Boot {
     if (repaired > 0) this.#host.log.info(`${repaired} entries of ${logDir} were given back to the service user`);
   }
 
-  /** All moves of a boot in one write. */
+  /** All ports that this boot moves are written in one update. */
   async #reservePorts(): Promise<void> {
     const { processes, supervision } = this.#options;
     const runs = (name: string): boolean =>
@@ -204,7 +206,7 @@ export class Boot {
   }
 }
 
-/** Puts an object at a path, making the objects above it. */
+/** Sets an object at a path and creates missing parents. */
 function merge(root: Record<string, unknown>, path: readonly string[], value: Record<string, unknown>): void {
   const [key, ...rest] = path;
   if (key === undefined) {

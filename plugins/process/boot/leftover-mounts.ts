@@ -1,4 +1,5 @@
-// Mounts that a stopped mount provider left behind: taken off at the end of a shutdown, so that nothing hangs on them.
+// Unmounts what stopped mount providers have left mounted, at the end of a shutdown, so that nothing blocks on a dead
+// mount.
 import { execFile } from 'node:child_process';
 import path from 'node:path';
 import { promisify } from 'node:util';
@@ -8,14 +9,14 @@ import { readMounts } from '#kit/mountinfo';
 const run = promisify(execFile);
 const LIMIT_MS = 5_000;
 
-/** Only user-space file systems at or below the paths that a block names as its own mount. */
+/** Unmounts only FUSE file systems at or below paths that a block configures as its own mounts. */
 export async function unmountLeftovers(blocks: readonly NamedBlock[], log: Logger): Promise<void> {
   const roots = blocks.flatMap(({ block }) => mountPathsOf(block));
   const left = (await readMounts()).filter(
     ({ directory, type }) =>
       type.startsWith('fuse') && roots.some(root => directory === root || directory.startsWith(`${root}/`)),
   );
-  // Inner mounts first.
+  // Inner mounts come first.
   for (const { directory } of left.toReversed()) {
     try {
       await unmount(directory);

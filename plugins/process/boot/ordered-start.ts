@@ -1,31 +1,32 @@
-// Starts many processes in dependency order: independent ones side by side, and none is held up for ever by another.
+// Starts many processes in dependency order, independent ones concurrently; no process can delay the others
+// indefinitely.
 import { setTimeout as delay } from 'node:timers/promises';
 import type { SupervisedProcess } from '../supervise/supervised-process.ts';
 import type { BootOrder } from './boot-order.ts';
 
-/** From then on a start that waits holds no other up. */
+/** A start that has waited this long no longer delays others. */
 const STALLED_MS = 5_000;
 const STALL_POLL_MS = 100;
 const READY_POLL_MS = 250;
 
 export interface OrderedStartOptions {
-  /** Never rejects. */
+  /** Must not reject. */
   start(process: SupervisedProcess): Promise<void>;
   isReady(process: SupervisedProcess): Promise<boolean>;
   readinessTimeoutMs(): number;
-  /** Everything that the process needs is there, or will not come. */
+  /** Called when everything that the process needs is ready, or will not become ready. */
   onBegin(processName: string, needs: readonly string[]): void;
-  /** It is up, or its failure is final. */
+  /** Called when the process is up, or its failure is final. */
   onEnd(processName: string): void;
-  /** As `Host.paced`. */
+  /** See `Host.paced`. */
   paced(ms: number): number;
-  /** Nothing is waited for any more. */
+  /** Whether all waiting is to end. */
   ended(): boolean;
 }
 
 export class OrderedStart {
   readonly #options: OrderedStartOptions;
-  /** Those whose start gets on: neither done nor waiting for long. */
+  /** Processes whose start makes progress: it is neither done nor stalled. */
   readonly #progressing = new Set<SupervisedProcess>();
 
   constructor(options: OrderedStartOptions) {
@@ -33,8 +34,9 @@ export class OrderedStart {
   }
 
   /**
-   * Each starts as soon as what it needs is ready. One that fails does not hold its dependents up. Nor does one that waits
-   * for long, once nothing else gets on: what it waits for may come after it. Such a start goes on by itself.
+   * Starts each process as soon as what it needs is ready, or has failed. A start that stalls on a wait no longer
+   * delays its dependents once no other start makes progress, because what it waits for may be one of those. Such a
+   * start continues in the background.
    */
   async run(processes: readonly SupervisedProcess[], { needs }: BootOrder): Promise<void> {
     const started = new Map<string, Promise<void>>();
@@ -57,7 +59,7 @@ export class OrderedStart {
     await Promise.all(processes.map(start));
   }
 
-  /** Resolves when the start is done, or waits for long while nothing else gets on. */
+  /** Resolves when the start is done, or is stalled while no other start makes progress. */
   async one(process: SupervisedProcess): Promise<void> {
     let settled = false;
     this.#progressing.add(process);
@@ -77,7 +79,9 @@ export class OrderedStart {
     this.#progressing.delete(process);
   }
 
-  /** Ready, or no longer running, or not ready in time: then its dependents start all the same. */
+  /**
+   * Resolves when the process is ready, has ended, or has not become ready in time; its dependents start in any case.
+   */
   async #untilReady(process: SupervisedProcess): Promise<void> {
     const deadline = performance.now() + this.#options.readinessTimeoutMs();
     this.#progressing.add(process);
@@ -89,7 +93,7 @@ export class OrderedStart {
   }
 }
 
-/** For a dependency, or for whoever holds it. */
+/** Whether the start waits for a dependency, or for the end of a hold. */
 function isWaiting(process: SupervisedProcess): boolean {
   const { waitingFor, held } = process.snapshot();
   return waitingFor.length > 0 || held !== null;

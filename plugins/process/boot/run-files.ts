@@ -1,4 +1,4 @@
-// Two small files for the container's own checks; written on every change, never read back.
+// Two small files for health checks of the container: written on every change, never read by the host.
 import { stat } from 'node:fs/promises';
 import path from 'node:path';
 import type { Logger } from '#core';

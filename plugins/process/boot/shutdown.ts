@@ -1,22 +1,23 @@
-// The ordered stop of everything: tier after tier within a budget that always ends, saying each second who still lives.
+// The ordered stop of all processes: tier after tier, within a time budget, logging each second which processes still
+// run.
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from '#core';
 import type { SupervisedProcess } from '../supervise/supervised-process.ts';
 
 const REPORT_EVERY_MS = 1_000;
-/** Kept for the last tier, the databases: earlier tiers are cut short before it is touched. */
+/** Reserved for the last tier, the databases: earlier tiers are cut short before this time is used. */
 const RESERVED_MS = 45_000;
-/** Longer than a kill is given. */
+/** Longer than a process may take to end after it was killed. */
 const AFTER_HURRY_MS = 6_000;
 
 export interface ShutdownOptions {
-  /** Groups in the order of their stop; inside one everything stops at the same time. */
+  /** Groups in the order of their stop; the members of a group are stopped at the same time. */
   readonly tiers: readonly (readonly SupervisedProcess[])[];
   readonly budgetMs: number;
   readonly log: Logger;
 }
 
-/** Resolves with whether everything ended; at the end of the budget the rest is killed. */
+/** Resolves with whether all processes ended by themselves; at the end of the budget the rest is killed. */
 export async function shutDown({ tiers, budgetMs, log }: ShutdownOptions): Promise<boolean> {
   const all = tiers.flat();
   const end = performance.now() + budgetMs;
@@ -41,7 +42,7 @@ export async function shutDown({ tiers, budgetMs, log }: ShutdownOptions): Promi
   }
 }
 
-/** A stop ends with its processes; what hangs after it, such as a log on a dead mount, must not hold the others up. */
+/** What may hang after the end of the processes, such as a log on a dead mount, must not delay other stops. */
 async function inTime(stop: Promise<unknown>, limitMs: number, { block }: SupervisedProcess): Promise<void> {
   const timer = new AbortController();
   const late = delay(limitMs, undefined, { signal: timer.signal }).then(() => {

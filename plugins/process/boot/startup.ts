@@ -1,4 +1,4 @@
-// The phases of a boot, from initializing to ready or degraded, and what became of each expected service.
+// The phases of a boot, from initializing to ready or degraded, and the state of each expected service.
 import { setTimeout as delay } from 'node:timers/promises';
 import type { StartupPhase, StartupReport, StartupService } from '../contract.ts';
 import type { StartupSettings } from '../settings.ts';
@@ -9,7 +9,9 @@ const TERMINAL: readonly StartupPhase[] = ['ready', 'degraded', 'shutting_down']
 export interface ReadinessSource {
   /** Whether the process runs and its health is healthy or degraded. */
   ready(processName: string): Promise<boolean> | boolean;
-  /** Stopped by a user, disabled or gone from the configuration: it is waited for no longer. */
+  /**
+   * Whether the process no longer counts, because it was stopped by a user, disabled or removed from the configuration.
+   */
   excused(processName: string): boolean;
 }
 
@@ -37,7 +39,7 @@ export class Startup {
     return TERMINAL.includes(this.#phase);
   }
 
-  /** Monotonic milliseconds at which a terminal phase was reached first, or null. */
+  /** Monotonic milliseconds at which a terminal phase was first reached, or null. */
   get completedMs(): number | null {
     return this.#completedMs;
   }
@@ -62,13 +64,13 @@ export class Startup {
     for (const name of processNames) this.#services.set(name, { state: 'pending', reason: null });
   }
 
-  /** Everything it needs is there, or will not come. */
+  /** Called when everything that the process needs is ready, or will not become ready. */
   begin(processName: string, needs: readonly string[]): void {
     this.#needs.set(processName, needs);
     this.#timeline.begin(processName, needs);
   }
 
-  /** It is up, or its failure is final. */
+  /** Called when the process is up, or its failure is final. */
   end(processName: string): void {
     this.#timeline.end(processName);
   }
@@ -90,12 +92,12 @@ export class Startup {
     else this.#failures.delete(processName);
   }
 
-  /** A failure of the boot itself. */
+  /** Ends the boot as degraded, after a failure of the boot itself. */
   fail(reason: string): void {
     this.#failures.set('startup', reason);
   }
 
-  /** Waits until every expected service has been ready without a break for the stabilization time. */
+  /** Waits until every expected service has been ready without interruption for the stabilization time. */
   async stabilize(settings: StartupSettings, source: ReadinessSource, signal: AbortSignal): Promise<void> {
     this.enter('stabilizing');
     const deadline = performance.now() + settings.readinessTimeoutMs;
@@ -113,7 +115,7 @@ export class Startup {
     }
   }
 
-  /** Drops failures that are over; with none left a degraded start has become ready. */
+  /** Removes failures that no longer apply; a degraded start without failures becomes ready. */
   async review(source: ReadinessSource): Promise<void> {
     for (const name of this.#failures.keys()) {
       const excused = source.excused(name);
@@ -124,7 +126,7 @@ export class Startup {
     if (this.#phase === 'degraded' && this.#failures.size === 0) this.enter('ready');
   }
 
-  /** Whatever it needs and has failed explains what it does, or why it does less than it could. */
+  /** Adds the failures of needed services to the reason, because they explain why this one fails or is limited. */
   #withMissingNeeds(processName: string, { state, reason }: StartupService): StartupService {
     const missing = this.#needs.get(processName)?.filter(name => this.#failures.has(name)) ?? [];
     if (missing.length === 0) return { state, reason };

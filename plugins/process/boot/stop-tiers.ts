@@ -1,12 +1,15 @@
-// In which order everything is stopped: by tiers of the stop policies, and inside one what is needed after what needs it.
+// Derives the order of a shutdown: by the tiers of stop policies, and within a tier dependents before what they need.
 import type { SupervisedProcess } from '../supervise/supervised-process.ts';
 
-/** Of a service that nothing is known of: an application, which may use what stops later. */
+/** For services without a stop policy, which are taken for applications that use services of later tiers. */
 const DEFAULT_TIER = 2;
-/** More than any stack has layers. */
+/** Larger than the depth of any dependency graph. */
 const DEPTHS = 10_000;
 
-/** Groups that are stopped one after the other, each at the same time. `needs` is free of cycles. */
+/**
+ * Groups to be stopped one after the other; the members of a group stop at the same time. `needs` must be free of
+ * cycles.
+ */
 export function stopTiers(
   all: readonly SupervisedProcess[],
   needs: ReadonlyMap<string, ReadonlySet<string>>,

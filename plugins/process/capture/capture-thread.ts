@@ -1,5 +1,5 @@
-// Output capture as the rest of the plugin sees it. The work is done in a thread of its own, which is started again, and
-// goes on from the recorded positions, should it ever end.
+// Output capture as the rest of the plugin uses it. The work is done in a worker thread; if that ends, a new one
+// continues from the recorded positions.
 import { readdir } from 'node:fs/promises';
 import path from 'node:path';
 import type { Worker } from 'node:worker_threads';
@@ -38,10 +38,10 @@ export interface WorkerData {
 }
 
 interface CaptureThreadOptions {
-  /** Holds the spools. */
+  /** The directory of the spools. */
   readonly directory: string;
   readonly rotation: () => Rotation;
-  /** Resolves when the lines were taken by the own log and its stream. */
+  /** Resolves when the own log and its stream have taken the lines. */
   readonly deliver: (lines: readonly LogLine[]) => Promise<void>;
   readonly log: Logger;
 }
@@ -64,12 +64,15 @@ export class CaptureThread {
     this.#options = options;
   }
 
-  /** For a process that is about to be launched. */
+  /** Opens a new spool for a process that is about to be launched. */
   open(target: CaptureTarget): Promise<CapturedOutput> {
     return this.#open(target, this.#newSpool(target.processName));
   }
 
-  /** Goes on with the spool that an earlier host left. A process whose output cannot be read is still a process. */
+  /**
+   * Continues with the spool that an earlier host left. Resolves even when that fails, because the process can be
+   * supervised without its output.
+   */
   async resume(target: CaptureTarget, spoolFile = this.#newSpool(target.processName)): Promise<CapturedOutput> {
     try {
       return await this.#open(target, spoolFile);
@@ -91,7 +94,7 @@ export class CaptureThread {
     return output;
   }
 
-  /** Removes spools that no process of this boot or the last one needs. Where nothing is, no thread is started to look. */
+  /** Removes spools that no present or recorded process uses. No thread is started when there are none. */
   async removeOthers(): Promise<void> {
     const names = await readdir(this.#options.directory).catch(() => []);
     if (this.#worker === undefined && !names.some(name => name.includes('.spool'))) return;
@@ -102,7 +105,7 @@ export class CaptureThread {
     this.#post({ rotation: this.#options.rotation() });
   }
 
-  /** Leaves every spool for the next host to go on from. */
+  /** Keeps every spool, so that the next host can continue. */
   async close(): Promise<void> {
     if (this.#closed) return;
     if (this.#worker !== undefined) await this.#call({ kind: 'close' });
@@ -144,7 +147,9 @@ export class CaptureThread {
     for (const [id, { call }] of this.#pending) this.#post({ id, call });
   }
 
-  /** `reply` reaches the thread that sent the message: another that was started since counts its own deliveries. */
+  /**
+   * `reply` reaches the thread that sent the message, because a thread started later has its own count of deliveries.
+   */
   #receive(message: FromWorker, reply: (answer: ToWorker) => void): void {
     if ('lines' in message) {
       const { delivery, lines } = message;
@@ -174,7 +179,7 @@ interface OutputCalls {
   finish(): Promise<string | null>;
 }
 
-/** The output of one run of a process. */
+/** The captured output of one run of a process. */
 export class CapturedOutput {
   readonly spoolFile: string;
   readonly #calls: OutputCalls;
@@ -191,7 +196,7 @@ export class CapturedOutput {
     return this.#target;
   }
 
-  /** The line that tells best why the process ended; known once the output is finished. */
+  /** The line that best explains why the process ended; known once `finish` has resolved. */
   get bestErrorLine(): string | null {
     return this.#bestErrorLine;
   }
@@ -201,7 +206,7 @@ export class CapturedOutput {
     await this.#calls.retarget(target);
   }
 
-  /** Resolves when everything that was written stands in the logs and the spool is gone. */
+  /** Resolves when all output is in the logs and the spool has been removed. */
   async finish(): Promise<void> {
     this.#bestErrorLine = await this.#calls.finish();
   }

@@ -1,4 +1,4 @@
-// The thread of output capture: takes the calls of the main thread and hands lines for the own log back to it.
+// The worker thread of output capture: handles calls of the main thread and returns lines for the own log to it.
 import { parentPort, workerData } from 'node:worker_threads';
 import type { LogLine } from '#core';
 import { Capture, type CaptureSession } from './capture.ts';

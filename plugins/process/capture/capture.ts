@@ -1,5 +1,6 @@
-// Output capture: each process writes to its append-only spool file; this reads the spools and writes service logs.
-// The invariant: every complete line of a spool stands exactly once in its service log, whatever kills the host.
+// Captures output: each process writes to its own append-only spool file; this reads the spools and writes service
+// logs. The invariant: every complete line of a spool is in its service log exactly once, even when the host is killed
+// at any moment.
 import { execFile } from 'node:child_process';
 import { fstatSync } from 'node:fs';
 import { type FileHandle, mkdir, open, readdir, rm, stat, truncate } from 'node:fs/promises';
@@ -16,7 +17,7 @@ const run = promisify(execFile);
 
 const POLL_MS = 100;
 const CHUNK_BYTES = 256 * 1024;
-/** What was consumed is given back to the disk in pieces of this size. */
+/** Consumed output is released from the disk in pieces of this size. */
 const RELEASE_BYTES = 16 * 1024 * 1024;
 const BLOCK_BYTES = 4_096;
 const MAX_BACKLOG_BYTES = 1024 ** 3;
@@ -25,30 +26,32 @@ const MAX_REASON_LENGTH = 500;
 
 const ERROR_WORDS =
   /\b(error|fatal|critical|exception|failed|failure|cannot|can't|unable|denied|refused|not found|invalid|missing|panic)\b/i;
-/** An access line of a proxy: a JSON object with its fields, or the common log format. */
+/** Matches access lines of a proxy: JSON objects with their fields, or the common log format. */
 const ACCESS_LINE = /^(?:\{.*"RequestMethod":|\S+ \S+ \S+ \[[^\]]+\] "[A-Z]+ )/;
 const STACK_FRAME = /^\s*(at\s|File "|\^|goroutine |\.\.\. \d+ more)/;
 
-/** Where the lines of one process go. */
+/** Where the lines of one process are written. */
 export interface CaptureTarget {
   readonly processName: string;
-  /** The service's own log, when the host owns it; null: none. */
+  /** The service's own log, when the host writes it; null when it does not. */
   readonly logFile: string | null;
-  /** Takes the access lines of a proxy as they are, instead of the other logs; null: they are lines like any other. */
+  /**
+   * File for the access lines of a proxy, which then do not go to the other logs; null treats them as ordinary lines.
+   */
   readonly accessLogFile: string | null;
-  /** Lowest level that goes to `logFile`. */
+  /** Lowest level that is written to `logFile`. */
   readonly logLevel: LogLevel;
-  /** true: output does not go to the own log and its stream. */
+  /** Whether output is kept out of the own log and its stream. */
   readonly suppressed: boolean;
-  /** Owner of `logFile`, or null to keep the controller's. */
+  /** Owner that `logFile` is given to; null for the host's own user. */
   readonly owner: { readonly uid: number; readonly gid: number } | null;
 }
 
 export interface CaptureOptions {
-  /** Holds the spools. */
+  /** The directory of the spools. */
   readonly directory: string;
   readonly rotation: () => Rotation;
-  /** Takes lines for the own log and its stream; resolves when they were written. */
+  /** Passes lines to the own log and its stream; resolves when they were written. */
   readonly deliver: (lines: readonly LogLine[]) => Promise<void>;
   readonly log: Pick<Logger, 'warn' | 'error'>;
 }
@@ -63,7 +66,7 @@ export class Capture {
     this.#options = options;
   }
 
-  /** A spool that is there already is gone on with from its position. */
+  /** Continues from the recorded position when the spool exists already. */
   async open(target: CaptureTarget, spoolFile: string): Promise<CaptureSession> {
     await mkdir(this.#options.directory, { recursive: true, mode: 0o700 });
     const session = await CaptureSession.open(spoolFile, target, this.#options, {
@@ -77,7 +80,7 @@ export class Capture {
     return session;
   }
 
-  /** Removes spools that no process of this boot or the last one needs. */
+  /** Removes spools that no present or recorded process uses. */
   async removeOthers(): Promise<void> {
     const kept = new Set([...this.#sessions].map(session => path.basename(session.spoolFile)));
     const names = await readdir(this.#options.directory).catch(() => []);
@@ -88,14 +91,14 @@ export class Capture {
     }
   }
 
-  /** Leaves every spool for the next host to go on from. */
+  /** Keeps every spool, so that the next host can continue. */
   async close(): Promise<void> {
     clearInterval(this.#timer);
     this.#timer = undefined;
     await Promise.all([...this.#sessions].map(session => session.handOver()));
   }
 
-  /** Where the file system cannot give space back, a spool grows until its process ends. */
+  /** Where the file system cannot release a part of a file, the spool grows until its process ends. */
   async #release(spoolFile: string, bytes: number): Promise<void> {
     if (!this.#punches) return;
     try {
@@ -164,12 +167,15 @@ export class CaptureSession {
     return new CaptureSession(spoolFile, target, options, owner, { spool, positions, last });
   }
 
-  /** Whether the spool changed. Synchronous: the answer is in memory, and a poll that is nearly free may be frequent. */
+  /**
+   * Whether the spool has changed. Synchronous, because the answer comes from the kernel's cache and frequent polling
+   * must be cheap.
+   */
   hasMore(): boolean {
     return fstatSync(this.#spool.fd).size !== this.#consumed;
   }
 
-  /** The line that tells best why the process ended: the last with an error word, else the last. */
+  /** The line that best explains why the process ended: the last with a word for an error, otherwise the last. */
   bestErrorLine(): string | null {
     const candidates = this.#recent.filter(({ text }) => !STACK_FRAME.test(text));
     const severe = candidates.findLast(
@@ -191,7 +197,7 @@ export class CaptureSession {
     this.#target = target;
   }
 
-  /** Consumes what the spool holds now. */
+  /** Consumes what the spool contains now. */
   pump(final = false): Promise<void> {
     if (this.#closed) return Promise.resolve();
     this.#pumping ??= this.#consume(final)
@@ -208,7 +214,7 @@ export class CaptureSession {
     await this.pump();
   }
 
-  /** Consumes the rest, the unfinished line too, and removes the spool. */
+  /** Consumes the rest, including an unfinished last line, and removes the spool. */
   async finish(): Promise<void> {
     await this.settled();
     await this.pump(true);
@@ -260,7 +266,7 @@ export class CaptureSession {
     }
   }
 
-  /** A program that opens /dev/stdout anew without appending empties the file behind it. */
+  /** A program that opens /dev/stdout again without O_APPEND truncates the spool. */
   #beginAgain(): void {
     this.#consumed = 0;
     this.#released = 0;
@@ -268,8 +274,8 @@ export class CaptureSession {
   }
 
   /**
-   * The order is the invariant: prepare, record the place, append, record the new place. Without a log of its own a
-   * process's lines count as consumed when the own log has them.
+   * The invariant depends on this order: prepare, record the position, append, record the new position. Without a
+   * service log, lines count as consumed when the own log has taken them.
    */
   async #write(all: readonly OutputLine[], consumedAfter: number): Promise<void> {
     const at = Date.now();
@@ -297,7 +303,10 @@ export class CaptureSession {
     }
   }
 
-  /** Writes the access lines and returns the others. A kill in between may write an access line twice, never lose it. */
+  /**
+   * Writes the access lines and returns the others. When the host is killed in between, an access line may be written
+   * twice, but never lost.
+   */
   async #writeAccess(log: RotatingFile, lines: readonly OutputLine[]): Promise<readonly OutputLine[]> {
     const access = lines.filter(({ text }) => ACCESS_LINE.test(text));
     const block = Buffer.from(access.map(({ text }) => `${text}\n`).join(''));
@@ -313,7 +322,10 @@ export class CaptureSession {
     await this.#positions.record(position);
   }
 
-  /** The child is faster than the disk for too long: the oldest output goes, at a line's end, and that is said. */
+  /**
+   * When a process is faster than the disk for too long, the oldest output is dropped up to the end of a line, and a
+   * line in the log says so.
+   */
   async #skipTo(offset: number): Promise<void> {
     const { buffer, bytesRead } = await this.#spool.read(Buffer.alloc(MAX_LINE_BYTES), 0, MAX_LINE_BYTES, offset);
     const start = offset + buffer.subarray(0, bytesRead).indexOf(0x0a) + 1;
@@ -327,14 +339,14 @@ export class CaptureSession {
   }
 }
 
-/** Cuts off what a killed host appended after its last record: those lines are read again. */
+/** Truncates what a killed host appended after its last recorded position, because those lines are read again. */
 async function undoUnrecorded(logFile: string, { logInode, logBytes }: Position): Promise<void> {
   if (logInode === 0) return;
   const directory = path.dirname(logFile);
   const rotated = await rotatedFiles(logFile).catch(() => []);
   for (const name of [path.basename(logFile), ...rotated]) {
     const file = path.join(directory, name);
-    // Others move and remove logs too.
+    // Another program may have moved or removed the log.
     const found = await stat(file).catch(() => null);
     if (found?.ino === logInode && found.size > logBytes) await truncate(file, logBytes);
   }

@@ -1,4 +1,4 @@
-// From captured bytes to lines: UTF-8 with replacement, without terminal codes, each with the level that it names.
+// Converts captured bytes to lines: decodes UTF-8 with replacement, removes terminal codes and finds each line's level.
 import type { LogLevel } from '#core';
 import { redact } from '#kit/redact';
 
@@ -24,13 +24,13 @@ const LEVELS: Readonly<Record<string, LogLevel>> = {
 
 export interface OutputLine {
   readonly level: LogLevel;
-  /** Redacted. */
+  /** Text after redaction. */
   readonly text: string;
 }
 
 /**
- * Length of the part of `bytes` that is complete lines. A line longer than the cap is cut there; a rest without a
- * newline is left for later, or taken too when `final`.
+ * Length of the part of `bytes` that consists of complete lines. A line longer than the cap is cut at the cap. A rest
+ * without a newline is left for later, or included when `final`.
  */
 export function completeBytes(bytes: Buffer, final: boolean): number {
   const end = bytes.lastIndexOf(NEWLINE) + 1;
@@ -39,7 +39,7 @@ export function completeBytes(bytes: Buffer, final: boolean): number {
   return end + Math.floor(rest / MAX_LINE_BYTES) * MAX_LINE_BYTES;
 }
 
-/** Lines of a complete part; empty ones are left out. */
+/** The lines of a complete part, without empty ones. */
 export function toLines(bytes: Buffer): OutputLine[] {
   const text = bytes.toString('utf8');
   const plain = text.includes('\x1b') ? text.replaceAll(ANSI, '') : text;
@@ -58,7 +58,7 @@ export function toLines(bytes: Buffer): OutputLine[] {
 
 function toLine(raw: string): OutputLine | null {
   const shown = raw.trimEnd();
-  // A carriage return inside a line is a progress display: what it showed last counts.
+  // Programs show progress by carriage returns within a line; only the last state is kept.
   const text = shown.slice(shown.lastIndexOf('\r') + 1);
   if (text === '') return null;
   return { level: levelOf(text), text: redact(text) };

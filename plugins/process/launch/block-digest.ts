@@ -1,4 +1,4 @@
-// A short text that differs when a configuration block differs.
+// A digest that differs between different configuration blocks.
 import { createHash } from 'node:crypto';
 import type { NamedBlock } from '#core';
 

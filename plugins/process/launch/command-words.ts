@@ -1,4 +1,4 @@
-// Splits a command into words as a shell would, without a shell: quotes and backslashes count, nothing is expanded.
+// Splits a command into words as a shell would, but without a shell: quotes and backslashes count, nothing is expanded.
 
 /** Throws an Error when a quote is not closed. */
 export function splitCommand(text: string): string[] {

@@ -1,4 +1,4 @@
-// `env_copy`: a file that is copied to where the service looks for it before each launch, if it is there.
+// `env_copy`: copies a file, if it exists, to where the service expects it, before each launch.
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { Problem } from '#core';
@@ -7,7 +7,10 @@ import type { LaunchPlan } from '../contract.ts';
 const run = promisify(execFile);
 const LIMIT_MS = 10_000;
 
-/** In children that are left behind when a dead mount holds them. Throws a Problem 500 when the copy fails. */
+/**
+ * Copies in child processes, which are abandoned when a dead mount blocks them. Throws a Problem 500 when the copy
+ * fails.
+ */
 export async function copyEnvironmentFile({ processName, block, user, signal }: LaunchPlan): Promise<void> {
   const { source, destination } = (block.env_copy ?? {}) as { source?: string; destination?: string };
   if (source === undefined || destination === undefined) return;

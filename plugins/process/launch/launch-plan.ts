@@ -1,4 +1,4 @@
-// From a configuration block to everything that a launch needs. Placeholders are filled here and never written back.
+// Makes a launch plan from a configuration block. Placeholders are replaced in the plan, never in the configuration.
 import { readFileSync } from 'node:fs';
 import { type NamedBlock, Problem } from '#core';
 import type { LaunchPlan, StartTrigger } from '../contract.ts';
@@ -10,9 +10,9 @@ export interface PlanInput {
   readonly trigger: StartTrigger;
   readonly signal: AbortSignal;
   readonly env: NodeJS.ProcessEnv;
-  /** Whether it keeps the rights of the host. */
+  /** Whether the process keeps the rights of the host. */
   readonly asController: boolean;
-  /** What others give for `{name}`. */
+  /** Values for `{name}` from other plugins. */
   readonly placeholders: Readonly<Record<string, unknown>>;
 }
 
@@ -47,7 +47,10 @@ function commandWords(command: unknown, processName: string): string[] {
   }
 }
 
-/** `{name}`: the block's own scalar, then the global ones, then what others give; unknown names stay. */
+/**
+ * Replaces `{name}` by a scalar of the block, of the configuration's root, or of other plugins, in this order; unknown
+ * names stay.
+ */
 function filler(block: Readonly<Record<string, unknown>>, global: Readonly<Record<string, unknown>>) {
   const lookUp = (name: string): unknown => (Object.hasOwn(block, name) ? block[name] : global[name]);
   return (text: string): string =>
@@ -81,7 +84,7 @@ function environmentOf(
   return env;
 }
 
-/** HOME, USER and LOGNAME of a user id, from the account table. */
+/** HOME, USER and LOGNAME of a user, from the account table. */
 function accountOf(uid: number): Record<string, string> {
   const line = readFileSync('/etc/passwd', 'utf8')
     .split('\n')

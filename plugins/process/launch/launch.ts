@@ -1,4 +1,5 @@
-// Starts one program in a session of its own, its output on the spool's descriptor. What can be known before is said before.
+// Launches a program in a new session with its output on the spool's descriptor. Faults that can be found before are
+// reported before.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, fchownSync, openSync } from 'node:fs';
 import { access, constants, stat } from 'node:fs/promises';
@@ -14,11 +15,11 @@ interface Exit {
 export interface Launched {
   readonly child: ChildProcess;
   readonly pid: number;
-  /** The leader's end; output may still be on its way. */
+  /** Resolves when the leader has ended; some of its output may still be unread. */
   readonly exited: Promise<Exit>;
 }
 
-/** The kernel answers a missing program and a missing directory alike, so each is looked for first. */
+/** Checks program and directory separately, because the kernel reports ENOENT for either. */
 export async function checkLaunchable({ processName, argv, cwd, env }: LaunchPlan): Promise<void> {
   const [program] = argv;
   if (program === undefined || program === '') {
@@ -44,7 +45,7 @@ async function isDirectory(directory: string): Promise<boolean> {
   }
 }
 
-/** Empty when the file can be executed, else the error's code. */
+/** Empty when the file can be executed, otherwise the code of the error. */
 async function executability(file: string): Promise<string> {
   try {
     if (!(await stat(file)).isFile()) return 'EACCES';
@@ -55,7 +56,7 @@ async function executability(file: string): Promise<string> {
   }
 }
 
-/** Throws a Problem 400 when the program cannot be started at all. */
+/** Throws a Problem 400 when the program cannot be started. */
 export async function launch(plan: LaunchPlan, spoolFile: string): Promise<Launched> {
   const [program = '', ...args] = plan.argv;
   const output = openSync(spoolFile, 'a', 0o600);
@@ -86,11 +87,14 @@ export async function launch(plan: LaunchPlan, spoolFile: string): Promise<Launc
   }
 }
 
-/** Programs may open /dev/stdout by name. Where a file system gives nothing away those alone fail. */
+/**
+ * Programs may open /dev/stdout by name, so the spool is given to the service's user. Where the file system does not
+ * allow that, only such programs fail.
+ */
 function giveTo(descriptor: number, { uid, gid }: { readonly uid: number; readonly gid: number }): void {
   try {
     fchownSync(descriptor, uid, gid);
   } catch {
-    // Its owner stays.
+    // The file keeps its owner.
   }
 }

@@ -1,4 +1,4 @@
-// Gives the log directory and the logs in it back to the service user, for example after `puid` was changed.
+// Gives the log directory and the logs in it to the service user, for example after a change of `puid`.
 import { lchown, lstat, opendir } from 'node:fs/promises';
 import path from 'node:path';
 
@@ -7,7 +7,7 @@ interface Owner {
   readonly gid: number;
 }
 
-/** The directory first, then its files; links are not followed and other file systems not entered. */
+/** The directory comes first, then its files. Links are not followed, and other file systems are not entered. */
 export async function repairOwnership(directory: string, owner: Owner): Promise<number> {
   const top = await lstat(directory);
   let repaired = await repair(directory, top, owner);

@@ -1,4 +1,4 @@
-// Ports of managed processes: who claims which, whether one is taken, and the next one that is free.
+// Ports of managed processes: which process claims which, whether one is in use, and the next free one.
 
 import { type NamedBlock, Problem } from '#core';
 import { findBlocks } from '#kit/named-blocks';
@@ -14,7 +14,7 @@ export interface PortChange {
   readonly to: number;
 }
 
-/** How far above its port a kind of service takes a second one; undefined: it does not. */
+/** Offset from its port at which a kind of service uses a second one; undefined when it does not. */
 export type Companion = (configKey: string) => number | undefined;
 
 export function describeMove(processName: string, { key, from, to }: PortChange): string {
@@ -22,8 +22,8 @@ export function describeMove(processName: string, { key, from, to }: PortChange)
 }
 
 /**
- * The changes that let all enabled entries run side by side, first come first served in file order. Entries that run
- * already keep what they have.
+ * The changes that let all enabled entries run together; in a conflict the first in the file keeps its port. Entries
+ * that run already keep theirs in any case.
  */
 export async function reservePorts(
   blocks: readonly NamedBlock[],
@@ -43,7 +43,7 @@ export async function reservePorts(
   return moves;
 }
 
-/** One sentence for each port that an update gives to an enabled entry although another has it. */
+/** One sentence for each port that an update assigns to an enabled entry although another has it. */
 export function newPortConflicts(
   before: Readonly<Record<string, unknown>>,
   after: Readonly<Record<string, unknown>>,
@@ -65,7 +65,7 @@ function portConflicts(root: Readonly<Record<string, unknown>>): string[] {
     );
 }
 
-/** Ports that a block configures, by key; anything but an integer from 1 to 65535 is none. */
+/** The ports that a block configures, by key; only integers from 1 to 65535 count. */
 export function portsOf(block: Readonly<Record<string, unknown>>): ReadonlyMap<string, number> {
   return new Map(
     PORT_KEYS.map(key => [key, block[key]] as const).filter(
@@ -79,9 +79,9 @@ function isPort(value: unknown): value is number {
 }
 
 /**
- * The changes that let `block` start: a port that an enabled entry before it claims, or that a foreign process holds,
- * moves upward to the next that is neither. The product's own entries never move: what is published would miss them.
- * Throws a Problem 500 when none is left.
+ * The changes that let `block` start: a port that an enabled entry before it claims, or that a foreign process uses,
+ * moves up to the next free one. The product's own entries never move, because published ports would no longer reach
+ * them. Throws a Problem 500 when no port is free.
  */
 export async function resolvePorts(
   block: NamedBlock,

@@ -1,4 +1,4 @@
-// From a configuration block to a plan that can be launched: taps, ports, waits, and a look whether the program is there.
+// Prepares a launch from a configuration block: taps, ports, waits, and a check that the program can be run.
 import { type Host, type NamedBlock, Problem } from '#core';
 import type { LaunchPlan, StartTrigger } from '../contract.ts';
 import { digestOf } from './block-digest.ts';
@@ -12,16 +12,16 @@ import { waitForDependencies } from './waits.ts';
 export interface Preparation {
   readonly host: Host;
   readonly trigger: StartTrigger;
-  /** Fires when the start is cancelled. */
+  /** Aborts when the start is cancelled. */
   readonly signal: AbortSignal;
-  /** As it is now: it may be changed while the start waits. */
+  /** The current block, which may change while the start waits. */
   block(): NamedBlock;
-  /** All blocks, as they count. */
+  /** All blocks, with `enabled` as the supervisor sees it. */
   blocks(): readonly NamedBlock[];
   readonly portCompanion: Companion;
-  /** Whether it keeps the rights of the host. */
+  /** Whether the process keeps the rights of the host. */
   readonly asController: boolean;
-  /** What others give for `{name}`. */
+  /** Values for `{name}` from other plugins. */
   placeholders(block: NamedBlock): Readonly<Record<string, unknown>>;
   prepare(plan: LaunchPlan): Promise<LaunchPlan>;
   /** Called with what is waited for, and with null when it is there. */
@@ -34,7 +34,7 @@ export async function prepareLaunch(preparation: Preparation): Promise<LaunchPla
   let plan = await planOf(preparation);
   await adjustPorts(preparation);
   await waitForDependencies(plan, { log: host.log, fetch: host.fetch, onWaiting });
-  // A moved port, a tap or a user changed the block meanwhile: what was set up from it is set up again.
+  // A moved port, a tap or a user may have changed the block meanwhile; the plan is then made again.
   if (digestOf(plan.block) !== digestOf(block().block)) plan = await planOf(preparation);
   await copyEnvironmentFile(plan);
   await checkLaunchable(plan);

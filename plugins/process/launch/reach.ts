@@ -1,14 +1,17 @@
-// Refuses a launch whose user cannot reach the program, the scripts that it is given or its directory, and says what to do.
+// Refuses a launch whose user cannot reach the program, its scripts or its directory, and says what to do.
 import { stat } from 'node:fs/promises';
 import path from 'node:path';
 import { type Logger, Problem } from '#core';
 import { type Reach, reachOf, type Wanted } from '#kit/service-user';
 import type { LaunchPlan } from '../contract.ts';
 
-/** A word of a command that ends so is a file although it has no slash. */
+/** Words of a command that end like this are taken for files even without a slash. */
 const SCRIPT = /\.(?:[cm]?[jt]s|py|rb|pl|php|sh|jar)$/;
 
-/** Throws a Problem 400 that names the first closed part. Where nobody can tell, the launch itself will. */
+/**
+ * Throws a Problem 400 that names the first part that is closed. When this cannot be determined, the launch itself will
+ * fail if it must.
+ */
 export async function checkReachable(plan: LaunchPlan, log: Logger): Promise<void> {
   const { processName, user } = plan;
   if (user === null && process.getuid?.() === 0) return;
@@ -22,7 +25,7 @@ export async function checkReachable(plan: LaunchPlan, log: Logger): Promise<voi
     return;
   }
   const ofPrograms = reaches.slice(0, programs.length);
-  // The first that can be run is taken; only where there is none, one that is out of reach is what is wrong.
+  // The first program that can be run counts; only without one is a program that cannot be reached the fault.
   const blocking = ofPrograms.includes('open') ? reaches.slice(programs.length) : ofPrograms;
   const places = ofPrograms.includes('open') ? others : programs;
   for (const [index, reach] of blocking.entries()) {
@@ -40,7 +43,7 @@ function programPlaces({ argv, cwd, env }: LaunchPlan): Wanted[] {
   return places.map(place => ({ place, use: 'run' }));
 }
 
-/** The working directory, and every argument, or value of an option, that may be a file. */
+/** The working directory, and every argument or value of an option that may be a file. */
 function otherPlaces({ argv, cwd }: LaunchPlan): Wanted[] {
   const named = argv
     .slice(1)
@@ -50,7 +53,7 @@ function otherPlaces({ argv, cwd }: LaunchPlan): Wanted[] {
   return cwd === undefined ? named : [{ place: cwd, use: 'enter' }, ...named];
 }
 
-/** A host without rights may not see it either; then it counts as there, because a closed part was seen. */
+/** A host without rights may be unable to see it; since a closed part was found, it is taken to exist. */
 async function exists(place: string): Promise<boolean> {
   return stat(place).then(
     () => true,

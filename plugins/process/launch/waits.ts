@@ -1,4 +1,5 @@
-// What a start waits for: directories, mounts, TCP ports, URLs, in that order. Cancellable at once, and never on a dead mount.
+// Waits before a start for directories, mounts, TCP ports and URLs, in this order. Can be cancelled at any time, and
+// never blocks on a dead mount.
 import { execFile } from 'node:child_process';
 import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
@@ -29,7 +30,10 @@ interface Wait {
   ready(signal: AbortSignal): Promise<boolean>;
 }
 
-/** Rejects with a Problem 500 when something does not come in time, and with the signal's reason when cancelled. */
+/**
+ * Rejects with a Problem 500 when something does not become available in time, and with the signal's reason when
+ * cancelled.
+ */
 export async function waitForDependencies(plan: LaunchPlan, context: WaitContext): Promise<void> {
   const { block, trigger, waits: extra } = plan;
   const limit = typeof block.wait_timeout_seconds === 'number' ? block.wait_timeout_seconds * 1_000 : undefined;
@@ -80,7 +84,7 @@ async function waitFor(
   signal.throwIfAborted();
 }
 
-/** The look at the path runs in a child that is left behind when a dead mount holds it. */
+/** Checks the path in a child process, which is abandoned when a dead mount blocks it. */
 function directoryWait(directory: string, limitMs: number): Wait {
   return {
     what: `directory ${directory}`,
@@ -93,7 +97,7 @@ function directoryWait(directory: string, limitMs: number): Wait {
   };
 }
 
-/** Read from the mount table: the path itself is never touched. */
+/** Reads the mount table, so that the path itself is never touched. */
 function mountWait(mountPoint: string, limitMs: number): Wait {
   const wanted = mountPoint.replace(/(?<=.)\/+$/, '');
   return {

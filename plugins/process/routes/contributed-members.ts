@@ -1,6 +1,7 @@
-// Members of answers that other plugins give: checked against their schemas, and left out when they do not fit or do not come.
+// Members that other plugins add to answers; they are checked against their schemas, and left out when invalid or late.
 import type { z } from 'zod';
 import type { ContributionList, Host, NamedBlock } from '#core';
+import { errorText } from '#kit/error-text';
 import type { DetailMembers, EntryMembers } from '../contract.ts';
 import { detailPoint, entryPoint } from '../points.ts';
 
@@ -9,11 +10,11 @@ type Contribution = EntryMembers | DetailMembers;
 
 export class ContributedMembers {
   readonly #host: Host;
-  /** Members that nobody else may give. */
+  /** Names of members that no plugin may contribute. */
   readonly #own: ReadonlySet<string>;
   readonly #entries: ContributionList<EntryMembers>;
   readonly #details: ContributionList<DetailMembers>;
-  /** Faults that were told already, by contribution. */
+  /** The last logged fault of each contribution. */
   readonly #told = new Map<string, string>();
 
   constructor(host: Host, own: Iterable<string>) {
@@ -23,7 +24,7 @@ export class ContributedMembers {
     this.#details = host.point('process.detail', detailPoint);
   }
 
-  /** Differs from an earlier value when entries may be different; null: they may be different at any time. */
+  /** A value that differs from earlier ones when entries may have changed; null when they may change at any time. */
   revision(): readonly unknown[] | null {
     const revisions: unknown[] = [];
     for (const { key, value } of this.#entries) {
@@ -55,7 +56,7 @@ export class ContributedMembers {
     return Object.assign({}, ...given);
   }
 
-  /** The schema with the members that are given at present; what does not come is left out. */
+  /** The schema extended by the members that are contributed at present, all of them optional. */
   describe<Schema extends z.ZodObject>(base: Schema, points: 'entry' | 'detail'): Schema {
     const contributions: Iterable<Contribution> =
       points === 'entry' ? this.#entries.values() : [...this.#entries.values(), ...this.#details.values()];
@@ -90,9 +91,9 @@ export class ContributedMembers {
     }
   }
 
-  /** Once for each fault: answers are asked for again and again. */
+  /** Logs each fault once, because answers are requested often. */
   #tell(name: string, error: unknown): void {
-    const message = error instanceof Error ? error.message : String(error);
+    const message = errorText(error);
     if (this.#told.get(name) === message) return;
     this.#told.set(name, message);
     this.#host.log.error(`members of ${name} are left out of process entries`, error);
@@ -101,7 +102,7 @@ export class ContributedMembers {
 
 const partials = new WeakMap<z.ZodObject, z.ZodObject>();
 
-/** Whoever has nothing to say of a process leaves its members out. */
+/** A contribution may leave out members that do not apply to a process. */
 function partialOf(schema: z.ZodObject): z.ZodObject {
   const known = partials.get(schema) ?? schema.partial();
   partials.set(schema, known);

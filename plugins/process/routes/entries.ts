@@ -1,4 +1,4 @@
-// A process as clients see it: what the configuration says about it, its live status, and what other plugins know of it.
+// A process as clients see it: its configuration, its live status, and what other plugins add.
 import { z } from 'zod';
 import { type ConfigStore, type Host, type NamedBlock, Problem, type ResponseBody } from '#core';
 import type {} from '../../services/contract.ts';
@@ -59,7 +59,7 @@ export class ProcessEntries {
     return this.#members.describe(detailShape, 'detail');
   }
 
-  /** Frozen, and the same object until the configuration, a status or what plugins add changes. */
+  /** Frozen, and the same object until the configuration, a status or a contributed member changes. */
   list(): KeptList['answer'] {
     const blocks = this.#supervisor.blocks();
     const { revision } = this.#supervisor;
@@ -77,7 +77,7 @@ export class ProcessEntries {
     return answer;
   }
 
-  /** Throws a Problem 404 when the process has left the configuration. */
+  /** Throws a Problem 404 when the process is no longer in the configuration. */
   async detail(processName: string, scope: string | undefined): Promise<Detail> {
     const block = this.#supervisor.blocks().find(other => other.processName === processName);
     if (block === undefined) throw new Problem(404, 'Process not found');
@@ -119,7 +119,7 @@ export class ProcessEntries {
   }
 }
 
-/** The block as it is shown; `enabled` counts as the supervisor says. */
+/** The block as shown, with `enabled` as the supervisor sees it. */
 function withEnabled(shown: unknown, { block: { enabled } }: NamedBlock): Record<string, unknown> {
   return { ...(shown as Record<string, unknown>), ...(enabled === undefined ? {} : { enabled }) };
 }

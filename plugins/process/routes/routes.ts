@@ -1,4 +1,4 @@
-// Process control over HTTP. Operations go on when the client leaves.
+// Process control over HTTP. Operations continue when the client disconnects.
 import { z } from 'zod';
 import { type Host, type NamedBlock, Problem } from '#core';
 import { queryBoolean } from '#kit/query-values';
@@ -18,7 +18,7 @@ const operationAnswer = z.object({
   waiting_for: z.array(z.string()).optional(),
 });
 
-/** Who asks, for the record of what is wanted. */
+/** Recorded as the user of a request when authentication is off. */
 const ANYBODY = 'user';
 
 export function registerRoutes(host: Host, supervisor: ProcessSupervisor): void {

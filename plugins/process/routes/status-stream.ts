@@ -1,4 +1,4 @@
-// `/ws/status`: the state of every process, at once, at the client's interval, and right after each change.
+// `/ws/status`: sends the state of every process on connect, at the client's interval, and after each change.
 import type { Host, StreamClient } from '#core';
 import type {} from '../../auto-restart/contract.ts';
 import type { ProcessSupervisor } from '../contract.ts';
@@ -8,7 +8,7 @@ const DEFAULT_INTERVAL_S = 2;
 const MIN_INTERVAL_S = 0.5;
 const MAX_INTERVAL_S = 10;
 const COALESCE_MS = 50;
-/** A client with more than this unsent skips messages: the next one tells it all anyway. */
+/** A client with more unsent data skips messages, because each message contains the whole state. */
 const MAX_UNSENT_BYTES = 1024 * 1024;
 
 interface Subscriber {
@@ -21,7 +21,7 @@ export class StatusStream {
   readonly #supervisor: ProcessSupervisor;
   readonly #subscribers = new Set<Subscriber>();
   #known = new Set<string>();
-  /** Processes that left the configuration and are told of once more. */
+  /** Processes that have left the configuration and are included in one more message. */
   readonly #departed = new Set<string>();
   #pushTimer: NodeJS.Timeout | undefined;
 
@@ -64,7 +64,7 @@ export class StatusStream {
     this.#known = present;
   }
 
-  /** Each form is built and serialised once, whatever the number of clients. */
+  /** Each form of a message is built and serialized once, whatever the number of clients. */
   #send(subscribers: readonly Subscriber[]): void {
     const forms = new Map<boolean, string>();
     for (const { client, withHealth } of subscribers) {

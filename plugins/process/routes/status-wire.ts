@@ -43,7 +43,7 @@ export const statusSchema = z.object({
 
 export type HealthMembers = z.input<z.ZodObject<typeof healthMembers>>;
 
-/** Of a process that nothing restarts by itself. */
+/** The report of a process that is not restarted automatically. */
 const NEVER_RESTARTED: RestartReport = {
   attempts: 0,
   successes: 0,
@@ -62,7 +62,7 @@ export function statusToWire({ processName, status, held }: ProcessSnapshot) {
   return { process_name: processName, status, held: held === null ? null : { ...held } };
 }
 
-/** `restarts`: of the plugin that restarts processes; undefined when none is loaded. */
+/** `restarts` is undefined when no plugin that restarts processes is loaded. */
 export function healthToWire(
   snapshot: ProcessSnapshot,
   health: HealthReport,

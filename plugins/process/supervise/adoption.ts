@@ -1,4 +1,4 @@
-// What an earlier host launched: gone on with where it lives, cleared away where only something of it is left.
+// Takes over what an earlier host launched: adopts processes that still run, and clears away the remains of others.
 import type { Host } from '#core';
 import { attempt } from './attempt.ts';
 import type { ProcessRecord } from './state-file.ts';
@@ -7,7 +7,7 @@ import { SupervisedProcess, type Supervision } from './supervised-process.ts';
 export class Adoption {
   readonly #host: Host;
   readonly #supervision: Supervision;
-  /** While the configuration cannot tell whether it still has them. */
+  /** Records that cannot be judged while the configuration is unusable, because their entries may still be in it. */
   readonly #unclaimed = new Map<string, ProcessRecord>();
 
   constructor(host: Host, supervision: Supervision) {
@@ -15,10 +15,13 @@ export class Adoption {
     this.#supervision = supervision;
   }
 
-  /** All of the earlier host, side by side. Resolves when what is not gone on with has ended and given its ports back. */
+  /**
+   * Takes over all records concurrently. Resolves when processes that are not adopted have ended and released their
+   * ports.
+   */
   async run(processes: ReadonlyMap<string, SupervisedProcess>): Promise<void> {
     const { state, capture } = this.#supervision;
-    // One that cannot be read says nothing about what it does not list.
+    // An unusable configuration does not prove that an entry was removed.
     const isWhole = this.#host.use('config.store').state === 'valid';
     const claims: Promise<void>[] = [];
     for (const [name, record] of state.load()) {
@@ -31,7 +34,7 @@ export class Adoption {
     if (isWhole) await attempt(this.#host.log, 'leftover output could not be removed', () => capture.removeOthers());
   }
 
-  /** The configuration lists it now. */
+  /** Adopts a process whose entry has appeared in the configuration since. */
   added(process: SupervisedProcess): void {
     const { processName } = process.block;
     const record = this.#unclaimed.get(processName);
@@ -55,14 +58,14 @@ export class Adoption {
     this.#supervision.state.delete(processName, record.run_id);
   }
 
-  /** The host ended while it stopped the process for a user. */
+  /** The earlier host ended while it was stopping the process for a user. */
   #stopAgain(process: SupervisedProcess): void {
     const { processName } = process.block;
     const failure = `${processName} was being stopped when the last run ended, and could not be stopped`;
     void attempt(this.#host.log, failure, () => process.stop());
   }
 
-  /** Its entry left the configuration while no host ran. */
+  /** Stops a process whose entry was removed from the configuration while no host ran. */
   async #retire(processName: string, record: ProcessRecord): Promise<void> {
     const block = { processName, configKey: record.config_key, key: processName, path: [], isHost: false, block: {} };
     const process = new SupervisedProcess(block, this.#supervision);

@@ -1,4 +1,4 @@
-// Steps that are worth a line in the log when they fail, but hold nothing up.
+// Runs a step whose failure is logged but stops nothing else.
 import type { Logger } from '#core';
 
 export async function attempt(log: Logger, failure: string, step: () => Promise<unknown>): Promise<void> {

@@ -1,4 +1,4 @@
-// Where the output of a process goes, by its configuration: a log that the application writes itself is only read.
+// Decides where the output of a process is written. A log that the application writes itself is only read.
 import path from 'node:path';
 import type { Host, NamedBlock } from '#core';
 import { parseLevel } from '#kit/log-level';
@@ -21,8 +21,9 @@ export function captureTargetOf(host: Host, named: NamedBlock): CaptureTarget {
 }
 
 /**
- * The host owns a service's log below the log directory, and where its kind has no other log than its output at the
- * place that its template names. Any other path is the application's own: the host would make it the service user's.
+ * The host writes a service's log below the log directory, and at the path that the template names for kinds whose only
+ * log is their output. Any other path belongs to the application: if the host wrote there, it would also give that file
+ * to the service user.
  */
 function ownsLogFile(host: Host, { configKey, key }: NamedBlock, file: string): boolean {
   const templates = host.find('service.templates');

@@ -1,4 +1,4 @@
-// How a process ended, in words.
+// Describes in words how a process ended.
 import type { ExitRecord } from '../contract.ts';
 
 export interface Exit {
@@ -6,7 +6,7 @@ export interface Exit {
   readonly signal: string | null;
 }
 
-/** `asked`: a stop was asked for. */
+/** `asked` tells whether a stop was requested. */
 export function exitRecordOf({ code, signal }: Exit, asked: boolean): ExitRecord {
   return { code, signal, reason: describeExit({ code, signal }, asked), at: Date.now() / 1_000, unexpected: !asked };
 }

@@ -1,4 +1,4 @@
-// Tells when processes end that are not children of this host: only a parent is told, so the process table is asked.
+// Notices the end of processes that are not children of this host, by polling, because only a parent is notified.
 import { isAlive, type ProcessIdentity } from './proc-table.ts';
 
 export class ExitWatch {
@@ -10,7 +10,7 @@ export class ExitWatch {
     this.#pollMs = pollMs;
   }
 
-  /** Resolves when the process is gone; never, when the watch is closed before. */
+  /** Resolves when the process is gone; stays pending when the watch is closed before. */
   gone(identity: ProcessIdentity): Promise<void> {
     this.#timer ??= setInterval(() => this.#look(), this.#pollMs).unref();
     return new Promise(resolve => this.#waiting.set(identity, resolve));

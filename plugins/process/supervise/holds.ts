@@ -1,5 +1,7 @@
-// Holds: while one works on a process nobody else starts or stops it. Each ends with its work, its signal or its deadline.
+// Holds: while one is active only its holder can start or stop the process. It ends with its work, its signal or its
+// deadline.
 import { Problem } from '#core';
+import { MAX_TIMER_MS } from '#kit/deadline';
 import type { HeldProcess, HoldOptions, ProcessHold } from '../contract.ts';
 import type { SupervisedProcess } from './supervised-process.ts';
 
@@ -7,7 +9,7 @@ const DEFAULT_DEADLINE_MS = 60 * 60 * 1_000;
 const MS_PER_S = 1_000;
 
 interface Hold extends ProcessHold {
-  /** What was under way when it was asked for has ended. */
+  /** False while the hold still waits for the end of a running operation. */
   active: boolean;
   readonly ended: Promise<void>;
   readonly abort: AbortController;
@@ -35,7 +37,7 @@ export class Holds {
     });
   }
 
-  /** As `refuse`, but a stop may end the operation that a hold waits for. */
+  /** Same as `refuse`, but allows a stop while a hold waits for a running operation, which the stop may end. */
   refuseStop(processName: string): void {
     if (this.#holds.get(processName)?.active === true) this.refuse(processName);
   }
@@ -62,10 +64,13 @@ export class Holds {
     const hold: Hold = { reason, since: Date.now() / MS_PER_S, active: false, ended, abort };
     this.#holds.set(processName, hold);
     this.#onChange(process);
-    const timer = setTimeout(() => {
-      const seconds = deadlineMs / MS_PER_S;
-      abort.abort(new Error(`${reason}: the hold of ${processName} took longer than ${seconds} s`));
-    }, deadlineMs);
+    const timer = setTimeout(
+      () => {
+        const seconds = deadlineMs / MS_PER_S;
+        abort.abort(new Error(`${reason}: the hold of ${processName} took longer than ${seconds} s`));
+      },
+      Math.min(deadlineMs, MAX_TIMER_MS),
+    );
     try {
       await orAborted(() => process.settled(), ends);
       hold.active = true;
@@ -78,7 +83,7 @@ export class Holds {
     }
   }
 
-  /** Nothing is supervised from here on. */
+  /** Ends all holds, because nothing is supervised from now on. */
   end(reason: Error): void {
     for (const { abort } of this.#holds.values()) abort.abort(reason);
   }
@@ -104,7 +109,7 @@ export class Holds {
   }
 }
 
-/** Rejects with the signal's reason as soon as it fires; what runs goes on by itself. */
+/** Rejects with the signal's reason as soon as it fires; the work itself continues. */
 async function orAborted<Value>(run: () => Promise<Value>, signal: AbortSignal): Promise<Value> {
   signal.throwIfAborted();
   let stopListening: () => void = () => undefined;

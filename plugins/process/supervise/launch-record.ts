@@ -1,4 +1,4 @@
-// What is recorded of a launch: at first that it is under way, then which process came of it.
+// The record of a launch: first that it has begun, then which process resulted.
 import { bootId, leaderOf } from './proc-table.ts';
 import type { ProcessRecord } from './state-file.ts';
 
@@ -10,7 +10,7 @@ export function recordOf(launch: Launch, leader = { pid: UNKNOWN_PID, startTime:
   return { ...launch, pid: leader.pid, pgid: leader.pid, start_time: leader.startTime, boot_id: bootId };
 }
 
-/** The process of a launch whose host was killed before it could record which one it was. */
+/** Finds the process of a launch whose host was killed before it could record the pid. */
 export function launchedAs({ pid, boot_id: boot, run_id: runId }: Pick<ProcessRecord, 'pid' | 'boot_id' | 'run_id'>) {
   const leader = pid === UNKNOWN_PID && boot === bootId ? leaderOf(runId) : undefined;
   return leader === undefined ? {} : { pid: leader.pid, pgid: leader.pid, start_time: leader.startTime };

@@ -1,7 +1,7 @@
-// What the kernel says about processes. A zombie is dead here, and a pid alone is never an identity.
+// What the kernel reports about processes. A zombie counts as dead, and a pid alone never identifies a process.
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 
-/** Names one process for as long as the machine runs: pids are used again, a start time under one boot is not. */
+/** Identifies one process: pids are reused, but a pid with its start time is unique within one boot. */
 export interface ProcessIdentity {
   readonly pid: number;
   /** Clock ticks after boot: field 22 of /proc/<pid>/stat. */
@@ -17,7 +17,7 @@ export interface ProcessStat {
   readonly startTime: number;
 }
 
-/** Names the run in the environment of all its descendants. */
+/** Variable with the id of a run, which all descendants of the process inherit. */
 export const RUN_VARIABLE = 'STACKWARDEN_RUN_ID';
 
 /** USER_HZ, fixed at 100 for every architecture that Node runs on: proc(5), time(7). */
@@ -47,7 +47,7 @@ export function identify(pid: number): ProcessIdentity | null {
   return stat === null ? null : { pid, startTime: stat.startTime, bootId };
 }
 
-/** Whether that very process runs. */
+/** Whether exactly this process runs. */
 export function isAlive(identity: ProcessIdentity): boolean {
   if (identity.bootId !== bootId) return false;
   const stat = readStat(identity.pid);
@@ -55,20 +55,21 @@ export function isAlive(identity: ProcessIdentity): boolean {
 }
 
 /**
- * Living members of a process group, and those whose environment names the run: descendants that left the group
- * keep it. `maxAgeMs`: how old the look at the process table may be; many services that are polled at once share one.
+ * Living members of a process group, and processes with the run's id in their environment, which descendants keep when
+ * they leave the group. `maxAgeMs` allows a cached process table of that age, so that many services polled at once
+ * share one.
  */
 export function processesOf(pgid: number, runId: string, maxAgeMs = 0): ProcessStat[] {
   return livingProcesses(maxAgeMs).filter(stat => stat.pgid === pgid || runOf(stat) === runId);
 }
 
-/** The oldest group leader of a run: what was launched, not what it launched. */
+/** The oldest group leader of a run, which is the launched process and not a descendant. */
 export function leaderOf(runId: string): ProcessStat | undefined {
   const leaders = livingProcesses().filter(stat => stat.pid === stat.pgid && runOf(stat) === runId);
   return leaders.sort((a, b) => a.startTime - b.startTime)[0];
 }
 
-/** Runs by process. Without it each look at one service would read the environment of every process of the machine. */
+/** Run ids by pid, cached because each check of a service would otherwise read the environment of every process. */
 const runs = new Map<number, { readonly startTime: number; readonly runId: string | null }>();
 
 function runOf(stat: ProcessStat): string | null {
@@ -79,7 +80,7 @@ function runOf(stat: ProcessStat): string | null {
     ?.split('\0')
     .find(text => text.startsWith(prefix));
   const runId = entry?.slice(prefix.length) ?? null;
-  // Between its fork and its exec a process shows its parent's environment.
+  // Between fork and exec a process still shows its parent's environment.
   const isSettled = uptimeTicks() - stat.startTime > SETTLED_TICKS;
   if (runId !== null || isSettled) remember(stat, runId);
   return runId;
@@ -94,7 +95,7 @@ function uptimeTicks(): number {
   return Number(readFileSync('/proc/uptime', 'latin1').split(' ')[0]) * TICKS_PER_S;
 }
 
-/** Living processes whose working directory this is. */
+/** Living processes with this working directory. */
 export function processesIn(directory: string): ProcessStat[] {
   return livingProcesses().filter(({ pid }) => workingDirectory(pid) === directory);
 }
@@ -103,7 +104,7 @@ function workingDirectory(pid: number): string | null {
   try {
     return readlinkSync(`/proc/${pid}/cwd`);
   } catch {
-    // Gone meanwhile, or another user's: it tells nothing either way.
+    // The process is gone or belongs to another user, so nothing is known about it.
     return null;
   }
 }
@@ -130,7 +131,7 @@ function readProc(file: string): string | null {
   try {
     return readFileSync(file, 'latin1');
   } catch {
-    // gone meanwhile, or another user's: it tells nothing either way
+    // The process is gone or belongs to another user, so nothing is known about it.
     return null;
   }
 }

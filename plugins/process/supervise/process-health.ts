@@ -1,4 +1,4 @@
-// Whether a process is well: by its status, and while it runs by its probe; without probes what runs is well.
+// The health of a process: by its status, and while it runs by its probe. Without probes a running process is healthy.
 import type { Host } from '#core';
 import type {} from '../../health-probe/contract.ts';
 import type { HealthReport, ProcessSnapshot } from '../contract.ts';
@@ -7,7 +7,7 @@ const NOT_RUNNING = 'Process not running';
 const NOTHING: HealthReport = { status: null, healthy: null, reason: null, details: null };
 const UNASKED: HealthReport = { status: 'starting', healthy: true, reason: null, details: null };
 const RUNS: HealthReport = { status: 'healthy', healthy: true, reason: null, details: { probe: 'process' } };
-/** The host's own entry: that it answers is its health. */
+/** The report of the host's own entry, whose answer proves its health. */
 const ANSWERS: HealthReport = { ...RUNS, details: null };
 
 export class ProcessHealthReports {
@@ -17,7 +17,7 @@ export class ProcessHealthReports {
     this.#host = host;
   }
 
-  /** What is known now; nothing is asked for it. */
+  /** The present report; nothing is probed for it. */
   of(process: ProcessSnapshot): HealthReport {
     const { status, stoppedByUser, lastFailureReason, lastExit, waitingFor } = process;
     if (status === 'starting') {
@@ -32,7 +32,7 @@ export class ProcessHealthReports {
     return { status: 'unhealthy', healthy: false, reason, details };
   }
 
-  /** As `of`, but a running process without an answer yet is asked first, for at most `limitMs`. */
+  /** Same as `of`, but first probes a running process that has no report yet, for at most `limitMs`. */
   async fresh(process: ProcessSnapshot, limitMs: number): Promise<HealthReport> {
     const probe = this.#host.find('process.health');
     if (process.status === 'running' && process.pgid !== null && probe?.last(process) === undefined)
@@ -40,7 +40,7 @@ export class ProcessHealthReports {
     return this.of(process);
   }
 
-  /** Asked anew: healthy or degraded counts as ready. */
+  /** Probes the process; healthy and degraded count as ready. */
   async isReady(process: ProcessSnapshot): Promise<boolean> {
     if (process.status !== 'running') return false;
     await this.#host.find('process.health')?.ask(process);

@@ -1,4 +1,5 @@
-// The processes of the configuration, one for each named block: the set follows the configuration, and says how blocks count.
+// The processes of the configuration, one for each named block; follows changes and tells which blocks count as
+// enabled.
 import { type Host, type NamedBlock, Problem } from '#core';
 import type { ProcessSnapshot } from '../contract.ts';
 import { portsOf } from '../launch/ports.ts';
@@ -12,7 +13,7 @@ export class ProcessSet {
   readonly #processes = new Map<string, SupervisedProcess>();
   readonly #startedAt = Date.now() / 1_000;
   #counting: { readonly of: unknown; readonly revision: number; readonly blocks: readonly NamedBlock[] } | undefined;
-  /** Whether the configuration enables each. */
+  /** Whether the configuration enabled each process before the latest change. */
   #configured = new Map<string, boolean>();
 
   constructor(host: Host, supervision: Supervision, onAdded: (process: SupervisedProcess) => void) {
@@ -21,7 +22,7 @@ export class ProcessSet {
     this.#onAdded = onAdded;
   }
 
-  /** From now on with the configuration. A process whose entry is gone is stopped. */
+  /** Follows the configuration from now on. A process whose entry is removed is stopped. */
   follow(): void {
     this.#update();
     this.#host.tap('config.changed', () => this.#update());
@@ -39,7 +40,7 @@ export class ProcessSet {
     return this.#processes.get(processName);
   }
 
-  /** The named blocks of the configuration; `enabled` is true also of what was started by hand. */
+  /** The named blocks of the configuration; `enabled` is also true for processes started by hand. */
   blocks(): readonly NamedBlock[] {
     const configured = this.#host.use('config.store').blocks();
     const { wanted } = this.#supervision;
@@ -68,7 +69,7 @@ export class ProcessSet {
     return portsOf(this.#host.use('config.store').findBlock(processName)?.block ?? {});
   }
 
-  /** Throws a Problem when there is no such process, or it is the host's own. */
+  /** Throws a Problem when there is no such process, or it is the host's own entry. */
   controllable(processName: string): SupervisedProcess {
     const block = this.#host.use('config.store').findBlock(processName);
     if (block?.isHost === true) throw new Problem(400, 'The API service cannot be controlled through its own API');
@@ -77,7 +78,7 @@ export class ProcessSet {
     return process;
   }
 
-  /** What counts of it has changed by a user's word. */
+  /** Applies the block again after a start or stop by hand changed whether it counts as enabled. */
   async refresh(process: SupervisedProcess): Promise<void> {
     const { processName } = process.block;
     const block = this.blocks().find(other => other.processName === processName);
@@ -112,7 +113,7 @@ export class ProcessSet {
     }
   }
 
-  /** Who disables an entry has the last word: an earlier start by hand no longer counts. */
+  /** Disabling an entry in the configuration overrides an earlier start by hand. */
   #forgetDisabled(): void {
     const blocks = this.#host.use('config.store').blocks();
     const configured = new Map(blocks.map(({ processName, block }) => [processName, block.enabled === true]));
@@ -125,7 +126,7 @@ export class ProcessSet {
     return block.isHost ? this.#own(block) : this.#processes.get(block.processName)?.snapshot();
   }
 
-  /** The entry of the host answers for itself: it runs as long as anybody can ask. */
+  /** The host's own entry has no supervised process; it runs whenever this is called. */
   #own({ processName, configKey }: NamedBlock): ProcessSnapshot {
     return {
       processName,

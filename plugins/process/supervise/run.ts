@@ -1,4 +1,5 @@
-// One run of a process: launched here, or launched by an earlier host and adopted. Recorded before anything else happens.
+// One run of a process, launched by this host or adopted from an earlier one. It is recorded before anything else
+// happens.
 import { randomUUID } from 'node:crypto';
 import type { NamedBlock } from '#core';
 import type { CaptureTarget } from '../capture/capture.ts';
@@ -18,9 +19,9 @@ const MS_PER_S = 1_000;
 export interface Run {
   readonly target: StopTarget;
   readonly output: CapturedOutput;
-  /** Unix seconds. */
+  /** Unix seconds of the launch. */
   readonly startedAt: number;
-  /** Monotonic milliseconds. */
+  /** Monotonic milliseconds of the launch. */
   readonly startedMs: number;
   readonly adopted: boolean;
   readonly blockDigest: string;
@@ -50,7 +51,7 @@ export async function launchRun(
     block_digest: blockDigest,
     config_key: configKey,
   };
-  // A host that is killed between the launch and its record is told by this which process it was.
+  // Written before the pid is known, so that the next host finds the process if this one is killed now.
   state.set(processName, recordOf(launched));
   try {
     const { pid, exited } = await launch({ ...plan, env: { ...plan.env, [RUN_VARIABLE]: runId } }, output.spoolFile);
@@ -66,7 +67,7 @@ export async function launchRun(
   }
 }
 
-/** null when the process that was found is gone. */
+/** null when the recorded process is gone. */
 export async function adoptRun(
   { capture, state, exits }: RunParts,
   { processName, block, configKey }: NamedBlock,

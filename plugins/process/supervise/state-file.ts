@@ -1,4 +1,5 @@
-// What the next host needs to go on from here, rewritten on every launch, exit and user's word before anything else happens.
+// What the next host needs to continue, written on every launch, exit and change by a user before anything else
+// happens.
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { z } from 'zod';
@@ -30,7 +31,7 @@ const stateSchema = z.object({
 });
 
 export type ProcessRecord = z.output<typeof recordSchema>;
-/** One that no host of ours has launched has no output of its own and no digest. */
+/** A process that no host has launched has neither captured output nor a digest. */
 export type FoundProcess = Omit<ProcessRecord, 'spool' | 'block_digest' | 'config_key'> & Partial<ProcessRecord>;
 export type WantedRecord = Readonly<z.output<typeof wantedSchema>>;
 
@@ -43,7 +44,7 @@ export class StateFile {
   readonly #file: string;
   readonly #log: Logger;
   #content: Content | undefined;
-  /** Why the file that is there cannot be understood; it is kept before another is written. */
+  /** The error of an unreadable file, which is set aside before another is written. */
   #fault: unknown;
   #closed = false;
 
@@ -52,7 +53,7 @@ export class StateFile {
     this.#log = log;
   }
 
-  /** Records of the previous host. A file that cannot be understood is set aside. */
+  /** The records of the previous host. An unreadable file is set aside. */
   load(): ReadonlyMap<string, ProcessRecord> {
     const { records } = this.#known();
     this.#setAside();
@@ -64,7 +65,7 @@ export class StateFile {
     this.#save();
   }
 
-  /** `runId`: only the record of this run; a name may have been given to another process meanwhile. */
+  /** `runId` restricts this to the record of that run, because the name may have a newer one. */
   delete(processName: string, runId = this.#known().records.get(processName)?.run_id): void {
     const { records } = this.#known();
     if (records.get(processName)?.run_id !== runId) return;
@@ -80,7 +81,7 @@ export class StateFile {
     this.#save();
   }
 
-  /** Without a name: of every process. */
+  /** Deletes the wanted state of one process, or of all without a name. */
   deleteWanted(processName?: string): void {
     const { wanted } = this.#known();
     const changed = processName === undefined ? wanted.size > 0 : wanted.delete(processName);
@@ -88,12 +89,12 @@ export class StateFile {
     if (changed) this.#save();
   }
 
-  /** Whoever supervises next is the only one that writes from here on. */
+  /** Ends all writing, because the next supervision is the only writer from now on. */
   close(): void {
     this.#closed = true;
   }
 
-  /** Read at its first use, and by that alone nothing on disk is changed. */
+  /** Read on first use; reading alone changes nothing on disk. */
   #known(): Content {
     this.#content ??= this.#read();
     return this.#content;
@@ -119,7 +120,7 @@ export class StateFile {
     this.#fault = undefined;
   }
 
-  /** Synchronous: nothing else happens between a launch and its record. */
+  /** Synchronous, so that nothing else happens between a launch and its record. */
   #save(): void {
     if (this.#closed) return;
     const { records, wanted } = this.#known();

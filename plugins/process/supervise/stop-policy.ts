@@ -1,4 +1,4 @@
-// How a process is asked to end, and for how long it may take: its block's own keys, then what is known of its kind.
+// The signal and the grace period of a stop: from the block's own keys, otherwise from the policy of its kind.
 import type { NamedBlock } from '#core';
 import type { StopPolicy } from '../contract.ts';
 

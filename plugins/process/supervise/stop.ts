@@ -1,4 +1,4 @@
-// Ends everything that one launch brought into being: its group, and descendants that left the group.
+// Ends everything that one launch has created: its process group, and descendants that left the group.
 import { setTimeout as delay } from 'node:timers/promises';
 import { Problem } from '#core';
 import { isAlive, type ProcessIdentity, type ProcessStat, processesOf, readStat } from './proc-table.ts';
@@ -11,20 +11,23 @@ export interface StopTarget {
 }
 
 const SHARED_LOOK_MS = 20;
-/** Stands for none where a group is asked for. */
+/** Group id of a target that has no group. */
 export const NO_GROUP = -1;
 const POLL_MS = 250;
 const AFTER_KILL_MS = 5_000;
 
-/** Living processes of a launch, the host never among them. */
+/** The living processes of a launch, never including the host. */
 export function survivors({ leader, pgid, runId }: StopTarget, maxAgeMs = 0): ProcessStat[] {
-  // A group id cannot be given out again while the group lives, but a pid that was used again may lead a new one.
+  // A group id is not reused while the group lives, but a reused pid may lead a new group.
   const leaderNow = readStat(pgid);
   const ownGroup = leaderNow === null || leaderNow.startTime === leader.startTime;
   return processesOf(ownGroup ? pgid : NO_GROUP, runId, maxAgeMs).filter(({ pid }) => pid !== process.pid);
 }
 
-/** Signals once, waits for `graceMs` or until `hurry` fires, then kills. Throws a Problem 500 when something outlives that. */
+/**
+ * Sends the signal once, waits for `graceMs` or until `hurry` fires, then kills. Throws a Problem 500 when a process
+ * survives that.
+ */
 export async function stopProcesses(
   target: StopTarget,
   signal: NodeJS.Signals,
@@ -48,7 +51,7 @@ export function killProcesses(target: StopTarget): void {
 
 function signalAll(target: StopTarget, signal: NodeJS.Signals): void {
   const living = survivors(target);
-  // The kernel shows -1 as the group of a process that it is about to forget.
+  // The kernel reports -1 as the group of a process that is about to disappear.
   if (target.pgid !== NO_GROUP && living.some(stat => stat.pgid === target.pgid)) send(-target.pgid, signal);
   else if (isAlive(target.leader)) send(target.leader.pid, signal);
   for (const stat of living) if (target.pgid === NO_GROUP || stat.pgid !== target.pgid) send(stat.pid, signal);

@@ -1,7 +1,9 @@
-// One managed process: its states, its operations one at a time, its launches and exits. `#move` alone changes the status.
+// One managed process: its states, its operations one at a time, its launches and exits. Only `#move` changes the
+// status.
 import { existsSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Host, type NamedBlock, Problem } from '#core';
+import { errorText } from '#kit/error-text';
 import type {
   ExitRecord,
   LaunchPlan,
@@ -26,16 +28,16 @@ import { stopGraceMsOf, stopSignalOf } from './stop-policy.ts';
 import type { WantedStates } from './wanted-states.ts';
 
 const OBSERVATION_MS = 2_000;
-/** How long a hand-over waits for an operation that is under way. */
+/** How long a hand-over waits for a running operation. */
 const HAND_OVER_PATIENCE_MS = 2_000;
 const CANCELLED = Symbol('start cancelled');
 
-/** What every supervised process shares. */
+/** What all supervised processes share. */
 export interface Supervision extends RunParts {
   readonly host: Host;
   readonly wanted: WantedStates;
   readonly holds: Holds;
-  /** The blocks of the configuration, as they count. */
+  /** The blocks of the configuration, with `enabled` as the supervisor sees it. */
   blocks(): readonly NamedBlock[];
   prepare(plan: LaunchPlan): Promise<LaunchPlan>;
   onStatus(snapshot: ProcessSnapshot): void;
@@ -44,12 +46,12 @@ export interface Supervision extends RunParts {
   readonly portCompanion: Companion;
   stopPolicy(configKey: string): StopPolicy | undefined;
   launchPolicy(configKey: string): LaunchPolicy | undefined;
-  /** What others give for `{name}` in its command and its variables. */
+  /** Values from other plugins for `{name}` in commands and variables. */
   placeholders(block: NamedBlock): Readonly<Record<string, unknown>>;
 }
 
 interface CurrentRun extends Run {
-  /** Resolves when the exit was dealt with. */
+  /** Resolves when the exit has been handled. */
   readonly ended: Promise<void>;
 }
 
@@ -64,11 +66,11 @@ export class SupervisedProcess {
   #waitingFor: string | null = null;
   #lastFailureReason: string | null = null;
   #lastExit: ExitRecord | null = null;
-  /** How many stops were asked for: a start that came before the last of them does not go on. */
+  /** Number of requested stops; a start that was requested before the latest of them is cancelled. */
   #stops = 0;
-  /** What could not be ended. */
+  /** Processes of an earlier run that could not be ended. */
   #leftover: StopTarget | undefined;
-  /** Fires when another supervision goes on with what runs: nothing is done to it from here any more. */
+  /** Aborts when another supervision takes over; from then on this one leaves the process alone. */
   readonly #handedOver = new AbortController();
 
   constructor(block: NamedBlock, supervision: Supervision) {
@@ -106,13 +108,13 @@ export class SupervisedProcess {
     };
   }
 
-  /** The configuration changed. */
+  /** Takes over a changed configuration. */
   async reconfigure(block: NamedBlock): Promise<void> {
     this.#block = block;
     await this.#run?.output.retarget(captureTargetOf(this.#with.host, block));
   }
 
-  /** Throws a Problem 409 when a stop is asked for before it has begun. */
+  /** Throws a Problem 409 when a stop is requested before the start has begun. */
   async start(trigger: StartTrigger): Promise<StartOutcome> {
     const stops = this.#stops;
     await this.#stopping?.catch(() => undefined);
@@ -136,7 +138,7 @@ export class SupervisedProcess {
 
   async stop({ hurry }: { readonly hurry?: AbortSignal } = {}): Promise<StopOutcome> {
     this.#stops += 1;
-    // What is asked for from here on is another restart.
+    // Later calls of `restart` must not join the restart that this stop cancels.
     this.#restarting = undefined;
     if (this.#stopping !== undefined) {
       await this.#stopping;
@@ -159,7 +161,7 @@ export class SupervisedProcess {
     return own;
   }
 
-  /** Resolves when no operation is under way, however those that are end. */
+  /** Resolves when no operation is running, whether the last ones succeeded or failed. */
   async settled(): Promise<void> {
     for (;;) {
       const current = this.#restarting ?? this.#stopping ?? this.#starting?.outcome;
@@ -174,14 +176,14 @@ export class SupervisedProcess {
     if (this.#run !== undefined) killProcesses(this.#run.target);
   }
 
-  /** pids that are still alive, for the messages of a shutdown. */
+  /** Ids of the processes that are still alive, for the messages of a shutdown. */
   livingPids(): number[] {
     return this.#run === undefined ? [] : survivors(this.#run.target).map(stat => stat.pid);
   }
 
   /**
-   * Lets go of what runs, for another supervision to adopt. A start that has launched nothing yet is cancelled; a stop is
-   * given a moment to end.
+   * Releases the process for another supervision to adopt. A start that has launched nothing yet is cancelled; a stop
+   * may take a moment to end.
    */
   async handOver(reason: Problem): Promise<void> {
     if (this.#stopping !== undefined) await patientlyEnded(this.#stopping);
@@ -191,7 +193,7 @@ export class SupervisedProcess {
     await patientlyEnded(this.#starting.outcome);
   }
 
-  /** Goes on with a process that an earlier host launched. */
+  /** Continues with a process that an earlier host launched. */
   async adopt(found: FoundProcess): Promise<boolean> {
     const run = await adoptRun(this.#with, this.#block, found, captureTargetOf(this.#with.host, this.#block));
     if (run === null) return false;
@@ -200,16 +202,16 @@ export class SupervisedProcess {
     return true;
   }
 
-  /** The leader of an earlier host's launch is gone: what it left goes too, and what it wrote is read to the end. */
+  /** After the leader of an earlier host's launch has ended: ends its descendants and reads its output to the end. */
   async clearAway({ pid, start_time: startTime, boot_id: bootId, run_id: runId, spool }: ProcessRecord): Promise<void> {
-    // By the run alone: the number of the group may be another's by now.
+    // Found by run id only, because the group id may have been reused.
     const target = { processName: this.#block.processName, leader: { pid, startTime, bootId }, pgid: NO_GROUP, runId };
     if (runId !== '') await this.#end(target);
     const output = captureTargetOf(this.#with.host, this.#block);
     if (existsSync(spool)) await (await this.#with.capture.resume(output, spool)).finish();
   }
 
-  /** A verified process may follow; until then nobody can tell. */
+  /** Called before adoption, which is still to verify whether the process runs. */
   markUnknown(): void {
     this.#move('unknown');
   }
@@ -260,7 +262,7 @@ export class SupervisedProcess {
     return { status: 'started', waitingFor: [] };
   }
 
-  /** The block as the configuration has it now. */
+  /** The block from the current configuration. */
   #current(): NamedBlock {
     const { processName } = this.#block;
     this.#block = this.#with.blocks().find(block => block.processName === processName) ?? this.#block;
@@ -278,7 +280,7 @@ export class SupervisedProcess {
 
   async #failStart(error: unknown, signal: AbortSignal): Promise<unknown> {
     const { processName } = this.#block;
-    // What was launched is adopted by whoever supervises next.
+    // The next supervision adopts what was launched.
     if (this.#handedOver.signal.aborted) return this.#handedOver.signal.reason;
     const run = this.#run;
     if (run !== undefined) {
@@ -296,7 +298,10 @@ export class SupervisedProcess {
     return problem;
   }
 
-  /** The process must live for two seconds, at the shipped pace; a service that ends with 0 has failed too. */
+  /**
+   * The process must stay alive for two seconds (scaled by the pace); a service that ends with exit code 0 has failed
+   * too.
+   */
   async #observe(signal: AbortSignal): Promise<void> {
     const run = this.#run;
     if (run === undefined) return;
@@ -326,7 +331,7 @@ export class SupervisedProcess {
       try {
         await stopProcesses(run.target, this.#stopSignal(), this.#graceMs(), hurry);
       } catch (error) {
-        // The leader may have gone all the same.
+        // The leader may have ended although other processes of the run survived.
         if (this.#run === undefined) this.#leftover = run.target;
         this.#move(this.#run === undefined ? 'stopped' : 'running');
         throw error;
@@ -342,7 +347,7 @@ export class SupervisedProcess {
     this.#run = { ...run, ended: run.exited.then(exit => this.#exited(exit)) };
   }
 
-  /** The leader is gone: what is left of its group goes too, its output is read to the end, then the exit is told. */
+  /** Handles the end of the leader: ends the rest of its group, reads its output to the end, then reports the exit. */
   async #exited(how: Exit): Promise<void> {
     const run = this.#run;
     if (run === undefined || this.#handedOver.signal.aborted) return;
@@ -368,7 +373,7 @@ export class SupervisedProcess {
     host.emit('service.stopped.unexpectedly', { processName, reason, exitCode, signal });
   }
 
-  /** Never throws: what cannot be ended is told, and nothing is started beside it. */
+  /** Never throws: processes that cannot be ended are logged, and prevent further starts. */
   async #end(target: StopTarget): Promise<void> {
     try {
       await stopProcesses(target, this.#stopSignal(), this.#graceMs());
@@ -400,6 +405,6 @@ async function patientlyEnded(operation: Promise<unknown>): Promise<void> {
 
 function asProblem(error: unknown): Problem {
   if (error instanceof Problem) return error;
-  const message = error instanceof Error ? error.message : String(error);
+  const message = errorText(error);
   return new Problem(500, `Failed to setup project: ${message}`, { cause: error });
 }

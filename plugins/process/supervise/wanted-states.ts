@@ -1,4 +1,4 @@
-// Which processes should run: a user's word, kept over crashes and upgrades, and where nobody has spoken `enabled`.
+// Which processes should run: the last start or stop by hand, kept over crashes and upgrades, otherwise `enabled`.
 import type { NamedBlock } from '#core';
 import type { WantedState } from '../contract.ts';
 import type { StateFile } from './state-file.ts';
@@ -7,7 +7,7 @@ const MS_PER_S = 1_000;
 
 export class WantedStates {
   readonly #state: StateFile;
-  /** Processes that have been ready since they are wanted. */
+  /** Processes that have been ready since they became wanted. */
   readonly #ready = new Set<string>();
   #revision = 0;
 
@@ -15,12 +15,12 @@ export class WantedStates {
     this.#state = state;
   }
 
-  /** Another number after each change of what is enabled by hand. */
+  /** A number that changes when the set of processes enabled by hand may have changed. */
   get revision(): number {
     return this.#revision;
   }
 
-  /** The same object until it changes; null: nobody has said anything. */
+  /** The same object until it changes; null when the process was never started or stopped by hand. */
   of(processName: string): WantedState | null {
     return this.#state.wanted(processName) ?? null;
   }
@@ -29,7 +29,7 @@ export class WantedStates {
     return this.of(processName)?.state === 'stopped';
   }
 
-  /** Whatever is enabled in the configuration, or was started by hand. */
+  /** Whether the process is enabled in the configuration or was started by hand. */
   isEnabled({ processName, block }: NamedBlock): boolean {
     return block.enabled === true || this.#state.wanted(processName)?.shown === true;
   }
@@ -51,13 +51,13 @@ export class WantedStates {
     this.#set(named.processName, { state: 'running', by, at: Date.now() / MS_PER_S, shown: true });
   }
 
-  /** It is shown as before: what a user has started and stopped stays in sight. */
+  /** Keeps `shown`: a process that was started and then stopped by hand remains visible as enabled. */
   stop({ processName }: NamedBlock, by: string): void {
     const shown = this.#state.wanted(processName)?.shown ?? false;
     this.#set(processName, { state: 'stopped', by, at: Date.now() / MS_PER_S, shown });
   }
 
-  /** The configuration decides again. */
+  /** Lets the configuration decide again. */
   forget(processName: string): void {
     this.#ready.delete(processName);
     this.#state.deleteWanted(processName);

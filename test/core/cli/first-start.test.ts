@@ -1,6 +1,5 @@
 // The README's first commands, typed in a fresh clone that nobody but its owner can enter: everything of the example runs.
 import { chown, mkdir, mkdtemp, readFile, stat, utimes, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import path from 'node:path';
 import t, { type Test } from 'tap';
 import { type Checkout, checkOut } from '../../support/checkout.ts';
@@ -76,7 +75,7 @@ t.test('as root, in a home of mode 0700', { timeout: 500_000, skip: asRoot ? fal
 
   const script = path.join(checkout.directory, '.stackwarden', 'example', 'worker.js');
   await writeFile(script, (await readFile(script, 'utf8')).replace('item', 'changed item'));
-  const forgotten = await mkdtemp(path.join(tmpdir(), 'stackwarden-example-'));
+  const forgotten = await mkdtemp(path.join(path.dirname(place), 'stackwarden-example-'));
   await writeFile(path.join(forgotten, '.named-by'), path.join(forgotten, 'no', 'such', 'record'));
   await utimes(path.join(forgotten, '.named-by'), 0, 0);
   const stopAgain = await npmStart(t, checkout);

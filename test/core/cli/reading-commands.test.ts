@@ -135,6 +135,6 @@ t.test('what is really wrong is still told', async t => {
   const { check } = await look(t, root, configDir);
   t.match(check, /^1 /);
   t.match(check, /^(1 )?plugin strict: its configuration is not valid: dumb\.strict\.count/m);
-  t.match(check, /^(1 )?plugin unlucky: no luck$/m);
+  t.match(check, /^(1 )?plugin unlucky: no luck \(index\.js:3\)$/m);
   t.match(check, /Files is disabled: .*port/);
 });

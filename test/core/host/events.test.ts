@@ -4,6 +4,7 @@ import path from 'node:path';
 import t, { type Test } from 'tap';
 import { testDir } from '../../support/directory.ts';
 import { startHost } from '../../support/host.ts';
+import { ownLog } from '../../support/own-plugins.ts';
 import { until } from '../../support/until.ts';
 
 const plugin = (name: string, body: string) => ({
@@ -81,6 +82,11 @@ t.test(
     await until(() => report('hanger')?.errors.event === 3, { what: 'the late ones to be told' });
     t.equal(report('thrower')?.errors.event, 3);
     t.same(report('emitter')?.errors, {});
+    const lines = await until(async () => {
+      const found = (await ownLog(app)).match(/rejecter: .*listener on fixture.done.*/g) ?? [];
+      return found.length >= 3 ? found : undefined;
+    });
+    t.equal(lines.length, 3, 'each fault once');
   },
 );
 

@@ -4,6 +4,7 @@ import path from 'node:path';
 import t from 'tap';
 import { testDir } from '../../support/directory.ts';
 import { startHost } from '../../support/host.ts';
+import { ownLog, startWithPlugins } from '../../support/own-plugins.ts';
 import { spawnStackwarden, startStackwarden, writeConfig } from '../../support/stackwarden.ts';
 import { until } from '../../support/until.ts';
 
@@ -144,4 +145,81 @@ t.test('whoever reads the output goes away, and nothing else changes', async t =
   );
   service.child.kill('SIGTERM');
   t.same(await service.exited, { code: 0, signal: null });
+});
+
+t.test('what is thrown needs no text, and a Problem that cannot be sent is a fault', async t => {
+  const service = await withPlugin(
+    t,
+    `export default { name: 'wild', host: '^1', setup (host) {
+      const faults = {
+        thrown: () => { throw Object.create(null) },
+        rejected: () => Promise.reject(Object.assign(new Error(''), { message: Object.create(null) })),
+        status: () => { throw new host.Problem(99, 'no such status') },
+        header: () => { throw new host.Problem(409, 'no such header', { headers: { 'x-a': 'b\\r\\nc' } }) },
+        member: () => { throw new host.Problem(409, 'no such member', { extra: { size: 10n } }) },
+      }
+      for (const [name, handle] of Object.entries(faults)) host.route({ method: 'GET', path: '/' + name, summary: 'x', handle })
+      host.route({ method: 'GET', path: '/later', summary: 'x', handle () { setTimeout(faults.thrown) } })
+    } }`,
+  );
+  const wild = async () => {
+    const { plugins } = (await (await fetch(`${service.base}/host/plugins`)).json()) as {
+      plugins: { name: string; state: string; reason: string; errors: Record<string, number> }[];
+    };
+    return plugins.find(plugin => plugin.name === 'wild');
+  };
+  for (const name of ['thrown', 'rejected', 'status', 'header', 'member']) {
+    const answer = await fetch(`${service.base}/${name}`);
+    t.equal(answer.status, 500, name);
+    t.match(await answer.json(), { detail: /^Internal error \(id [0-9a-f]{8}\)$/ }, name);
+  }
+  t.match(await wild(), { state: 'ready', errors: { route: 5 } });
+  t.equal((await fetch(`${service.base}/later`)).status, 200);
+  const failed = await until(async () => {
+    const row = await wild();
+    return row?.state === 'failed' ? row : undefined;
+  });
+  t.equal(failed.reason, 'uncaught error: an error without a text');
+});
+
+t.test('a listener of the log that fails is told of once, as its own', async t => {
+  const heard: string[] = [];
+  Object.assign(globalThis, { logHeardOfTest: heard });
+  const app = await startWithPlugins(t, {
+    hearer: `const isMeant = records => records.some(({ text }) => text.includes('to whom it may concern'))
+      const hub = host.use('log.hub')
+      hub.subscribe(records => { if (isMeant(records)) throw new Error('it throws') })
+      hub.subscribe(async records => { if (isMeant(records)) throw new Error('it rejects') })
+      hub.subscribe(records => { if (isMeant(records)) globalThis.logHeardOfTest.push('heard') })`,
+    speaker: `host.route({ method: 'POST', path: '/speak', summary: 'x', handle () { host.log.info('to whom it may concern') } })`,
+  });
+  const errorsOf = (name: string) => app.host.plugins().find(plugin => plugin.name === name)?.errors;
+  for (const round of [1, 2]) {
+    t.equal((await app.post('/speak')).status, 200);
+    await until(() => heard.length === round);
+  }
+  await until(() => errorsOf('hearer')?.callback === 2);
+  t.same(errorsOf('speaker'), {});
+  const log = await until(async () => {
+    const text = await ownLog(app);
+    return text.includes('it rejects') ? text : undefined;
+  });
+  t.equal(
+    log.match(/hearer: callback failed \(index\.js:\d+\): a listener of the log \(it hears no more\): it /g)?.length,
+    2,
+  );
+});
+
+t.test('a plugin directory that cannot be read changes nothing while the host runs', async t => {
+  const configDir = testDir(t);
+  const app = await startHost({ configDir, config: {}, plugins: ['config'] });
+  t.teardown(() => app.stop());
+  const dirs = [`/${'d'.repeat(300)}`];
+  t.equal((await app.post('/config', { updates: { dumb: { plugins: { dirs } } } })).status, 200);
+  const log = await until(async () => {
+    const text = await ownLog(app);
+    return text.includes('the plugins stay as they are') ? text : undefined;
+  });
+  t.match(log, /cannot read the plugin directory/);
+  t.equal((await app.get('/config')).status, 200);
 });

@@ -6,6 +6,7 @@ import type { Schedule } from '../../../core/contract/job.ts';
 import { createCron } from '../../../core/jobs/schedule.ts';
 import { testDir } from '../../support/directory.ts';
 import { startHost } from '../../support/host.ts';
+import { startWithPlugins } from '../../support/own-plugins.ts';
 import { until } from '../../support/until.ts';
 
 const owner = { fault: () => undefined, run: (fn: () => unknown) => fn() };
@@ -91,3 +92,22 @@ for (const [name, call] of Object.entries({
     t.match(report, { state: 'failed', reason: /the schedule '.*'.* cannot be understood/ });
   });
 }
+
+t.test('a time that is longer than timers can wait is not taken for none', async t => {
+  const runs: string[] = [];
+  Object.assign(globalThis, { longRunsOfTest: runs });
+  const app = await startWithPlugins(t, {
+    patient: `const jobs = await host.jobs('long', { deadlineMs: 3_000_000_000, run: ({ signal }) => new Promise((resolve, reject) => {
+        signal.addEventListener('abort', () => reject(signal.reason))
+        host.on('patient.done', () => resolve('done'))
+      }) })
+      host.event('patient.done', { description: 'x' })
+      host.every(3_000_000_000, () => { globalThis.longRunsOfTest.push('long') })
+      let ticks = 0
+      host.every(5, () => { globalThis.longRunsOfTest.push('short'); ticks += 1; if (ticks === 10) host.emit('patient.done', {}) })
+      host.route({ method: 'POST', path: '/long', summary: 'x', handle: async () => ({ result: await jobs.run('key') }) })`,
+  });
+  t.same((await app.post('/long')).body, { result: 'done' });
+  await until(() => runs.length >= 10);
+  t.notOk(runs.includes('long'));
+});

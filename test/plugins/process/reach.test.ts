@@ -27,6 +27,7 @@ t.test('programs, scripts and directories behind a closed one', needsRoot, async
     ...more,
   });
   const app = await startHost({
+    plugins: ['config', 'process', 'services'],
     config: {
       a: block('Program', [path.join(home, 'app.sh')]),
       b: block('Script', ['sh', path.join(home, 'app.sh')]),

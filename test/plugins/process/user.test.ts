@@ -34,6 +34,7 @@ async function run(t: Test, services: Record<string, object>, root: object = {})
     ...more,
   });
   const app = await startHost({
+    plugins: ['config', 'process', 'services'],
     config: {
       ...root,
       dumb: { log_dir: dir },

@@ -21,6 +21,15 @@ t.test('the frontend is started first and is told where the service is', { skip 
   await writeFile(file, '');
   if (isRoot) await chown(file, 65_534, 65_534);
   const app = await startHost({
+    plugins: [
+      'config',
+      'process',
+      'health-probe',
+      'services',
+      'service-dumb-frontend',
+      'service-traefik',
+      'service-ui',
+    ],
     config: {
       dumb: {
         ...instantly,

@@ -28,6 +28,7 @@ t.test('a database server that runs already', async t => {
   const block = (name: string, directory: string) =>
     kid(name, ['calm'], { enabled: true, config_dir: path.join(dir, directory) });
   const app = await startHost({
+    plugins: ['config', 'process', 'health-probe', 'services', 'setup', 'service-postgres'],
     config: {
       dumb: { ...instantly },
       postgres: { instances: { Good: block('Good', 'good'), Unclear: block('Unclear', 'unclear') } },

@@ -16,6 +16,7 @@ t.test('the switch', { skip: !isHere }, async t => {
   const dir = testDir(t, {});
   const proxy = { config_dir: dir, config_file: path.join(dir, 'traefik.yml') };
   const app = await startHost({
+    plugins: 'all',
     config: {
       puid: 65_534,
       traefik: { ...proxy, command: ['/nowhere/traefik'], entrypoints: { extra: { address: ':1' } } },
