@@ -1,7 +1,7 @@
 // Compiles one build into a directory: plain JavaScript in the same tree as the sources, so that folders stay
 // deletable.
 import { execFile } from 'node:child_process';
-import { cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { chmod, cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -90,6 +90,8 @@ async function compile(outDir: string, include: readonly string[], declaration: 
   await writeFile(project, JSON.stringify(config));
   await runCompiler(['--project', project]);
   await rm(project);
+  // npx runs it as a program, through a link that may be older than this build.
+  await chmod(path.join(outDir, 'core', 'cli', 'main.js'), 0o755);
 }
 
 /**

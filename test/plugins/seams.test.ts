@@ -102,6 +102,9 @@ const PLUGIN = `
             level: find('log.hub').level(),
             control: (await find('mount.control')('Nap')) ?? null,
             proxy: find('service.proxy').configKey,
+            foreign: find('http.entrance').allowsOrigin('http://elsewhere.example'),
+            kinds: find('arr.applications').kinds,
+            embedded: find('service.uis').enabled(),
             names: find('process.supervisor').list().map(({ processName }) => processName),
             template: find('service.templates').get('sonarr').key,
           };
@@ -154,9 +157,12 @@ t.test('every seam from a third party', async t => {
     level: 'INFO',
     control: null,
     proxy: 'traefik',
+    foreign: false,
+    embedded: false,
     template: 'sonarr',
   });
   t.ok(services.body.names.includes('Nap'));
+  t.ok(services.body.kinds.includes('sonarr'));
 
   for (const name of ['Other', 'Nap']) t.equal((await start(app, name)).status, 200, name);
   t.equal(await until(async () => (await heard()).integrated), 'Nap', 'service.integration');

@@ -45,7 +45,7 @@ for (let index = 0; index < BUILDS; index += 1) {
     const configDir = testDir(t, {});
     const port = await writeConfig(configDir);
     const base = `http://127.0.0.1:${port}`;
-    const child = spawn(process.execPath, ['core/cli/main.js', 'start', '--config-dir', configDir], {
+    const child = spawn(path.join(outDir, 'core/cli/main.js'), ['start', '--config-dir', configDir], {
       cwd: outDir,
       env,
       stdio: ['ignore', 'ignore', 'pipe'],
