@@ -2,11 +2,12 @@
 import type { AsyncParallelHook, AsyncSeriesHook, AsyncSeriesWaterfallHook } from 'tapable';
 import type { z } from 'zod';
 import type { Database, DatabaseOptions } from './database.ts';
+import type { Disposer } from './disposer.ts';
 import type { AnyEvent, EventDeclaration, EventListing, Events, EventType, HostEvent } from './event.ts';
 import type { FetchAnswer, FetchOptions, FetchStream } from './fetch.ts';
 import type { JobKind, Jobs, Schedule, ScheduleOptions } from './job.ts';
 import type { Logger } from './log.ts';
-import type { Contributions, Disposer, Hooks, Services } from './plugin.ts';
+import type { Contributions, Hooks, Services } from './plugin.ts';
 import type { Problem } from './problem.ts';
 import type { Route } from './route.ts';
 import type { Stream } from './stream.ts';

@@ -1,6 +1,6 @@
 // Background work and schedules that a plugin owns.
 import type { z } from 'zod';
-import type { Disposer } from './plugin.ts';
+import type { Disposer } from './disposer.ts';
 
 /**
  * `interrupted` means that the host ended or the plugin was withdrawn before the job was done. The last four are final.

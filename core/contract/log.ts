@@ -1,5 +1,5 @@
 // Logs as plugins see them: levels, a plugin's logger, and the hub through which every line of the own log passes.
-import type { Disposer } from './plugin.ts';
+import type { Disposer } from './disposer.ts';
 
 export type LogLevel = 'DEBUG' | 'INFO' | 'WARNING' | 'ERROR' | 'CRITICAL';
 

@@ -3,12 +3,14 @@
 import type { AsyncParallelHook, AsyncSeriesHook } from 'tapable';
 import type { z } from 'zod';
 import type { BlockKeys, BlockTemplate, ConfigCandidate, ConfigChange, ConfigSection, ConfigStore } from './config.ts';
+import type { Disposer } from './disposer.ts';
 import type { Host } from './host.ts';
 import type { LogHub } from './log.ts';
 import type { AccessCheck, HttpEntrance } from './route.ts';
 
 export type * from './config.ts';
 export type * from './database.ts';
+export type * from './disposer.ts';
 export type * from './event.ts';
 export type * from './fetch.ts';
 export type * from './host.ts';
@@ -17,9 +19,6 @@ export type * from './log.ts';
 export { Problem } from './problem.ts';
 export * from './route.ts';
 export type * from './stream.ts';
-
-/** Undoes what a plugin did. Disposers run in the reverse order of their registration, each with a deadline of 5 s. */
-export type Disposer = () => void | Promise<void>;
 
 /** A plugin is one folder whose name is its id, with an index file whose default export is this object. */
 export interface Plugin<Schema extends z.ZodType = z.ZodType> {

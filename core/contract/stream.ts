@@ -1,5 +1,5 @@
 // WebSocket streams as plugins see them: the definition of a stream, and one connected client.
-import type { Disposer } from './plugin.ts';
+import type { Disposer } from './disposer.ts';
 import type { Identity } from './route.ts';
 
 export interface Stream {
