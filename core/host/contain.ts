@@ -10,7 +10,7 @@ type AnyFunction = (this: unknown, ...args: unknown[]) => unknown;
 export interface Containment {
   readonly scope: Scope;
   readonly place: FaultPlace;
-  /** What the value is called in messages: `process.probe plex`. */
+  /** What the value is called in messages: `process.probe finder`. */
   readonly name: string;
   deadlineMs(member: string): number;
   /** Whether a throw belongs to what its functions do, and whoever calls tells of it. */
