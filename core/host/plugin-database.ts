@@ -26,11 +26,13 @@ export function ownDatabase(
   options: DatabaseOptions,
   { configDir, owners, dryRun }: DatabasePlace,
 ): SqliteThread {
+  scope.requireLive();
   if (!NAME.test(name)) throw new Error(`'${name}' is no name of a database: lower-case letters, digits, hyphens`);
   const module = path.resolve(folder, `${options.statements}${path.extname(indexFile)}`);
   if (!module.startsWith(folder + path.sep)) throw new Error(`${options.statements} lies outside the plugin's folder`);
-  const file = options.file ?? path.join(configDir, 'data', scope.plugin, `${name}.sqlite`);
-  if (!path.isAbsolute(file)) throw new Error(`the file of the database ${name} must be an absolute path`);
+  if (options.file !== undefined && !path.isAbsolute(options.file))
+    throw new Error(`the file of the database ${name} must be an absolute path`);
+  const file = path.resolve(options.file ?? path.join(configDir, 'data', scope.plugin, `${name}.sqlite`));
   const { readOnly = false } = options;
   const owner = owners.get(file);
   if (owner !== undefined && !readOnly) throw new Error(`${file} is the database of ${owner} already`);

@@ -92,17 +92,31 @@ export class PluginSet {
     });
   }
 
-  /** Sets a failed plugin up once more; one that could not be imported is loaded anew. */
+  /** Sets a failed plugin, or the one that it fails for, up once more; one that could not be imported is loaded anew. */
   retry(name: string): Promise<void> {
     return this.#change(async () => {
-      const entry = this.#entries.get(name);
-      if (entry?.state !== 'failed') return;
-      if (entry.plugin === undefined) {
-        this.#generations.set(name, (this.#generations.get(name) ?? 0) + 1);
-        await this.#load([entry.found], this.#options.choice());
-      } else entry.state = 'pending';
+      for (const entry of this.#withNeeds(name)) {
+        if (entry.state !== 'failed') continue;
+        if (entry.plugin === undefined) {
+          this.#generations.set(entry.name, (this.#generations.get(entry.name) ?? 0) + 1);
+          await this.#load([entry.found], this.#options.choice());
+        } else entry.state = 'pending';
+      }
       await this.#setUpPending();
     });
+  }
+
+  /** The plugin and everything that it needs, however far down. */
+  #withNeeds(name: string): Set<Entry> {
+    const found = new Set<Entry>();
+    const add = (wanted: string): void => {
+      const entry = this.#entries.get(wanted);
+      if (entry === undefined || found.has(entry)) return;
+      found.add(entry);
+      for (const needed of entry.plugin?.needs ?? []) add(needed);
+    };
+    add(name);
+    return found;
   }
 
   /** Withdraws a plugin whose own timers or emitters threw. */

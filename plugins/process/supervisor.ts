@@ -135,6 +135,8 @@ export class Supervisor implements ProcessSupervisor {
   async start(processName: string, trigger: StartTrigger, by = UNNAMED_REQUESTER): Promise<StartOutcome> {
     const process = await this.#startable(processName);
     await this.#want(process, trigger, by);
+    // Nothing is awaited from here on: a hold may have come meanwhile, and a later one sees that this is under way.
+    this.#holds.refuse(process.block.processName);
     return process.start(trigger);
   }
 
@@ -151,6 +153,7 @@ export class Supervisor implements ProcessSupervisor {
   async restart(processName: string, trigger: StartTrigger, by = UNNAMED_REQUESTER): Promise<void> {
     const process = await this.#startable(processName);
     await this.#want(process, trigger, by);
+    this.#holds.refuse(process.block.processName);
     await process.restart(trigger);
   }
 

@@ -18,6 +18,8 @@ export default definePlugin({
   setup(host) {
     const store = host.use('config.store');
     const proxy = () => store.blocks().find(({ configKey }) => configKey === KEY);
+    /** As they count: what was started by hand is enabled. */
+    const blocks = () => host.find('process.supervisor')?.blocks();
     const uis = () => host.find('service.uis')?.list() ?? [];
     const configDir = (): string => {
       const directory = proxy()?.block.config_dir;
@@ -39,20 +41,18 @@ export default definePlugin({
     host.contribute('service.configure', KEY, {
       configKey: KEY,
       async configure({ block }) {
-        const admin = store.blocks().find(({ configKey }) => configKey === ADMIN_KEY)?.block;
+        const admin = (blocks() ?? store.blocks()).find(({ configKey }) => configKey === ADMIN_KEY)?.block;
         const adminUrl =
           admin?.enabled === true ? `http://127.0.0.1:${admin.port}/api/traefik/config?dumb_provider=traefik` : null;
         await writeStatic(place(block), adminUrl);
         await writeRoutes(place(block), uis());
       },
     });
-    const blocks = () => host.find('process.supervisor')?.blocks();
     let routed = blocks();
     const reroute = async (): Promise<void> => {
       const block = proxy();
       routed = blocks();
-      if (block === undefined || block.block.enabled !== true) return;
-      if (host.find('process.supervisor')?.get(block.processName)?.status === 'running')
+      if (block !== undefined && host.find('process.supervisor')?.get(block.processName)?.status === 'running')
         await writeRoutes(place(block), uis());
     };
     // The proxy watches its file. A failure here does not undo the change of the configuration.

@@ -94,3 +94,33 @@ t.test('where nothing brings it back the host ends with 70, and the next start a
   await until(async () => (await status(next)).status === 'running');
   t.equal(await pidOf(configDir), pid, 'the same process');
 });
+
+t.test('what it needs is set up again for it', async t => {
+  const configDir = testDir(t, {
+    plugins: {
+      needed: {
+        'index.js': `let loads = 0
+          export default { name: 'needed', host: '^1', setup (host) {
+            loads += 1
+            host.route({ method: 'GET', path: '/loads', summary: 'x', handle: () => ({ loads }) })
+            host.route({ method: 'POST', path: '/fail', summary: 'x', handle () { setTimeout(() => { throw new Error('fault') }) } })
+          } }`,
+      },
+      leader: {
+        'index.js': `export default { name: 'leader', host: '^1', needs: ['needed'], setup (host) {
+          host.route({ method: 'GET', path: '/leader', summary: 'x', handle: () => ({}) })
+        } }`,
+      },
+    },
+  });
+  const port = await writeConfig(configDir, { dumb: { plugins: { required: ['leader'] } } });
+  const plugins = ['host-plugins', 'needed', 'leader'];
+  const host = await startHostProcess(port, { configDir, deadlines, plugins, recoveryPausesMs: Array(600).fill(50) });
+  t.teardown(async () => {
+    host.child.kill('SIGTERM');
+    await host.exited;
+  });
+  await host.json('/fail', { method: 'POST' });
+  await until(async () => ((await host.json('/loads')) as { loads?: number }).loads === 2);
+  await until(async () => (await fetch(`${host.base}/leader`)).ok);
+});

@@ -117,7 +117,7 @@ export class SupervisedProcess {
   /** Throws a Problem 409 when a stop is requested before the start has begun. */
   async start(trigger: StartTrigger): Promise<StartOutcome> {
     const stops = this.#stops;
-    await this.#stopping?.catch(() => undefined);
+    if (this.#stopping !== undefined) await this.#stopping.catch(() => undefined);
     this.#handedOver.signal.throwIfAborted();
     if (stops !== this.#stops) throw new Problem(409, `Start of ${this.#block.processName} was cancelled`);
     if (this.#status === 'running') return { status: 'already-running', waitingFor: [] };

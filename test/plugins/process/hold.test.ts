@@ -20,7 +20,8 @@ export default { name: 'holder', host: '^1', needs: ['process'], config: z => (z
     value => steps.push([what, value?.status ?? value ?? null]),
     error => steps.push([what, error.message]),
   )
-  host.route({ method: 'POST', path: '/hold', summary: 'x', body: zod.any(), handle ({ body }) {
+  host.route({ method: 'POST', path: '/hold', summary: 'x', body: zod.any(), handle ({ body: { first, ...body } }) {
+    if (first !== undefined) note(first, host.use('process.supervisor')[first]('${NAME}', 'request'))
     note('hold', host.use('process.supervisor').hold('${NAME}', '${REASON}', async held => {
       steps.push(['work', held.snapshot().status])
       globalThis.stackwardenHeld = held
@@ -100,6 +101,20 @@ t.test('while it is held only its holder starts and stops it; others are told wh
   await t.rejects(held.stop(), { message: /has ended/ });
   t.match((await stop(app, NAME)).body, { status: 'Service stopped successfully' });
 });
+
+for (const first of ['start', 'restart']) {
+  t.test(`a ${first} that is asked for just before is done before the work, or not at all`, async t => {
+    const { app, hold, tell, came, steps } = await startWith(t);
+    if (first === 'restart') await start(app, NAME);
+    await hold({ first });
+    await came(first);
+    await came('work');
+    const [one, two] = await steps();
+    t.ok(one?.[0] === first || / is held: /.test(String(two?.[1])), `${one} before ${two}`);
+    await tell('end');
+    await came('hold');
+  });
+}
 
 t.test('a start that is under way is waited for, and a user may still end it', async t => {
   const wanted = path.join(testDir(t, {}), 'wanted');

@@ -6,23 +6,35 @@ import t from 'tap';
 import { parse } from 'yaml';
 import { testDir } from '../../support/directory.ts';
 import { startHost } from '../../support/host.ts';
+import { start } from '../../support/kids.ts';
 import { until } from '../../support/until.ts';
 
 const isHere = ['service-ui', 'service-traefik'].every(name =>
   existsSync(new URL(`../../../plugins/${name}/index.ts`, import.meta.url)),
 );
 
+const PLUGINS = [
+  'services',
+  'setup',
+  'service-traefik',
+  'service-ui',
+  'config-files',
+  'format-yaml',
+  'config',
+  'process',
+];
+
 t.test('the switch', { skip: !isHere }, async t => {
   const dir = testDir(t, {});
   const proxy = { config_dir: dir, config_file: path.join(dir, 'traefik.yml') };
   const app = await startHost({
-    plugins: 'all',
     config: {
       puid: 65_534,
       traefik: { ...proxy, command: ['/nowhere/traefik'], entrypoints: { extra: { address: ':1' } } },
       plex: { enabled: true },
       jellyfin: { enabled: true },
     },
+    plugins: PLUGINS,
   });
   t.teardown(() => app.stop());
   await until(async () => (await app.get('/process/startup-status')).body.phase !== 'initializing');
@@ -71,4 +83,22 @@ t.test('the switch', { skip: !isHere }, async t => {
   });
   t.match(refused.proxy_error, /may not be opened/);
   t.notOk(existsSync(outside), 'a generated file lies where files of the service may lie, or nowhere');
+});
+
+t.test('started by hand it gets the routes of what is started by hand', { skip: !isHere }, async t => {
+  const dir = testDir(t, {});
+  const service = { enabled: false, command: ['sleep', '600'], config_dir: dir, stop_grace_seconds: 1 };
+  const app = await startHost({
+    config: {
+      traefik: { ...service, config_file: path.join(dir, 'traefik.yml') },
+      web: { ...service, process_name: 'Web', port: 12_345, ui: true },
+    },
+    plugins: PLUGINS,
+  });
+  t.teardown(() => app.stop());
+  t.match(await start(app, 'Traefik'), { status: 200 });
+  const routes = () => readFile(path.join(dir, 'dynamic/services.yaml'), 'utf8');
+  t.notMatch(await routes(), /web_service/);
+  t.match(await start(app, 'Web'), { status: 200 });
+  await until(async () => (await routes()).includes('web_service'));
 });
