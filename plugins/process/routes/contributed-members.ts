@@ -14,7 +14,7 @@ export class ContributedMembers {
   readonly #entries: ContributionList<EntryMembers>;
   readonly #details: ContributionList<DetailMembers>;
   /** The last logged fault of each contribution. */
-  readonly #told = new Map<string, string>();
+  readonly #lastFaults = new Map<string, string>();
 
   constructor(host: Host, own: Iterable<string>) {
     this.#host = host;
@@ -93,8 +93,8 @@ export class ContributedMembers {
   /** Logs each fault once, because answers are requested often. */
   #tell(name: string, error: unknown): void {
     const message = error instanceof Error ? error.message : String(error);
-    if (this.#told.get(name) === message) return;
-    this.#told.set(name, message);
+    if (this.#lastFaults.get(name) === message) return;
+    this.#lastFaults.set(name, message);
     this.#host.log.error(`members of ${name} are left out of process entries`, error);
   }
 }
