@@ -33,7 +33,7 @@ async function isOpenToAll(directory: string): Promise<boolean> {
 }
 
 /**
- * Makes a place, with the given name if that is free. A directory that somebody else made first is never used, because
+ * Makes a place, with the given name if that is free. A directory that another user made first is never used, because
  * making it then fails. `record` is the file that will name the place.
  */
 export async function makePlace(record: string, wanted?: string): Promise<string> {

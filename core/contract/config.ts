@@ -8,7 +8,7 @@ export interface NamedBlock {
   readonly processName: string;
   /** Path from the root, for example `['finder', 'instances', 'Default']`. */
   readonly path: readonly string[];
-  /** The root key, for example `finder`; for a block inside `dumb`, `dumb_` and the key of the block. */
+  /** The root key, for example `server`; for a block inside `dumb`, `dumb_` and the key of the block. */
   readonly configKey: string;
   /** The last path element. */
   readonly key: string;

@@ -10,7 +10,7 @@ type AnyFunction = (this: unknown, ...args: unknown[]) => unknown;
 export interface Containment {
   readonly scope: Scope;
   readonly place: FaultPlace;
-  /** The name of the value in messages, such as `process.probe database`. */
+  /** The name of the value in messages, such as `process.probe server`. */
   readonly name: string;
   deadlineMs(member: string): number;
   /** Whether a throw is an expected outcome of its functions, which the caller reports. */

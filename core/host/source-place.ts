@@ -1,4 +1,4 @@
-// Finds the place in a plugin's own folder that an error came from, for whoever has to fix it.
+// Finds the place in a plugin's own folder that an error came from, for the person who has to fix it.
 import { realpathSync } from 'node:fs';
 import path from 'node:path';
 import { errorStack } from '../kit/error-text.ts';

@@ -48,7 +48,7 @@ async function replace(target: string, bytes: Buffer, { mode, durable = true }: 
     const handle = await open(temporary, 'wx', mode);
     try {
       await keepAttributes(handle, target);
-      // On a full disk one write may take only a part without an error; writeFile goes on until all is written.
+      // On a full disk one write may take only a part without an error; writeFile continues to the end.
       await handle.writeFile(bytes);
       if (durable) await handle.sync();
     } finally {

@@ -121,7 +121,7 @@ export class RotatingFile {
     const flags = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | constants.O_NOFOLLOW;
     const handle = await open(file, flags, FILE_MODE);
     const { ino, size, mtimeMs, nlink } = await handle.stat();
-    // A hard link may belong to somebody else, so a file with a second name keeps its owner.
+    // A hard link may belong to another user, so a file with a second name keeps its owner.
     if (owner != null && nlink === 1 && process.getuid?.() === 0) {
       // A log with the wrong owner is better than none, so the failure is only a warning.
       await handle
@@ -201,7 +201,7 @@ export async function rotatedFiles(
   );
 }
 
-/** Time of the last modification in milliseconds; 0 when somebody else has removed the file in between. */
+/** Time of the last modification in milliseconds; 0 when the file has been removed in between. */
 async function readModifiedMs(file: string): Promise<number> {
   return stat(file).then(
     ({ mtimeMs }) => mtimeMs,

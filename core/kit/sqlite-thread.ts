@@ -90,7 +90,7 @@ export class SqliteThread implements Database<AnyModule> {
     try {
       await this.#send({ kind: 'close' }, CLOSE_MS);
     } catch (error) {
-      // No data is lost: whoever opens the file next reads the write-ahead log.
+      // No data is lost, because the next process to open the file reads the write-ahead log.
       this.#owner.warn(`${this.#name} was not closed in order: ${(error as Error).message}`);
     }
     await this.#end();

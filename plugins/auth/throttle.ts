@@ -1,4 +1,4 @@
-// Slows down password guessing: a growing pause per user name, a rate limit per client. Nobody is locked out for good.
+// Slows down password guessing: a growing pause per user name, a rate limit per client. No lock is permanent.
 import { BlockList, isIP, isIPv6 } from 'node:net';
 import { Problem } from '#core';
 
