@@ -11,14 +11,20 @@ const SECRETS_DIR = '/run/secrets';
 export interface Environment {
   /** The raw text of a variable, from the first of secret file, process environment and `.env` that defines it. */
   read(name: string): string | undefined;
+  /** Whether any variable has a name that begins so. */
+  hasPrefix(prefix: string): boolean;
 }
 
 export function openEnvironment(configDir: string, env: NodeJS.ProcessEnv, log: Logger): Environment {
-  const dotEnv = readDotEnv(path.join(configDir, '.env'), log);
-  const secrets = readSecrets();
+  const layers = [readDotEnv(path.join(configDir, '.env'), log), env, Object.fromEntries(readSecrets())];
+  // Copied, because each look into the environment of the process leaves JavaScript.
+  const variables = new Map<string, string>();
+  for (const [name, value] of layers.flatMap(layer => Object.entries(layer)))
+    if (value !== undefined && value.trim() !== '') variables.set(name, value);
+  const names = [...variables.keys()];
   return {
-    read: name =>
-      [secrets.get(name), env[name], dotEnv[name]].find(value => value !== undefined && value.trim() !== ''),
+    read: name => variables.get(name),
+    hasPrefix: prefix => names.some(name => name.startsWith(prefix)),
   };
 }
 
@@ -69,13 +75,15 @@ export function environmentEdits(
 ): ConfigEdit[] {
   const edits: ConfigEdit[] = [];
   const visit = (value: unknown, configPath: ConfigPath): void => {
+    const [rootKey = '', ...rest] = configPath;
+    const former = formerKeys.get(rootKey);
+    const names = [configPath, ...(former === undefined ? [] : [[former, ...rest]])].map(variableName);
+    // Most parts of the tree are named by no variable, and need not be walked.
+    if (!names.some(name => environment.hasPrefix(name))) return;
     if (isObject(value) && Object.keys(value).length > 0) {
       for (const [key, member] of Object.entries(value)) visit(member, [...configPath, key]);
       return;
     }
-    const [rootKey = '', ...rest] = configPath;
-    const former = formerKeys.get(rootKey);
-    const names = [configPath, ...(former === undefined ? [] : [[former, ...rest]])].map(variableName);
     const name = names.find(candidate => environment.read(candidate) !== undefined) ?? '';
     const text = environment.read(name);
     if (text === undefined) return;

@@ -15,6 +15,8 @@ export class Catalogue implements ServiceTemplates {
   /** Templates by former key; `#byName` has every name that users may give, in lower case. */
   readonly #byAlias = new Map<string, ServiceTemplate>();
   readonly #byName = new Map<string, ServiceTemplate>();
+  /** Found once, because a graph asks for it at each entry. */
+  readonly #graphOptions: ReturnType<ServiceTemplates['graphOptions']>;
 
   constructor(templates: ReadonlyMap<string, ServiceTemplate>, shared: Readonly<Record<string, OptionFact>>) {
     this.#templates = templates;
@@ -27,6 +29,7 @@ export class Catalogue implements ServiceTemplates {
         if (!this.#byName.has(folded)) this.#byName.set(folded, template);
       }
     }
+    this.#graphOptions = graphOptionsOf([shared, ...[...templates.values()].map(({ options }) => options ?? {})]);
   }
 
   list(): readonly ServiceTemplate[] {
@@ -73,10 +76,7 @@ export class Catalogue implements ServiceTemplates {
   }
 
   graphOptions() {
-    const facts = [this.#shared, ...[...this.#templates.values()].map(({ options }) => options ?? {})];
-    const named = (wanted: OptionFact['graph']): string[] =>
-      facts.flatMap(options => Object.keys(options).filter(name => options[name]?.graph === wanted));
-    return { shown: [...new Set(named('shown'))], read: [...new Set(named('read'))] };
+    return this.#graphOptions;
   }
 
   block(template: ServiceTemplate, instance = template.instance): Record<string, unknown> {
@@ -89,6 +89,12 @@ export class Catalogue implements ServiceTemplates {
       process_name: `${template.displayName} ${instance}`,
     };
   }
+}
+
+function graphOptionsOf(facts: readonly Readonly<Record<string, OptionFact>>[]) {
+  const named = (wanted: OptionFact['graph']): string[] =>
+    facts.flatMap(options => Object.keys(options).filter(name => options[name]?.graph === wanted));
+  return { shown: [...new Set(named('shown'))], read: [...new Set(named('read'))] };
 }
 
 function isDropped(
