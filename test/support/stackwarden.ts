@@ -1,8 +1,6 @@
 // Stackwarden as a process of its own: as it ships where the run of the tests made a build, else from its sources.
 import { type ChildProcess, spawn } from 'node:child_process';
-import { randomInt, randomUUID } from 'node:crypto';
-import { mkdir, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
+import { randomUUID } from 'node:crypto';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import t from 'tap';
@@ -10,6 +8,8 @@ import { kill, processesWith } from './marked-processes.ts';
 import { withNeeds } from './needs.ts';
 import { PACE } from './pace.ts';
 import { until } from './until.ts';
+
+export { freePort, writeConfig } from './host-config.ts';
 
 const rootDir = fileURLToPath(new URL('../..', import.meta.url));
 const { STACKWARDEN_TEST_BUILD: buildDir } = process.env;
@@ -20,10 +20,6 @@ export const COMMAND =
     : [path.join(buildDir, 'core/cli/main.js')];
 /** As in hosts of `startHost`. */
 const PACE_OPTION = ['--pace', String(PACE)];
-/** Test files that run at the same time take theirs from different parts. */
-const PORTS_OF_A_JOB = 1_500;
-const FIRST_PORT = 20_000 + (Number(process.env.TAP_JOB_ID ?? 0) % 8) * PORTS_OF_A_JOB;
-const given = new Set<number>();
 
 export interface RunningStackwarden {
   readonly child: ChildProcess;
@@ -113,44 +109,4 @@ export async function startStackwarden(
   );
   if (gone) throw new Error(`the service ended at once: ${running.stderr()}`);
   return running;
-}
-
-/** Writes a configuration with its own free port, its own log directory and no gateway; returns the port. */
-export async function writeConfig(configDir: string, config: Record<string, unknown> = {}): Promise<number> {
-  const port = await freePort();
-  const dumb = (config.dumb ?? {}) as Record<string, unknown>;
-  await mkdir(configDir, { recursive: true });
-  await writeFile(
-    path.join(configDir, 'stackwarden.json'),
-    JSON.stringify({
-      puid: 65_534,
-      pgid: 65_534,
-      ...config,
-      dumb: {
-        log_dir: path.join(configDir, 'log'),
-        gateway: { enabled: false },
-        api_service: { port },
-        ...dumb,
-      },
-    }),
-  );
-  return port;
-}
-
-/** A port that was free a moment ago, outside the range from which outgoing connections take theirs. */
-export async function freePort(): Promise<number> {
-  for (;;) {
-    const port = FIRST_PORT + randomInt(PORTS_OF_A_JOB);
-    if (given.has(port) || !(await isFree(port))) continue;
-    given.add(port);
-    return port;
-  }
-}
-
-function isFree(port: number): Promise<boolean> {
-  return new Promise(resolve => {
-    const server = createServer();
-    server.once('error', () => resolve(false));
-    server.listen(port, () => server.close(() => resolve(true)));
-  });
 }

@@ -5,7 +5,7 @@ import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { writeConfig } from '../../support/stackwarden.ts';
+import { writeConfig } from '../../support/host-config.ts';
 import { until } from '../../support/until.ts';
 
 const mainFile = fileURLToPath(new URL('../../../dist/core/cli/main.js', import.meta.url));

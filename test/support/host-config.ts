@@ -1,0 +1,50 @@
+// The configuration of a host that runs as a process of its own, with a port that nobody else takes. It needs no test library.
+import { randomInt } from 'node:crypto';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import path from 'node:path';
+
+/** Test files that run at the same time take theirs from different parts. */
+const PORTS_OF_A_JOB = 1_500;
+const FIRST_PORT = 20_000 + (Number(process.env.TAP_JOB_ID ?? 0) % 8) * PORTS_OF_A_JOB;
+const given = new Set<number>();
+
+/** Writes a configuration with its own free port, its own log directory and no gateway; returns the port. */
+export async function writeConfig(configDir: string, config: Record<string, unknown> = {}): Promise<number> {
+  const port = await freePort();
+  const dumb = (config.dumb ?? {}) as Record<string, unknown>;
+  await mkdir(configDir, { recursive: true });
+  await writeFile(
+    path.join(configDir, 'stackwarden.json'),
+    JSON.stringify({
+      puid: 65_534,
+      pgid: 65_534,
+      ...config,
+      dumb: {
+        log_dir: path.join(configDir, 'log'),
+        gateway: { enabled: false },
+        api_service: { port },
+        ...dumb,
+      },
+    }),
+  );
+  return port;
+}
+
+/** A port that was free a moment ago, outside the range from which outgoing connections take theirs. */
+export async function freePort(): Promise<number> {
+  for (;;) {
+    const port = FIRST_PORT + randomInt(PORTS_OF_A_JOB);
+    if (given.has(port) || !(await isFree(port))) continue;
+    given.add(port);
+    return port;
+  }
+}
+
+function isFree(port: number): Promise<boolean> {
+  return new Promise(resolve => {
+    const server = createServer();
+    server.once('error', () => resolve(false));
+    server.listen(port, () => server.close(() => resolve(true)));
+  });
+}
