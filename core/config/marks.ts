@@ -40,12 +40,16 @@ export class Place {
   #members: Map<string, Place> | undefined;
   #described: ReadonlySet<string> | undefined;
   #item: Place | undefined;
+  readonly #isUndescribed: boolean;
+  #openMember: Place | undefined;
+  #secretMember: Place | undefined;
 
   private constructor(key: string, schemas: readonly Schema[], tree: SchemaTree | undefined, parent?: Place) {
     this.#key = key;
     this.#tree = tree;
     const described = schemas.map(describe);
     this.#schemas = described.flatMap(({ layers }) => layers);
+    this.#isUndescribed = schemas.length === 0 && tree === undefined;
     const marks = described.flatMap(({ marks }) => marks);
     const isMarked = (mark: Mark, value: boolean): boolean => marks.some(meta => meta[mark] === value);
     const isOpen = isMarked('secret', false);
@@ -64,7 +68,8 @@ export class Place {
     const known = this.#members?.get(key);
     if (known !== undefined) return known;
     const tree = this.#tree?.members.get(key);
-    const schemas = this.#schemas.flatMap(schema => memberOf(schema, key));
+    const schemas = this.#schemas.flatMap(schema => memberOf(schema, key)).filter(isTelling);
+    if (tree === undefined && schemas.length === 0) return this.#undescribed(key);
     const member = new Place(key, tree === undefined ? schemas : [...schemas, ...tree.schemas], tree, this);
     // Only described keys are cached: other keys come from user input, and their number has no limit.
     if (tree !== undefined || this.#describedKeys().has(key)) {
@@ -80,7 +85,8 @@ export class Place {
 
   /** The place of a member of the list at this place. */
   item(): Place {
-    this.#item ??= new Place(this.#key, this.#schemas.flatMap(itemsOf), undefined, this);
+    if (this.#isUndescribed) return this;
+    this.#item ??= new Place(this.#key, this.#schemas.flatMap(itemsOf).filter(isTelling), undefined, this);
     return this.#item;
   }
 
@@ -104,6 +110,21 @@ export class Place {
     const types = new Set<string>(this.#schemas.map(schema => definitionOf(schema).type));
     if (types.has('object') || types.has('record')) return {};
     return types.has('array') ? [] : '';
+  }
+
+  /**
+   * A member of which no schema says anything. It has what it inherits, and its name tells whether it is secret, so two
+   * places stand for all such members.
+   */
+  #undescribed(key: string): Place {
+    const isSecret = this.secret || isSecretKey(key);
+    if (this.#isUndescribed && isSecret === this.secret) return this;
+    if (isSecret) {
+      this.#secretMember ??= new Place('secret', [], undefined, this);
+      return this.#secretMember;
+    }
+    this.#openMember ??= new Place('', [], undefined, this);
+    return this.#openMember;
   }
 
   #describedKeys(): ReadonlySet<string> {
@@ -144,6 +165,12 @@ function describe(schema: Schema): Described {
   };
   known.set(schema, described);
   return described;
+}
+
+/** False for schemas that take anything and bear no mark. */
+function isTelling(schema: Schema): boolean {
+  const { type } = definitionOf(schema);
+  return (type !== 'unknown' && type !== 'any') || describe(schema).marks.length > 0;
 }
 
 function isWriteOnly(schema: Schema): boolean {

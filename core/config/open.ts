@@ -20,6 +20,7 @@ import { CurrentConfig, type Effective } from './current.ts';
 import { openEnvironment } from './environment.ts';
 import { type ConfigPath, valueAt } from './layers.ts';
 import { MainFile } from './main-file.ts';
+import type { Place } from './marks.ts';
 import { ConfigSchema } from './schema.ts';
 import { shownValue, valueWithoutSecrets } from './secrets.ts';
 import { Updates } from './update.ts';
@@ -76,7 +77,12 @@ type View = 'shown' | 'masked' | 'open';
 
 class MainConfig implements OpenConfig, ConfigStore {
   readonly #parts: Parts;
-  #views = new WeakMap<Effective, Map<string, unknown>>();
+  /** By the object that is seen, because a change leaves most objects of the configuration the same. */
+  readonly #views: Readonly<Record<View, WeakMap<object, { readonly place: Place; readonly made: unknown }>>> = {
+    shown: new WeakMap(),
+    masked: new WeakMap(),
+    open: new WeakMap(),
+  };
   #unwatch: (() => Promise<void>) | undefined;
 
   constructor(parts: Parts) {
@@ -187,18 +193,17 @@ class MainConfig implements OpenConfig, ConfigStore {
     return this.#parts.current.effective();
   }
 
-  /** Computed once for each revision, because many callers ask for the same view. */
+  /** Computed once for each object and its place, because many callers ask for the same view. */
   #view(view: View, path: ConfigPath): unknown {
     const effective = this.#effective();
-    const views = this.#views.get(effective) ?? new Map<string, unknown>();
-    this.#views.set(effective, views);
-    const key = [view, ...path].join('\0');
-    if (views.has(key)) return views.get(key);
     const value = valueAt(effective.root, path);
     const place = effective.place.at(path);
+    const views = this.#views[view];
+    const known = isObject(value) ? views.get(value) : undefined;
+    if (known?.place === place) return known.made;
     const made = view === 'open' ? valueWithoutSecrets(value, place) : shownValue(value, place, view === 'masked');
     if (isObject(made)) Object.freeze(made);
-    views.set(key, made);
+    if (isObject(value)) views.set(value, { place, made });
     return made;
   }
 

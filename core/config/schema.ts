@@ -16,20 +16,29 @@ export function describeIssue({ path: at, message }: SchemaIssue): string {
   return `${at.join('.') || 'the configuration'}: ${message}`;
 }
 
+const HOST_DEFAULTS = hostSchema.parse({});
+
+interface KnownSection extends ConfigSection {
+  /** Undefined when the schema asks for a member that has no default. */
+  readonly defaults: unknown;
+}
+
 export class ConfigSchema {
-  readonly #sections = new Set<ConfigSection>();
+  readonly #sections = new Set<KnownSection>();
   readonly #blockKeys = new Set<BlockKeys>();
   readonly #templates = new Map<string, BlockTemplate>();
   #root: { readonly places: string; readonly place: Place } | undefined;
+  /** Cached by the object of the block, because a change leaves most of the blocks the same objects. */
+  #blockIssues = new WeakMap<ConfigObject, { readonly place: string; readonly issues: readonly SchemaIssue[] }>();
 
   /** Throws when another section describes the same member of the same object. */
   addSection(section: ConfigSection): () => void {
-    const keys = Object.keys(propertiesOf(toJsonSchema(section.schema)));
     const others = [...this.#sections].filter(({ path }) => placeOf(path) === placeOf(section.path));
-    const owned = new Set(others.flatMap(({ schema }) => Object.keys(propertiesOf(toJsonSchema(schema)))));
-    const twice = keys.find(key => owned.has(key));
+    const owned = new Set(others.flatMap(({ schema }) => memberKeys(schema)));
+    const twice = owned.size === 0 ? undefined : memberKeys(section.schema).find(key => owned.has(key));
     if (twice !== undefined) throw new Error(`${[...section.path, twice].join('.')} is already owned`);
-    return this.#added(this.#sections, section);
+    const { path, schema } = section;
+    return this.#added(this.#sections, { path, schema, defaults: schema.safeParse({}).data });
   }
 
   addBlockKeys(keys: BlockKeys): () => void {
@@ -39,7 +48,7 @@ export class ConfigSchema {
   addTemplate(template: BlockTemplate): () => void {
     const place = placeOf(template.path);
     if (this.#templates.has(place)) throw new Error(`the template of ${template.path.join('.')} is already owned`);
-    this.#templates.set(place, template);
+    this.#templates.set(place, { ...template, block: madeOnce(name => template.block(name)) });
     return () => this.#templates.delete(place);
   }
 
@@ -54,10 +63,9 @@ export class ConfigSchema {
 
   /** Default values for what the file does not contain. */
   defaults(file: Readonly<ConfigObject>): ConfigObject {
-    let defaults: unknown = hostSchema.parse({});
-    for (const { path, schema } of this.#sections) {
-      const parsed = schema.safeParse({});
-      if (parsed.success) defaults = withEdit(defaults, { path, value: merge(parsed.data, valueAt(defaults, path)) });
+    let defaults: unknown = HOST_DEFAULTS;
+    for (const { path, defaults: own } of this.#sections) {
+      if (own !== undefined) defaults = withEdit(defaults, { path, value: merge(own, valueAt(defaults, path)) });
     }
     for (const template of this.#templates.values()) {
       for (const [path, block] of blocksOf(template, file)) {
@@ -81,8 +89,14 @@ export class ConfigSchema {
     return issuesOf(hostSchema, root, []);
   }
 
-  blockIssues({ configKey, path, block }: NamedBlock): SchemaIssue[] {
-    return this.#schemasOf(configKey).flatMap(schema => issuesOf(schema, block, path));
+  blockIssues({ configKey, path, block }: NamedBlock): readonly SchemaIssue[] {
+    const place = placeOf(path);
+    const known = this.#blockIssues.get(block);
+    // An alias in YAML makes one object stand at several places.
+    if (known?.place === place) return known.issues;
+    const issues = this.#schemasOf(configKey).flatMap(schema => issuesOf(schema, block, path));
+    this.#blockIssues.set(block, { place, issues });
+    return issues;
   }
 
   /**
@@ -138,11 +152,17 @@ export class ConfigSchema {
 
   #added<Member>(members: Set<Member>, member: Member): () => void {
     members.add(member);
-    this.#root = undefined;
+    this.#forget();
     return () => {
       members.delete(member);
-      this.#root = undefined;
+      this.#forget();
     };
+  }
+
+  /** Discards what was derived from the schemas. */
+  #forget(): void {
+    this.#root = undefined;
+    this.#blockIssues = new WeakMap();
   }
 
   /** The schemas for all blocks come first, so that those for one kind of block override them in editors. */
@@ -177,6 +197,20 @@ function blocksOf({ path, block }: BlockTemplate, file: Readonly<ConfigObject>):
   if (isObject(own) && own.process_name !== undefined) return [];
   const existing = isObject(own) && isObject(own.instances) ? Object.keys(own.instances) : [];
   return (existing.length === 0 ? [name] : existing).map(instance => [[key, instances, instance], block(instance)]);
+}
+
+function memberKeys(schema: z.ZodType): string[] {
+  return Object.keys(propertiesOf(toJsonSchema(schema)));
+}
+
+/** The same object for the same instance, so that a block that exists only as a default stays the same object. */
+function madeOnce(make: (instance: string) => ConfigObject): (instance: string) => ConfigObject {
+  const made = new Map<string, ConfigObject>();
+  return instance => {
+    const block = made.get(instance) ?? make(instance);
+    made.set(instance, block);
+    return block;
+  };
 }
 
 function placeOf(path: ConfigPath): string {

@@ -1,7 +1,5 @@
 // The only entrance for HTTP and WebSocket: every listener, native or gateway, serves the same routes through it.
 
-import type { IncomingMessage } from 'node:http';
-import express from 'express';
 import helmet from 'helmet';
 import type { Logger } from '../contract/log.ts';
 import type { HttpEntrance, Listener, Route, Via } from '../contract/route.ts';
@@ -63,17 +61,10 @@ export function createHttpEntrance(options: EntranceOptions): HttpServer {
   const origins = new CorsPolicy(options.config);
   const access = new AccessGate(options);
   const streams = new StreamServer({ ...options, access, origins });
-  const vias = new WeakMap<IncomingMessage, Via>();
   const dispatch = createDispatch({ ...options, routes, origins, access });
   let description: Record<string, unknown> | undefined;
   let listener: Listener | undefined;
   let closing = false;
-
-  const app = express();
-  app.disable('x-powered-by');
-  app.disable('etag');
-  app.use(hardening);
-  app.use((request, response) => dispatch(request, response, vias.get(request) ?? NATIVE));
 
   /** Every change of the registrations makes the cached OpenAPI document obsolete. */
   const changes = (change: () => void) => () => {
@@ -83,8 +74,8 @@ export function createHttpEntrance(options: EntranceOptions): HttpServer {
 
   const entrance: HttpServer = {
     handle(request, response, via) {
-      vias.set(request, via);
-      app(request, response);
+      // Helmet calls back at once: none of its directives is computed.
+      hardening(request, response, () => void dispatch(request, response, via));
     },
     upgrade: (request, socket, head) => void streams.accept(request, socket, head),
     allowsOrigin: origin => origins.allows(origin),

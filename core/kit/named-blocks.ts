@@ -12,8 +12,7 @@ const HOST_KEY = 'dumb_api_service';
 /** All named blocks in document order. */
 export function findBlocks(root: Readonly<ConfigObject>): NamedBlock[] {
   const blocks: NamedBlock[] = [];
-  const visit = (value: unknown, path: readonly string[]): void => {
-    if (!isObject(value)) return;
+  const visit = (value: Readonly<ConfigObject>, path: readonly string[]): void => {
     const name = value.process_name;
     if (path.length > 0 && typeof name === 'string' && name.trim() !== '') {
       const configKey = configKeyOf(path);
@@ -21,7 +20,8 @@ export function findBlocks(root: Readonly<ConfigObject>): NamedBlock[] {
       blocks.push({ processName: name, path, configKey, key: path.at(-1) ?? '', isHost, block: value });
     }
     // Lists are not walked: the objects in them, as in `services`, refer to processes.
-    for (const [key, member] of Object.entries(value)) if (!REFERENCE_KEYS.has(key)) visit(member, [...path, key]);
+    for (const [key, member] of Object.entries(value))
+      if (isObject(member) && !REFERENCE_KEYS.has(key)) visit(member, [...path, key]);
   };
   visit(root, []);
   return blocks;

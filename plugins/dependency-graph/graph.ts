@@ -2,12 +2,13 @@
 import { type Host, type NamedBlock, Problem } from '#core';
 import type {} from '../process/contract.ts';
 import type {} from '../service-ui/contract.ts';
-import type {} from '../services/contract.ts';
+import type { ServiceTemplates } from '../services/contract.ts';
 import { GraphAnswer } from './answer.ts';
 import type { DependencyGraph, GraphEntry, SignalSource, StartOrder } from './contract.ts';
+import { Entries, shownConfig } from './entries.ts';
 import type { OwnSignal } from './own-signals.ts';
 import { type KnownSignal, type SignalError, Signals } from './signals.ts';
-import { createSnapshot, shownConfig } from './snapshot.ts';
+import { createSnapshot } from './snapshot.ts';
 import { createStartOrder } from './start-order.ts';
 import { createStructure, type Structure } from './structure.ts';
 import type { GraphDescription } from './wire.ts';
@@ -32,6 +33,7 @@ export class Graph implements DependencyGraph {
   readonly #host: Host;
   readonly #signals: Signals;
   #built: Build | undefined;
+  #entries: Entries | undefined;
 
   constructor(host: Host, own: readonly OwnSignal[]) {
     this.#host = host;
@@ -144,17 +146,24 @@ export class Graph implements DependencyGraph {
     return this.#host.find('process.supervisor')?.blocks() ?? this.#host.use('config.store').blocks();
   }
 
+  /** Kept while the catalogue and what signals read are the same. */
+  #entriesFor(signals: readonly KnownSignal[], templates: ServiceTemplates | undefined): Entries {
+    const reads = signals.flatMap(({ source }) => source.reads ?? []);
+    if (this.#entries?.isFor(templates, reads) !== true) this.#entries = new Entries(templates, reads);
+    return this.#entries;
+  }
+
   async #build(blocks: readonly NamedBlock[]): Promise<Built> {
     const store = this.#host.use('config.store');
     const templates = this.#host.find('service.templates');
     const signals = this.#signals.known();
-    const reads = signals.flatMap(({ source }) => source.reads ?? []);
     const snapshot = createSnapshot({
       revision: store.revision,
-      blocks: blocks.map(({ block, ...named }) => ({
-        ...named,
-        block: { ...(store.withoutSecrets(named.path) as NamedBlock['block']), enabled: block.enabled },
-      })),
+      blocks: blocks.map(named => {
+        const block = store.withoutSecrets(named.path) as NamedBlock['block'];
+        const { enabled } = named.block;
+        return { ...named, block: block.enabled === enabled ? block : { ...block, enabled } };
+      }),
       templates,
       routes: new Map(
         this.#host
@@ -162,7 +171,7 @@ export class Graph implements DependencyGraph {
           ?.list()
           .map(ui => [ui.name, ui.processName]),
       ),
-      reads,
+      entries: this.#entriesFor(signals, templates),
     });
     const { found, errors, staleMs } = await this.#signals.find(snapshot);
     const structure = createStructure(snapshot, found);
