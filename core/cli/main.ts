@@ -1,24 +1,19 @@
 #!/usr/bin/env node
 // The entry point of the process: parses the arguments, runs one command, sets the exit code. Every failure is one line
 // on stderr.
-import { version } from '../host/host.ts';
+import { version } from '../host/version.ts';
 import { errorText } from '../kit/error-text.ts';
-import { check } from './check.ts';
 import { type Command, type CommandLine, parseCommandLine, USAGE } from './command-line.ts';
-import { createPlugin } from './create-plugin.ts';
-import { graph } from './graph.ts';
-import { health } from './health.ts';
-import { listPlugins } from './plugins.ts';
 import { onlyReading } from './read-only.ts';
-import { start } from './start.ts';
 
+/** Each command is loaded when it is run, because the host alone takes most of the time of a short one. */
 const COMMANDS: Readonly<Record<Command, (line: CommandLine) => Promise<number>>> = {
-  start,
-  check: line => onlyReading(() => check(line)),
-  plugins: line => onlyReading(() => listPlugins(line)),
-  health,
-  graph,
-  'create-plugin': createPlugin,
+  start: async line => (await import('./start.ts')).start(line),
+  check: line => onlyReading(async () => (await import('./check.ts')).check(line)),
+  plugins: line => onlyReading(async () => (await import('./plugins.ts')).listPlugins(line)),
+  health: async line => (await import('./health.ts')).health(line),
+  graph: async line => (await import('./graph.ts')).graph(line),
+  'create-plugin': async line => (await import('./create-plugin.ts')).createPlugin(line),
   async help() {
     process.stdout.write(USAGE);
     return 0;

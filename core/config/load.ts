@@ -1,7 +1,6 @@
 // Finds, reads and parses the main configuration file.
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { cosmiconfig } from 'cosmiconfig';
 import { type ParseError, parse as parseJson, printParseErrorCode } from 'jsonc-parser';
 import { LineCounter, parseDocument } from 'yaml';
 import type { ConfigObject } from '../contract/config.ts';
@@ -22,19 +21,16 @@ class ConfigSyntaxError extends Error {
   override readonly name = 'ConfigSyntaxError';
 }
 
-/** Reads the configuration file of a directory; null when there is none. */
+/** Reads the configuration file of a directory, the first of its names that exists; null when there is none. */
 export async function findConfigFile(configDir: string): Promise<ConfigText | null> {
-  const keepText = (_file: string, text: string): string => text;
-  const explorer = cosmiconfig('stackwarden', {
-    searchPlaces: FILE_NAMES,
-    cache: false,
-    searchStrategy: 'none',
-    ignoreEmptySearchPlaces: false,
-    loaders: { '.json': keepText, '.yaml': keepText, '.yml': keepText },
-  });
-  const found = await explorer.search(configDir);
-  if (found === null) return null;
-  return { file: found.filepath, format: formatOf(found.filepath), text: (found.config as string | undefined) ?? '' };
+  for (const name of FILE_NAMES) {
+    try {
+      return await readConfigText(path.join(configDir, name));
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    }
+  }
+  return null;
 }
 
 export async function readConfigText(file: string): Promise<ConfigText> {

@@ -28,6 +28,8 @@ export class ConfigSchema {
   readonly #blockKeys = new Set<BlockKeys>();
   readonly #templates = new Map<string, BlockTemplate>();
   #root: { readonly places: string; readonly place: Place } | undefined;
+  /** Blocks as their templates give them; whoever gives the template answers for them, so they are not checked. */
+  readonly #templateBlocks = new WeakSet<ConfigObject>();
   /** Cached by the object of the block, because a change leaves most of the blocks the same objects. */
   #blockIssues = new WeakMap<ConfigObject, { readonly place: string; readonly issues: readonly SchemaIssue[] }>();
 
@@ -48,7 +50,8 @@ export class ConfigSchema {
   addTemplate(template: BlockTemplate): () => void {
     const place = placeOf(template.path);
     if (this.#templates.has(place)) throw new Error(`the template of ${template.path.join('.')} is already owned`);
-    this.#templates.set(place, { ...template, block: madeOnce(name => template.block(name)) });
+    const made = new Map<string, ConfigObject>();
+    this.#templates.set(place, { ...template, block: instance => this.#templateBlock(template, made, instance) });
     return () => this.#templates.delete(place);
   }
 
@@ -90,6 +93,7 @@ export class ConfigSchema {
   }
 
   blockIssues({ configKey, path, block }: NamedBlock): readonly SchemaIssue[] {
+    if (this.#templateBlocks.has(block)) return [];
     const place = placeOf(path);
     const known = this.#blockIssues.get(block);
     // An alias in YAML makes one object stand at several places.
@@ -150,6 +154,14 @@ export class ConfigSchema {
     return { $schema: 'http://json-schema.org/draft-07/schema#', ...schema };
   }
 
+  /** The same object for the same instance, so that a block that exists only as a default stays the same object. */
+  #templateBlock(template: BlockTemplate, made: Map<string, ConfigObject>, instance: string): ConfigObject {
+    const block = made.get(instance) ?? template.block(instance);
+    made.set(instance, block);
+    this.#templateBlocks.add(block);
+    return block;
+  }
+
   #added<Member>(members: Set<Member>, member: Member): () => void {
     members.add(member);
     this.#forget();
@@ -201,16 +213,6 @@ function blocksOf({ path, block }: BlockTemplate, file: Readonly<ConfigObject>):
 
 function memberKeys(schema: z.ZodType): string[] {
   return Object.keys(propertiesOf(toJsonSchema(schema)));
-}
-
-/** The same object for the same instance, so that a block that exists only as a default stays the same object. */
-function madeOnce(make: (instance: string) => ConfigObject): (instance: string) => ConfigObject {
-  const made = new Map<string, ConfigObject>();
-  return instance => {
-    const block = made.get(instance) ?? make(instance);
-    made.set(instance, block);
-    return block;
-  };
 }
 
 function placeOf(path: ConfigPath): string {

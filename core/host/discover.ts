@@ -32,24 +32,32 @@ export async function findPluginFolders(
 ): Promise<PluginFolder[]> {
   const found = new Map<string, PluginFolder>();
   for (const directory of directories) {
-    for (const name of await folderNames(directory)) {
-      const folder = path.join(directory, name);
-      const indexFile = await findIndexFile(folder);
-      if (indexFile === undefined) continue;
+    for (const plugin of await pluginFoldersIn(directory)) {
+      const { name } = plugin;
       const earlier = found.get(name);
-      if (earlier !== undefined && !override.includes(name)) {
-        found.set(`${name} (${directory})`, {
-          name: `${name} (${directory})`,
-          folder,
-          indexFile,
-          refusal: `the name '${name}' is taken by ${earlier.folder}; name it in dumb.plugins.override to replace that one`,
-        });
-        continue;
+      if (earlier === undefined || override.includes(name)) found.set(name, plugin);
+      else {
+        const other = `${name} (${directory})`;
+        const refusal = `the name '${name}' is taken by ${earlier.folder}; name it in dumb.plugins.override to replace that one`;
+        found.set(other, { ...plugin, name: other, refusal });
       }
-      found.set(name, { name, folder, indexFile, refusal: await refusalOf(name, folder, indexFile) });
     }
   }
   return [...found.values()];
+}
+
+async function pluginFoldersIn(directory: string): Promise<PluginFolder[]> {
+  const names = await folderNames(directory);
+  const found = await Promise.all(
+    names.map(async name => {
+      const folder = path.join(directory, name);
+      const indexFile = await findIndexFile(folder);
+      return indexFile === undefined
+        ? undefined
+        : { name, folder, indexFile, refusal: await refusalOf(name, folder, indexFile) };
+    }),
+  );
+  return found.filter(plugin => plugin !== undefined);
 }
 
 async function folderNames(directory: string): Promise<string[]> {

@@ -1,6 +1,6 @@
 // The host: reads the configuration, sets the plugins up in order, listens, and takes everything down in reverse.
 
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -32,6 +32,7 @@ import { Recovery } from './recovery.ts';
 import { ServiceRegistry } from './services.ts';
 import { readSettings, type Settings } from './settings.ts';
 import { catchUncaught } from './uncaught.ts';
+import { version } from './version.ts';
 
 // Compiling the hundreds of schemas of a full host takes longer than all checks that it would speed up.
 z.config({ jitless: true });
@@ -42,10 +43,6 @@ const CLOSE_GRACE_MS = 2_000;
 /** About a minute in all; a plugin that still fails then needs a person or a fresh process. */
 const RECOVERY_PAUSES_MS = [250, 1_000, 2_000, 5_000, 10_000, 20_000];
 const RECOVERY_SETTLED_MS = 300_000;
-
-/** The product's version, from its package.json. */
-export const version = (JSON.parse(readFileSync(path.join(rootDir, 'package.json'), 'utf8')) as { version: string })
-  .version;
 
 export interface HostOptions {
   readonly configDir: string;

@@ -22,10 +22,12 @@ export async function readTemplates(
 ): Promise<ReadonlyMap<string, ServiceTemplate>> {
   const templates = new Map<string, ServiceTemplate>();
   for (const directory of directories) {
-    for (const name of (await listOf(directory)).filter(candidate => candidate.endsWith('.json')).sort()) {
+    const names = (await listOf(directory)).filter(candidate => candidate.endsWith('.json')).sort();
+    const texts = await Promise.allSettled(names.map(name => readFile(path.join(directory, name), 'utf8')));
+    for (const [index, name] of names.entries()) {
       const file = path.join(directory, name);
       try {
-        const template = parse(serviceTemplate, relocate(JSON.parse(await readFile(file, 'utf8')), places));
+        const template = parse(serviceTemplate, relocate(JSON.parse(textOf(texts[index])), places));
         if (`${template.key}.json` !== name) throw new Error(`its key is '${template.key}', which must be its name`);
         const mayControl = directory === directories[0] || templates.get(template.key)?.launch?.asController === true;
         if (template.launch?.asController === true && !mayControl)
@@ -52,6 +54,11 @@ function relocate(value: unknown, places: Places): unknown {
   if (Array.isArray(value)) return value.map(member => relocate(member, places));
   if (typeof value !== 'object' || value === null) return value;
   return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, relocate(member, places)]));
+}
+
+function textOf(read: PromiseSettledResult<string> | undefined): string {
+  if (read?.status !== 'fulfilled') throw read?.reason;
+  return read.value;
 }
 
 async function listOf(directory: string): Promise<string[]> {

@@ -104,6 +104,7 @@ export class Boot {
   }
 
   async #startInOrder(processes: readonly SupervisedProcess[]): Promise<void> {
+    if (processes.length === 0) return;
     const order = await this.#options.order(processes.map(({ block }) => block));
     for (const cycle of order.cycles)
       this.#host.log.warn(

@@ -12,8 +12,16 @@ export class ExitWatch {
 
   /** Resolves when the process is gone; stays pending when the watch is closed before. */
   gone(identity: ProcessIdentity): Promise<void> {
-    this.#timer ??= setInterval(() => this.#look(), this.#pollMs).unref();
+    this.#timer ??= setInterval(() => this.#lookAtAll(), this.#pollMs).unref();
     return new Promise(resolve => this.#waiting.set(identity, resolve));
+  }
+
+  /** Looks at one process at once, for a caller that has seen its end. */
+  look(identity: ProcessIdentity): void {
+    const resolve = this.#waiting.get(identity);
+    if (resolve === undefined || isAlive(identity)) return;
+    this.#waiting.delete(identity);
+    resolve();
   }
 
   close(): void {
@@ -21,12 +29,8 @@ export class ExitWatch {
     this.#waiting.clear();
   }
 
-  #look(): void {
-    for (const [identity, resolve] of this.#waiting) {
-      if (isAlive(identity)) continue;
-      this.#waiting.delete(identity);
-      resolve();
-    }
+  #lookAtAll(): void {
+    for (const identity of this.#waiting.keys()) this.look(identity);
     if (this.#waiting.size > 0) return;
     clearInterval(this.#timer);
     this.#timer = undefined;

@@ -337,6 +337,7 @@ export class SupervisedProcess {
         throw error;
       }
       this.#handedOver.signal.throwIfAborted();
+      this.#with.exits.look(run.target.leader);
       await run.ended;
     }
     this.#move('stopped');
