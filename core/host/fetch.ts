@@ -1,6 +1,7 @@
 // Outgoing HTTP for plugins, on undici: bounded in time, size and redirects. Bodies are never decompressed.
 import type { Agent, Dispatcher } from 'undici';
 import type { FetchAnswer, FetchOptions, FetchStream } from '../contract/fetch.ts';
+import { MAX_TIMER_MS } from '../kit/deadline.ts';
 
 const TIMEOUT_MS = 15_000;
 const MAX_BYTES = 10 * 1024 * 1024;
@@ -109,10 +110,13 @@ function limitTime(url: string, firstMs: number, others: readonly (AbortSignal |
     signal: AbortSignal.any([late.signal, ...others.filter(signal => signal !== undefined)]),
     restart(ms) {
       clearTimeout(timer);
-      timer = setTimeout(() => {
-        reason = new DOMException(`${new URL(url).host} did not answer within ${ms} ms`, 'TimeoutError');
-        late.abort(reason);
-      }, ms);
+      timer = setTimeout(
+        () => {
+          reason = new DOMException(`${new URL(url).host} did not answer within ${ms} ms`, 'TimeoutError');
+          late.abort(reason);
+        },
+        Math.min(ms, MAX_TIMER_MS),
+      );
       timer.unref();
     },
     pause: () => clearTimeout(timer),

@@ -1,7 +1,12 @@
 // Assigns uncaught errors of the process to their owner: a plugin is withdrawn, an error of the host itself ends the
 // host.
+import { writeSync } from 'node:fs';
+import { errorText } from '../kit/error-text.ts';
 import { asHost, blamedFor, currentScope } from './invoke.ts';
 import type { Scope } from './scope.ts';
+
+/** The exit code for an internal software error, from sysexits.h. */
+const EXIT_CODE = 70;
 
 export interface FaultHandlers {
   /** Called when a plugin's own timer or emitter threw. */
@@ -14,11 +19,20 @@ export interface FaultHandlers {
 export function catchUncaught(handlers: FaultHandlers): () => void {
   let handling = false;
   const onUncaught = (error: unknown): void => {
-    if (handling) process.exit(70);
+    if (handling) process.exit(EXIT_CODE);
     handling = true;
-    const scope = currentScope();
-    if (scope === undefined) handlers.host(error);
-    else asHost(() => handlers.plugin(scope, error));
+    try {
+      const scope = currentScope();
+      if (scope === undefined) handlers.host(error);
+      else asHost(() => handlers.plugin(scope, error));
+    } catch (fault) {
+      // The log may be what failed.
+      try {
+        writeSync(process.stderr.fd, `stackwarden: ${errorText(error)}, and then ${errorText(fault)}\n`);
+      } finally {
+        process.exit(EXIT_CODE);
+      }
+    }
     handling = false;
   };
   const onRejection = (error: unknown): void => {

@@ -10,7 +10,7 @@ export const MAX_TIMER_MS = 2_147_483_647;
 export async function withDeadline<Value>(run: () => Value | Promise<Value>, ms: number, what: string): Promise<Value> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(new Error(`${what} took longer than ${ms} ms`)), ms);
+    timer = setTimeout(() => reject(new Error(`${what} took longer than ${ms} ms`)), Math.min(ms, MAX_TIMER_MS));
   });
   try {
     return await Promise.race([run(), late]);

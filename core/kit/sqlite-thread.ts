@@ -3,6 +3,7 @@ import { deserialize, serialize } from 'node:v8';
 import type { Worker } from 'node:worker_threads';
 import type { CallOptions, Database, RowOptions } from '../contract/database.ts';
 import { Problem } from '../contract/problem.ts';
+import { MAX_TIMER_MS } from './deadline.ts';
 import type { SqliteReply, SqliteRequest, SqliteWorkerData } from './sqlite-worker.ts';
 import { startWorker } from './worker.ts';
 
@@ -109,7 +110,7 @@ export class SqliteThread implements Database<AnyModule> {
     return new Promise((resolve, reject) => {
       this.#lastId += 1;
       const id = this.#lastId;
-      const deadline = setTimeout(() => this.#onDeadline(pending, timeoutMs), timeoutMs);
+      const deadline = setTimeout(() => this.#onDeadline(pending, timeoutMs), Math.min(timeoutMs, MAX_TIMER_MS));
       const pending: Pending = { id, request, deadline, resolve, reject };
       this.#waiting.push(pending);
       this.#next();

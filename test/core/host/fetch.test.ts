@@ -80,7 +80,7 @@ async function read(body: AsyncIterable<Buffer>): Promise<string> {
 
 t.test('an answer as a text, and as a stream', async t => {
   const { host, base } = await pluginHost(t);
-  const text = await host.fetch(`${base}/text`);
+  const text = await host.fetch(`${base}/text`, { timeoutMs: Number.POSITIVE_INFINITY });
   t.match(text, { status: 200, text: '{"fine":true}' });
   t.same(text.json(), { fine: true });
   const stream = await host.fetch(`${base}/pieces`, { stream: true });
