@@ -43,7 +43,9 @@ function stopOnSignals(): (host: StackwardenHost) => void {
     if (performance.now() - firstMs > SECOND_SIGNAL_AFTER_MS) void host.force().finally(() => process.exit(1));
     else void host.stop();
   };
-  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, onSignal);
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, onSignal);
+  // A host that does not exist yet will read the configuration anyway.
+  process.on('SIGHUP', () => void host?.reload());
   return created => {
     host = created;
     if (firstMs !== undefined) void created.stop();

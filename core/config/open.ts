@@ -45,6 +45,8 @@ export interface OpenConfig {
   onChanged(listener: (change: ConfigChange) => Promise<void>): void;
   /** Runs what a listener starts but what is not its answer to the change, such as the set-up of a plugin. */
   outsideAnnouncement<Value>(fn: () => Value): Value;
+  /** Takes over what others changed in the file, without waiting until the change is noticed. */
+  reread(): Promise<void>;
   /** Resolves once every later change will be noticed. */
   startWatching(): Promise<void>;
   close(): Promise<void>;
@@ -176,6 +178,10 @@ class MainConfig implements OpenConfig, ConfigStore {
 
   outsideAnnouncement<Value>(fn: () => Value): Value {
     return this.#parts.announcements.outside(fn);
+  }
+
+  reread(): Promise<void> {
+    return this.#parts.updates.takeOverFile();
   }
 
   async startWatching(): Promise<void> {

@@ -78,6 +78,8 @@ export interface Hooks {
   'config.changed': AsyncParallelHook<[ConfigChange]>;
   /** After the listener answers. */
   'host.ready': AsyncParallelHook<[]>;
+  /** After SIGHUP, when the configuration has been read again: logs are rotated. */
+  'host.hangup': AsyncParallelHook<[]>;
   /** Before anything is disposed. */
   'host.stopping': AsyncParallelHook<[]>;
   /** After a second signal while the host is stopping: taps end everything at once. Deadline 5 s. */

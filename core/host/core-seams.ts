@@ -24,6 +24,7 @@ export function declareCoreHooks(hooks: HookRegistry) {
     changed: declare('config.changed', 'parallel'),
     ready: declare('host.ready', 'parallel'),
     stopping: declare('host.stopping', 'parallel', { deadlineMs: STOPPING_DEADLINE_MS }),
+    hangup: declare('host.hangup', 'parallel'),
     forced: declare('host.forced', 'parallel', { deadlineMs: STOPPING_DEADLINE_MS }),
   };
 }

@@ -94,6 +94,8 @@ export interface StackwardenHost {
    * start to adopt.
    */
   stop(cause?: 'request' | 'fault'): Promise<void>;
+  /** Reads the configuration file again and rotates the logs, after SIGHUP. */
+  reload(): Promise<void>;
   /** Ends managed processes at once, after a second signal. */
   force(): Promise<void>;
   /** Resolves with the exit code when the host has stopped. */
@@ -209,6 +211,14 @@ class RunningHost implements StackwardenHost {
     return this.#stop;
   }
 
+  async reload(): Promise<void> {
+    if (!this.#ready || this.#stopping !== null) return;
+    this.#logging.rotate();
+    this.log.info('SIGHUP: the configuration is read again, and the logs are rotated');
+    await this.#config.reread();
+    await this.#coreHooks.hangup.promise();
+  }
+
   async force(): Promise<void> {
     await this.#coreHooks.forced.promise();
   }
@@ -241,7 +251,10 @@ class RunningHost implements StackwardenHost {
       stdout: this.#options.stdout ?? false,
     });
     // First in the list and so disposed of last, because the other disposers may still log.
-    this.#disposers.unshift(() => this.#logging.close());
+    this.#disposers.unshift(() => {
+      this.log.info(`Stackwarden ${version} has stopped`);
+      return this.#logging.close();
+    });
     this.log = this.#logging.logger('host');
     this.log.info(`Stackwarden ${version} starts`);
     early.replay(this.log);
@@ -434,6 +447,7 @@ class RunningHost implements StackwardenHost {
 
   async #stopAll(cause: 'request' | 'fault'): Promise<void> {
     this.#stopping = cause;
+    this.log?.info(cause === 'request' ? 'stopping' : 'stopping because of a fault; managed processes go on');
     let clean = cause === 'request';
     const step = async (what: string, run: () => unknown): Promise<void> => {
       try {
@@ -448,6 +462,7 @@ class RunningHost implements StackwardenHost {
     this.#set?.stopLoading();
     await step('the start', () => this.#started.catch(() => undefined));
     if (this.#ready) await step('host.stopping', () => this.#coreHooks.stopping.promise());
+    this.log?.info('the plugins are taken down and the listener is closed');
     await step('closing the streams', () => this.#http?.closeStreams(1001, 'the service is stopping'));
     await step('disposing of the plugins', () => this.#set?.close());
     await step('closing the listener', () => this.#http?.close(CLOSE_GRACE_MS));

@@ -31,6 +31,7 @@ export class RotatingFile {
   #droppedBytes = 0;
   #lastWarningMs = Number.NEGATIVE_INFINITY;
   #nextRotationMs = Number.NEGATIVE_INFINITY;
+  #mustRotate = false;
 
   constructor(options: RotatingFileOptions) {
     this.#options = options;
@@ -50,6 +51,11 @@ export class RotatingFile {
     return this.#droppedBytes;
   }
 
+  /** Has the next append begin a new file. */
+  rotate(): void {
+    this.#mustRotate = true;
+  }
+
   /**
    * Opens, reopens or rotates the file so that `bytes` more can be appended. Afterwards `inode` and `sizeBytes` tell
    * where the next append goes, so that a caller can record that position first. False when the file cannot be written;
@@ -61,7 +67,9 @@ export class RotatingFile {
       const isFull = this.#bytes > 0 && this.#bytes + bytes > this.#options.rotation().maxBytes;
       const isNewDay = !this.#options.datedName && this.#bytes > 0 && this.#day !== formatDay(Date.now());
       const mayRotate = performance.now() >= this.#nextRotationMs;
-      if (mayRotate && (isFull || isNewDay))
+      const isAsked = this.#mustRotate && this.#bytes > 0;
+      this.#mustRotate = false;
+      if (isAsked || (mayRotate && (isFull || isNewDay)))
         await this.#rotate().catch((error: unknown) => this.#continueUnrotated(error));
       return true;
     } catch (error) {

@@ -40,6 +40,8 @@ export interface Logging {
   fatal(message: string, error: unknown): void;
   /** Applies changed log levels. */
   applySettings(): void;
+  /** Begins a new file with the next line. */
+  rotate(): void;
   close(): Promise<void>;
 }
 
@@ -122,6 +124,7 @@ export async function createLogging(options: LoggingOptions): Promise<Logging> {
     logger: name => createLogger(child(name), name),
     fatal: (message, error) => writer.writeNow('CRITICAL', describe(`host: ${message}`, error, true)),
     applySettings,
+    rotate: () => writer.rotate(),
     close: () => writer.close(),
   };
 }
@@ -167,6 +170,7 @@ async function usableDirectory(directory: string): Promise<string> {
 class LogWriter {
   readonly #directory: string;
   readonly #options: LoggingOptions;
+  readonly #isTerminal = process.stdout.isTTY === true && (process.env.NO_COLOR ?? '') === '';
   readonly #listeners = new Set<(records: readonly LogLine[]) => void>();
   #file: RotatingFile | undefined;
   #fileName = '';
@@ -240,6 +244,10 @@ class LogWriter {
     return this.#writing;
   }
 
+  rotate(): void {
+    this.#file?.rotate();
+  }
+
   /** Later records go to standard output only, because the directory may be removed as soon as this resolves. */
   async close(): Promise<void> {
     this.#closed = true;
@@ -251,7 +259,7 @@ class LogWriter {
   #add(line: LogLine, mayDrop = true): void {
     if (this.#options.stdout) {
       const { color } = this.#options.settings();
-      process.stdout.write(`${formatRecord(line, color ? COLORS[line.level] : '')}\n`);
+      process.stdout.write(`${formatRecord(line, color && this.#isTerminal ? COLORS[line.level] : '')}\n`);
     }
     if (this.#closed) return;
     if (mayDrop && this.#pending.length + this.#unwrittenLines >= MAX_PENDING_LINES) {

@@ -62,6 +62,7 @@ export default definePlugin({
       warnings.push(...newPortConflicts(before, after));
     });
     host.tap('host.ready', () => void supervisor.boot());
+    host.tap('host.hangup', () => supervisor.rotateLogs());
     host.tap('host.forced', () => supervisor.kill());
     host.tap(
       'host.stopping',

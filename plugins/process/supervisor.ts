@@ -231,6 +231,10 @@ export class Supervisor implements ProcessSupervisor {
     return clean;
   }
 
+  rotateLogs(): void {
+    this.#supervision.capture.rotate();
+  }
+
   /** Leaves every running process to the next supervision, in this host or another. */
   async handOver(): Promise<void> {
     const reason = this.#finish(new Problem(503, HANDED_OVER));

@@ -23,6 +23,7 @@ const HOOKS = [
   'config.check',
   'config.file-changed',
   'host.forced',
+  'host.hangup',
   'host.ready',
   'process.exited',
   'process.prepare',
@@ -170,6 +171,7 @@ t.test('every seam from a third party', async t => {
   t.equal(saved.status, 200, saved.text);
   t.equal((await stop(app, 'Nap')).status, 200);
   t.equal(await until(async () => (await heard()).signal), 'SIGINT', 'process.stop-policy');
+  await app.host.reload();
   await app.host.force();
   const made = await app.post('/auth/setup', { username: 'me-myself', password: 'a long password' });
   t.equal(made.status, 200, made.text);

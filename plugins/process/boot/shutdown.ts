@@ -56,6 +56,8 @@ async function inTime(stop: Promise<unknown>, limitMs: number, { block }: Superv
 }
 
 async function stopTier(tier: readonly SupervisedProcess[], limitMs: number, log: Logger): Promise<boolean> {
+  const running = tier.filter(process => process.livingPids().length > 0).map(({ block }) => block.processName);
+  if (running.length > 0) log.info(`stopping ${running.join(', ')}`);
   const hurry = new AbortController();
   const timer = setTimeout(() => hurry.abort(), limitMs);
   try {

@@ -24,6 +24,7 @@ export type CaptureCall =
 export type ToWorker =
   | { readonly id: number; readonly call: CaptureCall }
   | { readonly rotation: Rotation }
+  | { readonly rotate: true }
   | { readonly delivered: number };
 
 export type FromWorker =
@@ -103,6 +104,11 @@ export class CaptureThread {
 
   applyRotation(): void {
     this.#post({ rotation: this.#options.rotation() });
+  }
+
+  /** Has the next line of each process begin a new log file. */
+  rotate(): void {
+    this.#post({ rotate: true });
   }
 
   /** Keeps every spool, so that the next host can continue. */

@@ -69,6 +69,8 @@ async function run(call: CaptureCall): Promise<string | null> {
 parentPort?.on('message', (message: ToWorker) => {
   if ('rotation' in message) {
     rotation = message.rotation;
+  } else if ('rotate' in message) {
+    capture.rotate();
   } else if ('delivered' in message) {
     deliveries.get(message.delivered)?.();
     deliveries.delete(message.delivered);

@@ -91,6 +91,10 @@ export class Capture {
     }
   }
 
+  rotate(): void {
+    for (const session of this.#sessions) session.rotate();
+  }
+
   /** Keeps every spool, so that the next host can continue. */
   async close(): Promise<void> {
     clearInterval(this.#timer);
@@ -195,6 +199,11 @@ export class CaptureSession {
       this.#accessLog = this.#openLog(target.accessLogFile);
     }
     this.#target = target;
+  }
+
+  rotate(): void {
+    this.#log?.rotate();
+    this.#accessLog?.rotate();
   }
 
   /** Consumes what the spool contains now. */
