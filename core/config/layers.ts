@@ -1,6 +1,7 @@
 // Merges, edits and compares configuration trees. No function here modifies its arguments.
-import { isDeepStrictEqual } from 'node:util';
+
 import type { ConfigObject } from '../contract/config.ts';
+import { deepEqual } from '../kit/deep-equal.ts';
 import { isObject } from '../kit/plain-object.ts';
 
 export type ConfigPath = readonly string[];
@@ -61,7 +62,7 @@ export function changedPaths(before: unknown, after: unknown, path: ConfigPath =
     const keys = new Set([...Object.keys(before), ...Object.keys(after)]);
     return [...keys].flatMap(key => changedPaths(own(before, key), own(after, key), [...path, key]));
   }
-  return isDeepStrictEqual(before, after) ? [] : [path];
+  return deepEqual(before, after) ? [] : [path];
 }
 
 export function startsWith(path: ConfigPath, prefix: ConfigPath): boolean {

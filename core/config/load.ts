@@ -1,9 +1,12 @@
 // Finds, reads and parses the main configuration file.
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { type ParseError, parse as parseJson, printParseErrorCode } from 'jsonc-parser';
-import { LineCounter, parseDocument } from 'yaml';
+import { getNodeValue, type ParseError, parseTree, printParseErrorCode } from 'jsonc-parser';
 import type { ConfigObject } from '../contract/config.ts';
+import { Problem } from '../contract/problem.ts';
+import { refuseDeepJson } from '../kit/nesting.ts';
+import { plainData, refuseForbiddenKeys } from '../kit/plain-data.ts';
+import { parseYaml, yamlData } from '../kit/yaml-document.ts';
 
 export type ConfigFormat = 'json' | 'yaml';
 
@@ -37,9 +40,16 @@ export async function readConfigText(file: string): Promise<ConfigText> {
   return { file, format: formatOf(file), text: await readFile(file, 'utf8') };
 }
 
-/** Throws a ConfigSyntaxError when the text is not a valid configuration. */
+/** Objects of the value have no prototype. Throws a ConfigSyntaxError when the text is not a valid configuration. */
 export function parseConfig({ file, format, text }: ConfigText): ConfigObject {
-  const value = format === 'json' ? parseJsonText(file, text) : parseYamlText(file, text);
+  let value: unknown;
+  try {
+    value = format === 'json' ? plainData(parseJsonText(file, text)) : parseYamlText(file, text);
+    refuseForbiddenKeys(value);
+  } catch (error) {
+    if (error instanceof Problem) throw new ConfigSyntaxError(`${file}: ${error.message}`, { cause: error });
+    throw error;
+  }
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw new ConfigSyntaxError(`${file}:1:1: an object was expected at the top`);
   }
@@ -48,9 +58,11 @@ export function parseConfig({ file, format, text }: ConfigText): ConfigObject {
 
 function parseJsonText(file: string, text: string): unknown {
   const errors: ParseError[] = [];
-  const value = parseJson(text.replace(/^\uFEFF/, ' '), errors, { allowTrailingComma: true }) as unknown;
+  const source = text.replace(/^\uFEFF/, ' ');
+  refuseDeepJson(source);
+  const tree = parseTree(source, errors, { allowTrailingComma: true });
   const [first] = errors;
-  if (first === undefined) return value;
+  if (first === undefined) return tree === undefined ? undefined : getNodeValue(tree);
   const before = text.slice(0, first.offset).split('\n');
   const expected = printParseErrorCode(first.error)
     .replaceAll(/([a-z])([A-Z])/g, '$1 $2')
@@ -59,12 +71,9 @@ function parseJsonText(file: string, text: string): unknown {
 }
 
 function parseYamlText(file: string, text: string): unknown {
-  const lineCounter = new LineCounter();
-  const document = parseDocument(text, { lineCounter });
-  const [first] = document.errors;
-  if (first === undefined) return document.toJS() as unknown;
-  const { line, col } = lineCounter.linePos(first.pos[0]);
-  throw new ConfigSyntaxError(`${file}:${line}:${col}: ${first.message.split('\n')[0]}`);
+  const { document, error } = parseYaml(text);
+  if (error === undefined) return yamlData(document);
+  throw new ConfigSyntaxError(`${file}:${error.line}:${error.column}: ${error.message}`);
 }
 
 function formatOf(file: string): ConfigFormat {

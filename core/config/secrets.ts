@@ -1,5 +1,5 @@
 // Hides secrets when the configuration is read, and restores them when an update sends back what was shown.
-import { isDeepStrictEqual } from 'node:util';
+import { deepEqual } from '../kit/deep-equal.ts';
 import { isObject } from '../kit/plain-object.ts';
 import type { Place } from './marks.ts';
 
@@ -115,7 +115,7 @@ function restoredList(sent: readonly unknown[], stored: unknown, item: Place): u
 function counterpart(member: unknown, known: readonly unknown[], item: Place, atSamePlace: unknown): unknown {
   const identity = item.identityKey();
   if (identity === undefined) {
-    return known.find(other => isDeepStrictEqual(shownValue(other, item, true), member)) ?? atSamePlace;
+    return known.find(other => deepEqual(shownValue(other, item, true), member)) ?? atSamePlace;
   }
   const id = own(member, identity);
   return id === undefined ? undefined : known.find(other => own(other, identity) === id);

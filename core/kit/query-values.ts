@@ -1,8 +1,7 @@
 // Parses query strings as browsers and axios write them, and gives the zod schemas that convert their text values.
 import { z } from 'zod';
 import { Problem } from '../contract/problem.ts';
-
-const FORBIDDEN_NAMES = new Set(['__proto__', 'constructor', 'prototype']);
+import { FORBIDDEN_KEYS } from './plain-data.ts';
 
 /**
  * One string for each name, or an array where the name is repeated or written `name[]=` or `name[0]=`. `+` is a space.
@@ -10,11 +9,11 @@ const FORBIDDEN_NAMES = new Set(['__proto__', 'constructor', 'prototype']);
  * that would reach a prototype.
  */
 export function parseQuery(text: string): Record<string, string | string[]> {
-  const query: Record<string, string | string[]> = {};
+  const query: Record<string, string | string[]> = Object.create(null);
   if (text === '') return query;
   for (const [rawName, value] of new URLSearchParams(text)) {
     const name = rawName.replace(/\[\d*\]$/, '');
-    if (FORBIDDEN_NAMES.has(name)) throw new Problem(400, `The query parameter '${name}' is not allowed`);
+    if (FORBIDDEN_KEYS.has(name)) throw new Problem(400, `The query parameter '${name}' is not allowed`);
     const present = query[name];
     if (Array.isArray(present)) present.push(value);
     else if (present !== undefined) query[name] = [present, value];

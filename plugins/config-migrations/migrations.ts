@@ -1,6 +1,6 @@
 // Changes of the configuration's form that templates describe. Each is idempotent, and its id is recorded once it is
 // done.
-import { isDeepStrictEqual } from 'node:util';
+import { deepEqual } from '#kit/deep-equal';
 import { isObject } from '#kit/plain-object';
 import type { ServiceTemplate, ServiceTemplates } from '../services/contract.ts';
 
@@ -32,7 +32,7 @@ function renamed(from: string, template: ServiceTemplate, templates: ServiceTemp
       if (typeof former !== 'object' || former === null) return undefined;
       const block = templates.block(template);
       const untouched = template.instance === undefined ? block : { instances: { [template.instance]: block } };
-      if (!isDeepStrictEqual(root[to] ?? {}, untouched)) return undefined;
+      if (!deepEqual(root[to] ?? {}, untouched)) return undefined;
       return { [to]: former, [from]: null };
     },
   };
@@ -44,7 +44,7 @@ function changed(key: string, { id, where, set }: Change): Migration {
     updates(root) {
       const block = root[key];
       if (!isObject(block)) return undefined;
-      const isFormer = Object.entries(where).every(([name, value]) => isDeepStrictEqual(block[name], value));
+      const isFormer = Object.entries(where).every(([name, value]) => deepEqual(block[name], value));
       return isFormer ? { [key]: set } : undefined;
     },
   };

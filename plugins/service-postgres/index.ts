@@ -1,7 +1,7 @@
 // The database server: its programs, data directory and settings, and the databases of other services.
 import path from 'node:path';
-import { isDeepStrictEqual } from 'node:util';
 import { definePlugin } from '#core';
+import { deepEqual } from '#kit/deep-equal';
 import type {} from '../health-probe/contract.ts';
 import type {} from '../process/contract.ts';
 import type { ServiceTemplate } from '../services/contract.ts';
@@ -101,7 +101,7 @@ export default definePlugin({
 /** A server that runs by a user's own command is not configured. */
 function isOurs(command: unknown, template: ServiceTemplate | undefined): boolean {
   const isBlank = command === undefined || command === '' || (Array.isArray(command) && command.length === 0);
-  return isBlank || isDeepStrictEqual(command, template?.block.command);
+  return isBlank || deepEqual(command, template?.block.command);
 }
 
 /** Adds the databases of these services to the server's own list. */

@@ -1,7 +1,7 @@
 // The configuration that would result from a request, before any of it is saved.
 
-import { isDeepStrictEqual } from 'node:util';
 import type { NamedBlock } from '#core';
+import { deepEqual } from '#kit/deep-equal';
 import { isObject } from '#kit/plain-object';
 
 type Values = Record<string, unknown>;
@@ -59,7 +59,7 @@ export class Draft {
     for (const [key, value] of Object.entries(values)) {
       const at = [...path, key];
       if (isObject(value) && Object.keys(value).length > 0) this.set(at, value);
-      else if (!isDeepStrictEqual(this.#valueAt(at), value)) {
+      else if (!deepEqual(this.#valueAt(at), value)) {
         put(this.#root, at, value);
         put(this.#updates, at, value);
       }

@@ -1,0 +1,52 @@
+// Makes what was parsed from foreign text plain data: no object has a prototype that a name could reach.
+import { Problem } from '../contract/problem.ts';
+import { MAX_NESTING } from './nesting.ts';
+
+export const FORBIDDEN_KEYS: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);
+
+/** Values of one text, those that its aliases repeat counted each time. */
+const MAX_VALUES = 100_000;
+
+/**
+ * The same value, whose objects have no prototype any more. Throws a Problem 400 when it is nested deeper than
+ * `maxNesting`, and 413 when it has more than 100,000 values: aliases repeat what a text says only once.
+ *
+ * It goes level by level, because a recursion into a hostile depth would overflow the stack before it could be refused.
+ */
+export function plainData<Value>(value: Value, maxNesting = MAX_NESTING): Value {
+  let values = 0;
+  let level: object[] = isPlain(value) ? [value] : [];
+  for (let depth = 1; level.length > 0; depth += 1) {
+    if (depth > maxNesting) throw new Problem(400, `The data is nested deeper than ${maxNesting} levels`);
+    const next: object[] = [];
+    for (const container of level) {
+      if (!Array.isArray(container) && Object.getPrototypeOf(container) !== null)
+        Object.setPrototypeOf(container, null);
+      const members: readonly unknown[] = Array.isArray(container) ? container : Object.values(container);
+      values += members.length;
+      if (values > MAX_VALUES) throw new Problem(413, `The data has more than ${MAX_VALUES} values; shorten it`);
+      for (const member of members) if (isPlain(member)) next.push(member);
+    }
+    level = next;
+  }
+  return value;
+}
+
+/**
+ * Throws a Problem 400 for a key that would reach a prototype in code that copies members by their name. The value is
+ * not nested deeper than `plainData` allows.
+ */
+export function refuseForbiddenKeys(value: unknown): void {
+  if (typeof value !== 'object' || value === null) return;
+  for (const [key, member] of Object.entries(value)) {
+    if (FORBIDDEN_KEYS.has(key)) throw new Problem(400, `The key '${key}' is not allowed`);
+    refuseForbiddenKeys(member);
+  }
+}
+
+/** Lists, and objects that are nothing but their members. */
+function isPlain(value: unknown): value is object {
+  if (typeof value !== 'object' || value === null) return false;
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return Array.isArray(value) || prototype === Object.prototype || prototype === null;
+}

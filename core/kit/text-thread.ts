@@ -1,0 +1,164 @@
+// Reads texts that services and clients wrote. Large ones are read in a thread with limits of time and memory, so that
+// no text stalls or ends the host.
+import { totalmem } from 'node:os';
+import { deserialize } from 'node:v8';
+import type { Worker } from 'node:worker_threads';
+import { Problem } from '../contract/problem.ts';
+import { plainData } from './plain-data.ts';
+import type { TextReply, TextRequest } from './text-worker.ts';
+import { startWorker } from './worker.ts';
+
+/** Texts above this are read in the thread. */
+export const LARGE_TEXT_BYTES = 64 * 1024;
+
+const START_MS = 30_000;
+const READ_MS = 5_000;
+const TURN_MS = 30_000;
+const IDLE_MS = 10_000;
+const MAX_WAITING = 100;
+const MEMORY_MB = 256;
+
+/** A function that reads or edits a text. Everything that it takes and gives can be cloned. */
+// biome-ignore lint/suspicious/noExplicitAny: the types are those of the function that the caller gives
+type Read = (...args: any[]) => unknown;
+
+interface Pending {
+  readonly request: TextRequest;
+  readonly turn: NodeJS.Timeout;
+  resolve(result: unknown): void;
+  reject(error: unknown): void;
+}
+
+/**
+ * Calls `read` with the arguments: at once when the texts among them have 64 KiB at most, else in the thread, one call
+ * after the other. `read` is exported, by its own name, by the module whose `import.meta.url` is `moduleUrl`, and that
+ * module is loaded into the thread: it must not register anything. A format calls it so:
+ *
+ *     const values = await readText(import.meta.url, yamlValues, text);
+ *
+ * What comes out of the thread is data: objects without a prototype. Throws what `read` throws, and Problems: 413 when
+ * the result has more values than `plainData` allows, or the thread needs more than 5 s or 256 MB (a quarter of the memory where that is less), 503
+ * when too many texts wait.
+ */
+export async function readText<Function extends Read>(
+  moduleUrl: string,
+  read: Function,
+  ...args: Parameters<Function>
+): Promise<Awaited<ReturnType<Function>>> {
+  const isLarge = args.some(arg => sizeOf(arg) > LARGE_TEXT_BYTES);
+  const result = isLarge ? await thread.ask({ moduleUrl, name: read.name, args }) : await read(...args);
+  return result as Awaited<ReturnType<Function>>;
+}
+
+function sizeOf(arg: unknown): number {
+  if (typeof arg === 'string') return arg.length > LARGE_TEXT_BYTES ? arg.length : Buffer.byteLength(arg);
+  return arg instanceof Uint8Array ? arg.length : 0;
+}
+
+/** It starts with the first text, and ends when none came for a while. */
+class TextThread {
+  readonly #waiting: Pending[] = [];
+  #current: Pending | undefined;
+  #worker: Worker | undefined;
+  #deadline: NodeJS.Timeout | undefined;
+  #idle: NodeJS.Timeout | undefined;
+
+  ask(request: TextRequest): Promise<unknown> {
+    if (this.#waiting.length >= MAX_WAITING) return Promise.reject(noTurn());
+    return new Promise((resolve, reject) => {
+      const turn = setTimeout(() => {
+        this.#waiting.splice(this.#waiting.indexOf(pending), 1);
+        reject(noTurn());
+      }, TURN_MS);
+      const pending: Pending = { request, turn, resolve, reject };
+      this.#waiting.push(pending);
+      this.#next();
+    });
+  }
+
+  #next(): void {
+    if (this.#current !== undefined) return;
+    const pending = this.#waiting.shift();
+    if (pending === undefined) {
+      this.#worker?.unref();
+      this.#idle = setTimeout(() => this.#end(), IDLE_MS).unref();
+      return;
+    }
+    clearTimeout(this.#idle);
+    clearTimeout(pending.turn);
+    this.#current = pending;
+    this.#worker ??= this.#start();
+    this.#worker.ref();
+    this.#allow(START_MS);
+    this.#worker.postMessage(pending.request);
+  }
+
+  #start(): Worker {
+    const worker = startWorker('text-worker', import.meta.url, {
+      name: 'text',
+      resourceLimits: { maxOldGenerationSizeMb: memoryMb() },
+    });
+    let failure: NodeJS.ErrnoException | undefined;
+    worker.on('message', (reply: TextReply) => {
+      if (worker === this.#worker) this.#receive(reply);
+    });
+    worker.on('error', error => {
+      failure = error;
+    });
+    worker.on('exit', () => {
+      if (worker !== this.#worker) return;
+      this.#worker = undefined;
+      const isOutOfMemory = failure?.code === 'ERR_WORKER_OUT_OF_MEMORY';
+      this.#finish(
+        isOutOfMemory ? tooMuch('memory') : new Error('the thread that reads texts ended', { cause: failure }),
+      );
+    });
+    return worker;
+  }
+
+  #receive(reply: TextReply): void {
+    if (reply.kind === 'begun') this.#allow(READ_MS);
+    else if (reply.kind === 'result')
+      this.#finish(undefined, plainData(deserialize(reply.result), Number.POSITIVE_INFINITY));
+    else if (reply.kind === 'problem') this.#finish(new Problem(reply.status, reply.detail, reply.options));
+    else this.#finish(Object.assign(new Error(reply.message), { stack: reply.stack }));
+  }
+
+  #allow(ms: number): void {
+    clearTimeout(this.#deadline);
+    this.#deadline = setTimeout(() => {
+      this.#end();
+      this.#finish(tooMuch('time'));
+    }, ms);
+  }
+
+  /** Ends the present call and begins the next. */
+  #finish(error?: unknown, result?: unknown): void {
+    clearTimeout(this.#deadline);
+    const pending = this.#current;
+    this.#current = undefined;
+    if (error === undefined) pending?.resolve(result);
+    else pending?.reject(error);
+    this.#next();
+  }
+
+  #end(): void {
+    void this.#worker?.terminate();
+    this.#worker = undefined;
+  }
+}
+
+const thread = new TextThread();
+
+function memoryMb(): number {
+  const limitBytes = process.constrainedMemory() || totalmem();
+  return Math.min(MEMORY_MB, Math.floor(Math.min(limitBytes, totalmem()) / 4 / 1024 / 1024));
+}
+
+function tooMuch(what: 'time' | 'memory'): Problem {
+  return new Problem(413, `The text is too large: reading it takes too much ${what}; shorten it`);
+}
+
+function noTurn(): Problem {
+  return new Problem(503, 'Too many large texts are being read; try again', { headers: { 'Retry-After': '10' } });
+}

@@ -1,0 +1,70 @@
+// Parses YAML that others wrote: within the limits of nesting, and in linear time.
+import { type Document, isScalar, LineCounter, type ParsedNode, parseDocument, visit } from 'yaml';
+import { Problem } from '../contract/problem.ts';
+import { errorText } from './error-text.ts';
+import { refuseDeepYaml } from './nesting.ts';
+import { plainData } from './plain-data.ts';
+
+/** How many values one alias may stand for in all, through other aliases too. */
+const MAX_ALIAS_COUNT = 1_000;
+
+export interface YamlDocument {
+  readonly document: Document.Parsed<ParsedNode>;
+  /** The first thing that is not valid YAML; lines and columns are counted from 1. */
+  readonly error:
+    | { readonly code: string; readonly message: string; readonly line: number; readonly column: number }
+    | undefined;
+}
+
+/** The parser's own search for keys that stand twice compares each key with all before it. */
+const OPTIONS = { uniqueKeys: false, prettyErrors: false, logLevel: 'error' } as const;
+
+/** `merge` is whether the key `<<` merges mappings. Throws a Problem 400 when the text nests too deep. */
+export function parseYaml(text: string, { merge = false } = {}): YamlDocument {
+  refuseDeepYaml(text);
+  const lines = new LineCounter();
+  const document = parseDocument(text, { lineCounter: lines, ...OPTIONS, merge });
+  const [invalid] = document.errors;
+  const found =
+    invalid === undefined
+      ? findDuplicate(document)
+      : { code: invalid.code, message: invalid.message.split('\n')[0] ?? '', offset: invalid.pos[0] };
+  if (found === undefined) return { document, error: undefined };
+  const { line, col: column } = lines.linePos(found.offset);
+  return { document, error: { code: found.code, message: found.message, line, column } };
+}
+
+/**
+ * The values of a document without errors, whose objects have no prototype. Throws a Problem 400 when an alias or a
+ * merge stands for nothing or for too much.
+ */
+export function yamlData(document: Document.Parsed): unknown {
+  let value: unknown;
+  try {
+    value = document.toJS({ maxAliasCount: MAX_ALIAS_COUNT });
+  } catch (error) {
+    throw new Problem(400, `The text has an alias or a merge that cannot be followed: ${errorText(error)}`, {
+      cause: error,
+    });
+  }
+  return plainData(value);
+}
+
+function findDuplicate(document: Document.Parsed): { code: string; message: string; offset: number } | undefined {
+  let offset: number | undefined;
+  visit(document, {
+    Map(_key, map) {
+      const seen = new Set<unknown>();
+      for (const { key } of map.items) {
+        if (!isScalar(key)) continue;
+        if (seen.has(key.value)) {
+          offset = key.range?.[0] ?? 0;
+          return visit.BREAK;
+        }
+        seen.add(key.value);
+      }
+      return undefined;
+    },
+  });
+  return offset === undefined ? undefined : { code: 'DUPLICATE_KEY', message: 'Map keys must be unique', offset };
+}
