@@ -1,45 +1,83 @@
-// Allows one host per configuration directory. The lock names a process by pid and kernel start time, so a dead one
-// never blocks.
-import { mkdir, open, readFile, rm } from 'node:fs/promises';
+// Allows one host per configuration directory, by a lock of the kernel: it holds over the PID namespaces of containers
+// that share the directory, and ends with the host however that ends.
+import { spawn } from 'node:child_process';
+import { constants } from 'node:fs';
+import { type FileHandle, mkdir, open, stat } from 'node:fs/promises';
+import { hostname } from 'node:os';
 import path from 'node:path';
+import { PrivateDirectory } from '../kit/private-directory.ts';
 
-/** Throws an Error that names the process holding the directory. Returns a function that releases the lock. */
+const DIRECTORY = 'supervisor';
+const FILE = 'host.lock';
+const LOCK_TIMEOUT_MS = 10_000;
+const MAX_HOLDER_LENGTH = 200;
+
+/**
+ * Throws an Error that names the holder when another host has the directory, and one that says how to mend it when
+ * others may write the host's state. Returns a function that releases the lock.
+ */
 export async function lockInstance(configDir: string): Promise<() => Promise<void>> {
-  const file = path.join(configDir, 'supervisor', 'host.lock');
-  await mkdir(path.dirname(file), { recursive: true });
-  const mine = `${process.pid} ${await startTime(process.pid)}\n`;
+  await mkdir(configDir, { recursive: true });
+  const directory = await PrivateDirectory.open(configDir, [DIRECTORY]);
+  const file = path.join(directory.path, FILE);
+  await directory.close();
   for (;;) {
+    const handle = await open(file, constants.O_RDWR | constants.O_CREAT | constants.O_NOFOLLOW, 0o600);
     try {
-      const handle = await open(file, 'wx', 0o600);
-      await handle.writeFile(mine);
-      await handle.close();
-      return () => rm(file, { force: true });
+      if (!(await lock(handle))) throw new Error(await refusal(handle, configDir));
+      if (await isInPlace(handle, file)) {
+        await describe(handle);
+        return () => handle.close();
+      }
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+      await handle.close();
+      throw error;
     }
-    const [pid = '', start = ''] = (await readLock(file)).trim().split(' ');
-    if (start !== '' && Number(pid) !== process.pid && (await startTime(Number(pid))) === start) {
-      throw new Error(`another Stackwarden (pid ${pid}) runs on ${configDir}; stop it, or choose another --config-dir`);
-    }
-    await rm(file, { force: true });
+    // Somebody has removed or replaced the file, and the next host would lock another one.
+    await handle.close();
   }
 }
 
-async function readLock(file: string): Promise<string> {
-  try {
-    return await readFile(file, 'utf8');
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return '';
-    throw error;
-  }
+/**
+ * Node cannot lock, but a lock belongs to the open file, which the child shares: it is kept after the child's end, and
+ * until this process closes the file or ends. Services never have it, because Node opens files close-on-exec.
+ */
+function lock(handle: FileHandle): Promise<boolean> {
+  return new Promise((resolve, reject) => {
+    const child = spawn('flock', ['--exclusive', '--nonblock', '3'], {
+      stdio: ['ignore', 'ignore', 'ignore', handle.fd],
+      timeout: LOCK_TIMEOUT_MS,
+      killSignal: 'SIGKILL',
+    });
+    child.once('error', error =>
+      reject(new Error('flock cannot be run; install util-linux or busybox', { cause: error })),
+    );
+    child.once('exit', (code, signal) => {
+      if (code === 0 || code === 1) resolve(code === 0);
+      else reject(new Error(`the configuration directory cannot be locked: flock ended with ${code ?? signal}`));
+    });
+  });
 }
 
-/** Field 22 of /proc/<pid>/stat, in clock ticks after boot; null when there is no such process. */
-async function startTime(pid: number): Promise<string | null> {
+async function isInPlace(handle: FileHandle, file: string): Promise<boolean> {
+  const [locked, found] = await Promise.all([handle.stat(), stat(file).catch(() => null)]);
+  return found !== null && found.ino === locked.ino && found.dev === locked.dev;
+}
+
+/** For the message to others; on a full disk they are told of a holder without a name. */
+async function describe(handle: FileHandle): Promise<void> {
+  const holder = Buffer.from(`pid ${process.pid} on ${hostname()}\n`);
   try {
-    const stat = await readFile(`/proc/${pid}/stat`, 'utf8');
-    return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? null;
+    await handle.truncate();
+    await handle.write(holder, 0, holder.length, 0);
   } catch {
-    return null;
+    // The lock holds without it.
   }
+}
+
+async function refusal(handle: FileHandle, configDir: string): Promise<string> {
+  const { buffer, bytesRead } = await handle.read(Buffer.alloc(MAX_HOLDER_LENGTH), 0, MAX_HOLDER_LENGTH, 0);
+  const [holder = ''] = buffer.toString('utf8', 0, bytesRead).split('\n');
+  const other = holder === '' ? 'another Stackwarden' : `another Stackwarden (${holder})`;
+  return `${other} runs on ${configDir}; stop it, or choose another --config-dir`;
 }

@@ -7,11 +7,14 @@ import { Example } from './example.ts';
 import { closeInheritedDescriptors } from './inherited-descriptors.ts';
 import { lockInstance } from './instance-lock.ts';
 
+/** What the host makes is never writable by others, whatever its own user allowed. */
+const WRITABLE_BY_OTHERS = 0o022;
 /** A terminal and a package runner may both deliver one key press; only a later signal counts as a second one. */
 const SECOND_SIGNAL_AFTER_MS = 1_000;
 
 export async function start({ configDir, plugins, example: wantsExample, pace }: CommandLine): Promise<number> {
   closeInheritedDescriptors();
+  process.umask(process.umask() | WRITABLE_BY_OTHERS);
   // The next build keeps a build whose directory is open (see core/build/swap.ts).
   openSync(fileURLToPath(new URL('../..', import.meta.url)).replace(/\/$/, ''), 'r');
   const onCreated = stopOnSignals();

@@ -1,12 +1,14 @@
 // Finds plugin folders and imports each in isolation, so that a faulty folder affects no other.
 import { constants } from 'node:fs';
-import { access, readdir, stat } from 'node:fs/promises';
+import { access, readdir } from 'node:fs/promises';
 import { register } from 'node:module';
 import path from 'node:path';
-import { pathToFileURL } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import satisfies from 'semver/functions/satisfies.js';
 import validRange from 'semver/ranges/valid.js';
 import type { Plugin } from '../contract/plugin.ts';
+import { errorText } from '../kit/error-text.ts';
+import { refusalOfFolder } from './plugin-trust.ts';
 
 /** Version of the plugin contract in core/contract. */
 const CONTRACT_VERSION = '1.0.0';
@@ -16,6 +18,8 @@ const runsFromSource = import.meta.url.endsWith('.ts');
 /** A build prefers JavaScript, because older releases of Node cannot run TypeScript. */
 const INDEX_FILES = runsFromSource ? ['index.ts', 'index.js', 'index.mjs'] : ['index.js', 'index.mjs', 'index.ts'];
 const RUNS_TYPESCRIPT = runsFromSource || ('typescript' in process.features && process.features.typescript !== false);
+
+const productPlugins = fileURLToPath(new URL('../../plugins', import.meta.url));
 
 export interface PluginFolder {
   readonly name: string;
@@ -87,16 +91,14 @@ async function findIndexFile(folder: string): Promise<string | undefined> {
   return undefined;
 }
 
-/** In-process plugins are trusted code, so a folder is refused when other users could write to it. */
 async function refusalOf(name: string, folder: string, indexFile: string): Promise<string | null> {
   if (!PLUGIN_NAME.test(name)) return 'the folder name may hold lower-case letters, digits and hyphens only';
-  const entry = await stat(folder).catch(() => null);
-  if (entry === null) return 'the folder cannot be read any more';
-  const { uid, mode } = entry;
-  const product = await stat(path.dirname(new URL(import.meta.url).pathname));
-  if ((mode & 0o002) !== 0) return 'the folder is writable by everyone; remove that permission';
-  if (![0, process.getuid?.() ?? 0, product.uid].includes(uid)) {
-    return 'the folder belongs to neither root nor the user that runs Stackwarden; change its owner';
+  try {
+    // Who can write the product's own folders can write the host as well.
+    const refusal = path.dirname(folder) === productPlugins ? null : await refusalOfFolder(folder);
+    if (refusal !== null) return refusal;
+  } catch (error) {
+    return `the folder cannot be looked through: ${errorText(error)}`;
   }
   if (indexFile.endsWith('.ts') && !RUNS_TYPESCRIPT) {
     return `Node ${process.versions.node} does not run its index.ts; compile that to index.js (npx tsc), or take Node 22.18 or later`;

@@ -1,7 +1,7 @@
 // The host: reads the configuration, sets the plugins up in order, listens, and takes everything down in reverse.
 
 import { existsSync } from 'node:fs';
-import { mkdir } from 'node:fs/promises';
+import { mkdir, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
@@ -15,6 +15,7 @@ import type { WorkLeftBehind } from '../jobs/open-jobs.ts';
 import { withDeadline } from '../kit/deadline.ts';
 import { parseLevel } from '../kit/log-level.ts';
 import { isLoopback } from '../kit/loopback.ts';
+import { distrustOf } from '../kit/trust.ts';
 import { createEarlyLog } from '../log/early-log.ts';
 import { createLogging, type Logging } from '../log/own-log.ts';
 import { Capabilities } from './capabilities.ts';
@@ -258,11 +259,24 @@ class RunningHost implements StackwardenHost {
     this.log = this.#logging.logger('host');
     this.log.info(`Stackwarden ${version} starts`);
     early.replay(this.log);
+    await this.#warnOfOwners();
     if (this.#options.ownsProcess ?? true) this.#disposers.push(this.#watchProcess());
     this.#config.onCheck(candidate => this.#coreHooks.check.promise(candidate));
     this.#config.onChanged(change => this.#configChanged(change));
     this.#services.provideOwn('config.store', this.#config.store);
     this.#services.provideOwn('log.hub', ownedLogHub(this.#logging.hub));
+  }
+
+  /** Neither can be refused: installations whose directory belongs to the services' user are usual. */
+  async #warnOfOwners(): Promise<void> {
+    if (process.geteuid?.() !== 0) return;
+    for (const place of [rootDir, this.#options.configDir]) {
+      const reason = distrustOf(await stat(place));
+      if (reason !== null)
+        this.log.warn(
+          `${place} ${reason}, who thereby decide what runs as root; give it to root where that is not meant`,
+        );
+    }
   }
 
   #logDir(): string {

@@ -4,6 +4,7 @@ import { randomBytes } from 'node:crypto';
 import { constants, type Stats } from 'node:fs';
 import { type FileHandle, mkdir, open, readdir, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
+import { distrustOf } from './trust.ts';
 
 const FILE_MODE = 0o600;
 const DIRECTORY_MODE = 0o700;
@@ -167,14 +168,15 @@ function within(handle: FileHandle, name: string): string {
 }
 
 async function refuseForeign(handle: FileHandle, place: string): Promise<void> {
-  const { uid, mode } = await handle.stat();
+  const entry = await handle.stat();
+  const { uid, mode } = entry;
   const own = process.geteuid?.() ?? uid;
-  let problem: string | undefined;
-  if (uid !== own && uid !== 0) problem = `${place} belongs to user ${uid}`;
-  else if ((mode & 0o022) !== 0) problem = `${place} may be written by others`;
-  if (problem !== undefined) {
+  const reason = distrustOf(entry);
+  if (reason !== null) {
     await handle.close();
-    throw new Error(`${problem}, so what it holds is not trusted; make it user ${own}'s with mode 0700, or remove it`);
+    throw new Error(
+      `${place} ${reason}, so what it holds is not trusted; make it user ${own}'s with mode 0700, or remove it`,
+    );
   }
   if (uid === own && (mode & 0o077) !== 0) await handle.chmod(DIRECTORY_MODE);
 }

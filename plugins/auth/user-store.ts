@@ -1,10 +1,11 @@
 // The file that holds the users, the signing secret and the switch. It has one writer; unreadable, it lets nobody in.
 import { createSecretKey, type KeyObject, randomBytes } from 'node:crypto';
-import { readFile, stat } from 'node:fs/promises';
+import { stat } from 'node:fs/promises';
 import PQueue from 'p-queue';
 import { z } from 'zod';
 import { type Logger, Problem } from '#core';
 import { writeFileAtomic } from '#kit/atomic-write';
+import { readPrivate } from '#kit/trust';
 
 const RECHECK_INTERVAL_MS = 1_000;
 const SECRET_BYTES = 32;
@@ -129,8 +130,15 @@ export class UserStore {
 
   /** The content of a file; null, after an error in the log, when it is invalid. An invalid file is left as it is. */
   async #parseFile(file: string): Promise<UserFile | null> {
+    let text: string;
     try {
-      return fileSchema.parse(JSON.parse(await readFile(file, 'utf8')));
+      text = await readPrivate(file);
+    } catch (error) {
+      this.#log.error(`${file} cannot be used`, error);
+      return null;
+    }
+    try {
+      return fileSchema.parse(JSON.parse(text));
     } catch (error) {
       const reason = error instanceof z.ZodError ? 'it does not have the expected form' : 'it is no readable JSON file';
       this.#log.error(`${file} cannot be used: ${reason}`);

@@ -1,12 +1,13 @@
 // Process control: supervises every process of the configuration, and shows and controls it over REST and WebSocket.
 import { definePlugin } from '#core';
+import { PrivateDirectory } from '#kit/private-directory';
 import { EVENTS } from './events.ts';
 import { newPortConflicts } from './launch/ports.ts';
 import { launchPlanSchema } from './points.ts';
 import { registerRoutes } from './routes/routes.ts';
 import { StatusStream } from './routes/status-stream.ts';
 import { blockSchema, SupervisionSettings, shutdownSection, startupSection } from './settings.ts';
-import { Supervisor } from './supervisor.ts';
+import { STATE_DIRECTORY, Supervisor } from './supervisor.ts';
 
 /** Longer than any budget that `dumb.shutdown` allows. */
 const STOPPING_DEADLINE_MS = 930_000;
@@ -23,7 +24,11 @@ export default definePlugin({
   // The blocks that `services` adds exist before supervision begins.
   after: ['services'],
 
-  setup(host) {
+  async setup(host) {
+    // Refused here, because records that others may write decide what is signalled as root.
+    const state = await PrivateDirectory.open(host.paths.configDir, [STATE_DIRECTORY], { create: false });
+    await state?.close();
+
     host.contribute('config.block', 'process', { schema: blockSchema });
     host.contribute('config.schema', 'startup', { path: ['dumb', 'startup'], schema: startupSection });
     host.contribute('config.schema', 'shutdown', { path: ['dumb', 'shutdown'], schema: shutdownSection });

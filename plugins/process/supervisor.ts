@@ -34,6 +34,8 @@ import { StateFile } from './supervise/state-file.ts';
 import type { SupervisedProcess, Supervision } from './supervise/supervised-process.ts';
 import { WantedStates } from './supervise/wanted-states.ts';
 
+/** Below the configuration directory. */
+export const STATE_DIRECTORY = 'supervisor';
 /** Interval at which the end of adopted processes is noticed. */
 const EXIT_POLL_MS = 500;
 /** Recorded as the requester when a caller gives no name. */
@@ -70,7 +72,7 @@ export class Supervisor implements ProcessSupervisor {
     this.#stopPolicies = host.point('process.stop-policy', stopPolicyPoint);
     this.#launchPolicies = host.point('process.launch-policy', launchPolicyPoint);
     const placeholders = host.point('process.placeholders', placeholdersPoint);
-    const directory = path.join(host.paths.configDir, 'supervisor');
+    const directory = path.join(host.paths.configDir, STATE_DIRECTORY);
     this.#runFiles = new RunFiles(host.log);
     this.#state = new StateFile(directory, host.log);
     this.#wanted = new WantedStates(this.#state);

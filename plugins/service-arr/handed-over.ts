@@ -1,10 +1,10 @@
 // Digests of what was last sent to each application, which are needed because applications do not show stored secrets.
 import { createHmac, randomBytes } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
 import PQueue from 'p-queue';
 import { z } from 'zod';
 import type { Logger } from '#core';
 import { writeFileAtomic } from '#kit/atomic-write';
+import { readPrivate } from '#kit/trust';
 
 const fileSchema = z.object({
   salt: z.string().describe('so that equal secrets of two machines do not look alike'),
@@ -55,7 +55,7 @@ export class HandedOver {
   /** Starts empty when the file is missing or unreadable, as before anything was sent. */
   async #load(): Promise<Content> {
     try {
-      return fileSchema.parse(JSON.parse(await readFile(this.#file, 'utf8')));
+      return fileSchema.parse(JSON.parse(await readPrivate(this.#file)));
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'ENOENT')
         this.#log.warn(

@@ -1,6 +1,8 @@
 // Takes over what an earlier host launched: adopts processes that still run, and clears away the remains of others.
+import path from 'node:path';
 import type { Host } from '#core';
 import { attempt } from './attempt.ts';
+import { bootId, launchedFrom, outputFileOf, startedAtOf } from './proc-table.ts';
 import type { ProcessRecord } from './state-file.ts';
 import { SupervisedProcess, type Supervision } from './supervised-process.ts';
 
@@ -24,7 +26,7 @@ export class Adoption {
     // An unusable configuration does not prove that an entry was removed.
     const isWhole = this.#host.use('config.store').state === 'valid';
     const claims: Promise<void>[] = [];
-    for (const [name, record] of state.load()) {
+    for (const [name, record] of state.load() ?? this.#unrecorded()) {
       const process = processes.get(name);
       if (process !== undefined) claims.push(this.#claim(process, record));
       else if (isWhole) claims.push(this.#retire(name, record));
@@ -41,6 +43,31 @@ export class Adoption {
     if (record === undefined) return;
     this.#unclaimed.delete(processName);
     void attempt(this.#host.log, `${processName} could not be adopted`, () => this.#claim(process, record));
+  }
+
+  /** What was launched from here and still runs, although its record is lost. */
+  #unrecorded(): ReadonlyMap<string, ProcessRecord> {
+    const { directory } = this.#supervision.state;
+    const found = new Map<string, ProcessRecord>();
+    for (const stat of launchedFrom(directory)) {
+      // The oldest was launched, and later group leaders of the same run are its descendants.
+      if (found.has(stat.processName)) continue;
+      const { pid, pgid, startTime, runId, processName } = stat;
+      this.#host.log.warn(`the record of ${processName} is lost; it was found as pid ${pid} and is supervised again`);
+      const output = outputFileOf(pid);
+      found.set(processName, {
+        pid,
+        pgid,
+        start_time: startTime,
+        boot_id: bootId,
+        started_at: startedAtOf(stat),
+        run_id: runId,
+        spool: output !== null && path.dirname(output) === directory ? output : path.join(directory, `${runId}.spool`),
+        block_digest: '',
+        config_key: '',
+      });
+    }
+    return found;
   }
 
   async #claim(process: SupervisedProcess, record: ProcessRecord): Promise<void> {

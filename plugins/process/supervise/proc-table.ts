@@ -17,11 +17,21 @@ export interface ProcessStat {
   readonly startTime: number;
 }
 
-/** Variable with the id of a run, which all descendants of the process inherit. */
-export const RUN_VARIABLE = 'STACKWARDEN_RUN_ID';
+/** What all descendants of a launched process inherit in their environment. */
+export interface Marks {
+  readonly runId: string;
+  readonly processName: string;
+  /** The directory in which the launch is recorded: several hosts may share one process table. */
+  readonly directory: string;
+}
+
+const RUN_VARIABLE = 'STACKWARDEN_RUN_ID';
+const NAME_VARIABLE = 'STACKWARDEN_PROCESS_NAME';
+const DIRECTORY_VARIABLE = 'STACKWARDEN_RECORDED_IN';
 
 /** USER_HZ, fixed at 100 for every architecture that Node runs on: proc(5), time(7). */
 const TICKS_PER_S = 100;
+const MS_PER_S = 1_000;
 const SETTLED_TICKS = 2 * TICKS_PER_S;
 const MAX_REMEMBERED = 20_000;
 
@@ -69,6 +79,39 @@ export function leaderOf(runId: string): ProcessStat | undefined {
   return leaders.sort((a, b) => a.startTime - b.startTime)[0];
 }
 
+export function marksOf({ runId, processName, directory }: Marks): Record<string, string> {
+  return { [RUN_VARIABLE]: runId, [NAME_VARIABLE]: processName, [DIRECTORY_VARIABLE]: directory };
+}
+
+/** The launched processes that still live and whose launches were recorded in this directory, the oldest first. */
+export function launchedFrom(directory: string): (ProcessStat & Pick<Marks, 'runId' | 'processName'>)[] {
+  return livingProcesses()
+    .filter(stat => stat.pid === stat.pgid)
+    .sort((a, b) => a.startTime - b.startTime)
+    .flatMap(stat => {
+      const environment = environmentOf(stat.pid);
+      const runId = environment.get(RUN_VARIABLE);
+      const processName = environment.get(NAME_VARIABLE);
+      const isOurs = environment.get(DIRECTORY_VARIABLE) === directory;
+      return isOurs && runId !== undefined && processName !== undefined ? [{ ...stat, runId, processName }] : [];
+    });
+}
+
+function environmentOf(pid: number): ReadonlyMap<string, string> {
+  const text = Buffer.from(readProc(`/proc/${pid}/environ`) ?? '', 'latin1').toString('utf8');
+  return new Map(
+    text.split('\0').map(entry => {
+      const [name = ''] = entry.split('=', 1);
+      return [name, entry.slice(name.length + 1)];
+    }),
+  );
+}
+
+/** The file to which a process writes its output; null when that is not known. */
+export function outputFileOf(pid: number): string | null {
+  return readLink(`/proc/${pid}/fd/1`);
+}
+
 /** Run ids by pid, cached because each check of a service would otherwise read the environment of every process. */
 const runs = new Map<number, { readonly startTime: number; readonly runId: string | null }>();
 
@@ -91,18 +134,23 @@ function remember({ pid, startTime }: ProcessStat, runId: string | null): void {
   runs.set(pid, { startTime, runId });
 }
 
+/** Unix seconds at which the process was created. */
+export function startedAtOf({ startTime }: ProcessStat): number {
+  return Date.now() / MS_PER_S - (uptimeTicks() - startTime) / TICKS_PER_S;
+}
+
 function uptimeTicks(): number {
   return Number(readFileSync('/proc/uptime', 'latin1').split(' ')[0]) * TICKS_PER_S;
 }
 
 /** Living processes with this working directory. */
 export function processesIn(directory: string): ProcessStat[] {
-  return livingProcesses().filter(({ pid }) => workingDirectory(pid) === directory);
+  return livingProcesses().filter(({ pid }) => readLink(`/proc/${pid}/cwd`) === directory);
 }
 
-function workingDirectory(pid: number): string | null {
+function readLink(file: string): string | null {
   try {
-    return readlinkSync(`/proc/${pid}/cwd`);
+    return readlinkSync(file);
   } catch {
     // The process is gone or belongs to another user, so nothing is known about it.
     return null;

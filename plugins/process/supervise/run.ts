@@ -1,7 +1,8 @@
 // One run of a process, launched by this host or adopted from an earlier one. It is recorded before anything else
 // happens.
 import { randomUUID } from 'node:crypto';
-import type { NamedBlock } from '#core';
+import { type NamedBlock, Problem } from '#core';
+import { errorText } from '#kit/error-text';
 import type { CaptureTarget } from '../capture/capture.ts';
 import type { CapturedOutput, CaptureThread } from '../capture/capture-thread.ts';
 import type { LaunchPlan } from '../contract.ts';
@@ -10,7 +11,7 @@ import { launch } from '../launch/launch.ts';
 import type { Exit } from './exit-record.ts';
 import type { ExitWatch } from './exit-watch.ts';
 import { launchedAs, recordOf } from './launch-record.ts';
-import { identify, isAlive, type ProcessIdentity, RUN_VARIABLE } from './proc-table.ts';
+import { identify, isAlive, marksOf, type ProcessIdentity } from './proc-table.ts';
 import type { FoundProcess, StateFile } from './state-file.ts';
 import type { StopTarget } from './stop.ts';
 
@@ -41,7 +42,7 @@ export async function launchRun(
   target: CaptureTarget,
 ): Promise<Run> {
   const runId = randomUUID();
-  const output = await capture.open(target);
+  const output = await openOutput(capture, target);
   const startedAt = Date.now() / MS_PER_S;
   const blockDigest = digestOf(block);
   const launched = {
@@ -51,10 +52,11 @@ export async function launchRun(
     block_digest: blockDigest,
     config_key: configKey,
   };
-  // Written before the pid is known, so that the next host finds the process if this one is killed now.
-  state.set(processName, recordOf(launched));
   try {
-    const { pid, exited } = await launch({ ...plan, env: { ...plan.env, [RUN_VARIABLE]: runId } }, output.spoolFile);
+    // Written before the pid is known, so that the next host finds the process if this one is killed now.
+    state.begin(processName, recordOf(launched));
+    const env = { ...plan.env, ...marksOf({ runId, processName, directory: state.directory }) };
+    const { pid, exited } = await launch({ ...plan, env }, output.spoolFile);
     const leader = identify(pid) ?? { pid, startTime: 0, bootId: '' };
     state.set(processName, recordOf(launched, leader));
     const stopTarget = { processName, leader, pgid: pid, runId };
@@ -64,6 +66,17 @@ export async function launchRun(
     state.delete(processName, runId);
     await output.finish();
     throw error;
+  }
+}
+
+async function openOutput(capture: CaptureThread, target: CaptureTarget): Promise<CapturedOutput> {
+  try {
+    return await capture.open(target);
+  } catch (error) {
+    const { processName } = target;
+    throw new Problem(503, `${processName} is not started, because its output cannot be kept: ${errorText(error)}`, {
+      cause: error,
+    });
   }
 }
 
@@ -78,7 +91,7 @@ export async function adoptRun(
   const leader: ProcessIdentity = { pid: record.pid, startTime: record.start_time, bootId: record.boot_id };
   if (!isAlive(leader)) return null;
   const output = await capture.resume(target, record.spool);
-  const blockDigest = record.block_digest ?? digestOf(block);
+  const blockDigest = record.block_digest || digestOf(block);
   state.set(processName, { ...record, spool: output.spoolFile, block_digest: blockDigest, config_key: configKey });
   return {
     target: { processName, leader, pgid: record.pgid, runId: record.run_id },

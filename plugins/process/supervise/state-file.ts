@@ -1,9 +1,11 @@
 // What the next host needs to continue, written on every launch, exit and change by a user before anything else
 // happens.
-import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { closeSync, constants, fstatSync, mkdirSync, openSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { z } from 'zod';
-import type { Logger } from '#core';
+import { type Logger, Problem } from '#core';
+import { errorText } from '#kit/error-text';
+import { distrustOf } from '#kit/trust';
 
 const recordSchema = z.object({
   pid: z.number().int().describe('0 while the launch is under way'),
@@ -13,7 +15,7 @@ const recordSchema = z.object({
   started_at: z.number().describe('Unix seconds'),
   run_id: z.string(),
   spool: z.string(),
-  block_digest: z.string().describe('of the configuration block that was launched'),
+  block_digest: z.string().describe('of the configuration block that was launched; blank when it is not known'),
   config_key: z.string().default('').describe('of the entry, which may be gone when it is read'),
 });
 
@@ -41,23 +43,50 @@ interface Content {
 }
 
 export class StateFile {
+  /** The directory of the host's own state of processes. */
+  readonly directory: string;
   readonly #file: string;
   readonly #log: Logger;
   #content: Content | undefined;
   /** The error of an unreadable file, which is set aside before another is written. */
   #fault: unknown;
+  #isLost = false;
   #closed = false;
 
   constructor(directory: string, log: Logger) {
+    this.directory = directory;
     this.#file = path.join(directory, 'state.json');
     this.#log = log;
   }
 
-  /** The records of the previous host. An unreadable file is set aside. */
-  load(): ReadonlyMap<string, ProcessRecord> {
+  /**
+   * The records of the previous host; undefined when there is no file that can be used. An unreadable one is set aside.
+   */
+  load(): ReadonlyMap<string, ProcessRecord> | undefined {
     const { records } = this.#known();
-    this.#setAside();
-    return new Map(records);
+    try {
+      this.#setAside();
+    } catch (error) {
+      this.#log.error(`${this.#file} cannot be set aside`, error);
+    }
+    return this.#isLost ? undefined : new Map(records);
+  }
+
+  /** Records a launch before it happens. Throws a Problem 503 when that is impossible. */
+  begin(processName: string, record: ProcessRecord): void {
+    const { records } = this.#known();
+    const before = records.get(processName);
+    records.set(processName, record);
+    try {
+      this.#write();
+    } catch (error) {
+      if (before === undefined) records.delete(processName);
+      else records.set(processName, before);
+      const reason = `${this.#file} cannot be written (${errorText(error)})`;
+      throw new Problem(503, `${processName} is not started, because its launch cannot be recorded: ${reason}`, {
+        cause: error,
+      });
+    }
   }
 
   set(processName: string, record: ProcessRecord): void {
@@ -102,9 +131,10 @@ export class StateFile {
 
   #read(): Content {
     try {
-      const { processes, wanted } = stateSchema.parse(JSON.parse(readFileSync(this.#file, 'utf8')));
+      const { processes, wanted } = stateSchema.parse(JSON.parse(readTrusted(this.#file)));
       return { records: new Map(Object.entries(processes)), wanted: new Map(Object.entries(wanted)) };
     } catch (error) {
+      this.#isLost = true;
       const { code } = error as NodeJS.ErrnoException;
       if (code === undefined) this.#fault = error;
       else if (code !== 'ENOENT') this.#log.error(`${this.#file} cannot be read`, error);
@@ -116,23 +146,40 @@ export class StateFile {
     if (this.#fault === undefined) return;
     const aside = `${this.#file}.corrupt-${Date.now()}`;
     renameSync(this.#file, aside);
-    this.#log.error(`the supervisor's state was not readable and is kept as ${aside}`, this.#fault);
+    this.#log.error(`the supervisor's state could not be used and is kept as ${aside}`, this.#fault);
     this.#fault = undefined;
   }
 
-  /** Synchronous, so that nothing else happens between a launch and its record. */
   #save(): void {
+    try {
+      this.#write();
+    } catch (error) {
+      this.#log.error(`${this.#file} cannot be written; a restart of Stackwarden would not know its processes`, error);
+    }
+  }
+
+  /** Synchronous, so that nothing else happens between a launch and its record. */
+  #write(): void {
     if (this.#closed) return;
     const { records, wanted } = this.#known();
     const processes = Object.fromEntries(records);
     const text = JSON.stringify({ version: 1, processes, wanted: Object.fromEntries(wanted) }, null, 2);
-    try {
-      this.#setAside();
-      mkdirSync(path.dirname(this.#file), { recursive: true, mode: 0o700 });
-      writeFileSync(`${this.#file}.new`, text, { mode: 0o600 });
-      renameSync(`${this.#file}.new`, this.#file);
-    } catch (error) {
-      this.#log.error(`${this.#file} cannot be written; a restart of Stackwarden would not know its processes`, error);
-    }
+    this.#setAside();
+    mkdirSync(this.directory, { recursive: true, mode: 0o700 });
+    writeFileSync(`${this.#file}.new`, text, { mode: 0o600 });
+    renameSync(`${this.#file}.new`, this.#file);
+  }
+}
+
+/** Throws an Error without a code when somebody else may have written the file. */
+function readTrusted(file: string): string {
+  const descriptor = openSync(file, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+  try {
+    const entry = fstatSync(descriptor);
+    const reason = entry.isFile() ? distrustOf(entry) : 'is no regular file';
+    if (reason !== null) throw new Error(`${file} ${reason}`);
+    return readFileSync(descriptor, 'utf8');
+  } finally {
+    closeSync(descriptor);
   }
 }

@@ -71,7 +71,7 @@ t.test('a second host on the same directory, and a port in use', async t => {
   const service = await startStackwarden(path.join(configDir, 'a'), port);
   const second = spawnStackwarden(path.join(configDir, 'a'));
   t.equal((await second.exited).code, 1);
-  t.match(second.stderr(), /^stackwarden: another Stackwarden \(pid \d+\).*\n$/);
+  t.match(second.stderr(), /^stackwarden: another Stackwarden \(pid \d+ on .+\) runs on .*\n$/);
 
   const health = spawnStackwarden(path.join(configDir, 'a'), { args: ['health'] });
   t.equal((await health.exited).code, 0, health.stdout() + health.stderr());

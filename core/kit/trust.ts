@@ -1,0 +1,31 @@
+// Whether what stands in the file system can be trusted: only root and the host's own user may have written it.
+import { constants, type Stats } from 'node:fs';
+import { open } from 'node:fs/promises';
+
+const WRITABLE_BY_OTHERS = 0o022;
+const PRIVATE_MODE = 0o600;
+
+/** Why others may have written this, to follow its path in a sentence; null when only root and the host's user may. */
+export function distrustOf({ uid, mode }: Pick<Stats, 'uid' | 'mode'>): string | null {
+  if (uid !== 0 && uid !== process.geteuid?.()) return `belongs to user ${uid}`;
+  return (mode & WRITABLE_BY_OTHERS) === 0 ? null : 'may be written by others';
+}
+
+/**
+ * Reads a file of the host's own state, and takes it from the sight of others. Throws an Error that says how to mend it
+ * when others may have written it, or it is a link.
+ */
+export async function readPrivate(file: string): Promise<string> {
+  const handle = await open(file, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+  try {
+    const entry = await handle.stat();
+    const reason = entry.isFile() ? distrustOf(entry) : 'is no regular file';
+    const own = process.geteuid?.() ?? entry.uid;
+    if (reason !== null)
+      throw new Error(`${file} ${reason}, so it is not trusted; make it user ${own}'s with mode 0600, or remove it`);
+    if (entry.uid === own && (entry.mode & 0o077) !== 0) await handle.chmod(PRIVATE_MODE);
+    return await handle.readFile('utf8');
+  } finally {
+    await handle.close();
+  }
+}

@@ -1,0 +1,140 @@
+// Line 10, R35, R36: one host holds a configuration directory, and what cannot be recorded is not started.
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmod, chown, mkdir, readdir, readFile, readlink, rm, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import t from 'tap';
+import { testDir } from '../support/directory.ts';
+import { startHost } from '../support/host.ts';
+import { kid, lives, pidOf, start, status, stop } from '../support/kids.ts';
+import { startClaimant } from '../support/lock-claimant.ts';
+import { COMMAND, startStackwarden, writeConfig } from '../support/stackwarden.ts';
+import { until } from '../support/until.ts';
+
+const ROUNDS = 60;
+const CLAIMANTS = 6;
+const PLUGINS = ['config', 'process'];
+const skip = process.getuid?.() === 0 ? false : 'only root may mount and change users';
+const run = promisify(execFile);
+
+t.test('of six claims at once exactly one wins, sixty times over', async t => {
+  const configDir = testDir(t);
+  const claimants = await Promise.all(Array.from({ length: CLAIMANTS }, () => startClaimant(configDir)));
+  t.teardown(() => {
+    for (const claimant of claimants) claimant.end();
+  });
+  for (let round = 0; round < ROUNDS; round += 1) {
+    const results = await Promise.all(claimants.map(claimant => claimant.claim()));
+    const winners = claimants.filter((_claimant, index) => results[index] === null);
+    if (winners.length !== 1) t.fail(`round ${round} has ${winners.length} holders: ${results}`);
+    await winners[0]?.release();
+  }
+  await claimants[0]?.claim();
+  claimants[0]?.end();
+  await until(async () => (await claimants[1]?.claim()) === null, { what: 'the lock of the killed holder' });
+});
+
+t.test('a host in another PID namespace is refused', { skip }, async t => {
+  const configDir = testDir(t);
+  const port = await writeConfig(configDir, { kid: kid('Kid', ['calm'], { enabled: true }) });
+  const first = await startStackwarden(configDir, port, { plugins: PLUGINS });
+  t.teardown(async () => {
+    first.child.kill('SIGTERM');
+    await first.exited;
+  });
+  const second = spawn(
+    'unshare',
+    [
+      '--pid',
+      '--fork',
+      '--kill-child',
+      '--mount-proc',
+      process.execPath,
+      ...COMMAND,
+      'start',
+      '--config-dir',
+      configDir,
+    ],
+    { cwd: path.join(import.meta.dirname, '../..'), env: { ...process.env, NODE_OPTIONS: '', TAP: '' } },
+  );
+  let told = '';
+  second.stderr.setEncoding('utf8').on('data', (text: string) => {
+    told += text;
+  });
+  const [code] = await once(second, 'close');
+  t.equal(code, 1);
+  t.match(told, `another Stackwarden (pid ${first.child.pid} on `);
+  const pid = await until(
+    async () => JSON.parse(await readFile(path.join(configDir, 'supervisor/state.json'), 'utf8')).processes.Kid?.pid,
+  );
+  const names = await readdir(`/proc/${pid}/fd`);
+  const open = await Promise.all(names.map(name => readlink(`/proc/${pid}/fd/${name}`).catch(() => '')));
+  t.notOk(
+    open.some(file => file.endsWith('host.lock')),
+    'no service has the lock',
+  );
+});
+
+t.test('a launch that cannot be recorded is refused, and the next host adopts what runs', { skip }, async t => {
+  const configDir = testDir(t);
+  const state = path.join(configDir, 'supervisor');
+  await mkdir(state, { mode: 0o700 });
+  await run('mount', ['-t', 'tmpfs', '-o', 'size=64k,mode=700', 'tmpfs', state]);
+  const config = { first: kid('First', ['calm']), other: kid('Other', ['calm']) };
+  const options = { plugins: PLUGINS, configDir };
+  let app = await startHost({ ...options, config });
+  t.teardown(async () => {
+    await app.stop();
+    await run('umount', ['--lazy', state]);
+  });
+  t.equal((await start(app, 'First')).status, 200);
+  const pid = await pidOf(app, 'First');
+  await writeFile(path.join(state, 'filler'), Buffer.alloc(1024 * 1024)).catch(() => undefined);
+
+  const refused = await start(app, 'Other');
+  t.equal(refused.status, 503);
+  t.match(
+    refused.body.detail,
+    /Other is not started, because its launch cannot be recorded: .*supervisor\/state\.json.*ENOSPC/,
+  );
+  t.equal((await status(app, 'Other')).status, 'stopped');
+
+  await app.host.stop('fault');
+  t.ok(lives(pid), 'it outlives its host');
+  app = await startHost(options);
+  await until(async () => (await status(app, 'First')).status === 'running', { what: 'the adoption' });
+  t.equal(await pidOf(app, 'First'), pid);
+  t.equal((await stop(app, 'First')).status, 200, 'and is stopped on the full disk');
+  t.notOk(lives(pid));
+  await rm(path.join(state, 'filler'));
+  t.equal((await start(app, 'Other')).status, 200, 'with space it starts');
+});
+
+for (const [what, harm] of [
+  ['gone', (file: string) => rm(file)],
+  ['garbled', (file: string) => writeFile(file, '{ "version": 1, "proc')],
+  ['of another user', (file: string) => chown(file, 65_534, 65_534)],
+  ['writable by others', (file: string) => chmod(file, 0o666)],
+] as const)
+  t.test(`nothing runs twice when the record is ${what}`, { skip }, async t => {
+    const configDir = testDir(t);
+    const options = { plugins: PLUGINS, configDir };
+    const file = path.join(configDir, 'supervisor/state.json');
+    let app = await startHost({ ...options, config: { kid: kid('Kid', ['calm'], { enabled: true }) } });
+    t.teardown(() => app.stop());
+    await until(async () => (await status(app, 'Kid')).status === 'running');
+    const pid = await pidOf(app, 'Kid');
+    await app.host.stop('fault');
+    await harm(file);
+    app = await startHost(options);
+    await until(async () => (await status(app, 'Kid')).status === 'running', { what: 'the service' });
+    t.equal(await pidOf(app, 'Kid'), pid, 'the same process');
+    const names = await readdir(path.dirname(file));
+    t.equal(
+      names.some(name => name.startsWith('state.json.corrupt-')),
+      what !== 'gone',
+    );
+    t.equal((await stop(app, 'Kid')).status, 200);
+    t.notOk(lives(pid));
+  });
