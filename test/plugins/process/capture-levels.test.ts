@@ -202,16 +202,18 @@ t.test('rotation by size keeps the newest, rotation by day names the day that en
   await writeFile(path.join(logDir, 'small-notes.log'), 'not ours\n');
   const then = new Date(2025, 3, 2, 10, 4, 1);
   await utimes(dated, then, then);
-  const count = 120;
+  const count = 40;
+  const line = `echo "${'x'.repeat(60)} line $i"`;
   const app = await run(
     t,
     logDir,
     {
-      // With pauses, so that the lines come in several pieces.
-      small: speaker('Small', `i=0; while [ $i -lt ${count} ]; do echo "line $i"; i=$((i+1)); sleep 0.05; done`, {
-        log_file: small,
-        suppress_logging: true,
-      }),
+      // Each line waits for the one before, because lines that come together stay in one file.
+      small: speaker(
+        'Small',
+        `i=0; while [ $i -lt ${count} ]; do ${line}; until grep -qs "line $i$" ${logDir}/small*; do sleep 0.02; done; i=$((i+1)); done`,
+        { log_file: small, suppress_logging: true },
+      ),
       dated: speaker('Dated', 'echo a new line', { log_file: dated, suppress_logging: true }),
     },
     { log_size: '1K', log_count: 2 },
