@@ -38,6 +38,8 @@ export class MainFile {
   #path: string;
   /** The text as last read or written; null while there is no file. */
   #text: string | null = null;
+  /** Whether others have removed the file since it was last read or written. */
+  #isGone = false;
   /** The text that was refused last, kept so that the same text is reported only once. */
   #refusedText: string | undefined;
 
@@ -81,9 +83,12 @@ export class MainFile {
       if ((error as NodeJS.ErrnoException).code !== 'ENOENT') {
         throw new Problem(503, `${path.basename(this.#path)} cannot be read; nothing was changed`, { cause: error });
       }
-      this.#text = '';
+      this.#options.log.warn(`${this.#path} has vanished; it is written again whole, as it was last known`);
+      this.#isGone = true;
+      if (this.state !== 'valid') this.#forgetBroken();
       return false;
     }
+    this.#isGone = false;
     if (found.text === this.#text && this.state === 'valid') return false;
     const value = this.#usableValue(found);
     if (typeof value === 'string') {
@@ -113,9 +118,8 @@ export class MainFile {
    */
   async write(edits: readonly ConfigEdit[]): Promise<void> {
     if (edits.length === 0) return;
-    const format: ConfigFormat = this.#path.endsWith('.json') ? 'json' : 'yaml';
-    const text = editText(this.#text ?? '', format, edits);
-    if (text !== this.#text) {
+    const text = editText(this.#text ?? '', this.#format, edits);
+    if (text !== this.#text || this.#isGone) {
       try {
         await writeFileAtomic(this.#path, text, { mode: 0o600 });
       } catch (error) {
@@ -124,8 +128,21 @@ export class MainFile {
         throw new Problem(503, `the configuration cannot be saved (${reason}); nothing was changed`, { cause: error });
       }
       this.#text = text;
+      this.#isGone = false;
     }
     this.value = edits.reduce<unknown>(withEdit, this.value) as ConfigObject;
+  }
+
+  /** The value in memory takes the place of a text that could not be used and is gone. */
+  #forgetBroken(): void {
+    const edits = Object.entries(this.value).map(([key, value]) => ({ path: [key], value }));
+    this.#text = editText('', this.#format, edits);
+    this.state = 'valid';
+    this.reason = null;
+  }
+
+  get #format(): ConfigFormat {
+    return this.#path.endsWith('.json') ? 'json' : 'yaml';
   }
 
   #use({ text }: ConfigText, value: ConfigObject): void {

@@ -126,6 +126,11 @@ export class ConfigSchema {
     return new Set(Object.keys(propertiesOf(this.blockJsonSchema(block) ?? {})));
   }
 
+  /** Whether a schema describes the members of the object at the path. */
+  isSection(path: ConfigPath): boolean {
+    return Object.keys(propertiesOf(subschemaAt(this.#ownJsonSchema(), path) ?? {})).length > 0;
+  }
+
   rootKeys(): ReadonlySet<string> {
     return new Set(Object.keys(propertiesOf(this.#ownJsonSchema())));
   }

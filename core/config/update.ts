@@ -97,7 +97,8 @@ export class Updates {
      */
     const isOwn = (edit: ConfigEdit) =>
       overrideOf(edit) === undefined || changedPaths(valueAt(before, edit.path), edit.value).length > 0;
-    const written = persist ? edits.filter(isOwn) : [];
+    const isStored = ({ path, value }: ConfigEdit) => value !== undefined || valueAt(file.value, path) !== undefined;
+    const written = persist ? edits.filter(edit => isOwn(edit) && isStored(edit)) : [];
     const overlay = persist
       ? written.reduce(withoutPath, current.overlay)
       : [...edits.reduce(withoutPath, current.overlay), ...edits];
@@ -106,6 +107,7 @@ export class Updates {
     this.#refuseNewIssues(before, after);
     const warnings: string[] = [];
     await this.#checked({ before, after, processName: block?.processName, persist, warnings });
+    if (block === undefined) this.#refuseLosses(edits, blocks);
 
     await file.write(written);
     current.overlay = overlay;
@@ -127,12 +129,13 @@ export class Updates {
   }
 
   async #takeOver(read: () => Promise<boolean>): Promise<void> {
-    const { current, announcements, log } = this.#parts;
+    const { current, file, announcements, log } = this.#parts;
     const before = current.effective().root;
+    const { state } = file;
     if (!(await read())) return;
     current.outdate();
     const paths = changedPaths(before, current.effective().root).map(dotted);
-    if (paths.length === 0) return;
+    if (paths.length === 0 && file.state === state) return;
     log.info(`the configuration file was changed outside: ${paths.length} values`);
     void announcements.announce({ paths, processName: undefined, actor: 'file', persisted: true }, []);
   }
@@ -142,10 +145,34 @@ export class Updates {
     const { root, place } = current.effective();
     const known = schema.rootKeys();
     for (const [key, value] of Object.entries(updates)) {
-      if (known.has(key) || Object.hasOwn(root, key) || isProcessBlock(value)) continue;
+      if (value === null || known.has(key) || Object.hasOwn(root, key) || isProcessBlock(value)) continue;
       throw new Problem(400, `'${key}' is neither a known section nor a process block with process_name and command`);
     }
-    return editsOf(restoredUpdate(updates, root, place, 'merged')).map(deletion);
+    // Merging an empty object into an object changes nothing.
+    const isNothing = ({ path, value }: ConfigEdit): boolean => isEmptyObject(value) && isObject(valueAt(root, path));
+    return editsOf(restoredUpdate(updates, root, place, 'merged'))
+      .filter(edit => !isNothing(edit))
+      .map(deletion);
+  }
+
+  /** Null in a merge takes away optional members, never a section, and of processes only an instance. */
+  #refuseLosses(edits: readonly ConfigEdit[], blocks: readonly NamedBlock[]): void {
+    const { schema, file } = this.#parts;
+    const { path: config } = file;
+    for (const { path, value } of edits) {
+      const renamed = blocks.find(block => dotted([...block.path, 'process_name']) === dotted(path));
+      if (renamed !== undefined && renamed.processName !== value) {
+        const what = `the name of ${renamed.processName} cannot be changed or removed here`;
+        throw new Problem(400, `${what}; stop it and change process_name in ${config}`);
+      }
+      if (isObject(value)) continue;
+      if (schema.isSection(path))
+        throw new Problem(400, `${dotted(path)} is a section and stays; set or remove its members one by one`);
+      const lost = blocks.find(block => startsWith(block.path, path));
+      if (lost === undefined || (isInstance(lost) && path.length === lost.path.length)) continue;
+      const what = `${lost.processName} cannot be removed here`;
+      throw new Problem(400, `${what}; set its enabled to false, or stop it and remove its block from ${config}`);
+    }
   }
 
   #blockEdits(block: NamedBlock, updates: ConfigObject): ConfigEdit[] {
@@ -188,6 +215,15 @@ export class Updates {
       context.isOver = true;
     }
   }
+}
+
+/** Of a key with several instances. */
+function isInstance({ path }: NamedBlock): boolean {
+  return path[1] === 'instances';
+}
+
+function isEmptyObject(value: unknown): boolean {
+  return isObject(value) && Object.keys(value).length === 0;
 }
 
 /** null deletes the value at its path. */

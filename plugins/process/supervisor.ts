@@ -1,6 +1,7 @@
 // Process control as other plugins use it: combines supervision, boot, holds and the ordered shutdown.
 import path from 'node:path';
 import { type ContributionList, type Host, type NamedBlock, Problem } from '#core';
+import { isObject } from '#kit/plain-object';
 import type {} from '../services/contract.ts';
 import { Boot } from './boot/boot.ts';
 import { type BootOrder, orderOf } from './boot/boot-order.ts';
@@ -210,10 +211,11 @@ export class Supervisor implements ProcessSupervisor {
   checkRemovals(before: Readonly<Record<string, unknown>>, after: Readonly<Record<string, unknown>>): void {
     for (const process of this.#processes.all()) {
       const { block } = process;
-      if (!reaches(before, block.path) || reaches(after, block.path)) continue;
-      this.#holds.refuse(block.processName);
+      const { processName } = block;
+      if (nameAt(before, block.path) !== processName || nameAt(after, block.path) === processName) continue;
+      this.#holds.refuse(processName);
       if (process.snapshot().status !== 'stopped')
-        throw new Problem(409, `${block.processName} is running; stop it before its entry is removed`);
+        throw new Problem(409, `${processName} is running; stop it before its entry is removed or renamed`);
     }
   }
 
@@ -318,7 +320,7 @@ export class Supervisor implements ProcessSupervisor {
   }
 }
 
-function reaches(root: unknown, path: readonly string[]): boolean {
-  const end = path.reduce<unknown>((value, key) => (value as Record<string, unknown> | undefined)?.[key], root);
-  return end !== undefined;
+/** The process name in the block at a path; undefined when there is none. */
+function nameAt(root: unknown, path: readonly string[]): unknown {
+  return [...path, 'process_name'].reduce<unknown>((value, key) => (isObject(value) ? value[key] : undefined), root);
 }

@@ -40,6 +40,8 @@ export class Boot {
   /** Resolves when ports are assigned. Before that, a started process would be mistaken for a foreign listener. */
   readonly portsGiven: Promise<void>;
   #giveOut!: () => void;
+  /** Present while the configuration cannot be used. */
+  #goOn: (() => void) | undefined;
   #run: Promise<void> | undefined;
   #ended = false;
 
@@ -47,6 +49,9 @@ export class Boot {
     this.#options = options;
     this.#host = options.host;
     this.startup = new Startup(options.onPhase);
+    this.#host.tap('config.changed', () => {
+      if (this.#host.use('config.store').state !== 'safe') this.#goOn?.();
+    });
     this.portsGiven = new Promise(resolve => {
       this.#giveOut = resolve;
     });
@@ -76,6 +81,7 @@ export class Boot {
   end(): void {
     this.#ended = true;
     this.#giveOut();
+    this.#goOn?.();
   }
 
   async #boot(): Promise<void> {
@@ -83,11 +89,8 @@ export class Boot {
     await adoption.run(processes.named());
     for (const process of processes.all()) await this.#adoptSurvivor(process);
     const store = this.#host.use('config.store');
-    if (store.state === 'safe') {
-      this.startup.fail(store.stateReason ?? 'the configuration cannot be used');
-      this.startup.enter('degraded');
-      return;
-    }
+    if (store.state === 'safe') await this.#untilMended(store.stateReason ?? 'the configuration cannot be used');
+    if (this.#ended) return;
     await attempt(this.#host.log, 'the ownership of the logs could not be repaired', () => this.#repairOwnership());
     await attempt(this.#host.log, 'the ports could not be reserved', () => this.#reservePorts());
     this.#giveOut();
@@ -101,6 +104,17 @@ export class Boot {
     this.startup.enter('starting_services');
     await this.#startInOrder(wanted.filter(process => process !== first));
     await this.#stabilize();
+  }
+
+  /** Waits, with nothing started, until somebody has mended the configuration. */
+  async #untilMended(reason: string): Promise<void> {
+    this.startup.fail(reason);
+    this.startup.enter('degraded');
+    this.#giveOut();
+    await new Promise<void>(resolve => {
+      this.#goOn = resolve;
+    });
+    this.startup.mend();
   }
 
   async #startInOrder(processes: readonly SupervisedProcess[]): Promise<void> {

@@ -97,6 +97,11 @@ export class Startup {
     this.#failures.set('startup', reason);
   }
 
+  /** Takes back what `fail` told. */
+  mend(): void {
+    this.#failures.delete('startup');
+  }
+
   /** Waits until every expected service has been ready without interruption for the stabilization time. */
   async stabilize(settings: StartupSettings, source: ReadinessSource, signal: AbortSignal): Promise<void> {
     this.enter('stabilizing');

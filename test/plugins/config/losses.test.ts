@@ -1,0 +1,91 @@
+// What a merge may not take away, and a configuration file that vanishes or is mended while the host runs.
+import { readFile, rm, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import t from 'tap';
+import { testDir } from '../../support/directory.ts';
+import { startHost } from '../../support/host.ts';
+import { until } from '../../support/until.ts';
+
+const sleeper = (name: string, enabled: boolean) => ({ enabled, process_name: name, command: ['sleep', '1000'] });
+
+t.test('sections, names and whole blocks stay; an instance and a member may go', async t => {
+  const app = await startHost({
+    plugins: ['config', 'process'],
+    config: {
+      awake: sleeper('Awake', true),
+      idle: sleeper('Idle', false),
+      twins: { instances: { One: sleeper('Twin One', false), Two: sleeper('Twin Two', true) } },
+    },
+  });
+  t.teardown(() => app.stop());
+  const file = path.join(app.configDir, 'stackwarden.json');
+  const before = await readFile(file, 'utf8');
+  const update = (updates: unknown) => app.post('/config', { updates });
+  const running = async (name: string) =>
+    (await app.get(`/process/service-status?process_name=${name}`)).body.status === 'running';
+  await until(async () => (await running('Awake')) && (await running('Twin Two')));
+
+  const refused: readonly [unknown, number, RegExp][] = [
+    [{ dumb: null }, 400, /dumb is a section and stays/],
+    [{ dumb: { api_service: null } }, 400, /dumb.api_service is a section and stays/],
+    [{ idle: { process_name: null } }, 400, /name of Idle cannot be changed or removed here/],
+    [{ idle: { process_name: 'Other' } }, 400, /name of Idle cannot be changed/],
+    [{ idle: null }, 400, /Idle cannot be removed here; set its enabled to false/],
+    [{ idle: 5 }, 400, /Idle cannot be removed here/],
+    [{ awake: { process_name: 'Other' } }, 409, /Awake is running; stop it/],
+    [{ awake: { process_name: null } }, 409, /Awake is running/],
+    [{ awake: null }, 409, /Awake is running/],
+    [{ twins: null }, 409, /Twin Two is running/],
+    [{ twins: { instances: { Two: null } } }, 409, /Twin Two is running/],
+  ];
+  for (const [updates, status, detail] of refused) {
+    t.match(await update(updates), { status, body: { detail } }, JSON.stringify(updates));
+  }
+  t.equal(await readFile(file, 'utf8'), before, 'nothing was written');
+  t.ok(await running('Awake'));
+
+  for (const updates of [
+    { idle: {} },
+    { nosuch: null },
+    { dumb: { api_service: { log_level: null } } },
+    { idle: { port: null } },
+  ]) {
+    t.match(await update(updates), { status: 200, body: { changed: [] } }, JSON.stringify(updates));
+  }
+  t.same(JSON.parse(await readFile(file, 'utf8')), JSON.parse(before));
+  t.equal((await update({ twins: { instances: { One: null } } })).status, 200);
+  t.notMatch(await readFile(file, 'utf8'), /Twin One/);
+});
+
+t.test('a file that vanishes is written again whole, by the next save', async t => {
+  const app = await startHost({ plugins: ['config', 'logs'], config: { tz: 'first', idle: sleeper('Idle', false) } });
+  t.teardown(() => app.stop());
+  const file = path.join(app.configDir, 'stackwarden.json');
+  const before = JSON.parse(await readFile(file, 'utf8'));
+  await rm(file);
+  t.equal((await app.post('/config', { updates: { tz: 'second' } })).status, 200);
+  t.same(JSON.parse(await readFile(file, 'utf8')), { ...before, tz: 'second' });
+  await until(async () => /json has vanished/.test((await app.get('/logs?process_name=DUMB')).body.chunk));
+  await rm(file);
+  t.equal((await app.post('/config', { updates: { tz: 'second' } })).status, 200);
+  t.same(JSON.parse(await readFile(file, 'utf8')), { ...before, tz: 'second' }, 'also when the save changes nothing');
+});
+
+t.test('a broken configuration that is mended is used, and the boot goes on', async t => {
+  const configDir = testDir(t, { 'stackwarden.json': '{ "dumb": ' });
+  const app = await startHost({ plugins: ['config', 'process'], configDir });
+  t.teardown(() => app.stop());
+  const phase = async () => (await app.get('/process/startup-status')).body.phase;
+  await until(async () => (await phase()) === 'degraded');
+  const dumb = {
+    log_dir: path.join(app.configDir, 'log'),
+    gateway: { enabled: false },
+    startup: { stabilization_seconds: 0 },
+  };
+  await writeFile(
+    path.join(app.configDir, 'stackwarden.json'),
+    JSON.stringify({ puid: 65_534, pgid: 65_534, dumb, awake: sleeper('Awake', true) }),
+  );
+  await until(async () => (await app.get('/process/service-status?process_name=Awake')).body.status === 'running');
+  await until(async () => (await phase()) === 'ready');
+});
