@@ -1,11 +1,17 @@
 // Replaces the content of a file as a whole: readers, also after a crash, see either the old content or the new.
 import { randomBytes } from 'node:crypto';
-import { type FileHandle, open, readdir, readFile, realpath, rename, rm, stat } from 'node:fs/promises';
+import type { FileHandle } from 'node:fs/promises';
 import path from 'node:path';
+import { Problem } from '../contract/problem.ts';
+import { type FileOwner, GuardedDirectory, giveFile, type Making } from './guarded-directory.ts';
 
 export interface AtomicWriteOptions {
-  /** Permission bits of a file that is created; an existing file keeps its own, and its owner. */
+  /** Permission bits of a file that is created; an existing file keeps its own. */
   readonly mode?: number;
+  /** To whom the file is given if the host is root; without it an existing file keeps its owner. */
+  readonly owner?: FileOwner | null;
+  /** How missing directories are made; without it they are an error. */
+  readonly making?: Making;
   /** Whether the data survives a loss of power, not only of the process. Default true. */
   readonly durable?: boolean;
 }
@@ -14,77 +20,90 @@ const TEMPORARY_SUFFIX = /^\.\d+-[0-9a-f]{8}\.tmp$/;
 
 /**
  * Writes a temporary file beside `file`, renames it over and syncs the directory. Where the file cannot be renamed
- * over, as a single bind-mounted file, it is copied to `<file>.bak` and rewritten in place.
+ * over, as a single bind-mounted file, it is copied to `<file>.bak` and rewritten in place. Links are followed as
+ * `GuardedDirectory` does; a Problem 409 tells of those that are not. A FIFO or socket in the file's place goes.
  */
 export async function writeFileAtomic(
   file: string,
   data: string | Buffer,
   options: AtomicWriteOptions = {},
 ): Promise<void> {
-  const target = await resolveLinks(file);
-  try {
-    await replace(target, Buffer.from(data), options);
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code !== 'EBUSY' && code !== 'EXDEV') throw error;
-    await rewriteInPlace(target, Buffer.from(data));
-  }
+  const bytes = Buffer.from(data);
+  const write = async (directory: GuardedDirectory, name: string): Promise<void> => {
+    try {
+      await replace(directory, name, bytes, options);
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException;
+      if (code !== 'EBUSY' && code !== 'EXDEV') throw error;
+      await rewriteInPlace(directory, name, bytes);
+    }
+  };
+  await GuardedDirectory.at(file, write, options.making);
 }
 
 /** Removes the temporary files that interrupted writes of `file` have left beside it. */
 export async function removeTemporaryFiles(file: string): Promise<void> {
-  const target = await resolveLinks(file);
-  const directory = path.dirname(target);
-  const base = path.basename(target);
-  for (const name of await readdir(directory)) {
-    if (name.startsWith(base) && TEMPORARY_SUFFIX.test(name.slice(base.length)))
-      await rm(path.join(directory, name), { force: true });
-  }
+  await GuardedDirectory.at(file, async (directory, base) => {
+    for (const name of await directory.names()) {
+      if (name.startsWith(base) && TEMPORARY_SUFFIX.test(name.slice(base.length))) await directory.remove(name);
+    }
+  });
 }
 
-async function replace(target: string, bytes: Buffer, { mode, durable = true }: AtomicWriteOptions): Promise<void> {
-  const temporary = `${target}.${process.pid}-${randomBytes(4).toString('hex')}.tmp`;
+async function replace(
+  directory: GuardedDirectory,
+  name: string,
+  bytes: Buffer,
+  { mode, owner, durable = true }: AtomicWriteOptions,
+): Promise<void> {
+  const temporary = `${name}.${process.pid}-${randomBytes(4).toString('hex')}.tmp`;
   try {
-    const handle = await open(temporary, 'wx', mode);
+    const handle = await directory.openFile(temporary, 'create', mode ?? 0o666);
     try {
-      await keepAttributes(handle, target);
+      await takeAttributes(handle, directory, name);
+      if (owner !== undefined) await giveFile(handle, owner, { isNew: true });
       // On a full disk one write may take only a part without an error; writeFile continues to the end.
       await handle.writeFile(bytes);
       if (durable) await handle.sync();
     } finally {
       await handle.close();
     }
-    await rename(temporary, target);
+    await directory.rename(temporary, name);
   } catch (error) {
-    await rm(temporary, { force: true });
+    await directory.remove(temporary);
     throw error;
   }
-  if (durable) await syncDirectory(path.dirname(target));
+  if (durable) await directory.sync();
 }
 
-async function keepAttributes(handle: FileHandle, target: string): Promise<void> {
-  const old = await stat(target).catch(ignoreAbsent);
-  if (old === undefined) return;
+/** Gives the new file the owner and the permission bits of the one that it replaces. */
+async function takeAttributes(handle: FileHandle, directory: GuardedDirectory, name: string): Promise<void> {
+  const old = await directory.stat(name);
+  if (old?.isSymbolicLink() === true)
+    throw new Problem(409, `${path.join(directory.path, name)} is a link that others may have made; remove it`);
+  if (old?.isFile() !== true) return;
   const own = await handle.stat();
-  if (own.uid !== old.uid || own.gid !== old.gid) {
+  // The owner of a file with a second hard link may have no right to this one.
+  if (old.nlink === 1 && (own.uid !== old.uid || own.gid !== old.gid)) {
     await handle.chown(old.uid, old.gid).catch((error: NodeJS.ErrnoException) => {
       // Only root may give a file away; the content matters more than its owner.
       if (error.code !== 'EPERM') throw error;
     });
   }
-  await handle.chmod(old.mode & 0o7777);
+  // Never the bits by which a program takes the rights of its owner.
+  await handle.chmod(old.mode & 0o777);
 }
 
-async function rewriteInPlace(target: string, bytes: Buffer): Promise<void> {
-  const before = await readFile(target);
-  await replace(`${target}.bak`, before, { mode: 0o600 });
-  const handle = await open(target, 'r+');
+async function rewriteInPlace(directory: GuardedDirectory, name: string, bytes: Buffer): Promise<void> {
+  const handle = await directory.openFile(name, 'update');
   try {
-    await overwrite(handle, bytes);
-  } catch (error) {
-    // The file still owns the blocks of its old content, so restoring it succeeds even on a full disk.
-    await overwrite(handle, before);
-    throw error;
+    const before = await handle.readFile();
+    await replace(directory, `${name}.bak`, before, { mode: 0o600 });
+    await overwrite(handle, bytes).catch(async (error: unknown) => {
+      // The file still owns the blocks of its old content, so restoring it succeeds even on a full disk.
+      await overwrite(handle, before);
+      throw error;
+    });
   } finally {
     await handle.close();
   }
@@ -96,21 +115,4 @@ async function overwrite(handle: FileHandle, bytes: Buffer): Promise<void> {
   }
   await handle.truncate(bytes.length);
   await handle.sync();
-}
-
-async function syncDirectory(directory: string): Promise<void> {
-  const handle = await open(directory, 'r');
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
-}
-
-async function resolveLinks(file: string): Promise<string> {
-  return (await realpath(file).catch(ignoreAbsent)) ?? file;
-}
-
-function ignoreAbsent(error: NodeJS.ErrnoException): undefined {
-  if (error.code !== 'ENOENT') throw error;
 }

@@ -1,0 +1,316 @@
+// A directory that others may write to, held by its descriptor: no link that they could have made is followed on the
+// way to it or in it, only regular files are opened, and no opening waits for another program.
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  fstat as fstatWithCallback,
+  openSync,
+  open as openWithCallback,
+  readlinkSync,
+  type Stats,
+  writeSync,
+} from 'node:fs';
+import { chown, type FileHandle, lstat, mkdir, open, readdir, readlink, rename, rm } from 'node:fs/promises';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { Problem } from '../contract/problem.ts';
+
+export interface FileOwner {
+  readonly uid: number;
+  readonly gid: number;
+}
+
+/** How missing directories are made. */
+export interface Making {
+  /** Permission bits. Default 0755. */
+  readonly mode?: number;
+  /** To whom each directory that is made is given if the host is root; null keeps it the host's. */
+  readonly owner?: FileOwner | null;
+}
+
+/**
+ * `read` and `update` need an existing file, `create` a free name; `append` takes the existing file or creates one.
+ */
+export type FileUse = 'read' | 'update' | 'append' | 'create';
+
+/** Directories are held without being read, so that those that may only be passed can be passed. Linux calls it O_PATH. */
+const HOLD = 0o10000000 | constants.O_DIRECTORY | constants.O_NOFOLLOW;
+const SAFE = constants.O_NOFOLLOW | constants.O_NONBLOCK | constants.O_NOCTTY;
+const FLAGS: Readonly<Record<FileUse, number>> = {
+  read: SAFE | constants.O_RDONLY,
+  update: SAFE | constants.O_RDWR,
+  append: SAFE | constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT,
+  create: SAFE | constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | constants.O_EXCL,
+};
+/** Gives a descriptor. Closing one that only holds a directory never waits for a disk. */
+const openDescriptor = promisify(openWithCallback);
+const fstat = promisify(fstatWithCallback) as (descriptor: number) => Promise<Stats>;
+const MAX_LINKS = 40;
+/** What `open` answers for links, sockets and FIFOs without a reader, and directories that are to be written. */
+const IRREGULAR = ['ELOOP', 'ENXIO', 'EISDIR'];
+
+export class GuardedDirectory {
+  /** The real path at the time of the opening. */
+  readonly path: string;
+  readonly #descriptor: number;
+
+  private constructor(descriptor: number) {
+    this.path = placeOf(descriptor);
+    this.#descriptor = descriptor;
+  }
+
+  /**
+   * Missing parts are made when `making` is given. A link is followed where only root and the host's user can write;
+   * elsewhere it is a Problem 409 that says which part it is and what to do.
+   */
+  static async open(directory: string, making?: Making): Promise<GuardedDirectory> {
+    return new GuardedDirectory((await walk(path.resolve(directory), 'directory', making)).descriptor);
+  }
+
+  /**
+   * Calls `use` with the directory that holds the file, and the file's name in it. `file` itself may be a link where
+   * `open` would follow one. The directory is closed afterwards.
+   */
+  static async at<Value>(
+    file: string,
+    use: (directory: GuardedDirectory, name: string) => Value | Promise<Value>,
+    making?: Making,
+  ): Promise<Value> {
+    const { descriptor, last } = await walk(path.resolve(file), 'file', making);
+    const directory = new GuardedDirectory(descriptor);
+    try {
+      return await use(directory, last);
+    } finally {
+      directory.close();
+    }
+  }
+
+  /** Whether the directory still exists where it was opened. Asks no disk. */
+  isInPlace(): boolean {
+    return placeOf(this.#descriptor) === this.path;
+  }
+
+  names(): Promise<string[]> {
+    return readdir(within(this.#descriptor, '.'));
+  }
+
+  /** What the name stands for, without following a link; null when there is nothing. */
+  async stat(name: string): Promise<Stats | null> {
+    return (await lstat(this.#inside(name)).catch(ignore('ENOENT'))) ?? null;
+  }
+
+  /**
+   * Opens a regular file. Throws a Problem 409 for anything else, and for a file with a second hard link that may lie
+   * where others cannot write. `mode` is for a file that is created.
+   */
+  async openFile(name: string, use: FileUse, mode = 0o640): Promise<FileHandle> {
+    const handle = await open(this.#inside(name), FLAGS[use], mode).catch((error: NodeJS.ErrnoException) => {
+      throw IRREGULAR.includes(error.code ?? '') ? this.#irregular(name, error) : error;
+    });
+    try {
+      const entry = await handle.stat();
+      if (!entry.isFile()) throw this.#irregular(name);
+      if (entry.nlink > 1) this.#checkSecondName(name, entry, await fstat(this.#descriptor));
+      return handle;
+    } catch (error) {
+      await handle.close();
+      throw error;
+    }
+  }
+
+  /** Appends synchronously, for a process that is about to end. */
+  appendNow(name: string, data: string, mode = 0o640): void {
+    const descriptor = openSync(this.#inside(name), FLAGS.append, mode);
+    try {
+      const entry = fstatSync(descriptor);
+      if (!entry.isFile()) throw this.#irregular(name);
+      if (entry.nlink > 1) this.#checkSecondName(name, entry, fstatSync(this.#descriptor));
+      writeSync(descriptor, data);
+    } finally {
+      closeSync(descriptor);
+    }
+  }
+
+  /** null when there is no such file. Throws a Problem 409 when it is larger than `maxBytes`. */
+  async read(name: string, maxBytes: number): Promise<Buffer | null> {
+    const handle = await this.openFile(name, 'read').catch(ignore('ENOENT'));
+    if (handle === undefined) return null;
+    try {
+      const { size } = await handle.stat();
+      if (size > maxBytes) throw new Problem(409, `${this.#fileOf(name)} is larger than ${maxBytes} bytes; shorten it`);
+      return await handle.readFile();
+    } finally {
+      await handle.close();
+    }
+  }
+
+  /** Renames within the directory. */
+  rename(from: string, to: string): Promise<void> {
+    return rename(this.#inside(from), this.#inside(to));
+  }
+
+  /** Removes a file or a link; nothing happens when there is none. */
+  async remove(name: string): Promise<void> {
+    await rm(this.#inside(name), { force: true });
+  }
+
+  /** Lets the names of the directory survive a loss of power. */
+  async sync(): Promise<void> {
+    const handle = await open(within(this.#descriptor, '.'), constants.O_RDONLY | constants.O_DIRECTORY);
+    try {
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
+  }
+
+  close(): void {
+    closeSync(this.#descriptor);
+  }
+
+  #inside(name: string): string {
+    return within(this.#descriptor, checkedName(name));
+  }
+
+  #fileOf(name: string): string {
+    return path.join(this.path, name);
+  }
+
+  #checkSecondName(name: string, file: Stats, directory: Stats): void {
+    if (isTrusted(directory)) return;
+    // Whoever owns both the directory and the file gains nothing by a second name.
+    if (file.uid === directory.uid && !isOwn(file.uid)) return;
+    throw new Problem(409, `${this.#fileOf(name)} has a second hard link elsewhere; replace it by a copy`);
+  }
+
+  #irregular(name: string, cause?: unknown): Problem {
+    return new Problem(409, `${this.#fileOf(name)} is no regular file; remove it`, { cause });
+  }
+}
+
+/**
+ * Gives an open file to its owner if the host is root and made the file for this owner or another user. A file with a
+ * second hard link, and one of root that `isNew` does not vouch for, keep theirs.
+ */
+export async function giveFile(handle: FileHandle, owner: FileOwner | null, { isNew = false } = {}): Promise<void> {
+  if (owner === null || process.geteuid?.() !== 0) return;
+  const entry = await handle.stat();
+  if (!entry.isFile() || entry.nlink !== 1 || (entry.uid === owner.uid && entry.gid === owner.gid)) return;
+  if (isNew || !isOwn(entry.uid)) await handle.chown(owner.uid, owner.gid);
+}
+
+/** Holds each part of a path by its descriptor; for a file, all parts but the last. */
+async function walk(
+  target: string,
+  kind: 'directory' | 'file',
+  making: Making | undefined,
+): Promise<{ descriptor: number; last: string }> {
+  let rest = partsOf(target);
+  let descriptor = await openDescriptor('/', HOLD);
+  try {
+    for (let links = 0; ; ) {
+      const [part, ...next] = rest;
+      const isLast = kind === 'file' && next.length === 0;
+      if (part === undefined || (isLast && !(await isTrustedLink(descriptor, part))))
+        return { descriptor, last: part ?? '.' };
+      const step = isLast ? { link: await readlink(within(descriptor, part)) } : await enter(descriptor, part, making);
+      if ('entered' in step) {
+        closeSync(descriptor);
+        descriptor = step.entered;
+        rest = next;
+        continue;
+      }
+      links += 1;
+      if (links > MAX_LINKS) throw new Problem(409, `${target} leads through too many links; remove some`);
+      rest = [...partsOf(step.link), ...next];
+      if (path.isAbsolute(step.link)) {
+        closeSync(descriptor);
+        descriptor = await openDescriptor('/', HOLD);
+      }
+    }
+  } catch (error) {
+    closeSync(descriptor);
+    throw error;
+  }
+}
+
+/** The descriptor of a directory in another, or the target of a link that may be followed instead. */
+async function enter(
+  descriptor: number,
+  name: string,
+  making: Making | undefined,
+): Promise<{ entered: number } | { link: string }> {
+  const inside = within(descriptor, name);
+  try {
+    return { entered: await openDescriptor(inside, HOLD) };
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT' && making !== undefined) {
+      await makeWithin(descriptor, name, making);
+      return { entered: await openDescriptor(inside, HOLD) };
+    }
+    if (code !== 'ENOTDIR') throw error;
+    if (await isTrustedLink(descriptor, name)) return { link: await readlink(inside) };
+    const directory = placeOf(descriptor);
+    throw new Problem(
+      409,
+      `${path.join(directory, name)} is a file, or a link that others may have made, so it is not followed; ` +
+        `use the path it leads to, or let nobody else write to ${directory}`,
+      { cause: error },
+    );
+  }
+}
+
+/** Whether the name is a link that nobody but root and the host's user could have made. */
+async function isTrustedLink(descriptor: number, name: string): Promise<boolean> {
+  const entry = await lstat(within(descriptor, name)).catch(ignore('ENOENT'));
+  return entry?.isSymbolicLink() === true && isTrusted(await fstat(descriptor));
+}
+
+async function makeWithin(descriptor: number, name: string, { mode = 0o755, owner = null }: Making): Promise<void> {
+  const made = await mkdir(within(descriptor, name), { mode }).then(() => true, ignore('EEXIST'));
+  if (made !== true || owner === null || process.geteuid?.() !== 0) return;
+  const own = await openDescriptor(within(descriptor, name), HOLD);
+  try {
+    // Others may have put another directory in its place; what is empty and the host's is nothing that they could use.
+    const isEmpty = (await readdir(within(own, '.'))).length === 0;
+    if (isEmpty && isOwn((await fstat(own)).uid)) await chown(within(own, '.'), owner.uid, owner.gid);
+  } finally {
+    closeSync(own);
+  }
+}
+
+/** Whether only root and the host's user can change what the directory holds. */
+function isTrusted({ uid, mode }: Stats): boolean {
+  return isOwn(uid) && (mode & 0o022) === 0;
+}
+
+function isOwn(uid: number): boolean {
+  return uid === 0 || uid === process.geteuid?.();
+}
+
+function checkedName(name: string): string {
+  if (name === '' || name === '.' || name === '..' || name.includes('/'))
+    throw new Error(`${JSON.stringify(name)} is no name in a directory`);
+  return name;
+}
+
+function partsOf(place: string): string[] {
+  return place.split('/').filter(part => part !== '' && part !== '.');
+}
+
+function placeOf(descriptor: number): string {
+  return readlinkSync(`/proc/self/fd/${descriptor}`);
+}
+
+/** A path to a name in an open directory that stays valid when the directory is moved. */
+function within(descriptor: number, name: string): string {
+  return `/proc/self/fd/${descriptor}/${name}`;
+}
+
+function ignore(code: string): (error: NodeJS.ErrnoException) => undefined {
+  return error => {
+    if (error.code !== code) throw error;
+  };
+}

@@ -1,0 +1,48 @@
+// Races a piece of work as root against somebody who exchanges what a path stands for.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import path from 'node:path';
+
+export const NOBODY = 65_534;
+export const isRoot = process.getuid?.() === 0;
+/** For tests that need both root and somebody who is not. */
+export const ROOT_ONLY = { skip: isRoot ? false : 'only root can be attacked by another user' };
+
+const SWAPPER = path.join(import.meta.dirname, 'swapper.cjs');
+
+export interface Race {
+  /** The path that stands for each of `others` in turn, and for nothing in between. */
+  readonly place: string;
+  /** Existing entries that `nobody` may rename. */
+  readonly others: readonly string[];
+  /** How often the work is done. Default 10,000. */
+  readonly rounds?: number;
+  readonly work: () => Promise<unknown>;
+}
+
+/** Does the work while `nobody` exchanges the entries. Returns how often the work succeeded; its refusals are ignored. */
+export async function race({ place, others, rounds = 10_000, work }: Race): Promise<number> {
+  const swapper = spawn(process.execPath, [SWAPPER, place, ...others], {
+    uid: NOBODY,
+    gid: NOBODY,
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  await once(swapper.stdout, 'data');
+  let done = 0;
+  let succeeded = 0;
+  const run = async (): Promise<void> => {
+    while (done < rounds) {
+      done += 1;
+      await work().then(
+        () => {
+          succeeded += 1;
+        },
+        () => undefined,
+      );
+    }
+  };
+  await Promise.all([run(), run(), run(), run()]);
+  swapper.stdin.end();
+  await once(swapper, 'exit');
+  return succeeded;
+}
