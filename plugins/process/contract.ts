@@ -157,6 +157,11 @@ export interface ProcessSupervisor {
     work: (held: HeldProcess) => Promise<Value>,
     options?: HoldOptions,
   ): Promise<Value>;
+  /**
+   * How a block would be launched, before taps of `process.prepare` complete it; nothing is started. Throws a Problem
+   * when its command cannot be read.
+   */
+  plan(block: NamedBlock): LaunchPlan;
   /** Resolves when the process is not held. */
   released(processName: string): Promise<void>;
   /** The cached report, at most one interval old. */

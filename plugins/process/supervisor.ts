@@ -15,6 +15,7 @@ import type {
   HealthReport,
   HeldProcess,
   HoldOptions,
+  LaunchPlan,
   LaunchPolicy,
   ProcessSnapshot,
   ProcessSupervisor,
@@ -24,6 +25,7 @@ import type {
   StopOutcome,
   StopPolicy,
 } from './contract.ts';
+import { createLaunchPlan } from './launch/launch-plan.ts';
 import { dependenciesPoint, launchPolicyPoint, placeholdersPoint, stopPolicyPoint, survivorPoint } from './points.ts';
 import type { StartupSettings } from './settings.ts';
 import { Adoption } from './supervise/adoption.ts';
@@ -168,6 +170,21 @@ export class Supervisor implements ProcessSupervisor {
   ): Promise<Value> {
     const process = await this.#startable(processName);
     return this.#holds.run(process, reason, work, options);
+  }
+
+  plan(block: NamedBlock): LaunchPlan {
+    const root = this.#host.use('config.store').root();
+    const placeholders = this.#supervision.placeholders(block);
+    const { signal } = this.#host;
+    return createLaunchPlan({
+      block,
+      root,
+      trigger: 'request',
+      signal,
+      env: process.env,
+      asController: false,
+      placeholders,
+    });
   }
 
   released(processName: string): Promise<void> {

@@ -1,6 +1,6 @@
 // How plugins take part in the set-up of a service before its launch: installing its program, or writing its files.
 import type { AsyncSeriesHook } from 'tapable';
-import type { NamedBlock } from '#core';
+import type { NamedBlock, Problem } from '#core';
 import type { LaunchPlan } from '../process/contract.ts';
 import type { ServiceTemplate } from '../services/contract.ts';
 
@@ -26,7 +26,18 @@ export interface ServiceConfigure {
   configure(context: SetupContext): Promise<void>;
 }
 
+export interface ServiceSetups {
+  /**
+   * Why a block, which need not be in the configuration yet, cannot be started: an option or the program is missing.
+   * Changes nothing; undefined when nothing is in the way, or the service has no template.
+   */
+  obstacle(block: NamedBlock): Promise<Problem | undefined>;
+}
+
 declare module '#core' {
+  interface Services {
+    'service.setup': ServiceSetups;
+  }
   interface Contributions {
     'service.configure': ServiceConfigure;
   }

@@ -22,6 +22,8 @@ export default definePlugin({
     const steps = host.point('service.configure', stepPoint);
     const setup = new ServiceSetup(host, steps, context => install.promise(context));
 
+    host.provide('service.setup', setup);
+
     // Runs before the taps of other plugins, so that they see the command and variables from the template.
     host.tap(
       'process.prepare',

@@ -5,12 +5,12 @@ import { type ContributionList, type Host, type NamedBlock, Problem } from '#cor
 import { errorText } from '#kit/error-text';
 import type { LaunchPlaceholders, LaunchPlan } from '../process/contract.ts';
 import type { ServiceTemplate } from '../services/contract.ts';
-import type { ServiceConfigure, SetupContext } from './contract.ts';
+import type { ServiceConfigure, ServiceSetups, SetupContext } from './contract.ts';
 import { makeOwned } from './directories.ts';
 import { Placeholders } from './placeholders.ts';
 import { checkProgram } from './program.ts';
 
-export class ServiceSetup {
+export class ServiceSetup implements ServiceSetups {
   readonly #host: Host;
   readonly #install: (context: SetupContext) => Promise<void>;
   readonly #steps: ContributionList<ServiceConfigure>;
@@ -37,8 +37,7 @@ export class ServiceSetup {
     if (found === undefined) return;
     await this.#generateSecrets(found, template);
     const block = store.findBlock(plan.processName) ?? found;
-    const given = Object.assign({}, ...[...this.#placeholders.values()].map(give => give.values(block)));
-    const placeholders = new Placeholders({ block, root: store.root(), given });
+    const placeholders = this.#placeholdersOf(block);
     const context = this.#context(plan, block, template, placeholders);
     this.#requireOptions(block, template);
     this.#complete(plan, block, template, placeholders);
@@ -52,6 +51,26 @@ export class ServiceSetup {
       if (step.configKey === template.key) await step.configure(context);
       plan.signal.throwIfAborted();
     }
+  }
+
+  async obstacle(block: NamedBlock): Promise<Problem | undefined> {
+    const template = this.#host.find('service.templates')?.get(block.configKey);
+    if (template?.launch === undefined) return undefined;
+    try {
+      const plan = this.#host.use('process.supervisor').plan(block);
+      this.#requireOptions(block, template);
+      this.#complete(plan, block, template, this.#placeholdersOf(block));
+      await checkProgram(plan, template);
+      return undefined;
+    } catch (error) {
+      if (error instanceof Problem) return error;
+      throw error;
+    }
+  }
+
+  #placeholdersOf(block: NamedBlock): Placeholders {
+    const given = Object.assign({}, ...[...this.#placeholders.values()].map(give => give.values(block)));
+    return new Placeholders({ block, root: this.#host.use('config.store').root(), given });
   }
 
   #context(plan: LaunchPlan, block: NamedBlock, template: ServiceTemplate, placeholders: Placeholders): SetupContext {

@@ -11,14 +11,18 @@ import type { ChosenCore, ChosenOptional, Selection } from './selection.ts';
 export interface Unit {
   /** The service's name as the client sent it. */
   readonly service: string;
+  /** What asked for it; null for a service that others bring. */
+  readonly chosen: ChosenCore | ChosenOptional | null;
   readonly before: readonly string[];
   readonly main: readonly string[];
   readonly after: readonly string[];
 }
 
-interface Refusal {
+export interface Refusal {
   readonly service: string;
   readonly error: string;
+  /** The process that is in the way, if it is not the service's own. */
+  readonly component: string | null;
 }
 
 export interface Candidate {
@@ -26,6 +30,8 @@ export interface Candidate {
   readonly units: readonly Unit[];
   /** Services that cannot be set up as requested; they do not prevent the others. */
   readonly refusals: readonly Refusal[];
+  /** The processes as they would be. */
+  readonly blocks: readonly NamedBlock[];
 }
 
 export interface CandidateContext {
@@ -68,7 +74,7 @@ class CandidateBuilder {
         return [this.#core(chosen)];
       } catch (error) {
         if (!(error instanceof Problem)) throw error;
-        refusals.push({ service: chosen.request.name, error: error.message });
+        refusals.push({ service: chosen.request.name, error: error.message, component: null });
         return [];
       }
     };
@@ -79,10 +85,11 @@ class CandidateBuilder {
       ...optionals.filter(isLate).map(chosen => this.#optional(chosen)),
       ...this.#wanted(),
     ];
-    return { updates: this.#draft.updates, units, refusals };
+    return { updates: this.#draft.updates, units, refusals, blocks: this.#draft.processes() };
   }
 
-  #optional({ template, name, options }: ChosenOptional): Unit {
+  #optional(chosen: ChosenOptional): Unit {
+    const { template, name, options } = chosen;
     const place = this.#components.single(template);
     this.#components.apply(template, place, options);
     const needs = (template.relations?.nonCore ?? []).flatMap(key => {
@@ -92,6 +99,7 @@ class CandidateBuilder {
     const before = needs.map(needed => this.#nameAt(this.#components.single(needed)));
     return {
       service: name,
+      chosen,
       before: this.#withPrerequisites(template, [place], before),
       main: [this.#nameAt(place)],
       after: [],
@@ -117,6 +125,7 @@ class CandidateBuilder {
     this.#giveKeys(template, first, needed, keys);
     return {
       service: request.name,
+      chosen,
       before: this.#withPrerequisites(
         template,
         places,
@@ -213,11 +222,11 @@ class CandidateBuilder {
     return this.#templates.list().flatMap(template => {
       const option = template.onboarding?.wantedBy;
       if (option === undefined) return [];
-      const isWanted = this.#draft.processes().some(block => block.enabled === true && block[option] === true);
+      const isWanted = this.#draft.processes().some(({ block }) => block.enabled === true && block[option] === true);
       const isThere = this.#draft.instances(template.key).some(({ block }) => block.enabled === true);
       if (!isWanted || isThere) return [];
       const [place = []] = this.#components.instancesInUse(template);
-      return [{ service: template.key, before: [], main: [this.#nameAt(place)], after: [] }];
+      return [{ service: template.key, chosen: null, before: [], main: [this.#nameAt(place)], after: [] }];
     });
   }
 

@@ -121,7 +121,7 @@ export class Components {
   #freePort(template: ServiceTemplate, from: number): number {
     const taken = new Set(
       [
-        ...this.#draft.processes().filter(block => block.enabled === true),
+        ...this.#draft.processes().flatMap(({ block }) => (block.enabled === true ? [block] : [])),
         ...this.#draft
           .instances(template.key)
           .filter(instance => !isPlaceholder(instance, template))
@@ -134,7 +134,7 @@ export class Components {
   }
 
   #freeName(wanted: string): string {
-    const taken = new Set(this.#draft.processes().map(block => String(block.process_name).toLowerCase()));
+    const taken = new Set(this.#draft.processes().map(({ processName }) => processName.toLowerCase()));
     let name = wanted;
     for (let count = 2; taken.has(name.toLowerCase()); count += 1) name = `${wanted} ${count}`;
     return name;

@@ -2,6 +2,7 @@
 
 import type { NamedBlock } from '#core';
 import { deepEqual } from '#kit/deep-equal';
+import { findBlocks } from '#kit/named-blocks';
 import { isObject } from '#kit/plain-object';
 
 type Values = Record<string, unknown>;
@@ -42,16 +43,8 @@ export class Draft {
     );
   }
 
-  /** Every object with a process name. */
-  processes(): Readonly<Values>[] {
-    const found: Readonly<Values>[] = [];
-    const visit = (value: unknown): void => {
-      if (!isObject(value)) return;
-      if (typeof value.process_name === 'string') found.push(value);
-      for (const member of Object.values(value)) visit(member);
-    };
-    for (const member of Object.values(this.#root)) visit(member);
-    return found;
+  processes(): NamedBlock[] {
+    return findBlocks(this.#root);
   }
 
   /** Sets keys of the block at a path, merging objects. Values that are equal already are not recorded as changes. */

@@ -3,9 +3,11 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { definePlugin, type Host, Problem } from '#core';
 import type {} from '../dependency-graph/contract.ts';
 import type { ProcessSupervisor } from '../process/contract.ts';
+import type {} from '../setup/contract.ts';
 import { builtInComponents } from './built-in.ts';
-import { createCandidate } from './candidate.ts';
+import type { CandidateContext } from './candidate.ts';
 import type {} from './contract.ts';
+import { feasibleCandidate } from './feasible.ts';
 import { Offers } from './offers.ts';
 import { componentPoint, prerequisitePoint } from './points.ts';
 import { select } from './selection.ts';
@@ -73,14 +75,15 @@ async function startServices(host: Host, body: wire.StartRequest, actor: string)
   const supervisor = host.use('process.supervisor');
   const selection = select(body, templates, store);
   await untilBooted(supervisor, host.signal);
-  const { updates, units, refusals } = createCandidate(selection, {
+  const context: CandidateContext = {
     root: store.root(),
     templates,
     log: host.log,
     parts: host.contributions('wizard.component'),
     prerequisites: host.contributions('wizard.prerequisite'),
     builtIn: await builtInComponents(templates, store),
-  });
+  };
+  const { updates, units, refusals } = await feasibleCandidate(selection, context, host.find('service.setup'));
   await save(host, updates, actor);
   // The configuration is saved by now, so the services are started even when no order is available.
   const order = await host
@@ -88,7 +91,7 @@ async function startServices(host: Host, body: wire.StartRequest, actor: string)
     ?.startOrder()
     .catch((error: unknown) => host.log.error('the dependency graph cannot be asked for the order of starting', error));
   const { results, errors } = await new Starter(supervisor, order?.needs ?? new Map()).run(units);
-  const all = [...refusals.map(({ service, error }) => ({ service, error, component: null })), ...errors];
+  const all = [...refusals, ...errors];
   if (results.length > 0 || all.length === 0) return { results, errors: all };
   const detail = `None of the services could be started: ${all.map(({ error }) => error).join('; ')}`;
   throw new Problem(500, detail, { extra: { results, errors: all } });

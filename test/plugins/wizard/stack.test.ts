@@ -131,10 +131,10 @@ t.test('from an empty stack to a running one', { skip: !isHere, timeout: 400_000
     riven_backend: { enabled: true, log_level: 'WARNING' },
     zurg: { instances: { Riven: { enabled: true, api_key: 'THE-SECRET-KEY', log_level: 'DEBUG' } } },
     rclone: { instances: { Riven: { enabled: true } } },
-    zilean: { enabled: true, suppress_logging: true },
     postgres: { enabled: true },
   });
   t.notOk('no_such_option' in saved.riven_backend);
+  t.not(saved.zilean?.enabled, true, 'what cannot start is not enabled');
   t.match(saved.postgres.password, /^[\w-]{32}$/, 'a password of its own, not the one that everybody knows');
 
   const client = new pg.Client({

@@ -83,9 +83,15 @@ t.test('what is offered', { skip }, async t => {
 });
 
 t.test('requests that are refused change nothing', { skip }, async t => {
-  const app = await open(t, { puid: 65_534 });
+  const app = await open(t, { puid: 65_534, plex: idle(testDir(t, {})) });
   const before = await saved(app);
   for (const [body, code, detail] of [
+    [{ core_services: { name: 'lidarr' } }, 500, /Lidarr cannot start: the program .* is not installed/],
+    [
+      { core_services: { name: 'riven', debrid_service: 'RealDebrid', debrid_key: 'x' } },
+      500,
+      /cannot start: the program .* is not installed/,
+    ],
     [{ core_services: [] }, 400, /^No services were selected$/],
     [{ core_services: { name: 'nobody' } }, 400, /'nobody' is not a known service/],
     [{ core_services: { name: 'zilean' } }, 400, /'zilean' is not a core service/],
@@ -119,14 +125,18 @@ t.test('instances', { skip }, async t => {
         instance_name: '1080P',
         service_options: { sonarr: { use_neutarr: false }, '1080P': { port: 9_500 } },
       },
-      { name: 'sonarr', instance_name: ' 4K / HDR! ' },
+      { name: 'sonarr', instance_name: ' 4K / HDR! ', service_options: { sonarr: idle(dir) } },
       { name: 'sonarr', instance_name: '4K__HDR' },
+      { name: 'sonarr', instance_name: 'Absent' },
     ],
   });
-  t.same(first.body.results, [{ service: 'SONARR', status: 'started' }]);
+  t.same(
+    first.body.results.map(({ service }: { service: string }) => service),
+    ['SONARR', 'sonarr'],
+  );
   t.match(first.body.errors, [
+    { service: 'sonarr', component: null, error: /Sonarr Absent cannot start: the program .* is not installed/ },
     { service: 'sonarr', component: null, error: /would share the folder of 4K {2}HDR/ },
-    { service: 'sonarr', component: null, error: /Sonarr 4K {2}HDR cannot start: the program .* is not installed/ },
   ]);
   const { instances } = (await saved(app)).sonarr;
   t.notOk('Default' in instances, 'the placeholder is gone');
@@ -134,15 +144,13 @@ t.test('instances', { skip }, async t => {
   t.match(instances['4K  HDR'], {
     enabled: true,
     process_name: 'Sonarr 4K  HDR',
-    config_dir: '/sonarr/4k__hdr',
-    config_file: '/sonarr/4k__hdr/config.xml',
     port: 8_989,
   });
+  t.same(Object.keys(instances), ['1080p', '4K  HDR'], 'nothing is left of what cannot start');
   t.equal((await status(app, 'Sonarr 1080p')).status, 'running');
 
   const unnamed = await begin(app, { core_services: { name: 'Sonarr' } });
-  t.same(unnamed.body.results, [{ service: 'Sonarr', status: 'started' }], 'the enabled ones; one that runs is enough');
-  t.equal(unnamed.body.errors.length, 1);
+  t.same(unnamed.body.results, [{ service: 'Sonarr', status: 'started' }], 'the enabled ones');
 });
 
 t.test('an enabled first instance is user data', { skip }, async t => {
@@ -152,7 +160,12 @@ t.test('an enabled first instance is user data', { skip }, async t => {
     radarr: { instances: { Default: idle(dir, { enabled: true }) } },
     prowlarr: { instances: { Default: idle(dir, { enabled: false }) } },
   });
-  await begin(app, { core_services: [{ name: 'radarr', instance_name: 'Second' }, { name: 'prowlarr' }] });
+  await begin(app, {
+    core_services: [
+      { name: 'radarr', instance_name: 'Second', service_options: { radarr: idle(dir) } },
+      { name: 'prowlarr' },
+    ],
+  });
   const { radarr, prowlarr } = await saved(app);
   t.same(Object.keys(radarr.instances), ['Default', 'Second']);
   t.equal(radarr.instances.Second.port, 7_879, 'the next port that no instance has');
@@ -166,7 +179,7 @@ t.test('components of a core', { skip }, async t => {
     t,
     {
       puid: 65_534,
-      decypharr: { mount_type: 'external_rclone' },
+      decypharr: idle(dir, { mount_type: 'external_rclone', command: ['false'] }),
       infinidysk: idle(dir),
       cli_debrid: idle(dir),
       cli_battery: idle(dir, { command: ['false'] }),
@@ -194,7 +207,7 @@ t.test('components of a core', { skip }, async t => {
   t.same(body.results, [{ service: 'nzbdav', status: 'started' }], 'by its former name');
   t.match(body.errors, [
     { service: 'CLID', component: 'CLI Battery', error: /^CLI Battery is needed and did not start/ },
-    { service: 'Decypharr', component: null, error: /decypharr is not installed/ },
+    { service: 'Decypharr', component: null, error: /^Decypharr cannot start/ },
   ]);
   const { zurg, rclone, decypharr, infinidysk } = await saved(app);
   t.match(zurg.instances.CLID, { enabled: true, api_key: 'NEW' }, 'an attached instance is used again');

@@ -1,0 +1,55 @@
+// Leaves out of a selection what could not be started, before anything of it is saved.
+import type { Problem } from '#core';
+import type { ServiceSetups } from '../setup/contract.ts';
+import { type Candidate, type CandidateContext, createCandidate, type Refusal, type Unit } from './candidate.ts';
+import type { Selection } from './selection.ts';
+
+/** Without the plugin that sets services up, everything counts as feasible. */
+export async function feasibleCandidate(
+  selection: Selection,
+  context: CandidateContext,
+  setups: ServiceSetups | undefined,
+): Promise<Candidate> {
+  const refusals: Refusal[] = [];
+  let { cores, optionals } = selection;
+  for (;;) {
+    const candidate = createCandidate({ cores, optionals }, context);
+    const refused = await refusedUnits(candidate, setups);
+    refusals.push(...refused.map(([, refusal]) => refusal));
+    if (refused.length === 0) return { ...candidate, refusals: [...refusals, ...candidate.refusals] };
+    const gone = new Set<unknown>(refused.map(([{ chosen }]) => chosen));
+    cores = cores.filter(core => !gone.has(core));
+    optionals = optionals.filter(optional => !gone.has(optional));
+  }
+}
+
+/** A unit is refused when nothing of its own could start, or when something that it needs first could not. */
+async function refusedUnits(
+  { units, blocks }: Candidate,
+  setups: ServiceSetups | undefined,
+): Promise<(readonly [Unit, Refusal])[]> {
+  if (setups === undefined) return [];
+  const byName = new Map(blocks.map(block => [block.processName, block]));
+  const obstacle = async (name: string): Promise<Problem | undefined> => {
+    const block = byName.get(name);
+    return block === undefined ? undefined : setups.obstacle(block);
+  };
+  const refused: (readonly [Unit, Refusal])[] = [];
+  for (const unit of units) {
+    const { service, chosen, before, main } = unit;
+    if (chosen === null) continue;
+    const own = await Promise.all(main.map(obstacle));
+    const [first] = own;
+    if (first !== undefined && own.every(problem => problem !== undefined)) {
+      refused.push([unit, { service, error: first.message, component: null }]);
+      continue;
+    }
+    for (const component of before) {
+      const problem = await obstacle(component);
+      if (problem === undefined) continue;
+      refused.push([unit, { service, error: problem.message, component }]);
+      break;
+    }
+  }
+  return refused;
+}
