@@ -218,8 +218,11 @@ export interface StopPolicy {
 /** How processes with one config key are launched. */
 export interface LaunchPolicy {
   readonly configKey: string;
-  /** Whether it runs with the rights of the host instead of those of the service user. */
-  readonly asController?: boolean;
+  /**
+   * Whether a block runs with the rights of the host instead of those of the service user. Anything but true is the
+   * reason why it does not.
+   */
+  asController?(block: NamedBlock): true | string;
   /** Whether a boot starts it before all others; it then starts only when a command is configured. */
   readonly bootsFirst?: boolean;
 }

@@ -15,9 +15,10 @@ export const stopPolicyPoint: PointOptions = {
 export const launchPolicyPoint: PointOptions = {
   schema: z.looseObject({
     configKey: z.string(),
-    asController: z.boolean().optional(),
+    asController: functionSchema.optional(),
     bootsFirst: z.boolean().optional(),
   }),
+  answers: { asController: z.union([z.literal(true), z.string()]) },
 };
 
 export const placeholdersPoint: PointOptions = {

@@ -3,6 +3,7 @@ import path from 'node:path';
 import { definePlugin } from '#core';
 import { blockSchemaOf, sharedBlockSchema } from './block-schema.ts';
 import { Catalogue } from './catalogue.ts';
+import { controllerRights } from './controller-rights.ts';
 import { readSharedOptions, readTemplates } from './template-files.ts';
 
 export default definePlugin({
@@ -40,7 +41,9 @@ export default definePlugin({
       });
       host.contribute('process.launch-policy', key, {
         configKey: key,
-        asController: launch?.asController === true,
+        ...(launch?.asController === true
+          ? { asController: named => controllerRights(catalogue, template, named) }
+          : {}),
         bootsFirst: launch?.bootsFirst === true,
       });
       if (health !== undefined) host.contribute('process.probe', key, { configKey: key, ...health });

@@ -1,6 +1,7 @@
 // Reads the template files: first the product's, then the user's, which may replace those of the product.
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import type { Logger } from '#core';
 import { type OptionFact, optionFact, type ServiceTemplate, serviceTemplate } from './template.ts';
@@ -29,9 +30,11 @@ export async function readTemplates(
       try {
         const template = parse(serviceTemplate, relocate(JSON.parse(textOf(texts[index])), places));
         if (`${template.key}.json` !== name) throw new Error(`its key is '${template.key}', which must be its name`);
-        const mayControl = directory === directories[0] || templates.get(template.key)?.launch?.asController === true;
+        const mayControl = directory === directories[0] || hasSameLaunch(template, templates.get(template.key));
         if (template.launch?.asController === true && !mayControl)
-          throw new Error('only the product itself gives a program the rights of the host; leave out asController');
+          throw new Error(
+            'only the product itself gives a program the rights of the host, and only for its own command; leave out asController, or the changes of block.command, block.env and launch',
+          );
         templates.set(template.key, template);
       } catch (error) {
         log.error(`${file} is not used`, error);
@@ -43,6 +46,12 @@ export async function readTemplates(
 
 export async function readSharedOptions(file: string): Promise<Readonly<Record<string, OptionFact>>> {
   return parse(z.record(z.string(), optionFact), JSON.parse(await readFile(file, 'utf8')));
+}
+
+function hasSameLaunch(template: ServiceTemplate, shipped: ServiceTemplate | undefined): boolean {
+  if (shipped === undefined) return false;
+  const launchOf = ({ launch, block: { command, env } }: ServiceTemplate) => ({ launch, command, env });
+  return isDeepStrictEqual(launchOf(template), launchOf(shipped));
 }
 
 function relocate(value: unknown, places: Places): unknown {

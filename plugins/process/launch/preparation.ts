@@ -19,8 +19,8 @@ export interface Preparation {
   /** All blocks, with `enabled` as the supervisor sees it. */
   blocks(): readonly NamedBlock[];
   readonly portCompanion: Companion;
-  /** Whether the process keeps the rights of the host. */
-  readonly asController: boolean;
+  /** True when the process keeps the rights of the host; a text says why one that could have them does not. */
+  asController(block: NamedBlock): true | string | undefined;
   /** Values for `{name}` from other plugins. */
   placeholders(block: NamedBlock): Readonly<Record<string, unknown>>;
   prepare(plan: LaunchPlan): Promise<LaunchPlan>;
@@ -44,11 +44,13 @@ export async function prepareLaunch(preparation: Preparation): Promise<LaunchPla
 }
 
 async function planOf(preparation: Preparation): Promise<LaunchPlan> {
-  const { host, trigger, signal, asController, prepare } = preparation;
+  const { host, trigger, signal, prepare } = preparation;
   const root = host.use('config.store').root();
   const block = preparation.block();
   const placeholders = preparation.placeholders(block);
-  const input = { block, root, trigger, signal, env: process.env, asController, placeholders };
+  const rights = preparation.asController(block);
+  if (typeof rights === 'string') host.log.warn(`${block.processName} runs as the services' user: ${rights}`);
+  const input = { block, root, trigger, signal, env: process.env, asController: rights === true, placeholders };
   const plan = await prepare(createLaunchPlan(input));
   signal.throwIfAborted();
   return plan;

@@ -244,7 +244,7 @@ export class SupervisedProcess {
         blocks,
         prepare,
         placeholders,
-        asController: this.#with.launchPolicy(this.#block.configKey)?.asController === true,
+        asController: block => this.#with.launchPolicy(block.configKey)?.asController?.(block),
         block: () => this.#current(),
         onWaiting: what => {
           this.#waitingFor = what;

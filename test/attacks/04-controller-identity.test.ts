@@ -1,0 +1,72 @@
+// Line 4: the rights of the host go to the program that the product's own template names, launched as that says, and to
+// nothing else.
+import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import t, { type Test } from 'tap';
+import { testDir } from '../support/directory.ts';
+import { startHost } from '../support/host.ts';
+import { pidOf, start } from '../support/kids.ts';
+
+const skip = process.getuid?.() === 0 ? false : 'only root has rights to give';
+const SHIPPED = path.join(import.meta.dirname, '../../templates/services/rclone.json');
+
+/** Starts the provider of mounts, whose program on the PATH is a stand-in that stays, and tells the user it runs as. */
+async function userOf(t: Test, more: Record<string, unknown>, template?: (shipped: Shipped) => unknown) {
+  const dir = testDir(t, { bin: { rclone: '#!/bin/sh\nexec sleep 600\n' }, config: { templates: { services: {} } } });
+  await chmod(path.join(dir, 'bin/rclone'), 0o755);
+  const configDir = path.join(dir, 'config');
+  if (template !== undefined) {
+    const shipped = JSON.parse(await readFile(SHIPPED, 'utf8')) as Shipped;
+    await writeFile(path.join(configDir, 'templates/services/rclone.json'), JSON.stringify(template(shipped)));
+  }
+  await mkdir(path.join(dir, 'work'));
+  const before = process.env.PATH;
+  process.env.PATH = `${path.join(dir, 'bin')}:${before}`;
+  t.teardown(() => {
+    process.env.PATH = before;
+  });
+  const block = { process_name: 'Mount', config_dir: path.join(dir, 'work'), stop_grace_seconds: 1, ...more };
+  const app = await startHost({
+    plugins: ['config', 'process', 'services', 'setup'],
+    configDir,
+    config: { rclone: { instances: { Mount: block } } },
+  });
+  t.teardown(() => app.stop());
+  const answer = await start(app, 'Mount');
+  t.equal(answer.status, 200, answer.text);
+  const status = await readFile(`/proc/${await pidOf(app, 'Mount')}/status`, 'utf8');
+  return Number(/^Uid:\s+(\d+)/m.exec(status)?.[1]);
+}
+
+interface Shipped {
+  readonly block: Record<string, unknown>;
+  readonly launch: { readonly command: readonly string[] };
+}
+
+t.test('the template’s own command has the rights', { skip }, async t => {
+  t.equal(await userOf(t, {}), 0);
+});
+
+const changes: Record<string, Record<string, unknown>> = {
+  'another command': { command: ['sleep', '600'] },
+  'another command as a text': { command: 'sh -c "exec sleep 600"' },
+  'the program with other arguments': { command: ['rclone', 'mount', '--password-command=id'] },
+  'a variable': { env: { LD_PRELOAD: '' } },
+  'an option that would be a flag': { mount_name: '--password-command=id ' },
+};
+for (const [what, more] of Object.entries(changes)) {
+  t.test(`${what} runs as the services’ user`, { skip }, async t => {
+    t.equal(await userOf(t, more), 65_534);
+  });
+}
+
+const command = ['sh', '-c', 'exec sleep 600'];
+const templates: Record<string, [block: Record<string, unknown>, (shipped: Shipped) => unknown]> = {
+  'in its launch': [{ command }, shipped => ({ ...shipped, launch: { ...shipped.launch, command } })],
+  'in its block': [{ command }, shipped => ({ ...shipped, block: { ...shipped.block, command } })],
+};
+for (const [what, [more, template]] of Object.entries(templates)) {
+  t.test(`a user’s template gives the rights to no other command ${what}`, { skip }, async t => {
+    t.equal(await userOf(t, more, template), 65_534);
+  });
+}
