@@ -1,7 +1,11 @@
 // The host's own part of the configuration, which the core itself reads. Plugins contribute everything else.
 import { z } from 'zod';
+import { PRINTABLE } from '../kit/printable.ts';
 
 const names = z.array(z.string());
+/** The kernel keeps the number above for "no user". */
+const MAX_ID = 2 ** 32 - 2;
+const id = z.number().int().positive().max(MAX_ID).default(1000);
 const port = z.number().int().min(1).max(65_535);
 /** Marks members whose changes take effect at the next start of the host. */
 const AT_START = { live: false };
@@ -17,7 +21,7 @@ const productSchema = z.looseObject({
   api_service: z
     .looseObject({
       enabled: z.boolean().default(true).meta(AT_START),
-      process_name: z.string().min(1).default('DUMB API'),
+      process_name: z.string().regex(PRINTABLE).default('DUMB API'),
       log_level: z.string().default('INFO'),
       host: z.string().min(1).default('127.0.0.1').meta(AT_START),
       port: port.default(8000).meta(AT_START),
@@ -37,8 +41,8 @@ const productSchema = z.looseObject({
 });
 
 export const hostSchema = z.looseObject({
-  puid: z.number().int().positive().default(1000).describe('user that managed services run as; never 0'),
-  pgid: z.number().int().positive().default(1000),
+  puid: id.describe('user that managed services run as; never 0'),
+  pgid: id,
   tz: z.string().default(''),
   data_root: z.string().default('/data'),
   dumb: productSchema.prefault({}),

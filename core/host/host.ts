@@ -30,6 +30,7 @@ import type { Registries } from './plugin-host.ts';
 import { type PluginDeadlines, PluginSet } from './plugin-set.ts';
 import { watchPluginFolders } from './plugin-watch.ts';
 import { Recovery } from './recovery.ts';
+import { refuseWithoutRequired } from './required.ts';
 import { ServiceRegistry } from './services.ts';
 import { readSettings, type Settings } from './settings.ts';
 import { catchUncaught } from './uncaught.ts';
@@ -261,7 +262,10 @@ class RunningHost implements StackwardenHost {
     early.replay(this.log);
     await this.#warnOfOwners();
     if (this.#options.ownsProcess ?? true) this.#disposers.push(this.#watchProcess());
-    this.#config.onCheck(candidate => this.#coreHooks.check.promise(candidate));
+    this.#config.onCheck(async candidate => {
+      refuseWithoutRequired(readSettings(candidate.before).plugins, readSettings(candidate.after).plugins);
+      await this.#coreHooks.check.promise(candidate);
+    });
     this.#config.onChanged(change => this.#configChanged(change));
     this.#services.provideOwn('config.store', this.#config.store);
     this.#services.provideOwn('log.hub', ownedLogHub(this.#logging.hub));

@@ -379,7 +379,7 @@ export class PluginSet {
   }
 }
 
-function isChosen(name: string, { enabled, disabled }: PluginChoice): boolean {
+export function isChosen(name: string, { enabled, disabled }: Pick<PluginChoice, 'enabled' | 'disabled'>): boolean {
   return !disabled.includes(name) && (enabled.length === 0 || enabled.includes(name));
 }
 

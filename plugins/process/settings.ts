@@ -1,10 +1,14 @@
 // Configuration of supervision: the keys that every process block may have, and its sections of `dumb`.
 import { z } from 'zod';
+import { PRINTABLE } from '#kit/printable';
 
 const port = z.number().int().min(1).max(65_535);
-const texts = z.array(z.string());
-const oneOrMany = z.union([z.string(), texts]);
+/** The kernel takes a text only up to its first NUL. */
+const text = z.string().refine(value => !value.includes('\0'), 'it must not hold a NUL character');
+const texts = z.array(text);
+const oneOrMany = z.union([text, texts]);
 const seconds = z.number().min(0);
+const VARIABLE_NAME = /^[^=\p{Cc}]+$/u;
 /** Marks members that are read at each use, so that changes take effect at once. */
 const LIVE = { live: true };
 
@@ -26,12 +30,15 @@ const tcpWait = z.looseObject({
 /** Has no defaults, because an editor in a browser would write them into the block. */
 export const blockSchema = z.looseObject({
   enabled: z.boolean().optional().meta(LIVE).describe('started at boot and shown on the dashboard'),
-  process_name: z.string().min(1).describe('unique name'),
+  process_name: z.string().regex(PRINTABLE, 'it must be one line without control characters').describe('unique name'),
   command: oneOrMany.optional().describe('program and arguments; a text is split as a shell would, no shell runs'),
-  config_dir: z.string().optional().describe('working directory'),
-  config_file: z.string().optional(),
+  config_dir: text.optional().describe('working directory'),
+  config_file: text.optional(),
   env: z
-    .record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.null()]))
+    .record(
+      z.string().regex(VARIABLE_NAME, 'it is no name of a variable'),
+      z.union([text, z.number(), z.boolean(), z.null()]),
+    )
     .optional()
     .describe('null removes a variable'),
   host: z.string().optional(),
@@ -39,8 +46,8 @@ export const blockSchema = z.looseObject({
   frontend_port: port.optional(),
   backend_port: port.optional(),
   webdav_port: port.optional(),
-  log_file: z.string().optional().meta(LIVE),
-  access_log_file: z.string().optional(),
+  log_file: text.optional().meta(LIVE),
+  access_log_file: text.optional(),
   log_level: z.string().optional().meta(LIVE),
   suppress_logging: z.boolean().optional().meta(LIVE),
   wait_for_url: z.union([z.string(), urlWait, z.array(z.union([z.string(), urlWait]))]).optional(),
@@ -49,7 +56,7 @@ export const blockSchema = z.looseObject({
   wait_for_tcp: z.union([tcpWait, z.array(tcpWait)]).optional(),
   wait_timeout_seconds: seconds.optional(),
   env_copy: z
-    .looseObject({ source: z.string(), destination: z.string() })
+    .looseObject({ source: text, destination: text })
     .optional()
     .describe('copied before each start, if the source is there'),
   repo_owner: z.string().optional(),

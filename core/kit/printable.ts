@@ -1,0 +1,4 @@
+// What a name may hold that stands in logs, files and the environment of processes.
+
+/** One line of text without control characters, and not empty. */
+export const PRINTABLE = /^[^\p{Cc}\p{Zl}\p{Zp}]+$/u;
