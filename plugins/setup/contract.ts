@@ -36,6 +36,7 @@ export interface ServiceSetups {
 
 declare module '#core' {
   interface Services {
+    /** Tells before a start what stands in its way. */
     'service.setup': ServiceSetups;
   }
   interface Contributions {

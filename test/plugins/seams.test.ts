@@ -41,6 +41,7 @@ const SERVICES = [
   'mount.control',
   'process.supervisor',
   'service.proxy',
+  'service.setup',
   'service.templates',
   'service.uis',
 ];
@@ -108,6 +109,7 @@ const PLUGIN = `
             embedded: find('service.uis').enabled(),
             names: find('process.supervisor').list().map(({ processName }) => processName),
             template: find('service.templates').get('sonarr').key,
+            obstacle: (await find('service.setup').obstacle(find('config.store').findBlock('Plex Media Server')))?.message,
           };
         },
       });
@@ -161,6 +163,7 @@ t.test('every seam from a third party', async t => {
     foreign: false,
     embedded: false,
     template: 'sonarr',
+    obstacle: /^Plex Media Server cannot start: the program /,
   });
   t.ok(services.body.names.includes('Nap'));
   t.ok(services.body.kinds.includes('sonarr'));
