@@ -29,25 +29,35 @@ export async function writeFileAtomic(
   options: AtomicWriteOptions = {},
 ): Promise<void> {
   const bytes = Buffer.from(data);
-  const write = async (directory: GuardedDirectory, name: string): Promise<void> => {
-    try {
-      await replace(directory, name, bytes, options);
-    } catch (error) {
-      const { code } = error as NodeJS.ErrnoException;
-      if (code !== 'EBUSY' && code !== 'EXDEV') throw error;
-      await rewriteInPlace(directory, name, bytes);
-    }
-  };
-  await GuardedDirectory.at(file, write, options.making);
+  await GuardedDirectory.at(file, (directory, name) => writeFileIn(directory, name, bytes, options), options.making);
+}
+
+/** `writeFileAtomic` in a directory that is held already. */
+export async function writeFileIn(
+  directory: GuardedDirectory,
+  name: string,
+  bytes: Buffer,
+  options: Omit<AtomicWriteOptions, 'making'> = {},
+): Promise<void> {
+  try {
+    await replace(directory, name, bytes, options);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code !== 'EBUSY' && code !== 'EXDEV') throw error;
+    await rewriteInPlace(directory, name, bytes);
+  }
 }
 
 /** Removes the temporary files that interrupted writes of `file` have left beside it. */
 export async function removeTemporaryFiles(file: string): Promise<void> {
-  await GuardedDirectory.at(file, async (directory, base) => {
-    for (const name of await directory.names()) {
-      if (name.startsWith(base) && TEMPORARY_SUFFIX.test(name.slice(base.length))) await directory.remove(name);
-    }
-  });
+  await GuardedDirectory.at(file, removeTemporaryFilesIn);
+}
+
+/** `removeTemporaryFiles` in a directory that is held already. */
+export async function removeTemporaryFilesIn(directory: GuardedDirectory, base: string): Promise<void> {
+  for (const name of await directory.names()) {
+    if (name.startsWith(base) && TEMPORARY_SUFFIX.test(name.slice(base.length))) await directory.remove(name);
+  }
 }
 
 async function replace(

@@ -19,7 +19,10 @@ export type TextUpdate =
 /** `merge` deletes nothing; `replace` also deletes the members that the update lacks. Both replace lists as a whole. */
 export type EditMode = 'merge' | 'replace';
 
-/** One format of configuration files of services: read, and changed in place. Asked at each look at such a file. */
+/**
+ * One format of configuration files of services: read, and changed in place. Asked at each look at such a file. Its
+ * functions hold the event loop for small texts only: `#kit/text-thread` takes large ones to a thread.
+ */
 export interface ConfigFormat {
   /** Wire name, for example `yaml`. */
   readonly name: string;
@@ -28,16 +31,16 @@ export interface ConfigFormat {
   /** Narrows `extensions` by the file's name. A format that narrows is chosen before one that does not. */
   matches?(fileName: string): boolean;
   /** Returns the values of a file. Throws a Problem 422 with line and column when the text is not valid. */
-  parse(text: string): FileObject;
+  parse(text: string): FileObject | Promise<FileObject>;
   /** Edits the values that differ and keeps every other byte. Throws a Problem 400 where that cannot be done safely. */
-  edit(text: string, updates: FileObject, mode: EditMode): EditedText;
+  edit(text: string, updates: FileObject, mode: EditMode): EditedText | Promise<EditedText>;
   /**
    * The updates as `parse` will return them after the edit. Needed where the two differ, for example when the format
    * returns the number that was sent as text.
    */
-  readBack?(updates: FileObject, text: string): FileObject;
+  readBack?(updates: FileObject, text: string): FileObject | Promise<FileObject>;
   /** Interprets an update that was sent as text. Throws a Problem 400 when it is not valid. */
-  readUpdate(text: string): TextUpdate;
+  readUpdate(text: string): TextUpdate | Promise<TextUpdate>;
 }
 
 /** What a plugin wants a file of a service to hold. */

@@ -1,4 +1,6 @@
 // The configuration files of the services themselves: read, and changed in place without touching anything else.
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
 import { definePlugin, type PointOptions, Problem } from '#core';
 import { functionSchema } from '#kit/function-schema';
@@ -6,6 +8,10 @@ import type {} from '../services/contract.ts';
 import { ServiceFiles } from './service-file.ts';
 import * as wire from './wire.ts';
 
+/** The code and the templates that the host runs. */
+const PROGRAM_DIRS = ['../../core', '../../plugins', '../../templates'].map(place =>
+  fileURLToPath(new URL(place, import.meta.url)),
+);
 const MAX_BODY_BYTES = 10 * 1024 * 1024;
 
 const values = z.record(z.string(), z.unknown());
@@ -15,6 +21,8 @@ const section = z.looseObject({
 });
 
 const formatPoint: PointOptions = {
+  // A large text may wait for the thread that reads it.
+  deadlineMs: 60_000,
   schema: z.looseObject({
     name: z.string(),
     extensions: z.array(z.string()),
@@ -50,6 +58,11 @@ export default definePlugin({
       () => ({
         configDir: host.paths.configDir,
         mainFile: store.file,
+        ownPlaces: [
+          ...PROGRAM_DIRS,
+          process.env.DUMB_AUTH_CONFIG_PATH ?? '',
+          ...toTexts(store.get('dumb.plugins.dirs')),
+        ].filter(place => path.isAbsolute(place)),
         dataRoot: store.get('data_root'),
         fileRoots: store.get('dumb.api_service.file_roots'),
         templateFile: configKey => host.find('service.templates')?.get(configKey)?.block.config_file,
@@ -96,3 +109,7 @@ export default definePlugin({
     });
   },
 });
+
+function toTexts(value: unknown): string[] {
+  return Array.isArray(value) ? value.filter(member => typeof member === 'string') : [];
+}

@@ -1,25 +1,17 @@
 // Reads and changes a service's own configuration file. Every text that is written parses to exactly the wanted values.
 
-import { createHash } from 'node:crypto';
-import { lchown, mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { type NamedBlock, Problem } from '#core';
-import { removeTemporaryFiles, writeFileAtomic } from '#kit/atomic-write';
+import { writeFileIn } from '#kit/atomic-write';
 import { deepEqual } from '#kit/deep-equal';
 import { fileVersion } from '#kit/fs-out-of-process';
-import { isObject } from '#kit/plain-object';
+import { GuardedDirectory } from '#kit/guarded-directory';
+import { bareObject, isObject } from '#kit/plain-object';
 import { realPlaceOf } from '#kit/system-paths';
-import type { ConfigFormat, EditMode, FileObject, ServiceFileAccess, WantedFile } from './contract.ts';
-import {
-  type CheckedFile,
-  checkPath,
-  type KnownPaths,
-  openUnchanged,
-  requireAllowed,
-  requireUnchanged,
-} from './path-safety.ts';
+import type { ConfigFormat, EditedText, EditMode, FileObject, ServiceFileAccess, WantedFile } from './contract.ts';
+import { createFile, type HeldFile, holdFile } from './held-file.ts';
+import { checkPath, type KnownPaths, requireAllowed } from './path-safety.ts';
 
-const MAX_BYTES = 5 * 1024 * 1024;
 const MAX_BACKUPS = 5;
 
 type FileAttributes = Pick<WantedFile, 'mode' | 'owner'>;
@@ -51,10 +43,10 @@ export class ServiceFiles implements ServiceFileAccess {
   }
 
   async read(block: NamedBlock, file?: string): Promise<ReadFile> {
-    const checked = await checkPath(block, this.#paths(), file);
-    const format = this.#selectFormat(checked.file);
-    const { text, revision } = await readText(checked);
-    return { format, config: format.parse(text), raw: text, revision };
+    const place = await checkPath(block, this.#paths(), file);
+    const format = this.#selectFormat(place);
+    const { text, revision } = await holdFile(place, held => held.read());
+    return { format, config: await format.parse(text), raw: text, revision };
   }
 
   async values(block: NamedBlock, file?: string): Promise<FileObject> {
@@ -62,8 +54,8 @@ export class ServiceFiles implements ServiceFileAccess {
   }
 
   async update(block: NamedBlock, update: FileUpdate): Promise<{ changed: number; revision: string }> {
-    const { file } = await checkPath(block, this.#paths());
-    return this.#runExclusively(file, () => this.#update(block, update));
+    const place = await checkPath(block, this.#paths());
+    return this.#runExclusively(place, () => holdFile(place, held => this.#update(block, place, held, update)));
   }
 
   async ensure(block: NamedBlock, file: string, wanted: WantedFile): Promise<void> {
@@ -71,18 +63,17 @@ export class ServiceFiles implements ServiceFileAccess {
       if (wanted.seed === undefined) return;
       await this.#create(block, file, { ...wanted, seed: wanted.seed });
     }
-    const checked = await checkPath(block, this.#paths(), file);
-    await this.#runExclusively(checked.file, async () => {
-      const format = this.#selectFormat(checked.file);
-      const { text } = await readText(checked);
-      const present = format.parse(text);
+    const place = await checkPath(block, this.#paths(), file);
+    const bringInLine = async (held: HeldFile): Promise<void> => {
+      const format = this.#selectFormat(place);
+      const { text } = await held.read();
+      const present = await format.parse(text);
       const kept = typeof wanted.values === 'function' ? wanted.values(present) : wanted.values;
       const values = mergeDeep(pickMissing(present, wanted.initial), kept);
-      const edited = format.edit(text, values, 'merge');
-      if (edited.text === text) return;
-      verifyEdit(format, edited.text, format.readBack?.(values, text) ?? values, 'merge');
-      await this.#write(block, checked, text, edited.text);
-    });
+      const edited = await editVerified(format, text, values, 'merge');
+      if (edited.text !== text) await this.#write(block, place, held, text, edited.text);
+    };
+    await this.#runExclusively(place, () => holdFile(place, bringInLine));
   }
 
   async write(block: NamedBlock, file: string, text: string, { mode, owner }: FileAttributes): Promise<void> {
@@ -97,7 +88,8 @@ export class ServiceFiles implements ServiceFileAccess {
    */
   async #readGenerated(block: NamedBlock, file: string): Promise<string | undefined> {
     try {
-      return (await readText(await checkPath(block, this.#paths(), file))).text;
+      const place = await checkPath(block, this.#paths(), file);
+      return (await holdFile(place, held => held.read())).text;
     } catch (error) {
       if (error instanceof Problem && error.status !== 503) return undefined;
       throw error;
@@ -122,39 +114,30 @@ export class ServiceFiles implements ServiceFileAccess {
   ): Promise<void> {
     const place = await realPlaceOf(file);
     await requireAllowed(place, block, this.#paths());
-    const firstCreated = await mkdir(path.dirname(place), { recursive: true });
-    await writeFileAtomic(place, seed, { mode });
-    if (owner === null) return;
-    await lchown(place, owner.uid, owner.gid);
-    for (
-      let parent = path.dirname(place);
-      firstCreated !== undefined && parent.startsWith(firstCreated);
-      parent = path.dirname(parent)
-    ) {
-      await lchown(parent, owner.uid, owner.gid);
-    }
+    await createFile(place, seed, { mode, owner });
   }
 
-  async #update(block: NamedBlock, update: FileUpdate): Promise<{ changed: number; revision: string }> {
-    const checked = await checkPath(block, this.#paths());
-    const format = this.#selectFormat(checked.file);
+  async #update(
+    block: NamedBlock,
+    place: string,
+    held: HeldFile,
+    update: FileUpdate,
+  ): Promise<{ changed: number; revision: string }> {
+    const format = this.#selectFormat(place);
     if (update.format !== undefined && update.format !== format.name) {
       throw new Problem(400, `The file is ${format.name}, not ${update.format}`);
     }
-    const { text, revision } = await readText(checked);
+    const { text, revision } = await held.read();
     if (update.revision !== undefined && update.revision !== revision) {
       throw new Problem(409, 'The file was changed meanwhile; read it again');
     }
-    const wanted = typeof update.updates === 'string' ? format.readUpdate(update.updates) : undefined;
-    if (wanted?.kind === 'file') {
-      if (wanted.text === text) return { changed: 0, revision };
-      return { changed: 1, revision: await this.#write(block, checked, text, wanted.text) };
-    }
-    const values = wanted?.values ?? (update.updates as FileObject);
-    const edited = format.edit(text, values, update.mode);
+    const wanted = typeof update.updates === 'string' ? await format.readUpdate(update.updates) : undefined;
+    const edited =
+      wanted?.kind === 'file'
+        ? { text: wanted.text, changed: 1 }
+        : await editVerified(format, text, wanted?.values ?? (update.updates as FileObject), update.mode);
     if (edited.text === text) return { changed: 0, revision };
-    verifyEdit(format, edited.text, format.readBack?.(values, text) ?? values, update.mode);
-    return { changed: edited.changed, revision: await this.#write(block, checked, text, edited.text) };
+    return { changed: edited.changed, revision: await this.#write(block, place, held, text, edited.text) };
   }
 
   #selectFormat(file: string): ConfigFormat {
@@ -167,70 +150,66 @@ export class ServiceFiles implements ServiceFileAccess {
     return chosen;
   }
 
-  async #write(block: NamedBlock, checked: CheckedFile, before: string, after: string): Promise<string> {
-    try {
-      await this.#backUp(block, checked.file, before);
-      await requireUnchanged(checked);
-      // A host that was killed during an earlier write left its temporary file behind.
-      await removeTemporaryFiles(checked.file);
-      await writeFileAtomic(checked.file, after);
-    } catch (error) {
-      if (error instanceof Problem) throw error;
-      throw new Problem(503, 'The file cannot be written; it is as it was', { cause: error });
-    }
-    return computeRevision(Buffer.from(after));
+  async #write(block: NamedBlock, place: string, held: HeldFile, before: string, after: string): Promise<string> {
+    await this.#backUp(block, path.basename(place), before);
+    return (await held.write(after)).revision;
   }
 
   /** Saves the text as a backup and deletes all but the newest backups; the time in their names gives their order. */
-  async #backUp({ processName }: NamedBlock, file: string, text: string): Promise<void> {
+  async #backUp({ processName }: NamedBlock, name: string, text: string): Promise<void> {
     const slug = processName.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-');
-    const directory = path.join(this.#paths().configDir, 'backups', 'service-config', slug);
-    await mkdir(directory, { recursive: true, mode: 0o700 });
-    const name = `${new Date().toISOString().replaceAll(/[:.]/g, '-')}-${path.basename(file)}`;
-    await writeFile(path.join(directory, name), text, { mode: 0o600 });
-    const versions = (await readdir(directory)).filter(found => found.endsWith(`-${path.basename(file)}`)).sort();
-    for (const old of versions.slice(0, -MAX_BACKUPS)) await rm(path.join(directory, old), { force: true });
+    const place = path.join(this.#paths().configDir, 'backups', 'service-config', slug);
+    const save = async (directory: GuardedDirectory): Promise<void> => {
+      const version = `${new Date().toISOString().replaceAll(/[:.]/g, '-')}-${name}`;
+      await writeFileIn(directory, version, Buffer.from(text), { mode: 0o600 });
+      const versions = (await directory.names()).filter(found => found.endsWith(`-${name}`)).sort();
+      for (const old of versions.slice(0, -MAX_BACKUPS)) await directory.remove(old);
+    };
+    try {
+      const directory = await GuardedDirectory.open(place, { mode: 0o700 });
+      await save(directory).finally(() => directory.close());
+    } catch (error) {
+      const reason = error instanceof Problem ? error.message : (error as NodeJS.ErrnoException).code;
+      throw new Problem(503, `The file stays as it was, because ${place} cannot take its backup: ${reason}`, {
+        cause: error,
+      });
+    }
   }
-}
-
-async function readText(checked: CheckedFile): Promise<{ text: string; revision: string }> {
-  const handle = await openUnchanged(checked);
-  try {
-    const { size } = await handle.stat();
-    if (size > MAX_BYTES) throw new Problem(400, `The file has more than ${MAX_BYTES} bytes`);
-    const bytes = await handle.readFile();
-    if (bytes.includes(0)) throw new Problem(400, 'The file is binary or encrypted');
-    const text = bytes.toString('utf8');
-    if (!Buffer.from(text, 'utf8').equals(bytes)) throw new Problem(400, 'The file is not UTF-8 text');
-    return { text, revision: computeRevision(bytes) };
-  } finally {
-    await handle.close();
-  }
-}
-
-function computeRevision(bytes: Buffer): string {
-  return createHash('sha256').update(bytes).digest('hex');
 }
 
 /**
- * Throws a Problem 500 unless the edited text parses to the wanted values: a fault of a format must not reach the disk.
+ * The edited text, which reads as exactly the wanted values. Throws a Problem 400 where the format cannot hold them in
+ * that place.
  */
-function verifyEdit(format: ConfigFormat, text: string, values: FileObject, mode: EditMode): void {
-  let found: unknown;
-  try {
-    found = format.parse(text);
-  } catch (error) {
-    throw new Problem(500, 'The edited file would not be readable, so it was not written', { cause: error });
-  }
-  const isAsWanted = mode === 'replace' ? deepEqual(found, values) : containsValues(found, values);
-  if (!isAsWanted) throw new Problem(500, 'The edited file would not hold what was sent, so it was not written');
+async function editVerified(
+  format: ConfigFormat,
+  text: string,
+  values: FileObject,
+  mode: EditMode,
+): Promise<EditedText> {
+  refuseUnwritable(values);
+  const edited = await format.edit(text, values, mode);
+  if (edited.text === text) return edited;
+  const wanted = (await format.readBack?.(values, text)) ?? values;
+  const found = await (async () => format.parse(edited.text))().catch((cause: unknown) => {
+    throw new Problem(400, 'With these values the file could not be read any more; edit it by hand', { cause });
+  });
+  if (mode === 'replace' ? deepEqual(found, wanted) : containsValues(found, wanted)) return edited;
+  throw new Problem(400, 'The file would not hold these values as they were sent; edit it by hand');
+}
+
+/** JSON reads a number that is too large as Infinity, which no file could hold. */
+function refuseUnwritable(value: unknown, name = ''): void {
+  if (typeof value === 'number' && !Number.isFinite(value)) throw new Problem(400, `${name} is not a finite number`);
+  if (typeof value !== 'object' || value === null) return;
+  for (const [key, member] of Object.entries(value)) refuseUnwritable(member, name === '' ? key : `${name}.${key}`);
 }
 
 /** The part of `wanted` for which `found` has no value. */
 function pickMissing(found: unknown, wanted: FileObject): FileObject {
   const has = (key: string): boolean => isObject(found) && Object.hasOwn(found, key) && found[key] !== null;
-  return Object.fromEntries(
-    Object.entries(wanted).flatMap(([key, value]) => {
+  return bareObject(
+    Object.entries(wanted).flatMap(([key, value]): [string, unknown][] => {
       if (!has(key)) return [[key, value]];
       const rest = isObject(value) ? pickMissing((found as FileObject)[key], value) : {};
       return Object.keys(rest).length === 0 ? [] : [[key, rest]];
@@ -240,7 +219,7 @@ function pickMissing(found: unknown, wanted: FileObject): FileObject {
 
 /** Members of `upper` win; objects are merged at every depth. */
 function mergeDeep(lower: FileObject, upper: FileObject): FileObject {
-  const merged = { ...lower };
+  const merged = bareObject(Object.entries(lower));
   for (const [key, value] of Object.entries(upper)) {
     const before = merged[key];
     merged[key] = isObject(before) && isObject(value) ? mergeDeep(before, value) : value;

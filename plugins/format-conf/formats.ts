@@ -1,17 +1,23 @@
 // The formats of plain lines: INI files, and what templates say of files whose extension tells nothing.
 import { Problem } from '#core';
-import type { ConfigFormat } from '../config-files/contract.ts';
+import { plainData } from '#kit/plain-data';
+import { readText } from '#kit/text-thread';
+import type { ConfigFormat, EditedText, EditMode, FileObject, TextUpdate } from '../config-files/contract.ts';
 import type { ServiceTemplate } from '../services/contract.ts';
 import { editSections, parseSections, readBackSections } from './sections.ts';
 import { editSettings, parseSettings, readBackSettings } from './settings.ts';
 
 type FormatFact = NonNullable<ServiceTemplate['formats']>[number];
-type Dialect = Required<Pick<ConfigFormat, 'parse' | 'edit' | 'readBack'>>;
+/** What the functions need to know of a format, as data that can be sent to a thread. */
+interface Facts {
+  readonly name: string;
+  readonly dialect: FormatFact['dialect'];
+  readonly encryptedBy: string | undefined;
+}
 
-const DIALECTS: Readonly<Record<FormatFact['dialect'], Dialect>> = {
-  sections: { parse: parseSections, edit: editSections, readBack: readBackSections },
-  settings: { parse: parseSettings, edit: editSettings, readBack: readBackSettings },
-};
+const PARSERS = { sections: parseSections, settings: parseSettings } as const;
+const EDITORS = { sections: editSections, settings: editSettings } as const;
+const READ_BACKS = { sections: readBackSections, settings: readBackSettings } as const;
 
 const INI: FormatFact = { name: 'ini', dialect: 'sections', extensions: ['.ini'] };
 
@@ -21,27 +27,43 @@ export function formatsOf(templates: readonly ServiceTemplate[]): ConfigFormat[]
 }
 
 function formatOf({ name, dialect, extensions, fileName, encryptedBy }: FormatFact): ConfigFormat {
-  const { parse, edit, readBack } = DIALECTS[dialect];
-  const refuseEncrypted = (text: string): void => {
-    if (encryptedBy !== undefined && firstWords(text).startsWith(encryptedBy))
-      throw new Problem(400, `The file is encrypted; remove its password with ${name} first`);
-  };
-  const parseOpen: ConfigFormat['parse'] = text => {
-    refuseEncrypted(text);
-    return parse(text);
-  };
+  const facts: Facts = { name, dialect, encryptedBy };
+  const url = import.meta.url;
   return {
     name,
     extensions,
     ...(fileName === undefined ? {} : { matches: given => given.toLowerCase().includes(fileName) }),
-    parse: parseOpen,
-    edit(text, updates, mode) {
-      refuseEncrypted(text);
-      return edit(text, updates, mode);
-    },
-    readBack,
-    readUpdate: readWholeFile(parseOpen),
+    parse: text => readText(url, parseConf, text, facts),
+    edit: (text, updates, mode) => readText(url, editConf, text, JSON.stringify(updates), mode, facts),
+    readBack: READ_BACKS[dialect],
+    readUpdate: text => readText(url, readConfUpdate, text, facts),
   };
+}
+
+export function parseConf(text: string, facts: Facts): FileObject {
+  refuseEncrypted(text, facts);
+  return PARSERS[facts.dialect](text);
+}
+
+/** `updatesText` is the JSON text of the values. */
+export function editConf(text: string, updatesText: string, mode: EditMode, facts: Facts): EditedText {
+  refuseEncrypted(text, facts);
+  return EDITORS[facts.dialect](text, plainData(JSON.parse(updatesText) as FileObject), mode);
+}
+
+/** An update that is sent as text is the whole new file; it must be one that can be parsed. */
+export function readConfUpdate(text: string, facts: Facts): TextUpdate {
+  try {
+    parseConf(text, facts);
+  } catch (error) {
+    throw new Problem(400, `The new file is not valid: ${(error as Error).message}`, { cause: error });
+  }
+  return { kind: 'file', text };
+}
+
+function refuseEncrypted(text: string, { name, encryptedBy }: Facts): void {
+  if (encryptedBy !== undefined && firstWords(text).startsWith(encryptedBy))
+    throw new Problem(400, `The file is encrypted; remove its password with ${name} first`);
 }
 
 /** From the first line that is neither blank nor a comment. */
@@ -52,16 +74,4 @@ function firstWords(text: string): string {
       .map(line => line.trim())
       .find(line => line !== '' && !line.startsWith('#')) ?? ''
   );
-}
-
-/** An update that is sent as text is the whole new file; it must be one that `parse` accepts. */
-function readWholeFile(parse: ConfigFormat['parse']): ConfigFormat['readUpdate'] {
-  return text => {
-    try {
-      parse(text);
-    } catch (error) {
-      throw new Problem(400, `The new file is not valid: ${(error as Error).message}`, { cause: error });
-    }
-    return { kind: 'file', text };
-  };
 }

@@ -1,13 +1,14 @@
 // Files of settings, one per line: a name, with or without `=` a value, which single quotes keep whole. Only values
 // change.
 import { Problem } from '#core';
+import { bareObject } from '#kit/plain-object';
 import type { EditedText, EditMode, FileObject } from '../config-files/contract.ts';
 
 const SETTING_NAME = /^[A-Za-z_][A-Za-z0-9_.]*$/;
 /** Values that need no quotes: a word, or a number with a unit. An address such as 127.0.0.1 is neither. */
 const UNQUOTED_VALUE = /^(?:[A-Za-z_][A-Za-z0-9_.:-]*|[+-]?\d+(?:\.\d+)?[A-Za-z]*)$/;
 /** Groups: indentation and name, the name alone, separator, value, and the rest of the line with its comment. */
-const SETTING = /^(\s*([A-Za-z_][A-Za-z0-9_.]*))(\s*=\s*|\s+)('(?:[^']|'')*'|[^\s#']+)(\s*(?:#.*)?)$/;
+const SETTING = /^(\s*([A-Za-z_][A-Za-z0-9_.]*))(\s*=\s*|\s+)('[^']*(?:''[^']*)*'|[^\s#']+)(\s*(?:#.*)?)$/;
 const BLANK_OR_COMMENT = /^\s*(#|$)/;
 /** Include directives look like settings but are not, so they are neither shown nor changed. */
 const DIRECTIVES = new Set(['include', 'include_if_exists', 'include_dir']);
@@ -21,22 +22,22 @@ interface Line {
 }
 
 export function parseSettings(text: string): FileObject {
-  const result: Record<string, string> = {};
-  for (const { name, value } of parseLines(text)) if (name !== null) result[name] = value;
-  return result;
+  return bareObject(parseLines(text).flatMap(({ name, value }) => (name === null ? [] : [[name, value] as const])));
 }
 
 export function editSettings(text: string, updates: FileObject, mode: EditMode): EditedText {
   let lines = parseLines(text);
   let changed = 0;
   const ending = text.includes('\r\n') ? '\r\n' : '\n';
+  // Readers use the last line of a name.
+  const indexes = new Map(lines.map(({ name }, index) => [name, index]));
   for (const [key, value] of Object.entries(updates)) {
     if (!SETTING_NAME.test(key)) throw new Problem(400, `'${key}' cannot be the name of a setting`);
     const name = key.toLowerCase();
     if (name !== key) throw new Problem(400, `Write the name of the setting ${key} in lower case`);
+    if (DIRECTIVES.has(name)) throw new Problem(400, `${name} is no setting; edit the file by hand`);
     const wanted = formatValue(value, key);
-    // Readers use the last line of a name.
-    const index = lines.findLastIndex(line => line.name === name);
+    const index = indexes.get(name) ?? -1;
     const line = lines[index];
     if (line?.value === wanted) continue;
     if (line === undefined) {
@@ -54,8 +55,7 @@ export function editSettings(text: string, updates: FileObject, mode: EditMode):
     changed += 1;
   }
   if (mode === 'replace') {
-    const names = new Set(Object.keys(updates).map(name => name.toLowerCase()));
-    const kept = lines.filter(({ name }) => name === null || names.has(name));
+    const kept = lines.filter(({ name }) => name === null || Object.hasOwn(updates, name));
     changed += lines.length - kept.length;
     lines = kept;
   }
@@ -64,7 +64,7 @@ export function editSettings(text: string, updates: FileObject, mode: EditMode):
 
 /** `parseSettings` returns every value as text. */
 export function readBackSettings(updates: FileObject): FileObject {
-  return Object.fromEntries(Object.entries(updates).map(([name, value]) => [name, formatValue(value, name)]));
+  return bareObject(Object.entries(updates).map(([name, value]) => [name, formatValue(value, name)]));
 }
 
 function parseLines(text: string): Line[] {
@@ -88,7 +88,7 @@ function formatValue(value: unknown, name: string): string {
   if (typeof value !== 'string' && typeof value !== 'number') throw new Problem(400, `${name} must be a text`);
   const text = String(value);
   if (/[\r\n\0]/.test(text)) throw new Problem(400, `${name} must be one line`);
-  return /^'(?:[^']|'')*'$/.test(text) ? text.slice(1, -1).replaceAll("''", "'") : text;
+  return /^'[^']*(?:''[^']*)*'$/.test(text) ? text.slice(1, -1).replaceAll("''", "'") : text;
 }
 
 function quoteValue(value: string, wasQuoted: boolean): string {

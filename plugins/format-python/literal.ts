@@ -1,4 +1,5 @@
 // Parses and writes Python literals without running code: strings, numbers, True, False, None, lists, tuples and dicts.
+import { bareObject } from '#kit/plain-object';
 
 type PythonValue = string | number | boolean | null | readonly PythonValue[] | { readonly [key: string]: PythonValue };
 
@@ -9,7 +10,7 @@ export interface Literal {
   readonly endOffset: number;
 }
 
-const WHITE_SPACE = /(?:[ \t\f\r\n]|#[^\r\n]*|\\\r?\n)*/y;
+const WHITE_SPACE = /[ \t\f\r\n]+|#[^\r\n]*|\\\r?\n/y;
 const NUMBER =
   /[-+]?(?:0[xX][0-9a-fA-F_]+|0[oO][0-7_]+|0[bB][01_]+|(?:\d[\d_]*\.?[\d_]*|\.\d[\d_]*)(?:[eE][-+]?\d+)?)/y;
 const STRING_START = /([rRuU]?)('''|"""|'|")/y;
@@ -28,7 +29,8 @@ const ESCAPES: Readonly<Record<string, string>> = {
   v: '\v',
   '\n': '',
 };
-const MAX_DEPTH = 100;
+/** Brackets that are nested deeper are not read. */
+export const MAX_DEPTH = 100;
 
 /** The literal that begins at an offset; null when there is none, or when it is nested deeper than 100 levels. */
 export function readLiteral(text: string, at: number, depth = 0): Literal | null {
@@ -49,7 +51,11 @@ export function readLiteral(text: string, at: number, depth = 0): Literal | null
 
 /** The offset after white space, comments and escaped line breaks. */
 export function skipSpace(text: string, at: number): number {
-  return at + (match(WHITE_SPACE, text, at)?.[0].length ?? 0);
+  let end = at;
+  for (let found = match(WHITE_SPACE, text, end); found !== null; found = match(WHITE_SPACE, text, end)) {
+    end += found[0].length;
+  }
+  return end;
 }
 
 /** The offset after the string that begins at `at`; null when no string begins there or it is not closed. */
@@ -85,7 +91,9 @@ function writeString(text: string, quote: string): string {
     .replaceAll(quote, `\\${quote}`)
     .replaceAll('\n', '\\n')
     .replaceAll('\r', '\\r')
-    .replaceAll(/\p{Cc}/gu, character => `\\x${character.charCodeAt(0).toString(16).padStart(2, '0')}`);
+    .replaceAll(/\p{Cc}/gu, character => `\\x${character.charCodeAt(0).toString(16).padStart(2, '0')}`)
+    // UTF-8 cannot hold half of a surrogate pair.
+    .replaceAll(/\p{Cs}/gu, half => `\\u${half.charCodeAt(0).toString(16)}`);
   return quote + body + quote;
 }
 
@@ -150,11 +158,11 @@ function readItems(text: string, at: number, close: string, kind: 'list' | 'tupl
 }
 
 function readDict(text: string, at: number, depth: number): Literal | null {
-  const members: Record<string, PythonValue> = {};
+  const members = bareObject<PythonValue>();
   for (let next = skipSpace(text, at + 1); ; next = skipSpace(text, next)) {
     if (text[next] === '}') return { value: members, kind: 'dict', endOffset: next + 1 };
     const key = readLiteral(text, next, depth + 1);
-    if (key === null || typeof key.value !== 'string' || key.value === '__proto__') return null;
+    if (key === null || typeof key.value !== 'string') return null;
     next = skipSpace(text, key.endOffset);
     if (text[next] !== ':') return null;
     const member = readLiteral(text, skipSpace(text, next + 1), depth + 1);

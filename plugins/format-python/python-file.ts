@@ -2,10 +2,14 @@
 
 import { Problem } from '#core';
 import { deepEqual } from '#kit/deep-equal';
-import { isObject } from '#kit/plain-object';
+import { refuseDeepJson } from '#kit/nesting';
+import { plainData } from '#kit/plain-data';
+import { bareObject, isObject } from '#kit/plain-object';
 import { positionAt } from '#kit/text-position';
-import type { ConfigFormat, EditedText, EditMode, FileObject } from '../config-files/contract.ts';
-import { findStringEnd, type Literal, readLiteral, skipSpace, writeLiteral } from './literal.ts';
+import { applySplices, type Splice } from '#kit/text-splice';
+import { readText } from '#kit/text-thread';
+import type { ConfigFormat, EditedText, EditMode, FileObject, TextUpdate } from '../config-files/contract.ts';
+import { findStringEnd, type Literal, MAX_DEPTH, readLiteral, skipSpace, writeLiteral } from './literal.ts';
 
 interface Assignment {
   readonly name: string;
@@ -23,59 +27,64 @@ const DUNDER_NAME = /^__.*__$/;
 export const pythonFormat: ConfigFormat = {
   name: 'python',
   extensions: ['.py'],
-  parse: text => Object.fromEntries(parseAssignments(text).map(({ name, literal }) => [name, literal.value])),
-  edit,
-  readUpdate(text) {
-    const source = text.trim();
-    const literal = readLiteral(source, 0);
-    if (literal?.kind === 'dict' && skipSpace(source, literal.endOffset) === source.length) {
-      return { kind: 'values', values: literal.value as FileObject };
-    }
-    const values = parseJson(source);
-    if (isObject(values)) return { kind: 'values', values };
-    throw new Problem(400, 'The update is neither a dict of literals nor a JSON object');
-  },
+  parse: text => readText(import.meta.url, parsePython, text),
+  edit: (text, updates, mode) => readText(import.meta.url, editPython, text, JSON.stringify(updates), mode),
+  readUpdate: text => readText(import.meta.url, readPythonUpdate, text),
 };
+
+export function parsePython(text: string): FileObject {
+  return bareObject(parseAssignments(text).map(({ name, literal }) => [name, literal.value]));
+}
+
+export function readPythonUpdate(text: string): TextUpdate {
+  const source = text.trim();
+  const literal = readLiteral(source, 0);
+  if (literal?.kind === 'dict' && skipSpace(source, literal.endOffset) === source.length) {
+    return { kind: 'values', values: literal.value as FileObject };
+  }
+  refuseDeepJson(source);
+  const values = parseJson(source);
+  if (isObject(values)) return { kind: 'values', values };
+  throw new Problem(400, 'The update is neither a dict of literals nor a JSON object');
+}
 
 /** The value of a JSON text; undefined for any other text. */
 function parseJson(text: string): unknown {
   try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
+    return plainData(JSON.parse(text));
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
   }
 }
 
-function edit(text: string, updates: FileObject, mode: EditMode): EditedText {
-  let edited = text;
-  let changed = 0;
+/** `updatesText` is the JSON text of the values. */
+export function editPython(text: string, updatesText: string, mode: EditMode): EditedText {
+  const updates = plainData(JSON.parse(updatesText) as FileObject);
+  const assignments = parseAssignments(text);
+  // Python uses the last of several assignments to a name.
+  const lastByName = new Map(assignments.map(assignment => [assignment.name, assignment]));
+  const setOffsets = findSetOffsets(text);
   const ending = text.includes('\r\n') ? '\r\n' : '\n';
+  const splices: Splice[] = [];
+  const added: string[] = [];
   for (const [name, value] of Object.entries(updates)) {
-    const assignments = parseAssignments(edited);
-    // Python uses the last of several assignments to a name.
-    const found = assignments.findLast(assignment => assignment.name === name);
+    const found = lastByName.get(name);
     if (found === undefined) {
-      requireUnset(edited, name);
-      const open = edited === '' || edited.endsWith('\n') ? '' : ending;
-      edited += `${open}${name} = ${writeLiteral(value)}${ending}`;
-    } else if (deepEqual(found.literal.value, value)) {
-      continue;
-    } else {
-      const before = edited.slice(found.valueOffset, found.literal.endOffset);
-      const quote = /^[rRuU]?(["'])/.exec(before)?.[1] ?? "'";
-      const written = writeLiteral(value, found.literal.kind, quote);
-      edited = edited.slice(0, found.valueOffset) + written + edited.slice(found.literal.endOffset);
-    }
-    changed += 1;
-  }
-  if (mode === 'replace') {
-    for (const { name, startOffset, endOffset } of parseAssignments(edited).toReversed()) {
-      if (Object.hasOwn(updates, name)) continue;
-      edited = edited.slice(0, startOffset) + edited.slice(endOffset);
-      changed += 1;
+      requireUnset(text, name, setOffsets.get(name));
+      added.push(`${name} = ${writeLiteral(value)}${ending}`);
+    } else if (!deepEqual(found.literal.value, value)) {
+      const { literal, valueOffset: startOffset } = found;
+      const quote = /^[rRuU]?(["'])/.exec(text.slice(startOffset, startOffset + 2))?.[1] ?? "'";
+      splices.push({ startOffset, endOffset: literal.endOffset, text: writeLiteral(value, literal.kind, quote) });
     }
   }
-  return { text: edited, changed };
+  for (const { name, startOffset, endOffset } of mode === 'replace' ? assignments : []) {
+    if (!Object.hasOwn(updates, name)) splices.push({ startOffset, endOffset, text: '' });
+  }
+  const edited = applySplices(text, splices);
+  const open = added.length === 0 || edited === '' || edited.endsWith('\n') ? '' : ending;
+  return { text: edited + open + added.join(''), changed: splices.length + added.length };
 }
 
 /**
@@ -110,30 +119,40 @@ function findStatementEnd(text: string, start: number): number {
     const character = text[at] ?? '';
     if (character === '#') {
       const newline = text.indexOf('\n', at);
-      if (newline < 0) return text.length;
-      at = newline - 1;
+      at = (newline < 0 ? text.length : newline) - 1;
     } else if (character === '"' || character === "'") {
       const end = findStringEnd(text, at);
       if (end === null) throw createProblem(text, at, 'a text is not closed');
       at = end - 1;
     } else if (character === '\\') at += text[at + 1] === '\r' ? 2 : 1;
-    else if ('([{'.includes(character)) depth += 1;
-    else if (')]}'.includes(character)) depth -= 1;
+    else if ('([{'.includes(character)) {
+      depth += 1;
+      if (depth > MAX_DEPTH) throw createProblem(text, at, `brackets are nested deeper than ${MAX_DEPTH} levels`);
+    } else if (')]}'.includes(character)) depth -= 1;
     else if (character === '\n' && depth <= 0) return at + 1;
   }
   if (depth > 0) throw createProblem(text, start, 'a bracket is not closed');
   return text.length;
 }
 
+/** The offset of the first assignment of any kind to each name at the beginning of a line. */
+function findSetOffsets(text: string): Map<string, number> {
+  const offsets = new Map<string, number>();
+  for (const found of text.matchAll(/^([A-Za-z_]\w*)[ \t]*[-+*/|&]?=/gm)) {
+    const [, name = ''] = found;
+    if (!offsets.has(name)) offsets.set(name, found.index);
+  }
+  return offsets;
+}
+
 /**
  * Throws a Problem 400 when the file already sets the name in a way that cannot be edited, or the name is not valid.
  */
-function requireUnset(text: string, name: string): void {
+function requireUnset(text: string, name: string, setOffset: number | undefined): void {
   if (!/^[A-Za-z_]\w*$/.test(name) || DUNDER_NAME.test(name))
     throw new Problem(400, `'${name}' cannot be the name of a setting`);
-  const index = text.search(new RegExp(`^${name}\\b\\s*[-+*/|&]?=`, 'm'));
-  if (index < 0) return;
-  const { line } = positionAt(text, index);
+  if (setOffset === undefined) return;
+  const { line } = positionAt(text, setOffset);
   throw new Problem(400, `${name} is not set by a plain literal (line ${line}); edit the file by hand`);
 }
 

@@ -31,10 +31,17 @@ export interface Element {
   readonly isMixed: boolean;
 }
 
-const ENTITIES: Readonly<Record<string, string>> = { lt: '<', gt: '>', amp: '&', quot: '"', apos: "'" };
-const TAG = /<([A-Za-z_][\w.:-]*)((?:\s+[A-Za-z_][\w.:-]*\s*=\s*(?:"[^"<]*"|'[^'<]*'))*)\s*(\/?)>/y;
-const ATTRIBUTE = /\s+([A-Za-z_][\w.:-]*)\s*=\s*(?:"([^"<]*)"|'([^'<]*)')/g;
-const MAX_DEPTH = 200;
+const ENTITIES: ReadonlyMap<string, string> = new Map([
+  ['lt', '<'],
+  ['gt', '>'],
+  ['amp', '&'],
+  ['quot', '"'],
+  ['apos', "'"],
+]);
+const TAG_START = /<([A-Za-z_][\w.:-]*)/y;
+const ATTRIBUTE = /\s+([A-Za-z_][\w.:-]*)\s*=\s*(?:"([^"<]*)"|'([^'<]*)')/y;
+const TAG_END = /\s*(\/?)>/y;
+const MAX_DEPTH = 100;
 
 /** Returns the root element. Throws a Problem 422 with line and column when the text is not valid XML. */
 export function parseDocument(text: string): Element {
@@ -68,15 +75,14 @@ class Scanner {
   }
 
   #parseElement(depth: number): Element {
-    TAG.lastIndex = this.#offset;
-    const found = TAG.exec(this.#text);
-    if (found === null) throw this.#createProblem('a start tag is expected');
-    if (depth > MAX_DEPTH) throw this.#createProblem('elements are nested too deeply');
-    const [whole, name = '', attributeText = '', closes = ''] = found;
     const startOffset = this.#offset;
-    const nameEndOffset = startOffset + 1 + name.length;
-    const attributes = this.#parseAttributes(attributeText, nameEndOffset);
-    this.#offset += whole.length;
+    const name = this.#take(TAG_START)?.[1];
+    if (name === undefined) throw this.#createProblem('a start tag is expected');
+    if (depth === MAX_DEPTH) throw this.#createProblem(`elements are nested deeper than ${MAX_DEPTH} levels`);
+    const nameEndOffset = this.#offset;
+    const attributes = this.#parseAttributes();
+    const closes = this.#take(TAG_END)?.[1];
+    if (closes === undefined) throw this.#createProblem(`the start tag of <${name}> is not closed`);
     if (closes === '/') {
       return {
         name,
@@ -125,18 +131,14 @@ class Scanner {
     };
   }
 
-  #parseAttributes(text: string, offset: number): Attribute[] {
-    const attributes = [...text.matchAll(ATTRIBUTE)].map(found => {
-      const [whole, name = '', double, single] = found;
+  #parseAttributes(): Attribute[] {
+    const attributes: Attribute[] = [];
+    for (let found = this.#take(ATTRIBUTE); found !== undefined; found = this.#take(ATTRIBUTE)) {
+      const [, name = '', double, single] = found;
       const raw = double ?? single ?? '';
-      const end = offset + (found.index ?? 0) + whole.length - 1;
-      return {
-        name,
-        value: this.#resolveEntities(raw),
-        startOffset: end - raw.length,
-        endOffset: end,
-      };
-    });
+      const endOffset = this.#offset - 1;
+      attributes.push({ name, value: this.#resolveEntities(raw), startOffset: endOffset - raw.length, endOffset });
+    }
     const names = new Set(attributes.map(({ name }) => name));
     if (names.size < attributes.length) throw this.#createProblem('an attribute stands twice');
     return attributes;
@@ -145,8 +147,7 @@ class Scanner {
   #resolveEntities(raw: string): string {
     return raw.replaceAll(/&(?:#(\d+)|#x([0-9a-fA-F]+)|(\w+));|&/g, (_whole, decimal, hexadecimal, name) => {
       const code = decimal === undefined ? Number.parseInt(hexadecimal, 16) : Number(decimal);
-      const character =
-        name === undefined ? (code <= 0x10ffff ? String.fromCodePoint(code) : undefined) : ENTITIES[name];
+      const character = name === undefined ? characterOf(code) : ENTITIES.get(name);
       if (character === undefined) throw this.#createProblem('an entity that is not known');
       return character;
     });
@@ -167,4 +168,10 @@ class Scanner {
     const { line, column } = positionAt(this.#text, this.#offset);
     return new Problem(422, `The file is not valid XML: ${what} at line ${line}, column ${column}`);
   }
+}
+
+/** undefined for what is no character: zero, half of a surrogate pair, and what lies beyond Unicode. */
+function characterOf(code: number): string | undefined {
+  const isCharacter = code > 0 && code <= 0x10ffff && !(code >= 0xd800 && code <= 0xdfff);
+  return isCharacter ? String.fromCodePoint(code) : undefined;
 }

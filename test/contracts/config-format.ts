@@ -29,23 +29,31 @@ export function holdFormat(
 ): void {
   t.test(`${format.name}: one value changes, every other byte stays`, async t => {
     for (const { name, text, updates, becomes, mode = 'merge' } of cases) {
-      const parsed = format.parse(text);
+      const parsed = await format.parse(text);
       for (const same of [parsed, JSON.parse(JSON.stringify(parsed)) as FileObject])
-        t.same(format.edit(text, same, 'merge'), { text, changed: 0 }, `${name}: what is the same is not touched`);
-      const edited = format.edit(text, updates, mode);
+        t.same(
+          await format.edit(text, same, 'merge'),
+          { text, changed: 0 },
+          `${name}: what is the same is not touched`,
+        );
+      const edited = await format.edit(text, updates, mode);
       const expected = typeof becomes === 'string' ? becomes : text.replace(becomes[0], () => becomes[1]);
       t.equal(edited.text, expected, name);
       t.ok(edited.changed > 0, `${name}: counted`);
-      const wanted = format.readBack?.(updates, text) ?? updates;
-      t.ok(contains(format.parse(edited.text), wanted), `${name}: reads back as sent`);
-      t.same(format.edit(edited.text, updates, mode), { text: edited.text, changed: 0 }, `${name}: a second time`);
+      const wanted = (await format.readBack?.(updates, text)) ?? updates;
+      t.ok(contains(await format.parse(edited.text), wanted), `${name}: reads back as sent`);
+      t.same(
+        await format.edit(edited.text, updates, mode),
+        { text: edited.text, changed: 0 },
+        `${name}: a second time`,
+      );
     }
   });
 
   t.test(`${format.name}: refusals`, async t => {
     for (const { name, text, updates, status, message } of refused) {
-      const act = () => (updates === undefined ? format.parse(text) : format.edit(text, updates, 'merge'));
-      t.throws(act, { status, message }, name);
+      const act = async () => (updates === undefined ? format.parse(text) : format.edit(text, updates, 'merge'));
+      await t.rejects(act, { status, message }, name);
     }
   });
 }

@@ -81,7 +81,7 @@ t.test('the switch', { skip: !isHere }, async t => {
     const { body } = await app.post('/config/service-ui', {});
     return body.proxy_state === 'error' && body;
   });
-  t.match(refused.proxy_error, /may not be opened/);
+  t.match(refused.proxy_error, /lies outside the directories of Traefik/);
   t.notOk(existsSync(outside), 'a generated file lies where files of the service may lie, or nowhere');
 });
 

@@ -1,0 +1,132 @@
+// A service's file, held by the descriptor of its directory: what takes a place in its path meanwhile is neither read
+// nor written.
+import { createHash } from 'node:crypto';
+import type { Stats } from 'node:fs';
+import path from 'node:path';
+import { Problem } from '#core';
+import { removeTemporaryFilesIn, writeFileIn } from '#kit/atomic-write';
+import { type FileOwner, GuardedDirectory } from '#kit/guarded-directory';
+
+const MAX_BYTES = 5 * 1024 * 1024;
+/** What the system answers when a part of a path has gone, or has become something else. */
+const GONE = ['ENOENT', 'ENOTDIR', 'ELOOP', 'ESTALE'];
+
+/**
+ * Calls `use` with the file at a real path, and closes its directory afterwards. Throws a Problem: 404 when the file is
+ * gone, 403 or 409 when something that may not be opened has taken its place, 503 when it cannot be reached.
+ */
+export async function holdFile<Value>(file: string, use: (held: HeldFile) => Promise<Value>): Promise<Value> {
+  try {
+    return await GuardedDirectory.at(file, async (directory, name) => {
+      if (path.join(directory.path, name) !== file) throw createChange(file);
+      return use(new HeldFile(directory, name, await requireOwnFile(directory, name)));
+    });
+  } catch (error) {
+    if (error instanceof Problem) throw error;
+    const { code = '' } = error as NodeJS.ErrnoException;
+    if (GONE.includes(code)) throw new Problem(404, 'The configuration file does not exist', { cause: error });
+    if (code !== '') throw new Problem(503, `${file} cannot be opened (${code})`, { cause: error });
+    throw error;
+  }
+}
+
+/**
+ * Creates the file at a real path with its missing directories, or replaces whatever stands there without following it.
+ */
+export async function createFile(
+  file: string,
+  text: string,
+  { mode, owner }: { readonly mode: number; readonly owner: FileOwner | null },
+): Promise<void> {
+  const create = async (directory: GuardedDirectory, name: string): Promise<void> => {
+    if (path.join(directory.path, name) !== file) throw createChange(file);
+    const entry = await directory.stat(name);
+    if (entry !== null && !entry.isFile()) await directory.remove(name);
+    await writeFileIn(directory, name, Buffer.from(text), { mode, owner });
+  };
+  await GuardedDirectory.at(file, create, { owner });
+}
+
+export class HeldFile {
+  readonly #directory: GuardedDirectory;
+  readonly #name: string;
+  readonly #entry: Stats;
+
+  constructor(directory: GuardedDirectory, name: string, entry: Stats) {
+    this.#directory = directory;
+    this.#name = name;
+    this.#entry = entry;
+  }
+
+  /** Throws a Problem: 400 when it is no text that can be edited, 403 when another file has taken its place. */
+  async read(): Promise<{ text: string; revision: string }> {
+    const bytes = await this.#readBytes();
+    if (bytes.includes(0)) throw new Problem(400, 'The file is binary or encrypted');
+    const text = bytes.toString('utf8');
+    if (!Buffer.from(text, 'utf8').equals(bytes)) throw new Problem(400, 'The file is not UTF-8 text');
+    return { text, revision: computeRevision(bytes) };
+  }
+
+  /**
+   * Replaces the content, and keeps owner and mode. Throws a Problem: 400 and 413 when it could not be read again, 403
+   * when another file has taken its place, 503 when it cannot be written.
+   */
+  async write(text: string): Promise<{ revision: string }> {
+    const bytes = Buffer.from(text);
+    if (bytes.length > MAX_BYTES) throw new Problem(413, `The file would have more than ${MAX_BYTES} bytes`);
+    if (bytes.includes(0)) throw new Problem(400, 'A file of text cannot hold NUL characters');
+    if (bytes.toString('utf8') !== text) throw new Problem(400, 'A file of UTF-8 cannot hold half of a surrogate pair');
+    const now = await requireOwnFile(this.#directory, this.#name);
+    if (!isSame(now, this.#entry)) throw createChange(this.#name);
+    try {
+      // A host that was killed during an earlier write left its temporary file behind.
+      await removeTemporaryFilesIn(this.#directory, this.#name);
+      await writeFileIn(this.#directory, this.#name, bytes);
+    } catch (error) {
+      if (error instanceof Problem) throw error;
+      throw new Problem(503, 'The file cannot be written; it is as it was', { cause: error });
+    }
+    return { revision: computeRevision(bytes) };
+  }
+
+  async #readBytes(): Promise<Buffer> {
+    const handle = await this.#directory.openFile(this.#name, 'read');
+    try {
+      const entry = await handle.stat();
+      if (!isSame(entry, this.#entry)) throw createChange(this.#name);
+      if (entry.size > MAX_BYTES) throw new Problem(400, `The file has more than ${MAX_BYTES} bytes`);
+      // One byte more tells whether the file grows while it is read.
+      const bytes = Buffer.alloc(entry.size + 1);
+      let length = 0;
+      for (let read = -1; read !== 0 && length < bytes.length; length += read) {
+        read = (await handle.read(bytes, length, bytes.length - length, length)).bytesRead;
+      }
+      if (length > entry.size) throw new Problem(409, 'The file is being written; try again');
+      return bytes.subarray(0, length);
+    } finally {
+      await handle.close();
+    }
+  }
+}
+
+/** The entry of a regular file with one name; a hard link can give a file from anywhere a second one. */
+async function requireOwnFile(directory: GuardedDirectory, name: string): Promise<Stats> {
+  const entry = await directory.stat(name);
+  if (entry === null) throw new Problem(404, 'The configuration file does not exist');
+  if (!entry.isFile()) throw new Problem(403, `${path.join(directory.path, name)} is no regular file`);
+  if (entry.nlink > 1)
+    throw new Problem(403, `${path.join(directory.path, name)} has a second hard link; replace it by a copy`);
+  return entry;
+}
+
+function isSame(one: Stats, other: Stats): boolean {
+  return one.dev === other.dev && one.ino === other.ino;
+}
+
+function createChange(file: string): Problem {
+  return new Problem(403, `Another file has taken the place of ${path.basename(file)}; read it again`);
+}
+
+function computeRevision(bytes: Buffer): string {
+  return createHash('sha256').update(bytes).digest('hex');
+}
