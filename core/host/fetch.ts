@@ -8,6 +8,18 @@ const MAX_BYTES = 10 * 1024 * 1024;
 const REDIRECTS = 5;
 const REDIRECT_STATUSES = [301, 302, 303, 307, 308];
 
+/**
+ * What another origin may be told after a redirect. Everything else may be a credential, whose names nobody can list.
+ */
+const HARMLESS_HEADERS = new Set([
+  'accept',
+  'accept-encoding',
+  'accept-language',
+  'content-type',
+  'range',
+  'user-agent',
+]);
+
 type Body = Dispatcher.ResponseData['body'];
 
 export interface Fetcher {
@@ -42,7 +54,7 @@ export function createFetcher(owner: AbortSignal, userAgent: string): Fetcher {
       },
       body: (json ?? options.body ?? null) as string | null,
       signal,
-      dispatcher: agent.compose(interceptors.redirect({ maxRedirections })),
+      dispatcher: agent.compose(withholdElsewhere(new URL(url).origin), interceptors.redirect({ maxRedirections })),
     });
     // The iterator reports errors to a reader; without a reader an error must not become an uncaught exception.
     answer.body.on('error', () => undefined);
@@ -89,6 +101,25 @@ export function createFetcher(owner: AbortSignal, userAgent: string): Fetcher {
       options.stream === true ? fetchStream(url, options) : fetchText(url, options)) as Fetcher['fetch'],
     close: async () => agent?.destroy(),
   };
+}
+
+/** Keeps the headers of a request from every origin but its own, wherever a redirect leads it. */
+function withholdElsewhere(origin: string): Dispatcher.DispatcherComposeInterceptor {
+  return dispatch => (options, handler) => {
+    const isElsewhere = options.origin !== undefined && new URL(options.origin).origin !== origin;
+    return dispatch(isElsewhere ? { ...options, headers: harmless(options.headers) } : options, handler);
+  };
+}
+
+/** The redirecting interceptor gives headers as a flat list of names and values. */
+function harmless(headers: Dispatcher.DispatchOptions['headers']): string[] {
+  const kept: string[] = [];
+  const list = Array.isArray(headers) ? headers : [];
+  for (let index = 0; index < list.length; index += 2) {
+    const [name = '', value = ''] = list.slice(index, index + 2);
+    if (HARMLESS_HEADERS.has(String(name).toLowerCase())) kept.push(String(name), String(value));
+  }
+  return kept;
 }
 
 interface TimeLimit {
