@@ -1,6 +1,7 @@
 // Checks one running process: its ports must accept connections, then its health address is requested and interpreted.
 import type { Host, NamedBlock } from '#core';
 import { acceptsTcp } from '#kit/accepts-tcp';
+import { lacksDescriptors } from '#kit/descriptors';
 import { errorText } from '#kit/error-text';
 import type { HealthReport, HealthStatus } from '../process/contract.ts';
 import type { HealthAddress, HttpProbe, ProcessProbe } from './contract.ts';
@@ -28,7 +29,7 @@ export interface HealthQuestion {
   readonly fetch: Host['fetch'];
 }
 
-/** Throws only when the check itself fails; a negative or unclear answer is a report like any other. */
+/** Throws only when the check itself fails, as for want of descriptors; a negative or unclear answer is a report like any other. */
 export async function checkHealth({ block, ports: own, probes, fetch }: HealthQuestion): Promise<HealthReport> {
   const host = probeHost(block.block.host);
   const ports = [...new Set([...own, ...portsFromEnvironment(block.block)])];
@@ -94,6 +95,7 @@ async function askHttp(address: HealthAddress, fetch: Host['fetch']): Promise<He
       maxBytes: MAX_BODY_BYTES,
     });
   } catch (error) {
+    if (lacksDescriptors(error)) throw error;
     const message = errorText(error);
     if (message.includes('larger than'))
       return report('degraded', `${path} answers more than ${MAX_BODY_BYTES} bytes`, details);

@@ -2,6 +2,7 @@
 // are kept.
 import PQueue from 'p-queue';
 import type { ContributionList, Host } from '#core';
+import { lacksDescriptors } from '#kit/descriptors';
 import type { HealthReport, ProcessSnapshot } from '../process/contract.ts';
 import type { ProcessHealth, ProcessProbe } from './contract.ts';
 import { checkHealth, report } from './health-check.ts';
@@ -75,11 +76,15 @@ export class HealthSampler implements ProcessHealth {
     if (block === undefined || pid === null) return;
     const checked = checkHealth({ block, ports: [...ports], probes: this.#probes.values(), fetch: this.#host.fetch });
     const health = await checked.catch((error: unknown) =>
-      report('degraded', 'the health check itself failed', {
-        probe: 'none',
-        error_type: error instanceof Error ? error.name : 'Error',
-      }),
+      lacksDescriptors(error)
+        ? undefined
+        : report('degraded', 'the health check itself failed', {
+            probe: 'none',
+            error_type: error instanceof Error ? error.name : 'Error',
+          }),
     );
+    // The process was not asked, so the last report stays.
+    if (health === undefined) return;
     this.#samples.set(processName, { pid, atMs: performance.now(), health });
     this.#onAnswer(process, health);
   }

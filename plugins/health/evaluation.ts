@@ -1,5 +1,6 @@
 // Evaluates the health of the whole service from reports that exist already; no process is probed for it.
 import type { Host } from '#core';
+import { descriptorShortage } from '#kit/descriptors';
 import type { StartupPhase } from '../process/contract.ts';
 
 export interface Evaluation {
@@ -17,7 +18,8 @@ export function evaluate(host: Host): Evaluation {
     return { phase: 'shutting_down', failures: ['the service is shutting down'] };
   }
   const store = host.find('config.store');
-  const own = [...(store?.stateReason == null ? [] : [store.stateReason]), ...missingPlugins(host)];
+  const faults = [store?.stateReason, descriptorShortage()].filter(fault => fault != null);
+  const own = [...faults, ...missingPlugins(host)];
   if (supervisor === undefined || startup === undefined) return { phase: 'ready', failures: own };
   if (STARTING.includes(startup.phase)) return { phase: startup.phase, failures: own };
   const expected = new Set(startup.expectedServices);

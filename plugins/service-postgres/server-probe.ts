@@ -1,6 +1,7 @@
 // Checks whether the server accepts clients: during recovery it listens already but refuses them. Facts: PostgreSQL's
 // manual, "Message Formats" (StartupMessage, ErrorResponse) and "Error Codes"; pg_isready does the same.
 import { connect } from 'node:net';
+import { lacksDescriptors } from '#kit/descriptors';
 import type { HealthReport } from '../process/contract.ts';
 
 /** With `starting` the server answers that it does not accept clients yet; with `silent` it does not answer. */
@@ -29,7 +30,7 @@ export async function checkServer(block: Readonly<Record<string, unknown>>): Pro
  * clients.
  */
 function ask(host: string, port: number, user: string): Promise<ServerAnswer> {
-  return new Promise(resolve => {
+  return new Promise((resolve, reject) => {
     const socket = connect({ host, port });
     let received = Buffer.alloc(0);
     const end = (answer: ServerAnswer): void => {
@@ -44,7 +45,10 @@ function ask(host: string, port: number, user: string): Promise<ServerAnswer> {
       const answer = received.length > MAX_BYTES ? 'silent' : answerIn(received);
       if (answer !== undefined) end(answer);
     });
-    socket.once('error', () => end('silent'));
+    socket.once('error', error => {
+      if (lacksDescriptors(error)) reject(error);
+      end('silent');
+    });
     socket.once('close', () => end('silent'));
   });
 }

@@ -1,6 +1,7 @@
 // Boots all services: adopts what an earlier host left running, assigns ports, starts what is wanted and waits until it
 // is ready.
 import type { ContributionList, Host, NamedBlock } from '#core';
+import { askAgain } from '#kit/ask-again';
 import { errorText } from '#kit/error-text';
 import type { StartupReport, SurvivorSearch } from '../contract.ts';
 import { repairOwnership } from '../launch/ownership.ts';
@@ -184,11 +185,11 @@ export class Boot {
     const { block } = process;
     const search = [...this.#options.survivors.values()].find(({ configKey }) => configKey === block.configKey);
     if (search === undefined || process.snapshot().status === 'running') return;
-    const survivor = await search.find(block, processesIn).catch((error: unknown) => {
+    const survivor = await askAgain(() => search.find(block, processesIn)).catch((error: unknown) => {
       this.#refusals.set(block.processName, error);
       return null;
     });
-    const stat = survivor === null ? null : readStat(survivor.pid);
+    const stat = survivor === null ? null : await askAgain(() => readStat(survivor.pid));
     if (survivor === null || stat === null) return;
     const { pid, pgid, startTime } = stat;
     const found = { pid, pgid, start_time: startTime, boot_id: bootId, started_at: survivor.startedAt, run_id: '' };

@@ -1,6 +1,7 @@
 // The worker thread of output capture: handles calls of the main thread and returns lines for the own log to it.
 import { parentPort, workerData } from 'node:worker_threads';
 import type { LogLine } from '#core';
+import { askAgain } from '#kit/ask-again';
 import { Capture, type CaptureSession } from './capture.ts';
 import type { CaptureCall, FromWorker, ToWorker, WorkerData } from './capture-thread.ts';
 
@@ -39,7 +40,7 @@ const capture = new Capture({
 async function run(call: CaptureCall): Promise<string | null> {
   switch (call.kind) {
     case 'open': {
-      const opened = capture.open(call.target, call.spoolFile);
+      const opened = askAgain(() => capture.open(call.target, call.spoolFile));
       sessions.set(call.session, opened);
       await opened.catch((error: unknown) => {
         sessions.delete(call.session);

@@ -162,7 +162,10 @@ export class CaptureSession {
     owner: Owner,
   ): Promise<CaptureSession> {
     const spool = await open(spoolFile, 'a+', 0o600);
-    const { positions, last } = await PositionFile.open(`${spoolFile}.position`);
+    const { positions, last } = await PositionFile.open(`${spoolFile}.position`).catch(async (error: unknown) => {
+      await spool.close();
+      throw error;
+    });
     if (target.logFile !== null) {
       await undoUnrecorded(target.logFile, last).catch((error: unknown) =>
         options.log.warn(`${target.logFile} cannot be cut back; its last lines may stand in it twice`, error),

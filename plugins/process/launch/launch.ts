@@ -5,6 +5,7 @@ import { closeSync, fchownSync, openSync } from 'node:fs';
 import { access, constants, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { Problem } from '#core';
+import { lacksDescriptors } from '#kit/descriptors';
 import type { LaunchPlan } from '../contract.ts';
 
 interface Exit {
@@ -56,10 +57,10 @@ async function executability(file: string): Promise<string> {
   }
 }
 
-/** Throws a Problem 400 when the program cannot be started. */
+/** Throws a Problem 400 when the program cannot be started, 503 when no descriptor is left for it. */
 export async function launch(plan: LaunchPlan, spoolFile: string): Promise<Launched> {
   const [program = '', ...args] = plan.argv;
-  const output = openSync(spoolFile, 'a', 0o600);
+  const output = openOutput(plan, spoolFile);
   const umask = process.umask(0o022);
   try {
     if (plan.user !== null) giveTo(output, plan.user);
@@ -77,6 +78,7 @@ export async function launch(plan: LaunchPlan, spoolFile: string): Promise<Launc
     const exited = new Promise<Exit>(resolve => child.once('exit', (code, signal) => resolve({ code, signal })));
     return { child, pid, exited };
   } catch (error) {
+    if (lacksDescriptors(error)) throw withoutDescriptors(plan, error);
     const { code } = error as NodeJS.ErrnoException;
     throw new Problem(400, `${plan.processName}: command ${program} cannot be started (${code ?? 'spawn failed'})`, {
       cause: error,
@@ -85,6 +87,19 @@ export async function launch(plan: LaunchPlan, spoolFile: string): Promise<Launc
     process.umask(umask);
     closeSync(output);
   }
+}
+
+function openOutput(plan: LaunchPlan, spoolFile: string): number {
+  try {
+    return openSync(spoolFile, 'a', 0o600);
+  } catch (error) {
+    throw lacksDescriptors(error) ? withoutDescriptors(plan, error) : error;
+  }
+}
+
+function withoutDescriptors({ processName }: LaunchPlan, cause: unknown): Problem {
+  const detail = `${processName} is not started, because no file descriptor is left; raise the limit (ulimit -n)`;
+  return new Problem(503, detail, { cause });
 }
 
 /**

@@ -1,4 +1,5 @@
 // Notices the end of processes that are not children of this host, by polling, because only a parent is notified.
+import { lacksDescriptors } from '#kit/descriptors';
 import { isAlive, type ProcessIdentity } from './proc-table.ts';
 
 export class ExitWatch {
@@ -19,7 +20,7 @@ export class ExitWatch {
   /** Looks at one process at once, for a caller that has seen its end. */
   look(identity: ProcessIdentity): void {
     const resolve = this.#waiting.get(identity);
-    if (resolve === undefined || isAlive(identity)) return;
+    if (resolve === undefined || mayLive(identity)) return;
     this.#waiting.delete(identity);
     resolve();
   }
@@ -34,5 +35,15 @@ export class ExitWatch {
     if (this.#waiting.size > 0) return;
     clearInterval(this.#timer);
     this.#timer = undefined;
+  }
+}
+
+/** What cannot be told now is asked again at the next look. */
+function mayLive(identity: ProcessIdentity): boolean {
+  try {
+    return isAlive(identity);
+  } catch (error) {
+    if (lacksDescriptors(error)) return true;
+    throw error;
   }
 }

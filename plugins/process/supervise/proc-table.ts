@@ -1,5 +1,7 @@
-// What the kernel reports about processes. A zombie counts as dead, and a pid alone never identifies a process.
+// What the kernel reports about processes. A zombie counts as dead, and a pid alone never identifies a process. What
+// cannot be told for want of descriptors is an error, because it is not the same as a process that is gone.
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { lacksDescriptors, withReserve } from '#kit/descriptors';
 
 /** Identifies one process: pids are reused, but a pid with its start time is unique within one boot. */
 export interface ProcessIdentity {
@@ -140,7 +142,7 @@ export function startedAtOf({ startTime }: ProcessStat): number {
 }
 
 function uptimeTicks(): number {
-  return Number(readFileSync('/proc/uptime', 'latin1').split(' ')[0]) * TICKS_PER_S;
+  return Number(withReserve(() => readFileSync('/proc/uptime', 'latin1')).split(' ')[0]) * TICKS_PER_S;
 }
 
 /** Living processes with this working directory. */
@@ -162,7 +164,7 @@ let lastLook: { readonly atMs: number; readonly found: readonly ProcessStat[] } 
 function livingProcesses(maxAgeMs = 0): readonly ProcessStat[] {
   const nowMs = performance.now();
   if (lastLook !== undefined && nowMs - lastLook.atMs < maxAgeMs) return lastLook.found;
-  const found = readdirSync('/proc')
+  const found = withReserve(() => readdirSync('/proc'))
     .filter(name => /^\d+$/.test(name))
     .map(name => readStat(Number(name)))
     .filter(stat => stat !== null)
@@ -177,8 +179,9 @@ function isRunning({ state }: ProcessStat): boolean {
 
 function readProc(file: string): string | null {
   try {
-    return readFileSync(file, 'latin1');
-  } catch {
+    return withReserve(() => readFileSync(file, 'latin1'));
+  } catch (error) {
+    if (lacksDescriptors(error)) throw error;
     // The process is gone or belongs to another user, so nothing is known about it.
     return null;
   }

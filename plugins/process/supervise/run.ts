@@ -2,6 +2,7 @@
 // happens.
 import { randomUUID } from 'node:crypto';
 import { type NamedBlock, Problem } from '#core';
+import { askAgain } from '#kit/ask-again';
 import { errorText } from '#kit/error-text';
 import type { CaptureTarget } from '../capture/capture.ts';
 import type { CapturedOutput, CaptureThread } from '../capture/capture-thread.ts';
@@ -57,7 +58,7 @@ export async function launchRun(
     state.begin(processName, recordOf(launched));
     const env = { ...plan.env, ...marksOf({ runId, processName, directory: state.directory }) };
     const { pid, exited } = await launch({ ...plan, env }, output.spoolFile);
-    const leader = identify(pid) ?? { pid, startTime: 0, bootId: '' };
+    const leader = (await askAgain(() => identify(pid)).catch(() => null)) ?? { pid, startTime: 0, bootId: '' };
     state.set(processName, recordOf(launched, leader));
     const stopTarget = { processName, leader, pgid: pid, runId };
     const startedMs = performance.now();
@@ -89,7 +90,7 @@ export async function adoptRun(
 ): Promise<Run | null> {
   const record = { ...found, ...launchedAs(found) };
   const leader: ProcessIdentity = { pid: record.pid, startTime: record.start_time, bootId: record.boot_id };
-  if (!isAlive(leader)) return null;
+  if (!(await askAgain(() => isAlive(leader)))) return null;
   const output = await capture.resume(target, record.spool);
   const blockDigest = record.block_digest || digestOf(block);
   state.set(processName, { ...record, spool: output.spoolFile, block_digest: blockDigest, config_key: configKey });

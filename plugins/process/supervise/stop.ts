@@ -1,6 +1,7 @@
 // Ends everything that one launch has created: its process group, and descendants that left the group.
 import { setTimeout as delay } from 'node:timers/promises';
 import { Problem } from '#core';
+import { askAgain } from '#kit/ask-again';
 import { isAlive, type ProcessIdentity, type ProcessStat, processesOf, readStat } from './proc-table.ts';
 
 export interface StopTarget {
@@ -34,11 +35,11 @@ export async function stopProcesses(
   graceMs: number,
   hurry?: AbortSignal,
 ): Promise<void> {
-  signalAll(target, signal);
+  await askAgain(() => signalAll(target, signal));
   if (await gone(target, graceMs, hurry)) return;
   const deadline = performance.now() + AFTER_KILL_MS;
   while (performance.now() < deadline) {
-    signalAll(target, 'SIGKILL');
+    await askAgain(() => signalAll(target, 'SIGKILL'));
     if (await gone(target, POLL_MS)) return;
   }
   throw new Problem(500, `Failed to stop ${target.processName}: process group ${target.pgid} is still active`);
@@ -68,7 +69,8 @@ function send(pid: number, signal: NodeJS.Signals): void {
 async function gone(target: StopTarget, withinMs: number, hurry?: AbortSignal): Promise<boolean> {
   const deadline = performance.now() + withinMs;
   for (let pauseMs = 10; ; pauseMs = Math.min(pauseMs * 2, POLL_MS)) {
-    if (survivors(target, PROCESS_TABLE_MAX_AGE_MS).length === 0) return true;
+    const living = await askAgain(() => survivors(target, PROCESS_TABLE_MAX_AGE_MS));
+    if (living.length === 0) return true;
     if (performance.now() >= deadline || hurry?.aborted) return false;
     await delay(pauseMs);
   }

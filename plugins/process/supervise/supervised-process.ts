@@ -3,6 +3,8 @@
 import { existsSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Host, type NamedBlock, Problem } from '#core';
+import { askAgain } from '#kit/ask-again';
+import { lacksDescriptors } from '#kit/descriptors';
 import { errorText } from '#kit/error-text';
 import type {
   ExitRecord,
@@ -18,6 +20,7 @@ import type {
 import { digestOf } from '../launch/block-digest.ts';
 import type { Companion } from '../launch/ports.ts';
 import { prepareLaunch } from '../launch/preparation.ts';
+import { attempt } from './attempt.ts';
 import { captureTargetOf } from './capture-target.ts';
 import { type Exit, exitRecordOf } from './exit-record.ts';
 import type { Holds } from './holds.ts';
@@ -176,9 +179,15 @@ export class SupervisedProcess {
     if (this.#run !== undefined) killProcesses(this.#run.target);
   }
 
-  /** Ids of the processes that are still alive, for the messages of a shutdown. */
+  /** Ids of the processes that are known to live, for the messages of a shutdown. */
   livingPids(): number[] {
-    return this.#run === undefined ? [] : survivors(this.#run.target).map(stat => stat.pid);
+    if (this.#run === undefined) return [];
+    try {
+      return survivors(this.#run.target).map(stat => stat.pid);
+    } catch (error) {
+      if (lacksDescriptors(error)) return [];
+      throw error;
+    }
   }
 
   /**
@@ -355,7 +364,7 @@ export class SupervisedProcess {
     const asked = this.#stopping !== undefined || this.#starting?.abort.signal.aborted === true;
     const { processName } = this.#block;
     const { host, state, onExited } = this.#with;
-    if (!asked && survivors(run.target).length > 0) await this.#end(run.target);
+    if (!asked) await this.#endRest(run.target);
     await run.output
       .finish()
       .catch((error: unknown) =>
@@ -372,6 +381,14 @@ export class SupervisedProcess {
     const { reason, code: exitCode, signal } = exit;
     host.log.warn(`${processName} stopped unexpectedly: ${reason}`);
     host.emit('service.stopped.unexpectedly', { processName, reason, exitCode, signal });
+  }
+
+  async #endRest(target: StopTarget): Promise<void> {
+    const failure = `whether ${target.processName} left processes behind cannot be told`;
+    await attempt(this.#with.host.log, failure, async () => {
+      const left = await askAgain(() => survivors(target));
+      if (left.length > 0) await this.#end(target);
+    });
   }
 
   /** Never throws: processes that cannot be ended are logged, and prevent further starts. */

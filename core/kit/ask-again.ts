@@ -1,0 +1,20 @@
+// Asks again what could not be told for want of descriptors, because no answer means neither that a process lives nor
+// that it is gone.
+import { setTimeout as delay } from 'node:timers/promises';
+import { lacksDescriptors } from './descriptors.ts';
+
+const PAUSE_MS = 100;
+const LIMIT_MS = 10_000;
+
+/** Throws what `ask` throws; for want of descriptors only after 10 s. */
+export async function askAgain<Value>(ask: () => Value | Promise<Value>): Promise<Value> {
+  const deadline = performance.now() + LIMIT_MS;
+  for (;;) {
+    try {
+      return await ask();
+    } catch (error) {
+      if (!lacksDescriptors(error) || performance.now() >= deadline) throw error;
+    }
+    await delay(PAUSE_MS);
+  }
+}
