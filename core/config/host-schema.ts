@@ -25,6 +25,9 @@ const productSchema = z.looseObject({
       log_level: z.string().default('INFO'),
       host: z.string().min(1).default('127.0.0.1').meta(AT_START),
       port: port.default(8000).meta(AT_START),
+      allowed_hosts: names
+        .default([])
+        .describe('host names by which requests may come while authentication is off, beside those of the own network'),
       mask_secrets: z.boolean().default(false).describe('whether answers show secrets as a mask'),
     })
     .prefault({}),

@@ -2,15 +2,18 @@
 
 import helmet from 'helmet';
 import type { Logger } from '../contract/log.ts';
-import type { HttpEntrance, Listener, Route, Via } from '../contract/route.ts';
+import type { HttpEntrance, Listener, ListenerOptions, Route, Via } from '../contract/route.ts';
 import type { Stream } from '../contract/stream.ts';
 import { AccessGate } from '../http/access.ts';
+import { Connections } from '../http/connections.ts';
 import { CorsPolicy } from '../http/cors-policy.ts';
 import { createDispatch } from '../http/dispatch.ts';
+import { HostNames } from '../http/host-names.ts';
 import { openListener } from '../http/listener.ts';
 import { describeApi } from '../http/openapi.ts';
 import { RouteMap } from '../http/route-map.ts';
 import type { Owner } from '../kit/owner.ts';
+import { refuse, refuseSocket } from '../kit/refusal.ts';
 import { StreamServer } from '../ws/stream-server.ts';
 
 export interface EntranceOptions {
@@ -37,6 +40,8 @@ export interface HttpServer extends HttpEntrance {
   openapi(): Record<string, unknown>;
   /** Opens the native listener; a port in use is tried again for `retryMs`. */
   listen(options: { host: string; port: number; retryMs: number }): Promise<{ host: string; port: number }>;
+  /** Closes connections that carry nothing, because descriptors are running out. */
+  closeIdleConnections(): void;
   /** Closes every client of every stream. */
   closeStreams(code: number, reason: string): void;
   /** Stops accepting connections, lets running requests finish for `graceMs`, then closes the remaining connections. */
@@ -62,9 +67,34 @@ export function createHttpEntrance(options: EntranceOptions): HttpServer {
   const access = new AccessGate(options);
   const streams = new StreamServer({ ...options, access, origins });
   const dispatch = createDispatch({ ...options, routes, origins, access });
+  const names = new HostNames({ config: options.config, origins, mustLogIn: () => access.mustLogIn() });
+  const connections = new Connections();
   let description: Record<string, unknown> | undefined;
   let listener: Listener | undefined;
   let closing = false;
+
+  /** The same listener for requests that come by names that are served. */
+  const guarded = (listener: ListenerOptions): ListenerOptions => ({
+    ...listener,
+    request(request, response) {
+      const check = names.check(request);
+      if (check === undefined) listener.request(request, response);
+      else
+        void check.then(problem => {
+          if (problem === undefined) listener.request(request, response);
+          else refuse(response, problem.status, problem.message);
+        });
+    },
+    upgrade(request, socket, head) {
+      const check = names.check(request);
+      if (check === undefined) listener.upgrade(request, socket, head);
+      else
+        void check.then(problem => {
+          if (problem === undefined) listener.upgrade(request, socket, head);
+          else refuseSocket(socket, problem.status, problem.message);
+        });
+    },
+  });
 
   /** Every change of the registrations makes the cached OpenAPI document obsolete. */
   const changes = (change: () => void) => () => {
@@ -79,7 +109,7 @@ export function createHttpEntrance(options: EntranceOptions): HttpServer {
     },
     upgrade: (request, socket, head) => void streams.accept(request, socket, head),
     allowsOrigin: origin => origins.allows(origin),
-    open: openListener,
+    open: options => openListener(guarded(options), connections),
     addRoute(owner, route) {
       description = undefined;
       return changes(routes.add(owner, route));
@@ -93,7 +123,7 @@ export function createHttpEntrance(options: EntranceOptions): HttpServer {
       return description;
     },
     async listen({ host, port, retryMs }) {
-      const opened = await openListener({
+      const opened = await entrance.open({
         host,
         port,
         retryMs,
@@ -105,6 +135,7 @@ export function createHttpEntrance(options: EntranceOptions): HttpServer {
       if (closing) await opened.close(0);
       return { host: opened.host, port: opened.port };
     },
+    closeIdleConnections: () => connections.closeIdle(),
     closeStreams: (code, reason) => streams.closeAll(code, reason),
     async close(graceMs) {
       closing = true;

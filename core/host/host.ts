@@ -21,6 +21,7 @@ import { createLogging, type Logging } from '../log/own-log.ts';
 import { Capabilities } from './capabilities.ts';
 import { ContributionRegistry } from './contributions.ts';
 import { type CoreHooks, declareCoreHooks, declareCorePoints } from './core-seams.ts';
+import { watchDescriptors } from './descriptor-watch.ts';
 import { createHttpEntrance, type HttpServer } from './entrance.ts';
 import { EventRegistry } from './events.ts';
 import { HookRegistry } from './hooks.ts';
@@ -315,6 +316,8 @@ class RunningHost implements StackwardenHost {
       stopping: () => this.#stopping !== null,
     });
     this.#services.provideOwn('http.entrance', this.#http);
+    if (this.#options.dryRun) return;
+    this.#disposers.push(watchDescriptors(this.log, () => this.#http.closeIdleConnections()));
   }
 
   async #loadPlugins(): Promise<void> {

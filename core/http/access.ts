@@ -62,6 +62,17 @@ export class AccessGate {
     }
   }
 
+  /** Whether callers must identify themselves at present; false when the check itself fails. */
+  async mustLogIn(): Promise<boolean> {
+    try {
+      const { service } = this;
+      return service === undefined ? await this.#checkUsersExist() : service.enabled();
+    } catch (error) {
+      this.#reportFailure(error);
+      return false;
+    }
+  }
+
   #reportFailure(cause: unknown): Problem {
     this.#options.log.error('the access check failed', cause);
     return new Problem(503, 'The access check failed; see the log', { cause });

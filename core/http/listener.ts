@@ -1,10 +1,13 @@
 // Opens listening sockets with the same limits for all; closing one lets running requests finish before it cuts them.
 
-import { createServer, STATUS_CODES } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Listener, ListenerOptions } from '../contract/route.ts';
+import { refuse, refuseSocket } from '../kit/refusal.ts';
+import type { Connections } from './connections.ts';
+import { straighten } from './request-line.ts';
 
 /**
  * Longer than proxies keep idle connections, so that a proxy never sends a request into a connection that is closing.
@@ -13,23 +16,44 @@ const KEEP_ALIVE_MS = 80_000;
 const MAX_HEADER_BYTES = 64 * 1024;
 const RETRY_INTERVAL_MS = 250;
 
-/** Throws an Error with the system's `code` when the address cannot be listened on until `retryMs` have passed. */
-export async function openListener(options: ListenerOptions): Promise<Listener> {
-  const server = createServer({ keepAliveTimeout: KEEP_ALIVE_MS, maxHeaderSize: MAX_HEADER_BYTES });
+/**
+ * `connections` counts those of all listeners. Throws an Error with the system's `code` when the address cannot be
+ * listened on until `retryMs` have passed.
+ */
+export async function openListener(options: ListenerOptions, connections: Connections): Promise<Listener> {
+  const server = createServer({
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    maxHeaderSize: MAX_HEADER_BYTES,
+    // `straighten` requires it, with an answer that says so.
+    requireHostHeader: false,
+  });
   /** Connections that carry requests; upgraded ones belong to whoever took them over. */
   const requestSockets = new Set<Socket>();
   let isClosing = false;
   server.on('connection', socket => {
+    if (!connections.admit(socket)) {
+      refuseSocket(socket, 503, 'There are too many connections; close some, or try again in a moment');
+      return;
+    }
     requestSockets.add(socket);
     socket.once('close', () => requestSockets.delete(socket));
   });
   server.on('request', (request, response) => {
+    if (!connections.has(request.socket)) return;
+    trackUse(connections, request, response);
     if (isClosing) response.setHeader('Connection', 'close');
-    options.request(request, response);
+    const fault = straighten(request);
+    if (fault === undefined) options.request(request, response);
+    else refuse(response, 400, fault);
   });
   server.on('upgrade', (request, socket, head) => {
-    requestSockets.delete(socket as Socket);
-    options.upgrade(request, socket, head);
+    if (!connections.has(request.socket)) return;
+    requestSockets.delete(request.socket);
+    connections.use(request.socket);
+    socket.on('error', () => socket.destroy());
+    const fault = straighten(request) ?? (hasBody(request) ? 'A request for an upgrade has no body' : undefined);
+    if (fault === undefined) options.upgrade(request, socket, head);
+    else refuseSocket(socket, 400, fault);
   });
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => answerClientError(error, socket));
 
@@ -37,6 +61,8 @@ export async function openListener(options: ListenerOptions): Promise<Listener> 
   for (;;) {
     try {
       await listen(server, options.host, options.port);
+      // Connections that cannot be accepted for want of descriptors; the watch of descriptors tells of that.
+      server.on('error', () => undefined);
       break;
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException;
@@ -98,27 +124,25 @@ function createListenError({ host, port }: ListenerOptions, error: unknown): Err
   return Object.assign(new Error(`Cannot listen on ${host}:${port}: ${reason}`, { cause: error }), { code });
 }
 
-/** A client that sends no valid HTTP gets a readable answer before its connection is closed. */
-function answerClientError(error: NodeJS.ErrnoException, socket: Duplex): void {
-  if (error.code === 'ECONNRESET' || !socket.writable) {
-    socket.destroy();
-    return;
-  }
-  const status = error.code === 'HPE_HEADER_OVERFLOW' ? 431 : error.code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 408 : 400;
-  const detail = status === 431 ? 'The headers are larger than 64 KiB' : 'The request is not valid HTTP';
-  socket.end(rawAnswer(status, status === 408 ? 'The request took too long to arrive' : detail));
+/** A connection is in use from when a request has arrived until it is answered; before and after, its client is awaited. */
+function trackUse(connections: Connections, request: IncomingMessage, response: ServerResponse): void {
+  const { socket } = request;
+  const begin = (): void => {
+    connections.use(socket);
+    response.once('close', () => connections.release(socket));
+  };
+  if (hasBody(request)) request.once('end', begin);
+  else begin();
 }
 
-/** The bytes of a whole answer, for a connection that has no response object. */
-export function rawAnswer(status: number, detail: string): string {
-  const body = JSON.stringify({ detail });
-  return [
-    `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}`,
-    'Content-Type: application/json; charset=utf-8',
-    `Content-Length: ${Buffer.byteLength(body)}`,
-    'Cache-Control: no-store',
-    'Connection: close',
-    '',
-    body,
-  ].join('\r\n');
+function hasBody({ headers }: IncomingMessage): boolean {
+  return headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0';
+}
+
+/** A client that sends no valid HTTP gets a readable answer before its connection is closed. */
+function answerClientError(error: NodeJS.ErrnoException, socket: Duplex): void {
+  if (socket.writableEnded) return;
+  const status = error.code === 'HPE_HEADER_OVERFLOW' ? 431 : error.code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 408 : 400;
+  const detail = status === 431 ? 'The headers are larger than 64 KiB' : 'The request is not valid HTTP';
+  refuseSocket(socket, status, status === 408 ? 'The request took too long to arrive' : detail);
 }

@@ -11,8 +11,8 @@ import type { AccessCheck, Identity } from '../contract/route.ts';
 import type { Stream } from '../contract/stream.ts';
 import type { AccessGate } from '../http/access.ts';
 import type { CorsPolicy } from '../http/cors-policy.ts';
-import { rawAnswer } from '../http/listener.ts';
 import type { Call, Owner } from '../kit/owner.ts';
+import { refuseSocket } from '../kit/refusal.ts';
 import { Client } from './client.ts';
 
 export interface StreamServerOptions {
@@ -82,11 +82,11 @@ export class StreamServer {
     const { path, query } = target(request.url ?? '/');
     const owned = this.#streams.get(path);
     if (owned === undefined || request.headers.upgrade?.toLowerCase() !== 'websocket') {
-      socket.end(rawAnswer(404, 'Not found'));
+      refuseSocket(socket, 404, 'Not found');
       return;
     }
     if (this.#options.origins.isForeign(request)) {
-      socket.end(rawAnswer(403, 'Requests from other sites are not accepted'));
+      refuseSocket(socket, 403, 'Requests from other sites are not accepted');
       return;
     }
     const token = query.get('token');
@@ -202,7 +202,8 @@ export class StreamServer {
 
 function target(url: string): { path: string; query: URLSearchParams } {
   const mark = url.indexOf('?');
-  return { path: mark < 0 ? url : url.slice(0, mark), query: new URLSearchParams(mark < 0 ? '' : url.slice(mark + 1)) };
+  const path = mark < 0 ? url : url.slice(0, mark);
+  return { path: path.replace(/(?<=.)\/$/, ''), query: new URLSearchParams(mark < 0 ? '' : url.slice(mark + 1)) };
 }
 
 /** The connection is accepted first, because browsers show a close code only for accepted ones. */

@@ -4,7 +4,7 @@ import { realpath, stat } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import path from 'node:path';
 import { pipeline } from 'node:stream';
-import { refuse } from './refusal.ts';
+import { refuse } from '#kit/refusal';
 
 export interface ConsoleOptions {
   /** Folder of the console; when it is empty, only a landing page is served. */

@@ -2,8 +2,9 @@
 import { type IncomingMessage, request as openRequest, type ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { Pool } from 'undici';
+import { refuse, refuseSocket } from '#kit/refusal';
 import type { ServiceUi } from '../service-ui/contract.ts';
-import { refuse, refuseUpgrade } from './refusal.ts';
+import { AwaitingClient } from './awaiting-client.ts';
 
 const UI_PATH = /^(\/(?:service\/)?ui\/([^/?#]+))(?=[/?#]|$)/;
 /**
@@ -70,7 +71,7 @@ export class EmbeddedUis {
   /** Forwards an upgrade for an interface. Returns false, and leaves the socket alone, for any other upgrade. */
   handleUpgrade(request: IncomingMessage, socket: Duplex, head: Buffer): boolean {
     const target = this.#findDestination(request);
-    if (target === undefined) return false;
+    if (target === undefined || request.headers.upgrade?.toLowerCase() !== 'websocket') return false;
     this.#forwardUpgrade(target, request, socket, head);
     return true;
   }
@@ -141,39 +142,36 @@ export class EmbeddedUis {
     }
   }
 
-  #forwardUpgrade({ ui, path, prefix }: Destination, request: IncomingMessage, socket: Duplex, head: Buffer): void {
-    const headers = {
-      ...buildRequestHeaders(request, prefix),
-      connection: 'Upgrade',
-      upgrade: request.headers.upgrade,
-    };
+  #forwardUpgrade(target: Destination, request: IncomingMessage, socket: Duplex, head: Buffer): void {
+    const { ui, path, prefix } = target;
+    const headers = { ...buildRequestHeaders(request, prefix), connection: 'Upgrade', upgrade: 'websocket' };
     const outgoing = openRequest({
+      // A connection of its own: what is left on it after an upgrade must never meet another request.
+      agent: false,
       host: ui.host,
       port: ui.port,
       path: path.startsWith('/') ? path : `/${path}`,
       headers,
     });
+    const client = new AwaitingClient(socket, head);
     let isTimeout = false;
     const timer = setTimeout(() => {
       isTimeout = true;
       outgoing.destroy();
     }, this.#responseTimeoutMs);
     this.#upgradedSockets.add(socket);
-    socket.on('error', () => socket.destroy());
     socket.once('close', () => {
       clearTimeout(timer);
       this.#upgradedSockets.delete(socket);
       outgoing.destroy();
     });
-    outgoing.on('error', () => {
+    const fail = (status: number, detail: string): void => {
       clearTimeout(timer);
-      refuseUpgrade(socket, isTimeout ? 504 : 502, `${ui.processName} does not answer on port ${ui.port}`);
-    });
-    outgoing.on('response', answer => {
-      clearTimeout(timer);
-      answer.resume();
-      refuseUpgrade(socket, answer.statusCode ?? 502, `${ui.processName} does not take this connection`);
-    });
+      outgoing.destroy();
+      if (!socket.destroyed) refuseSocket(socket, status, `${ui.processName} ${detail}`);
+    };
+    outgoing.on('error', () => fail(isTimeout ? 504 : 502, `does not answer on port ${ui.port}`));
+    outgoing.on('response', answer => fail(answer.statusCode ?? 502, 'does not take this connection'));
     outgoing.on('upgrade', (answer, upstream, upstreamHead) => {
       clearTimeout(timer);
       const lines = [`HTTP/1.1 101 ${answer.statusMessage}`];
@@ -182,11 +180,7 @@ export class EmbeddedUis {
       }
       socket.write(`${lines.join('\r\n')}\r\n\r\n`);
       if (upstreamHead.length > 0) socket.write(upstreamHead);
-      if (head.length > 0) upstream.write(head);
-      upstream.on('error', () => socket.destroy());
-      socket.on('close', () => upstream.destroy());
-      upstream.on('close', () => socket.destroy());
-      socket.pipe(upstream).pipe(socket);
+      client.connect(upstream);
     });
     outgoing.end();
   }

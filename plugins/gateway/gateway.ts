@@ -2,9 +2,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { HttpEntrance } from '#core';
+import { refuse, refuseSocket } from '#kit/refusal';
 import { createConsole } from './console.ts';
 import type { EmbeddedUis } from './embedded-uis.ts';
-import { refuse, refuseUpgrade } from './refusal.ts';
 
 export interface GatewayOptions {
   readonly entrance: Pick<HttpEntrance, 'handle' | 'upgrade' | 'allowsOrigin'>;
@@ -46,10 +46,10 @@ export function createGateway({ entrance, embedded, staticDir, nativeUrl }: Gate
     },
     upgrade(request, socket, head) {
       const isHostStream = /^\/ws\/(?:logs|status|metrics)(?:[/?]|$)/.test(request.url ?? '');
-      if (isForeign(request)) refuseUpgrade(socket, 403, FOREIGN_ORIGIN);
+      if (isForeign(request)) refuseSocket(socket, 403, FOREIGN_ORIGIN);
       else if (!isHostStream && embedded.handleUpgrade(request, socket, head)) return;
       else if (request.url?.startsWith('/ws/')) entrance.upgrade(request, socket, head);
-      else refuseUpgrade(socket, 404, 'Not found');
+      else refuseSocket(socket, 404, 'Not found');
     },
   };
 }

@@ -1,0 +1,20 @@
+// A list of addresses and networks, such as `127.0.0.1` or `fd00::/8`; texts that are neither are ignored.
+import { BlockList, isIP, isIPv6 } from 'node:net';
+
+/** Whether an address is one of the list, or in one of its networks. */
+export function addressList(texts: readonly string[]): (address: string) => boolean {
+  const known = new BlockList();
+  for (const text of texts) {
+    const [address = '', bits] = text.trim().split('/');
+    if (isIP(address) === 0) continue;
+    const family = isIPv6(address) ? 'ipv6' : 'ipv4';
+    const most = family === 'ipv6' ? 128 : 32;
+    const prefix = Number(bits ?? most);
+    if (Number.isInteger(prefix) && prefix >= 0 && prefix <= most) known.addSubnet(address, prefix, family);
+  }
+  return text => {
+    // A dual-stack socket shows an IPv4 peer as an IPv4-mapped IPv6 address.
+    const address = text.replace(/^::ffff:(?=\d+\.)/i, '');
+    return isIP(address) !== 0 && known.check(address, isIPv6(address) ? 'ipv6' : 'ipv4');
+  };
+}

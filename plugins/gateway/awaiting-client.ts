@@ -1,0 +1,50 @@
+// The connection of a client that waits for a service to take its upgrade. It is read meanwhile, because only a reader
+// notices that the client has left.
+import type { Duplex } from 'node:stream';
+
+/** What a client may send before the service has answered; a WebSocket sends nothing. */
+const MAX_EARLY_BYTES = 64 * 1024;
+/** How long one side may go on after the other has ended. */
+const LINGER_MS = 5_000;
+
+export class AwaitingClient {
+  readonly #socket: Duplex;
+  readonly #early: Buffer[];
+  #earlyBytes = 0;
+
+  /** `head` is what came with the request. The connection is destroyed when the client leaves. */
+  constructor(socket: Duplex, head: Buffer) {
+    this.#socket = socket;
+    this.#early = [head];
+    socket.on('data', this.#keep);
+    socket.once('end', this.#leave);
+  }
+
+  /** Joins it with the connection to the service, until either side ends. */
+  connect(service: Duplex): void {
+    const socket = this.#socket;
+    socket.off('data', this.#keep);
+    socket.off('end', this.#leave);
+    for (const chunk of this.#early) if (chunk.length > 0) service.write(chunk);
+    service.on('error', () => socket.destroy());
+    service.once('close', () => socket.destroy());
+    socket.once('close', () => service.destroy());
+    for (const side of [socket, service]) side.once('end', () => destroySoon(socket));
+    socket.pipe(service).pipe(socket);
+  }
+
+  readonly #keep = (chunk: Buffer): void => {
+    this.#earlyBytes += chunk.length;
+    if (this.#earlyBytes > MAX_EARLY_BYTES) this.#socket.destroy();
+    else this.#early.push(chunk);
+  };
+
+  readonly #leave = (): void => {
+    this.#socket.destroy();
+  };
+}
+
+function destroySoon(socket: Duplex): void {
+  const timer = setTimeout(() => socket.destroy(), LINGER_MS);
+  socket.once('close', () => clearTimeout(timer));
+}

@@ -1,0 +1,19 @@
+// Sends requests as bytes, so that they can be such as no client would make.
+import { connect } from 'node:net';
+
+/** The answer to these lines over a connection of its own, until it is closed or becomes a stream. */
+export function raw(port: number, lines: readonly string[]): Promise<{ status: number; text: string }> {
+  return new Promise((resolve, reject) => {
+    const socket = connect(port, '127.0.0.1');
+    let text = '';
+    socket.setEncoding('utf8');
+    socket.on('data', (chunk: string) => {
+      text += chunk;
+      // A stream that was opened goes on.
+      if (text.startsWith('HTTP/1.1 101')) socket.destroy();
+    });
+    socket.on('error', reject);
+    socket.on('close', () => resolve({ status: Number(text.split(' ')[1]), text }));
+    socket.write(`${lines.join('\r\n')}\r\n\r\n`);
+  });
+}
