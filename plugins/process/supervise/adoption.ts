@@ -1,6 +1,7 @@
 // Takes over what an earlier host launched: adopts processes that still run, and clears away the remains of others.
 import path from 'node:path';
 import type { Host } from '#core';
+import { askAgain } from '#kit/ask-again';
 import { attempt } from './attempt.ts';
 import { bootId, launchedFrom, outputFileOf, startedAtOf } from './proc-table.ts';
 import type { ProcessRecord } from './state-file.ts';
@@ -26,7 +27,7 @@ export class Adoption {
     // An unusable configuration does not prove that an entry was removed.
     const isWhole = this.#host.use('config.store').state === 'valid';
     const claims: Promise<void>[] = [];
-    for (const [name, record] of state.load() ?? this.#unrecorded()) {
+    for (const [name, record] of state.load() ?? (await askAgain(() => this.#unrecorded()))) {
       const process = processes.get(name);
       if (process !== undefined) claims.push(this.#claim(process, record));
       else if (isWhole) claims.push(this.#retire(name, record));

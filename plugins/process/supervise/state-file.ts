@@ -4,6 +4,7 @@ import { closeSync, constants, fstatSync, mkdirSync, openSync, readFileSync, ren
 import path from 'node:path';
 import { z } from 'zod';
 import { type Logger, Problem } from '#core';
+import { withReserve } from '#kit/descriptors';
 import { errorText } from '#kit/error-text';
 import { distrustOf } from '#kit/trust';
 
@@ -131,7 +132,7 @@ export class StateFile {
 
   #read(): Content {
     try {
-      const { processes, wanted } = stateSchema.parse(JSON.parse(readTrusted(this.#file)));
+      const { processes, wanted } = stateSchema.parse(JSON.parse(withReserve(() => readTrusted(this.#file))));
       return { records: new Map(Object.entries(processes)), wanted: new Map(Object.entries(wanted)) };
     } catch (error) {
       this.#isLost = true;
@@ -166,7 +167,7 @@ export class StateFile {
     const text = JSON.stringify({ version: 1, processes, wanted: Object.fromEntries(wanted) }, null, 2);
     this.#setAside();
     mkdirSync(this.directory, { recursive: true, mode: 0o700 });
-    writeFileSync(`${this.#file}.new`, text, { mode: 0o600 });
+    withReserve(() => writeFileSync(`${this.#file}.new`, text, { mode: 0o600 }));
     renameSync(`${this.#file}.new`, this.#file);
   }
 }
