@@ -5,6 +5,7 @@ import path from 'node:path';
 import type { Worker } from 'node:worker_threads';
 import type { Logger, LogLine, Rotation } from '#core';
 import { startWorker } from '#kit/worker';
+import { slugOf } from '../slug.ts';
 import type { CaptureTarget } from './capture.ts';
 
 const RESTART_MS = 1_000;
@@ -171,10 +172,7 @@ export class CaptureThread {
   }
 
   #newSpool(processName: string): string {
-    const slug = processName
-      .toLowerCase()
-      .replaceAll(/[^a-z0-9]+/g, '-')
-      .slice(0, 40);
+    const slug = slugOf(processName).slice(0, 40);
     const unique = `${process.pid.toString(36)}${Math.floor(performance.timeOrigin + performance.now() * 1_000).toString(36)}`;
     return path.join(this.#options.directory, `${slug}-${unique}${Math.random().toString(36).slice(2, 6)}.spool`);
   }
