@@ -276,7 +276,8 @@ class RunningHost implements StackwardenHost {
   async #warnOfOwners(): Promise<void> {
     if (process.geteuid?.() !== 0) return;
     for (const place of [rootDir, this.#options.configDir]) {
-      const reason = distrustOf(await stat(place));
+      // A command that only looks makes no directory.
+      const reason = existsSync(place) ? distrustOf(await stat(place)) : null;
       if (reason !== null)
         this.log.warn(
           `${place} ${reason}, who thereby decide what runs as root; give it to root where that is not meant`,
