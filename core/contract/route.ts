@@ -120,6 +120,8 @@ export interface AccessCheck {
   onRevoked?(listener: () => void): Disposer;
   /** Whether callers must identify themselves at present. */
   enabled(): boolean;
+  /** Whether the value of an `Authorization` header was issued here, good or not. Such a one is never passed on. */
+  issued?(authorization: string): boolean;
 }
 
 /** How a request came in. */

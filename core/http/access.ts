@@ -87,7 +87,10 @@ export class AccessGate {
     return this.#usersExist;
   }
 
-  /** Anything but a missing file or one with `enabled: false` counts as users, so that a damaged file opens nothing. */
+  /**
+   * Anything but a missing file, or a whole one with `enabled: false`, counts as users, so that a damaged file opens
+   * nothing.
+   */
   async #readUsers(): Promise<boolean> {
     try {
       const { mtimeMs, size, ino } = await stat(this.#usersFile);
@@ -98,7 +101,9 @@ export class AccessGate {
         typeof users === 'object' &&
         users !== null &&
         'enabled' in users &&
-        users.enabled === false
+        users.enabled === false &&
+        'users' in users &&
+        Array.isArray(users.users)
       );
       this.#lastFingerprint = fingerprint;
       return this.#lastResult;

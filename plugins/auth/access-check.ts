@@ -25,6 +25,11 @@ export class TokenCheck implements AccessCheck {
     return this.#store.contentOrNull?.enabled ?? true;
   }
 
+  issued(authorization: string): boolean {
+    const token = BEARER.exec(authorization)?.[1];
+    return token !== undefined && this.#tokens.issued(token);
+  }
+
   onRevoked(listener: () => void): Disposer {
     this.#listeners.add(listener);
     return () => void this.#listeners.delete(listener);

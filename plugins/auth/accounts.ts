@@ -4,34 +4,37 @@ import { Problem } from '#core';
 import { checkPassword, checkUserName } from './account-rules.ts';
 import type { AuthChange } from './contract.ts';
 import { hashPassword, isCurrentHash, verifyPassword } from './password.ts';
-import type { NameThrottle } from './throttle.ts';
+import type { LoginThrottle } from './throttle.ts';
 import type { StoredUser, UserFile, UserStore } from './user-store.ts';
 
 const MAX_PASSWORD_LENGTH = 1_024;
 
 export class Accounts {
   readonly #store: UserStore;
-  readonly #throttle: NameThrottle;
+  readonly #throttle: LoginThrottle;
   readonly #onChange: (change: AuthChange) => void;
 
-  constructor(store: UserStore, throttle: NameThrottle, onChange: (change: AuthChange) => void) {
+  constructor(store: UserStore, throttle: LoginThrottle, onChange: (change: AuthChange) => void) {
     this.#store = store;
     this.#throttle = throttle;
     this.#onChange = onChange;
   }
 
   /**
-   * Checks a user name and a password. Throws a Problem 401 that does not say which of them is wrong or whether the
-   * user is disabled, a Problem 429 while the name is throttled, or a Problem 503 when too many hashes are waiting.
+   * Checks a user name and a password that `client` sent. Throws a Problem 401 that does not say which of them is wrong
+   * or whether the user is disabled, a Problem 429 while the client is throttled, or a Problem 503 when too many hashes
+   * are waiting. Hashes of clients that have logged in before go first.
    */
-  async logIn(username: string, password: string): Promise<StoredUser> {
+  async logIn(username: string, password: string, client: string): Promise<StoredUser> {
     if (!this.#store.content.enabled) throw new Problem(401, 'Authentication is not enabled');
     const user = this.#store.find(username);
     const hash = user === undefined || user.disabled ? undefined : user.password;
     const hasAllowedLength = password.length <= MAX_PASSWORD_LENGTH;
+    const isUrgent = this.#throttle.isKnown(client);
     const matches = await this.#throttle.attempt(
+      client,
       username,
-      async () => hasAllowedLength && (await verifyPassword(password, hash)) && hash !== undefined,
+      async () => hasAllowedLength && (await verifyPassword(password, hash, { isUrgent })) && hash !== undefined,
     );
     if (user === undefined || !matches) throw new Problem(401, 'Wrong user name or password');
     if (!isCurrentHash(user.password)) await this.#replaceHash(user, password);

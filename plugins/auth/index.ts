@@ -6,7 +6,7 @@ import { TokenCheck } from './access-check.ts';
 import { Accounts } from './accounts.ts';
 import type { AuthChange } from './contract.ts';
 import { registerSessionRoutes } from './session-routes.ts';
-import { NameThrottle } from './throttle.ts';
+import { LoginThrottle } from './throttle.ts';
 import { Tokens } from './token.ts';
 import { registerUserRoutes } from './user-routes.ts';
 import { UserStore } from './user-store.ts';
@@ -36,7 +36,7 @@ export default definePlugin({
     await store.load();
 
     host.provide('access', check);
-    const accounts = new Accounts(store, new NameThrottle(), onChange);
+    const accounts = new Accounts(store, new LoginThrottle(), onChange);
     registerSessionRoutes(host, store, accounts, tokens);
     registerUserRoutes(host, store, accounts);
     host.every(host.paced(STREAM_RECHECK_MS), () => check.notifyRevoked());

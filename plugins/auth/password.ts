@@ -18,6 +18,9 @@ const MAX_QUEUED = 32;
  */
 const BCRYPT_LIMIT_MS = 30_000;
 const BCRYPT_HASH = /^\$2[aby]\$/;
+/** The file decides about salt and key, too, and a key of any length costs any time. A key of no length fits all. */
+const SCRYPT_HASH = /^\$scrypt\$ln=([1-9]\d?),r=([1-9]),p=([1-9])\$([\w+/]{16,86})\$([\w+/]{22,86})$/;
+const MAX_SCRYPT_P = 5;
 /** The password of an unknown user is compared with this hash, so that the time of an answer tells nothing. */
 const DUMMY_HASH = `$scrypt$ln=${LOG2_N},r=8,p=1$${'A'.repeat(22)}$${'A'.repeat(43)}`;
 
@@ -30,20 +33,27 @@ export function hashPassword(password: string): Promise<string> {
     const salt = randomBytes(SALT_BYTES);
     const key = await derive(password, salt, KEY_BYTES, SCRYPT_COST);
     return `$scrypt$ln=${LOG2_N},r=${SCRYPT_COST.r},p=${SCRYPT_COST.p}$${encodeBase64(salt)}$${encodeBase64(key)}`;
-  });
+  }, true);
 }
 
 /**
  * Whether the password matches the hash. Without a hash, for a name that nobody has, the answer is false after the same
- * work. Throws a Problem 503 when too many hashes are waiting, and an Error when bcrypt takes longer than `limitMs`.
+ * work. Urgent ones go first. Throws a Problem 503 when too many hashes are waiting, and an Error when bcrypt takes
+ * longer than `limitMs`.
  */
 export function verifyPassword(
   password: string,
   hash: string | undefined,
-  limitMs = BCRYPT_LIMIT_MS,
+  { isUrgent = false, limitMs = BCRYPT_LIMIT_MS } = {},
 ): Promise<boolean> {
-  if (hash !== undefined && BCRYPT_HASH.test(hash)) return enqueue(() => verifyBcrypt(password, hash, limitMs));
-  return enqueue(async () => (await verifyScrypt(password, hash ?? DUMMY_HASH)) && hash !== undefined);
+  if (hash !== undefined && BCRYPT_HASH.test(hash))
+    return enqueue(() => verifyBcrypt(password, hash, limitMs), isUrgent);
+  return enqueue(async () => (await verifyScrypt(password, hash ?? DUMMY_HASH)) && hash !== undefined, isUrgent);
+}
+
+/** Whether there is a way to compare passwords with the hash. */
+export function isKnownHash(hash: string): boolean {
+  return BCRYPT_HASH.test(hash) || parseScrypt(hash) !== undefined;
 }
 
 /** Whether the hash has today's algorithm and cost. Others are replaced when their user logs in. */
@@ -51,14 +61,25 @@ export function isCurrentHash(hash: string): boolean {
   return hash.startsWith(`$scrypt$ln=${LOG2_N},r=${SCRYPT_COST.r},p=${SCRYPT_COST.p}$`);
 }
 
-async function verifyScrypt(password: string, hash: string): Promise<boolean> {
-  const [, cost = '', r = '', p = '', salt = '', key = ''] =
-    /^\$scrypt\$ln=(\d+),r=(\d+),p=(\d+)\$([\w+/]+)\$([\w+/]+)$/.exec(hash) ?? [];
-  if (key === '' || Number(cost) > LOG2_N) return false;
-  const expected = Buffer.from(key, 'base64');
+interface ScryptHash {
+  readonly options: ScryptOptions;
+  readonly salt: Buffer;
+  readonly key: Buffer;
+}
+
+/** The parts of a scrypt hash; undefined when it is none, or when it costs more than a login may. */
+function parseScrypt(hash: string): ScryptHash | undefined {
+  const [, cost, r, p, salt = '', key = ''] = SCRYPT_HASH.exec(hash) ?? [];
   const options = { ...SCRYPT_COST, N: 2 ** Number(cost), r: Number(r), p: Number(p) };
-  const derived = await derive(password, Buffer.from(salt, 'base64'), expected.length, options);
-  return timingSafeEqual(derived, expected);
+  const isWithin = options.N <= SCRYPT_COST.N && options.r <= SCRYPT_COST.r && options.p <= MAX_SCRYPT_P;
+  return isWithin ? { options, salt: Buffer.from(salt, 'base64'), key: Buffer.from(key, 'base64') } : undefined;
+}
+
+async function verifyScrypt(password: string, hash: string): Promise<boolean> {
+  const parsed = parseScrypt(hash);
+  if (parsed === undefined) return false;
+  const derived = await derive(password, parsed.salt, parsed.key.length, parsed.options);
+  return timingSafeEqual(derived, parsed.key);
 }
 
 /** Such hashes disappear at their user's first login, so a new thread for each comparison is affordable. */
@@ -76,11 +97,13 @@ async function verifyBcrypt(password: string, hash: string, limitMs: number): Pr
   }
 }
 
-function enqueue<Value>(work: () => Promise<Value>): Promise<Value> {
-  if (queue.size >= MAX_QUEUED) {
+/** Urgent work and the rest have the same room each, so that a flood of guesses leaves some to those who are known. */
+function enqueue<Value>(work: () => Promise<Value>, isUrgent: boolean): Promise<Value> {
+  const priority = isUrgent ? 1 : 0;
+  if (queue.sizeBy({ priority }) >= MAX_QUEUED) {
     throw new Problem(503, 'Too many logins at once; try again in a moment', { headers: { 'Retry-After': '2' } });
   }
-  return queue.add(work);
+  return queue.add(work, { priority });
 }
 
 function encodeBase64(bytes: Buffer): string {

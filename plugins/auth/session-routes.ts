@@ -1,16 +1,20 @@
 // The routes of logging in: status, login, refresh, verify, the first user, and switching authentication on and off.
 import { type Host, Problem } from '#core';
 import type { Accounts } from './accounts.ts';
-import { findClientAddress, PeerThrottle } from './throttle.ts';
+import { findClientAddress, networkOf } from './client-address.ts';
+import { ClientThrottle } from './throttle.ts';
 import type { Tokens } from './token.ts';
 import type { UserStore } from './user-store.ts';
 import * as wire from './wire.ts';
 
 export function registerSessionRoutes(host: Host, store: UserStore, accounts: Accounts, tokens: Tokens): void {
-  const peerThrottle = new PeerThrottle();
-  const throttle = (request: Parameters<typeof findClientAddress>[0]): void => {
+  const clientThrottle = new ClientThrottle();
+  /** The client of a request, which is within its rate. */
+  const admit = (request: Parameters<typeof findClientAddress>[0]): string => {
     const trusted = host.find('config.store')?.get('dumb.api_service.trusted_proxies');
-    peerThrottle.admit(findClientAddress(request, Array.isArray(trusted) ? trusted : []));
+    const client = networkOf(findClientAddress(request, Array.isArray(trusted) ? trusted : []));
+    clientThrottle.admit(client);
+    return client;
   };
 
   host.route({
@@ -42,10 +46,10 @@ export function registerSessionRoutes(host: Host, store: UserStore, accounts: Ac
     body: wire.credentials,
     response: wire.tokenAnswer,
     async handle(request) {
-      throttle(request);
+      const client = admit(request);
       const { username, password } = request.body;
       try {
-        const user = await accounts.logIn(username, password);
+        const user = await accounts.logIn(username, password, client);
         host.log.info(`${quoteForLog(username)} logged in`);
         return wire.tokensToWire(tokens.issue(user));
       } catch (error) {
@@ -63,7 +67,7 @@ export function registerSessionRoutes(host: Host, store: UserStore, accounts: Ac
     body: wire.refreshBody,
     response: wire.tokenAnswer,
     async handle(request) {
-      throttle(request);
+      admit(request);
       await store.refresh();
       if (!store.content.enabled) throw new Problem(401, 'Authentication is not enabled');
       return wire.tokensToWire(tokens.issue(tokens.verify(request.body.refresh_token, 'refresh')));
@@ -79,7 +83,7 @@ export function registerSessionRoutes(host: Host, store: UserStore, accounts: Ac
     body: wire.verifyBody,
     response: wire.verifyAnswer,
     handle(request) {
-      throttle(request);
+      admit(request);
       const token = request.query.token ?? request.body.token;
       if (token === undefined) throw new Problem(422, 'token is missing');
       try {
@@ -100,7 +104,7 @@ export function registerSessionRoutes(host: Host, store: UserStore, accounts: Ac
     body: wire.credentials,
     response: wire.tokenAnswer,
     async handle(request) {
-      throttle(request);
+      admit(request);
       const user = await accounts.setUp(request.body.username, request.body.password);
       host.log.info(`${quoteForLog(user.username)} is the first user; authentication is enabled`);
       return wire.tokensToWire(tokens.issue(user));

@@ -1,13 +1,16 @@
-// Slows down password guessing: a growing pause per user name, a rate limit per client. No lock is permanent.
-import { BlockList, isIP, isIPv6 } from 'node:net';
+// Slows down password guessing: a growing pause for each client and user, a rate for each client. What one client does
+// delays no other, and no lock is permanent.
+import { createHash } from 'node:crypto';
 import { Problem } from '#core';
 
 const FAILURES_BEFORE_PAUSE = 5;
 const MAX_PAUSE_S = 60;
+/** So many attempts of one client wait for their hash at once, so that it cannot fill the queue of all. */
+const MAX_IN_FLIGHT = 8;
 /** Beyond this the entry that was idle longest is forgotten, so that invented names cannot exhaust the memory. */
 const MAX_ENTRIES = 10_000;
-const PEER_RATE_PER_S = 20;
-const PEER_BURST = 40;
+const CLIENT_RATE_PER_S = 20;
+const CLIENT_BURST = 40;
 
 interface Attempts {
   readonly consecutiveFailures: number;
@@ -16,102 +19,98 @@ interface Attempts {
   readonly lastEventMs: number;
 }
 
-export class NameThrottle {
-  readonly #attempts = new Map<string, Attempts>();
+export class LoginThrottle {
+  readonly #attempts = new RecentEntries<Attempts>();
+  readonly #inFlight = new Map<string, number>();
+  readonly #known = new RecentEntries<true>();
+
+  /** Whether somebody has logged in from there before. */
+  isKnown(client: string): boolean {
+    return this.#known.get(client) === true;
+  }
 
   /**
-   * Runs one attempt to log in; `run` resolves with whether it succeeded. Throws a Problem 429 during the pause after
-   * earlier failures. Attempts in flight count as failures, so that guesses sent in parallel are not all admitted.
+   * Runs one attempt of a client to log in; `run` resolves with whether it succeeded. Throws a Problem 429 during the
+   * pause after earlier failures of this client with this user. Attempts in flight count as failures, so that guesses
+   * sent in parallel are not all admitted.
    */
-  async attempt(username: string, run: () => Promise<boolean>): Promise<boolean> {
-    const { consecutiveFailures, inFlight, lastEventMs } = this.#find(username);
-    const count = consecutiveFailures + inFlight;
+  async attempt(client: string, username: string, run: () => Promise<boolean>): Promise<boolean> {
+    const key = `${client} ${createHash('sha256').update(username).digest('base64')}`;
+    const before = this.#find(key);
+    const count = before.consecutiveFailures + before.inFlight;
     if (count >= FAILURES_BEFORE_PAUSE) {
       const pauseMs = Math.min(2 ** (count - FAILURES_BEFORE_PAUSE), MAX_PAUSE_S) * 1_000;
-      const remainingMs = lastEventMs + pauseMs - performance.now();
+      const remainingMs = before.lastEventMs + pauseMs - performance.now();
       if (remainingMs > 0) throw tooManyAttempts(Math.ceil(remainingMs / 1_000));
     }
-    this.#set(username, { consecutiveFailures, inFlight: inFlight + 1, lastEventMs: performance.now() });
+    if ((this.#inFlight.get(client) ?? 0) >= MAX_IN_FLIGHT) throw tooManyAttempts(1);
+    this.#countInFlight(client, 1);
+    this.#set(key, { ...before, inFlight: before.inFlight + 1, lastEventMs: performance.now() });
     let succeeded: boolean | undefined;
     try {
       succeeded = await run();
+      if (succeeded) this.#known.set(client, true);
       return succeeded;
     } finally {
-      const current = this.#find(username);
+      this.#countInFlight(client, -1);
+      const current = this.#find(key);
       // An attempt that threw was neither right nor wrong, so it leaves the number of failures as it is.
       const failures = succeeded === true ? 0 : current.consecutiveFailures + (succeeded === false ? 1 : 0);
-      this.#set(username, {
+      this.#set(key, {
         consecutiveFailures: failures,
-        inFlight: current.inFlight - 1,
+        inFlight: Math.max(0, current.inFlight - 1),
         lastEventMs: performance.now(),
       });
     }
   }
 
-  #find(username: string): Attempts {
-    return this.#attempts.get(username) ?? { consecutiveFailures: 0, inFlight: 0, lastEventMs: 0 };
+  #find(key: string): Attempts {
+    return this.#attempts.get(key) ?? { consecutiveFailures: 0, inFlight: 0, lastEventMs: 0 };
   }
 
-  /** Each entry that is set moves to the end, so the first entry is the one that was idle longest. */
-  #set(username: string, attempts: Attempts): void {
-    this.#attempts.delete(username);
-    if (attempts.consecutiveFailures === 0 && attempts.inFlight === 0) return;
-    this.#attempts.set(username, attempts);
-    const [oldest] = this.#attempts.keys();
-    if (this.#attempts.size > MAX_ENTRIES && oldest !== undefined) this.#attempts.delete(oldest);
+  #set(key: string, attempts: Attempts): void {
+    if (attempts.consecutiveFailures === 0 && attempts.inFlight === 0) this.#attempts.delete(key);
+    else this.#attempts.set(key, attempts);
+  }
+
+  #countInFlight(client: string, change: number): void {
+    const count = (this.#inFlight.get(client) ?? 0) + change;
+    if (count === 0) this.#inFlight.delete(client);
+    else this.#inFlight.set(client, count);
   }
 }
 
-export class PeerThrottle {
-  readonly #buckets = new Map<string, { tokens: number; refilledMs: number }>();
+export class ClientThrottle {
+  readonly #buckets = new RecentEntries<{ readonly tokens: number; readonly refilledMs: number }>();
 
   /** Counts one request of a client. Throws a Problem 429 when the client is above the rate. */
-  admit(peer: string, nowMs = performance.now()): void {
-    const bucket = this.#buckets.get(peer) ?? { tokens: PEER_BURST, refilledMs: nowMs };
-    const refill = ((nowMs - bucket.refilledMs) / 1_000) * PEER_RATE_PER_S;
-    bucket.tokens = Math.min(PEER_BURST, bucket.tokens + refill);
-    bucket.refilledMs = nowMs;
-    this.#buckets.delete(peer);
-    this.#buckets.set(peer, bucket);
-    const [oldest] = this.#buckets.keys();
-    if (this.#buckets.size > MAX_ENTRIES && oldest !== undefined) this.#buckets.delete(oldest);
-    if (bucket.tokens < 1) throw tooManyAttempts(1);
-    bucket.tokens -= 1;
+  admit(client: string, nowMs = performance.now()): void {
+    const { tokens, refilledMs } = this.#buckets.get(client) ?? { tokens: CLIENT_BURST, refilledMs: nowMs };
+    const refill = ((nowMs - refilledMs) / 1_000) * CLIENT_RATE_PER_S;
+    const available = Math.min(CLIENT_BURST, tokens + refill);
+    this.#buckets.set(client, { tokens: available < 1 ? available : available - 1, refilledMs: nowMs });
+    if (available < 1) throw tooManyAttempts(1);
   }
 }
 
-/**
- * The address of the client: the socket's peer, or behind trusted proxies the last `X-Forwarded-For` hop that is none
- * of them. Proxies are given as addresses or networks such as `172.16.0.0/12`; any other text is ignored.
- */
-export function findClientAddress(
-  { peer = '', headers }: { readonly peer: string | undefined; readonly headers: Readonly<Record<string, unknown>> },
-  trustedProxies: readonly string[],
-): string {
-  const isTrusted = createTrustCheck(trustedProxies);
-  if (!isTrusted(peer)) return peer;
-  const hops = String(headers['x-forwarded-for'] ?? '')
-    .split(',')
-    .map(hop => hop.trim())
-    .filter(hop => hop !== '');
-  return hops.findLast(hop => !isTrusted(hop)) ?? peer;
-}
+/** A map of limited size, whose first entry is the one that was set longest ago. */
+class RecentEntries<Value> {
+  readonly #entries = new Map<string, Value>();
 
-function createTrustCheck(proxies: readonly string[]): (address: string) => boolean {
-  const trusted = new BlockList();
-  for (const proxy of proxies) {
-    const [address = '', bits] = proxy.trim().split('/');
-    const family = isIPv6(address) ? 'ipv6' : 'ipv4';
-    if (isIP(address) === 0) continue;
-    const prefix = Number(bits ?? (family === 'ipv6' ? 128 : 32));
-    if (Number.isInteger(prefix) && prefix >= 0 && prefix <= (family === 'ipv6' ? 128 : 32))
-      trusted.addSubnet(address, prefix, family);
+  get(key: string): Value | undefined {
+    return this.#entries.get(key);
   }
-  return text => {
-    // A dual-stack socket shows an IPv4 peer as an IPv4-mapped IPv6 address.
-    const address = text.replace(/^::ffff:(?=\d+\.)/i, '');
-    return isIP(address) !== 0 && trusted.check(address, isIPv6(address) ? 'ipv6' : 'ipv4');
-  };
+
+  set(key: string, value: Value): void {
+    this.#entries.delete(key);
+    this.#entries.set(key, value);
+    const [oldest] = this.#entries.keys();
+    if (this.#entries.size > MAX_ENTRIES && oldest !== undefined) this.#entries.delete(oldest);
+  }
+
+  delete(key: string): void {
+    this.#entries.delete(key);
+  }
 }
 
 function tooManyAttempts(seconds: number): Problem {

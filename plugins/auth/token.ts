@@ -14,6 +14,8 @@ const claimsSchema = z.object({
   type: z.enum(['access', 'refresh']),
   /** The user's `token_version` at the time of issue. */
   ver: z.number().int().default(0),
+  /** Required, because the check of the signature takes a token without it for one that never expires. */
+  exp: z.number(),
 });
 
 export type TokenType = 'access' | 'refresh';
@@ -47,6 +49,11 @@ export class Tokens {
     return user;
   }
 
+  /** Whether the token was signed here, even if it has expired since or its user is gone. */
+  issued(token: string): boolean {
+    return this.#verifyClaims(token, { ignoreExpiration: true }) !== null;
+  }
+
   #sign(user: StoredUser, type: TokenType): string {
     const claims = { type, provider: 'local', groups: [], ver: user.token_version };
     return jwt.sign(claims, this.#store.signingKey, {
@@ -57,9 +64,9 @@ export class Tokens {
     });
   }
 
-  #verifyClaims(token: string): z.output<typeof claimsSchema> | null {
+  #verifyClaims(token: string, { ignoreExpiration = false } = {}): z.output<typeof claimsSchema> | null {
     try {
-      const options = { algorithms: ['HS256' as const], clockTolerance: CLOCK_TOLERANCE_S };
+      const options = { algorithms: ['HS256' as const], clockTolerance: CLOCK_TOLERANCE_S, ignoreExpiration };
       return claimsSchema.parse(jwt.verify(token, this.#store.signingKey, options));
     } catch {
       // The caller must not learn what is wrong with a token, so every fault has the same result.

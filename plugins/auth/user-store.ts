@@ -6,6 +6,7 @@ import { z } from 'zod';
 import { type Logger, Problem } from '#core';
 import { writeFileAtomic } from '#kit/atomic-write';
 import { readPrivate } from '#kit/trust';
+import { isKnownHash } from './password.ts';
 
 const RECHECK_INTERVAL_MS = 1_000;
 const SECRET_BYTES = 32;
@@ -20,9 +21,10 @@ const userSchema = z.looseObject({
   password_changed_at: z.string().optional(),
 });
 
+/** The switch and the users have no defaults: a file without them says nothing about who may come in. */
 const fileSchema = z.looseObject({
-  enabled: z.boolean().default(false),
-  users: z.array(userSchema).default([]),
+  enabled: z.boolean(),
+  users: z.array(userSchema),
   jwt_secret: z.string().default(''),
   setup_skipped: z.boolean().default(false),
   mode: z.string().default('local'),
@@ -31,6 +33,8 @@ const fileSchema = z.looseObject({
 
 export type StoredUser = z.output<typeof userSchema>;
 export type UserFile = z.output<typeof fileSchema>;
+
+const FIRST_USE: UserFile = fileSchema.parse({ enabled: false, users: [] });
 
 export class UserStore {
   readonly #file: string;
@@ -111,39 +115,60 @@ export class UserStore {
 
   async #load(): Promise<void> {
     this.#fingerprint = await readFingerprint(this.#file);
-    if (this.#fingerprint === '') {
-      this.#setContent(fileSchema.parse({}));
-    } else {
-      const read = (await this.#parseFile(this.#file)) ?? (await this.#parseFile(`${this.#file}.bak`));
-      if (read === null) {
-        this.#content = null;
-        return;
-      }
-      this.#setContent(read);
+    const content = this.#fingerprint === '' ? FIRST_USE : await this.#read();
+    if (content === null) {
+      this.#content = null;
+      this.#log.error(
+        `nobody is admitted until ${this.#file} is mended: copy a good ${this.#file}.bak over it, or remove it to begin anew without users`,
+      );
+      return;
     }
-    if (this.content.jwt_secret.length >= MIN_SECRET_LENGTH) return;
+    this.#setContent(content);
+    for (const { username, password } of content.users)
+      if (!isKnownHash(password))
+        this.#log.warn(`the password of '${username}' in ${this.#file} has no form that can be checked; set a new one`);
+    if (content.jwt_secret.length >= MIN_SECRET_LENGTH) return;
     const secret = randomBytes(SECRET_BYTES).toString('base64url');
-    await this.#write({ ...this.content, jwt_secret: secret }).catch((error: unknown) => {
+    await this.#write({ ...content, jwt_secret: secret }).catch((error: unknown) => {
       this.#log.error('tokens of this run end with it, since the user store cannot be written', error);
     });
   }
 
-  /** The content of a file; null, after an error in the log, when it is invalid. An invalid file is left as it is. */
-  async #parseFile(file: string): Promise<UserFile | null> {
+  /**
+   * The content of the file, or of its copy where the file is damaged. Null when neither can be used. A whole file that
+   * lacks something was written so: the copy would then hide what somebody, or some other program, has done.
+   */
+  async #read(): Promise<UserFile | null> {
+    const text = await this.#readJson(this.#file);
+    if (text !== undefined) return this.#checked(this.#file, text);
+    const copy = await this.#readJson(`${this.#file}.bak`);
+    return copy === undefined ? null : this.#checked(`${this.#file}.bak`, copy);
+  }
+
+  /** What a file holds; undefined, after an error in the log, when it is no JSON or others may write it. */
+  async #readJson(file: string): Promise<unknown> {
     let text: string;
     try {
       text = await readPrivate(file);
     } catch (error) {
       this.#log.error(`${file} cannot be used`, error);
-      return null;
+      return undefined;
     }
     try {
-      return fileSchema.parse(JSON.parse(text));
-    } catch (error) {
-      const reason = error instanceof z.ZodError ? 'it does not have the expected form' : 'it is no readable JSON file';
-      this.#log.error(`${file} cannot be used: ${reason}`);
-      return null;
+      return JSON.parse(text);
+    } catch {
+      this.#log.error(`${file} cannot be used: it is no readable JSON file`);
+      return undefined;
     }
+  }
+
+  /** Null, after an error in the log, when `value` is not what a user file holds. */
+  #checked(file: string, value: unknown): UserFile | null {
+    const parsed = fileSchema.safeParse(value);
+    if (parsed.success) return parsed.data;
+    const places = parsed.error.issues.map(({ path }) => path.join('.') || 'the whole').join(', ');
+    this.#log.error(`${file} cannot be used: missing or not of the expected form: ${places}`);
+    return null;
   }
 
   async #write(content: UserFile): Promise<void> {

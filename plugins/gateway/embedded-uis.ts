@@ -41,11 +41,20 @@ export class EmbeddedUis {
   readonly #listUis: () => readonly ServiceUi[];
   readonly #pools = new Map<string, Pool>();
   readonly #upgradedSockets = new Set<Duplex>();
+  readonly #isOwnCredential: (authorization: string) => boolean;
   readonly #responseTimeoutMs: number;
 
-  /** `listUis` is asked at each request, so that a change of the configuration takes effect at once. */
-  constructor(listUis: () => readonly ServiceUi[], responseTimeoutMs = RESPONSE_TIMEOUT_MS) {
+  /**
+   * `listUis` is asked at each request, so that a change of the configuration takes effect at once. An interface never
+   * receives an `Authorization` that `isOwnCredential` says is for the host.
+   */
+  constructor(
+    listUis: () => readonly ServiceUi[],
+    isOwnCredential: (authorization: string) => boolean,
+    responseTimeoutMs = RESPONSE_TIMEOUT_MS,
+  ) {
     this.#listUis = listUis;
+    this.#isOwnCredential = isOwnCredential;
     this.#responseTimeoutMs = responseTimeoutMs;
   }
 
@@ -124,7 +133,7 @@ export class EmbeddedUis {
         {
           method: request.method as 'GET',
           path: path.startsWith('/') ? path : `/${path}`,
-          headers: buildRequestHeaders(request, prefix),
+          headers: this.#requestHeaders(request, prefix),
           body: hasBody ? request : null,
           signal: clientGone.signal,
         },
@@ -144,7 +153,7 @@ export class EmbeddedUis {
 
   #forwardUpgrade(target: Destination, request: IncomingMessage, socket: Duplex, head: Buffer): void {
     const { ui, path, prefix } = target;
-    const headers = { ...buildRequestHeaders(request, prefix), connection: 'Upgrade', upgrade: 'websocket' };
+    const headers = { ...this.#requestHeaders(request, prefix), connection: 'Upgrade', upgrade: 'websocket' };
     const outgoing = openRequest({
       // A connection of its own: what is left on it after an upgrade must never meet another request.
       agent: false,
@@ -183,6 +192,12 @@ export class EmbeddedUis {
       client.connect(upstream);
     });
     outgoing.end();
+  }
+
+  #requestHeaders(request: IncomingMessage, prefix: string): Record<string, string | string[]> {
+    const { authorization, ...headers } = buildRequestHeaders(request, prefix);
+    const isForService = typeof authorization === 'string' && !this.#isOwnCredential(authorization);
+    return isForService ? { ...headers, authorization } : headers;
   }
 
   async #openPool({ host, port }: ServiceUi): Promise<Pool> {

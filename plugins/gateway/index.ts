@@ -45,7 +45,10 @@ async function openGateway(host: Host, config: GatewayConfig): Promise<(() => Pr
     host.log.warn(`listening on ${config.host} while authentication is off: everybody who reaches it is in control`);
   }
   const entrance = host.use('http.entrance');
-  const embedded = new EmbeddedUis(() => listServedUis(host));
+  const embedded = new EmbeddedUis(
+    () => listServedUis(host),
+    authorization => host.find('access')?.issued?.(authorization) === true,
+  );
   const gateway = createGateway({ entrance, embedded, staticDir: config.static_dir, nativeUrl: buildNativeUrl(host) });
   try {
     const listener = await entrance.open({ host: config.host, port: config.port, ...gateway });

@@ -287,8 +287,9 @@ t.test('access', async t => {
 
 t.test('users on disk without the part that checks them', async t => {
   for (const [text, closed] of [
-    ['{"enabled":false}', false],
-    ['{"enabled":true}', true],
+    ['{"enabled":false,"users":[]}', false],
+    ['{"enabled":true,"users":[]}', true],
+    ['{"enabled":false}', true],
     ['{}', true],
     ['nonsense', true],
     ['null', true],
@@ -304,7 +305,10 @@ t.test('users on disk without the part that checks them', async t => {
       t.equal(answered.status, closed ? 503 : 200);
       if (closed) t.type(answered.body.detail, 'string');
       t.equal((await entrance.request('GET', '/public')).body, !closed);
-      await writeFile(path.join(t.testdirName, 'users.json'), closed ? '{"enabled":false}' : '{"enabled":true}');
+      await writeFile(
+        path.join(t.testdirName, 'users.json'),
+        closed ? '{"enabled":false,"users":[]}' : '{"enabled":true}',
+      );
       const changed = async () => (await entrance.request('GET', '/protected')).status === (closed ? 200 : 503);
       t.ok(await until(changed), 'noticed within a second or so');
     });

@@ -207,7 +207,11 @@ t.test('a service that never answers an upgrade is given up', { skip: !isHere },
   const sockets = new Set<Socket>();
   const silent = createServer(socket => sockets.add(socket));
   const ui = { name: 'app', processName: 'App', host: '127.0.0.1', port: await listen(silent), entryPath: '' };
-  const uis = new EmbeddedUis(() => [ui as ServiceUi], 50);
+  const uis = new EmbeddedUis(
+    () => [ui as ServiceUi],
+    () => false,
+    50,
+  );
   const front = createHttpServer();
   front.on('upgrade', (request, socket, head) => t.ok(uis.handleUpgrade(request, socket, head)));
   const port = await listen(front);

@@ -1,0 +1,60 @@
+// Who a client is to the throttles: the address behind trusted proxies, and the network that one client has to itself.
+import { BlockList, isIP, isIPv6 } from 'node:net';
+
+/** Where a header of a proxy holds other text than addresses, so much of it counts. */
+const MAX_TEXT_LENGTH = 64;
+const IPV6_GROUPS = 8;
+const NETWORK_GROUPS = 4;
+
+/**
+ * The address of the client: the socket's peer, or behind trusted proxies the last `X-Forwarded-For` hop that is none
+ * of them. Proxies are given as addresses or networks such as `172.16.0.0/12`; any other text is ignored.
+ */
+export function findClientAddress(
+  { peer = '', headers }: { readonly peer: string | undefined; readonly headers: Readonly<Record<string, unknown>> },
+  trustedProxies: readonly string[],
+): string {
+  const isTrusted = createTrustCheck(trustedProxies);
+  if (!isTrusted(peer)) return peer;
+  const hops = String(headers['x-forwarded-for'] ?? '')
+    .split(',')
+    .map(hop => hop.trim())
+    .filter(hop => hop !== '');
+  return hops.findLast(hop => !isTrusted(hop)) ?? peer;
+}
+
+/**
+ * What stands for a client: its IPv4 address, or the first 64 bits of its IPv6 address, because the rest is the
+ * client's own choice.
+ */
+export function networkOf(address: string): string {
+  const plain = withoutMapping(address);
+  if (!isIPv6(plain)) return plain.slice(0, MAX_TEXT_LENGTH);
+  const { hostname } = new URL(`http://[${plain.split('%', 1)[0]}]`);
+  const [head = '', tail = ''] = hostname.slice(1, -1).split('::');
+  const [left, right] = [head, tail].map(part => part.split(':').filter(group => group !== ''));
+  const groups = [...(left ?? [])];
+  while (groups.length < IPV6_GROUPS - (right?.length ?? 0)) groups.push('0');
+  return `${[...groups, ...(right ?? [])].slice(0, NETWORK_GROUPS).join(':')}::/64`;
+}
+
+function createTrustCheck(proxies: readonly string[]): (address: string) => boolean {
+  const trusted = new BlockList();
+  for (const proxy of proxies) {
+    const [address = '', bits] = proxy.trim().split('/');
+    const family = isIPv6(address) ? 'ipv6' : 'ipv4';
+    if (isIP(address) === 0) continue;
+    const prefix = Number(bits ?? (family === 'ipv6' ? 128 : 32));
+    if (Number.isInteger(prefix) && prefix >= 0 && prefix <= (family === 'ipv6' ? 128 : 32))
+      trusted.addSubnet(address, prefix, family);
+  }
+  return text => {
+    const address = withoutMapping(text);
+    return isIP(address) !== 0 && trusted.check(address, isIPv6(address) ? 'ipv6' : 'ipv4');
+  };
+}
+
+/** A dual-stack socket shows an IPv4 peer as an IPv4-mapped IPv6 address. */
+function withoutMapping(address: string): string {
+  return address.replace(/^::ffff:(?=\d+\.)/i, '');
+}

@@ -1,0 +1,77 @@
+// Line 7: a users.json that lacks what it must have lets nobody in, and neither it nor its copy is overwritten.
+import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import t from 'tap';
+import { testDir } from '../support/directory.ts';
+import { startHost, type TestHost } from '../support/host.ts';
+import { until } from '../support/until.ts';
+
+const FIRST = { username: 'first', password: 'correct horse' };
+const HASH = `$scrypt$ln=15,r=8,p=1$${'A'.repeat(22)}$${'A'.repeat(43)}`;
+
+const incomplete: Record<string, unknown> = {
+  'an empty object': {},
+  'an empty list': [],
+  null: null,
+  'only the switch': { enabled: false },
+  'only the users': { users: [] },
+  'a switch that is a text': { enabled: 'false', users: [] },
+  'users that are no list': { enabled: false, users: {} },
+  'a user without a password': { enabled: false, users: [{ username: 'first' }] },
+  'a user without a name': { enabled: false, users: [{ password: HASH }] },
+  'members of its prototype': JSON.parse('{"__proto__": {"enabled": false, "users": []}}'),
+};
+
+async function logOf(app: TestHost): Promise<string> {
+  const directory = path.join(app.configDir, 'log');
+  return (
+    await Promise.all((await readdir(directory)).map(name => readFile(path.join(directory, name), 'utf8')))
+  ).join();
+}
+
+for (const [what, content] of Object.entries(incomplete)) {
+  t.test(`${what} closes everything that is protected`, async t => {
+    const text = JSON.stringify(content);
+    const copy = JSON.stringify({ enabled: false, users: [] });
+    const configDir = testDir(t, { 'users.json': text, 'users.json.bak': copy });
+    const app = await startHost({ plugins: ['auth', 'config', 'health'], configDir });
+    t.teardown(() => app.stop());
+    t.equal((await app.get('/config')).status, 503);
+    t.equal((await app.post('/auth/setup', FIRST)).status, 503, 'it is no first use');
+    t.equal((await app.post('/auth/skip-setup')).status, 503);
+    t.equal((await app.post('/auth/login', FIRST)).status, 503);
+    t.match((await app.get('/auth/status')).body, { enabled: true, has_users: true, setup_skipped: false });
+    t.equal(await readFile(path.join(configDir, 'users.json'), 'utf8'), text);
+    t.equal(await readFile(path.join(configDir, 'users.json.bak'), 'utf8'), copy);
+    const log = await until(async () => {
+      const read = await logOf(app);
+      return read.includes('nobody is admitted') ? read : null;
+    });
+    t.match(log, /copy a good .*users\.json\.bak over it, or remove it/, 'the log says how to recover');
+  });
+}
+
+t.test('a store that is emptied while the host runs closes it, and its restored copy opens it', async t => {
+  const app = await startHost({ plugins: ['auth', 'config', 'health'] });
+  t.teardown(() => app.stop());
+  const file = path.join(app.configDir, 'users.json');
+  const { body } = await app.post('/auth/setup', FIRST);
+  const mine = { authorization: `Bearer ${body.access_token}` };
+  const copy = await readFile(`${file}.bak`, 'utf8');
+  await writeFile(file, '{}');
+  await until(async () => (await app.get('/config', mine)).status === 503, { what: 'the change to be noticed' });
+  t.equal((await app.get('/config')).status, 503);
+  t.equal(await readFile(`${file}.bak`, 'utf8'), copy);
+  t.equal(await readFile(file, 'utf8'), '{}');
+  await writeFile(file, copy);
+  await until(async () => (await app.get('/config', mine)).status === 200, { what: 'the copy to be read' });
+});
+
+t.test('without the part that checks users, a file that lacks them opens nothing', async t => {
+  const configDir = testDir(t, { 'users.json': '{"enabled":false}' });
+  const app = await startHost({ plugins: ['config', 'health'], configDir });
+  t.teardown(() => app.stop());
+  t.equal((await app.get('/config')).status, 503);
+  await rm(path.join(configDir, 'users.json'));
+  await until(async () => (await app.get('/config')).status === 200, { what: 'first use' });
+});
