@@ -4,7 +4,7 @@ import type { ConfigObject, NamedBlock } from '../contract/config.ts';
 import type { Logger } from '../contract/log.ts';
 import { deepFreeze } from '../kit/deep-freeze.ts';
 import { findBlocks } from '../kit/named-blocks.ts';
-import { type Environment, environmentEdits } from './environment.ts';
+import { type Environment, type EnvironmentEdit, environmentEdits } from './environment.ts';
 import { type ConfigEdit, merge, withEdit } from './layers.ts';
 import type { MainFile } from './main-file.ts';
 import type { Place } from './marks.ts';
@@ -19,14 +19,14 @@ export interface Effective {
   readonly disabledBlocks: ReadonlyMap<string, string>;
   readonly revision: string;
   /** The edits that the environment layer makes. */
-  readonly overrides: readonly ConfigEdit[];
+  readonly overrides: readonly EnvironmentEdit[];
   /** The root place, from which the marks of every other place are found. */
   readonly place: Place;
 }
 
 interface Merged {
   readonly root: ConfigObject;
-  readonly overrides: readonly ConfigEdit[];
+  readonly overrides: readonly EnvironmentEdit[];
 }
 
 export interface CurrentConfigParts {

@@ -55,6 +55,11 @@ function readText(file: string): string | undefined {
   }
 }
 
+/** An edit that a variable makes. */
+export interface EnvironmentEdit extends ConfigEdit {
+  readonly variable: string;
+}
+
 /** `dumb.api_service.host` -> `DUMB_API_SERVICE_HOST`. */
 function variableName(configPath: ConfigPath): string {
   return configPath
@@ -72,8 +77,8 @@ export function environmentEdits(
   environment: Environment,
   formerKeys: ReadonlyMap<string, string>,
   log: Logger,
-): ConfigEdit[] {
-  const edits: ConfigEdit[] = [];
+): EnvironmentEdit[] {
+  const edits: EnvironmentEdit[] = [];
   const visit = (value: unknown, configPath: ConfigPath): void => {
     const [rootKey = '', ...rest] = configPath;
     const former = formerKeys.get(rootKey);
@@ -90,7 +95,7 @@ export function environmentEdits(
     const converted = convert(text, value, configPath.at(-1) ?? '');
     if (converted === undefined)
       log.error(`the variable ${name} does not fit the value that it would replace; it is ignored`);
-    else edits.push({ path: configPath, value: converted });
+    else edits.push({ path: configPath, value: converted, variable: name });
   };
   visit(root, []);
   return edits;

@@ -107,6 +107,10 @@ class MainConfig implements OpenConfig, ConfigStore {
     return this.#parts.file.path;
   }
 
+  overridingVariables(): readonly string[] {
+    return this.#effective().overrides.flatMap(({ path, variable }) => (path.length > 1 ? [variable] : []));
+  }
+
   get disabledBlocks(): ReadonlyMap<string, string> {
     return this.#effective().disabledBlocks;
   }

@@ -100,6 +100,11 @@ export interface ConfigStore {
   readonly state: ConfigState;
   /** Why the state is not `valid`, else null. */
   readonly stateReason: string | null;
+  /**
+   * Names of the environment variables that stand in place of a member of a section or block. Those of the root, such
+   * as TZ, are meant for every program.
+   */
+  overridingVariables(): readonly string[];
   /** Reasons of blocks that are disabled because they do not fit their schema, by process name. */
   readonly disabledBlocks: ReadonlyMap<string, string>;
   /** Path of the main configuration file. */

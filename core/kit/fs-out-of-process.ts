@@ -1,5 +1,6 @@
 // Examines files from a child that can be abandoned, because a process that touches a dead mount hangs unkillably.
 import { spawn } from 'node:child_process';
+import { publicEnvironment } from './public-environment.ts';
 
 /** Device, inode, size and time of the last modification, in the notation of stat(1). */
 const VERSION_FORMAT = '%d:%i:%s:%y';
@@ -49,7 +50,8 @@ export function runChild(
   as: { readonly uid?: number; readonly gid?: number } = {},
 ): Promise<ChildResult> {
   return new Promise((resolve, reject) => {
-    const child = spawn(command, args, { ...as, cwd: '/', stdio: ['ignore', 'pipe', 'ignore'] });
+    const env = publicEnvironment(process.env);
+    const child = spawn(command, args, { ...as, env, cwd: '/', stdio: ['ignore', 'pipe', 'ignore'] });
     let output = '';
     child.stdout.setEncoding('utf8').on('data', (text: string) => {
       output += text;

@@ -41,6 +41,9 @@ export const blockSchema = z.looseObject({
     )
     .optional()
     .describe('null removes a variable'),
+  env_passthrough: texts
+    .optional()
+    .describe('variables of the environment of Stackwarden that this service receives although they are secret'),
   host: z.string().optional(),
   port: port.optional(),
   frontend_port: port.optional(),

@@ -4,6 +4,7 @@ import { chmod, chown, lchown, mkdtemp, rm, stat, writeFile } from 'node:fs/prom
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { Problem } from '#core';
+import { publicEnvironment } from '#kit/public-environment';
 
 export interface DataDirectory {
   readonly directory: string;
@@ -53,7 +54,8 @@ function run(
   signal: AbortSignal,
 ): Promise<void> {
   return new Promise((resolve, reject) => {
-    const child = spawn(program, args, { ...owner, cwd: '/', signal, stdio: ['ignore', 'ignore', 'pipe'] });
+    const env = publicEnvironment(process.env);
+    const child = spawn(program, args, { ...owner, env, cwd: '/', signal, stdio: ['ignore', 'ignore', 'pipe'] });
     let words = '';
     child.stderr.on('data', (part: Buffer) => {
       words = (words + part).slice(-2_000);

@@ -1,6 +1,7 @@
 // Makes a launch plan from a configuration block. Placeholders are replaced in the plan, never in the configuration.
 import { readFileSync } from 'node:fs';
 import { type NamedBlock, Problem } from '#core';
+import { publicEnvironment } from '#kit/public-environment';
 import type { LaunchPlan, StartTrigger } from '../contract.ts';
 import { splitCommand } from './command-words.ts';
 
@@ -10,6 +11,8 @@ export interface PlanInput {
   readonly trigger: StartTrigger;
   readonly signal: AbortSignal;
   readonly env: NodeJS.ProcessEnv;
+  /** Variables that are meant for the host, beside those that hold secrets. */
+  readonly withheld: readonly string[];
   /** Whether the process keeps the rights of the host. */
   readonly asController: boolean;
   /** Values for `{name}` from other plugins. */
@@ -18,7 +21,7 @@ export interface PlanInput {
 
 /** Throws a Problem 400 that names the key when the block cannot be launched. */
 export function createLaunchPlan(input: PlanInput): LaunchPlan {
-  const { block: named, root, trigger, signal, env } = input;
+  const { block: named, root, trigger, signal } = input;
   const { processName, configKey, block } = named;
   const fill = filler(block, { ...input.placeholders, puid: root.puid, pgid: root.pgid, tz: root.tz });
   const user = input.asController ? null : serviceUser(root);
@@ -31,7 +34,7 @@ export function createLaunchPlan(input: PlanInput): LaunchPlan {
     signal,
     argv: commandWords(block.command, processName).map(fill),
     cwd,
-    env: environmentOf(block, env, user, fill),
+    env: environmentOf(input, user, fill),
     user,
     waits: { mounts: [], urls: [] },
   };
@@ -65,20 +68,25 @@ function serviceUser(root: Readonly<Record<string, unknown>>): { uid: number; gi
   return { uid: Number(root.puid), gid: Number(root.pgid) };
 }
 
+/** What the host may share, what the block asks for by name, and the block's own variables. */
 function environmentOf(
-  block: Readonly<Record<string, unknown>>,
-  inherited: NodeJS.ProcessEnv,
+  { block: { block }, env: own, withheld }: PlanInput,
   user: LaunchPlan['user'],
   fill: (text: string) => string,
 ): Record<string, string> {
-  const env: Record<string, string> = {};
-  for (const [name, value] of Object.entries(inherited)) if (value !== undefined) env[name] = value;
+  const env = publicEnvironment(own);
+  const ownValue = (name: string): string | undefined => (Object.hasOwn(own, name) ? own[name] : undefined);
+  for (const name of withheld) delete env[name];
+  for (const name of (block.env_passthrough ?? []) as string[]) {
+    const value = ownValue(name);
+    if (value !== undefined) env[name] = value;
+  }
   if (user !== null) Object.assign(env, accountOf(user.uid));
   for (const [name, value] of Object.entries((block.env ?? {}) as Record<string, unknown>)) {
     if (value === null) delete env[name];
     else
       env[name] = fill(
-        String(value).replaceAll(/\$\{(\w+)\}/g, (whole, variable: string) => inherited[variable] ?? whole),
+        String(value).replaceAll(/\$\{(\w+)\}/g, (whole, variable: string) => ownValue(variable) ?? whole),
       );
   }
   return env;

@@ -47,12 +47,15 @@ export async function prepareLaunch(preparation: Preparation): Promise<LaunchPla
 
 async function planOf(preparation: Preparation): Promise<LaunchPlan> {
   const { host, trigger, signal, prepare } = preparation;
-  const root = host.use('config.store').root();
+  const store = host.use('config.store');
+  const root = store.root();
   const block = preparation.block();
   const placeholders = preparation.placeholders(block);
+  const withheld = store.overridingVariables();
   const rights = preparation.asController(block);
   if (typeof rights === 'string') host.log.warn(`${block.processName} runs as the services' user: ${rights}`);
-  const input = { block, root, trigger, signal, env: process.env, asController: rights === true, placeholders };
+  const asController = rights === true;
+  const input = { block, root, trigger, signal, env: process.env, withheld, asController, placeholders };
   const plan = await prepare(createLaunchPlan(input));
   signal.throwIfAborted();
   return plan;

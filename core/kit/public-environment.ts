@@ -1,0 +1,21 @@
+// Which variables of the host's environment other programs may see: all but its secrets.
+import { isSecretKey } from './redact.ts';
+
+/** Names of secrets that are usual for variables alone. */
+const SECRET_VARIABLE = /(?:^|_)(?:pass|passphrase|pwd|auth|dsn|jwt|pat|key)$|access_?key|^ssh_auth_sock$/i;
+/** The working directories, which shells keep. */
+const OPEN = new Set(['PWD', 'OLDPWD']);
+const URL_WITH_CREDENTIALS = /:\/\/[^\s/?#@]*@/;
+
+/** The environment without the variables whose names or values tell a secret. */
+export function publicEnvironment(env: Readonly<NodeJS.ProcessEnv>): Record<string, string> {
+  const shown: Record<string, string> = {};
+  for (const [name, value] of Object.entries(env))
+    if (value !== undefined && !holdsSecret(name, value)) shown[name] = value;
+  return shown;
+}
+
+function holdsSecret(name: string, value: string): boolean {
+  if (OPEN.has(name)) return false;
+  return isSecretKey(name) || SECRET_VARIABLE.test(name) || URL_WITH_CREDENTIALS.test(value);
+}

@@ -1,0 +1,87 @@
+// Line 17: a service inherits the host's environment without its secrets and settings, but for those it asks for by name.
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import t from 'tap';
+import { runChild } from '../../core/kit/fs-out-of-process.ts';
+import { testDir } from '../support/directory.ts';
+import { startHost } from '../support/host.ts';
+import { kid, start } from '../support/kids.ts';
+import { until } from '../support/until.ts';
+
+/** Beside what every service needs, such as PATH. */
+const OPEN = {
+  TZ: 'Europe/Berlin',
+  SOME_SETTING: 'shown',
+  KEYBOARD: 'qwerty',
+  COMPASS: 'north',
+  HTTP_PROXY_OF_OURS: 'http://proxy:3128/a@b',
+};
+const SECRET = {
+  STACKWARDEN_TOKEN: 'host-secret-01',
+  GITHUB_TOKEN: 'host-secret-02',
+  POSTGRES_PASSWORD: 'host-secret-03',
+  PGPASSWORD: 'host-secret-04',
+  RIVEN_API_KEY: 'host-secret-05',
+  PLEX_CLAIM: 'host-secret-06',
+  APP_SECRET: 'host-secret-07',
+  DB_PASS: 'host-secret-08',
+  DB_PWD: 'host-secret-09',
+  KEY: 'host-secret-10',
+  SENTRY_DSN: 'host-secret-11',
+  AWS_ACCESS_KEY_ID: 'host-secret-12',
+  SSH_AUTH_SOCK: '/run/host-secret-13',
+  DATABASE_URL: 'postgres://bob:host-secret-14@db/x',
+  npm_config__auth: 'host-secret-15',
+};
+/** What overrides a member of the configuration is meant for the host, whatever its name. */
+const OVERRIDING = { KID_LOG_LEVEL: 'DEBUG', DUMB_API_SERVICE_LOG_LEVEL: 'ERROR' };
+const ASKED = { ASKED_TOKEN: 'asked-1', EXPANDED_TOKEN: 'asked-2' };
+
+t.test('what a service finds in its environment', async t => {
+  const own = { ...OPEN, ...SECRET, ...OVERRIDING, ...ASKED };
+  const before = { ...process.env };
+  Object.assign(process.env, own);
+  t.teardown(() => {
+    for (const name of Object.keys(own)) {
+      if (before[name] === undefined) delete process.env[name];
+      else process.env[name] = before[name];
+    }
+  });
+  const dir = testDir(t, { log: {} });
+  const logFile = path.join(dir, 'log', 'kid.log');
+  const app = await startHost({
+    config: {
+      dumb: { log_dir: path.join(dir, 'log') },
+      kid: kid('Kid', ['show-environment'], {
+        log_file: logFile,
+        log_level: 'INFO',
+        env_passthrough: ['ASKED_TOKEN', 'NOT_THERE', 'constructor'],
+        // Redaction would hide the value behind the name of the variable.
+        env: { EXPANDED: `\${EXPANDED_TOKEN}`, PLAIN: `\${constructor}`, COPY: 'kept' },
+      }),
+    },
+  });
+  t.teardown(() => app.stop());
+  t.equal((await start(app, 'Kid')).status, 200);
+  const line = await until(async () => /environment (\{.*\})/.exec(await readFile(logFile, 'utf8'))?.[1]);
+  t.notMatch(line, /host-secret/);
+  for (const name of Object.keys({ ...SECRET, ...OVERRIDING })) t.notMatch(line, `"${name}"`);
+  for (const [name, value] of Object.entries(OPEN)) t.match(line, `"${name}":"${value}"`);
+  t.match(line, '"PATH":');
+  t.match(line, '"ASKED_TOKEN":', 'asked for by name');
+  t.match(line, '"EXPANDED":"asked-2"');
+  t.match(line, `"PLAIN":"\${constructor}"`);
+  t.notMatch(line, /"constructor":|NOT_THERE/);
+  const schema = JSON.stringify((await app.get('/config/schema')).body);
+  t.match(schema, 'env_passthrough');
+});
+
+t.test('a child that acts as the user of the services gets none either', async t => {
+  process.env.STACKWARDEN_TEST_TOKEN = 'host-secret';
+  t.teardown(() => {
+    delete process.env.STACKWARDEN_TEST_TOKEN;
+  });
+  const { output } = await runChild('env', [], 10_000, process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {});
+  t.match(output, 'PATH=');
+  t.notMatch(output, 'host-secret');
+});
