@@ -173,15 +173,16 @@ export class Supervisor implements ProcessSupervisor {
   }
 
   plan(block: NamedBlock): LaunchPlan {
-    const root = this.#host.use('config.store').root();
+    const store = this.#host.use('config.store');
     const placeholders = this.#supervision.placeholders(block);
     const { signal } = this.#host;
     return createLaunchPlan({
       block,
-      root,
+      root: store.root(),
       trigger: 'request',
       signal,
       env: process.env,
+      withheld: store.overridingVariables(),
       asController: false,
       placeholders,
     });
