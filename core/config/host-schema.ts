@@ -6,6 +6,12 @@ const names = z.array(z.string());
 /** The kernel keeps the number above for "no user". */
 const MAX_ID = 2 ** 32 - 2;
 const id = z.number().int().positive().max(MAX_ID).default(1000);
+/** Begins the names of files in the log directory, so it leads nowhere else. */
+export const logName = z
+  .string()
+  .min(1)
+  .max(100)
+  .regex(/^(?!\.)[^/\0-\x1f]+$/, 'must be a plain name, without a slash and without a dot in front');
 const port = z.number().int().min(1).max(65_535);
 /** Marks members whose changes take effect at the next start of the host. */
 const AT_START = { live: false };
@@ -13,7 +19,7 @@ const AT_START = { live: false };
 /** Defaults may be written back into the file, so each keeps the meaning of an absent member. */
 const productSchema = z.looseObject({
   log_level: z.string().default('INFO'),
-  log_name: z.string().min(1).default('DUMB').meta(AT_START),
+  log_name: logName.default('DUMB').meta(AT_START),
   log_dir: z.string().optional().meta(AT_START),
   log_count: z.number().int().min(0).default(2),
   log_size: z.union([z.string(), z.number()]).default('10M'),

@@ -1,13 +1,14 @@
 // The host's own settings, read leniently from the effective configuration: an unusable value falls back to its
 // default.
 import { z } from 'zod';
+import { logName } from '../config/host-schema.ts';
 
 const names = z.array(z.string()).catch([]);
 
 const settingsSchema = z
   .object({
     log_level: z.string().catch('INFO'),
-    log_name: z.string().min(1).catch('DUMB'),
+    log_name: logName.catch('DUMB'),
     log_dir: z.string().optional().catch(undefined),
     log_size: z.union([z.string(), z.number()]).catch('10M'),
     log_count: z.number().int().min(0).catch(2),

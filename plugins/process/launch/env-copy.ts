@@ -2,31 +2,39 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { Problem } from '#core';
+import type { FileOwner } from '#kit/guarded-directory';
 import type { LaunchPlan } from '../contract.ts';
 
 const run = promisify(execFile);
 const LIMIT_MS = 10_000;
 
 /**
- * Copies in child processes, which are abandoned when a dead mount blocks them. Throws a Problem 500 when the copy
- * fails.
+ * Copies as the user of the services, so that nothing is read or written that they could not read or write themselves,
+ * wherever links lead. Done in child processes, which are abandoned when a dead mount blocks them. `user` is null where
+ * the host cannot act as another. Throws a Problem 500 when the copy fails.
  */
-export async function copyEnvironmentFile({ processName, block, user, signal }: LaunchPlan): Promise<void> {
+export async function copyEnvironmentFile(
+  { processName, block, signal }: LaunchPlan,
+  user: FileOwner | null,
+): Promise<void> {
   const { source, destination } = (block.env_copy ?? {}) as { source?: string; destination?: string };
   if (source === undefined || destination === undefined) return;
-  const limits = { timeout: LIMIT_MS, killSignal: 'SIGKILL', signal } as const;
+  const limits = { timeout: LIMIT_MS, killSignal: 'SIGKILL', signal, cwd: '/' } as const;
   const exists = await run('test', ['-f', source], limits).then(
     () => true,
     () => false,
   );
   if (!exists) return;
-  const owner = user === null ? [] : ['-o', String(user.uid), '-g', String(user.gid)];
   try {
-    await run('install', ['-m', '0640', ...owner, '--', source, destination], limits);
+    await run('install', ['-T', '-m', '0640', '--', source, destination], { ...limits, ...user });
   } catch (error) {
     signal.throwIfAborted();
-    throw new Problem(500, `${processName} was not started: ${source} could not be copied to ${destination}`, {
-      cause: error,
-    });
+    const who = user === null ? 'the user of Stackwarden' : `user ${user.uid}, who runs the services,`;
+    throw new Problem(
+      500,
+      `${processName} was not started: ${source} could not be copied to ${destination}; let ${who} read the one and ` +
+        'write the other',
+      { cause: error },
+    );
   }
 }

@@ -63,7 +63,8 @@ function filler(block: Readonly<Record<string, unknown>>, global: Readonly<Recor
     });
 }
 
-function serviceUser(root: Readonly<Record<string, unknown>>): { uid: number; gid: number } | null {
+/** The user that services run as; null when the host cannot act as another. */
+export function serviceUser(root: Readonly<Record<string, unknown>>): { uid: number; gid: number } | null {
   if (process.getuid?.() !== 0) return null;
   return { uid: Number(root.puid), gid: Number(root.pgid) };
 }

@@ -4,7 +4,7 @@ import type { LaunchPlan, StartTrigger } from '../contract.ts';
 import { digestOf } from './block-digest.ts';
 import { copyEnvironmentFile } from './env-copy.ts';
 import { checkLaunchable } from './launch.ts';
-import { createLaunchPlan } from './launch-plan.ts';
+import { createLaunchPlan, serviceUser } from './launch-plan.ts';
 import { ownDirectory } from './own-directory.ts';
 import { type Companion, describeMove, resolvePorts } from './ports.ts';
 import { checkReachable } from './reach.ts';
@@ -38,7 +38,7 @@ export async function prepareLaunch(preparation: Preparation): Promise<LaunchPla
   // A moved port, a tap or a user may have changed the block meanwhile; the plan is then made again.
   if (digestOf(plan.block) !== digestOf(block().block)) plan = await planOf(preparation);
   plan.cwd ??= await ownDirectory(plan, host.paths.configDir, host.log);
-  await copyEnvironmentFile(plan);
+  await copyEnvironmentFile(plan, serviceUser(host.use('config.store').root()));
   await checkLaunchable(plan);
   await checkReachable(plan, host.log);
   signal.throwIfAborted();
