@@ -53,6 +53,8 @@ export interface LogHub {
   /** Directory and base name of the own log, whose files are `<directory>/<name>-YYYY-MM-DD.log`. */
   readonly directory: string;
   readonly name: string;
+  /** Whether this is a directory of the host alone, because the configured one cannot be written. */
+  readonly isFallback: boolean;
   /** The rotation that all log files share, from `dumb.log_size` and `dumb.log_count`. */
   rotation(): Rotation;
   /** Resolves when every line so far is on disk or has been counted as dropped. */

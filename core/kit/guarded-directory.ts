@@ -15,6 +15,7 @@ import { chown, type FileHandle, lstat, mkdir, open, readdir, readlink, rename, 
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { Problem } from '../contract/problem.ts';
+import { distrustOf } from './trust.ts';
 
 export interface FileOwner {
   readonly uid: number;
@@ -30,9 +31,10 @@ export interface Making {
 }
 
 /**
- * `read` and `update` need an existing file, `create` a free name; `append` takes the existing file or creates one.
+ * `read` and `update` need an existing file, `create` a free name; `append` and `keep`, which also reads, take the
+ * existing file or create one.
  */
-export type FileUse = 'read' | 'update' | 'append' | 'create';
+export type FileUse = 'read' | 'update' | 'append' | 'create' | 'keep';
 
 /** Directories are held without being read, so that those that may only be passed can be passed. Linux calls it O_PATH. */
 const HOLD = 0o10000000 | constants.O_DIRECTORY | constants.O_NOFOLLOW;
@@ -41,6 +43,7 @@ const FLAGS: Readonly<Record<FileUse, number>> = {
   read: SAFE | constants.O_RDONLY,
   update: SAFE | constants.O_RDWR,
   append: SAFE | constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT,
+  keep: SAFE | constants.O_RDWR | constants.O_CREAT,
   create: SAFE | constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | constants.O_EXCL,
 };
 /** Gives a descriptor. Closing one that only holds a directory never waits for a disk. */
@@ -155,6 +158,14 @@ export class GuardedDirectory {
     await rm(this.#inside(name), { force: true });
   }
 
+  /** Gives the directory to its owner if it is root's alone; whether it was given. */
+  async give({ uid, gid }: FileOwner): Promise<boolean> {
+    const entry = await fstat(this.#descriptor);
+    if (process.geteuid?.() !== 0 || entry.uid !== 0 || distrustOf(entry) !== null) return false;
+    await chown(within(this.#descriptor, '.'), uid, gid);
+    return true;
+  }
+
   /** Lets the names of the directory survive a loss of power. */
   async sync(): Promise<void> {
     const handle = await open(within(this.#descriptor, '.'), constants.O_RDONLY | constants.O_DIRECTORY);
@@ -178,7 +189,7 @@ export class GuardedDirectory {
   }
 
   #checkSecondName(name: string, file: Stats, directory: Stats): void {
-    if (isTrusted(directory)) return;
+    if (distrustOf(directory) === null) return;
     // Whoever owns both the directory and the file gains nothing by a second name.
     if (file.uid === directory.uid && !isOwn(file.uid)) return;
     throw new Problem(409, `${this.#fileOf(name)} has a second hard link elsewhere; replace it by a copy`);
@@ -190,14 +201,16 @@ export class GuardedDirectory {
 }
 
 /**
- * Gives an open file to its owner if the host is root and made the file for this owner or another user. A file with a
- * second hard link, and one of root that `isNew` does not vouch for, keep theirs.
+ * Gives an open file to its owner if the host is root; whether it has another owner now. A file with a second hard link
+ * keeps its owner, and so does one of root unless `isNew` says that the host has just made it.
  */
-export async function giveFile(handle: FileHandle, owner: FileOwner | null, { isNew = false } = {}): Promise<void> {
-  if (owner === null || process.geteuid?.() !== 0) return;
+export async function giveFile(handle: FileHandle, owner: FileOwner | null, { isNew = false } = {}): Promise<boolean> {
+  if (owner === null || process.geteuid?.() !== 0) return false;
   const entry = await handle.stat();
-  if (!entry.isFile() || entry.nlink !== 1 || (entry.uid === owner.uid && entry.gid === owner.gid)) return;
-  if (isNew || !isOwn(entry.uid)) await handle.chown(owner.uid, owner.gid);
+  if (!entry.isFile() || entry.nlink !== 1 || (entry.uid === owner.uid && entry.gid === owner.gid)) return false;
+  if (!isNew && isOwn(entry.uid)) return false;
+  await handle.chown(owner.uid, owner.gid);
+  return true;
 }
 
 /** Holds each part of a path by its descriptor; for a file, all parts but the last. */
@@ -265,7 +278,7 @@ async function enter(
 /** Whether the name is a link that nobody but root and the host's user could have made. */
 async function isTrustedLink(descriptor: number, name: string): Promise<boolean> {
   const entry = await lstat(within(descriptor, name)).catch(ignore('ENOENT'));
-  return entry?.isSymbolicLink() === true && isTrusted(await fstat(descriptor));
+  return entry?.isSymbolicLink() === true && distrustOf(await fstat(descriptor)) === null;
 }
 
 async function makeWithin(descriptor: number, name: string, { mode = 0o755, owner = null }: Making): Promise<void> {
@@ -279,11 +292,6 @@ async function makeWithin(descriptor: number, name: string, { mode = 0o755, owne
   } finally {
     closeSync(own);
   }
-}
-
-/** Whether only root and the host's user can change what the directory holds. */
-function isTrusted({ uid, mode }: Stats): boolean {
-  return isOwn(uid) && (mode & 0o022) === 0;
 }
 
 function isOwn(uid: number): boolean {

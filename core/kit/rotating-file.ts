@@ -1,30 +1,32 @@
 // A log file with one writer: rotated by size and day, reopened when it is moved; a failure never stops its producer.
-
-import { constants } from 'node:fs';
-import { type FileHandle, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
+// Others may write to its directory: no link of theirs is followed, and nothing but a regular file is written.
+import type { FileHandle } from 'node:fs/promises';
 import path from 'node:path';
 import type { Rotation } from '../contract/log.ts';
+import { type FileOwner, GuardedDirectory, giveFile } from './guarded-directory.ts';
 import { formatDay } from './log-line.ts';
 
 export interface RotatingFileOptions {
   readonly file: string;
   /** Asked before each append, so that a changed setting takes effect at once. */
   readonly rotation: () => Rotation;
-  /** User to whom a file that the host opens as root is given. */
-  readonly owner?: { readonly uid: number; readonly gid: number } | null;
+  /** User to whom a host that is root gives the file, and the directories that it makes for it. */
+  readonly owner?: FileOwner | null;
   /** Receives at most one warning per minute while lines are dropped or the file cannot be rotated. */
   readonly warn: (message: string, error?: unknown) => void;
   /** Whether the file's name contains the date, so that it is not rotated at midnight. Default false. */
   readonly datedName?: boolean;
 }
 
-const FILE_MODE = 0o640;
 const WARN_INTERVAL_MS = 60_000;
 
 /** The caller awaits each append before the next, because appends must not overlap. */
 export class RotatingFile {
   readonly #options: RotatingFileOptions;
+  readonly #name: string;
+  #directory: GuardedDirectory | undefined;
   #handle: FileHandle | undefined;
+  #device = 0;
   #inode = 0;
   #bytes = 0;
   #day = '';
@@ -35,6 +37,12 @@ export class RotatingFile {
 
   constructor(options: RotatingFileOptions) {
     this.#options = options;
+    this.#name = path.basename(options.file);
+  }
+
+  /** Device of the open file; 0 when none could be opened. */
+  get device(): number {
+    return this.#device;
   }
 
   /** Inode of the open file; 0 when none could be opened. */
@@ -117,64 +125,63 @@ export class RotatingFile {
   async close(): Promise<void> {
     const handle = this.#handle;
     this.#handle = undefined;
+    this.#device = 0;
     this.#inode = 0;
+    this.#directory?.close();
+    this.#directory = undefined;
     await handle?.close();
   }
 
   async #reopenIfMoved(): Promise<void> {
     if (this.#handle !== undefined && (await this.#isInPlace())) return;
     await this.close();
-    const { file, owner } = this.#options;
-    await mkdir(path.dirname(file), { recursive: true });
-    const flags = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | constants.O_NOFOLLOW;
-    const handle = await open(file, flags, FILE_MODE);
-    const { ino, size, mtimeMs, nlink } = await handle.stat();
-    // A hard link may belong to another user, so a file with a second name keeps its owner.
-    if (owner != null && nlink === 1 && process.getuid?.() === 0) {
-      // A log with the wrong owner is better than none, so the failure is only a warning.
-      await handle
-        .chown(owner.uid, owner.gid)
-        .catch((error: unknown) => this.#options.warn(`${file} cannot be given to the service user`, error));
-    }
+    const { file, owner = null } = this.#options;
+    const directory = await GuardedDirectory.open(path.dirname(file), { owner });
+    this.#directory = directory;
+    const created = await directory.openFile(this.#name, 'create').catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EEXIST') throw error;
+    });
+    const handle = created ?? (await directory.openFile(this.#name, 'append'));
     this.#handle = handle;
+    // A log with the wrong owner is better than none, so the failure is only a warning.
+    await giveFile(handle, owner, { isNew: created !== undefined }).catch((error: unknown) =>
+      this.#options.warn(`${file} cannot be given to the service user`, error),
+    );
+    const { dev, ino, size, mtimeMs } = await handle.stat();
+    this.#device = dev;
     this.#inode = ino;
     this.#bytes = size;
     this.#day = formatDay(size === 0 ? Date.now() : mtimeMs);
   }
 
   async #isInPlace(): Promise<boolean> {
-    try {
-      const { ino, size } = await stat(this.#options.file);
-      if (ino === this.#inode) this.#bytes = size;
-      return ino === this.#inode;
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false;
-      throw error;
-    }
+    if (this.#directory?.isInPlace() !== true) return false;
+    const entry = await this.#directory.stat(this.#name);
+    if (entry?.ino !== this.#inode || entry.dev !== this.#device) return false;
+    this.#bytes = entry.size;
+    return true;
   }
 
   /** Renames the log to `<base>-YYYY-MM-DD_<n>.log`, where 1 is the newest, and deletes the oldest beyond `keep`. */
   async #rotate(): Promise<void> {
-    const { file } = this.#options;
+    const { file, datedName = false } = this.#options;
     const { keep } = this.#options.rotation();
-    const { dir, name, ext } = path.parse(file);
-    const base = this.#options.datedName ? name : `${name}-${this.#day}`;
+    const { name, ext } = path.parse(file);
+    const base = datedName ? name : `${name}-${this.#day}`;
     await this.close();
-    const older = await rotatedFiles(file, this.#options);
-    const sameDay = older
-      .filter(candidate => candidate.startsWith(`${base}_`))
-      .sort(compareRotations)
-      .reverse();
-    for (const candidate of sameDay) {
-      await rename(path.join(dir, candidate), path.join(dir, `${base}_${rotationNumber(candidate) + 1}${ext}`));
+    const directory = await GuardedDirectory.open(path.dirname(file));
+    try {
+      const sameDay = rotatedNames(await directory.names(), file, datedName)
+        .filter(candidate => candidate.startsWith(`${base}_`))
+        .sort(compareRotations)
+        .reverse();
+      for (const candidate of sameDay)
+        await directory.rename(candidate, `${base}_${rotationNumber(candidate) + 1}${ext}`);
+      await directory.rename(this.#name, `${base}_1${ext}`);
+      await removeOldest(directory, rotatedNames(await directory.names(), file, datedName), keep);
+    } finally {
+      directory.close();
     }
-    await rename(file, path.join(dir, `${base}_1${ext}`));
-    const all = await rotatedFiles(file, this.#options);
-    const dated = await Promise.all(
-      all.map(async candidate => ({ candidate, mtimeMs: await readModifiedMs(path.join(dir, candidate)) })),
-    );
-    dated.sort((a, b) => b.mtimeMs - a.mtimeMs || compareRotations(a.candidate, b.candidate));
-    for (const { candidate } of dated.slice(keep)) await rm(path.join(dir, candidate), { force: true });
     await this.#reopenIfMoved();
   }
 
@@ -192,15 +199,12 @@ export class RotatingFile {
   }
 }
 
-/** Names of the rotated files of a log, in no particular order. */
-export async function rotatedFiles(
-  file: string,
-  { datedName = false }: Pick<RotatingFileOptions, 'datedName'> = {},
-): Promise<string[]> {
-  const { dir, name, ext } = path.parse(file);
+/** Which of the names in a log's directory are those of its rotated files, in no particular order. */
+export function rotatedNames(names: readonly string[], file: string, datedName = false): string[] {
+  const { name, ext } = path.parse(file);
   const base = datedName ? name.replace(/-\d{4}-\d\d-\d\d$/, '') : name;
   const pattern = /^-\d{4}-\d\d-\d\d(?:_\d+)?$/;
-  return (await readdir(dir)).filter(
+  return names.filter(
     candidate =>
       candidate.startsWith(`${base}-`) &&
       candidate.endsWith(ext) &&
@@ -209,12 +213,14 @@ export async function rotatedFiles(
   );
 }
 
-/** Time of the last modification in milliseconds; 0 when the file has been removed in between. */
-async function readModifiedMs(file: string): Promise<number> {
-  return stat(file).then(
-    ({ mtimeMs }) => mtimeMs,
-    () => 0,
+/** Keeps the newest of the rotated files. What is no regular file is not the log's, and stays. */
+async function removeOldest(directory: GuardedDirectory, names: readonly string[], keep: number): Promise<void> {
+  const entries = await Promise.all(names.map(async name => ({ name, entry: await directory.stat(name) })));
+  const files = entries.flatMap(({ name, entry }) =>
+    entry?.isFile() === true ? [{ name, mtimeMs: entry.mtimeMs }] : [],
   );
+  files.sort((a, b) => b.mtimeMs - a.mtimeMs || compareRotations(a.name, b.name));
+  for (const { name } of files.slice(keep)) await directory.remove(name);
 }
 
 function rotationNumber(file: string): number {

@@ -1,13 +1,13 @@
 // The own log: writes records of the host and its plugins (through pino) and captured output to one file and to
 // subscribers.
-import { appendFileSync, mkdirSync } from 'node:fs';
-import { access, constants, mkdir } from 'node:fs/promises';
+import { access, constants, mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { pino } from 'pino';
 import type { Logger, LogHub, LogLevel, LogLine, Rotation } from '../contract/log.ts';
 import type { Disposer } from '../contract/plugin.ts';
 import { errorStack, errorText } from '../kit/error-text.ts';
+import { GuardedDirectory } from '../kit/guarded-directory.ts';
 import { passes } from '../kit/log-level.ts';
 import { formatDay, formatLine, formatRecord } from '../kit/log-line.ts';
 import { redact } from '../kit/redact.ts';
@@ -78,10 +78,12 @@ interface PinoRecord {
 }
 
 export async function createLogging(options: LoggingOptions): Promise<Logging> {
-  const directory = options.toDisk === false ? options.directory : await usableDirectory(options.directory);
-  const writer = new LogWriter(directory, options);
-  if (directory !== options.directory) {
-    writer.record('WARNING', `host: ${options.directory} cannot be written; the log goes to ${directory}`);
+  const { directory, place, fault } =
+    options.toDisk === false ? { directory: options.directory } : await usableDirectory(options);
+  const writer = new LogWriter(directory, place, options);
+  if (fault !== undefined) {
+    const reason = describe(`host: ${options.directory} cannot be written`, fault, false).join(' ');
+    writer.record('WARNING', `${reason}; the log goes to ${directory}`);
   }
   let debug = false;
   const levelOf = (name: string): LogLevel => {
@@ -106,6 +108,7 @@ export async function createLogging(options: LoggingOptions): Promise<Logging> {
   const hub: LogHub = {
     directory,
     name: options.name,
+    isFallback: directory !== options.directory,
     subscribe: listener => writer.subscribe(listener),
     writeCaptured: lines => writer.captured(lines),
     level: () => levelOf('host'),
@@ -156,19 +159,30 @@ function describe(message: string, error: unknown, withStack: boolean): string[]
     .filter(text => text.trim() !== '');
 }
 
-async function usableDirectory(directory: string): Promise<string> {
+interface UsableDirectory {
+  readonly directory: string;
+  /** The directory, open; absent when nothing goes to the disk. */
+  readonly place?: GuardedDirectory;
+  /** Why this is not the wanted directory. */
+  readonly fault?: unknown;
+}
+
+/** The wanted directory, or one of the host alone among the temporary ones. */
+async function usableDirectory({ directory, owner }: LoggingOptions): Promise<UsableDirectory> {
   try {
-    await mkdir(directory, { recursive: true });
+    const place = await GuardedDirectory.open(directory, { owner: owner() });
     await access(directory, constants.W_OK);
-    return directory;
-  } catch {
-    return tmpdir();
+    return { directory, place };
+  } catch (fault) {
+    const fallback = await mkdtemp(path.join(tmpdir(), 'stackwarden-log-'));
+    return { directory: fallback, place: await GuardedDirectory.open(fallback), fault };
   }
 }
 
 /** Collects records for 25 ms, then passes them to subscribers and, as text, to the file. */
 class LogWriter {
   readonly #directory: string;
+  readonly #place: GuardedDirectory | undefined;
   readonly #options: LoggingOptions;
   readonly #isTerminal = process.stdout.isTTY === true && (process.env.NO_COLOR ?? '') === '';
   readonly #listeners = new Set<(records: readonly LogLine[]) => void>();
@@ -181,8 +195,9 @@ class LogWriter {
   #unwrittenLines = 0;
   #closed = false;
 
-  constructor(directory: string, options: LoggingOptions) {
+  constructor(directory: string, place: GuardedDirectory | undefined, options: LoggingOptions) {
     this.#directory = directory;
+    this.#place = place;
     this.#options = options;
   }
 
@@ -214,8 +229,7 @@ class LogWriter {
     const lines = texts.map(text => formatLine(Date.now(), level, redact(text)));
     const block = `${[...this.#pending.splice(0).map(line => formatRecord(line)), ...lines].join('\n')}\n`;
     try {
-      if (this.#writes) mkdirSync(this.#directory, { recursive: true });
-      if (this.#writes) appendFileSync(path.join(this.#directory, this.#nameOfToday()), block);
+      this.#place?.appendNow(this.#nameOfToday(), block);
     } catch {
       // A failing disk must not hide the message, which goes to standard error in any case.
     }
@@ -253,6 +267,7 @@ class LogWriter {
     this.#closed = true;
     await this.flush();
     await this.#file?.close();
+    this.#place?.close();
   }
 
   /** `mayDrop` is false for callers that await the writing of each batch before they add the next. */

@@ -1,7 +1,9 @@
 // Logs: pages of every process's log, the own log as a live stream, and the log level at run time.
-import { answer, definePlugin, Problem } from '#core';
+import { answer, definePlugin, type Host, Problem } from '#core';
+import type {} from '../services/contract.ts';
 import { findLogFile } from './log-files.ts';
 import { readPage } from './log-page.ts';
+import type { LogPlaces } from './log-places.ts';
 import { LogStream } from './log-stream.ts';
 import * as wire from './wire.ts';
 
@@ -20,12 +22,10 @@ export default definePlugin({
       response: wire.pageAnswer,
       async handle({ query: { process_name: name, cursor, tail_bytes: tailBytes, file_id: fileId } }) {
         if (name.trim() === '') throw new Problem(400, 'process_name is required');
-        const found = findLogFile(name, {
-          store: host.use('config.store'),
-          hub,
-          templates: host.find('service.templates'),
-        });
-        const page = await readPage(found.locate, { cursor, tailBytes, fileId, ownLog: found.own });
+        const templates = host.find('service.templates');
+        const places = placesOf(host);
+        const found = findLogFile(name, { store: host.use('config.store'), hub, templates, places });
+        const page = await readPage(found.open, { cursor, tailBytes, fileId, ownLog: found.own });
         return answer(wire.pageToWire(found.processName, page, cursor === undefined));
       },
     });
@@ -56,3 +56,19 @@ export default definePlugin({
     return () => hub.overrideDebug(false);
   },
 });
+
+function placesOf(host: Host): LogPlaces {
+  const store = host.use('config.store');
+  const fileRoots = store.get('dumb.api_service.file_roots');
+  const { puid, pgid } = store.root();
+  return {
+    ...host.paths,
+    roots: [store.get('data_root'), ...(Array.isArray(fileRoots) ? fileRoots : [])],
+    templateBlock({ configKey, key }) {
+      const templates = host.find('service.templates');
+      const template = templates?.get(configKey);
+      return template === undefined ? undefined : templates?.block(template, key);
+    },
+    user: process.getuid?.() === 0 ? { uid: Number(puid), gid: Number(pgid) } : null,
+  };
+}

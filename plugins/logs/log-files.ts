@@ -1,14 +1,16 @@
 // Finds the log file that belongs to a name. Only files that the configuration names, or in known places, can be read.
-import { readdir, realpath, stat } from 'node:fs/promises';
+import type { FileHandle } from 'node:fs/promises';
 import path from 'node:path';
 import { type ConfigStore, type LogHub, type NamedBlock, Problem } from '#core';
+import { GuardedDirectory } from '#kit/guarded-directory';
 import { isObject } from '#kit/plain-object';
 import type { ServiceTemplates } from '../services/contract.ts';
+import { type LogPlaces, mayShow, requireDeclared } from './log-places.ts';
 
 export interface FoundLog {
   readonly processName: string;
-  /** null when there is no log, or it is where it must not be read. */
-  readonly locate: () => Promise<string | null>;
+  /** Opens the log, which the caller closes. null when there is none, or it is nothing that may be shown. */
+  readonly open: () => Promise<FileHandle | null>;
   /** Whether this is the log of the host itself. */
   readonly own: boolean;
 }
@@ -17,26 +19,28 @@ interface Sources {
   readonly store: ConfigStore;
   readonly hub: LogHub;
   readonly templates: ServiceTemplates | undefined;
+  readonly places: LogPlaces;
 }
 
 const OWN_NAMES = /^du?mb(?: api(?: service)?)?$/;
 
-/** Throws a Problem 404 when no process or log has that name. */
-export function findLogFile(name: string, { store, hub, templates }: Sources): FoundLog {
+/** Throws a Problem: 404 when no process or log has that name, 403 when its log may not lie where the block says. */
+export function findLogFile(name: string, { store, hub, templates, places }: Sources): FoundLog {
   const folded = name
     .trim()
     .replaceAll(/[\s_]+/g, ' ')
     .toLowerCase();
   const block = store.findBlock(name);
   if (OWN_NAMES.test(folded) || block?.isHost === true) {
-    const locate = () => newest(hub.directory, file => file.startsWith(`${hub.name}-`) && file.endsWith('.log'));
-    return { processName: block?.processName ?? name.trim(), locate, own: true };
+    const isOwn = (file: string): boolean => file.startsWith(`${hub.name}-`) && file.endsWith('.log');
+    const open = () => openNewest(hub.directory, isOwn, places);
+    return { processName: block?.processName ?? name.trim(), open, own: true };
   }
   const blocks = store.blocks();
   const further = furtherLog(folded, templates);
-  if (further !== undefined) return known(name, blocks, further);
+  if (further !== undefined) return known(name, blocks, further, places);
   if (block === undefined) throw new Problem(404, 'Process not found');
-  return { processName: block.processName, locate: () => logOf(block), own: false };
+  return { processName: block.processName, open: openerOf(block, places), own: false };
 }
 
 interface FurtherLog {
@@ -52,53 +56,83 @@ function furtherLog(folded: string, templates: ServiceTemplates | undefined): Fu
   return undefined;
 }
 
-function known(name: string, blocks: readonly NamedBlock[], { configKey, option }: FurtherLog): FoundLog {
+function known(
+  name: string,
+  blocks: readonly NamedBlock[],
+  { configKey, option }: FurtherLog,
+  places: LogPlaces,
+): FoundLog {
   const block = blocks.find(candidate => candidate.configKey === configKey);
   if (block === undefined) throw new Problem(404, 'Process not found');
   const file = option
     .split('.')
-    .reduce<unknown>((value, key) => (isObject(value) ? value[key] : undefined), block.block);
-  const locate = async () => (typeof file === 'string' && file !== '' ? inPlace(file) : null);
-  return { processName: name.trim(), locate, own: false };
+    .reduce<unknown>(
+      (value, key) => (isObject(value) && Object.hasOwn(value, key) ? value[key] : undefined),
+      block.block,
+    );
+  if (typeof file !== 'string' || file === '') return { processName: name.trim(), open: async () => null, own: false };
+  requireDeclared(file, block, places);
+  return { processName: name.trim(), open: () => openInPlace(file, places), own: false };
 }
 
-async function logOf({ block }: NamedBlock): Promise<string | null> {
-  const { log_file: file, config_file: configFile, config_dir: configDir } = block;
-  if (typeof file === 'string' && file !== '') return inPlace(file);
+function openerOf(named: NamedBlock, places: LogPlaces): FoundLog['open'] {
+  const { log_file: file, config_file: configFile, config_dir: configDir } = named.block;
+  if (typeof file === 'string' && file !== '') {
+    requireDeclared(file, named, places);
+    return () => openInPlace(file, places);
+  }
   const directories = [
     ...(typeof configFile === 'string' && configFile !== '' ? [path.join(path.dirname(configFile), 'logs')] : []),
     ...(typeof configDir === 'string' && configDir !== '' ? [path.join(configDir, 'logs')] : []),
   ];
-  for (const directory of directories) {
-    const found = await newest(directory, name => /\.(log|txt)$/.test(name));
-    if (found !== null) return found;
-  }
-  return null;
-}
-
-/** The real path of a file; null when a link leads out of its directory. */
-async function inPlace(file: string): Promise<string | null> {
-  const [real, directory] = await Promise.all([realpath(file), realpath(path.dirname(file))]);
-  return real.startsWith(directory.endsWith(path.sep) ? directory : directory + path.sep) ? real : null;
-}
-
-/** The file that was modified last; links that lead out of the directory are ignored. */
-async function newest(directory: string, matches: (name: string) => boolean): Promise<string | null> {
-  const names = await readdir(directory).catch(() => []);
-  const candidates = await Promise.all(names.filter(matches).map(name => regular(path.join(directory, name))));
-  const files = candidates.filter(candidate => candidate !== null);
-  files.sort((a, b) => b.mtimeMs - a.mtimeMs);
-  return files[0]?.file ?? null;
-}
-
-async function regular(candidate: string): Promise<{ file: string; mtimeMs: number } | null> {
-  try {
-    const file = await inPlace(candidate);
-    if (file === null) return null;
-    const entry = await stat(file);
-    return entry.isFile() ? { file, mtimeMs: entry.mtimeMs } : null;
-  } catch {
-    // The file has been rotated away, or is a dangling link; the other files still count.
+  return async () => {
+    for (const directory of directories) {
+      const found = await openNewest(directory, name => /\.(log|txt)$/.test(name), places);
+      if (found !== null) return found;
+    }
     return null;
+  };
+}
+
+/** null when a link leads out of the file's directory. */
+async function openInPlace(file: string, places: LogPlaces): Promise<FileHandle | null> {
+  const beside = await GuardedDirectory.open(path.dirname(file));
+  try {
+    return await GuardedDirectory.at(file, async (directory, name) =>
+      directory.path === beside.path || directory.path.startsWith(`${beside.path}/`)
+        ? openShown(directory, name, places)
+        : null,
+    );
+  } finally {
+    beside.close();
   }
+}
+
+/** The regular file that was modified last; null when there is none. */
+async function openNewest(
+  place: string,
+  matches: (name: string) => boolean,
+  places: LogPlaces,
+): Promise<FileHandle | null> {
+  const directory = await GuardedDirectory.open(place).catch(() => null);
+  if (directory === null) return null;
+  try {
+    const names = (await directory.names()).filter(matches);
+    const entries = await Promise.all(names.map(async name => ({ name, entry: await directory.stat(name) })));
+    const files = entries.flatMap(({ name, entry }) =>
+      entry?.isFile() === true ? [{ name, mtimeMs: entry.mtimeMs }] : [],
+    );
+    files.sort((a, b) => b.mtimeMs - a.mtimeMs);
+    const [newest] = files;
+    return newest === undefined ? null : await openShown(directory, newest.name, places);
+  } finally {
+    directory.close();
+  }
+}
+
+async function openShown(directory: GuardedDirectory, name: string, places: LogPlaces): Promise<FileHandle | null> {
+  const handle = await directory.openFile(name, 'read');
+  if (await mayShow(path.join(directory.path, name), await handle.stat(), places)) return handle;
+  await handle.close();
+  return null;
 }

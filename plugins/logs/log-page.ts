@@ -1,7 +1,6 @@
 // Reads a part of a log by position: only complete lines, so that redaction sees each secret whole, and never more than
 // requested.
-import { constants } from 'node:fs';
-import { type FileHandle, open } from 'node:fs/promises';
+import type { FileHandle } from 'node:fs/promises';
 import { setImmediate as turn } from 'node:timers/promises';
 import { redact } from '#kit/redact';
 
@@ -29,13 +28,13 @@ export interface PageRequest {
 
 const NOTHING: LogPage = { size: 0, cursor: 0, chunk: '', reset: true, fileId: null };
 
-/** A file that is missing, not regular, a link, or on a mount that does not answer gives an empty page. */
-export async function readPage(locate: () => Promise<string | null>, request: PageRequest): Promise<LogPage> {
+/** A file that is missing, may not be opened, or is on a mount that does not answer gives an empty page. */
+export async function readPage(open: () => Promise<FileHandle | null>, request: PageRequest): Promise<LogPage> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<LogPage>(resolve => {
     timer = setTimeout(resolve, READ_LIMIT_MS, NOTHING);
   });
-  const page = locate().then(file => (file === null ? NOTHING : readFromFile(file, request)));
+  const page = open().then(handle => (handle === null ? NOTHING : readFromFile(handle, request)));
   try {
     return await Promise.race([page.catch(() => NOTHING), late]);
   } finally {
@@ -43,11 +42,9 @@ export async function readPage(locate: () => Promise<string | null>, request: Pa
   }
 }
 
-async function readFromFile(file: string, request: PageRequest): Promise<LogPage> {
-  const handle = await open(file, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW);
+async function readFromFile(handle: FileHandle, request: PageRequest): Promise<LogPage> {
   try {
-    const { size, dev, ino, isFile } = await handle.stat().then(entry => ({ ...entry, isFile: entry.isFile() }));
-    if (!isFile) return NOTHING;
+    const { size, dev, ino } = await handle.stat();
     const fileId = `${dev.toString(16)}:${ino.toString(16)}`;
     const { cursor, tailBytes } = request;
     const sameFile = request.fileId === undefined || request.fileId === fileId;

@@ -1,5 +1,6 @@
 // Boots all services: adopts what an earlier host left running, assigns ports, starts what is wanted and waits until it
 // is ready.
+import path from 'node:path';
 import type { ContributionList, Host, NamedBlock } from '#core';
 import { askAgain } from '#kit/ask-again';
 import { errorText } from '#kit/error-text';
@@ -9,6 +10,7 @@ import { describeMove, reservePorts } from '../launch/ports.ts';
 import type { StartupSettings } from '../settings.ts';
 import type { Adoption } from '../supervise/adoption.ts';
 import { attempt } from '../supervise/attempt.ts';
+import { captureTargetOf } from '../supervise/capture-target.ts';
 import { bootId, processesIn, readStat } from '../supervise/proc-table.ts';
 import type { ProcessHealthReports } from '../supervise/process-health.ts';
 import type { ProcessSet } from '../supervise/process-set.ts';
@@ -200,9 +202,14 @@ export class Boot {
   async #repairOwnership(): Promise<void> {
     if (process.getuid?.() !== 0) return;
     const { puid, pgid } = this.#host.use('config.store').root();
-    const { logDir } = this.#host.paths;
-    const repaired = await repairOwnership(logDir, { uid: Number(puid), gid: Number(pgid) });
-    if (repaired > 0) this.#host.log.info(`${repaired} entries of ${logDir} were given back to the service user`);
+    const { name, directory, isFallback } = this.#host.use('log.hub');
+    if (isFallback) return;
+    const targets = this.#options.processes.all().map(({ block }) => captureTargetOf(this.#host, block));
+    const logs = targets.flatMap(({ logFile, accessLogFile }) => [logFile, accessLogFile]);
+    const owner = { uid: Number(puid), gid: Number(pgid) };
+    const known = logs.filter(log => log !== null).map(log => path.resolve(log));
+    const repaired = await repairOwnership([path.join(directory, `${name}.log`), ...known], owner);
+    if (repaired > 0) this.#host.log.info(`${repaired} logs and log directories were given back to the service user`);
   }
 
   /** All ports that this boot moves are written in one update. */

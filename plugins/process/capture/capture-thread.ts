@@ -32,6 +32,7 @@ export type FromWorker =
   | { readonly id: number; readonly result: string | null }
   | { readonly id: number; readonly error: unknown }
   | { readonly delivery: number; readonly lines: readonly LogLine[] }
+  | { readonly isFull: boolean }
   | { readonly level: 'warn' | 'error'; readonly message: string; readonly error: unknown };
 
 export interface WorkerData {
@@ -60,10 +61,16 @@ export class CaptureThread {
   readonly #pending = new Map<number, PendingCall>();
   #worker: Worker | undefined;
   #lastId = 0;
+  #isFull = false;
   #closed = false;
 
   constructor(options: CaptureThreadOptions) {
     this.#options = options;
+  }
+
+  /** Why the output of running services is lost at present; null while it is kept. */
+  get fault(): string | null {
+    return this.#isFull ? `the disk of ${this.#options.directory} is full: what the service writes is lost` : null;
   }
 
   /** Opens a new spool for a process that is about to be launched. */
@@ -161,6 +168,8 @@ export class CaptureThread {
     if ('lines' in message) {
       const { delivery, lines } = message;
       void this.#options.deliver(lines).finally(() => reply({ delivered: delivery }));
+    } else if ('isFull' in message) {
+      this.#tellSpace(message.isFull);
     } else if ('level' in message) {
       this.#options.log[message.level](message.message, message.error);
     } else {
@@ -169,6 +178,14 @@ export class CaptureThread {
       if ('error' in message) pending?.reject(message.error);
       else pending?.resolve(message.result);
     }
+  }
+
+  #tellSpace(isFull: boolean): void {
+    this.#isFull = isFull;
+    const { directory, log } = this.#options;
+    if (isFull)
+      log.error(`the disk of ${directory} is full: the output of running services is lost until there is room`);
+    else log.warn(`there is room in ${directory} again: the output of services is kept`);
   }
 
   #newSpool(processName: string): string {

@@ -35,6 +35,7 @@ const capture = new Capture({
   rotation: () => rotation,
   deliver,
   log: { warn: log('warn'), error: log('error') },
+  onFull: isFull => post({ isFull }),
 });
 
 async function run(call: CaptureCall): Promise<string | null> {

@@ -2,24 +2,31 @@
 // logs. The invariant: every complete line of a spool is in its service log exactly once, even when the host is killed
 // at any moment.
 import { execFile } from 'node:child_process';
-import { fstatSync } from 'node:fs';
-import { type FileHandle, mkdir, open, readdir, rm, stat, truncate } from 'node:fs/promises';
+import { fstatSync, type Stats } from 'node:fs';
+import { type FileHandle, mkdir, readdir, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import type { Logger, LogLevel, LogLine, Rotation } from '#core';
+import { deepEqual } from '#kit/deep-equal';
+import { GuardedDirectory } from '#kit/guarded-directory';
 import { passes } from '#kit/log-level';
 import { formatLine } from '#kit/log-line';
-import { RotatingFile, rotatedFiles } from '#kit/rotating-file';
+import { RotatingFile, rotatedNames } from '#kit/rotating-file';
 import { completeBytes, MAX_LINE_BYTES, type OutputLine, toLines } from './output-lines.ts';
-import { type Position, PositionFile } from './position.ts';
+import { type Position, PositionFile, START } from './position.ts';
+import { findConsumed } from './recovery.ts';
+import { SpoolSpace } from './spool-space.ts';
 
 const run = promisify(execFile);
 
 const POLL_MS = 100;
+/** The room for spools is asked for at every so many polls. */
+const POLLS_PER_LOOK = 10;
 const CHUNK_BYTES = 256 * 1024;
 /** Consumed output is released from the disk in pieces of this size. */
 const RELEASE_BYTES = 16 * 1024 * 1024;
 const BLOCK_BYTES = 4_096;
+const BLANK = Buffer.alloc(CHUNK_BYTES);
 const MAX_BACKLOG_BYTES = 1024 ** 3;
 const REMEMBERED_LINES = 200;
 const MAX_REASON_LENGTH = 500;
@@ -54,16 +61,21 @@ export interface CaptureOptions {
   /** Passes lines to the own log and its stream; resolves when they were written. */
   readonly deliver: (lines: readonly LogLine[]) => Promise<void>;
   readonly log: Pick<Logger, 'warn' | 'error'>;
+  /** Told when the disk of the spools is full, and when it no longer is. */
+  readonly onFull: (isFull: boolean) => void;
 }
 
 export class Capture {
   readonly #options: CaptureOptions;
   readonly #sessions = new Set<CaptureSession>();
+  readonly #space: SpoolSpace;
   #timer: NodeJS.Timeout | undefined;
+  #polls = 0;
   #punches = true;
 
   constructor(options: CaptureOptions) {
     this.#options = options;
+    this.#space = new SpoolSpace(options.directory, options.onFull);
   }
 
   /** Continues from the recorded position when the spool exists already. */
@@ -74,10 +86,17 @@ export class Capture {
       release: bytes => this.#release(spoolFile, bytes),
     });
     this.#sessions.add(session);
-    this.#timer ??= setInterval(() => {
-      for (const open of this.#sessions) if (open.hasMore()) void open.pump();
-    }, POLL_MS);
+    this.#timer ??= setInterval(() => this.#poll(), POLL_MS);
     return session;
+  }
+
+  #poll(): void {
+    for (const session of this.#sessions) if (session.hasMore()) void session.pump();
+    this.#polls += 1;
+    if (this.#polls % POLLS_PER_LOOK !== 0) return;
+    void this.#space.look();
+    // What was read makes room for what comes.
+    if (this.#space.isFull) for (const session of this.#sessions) void session.release();
   }
 
   /** Removes spools that no present or recorded process uses. */
@@ -130,6 +149,8 @@ export class CaptureSession {
   #log: RotatingFile | null;
   #accessLog: RotatingFile | null;
   #consumed: number;
+  /** NULs that were passed over since the last line. */
+  #blankBytes = 0;
   #released: number;
   #recorded: Position;
   #pumping: Promise<void> | undefined;
@@ -161,15 +182,19 @@ export class CaptureSession {
     options: CaptureOptions,
     owner: Owner,
   ): Promise<CaptureSession> {
-    const spool = await open(spoolFile, 'a+', 0o600);
-    const { positions, last } = await PositionFile.open(`${spoolFile}.position`).catch(async (error: unknown) => {
-      await spool.close();
-      throw error;
-    });
+    const spool = await GuardedDirectory.at(spoolFile, (directory, name) => directory.openFile(name, 'keep', 0o600));
+    const { positions, last: recorded } = await PositionFile.open(`${spoolFile}.position`).catch(
+      async (error: unknown) => {
+        await spool.close();
+        throw error;
+      },
+    );
+    const last = recorded ?? (await firstPosition(spool, positions, target, options));
     if (target.logFile !== null) {
-      await undoUnrecorded(target.logFile, last).catch((error: unknown) =>
-        options.log.warn(`${target.logFile} cannot be cut back; its last lines may stand in it twice`, error),
-      );
+      await undoUnrecorded(target.logFile, last).catch((error: NodeJS.ErrnoException) => {
+        if (error.code !== 'ENOENT')
+          options.log.warn(`${target.logFile} cannot be cut back; its last lines may stand in it twice`, error);
+      });
     }
     return new CaptureSession(spoolFile, target, options, owner, { spool, positions, last });
   }
@@ -271,11 +296,25 @@ export class CaptureSession {
         this.#consumed,
       );
       const last = this.#consumed + bytesRead >= size;
+      if (bytesRead > 0 && buffer.subarray(0, bytesRead).equals(BLANK.subarray(0, bytesRead))) {
+        this.#consumed += bytesRead;
+        this.#blankBytes += bytesRead;
+        if (!last) continue;
+      }
+      if (this.#blankBytes > 0) await this.#tellBlank();
+      if (this.#consumed >= size) return;
       const complete = completeBytes(buffer.subarray(0, bytesRead), final && last);
       if (complete === 0) return;
       await this.#write(toLines(buffer.subarray(0, complete)), this.#consumed + complete);
       if (last) return;
     }
+  }
+
+  /** A program can enlarge its own output without writing anything. */
+  async #tellBlank(): Promise<void> {
+    const text = `${this.#blankBytes} bytes of output without content were skipped`;
+    this.#blankBytes = 0;
+    await this.#write([{ level: 'WARNING', text }], this.#consumed);
   }
 
   /** A program that opens /dev/stdout again without O_APPEND truncates the spool. */
@@ -309,10 +348,15 @@ export class CaptureSession {
     this.#consumed = consumedAfter;
     await this.#record(consumedAfter);
     await delivered;
-    if (this.#consumed - this.#released >= RELEASE_BYTES) {
-      this.#released = this.#consumed;
-      await this.#owner.release(Math.floor(this.#consumed / BLOCK_BYTES) * BLOCK_BYTES);
-    }
+    if (this.#consumed - this.#released >= RELEASE_BYTES) await this.release();
+  }
+
+  /** Gives back to the disk what was read. */
+  async release(): Promise<void> {
+    const bytes = Math.floor(this.#consumed / BLOCK_BYTES) * BLOCK_BYTES;
+    if (this.#closed || bytes <= this.#released) return;
+    this.#released = bytes;
+    await this.#owner.release(bytes);
   }
 
   /**
@@ -327,9 +371,9 @@ export class CaptureSession {
   }
 
   async #record(consumedBytes: number): Promise<void> {
-    const position = { consumedBytes, logInode: this.#log?.inode ?? 0, logBytes: this.#log?.sizeBytes ?? 0 };
-    const { consumedBytes: consumed, logInode, logBytes } = this.#recorded;
-    if (consumed === consumedBytes && logInode === position.logInode && logBytes === position.logBytes) return;
+    const { device: logDevice = 0, inode: logInode = 0, sizeBytes: logBytes = 0 } = this.#log ?? {};
+    const position = { consumedBytes, logDevice, logInode, logBytes };
+    if (deepEqual(position, this.#recorded)) return;
     this.#recorded = position;
     await this.#positions.record(position);
   }
@@ -351,15 +395,37 @@ export class CaptureSession {
   }
 }
 
+/** The position of a new spool, or the one that the log tells when the record is damaged. */
+async function firstPosition(
+  spool: FileHandle,
+  positions: PositionFile,
+  { processName, logFile }: CaptureTarget,
+  { log }: CaptureOptions,
+): Promise<Position> {
+  const { size } = await spool.stat();
+  if (size > 0)
+    log.warn(`how far the output of ${processName} was read is not known; it goes on after the last line in its log`);
+  const position = size === 0 ? START : { ...START, consumedBytes: await findConsumed(spool, logFile) };
+  await positions.record(position);
+  return position;
+}
+
 /** Truncates what a killed host appended after its last recorded position, because those lines are read again. */
-async function undoUnrecorded(logFile: string, { logInode, logBytes }: Position): Promise<void> {
+async function undoUnrecorded(logFile: string, { logDevice, logInode, logBytes }: Position): Promise<void> {
   if (logInode === 0) return;
-  const directory = path.dirname(logFile);
-  const rotated = await rotatedFiles(logFile).catch(() => []);
-  for (const name of [path.basename(logFile), ...rotated]) {
-    const file = path.join(directory, name);
+  await GuardedDirectory.at(logFile, async (directory, log) => {
+    const rotated = rotatedNames(await directory.names(), logFile);
     // Another program may have moved or removed the log.
-    const found = await stat(file).catch(() => null);
-    if (found?.ino === logInode && found.size > logBytes) await truncate(file, logBytes);
-  }
+    for (const name of [log, ...rotated]) {
+      const isLog = (entry: Stats | null): boolean =>
+        entry?.ino === logInode && entry.dev === logDevice && entry.nlink === 1 && entry.size > logBytes;
+      if (!isLog(await directory.stat(name))) continue;
+      const handle = await directory.openFile(name, 'update');
+      try {
+        if (isLog(await handle.stat())) await handle.truncate(logBytes);
+      } finally {
+        await handle.close();
+      }
+    }
+  });
 }

@@ -1,4 +1,4 @@
-// Converts captured bytes to lines: decodes UTF-8 with replacement, removes terminal codes and finds each line's level.
+// Converts captured bytes to lines: decodes UTF-8 with replacement, removes NULs and terminal codes, and finds each line's level.
 import type { LogLevel } from '#core';
 import { redact } from '#kit/redact';
 
@@ -42,7 +42,8 @@ export function completeBytes(bytes: Buffer, final: boolean): number {
 /** The lines of a complete part, without empty ones. */
 export function toLines(bytes: Buffer): OutputLine[] {
   const text = bytes.toString('utf8');
-  const plain = text.includes('\x1b') ? text.replaceAll(ANSI, '') : text;
+  const dense = text.includes('\0') ? text.replaceAll('\0', '') : text;
+  const plain = dense.includes('\x1b') ? dense.replaceAll(ANSI, '') : dense;
   const lines: OutputLine[] = [];
   for (let start = 0; start < plain.length; ) {
     const newline = plain.indexOf('\n', start);

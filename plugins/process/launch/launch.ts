@@ -1,11 +1,11 @@
 // Launches a program in a new session with its output on the spool's descriptor. Faults that can be found before are
 // reported before.
 import { type ChildProcess, spawn } from 'node:child_process';
-import { closeSync, fchownSync, openSync } from 'node:fs';
-import { access, constants, stat } from 'node:fs/promises';
+import { access, constants, type FileHandle, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { Problem } from '#core';
 import { lacksDescriptors } from '#kit/descriptors';
+import { GuardedDirectory, giveFile } from '#kit/guarded-directory';
 import type { LaunchPlan } from '../contract.ts';
 
 interface Exit {
@@ -60,15 +60,16 @@ async function executability(file: string): Promise<string> {
 /** Throws a Problem 400 when the program cannot be started, 503 when no descriptor is left for it. */
 export async function launch(plan: LaunchPlan, spoolFile: string): Promise<Launched> {
   const [program = '', ...args] = plan.argv;
-  const output = openOutput(plan, spoolFile);
+  const output = await openOutput(plan, spoolFile);
+  // Programs may open /dev/stdout by name. Where the spool cannot be given to their user, only such programs fail.
+  await giveFile(output, plan.user, { isNew: true }).catch(() => undefined);
   const umask = process.umask(0o022);
   try {
-    if (plan.user !== null) giveTo(output, plan.user);
     const child = spawn(program, args, {
       cwd: plan.cwd,
       env: plan.env,
       detached: true,
-      stdio: ['ignore', output, output],
+      stdio: ['ignore', output.fd, output.fd],
       ...(plan.user === null ? {} : { uid: plan.user.uid, gid: plan.user.gid }),
     });
     const failed = new Promise<never>((_resolve, reject) => child.once('error', reject));
@@ -85,13 +86,13 @@ export async function launch(plan: LaunchPlan, spoolFile: string): Promise<Launc
     });
   } finally {
     process.umask(umask);
-    closeSync(output);
+    await output.close();
   }
 }
 
-function openOutput(plan: LaunchPlan, spoolFile: string): number {
+async function openOutput(plan: LaunchPlan, spoolFile: string): Promise<FileHandle> {
   try {
-    return openSync(spoolFile, 'a', 0o600);
+    return await GuardedDirectory.at(spoolFile, (directory, name) => directory.openFile(name, 'append', 0o600));
   } catch (error) {
     throw lacksDescriptors(error) ? withoutDescriptors(plan, error) : error;
   }
@@ -100,16 +101,4 @@ function openOutput(plan: LaunchPlan, spoolFile: string): number {
 function withoutDescriptors({ processName }: LaunchPlan, cause: unknown): Problem {
   const detail = `${processName} is not started, because no file descriptor is left; raise the limit (ulimit -n)`;
   return new Problem(503, detail, { cause });
-}
-
-/**
- * Programs may open /dev/stdout by name, so the spool is given to the service's user. Where the file system does not
- * allow that, only such programs fail.
- */
-function giveTo(descriptor: number, { uid, gid }: { readonly uid: number; readonly gid: number }): void {
-  try {
-    fchownSync(descriptor, uid, gid);
-  } catch {
-    // The file keeps its owner.
-  }
 }

@@ -1,27 +1,46 @@
-// Gives the log directory and the logs in it to the service user, for example after a change of `puid`.
-import { lchown, lstat, opendir } from 'node:fs/promises';
+// Gives the logs that the host has made to the service user, for example after a change of `puid`.
 import path from 'node:path';
+import { type FileOwner, GuardedDirectory, giveFile } from '#kit/guarded-directory';
+import { rotatedNames } from '#kit/rotating-file';
 
-interface Owner {
-  readonly uid: number;
-  readonly gid: number;
-}
-
-/** The directory comes first, then its files. Links are not followed, and other file systems are not entered. */
-export async function repairOwnership(directory: string, owner: Owner): Promise<number> {
-  const top = await lstat(directory);
-  let repaired = await repair(directory, top, owner);
-  for await (const entry of await opendir(directory)) {
-    if (!entry.isFile()) continue;
-    const file = path.join(directory, entry.name);
-    const found = await lstat(file);
-    if (found.dev === top.dev && found.nlink === 1) repaired += await repair(file, found, owner);
+/**
+ * Gives the logs and their rotated files, known by their names, and nothing else. A directory of root's is given too
+ * when it holds nothing but such files. Returns how many entries have changed their owner.
+ */
+export async function repairOwnership(logs: readonly string[], owner: FileOwner): Promise<number> {
+  let repaired = 0;
+  for (const place of new Set(logs.map(log => path.dirname(log)))) {
+    const ownLogs = logs.filter(log => path.dirname(log) === place);
+    const directory = await GuardedDirectory.open(place).catch(ignoreAbsent);
+    if (directory === undefined) continue;
+    try {
+      repaired += await repair(directory, ownLogs, owner);
+    } finally {
+      directory.close();
+    }
   }
   return repaired;
 }
 
-async function repair(file: string, found: Owner, { uid, gid }: Owner): Promise<number> {
-  if (found.uid === uid && found.gid === gid) return 0;
-  await lchown(file, uid, gid);
-  return 1;
+async function repair(directory: GuardedDirectory, logs: readonly string[], owner: FileOwner): Promise<number> {
+  const names = await directory.names();
+  const own = new Set(logs.flatMap(log => [path.basename(log), ...rotatedNames(names, log)]));
+  let repaired = names.every(name => own.has(name)) && (await directory.give(owner)) ? 1 : 0;
+  for (const name of names.filter(found => own.has(found))) {
+    const entry = await directory.stat(name);
+    // A log may be rotated away meanwhile, and what is no regular file of one name was not made by the host.
+    if (entry?.isFile() !== true || entry.nlink !== 1 || (entry.uid === owner.uid && entry.gid === owner.gid)) continue;
+    const handle = await directory.openFile(name, 'read').catch(ignoreAbsent);
+    if (handle === undefined) continue;
+    try {
+      if (await giveFile(handle, owner)) repaired += 1;
+    } finally {
+      await handle.close();
+    }
+  }
+  return repaired;
+}
+
+function ignoreAbsent(error: NodeJS.ErrnoException): undefined {
+  if (error.code !== 'ENOENT') throw error;
 }

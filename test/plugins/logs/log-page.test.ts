@@ -4,13 +4,18 @@ import { appendFile, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import fc from 'fast-check';
 import t from 'tap';
+import { GuardedDirectory } from '../../../core/kit/guarded-directory.ts';
 import { type LogPage, type PageRequest, readPage } from '../../../plugins/logs/log-page.ts';
 import { testDir } from '../../support/directory.ts';
 
 const start: PageRequest = { cursor: undefined, tailBytes: 1_024, fileId: undefined, ownLog: false };
 
 function read(file: string, request: Partial<PageRequest> = {}): Promise<LogPage> {
-  return readPage(async () => file, { ...start, ...request });
+  const open = async () => {
+    const directory = await GuardedDirectory.open(path.dirname(file));
+    return directory.openFile(path.basename(file), 'read').finally(() => directory.close());
+  };
+  return readPage(open, { ...start, ...request });
 }
 
 function after({ cursor, fileId }: LogPage, tailBytes = 1_024): Partial<PageRequest> {

@@ -42,6 +42,7 @@ t.test('names and files', async t => {
 
   const block = (process_name: string, more: object) => ({ enabled: false, process_name, command: ['true'], ...more });
   const { logs, get } = await start(t, {
+    dumb: { api_service: { file_roots: [dir] } },
     plain: block('Plain App', { log_file: at('plain.log') }),
     inside: block('Inside', { log_file: at('current.log') }),
     out: block('Out', { log_file: at('linked/leading-out.log') }),
@@ -70,7 +71,11 @@ t.test('names and files', async t => {
       name,
     );
   }
-  for (const name of ['Out', 'Linked', 'None', 'Device']) {
+  t.match(await logs('Device'), {
+    status: 403,
+    body: { detail: /lies outside the directories of Device; keep its log/ },
+  });
+  for (const name of ['Out', 'Linked', 'None']) {
     const { status, body } = await logs(name);
     t.equal(status, 200);
     t.same(

@@ -62,6 +62,7 @@ t.test('a port of the product itself never moves', async t => {
 
 t.test('env_copy', async t => {
   const dir = testDir(t, { source: 'A=1\n' });
+  if (isRoot) await chown(dir, 65_534, 65_534);
   const block = (name: string, source: string) =>
     kid(name, ['calm'], { env_copy: { source: path.join(dir, source), destination: path.join(dir, `${name}.env`) } });
   const app = await startHost({
@@ -89,7 +90,10 @@ t.test('logs go back to the service user', { skip: isRoot ? false : 'only root m
   const dir = testDir(t, { log: { 'kid.log': 'old\n' } });
   const file = path.join(dir, 'log', 'kid.log');
   await chown(file, 1_234, 1_234);
-  const app = await startHost({ plugins: PLUGINS, config: { dumb: { log_dir: path.join(dir, 'log') } } });
+  const app = await startHost({
+    plugins: PLUGINS,
+    config: { dumb: { log_dir: path.join(dir, 'log') }, calm: kid('Calm', ['calm'], { log_file: file }) },
+  });
   t.teardown(() => app.stop());
   await until(async () => (await stat(file)).uid === 65_534);
   t.equal((await stat(path.join(dir, 'log'))).uid, 65_534);

@@ -1,0 +1,58 @@
+// Decides where the log of a service may lie: in the log directory, or in a directory that is the service's own.
+import type { Stats } from 'node:fs';
+import { realpath } from 'node:fs/promises';
+import path from 'node:path';
+import { type NamedBlock, Problem } from '#core';
+import { isHostState } from '#kit/host-state';
+import { isSystemPath } from '#kit/system-paths';
+
+export interface LogPlaces {
+  readonly logDir: string;
+  readonly configDir: string;
+  /** The configuration's `data_root` and `file_roots`, unchecked. */
+  readonly roots: readonly unknown[];
+  /** What the template gives a service of that kind; undefined without a template. */
+  templateBlock(block: NamedBlock): Readonly<Record<string, unknown>> | undefined;
+  /** The user of the services; null when the host cannot act as another. */
+  readonly user: { readonly uid: number; readonly gid: number } | null;
+}
+
+/** Throws a Problem 403 that says what to do when the block may not have its log in this file. */
+export function requireDeclared(file: string, block: NamedBlock, places: LogPlaces): void {
+  const { log_file: usual, config_file: usualConfig } = places.templateBlock(block) ?? {};
+  const directories = [
+    block.block.config_dir,
+    ...[block.block.config_file, usual, usualConfig].map(named => (isPath(named) ? path.dirname(named) : undefined)),
+    ...places.roots,
+  ];
+  const isDeclared = directories.some(directory => isPath(directory) && isBelow(file, directory));
+  if (isBelow(file, places.logDir) || (path.isAbsolute(file) && isDeclared && !isSystemPath(path.resolve(file))))
+    return;
+  throw new Problem(
+    403,
+    `${file} lies outside the directories of ${block.processName}; keep its log below ${places.logDir} or its ` +
+      'config_dir, or name the directory in dumb.api_service.file_roots',
+  );
+}
+
+/**
+ * Whether an open file may be shown as a log: it is below the log directory, or the services could read it themselves
+ * and it is none of the host's own. `file` is its real path.
+ */
+export async function mayShow(file: string, entry: Stats, { logDir, configDir, user }: LogPlaces): Promise<boolean> {
+  if (isHostState(file, await realpath(configDir))) return false;
+  if (isBelow(file, await realpath(logDir).catch(() => logDir))) return true;
+  if (isSystemPath(file)) return false;
+  if (user === null) return true;
+  if (entry.uid === user.uid) return (entry.mode & 0o400) !== 0;
+  return (entry.mode & (entry.gid === user.gid ? 0o040 : 0o004)) !== 0;
+}
+
+function isPath(value: unknown): value is string {
+  return typeof value === 'string' && path.isAbsolute(value) && path.resolve(value) !== '/';
+}
+
+function isBelow(file: string, directory: string): boolean {
+  const relative = path.relative(directory, file);
+  return relative !== '' && !relative.startsWith('..') && !path.isAbsolute(relative);
+}

@@ -1,0 +1,64 @@
+// Finds how far a spool was read when the record of that is damaged: up to the line that stands last in the log.
+import type { FileHandle } from 'node:fs/promises';
+import { GuardedDirectory } from '#kit/guarded-directory';
+import { completeBytes, toLines } from './output-lines.ts';
+
+const CHUNK_BYTES = 256 * 1024;
+const TAIL_BYTES = 64 * 1024;
+/** So many lines of the log are looked for one after the other, because single lines may recur. */
+const TAIL_LINES = 20;
+/** What lies further back in a spool was read long ago. */
+const MAX_SEARCHED_BYTES = 128 * 1024 ** 2;
+const NEWLINE = 0x0a;
+
+/**
+ * The bytes of the spool whose lines are in the log: all when there is no log, none when its last lines do not stand in
+ * the spool. Where lines recur the last place counts, so that none is written twice.
+ */
+export async function findConsumed(spool: FileHandle, logFile: string | null): Promise<number> {
+  const { size } = await spool.stat();
+  if (logFile === null) return size;
+  const tail = await lastLines(logFile);
+  if (tail.length === 0) return 0;
+  const seen: string[] = [];
+  let consumed = 0;
+  for (let offset = Math.max(0, size - MAX_SEARCHED_BYTES); offset < size; ) {
+    const { buffer, bytesRead } = await spool.read(Buffer.alloc(CHUNK_BYTES), 0, CHUNK_BYTES, offset);
+    const chunk = buffer.subarray(0, completeBytes(buffer.subarray(0, bytesRead), false));
+    if (chunk.length === 0) break;
+    for (let start = 0; start < chunk.length; ) {
+      const newline = chunk.indexOf(NEWLINE, start);
+      const end = newline < 0 ? chunk.length : newline + 1;
+      for (const { text } of toLines(chunk.subarray(start, end))) seen.push(text);
+      seen.splice(0, seen.length - TAIL_LINES);
+      if (seen.length > 0 && endsAlike(tail, seen)) consumed = offset + end;
+      start = end;
+    }
+    offset += chunk.length;
+  }
+  return consumed;
+}
+
+/** Whether the lines of the log end with the texts that were seen, as far as both go back. */
+function endsAlike(tail: readonly string[], seen: readonly string[]): boolean {
+  const count = Math.min(tail.length, seen.length);
+  return seen.slice(-count).every((text, index) => tail[tail.length - count + index]?.endsWith(text) === true);
+}
+
+async function lastLines(logFile: string): Promise<string[]> {
+  return GuardedDirectory.at(logFile, async (directory, name) => {
+    const handle = await directory.openFile(name, 'read');
+    try {
+      const { size } = await handle.stat();
+      const start = Math.max(0, size - TAIL_BYTES);
+      const { buffer, bytesRead } = await handle.read(Buffer.alloc(TAIL_BYTES), 0, TAIL_BYTES, start);
+      const lines = buffer.toString('utf8', 0, bytesRead).split('\n');
+      return lines.filter(line => line !== '').slice(-TAIL_LINES);
+    } finally {
+      await handle.close();
+    }
+  }).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return [];
+    throw error;
+  });
+}
