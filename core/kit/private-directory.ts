@@ -22,7 +22,7 @@ export class PrivateDirectory {
   }
 
   /**
-   * Opens `root/part/part...`. Missing parts are created, or null is returned when `create` is false. Each part is held
+   * Opens `root/part/part...`. Missing parts are created, or null is returned when `create` is false and any is missing. Each part is held
    * by its descriptor, so that nobody can exchange it. Throws an Error that says how to fix it when a part is a link,
    * belongs to another user, or may be written by others. `root` itself is not checked.
    */
@@ -38,7 +38,11 @@ export class PrivateDirectory {
     { create }: { create: boolean } = { create: true },
   ): Promise<PrivateDirectory | null> {
     let place = root;
-    let handle = await open(root, constants.O_RDONLY | constants.O_DIRECTORY);
+    const rootHandle = await open(root, constants.O_RDONLY | constants.O_DIRECTORY).catch((error: Error) => {
+      if (create || (error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    });
+    if (rootHandle === undefined) return null;
+    let handle = rootHandle;
     for (const part of parts) {
       place = path.join(place, part);
       const inside = within(handle, part);
