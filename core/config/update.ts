@@ -107,7 +107,7 @@ export class Updates {
     this.#refuseNewIssues(before, after);
     const warnings: string[] = [];
     await this.#checked({ before, after, processName: block?.processName, persist, warnings });
-    if (block === undefined) this.#refuseLosses(edits, blocks);
+    if (block === undefined && update.mayRemove !== true) this.#refuseLosses(edits, blocks);
 
     await file.write(written);
     current.overlay = overlay;

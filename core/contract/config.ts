@@ -54,6 +54,8 @@ export interface ConfigUpdate {
   readonly updates: ConfigObject;
   /** False changes the memory only. */
   readonly persist: boolean;
+  /** Whether sections, and names and whole blocks of processes, may be taken away, as a migration does. Default false. */
+  readonly mayRemove?: boolean;
   /** User or plugin that asks for the update, for the log. */
   readonly actor: string;
 }

@@ -21,7 +21,12 @@ export default definePlugin({
       const ids = [...new Set([...applied, id])];
       try {
         const dumb = { config_migrations: ids };
-        await store.update({ updates: { ...change, dumb }, persist: true, actor: 'config-migrations' });
+        await store.update({
+          updates: { ...change, dumb },
+          persist: true,
+          mayRemove: true,
+          actor: 'config-migrations',
+        });
         host.log.info(`the configuration was brought to its present form: ${id}`);
       } catch (error) {
         host.log.error(`the configuration could not be brought to its present form: ${id}`, error);

@@ -1,5 +1,7 @@
 // `/ws/status`: what is sent, when, and how the stream treats its clients.
 import { once } from 'node:events';
+import { readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
 import t from 'tap';
 import type { WebSocket } from 'ws';
 import { startHost, type TestHost } from '../../support/host.ts';
@@ -54,7 +56,9 @@ t.test('messages', async t => {
   await stop(app, 'One');
   await until(() => !plain.messages.at(-1).running.includes('One'), { timeoutMs: 9_000, what: 'a push of the stop' });
 
-  await app.post('/config', { updates: { one: null }, persist: true });
+  const file = path.join(app.configDir, 'stackwarden.json');
+  const { one: _one, ...others } = JSON.parse(await readFile(file, 'utf8'));
+  await writeFile(file, JSON.stringify(others));
   const removed = await until(() => {
     const last = full.messages.at(-1).processes;
     return last.some((entry: Message) => entry.process_name === 'One') ? null : full.messages;
