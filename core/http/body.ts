@@ -4,16 +4,19 @@ import { Problem } from '../contract/problem.ts';
 import { refuseDeepJson } from '../kit/nesting.ts';
 import { plainData, refuseForbiddenKeys } from '../kit/plain-data.ts';
 import { readText } from '../kit/text-thread.ts';
+import type { BodyShare } from './body-budget.ts';
 
-/** Bytes beyond the limit that are read and dropped, because a client reads its 413 only after it has sent its body. */
+/** Bytes beyond the limit that are read and dropped, because a client reads a refusal only after it has sent its body. */
 const DRAIN_BYTES = 32 * 1024 * 1024;
+const RETRY_AFTER_S = 1;
 
 /**
  * The value of the body; undefined for an empty one, whatever its content type. Throws a Problem: 400 when it is not
- * valid JSON or has a forbidden shape, 413 above `limitBytes` or when it costs too much, 415 for another media type.
+ * valid JSON or has a forbidden shape, 413 above `limitBytes` or when it costs too much, 415 for another media type, 503
+ * when the bodies in flight leave no room for it. What it takes of `share` stays taken.
  */
-export async function readJson(request: IncomingMessage, limitBytes: number): Promise<unknown> {
-  const bytes = await readBytes(request, limitBytes);
+export async function readJson(request: IncomingMessage, limitBytes: number, share: BodyShare): Promise<unknown> {
+  const bytes = await readBytes(request, limitBytes, share);
   if (bytes.length === 0) return undefined;
   refuseMediaType(request);
   return readText(import.meta.url, parseBody, bytes);
@@ -43,24 +46,36 @@ export function parseBody(bytes: Uint8Array): unknown {
   return value;
 }
 
-async function readBytes(request: IncomingMessage, limitBytes: number): Promise<Buffer> {
+async function readBytes(request: IncomingMessage, limitBytes: number, share: BodyShare): Promise<Buffer> {
   const tooLarge = () =>
     new Problem(413, `The body is larger than ${limitBytes} bytes`, { headers: { Connection: 'close' } });
-  if (Number(request.headers['content-length'] ?? 0) > limitBytes + DRAIN_BYTES) throw tooLarge();
+  const declaredBytes = Number(request.headers['content-length'] ?? 0);
+  if (declaredBytes > limitBytes + DRAIN_BYTES) throw tooLarge();
   const chunks: Buffer[] = [];
   let sizeBytes = 0;
+  // All that was declared is taken at once, because several bodies that each got a part would all be refused.
+  let takenBytes = declaredBytes > limitBytes ? 0 : declaredBytes;
+  let hasRoom = share.take(takenBytes);
   try {
     for await (const chunk of request.iterator({ destroyOnReturn: false })) {
       sizeBytes += (chunk as Buffer).length;
       if (sizeBytes > limitBytes + DRAIN_BYTES) break;
-      if (sizeBytes > limitBytes) chunks.length = 0;
+      if (hasRoom && sizeBytes > takenBytes && sizeBytes <= limitBytes) {
+        hasRoom = share.take(sizeBytes - takenBytes);
+        takenBytes = sizeBytes;
+      }
+      if (sizeBytes > limitBytes || !hasRoom) chunks.length = 0;
       else chunks.push(chunk as Buffer);
     }
   } catch (error) {
     throw new Problem(400, 'The body was not received completely', { cause: error });
   }
   if (sizeBytes > limitBytes) throw tooLarge();
-  return Buffer.concat(chunks);
+  if (!hasRoom) {
+    const headers = { 'Retry-After': String(RETRY_AFTER_S) };
+    throw new Problem(503, 'Too many large requests are being handled; try again in a moment', { headers });
+  }
+  return chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks);
 }
 
 function refuseMediaType(request: IncomingMessage): void {

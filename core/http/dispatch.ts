@@ -9,6 +9,7 @@ import type { Owner } from '../kit/owner.ts';
 import { parseQuery } from '../kit/query-values.ts';
 import type { AccessGate } from './access.ts';
 import { readJson } from './body.ts';
+import { BodyBudget } from './body-budget.ts';
 import { type CorsPolicy, isSafe } from './cors-policy.ts';
 import { failureAnswer, shapeProblem } from './errors.ts';
 import type { RouteMap, RouteMatch } from './route-map.ts';
@@ -28,6 +29,7 @@ const DEFAULT_LIMIT_BYTES = 1024 * 1024;
 
 export function createDispatch(options: DispatchOptions): Dispatch {
   const { log, routes, origins, access } = options;
+  const bodies = new BodyBudget();
 
   /** Runs the route that fits; undefined when the answer is complete already. */
   async function run(match: RouteMatch, call: Call, queryText: string): Promise<unknown> {
@@ -44,11 +46,16 @@ export function createDispatch(options: DispatchOptions): Dispatch {
     call.trusted = admission.trusted;
     call.params = match.params;
     if (route.query !== undefined) call.query = parsed(route.query, 'query', parseQuery(queryText));
-    if (mutating) {
-      const value = await readJson(request, route.bodyLimitBytes ?? DEFAULT_LIMIT_BYTES);
+    const handle = async () => checked(route, await owner.invoke(match.owned.call, () => route.handle(call)));
+    if (!mutating) return handle();
+    const share = bodies.open();
+    try {
+      const value = await readJson(request, route.bodyLimitBytes ?? DEFAULT_LIMIT_BYTES, share);
       if (route.body !== undefined) call.body = parsed(route.body, 'body', value === undefined ? {} : value);
+      return await handle();
+    } finally {
+      share.release();
     }
-    return checked(route, await owner.invoke(match.owned.call, () => route.handle(call)));
   }
 
   function checked(route: Route, value: unknown): unknown {
