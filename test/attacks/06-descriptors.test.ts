@@ -1,0 +1,124 @@
+// Descriptors that are used up, by idle connections or by a leak: no service is taken for gone, what ends is noticed,
+// health tells, and an orderly stop leaves nobody behind.
+import { execFileSync } from 'node:child_process';
+import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
+import { connect, type Socket } from 'node:net';
+import path from 'node:path';
+import t, { type Test } from 'tap';
+import { testDir } from '../support/directory.ts';
+import { kid, lives } from '../support/kids.ts';
+import { withNeeds } from '../support/needs.ts';
+import { type RunningStackwarden, spawnStackwarden, startStackwarden, writeConfig } from '../support/stackwarden.ts';
+import { until } from '../support/until.ts';
+
+const LIMIT = 160;
+const PLUGINS = ['config', 'process', 'health', 'health-probe', 'host-plugins'];
+const NAMES = ['First', 'Second', 'Third'];
+
+/** Takes every descriptor that is left. */
+const leak = `
+import { openSync } from 'node:fs'
+const held = []
+export default { name: 'leak', host: '^1', setup (host) {
+  host.route({ method: 'POST', path: '/leak', summary: 'takes all', handle () {
+    try { for (;;) held.push(openSync('/dev/null', 'r')) } catch (error) { return { code: error.code } }
+  } })
+} }`;
+
+interface Limited {
+  readonly host: RunningStackwarden;
+  readonly base: string;
+  readonly port: number;
+  readonly pids: readonly number[];
+}
+
+async function json<Value>(base: string, url: string): Promise<Value> {
+  const answer = await fetch(base + url, { headers: { connection: 'close' } });
+  return (await answer.json()) as Value;
+}
+
+async function statuses(base: string): Promise<string[]> {
+  type Entry = { readonly process_name: string; readonly status: string };
+  const { processes } = await json<{ processes: Entry[] }>(base, '/process/processes');
+  return NAMES.map(name => processes.find(entry => entry.process_name === name)?.status ?? 'missing');
+}
+
+const untilStatuses = (base: string, wanted: readonly string[]) =>
+  until(async () => (await statuses(base)).join() === wanted.join(), { what: wanted.join() });
+
+async function pidsOf(configDir: string): Promise<number[]> {
+  const { processes } = JSON.parse(await readFile(path.join(configDir, 'supervisor', 'state.json'), 'utf8'));
+  return NAMES.map(name => processes[name]?.pid);
+}
+
+/** A host with a low limit of descriptors and three services, which it has launched, or adopted from an earlier one. */
+async function startLimited(t: Test, isAdopting: boolean): Promise<Limited> {
+  const configDir = testDir(t, { plugins: { leak: { 'index.js': leak } } });
+  const blocks = NAMES.map(name => [name.toLowerCase(), kid(name, ['calm'], { enabled: true })]);
+  const port = await writeConfig(configDir, Object.fromEntries(blocks));
+  const earlier = isAdopting ? await leaveServices(configDir, port) : undefined;
+  const chosen = [...(await withNeeds(PLUGINS)), 'leak'].join();
+  const host = spawnStackwarden(configDir, { args: ['start', '--plugins', chosen] });
+  execFileSync('prlimit', ['--pid', String(host.child.pid), `--nofile=${LIMIT}:${LIMIT}`]);
+  const base = `http://127.0.0.1:${port}`;
+  await untilStatuses(base, ['running', 'running', 'running']);
+  const pids = await pidsOf(configDir);
+  if (earlier !== undefined) t.same(pids, earlier, 'adopted');
+  return { host, base, port, pids };
+}
+
+/** The services of a host that was killed. */
+async function leaveServices(configDir: string, port: number): Promise<number[]> {
+  const { child, base, exited } = await startStackwarden(configDir, port, { plugins: PLUGINS });
+  await untilStatuses(base, ['running', 'running', 'running']);
+  child.kill('SIGKILL');
+  await exited;
+  return pidsOf(configDir);
+}
+
+/** What must hold while descriptors are scarce; ends the host. */
+async function holds(t: Test, { host, base, pids }: Limited): Promise<void> {
+  const [killed = 0, ...others] = pids;
+  t.ok(pids.every(lives), 'every service lives');
+  process.kill(killed, 'SIGKILL');
+  await untilStatuses(base, ['stopped', 'running', 'running']);
+  type Report = { readonly name: string; readonly state: string };
+  const { plugins } = await json<{ plugins: Report[] }>(base, '/host/plugins');
+  t.equal(plugins.find(({ name }) => name === 'process')?.state, 'ready');
+  t.ok(others.every(lives));
+  host.child.kill('SIGTERM');
+  t.match(await host.exited, { code: 0 });
+  t.notOk(others.some(lives), 'nobody is left behind');
+}
+
+t.test('idle connections', { timeout: 100_000 }, async t => {
+  const limited = await startLimited(t, true);
+  const sockets: Socket[] = [];
+  t.teardown(() => {
+    for (const socket of sockets) socket.destroy();
+  });
+  for (let count = 0; count < 2 * LIMIT; count += 1) {
+    const socket = connect(limited.port, '127.0.0.1').on('error', () => undefined);
+    // A third say nothing, a third stop within the headers, a third within a body.
+    if (count % 3 === 1) socket.write('GET /health HTTP/1.1\r\nHost:');
+    if (count % 3 === 2) socket.write('POST /auth/login HTTP/1.1\r\nHost: nas\r\nContent-Length: 100\r\n\r\n{');
+    sockets.push(socket);
+    await once(socket, 'connect');
+  }
+  t.match(await json(limited.base, '/health'), { status: 'healthy' }, 'none is missing for anything else');
+  await holds(t, limited);
+});
+
+t.test('a leak', { timeout: 100_000 }, async t => {
+  const limited = await startLimited(t, false);
+  const answer = await fetch(`${limited.base}/leak`, { method: 'POST', headers: { connection: 'close' } });
+  t.same(await answer.json(), { code: 'EMFILE' });
+  await until(
+    async () => /file descriptors/.test((await json<{ details?: string }>(limited.base, '/health')).details ?? ''),
+    {
+      what: 'health to tell',
+    },
+  );
+  await holds(t, limited);
+});
