@@ -1,5 +1,6 @@
 // Who a client is to the throttles: the address behind trusted proxies, and the network that one client has to itself.
-import { BlockList, isIP, isIPv6 } from 'node:net';
+import { isIPv6 } from 'node:net';
+import { addressList } from '#kit/address-list';
 
 /** Where a header of a proxy holds other text than addresses, so much of it counts. */
 const MAX_TEXT_LENGTH = 64;
@@ -14,7 +15,7 @@ export function findClientAddress(
   { peer = '', headers }: { readonly peer: string | undefined; readonly headers: Readonly<Record<string, unknown>> },
   trustedProxies: readonly string[],
 ): string {
-  const isTrusted = createTrustCheck(trustedProxies);
+  const isTrusted = addressList(trustedProxies);
   if (!isTrusted(peer)) return peer;
   const hops = String(headers['x-forwarded-for'] ?? '')
     .split(',')
@@ -36,22 +37,6 @@ export function networkOf(address: string): string {
   const groups = [...(left ?? [])];
   while (groups.length < IPV6_GROUPS - (right?.length ?? 0)) groups.push('0');
   return `${[...groups, ...(right ?? [])].slice(0, NETWORK_GROUPS).join(':')}::/64`;
-}
-
-function createTrustCheck(proxies: readonly string[]): (address: string) => boolean {
-  const trusted = new BlockList();
-  for (const proxy of proxies) {
-    const [address = '', bits] = proxy.trim().split('/');
-    const family = isIPv6(address) ? 'ipv6' : 'ipv4';
-    if (isIP(address) === 0) continue;
-    const prefix = Number(bits ?? (family === 'ipv6' ? 128 : 32));
-    if (Number.isInteger(prefix) && prefix >= 0 && prefix <= (family === 'ipv6' ? 128 : 32))
-      trusted.addSubnet(address, prefix, family);
-  }
-  return text => {
-    const address = withoutMapping(text);
-    return isIP(address) !== 0 && trusted.check(address, isIPv6(address) ? 'ipv6' : 'ipv4');
-  };
 }
 
 /** A dual-stack socket shows an IPv4 peer as an IPv4-mapped IPv6 address. */
