@@ -5,7 +5,7 @@ import type { Logger } from '../contract/log.ts';
 import { deepFreeze } from '../kit/deep-freeze.ts';
 import { findBlocks } from '../kit/named-blocks.ts';
 import { type Environment, type EnvironmentEdit, environmentEdits } from './environment.ts';
-import { type ConfigEdit, merge, withEdit } from './layers.ts';
+import { type ConfigEdit, merge, withEdits } from './layers.ts';
 import type { MainFile } from './main-file.ts';
 import type { Place } from './marks.ts';
 import { type ConfigSchema, describeIssue } from './schema.ts';
@@ -71,20 +71,21 @@ export class CurrentConfig {
     const { schema, environment, log } = this.#parts;
     const merged = merge(schema.defaults(file), file);
     const overrides = environmentEdits(merged, environment, schema.formerKeys(), log);
-    return { root: [...overrides, ...overlay].reduce<unknown>(withEdit, merged) as ConfigObject, overrides };
+    return { root: withEdits(merged, [...overrides, ...overlay]) as ConfigObject, overrides };
   }
 
   #compute(): Effective {
     const { file, schema } = this.#parts;
     const merged = this.merged(file.value, this.#overlay);
-    let root = merged.root;
     const disabledBlocks = new Map<string, string>();
-    for (const block of findBlocks(root)) {
+    const disabling: ConfigEdit[] = [];
+    for (const block of findBlocks(merged.root)) {
       const [issue] = schema.blockIssues(block);
       if (issue === undefined) continue;
       disabledBlocks.set(block.processName, describeIssue(issue));
-      root = withEdit(root, { path: [...block.path, 'enabled'], value: false }) as ConfigObject;
+      disabling.push({ path: [...block.path, 'enabled'], value: false });
     }
+    const root = withEdits(merged.root, disabling) as ConfigObject;
     const blocks = findBlocks(root);
     return {
       root: deepFreeze(root),

@@ -1,73 +1,58 @@
-// Changes single values in the text of a configuration file; every other byte of it stays as it was.
-import { applyEdits, findNodeAtLocation, modify, parseTree } from 'jsonc-parser';
-import { isMap, parseDocument } from 'yaml';
+// Changes values in the text of a configuration file; every other byte of it stays as it was.
+import { type Document, isMap, type YAMLMap } from 'yaml';
+import type { ConfigObject } from '../contract/config.ts';
 import { Problem } from '../contract/problem.ts';
-import { YamlEditor } from '../kit/yaml-editor.ts';
-import type { ConfigEdit } from './layers.ts';
+import { deepEqual } from '../kit/deep-equal.ts';
+import { editJson } from '../kit/json-editor.ts';
+import { isObject } from '../kit/plain-object.ts';
+import { parseYaml } from '../kit/yaml-document.ts';
+import { readKey, YamlEditor, yamlValues } from '../kit/yaml-editor.ts';
+import { type ConfigEdit, withEdits } from './layers.ts';
 import type { ConfigFormat } from './load.ts';
 
-/** Returns the text after all edits, made in their order. */
+/** Returns the text after all edits, made in their order. Throws a Problem 400 for one that cannot be made. */
 export function editText(text: string, format: ConfigFormat, edits: readonly ConfigEdit[]): string {
-  return format === 'json' ? editJson(text, edits) : editYaml(text, edits);
-}
-
-function editJson(text: string, edits: readonly ConfigEdit[]): string {
-  const formattingOptions = {
-    insertSpaces: !/\n\t/.test(text),
-    tabSize: indentOf(text),
-    eol: text.includes('\r\n') ? '\r\n' : '\n',
-  };
-  return edits.reduce(
-    (result, edit) => {
-      const made = reachable(result, edit);
-      if (made === undefined) return result;
-      return applyEdits(result, modify(result, [...made.path], made.value, { formattingOptions }));
-    },
-    text.trim() === '' ? '{}\n' : text,
-  );
-}
-
-/**
- * The edit that can be made: where a parent is not an object, the edit replaces that parent with one. undefined when
- * there is nothing to delete.
- */
-function reachable(text: string, { path, value }: ConfigEdit): ConfigEdit | undefined {
-  const tree = parseTree(text);
-  for (let depth = 1; depth < path.length; depth += 1) {
-    const node = tree === undefined ? undefined : findNodeAtLocation(tree, path.slice(0, depth));
-    if (node === undefined || node.type === 'object') continue;
-    const nested = path.slice(depth).reduceRight<unknown>((inner, key) => ({ [key]: inner }), value);
-    return value === undefined ? undefined : { path: path.slice(0, depth), value: nested };
+  const edited = (present: ConfigObject) => withEdits(present, edits) as ConfigObject;
+  if (format === 'json') return editJson(text.trim() === '' ? '{}\n' : text, edited, 'replace').text;
+  const editor = new YamlEditor(text);
+  try {
+    editor.apply(edited, 'replace');
+  } catch (error) {
+    if (error instanceof Problem && error.status === 400) return rewriteYaml(text, edited(yamlValues(text)));
+    throw error;
   }
-  return { path, value };
-}
-
-function indentOf(text: string): number {
-  return /\n( +)\S/.exec(text)?.[1]?.length ?? 4;
-}
-
-function editYaml(text: string, edits: readonly ConfigEdit[]): string {
-  return edits.reduce((result, edit) => {
-    try {
-      const editor = new YamlEditor(result);
-      if (edit.value === undefined) editor.remove(edit.path);
-      else editor.set(edit.path, edit.value);
-      return editor.text;
-    } catch (error) {
-      if (!(error instanceof Problem)) throw error;
-      return rewriteYaml(result, edit);
-    }
-  }, text);
+  return editor.text;
 }
 
 /**
  * For edits that no replaced range of the text can express, such as deleting a mapping's last key: comments are kept,
  * spacing may change.
  */
-function rewriteYaml(text: string, { path, value }: ConfigEdit): string {
-  const document = parseDocument(text);
-  if (!isMap(document.contents)) document.contents = document.createNode({}) as never;
-  if (value === undefined) document.deleteIn(path);
-  else document.setIn(path, document.createNode(value));
-  return document.toString({ lineWidth: 0 });
+function rewriteYaml(text: string, wanted: ConfigObject): string {
+  const { document } = parseYaml(text, { merge: true });
+  if (isMap(document.contents)) rewriteMembers(document, document.contents, yamlValues(text), wanted);
+  else document.contents = document.createNode(wanted) as never;
+  try {
+    return document.toString({ lineWidth: 0 });
+  } catch (error) {
+    const detail = 'The change concerns a value that others share through an anchor; edit the file by hand';
+    throw new Problem(400, detail, { cause: error });
+  }
+}
+
+function rewriteMembers(document: Document, map: YAMLMap, current: ConfigObject, wanted: ConfigObject): void {
+  map.items = map.items.filter(pair => {
+    const key = readKey(pair);
+    return key === undefined || Object.hasOwn(wanted, key);
+  });
+  const pairs = new Map(map.items.map(pair => [readKey(pair), pair]));
+  for (const [key, value] of Object.entries(wanted)) {
+    const before = current[key];
+    if (before === value || deepEqual(before, value)) continue;
+    const pair = pairs.get(key);
+    if (pair === undefined) map.items.push(document.createPair(key, value));
+    else if (isMap(pair.value) && isObject(before) && isObject(value))
+      rewriteMembers(document, pair.value, before, value);
+    else pair.value = document.createNode(value);
+  }
 }

@@ -19,7 +19,7 @@ export interface ConfigEdit {
 export function merge(lower: unknown, upper: unknown): unknown {
   if (upper === undefined) return lower;
   if (!isObject(lower) || !isObject(upper)) return upper;
-  const merged: ConfigObject = {};
+  const merged = bare({});
   for (const [key, value] of Object.entries(upper)) merged[key] = merge(own(lower, key), value);
   for (const [key, value] of Object.entries(lower)) if (!Object.hasOwn(merged, key)) merged[key] = value;
   return merged;
@@ -34,17 +34,31 @@ function own(value: unknown, key: string): unknown {
 }
 
 /** The tree after the edit; parents that are missing are created. */
-export function withEdit(root: unknown, { path, value }: ConfigEdit): unknown {
-  const [key, ...rest] = path;
-  if (key === undefined) return value;
-  const object = isObject(root) ? root : {};
-  if (value === undefined && !Object.hasOwn(object, key)) return root;
-  const child = withEdit(own(object, key), { path: rest, value });
-  if (child === undefined) {
-    const { [key]: _gone, ...others } = object;
-    return others;
-  }
-  return { ...object, [key]: child };
+export function withEdit(root: unknown, edit: ConfigEdit): unknown {
+  return withEdits(root, [edit]);
+}
+
+/** The tree after all edits, made in their order. Each object on their way is copied once. */
+export function withEdits(root: unknown, edits: readonly ConfigEdit[]): unknown {
+  const copies = new WeakSet<object>();
+  const edited = (present: unknown, { path, value }: ConfigEdit, depth: number): unknown => {
+    const key = path[depth];
+    if (key === undefined) return value;
+    const object = isObject(present) ? present : {};
+    if (value === undefined && !Object.hasOwn(object, key)) return present;
+    const child = edited(own(object, key), { path, value }, depth + 1);
+    const copy = copies.has(object) ? object : bare({ ...object });
+    copies.add(copy);
+    if (child === undefined) delete copy[key];
+    else copy[key] = child;
+    return copy;
+  };
+  return edits.reduce<unknown>((tree, edit) => edited(tree, edit, 0), root);
+}
+
+/** The same object without a prototype, so that no name but those of its members finds anything. */
+function bare(object: ConfigObject): ConfigObject {
+  return Object.setPrototypeOf(object, null) as ConfigObject;
 }
 
 /** The edits that merging `patch` at `path` amounts to, one for each leaf; null is an ordinary value here. */
@@ -70,15 +84,28 @@ export function startsWith(path: ConfigPath, prefix: ConfigPath): boolean {
 }
 
 /**
- * The edits that still matter once the value at the path is written elsewhere: those at or below it are dropped, and
- * those above it lose the value at the path.
+ * The edits that still matter once the values at these paths are written elsewhere: those at or below one of them are
+ * dropped, and those above lose the values there.
  */
-export function withoutPath(edits: readonly ConfigEdit[], { path: at }: Pick<ConfigEdit, 'path'>): ConfigEdit[] {
-  return edits
-    .filter(edit => !startsWith(edit.path, at))
-    .map(edit =>
-      startsWith(at, edit.path) && isObject(edit.value)
-        ? { path: edit.path, value: withEdit(edit.value, { path: at.slice(edit.path.length), value: undefined }) }
-        : edit,
-    );
+export function withoutPaths(edits: readonly ConfigEdit[], paths: readonly ConfigPath[]): ConfigEdit[] {
+  if (edits.length === 0) return [];
+  const written = new Set(paths.map(placeOf));
+  const kept = edits.filter(({ path }) => !waysTo(path).some(way => written.has(placeOf(way))));
+  const lost = new Map<string, ConfigEdit[]>(kept.map(({ path }) => [placeOf(path), []]));
+  for (const path of paths)
+    for (const way of waysTo(path)) lost.get(placeOf(way))?.push({ path: path.slice(way.length), value: undefined });
+  return kept.map(edit => {
+    const below = lost.get(placeOf(edit.path)) ?? [];
+    return below.length > 0 && isObject(edit.value) ? { path: edit.path, value: withEdits(edit.value, below) } : edit;
+  });
+}
+
+/** The path itself and those above it. */
+function waysTo(path: ConfigPath): ConfigPath[] {
+  return [...path.keys(), path.length].map(depth => path.slice(0, depth));
+}
+
+/** A text that stands for the path alone. */
+export function placeOf(path: ConfigPath): string {
+  return JSON.stringify(path);
 }

@@ -71,7 +71,7 @@ function parseJsonText(file: string, text: string): unknown {
 }
 
 function parseYamlText(file: string, text: string): unknown {
-  const { document, error } = parseYaml(text);
+  const { document, error } = parseYaml(text, { merge: true });
   if (error === undefined) return yamlData(document);
   throw new ConfigSyntaxError(`${file}:${error.line}:${error.column}: ${error.message}`);
 }

@@ -7,7 +7,7 @@ import { Problem } from '../contract/problem.ts';
 import { removeTemporaryFiles, writeFileAtomic } from '../kit/atomic-write.ts';
 import { BACKUPS, keepBackup } from './backups.ts';
 import { editText } from './edit.ts';
-import { type ConfigEdit, merge, withEdit } from './layers.ts';
+import { type ConfigEdit, merge, withEdits } from './layers.ts';
 import { type ConfigFormat, type ConfigText, findConfigFile, parseConfig, readConfigText } from './load.ts';
 import { type ConfigSchema, describeIssue } from './schema.ts';
 
@@ -130,7 +130,7 @@ export class MainFile {
       this.#text = text;
       this.#isGone = false;
     }
-    this.value = edits.reduce<unknown>(withEdit, this.value) as ConfigObject;
+    this.value = withEdits(this.value, edits) as ConfigObject;
   }
 
   /** The value in memory takes the place of a text that could not be used and is gone. */

@@ -4,7 +4,7 @@ import type { BlockKeys, BlockTemplate, ConfigObject, ConfigSection, NamedBlock 
 import { isObject } from '../kit/plain-object.ts';
 import { hostSchema } from './host-schema.ts';
 import { mergedObjectSchema, propertiesOf, subschemaAt, toJsonSchema, withSubschema } from './json-schema.ts';
-import { type ConfigPath, merge, valueAt, withEdit } from './layers.ts';
+import { type ConfigEdit, type ConfigPath, merge, placeOf, valueAt, withEdit, withEdits } from './layers.ts';
 import { Place, SchemaTree } from './marks.ts';
 
 export interface SchemaIssue {
@@ -70,12 +70,9 @@ export class ConfigSchema {
     for (const { path, defaults: own } of this.#sections) {
       if (own !== undefined) defaults = withEdit(defaults, { path, value: merge(own, valueAt(defaults, path)) });
     }
-    for (const template of this.#templates.values()) {
-      for (const [path, block] of blocksOf(template, file)) {
-        defaults = withEdit(defaults, { path, value: merge(block, valueAt(defaults, path)) });
-      }
-    }
-    return defaults as ConfigObject;
+    const blocks = [...this.#templates.values()].flatMap(template => blocksOf(template, file));
+    const edits = blocks.map(([path, block]) => ({ path, value: merge(block, valueAt(defaults, path)) }));
+    return withEdits(defaults, edits) as ConfigObject;
   }
 
   /** Issues of the host's own part and of the sections; named blocks are checked separately. */
@@ -144,7 +141,7 @@ export class ConfigSchema {
 
   /** JSON Schema (draft 7) of the root, with a subtree for each of `blocks`. */
   jsonSchema(blocks: readonly NamedBlock[]): ConfigObject {
-    let schema = this.#ownJsonSchema();
+    const edits: ConfigEdit[] = [];
     for (const block of blocks) {
       if (block.path[0] === 'dumb') continue;
       const value = this.blockJsonSchema(block);
@@ -154,8 +151,9 @@ export class ConfigSchema {
         instance === undefined
           ? ['properties', key]
           : ['properties', key, 'properties', 'instances', 'patternProperties', '^.+$'];
-      schema = withEdit(schema, { path: place, value }) as ConfigObject;
+      edits.push({ path: place, value });
     }
+    const schema = withEdits(this.#ownJsonSchema(), edits) as ConfigObject;
     return { $schema: 'http://json-schema.org/draft-07/schema#', ...schema };
   }
 
@@ -218,10 +216,6 @@ function blocksOf({ path, block }: BlockTemplate, file: Readonly<ConfigObject>):
 
 function memberKeys(schema: z.ZodType): string[] {
   return Object.keys(propertiesOf(toJsonSchema(schema)));
-}
-
-function placeOf(path: ConfigPath): string {
-  return path.join('\0');
 }
 
 function issuesOf(schema: z.ZodType, value: unknown, path: ConfigPath): SchemaIssue[] {

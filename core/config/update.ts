@@ -20,10 +20,11 @@ import {
   type ConfigPath,
   changedPaths,
   editsOf,
+  placeOf,
   startsWith,
   valueAt,
-  withEdit,
-  withoutPath,
+  withEdits,
+  withoutPaths,
 } from './layers.ts';
 import type { MainFile } from './main-file.ts';
 import { type ConfigSchema, describeIssue, type SchemaIssue } from './schema.ts';
@@ -100,10 +101,10 @@ export class Updates {
     const isStored = ({ path, value }: ConfigEdit) => value !== undefined || valueAt(file.value, path) !== undefined;
     const written = persist ? edits.filter(edit => isOwn(edit) && isStored(edit)) : [];
     const overlay = persist
-      ? written.reduce(withoutPath, current.overlay)
-      : [...edits.reduce(withoutPath, current.overlay), ...edits];
+      ? withoutPaths(current.overlay, written.map(pathOf))
+      : [...withoutPaths(current.overlay, edits.map(pathOf)), ...edits];
 
-    const after = current.merged(written.reduce<unknown>(withEdit, file.value) as ConfigObject, overlay).root;
+    const after = current.merged(withEdits(file.value, written) as ConfigObject, overlay).root;
     this.#refuseNewIssues(before, after);
     const warnings: string[] = [];
     await this.#checked({ before, after, processName: block?.processName, persist, warnings });
@@ -115,13 +116,14 @@ export class Updates {
     const { root, revision } = current.effective();
     const changed = changedPaths(before, root);
     const paths = changed.map(dotted);
+    const isLaunched = launchedAnew(blocks);
     const change = { paths, processName: block?.processName, actor: update.actor, persisted: persist };
     const announced = paths.length > 0 ? announcements.announce(change, cause) : Promise.resolve();
     const result = {
       persisted: persist,
       changed: paths,
       overridden: written.filter(edit => overrideOf(edit) !== undefined).map(({ path }) => dotted(path)),
-      restartRequired: changed.filter(path => !(place.at(path).live ?? actsAtOnce(path, blocks))).map(dotted),
+      restartRequired: changed.filter(path => !(place.at(path).live ?? !isLaunched(path))).map(dotted),
       warnings,
       revision,
     };
@@ -197,8 +199,8 @@ export class Updates {
     const known = new Set(this.#issues(before).map(describeIssue));
     const [issue] = this.#issues(after).filter(candidate => !known.has(describeIssue(candidate)));
     if (issue !== undefined) throw new Problem(400, describeIssue(issue));
-    const namedTwice = duplicateNames(findBlocks(before));
-    const [twice] = duplicateNames(findBlocks(after)).filter(name => !namedTwice.includes(name));
+    const namedTwice = new Set(duplicateNames(findBlocks(before)));
+    const [twice] = duplicateNames(findBlocks(after)).filter(name => !namedTwice.has(name));
     if (twice !== undefined) throw new Problem(400, `the process_name '${twice}' is already in use`);
   }
 
@@ -232,10 +234,16 @@ function deletion({ path, value }: ConfigEdit): ConfigEdit {
 }
 
 /**
- * Without a mark, a change inside a block acts when its service is launched again, and any other change acts at once.
+ * Whether a change acts when a service is launched again: without a mark those inside its block do, and any other acts
+ * at once.
  */
-function actsAtOnce(path: ConfigPath, blocks: readonly NamedBlock[]): boolean {
-  return !blocks.some(block => !block.isHost && startsWith(path, block.path));
+function launchedAnew(blocks: readonly NamedBlock[]): (path: ConfigPath) => boolean {
+  const places = new Set(blocks.filter(({ isHost }) => !isHost).map(({ path }) => placeOf(path)));
+  return path => path.some((_key, index) => places.has(placeOf(path.slice(0, index + 1))));
+}
+
+function pathOf({ path }: ConfigEdit): ConfigPath {
+  return path;
 }
 
 function dotted(path: ConfigPath): string {

@@ -1,8 +1,19 @@
 // Laws of the configuration tree: merging, single edits, differences.
 import fc from 'fast-check';
 import t from 'tap';
+import { stringify } from 'yaml';
 import { editText } from '../../../core/config/edit.ts';
-import { changedPaths, editsOf, merge, valueAt, withEdit } from '../../../core/config/layers.ts';
+import {
+  changedPaths,
+  editsOf,
+  merge,
+  valueAt,
+  withEdit,
+  withEdits,
+  withoutPaths,
+} from '../../../core/config/layers.ts';
+import { type ConfigFormat, parseConfig } from '../../../core/config/load.ts';
+import { deepEqual } from '../../../core/kit/deep-equal.ts';
 import { isObject } from '../../../core/kit/plain-object.ts';
 
 const key = fc.stringMatching(/^[a-z]{1,3}$/);
@@ -11,6 +22,7 @@ const { tree } = fc.letrec(tie => ({
   tree: fc.dictionary(key, fc.oneof({ depthSize: 'small' }, leaf, tie('tree')), { maxKeys: 4, noNullPrototype: true }),
 })) as { tree: fc.Arbitrary<Record<string, unknown>> };
 const path = fc.array(key, { minLength: 1, maxLength: 3 });
+const edits = fc.array(fc.record({ path, value: fc.oneof(leaf, tree, fc.constant(undefined)) }), { maxLength: 8 });
 
 t.test('merging', async t => {
   const laws = () =>
@@ -39,6 +51,16 @@ t.test('edits', async t => {
     return editsOf(patch).every(edit => changedPaths(valueAt(edited, edit.path), edit.value).length === 0);
   });
   const noDifference = fc.property(tree, root => changedPaths(root, structuredClone(root)).length === 0);
+  const oneByOne = fc.property(tree, edits, (root, all) =>
+    deepEqual(withEdits(root, all), all.reduce<unknown>(withEdit, root)),
+  );
+  t.doesNotThrow(() => fc.assert(oneByOne), 'edits together are edits one after the other');
+  const written = fc.property(tree, edits, fc.array(path, { maxLength: 3 }), (root, all, paths) => {
+    const gone = paths.map(at => ({ path: at, value: undefined }));
+    const kept = withEdits(withEdits(root, withoutPaths(all, paths)), gone);
+    return deepEqual(withoutEmpty(kept), withoutEmpty(withEdits(withEdits(root, all), gone)));
+  });
+  t.doesNotThrow(() => fc.assert(written), 'edits of paths that are written elsewhere matter no more');
   t.doesNotThrow(() => fc.assert(isFound), 'a value that is set is found');
   t.doesNotThrow(() => fc.assert(allAreFound), 'and all of a patch');
   t.doesNotThrow(() => fc.assert(noDifference), 'no difference is none');
@@ -54,3 +76,28 @@ t.test('edits of the text', async t => {
     t.doesNotThrow(() => fc.assert(law), `${format}: the comment stays, and the same edit again changes nothing`);
   }
 });
+
+t.test('many edits of a text at once', async t => {
+  const texts = {
+    'JSON on lines': (root: unknown) => ({ format: 'json', text: `// kept\n${JSON.stringify(root, null, 2)}\n` }),
+    'JSON on one line': (root: unknown) => ({ format: 'json', text: JSON.stringify(root) }),
+    'YAML on lines': (root: unknown) => ({ format: 'yaml', text: `# kept\n${stringify(root)}` }),
+    'YAML in brackets': (root: unknown) => ({ format: 'yaml', text: stringify(root, { collectionStyle: 'flow' }) }),
+  } satisfies Record<string, (root: unknown) => { format: ConfigFormat; text: string }>;
+  for (const [name, textOf] of Object.entries(texts)) {
+    const law = fc.property(tree, edits, (root, all) => {
+      const { format, text } = textOf(root);
+      const edited = editText(text, format, all);
+      const value = parseConfig({ file: name, format, text: edited });
+      return deepEqual(value, withEdits(root, all)) && edited.startsWith('kept', 2) === text.startsWith('kept', 2);
+    });
+    t.doesNotThrow(() => fc.assert(law), `${name}: it says afterwards what the tree does`);
+  }
+});
+
+/** Parents that an edit made on its way to nothing stay. */
+function withoutEmpty(value: unknown): unknown {
+  if (!isObject(value)) return value;
+  const members = Object.entries(value).map(([name, member]) => [name, withoutEmpty(member)] as const);
+  return Object.fromEntries(members.filter(([, member]) => !(isObject(member) && Object.keys(member).length === 0)));
+}
