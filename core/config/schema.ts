@@ -132,19 +132,20 @@ export class ConfigSchema {
     return new Set(Object.keys(propertiesOf(this.#ownJsonSchema())));
   }
 
-  /** The JSON Schema of a block; undefined when nobody contributed one. */
-  blockJsonSchema({ configKey, path }: NamedBlock): ConfigObject | undefined {
-    const own = subschemaAt(this.#ownJsonSchema(), path);
+  /** The JSON Schema of a block; undefined when nobody contributed one. `root` is that of the sections. */
+  blockJsonSchema({ configKey, path }: NamedBlock, root = this.#ownJsonSchema()): ConfigObject | undefined {
+    const own = subschemaAt(root, path);
     const schemas = [...this.#schemasOf(configKey).map(toJsonSchema), ...(own === undefined ? [] : [own])];
     return schemas.length === 0 ? undefined : mergedObjectSchema(schemas);
   }
 
   /** JSON Schema (draft 7) of the root, with a subtree for each of `blocks`. */
   jsonSchema(blocks: readonly NamedBlock[]): ConfigObject {
+    const root = this.#ownJsonSchema();
     const edits: ConfigEdit[] = [];
     for (const block of blocks) {
       if (block.path[0] === 'dumb') continue;
-      const value = this.blockJsonSchema(block);
+      const value = this.blockJsonSchema(block, root);
       if (value === undefined) continue;
       const [key = '', , instance] = block.path;
       const place =
@@ -153,7 +154,7 @@ export class ConfigSchema {
           : ['properties', key, 'properties', 'instances', 'patternProperties', '^.+$'];
       edits.push({ path: place, value });
     }
-    const schema = withEdits(this.#ownJsonSchema(), edits) as ConfigObject;
+    const schema = withEdits(root, edits) as ConfigObject;
     return { $schema: 'http://json-schema.org/draft-07/schema#', ...schema };
   }
 

@@ -12,6 +12,7 @@ import type {
 import type { Logger } from '../contract/log.ts';
 import { Problem } from '../contract/problem.ts';
 import { duplicateNames, findBlocks, matchBlock } from '../kit/named-blocks.ts';
+import { refuseForbiddenKeys, refuseLargeData } from '../kit/plain-data.ts';
 import { isObject } from '../kit/plain-object.ts';
 import type { Announcements, Cause } from './announcements.ts';
 import type { CurrentConfig } from './current.ts';
@@ -84,6 +85,7 @@ export class Updates {
   ): Promise<{ readonly result: ConfigUpdateResult; readonly announced: Promise<void> }> {
     const { current, file, announcements } = this.#parts;
     const persist = update.persist && !this.#parts.readOnly;
+    refuseForbiddenKeys(update.updates);
     if (persist) await this.#takeOver(() => file.takeOverOutsideChanges());
 
     const { root: before, overrides, byName, blocks, place } = current.effective();
@@ -105,6 +107,8 @@ export class Updates {
       : [...withoutPaths(current.overlay, edits.map(pathOf)), ...edits];
 
     const after = current.merged(withEdits(file.value, written) as ConfigObject, overlay).root;
+    // The next start could not read a file with more.
+    refuseLargeData(after);
     this.#refuseNewIssues(before, after);
     const warnings: string[] = [];
     await this.#checked({ before, after, processName: block?.processName, persist, warnings });

@@ -40,6 +40,9 @@ import { version } from './version.ts';
 // Compiling the hundreds of schemas of a full host takes longer than all checks that it would speed up.
 z.config({ jitless: true });
 
+// What all objects inherit takes no further members, so that no text that reaches it answers for members they lack.
+Object.preventExtensions(Object.prototype);
+
 const rootDir = fileURLToPath(new URL('../..', import.meta.url));
 const LISTEN_RETRY_MS = 10_000;
 const CLOSE_GRACE_MS = 2_000;

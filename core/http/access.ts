@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { Logger } from '../contract/log.ts';
 import { Problem } from '../contract/problem.ts';
 import type { AccessCheck, AccessRequest, Identity } from '../contract/route.ts';
+import { plainData } from '../kit/plain-data.ts';
 
 export interface Admission {
   readonly identity: Identity;
@@ -96,7 +97,7 @@ export class AccessGate {
       const { mtimeMs, size, ino } = await stat(this.#usersFile);
       const fingerprint = `${mtimeMs} ${size} ${ino}`;
       if (fingerprint === this.#lastFingerprint) return this.#lastResult;
-      const users: unknown = JSON.parse(await readFile(this.#usersFile, 'utf8'));
+      const users: unknown = plainData(JSON.parse(await readFile(this.#usersFile, 'utf8')));
       this.#lastResult = !(
         typeof users === 'object' &&
         users !== null &&
@@ -115,8 +116,15 @@ export class AccessGate {
   }
 }
 
+/** Only the member itself opens a route or stream to everybody, never one that its object inherits. */
+export function accessOf(place: { readonly access?: 'public' | 'protected' }): 'public' | 'protected' {
+  return Object.hasOwn(place, 'access') && place.access === 'public' ? 'public' : 'protected';
+}
+
 /** Whoever checks may be somebody else's code: what is no identity opens nothing. */
 function isIdentity(given: unknown): given is Identity {
-  if (typeof given !== 'object' || given === null || !('username' in given)) return false;
-  return given.username === null || typeof given.username === 'string';
+  if (typeof given !== 'object' || given === null) return false;
+  if (!Object.hasOwn(given, 'username')) return false;
+  const { username } = given as { username: unknown };
+  return username === null || typeof username === 'string';
 }

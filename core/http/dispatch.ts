@@ -7,7 +7,7 @@ import type { Via } from '../contract/route.ts';
 import { Answer, type Identity, type Route, type RouteRequest } from '../contract/route.ts';
 import type { Owner } from '../kit/owner.ts';
 import { parseQuery } from '../kit/query-values.ts';
-import type { AccessGate } from './access.ts';
+import { type AccessGate, accessOf } from './access.ts';
 import { readJson } from './body.ts';
 import { BodyBudget } from './body-budget.ts';
 import { type CorsPolicy, isSafe } from './cors-policy.ts';
@@ -40,7 +40,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
     if (mutating && options.stopping()) throw new Problem(503, 'The service is shutting down');
     const admission = await access.admit(
       { authorization: request.headers.authorization, peer: call.peer },
-      route.access,
+      accessOf(route),
     );
     call.identity = admission.identity;
     call.trusted = admission.trusted;

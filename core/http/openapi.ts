@@ -1,6 +1,7 @@
 // Describes the registered routes as OpenAPI 3.1, from the same schemas that validate the requests.
 import { z } from 'zod';
 import type { Stream } from '../contract/stream.ts';
+import { accessOf } from './access.ts';
 import type { OwnedRoute } from './route-map.ts';
 
 export interface ApiParts {
@@ -64,7 +65,7 @@ function describeOperation(plugin: string, route: OwnedRoute['route'], schemas: 
   }
   const problem = { 'application/json': { schema: { $ref: '#/components/schemas/Problem' } } };
   result.responses = { 200: success, default: { description: 'What went wrong', content: problem } };
-  if (route.access === 'public') result.security = [];
+  if (accessOf(route) === 'public') result.security = [];
   return result;
 }
 

@@ -10,18 +10,28 @@ const MAX_VALUES = 100_000;
 /**
  * The same value, whose objects have no prototype any more. Throws a Problem 400 when it is nested deeper than
  * `maxNesting`, and 413 when it has more than 100,000 values: aliases repeat what a text says only once.
- *
- * It goes level by level, because a recursion into a hostile depth would overflow the stack before it could be refused.
  */
 export function plainData<Value>(value: Value, maxNesting = MAX_NESTING): Value {
+  forEachContainer(value, maxNesting, container => {
+    if (!Array.isArray(container) && Object.getPrototypeOf(container) !== null) Object.setPrototypeOf(container, null);
+  });
+  return value;
+}
+
+/** Throws the Problems of `plainData`, for a value that stays as it is. */
+export function refuseLargeData(value: unknown): void {
+  forEachContainer(value, MAX_NESTING, () => undefined);
+}
+
+/** Goes level by level, because a recursion into a hostile depth would overflow the stack before it could be refused. */
+function forEachContainer(value: unknown, maxNesting: number, visit: (container: object) => void): void {
   let values = 0;
   let level: object[] = isPlain(value) ? [value] : [];
   for (let depth = 1; level.length > 0; depth += 1) {
     if (depth > maxNesting) throw new Problem(400, `The data is nested deeper than ${maxNesting} levels`);
     const next: object[] = [];
     for (const container of level) {
-      if (!Array.isArray(container) && Object.getPrototypeOf(container) !== null)
-        Object.setPrototypeOf(container, null);
+      visit(container);
       const members: readonly unknown[] = Array.isArray(container) ? container : Object.values(container);
       values += members.length;
       if (values > MAX_VALUES) throw new Problem(413, `The data has more than ${MAX_VALUES} values; shorten it`);
@@ -29,7 +39,6 @@ export function plainData<Value>(value: Value, maxNesting = MAX_NESTING): Value 
     }
     level = next;
   }
-  return value;
 }
 
 /**

@@ -9,7 +9,7 @@ import type { Disposer } from '../contract/plugin.ts';
 import { Problem } from '../contract/problem.ts';
 import type { AccessCheck, Identity } from '../contract/route.ts';
 import type { Stream } from '../contract/stream.ts';
-import type { AccessGate } from '../http/access.ts';
+import { type AccessGate, accessOf } from '../http/access.ts';
 import type { CorsPolicy } from '../http/cors-policy.ts';
 import type { Call, Owner } from '../kit/owner.ts';
 import { refuseSocket } from '../kit/refusal.ts';
@@ -120,7 +120,7 @@ export class StreamServer {
     if (owned.clients.size >= MAX_CLIENTS) return { code: 1013, reason: 'Too many connections to this stream' };
     try {
       await this.#watch(this.#options.access.service);
-      return (await this.#options.access.admit(request, owned.stream.access)).identity;
+      return (await this.#options.access.admit(request, accessOf(owned.stream))).identity;
     } catch (error) {
       return this.#refusal(error);
     }
@@ -187,7 +187,7 @@ export class StreamServer {
 
   async #recheck(): Promise<void> {
     for (const owned of [...this.#streams.values()]) {
-      if (owned.stream.access === 'public') continue;
+      if (accessOf(owned.stream) === 'public') continue;
       for (const client of [...owned.clients]) {
         try {
           await this.#options.access.admit(client, 'protected');

@@ -35,7 +35,7 @@ export function remoteOf(mount: NamedBlock, store: ConfigStore, templates: Servi
     .replaceAll(/[^a-z0-9]/g, '');
   const source = sourceOf(mount, kind, templates);
   if (source !== undefined) return served(source, mount, store);
-  const provider = PROVIDERS[kind];
+  const provider = Object.hasOwn(PROVIDERS, kind) ? PROVIDERS[kind] : undefined;
   if (provider === undefined) throw new Problem(400, `${processName}: key_type '${block.key_type}' names no remote`);
   const remote = provider(block);
   if (remote.user === '' || (remote.password === '' && kind !== 'alldebrid'))

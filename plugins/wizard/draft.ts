@@ -3,16 +3,17 @@
 import type { NamedBlock } from '#core';
 import { deepEqual } from '#kit/deep-equal';
 import { findBlocks } from '#kit/named-blocks';
+import { plainData } from '#kit/plain-data';
 import { isObject } from '#kit/plain-object';
 
 type Values = Record<string, unknown>;
 
 export class Draft {
   readonly #root: Values;
-  readonly #updates: Values = {};
+  readonly #updates: Values = Object.create(null);
 
   constructor(root: Readonly<Values>) {
-    this.#root = structuredClone(root) as Values;
+    this.#root = plainData(structuredClone(root) as Values);
   }
 
   /** The changes to be merged into the configuration; empty when there are none. */
@@ -76,7 +77,7 @@ function put(root: Values, path: readonly string[], value: unknown): void {
     root[key] = value;
     return;
   }
-  const child = isObject(root[key]) ? (root[key] as Values) : {};
+  const child = isObject(root[key]) ? (root[key] as Values) : (Object.create(null) as Values);
   root[key] = child;
   put(child, rest, value);
 }

@@ -1,0 +1,52 @@
+// Many small values in one request: the text of the configuration is parsed once for all of them, in both formats. What
+// grows with the square would take far longer than its deadline.
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import t from 'tap';
+import { parse } from 'yaml';
+import { testDir } from '../support/directory.ts';
+import { startHost } from '../support/host.ts';
+
+const COUNT = 12_000;
+const names = (value: (index: number) => unknown) =>
+  Object.fromEntries(Array.from({ length: COUNT }, (_, index) => [`name_${index}`, value(index)]));
+
+for (const format of ['json', 'yaml'] as const) {
+  t.test(`a quarter of a megabyte of names in ${format}`, { timeout: 120_000 }, async t => {
+    const configDir = testDir(t, {
+      [`stackwarden.${format}`]: format === 'json' ? '// kept\n{\n  "dumb": {}\n}\n' : '# kept\ndumb:\n  a: 1\n',
+    });
+    const app = await startHost({ configDir, plugins: ['config'] });
+    t.teardown(() => app.stop());
+    const save = (value: (index: number) => unknown, persist: boolean) =>
+      app.post('/config', { updates: { dumb: names(value) }, persist });
+    const saved = async () => {
+      const text = await readFile(path.join(configDir, `stackwarden.${format}`), 'utf8');
+      t.ok(text.includes('kept'), 'comments stay');
+      return (parse(text.replace(/^\/\/.*/, ''), { uniqueKeys: false }) as { dumb: Record<string, unknown> }).dumb;
+    };
+
+    t.equal((await save(index => index, true)).status, 200, 'added');
+    t.match(await saved(), { name_0: 0, [`name_${COUNT - 1}`]: COUNT - 1 });
+    t.equal((await save(index => `text ${index}`, true)).status, 200, 'replaced');
+    t.match(await saved(), { name_0: 'text 0', [`name_${COUNT - 1}`]: `text ${COUNT - 1}` });
+    t.equal((await save(index => index + 1, false)).status, 200, 'in memory only');
+    t.equal((await save(index => index + 2, false)).status, 200, 'and again');
+    t.equal((await app.get('/config')).body.dumb.name_0, 2);
+    t.equal((await save(() => null, true)).status, 200, 'removed');
+    t.notOk(Object.keys(await saved()).some(name => name.startsWith('name_')));
+  });
+}
+
+t.test('many processes in one request', { timeout: 120_000 }, async t => {
+  const app = await startHost({ plugins: ['config', 'process'], config: {} });
+  t.teardown(() => app.stop());
+  const updates = Object.fromEntries(
+    Array.from({ length: 1_500 }, (_, index) => [
+      `sleeper_${index}`,
+      { process_name: `Sleeper ${index}`, command: ['sleep', '600'], enabled: false },
+    ]),
+  );
+  t.equal((await app.post('/config', { updates, persist: true })).status, 200);
+  t.equal((await app.get('/process/processes')).body.processes.length >= 1_500, true);
+});
