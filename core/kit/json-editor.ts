@@ -14,6 +14,11 @@ const BOM = '\uFEFF';
 /** Deeper indentation is not imitated, because each new line would repeat it. */
 const MAX_INDENT = 200;
 
+/** The values of a text, without prototypes. Throws a Problem 422 with line and column unless it is one object. */
+export function jsonValues(text: string): Values {
+  return getNodeValue(parseRoot(removeBom(text))) as Values;
+}
+
 /**
  * Merges the wanted values into the text; `replace` also removes the members that are not wanted. A function makes them
  * of the present ones. The text is parsed once. Throws a Problem 400 when a member that would change stands twice, and 422 when the text is not valid.
