@@ -4,9 +4,12 @@ import type { WebSocket } from 'ws';
 import type { Disposer } from '../contract/plugin.ts';
 import type { Identity } from '../contract/route.ts';
 import type { StreamClient } from '../contract/stream.ts';
+import type { UnsentBudget } from './unsent-budget.ts';
 
 /** A client with more unsent data than this is disconnected. */
 const UNSENT_LIMIT_BYTES = 4 * 1024 * 1024;
+/** With more than this a client is slow; it is cut off when the unsent data of all clients exceeds its budget. */
+const SLOW_BYTES = 256 * 1024;
 
 /** Time for a client to answer a close before its connection is cut. */
 const CLOSE_MS = 5000;
@@ -22,6 +25,7 @@ export interface ClientOptions {
   readonly authorization: string | undefined;
   readonly peer: string | undefined;
   readonly pong: string;
+  readonly unsent: UnsentBudget;
   /** Called once, when the client is gone. */
   readonly onGone: (client: Client) => void;
 }
@@ -35,6 +39,8 @@ export class Client implements StreamClient {
   readonly #options: ClientOptions;
   readonly #abort = new AbortController();
   #dispose: Disposer | undefined;
+  /** The part of the budget that this client's unsent data takes. */
+  #countedBytes = 0;
   #unanswered = 0;
   /** Protocol pings since the client's last application ping; undefined while it has sent none. */
   #quiet: number | undefined;
@@ -51,7 +57,10 @@ export class Client implements StreamClient {
       this.#unanswered = 0;
     });
     this.#socket.on('error', () => this.#socket.terminate());
-    this.#socket.on('close', () => this.#finish());
+    this.#socket.on('close', () => {
+      this.#count(0);
+      this.#finish();
+    });
   }
 
   get signal(): AbortSignal {
@@ -78,9 +87,15 @@ export class Client implements StreamClient {
       this.close(4409, 'The client reads too slowly');
       return;
     }
+    if (this.#options.unsent.isExceeded && this.unsentBytes > SLOW_BYTES) {
+      this.terminate();
+      return;
+    }
     this.#socket.send(text, { binary: false }, error => {
       if (error !== undefined && error !== null) this.#socket.terminate();
+      else this.#count(this.unsentBytes);
     });
+    this.#count(this.unsentBytes);
   }
 
   close(code: number, reason: string): void {
@@ -105,6 +120,11 @@ export class Client implements StreamClient {
     }
     this.#unanswered += 1;
     this.#socket.ping();
+  }
+
+  #count(bytes: number): void {
+    this.#options.unsent.change(bytes - this.#countedBytes);
+    this.#countedBytes = bytes;
   }
 
   #receive(data: Buffer, isBinary: boolean): void {

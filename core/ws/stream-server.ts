@@ -14,6 +14,7 @@ import type { CorsPolicy } from '../http/cors-policy.ts';
 import type { Call, Owner } from '../kit/owner.ts';
 import { refuseSocket } from '../kit/refusal.ts';
 import { Client } from './client.ts';
+import { UnsentBudget } from './unsent-budget.ts';
 
 export interface StreamServerOptions {
   readonly log: Logger;
@@ -49,6 +50,7 @@ export class StreamServer {
     maxPayload: MAX_MESSAGE_BYTES,
   });
   readonly #streams = new Map<string, OwnedStream>();
+  readonly #unsent = new UnsentBudget();
   readonly #heartbeat: NodeJS.Timeout;
   #watched: AccessCheck | undefined;
   #unwatch: Disposer | undefined;
@@ -136,11 +138,15 @@ export class StreamServer {
     return { code: 1008, reason: /auth|token/i.test(error.message) ? error.message : 'Authentication required' };
   }
 
-  #open(owned: OwnedStream, request: Omit<ConstructorParameters<typeof Client>[0], 'pong' | 'onGone'>): void {
+  #open(
+    owned: OwnedStream,
+    request: Omit<ConstructorParameters<typeof Client>[0], 'pong' | 'onGone' | 'unsent'>,
+  ): void {
     const { stream, clients } = owned;
     const client = new Client({
       ...request,
       pong: stream.pong ?? 'pong',
+      unsent: this.#unsent,
       onGone: gone => clients.delete(gone),
     });
     if (this.#streams.get(stream.path) !== owned) {
