@@ -2,6 +2,10 @@
 import type { Agent, Dispatcher } from 'undici';
 import type { FetchAnswer, FetchOptions, FetchStream } from '../contract/fetch.ts';
 import { MAX_TIMER_MS } from '../kit/deadline.ts';
+import { errorText } from '../kit/error-text.ts';
+import { refuseDeepJson } from '../kit/nesting.ts';
+import { plainData } from '../kit/plain-data.ts';
+import { LARGE_TEXT_BYTES, readText } from '../kit/text-thread.ts';
 
 const TIMEOUT_MS = 15_000;
 const MAX_BYTES = 10 * 1024 * 1024;
@@ -74,7 +78,7 @@ export function createFetcher(owner: AbortSignal, userAgent: string): Fetcher {
       const chunks: Buffer[] = [];
       for await (const chunk of bounded(body, options.maxBytes ?? MAX_BYTES)) chunks.push(chunk);
       const text = Buffer.concat(chunks).toString('utf8');
-      return { status: statusCode, headers, text, json: () => parseJson(text, headers['content-encoding']) };
+      return { status: statusCode, headers, text, json: await jsonOf(text, headers) };
     } catch (error) {
       throw limit.explain(error);
     } finally {
@@ -193,9 +197,38 @@ function isIterable(body: FetchOptions['body']): boolean {
   return typeof body === 'object' && Symbol.asyncIterator in body;
 }
 
-/** A compressed body is refused, because compression was not asked for and the decompressed size would be unknown. */
-function parseJson(text: string, encoding: string | string[] | undefined): unknown {
-  const named = String(encoding ?? 'identity');
-  if (named !== 'identity') throw new Error(`the answer is compressed (${named}) though none was asked for`);
-  return JSON.parse(text);
+/**
+ * Gives the value of an answer. A large one is read before anybody asks for it, because that is done in a thread.
+ * A compressed body is refused, because compression was not asked for and the decompressed size would be unknown.
+ */
+async function jsonOf(text: string, headers: FetchAnswer['headers']): Promise<() => unknown> {
+  const encoding = String(headers['content-encoding'] ?? 'identity');
+  const isLarge = text.length > LARGE_TEXT_BYTES && /\bjson\b/i.test(String(headers['content-type']).slice(0, 100));
+  const read = async () => readText(import.meta.url, parseAnswer, text);
+  const value = isLarge && encoding === 'identity' ? await read().then(given, failed) : () => parseAnswer(text);
+  return () => {
+    if (encoding !== 'identity') {
+      throw new Error(`the answer is compressed (${encoding}) though none was asked for`);
+    }
+    try {
+      return value();
+    } catch (error) {
+      throw new Error(`the answer cannot be read as JSON: ${errorText(error)}`, { cause: error });
+    }
+  };
+}
+
+const given = (value: unknown) => () => value;
+const failed = (error: unknown) => () => {
+  throw error;
+};
+
+/**
+ * The value of the JSON, whose objects have no prototype.
+ *
+ * @public The thread for large texts calls it by its name.
+ */
+export function parseAnswer(text: string): unknown {
+  refuseDeepJson(text);
+  return plainData(JSON.parse(text));
 }

@@ -4,6 +4,11 @@ import type { z } from 'zod';
 import { Problem } from '../contract/problem.ts';
 import { redact } from '../kit/redact.ts';
 
+/** Answers name what is wrong, and do not send back all that was sent. */
+const MAX_TEXT = 1_000;
+const MAX_NAME = 100;
+const MAX_ERRORS = 50;
+
 export interface FailureAnswer {
   readonly status: number;
   readonly headers: Record<string, string>;
@@ -24,20 +29,27 @@ export function failureAnswer(error: unknown, what: string, report: (error: Erro
   return { status: 500, headers: {}, body: { detail: `Internal error (id ${id})` } };
 }
 
-/** The Problem 422 for a schema error; `place`, such as `body` or `query`, is the first element of each location. */
+/**
+ * The Problem 422 for a schema error, with its first 50 issues; `place`, such as `body` or `query`, is the first element
+ * of each location.
+ */
 export function shapeProblem(place: string, error: z.ZodError): Problem {
-  const errors = error.issues.map(issue => ({
-    loc: [place, ...issue.path.map(part => (typeof part === 'symbol' ? String(part) : part))],
-    msg: issue.message,
+  const errors = error.issues.slice(0, MAX_ERRORS).map(issue => ({
+    loc: [place, ...issue.path.map(part => (typeof part === 'number' ? part : shortened(String(part), MAX_NAME)))],
+    msg: shortened(issue.message, MAX_TEXT),
     type: issue.code,
   }));
   const [first] = errors;
   const detail = first === undefined ? `The ${place} has the wrong shape` : `${first.loc.join('.')}: ${first.msg}`;
-  const more = errors.length > 1 ? ` (and ${errors.length - 1} more)` : '';
+  const more = errors.length > 1 ? ` (and ${error.issues.length - 1} more)` : '';
   return new Problem(422, detail + more, { extra: { errors } });
 }
 
 function formatOneLine(text: string): string {
-  if (/\n\s+at \S/.test(text)) return 'Internal error';
-  return redact(text).replace(/\s+/g, ' ').trim();
+  if (/\n\s+at \S/.test(text.slice(0, MAX_TEXT))) return 'Internal error';
+  return redact(shortened(text, MAX_TEXT)).replace(/\s+/g, ' ').trim();
+}
+
+function shortened(text: string, length: number): string {
+  return text.length > length ? `${text.slice(0, length)}…` : text;
 }

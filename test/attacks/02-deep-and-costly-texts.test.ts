@@ -1,4 +1,6 @@
 // Texts that nest deep or cost much, as bodies and as the configuration: refused with a sentence, and the host goes on.
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import t from 'tap';
 import { testDir } from '../support/directory.ts';
 import { startHost } from '../support/host.ts';
@@ -10,7 +12,15 @@ const nested = (depth: number) => `${'['.repeat(depth)}${']'.repeat(depth)}`;
 t.test('bodies', async t => {
   const app = await startWithPlugins(t, {
     echo: `host.route({ method: 'POST', path: '/echo', summary: 'e', bodyLimitBytes: 10_000_000, body: host.z.unknown(),
-      handle: ({ body }) => ({ type: typeof body }) })`,
+      handle: ({ body }) => ({ type: typeof body }) });
+    host.route({ method: 'POST', path: '/texts', summary: 't', body: host.z.array(host.z.string()), handle: () => null });
+    host.route({ method: 'POST', path: '/ask', summary: 'a', body: host.z.unknown(), async handle ({ body }) {
+      const answer = await host.fetch(body.url);
+      try {
+        const [item] = answer.json().list;
+        return [Object.keys(item), item.a ?? null];
+      } catch (error) { return error.message; }
+    } })`,
   });
   const send = (route: string, body: string) =>
     app.request('POST', route, { body, headers: { 'content-type': 'application/json' } });
@@ -27,8 +37,34 @@ t.test('bodies', async t => {
     t.match(await send('/echo', body), tooDeep, what);
   }
   t.match(await send('/echo', JSON.stringify({ text: '['.repeat(DEEP) })), { status: 200 }, 'brackets of a text');
+  const answers: Record<string, string> = {
+    '/deep': '['.repeat(DEEP),
+    '/large': `{"list":[{"__proto__":{"a":1}}],"x":"${'x'.repeat(100_000)}"}`,
+  };
+  const service = createServer(({ url = '' }, response) => {
+    response.setHeader('content-type', 'application/json').end(answers[url]);
+  });
+  await new Promise<void>(resolve => service.listen(0, '127.0.0.1', resolve));
+  t.teardown(() => service.close());
+  const { port } = service.address() as AddressInfo;
+  const ask = async (name: string) => (await app.post('/ask', { url: `http://127.0.0.1:${port}/${name}` })).body;
+  t.match(await ask('deep'), /cannot be read as JSON: .*deeper than 100 levels/, 'the answer of a service');
+  t.same(await ask('large'), [['__proto__'], null], 'and the names in a large one are data');
   const deepUpdate = `{"updates":{"dumb":{"x":${nested(98)}}},"persist":true}`;
   t.match(await send('/config', deepUpdate), { status: 400 }, 'a value that the file could not be read with again');
+
+  const long = 'x'.repeat(200_000);
+  const manyWrong = `{"updates":[],"persist":"${long}","process_name":${nested(90)}}`;
+  const unknown = `{"updates":{"${long}":1},"persist":true}`;
+  for (const [route, body] of [
+    ['/config', manyWrong],
+    ['/config', unknown],
+    ['/texts', `[${'1,'.repeat(50_000)}1]`],
+  ] as const) {
+    const answer = await send(route, body);
+    t.ok(answer.status === 400 || answer.status === 422, `${route} refuses`);
+    t.ok(answer.text.length < 20_000, 'and does not send back what was sent');
+  }
 
   const many = `[${'[],'.repeat(3_000_000)}[]]`;
   const [costly, other] = await Promise.all([send('/echo', many), app.get('/config')]);
