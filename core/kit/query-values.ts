@@ -47,7 +47,8 @@ export function queryInteger(range: NumberRange = {}) {
 /** Reads a decimal number within the range; both ends belong to it. */
 export function queryNumber(range: NumberRange = {}) {
   return z.preprocess(
-    value => (typeof value === 'string' && /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(value) ? Number(value) : value),
+    value =>
+      typeof value === 'string' && /^[+-]?(\d+(?:\.\d*)?|\.\d+)(e[+-]?\d+)?$/i.test(value) ? Number(value) : value,
     limitRange(z.number(), range),
   );
 }

@@ -22,63 +22,211 @@ export function isSecretKey(name: string): boolean {
 }
 
 /**
- * Skips texts that no rule can match. It is tested on the text in lower case, which is twice as fast as ignoring case.
+ * Skips texts that no rule can match. Each alternative has three letters or more, with which the engine skips twice as
+ * fast; the sign of mail addresses and of credentials in URLs is looked for by itself.
  */
 const MAY_CONTAIN_SECRET =
-  /token|secret|passw|_key|-key|credential|api[ _-]?key|bearer|basic|authorization|cookie|[?&]code=|@|eyj|machineidentifier|client[_-]?identifier|device|server|account|user/;
+  /key|user|auth|pass|token|server|device|secret|session|account|cred|bearer|basic|cookie|signature|claim|identifier|code=|sid=|sig=|webhook|slack|telegram|github_pat|glpat|aiza|akia|gh[opsru]_|pwd|jwt|dsn|otp|eyj|sk-|xox/i;
 
-/** Names of secrets in running text, also at the end of a longer name such as `my_token`. */
-const SECRET_NAME =
-  '(?<![A-Za-z0-9])(?:access[ _-]?token|refresh[ _-]?token|auth[ _-]?token|token|api[ _-]?key|apikey|password|passwd|client[ _-]?secret|secret|encryption[ _-]?key|credentials?)';
-const SECRET_VALUE = String.raw`(?:"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|[^\s,;&"'}\])]+)`;
+/** Names of secrets that end longer names of any form, such as `dbpassword`. */
+const STRONG_NAME = 'pass(?:word|wd|phrase|code)|api[ _-]?key|secret(?:[ _-]?(?:access[ _-]?)?key)?';
+/** Names of secrets that stand alone, or end a longer name as a word of its own, such as `rc-pass` and `userPass`. */
+const WEAK_NAMES = [
+  '(?:access|auth|bearer|bot|id|plex|refresh|session)?token',
+  '(?:access|account|admin|auth|consumer|debrid|deploy|encrypt(?:ion)?|hmac|jwt|license|master|private|security|session|sentry|sign(?:ing)?|storage|stream|tunnel|webhook)[ _-]?key',
+  'credential',
+  'creds',
+  'pass',
+  'pwd',
+  'jwt',
+  'dsn',
+  't?otp',
+  'session[_-]?id',
+  '[_-]auth',
+  'bearer',
+  'claim',
+  '[_-]key',
+  // Identities of servers, devices and people.
+  'machine_?identifier',
+  'client[_-]?identifier',
+  'device_?id',
+  'server_?(?:uu)?id',
+  `(?:${ACCOUNT_PRODUCTS})[ _-]?(?:user(?:name)?|account)`,
+];
+const NAME = new RegExp(`(${STRONG_NAME})|${WEAK_NAMES.join('|')}`, 'gi');
+
+/** What stands between a name and its value. The number of blanks is limited, so that none is looked at often. */
+const SEPARATOR =
+  /s?(?:[ _-]?(?:hash|value))?(\\{0,8}["'`])?\]?(?:[ \t]{0,8}(:=|=>|[:=])[ \t]{0,8}|%3[ad]|[ \t]{1,8}value[ \t]{0,8}=[ \t]{0,8}|<\/key>[ \t]{0,8}<string>)/iy;
+/** What stands between an option of a command line and its value. */
+const AFTER_OPTION = /\\{0,8}["'],[ \t]{0,8}(?=\\{0,8}["'])|[ \t]{1,8}(?![ \t-])/y;
+/** What stands before the end of a long name that is an option, or an element. */
+const OPTION = /(?<=(?<![^\s"'[(])--?(?!-?no-)[\w-]{0,64})/y;
+const OPEN_TAG = /(?<=<[\w.:-]{0,64})/y;
+/** `PASSWORD 'value'` in statements of databases. */
+const BEFORE_QUOTE = /[ \t]{1,8}(?=')/y;
+const OPENING_QUOTE = /(\\{0,8})(["'`])/y;
+const BARE_VALUE = /[^\s,;&"'`}\])<>]+/y;
+const END_OF_QUOTE = { '"': /(?:[^"\\]|\\.)*"/sy, "'": /(?:[^'\\]|\\.)*'/sy, '`': /(?:[^`\\]|\\.)*`/sy };
+const ELEMENT_TEXT = /[^<]+/y;
+const DOMAIN = /(?:[A-Za-z0-9-]+\.)+[A-Za-z]{2,}\b/y;
+/** So much of a value is looked at to find that it is none, so that a text of names is not looked at often. */
+const VALUE_HEAD = /[^\s,;&"'`}\])<>]{1,64}/y;
+const MIN_GENERIC_KEY_LENGTH = 12;
+
+/** Words that stand after a name in messages, and are no values. */
+const PLAIN_WORDS = new Set(
+  'a an and any are array boolean cannot changed disabled empty enabled expected expired failed false for has have in invalid is it missing must never nil no none not null number object of off ok on only optional or refused rejected required set string the to too true undefined unexpected unknown unrecognized unset was were with wrong yes'.split(
+    ' ',
+  ),
+);
 
 interface Rule {
   readonly pattern: RegExp;
-  readonly replacement: string;
+  readonly replacement: string | ((...match: string[]) => string);
 }
 
 const RULES: readonly Rule[] = [
+  // A private key, also one that is cut.
+  {
+    pattern: /-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----(?:(?!-----END ).)*(?:-----END [A-Z ]{0,40}PRIVATE KEY-----)?/gs,
+    replacement: MASK,
+  },
   // The rest of a header line that carries credentials.
   {
-    pattern: /(\b(?:authorization|cookie)|(?<![\w-])x-[\w-]*(?:token|api-key|apikey))(["']?\s*[:=]\s*)[^\r\n]+/gi,
+    pattern:
+      /((?<!\w)(?:proxy-)?(?:authorization|(?:set-)?cookie)|(?<![\w-])x-[\w-]*(?:token|api-key|apikey))(\\{0,8}["']?[ \t]{0,8}[:=][ \t]{0,8})[^\r\n]+/gi,
     replacement: `$1$2${MASK}`,
   },
-  { pattern: /\b(bearer|basic)\s+[\w.~+/=-]{6,}/gi, replacement: `$1 ${MASK}` },
+  // After these words stands a credential, unless it is a word of a sentence.
+  {
+    pattern: /\b(bearer|basic)([ \t]{1,8})([\w.~+/=-]{6,})/gi,
+    replacement: (whole, scheme, blanks, value) =>
+      /^[A-Za-z]?[a-z]{1,20}\.?$/.test(value ?? '') ? whole : `${scheme}${blanks}${MASK}`,
+  },
   // The values of query parameters; `code` is the one of an OAuth login.
   {
-    pattern: /([?&](?:[\w-]*(?:token|api[_-]?key|password|passwd|secret)|code)=)[^&#\s"'<>]+/gi,
+    pattern:
+      /([?&](?:[\w.-]{0,64}(?:token|key|password|passwd|passphrase|secret|signature|credential|session)|pass|pwd|auth|sig|sid|code)=)[^&#\s"'<>]+/gi,
     replacement: `$1${MASK}`,
   },
   // The user name and password in a URL.
-  { pattern: /:\/\/[^\s/@:]*:[^\s/@]+@/g, replacement: `://${MASK}@` },
-  // The value in `key: value`, `key=value` and their quoted forms.
+  { pattern: /:\/\/(?:[^\s/@:]*:[^\s/]+|[^\s/@:]{16,})@/g, replacement: `://${MASK}@` },
+  // Tokens of known shape, wherever they stand.
   {
-    pattern: new RegExp(String.raw`(${SECRET_NAME}["']?\s*[:=]\s*)(?!\[REDACTED\])${SECRET_VALUE}`, 'gi'),
-    replacement: `$1${MASK}`,
+    pattern:
+      /(?<![\w-])(?:eyJ[\w-]{8,}\.[\w-]{4,}(?:\.[\w-]*)?|gh[opsru]_\w{6,}|github_pat_\w{6,}|glpat-[\w-]{6,}|sk-(?=[A-Za-z_-]{0,64}\d)[\w-]{10,}|xox[a-z]-[\w-]{6,}|AIza[\w-]{16,}|AKIA[A-Z0-9]{12,}|claim-[\w-]{16,}|(?:bot)?\d{6,12}:AA[\w-]{30,})/g,
+    replacement: MASK,
   },
-  // The value after an option of a command line, such as `--token VALUE`.
   {
-    pattern: /(\s--?(?:[\w-]*token|[\w-]*api-?key|password|[\w-]*secret)[ =])(?!\[REDACTED\])\S+/gi,
-    replacement: `$1${MASK}`,
-  },
-  // JSON Web Tokens, wherever they stand.
-  { pattern: /\beyJ[\w-]{8,2048}\.[\w-]{4,}(?:\.[\w-]*)?/g, replacement: MASK },
-  // Mail addresses.
-  { pattern: /\b[A-Za-z0-9._%+-]{1,64}@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)*\.[A-Za-z]{2,}\b/g, replacement: MASK },
-  // Server ids, device ids, and account names that are people's.
-  {
-    pattern: new RegExp(
-      String.raw`(["']?\b(?:machine_?identifier|client_?identifier|device_?id|server_?id|(?:${ACCOUNT_PRODUCTS})[ _-]?(?:user(?:name)?|account))["']?\s*[:=]\s*)(?!\[REDACTED\])${SECRET_VALUE}`,
-      'gi',
-    ),
+    pattern: /(\/api\/webhooks\/\d{1,32}\/|hooks\.slack\.com\/services\/)[\w/-]+/g,
     replacement: `$1${MASK}`,
   },
 ];
 
 /** The text with credentials, mail addresses, and the identities of media accounts replaced by `[REDACTED]`. */
 export function redact(text: string): string {
-  if (!MAY_CONTAIN_SECRET.test(text.toLowerCase())) return text;
+  if (!MAY_CONTAIN_SECRET.test(text) && !text.includes('@')) return text;
   let result = text;
-  for (const { pattern, replacement } of RULES) result = result.replace(pattern, replacement);
-  return result;
+  for (const { pattern, replacement } of RULES) result = result.replace(pattern, replacement as string);
+  return redactMails(redactNamed(result));
+}
+
+/** Masks the values of names that tell a secret, in all the notations in which programs write them. */
+function redactNamed(text: string): string {
+  let result = '';
+  let done = 0;
+  NAME.lastIndex = 0;
+  for (let match = NAME.exec(text); match !== null; match = NAME.exec(text)) {
+    const from = valueStart(text, match);
+    const to = from < 0 ? -1 : valueEnd(text, from, match[0]);
+    if (to < 0) continue;
+    result += text.slice(done, from) + MASK;
+    done = to;
+    NAME.lastIndex = to;
+  }
+  return done === 0 ? text : result + text.slice(done);
+}
+
+/** Where the value of a name begins; negative when the match names no secret, or has no value. */
+function valueStart(text: string, { 0: name, 1: strong, index }: RegExpExecArray): number {
+  const continues = /[a-z]/.test(name.charAt(0)) && /[A-Za-z0-9]/.test(text.charAt(index - 1));
+  if (continues && strong === undefined) return -1;
+  const end = index + name.length;
+  const separator = at(SEPARATOR, text, end);
+  if (separator !== null) return isAmbiguous(text, index, name, separator) ? -1 : SEPARATOR.lastIndex;
+  if (text.charAt(end) === '>') return at(OPEN_TAG, text, index) === null ? -1 : end + 1;
+  if (at(AFTER_OPTION, text, end) !== null && at(OPTION, text, index) !== null) return AFTER_OPTION.lastIndex;
+  return /^pass/i.test(name) && at(BEFORE_QUOTE, text, end) !== null ? BEFORE_QUOTE.lastIndex : -1;
+}
+
+/** Whether the name has this meaning only in other notations: `pass: 12`, `basic_auth: on`. */
+function isAmbiguous(text: string, index: number, name: string, [, quote, sign]: RegExpExecArray): boolean {
+  const isAssigned = quote !== undefined || sign === '=' || sign === undefined;
+  if (/auth$/i.test(name)) return !isAssigned;
+  const standsAlone = !/[\w-]/.test(text.charAt(index - 1));
+  return standsAlone && /^(?:pass|claim|t?otp)$/i.test(name) && !isAssigned;
+}
+
+/** Where a value ends; negative when it is none, or is masked already. A quote that is not closed lasts to the end. */
+function valueEnd(text: string, from: number, name: string): number {
+  if (text.startsWith(MASK, from)) return -1;
+  if (text.charAt(from - 1) === '>' && text.charAt(from - 2) !== '=') return endAt(ELEMENT_TEXT, text, from);
+  const [, escapes = '', quote] = at(OPENING_QUOTE, text, from) ?? [];
+  if (quote !== undefined) return endOfQuote(text, from, escapes, quote as keyof typeof END_OF_QUOTE);
+  if (text.charAt(from) === '[') {
+    const close = text.indexOf(']', from);
+    return close < 0 ? text.length : close + 1;
+  }
+  if (text.charAt(from) === '{') return -1;
+  const headEnd = endAt(VALUE_HEAD, text, from);
+  if (headEnd < 0 || isPlain(text.slice(from, headEnd), name)) return -1;
+  return endAt(BARE_VALUE, text, from);
+}
+
+function endOfQuote(text: string, from: number, escapes: string, quote: keyof typeof END_OF_QUOTE): number {
+  const start = from + escapes.length + 1;
+  if (text.startsWith(escapes + quote, start)) return -1;
+  if (escapes === '') {
+    const end = endAt(END_OF_QUOTE[quote], text, start);
+    return end < 0 ? text.length : end;
+  }
+  const close = text.indexOf(escapes + quote, start);
+  return close < 0 ? text.length : close + escapes.length + 1;
+}
+
+/** Whether a value without quotes is a word of a sentence, a number of something, or a path. */
+function isPlain(value: string, name: string): boolean {
+  if (!/[A-Za-z0-9]/.test(value) || PLAIN_WORDS.has(value.replace(/[.:!?]$/, '').toLowerCase())) return true;
+  if (/^[_-]key$/i.test(name)) return value.length < MIN_GENERIC_KEY_LENGTH || !/\d/.test(value);
+  if (/^pwd$/i.test(name)) return /^[/~]/.test(value);
+  const isCount = /^\d{1,9}%?$/.test(value);
+  if (/^pass$/i.test(name)) return isCount && value.length < 4;
+  return isCount && /token$/i.test(name);
+}
+
+/** Masks mail addresses. Each begins to be looked for at its `@`, so that other text is not looked at twice. */
+function redactMails(text: string): string {
+  let result = '';
+  let done = 0;
+  for (let sign = text.indexOf('@'); sign >= 0; sign = text.indexOf('@', sign + 1)) {
+    const [local = ''] = /[A-Za-z0-9._%+-]{0,64}$/.exec(text.slice(Math.max(done, sign - 64), sign)) ?? [];
+    const from = sign - local.replace(/^[^A-Za-z0-9]+/, '').length;
+    // The user of repositories is nobody's name.
+    const to = from === sign || local === 'git' ? -1 : endAt(DOMAIN, text, sign + 1);
+    if (to < 0) continue;
+    result += text.slice(done, from) + MASK;
+    done = to;
+  }
+  return done === 0 ? text : result + text.slice(done);
+}
+
+/** The match that begins exactly at `index`, of a sticky pattern. */
+function at(pattern: RegExp, text: string, index: number): RegExpExecArray | null {
+  pattern.lastIndex = index;
+  return pattern.exec(text);
+}
+
+function endAt(pattern: RegExp, text: string, index: number): number {
+  return at(pattern, text, index) === null ? -1 : pattern.lastIndex;
 }

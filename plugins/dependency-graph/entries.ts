@@ -153,6 +153,6 @@ function mountPointsOf({ mount_type: type, mount_path: whole, mount_dir: dir, mo
 /** undefined for the root and for a path that is not absolute. */
 export function normalize(place: string): string | undefined {
   if (!path.isAbsolute(place)) return undefined;
-  const normal = path.normalize(place).replace(/(?<=.)\/+$/, '');
+  const normal = path.normalize(place).replace(/(?<=^\/|[^/])\/+$/, '');
   return normal === '/' ? undefined : normal;
 }

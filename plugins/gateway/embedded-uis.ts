@@ -216,7 +216,8 @@ function buildRequestHeaders(request: IncomingMessage, prefix: string): Record<s
   const connectionHeaders = new Set(
     String(request.headers.connection ?? '')
       .toLowerCase()
-      .split(/\s*,\s*/),
+      .split(',')
+      .map(name => name.trim()),
   );
   for (const [name, value] of Object.entries(request.headers)) {
     if (value !== undefined && !HOP_BY_HOP.has(name) && !connectionHeaders.has(name)) headers[name] = value;

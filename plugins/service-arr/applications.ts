@@ -118,7 +118,7 @@ export class Applications implements ArrApplications {
     const settings = (await file?.catch(() => undefined))?.Config as Record<string, unknown> | undefined;
     const { ApiKey: apiKey, UrlBase: base } = settings ?? {};
     if (typeof apiKey !== 'string' || apiKey === '') return undefined;
-    const prefix = typeof base === 'string' ? base.replace(/^\/*(?=.)/, '/').replace(/\/+$/, '') : '';
+    const prefix = typeof base === 'string' ? base.replace(/^\/*(?=.)/, '/').replace(/(?<!\/)\/+$/, '') : '';
     const links = this.#host.use('service.templates').linksOf(block.block);
     return { block, kind, facts, name, address: `http://127.0.0.1:${block.block.port}${prefix}`, apiKey, links };
   }

@@ -31,7 +31,7 @@ function mountPathsOf({ mount_path: whole, mount_dir: directory, mount_name: nam
   const joined = typeof directory === 'string' && typeof name === 'string' ? path.join(directory, name) : undefined;
   return [whole, joined]
     .filter(value => typeof value === 'string' && path.isAbsolute(value) && path.normalize(value) !== '/')
-    .map(value => path.normalize(String(value)).replace(/\/+$/, ''));
+    .map(value => path.normalize(String(value)).replace(/(?<!\/)\/+$/, ''));
 }
 
 async function unmount(directory: string): Promise<void> {

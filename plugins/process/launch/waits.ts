@@ -99,7 +99,7 @@ function directoryWait(directory: string, limitMs: number): Wait {
 
 /** Reads the mount table, so that the path itself is never touched. */
 function mountWait(mountPoint: string, limitMs: number): Wait {
-  const wanted = mountPoint.replace(/(?<=.)\/+$/, '');
+  const wanted = mountPoint.replace(/(?<=^\/|[^/])\/+$/, '');
   return {
     what: `mount ${mountPoint}`,
     limitMs,

@@ -1,0 +1,454 @@
+// Line 17: every form in which programs write secrets is masked, harmless text stays byte for byte, in linear time.
+import { readdir, readFile } from 'node:fs/promises';
+import t from 'tap';
+import { redact } from '../../core/kit/redact.ts';
+
+const SECRET = 'hunter2x9Q';
+
+/** The sign § stands for the secret. */
+const forms = String.raw`
+password=§
+password: §
+password = §
+password := §
+PASSWORD=§
+Password: §
+dbPassword=§
+db_password=§
+dbpassword=§
+DB_PASSWORD=§
+PGPASSWORD=§
+MYSQL_PWD=§
+POSTGRES_PASSWORD: §
+spring.datasource.password=§
+passwd=§
+passphrase: §
+passcode=§
+pass=§
+db_pass=§
+webdavPass: §
+rc-pass: §
+"pass": "§"
+Pwd=§;Database=x
+user_pwd=§
+token=§
+token: §
+accessToken=§
+access_token: §
+access token: §
+refreshToken: §
+authtoken=§
+auth-token: §
+AUTH_TOKEN=§
+id_token=§
+PLEX_TOKEN=§
+plexToken=§
+PlexOnlineToken="§"
+session_token=§
+tokens: §
+bearerToken: §
+csrf_token=§
+secret=§
+mysecret=§
+client_secret=§
+clientSecret: §
+client-secret: §
+jwtSecret: §
+JWT_SECRET=§
+secret_key=§
+secretKey: §
+SECRET_KEY=§
+aws_secret_access_key = §
+secret access key: §
+apikey=§
+apiKey: §
+ApiKey=§
+api_key=§
+api-key: §
+api key: §
+API Key: §
+API_KEY=§
+SONARR__API_KEY=§
+x_apikey=§
+api_keys: §
+private_key=§
+privateKey: §
+encryption_key=§
+ENCRYPTION KEY: §
+encryptKey=§
+session_key=§
+master_key=§
+signing-key: §
+sentry_key=§
+debrid_key: §
+tunnel_key=§
+AccountKey=§;EndpointSuffix=x
+rd_key=§§
+credentials: §
+credential=§
+creds=§
+jwt=§
+SENTRY_DSN=§
+totp=§
+session_id=§
+sessionId: §
+plex_claim: §
+PLEX_CLAIM=§
+redis_auth=§
+npm_config__auth=§
+password_hash=§
+"password": "§"
+"password":"§"
+'password': '§'
+'password' => '§'
+"password" : "§ §"
+${'`'}password${'`'}: ${'`'}§${'`'}
+{"api_key": "§", "n": 1}
+{\"password\":\"§\"}
+{\"apiKey\": \"§\"}
+{\\\"token\\\":\\\"§\\\"}
+{password: §, user: bob}
+{Password:§ User:bob}
+password='§'
+password="a \" §"
+password="§
+["password"] = "§"
+settings['secret'] = '§'
+<ApiKey>§</ApiKey>
+<password>§</password>
+<app:AuthToken>§</app:AuthToken>
+<add key="ApiKey" value="§" />
+<key>Password</key><string>§</string>
+<server token="§"/>
+password%3D§
+--password §
+--password=§
+--rc-pass=§
+--rc-pass §
+-token §
+--api-key §
+--tunnel-token '§'
+--client-secret "§"
+["--token", "§"]
+['run', '--api-key', '§']
+ALTER USER bob WITH PASSWORD '§'
+api_keys: ["§", "§x"]
+Authorization: Digest §
+Authorization: token §
+"authorization": "§"
+{\"Authorization\":\"§\"}
+Proxy-Authorization: §
+Cookie: sid=§
+Set-Cookie: sid=§; Path=/
+X-Plex-Token: §
+x-api-key: §
+X-Auth-Token=§
+X-Plex-Client-Identifier: §
+sent Bearer §abc
+sent bearer: § token=§
+sent basic §==
+GET /a?apikey=§&page=2
+GET /cb?code=§#top
+GET /a?page=1&X-Plex-Token=§
+GET /a?key=§
+GET /a?sig=§
+GET /a?X-Amz-Signature=§
+GET /a?auth=§&b=1
+GET /a?access_token=§
+GET /a?a=1&pass=§
+postgres://bob:§@db:5432/x
+https://:§@redis
+amqp://user:pa@§@mq/vhost
+https://§§@github.com/a/b
+ghp_§00000000000000
+gho_§00000000000000
+github_pat_§0000000000000
+glpat-§000000000000
+sk-§0000000000000000
+sk-proj-§0000000000000000
+xoxb-1-§0000
+AIza§0000000000000000000000
+AKIAHUNTER2X9Q00000
+claim-§000000000
+got eyJhbGciOiJI.eyJzdWIiOi.§
+https://discord.com/api/webhooks/1234/§
+https://hooks.slack.com/services/T0/B0/§
+-----BEGIN PRIVATE KEY-----§-----END PRIVATE KEY-----
+-----BEGIN RSA PRIVATE KEY-----\n§
+mail from §@mail.example.org.
+machineIdentifier="§"
+clientIdentifier=§
+device_id: §
+serverUuid=§
+plex username: §
+`;
+
+const harmless = String.raw`
+INFO normal startup message
+tokens used: 5
+total_tokens: 12
+max_tokens=4096
+"prompt_tokens": 120
+token bucket refilled
+tokenizer: fast
+Tokenizer=fast
+the token has expired
+token: missing
+Invalid token: expected string
+your token is invalid
+no token was sent
+token expired, refreshing
+mytoken: 5
+the password was changed
+password: required
+password: must have 8 to 256 characters
+passwordless: yes
+password_file=/run/secrets/db
+password reset mail sent
+wrong user name or password
+A password has 8 to 256 characters
+passed: 12 failed: 0
+pass: 12
+tests pass: 120, fail: 3
+pass=12 fail=0
+bypass: on
+bypass=1
+compass: north
+PWD=/home/user
+OLDPWD=/srv
+pwd: /data
+passthrough=on
+passport: stamped
+secretary = Ann
+secrets: none
+the secret is out
+secret=
+password=""
+password: ''
+token: null
+"token": null
+api_key: undefined
+api key: not set
+apikey=false
+api_key: true
+key: value
+key=abc
+primary_key: id
+foreign_key=user_id
+cache_key=series
+config_key: sonarr
+key_type: string
+keyboard=qwerty
+monkey=banana
+turkey: roast
+keys=4
+keyframe=240
+hotkey=ctrl+s
+sort_key=title
+partition_key: day
+keystone: up
+credentials: none
+credentials are missing
+authentication is disabled
+authentication: off
+authorized=true
+author=Ann
+authority: local
+auth: none
+basic_auth: true
+oauth: on
+basic authentication is used
+basic settings are loaded
+Basic subscription.
+bearer authentication is required
+the bearer token is missing
+authorization failed
+cookies are enabled
+cookie banner was closed
+claim: accepted
+reclaimed: 5
+disclaimer=shown
+jwt is used
+session: 12
+session started
+session closed after 12 s
+sessions=4
+identifier=abc
+identified by name
+device: sda1
+devices: 4
+server started at 10:04:01
+server: nginx
+server_name=localhost
+server id
+client: 127.0.0.1
+account created
+user: bob
+username: bob
+user=bob
+user@localhost
+user@host:22
+root@pam
+git@github
+a@b
+@ 10:00
+foo @ bar
+http://localhost:8080/a@b
+http://localhost:8080/path?page=2
+https://example.org/@user/post
+ssh://git@github.com/a/b
+postgres://db:5432/x
+GET /a?codec=h264&page=2
+GET /a?keyword=x&sort=title
+GET /a?design=1&signal=2
+GET /token HTTP/1.1 200
+GET /api/keys 200 12ms
+POST /auth/login 200
+POST /auth/token 401
+open /run/secrets/db_password
+reading /etc/passwd
+read secrets.yml
+--no-password prompt
+--password-file /run/secrets/db
+--token-file=/run/t
+--key value
+- token of the user
+use --token to log in
+sk-learn is installed
+risk-assessment-1234567890
+disk-sda1-0123456789
+task-1234567890abc
+ghp_ is a prefix
+AIza
+xox
+claim-based access
+eyJ
+eyJhbGciOiJI
+key exchange done
+ssh key: ok
+public_key: ok
+the API key is not set
+keepalive=75
+1.2.3.4:5678
+2026-01-02 03:04:05 INFO [import] something happened with an item of the library of films
+Traceback (most recent call last):
+{"level":"info","msg":"user logged in","user":"bob"}
+<user>bob</user>
+<key>name</key>
+<token/>
+monkey="banana"
+token
+password
+secret
+users.json cannot be used: missing or not of the expected form: users.0.password
+dumb.plex_token: Invalid input: expected string, received number
+plex_token: Too small: expected string to have >=1 characters
+the variable PLEX_TOKEN does not fit the value that it would replace; it is ignored
+no copy of users.json could be made
+tokens of this run end with it, since the user store cannot be written
+Too many logins at once; try again in a moment
+Authentication required
+Invalid or expired token
+Wrong user name or password
+refresh_token: Invalid input: expected string, received undefined
+username: Invalid input: expected string, received undefined; password: Invalid input: expected string, received undefined
+'first' was not logged in: Wrong user name or password
+`;
+
+const linesOf = (table: string): string[] => table.trim().split('\n');
+
+t.test('forms of secrets', async t => {
+  const lines = linesOf(forms);
+  t.ok(new Set(lines).size >= 120);
+  for (const form of lines) {
+    const redacted = redact(form.replaceAll('§', SECRET));
+    t.notMatch(redacted, SECRET, form);
+    t.match(redacted, '[REDACTED]', form);
+    t.equal(redact(redacted), redacted, `${form}, twice`);
+    const within = `2026-01-02 03:04:05 INFO before it ${form.replaceAll('§', SECRET)}`;
+    t.notMatch(redact(within), SECRET, within);
+    t.ok(redact(within).startsWith('2026-01-02 03:04:05 INFO before it '), within);
+  }
+});
+
+t.test('harmless text', async t => {
+  const lines = linesOf(harmless);
+  t.ok(new Set(lines).size >= 120);
+  for (const text of lines) t.equal(redact(text), text, text);
+});
+
+t.test('the words of our own messages', async t => {
+  const root = new URL('../../', import.meta.url);
+  const messages = new Set<string>();
+  for (const directory of ['core', 'plugins']) {
+    const names = await readdir(new URL(directory, root), { recursive: true });
+    for (const name of names.filter(found => found.endsWith('.ts'))) {
+      const source = await readFile(new URL(`${directory}/${name}`, root), 'utf8');
+      // What a template fills in is not known; a word stands for it.
+      for (const [, , text = ''] of source.matchAll(
+        /(?:Problem\(\d{3},|Error\(|\.(?:debug|info|warn|error)\()\s*(['`])((?:[^'`\\\n]|\\.)+)\1/g,
+      ))
+        messages.add(text.replaceAll(/\$\{[^{}]*\}/g, 'something'));
+    }
+  }
+  t.ok(messages.size > 200, `${messages.size} messages`);
+  for (const message of messages) t.equal(redact(message), message, message);
+});
+
+/** Each is repeated to two mebibytes without a blank between, or with the one it has. */
+const nearMatches = [
+  'a-',
+  'a.',
+  'a+',
+  'x-',
+  'eyJ',
+  'eyJ-',
+  'token',
+  'token-',
+  'token      ',
+  'token: ',
+  'token=[',
+  'token\\\\',
+  'a@',
+  'a@1.1.',
+  'password="',
+  "password='",
+  'password="\\',
+  '{\\"password\\":',
+  ' --a',
+  ' --token ',
+  '://',
+  '://a:b',
+  '?',
+  '\\"',
+  'bearer ',
+  'sk-',
+  'sk-a',
+  'ghp_',
+  '-----BEGIN PRIVATE KEY-----',
+  'x-token ',
+  '<token>',
+  '_key',
+  '_key=',
+  'a_key=1',
+  '?a.token',
+  '&x',
+  '/api/webhooks/1/',
+  'authorization ',
+  '1234567:AA',
+  'pass',
+  'plex user',
+  'secret access ',
+  'eyJaaaaaaaaaa',
+];
+const MEBIBYTE = 1_048_576;
+
+t.test('two mebibytes of near matches', async t => {
+  for (const shape of nearMatches) {
+    const text = `user token @ ${shape.repeat((2 * MEBIBYTE) / shape.length)}`;
+    const before = process.cpuUsage();
+    redact(text);
+    // Patterns that look at every rest of the text need many seconds; the others some tenths.
+    t.ok(process.cpuUsage(before).user < 5_000_000, `${shape} repeated`);
+  }
+});

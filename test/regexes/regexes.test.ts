@@ -1,0 +1,27 @@
+// Every regular expression of the product takes time in step with the length of its text.
+import t from 'tap';
+import { findPatterns, findSlowInput } from './patterns.ts';
+
+/** Files that make patterns of texts, and why these are linear all the same. */
+const KNOWN_MAKERS: Readonly<Record<string, string>> = {
+  'core/build/seams.ts': 'reads the sources of the product alone, when its documentation is made',
+  'core/kit/redact.ts': 'a list of words; test/attacks/17-redaction.test.ts gives it its near matches',
+  'plugins/gateway/embedded-uis.ts': 'the name of a cookie, and the address of a service, which have a fixed place',
+  'plugins/services/block-schema.ts': 'patterns of templates, which are in the list',
+  'plugins/services/catalogue.ts': 'a word of a template',
+};
+
+t.test('the check finds what is slow', async t => {
+  for (const source of ['\\s+$', '(a+)+b', '[a-z]+\\d', 'x-.*token', '^(?:\\w|\\d)*$'])
+    t.type(findSlowInput({ source, flags: '' }), 'string', source);
+  for (const source of ['^\\s+', '(?<!\\s)\\s+$', '[a-z]+', 'token'])
+    t.equal(findSlowInput({ source, flags: 'i' }), undefined);
+});
+
+t.test('every pattern is linear', { timeout: 240_000 }, async t => {
+  const { patterns, makers } = await findPatterns();
+  t.ok(patterns.length > 200, `${patterns.length} patterns`);
+  t.same([...makers].sort(), Object.keys(KNOWN_MAKERS).sort(), 'what is made of texts is known');
+  for (const pattern of patterns)
+    t.equal(findSlowInput(pattern), undefined, `${pattern.place} /${pattern.source}/${pattern.flags}`);
+});
