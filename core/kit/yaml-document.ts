@@ -16,8 +16,11 @@ export interface YamlDocument {
     | undefined;
 }
 
-/** The parser's own search for keys that stand twice compares each key with all before it. */
-const OPTIONS = { uniqueKeys: false, prettyErrors: false, logLevel: 'error' } as const;
+/**
+ * The parser's own search for keys that stand twice compares each key with all before it. Without the tags that it
+ * knows, such as `!!set` and `!!binary`, every value is one that JSON has too.
+ */
+const OPTIONS = { uniqueKeys: false, prettyErrors: false, logLevel: 'error', resolveKnownTags: false } as const;
 
 /** `merge` is whether the key `<<` merges mappings. Throws a Problem 400 when the text nests too deep. */
 export function parseYaml(text: string, { merge = false } = {}): YamlDocument {

@@ -48,6 +48,7 @@ async function open(t: Test) {
 /** Texts that nest `depth` levels, closed and not. */
 const DEEP: Readonly<Record<string, (depth: number) => string>> = {
   'a.json': depth => `{"a": ${'['.repeat(depth)}${']'.repeat(depth)}}`,
+  'a.yaml': depth => `a: ${'['.repeat(depth)}`,
   'a.xml': depth => `<R>${'<a>'.repeat(depth)}${'</a>'.repeat(depth)}</R>`,
   'a.py': depth => `a = ${'('.repeat(depth)}${')'.repeat(depth)}\n`,
 };
@@ -80,6 +81,12 @@ const WIDE: Readonly<Record<string, { readonly text: string; readonly updates: o
       .map(at => `  "k${at}": ${at}`)
       .join(',\n')}\n}\n`,
     updates: Object.fromEntries(range(COUNT).map(at => [`k${at * 2}`, -at - 1])),
+  },
+  'a.yaml': {
+    text: range(COUNT / 4)
+      .map(at => `k${at}: ${at}\n`)
+      .join(''),
+    updates: Object.fromEntries(range(COUNT / 4).map(at => [`k${at * 2}`, -at - 1])),
   },
   'a.xml': {
     text: `<R>\n${range(COUNT)
@@ -129,6 +136,7 @@ t.test('texts that parsers try again and again are answered', async t => {
   const long = 300_000;
   const texts: Readonly<Record<string, readonly string[]>> = {
     'a.json': [`{"a": "${'\\u00'.repeat(long / 4)}"}`, `{${'"a":1 '.repeat(long / 6)}}`, '/*'.repeat(long / 2)],
+    'a.yaml': [`a: ${'"'.repeat(long)}`, `a: ${'- '.repeat(50)}${' '.repeat(long)}x`, `${'? '.repeat(long / 2)}`],
     'a.xml': [
       `<R${' '.repeat(long)}`,
       `<R${' a=""'.repeat(long / 5)}`,

@@ -1,4 +1,6 @@
 // Whatever stands in a service's file, and whatever is written to it: the answer is its values, or says what is wrong.
+import { writeFile } from 'node:fs/promises';
+import path from 'node:path';
 import fc from 'fast-check';
 import t from 'tap';
 import { Problem } from '../../core/contract/problem.ts';
@@ -8,9 +10,17 @@ import { formatsOf } from '../../plugins/format-conf/formats.ts';
 import { jsonFormat } from '../../plugins/format-json/json-file.ts';
 import { pythonFormat } from '../../plugins/format-python/python-file.ts';
 import { xmlFormat } from '../../plugins/format-xml/xml-file.ts';
+import { yamlFormat } from '../../plugins/format-yaml/yaml-file.ts';
+import { testDir } from '../support/directory.ts';
+import { startHost } from '../support/host.ts';
 import { templatesOf } from '../support/templates.ts';
 
-const RUNS = { seed: 11, numRuns: 400 };
+const RUNS = { seed: 11, numRuns: 250 };
+
+const FORMAT_PLUGINS = ['format-conf', 'format-json', 'format-python', 'format-xml', 'format-yaml'];
+const JSON_TYPE = { 'content-type': 'application/json' };
+/** Where the name of the format does not tell the file's. */
+const fileNames: Readonly<Record<string, string>> = { python: 'a.py', rclone: 'a.conf', postgresql: 'postgresql.conf' };
 
 /** A file of each format, which the mutations begin with. */
 const SAMPLES: Readonly<Record<string, string>> = {
@@ -90,6 +100,7 @@ const HOSTILE = [
 
 const formats: readonly ConfigFormat[] = [
   jsonFormat,
+  yamlFormat,
   xmlFormat,
   pythonFormat,
   ...formatsOf((await templatesOf()).list()),
@@ -194,9 +205,52 @@ for (const format of formats) {
       return isBare(read) && holds(read, expected);
     });
     await t.resolves(fc.assert(check, RUNS));
-    t.ok(held > 20, 'many edits were made', { held });
+    t.ok(held > 10, 'many edits were made', { held });
   });
 }
+
+t.test('over HTTP no text and no update is a fault', async t => {
+  const files = Object.fromEntries(
+    Object.entries(SAMPLES).map(([name, text]) => [fileNames[name] ?? `a.${name}`, text]),
+  );
+  const dir = testDir(t, files);
+  const config = Object.fromEntries(
+    Object.keys(files).map((name, index) => [
+      `service${index}`,
+      { process_name: name, config_dir: dir, config_file: path.join(dir, name) },
+    ]),
+  );
+  const app = await startHost({
+    plugins: ['config', 'process', 'config-files', 'services', ...FORMAT_PLUGINS],
+    config,
+  });
+  t.teardown(() => app.stop());
+  const send = async (name: string, updates: string) => {
+    const body = `{"service_name": ${JSON.stringify(name)}, "updates": ${updates}}`;
+    return (await app.request('POST', '/config/service-config', { body, headers: JSON_TYPE })).status;
+  };
+  for (const [name, sample] of Object.entries(files)) {
+    const texts = fc.sample(mutationsOf(sample), { seed: 11, numRuns: 6 });
+    const wanted = fc.sample(anyUpdates, { seed: 11, numRuns: 6 });
+    const statuses: number[] = [];
+    for (const text of [...texts, '', '\uFEFF', '\0', ' '.repeat(70_000)]) {
+      await writeFile(path.join(dir, name), text);
+      statuses.push(await send(name, 'null'), await send(name, JSON.stringify(wanted.at(statuses.length % 6))));
+      await writeFile(path.join(dir, name), sample);
+      statuses.push(await send(name, JSON.stringify(text)));
+    }
+    for (const updates of ['{"a": 1e999}', '{"a": "\\ud800"}', '"\\ud800"', '"\\u0000"', '{"a": {"x": "\\u0000"}}'])
+      statuses.push(await send(name, updates));
+    await writeFile(path.join(dir, name), Buffer.from('fffe61003d00', 'hex'));
+    statuses.push(await send(name, 'null'));
+    t.same(
+      statuses.filter(status => status >= 500),
+      [],
+      name,
+    );
+    t.ok(statuses.includes(200), `${name}: some are good`);
+  }
+});
 
 function holds(found: unknown, wanted: unknown): boolean {
   if (typeof wanted !== 'object' || wanted === null || Array.isArray(wanted)) return deepEqual(found, wanted);
