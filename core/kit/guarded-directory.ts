@@ -95,7 +95,7 @@ export class GuardedDirectory {
   }
 
   names(): Promise<string[]> {
-    return readdir(within(this.#descriptor, '.'));
+    return readdir(within(this.#descriptor, '.')).catch(this.#tellPlace);
   }
 
   /** What the name stands for, without following a link; null when there is nothing. */
@@ -109,7 +109,8 @@ export class GuardedDirectory {
    */
   async openFile(name: string, use: FileUse, mode = 0o640): Promise<FileHandle> {
     const handle = await open(this.#inside(name), FLAGS[use], mode).catch((error: NodeJS.ErrnoException) => {
-      throw IRREGULAR.includes(error.code ?? '') ? this.#irregular(name, error) : error;
+      if (IRREGULAR.includes(error.code ?? '')) throw this.#irregular(name, error);
+      return this.#tellPlace(error);
     });
     try {
       const entry = await handle.stat();
@@ -150,12 +151,12 @@ export class GuardedDirectory {
 
   /** Renames within the directory. */
   rename(from: string, to: string): Promise<void> {
-    return rename(this.#inside(from), this.#inside(to));
+    return rename(this.#inside(from), this.#inside(to)).catch(this.#tellPlace);
   }
 
   /** Removes a file or a link; nothing happens when there is none. */
   async remove(name: string): Promise<void> {
-    await rm(this.#inside(name), { force: true });
+    await rm(this.#inside(name), { force: true }).catch(this.#tellPlace);
   }
 
   /** Gives the directory to its owner if it is root's alone; whether it was given. */
@@ -179,6 +180,8 @@ export class GuardedDirectory {
   close(): void {
     closeSync(this.#descriptor);
   }
+
+  readonly #tellPlace = (error: unknown): never => tellPlace(this.#descriptor, error);
 
   #inside(name: string): string {
     return within(this.#descriptor, checkedName(name));
@@ -260,10 +263,10 @@ async function enter(
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'ENOENT' && making !== undefined) {
-      await makeWithin(descriptor, name, making);
+      await makeWithin(descriptor, name, making).catch((cause: unknown) => tellPlace(descriptor, cause));
       return { entered: await openDescriptor(inside, HOLD) };
     }
-    if (code !== 'ENOTDIR') throw error;
+    if (code !== 'ENOTDIR') return tellPlace(descriptor, error);
     if (await isTrustedLink(descriptor, name)) return { link: await readlink(inside) };
     const directory = placeOf(descriptor);
     throw new Problem(
@@ -296,6 +299,13 @@ async function makeWithin(descriptor: number, name: string, { mode = 0o755, owne
 
 function isOwn(uid: number): boolean {
   return uid === 0 || uid === process.geteuid?.();
+}
+
+/** Throws the error with the path of the directory in its message, where the descriptor stood. */
+function tellPlace(descriptor: number, error: unknown): never {
+  const at = within(descriptor, '');
+  if (error instanceof Error) error.message = error.message.replaceAll(at, `${placeOf(descriptor)}/`);
+  throw error;
 }
 
 function checkedName(name: string): string {

@@ -1,14 +1,16 @@
 // Serves the console: files whose real path is inside its folder, `index.html` for unknown pages, or a landing page.
-import { createReadStream } from 'node:fs';
-import { realpath, stat } from 'node:fs/promises';
+import type { FileHandle } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import path from 'node:path';
 import { pipeline } from 'node:stream';
+import { GuardedDirectory } from '#kit/guarded-directory';
 import { refuse } from '#kit/refusal';
 
 export interface ConsoleOptions {
   /** Folder of the console; when it is empty, only a landing page is served. */
   readonly staticDir: string;
+  /** Why the folder with this real path is not served; null for one that is. */
+  readonly refusal: (folder: string) => string | null;
   /** Address of the native listener, linked on the landing page. */
   readonly nativeUrl: string;
 }
@@ -32,7 +34,7 @@ const MEDIA_TYPES: Readonly<Record<string, string>> = {
   '.woff2': 'font/woff2',
 };
 
-export function createConsole({ staticDir, nativeUrl }: ConsoleOptions) {
+export function createConsole({ staticDir, refusal, nativeUrl }: ConsoleOptions) {
   return async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     if (request.method === 'OPTIONS') {
       response.writeHead(204, { Allow: 'GET, HEAD, OPTIONS' }).end();
@@ -43,23 +45,28 @@ export function createConsole({ staticDir, nativeUrl }: ConsoleOptions) {
       sendLandingPage(request, response, nativeUrl);
       return;
     }
-    const requested = staticDir === '' || name === undefined ? undefined : await findFile(staticDir, name);
+    const requested = staticDir === '' || name === undefined ? undefined : await openFile(staticDir, name, refusal);
     const acceptsHtml = request.headers.accept?.includes('text/html') === true;
-    const file = requested ?? (staticDir !== '' && acceptsHtml ? await findFile(staticDir, 'index.html') : undefined);
+    const file =
+      requested ?? (staticDir !== '' && acceptsHtml ? await openFile(staticDir, 'index.html', refusal) : undefined);
     if (file === undefined) {
       refuse(response, 404, 'Not found');
       return;
     }
     response.writeHead(200, {
-      'Content-Type': MEDIA_TYPES[path.extname(file.path).toLowerCase()] ?? 'application/octet-stream',
+      'Content-Type': MEDIA_TYPES[path.extname(file.name).toLowerCase()] ?? 'application/octet-stream',
       'Content-Length': file.sizeBytes,
       'Cache-Control': 'no-cache',
       'X-Content-Type-Options': 'nosniff',
     });
-    if (request.method === 'HEAD') response.end();
+    if (request.method === 'HEAD') {
+      response.end();
+      await file.handle.close();
+      return;
+    }
     // When the file shrinks or fails while it is sent, the connection is cut, so that the browser knows it is
     // incomplete.
-    else pipeline(createReadStream(file.path, { end: Math.max(file.sizeBytes - 1, 0) }), response, () => undefined);
+    pipeline(file.handle.createReadStream({ end: Math.max(file.sizeBytes - 1, 0) }), response, () => undefined);
   };
 }
 
@@ -74,15 +81,29 @@ function decodeFileName(url: string): string | undefined {
   }
 }
 
-async function findFile(folder: string, name: string): Promise<{ path: string; sizeBytes: number } | undefined> {
+interface OpenFile {
+  readonly handle: FileHandle;
+  readonly name: string;
+  readonly sizeBytes: number;
+}
+
+async function openFile(
+  folder: string,
+  name: string,
+  refusal: ConsoleOptions['refusal'],
+): Promise<OpenFile | undefined> {
   try {
-    const root = await realpath(folder);
-    const resolved = await realpath(path.join(root, name === '' ? 'index.html' : name));
-    if (!resolved.startsWith(root.endsWith(path.sep) ? root : root + path.sep)) return undefined;
-    const stats = await stat(resolved);
-    return stats.isFile() ? { path: resolved, sizeBytes: stats.size } : undefined;
+    const opened = await GuardedDirectory.open(folder);
+    const root = opened.path;
+    opened.close();
+    if (refusal(root) !== null) return undefined;
+    return await GuardedDirectory.at(path.join(root, name === '' ? 'index.html' : name), async (directory, last) => {
+      if (directory.path !== root && !directory.path.startsWith(root + path.sep)) return undefined;
+      const handle = await directory.openFile(last, 'read');
+      return { handle, name: last, sizeBytes: (await handle.stat()).size };
+    });
   } catch {
-    // The caller gets the same 404 for a file that is missing, unreadable or was deleted in between.
+    // The caller gets the same 404 for a file that is missing, unreadable, no file or was deleted in between.
     return undefined;
   }
 }

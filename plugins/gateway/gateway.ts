@@ -11,6 +11,8 @@ export interface GatewayOptions {
   readonly embedded: Pick<EmbeddedUis, 'handleRequest' | 'handleUpgrade'>;
   /** Folder of the console; when it is empty, a landing page is served instead. */
   readonly staticDir: string;
+  /** Why the folder with this real path is not served; null for one that is. */
+  readonly refusal: (folder: string) => string | null;
   /** Address of the native listener, linked on the landing page. */
   readonly nativeUrl: string;
 }
@@ -23,8 +25,8 @@ export interface Gateway {
 const VIA_GATEWAY = { native: false, prefix: '/api' } as const;
 const FOREIGN_ORIGIN = 'Requests of pages from another origin are not accepted; allow it in dumb.frontend.origins';
 
-export function createGateway({ entrance, embedded, staticDir, nativeUrl }: GatewayOptions): Gateway {
-  const serveConsole = createConsole({ staticDir, nativeUrl });
+export function createGateway({ entrance, embedded, staticDir, refusal, nativeUrl }: GatewayOptions): Gateway {
+  const serveConsole = createConsole({ staticDir, refusal, nativeUrl });
 
   /**
    * Whether a page of another origin sends the request. Browsers name the origin, which must be this listener's own or

@@ -1,6 +1,9 @@
 // The gateway: a second listener for browsers, with the same routes below `/api`, the streams and a static console.
+import path from 'node:path';
 import { definePlugin, type Host } from '#core';
+import { isHostState } from '#kit/host-state';
 import { isLoopback } from '#kit/loopback';
+import { isSystemPath, realPlaceOf } from '#kit/system-paths';
 import type {} from '../service-ui/contract.ts';
 import { EmbeddedUis } from './embedded-uis.ts';
 import { createGateway } from './gateway.ts';
@@ -49,7 +52,18 @@ async function openGateway(host: Host, config: GatewayConfig): Promise<(() => Pr
     () => listServedUis(host),
     authorization => host.find('access')?.issued?.(authorization) === true,
   );
-  const gateway = createGateway({ entrance, embedded, staticDir: config.static_dir, nativeUrl: buildNativeUrl(host) });
+  const refusal = await refusalOf(host);
+  if (config.static_dir !== '') {
+    const reason = refusal(await realPlaceOf(path.resolve(config.static_dir)));
+    if (reason !== null) host.log.error(`dumb.gateway.static_dir is not served: ${reason}; name the console's folder`);
+  }
+  const gateway = createGateway({
+    entrance,
+    embedded,
+    staticDir: config.static_dir,
+    refusal,
+    nativeUrl: buildNativeUrl(host),
+  });
   try {
     const listener = await entrance.open({ host: config.host, port: config.port, ...gateway });
     host.log.info(`gateway on http://${config.host}:${listener.port}`);
@@ -61,6 +75,21 @@ async function openGateway(host: Host, config: GatewayConfig): Promise<(() => Pr
     host.log.warn(`no gateway: ${(error as Error).message}`);
     return undefined;
   }
+}
+
+/** Refuses folders that hold state of the host, lie in it, or belong to the system. All paths are real ones. */
+async function refusalOf(host: Host): Promise<(folder: string) => string | null> {
+  const configDir = await realPlaceOf(host.paths.configDir);
+  const logDir = await realPlaceOf(host.paths.logDir);
+  const isIn = (place: string, folder: string): boolean => place === folder || place.startsWith(`${folder}/`);
+  return folder => {
+    if (folder === '/' || [configDir, logDir].some(place => isIn(place, folder)))
+      return `${folder} holds the state of Stackwarden itself`;
+    if (isHostState(folder, configDir) || isIn(folder, logDir))
+      return `${folder} lies in the state of Stackwarden itself`;
+    const isOfSystem = isSystemPath(folder) && ![configDir, '/usr'].some(place => isIn(folder, place));
+    return isOfSystem ? `${folder} belongs to the system` : null;
+  };
 }
 
 /**

@@ -168,6 +168,8 @@ export interface ProcessSupervisor {
   health(processName: string): HealthReport;
   /** Same as `health`, but first probes a running process that has no report yet, for at most `limitMs`. */
   freshHealth(processName: string, limitMs: number): Promise<HealthReport>;
+  /** Why what running processes write is lost at present, such as a full disk; null while it is kept. */
+  readonly outputFault: string | null;
   /** Listening ports that the block of a process configures, by their keys. */
   ports(processName: string): ReadonlyMap<string, number>;
   startup(): StartupReport;

@@ -125,6 +125,10 @@ export class Supervisor implements ProcessSupervisor {
     return this.#revision;
   }
 
+  get outputFault(): string | null {
+    return this.#supervision.capture.fault;
+  }
+
   list(): readonly ProcessSnapshot[] {
     return this.#processes.list();
   }

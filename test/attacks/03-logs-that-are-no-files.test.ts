@@ -1,8 +1,9 @@
 // Line 3: logs replaced by FIFOs, sockets, directories and links hold up neither a route nor the end.
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, readdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import t from 'tap';
@@ -16,8 +17,12 @@ const ticker = ['sh', '-c', 'i=0; while :; do i=$((i+1)); echo "tick $i"; sleep 
 const names = ['Fifo', 'Reader', 'Socket', 'Folder', 'Link'];
 
 t.test('nothing in the place of a log stops a route, another log or the end', async t => {
-  const dir = testDir(t, { log: {}, secret: 'outside\n' });
+  // Short, because the names of sockets are.
+  const dir = await mkdtemp(path.join(tmpdir(), 'stackwarden-'));
+  t.teardown(() => rm(dir, { recursive: true }));
   const logDir = path.join(dir, 'log');
+  await mkdir(logDir);
+  await writeFile(path.join(dir, 'secret'), 'outside\n');
   const at = (name: string) => path.join(logDir, `${name.toLowerCase()}.log`);
   const block = (name: string) => ({ ...kid(name, []), command: ticker, log_file: at(name) });
   const app = await startHost({

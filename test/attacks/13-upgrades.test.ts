@@ -50,7 +50,13 @@ async function openGateway(t: Test, port: number): Promise<number> {
     () => false,
   );
   t.teardown(() => embedded.close());
-  const gateway = createGateway({ entrance: entrance.http, embedded, staticDir: '', nativeUrl: '' });
+  const gateway = createGateway({
+    entrance: entrance.http,
+    embedded,
+    staticDir: '',
+    refusal: () => null,
+    nativeUrl: '',
+  });
   const listener = await entrance.http.open({ host: '127.0.0.1', port: 0, ...gateway });
   t.teardown(() => listener.close(0));
   return listener.port;

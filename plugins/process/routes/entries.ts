@@ -26,7 +26,7 @@ const entryShape = z.object({ ...own, config: record.describe('secrets are maske
 const detailShape = z.object({
   ...own,
   config: record,
-  warning: z.string().optional().describe('why the entry cannot be used as it stands'),
+  warning: z.string().optional().describe('why the entry cannot be used as it stands, or its output is lost'),
 });
 
 type Entry = ResponseBody<typeof entryShape>;
@@ -82,12 +82,13 @@ export class ProcessEntries {
     const block = this.#supervisor.blocks().find(other => other.processName === processName);
     if (block === undefined) throw new Problem(404, 'Process not found');
     const store = this.#store();
-    const warning = store.disabledBlocks.get(processName);
+    const runs = this.#supervisor.get(processName)?.status === 'running';
+    const warning = store.disabledBlocks.get(processName) ?? (runs ? this.#supervisor.outputFault : null);
     return {
       ...(await this.#members.ofDetail(block, scope)),
       ...this.#common(block),
       config: withEnabled(store.shown(block.path), block),
-      ...(warning === undefined ? {} : { warning }),
+      ...(warning === null ? {} : { warning }),
     };
   }
 

@@ -32,7 +32,13 @@ async function open(t: Test, staticDir = ''): Promise<Gated> {
   const native = await openEntrance(t.testdirName);
   t.teardown(() => native.close());
   const embedded = { handleRequest: () => false, handleUpgrade: () => false };
-  const gateway = createGateway({ entrance: native.http, embedded, staticDir, nativeUrl: 'http://127.0.0.1:8000' });
+  const gateway = createGateway({
+    entrance: native.http,
+    embedded,
+    staticDir,
+    refusal: () => null,
+    nativeUrl: 'http://127.0.0.1:8000',
+  });
   const listener = await native.http.open({ host: '127.0.0.1', port: 0, ...gateway });
   t.teardown(() => listener.close(0));
   const base = `http://127.0.0.1:${listener.port}`;
