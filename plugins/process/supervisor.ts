@@ -31,6 +31,7 @@ import type { StartupSettings } from './settings.ts';
 import { Adoption } from './supervise/adoption.ts';
 import { ExitWatch } from './supervise/exit-watch.ts';
 import { Holds } from './supervise/holds.ts';
+import { LineageWatch } from './supervise/lineage-watch.ts';
 import { isReadyBy, ProcessHealthReports } from './supervise/process-health.ts';
 import { ProcessSet } from './supervise/process-set.ts';
 import { StateFile } from './supervise/state-file.ts';
@@ -41,6 +42,7 @@ import { WantedStates } from './supervise/wanted-states.ts';
 export const STATE_DIRECTORY = 'supervisor';
 /** Interval at which the end of adopted processes is noticed. */
 const EXIT_POLL_MS = 500;
+const LINEAGE_POLL_MS = 5_000;
 /** Recorded as the requester when a caller gives no name. */
 const UNNAMED_REQUESTER = 'request';
 const NO_HEALTH: HealthReport = { status: null, healthy: null, reason: null, details: null };
@@ -89,6 +91,7 @@ export class Supervisor implements ProcessSupervisor {
       exits: new ExitWatch(host.paced(EXIT_POLL_MS)),
       wanted: this.#wanted,
       holds: this.#holds,
+      lineage: new LineageWatch(host.paced(LINEAGE_POLL_MS)),
       blocks: () => this.#processes.blocks(),
       onStatus: snapshot => {
         this.#revision += 1;
@@ -266,6 +269,7 @@ export class Supervisor implements ProcessSupervisor {
     const reason = this.#finish(new Problem(503, HANDED_OVER));
     await Promise.all(this.#processes.all().map(process => process.handOver(reason)));
     this.#supervision.exits.close();
+    this.#supervision.lineage.close();
     await this.#supervision.capture.close();
     this.#state.close();
   }

@@ -4,7 +4,7 @@ import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import t from 'tap';
-import { processesOf } from '../../plugins/process/supervise/proc-table.ts';
+import { lookAround } from '../../plugins/process/supervise/proc-table.ts';
 import { testDir } from '../support/directory.ts';
 import { type HostProcess, startHostProcess } from '../support/host-process.ts';
 import { kid, lives } from '../support/kids.ts';
@@ -65,7 +65,7 @@ t.test('it is set up again, health names it meanwhile, and supervision goes on w
   await rm(flag);
   await until(async () => (await status(host)).status === 'running');
   t.equal(await pidOf(configDir), pid, 'the same process');
-  t.equal(processesOf(pid, '').length, 1);
+  t.equal(lookAround().filter(({ pgid }) => pgid === pid).length, 1);
   await until(async () => ((await host.json('/health')) as { status: string }).status === 'healthy');
   process.kill(pid, 'SIGTERM');
   await until(async () => (await status(host)).status === 'stopped', { what: 'its end to be noticed' });

@@ -3,6 +3,7 @@ import path from 'node:path';
 import type { Host } from '#core';
 import { askAgain } from '#kit/ask-again';
 import { attempt } from './attempt.ts';
+import { findCgroup, removeEmptyCgroups } from './cgroup.ts';
 import { bootId, launchedFrom, outputFileOf, startedAtOf } from './proc-table.ts';
 import type { ProcessRecord } from './state-file.ts';
 import { SupervisedProcess, type Supervision } from './supervised-process.ts';
@@ -34,6 +35,7 @@ export class Adoption {
       else this.#unclaimed.set(name, record);
     }
     await Promise.all(claims);
+    await removeEmptyCgroups();
     if (isWhole) await attempt(this.#host.log, 'leftover output could not be removed', () => capture.removeOthers());
   }
 
@@ -47,7 +49,7 @@ export class Adoption {
   }
 
   /** What was launched from here and still runs, although its record is lost. */
-  #unrecorded(): ReadonlyMap<string, ProcessRecord> {
+  async #unrecorded(): Promise<ReadonlyMap<string, ProcessRecord>> {
     const { directory } = this.#supervision.state;
     const found = new Map<string, ProcessRecord>();
     for (const stat of launchedFrom(directory)) {
@@ -65,6 +67,7 @@ export class Adoption {
         run_id: runId,
         spool: output !== null && path.dirname(output) === directory ? output : path.join(directory, `${runId}.spool`),
         block_digest: '',
+        cgroup: await findCgroup(runId),
         config_key: '',
       });
     }

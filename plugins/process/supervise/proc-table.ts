@@ -67,12 +67,35 @@ export function isAlive(identity: ProcessIdentity): boolean {
 }
 
 /**
- * Living members of a process group, and processes with the run's id in their environment, which descendants keep when
- * they leave the group. `maxAgeMs` allows a cached process table of that age, so that many services polled at once
- * share one.
+ * All living processes but this one. `maxAgeMs` allows a table of that age, so that many
+ * services polled at once share one.
  */
-export function processesOf(pgid: number, runId: string, maxAgeMs = 0): ProcessStat[] {
-  return livingProcesses(maxAgeMs).filter(stat => stat.pgid === pgid || runOf(stat) === runId);
+export function lookAround(maxAgeMs = 0): readonly ProcessStat[] {
+  return livingProcesses(maxAgeMs).filter(({ pid }) => pid !== process.pid);
+}
+
+/** Whether the process has the run's id in its environment, which descendants keep when they leave the group. */
+export function isOfRun(stat: ProcessStat, runId: string): boolean {
+  return runOf(stat) === runId;
+}
+
+/** These processes and all their descendants. */
+export function withDescendants(members: readonly ProcessStat[], table: readonly ProcessStat[]): ProcessStat[] {
+  if (members.length === 0) return [];
+  const children = new Map<number, ProcessStat[]>();
+  for (const stat of table) {
+    const siblings = children.get(stat.parentPid);
+    if (siblings === undefined) children.set(stat.parentPid, [stat]);
+    else siblings.push(stat);
+  }
+  const found = new Map<number, ProcessStat>();
+  const add = (stat: ProcessStat): void => {
+    if (found.has(stat.pid)) return;
+    found.set(stat.pid, stat);
+    for (const child of children.get(stat.pid) ?? []) add(child);
+  };
+  for (const member of members) add(member);
+  return [...found.values()];
 }
 
 /** The oldest group leader of a run, which is the launched process and not a descendant. */
@@ -109,9 +132,9 @@ function environmentOf(pid: number): ReadonlyMap<string, string> {
   );
 }
 
-/** The file to which a process writes its output; null when that is not known. */
-export function outputFileOf(pid: number): string | null {
-  return readLink(`/proc/${pid}/fd/1`);
+/** The file behind the standard output or error of a process; null when that is not known. */
+export function outputFileOf(pid: number, descriptor: 1 | 2 = 1): string | null {
+  return readLink(`/proc/${pid}/fd/${descriptor}`);
 }
 
 /** Run ids by pid, cached because each check of a service would otherwise read the environment of every process. */

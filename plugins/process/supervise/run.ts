@@ -9,14 +9,17 @@ import type { CapturedOutput, CaptureThread } from '../capture/capture-thread.ts
 import type { LaunchPlan } from '../contract.ts';
 import { digestOf } from '../launch/block-digest.ts';
 import { launch } from '../launch/launch.ts';
+import { enterCgroup, makeCgroup, NO_CGROUP, pidsIn, removeCgroup } from './cgroup.ts';
 import type { Exit } from './exit-record.ts';
 import type { ExitWatch } from './exit-watch.ts';
 import { launchedAs, recordOf } from './launch-record.ts';
-import { identify, isAlive, marksOf, type ProcessIdentity } from './proc-table.ts';
+import { identify, isAlive, lookAround, marksOf, type ProcessIdentity, withDescendants } from './proc-table.ts';
 import type { FoundProcess, StateFile } from './state-file.ts';
 import type { StopTarget } from './stop.ts';
 
 const MS_PER_S = 1_000;
+/** A process that multiplies faster than it can be moved is found by its other marks. */
+const GATHER_ROUNDS = 3;
 
 export interface Run {
   readonly target: StopTarget;
@@ -44,6 +47,7 @@ export async function launchRun(
 ): Promise<Run> {
   const runId = randomUUID();
   const output = await openOutput(capture, target);
+  const cgroup = await makeCgroup(runId);
   const startedAt = Date.now() / MS_PER_S;
   const blockDigest = digestOf(block);
   const launched = {
@@ -51,6 +55,7 @@ export async function launchRun(
     run_id: runId,
     spool: output.spoolFile,
     block_digest: blockDigest,
+    cgroup,
     config_key: configKey,
   };
   try {
@@ -60,13 +65,31 @@ export async function launchRun(
     const { pid, exited } = await launch({ ...plan, env }, output.spoolFile);
     const leader = (await askAgain(() => identify(pid)).catch(() => null)) ?? { pid, startTime: 0, bootId: '' };
     state.set(processName, recordOf(launched, leader));
-    const stopTarget = { processName, leader, pgid: pid, runId };
+    const { spoolFile } = output;
+    const stopTarget = { processName, leader, pgid: pid, runId, cgroup, spoolFile, descendants: new Map() };
+    // Not waited for, because the kernel may take its time; what was created meanwhile is moved after it.
+    if (cgroup !== NO_CGROUP) void gather(cgroup, leader);
     const startedMs = performance.now();
     return { target: stopTarget, output, startedAt, startedMs, adopted: false, blockDigest, exited };
   } catch (error) {
     state.delete(processName, runId);
+    removeCgroup(cgroup);
     await output.finish();
     throw error;
+  }
+}
+
+/** Moves the leader and what it has created before it was moved. */
+async function gather(cgroup: string, leader: ProcessIdentity): Promise<void> {
+  for (let round = 0; round < GATHER_ROUNDS && isAlive(leader); round += 1) {
+    const inside = new Set(pidsIn(cgroup));
+    const table = lookAround();
+    const members = withDescendants(
+      table.filter(({ pid }) => pid === leader.pid),
+      table,
+    ).filter(({ pid }) => !inside.has(pid));
+    if (members.length === 0) return;
+    for (const { pid } of members) await enterCgroup(cgroup, pid);
   }
 }
 
@@ -93,9 +116,24 @@ export async function adoptRun(
   if (!(await askAgain(() => isAlive(leader)))) return null;
   const output = await capture.resume(target, record.spool);
   const blockDigest = record.block_digest || digestOf(block);
-  state.set(processName, { ...record, spool: output.spoolFile, block_digest: blockDigest, config_key: configKey });
+  const cgroup = record.cgroup ?? NO_CGROUP;
+  state.set(processName, {
+    ...record,
+    spool: output.spoolFile,
+    block_digest: blockDigest,
+    cgroup,
+    config_key: configKey,
+  });
   return {
-    target: { processName, leader, pgid: record.pgid, runId: record.run_id },
+    target: {
+      processName,
+      leader,
+      pgid: record.pgid,
+      runId: record.run_id,
+      cgroup,
+      spoolFile: found.spool ?? null,
+      descendants: new Map(),
+    },
     output,
     startedAt: record.started_at,
     startedMs: performance.now() - (Date.now() - record.started_at * MS_PER_S),

@@ -17,6 +17,7 @@ const recordSchema = z.object({
   run_id: z.string(),
   spool: z.string(),
   block_digest: z.string().describe('of the configuration block that was launched; blank when it is not known'),
+  cgroup: z.string().default('').describe('directory of its cgroup; blank when it has none'),
   config_key: z.string().default('').describe('of the entry, which may be gone when it is read'),
 });
 
@@ -35,7 +36,8 @@ const stateSchema = z.object({
 
 export type ProcessRecord = z.output<typeof recordSchema>;
 /** A process that no host has launched has neither captured output nor a digest. */
-export type FoundProcess = Omit<ProcessRecord, 'spool' | 'block_digest' | 'config_key'> & Partial<ProcessRecord>;
+export type FoundProcess = Omit<ProcessRecord, 'spool' | 'block_digest' | 'cgroup' | 'config_key'> &
+  Partial<ProcessRecord>;
 export type WantedRecord = Readonly<z.output<typeof wantedSchema>>;
 
 interface Content {

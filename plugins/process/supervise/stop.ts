@@ -2,13 +2,29 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Problem } from '#core';
 import { askAgain } from '#kit/ask-again';
-import { isAlive, type ProcessIdentity, type ProcessStat, processesOf, readStat } from './proc-table.ts';
+import { pidsIn } from './cgroup.ts';
+import {
+  isAlive,
+  isOfRun,
+  lookAround,
+  outputFileOf,
+  type ProcessIdentity,
+  type ProcessStat,
+  readStat,
+  withDescendants,
+} from './proc-table.ts';
 
 export interface StopTarget {
   readonly processName: string;
   readonly leader: ProcessIdentity;
   readonly pgid: number;
   readonly runId: string;
+  /** The directory of the run's cgroup; blank when it has none. */
+  readonly cgroup: string;
+  /** The file that its output goes to; null for a process that was launched by nobody. */
+  readonly spoolFile: string | null;
+  /** Start times by pid of what was last found to belong to the run. */
+  descendants: ReadonlyMap<number, number>;
 }
 
 const PROCESS_TABLE_MAX_AGE_MS = 20;
@@ -17,12 +33,36 @@ export const NO_GROUP = -1;
 const POLL_MS = 250;
 const AFTER_KILL_MS = 5_000;
 
-/** The living processes of a launch, never including the host. */
-export function survivors({ leader, pgid, runId }: StopTarget, maxAgeMs = 0): ProcessStat[] {
+/**
+ * The living processes of a launch, never including the host: its group, its cgroup, what has its run's id, what was
+ * found before, and all descendants of these. They are remembered, because a child whose parent has ended may have left
+ * every other mark behind.
+ */
+export function survivors(target: StopTarget, maxAgeMs = 0, isOther = (_stat: ProcessStat) => false): ProcessStat[] {
+  const { leader, pgid, runId, cgroup, descendants } = target;
   // A group id is not reused while the group lives, but a reused pid may lead a new group.
   const leaderNow = readStat(pgid);
-  const ownGroup = leaderNow === null || leaderNow.startTime === leader.startTime;
-  return processesOf(ownGroup ? pgid : NO_GROUP, runId, maxAgeMs).filter(({ pid }) => pid !== process.pid);
+  const ownGroup = leaderNow === null || leaderNow.startTime === leader.startTime ? pgid : NO_GROUP;
+  const inside = new Set(pidsIn(cgroup));
+  const table = lookAround(maxAgeMs);
+  const members = table.filter(
+    stat =>
+      stat.pgid === ownGroup ||
+      inside.has(stat.pid) ||
+      descendants.get(stat.pid) === stat.startTime ||
+      isOfRun(stat, runId) ||
+      isOther(stat),
+  );
+  const found = withDescendants(members, table);
+  target.descendants = new Map(found.map(({ pid, startTime }) => [pid, startTime]));
+  return found;
+}
+
+/** Also finds what writes to the run's output, for which every process must be asked. */
+function allSurvivors(target: StopTarget): ProcessStat[] {
+  const { spoolFile } = target;
+  if (spoolFile === null) return survivors(target);
+  return survivors(target, 0, ({ pid }) => outputFileOf(pid) === spoolFile || outputFileOf(pid, 2) === spoolFile);
 }
 
 /**
@@ -35,14 +75,16 @@ export async function stopProcesses(
   graceMs: number,
   hurry?: AbortSignal,
 ): Promise<void> {
+  await askAgain(() => allSurvivors(target));
   await askAgain(() => signalAll(target, signal));
-  if (await gone(target, graceMs, hurry)) return;
+  if (await allGone(target, graceMs, hurry)) return;
   const deadline = performance.now() + AFTER_KILL_MS;
   while (performance.now() < deadline) {
     await askAgain(() => signalAll(target, 'SIGKILL'));
-    if (await gone(target, POLL_MS)) return;
+    if (await allGone(target, POLL_MS)) return;
   }
-  throw new Problem(500, `Failed to stop ${target.processName}: process group ${target.pgid} is still active`);
+  const pids = survivors(target).map(({ pid }) => pid);
+  throw new Problem(500, `Failed to stop ${target.processName}: still alive after SIGKILL: ${pids.join(', ')}`);
 }
 
 /** Kills at once, without waiting. */
@@ -64,6 +106,12 @@ function send(pid: number, signal: NodeJS.Signals): void {
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
   }
+}
+
+/** Whether also nothing of the output's writers lives. */
+async function allGone(target: StopTarget, withinMs: number, hurry?: AbortSignal): Promise<boolean> {
+  if (!(await gone(target, withinMs, hurry))) return false;
+  return (await askAgain(() => allSurvivors(target))).length === 0;
 }
 
 async function gone(target: StopTarget, withinMs: number, hurry?: AbortSignal): Promise<boolean> {

@@ -22,8 +22,10 @@ import type { Companion } from '../launch/ports.ts';
 import { prepareLaunch } from '../launch/preparation.ts';
 import { attempt } from './attempt.ts';
 import { captureTargetOf } from './capture-target.ts';
+import { removeCgroup } from './cgroup.ts';
 import { type Exit, exitRecordOf } from './exit-record.ts';
 import type { Holds } from './holds.ts';
+import type { LineageWatch } from './lineage-watch.ts';
 import { adoptRun, launchRun, type Run, type RunParts } from './run.ts';
 import type { FoundProcess, ProcessRecord } from './state-file.ts';
 import { killProcesses, NO_GROUP, type StopTarget, stopProcesses, survivors } from './stop.ts';
@@ -40,6 +42,7 @@ export interface Supervision extends RunParts {
   readonly host: Host;
   readonly wanted: WantedStates;
   readonly holds: Holds;
+  readonly lineage: LineageWatch;
   /** The blocks of the configuration, with `enabled` as the supervisor sees it. */
   blocks(): readonly NamedBlock[];
   prepare(plan: LaunchPlan): Promise<LaunchPlan>;
@@ -212,10 +215,26 @@ export class SupervisedProcess {
   }
 
   /** After the leader of an earlier host's launch has ended: ends its descendants and reads its output to the end. */
-  async clearAway({ pid, start_time: startTime, boot_id: bootId, run_id: runId, spool }: ProcessRecord): Promise<void> {
-    // Found by run id only, because the group id may have been reused.
-    const target = { processName: this.#block.processName, leader: { pid, startTime, bootId }, pgid: NO_GROUP, runId };
+  async clearAway({
+    pid,
+    start_time: startTime,
+    boot_id: bootId,
+    run_id: runId,
+    cgroup,
+    spool,
+  }: ProcessRecord): Promise<void> {
+    // Without its group, because the group id may have been reused.
+    const target = {
+      processName: this.#block.processName,
+      leader: { pid, startTime, bootId },
+      pgid: NO_GROUP,
+      runId,
+      cgroup,
+      spoolFile: spool,
+      descendants: new Map(),
+    };
     if (runId !== '') await this.#end(target);
+    removeCgroup(cgroup);
     const output = captureTargetOf(this.#with.host, this.#block);
     if (existsSync(spool)) await (await this.#with.capture.resume(output, spool)).finish();
   }
@@ -320,6 +339,7 @@ export class SupervisedProcess {
       delay(this.#with.host.paced(OBSERVATION_MS), undefined, { signal: AbortSignal.any([signal, waited.signal]) }),
     ]);
     waited.abort();
+    this.#with.lineage.look(run.target);
     if (this.#run !== undefined) return;
     const exit = this.#lastExit;
     const how = exit === null || exit.code === null ? (exit?.signal ?? 'unknown') : `exit code ${exit.code}`;
@@ -354,6 +374,7 @@ export class SupervisedProcess {
   }
 
   #follow(run: Run): void {
+    this.#with.lineage.add(run.target);
     this.#run = { ...run, ended: run.exited.then(exit => this.#exited(exit)) };
   }
 
@@ -372,6 +393,8 @@ export class SupervisedProcess {
       );
     const exit = exitRecordOf(how, asked);
     this.#run = undefined;
+    this.#with.lineage.delete(run.target);
+    removeCgroup(run.target.cgroup);
     this.#lastExit = exit;
     state.delete(processName, run.target.runId);
     const wasRunning = this.#status === 'running';

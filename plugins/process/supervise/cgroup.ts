@@ -1,0 +1,89 @@
+// One cgroup for each run, below the host's own: nothing that a run has created can leave it, whatever it does to its
+// session, its parents and its environment. Only where the host may write to cgroups of version 2.
+import { existsSync, readdirSync, readFileSync, rmdirSync } from 'node:fs';
+import { mkdir, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { readMounts } from '#kit/mountinfo';
+
+const PREFIX = 'stackwarden-';
+/** Blank for a run that has none. */
+export const NO_CGROUP = '';
+
+/** The directory of a new cgroup, or NO_CGROUP where none can be made. */
+export async function makeCgroup(runId: string): Promise<string> {
+  const own = await ownCgroup();
+  if (own === null) return NO_CGROUP;
+  const directory = path.join(own, PREFIX + runId);
+  try {
+    await mkdir(directory);
+    return directory;
+  } catch {
+    // As in most containers, cgroups may only be read; runs are then known by other marks.
+    return NO_CGROUP;
+  }
+}
+
+/** The cgroup of a run whose record is lost, or NO_CGROUP. */
+export async function findCgroup(runId: string): Promise<string> {
+  const own = await ownCgroup();
+  const directory = own === null ? NO_CGROUP : path.join(own, PREFIX + runId);
+  return existsSync(directory) ? directory : NO_CGROUP;
+}
+
+/** Moves a process; what it creates from then on is in the cgroup, too. Returns whether it is there now. */
+export async function enterCgroup(directory: string, pid: number): Promise<boolean> {
+  try {
+    await writeFile(path.join(directory, 'cgroup.procs'), String(pid));
+    return true;
+  } catch {
+    // It has ended.
+    return false;
+  }
+}
+
+/** The living processes in it. */
+export function pidsIn(directory: string): number[] {
+  if (directory === NO_CGROUP) return [];
+  try {
+    return readFileSync(path.join(directory, 'cgroup.procs'), 'latin1').split('\n').filter(Boolean).map(Number);
+  } catch {
+    // It is gone, or was in a container that is gone.
+    return [];
+  }
+}
+
+/** The kernel refuses to remove one that still has processes. */
+export function removeCgroup(directory: string): void {
+  if (directory === NO_CGROUP) return;
+  try {
+    rmdirSync(directory);
+  } catch {
+    // `removeEmptyCgroups` of a later host finds it.
+  }
+}
+
+/** Removes what killed hosts have left. */
+export async function removeEmptyCgroups(): Promise<void> {
+  const own = await ownCgroup();
+  if (own === null) return;
+  for (const name of readdirSync(own)) if (name.startsWith(PREFIX)) removeCgroup(path.join(own, name));
+}
+
+let found: Promise<string | null> | undefined;
+
+function ownCgroup(): Promise<string | null> {
+  found ??= findOwnCgroup();
+  return found;
+}
+
+async function findOwnCgroup(): Promise<string | null> {
+  try {
+    const [, place] = /^0::(\/.*)$/m.exec(readFileSync('/proc/self/cgroup', 'utf8')) ?? [];
+    const mount = (await readMounts()).find(({ type }) => type === 'cgroup2');
+    if (place === undefined || mount === undefined) return null;
+    return path.join(mount.directory, place);
+  } catch {
+    // Without /proc there are no cgroups either.
+    return null;
+  }
+}
