@@ -25,6 +25,8 @@ interface Declared {
   readonly kind: HookKind;
   readonly options: HookOptions;
   readonly hook: AnyHook;
+  /** How often a guarded tap has failed or was late. */
+  failures: number;
 }
 
 const ARGUMENTS: [string, string, string] = ['first', 'second', 'third'];
@@ -43,7 +45,7 @@ export class HookRegistry {
   ): { hook: AnyHook; withdraw: () => void } {
     const other = this.#declared.get(name);
     if (other !== undefined) throw new Error(`hook '${name}' of ${owner} is already owned by ${other.owner}`);
-    const declared: Declared = { owner, name, kind, options, hook: createHook(kind) };
+    const declared: Declared = { owner, name, kind, options, hook: createHook(kind), failures: 0 };
     this.#declared.set(name, declared);
     for (const tap of this.#taps.get(name) ?? []) attach(declared, tap);
     return { hook: declared.hook, withdraw: () => this.#declared.delete(name) };
@@ -58,6 +60,11 @@ export class HookRegistry {
     const declared = this.#declared.get(name);
     if (declared !== undefined) attach(declared, tap);
     return () => taps.delete(tap);
+  }
+
+  /** How often guarded taps of a hook have failed, for an owner that goes on but does not call that a success. */
+  failuresOf(name: string): number {
+    return this.#declared.get(name)?.failures ?? 0;
   }
 
   /** Runs only one plugin's taps of a hook, for a plugin that was loaded after the hook had been called. */
@@ -85,7 +92,8 @@ function attach(declared: Declared, tap: Tap): void {
  * Returns the value that the hook passes on. A guarded tap that fails changes nothing; an unguarded one fails the whole
  * call.
  */
-async function runTap({ name, kind, options }: Declared, tap: Tap, args: unknown[]): Promise<unknown> {
+async function runTap(declared: Declared, tap: Tap, args: unknown[]): Promise<unknown> {
+  const { name, kind, options } = declared;
   const { scope } = tap;
   const passedOn = kind === 'waterfall' ? args[0] : undefined;
   if (scope.disposed) return passedOn;
@@ -111,7 +119,8 @@ async function runTap({ name, kind, options }: Declared, tap: Tap, args: unknown
     // A missed deadline is reported by `invoke` already.
     if (!(error instanceof Problem && error.code === LATE_CODE))
       scope.fault('tap', error instanceof Problem && isCounted ? error : new Error(call.what, { cause: error }));
-    if (guarded) return passedOn;
-    throw error;
+    if (!guarded) throw error;
+    declared.failures += 1;
+    return passedOn;
   }
 }

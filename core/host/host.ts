@@ -487,6 +487,7 @@ class RunningHost implements StackwardenHost {
     this.#set?.stopLoading();
     await step('the start', () => this.#started.catch(() => undefined));
     if (this.#ready) await step('host.stopping', () => this.#coreHooks.stopping.promise());
+    clean &&= this.#hooks.failuresOf('host.stopping') === 0;
     this.log?.info('the plugins are taken down and the listener is closed');
     await step('closing the streams', () => this.#http?.closeStreams(1001, 'the service is stopping'));
     await step('disposing of the plugins', () => this.#set?.close());

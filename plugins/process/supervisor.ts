@@ -245,19 +245,20 @@ export class Supervisor implements ProcessSupervisor {
   }
 
   /**
-   * Stops everything in order; resolves with whether all processes ended by themselves. The next boot follows
-   * `enabled`.
+   * Stops everything in order. The next boot follows `enabled`. Throws an Error that names what could not be ended.
    */
-  async shutDown(budgetMs: number): Promise<boolean> {
+  async shutDown(budgetMs: number): Promise<void> {
     this.#boot.startup.enter('shutting_down');
     this.#finish(new Problem(503, 'The service is shutting down'));
     this.#wanted.forgetAll();
-    const clean = await shutDown({ tiers: await this.#tiers(), budgetMs, log: this.#host.log });
-    await unmountLeftovers(
-      this.#processes.all().map(({ block }) => block),
-      this.#host.log,
-    );
-    return clean;
+    try {
+      await shutDown({ tiers: await this.#tiers(), budgetMs, log: this.#host.log });
+    } finally {
+      await unmountLeftovers(
+        this.#processes.all().map(({ block }) => block),
+        this.#host.log,
+      );
+    }
   }
 
   rotateLogs(): void {

@@ -14,6 +14,7 @@ import { captureTargetOf } from '../supervise/capture-target.ts';
 import { bootId, processesIn, readStat } from '../supervise/proc-table.ts';
 import type { ProcessHealthReports } from '../supervise/process-health.ts';
 import type { ProcessSet } from '../supervise/process-set.ts';
+import { NO_GROUP } from '../supervise/stop.ts';
 import type { SupervisedProcess, Supervision } from '../supervise/supervised-process.ts';
 import type { BootOrder } from './boot-order.ts';
 import { OrderedStart } from './ordered-start.ts';
@@ -194,7 +195,15 @@ export class Boot {
     const stat = survivor === null ? null : await askAgain(() => readStat(survivor.pid));
     if (survivor === null || stat === null) return;
     const { pid, pgid, startTime } = stat;
-    const found = { pid, pgid, start_time: startTime, boot_id: bootId, started_at: survivor.startedAt, run_id: '' };
+    const found = {
+      pid,
+      // What it does not lead is the group of whoever started it.
+      pgid: pgid === pid ? pgid : NO_GROUP,
+      start_time: startTime,
+      boot_id: bootId,
+      started_at: survivor.startedAt,
+      run_id: '',
+    };
     if (await process.adopt(found))
       this.#host.log.info(`${block.processName} already runs as pid ${pid} and was adopted`);
   }

@@ -17,29 +17,30 @@ export interface ShutdownOptions {
   readonly log: Logger;
 }
 
-/** Resolves with whether all processes ended by themselves; at the end of the budget the rest is killed. */
-export async function shutDown({ tiers, budgetMs, log }: ShutdownOptions): Promise<boolean> {
+/** At the end of the budget the rest is killed. Throws an Error that names what lives even then. */
+export async function shutDown({ tiers, budgetMs, log }: ShutdownOptions): Promise<void> {
   const all = tiers.flat();
   const end = performance.now() + budgetMs;
   const reserved = tiers.length > 1 ? Math.min(RESERVED_MS, budgetMs / 2) : 0;
   const reporter = setInterval(() => {
-    const living = all
-      .map(process => ({ name: process.block.processName, pids: process.livingPids() }))
-      .filter(({ pids }) => pids.length > 0);
-    if (living.length > 0)
-      log.info(`still alive: ${living.map(({ name, pids }) => `${name} (${pids.join(', ')})`).join(', ')}`);
+    const living = all.filter(process => process.livingPids().length > 0);
+    if (living.length > 0) log.info(`still alive: ${living.map(nameWithPids).join(', ')}`);
   }, REPORT_EVERY_MS);
   try {
-    let clean = true;
+    const left: SupervisedProcess[] = [];
     for (const [index, tier] of tiers.entries()) {
       const last = index === tiers.length - 1;
       const leftMs = end - performance.now() - (last ? 0 : reserved);
-      clean = (await stopTier(tier, Math.max(leftMs, 0), log)) && clean;
+      left.push(...(await stopTier(tier, Math.max(leftMs, 0), log)));
     }
-    return clean;
+    if (left.length > 0) throw new Error(`still alive after the shutdown: ${left.map(nameWithPids).join(', ')}`);
   } finally {
     clearInterval(reporter);
   }
+}
+
+function nameWithPids(process: SupervisedProcess): string {
+  return `${process.block.processName} (${process.livingPids().join(', ')})`;
 }
 
 /** What may hang after the end of the processes, such as a log on a dead mount, must not delay other stops. */
@@ -55,7 +56,12 @@ async function inTime(stop: Promise<unknown>, limitMs: number, { block }: Superv
   }
 }
 
-async function stopTier(tier: readonly SupervisedProcess[], limitMs: number, log: Logger): Promise<boolean> {
+/** Resolves with those that could not be stopped. */
+async function stopTier(
+  tier: readonly SupervisedProcess[],
+  limitMs: number,
+  log: Logger,
+): Promise<SupervisedProcess[]> {
   const running = tier.filter(process => process.livingPids().length > 0).map(({ block }) => block.processName);
   if (running.length > 0) log.info(`stopping ${running.join(', ')}`);
   const hurry = new AbortController();
@@ -66,7 +72,7 @@ async function stopTier(tier: readonly SupervisedProcess[], limitMs: number, log
     );
     for (const result of results)
       if (result.status === 'rejected') log.error('a process outlived the shutdown', result.reason);
-    return !hurry.signal.aborted && results.every(result => result.status === 'fulfilled');
+    return tier.filter((_process, index) => results[index]?.status === 'rejected');
   } finally {
     clearTimeout(timer);
   }

@@ -4,7 +4,6 @@ import { Problem } from '#core';
 import { askAgain } from '#kit/ask-again';
 import { pidsIn } from './cgroup.ts';
 import {
-  isAlive,
   isOfRun,
   lookAround,
   outputFileOf,
@@ -34,20 +33,21 @@ const POLL_MS = 250;
 const AFTER_KILL_MS = 5_000;
 
 /**
- * The living processes of a launch, never including the host: its group, its cgroup, what has its run's id, what was
+ * The living processes of a launch, never including the host: its leader, its group, its cgroup, what has its run's id, what was
  * found before, and all descendants of these. They are remembered, because a child whose parent has ended may have left
  * every other mark behind.
  */
 export function survivors(target: StopTarget, maxAgeMs = 0, isOther = (_stat: ProcessStat) => false): ProcessStat[] {
   const { leader, pgid, runId, cgroup, descendants } = target;
   // A group id is not reused while the group lives, but a reused pid may lead a new group.
-  const leaderNow = readStat(pgid);
+  const leaderNow = pgid === NO_GROUP ? null : readStat(pgid);
   const ownGroup = leaderNow === null || leaderNow.startTime === leader.startTime ? pgid : NO_GROUP;
   const inside = new Set(pidsIn(cgroup));
   const table = lookAround(maxAgeMs);
   const members = table.filter(
     stat =>
-      stat.pgid === ownGroup ||
+      (ownGroup !== NO_GROUP && stat.pgid === ownGroup) ||
+      (stat.pid === leader.pid && stat.startTime === leader.startTime) ||
       inside.has(stat.pid) ||
       descendants.get(stat.pid) === stat.startTime ||
       isOfRun(stat, runId) ||
@@ -95,9 +95,9 @@ export function killProcesses(target: StopTarget): void {
 function signalAll(target: StopTarget, signal: NodeJS.Signals): void {
   const living = survivors(target);
   // The kernel reports -1 as the group of a process that is about to disappear.
-  if (target.pgid !== NO_GROUP && living.some(stat => stat.pgid === target.pgid)) send(-target.pgid, signal);
-  else if (isAlive(target.leader)) send(target.leader.pid, signal);
-  for (const stat of living) if (target.pgid === NO_GROUP || stat.pgid !== target.pgid) send(stat.pid, signal);
+  const asGroup = target.pgid !== NO_GROUP && living.some(({ pgid }) => pgid === target.pgid);
+  if (asGroup) send(-target.pgid, signal);
+  for (const { pid, pgid } of living) if (!asGroup || pgid !== target.pgid) send(pid, signal);
 }
 
 function send(pid: number, signal: NodeJS.Signals): void {

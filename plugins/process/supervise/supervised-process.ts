@@ -98,7 +98,7 @@ export class SupervisedProcess {
       isHost: false,
       status: this.#status,
       pid: run?.target.leader.pid ?? null,
-      pgid: run?.target.pgid ?? null,
+      pgid: run === undefined || run.target.pgid === NO_GROUP ? null : run.target.pgid,
       startedAt: run?.startedAt ?? null,
       startedMonotonicMs: run?.startedMs ?? null,
       waitingFor: this.#waitingFor === null ? [] : [this.#waitingFor],
@@ -179,14 +179,16 @@ export class SupervisedProcess {
   /** Kills without waiting. */
   kill(): void {
     this.#starting?.abort.abort(CANCELLED);
-    if (this.#run !== undefined) killProcesses(this.#run.target);
+    const target = this.#run?.target ?? this.#leftover;
+    if (target !== undefined) killProcesses(target);
   }
 
   /** Ids of the processes that are known to live, for the messages of a shutdown. */
   livingPids(): number[] {
-    if (this.#run === undefined) return [];
+    const target = this.#run?.target ?? this.#leftover;
+    if (target === undefined) return [];
     try {
-      return survivors(this.#run.target).map(stat => stat.pid);
+      return survivors(target).map(stat => stat.pid);
     } catch (error) {
       if (lacksDescriptors(error)) return [];
       throw error;
