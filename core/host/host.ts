@@ -25,8 +25,10 @@ import { watchDescriptors } from './descriptor-watch.ts';
 import { createHttpEntrance, type HttpServer } from './entrance.ts';
 import { EventRegistry } from './events.ts';
 import { HookRegistry } from './hooks.ts';
+import { currentScope } from './invoke.ts';
 import { watchEventLoop } from './loop-clock.ts';
 import { ownedLogHub } from './owned-log-hub.ts';
+import { PluginExits } from './plugin-exits.ts';
 import type { Registries } from './plugin-host.ts';
 import { type PluginDeadlines, PluginSet } from './plugin-set.ts';
 import { watchPluginFolders } from './plugin-watch.ts';
@@ -34,7 +36,7 @@ import { Recovery } from './recovery.ts';
 import { refuseWithoutRequired } from './required.ts';
 import { ServiceRegistry } from './services.ts';
 import { readSettings, type Settings } from './settings.ts';
-import { catchUncaught } from './uncaught.ts';
+import { catchUncaught, EXIT_CODE } from './uncaught.ts';
 import { version } from './version.ts';
 
 // Compiling the hundreds of schemas of a full host takes longer than all checks that it would speed up.
@@ -138,6 +140,7 @@ class RunningHost implements StackwardenHost {
   readonly #leftBehind: WorkLeftBehind = new Map();
   readonly #waiting = new Set<() => void>();
   readonly #disposers: Disposer[] = [];
+  readonly #exits: PluginExits;
   readonly #deadlines: PluginDeadlines;
   #settings!: Settings;
   #config!: OpenConfig;
@@ -155,6 +158,7 @@ class RunningHost implements StackwardenHost {
 
   constructor(options: HostOptions) {
     this.#options = options;
+    this.#exits = new PluginExits(options.configDir);
     this.#deadlines = { importMs: 2_000, setupMs: 10_000, disposeMs: 5_000, ...options.deadlines };
     this.#coreHooks = declareCoreHooks(this.#hooks);
     declareCorePoints(this.#contributions, (scope, error) => this.#set?.refuse(scope, error));
@@ -302,10 +306,25 @@ class RunningHost implements StackwardenHost {
       },
     });
     const unwatch = watchEventLoop(this.log);
+    const onExit = (code: number): void => this.#blameExit(code);
+    process.on('exit', onExit);
     return () => {
+      process.off('exit', onExit);
       unwatch();
       release();
     };
+  }
+
+  /** Nothing ends the process while the host runs but a plugin that calls process.exit. */
+  #blameExit(code: number): void {
+    const { plugin } = currentScope() ?? {};
+    const folder = plugin === undefined ? undefined : this.#set?.folderOf(plugin);
+    if (folder === undefined) return;
+    // A host that its plugin ends has not stopped in order, whatever the plugin says.
+    process.exitCode = EXIT_CODE;
+    const fault = new Error(`the plugin ${plugin} ended the process with process.exit(${code})`);
+    this.#logging.fatal(`${plugin} is not loaded again until its files change`, fault);
+    this.#exits.record(folder, code);
   }
 
   #openEntrance(): void {
@@ -354,6 +373,7 @@ class RunningHost implements StackwardenHost {
         disabled: this.#settings.plugins.disabled,
         override: this.#settings.plugins.override,
       }),
+      refusalOf: folder => this.#exits.refusalOf(folder),
       deadlines: this.#deadlines,
       registries,
       logger: name => this.#logging.logger(name),

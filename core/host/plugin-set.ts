@@ -56,6 +56,8 @@ interface Loading {
 export interface PluginSetOptions {
   readonly directories: () => readonly string[];
   readonly choice: () => PluginChoice;
+  /** Why a folder is not loaded although it could be; null when it is. */
+  readonly refusalOf: (folder: PluginFolder) => Promise<string | null>;
   readonly deadlines: PluginDeadlines;
   readonly registries: Registries;
   readonly logger: (name: string) => Logger;
@@ -159,6 +161,10 @@ export class PluginSet {
     });
   }
 
+  folderOf(name: string): PluginFolder | undefined {
+    return this.#entries.get(name)?.found;
+  }
+
   /** The configuration section of each plugin: `dumb.<name>`, with `-` as `_`. */
   sectionOwners(): ReadonlyMap<string, string> {
     const owners = [...this.#entries.values()].filter(entry => entry.plugin?.config !== undefined);
@@ -188,7 +194,10 @@ export class PluginSet {
 
   async #refresh(changed: ReadonlySet<string>): Promise<void> {
     const choice = this.#options.choice();
-    const folders = await findPluginFolders(this.#options.directories(), choice.override);
+    const found = await findPluginFolders(this.#options.directories(), choice.override);
+    const folders = await Promise.all(
+      found.map(async folder => ({ ...folder, refusal: folder.refusal ?? (await this.#options.refusalOf(folder)) })),
+    );
     const present = new Map(folders.map(found => [found.name, found]));
     for (const entry of [...this.#entries.values()].reverse()) {
       const found = present.get(entry.name);

@@ -6,7 +6,7 @@ import { asHost, blamedFor, currentScope } from './invoke.ts';
 import type { Scope } from './scope.ts';
 
 /** The exit code for an internal software error, from sysexits.h. */
-const EXIT_CODE = 70;
+export const EXIT_CODE = 70;
 
 export interface FaultHandlers {
   /** Called when a plugin's own timer or emitter threw. */
@@ -19,7 +19,7 @@ export interface FaultHandlers {
 export function catchUncaught(handlers: FaultHandlers): () => void {
   let handling = false;
   const onUncaught = (error: unknown): void => {
-    if (handling) process.exit(EXIT_CODE);
+    if (handling) asHost(() => process.exit(EXIT_CODE));
     handling = true;
     try {
       const scope = currentScope();
@@ -30,7 +30,7 @@ export function catchUncaught(handlers: FaultHandlers): () => void {
       try {
         writeSync(process.stderr.fd, `stackwarden: ${errorText(error)}, and then ${errorText(fault)}\n`);
       } finally {
-        process.exit(EXIT_CODE);
+        asHost(() => process.exit(EXIT_CODE));
       }
     }
     handling = false;

@@ -4,6 +4,7 @@ import { Problem } from '#core';
 import { askAgain } from '#kit/ask-again';
 import { pidsIn } from './cgroup.ts';
 import {
+  bootId,
   isOfRun,
   lookAround,
   outputFileOf,
@@ -47,7 +48,7 @@ export function survivors(target: StopTarget, maxAgeMs = 0, isOther = (_stat: Pr
   const members = table.filter(
     stat =>
       (ownGroup !== NO_GROUP && stat.pgid === ownGroup) ||
-      (stat.pid === leader.pid && stat.startTime === leader.startTime) ||
+      isLeader(stat, leader) ||
       inside.has(stat.pid) ||
       descendants.get(stat.pid) === stat.startTime ||
       isOfRun(stat, runId) ||
@@ -56,6 +57,10 @@ export function survivors(target: StopTarget, maxAgeMs = 0, isOther = (_stat: Pr
   const found = withDescendants(members, table);
   target.descendants = new Map(found.map(({ pid, startTime }) => [pid, startTime]));
   return found;
+}
+
+function isLeader({ pid, startTime }: ProcessStat, leader: ProcessIdentity): boolean {
+  return pid === leader.pid && startTime === leader.startTime && leader.bootId === bootId;
 }
 
 /** Also finds what writes to the run's output, for which every process must be asked. */
