@@ -3,6 +3,7 @@
 import { existsSync, readdirSync, readFileSync, rmdirSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { lacksDescriptors, withReserve } from '#kit/descriptors';
 import { readMounts } from '#kit/mountinfo';
 
 const PREFIX = 'stackwarden-';
@@ -30,14 +31,12 @@ export async function findCgroup(runId: string): Promise<string> {
   return existsSync(directory) ? directory : NO_CGROUP;
 }
 
-/** Moves a process; what it creates from then on is in the cgroup, too. Returns whether it is there now. */
-export async function enterCgroup(directory: string, pid: number): Promise<boolean> {
+/** Moves a process, unless it has ended; what it creates from then on is in the cgroup, too. */
+export async function enterCgroup(directory: string, pid: number): Promise<void> {
   try {
     await writeFile(path.join(directory, 'cgroup.procs'), String(pid));
-    return true;
   } catch {
     // It has ended.
-    return false;
   }
 }
 
@@ -45,8 +44,10 @@ export async function enterCgroup(directory: string, pid: number): Promise<boole
 export function pidsIn(directory: string): number[] {
   if (directory === NO_CGROUP) return [];
   try {
-    return readFileSync(path.join(directory, 'cgroup.procs'), 'latin1').split('\n').filter(Boolean).map(Number);
-  } catch {
+    const text = withReserve(() => readFileSync(path.join(directory, 'cgroup.procs'), 'latin1'));
+    return text.split('\n').filter(Boolean).map(Number);
+  } catch (error) {
+    if (lacksDescriptors(error)) throw error;
     // It is gone, or was in a container that is gone.
     return [];
   }

@@ -1,5 +1,6 @@
 // Looks at the descendants of runs without a cgroup now and then, because one whose parent has ended can no longer be
 // found by it.
+import { lacksDescriptors } from '#kit/descriptors';
 import { NO_CGROUP } from './cgroup.ts';
 import { type StopTarget, survivors } from './stop.ts';
 
@@ -33,7 +34,13 @@ export class LineageWatch {
 
   /** Looks at one run at once. */
   look(target: StopTarget): void {
-    if (this.#targets.has(target)) survivors(target, TABLE_MAX_AGE_MS);
+    if (!this.#targets.has(target)) return;
+    try {
+      survivors(target, TABLE_MAX_AGE_MS);
+    } catch (error) {
+      // What cannot be told now is asked again at the next look.
+      if (!lacksDescriptors(error)) throw error;
+    }
   }
 
   #lookAtAll(): void {

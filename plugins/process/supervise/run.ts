@@ -67,8 +67,9 @@ export async function launchRun(
     state.set(processName, recordOf(launched, leader));
     const { spoolFile } = output;
     const stopTarget = { processName, leader, pgid: pid, runId, cgroup, spoolFile, descendants: new Map() };
-    // Not waited for, because the kernel may take its time; what was created meanwhile is moved after it.
-    if (cgroup !== NO_CGROUP) void gather(cgroup, leader);
+    // Not waited for, because the kernel may take its time; what was created meanwhile is moved after it, and
+    // what cannot be moved is found by its other marks.
+    if (cgroup !== NO_CGROUP) void gather(cgroup, leader).catch(() => undefined);
     const startedMs = performance.now();
     return { target: stopTarget, output, startedAt, startedMs, adopted: false, blockDigest, exited };
   } catch (error) {
@@ -81,16 +82,20 @@ export async function launchRun(
 
 /** Moves the leader and what it has created before it was moved. */
 async function gather(cgroup: string, leader: ProcessIdentity): Promise<void> {
-  for (let round = 0; round < GATHER_ROUNDS && isAlive(leader); round += 1) {
-    const inside = new Set(pidsIn(cgroup));
-    const table = lookAround();
-    const members = withDescendants(
-      table.filter(({ pid }) => pid === leader.pid),
-      table,
-    ).filter(({ pid }) => !inside.has(pid));
-    if (members.length === 0) return;
-    for (const { pid } of members) await enterCgroup(cgroup, pid);
+  let outside = [leader.pid];
+  for (let round = 0; round < GATHER_ROUNDS && outside.length > 0; round += 1) {
+    for (const pid of outside) await enterCgroup(cgroup, pid);
+    outside = await askAgain(() => pidsOutside(cgroup, leader));
   }
+}
+
+function pidsOutside(cgroup: string, leader: ProcessIdentity): number[] {
+  const inside = new Set(pidsIn(cgroup));
+  const table = lookAround();
+  const leaders = table.filter(({ pid, startTime }) => pid === leader.pid && startTime === leader.startTime);
+  return withDescendants(leaders, table)
+    .map(({ pid }) => pid)
+    .filter(pid => !inside.has(pid));
 }
 
 async function openOutput(capture: CaptureThread, target: CaptureTarget): Promise<CapturedOutput> {
