@@ -31,7 +31,10 @@ export function editJson(
   const text = removeBom(source);
   const root = parseRoot(text);
   const planner = new EditPlanner(text, root, mode);
-  planner.plan(root, typeof wanted === 'function' ? wanted(getNodeValue(root) as Values) : wanted, []);
+  if (typeof wanted === 'function') {
+    const present = getNodeValue(root) as Values;
+    planner.plan(root, wanted(present), [], present);
+  } else planner.plan(root, wanted, []);
   const mark = source.slice(0, source.length - text.length);
   return { text: mark + applySplices(text, planner.splices), changed: planner.changed };
 }
@@ -57,17 +60,23 @@ class EditPlanner {
     this.#lineStarts = [0, ...Array.from(text.matchAll(/\n/g), ({ index }) => index + 1)];
   }
 
-  /** Throws a Problem 400 when a member that would change stands twice in its object. */
-  plan(object: Node, wanted: Values, path: readonly string[]): void {
+  /**
+   * Throws a Problem 400 when a member that would change stands twice in its object. `present` are the values of the
+   * object where they are known: what is still the same object needs no look.
+   */
+  plan(object: Node, wanted: Values, path: readonly string[], present: Values = {}): void {
     const properties = propertiesOf(object);
     const byKey = groupByKey(properties);
     const added: [string, unknown][] = [];
     for (const [key, value] of Object.entries(wanted)) {
+      const before = Object.hasOwn(present, key) ? present[key] : undefined;
+      if (before !== undefined && before === value) continue;
       const twins = byKey.get(key) ?? [];
       const node = twins.at(-1)?.children?.[1];
       const changedBefore = this.changed;
       if (node === undefined) added.push([key, value]);
-      else if (node.type === 'object' && isObject(value)) this.plan(node, value, [...path, key]);
+      else if (node.type === 'object' && isObject(value))
+        this.plan(node, value, [...path, key], isObject(before) ? before : {});
       else if (!deepEqual(getNodeValue(node), value)) this.#replace(node, value);
       if (this.changed > changedBefore) this.#refuseTwins(twins, [...path, key]);
     }
