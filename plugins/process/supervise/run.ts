@@ -46,7 +46,7 @@ export async function launchRun(
   target: CaptureTarget,
 ): Promise<Run> {
   const runId = randomUUID();
-  const output = await openOutput(capture, target);
+  const output = await openOutput(capture, target, state.directory);
   const cgroup = await makeCgroup(runId);
   const startedAt = Date.now() / MS_PER_S;
   const blockDigest = digestOf(block);
@@ -98,12 +98,13 @@ function pidsOutside(cgroup: string, leader: ProcessIdentity): number[] {
     .filter(pid => !inside.has(pid));
 }
 
-async function openOutput(capture: CaptureThread, target: CaptureTarget): Promise<CapturedOutput> {
+async function openOutput(capture: CaptureThread, target: CaptureTarget, directory: string): Promise<CapturedOutput> {
   try {
     return await capture.open(target);
   } catch (error) {
     const { processName } = target;
-    throw new Problem(503, `${processName} is not started, because its output cannot be kept: ${errorText(error)}`, {
+    const reason = `${directory} cannot be written (${errorText(error)})`;
+    throw new Problem(503, `${processName} is not started, because its output cannot be kept: ${reason}`, {
       cause: error,
     });
   }
