@@ -9,7 +9,7 @@ const rootDir = fileURLToPath(new URL('../..', import.meta.url));
 const LENGTH = 16_384;
 /** Linear patterns need a hundredth of it for such a text, even on slow machines. */
 const LIMIT_US = 60_000;
-const SHORT_LENGTHS = [26, 512];
+const SHORT_LENGTHS = [24, 512];
 const MAX_PIECES = 10;
 
 export interface Pattern {

@@ -1,0 +1,96 @@
+// Feeds a running host and the capture of output what nobody should send, and tells what is a fault or stands still.
+
+import { once } from 'node:events';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import fc from 'fast-check';
+import { redact } from '../../core/kit/redact.ts';
+import { toLines } from '../../plugins/process/capture/output-lines.ts';
+import type { TestHost } from '../support/host.ts';
+import { bodiesFor, operationsOf } from './bodies.ts';
+
+const NS_PER_MS = 1e6;
+/** They let nobody in without a token, or change what the others meet. */
+const LEFT_OUT = new Set(['/auth/setup', '/auth/users', '/auth/login', '/auth/refresh', '/auth/verify']);
+
+export interface Outcome {
+  readonly faults: readonly string[];
+  /** How long the event loop stood still at most. */
+  readonly longestStallMs: number;
+  readonly requests: number;
+}
+
+/** Sends `count` bodies to each operation of the host. A status of 500 or above is a fault, but for 503. */
+export async function fuzzBodies(app: TestHost, seed: number, count: number): Promise<Outcome> {
+  const delay = monitorEventLoopDelay({ resolution: 10 });
+  const faults: string[] = [];
+  let requests = 0;
+  delay.enable();
+  for (const operation of operationsOf((await app.get('/openapi.json')).body)) {
+    if (LEFT_OUT.has(operation.path)) continue;
+    const url = operation.path.replaceAll(/\{[^}]+\}/g, 'x');
+    for (const body of fc.sample(bodiesFor(operation), { seed, numRuns: count })) {
+      const { status } = await app.request(operation.method, url, {
+        body,
+        headers: { 'content-type': 'application/json' },
+      });
+      requests += 1;
+      if (status >= 500 && status !== 503)
+        faults.push(`${status} ${operation.method} ${operation.path} ${body.slice(0, 300)}`);
+    }
+  }
+  delay.disable();
+  return { faults, longestStallMs: delay.max / NS_PER_MS, requests };
+}
+
+/** Sends frames of any kind to the streams; the host must answer afterwards. */
+export async function fuzzFrames(app: TestHost, seed: number, count: number): Promise<readonly string[]> {
+  const faults: string[] = [];
+  const frames = fc.oneof(
+    fc.string(),
+    fc.json(),
+    fc.uint8Array().map(bytes => Buffer.from(bytes)),
+  );
+  for (const stream of app.host.plugins().flatMap(plugin => plugin.streams)) {
+    const socket = app.ws(stream);
+    const closed = once(socket, 'close');
+    await once(socket, 'open');
+    for (const frame of fc.sample(frames, { seed, numRuns: count })) socket.send(frame);
+    socket.close();
+    await closed;
+    const { status } = await app.get('/health');
+    if (status !== 200) faults.push(`${status} after frames to ${stream}`);
+  }
+  return faults;
+}
+
+/** Output of services: its lines are of limited length, and what is masked once stays as it is. */
+export function fuzzLines(seed: number, count: number): readonly string[] {
+  const words = fc.constantFrom(
+    'token',
+    'password',
+    '"',
+    '\\',
+    "'",
+    ': ',
+    '=',
+    ' ',
+    '[',
+    ']',
+    '<',
+    '>',
+    '@',
+    '--',
+    '\x1b[',
+    '\r',
+    '\n',
+    '_key',
+    'x'.repeat(70_000),
+  );
+  const output = fc.array(fc.oneof(words, fc.string()), { maxLength: 40 }).map(parts => parts.join(''));
+  return fc.sample(output, { seed, numRuns: count }).flatMap(text => {
+    const lines = toLines(Buffer.from(text));
+    return lines.some(line => redact(line.text) !== line.text)
+      ? [`masked twice: ${JSON.stringify(text.slice(0, 300))}`]
+      : [];
+  });
+}
