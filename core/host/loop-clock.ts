@@ -30,7 +30,6 @@ let beforeMs = performance.now();
 /** Milliseconds in which the loop made progress. */
 let progressMs = 0;
 let longest: LongCall | undefined;
-let lastName: string | undefined;
 
 // Created at import: a timer created later would belong to the plugin whose call comes first.
 const timer = setInterval(probe, PROBE_MS);
@@ -42,7 +41,7 @@ function probe(): void {
   beforeMs = now;
   progressMs += Math.min(elapsedMs, PROBE_MS + TOLERANCE_MS);
   if (elapsedMs - PROBE_MS > BLOCKED_MS) {
-    const cause = longest === undefined ? `last ran: ${lastName ?? 'the host'}` : `held up by ${longest.name}`;
+    const cause = longest === undefined ? 'no call is known that held it' : `held up by ${longest.name}`;
     const text = `the event loop stood still for ${Math.round(elapsedMs - PROBE_MS)} ms; ${cause}`;
     for (const log of logs) log.warn(text);
   }
@@ -62,7 +61,6 @@ export function watchEventLoop(log: Logger): () => void {
 
 /** `ms` is the time for which the call itself held the loop, without nested calls of other plugins. */
 export function noteCall(plugin: string, what: string, ms: number): void {
-  lastName = plugin;
   if (ms > LONG_CALL_MS && ms > (longest?.ms ?? 0)) longest = { name: `${plugin}: ${what}`, ms };
 }
 
