@@ -291,7 +291,9 @@ async function makeWithin(descriptor: number, name: string, { mode = 0o755, owne
   try {
     // Others may have put another directory in its place; what is empty and the host's is nothing that they could use.
     const isEmpty = (await readdir(within(own, '.'))).length === 0;
-    if (isEmpty && isOwn((await fstat(own)).uid)) await chown(within(own, '.'), owner.uid, owner.gid);
+    if (!isEmpty || !isOwn((await fstat(own)).uid)) return;
+    // Some file systems and user name spaces do not know the owner; the directory then stays the host's.
+    await chown(within(own, '.'), owner.uid, owner.gid).catch(ignore('EINVAL', 'EPERM', 'ENOTSUP'));
   } finally {
     closeSync(own);
   }
@@ -327,8 +329,8 @@ function within(descriptor: number, name: string): string {
   return `/proc/self/fd/${descriptor}/${name}`;
 }
 
-function ignore(code: string): (error: NodeJS.ErrnoException) => undefined {
+function ignore(...codes: readonly string[]): (error: NodeJS.ErrnoException) => undefined {
   return error => {
-    if (error.code !== code) throw error;
+    if (!codes.includes(error.code ?? '')) throw error;
   };
 }
