@@ -31,6 +31,7 @@ import { ownedLogHub } from './owned-log-hub.ts';
 import { PluginExits } from './plugin-exits.ts';
 import type { Registries } from './plugin-host.ts';
 import { type PluginDeadlines, PluginSet } from './plugin-set.ts';
+import { followTimers } from './plugin-timers.ts';
 import { watchPluginFolders } from './plugin-watch.ts';
 import { Recovery } from './recovery.ts';
 import { refuseWithoutRequired } from './required.ts';
@@ -306,10 +307,12 @@ class RunningHost implements StackwardenHost {
       },
     });
     const unwatch = watchEventLoop(this.log);
+    const unfollow = followTimers();
     const onExit = (code: number): void => this.#blameExit(code);
     process.on('exit', onExit);
     return () => {
       process.off('exit', onExit);
+      unfollow();
       unwatch();
       release();
     };

@@ -6,6 +6,7 @@ import type { Disposer } from '../contract/plugin.ts';
 import { errorText } from '../kit/error-text.ts';
 import type { Call, FaultPlace, Owner } from '../kit/owner.ts';
 import { blame, blamedFor, invoke } from './invoke.ts';
+import { intervalsLeftBy } from './plugin-timers.ts';
 import { sourcePlace } from './source-place.ts';
 
 export type FaultCounts = Partial<Record<FaultPlace, number>>;
@@ -111,12 +112,13 @@ export class Scope implements Owner {
     const call: Call = { place: 'dispose', what: 'a disposer', deadlineMs: this.#options.disposeMs };
     for (;;) {
       const disposer = this.#disposers.pop();
-      if (disposer === undefined) return;
+      if (disposer === undefined) break;
       try {
         await this.invoke(call, disposer);
       } catch {
         // `invoke` has counted and logged the error; the remaining disposers still run.
       }
     }
+    for (const sentence of intervalsLeftBy(this)) this.log.warn(sentence);
   }
 }

@@ -1,0 +1,61 @@
+// Timers that plugins start with Node's own functions instead of the host's: what they do is measured as the plugin's,
+// and those that outlive it are named.
+import { currentScope, runAs } from './invoke.ts';
+import type { Scope } from './scope.ts';
+
+type Callback = (...args: unknown[]) => void;
+type Start = (callback: Callback, ms?: number, ...args: unknown[]) => NodeJS.Timeout;
+
+interface Interval {
+  readonly timer: NodeJS.Timeout;
+  readonly ms: number;
+  /** Its stack leads to the line that started the timer. */
+  readonly origin: Error;
+}
+
+const WHAT = 'a timer of its own';
+const intervals = new WeakMap<Scope, Set<Interval>>();
+
+/** Replaces the two functions of the process; the returned function puts them back. */
+export function followTimers(): () => void {
+  const { setTimeout: plainTimeout, setInterval: plainInterval } = globalThis;
+  globalThis.setTimeout = following(plainTimeout, plainTimeout as Start);
+  globalThis.setInterval = following(plainInterval, (callback, ms = 1, ...args) => {
+    const timer = (plainInterval as Start)(callback, ms, ...args);
+    const scope = currentScope();
+    if (scope !== undefined) remember(scope, { timer, ms, origin: new Error('started here') });
+    return timer;
+  });
+  return () => {
+    globalThis.setTimeout = plainTimeout;
+    globalThis.setInterval = plainInterval;
+  };
+}
+
+/** One sentence for each interval of the plugin that still runs. */
+export function intervalsLeftBy(scope: Scope): string[] {
+  return [...(intervals.get(scope) ?? [])].filter(isRunning).map(({ ms, origin }) => {
+    const what = `a timer of every ${ms} ms still runs after the plugin was withdrawn`;
+    return scope.describe(new Error(`${what}; clear it in the function that setup returns`, { cause: origin }));
+  });
+}
+
+/** Keeps what belongs to the function itself, such as how it is promisified. */
+function following<Plain extends object>(plain: Plain, start: Start): Plain {
+  const replacement: Start = (callback, ms, ...args) => {
+    const scope = currentScope();
+    if (scope === undefined || typeof callback !== 'function') return start(callback, ms, ...args);
+    return start((...given) => runAs(scope, WHAT, () => callback(...given)), ms, ...args);
+  };
+  return Object.defineProperties(replacement, Object.getOwnPropertyDescriptors(plain)) as unknown as Plain;
+}
+
+function remember(scope: Scope, interval: Interval): void {
+  const known = [...(intervals.get(scope) ?? [])].filter(isRunning);
+  intervals.set(scope, new Set([...known, interval]));
+}
+
+/** Node tells it in no public way. */
+function isRunning({ timer }: Interval): boolean {
+  return (timer as { _destroyed?: boolean })._destroyed !== true;
+}
