@@ -214,7 +214,7 @@ pass=12 fail=0
 bypass: on
 bypass=1
 compass: north
-PWD=/home/user
+PWD=/srv/media
 OLDPWD=/srv
 pwd: /data
 passthrough=on

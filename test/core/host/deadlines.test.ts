@@ -41,7 +41,7 @@ t.test('a tap on host.ready that hangs keeps neither timers nor the stop of what
   const { pid } = state.processes.Kid;
   t.ok(lives(pid));
   host.child.kill('SIGTERM');
-  t.equal(await host.exited, 0);
+  t.equal(await host.exited, 1, 'not everything came to its end');
   t.notOk(lives(pid), 'what it supervised was stopped');
   t.match(host.output(), /tap on host\.stopping of hanging takes longer than/);
 });
