@@ -32,7 +32,7 @@ const MAY_CONTAIN_SECRET =
 const STRONG_NAME = 'pass(?:word|wd|phrase|code)|api[ _-]?key|secret(?:[ _-]?(?:access[ _-]?)?key)?';
 /** Names of secrets that stand alone, or end a longer name as a word of its own, such as `rc-pass` and `userPass`. */
 const WEAK_NAMES = [
-  '(?:access|auth|bearer|bot|id|plex|refresh|session)?token',
+  `(?:access|auth|bearer|bot|id|refresh|session|${ACCOUNT_PRODUCTS})?token`,
   '(?:access|account|admin|auth|consumer|debrid|deploy|encrypt(?:ion)?|hmac|jwt|license|master|private|security|session|sentry|sign(?:ing)?|storage|stream|tunnel|webhook)[ _-]?key',
   'credential',
   'creds',

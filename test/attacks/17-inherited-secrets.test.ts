@@ -13,7 +13,7 @@ const OPEN = {
   TZ: 'Europe/Berlin',
   SOME_SETTING: 'shown',
   KEYBOARD: 'qwerty',
-  COMPASS: 'north',
+  SEXTANT: 'north',
   HTTP_PROXY_OF_OURS: 'http://proxy:3128/a@b',
 };
 const SECRET = {

@@ -183,7 +183,7 @@ serverUuid=§
 plex username: §
 `;
 
-const harmless = String.raw`
+const harmless = `
 INFO normal startup message
 tokens used: 5
 total_tokens: 12

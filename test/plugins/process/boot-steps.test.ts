@@ -1,6 +1,7 @@
 // What a boot does before the first launch, and what a shutdown does after the last stop.
 
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { chown, mkdir, readFile, stat } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -106,25 +107,22 @@ t.test(
     const directory = path.join(testDir(t, {}), 'remote');
     await mkdir(directory);
     t.teardown(() => run('umount', ['--lazy', directory]).catch(() => undefined));
-    // A user-space file system whose server dies without taking it off.
-    const script = `exec 5<>/dev/fuse; mount -i -t fuse.test -o fd=5,rootmode=40000,user_id=0,group_id=0 remote ${directory}; exec sleep 1000`;
-    const isMounted = async () => (await readMounts()).some(mount => mount.directory === directory);
     const app = await startHost({
-      // What is known of mount providers lets them keep the rights of the host.
-      plugins: [...PLUGINS, 'services'],
+      plugins: PLUGINS,
       config: {
-        rclone: {
-          enabled: false,
-          process_name: 'Remote',
-          command: ['bash', '-c', script],
-          mount_path: directory,
-          stop_grace_seconds: 1,
-        },
+        remote: { ...kid('Remote', ['calm']), mount_path: directory, stop_grace_seconds: 1 },
       },
     });
     t.teardown(() => app.stop());
     t.equal((await start(app, 'Remote')).status, 200);
+    // A user-space file system whose server dies without taking it off.
+    const script = `exec 5<>/dev/fuse; mount -i -t fuse.test -o fd=5,rootmode=40000,user_id=0,group_id=0 remote ${directory}; exec sleep 1000`;
+    const server = spawn('bash', ['-c', script], { stdio: 'ignore' });
+    const isMounted = async () => (await readMounts()).some(mount => mount.directory === directory);
     await until(isMounted, { what: 'the mount' });
+    server.kill('SIGKILL');
+    await once(server, 'exit');
+    t.ok(await isMounted());
     await app.stop();
     t.notOk(await isMounted());
   },
