@@ -173,7 +173,10 @@ function valueEnd(text: string, from: number, name: string): number {
   if (text.startsWith(MASK, from)) return -1;
   if (text.charAt(from - 1) === '>' && text.charAt(from - 2) !== '=') return endAt(ELEMENT_TEXT, text, from);
   const [, escapes = '', quote] = at(OPENING_QUOTE, text, from) ?? [];
-  if (quote !== undefined) return endOfQuote(text, from, escapes, quote as keyof typeof END_OF_QUOTE);
+  if (quote !== undefined) {
+    if (isWorkingDirectory(name, text.charAt(from + escapes.length + 1))) return -1;
+    return endOfQuote(text, from, escapes, quote as keyof typeof END_OF_QUOTE);
+  }
   if (text.charAt(from) === '[') {
     const close = text.indexOf(']', from);
     return close < 0 ? text.length : close + 1;
@@ -199,10 +202,15 @@ function endOfQuote(text: string, from: number, escapes: string, quote: keyof ty
 function isPlain(value: string, name: string): boolean {
   if (!/[A-Za-z0-9]/.test(value) || PLAIN_WORDS.has(value.replace(/[.:!?]$/, '').toLowerCase())) return true;
   if (/^[_-]key$/i.test(name)) return value.length < MIN_GENERIC_KEY_LENGTH || !/\d/.test(value);
-  if (/^pwd$/i.test(name)) return /^[/~]/.test(value);
+  if (isWorkingDirectory(name, value.charAt(0))) return true;
   const isCount = /^\d{1,9}%?$/.test(value);
   if (/^pass$/i.test(name)) return isCount && value.length < 4;
   return isCount && /token$/i.test(name);
+}
+
+/** Shells call the working directory `PWD`, which in other programs is a password. */
+function isWorkingDirectory(name: string, firstOfValue: string): boolean {
+  return /^pwd$/i.test(name) && (firstOfValue === '/' || firstOfValue === '~');
 }
 
 /** Masks mail addresses. Each begins to be looked for at its `@`, so that other text is not looked at twice. */

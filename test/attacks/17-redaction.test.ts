@@ -215,6 +215,7 @@ bypass: on
 bypass=1
 compass: north
 PWD=/srv/media
+{"PWD":"/srv/media","OLDPWD":"/srv"}
 OLDPWD=/srv
 pwd: /data
 passthrough=on

@@ -39,7 +39,6 @@ t.test('programs, scripts and directories behind a closed one', needsRoot, async
       h: block('Open', ['sh', path.join(open, 'app.sh'), '-x', 'word']),
       i: block('On the path', ['app.sh'], { env: { PATH: `${home}:${process.env.PATH}` } }),
       j: block('Twice on the path', ['app.sh'], { env: { PATH: `${home}:${open}:${process.env.PATH}` } }),
-      rclone: block('Controller', ['sh', path.join(home, 'app.sh')], { config_dir: home }),
     },
   });
   t.teardown(() => app.stop());
@@ -60,7 +59,7 @@ t.test('programs, scripts and directories behind a closed one', needsRoot, async
     t.match(body.detail, /\(mode 0[67]00\).*--config-dir.*chmod.*puid/);
     t.equal((await status(app, name)).status, 'stopped');
   }
-  for (const name of ['Absent', 'Open', 'Twice on the path', 'Controller']) {
+  for (const name of ['Absent', 'Open', 'Twice on the path']) {
     const answer = await start(app, name);
     t.equal(answer.status, 200, `${name}: ${answer.text}`);
   }
