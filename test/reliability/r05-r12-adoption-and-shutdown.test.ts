@@ -47,7 +47,7 @@ t.test('R5: killed with SIGKILL and started again', async t => {
   const second = await startStackwarden(configDir, port, { plugins: PLUGINS });
   await running(second, 'Kid');
   t.equal(await pidOf(configDir, 'Kid'), pid, 'the same process');
-  t.equal(lookAround().filter(({ pgid }) => pgid === pid).length, 1);
+  t.equal(lookAround().processes.filter(({ pgid }) => pgid === pid).length, 1);
   process.kill(pid, 'SIGTERM');
   await until(async () => (await ask(second, 'Kid')).status === 'stopped', { what: 'the exit of an adopted process' });
   t.match(await ask(second, 'Kid'), { restart: { exit_code: null } });

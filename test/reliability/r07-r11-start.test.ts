@@ -68,7 +68,7 @@ t.test('R10: commands at the same time end in one process', async t => {
     [200, 200, 200, 200],
   );
   const first = await pidOf(app, 'Kid');
-  t.equal(lookAround().filter(({ pgid }) => pgid === first).length, 1);
+  t.equal(lookAround().processes.filter(({ pgid }) => pgid === first).length, 1);
   t.match((await start(app, 'Kid')).body.status, 'Service is already running');
 
   const [stopped, startedAfter] = await Promise.all([stop(app, 'Kid'), start(app, 'Kid')]);
@@ -84,7 +84,7 @@ t.test('R10: commands at the same time end in one process', async t => {
   );
   t.not(await pidOf(app, 'Kid'), before);
   const leader = await pidOf(app, 'Kid');
-  t.equal(lookAround().filter(({ pgid }) => pgid === leader).length, 1);
+  t.equal(lookAround().processes.filter(({ pgid }) => pgid === leader).length, 1);
 });
 
 t.test('R11: a stop while a start waits cancels it, for good', async t => {

@@ -65,7 +65,7 @@ t.test('it is set up again, health names it meanwhile, and supervision goes on w
   await rm(flag);
   await until(async () => (await status(host)).status === 'running');
   t.equal(await pidOf(configDir), pid, 'the same process');
-  t.equal(lookAround().filter(({ pgid }) => pgid === pid).length, 1);
+  t.equal(lookAround().processes.filter(({ pgid }) => pgid === pid).length, 1);
   await until(async () => ((await host.json('/health')) as { status: string }).status === 'healthy');
   process.kill(pid, 'SIGTERM');
   await until(async () => (await status(host)).status === 'stopped', { what: 'its end to be noticed' });

@@ -66,12 +66,57 @@ export function isAlive(identity: ProcessIdentity): boolean {
   return stat !== null && stat.startTime === identity.startTime && isRunning(stat);
 }
 
-/**
- * All living processes but this one. `maxAgeMs` allows a table of that age, so that many
- * services polled at once share one.
- */
-export function lookAround(maxAgeMs = 0): readonly ProcessStat[] {
-  return livingProcesses(maxAgeMs).filter(({ pid }) => pid !== process.pid);
+/** All living processes but this one, at one moment. What is derived from them is derived once. */
+export class ProcessTable {
+  readonly processes: readonly ProcessStat[];
+  #children: ReadonlyMap<number, readonly ProcessStat[]> | undefined;
+  #writers: ReadonlyMap<string, ReadonlySet<number>> | undefined;
+
+  constructor(processes: readonly ProcessStat[]) {
+    this.processes = processes;
+  }
+
+  childrenOf(pid: number): readonly ProcessStat[] {
+    this.#children ??= grouped(this.processes.map(stat => [stat.parentPid, stat]));
+    return this.#children.get(pid) ?? [];
+  }
+
+  /** The pids of those that have the file as their standard output or error. */
+  writersOf(file: string): ReadonlySet<number> {
+    this.#writers ??= this.#lookAtOutputs();
+    return this.#writers.get(file) ?? new Set();
+  }
+
+  #lookAtOutputs(): ReadonlyMap<string, ReadonlySet<number>> {
+    const outputs = this.processes.flatMap(({ pid }) =>
+      ([1, 2] as const).flatMap((descriptor): (readonly [string, number])[] => {
+        const file = outputFileOf(pid, descriptor);
+        return file === null ? [] : [[file, pid]];
+      }),
+    );
+    return new Map([...grouped(outputs)].map(([file, pids]) => [file, new Set(pids)]));
+  }
+}
+
+let lastTable: { readonly atMs: number; readonly table: ProcessTable } | undefined;
+
+/** `maxAgeMs` allows a table of that age, so that many services that are looked at together share one. */
+export function lookAround(maxAgeMs = 0): ProcessTable {
+  const nowMs = performance.now();
+  if (lastTable !== undefined && nowMs - lastTable.atMs < maxAgeMs) return lastTable.table;
+  const table = new ProcessTable(livingProcesses().filter(({ pid }) => pid !== process.pid));
+  lastTable = { atMs: nowMs, table };
+  return table;
+}
+
+function grouped<Key, Value>(entries: readonly (readonly [Key, Value])[]): Map<Key, Value[]> {
+  const groups = new Map<Key, Value[]>();
+  for (const [key, value] of entries) {
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, [value]);
+    else group.push(value);
+  }
+  return groups;
 }
 
 /** Whether the process has the run's id in its environment, which descendants keep when they leave the group. */
@@ -80,19 +125,12 @@ export function isOfRun(stat: ProcessStat, runId: string): boolean {
 }
 
 /** These processes and all their descendants. */
-export function withDescendants(members: readonly ProcessStat[], table: readonly ProcessStat[]): ProcessStat[] {
-  if (members.length === 0) return [];
-  const children = new Map<number, ProcessStat[]>();
-  for (const stat of table) {
-    const siblings = children.get(stat.parentPid);
-    if (siblings === undefined) children.set(stat.parentPid, [stat]);
-    else siblings.push(stat);
-  }
+export function withDescendants(members: readonly ProcessStat[], table: ProcessTable): ProcessStat[] {
   const found = new Map<number, ProcessStat>();
   const add = (stat: ProcessStat): void => {
     if (found.has(stat.pid)) return;
     found.set(stat.pid, stat);
-    for (const child of children.get(stat.pid) ?? []) add(child);
+    for (const child of table.childrenOf(stat.pid)) add(child);
   };
   for (const member of members) add(member);
   return [...found.values()];
@@ -182,18 +220,12 @@ function readLink(file: string): string | null {
   }
 }
 
-let lastLook: { readonly atMs: number; readonly found: readonly ProcessStat[] } | undefined;
-
-function livingProcesses(maxAgeMs = 0): readonly ProcessStat[] {
-  const nowMs = performance.now();
-  if (lastLook !== undefined && nowMs - lastLook.atMs < maxAgeMs) return lastLook.found;
-  const found = withReserve(() => readdirSync('/proc'))
+function livingProcesses(): ProcessStat[] {
+  return withReserve(() => readdirSync('/proc'))
     .filter(name => /^\d+$/.test(name))
     .map(name => readStat(Number(name)))
     .filter(stat => stat !== null)
     .filter(isRunning);
-  lastLook = { atMs: nowMs, found };
-  return found;
 }
 
 function isRunning({ state }: ProcessStat): boolean {

@@ -92,7 +92,7 @@ async function gather(cgroup: string, leader: ProcessIdentity): Promise<void> {
 function pidsOutside(cgroup: string, leader: ProcessIdentity): number[] {
   const inside = new Set(pidsIn(cgroup));
   const table = lookAround();
-  const leaders = table.filter(({ pid, startTime }) => pid === leader.pid && startTime === leader.startTime);
+  const leaders = table.processes.filter(({ pid, startTime }) => pid === leader.pid && startTime === leader.startTime);
   return withDescendants(leaders, table)
     .map(({ pid }) => pid)
     .filter(pid => !inside.has(pid));

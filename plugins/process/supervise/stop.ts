@@ -7,7 +7,6 @@ import {
   bootId,
   isOfRun,
   lookAround,
-  outputFileOf,
   type ProcessIdentity,
   type ProcessStat,
   readStat,
@@ -38,21 +37,21 @@ const AFTER_KILL_MS = 5_000;
  * found before, and all descendants of these. They are remembered, because a child whose parent has ended may have left
  * every other mark behind.
  */
-export function survivors(target: StopTarget, maxAgeMs = 0, isOther = (_stat: ProcessStat) => false): ProcessStat[] {
+export function survivors(target: StopTarget, maxAgeMs = 0, others: ReadonlySet<number> = new Set()): ProcessStat[] {
   const { leader, pgid, runId, cgroup, descendants } = target;
   // A group id is not reused while the group lives, but a reused pid may lead a new group.
   const leaderNow = pgid === NO_GROUP ? null : readStat(pgid);
   const ownGroup = leaderNow === null || leaderNow.startTime === leader.startTime ? pgid : NO_GROUP;
   const inside = new Set(pidsIn(cgroup));
   const table = lookAround(maxAgeMs);
-  const members = table.filter(
+  const members = table.processes.filter(
     stat =>
       (ownGroup !== NO_GROUP && stat.pgid === ownGroup) ||
       isLeader(stat, leader) ||
       inside.has(stat.pid) ||
       descendants.get(stat.pid) === stat.startTime ||
       isOfRun(stat, runId) ||
-      isOther(stat),
+      others.has(stat.pid),
   );
   const found = withDescendants(members, table);
   target.descendants = new Map(found.map(({ pid, startTime }) => [pid, startTime]));
@@ -66,8 +65,8 @@ function isLeader({ pid, startTime }: ProcessStat, leader: ProcessIdentity): boo
 /** Also finds what writes to the run's output, for which every process must be asked. */
 function allSurvivors(target: StopTarget): ProcessStat[] {
   const { spoolFile } = target;
-  if (spoolFile === null) return survivors(target);
-  return survivors(target, 0, ({ pid }) => outputFileOf(pid) === spoolFile || outputFileOf(pid, 2) === spoolFile);
+  const writers = spoolFile === null ? undefined : lookAround(PROCESS_TABLE_MAX_AGE_MS).writersOf(spoolFile);
+  return survivors(target, PROCESS_TABLE_MAX_AGE_MS, writers);
 }
 
 /**
@@ -98,7 +97,7 @@ export function killProcesses(target: StopTarget): void {
 }
 
 function signalAll(target: StopTarget, signal: NodeJS.Signals): void {
-  const living = survivors(target);
+  const living = survivors(target, PROCESS_TABLE_MAX_AGE_MS);
   // The kernel reports -1 as the group of a process that is about to disappear.
   const asGroup = target.pgid !== NO_GROUP && living.some(({ pgid }) => pgid === target.pgid);
   if (asGroup) send(-target.pgid, signal);
