@@ -112,7 +112,7 @@ export class Updates {
     this.#refuseNewIssues(before, after);
     const warnings: string[] = [];
     await this.#checked({ before, after, processName: block?.processName, persist, warnings });
-    if (block === undefined && update.mayRemove !== true) this.#refuseLosses(edits, blocks);
+    if (block === undefined && update.mayRemove !== true) this.#refuseLosses(edits, before, blocks);
 
     await file.write(written);
     current.overlay = overlay;
@@ -162,16 +162,17 @@ export class Updates {
   }
 
   /** Null in a merge takes away optional members, never a section, and of processes only an instance. */
-  #refuseLosses(edits: readonly ConfigEdit[], blocks: readonly NamedBlock[]): void {
+  #refuseLosses(edits: readonly ConfigEdit[], before: Readonly<ConfigObject>, blocks: readonly NamedBlock[]): void {
     const { schema, file } = this.#parts;
     const { path: config } = file;
+    const byPlace = new Map(blocks.map(block => [block.path.join('\0'), block]));
     for (const { path, value } of edits) {
-      const renamed = blocks.find(block => dotted([...block.path, 'process_name']) === dotted(path));
+      const renamed = path.at(-1) === 'process_name' ? byPlace.get(path.slice(0, -1).join('\0')) : undefined;
       if (renamed !== undefined && renamed.processName !== value) {
         const what = `the name of ${renamed.processName} cannot be changed or removed here`;
         throw new Problem(400, `${what}; stop it and change process_name in ${config}`);
       }
-      if (isObject(value)) continue;
+      if (isObject(value) || !isObject(valueAt(before, path))) continue;
       if (schema.isSection(path))
         throw new Problem(400, `${dotted(path)} is a section and stays; set or remove its members one by one`);
       const lost = blocks.find(block => startsWith(block.path, path));

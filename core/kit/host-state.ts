@@ -1,8 +1,8 @@
 // Tells which files in the configuration directory are the host's own state, which is shown to nobody as anything else.
 import path from 'node:path';
 
-const DIRECTORIES = ['supervisor', 'backups', 'data', 'plugins'];
-const FILES = /^(stackwarden\.(json|yaml|yml)|dumb_config\.json|users\.json|\.env)(\.|$)/;
+const DIRECTORIES = ['supervisor', 'backups', 'data', 'plugins', 'templates'];
+const FILES = /^(stackwarden\.(json|yaml|yml)|dumb_config\.json|users\.json|handed-over\.json|\.env)(\.|$)/;
 
 /** Both paths must be real ones, with all links resolved. */
 export function isHostState(file: string, configDir: string): boolean {

@@ -3,12 +3,8 @@ import { realpath } from 'node:fs/promises';
 import path from 'node:path';
 import { type NamedBlock, Problem } from '#core';
 import { fileVersion } from '#kit/fs-out-of-process';
+import { isHostState } from '#kit/host-state';
 import { isSystemPath } from '#kit/system-paths';
-
-/** Directories below the configuration directory that hold the host's own state. */
-const HOST_DIRECTORIES = ['supervisor', 'ai-diagnostics', 'backups', 'data', 'plugins', 'templates'];
-const HOST_FILES =
-  /^(stackwarden\.(json|yaml|yml)|dumb_config\.json|users\.json|handed-over\.json|\.env)(\.bak(\.\d+)?)?$/;
 
 export interface KnownPaths {
   readonly configDir: string;
@@ -98,10 +94,7 @@ async function isHostFile(file: string, { configDir, mainFile, ownPlaces }: Know
   );
   if (own === undefined || main === undefined || file === main || file.startsWith(`${main}.`)) return true;
   if (places.some(place => file === place || file.startsWith(place + path.sep))) return true;
-  const relative = path.relative(own, file);
-  if (relative.startsWith('..')) return false;
-  const [first = ''] = relative.split(path.sep);
-  return relative === first ? HOST_FILES.test(first) : HOST_DIRECTORIES.includes(first);
+  return isHostState(file, own);
 }
 
 function toList(value: unknown): unknown[] {

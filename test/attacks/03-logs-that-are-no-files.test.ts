@@ -71,7 +71,7 @@ t.test('nothing in the place of a log stops a route, another log or the end', as
   await until(async () => (await readFile(at('Folder'), 'utf8')).includes('tick'), { what: 'the log to come back' });
   await app.host.stop();
   stopped = true;
-  t.pass('the host has stopped');
+  await t.rejects(app.get('/health'), 'the host has stopped');
   await rm(app.configDir, { recursive: true, force: true });
 });
 

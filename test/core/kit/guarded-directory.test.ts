@@ -98,7 +98,7 @@ t.test('a second hard link is neither opened nor given away', async t => {
   await t.rejects(append(path.join(theirs, 'second'), 'x'), { status: 409, message: /second hard link/ });
   t.equal(await readFile(secret, 'utf8'), SECRET);
   await append(secret, 'x');
-  t.pass('where nobody else can write it is an ordinary file');
+  t.equal(await readFile(secret, 'utf8'), `${SECRET}x`, 'where nobody else can write it is an ordinary file');
 
   const handle = await GuardedDirectory.at(path.join(ours, 'secret'), (directory, name) =>
     directory.openFile(name, 'update'),
