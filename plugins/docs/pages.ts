@@ -1,4 +1,4 @@
-// The two documentation pages: an explorer that sends requests and a read-only view. All their links are relative.
+// The documentation pages: an explorer that sends requests and a read-only view. All their links are relative.
 import type { Asset } from './assets.ts';
 
 export interface DocumentationPage {
@@ -9,14 +9,12 @@ export interface DocumentationPage {
   readonly assets: Readonly<Record<string, Asset>>;
 }
 
-/** The packages are located but not imported, because they are large and their files are for browsers. */
-const SWAGGER_URL = import.meta.resolve('swagger-ui-dist/package.json');
+/** The package is located but not imported, because it is large and its script is for browsers. */
 const SCALAR_URL = import.meta.resolve('@scalar/fastify-api-reference');
 
 const SCRIPT_TYPE = 'text/javascript; charset=utf-8';
-const STYLE_TYPE = 'text/css; charset=utf-8';
 
-/** Both views write inline styles at run time. Scripts are loaded from files only. */
+/** The view writes inline styles at run time. Scripts are loaded from files only. */
 const HEADERS = {
   'Content-Security-Policy': [
     "default-src 'none'",
@@ -31,43 +29,41 @@ const HEADERS = {
   ].join('; '),
 };
 
-/** The description lies one level above the script, below whatever path prefix a proxy adds. */
-const DESCRIPTION_URL = `new URL('../openapi.json', document.currentScript.src).href`;
+export const explorerPage = createPage({ path: '/docs', title: 'Stackwarden API explorer', sendsRequests: true });
+export const referencePage = createPage({ path: '/scalar', title: 'Stackwarden API reference', sendsRequests: false });
 
-export const explorerPage: DocumentationPage = {
-  path: '/docs',
-  title: 'Stackwarden API explorer',
-  headers: HEADERS,
-  html: buildPage('Stackwarden API explorer', 'docs/swagger-ui.css', ['docs/swagger-ui-bundle.js', 'docs/start.js']),
-  assets: {
-    'swagger-ui.css': { file: new URL('swagger-ui.css', SWAGGER_URL), type: STYLE_TYPE },
-    'swagger-ui-bundle.js': { file: new URL('swagger-ui-bundle.js', SWAGGER_URL), type: SCRIPT_TYPE },
-    'start.js': {
-      type: SCRIPT_TYPE,
-      text: `SwaggerUIBundle({
-  url: ${DESCRIPTION_URL},
-  dom_id: '#content',
-  deepLinking: true,
-  docExpansion: 'list',
-  validatorUrl: null,
-});
-`,
+interface PageOptions {
+  readonly path: string;
+  readonly title: string;
+  readonly sendsRequests: boolean;
+}
+
+function createPage({ path, title, sendsRequests }: PageOptions): DocumentationPage {
+  const folder = path.slice(1);
+  return {
+    path,
+    title,
+    headers: HEADERS,
+    html: buildHtml(title, [`${folder}/standalone.js`, `${folder}/start.js`]),
+    assets: {
+      'standalone.js': { file: new URL('js/standalone.js', SCALAR_URL), type: SCRIPT_TYPE },
+      'start.js': { text: buildStart(path, sendsRequests), type: SCRIPT_TYPE },
     },
-  },
-};
+  };
+}
 
-export const referencePage: DocumentationPage = {
-  path: '/scalar',
-  title: 'Stackwarden API reference',
-  headers: HEADERS,
-  html: buildPage('Stackwarden API reference', undefined, ['scalar/standalone.js', 'scalar/start.js']),
-  assets: {
-    'standalone.js': { file: new URL('js/standalone.js', SCALAR_URL), type: SCRIPT_TYPE },
-    'start.js': {
-      type: SCRIPT_TYPE,
-      text: `Scalar.createApiReference('#content', {
-  url: ${DESCRIPTION_URL},
-  hideTestRequestButton: true,
+/**
+ * The description lies one level above the script. Requests go to where the page itself lies. Both are below whatever
+ * path prefix a proxy adds.
+ */
+function buildStart(path: string, sendsRequests: boolean): string {
+  return `const description = new URL('../openapi.json', document.currentScript.src).href;
+const prefix = location.pathname.slice(0, location.pathname.lastIndexOf('${path}'));
+Scalar.createApiReference('#content', {
+  url: description,
+  servers: [{ url: location.origin + prefix }],
+  proxyUrl: '',
+  hideTestRequestButton: ${!sendsRequests},
   hideClientButton: true,
   withDefaultFonts: false,
   telemetry: false,
@@ -75,12 +71,10 @@ export const referencePage: DocumentationPage = {
   agent: { disabled: true },
   mcp: { disabled: true },
 });
-`,
-    },
-  },
-};
+`;
+}
 
-function buildPage(title: string, stylesheet: string | undefined, scripts: readonly string[]): string {
+function buildHtml(title: string, scripts: readonly string[]): string {
   return [
     '<!doctype html>',
     '<html lang="en">',
@@ -89,7 +83,6 @@ function buildPage(title: string, stylesheet: string | undefined, scripts: reado
     '<meta name="viewport" content="width=device-width, initial-scale=1">',
     '<link rel="icon" href="data:,">',
     `<title>${title}</title>`,
-    ...(stylesheet === undefined ? [] : [`<link rel="stylesheet" href="${stylesheet}">`]),
     '</head>',
     '<body>',
     '<div id="content"></div>',

