@@ -3,6 +3,7 @@ import { type Host, type NamedBlock, Problem } from '#core';
 import type {} from '../process/contract.ts';
 import type {} from '../service-ui/contract.ts';
 import type { ServiceTemplates } from '../services/contract.ts';
+import type {} from '../versions/contract.ts';
 import { GraphAnswer } from './answer.ts';
 import type { DependencyGraph, GraphEntry, SignalSource, StartOrder } from './contract.ts';
 import { Entries, shownConfig } from './entries.ts';
@@ -24,6 +25,8 @@ interface Built {
 interface Build {
   readonly of: readonly NamedBlock[];
   readonly sources: readonly SignalSource[];
+  /** The revision of the versions that its processes show. */
+  readonly versions: number | undefined;
   readonly result: Promise<Built>;
   /** Monotonic time from which the graph is built again, because a source or the build itself failed. */
   staleMs: number;
@@ -118,14 +121,17 @@ export class Graph implements DependencyGraph {
 
   #current(): Promise<Built> {
     const blocks = this.#blocks();
+    const versions = this.#host.find('service.versions')?.revision;
     const isCurrent =
       this.#built?.of === blocks &&
+      this.#built.versions === versions &&
       this.#signals.isUnchanged(this.#built.sources) &&
       performance.now() < this.#built.staleMs;
     if (this.#built !== undefined && isCurrent) return this.#built.result;
     const build: Build = {
       of: blocks,
       sources: this.#signals.all(),
+      versions,
       result: this.#build(blocks),
       staleMs: Number.POSITIVE_INFINITY,
     };
@@ -177,13 +183,17 @@ export class Graph implements DependencyGraph {
     const structure = createStructure(snapshot, found);
     // Yields between two parts of a large graph, so that the event loop is not blocked.
     await new Promise(resolve => setImmediate(resolve));
+    const versions = this.#host.find('service.versions');
     const processes = snapshot.entries.map(entry => ({
       name: entry.processName,
       process_name: entry.processName,
       enabled: entry.enabled,
       key: entry.instance,
       config_key: entry.key,
-      version: store.findBlock(entry.processName)?.isHost === true ? this.#host.version : null,
+      version:
+        store.findBlock(entry.processName)?.isHost === true
+          ? this.#host.version
+          : (versions?.of(entry.processName) ?? null),
       config: shownConfig(entry, templates),
     }));
     return { structure, signals, errors, processes, staleMs };

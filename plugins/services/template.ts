@@ -62,6 +62,17 @@ const launch = z.strictObject({
   hostWritesLog: z.literal(true).optional().describe('its output is its log'),
 });
 
+const versionSource = z.union([
+  z.strictObject({
+    file: z.string().describe('its first line, unless a member of its JSON or its assignments are named'),
+    member: z.string().optional(),
+    assignments: texts.min(1).optional().describe('values of `NAME = value`, joined by dots'),
+  }),
+  z.strictObject({ assembly: z.string().describe('a .NET assembly, whose version resource tells') }),
+  z.strictObject({ command: texts.min(1).describe('the first numbered word that it prints') }),
+  z.strictObject({ path: z.string().startsWith('/'), portKey: z.string().optional(), member: z.string() }),
+]);
+
 const setup = z.strictObject({
   required: texts.optional().describe('options that must not be blank'),
   secrets: z
@@ -115,6 +126,12 @@ export const serviceTemplate = z.strictObject({
   onboarding: onboarding.optional(),
   launch: launch.optional(),
   program: z.strictObject({ from: z.string() }).optional().describe('where its program is usually obtained'),
+  version: z
+    .strictObject({
+      from: z.array(versionSource).min(1).describe('asked in this order; {program_dir} is where its program lies'),
+      prefix: z.literal('v').optional().describe('shown before a number'),
+    })
+    .optional(),
   setup: setup.optional(),
   stop: z.strictObject({
     signal: z.enum(['SIGTERM', 'SIGINT', 'SIGQUIT']).optional(),

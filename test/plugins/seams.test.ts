@@ -44,6 +44,7 @@ const SERVICES = [
   'service.setup',
   'service.templates',
   'service.uis',
+  'service.versions',
 ];
 
 const PLUGIN = `

@@ -63,7 +63,7 @@ export class ContributedMembers {
     const shape: Record<string, z.ZodType> = {};
     for (const { schema } of contributions) {
       for (const [name, member] of Object.entries(schema === undefined ? {} : partialOf(schema).shape))
-        if (!this.#own.has(name)) shape[name] = member as z.ZodType;
+        if (!this.#own.has(name) && !Object.hasOwn(base.shape, name)) shape[name] = member as z.ZodType;
     }
     return base.extend(shape) as unknown as Schema;
   }

@@ -48,7 +48,9 @@ export class ProcessEntries {
   constructor(host: Host, supervisor: ProcessSupervisor) {
     this.#host = host;
     this.#supervisor = supervisor;
-    this.#members = new ContributedMembers(host, [...Object.keys(own), 'config', 'warning']);
+    // The version is that of whoever knows it.
+    const { version: _open, ...kept } = own;
+    this.#members = new ContributedMembers(host, [...Object.keys(kept), 'config', 'warning']);
   }
 
   listSchema() {
@@ -105,11 +107,11 @@ export class ProcessEntries {
     const template = this.#host.find('service.templates')?.get(configKey);
     const kindName = template?.displayName ?? path[0];
     return {
+      version: isHost ? this.#host.version : null,
       ...this.#members.ofEntry(named),
       name: path.includes('instances') ? `${kindName} ${key}` : (template?.displayName ?? processName),
       process_name: processName,
       enabled: block.enabled === true,
-      version: isHost ? this.#host.version : null,
       key,
       config_key: configKey,
       repo_url: hasNames ? `https://github.com/${owner}/${repository}` : (template?.links.repository ?? null),

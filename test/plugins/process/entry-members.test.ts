@@ -8,13 +8,13 @@ const BLOCK = { enabled: false, process_name: 'Kid', command: ['true'] };
 async function startWith(t: Test, setup: string) {
   const configDir = testDir(t, {
     plugins: {
-      versions: {
+      recipes: {
         'index.js': `let zod
-        export default { name: 'versions', host: '^1', needs: ['process'], config: z => (zod = z).object({}), setup (host) { ${setup} } }`,
+        export default { name: 'recipes', host: '^1', needs: ['process'], config: z => (zod = z).object({}), setup (host) { ${setup} } }`,
       },
     },
   });
-  const app = await startHost({ configDir, config: { kid: BLOCK }, plugins: ['process', 'versions', 'docs'] });
+  const app = await startHost({ configDir, config: { kid: BLOCK }, plugins: ['process', 'recipes', 'docs'] });
   t.teardown(() => app.stop());
   const entry = async () => {
     const { processes } = (await app.get('/process/processes')).body;
@@ -26,12 +26,12 @@ async function startWith(t: Test, setup: string) {
 t.test('entry and detail hold what a plugin adds, and the API description knows it', async t => {
   const { app, entry, detail } = await startWith(
     t,
-    `host.contribute('process.entry', 'versions', {
+    `host.contribute('process.entry', 'recipes', {
        schema: zod.object({ update_status: zod.object({ status: zod.string() }), flavour: zod.string().describe('how it tastes') }),
        members: ({ processName }) => ({ update_status: { status: 'no_update' }, flavour: processName + ' sweet' }),
        revision: () => 1,
      })
-     host.contribute('process.detail', 'versions', {
+     host.contribute('process.detail', 'recipes', {
        schema: zod.object({ recipe: zod.string() }),
        members: async ({ block }, { scope }) => ({ recipe: block.command[0] + ' ' + scope }),
      })`,
@@ -51,7 +51,7 @@ t.test('entries are kept until the plugin says that they changed', async t => {
   const { app, entry } = await startWith(
     t,
     `let asked = 0, revision = 1
-     host.contribute('process.entry', 'versions', { members: () => ({ asked: ++asked }), revision: () => revision })
+     host.contribute('process.entry', 'recipes', { members: () => ({ asked: ++asked }), revision: () => revision })
      host.route({ method: 'POST', path: '/changed', summary: 'x', handle () { revision += 1; return {} } })`,
   );
   const { asked } = await entry();

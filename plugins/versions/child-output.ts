@@ -1,0 +1,57 @@
+// Reads what a child prints that runs as the user of the services: what it reads for us, that user may read. It can be
+// abandoned, because a process that touches a dead mount hangs unkillably.
+import { spawn } from 'node:child_process';
+import { publicEnvironment } from '#kit/public-environment';
+
+export type ChildUser = { readonly uid: number; readonly gid: number } | null;
+
+const LIMIT_MS = 5_000;
+
+/**
+ * Calls `take` with each part of the output until it returns true, which ends the child. Resolves with whether the
+ * child ran at all; what it found is with `take`. Throws an Error when it does not end within 5 s.
+ */
+export function readChild(
+  [program = '', ...args]: readonly string[],
+  user: ChildUser,
+  take: (part: Buffer) => boolean,
+): Promise<boolean> {
+  return new Promise((resolve, reject) => {
+    const env = publicEnvironment(process.env);
+    // It leads a group of its own, so that what it starts ends with it.
+    const child = spawn(program, args, { ...user, env, cwd: '/', detached: true, stdio: ['ignore', 'pipe', 'ignore'] });
+    const end = (): void => {
+      clearTimeout(limit);
+      if (child.pid !== undefined) killGroup(child.pid);
+      child.stdout.destroy();
+      child.unref();
+    };
+    const limit = setTimeout(() => {
+      end();
+      reject(new Error(`${[program, ...args].join(' ')} took longer than ${LIMIT_MS} ms`));
+    }, LIMIT_MS);
+    child.stdout.on('data', (part: Buffer) => {
+      if (!take(part)) return;
+      end();
+      resolve(true);
+    });
+    child.on('error', () => {
+      clearTimeout(limit);
+      resolve(false);
+    });
+    // What it started ends with it, and with that its output.
+    child.on('exit', () => killGroup(child.pid as number));
+    child.on('close', () => {
+      clearTimeout(limit);
+      resolve(true);
+    });
+  });
+}
+
+function killGroup(pid: number): void {
+  try {
+    process.kill(-pid, 'SIGKILL');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+  }
+}

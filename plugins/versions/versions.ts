@@ -1,0 +1,194 @@
+// The versions of all services. Rounds in the background find out which may have changed and look only at those; whoever
+// asks for a version gets what the last round found.
+import PQueue from 'p-queue';
+import type { Host, NamedBlock } from '#core';
+import { fileVersion, fileVersions } from '#kit/fs-out-of-process';
+import type {} from '../process/contract.ts';
+import type {} from '../services/contract.ts';
+import { AssemblyVersion } from './assembly.ts';
+import { type ChildUser, readChild } from './child-output.ts';
+import type { ServiceVersions } from './contract.ts';
+import { assigned, firstLine, memberOf, numberedWord, versionIn } from './found.ts';
+import { targetOf, type VersionSource, type VersionTarget } from './sources.ts';
+
+interface Known {
+  readonly version: string | null;
+  /** What the version was found in. */
+  readonly stamp: string;
+  /** Monotonic time from which it is looked up again although nothing changed, because the look failed. */
+  readonly againMs: number;
+}
+
+const AT_ONCE = 2;
+const SOON_MS = 1_000;
+const FILES_AT_ONCE = 100;
+const FILE_LIMIT_MS = 1_000;
+const MAX_TEXT_BYTES = 64 * 1024;
+const ANSWER_LIMIT_MS = 3_000;
+/** A program that hangs does so again. */
+const AGAIN_MS = 600_000;
+
+export class Versions implements ServiceVersions {
+  readonly #host: Host;
+  readonly #known = new Map<string, Known>();
+  readonly #queue = new PQueue({ concurrency: AT_ONCE });
+  #revision = 0;
+  #soon: NodeJS.Timeout | undefined;
+  #round: Promise<void> = Promise.resolve();
+
+  constructor(host: Host) {
+    this.#host = host;
+  }
+
+  get revision(): number {
+    return this.#revision;
+  }
+
+  of(processName: string): string | null {
+    return this.#known.get(processName)?.version ?? null;
+  }
+
+  async refresh(processName: string): Promise<string | null> {
+    const block = this.#blocks().find(candidate => candidate.processName === processName);
+    const target = block && this.#targetOf(block);
+    if (block !== undefined && target !== undefined)
+      await this.#look(block, target, stampOf(target, await versionsOf(target.files), this.#runOf(processName)));
+    return this.of(processName);
+  }
+
+  /** Begins a round in a moment, one for all that ask until then. */
+  soon(): void {
+    if (this.#soon !== undefined || this.#host.signal.aborted) return;
+    this.#soon = setTimeout(() => {
+      this.#soon = undefined;
+      void this.round();
+    }, this.#host.paced(SOON_MS)).unref();
+  }
+
+  /** One after the other. */
+  round(): Promise<void> {
+    this.#round = this.#round
+      .then(() => this.#lookAll())
+      .catch((error: unknown) => this.#host.log.warn('the versions of services could not be looked up', error));
+    return this.#round;
+  }
+
+  end(): void {
+    clearTimeout(this.#soon);
+    this.#queue.clear();
+  }
+
+  async #lookAll(): Promise<void> {
+    const blocks = this.#blocks();
+    const targets = blocks.flatMap(block => {
+      const target = this.#targetOf(block);
+      return target === undefined ? [] : [{ block, target }];
+    });
+    const present = new Set(targets.map(({ target }) => target.processName));
+    for (const name of this.#known.keys()) if (!present.has(name)) this.#known.delete(name);
+    const files = await versionsOf(targets.flatMap(({ target }) => target.files));
+    const looks = targets.flatMap(({ block, target }) => {
+      const stamp = stampOf(target, files, this.#runOf(target.processName));
+      const known = this.#known.get(target.processName);
+      const isCurrent = known?.stamp === stamp && performance.now() < known.againMs;
+      return isCurrent ? [] : [this.#look(block, target, stamp)];
+    });
+    await Promise.all(looks);
+  }
+
+  #look(block: NamedBlock, target: VersionTarget, stamp: string): Promise<void> {
+    return this.#queue.add(async () => {
+      if (this.#host.signal.aborted) return;
+      const { processName, hasPrefix } = target;
+      const before = this.of(processName);
+      try {
+        let version: string | null = null;
+        for (const source of target.sources) {
+          version = versionIn(await this.#ask(source, block), hasPrefix);
+          if (version !== null) break;
+        }
+        this.#known.set(processName, { version, stamp, againMs: Number.POSITIVE_INFINITY });
+      } catch (error) {
+        this.#host.log.debug(`${processName}: its version could not be looked up, and stays ${before}`, error);
+        // An application that does not answer may only be on its way.
+        const waitMs = target.sources.at(-1)?.kind === 'answer' ? 0 : AGAIN_MS;
+        this.#known.set(processName, { version: before, stamp, againMs: performance.now() + waitMs });
+      }
+      if (this.of(processName) !== before) this.#revision += 1;
+    });
+  }
+
+  async #ask(source: VersionSource, { block, processName }: NamedBlock): Promise<unknown> {
+    const user = this.#user();
+    if (source.kind === 'assembly') {
+      const assembly = new AssemblyVersion();
+      await readChild(['cat', '--', source.file], user, part => assembly.take(part));
+      assembly.end();
+      return assembly.found;
+    }
+    if (source.kind === 'file') {
+      const text = await textOf(['head', '-c', String(MAX_TEXT_BYTES), '--', source.file], user);
+      if (source.member !== undefined) return memberOf(text, source.member);
+      return source.assignments === undefined ? firstLine(text) : assigned(text, source.assignments);
+    }
+    // Nothing of a service that is switched off is run or asked.
+    if (block.enabled !== true) return undefined;
+    if (source.kind === 'command') return numberedWord(await textOf(source.command, user));
+    if (this.#host.find('process.supervisor')?.get(processName)?.status !== 'running') return undefined;
+    const options = { timeoutMs: ANSWER_LIMIT_MS, maxBytes: MAX_TEXT_BYTES, redirects: 0 };
+    return memberOf((await this.#host.fetch(source.url, options)).text, source.member);
+  }
+
+  #targetOf(block: NamedBlock): VersionTarget | undefined {
+    return block.isHost ? undefined : targetOf(block, this.#host.find('service.templates')?.get(block.configKey));
+  }
+
+  #blocks(): readonly NamedBlock[] {
+    return this.#host.find('process.supervisor')?.blocks() ?? this.#host.use('config.store').blocks();
+  }
+
+  /** What is run anew may be another version, although no file that we know of changed. */
+  #runOf(processName: string): number | null {
+    return this.#host.find('process.supervisor')?.get(processName)?.startedAt ?? null;
+  }
+
+  #user(): ChildUser {
+    const { puid, pgid } = this.#host.use('config.store').root();
+    return process.getuid?.() === 0 ? { uid: Number(puid), gid: Number(pgid) } : null;
+  }
+}
+
+/** Files of that the user cannot read, or that do not exist, have no text. */
+async function textOf(command: readonly string[], user: ChildUser): Promise<string> {
+  const parts: Buffer[] = [];
+  let bytes = 0;
+  await readChild(command, user, part => {
+    parts.push(part);
+    bytes += part.length;
+    return bytes >= MAX_TEXT_BYTES;
+  });
+  return Buffer.concat(parts).toString('utf8');
+}
+
+function stampOf({ sources, files }: VersionTarget, versions: ReadonlyMap<string, string>, run: number | null): string {
+  const runs = sources.some(({ kind }) => kind === 'command' || kind === 'answer') ? run : null;
+  return JSON.stringify([sources, files.map(file => versions.get(file) ?? null), runs]);
+}
+
+/** One child for many files; one for each where a mount does not answer, so that only its own files are unknown. */
+async function versionsOf(files: readonly string[]): Promise<ReadonlyMap<string, string>> {
+  const all = [...new Set(files)];
+  const found = new Map<string, string>();
+  for (let at = 0; at < all.length; at += FILES_AT_ONCE) {
+    const some = all.slice(at, at + FILES_AT_ONCE);
+    try {
+      for (const [file, version] of await fileVersions(some)) found.set(file, version);
+    } catch {
+      for (const file of some) {
+        const version = await fileVersion(file, FILE_LIMIT_MS).catch(() => null);
+        if (version !== null) found.set(file, version);
+      }
+    }
+  }
+  return found;
+}

@@ -1,0 +1,161 @@
+// Versions of programs, found as the templates say: in files, assemblies, commands and answers, never on the way of a request.
+import { execFileSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { chmod, mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import t from 'tap';
+import { testDir } from '../../support/directory.ts';
+import { pluginsDir, startHost, type TestHost } from '../../support/host.ts';
+import { start } from '../../support/kids.ts';
+import { freePort } from '../../support/stackwarden.ts';
+import { until } from '../../support/until.ts';
+
+const skip = !['versions', 'services', 'setup'].every(name => existsSync(path.join(pluginsDir, name)));
+const plugins = ['config', 'process', 'services', 'setup', 'versions', 'health-probe', 'dependency-graph'];
+
+const versionOf = async (app: TestHost, name: string): Promise<string | null> =>
+  (await app.get('/process/processes')).body.processes.find(
+    (entry: { process_name: string }) => entry.process_name === name,
+  ).version;
+
+const shows = (app: TestHost, name: string, version: string | null): Promise<unknown> =>
+  until(async () => (await versionOf(app, name)) === version, { what: `${name} with the version ${version}` });
+
+/** As a compiler writes it: names and values in UTF-16, each value on a boundary of four bytes. */
+function assembly(version: string): Buffer {
+  const resource = Buffer.from(
+    `FileVersion\x00\x001.0.0.0\x00\x00Assembly Version\x00\x00${version}\x00\x00`,
+    'utf16le',
+  );
+  return Buffer.concat([Buffer.alloc(300_000, 'x'), resource, Buffer.alloc(5_000)]);
+}
+
+async function program(file: string, text: string): Promise<void> {
+  await mkdir(path.dirname(file), { recursive: true });
+  await writeFile(file, `#!/bin/sh\n${text}\n`);
+  await chmod(file, 0o755);
+}
+
+t.test('each kind of source tells, and a changed file is looked at again', { skip }, async t => {
+  const dir = testDir(t, {
+    riven: { 'pyproject.toml': '[tool.poetry]\nname = "riven"\nversion = "0.20.1"\n' },
+    bazarr: { VERSION: 'v1.5.1\n' },
+    frontend: { 'package.json': '{"name":"dmbdb","version":"1.2.0"}' },
+    battery: { cli_battery: { 'version.txt': 'commit-0123456789ab\n' } },
+    tautulli: { 'version.txt': 'this is no version\n' },
+  });
+  await chmod(dir, 0o755);
+  await program(path.join(dir, 'sonarr/Sonarr'), 'exec sleep 600');
+  await writeFile(path.join(dir, 'sonarr/Sonarr.Core.dll'), assembly('4.0.14.2939'));
+  await program(
+    path.join(dir, 'traefik/traefik'),
+    '[ "$1" = version ] || exec sleep 600\necho "Version:      3.6.6 $(id -u)"; sleep 600 &',
+  );
+  await program(path.join(dir, 'zurg/zurg'), 'sleep 600');
+  await mkdir(path.join(dir, 'seerr'));
+  const port = await freePort();
+  const block = (name: string, more: object = {}) => ({
+    process_name: name,
+    config_dir: path.join(dir, name),
+    ...more,
+  });
+  const answering = `require('http').createServer((q, a) => a.end('{"version":"2.7.3"}')).listen(${port}, '127.0.0.1')`;
+  const app = await startHost({
+    pace: 0.02,
+    plugins,
+    config: {
+      riven_backend: block('riven'),
+      bazarr: block('bazarr'),
+      cli_battery: block('battery'),
+      tautulli: block('tautulli'),
+      traefik: block('traefik', { enabled: true, command: [path.join(dir, 'traefik/traefik'), 'x'] }),
+      zurg: { instances: { A: block('zurg', { enabled: true, command: `${dir}/zurg/zurg` }) } },
+      sonarr: { instances: { Default: block('sonarr', { command: [path.join(dir, 'sonarr/Sonarr')] }) } },
+      seerr: { instances: { Default: block('seerr', { port, command: [process.execPath, '-e', answering] }) } },
+      dumb: { frontend: block('frontend') },
+    },
+  });
+  t.teardown(() => app.stop());
+  for (const [name, version] of [
+    ['riven', 'v0.20.1'],
+    ['bazarr', 'v1.5.1'],
+    ['frontend', 'v1.2.0'],
+    ['battery', 'commit-0123456789ab'],
+    ['sonarr', '4.0.14.2939'],
+    ['traefik', '3.6.6'],
+  ] as const)
+    await shows(app, name, version);
+  t.equal(await versionOf(app, 'tautulli'), null, 'a sentence is no version');
+  t.equal(await versionOf(app, 'zurg'), null, 'a command that hangs holds up nobody else');
+  t.equal((await app.get('/process?process_name=bazarr')).body.version, 'v1.5.1');
+  const graph = await until(async () => {
+    const { body } = await app.get('/process/dependency-graph?process_name=bazarr&scope=all');
+    return body.processes?.find((entry: { name: string }) => entry.name === 'bazarr').version === 'v1.5.1' && body;
+  });
+  t.ok(graph, 'the graph has it too');
+
+  await start(app, 'seerr');
+  await shows(app, 'seerr', '2.7.3');
+
+  await writeFile(path.join(dir, 'bazarr/VERSION'), '1.6.0');
+  await shows(app, 'bazarr', '1.6.0');
+  await writeFile(path.join(dir, 'sonarr/Sonarr.Core.dll'), assembly('4.0.15.1'));
+  await shows(app, 'sonarr', '4.0.15.1');
+});
+
+t.test('what the user of the services may not read, or never ends, is no version', { skip }, async t => {
+  const dir = testDir(t, {
+    own: { token: 'secret-0123' },
+    bazarr: {},
+    tautulli: {},
+    pulsarr: { 'version.txt': '2.0.1' },
+  });
+  await chmod(dir, 0o755);
+  await chmod(path.join(dir, 'own'), 0o700);
+  await symlink(path.join(dir, 'own/token'), path.join(dir, 'bazarr/VERSION'));
+  execFileSync('mkfifo', [path.join(dir, 'tautulli/version.txt')]);
+  const block = (name: string) => ({ process_name: name, config_dir: path.join(dir, name) });
+  const app = await startHost({
+    pace: 0.02,
+    plugins,
+    config: { bazarr: block('bazarr'), tautulli: block('tautulli'), pulsarr: block('pulsarr') },
+  });
+  t.teardown(() => app.stop());
+  await shows(app, 'pulsarr', '2.0.1');
+  t.equal(await versionOf(app, 'tautulli'), null, 'the list does not wait for it');
+  if (process.getuid?.() === 0) t.equal(await versionOf(app, 'bazarr'), null, 'a link leads no further than its user');
+});
+
+t.test('services are told their own version', { skip }, async t => {
+  const dir = testDir(t, {
+    infinidysk: { 'version.txt': 'v1.4.0-0a1b2c3d\n' },
+    maintainerr: { 'version.txt': 'v2.19.0\n' },
+    unknown: {},
+  });
+  for (const place of ['.', 'infinidysk', 'maintainerr', 'unknown']) await chmod(path.join(dir, place), 0o777);
+  const block = (name: string, key: string) => ({
+    process_name: name,
+    config_dir: path.join(dir, name),
+    log_file: path.join(dir, name, 'own.log'),
+    command: ['sh', '-c', `env > ${path.join(dir, name, 'seen')}; exec sleep 600`],
+    ...(key === '' ? {} : { env: { FRONTEND_BACKEND_API_KEY: key } }),
+  });
+  const app = await startHost({
+    plugins,
+    config: {
+      data_root: dir,
+      infinidysk: { ...block('infinidysk', 'k'), backend_port: await freePort(), frontend_port: await freePort() },
+      maintainerr: { ...block('maintainerr', ''), port: await freePort() },
+    },
+  });
+  t.teardown(() => app.stop());
+  for (const [name, line] of [
+    ['infinidysk', 'NZBDAV_VERSION=v1.4.0-0a1b2c3d'],
+    ['maintainerr', 'npm_package_version=2.19.0'],
+  ] as const) {
+    const answer = await start(app, name);
+    t.equal(answer.status, 200, answer.text);
+    const lines = await until(async () => (await readFile(path.join(dir, name, 'seen'), 'utf8')).split('\n'));
+    t.ok(lines.includes(line), line);
+  }
+});
