@@ -71,7 +71,7 @@ export class CurrentConfig {
     const { schema, environment, log } = this.#parts;
     const merged = merge(schema.defaults(file), file);
     const overrides = environmentEdits(merged, environment, schema.formerKeys(), log);
-    return { root: withEdits(merged, [...overrides, ...overlay]) as ConfigObject, overrides };
+    return { root: schema.completed(withEdits(merged, [...overrides, ...overlay]) as ConfigObject), overrides };
   }
 
   #compute(): Effective {

@@ -1,6 +1,7 @@
 // The schema of the whole configuration: the host's own part, and the sections that plugins add at run time.
 import type { z } from 'zod';
 import type { BlockKeys, BlockTemplate, ConfigObject, ConfigSection, NamedBlock } from '../contract/config.ts';
+import { findBlocks } from '../kit/named-blocks.ts';
 import { isObject } from '../kit/plain-object.ts';
 import { hostSchema } from './host-schema.ts';
 import { mergedObjectSchema, propertiesOf, subschemaAt, toJsonSchema, withSubschema } from './json-schema.ts';
@@ -30,6 +31,8 @@ export class ConfigSchema {
   #root: { readonly places: string; readonly place: Place } | undefined;
   /** Blocks as their templates give them; whoever gives the template answers for them, so they are not checked. */
   readonly #templateBlocks = new WeakSet<ConfigObject>();
+  /** Blocks with their defaults, by the block without them; kept so that one that stays the same stays one object. */
+  #completed = new WeakMap<ConfigObject, { readonly added: string; readonly block: ConfigObject }>();
   /** Cached by the object of the block, because a change leaves most of the blocks the same objects. */
   #blockIssues = new WeakMap<ConfigObject, { readonly place: string; readonly issues: readonly SchemaIssue[] }>();
 
@@ -73,6 +76,33 @@ export class ConfigSchema {
     const blocks = [...this.#templates.values()].flatMap(template => blocksOf(template, file));
     const edits = blocks.map(([path, block]) => ({ path, value: merge(block, valueAt(defaults, path)) }));
     return withEdits(defaults, edits) as ConfigObject;
+  }
+
+  /** The tree with what contributions give to blocks that lack it. */
+  completed(root: Readonly<ConfigObject>): ConfigObject {
+    const blocks = findBlocks(root);
+    const added = new Map<NamedBlock, ConfigObject>();
+    for (const { appliesTo, defaults } of this.#blockKeys) {
+      if (defaults === undefined) continue;
+      const concerned = blocks.filter(({ configKey }) => appliesTo?.includes(configKey) ?? true);
+      for (const [index, values] of defaults(concerned).entries()) {
+        const named = concerned[index];
+        if (named === undefined) continue;
+        const lacking = Object.entries(values).filter(([key]) => !Object.hasOwn(named.block, key));
+        if (lacking.length > 0) added.set(named, { ...added.get(named), ...Object.fromEntries(lacking) });
+      }
+    }
+    const edits = [...added].map(([named, values]) => ({ path: named.path, value: this.#withDefaults(named, values) }));
+    return withEdits(root, edits) as ConfigObject;
+  }
+
+  #withDefaults({ block }: NamedBlock, values: ConfigObject): ConfigObject {
+    const added = JSON.stringify(values);
+    const known = this.#completed.get(block);
+    if (known?.added === added) return known.block;
+    const completed = merge(values, block) as ConfigObject;
+    this.#completed.set(block, { added, block: completed });
+    return completed;
   }
 
   /** Issues of the host's own part and of the sections; named blocks are checked separately. */
@@ -179,6 +209,7 @@ export class ConfigSchema {
   #forget(): void {
     this.#root = undefined;
     this.#blockIssues = new WeakMap();
+    this.#completed = new WeakMap();
   }
 
   /** The schemas for all blocks come first, so that those for one kind of block override them in editors. */

@@ -130,6 +130,11 @@ export interface BlockKeys {
   readonly schema: z.ZodType;
   /** Config keys of the blocks that have these keys. Absent: every block. */
   readonly appliesTo?: readonly string[];
+  /**
+   * What each of these blocks holds where neither the file nor a template says it, in the order of the blocks. It is
+   * shown, and never written to the file. Asked whenever the configuration changes.
+   */
+  defaults?(blocks: readonly NamedBlock[]): readonly ConfigObject[];
 }
 
 /** A part of the configuration. Several plugins may describe members of one object, each member only one. */

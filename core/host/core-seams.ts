@@ -44,6 +44,8 @@ export function declareCorePoints(
     contributions.declare(OWNER, name, { schema, answers }, refused);
   };
   declare('config.schema', z.looseObject({ path, schema: zodSchema }));
-  declare('config.block', z.looseObject({ schema: zodSchema }));
+  declare('config.block', z.looseObject({ schema: zodSchema, defaults: functionSchema.optional() }), {
+    defaults: z.array(block),
+  });
   declare('config.template', z.looseObject({ path, block: functionSchema }), { block });
 }

@@ -4,6 +4,7 @@ import path from 'node:path';
 import { type ConfigStore, type LogHub, type NamedBlock, Problem } from '#core';
 import { GuardedDirectory } from '#kit/guarded-directory';
 import { isObject } from '#kit/plain-object';
+import { isLogPattern, logFileOf, matchesLogPattern } from '#kit/service-log';
 import type { ServiceTemplates } from '../services/contract.ts';
 import { type LogPlaces, mayShow, requireDeclared } from './log-places.ts';
 
@@ -64,28 +65,28 @@ function known(
 ): FoundLog {
   const block = blocks.find(candidate => candidate.configKey === configKey);
   if (block === undefined) throw new Problem(404, 'Process not found');
-  const file = option
+  const value = option
     .split('.')
-    .reduce<unknown>(
-      (value, key) => (isObject(value) && Object.hasOwn(value, key) ? value[key] : undefined),
-      block.block,
-    );
-  if (typeof file !== 'string' || file === '') return { processName: name.trim(), open: async () => null, own: false };
+    .reduce<unknown>((at, key) => (isObject(at) && Object.hasOwn(at, key) ? at[key] : undefined), block.block);
+  const file = logFileOf(value, places.logDir);
+  if (file === null) return { processName: name.trim(), open: async () => null, own: false };
   requireDeclared(file, block, places);
   return { processName: name.trim(), open: () => openInPlace(file, places), own: false };
 }
 
 function openerOf(named: NamedBlock, places: LogPlaces): FoundLog['open'] {
-  const { log_file: file, config_file: configFile, config_dir: configDir } = named.block;
-  if (typeof file === 'string' && file !== '') {
-    requireDeclared(file, named, places);
-    return () => openInPlace(file, places);
-  }
+  const { log_file: name, config_file: configFile, config_dir: configDir } = named.block;
+  const file = logFileOf(name, places.logDir);
+  if (file !== null) requireDeclared(file, named, places);
   const directories = [
     ...(typeof configFile === 'string' && configFile !== '' ? [path.join(path.dirname(configFile), 'logs')] : []),
     ...(typeof configDir === 'string' && configDir !== '' ? [path.join(configDir, 'logs')] : []),
   ];
   return async () => {
+    for (const log of file === null ? [] : [file, ...usualPattern(named, file, places)]) {
+      const found = await openInPlace(log, places).catch(nullWhenAbsent);
+      if (found !== null) return found;
+    }
     for (const directory of directories) {
       const found = await openNewest(directory, name => /\.(log|txt)$/.test(name), places);
       if (found !== null) return found;
@@ -94,8 +95,24 @@ function openerOf(named: NamedBlock, places: LogPlaces): FoundLog['open'] {
   };
 }
 
-/** null when a link leads out of the file's directory. */
+/** The pattern of the template beside a log that an older configuration calls by a fixed name. */
+function usualPattern(named: NamedBlock, file: string, places: LogPlaces): string[] {
+  const usual = places.templateBlock(named)?.log_file;
+  if (typeof usual !== 'string' || !isLogPattern(usual) || isLogPattern(file)) return [];
+  return [path.join(path.dirname(file), path.basename(usual))];
+}
+
+function nullWhenAbsent(error: NodeJS.ErrnoException): null {
+  if (error.code === 'ENOENT') return null;
+  throw error;
+}
+
+/** null when a link leads out of the file's directory, or no file fits a pattern. */
 async function openInPlace(file: string, places: LogPlaces): Promise<FileHandle | null> {
+  if (isLogPattern(file)) {
+    const pattern = path.basename(file);
+    return openNewest(path.dirname(file), name => matchesLogPattern(name, pattern), places);
+  }
   const beside = await GuardedDirectory.open(path.dirname(file));
   try {
     return await GuardedDirectory.at(file, async (directory, name) =>

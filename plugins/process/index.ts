@@ -7,6 +7,7 @@ import { launchPlanSchema } from './points.ts';
 import { registerRoutes } from './routes/routes.ts';
 import { StatusStream } from './routes/status-stream.ts';
 import { blockSchema, SupervisionSettings, shutdownSection, startupSection } from './settings.ts';
+import { usualLogFiles } from './supervise/usual-log.ts';
 import { STATE_DIRECTORY, Supervisor } from './supervisor.ts';
 
 /** Longer than any budget that `dumb.shutdown` allows. */
@@ -29,7 +30,11 @@ export default definePlugin({
     const state = await PrivateDirectory.open(host.paths.configDir, [STATE_DIRECTORY], { create: false });
     await state?.close();
 
-    host.contribute('config.block', 'process', { schema: blockSchema });
+    host.contribute('config.block', 'process', {
+      schema: blockSchema,
+      defaults: blocks =>
+        usualLogFiles(blocks, host.paths.logDir).map(file => (file === null ? {} : { log_file: file })),
+    });
     host.contribute('config.schema', 'startup', { path: ['dumb', 'startup'], schema: startupSection });
     host.contribute('config.schema', 'shutdown', { path: ['dumb', 'shutdown'], schema: shutdownSection });
 

@@ -49,7 +49,10 @@ export const blockSchema = z.looseObject({
   frontend_port: port.optional(),
   backend_port: port.optional(),
   webdav_port: port.optional(),
-  log_file: text.optional().meta(LIVE),
+  log_file: text
+    .optional()
+    .meta(LIVE)
+    .describe('relative names lie below the log directory; with <date> in it, the newest file that fits is shown'),
   access_log_file: text.optional(),
   log_level: z.string().optional().meta(LIVE),
   suppress_logging: z.boolean().optional().meta(LIVE),

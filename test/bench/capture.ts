@@ -17,7 +17,7 @@ const RUNS = 3;
 const LINE = '2026-01-02 03:04:05 INFO [import] something happened with an item of the library of films';
 const MB = 1_000_000;
 /** What a log line has more than the line that was written. */
-const PREFIX = 'Jan 2, 2026 03:04:05 - INFO - ';
+const PREFIX = 'Jan 2, 2026 03:04:05 - INFO - Writer 0 subprocess: ';
 
 const sourceBytes = TOTAL_LINES * (LINE.length + 1);
 const script = (lines: number): string => `yes '${LINE}' | head -n ${lines}; exec sleep 86400`;

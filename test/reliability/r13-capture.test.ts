@@ -170,7 +170,7 @@ t.test('a program that opens its output anew by name', async t => {
   await said('two');
   await writeFile(path.join(dir, 'places/b'), '');
   await said('three');
-  const texts = (await readFile(file, 'utf8')).split('\n').map(line => line.split(' - ').at(-1));
+  const texts = (await readFile(file, 'utf8')).split('\n').map(line => line.split(' subprocess: ').at(-1));
   t.same(texts, ['the first of all', 'two', 'three', '']);
   t.match((await app.get('/logs?process_name=DUMB')).body.chunk, 'Talker emptied its own output');
 });
@@ -186,7 +186,7 @@ t.test('the own log takes every line of processes that have no other, however ma
       ...Object.fromEntries(
         talkers.map((name, index) => [
           `talker_${index}`,
-          kid(name, ['count', String(lines)], { suppress_logging: false, enabled: true }),
+          kid(name, ['count', String(lines)], { suppress_logging: false, enabled: true, log_file: '' }),
         ]),
       ),
     },

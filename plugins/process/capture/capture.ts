@@ -10,7 +10,7 @@ import type { Logger, LogLevel, LogLine, Rotation } from '#core';
 import { deepEqual } from '#kit/deep-equal';
 import { GuardedDirectory } from '#kit/guarded-directory';
 import { passes } from '#kit/log-level';
-import { formatLine } from '#kit/log-line';
+import { formatRecord } from '#kit/log-line';
 import { RotatingFile, rotatedNames } from '#kit/rotating-file';
 import { completeBytes, MAX_LINE_BYTES, type OutputLine, toLines } from './output-lines.ts';
 import { type Position, PositionFile, START } from './position.ts';
@@ -338,7 +338,9 @@ export class CaptureSession {
       : this.#options.deliver(lines.map(({ level, text }) => ({ at, level, text, processName })));
     if (this.#log !== null) {
       const wanted = lines.filter(({ level }) => passes(level, this.#target.logLevel));
-      const block = Buffer.from(wanted.map(({ level, text }) => `${formatLine(at, level, text)}\n`).join(''));
+      const block = Buffer.from(
+        wanted.map(({ level, text }) => `${formatRecord({ at, level, text, processName })}\n`).join(''),
+      );
       if (await this.#log.prepare(block.length)) {
         await this.#record(this.#consumed);
         await this.#log.append(block);

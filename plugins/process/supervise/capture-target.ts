@@ -2,14 +2,17 @@
 import path from 'node:path';
 import type { Host, NamedBlock } from '#core';
 import { parseLevel } from '#kit/log-level';
+import { isLogPattern, logFileOf } from '#kit/service-log';
 import type {} from '../../services/contract.ts';
 import type { CaptureTarget } from '../capture/capture.ts';
 
 export function captureTargetOf(host: Host, named: NamedBlock): CaptureTarget {
   const { processName, block } = named;
   const { puid, pgid } = host.use('config.store').root();
-  const ownedLog = (file: unknown): string | null =>
-    typeof file === 'string' && file !== '' && ownsLogFile(host, named, file) ? file : null;
+  const ownedLog = (name: unknown): string | null => {
+    const file = logFileOf(name, host.paths.logDir);
+    return file !== null && !isLogPattern(file) && ownsLogFile(host, named, file) ? file : null;
+  };
   return {
     processName,
     logFile: ownedLog(block.log_file),

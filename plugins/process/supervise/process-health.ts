@@ -5,7 +5,12 @@ import type { HealthReport, ProcessSnapshot } from '../contract.ts';
 
 const NOT_RUNNING = 'Process not running';
 const NOTHING: HealthReport = { status: null, healthy: null, reason: null, details: null };
-const UNASKED: HealthReport = { status: 'starting', healthy: true, reason: null, details: null };
+const UNASKED: HealthReport = {
+  status: 'starting',
+  healthy: true,
+  reason: 'Its health has not been looked at yet',
+  details: null,
+};
 const RUNS: HealthReport = { status: 'healthy', healthy: true, reason: null, details: { probe: 'process' } };
 /** The report of the host's own entry, whose answer proves its health. */
 const ANSWERS: HealthReport = { ...RUNS, details: null };
@@ -19,11 +24,8 @@ export class ProcessHealthReports {
 
   /** The present report; nothing is probed for it. */
   of(process: ProcessSnapshot): HealthReport {
-    const { status, stoppedByUser, lastFailureReason, lastExit, waitingFor } = process;
-    if (status === 'starting') {
-      const reason = waitingFor.length > 0 ? `Waiting for ${waitingFor.join(', ')}` : null;
-      return { ...NOTHING, status: 'starting', reason };
-    }
+    const { status, stoppedByUser, lastFailureReason, lastExit } = process;
+    if (status === 'starting') return { ...NOTHING, status: 'starting', reason: startingReason(process) };
     if (status === 'running') return this.#ofRunning(process);
     if (status !== 'stopped') return NOTHING;
     const reason = lastFailureReason ?? (lastExit?.unexpected === true ? lastExit.reason : null);
@@ -52,6 +54,12 @@ export class ProcessHealthReports {
     const probe = this.#host.find('process.health');
     return probe === undefined ? RUNS : (probe.last(process) ?? UNASKED);
   }
+}
+
+/** Never empty: clients that get no reason go on showing that of the run before. */
+function startingReason({ waitingFor, pid }: ProcessSnapshot): string {
+  if (waitingFor.length > 0) return `Waiting for ${waitingFor.join(', ')}`;
+  return pid === null ? 'Its launch is being prepared' : 'It was launched a moment ago';
 }
 
 export function isReadyBy({ status }: HealthReport): boolean {

@@ -34,7 +34,7 @@ t.test('access_log_file', async t => {
     own
       .trim()
       .split('\n')
-      .map(line => line.split(' - ').at(-1)),
+      .map(line => line.split(' subprocess: ').at(-1)),
     ['starting', '{"level":"info"}'],
   );
   const access = (await readFile(path.join(logDir, 'access.log'), 'utf8')).trim().split('\n');

@@ -30,13 +30,15 @@ async function run(t: Test, logDir: string, services: Record<string, unknown>, d
   return app;
 }
 
-/** Lines of a log as level and text; each must have the one form that readers accept. */
-async function linesOf(t: Test, file: string): Promise<string[][]> {
+/** Lines of a log as level and text; each must have the one form that readers accept. `name` is that of its service. */
+async function linesOf(t: Test, file: string, name = ''): Promise<string[][]> {
+  const prefix = name === '' ? '' : `${name} subprocess: `;
   const lines = (await readFile(file, 'utf8')).split('\n').slice(0, -1);
   return lines.map(line => {
     const parts = /^[A-Z][a-z]{2} \d{1,2}, \d{4} \d\d:\d\d:\d\d - (\w+) - (.*)$/.exec(line);
-    if (parts === null) t.fail(`not a log line: ${line.slice(0, 200)}`);
-    return [String(parts?.[1]), String(parts?.[2])];
+    const text = String(parts?.[2]);
+    if (parts === null || !text.startsWith(prefix)) t.fail(`not a log line: ${line.slice(0, 200)}`);
+    return [String(parts?.[1]), text.slice(prefix.length)];
   });
 }
 
@@ -59,7 +61,7 @@ t.test('levels, terminal codes, secrets, bytes that are no text, and the order o
   const app = await run(t, logDir, { speaker: speaker('Speaker', script, { log_file: file, log_level: 'TRACE' }) });
   await start(app, 'Speaker');
   await untilSaid(file);
-  const lines = await linesOf(t, file);
+  const lines = await linesOf(t, file, 'Speaker');
   t.strictSame(lines, [
     ['WARNING', 'WARN yellow'],
     ['INFO', 'plain'],
@@ -122,7 +124,7 @@ t.test('where output goes: the own log, a log of its own, or nowhere', async t =
     t.match(text, / - INFO - Foreign subprocess: foreign line/);
     t.notMatch(text, /(quiet|lost|sly) line/);
   }
-  t.match(await linesOf(t, inside), [
+  t.match(await linesOf(t, inside, 'Quiet'), [
     ['INFO', 'quiet line'],
     ['ERROR', 'ERROR all is said'],
   ]);
@@ -161,7 +163,7 @@ t.test('the level of a service filters its own log, and a new one acts on the ne
     const file = path.join(logDir, `${name}.log`);
     await untilSaid(file);
     t.same(
-      (await linesOf(t, file)).map(([, text]) => text),
+      (await linesOf(t, file, name)).map(([, text]) => text),
       texts,
       name,
     );
@@ -170,7 +172,7 @@ t.test('the level of a service filters its own log, and a new one acts on the ne
   const { processes } = JSON.parse(await readFile(path.join(app.configDir, 'supervisor', 'state.json'), 'utf8'));
   process.kill(processes.Signalled.pid, 'SIGHUP');
   await untilSaid(signalled);
-  t.same(await linesOf(t, signalled), [['ERROR', 'ERROR all is said']]);
+  t.same(await linesOf(t, signalled, 'Signalled'), [['ERROR', 'ERROR all is said']]);
 });
 
 t.test('a line without an end is cut at 64 KiB, the last one without a newline is kept', async t => {
@@ -186,11 +188,11 @@ t.test('a line without an end is cut at 64 KiB, the last one without a newline i
   await start(app, 'Long');
   await until(async () => (await stat(file)).size > 64 * 1024 * 2 + 10);
   t.same(
-    (await linesOf(t, file)).map(([, text]) => text?.length),
+    (await linesOf(t, file, 'Long')).map(([, text]) => text?.length),
     [64 * 1024, 64 * 1024, 10],
   );
   t.equal((await stop(app, 'Long')).status, 200);
-  t.same((await linesOf(t, file)).at(-1), ['INFO', 'unfinished']);
+  t.same((await linesOf(t, file, 'Long')).at(-1), ['INFO', 'unfinished']);
 });
 
 t.test('rotation by size keeps the newest, rotation by day names the day that ended', async t => {
@@ -198,7 +200,7 @@ t.test('rotation by size keeps the newest, rotation by day names the day that en
   const small = path.join(logDir, 'small.log');
   const dated = path.join(logDir, 'dated.log');
   await mkdir(logDir, { recursive: true });
-  await writeFile(dated, 'Apr 2, 2025 10:04:01 - INFO - an old line\n');
+  await writeFile(dated, 'Apr 2, 2025 10:04:01 - INFO - Dated subprocess: an old line\n');
   await writeFile(path.join(logDir, 'small-notes.log'), 'not ours\n');
   const then = new Date(2025, 3, 2, 10, 4, 1);
   await utimes(dated, then, then);
@@ -223,7 +225,7 @@ t.test('rotation by size keeps the newest, rotation by day names the day that en
 
   t.match(await readFile(path.join(logDir, 'dated-2025-04-02_1.log'), 'utf8'), /an old line/);
   t.same(
-    (await linesOf(t, dated)).map(([, text]) => text),
+    (await linesOf(t, dated, 'Dated')).map(([, text]) => text),
     ['a new line', 'ERROR all is said'],
   );
   const rotated = (await readdir(logDir)).filter(name => /^small-\d{4}-\d\d-\d\d_\d+\.log$/.test(name)).sort();

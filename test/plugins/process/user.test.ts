@@ -47,9 +47,9 @@ async function run(t: Test, services: Record<string, object>, root: object = {})
     const answer = await start(app, name);
     t.equal(answer.status, 200, answer.text);
     const log = path.join(dir, `${name}.log`);
-    await until(async () => / - end\n/.test(await readFile(log, 'utf8')));
+    await until(async () => / subprocess: end\n/.test(await readFile(log, 'utf8')));
     const text = await readFile(log, 'utf8');
-    return Object.fromEntries([...text.matchAll(/ - INFO - (\w+)=(.*)$/gm)].map(([, key, value]) => [key, value]));
+    return Object.fromEntries([...text.matchAll(/ subprocess: (\w+)=(.*)$/gm)].map(([, key, value]) => [key, value]));
   };
   return { app, dir, said };
 }

@@ -1,0 +1,28 @@
+// Reads the names of service logs: relative ones lie below the log directory, and `<date>` stands for any text.
+import path from 'node:path';
+
+const DATE = '<date>';
+
+/** The absolute path of the log that a block names; null when it names none. */
+export function logFileOf(name: unknown, logDir: string): string | null {
+  return typeof name === 'string' && name !== '' ? path.resolve(logDir, name) : null;
+}
+
+/** Whether the file name stands for many files, of which the newest is the log. */
+export function isLogPattern(file: string): boolean {
+  return path.basename(file).includes(DATE);
+}
+
+/** Whether a file name is one of those that the pattern, a file name too, stands for. */
+export function matchesLogPattern(name: string, pattern: string): boolean {
+  const [first = '', ...rest] = pattern.split(DATE);
+  if (!name.startsWith(first)) return false;
+  let at = first.length;
+  for (const part of rest.slice(0, -1)) {
+    const found = name.indexOf(part, at);
+    if (found < 0) return false;
+    at = found + part.length;
+  }
+  const last = rest.at(-1) ?? '';
+  return name.length - last.length >= at && name.endsWith(last);
+}

@@ -1,0 +1,109 @@
+// Every service has a log of its own: where it is without a word in the configuration, what its lines look like to
+// readers, and how a log whose name has a date is followed.
+import { chmod, mkdir, readFile, utimes, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import t, { type Test } from 'tap';
+import { testDir } from '../../support/directory.ts';
+import { startHost, type TestHost } from '../../support/host.ts';
+import { start } from '../../support/kids.ts';
+import { until } from '../../support/until.ts';
+
+/** What the web frontend reads a line by: its time, its level, whose it is, and the text. */
+const READER = /^(\w{3} \d{1,2}, \d{4} \d\d:\d\d:\d\d) - (\w+) - (?:(.+?) subprocess: )?(.*)$/;
+
+const speaker = (process_name: string, text: string, more: object = {}) => ({
+  enabled: false,
+  process_name,
+  command: ['sh', '-c', `echo '${text}'; exec sleep 600`],
+  stop_grace_seconds: 1,
+  ...more,
+});
+
+async function open(t: Test, config: Record<string, unknown>): Promise<{ app: TestHost; dir: string; logDir: string }> {
+  const dir = testDir(t, { logs: {} });
+  await chmod(dir, 0o755);
+  const logDir = path.join(dir, 'logs');
+  const app = await startHost({
+    plugins: ['config', 'process', 'logs', 'services'],
+    config: { dumb: { log_dir: logDir }, ...config },
+  });
+  t.teardown(() => app.stop());
+  return { app, dir, logDir };
+}
+
+const pageOf = async (app: TestHost, name: string, more = '') =>
+  (await app.get(`/logs?process_name=${encodeURIComponent(name)}${more}`)).body;
+const savedText = (app: TestHost) => readFile(path.join(app.configDir, 'stackwarden.json'), 'utf8');
+
+t.test('a service without log_file has one that the configuration shows and the file does not hold', async t => {
+  const { app, logDir } = await open(t, {
+    films: speaker("Films & 'Series'", 'WARNING shown', { suppress_logging: true }),
+    twin: speaker('films series', 'the other'),
+    named: speaker('Named', 'INFO below', { log_file: 'sub/named.log' }),
+    silent: speaker('Silent', 'nowhere', { log_file: '' }),
+    outside: speaker('Outside', 'x', { log_file: '../outside.log' }),
+  });
+  const { body } = await app.get('/config');
+  const file = path.join(logDir, 'films-series.log');
+  t.same(
+    ['films', 'twin', 'named', 'silent'].map(key => body[key].log_file),
+    [file, path.join(logDir, 'films-series_2.log'), 'sub/named.log', ''],
+  );
+  t.equal(body.dumb.api_service.log_file, undefined, 'the host has its own log');
+  const entry = await app.get(`/process?process_name=${encodeURIComponent("Films & 'Series'")}`);
+  t.equal(entry.body.config.log_file, file, 'what the frontend shows a log tab for');
+
+  for (const name of ["Films & 'Series'", 'Named']) {
+    await start(app, name);
+    const { log } = await until(async () => {
+      const page = await pageOf(app, name);
+      return page.log === '' ? null : page;
+    });
+    const [, time = '', level, whose, text] = READER.exec(log.trim()) ?? [];
+    t.notOk(Number.isNaN(Date.parse(time)), time);
+    t.same([level, whose], [name === 'Named' ? 'INFO' : 'WARNING', name]);
+    t.equal(text, name === 'Named' ? 'INFO below' : 'WARNING shown');
+  }
+  t.match(await readFile(path.join(logDir, 'sub', 'named.log'), 'utf8'), 'Named subprocess: INFO below');
+  t.match(await readFile(file, 'utf8'), 'WARNING shown');
+  t.equal((await app.get('/logs?process_name=Outside')).status, 403, 'a relative name leads nowhere else');
+
+  await app.post('/config', { process_name: "Films & 'Series'", updates: { log_level: 'ERROR' }, persist: true });
+  t.match(await savedText(app), '"log_level": "ERROR"');
+  t.notMatch(await savedText(app), 'films-series');
+  const added = { updates: { later: speaker('Later', 'x') }, persist: false };
+  t.equal((await app.post('/config', added)).status, 200);
+  t.equal((await app.get('/config')).body.later.log_file, path.join(logDir, 'later.log'), 'in memory alone, too');
+});
+
+t.test('of a log with a date in its name the newest is read and followed', async t => {
+  const { app, dir } = await open(t, { mine: speaker('Mine', 'said', { log_file: 'mine-<date>.log' }) });
+  const at = (name: string) => path.join(dir, 'jellyfin', 'log', name);
+  const write = async (file: string, text: string, ageS: number) => {
+    await mkdir(path.dirname(file), { recursive: true });
+    await writeFile(file, text, { flag: 'a' });
+    const time = Date.now() / 1_000 - ageS;
+    await utimes(file, time, time);
+  };
+  await write(at('log_20250101.log'), 'old\n', 100);
+  await write(at('log_20250102.log'), 'new\n', 50);
+  await write(at('FFmpeg.Transcode-2025.log'), 'a film\n', 1);
+  t.match((await app.get('/config')).body.jellyfin.log_file, /\/log_<date>\.log$/, 'as the template says');
+  const config_dir = path.join(dir, 'jellyfin');
+  await app.post('/config', { updates: { jellyfin: { config_dir, log_file: at('log_<date>.log') } } });
+  const first = await pageOf(app, 'Jellyfin Media Server');
+  t.equal(first.log, 'new\n');
+  const next = (page: { cursor: number; file_id: string }) =>
+    pageOf(app, 'Jellyfin Media Server', `&cursor=${page.cursor}&file_id=${page.file_id}`);
+  await write(at('log_20250102.log'), 'more\n', 40);
+  const second = await next(first);
+  t.match(second, { chunk: 'more\n', reset: false });
+  await write(at('log_20250103.log'), 'the next day\n', 10);
+  t.match(await next(second), { chunk: 'the next day\n', reset: true });
+
+  await app.post('/config', { process_name: 'Jellyfin Media Server', updates: { log_file: at('jellyfin.log') } });
+  t.equal((await pageOf(app, 'Jellyfin Media Server')).log, 'the next day\n', 'also where it is called as it once was');
+
+  await start(app, 'Mine');
+  t.equal((await pageOf(app, 'Mine')).log, '', 'the host writes no file that is called after a pattern');
+});
