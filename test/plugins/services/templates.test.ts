@@ -58,7 +58,11 @@ t.test('defaults of instances, and what the file says wins', { skip: !isHere }, 
     log_file: '/elsewhere',
   });
   t.match(body.sonarr.instances.Other, { process_name: 'Sonarr Other', config_dir: '/sonarr/other' });
-  t.same(body.radarr, { process_name: 'Single', command: ['sleep', '1'] }, 'a block of ones own stays as it is');
+  t.same(
+    body.radarr,
+    { process_name: 'Single', command: ['sleep', '1'], log_file: path.join(app.configDir, 'log', 'single.log') },
+    'a block of ones own stays as it is',
+  );
   t.match(body.infinidysk, { frontend_port: 3_100, backend_port: 8_081 }, 'a variable under the former name counts');
   t.match(body.plex, { friendly_name: 'Kept', port: 32_400, own_key: { a: 1 } });
   t.same(Object.keys(body.lidarr.instances), ['Default']);
