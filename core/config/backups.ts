@@ -1,23 +1,38 @@
 // Keeps copies of configuration files with which the host has started successfully.
-import { copyFile, readFile, rename, rm } from 'node:fs/promises';
+import path from 'node:path';
 import type { Logger } from '../contract/log.ts';
+import { writeFileIn } from '../kit/atomic-write.ts';
+import { GuardedDirectory } from '../kit/guarded-directory.ts';
 import type { ConfigText } from './load.ts';
 
 /** Suffixes of the copies' names, the newest first. */
-export const BACKUPS = ['.bak', '.bak.1', '.bak.2', '.bak.3', '.bak.4'];
+export const BACKUPS = ['.bak', '.bak.1', '.bak.2', '.bak.3', '.bak.4'] as const;
+
+const [NEWEST] = BACKUPS;
 
 /** Keeps the last five files that differ. */
 export async function keepBackup({ file, text }: ConfigText, log: Logger): Promise<void> {
   try {
-    if ((await readFile(file + BACKUPS[0], 'utf8').catch(() => null)) === text) return;
-    await rm(file + BACKUPS.at(-1), { force: true });
-    for (let index = BACKUPS.length - 1; index > 0; index -= 1) {
-      await rename(`${file}${BACKUPS[index - 1]}`, `${file}${BACKUPS[index]}`).catch(ignoreAbsent);
+    // The copies stand beside the name of the file, also where that is a link.
+    const directory = await GuardedDirectory.open(path.dirname(file));
+    try {
+      await keepIn(directory, path.basename(file), text);
+    } finally {
+      directory.close();
     }
-    await copyFile(file, file + BACKUPS[0]);
   } catch (error) {
     log.warn('no backup of the configuration could be made', error);
   }
+}
+
+async function keepIn(directory: GuardedDirectory, name: string, text: string): Promise<void> {
+  const bytes = Buffer.from(text);
+  const newest = await directory.read(name + NEWEST, bytes.length).catch(() => null);
+  if (newest?.equals(bytes) === true) return;
+  for (let index = BACKUPS.length - 1; index > 0; index -= 1) {
+    await directory.rename(`${name}${BACKUPS[index - 1]}`, `${name}${BACKUPS[index]}`).catch(ignoreAbsent);
+  }
+  await writeFileIn(directory, name + NEWEST, bytes, { mode: 0o600 });
 }
 
 function ignoreAbsent(error: NodeJS.ErrnoException): void {

@@ -11,7 +11,20 @@ import {
   type Stats,
   writeSync,
 } from 'node:fs';
-import { chown, type FileHandle, lstat, mkdir, open, readdir, readlink, rename, rm } from 'node:fs/promises';
+import {
+  chmod,
+  chown,
+  type FileHandle,
+  lstat,
+  mkdir,
+  open,
+  readdir,
+  readlink,
+  rename,
+  rm,
+  rmdir,
+  symlink,
+} from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { Problem } from '../contract/problem.ts';
@@ -24,7 +37,7 @@ export interface FileOwner {
 
 /** How missing directories are made. */
 export interface Making {
-  /** Permission bits. Default 0755. */
+  /** Permission bits, whatever the umask. Without it 0755 less the umask. */
   readonly mode?: number;
   /** To whom each directory that is made is given if the host is root; null keeps it the host's. */
   readonly owner?: FileOwner | null;
@@ -63,6 +76,11 @@ export class GuardedDirectory {
     this.#descriptor = descriptor;
   }
 
+  /** For a child that inherits it and works in the directory as `/proc/self/fd/<number>`. Valid until `close`. */
+  get descriptor(): number {
+    return this.#descriptor;
+  }
+
   /**
    * Missing parts are made when `making` is given. A link is followed where only root and the host's user can write;
    * elsewhere it is a Problem 409 that says which part it is and what to do.
@@ -87,6 +105,18 @@ export class GuardedDirectory {
     } finally {
       directory.close();
     }
+  }
+
+  /** Removes a file; nothing happens when it, or a directory on the way to it, is missing. */
+  static async remove(file: string): Promise<void> {
+    await GuardedDirectory.at(file, (directory, name) => directory.remove(name)).catch(ignore('ENOENT'));
+  }
+
+  /** Opens a directory in this one, or makes it when `making` is given. A link is a Problem 409. */
+  async enter(name: string, making?: Making): Promise<GuardedDirectory> {
+    const step = await enter(this.#descriptor, checkedName(name), making);
+    if ('link' in step) throw new Problem(409, `${this.#fileOf(name)} is a link; remove it`);
+    return new GuardedDirectory(step.entered);
   }
 
   /** Whether the directory still exists where it was opened. Asks no disk. */
@@ -157,6 +187,16 @@ export class GuardedDirectory {
   /** Removes a file or a link; nothing happens when there is none. */
   async remove(name: string): Promise<void> {
     await rm(this.#inside(name), { force: true }).catch(this.#tellPlace);
+  }
+
+  /** Removes an empty directory. */
+  async removeDirectory(name: string): Promise<void> {
+    await rmdir(this.#inside(name)).catch(this.#tellPlace);
+  }
+
+  /** Makes a link to `target`, which is not looked at. */
+  async link(name: string, target: string): Promise<void> {
+    await symlink(target, this.#inside(name)).catch(this.#tellPlace);
   }
 
   /** Gives the directory to its owner if it is root's alone; whether it was given. */
@@ -284,16 +324,18 @@ async function isTrustedLink(descriptor: number, name: string): Promise<boolean>
   return entry?.isSymbolicLink() === true && distrustOf(await fstat(descriptor)) === null;
 }
 
-async function makeWithin(descriptor: number, name: string, { mode = 0o755, owner = null }: Making): Promise<void> {
-  const made = await mkdir(within(descriptor, name), { mode }).then(() => true, ignore('EEXIST'));
-  if (made !== true || owner === null || process.geteuid?.() !== 0) return;
+async function makeWithin(descriptor: number, name: string, { mode, owner = null }: Making): Promise<void> {
+  const made = await mkdir(within(descriptor, name), { mode: mode ?? 0o755 }).then(() => true, ignore('EEXIST'));
+  const given = process.geteuid?.() === 0 ? owner : null;
+  if (made !== true || (mode === undefined && given === null)) return;
   const own = await openDescriptor(within(descriptor, name), HOLD);
   try {
     // Others may have put another directory in its place; what is empty and the host's is nothing that they could use.
     const isEmpty = (await readdir(within(own, '.'))).length === 0;
     if (!isEmpty || !isOwn((await fstat(own)).uid)) return;
+    if (mode !== undefined) await chmod(within(own, '.'), mode);
     // Some file systems and user name spaces do not know the owner; the directory then stays the host's.
-    await chown(within(own, '.'), owner.uid, owner.gid).catch(ignore('EINVAL', 'EPERM', 'ENOTSUP'));
+    if (given !== null) await chown(within(own, '.'), given.uid, given.gid).catch(ignore('EINVAL', 'EPERM', 'ENOTSUP'));
   } finally {
     closeSync(own);
   }

@@ -1,14 +1,14 @@
-// Replaces a folder by a link into the common data directory. Its content moves there once, never into other data.
-import { execFile } from 'node:child_process';
-import { lchown, lstat, mkdir, mkdtemp, readdir, rename, rm, rmdir, symlink } from 'node:fs/promises';
+// Replaces a folder by a link into the common data directory. Its content moves there once, never into other data. Both
+// places may be writable for services, so each is held by its descriptor, and content is copied with the rights of
+// their user.
+import { randomBytes } from 'node:crypto';
 import path from 'node:path';
-import { promisify } from 'node:util';
 import type { Logger } from '#core';
 import { listNames } from '#kit/fs-out-of-process';
+import { type FileOwner, GuardedDirectory } from '#kit/guarded-directory';
 import { readMounts } from '#kit/mountinfo';
 import { isSystemPath, realPlaceOf } from '#kit/system-paths';
-
-const run = promisify(execFile);
+import { copyContent, removeTree } from './trees.ts';
 
 export interface LinkTarget {
   /** The common data directory. */
@@ -17,8 +17,20 @@ export interface LinkTarget {
   readonly subdirectory: string;
   /** Whether a running program uses the folder; it is left as it is then. */
   readonly isInUse: () => boolean;
-  /** Owner of a target folder that is created; null leaves it to the host's user. */
-  readonly owner: { readonly uid: number; readonly gid: number } | null;
+  /** The services' user, to whom a target folder that is created belongs; null leaves it to the host's user. */
+  readonly owner: FileOwner | null;
+}
+
+/** A folder and its target: names in the directories that hold them. */
+interface Move {
+  readonly from: GuardedDirectory;
+  readonly folder: string;
+  readonly to: GuardedDirectory;
+  readonly target: string;
+  /** Whether the target holds nothing, or does not exist. */
+  readonly isFree: boolean;
+  readonly owner: FileOwner | null;
+  readonly signal: AbortSignal;
 }
 
 export class DataLinks {
@@ -52,23 +64,41 @@ export class DataLinks {
     const mounts = (await readMounts()).map(({ directory }) => directory);
     // Somebody who mounts something at or below the folder has already decided where its data lies.
     if (!mounts.includes(root) || mounts.some(mount => mount === folder || mount.startsWith(`${folder}/`))) return;
-    const state = await detectState(folder);
     const target = path.join(root, subdirectory);
-    if (state === 'link' || state === 'other' || folder === target || isInUse()) return;
+    if (folder === target || isInUse()) return;
     // The mount table lists real paths, so `root` is one; the folder may still lead through links.
     if (isSystemPath(await realPlaceOf(folder)) || isSystemPath(root)) return;
-    const present = await listNames(target);
-    if (state === 'full' && present.length > 0) {
-      this.#log.warn(`${folder} and ${target} both hold data; move what is needed by hand and remove the first`);
-      return;
+    const from = await GuardedDirectory.open(path.dirname(folder), {});
+    try {
+      const entry = await from.stat(path.basename(folder));
+      if (entry !== null && !entry.isDirectory()) return;
+      // Asked in a child first, because the mount may be dead.
+      const isFree = (await listNames(target)).length === 0;
+      const to = await GuardedDirectory.open(path.dirname(target), {});
+      try {
+        const names = { folder: path.basename(folder), target: path.basename(target) };
+        const content = entry === null ? null : await from.enter(names.folder);
+        await this.#link({ from, to, ...names, isFree, owner, signal }, content).finally(() => content?.close());
+      } finally {
+        to.close();
+      }
+    } finally {
+      from.close();
     }
-    if (state === 'full') await this.#move(folder, target, signal);
+  }
+
+  /** `content` is the folder, if it exists. */
+  async #link(move: Move, content: GuardedDirectory | null): Promise<void> {
+    const { from, folder, to, target, isFree, owner } = move;
+    const isEmpty = content === null || (await content.names()).length === 0;
+    if (isEmpty) {
+      (await to.enter(target, { owner })).close();
+      if (content !== null) await from.removeDirectory(folder);
+      await from.link(folder, path.join(to.path, target));
+    } else if (isFree) await this.#move(move, content);
     else {
-      const made = await mkdir(target, { recursive: true });
-      if (made !== undefined && owner !== null) await lchown(target, owner.uid, owner.gid);
-      if (state === 'empty') await rmdir(folder);
-      else await mkdir(path.dirname(folder), { recursive: true });
-      await symlink(target, folder);
+      const places = `${path.join(from.path, folder)} and ${path.join(to.path, target)}`;
+      this.#log.warn(`${places} both hold data; move what is needed by hand and remove the first`);
     }
   }
 
@@ -76,37 +106,28 @@ export class DataLinks {
    * Moves the content of the folder. No data is lost at any moment: the copy beside the target is complete before the
    * folder is renamed, and the folder is renamed back when the link cannot be made.
    */
-  async #move(folder: string, target: string, signal: AbortSignal): Promise<void> {
-    const root = path.dirname(target);
-    const prefix = `.incoming-${path.basename(target)}-`;
-    for (const leftover of await listNames(root))
-      if (leftover.startsWith(prefix)) await rm(path.join(root, leftover), { recursive: true });
-    // mkdtemp creates the directory with mode 0700, so nobody else can put a link into it while it is filled.
-    const incoming = await mkdtemp(path.join(root, prefix));
-    const [copy, moved] = [path.join(incoming, 'copy'), `${folder}.moved`];
+  async #move({ from, folder, to, target, owner, signal }: Move, content: GuardedDirectory): Promise<void> {
+    const prefix = `.incoming-${target}-`;
+    for (const leftover of await to.names()) if (leftover.startsWith(prefix)) await removeTree(to, leftover);
+    const [incoming, moved] = [`${prefix}${randomBytes(4).toString('hex')}`, `${folder}.moved`];
     try {
-      await run('cp', ['-aT', '--', folder, copy], { signal });
-      await rename(folder, moved);
+      const copy = await to.enter(incoming, { mode: 0o700, owner });
+      await copyContent(content, copy, owner, signal).finally(() => copy.close());
+      await from.rename(folder, moved);
       try {
-        await rmdir(target).catch(() => undefined);
-        await rename(copy, target);
-        await symlink(target, folder);
+        await to.removeDirectory(target).catch(() => undefined);
+        await to.rename(incoming, target);
+        await from.link(folder, path.join(to.path, target));
       } catch (error) {
-        await rename(moved, folder);
+        await from.rename(moved, folder);
         throw error;
       }
-      await rm(moved, { recursive: true });
+      await removeTree(from, moved);
     } finally {
-      await rm(incoming, { recursive: true, force: true });
+      await removeTree(to, incoming);
     }
-    this.#log.info(`${folder} was moved to ${target}, where it outlives a container`);
+    this.#log.info(
+      `${path.join(from.path, folder)} was moved to ${path.join(to.path, target)}, where it outlives a container`,
+    );
   }
-}
-
-async function detectState(folder: string): Promise<'missing' | 'empty' | 'full' | 'link' | 'other'> {
-  const found = await lstat(folder).catch(() => null);
-  if (found === null) return 'missing';
-  if (found.isSymbolicLink()) return 'link';
-  if (!found.isDirectory()) return 'other';
-  return (await readdir(folder)).length === 0 ? 'empty' : 'full';
 }

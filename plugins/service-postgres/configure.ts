@@ -5,7 +5,7 @@ import path from 'node:path';
 import type { Logger } from '#core';
 import type { ServiceFileAccess } from '../config-files/contract.ts';
 import type { SetupContext } from '../setup/contract.ts';
-import { hasData, initialise, protect } from './data-directory.ts';
+import { handOver, hasData, initialise } from './data-directory.ts';
 
 /** Throws a Problem that says what failed. */
 export async function configureServer(
@@ -18,7 +18,7 @@ export async function configureServer(
   const directory = plan.cwd;
   if (directory === undefined) return;
   if (!(await hasData(directory))) {
-    await protect(directory, owner);
+    await handOver(directory, owner);
     await initialise({
       directory,
       initdb: path.join(path.dirname(program), 'initdb'),

@@ -1,9 +1,10 @@
 // Creates the data directory of the database server on its first start.
 import { spawn } from 'node:child_process';
-import { chmod, chown, lchown, mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, lchown, mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { Problem } from '#core';
+import { type FileOwner, GuardedDirectory } from '#kit/guarded-directory';
 import { publicEnvironment } from '#kit/public-environment';
 
 export interface DataDirectory {
@@ -13,7 +14,7 @@ export interface DataDirectory {
   readonly password: string;
   /** Further arguments of initdb. */
   readonly extra: readonly string[];
-  readonly owner: { readonly uid: number; readonly gid: number } | null;
+  readonly owner: FileOwner | null;
   readonly signal: AbortSignal;
 }
 
@@ -24,10 +25,11 @@ export async function hasData(directory: string): Promise<boolean> {
   );
 }
 
-/** The server refuses a directory that other users can read. */
-export async function protect(directory: string, owner: DataDirectory['owner']): Promise<void> {
-  if (owner !== null) await chown(directory, owner.uid, owner.gid);
-  await chmod(directory, 0o700);
+/** Gives the server's user a directory that is still root's. initdb itself closes it to other users. */
+export async function handOver(directory: string, owner: FileOwner | null): Promise<void> {
+  if (owner === null) return;
+  const held = await GuardedDirectory.open(directory);
+  await held.give(owner).finally(() => held.close());
 }
 
 /**
@@ -39,7 +41,11 @@ export async function initialise({ directory, initdb, user, password, extra, own
   const file = path.join(place, 'password');
   try {
     await writeFile(file, `${password}\n`, { mode: 0o600 });
-    if (owner !== null) for (const target of [place, file]) await lchown(target, owner.uid, owner.gid);
+    // The directory stays the host's, so that nobody can exchange the file.
+    if (owner !== null) {
+      await lchown(file, owner.uid, owner.gid);
+      await chmod(place, 0o711);
+    }
     const fixed = ['-D', directory, '-U', user, `--pwfile=${file}`, '--encoding=UTF8', '--locale=C.UTF-8'];
     await run(initdb, [...fixed, '--auth=scram-sha-256', ...extra], owner, signal);
   } finally {
@@ -47,12 +53,7 @@ export async function initialise({ directory, initdb, user, password, extra, own
   }
 }
 
-function run(
-  program: string,
-  args: readonly string[],
-  owner: DataDirectory['owner'],
-  signal: AbortSignal,
-): Promise<void> {
+function run(program: string, args: readonly string[], owner: FileOwner | null, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     const env = publicEnvironment(process.env);
     const child = spawn(program, args, { ...owner, env, cwd: '/', signal, stdio: ['ignore', 'ignore', 'pipe'] });

@@ -1,11 +1,13 @@
 // Finds a server that already runs on a data directory, so that it is adopted instead of started twice on the same
 // files.
-import { readFile, realpath } from 'node:fs/promises';
+import { realpath } from 'node:fs/promises';
 import path from 'node:path';
 import { Problem } from '#core';
+import { GuardedDirectory } from '#kit/guarded-directory';
 import type { Survivor, SurvivorSearch } from '../process/contract.ts';
 
 const MS_PER_S = 1_000;
+const MAX_BYTES = 4_096;
 
 /**
  * The server that `postmaster.pid` in the directory names, or null when none runs. Its first line is the pid, its third
@@ -19,9 +21,10 @@ export async function findRunningServer(
   if (typeof directory !== 'string' || directory === '') return null;
   const dataDir = await realpath(directory).catch(() => null);
   if (dataDir === null) return null;
-  const text = await readFile(path.join(dataDir, 'postmaster.pid'), 'utf8').catch(() => null);
-  if (text === null) return null;
-  const [pid = Number.NaN, , startedAt = Date.now() / MS_PER_S] = text.split('\n').map(Number);
+  const file = path.join(dataDir, 'postmaster.pid');
+  const bytes = await GuardedDirectory.at(file, (place, name) => place.read(name, MAX_BYTES)).catch(() => null);
+  if (bytes === null) return null;
+  const [pid = Number.NaN, , startedAt = Date.now() / MS_PER_S] = bytes.toString('utf8').split('\n').map(Number);
   const workers = workingIn(dataDir);
   const leaders = workers.filter(({ parentPid }) => !workers.some(other => other.pid === parentPid));
   const [server] = leaders;

@@ -1,8 +1,8 @@
 // Generates the files of the reverse proxy: its static configuration and the routes of web interfaces.
-import { rm } from 'node:fs/promises';
 import path from 'node:path';
 import { stringify } from 'yaml';
 import type { NamedBlock } from '#core';
+import { GuardedDirectory } from '#kit/guarded-directory';
 import type { ServiceFileAccess } from '../config-files/contract.ts';
 import type { ServiceUi } from '../service-ui/contract.ts';
 
@@ -28,7 +28,8 @@ export function routesFile({ configDir }: Pick<ProxyPlace, 'configDir'>): string
 export async function writeRoutes(place: ProxyPlace, uis: readonly ServiceUi[]): Promise<void> {
   const text = stringify(routes(uis), { lineWidth: 0 });
   await place.files.write(place.block, routesFile(place), text, { mode: 0o644, owner: place.owner });
-  for (const name of ['services.json', 'services.yaml']) await rm(path.join(place.configDir, name), { force: true });
+  for (const name of ['services.json', 'services.yaml'])
+    await GuardedDirectory.remove(path.join(place.configDir, name));
 }
 
 /** The static configuration follows the proxy's block; the dashboard uses the port after the web port. */

@@ -1,8 +1,8 @@
 // Carries out the set-up that a template describes before a launch. Each step can be repeated at any time.
 import { randomBytes } from 'node:crypto';
-import { rm } from 'node:fs/promises';
 import { type ContributionList, type Host, type NamedBlock, Problem } from '#core';
 import { errorText } from '#kit/error-text';
+import { GuardedDirectory } from '#kit/guarded-directory';
 import type { LaunchPlaceholders, LaunchPlan } from '../process/contract.ts';
 import type { ServiceTemplate } from '../services/contract.ts';
 import type { ServiceConfigure, ServiceSetups, SetupContext } from './contract.ts';
@@ -45,7 +45,7 @@ export class ServiceSetup implements ServiceSetups {
     await checkProgram(plan, template);
     if (plan.cwd !== undefined) await context.makeDirectory(plan.cwd);
     for (const directory of template.setup?.directories ?? []) await context.makeDirectory(context.fill(directory));
-    for (const file of template.setup?.remove ?? []) await rm(context.fill(file), { force: true });
+    for (const file of template.setup?.remove ?? []) await GuardedDirectory.remove(context.fill(file));
     await this.#writeFiles(context, placeholders);
     for (const step of this.#steps.values()) {
       if (step.configKey === template.key) await step.configure(context);

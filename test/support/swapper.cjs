@@ -4,10 +4,25 @@ const fs = require('node:fs');
 
 const [place, ...others] = process.argv.slice(2);
 
+let made = 0;
+
+/** Moves aside what the one that is raced against has made in between. */
+function take(other) {
+  for (;;) {
+    try {
+      fs.renameSync(other, place);
+      return;
+    } catch {
+      made += 1;
+      fs.renameSync(place, `${place}.made-${made}`);
+    }
+  }
+}
+
 function swap() {
   for (let i = 0; i < 200; i++) {
     const other = others[i % others.length];
-    fs.renameSync(other, place);
+    take(other);
     fs.renameSync(place, other);
   }
   setImmediate(swap);

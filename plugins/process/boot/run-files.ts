@@ -1,5 +1,4 @@
 // Two small files for health checks of the container: written on every change, never read by the host.
-import { stat } from 'node:fs/promises';
 import path from 'node:path';
 import type { Logger } from '#core';
 import { writeFileAtomic } from '#kit/atomic-write';
@@ -9,7 +8,7 @@ const DIRECTORY = '/healthcheck';
 
 export class RunFiles {
   readonly #log: Logger;
-  #usable: boolean | undefined;
+  #usable = true;
   #writing: Promise<void> = Promise.resolve();
 
   constructor(log: Logger) {
@@ -32,15 +31,13 @@ export class RunFiles {
 
   #write(name: string, value: unknown): void {
     this.#writing = this.#writing.then(async () => {
-      this.#usable ??= await stat(DIRECTORY).then(
-        entry => entry.isDirectory(),
-        () => false,
-      );
       if (!this.#usable) return;
       try {
         await writeFileAtomic(path.join(DIRECTORY, name), JSON.stringify(value), { durable: false, mode: 0o644 });
       } catch (error) {
         this.#usable = false;
+        // Only containers that ask for these files have the directory.
+        if ((error as NodeJS.ErrnoException).code === 'ENOENT') return;
         this.#log.warn(`${DIRECTORY} cannot be written; its files are not kept up`, error);
       }
     });
