@@ -1,7 +1,7 @@
 // The host: reads the configuration, sets the plugins up in order, listens, and takes everything down in reverse.
 
 import { existsSync } from 'node:fs';
-import { mkdir, stat } from 'node:fs/promises';
+import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
@@ -15,7 +15,7 @@ import type { WorkLeftBehind } from '../jobs/open-jobs.ts';
 import { withDeadline } from '../kit/deadline.ts';
 import { parseLevel } from '../kit/log-level.ts';
 import { isLoopback } from '../kit/loopback.ts';
-import { distrustOf } from '../kit/trust.ts';
+import { warningsOfOwners } from '../kit/trust.ts';
 import { createEarlyLog } from '../log/early-log.ts';
 import { createLogging, type Logging } from '../log/own-log.ts';
 import { Capabilities } from './capabilities.ts';
@@ -34,7 +34,7 @@ import { type PluginDeadlines, PluginSet } from './plugin-set.ts';
 import { followTimers } from './plugin-timers.ts';
 import { watchPluginFolders } from './plugin-watch.ts';
 import { Recovery } from './recovery.ts';
-import { refuseWithoutRequired } from './required.ts';
+import { refuseUnready, refuseWithoutRequired } from './required.ts';
 import { ServiceRegistry } from './services.ts';
 import { readSettings, type Settings } from './settings.ts';
 import { catchUncaught, EXIT_CODE } from './uncaught.ts';
@@ -109,11 +109,6 @@ export interface StackwardenHost {
   force(): Promise<void>;
   /** Resolves with the exit code when the host has stopped. */
   readonly stopped: Promise<number>;
-}
-
-/** Thrown when a required plugin is missing or failed; the host does not start then. */
-class StartupError extends Error {
-  override readonly name = 'StartupError';
 }
 
 export async function createHost(options: HostOptions): Promise<StackwardenHost> {
@@ -198,7 +193,7 @@ class RunningHost implements StackwardenHost {
     // Done together, because searching for folders to watch waits for the disk while loading computes.
     await Promise.all([this.#loadPlugins(), dryRun ? undefined : this.#watchPlugins()]);
     if (dryRun || this.#stopping !== null) return;
-    this.#checkRequired();
+    refuseUnready(this.plugins(), this.#settings.plugins);
     await this.#config.startWatching();
     await this.#listen();
   }
@@ -269,7 +264,7 @@ class RunningHost implements StackwardenHost {
     this.log = this.#logging.logger('host');
     this.log.info(`Stackwarden ${version} starts`);
     early.replay(this.log);
-    await this.#warnOfOwners();
+    for (const warning of await warningsOfOwners([rootDir, configDir])) this.log.warn(warning);
     if (this.#options.ownsProcess ?? true) this.#disposers.push(this.#watchProcess());
     this.#config.onCheck(async candidate => {
       refuseWithoutRequired(readSettings(candidate.before).plugins, readSettings(candidate.after).plugins);
@@ -278,19 +273,6 @@ class RunningHost implements StackwardenHost {
     this.#config.onChanged(change => this.#configChanged(change));
     this.#services.provideOwn('config.store', this.#config.store);
     this.#services.provideOwn('log.hub', ownedLogHub(this.#logging.hub));
-  }
-
-  /** Neither can be refused: installations whose directory belongs to the services' user are usual. */
-  async #warnOfOwners(): Promise<void> {
-    if (process.geteuid?.() !== 0) return;
-    for (const place of [rootDir, this.#options.configDir]) {
-      // A command that only looks makes no directory.
-      const reason = existsSync(place) ? distrustOf(await stat(place)) : null;
-      if (reason !== null)
-        this.log.warn(
-          `${place} ${reason}, who thereby decide what runs as root; give it to root where that is not meant`,
-        );
-    }
   }
 
   #logDir(): string {
@@ -408,22 +390,6 @@ class RunningHost implements StackwardenHost {
     return (
       pluginDirs ?? [path.join(rootDir, 'plugins'), path.join(configDir, 'plugins'), ...this.#settings.plugins.dirs]
     );
-  }
-
-  /**
-   * A required plugin that exists must be ready. A missing one prevents the start only when the configuration names it:
-   * the default list guards against broken plugins, not against trimmed builds.
-   */
-  #checkRequired(): void {
-    const reports = new Map(this.plugins().map(report => [report.name, report]));
-    const problems = this.#settings.plugins.required.flatMap(name => {
-      const report = reports.get(name);
-      if (report === undefined) return this.#settings.plugins.requiredByUser ? [`${name}: its folder is missing`] : [];
-      return report.state === 'ready' || report.state === 'disabled'
-        ? []
-        : [`${name}: ${report.reason ?? report.state}`];
-    });
-    if (problems.length > 0) throw new StartupError(`required plugins are not ready: ${problems.join('; ')}`);
   }
 
   #createRecovery(): Recovery {

@@ -1,5 +1,6 @@
-// Required plugins stay: who may change the configuration over the API must not switch authentication or supervision off
-// with it.
+// Required plugins: the host does not start without them, and who may change the configuration over the API must not
+// switch authentication or supervision off with it.
+import type { PluginReport } from '../contract/host.ts';
 import { Problem } from '../contract/problem.ts';
 import { isChosen, type PluginChoice } from './plugin-set.ts';
 
@@ -15,4 +16,25 @@ export function refuseWithoutRequired(before: Choice, after: Choice): void {
       `the plugin ${name} is required and cannot be left out here; change dumb.plugins in the configuration file, and start Stackwarden again`,
     );
   }
+}
+
+/** Thrown when a required plugin is missing or failed; the host does not start then. */
+class StartupError extends Error {
+  override readonly name = 'StartupError';
+}
+
+/**
+ * Throws a StartupError when a required plugin that exists is not ready. A missing one prevents the start only when the
+ * configuration names it: the default list guards against broken plugins, not against trimmed builds.
+ */
+export function refuseUnready(
+  reports: readonly PluginReport[],
+  { required, requiredByUser }: { readonly required: readonly string[]; readonly requiredByUser: boolean },
+): void {
+  const problems = required.flatMap(name => {
+    const report = reports.find(candidate => candidate.name === name);
+    if (report === undefined) return requiredByUser ? [`${name}: its folder is missing`] : [];
+    return report.state === 'ready' || report.state === 'disabled' ? [] : [`${name}: ${report.reason ?? report.state}`];
+  });
+  if (problems.length > 0) throw new StartupError(`required plugins are not ready: ${problems.join('; ')}`);
 }

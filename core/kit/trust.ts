@@ -1,6 +1,6 @@
 // Whether what stands in the file system can be trusted: only root and the host's own user may have written it.
-import { constants, type Stats } from 'node:fs';
-import { open } from 'node:fs/promises';
+import { constants, existsSync, type Stats } from 'node:fs';
+import { open, stat } from 'node:fs/promises';
 
 const WRITABLE_BY_OTHERS = 0o022;
 const PRIVATE_MODE = 0o600;
@@ -9,6 +9,22 @@ const PRIVATE_MODE = 0o600;
 export function distrustOf({ uid, mode }: Pick<Stats, 'uid' | 'mode'>): string | null {
   if (uid !== 0 && uid !== process.geteuid?.()) return `belongs to user ${uid}`;
   return (mode & WRITABLE_BY_OTHERS) === 0 ? null : 'may be written by others';
+}
+
+/**
+ * A sentence for each directory that others than root decide about, while root runs what it says; nothing for one that
+ * is missing. They are not refused, because installations whose directory belongs to the services' user are usual.
+ */
+export async function warningsOfOwners(places: readonly string[]): Promise<string[]> {
+  if (process.geteuid?.() !== 0) return [];
+  const warnings = await Promise.all(
+    places.map(async place => {
+      const reason = existsSync(place) ? distrustOf(await stat(place)) : null;
+      const remedy = 'who thereby decide what runs as root; give it to root where that is not meant';
+      return reason === null ? [] : [`${place} ${reason}, ${remedy}`];
+    }),
+  );
+  return warnings.flat();
 }
 
 /**
