@@ -8,8 +8,8 @@ export interface Stream {
   readonly summary: string;
   readonly capability?: string | readonly string[];
   readonly access?: 'public' | 'protected';
-  /** The text that answers a client's text `ping`. Default `pong`. */
-  readonly pong?: string;
+  /** The text that answers a client's text `ping`; null for none. Default `pong`. */
+  readonly pong?: string | null;
   /** Runs for each accepted client; what it returns runs when the client is gone. Deadline of each 10 s. */
   open(client: StreamClient): Disposer | undefined | Promise<Disposer | undefined>;
 }

@@ -24,7 +24,8 @@ export interface ClientOptions {
   readonly identity: Identity;
   readonly authorization: string | undefined;
   readonly peer: string | undefined;
-  readonly pong: string;
+  /** null when pings of the client are not answered. */
+  readonly pong: string | null;
   readonly unsent: UnsentBudget;
   /** Called once, when the client is gone. */
   readonly onGone: (client: Client) => void;
@@ -130,7 +131,8 @@ export class Client implements StreamClient {
   #receive(data: Buffer, isBinary: boolean): void {
     if (isBinary || !isPing(data.toString('utf8'))) return;
     this.#quiet = 0;
-    this.send(this.#options.pong);
+    const { pong } = this.#options;
+    if (pong !== null) this.send(pong);
   }
 
   #finish(): void {

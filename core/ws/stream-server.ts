@@ -145,7 +145,7 @@ export class StreamServer {
     const { stream, clients } = owned;
     const client = new Client({
       ...request,
-      pong: stream.pong ?? 'pong',
+      pong: stream.pong === undefined ? 'pong' : stream.pong,
       unsent: this.#unsent,
       onGone: gone => clients.delete(gone),
     });

@@ -1,0 +1,165 @@
+// How full the file systems of the configured paths are, which ones there are, and what the directories of services use.
+import { type Mount, readMounts } from '#kit/mountinfo';
+import type { FileSystemUsage, PlaceUsage, Space } from './contract.ts';
+import { type PathAnswer, PathProbe } from './path-probe.ts';
+import { percentOf } from './proc-text.ts';
+
+/** A sample does not wait longer for paths that are slow now; it has what was known of them before. */
+const PATIENCE_MS = 250;
+const CANDIDATES_KEPT_MS = 10_000;
+const PLACES_KEPT_MS = 30_000;
+
+const HIDDEN_PLACES = ['/dev', '/proc', '/sys'];
+const HIDDEN_TYPES = new Set(
+  'autofs bpf cgroup cgroup2 configfs debugfs devpts devtmpfs fusectl hugetlbfs mqueue proc pstore securityfs sysfs tracefs'.split(
+    ' ',
+  ),
+);
+const NOTHING: Space = { total: null, used: null, free: null, percent: null };
+
+export class FileSystems {
+  readonly #probe = new PathProbe();
+  /** Of its own, so that candidates and places that hang do not delay the configured paths. */
+  readonly #slowProbe = new PathProbe();
+  readonly #known = new Map<string, FileSystemUsage>();
+  readonly #looking = new Map<string, Promise<unknown>>();
+  readonly #places = new Map<string, { readonly atMs: number; readonly usages: readonly PlaceUsage[] }>();
+  readonly #refreshing = new Set<string>();
+  #candidates: { readonly atMs: number; readonly found: Promise<FileSystemUsage[]> } | undefined;
+
+  /** The children that look. */
+  pids(): number[] {
+    return [this.#probe.pid, this.#slowProbe.pid].filter(pid => pid !== undefined);
+  }
+
+  async read(paths: readonly string[]): Promise<FileSystemUsage[]> {
+    const looks = Promise.all(paths.map(path => this.#look(path)));
+    if (paths.some(path => !this.#known.has(path))) await looks;
+    let timer: NodeJS.Timeout | undefined;
+    const patience = new Promise(resolve => {
+      timer = setTimeout(resolve, PATIENCE_MS);
+    });
+    await Promise.race([looks, patience]);
+    clearTimeout(timer);
+    return paths.map(path => this.#known.get(path) ?? unavailable(path, true));
+  }
+
+  /** Every file system that can be watched, `/` first. */
+  candidates(): Promise<FileSystemUsage[]> {
+    const nowMs = performance.now();
+    if (this.#candidates === undefined || nowMs - this.#candidates.atMs > CANDIDATES_KEPT_MS)
+      this.#candidates = { atMs: nowMs, found: this.#findCandidates() };
+    return this.#candidates.found;
+  }
+
+  /** What is known of these directories; they are looked at in the background. */
+  places(paths: readonly string[]): readonly PlaceUsage[] {
+    const key = paths.join('\0');
+    const known = this.#places.get(key);
+    const isOld = known === undefined || performance.now() - known.atMs > PLACES_KEPT_MS;
+    if (isOld && !this.#refreshing.has(key)) void this.#refreshPlaces(key, paths);
+    return known?.usages ?? [];
+  }
+
+  /** Forgets the directories of services that are no longer asked for. */
+  keepPlaces(lists: readonly (readonly string[])[]): void {
+    const keys = new Set(lists.map(paths => paths.join('\0')));
+    for (const key of this.#places.keys()) if (!keys.has(key)) this.#places.delete(key);
+  }
+
+  close(): void {
+    this.#probe.close();
+    this.#slowProbe.close();
+  }
+
+  /** A look that is still under way is not begun a second time. */
+  #look(path: string): Promise<unknown> {
+    const running = this.#looking.get(path);
+    if (running !== undefined) return running;
+    const look = (async () => {
+      const answer = await this.#probe.look(path, 'space');
+      this.#known.set(path, usageOf(path, answer, await readMounts()));
+    })().finally(() => this.#looking.delete(path));
+    this.#looking.set(path, look);
+    return look;
+  }
+
+  async #findCandidates(): Promise<FileSystemUsage[]> {
+    const mounts = await readMounts();
+    const directories = mounts.filter(isShown).map(({ directory }) => directory);
+    const unique = [...new Set(directories)].sort((a, b) => Number(b === '/') - Number(a === '/') || (a < b ? -1 : 1));
+    const found = await Promise.all(
+      unique.map(async directory => {
+        const answer = await this.#slowProbe.look(directory, 'space');
+        return answer !== null && !answer.isDirectory ? [] : [usageOf(directory, answer, mounts)];
+      }),
+    );
+    return found.flat().filter(({ available, stalled }) => available || stalled);
+  }
+
+  async #refreshPlaces(key: string, paths: readonly string[]): Promise<void> {
+    this.#refreshing.add(key);
+    try {
+      const mounts = await readMounts();
+      const spaces = new Map<string, Space | null>();
+      const usages: PlaceUsage[] = [];
+      for (const path of paths) {
+        const answer = await this.#slowProbe.look(path, 'existence');
+        const mount = answer?.exists === true ? mountOf(answer.real, mounts)?.directory : undefined;
+        if (mount !== undefined && !spaces.has(mount)) {
+          const looked = await this.#slowProbe.look(mount, 'space');
+          spaces.set(mount, looked?.space == null ? null : usageOf(mount, looked, mounts).space);
+        }
+        const space = mount === undefined ? null : (spaces.get(mount) ?? null);
+        usages.push({ path, exists: answer?.exists === true, space });
+      }
+      this.#places.set(key, { atMs: performance.now(), usages });
+    } finally {
+      this.#refreshing.delete(key);
+    }
+  }
+}
+
+function isShown({ directory, type }: Mount): boolean {
+  if (/[\n\0]/.test(directory) || HIDDEN_TYPES.has(type)) return false;
+  return !HIDDEN_PLACES.some(place => directory === place || directory.startsWith(`${place}/`));
+}
+
+function usageOf(path: string, answer: PathAnswer | null, mounts: readonly Mount[]): FileSystemUsage {
+  const mount = mountOf(answer?.real ?? path, mounts);
+  const at = { mountPoint: mount?.directory ?? null, type: mount?.type ?? null };
+  if (answer === null) return { ...unavailable(path, true), ...at };
+  const { space } = answer;
+  if (space === null) return { ...unavailable(path, false), ...(answer.exists ? at : {}) };
+  const used = (space.blocks - space.freeBlocks) * space.blockBytes;
+  const free = space.availableBlocks * space.blockBytes;
+  const usedInodes = space.inodes - space.freeInodes;
+  return {
+    path,
+    ...at,
+    available: true,
+    stalled: false,
+    space: { total: space.blocks * space.blockBytes, used, free, percent: percentOf(used, used + free) ?? 0 },
+    inodes: {
+      total: space.inodes,
+      used: usedInodes,
+      free: space.freeInodes,
+      percent: percentOf(usedInodes, space.inodes),
+    },
+  };
+}
+
+function unavailable(path: string, stalled: boolean): FileSystemUsage {
+  return { path, mountPoint: null, type: null, available: false, stalled, space: NOTHING, inodes: NOTHING };
+}
+
+/** The mount that contains the path: the longest, and of several on one directory the newest. */
+function mountOf(real: string, mounts: readonly Mount[]): Mount | undefined {
+  let nearest: Mount | undefined;
+  for (const mount of mounts) {
+    const { directory } = mount;
+    const isAbove = directory === '/' || real === directory || real.startsWith(`${directory}/`);
+    if (isAbove && directory.length >= (nearest?.directory.length ?? 0)) nearest = mount;
+  }
+  return nearest;
+}

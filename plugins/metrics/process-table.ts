@@ -1,0 +1,111 @@
+// All processes at one moment, one read each: proc(5) describes the fields of /proc/[pid]/stat.
+import { readFileSync } from 'node:fs';
+import type { Breather } from './breather.ts';
+import { procNames, procText } from './proc-text.ts';
+
+/** USER_HZ, fixed at 100 for every architecture that Node runs on: time(7). */
+export const TICKS_PER_S = 100;
+const MS_PER_TICK = 1_000 / TICKS_PER_S;
+/** The kernel threads are the children of this process, where they can be seen at all. */
+const KERNEL_THREADS_PARENT = 2;
+/** Key of the size of a page in the auxiliary vector: getauxval(3). */
+const AT_PAGESZ = 6n;
+const PAGE_BYTES = pageBytes();
+
+export interface ProcessRow {
+  readonly pid: number;
+  readonly parentPid: number;
+  readonly pgid: number;
+  readonly name: string;
+  /** Clock ticks after boot; with the pid it identifies the process. */
+  readonly startTicks: number;
+  /** CPU time of its own. */
+  readonly ownMs: number;
+  /** CPU time of children that have ended and were waited for. */
+  readonly childrenMs: number;
+  readonly threads: number;
+  readonly rssBytes: number;
+  readonly virtualBytes: number;
+}
+
+/** Zombies and threads of the kernel are left out. */
+export async function readProcesses(breather: Breather): Promise<ProcessRow[]> {
+  const rows: ProcessRow[] = [];
+  for (const name of procNames('/proc')) {
+    const first = name.charCodeAt(0);
+    if (first < 49 || first > 57) continue;
+    const text = procText(`/proc/${name}/stat`);
+    const row = text === null ? undefined : rowOf(Number(name), text);
+    if (row !== undefined) rows.push(row);
+    if (breather.isDue) await breather.breathe();
+  }
+  return rows;
+}
+
+export function rowOf(pid: number, text: string): ProcessRow | undefined {
+  // The name stands in parentheses and may itself hold parentheses, spaces and line breaks.
+  const nameEnd = text.lastIndexOf(')');
+  const fields = text.slice(nameEnd + 2).split(' ');
+  const number = (index: number): number => Number(fields[index]);
+  const [state] = fields;
+  if (state === 'Z' || state === 'X' || state === 'x') return undefined;
+  if (pid === KERNEL_THREADS_PARENT || number(1) === KERNEL_THREADS_PARENT) return undefined;
+  return {
+    pid,
+    parentPid: number(1),
+    pgid: number(2),
+    name: Buffer.from(text.slice(text.indexOf('(') + 1, nameEnd), 'latin1').toString('utf8'),
+    startTicks: number(19),
+    ownMs: (number(11) + number(12)) * MS_PER_TICK,
+    childrenMs: (number(13) + number(14)) * MS_PER_TICK,
+    threads: number(17),
+    virtualBytes: number(20),
+    rssBytes: number(21) * PAGE_BYTES,
+  };
+}
+
+/** The members of each tree by the pid of its root. A process belongs to the nearest root above it. */
+export function treesOf(
+  rows: readonly ProcessRow[],
+  roots: ReadonlyMap<number, { readonly pgid: number | null }>,
+): Map<number, ProcessRow[]> {
+  const byPid = new Map(rows.map(row => [row.pid, row]));
+  const byGroup = new Map([...roots].flatMap(([pid, { pgid }]) => (pgid === null ? [] : [[pgid, pid] as const])));
+  const owners = new Map<number, number | null>();
+  const trees = new Map<number, ProcessRow[]>([...roots.keys()].map(pid => [pid, []]));
+  for (const row of rows) {
+    const owner = ownerOf(row);
+    if (owner !== null) trees.get(owner)?.push(row);
+  }
+  return trees;
+
+  function ownerOf(start: ProcessRow): number | null {
+    const passed: number[] = [];
+    let owner: number | null = null;
+    for (let row: ProcessRow | undefined = start; row !== undefined; row = byPid.get(row.parentPid)) {
+      const known = owners.get(row.pid);
+      if (known !== undefined) {
+        owner = known;
+        break;
+      }
+      passed.push(row.pid);
+      // Set at once, so that rows whose parents were read at different moments cannot lead round in a circle.
+      owners.set(row.pid, null);
+      if (roots.has(row.pid)) {
+        owner = row.pid;
+        break;
+      }
+    }
+    // A process whose parent has ended is still in the group in which it was launched.
+    owner ??= byGroup.get(start.pgid) ?? null;
+    for (const pid of passed) owners.set(pid, owner);
+    return owner;
+  }
+}
+
+function pageBytes(): number {
+  const vector = new BigUint64Array(Uint8Array.from(readFileSync('/proc/self/auxv')).buffer);
+  for (let index = 0; index < vector.length; index += 2)
+    if (vector[index] === AT_PAGESZ) return Number(vector[index + 1]);
+  throw new Error('the kernel does not tell the size of a page');
+}

@@ -1,0 +1,115 @@
+// What the managed processes use, each with all its descendants, and the twenty others that use most.
+import type { ProcessSnapshot } from '../process/contract.ts';
+import { Breather } from './breather.ts';
+import type { DiskCounters, ExternalUsage, ManagedUsage } from './contract.ts';
+import { CpuMeter } from './cpu-meter.ts';
+import { procNumbers, procText } from './proc-text.ts';
+import { type ProcessRow, readProcesses, TICKS_PER_S, treesOf } from './process-table.ts';
+import { SocketMap } from './sockets.ts';
+
+const MAX_EXTERNAL = 20;
+const CONTAINER_LINE = /[/:](?:docker|kubepods|libpod|containerd)[^\n]*\/([^/\n]+)/;
+
+/** A managed process before the members that its configuration adds. */
+export type TreeUsage = Omit<ManagedUsage, 'configuredPorts' | 'places'> & { readonly pids: readonly number[] };
+
+export interface ProcessesUsage {
+  readonly managed: readonly TreeUsage[];
+  readonly external: readonly ExternalUsage[];
+}
+
+export class ProcessMeter {
+  readonly #cpu = new CpuMeter();
+  readonly #sockets = new SocketMap();
+
+  /** `own` are processes of the host that belong to no list; `bootedAt` is in Unix seconds. */
+  async read(running: readonly ProcessSnapshot[], own: ReadonlySet<number>, bootedAt: number): Promise<ProcessesUsage> {
+    const breather = new Breather();
+    const rows = await readProcesses(breather);
+    const nowMs = performance.now();
+    await this.#sockets.refresh(breather, nowMs);
+    const roots = new Map(running.flatMap(snapshot => (snapshot.pid === null ? [] : [[snapshot.pid, snapshot]])));
+    const trees = treesOf(rows, roots);
+    const managed: TreeUsage[] = [];
+    const taken = new Set(own);
+    for (const [pid, { processName }] of roots) {
+      const members = trees.get(pid) ?? [];
+      const root = members.find(row => row.pid === pid);
+      if (root === undefined) continue;
+      for (const row of members) taken.add(row.pid);
+      managed.push(await this.#tree(processName, root, members, nowMs, bootedAt, breather));
+    }
+    const others = rows
+      .filter(row => !taken.has(row.pid) && !own.has(row.parentPid))
+      .map(row => ({ row, cpuPercent: this.#cpu.percent(keyOf(row), row.ownMs, nowMs) }))
+      .sort((a, b) => (b.cpuPercent ?? 0) - (a.cpuPercent ?? 0) || b.row.rssBytes - a.row.rssBytes)
+      .slice(0, MAX_EXTERNAL);
+    const external: ExternalUsage[] = [];
+    for (const { row, cpuPercent } of others) external.push(await this.#external(row, cpuPercent, breather));
+    this.#cpu.endRound();
+    return { managed, external };
+  }
+
+  /**
+   * The time of children that were waited for is counted too: what a process used moves to its parent when it ends, so
+   * that the sum goes on growing.
+   */
+  async #tree(
+    processName: string,
+    root: ProcessRow,
+    members: readonly ProcessRow[],
+    nowMs: number,
+    bootedAt: number,
+    breather: Breather,
+  ): Promise<TreeUsage> {
+    const usedMs = sum(members, row => row.ownMs + row.childrenMs);
+    const { ports, connections } = await this.#sockets.useOf(members.map(withKey), breather);
+    return {
+      processName,
+      pid: root.pid,
+      pids: members.map(({ pid }) => pid),
+      startedAt: bootedAt + root.startTicks / TICKS_PER_S,
+      cpuPercent: this.#cpu.percent(`tree ${keyOf(root)}`, usedMs, nowMs),
+      rssBytes: sum(members, row => row.rssBytes),
+      virtualBytes: sum(members, row => row.virtualBytes),
+      threads: sum(members, row => row.threads),
+      disk: diskOf(members.map(({ pid }) => pid)),
+      ports,
+      connections,
+      processCount: members.length,
+    };
+  }
+
+  async #external(row: ProcessRow, cpuPercent: number | null, breather: Breather): Promise<ExternalUsage> {
+    const { pid, name, rssBytes, virtualBytes, threads } = row;
+    const { ports } = await this.#sockets.useOf([withKey(row)], breather);
+    const containerId = CONTAINER_LINE.exec(procText(`/proc/${pid}/cgroup`) ?? '')?.[1] ?? null;
+    return { pid, name, cpuPercent, rssBytes, virtualBytes, threads, disk: diskOf([pid]), ports, containerId };
+  }
+}
+
+/** null when none of them tells; proc(5) describes /proc/[pid]/io. */
+function diskOf(pids: readonly number[]): DiskCounters | null {
+  const told = pids.map(pid => procText(`/proc/${pid}/io`)).filter(text => text !== null && text !== '');
+  if (told.length === 0) return null;
+  const counters = told.map(text => procNumbers(text ?? ''));
+  const total = (name: string): number => sum(counters, counter => counter.get(name) ?? 0);
+  return {
+    readBytes: total('read_bytes'),
+    writtenBytes: total('write_bytes'),
+    reads: total('syscr'),
+    writes: total('syscw'),
+  };
+}
+
+function withKey(row: ProcessRow): { pid: number; key: string } {
+  return { pid: row.pid, key: keyOf(row) };
+}
+
+function keyOf({ pid, startTicks }: ProcessRow): string {
+  return `${pid}:${startTicks}`;
+}
+
+function sum<Item>(items: readonly Item[], value: (item: Item) => number): number {
+  return items.reduce((total, item) => total + value(item), 0);
+}

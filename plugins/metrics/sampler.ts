@@ -1,0 +1,126 @@
+// The one sampler: everybody who needs numbers gets the newest sample, and callers at one time share the making of it.
+import type { Host } from '#core';
+import type {} from '../process/contract.ts';
+import type {} from '../services/contract.ts';
+import { configuredPorts, placesOf } from './block-facts.ts';
+import { collect } from './collectors.ts';
+import type { ManagedUsage, MetricsSampler, Sample } from './contract.ts';
+import { FileSystems } from './file-systems.ts';
+import { bootedAt, MachineMeter } from './machine.ts';
+import { NetworkMeter, totalOf } from './network.ts';
+import { procText } from './proc-text.ts';
+import { TICKS_PER_S } from './process-table.ts';
+import { ProcessMeter, type TreeUsage } from './process-usage.ts';
+import { readSettings } from './settings.ts';
+import { sampleToKept, sampleToWire } from './wire.ts';
+
+const MS_PER_S = 1_000;
+/** Of a sample that answers a request. */
+const DEFAULT_AGE_MS = 2_000;
+
+export class Sampler implements MetricsSampler {
+  readonly fileSystems = new FileSystems();
+  readonly network = new NetworkMeter();
+  readonly #host: Host;
+  readonly #machine = new MachineMeter();
+  readonly #processes = new ProcessMeter();
+  readonly #answers = new WeakMap<Sample, ReturnType<typeof sampleToWire>>();
+  readonly #texts = new WeakMap<Sample, string>();
+  #newest: { readonly atMs: number; readonly sample: Sample } | undefined;
+  #next: Promise<Sample> | undefined;
+
+  constructor(host: Host) {
+    this.#host = host;
+  }
+
+  newest(): Sample | undefined {
+    return this.#newest?.sample;
+  }
+
+  sample(maxAgeMs = DEFAULT_AGE_MS): Promise<Sample> {
+    const newest = this.#newest;
+    if (newest !== undefined && performance.now() - newest.atMs <= maxAgeMs) return Promise.resolve(newest.sample);
+    this.#next ??= this.#take().finally(() => {
+      this.#next = undefined;
+    });
+    return this.#next;
+  }
+
+  /** The answer of `GET /metrics`; frozen, so that it is made into text once. */
+  answer(sample: Sample): ReturnType<typeof sampleToWire> {
+    const known = this.#answers.get(sample) ?? Object.freeze(sampleToWire(sample));
+    this.#answers.set(sample, known);
+    return known;
+  }
+
+  text(sample: Sample): string {
+    const known = this.#texts.get(sample) ?? JSON.stringify(this.answer(sample));
+    this.#texts.set(sample, known);
+    return known;
+  }
+
+  kept(sample: Sample): Readonly<Record<string, unknown>> {
+    return sampleToKept(sample, this.#host.contributions('metrics.collector'));
+  }
+
+  close(): void {
+    this.fileSystems.close();
+  }
+
+  async #take(): Promise<Sample> {
+    const settings = readSettings(this.#host.use('config.store').get('dumb.metrics'));
+    const atMs = performance.now();
+    const timestamp = Date.now() / MS_PER_S;
+    const booted = bootedAt();
+    const running = (this.#host.find('process.supervisor')?.list() ?? []).filter(
+      ({ isHost, pid }) => !isHost && pid !== null,
+    );
+    const machine = this.#machine.read(settings.scope);
+    const interfaces = this.network.read(settings.interfaces);
+    const [fileSystems, processes] = await Promise.all([
+      this.fileSystems.read(settings.paths),
+      this.#processes.read(running, new Set(this.fileSystems.pids()), booted),
+    ]);
+    const collected = await collect(this.#host, processes.managed);
+    const sample: Sample = {
+      timestamp,
+      system: {
+        ...machine,
+        fileSystems,
+        interfaces,
+        network: totalOf(interfaces),
+        bootedAt: booted,
+        containerStartedAt: startOfFirstProcess(booted),
+      },
+      managed: this.#withFacts(processes.managed),
+      external: processes.external,
+      collected,
+    };
+    this.#newest = { atMs, sample };
+    return sample;
+  }
+
+  #withFacts(trees: readonly TreeUsage[]): ManagedUsage[] {
+    const store = this.#host.use('config.store');
+    const templates = this.#host.find('service.templates');
+    const blocks = store.blocks();
+    const mounts = blocks.filter(({ block }) => block.enabled === true).map(block => templates?.mountOf(block));
+    const shared = [store.get('data_root'), ...mounts].filter(place => typeof place === 'string');
+    const byName = new Map(blocks.map(({ processName, block }) => [processName, block]));
+    const lists: string[][] = [];
+    const managed = trees.map(({ pids: _, ...tree }) => {
+      const block = byName.get(tree.processName) ?? {};
+      const paths = placesOf(block, shared);
+      lists.push(paths);
+      return { ...tree, configuredPorts: configuredPorts(block), places: this.fileSystems.places(paths) };
+    });
+    this.fileSystems.keepPlaces(lists);
+    return managed;
+  }
+}
+
+function startOfFirstProcess(booted: number): number | null {
+  const text = procText('/proc/1/stat');
+  if (text === null) return null;
+  return booted + Number(text.slice(text.lastIndexOf(')') + 2).split(' ')[19]) / TICKS_PER_S;
+}
