@@ -9,6 +9,7 @@ import { writeConfig } from '../../support/host-config.ts';
 import { until } from '../../support/until.ts';
 
 const mainFile = fileURLToPath(new URL('../../../dist/core/cli/main.js', import.meta.url));
+const meterFile = fileURLToPath(new URL('./pause-meter.mjs', import.meta.url));
 const NS_PER_MS = 1_000_000;
 
 export interface BuiltHost {
@@ -18,6 +19,8 @@ export interface BuiltHost {
   readonly firstAnswerMs: number;
   get<Answer>(pathAndQuery: string): Promise<Answer>;
   post(pathAndQuery: string, json: unknown): Promise<void>;
+  /** Milliseconds that the event loop was held longest since the last call; only of a host that is metered. */
+  longestPauseMs(): Promise<number>;
   /** Ends the host and resolves when it has gone. */
   end(signal: 'SIGTERM' | 'SIGKILL'): Promise<void>;
 }
@@ -28,9 +31,11 @@ export interface Place {
   remove(): Promise<void>;
 }
 
-export async function makePlace(config: Record<string, unknown> = {}): Promise<Place> {
+type Config = Record<string, unknown>;
+
+export async function makePlace(config: Config | ((configDir: string) => Config) = {}): Promise<Place> {
   const configDir = await mkdtemp(path.join(tmpdir(), 'stackwarden-bench-'));
-  const port = await writeConfig(configDir, config);
+  const port = await writeConfig(configDir, typeof config === 'function' ? config(configDir) : config);
   return { configDir, port, remove: () => rm(configDir, { recursive: true, force: true }) };
 }
 
@@ -43,11 +48,16 @@ export function sleepers(count: number): Record<string, unknown> {
   return Object.fromEntries(blocks);
 }
 
-export async function startBuilt({ configDir, port }: Place, args: readonly string[] = []): Promise<BuiltHost> {
+export async function startBuilt(
+  { configDir, port }: Place,
+  args: readonly string[] = [],
+  isMetered = false,
+): Promise<BuiltHost> {
   const base = `http://127.0.0.1:${port}`;
   const startedMs = performance.now();
-  const child = spawn(process.execPath, [mainFile, 'start', '--config-dir', configDir, ...args], {
-    stdio: ['ignore', 'ignore', 'inherit'],
+  const meter = isMetered ? [`--import=${meterFile}`] : [];
+  const child = spawn(process.execPath, [...meter, mainFile, 'start', '--config-dir', configDir, ...args], {
+    stdio: ['ignore', 'ignore', 'inherit', ...(isMetered ? ['ipc' as const] : [])],
   });
   const exited = once(child, 'exit');
   const pid = child.pid;
@@ -65,6 +75,11 @@ export async function startBuilt({ configDir, port }: Place, args: readonly stri
       const headers = { 'content-type': 'application/json' };
       const answer = await fetch(base + pathAndQuery, { method: 'POST', headers, body: JSON.stringify(json) });
       if (!answer.ok) throw new Error(`${pathAndQuery} answers ${answer.status}: ${await answer.text()}`);
+    },
+    async longestPauseMs() {
+      const told = once(child, 'message');
+      child.send('tell');
+      return Number((await told)[0]);
     },
     async end(signal) {
       child.kill(signal);
