@@ -1,5 +1,6 @@
 // The only entrance for HTTP and WebSocket: every listener, native or gateway, serves the same routes through it.
 
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import helmet from 'helmet';
 import type { Logger } from '../contract/log.ts';
 import type { HttpEntrance, Listener, ListenerOptions, Route, Via } from '../contract/route.ts';
@@ -61,12 +62,21 @@ const hardening = helmet({
   strictTransportSecurity: false,
 });
 
+/** Names and values in turn. None of them is computed from the request. */
+function hardeningHeaders(): string[] {
+  const headers: string[] = [];
+  const response = { setHeader: (name: string, value: string) => headers.push(name, value), removeHeader() {} };
+  hardening({} as IncomingMessage, response as unknown as ServerResponse, () => undefined);
+  return headers;
+}
+
 export function createHttpEntrance(options: EntranceOptions): HttpServer {
   const routes = new RouteMap();
   const origins = new CorsPolicy(options.config);
   const access = new AccessGate(options);
   const streams = new StreamServer({ ...options, access, origins });
-  const dispatch = createDispatch({ ...options, routes, origins, access });
+  const headers = [...hardeningHeaders(), 'Cache-Control', 'no-store'];
+  const dispatch = createDispatch({ ...options, routes, origins, access, headers });
   const names = new HostNames({ config: options.config, origins, mustLogIn: () => access.mustLogIn() });
   const connections = new Connections();
   let description: Record<string, unknown> | undefined;
@@ -103,10 +113,7 @@ export function createHttpEntrance(options: EntranceOptions): HttpServer {
   };
 
   const entrance: HttpServer = {
-    handle(request, response, via) {
-      // Helmet calls back at once: none of its directives is computed.
-      hardening(request, response, () => void dispatch(request, response, via));
-    },
+    handle: (request, response, via) => void dispatch(request, response, via),
     upgrade: (request, socket, head) => void streams.accept(request, socket, head),
     allowsOrigin: origin => origins.allows(origin),
     open: options => openListener(guarded(options), connections),

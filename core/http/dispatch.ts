@@ -19,6 +19,8 @@ export interface DispatchOptions {
   readonly routes: RouteMap;
   readonly origins: CorsPolicy;
   readonly access: AccessGate;
+  /** Names and values, in turn, of the headers that every answer carries unless its route gives others. */
+  readonly headers: readonly string[];
   readonly checkAnswers?: boolean;
   stopping(): boolean;
 }
@@ -28,7 +30,7 @@ export type Dispatch = (request: IncomingMessage, response: ServerResponse, via:
 const DEFAULT_LIMIT_BYTES = 1024 * 1024;
 
 export function createDispatch(options: DispatchOptions): Dispatch {
-  const { log, routes, origins, access } = options;
+  const { log, routes, origins, access, headers: common } = options;
   const bodies = new BodyBudget();
 
   /** Runs the route that fits; undefined when the answer is complete already. */
@@ -70,7 +72,6 @@ export function createDispatch(options: DispatchOptions): Dispatch {
   return async (request, response, via) => {
     const startedAt = performance.now();
     const { path, queryText } = target(request.url ?? '/', via.prefix);
-    response.setHeader('Cache-Control', 'no-store');
     response.once('close', () => {
       const cut = response.writableFinished ? '' : ' (cut)';
       const ms = Math.round(performance.now() - startedAt);
@@ -83,12 +84,12 @@ export function createDispatch(options: DispatchOptions): Dispatch {
       const match = routes.find(request.method ?? 'GET', path);
       if (match === undefined) throw new Problem(404, 'Not found');
       if (!('owned' in match)) {
-        if (request.method === 'OPTIONS') return preflight(response, match);
+        if (request.method === 'OPTIONS') return preflight(response, match, common);
         throw new Problem(405, `Use ${match.join(', ')} here`, { headers: { Allow: match.join(', ') } });
       }
       if (match.owned.route.nativeOnly && !via.native) throw new Problem(404, 'Not found');
       owner = match.owned.owner;
-      send(response, await run(match, new Call(request, response), queryText));
+      send(response, await run(match, new Call(request, response), queryText), common);
     } catch (error) {
       if (response.headersSent || response.destroyed) {
         log.debug(`${request.method} ${path}: the client was gone before its answer`, error);
@@ -101,7 +102,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
           else owner.fault('route', report);
         });
         const headers = { ...failure.headers, 'Content-Type': 'application/json; charset=utf-8' };
-        send(response, new Answer(failure.body, failure.status, headers));
+        send(response, new Answer(failure.body, failure.status, headers), common);
       };
       try {
         sendFailure(error);
@@ -177,52 +178,70 @@ function allowOrigin(response: ServerResponse, origin: string, allowed: boolean)
   if (allowed) response.setHeader('Access-Control-Allow-Origin', origin);
 }
 
-function preflight(response: ServerResponse, methods: readonly string[]): void {
+function preflight(response: ServerResponse, methods: readonly string[], common: readonly string[]): void {
   const list = [...methods, 'OPTIONS'].join(', ');
-  response.writeHead(204, {
+  const own = {
     Allow: list,
     'Access-Control-Allow-Methods': list,
     'Access-Control-Allow-Headers': 'Authorization, Content-Type',
     'Access-Control-Max-Age': '600',
-  });
-  response.end();
+  };
+  response.writeHead(204, joined(common, own)).end();
 }
 
-function send(response: ServerResponse, value: unknown): void {
+/** Headers are written at once, because setting each by itself costs more than the rest of a small answer. */
+function send(response: ServerResponse, value: unknown, common: readonly string[]): void {
   if (response.destroyed) return;
-  const { body, status, headers } = value instanceof Answer ? value : new Answer(value ?? null, 200, {});
-  const bytes =
-    body === undefined || body instanceof Readable
-      ? undefined
-      : isRaw(value)
-        ? Buffer.from(value.body)
-        : serialized(body);
-  response.statusCode = status;
-  for (const [name, text] of Object.entries(headers)) response.setHeader(name, text);
+  const { body, status, headers } = value instanceof Answer ? value : new Answer(value ?? null, 200, NO_HEADERS);
+  const list = joined(common, headers);
   if (body instanceof Readable) {
+    response.writeHead(status, list);
     // A failing source cuts the connection, which tells the client that the answer is not whole.
     pipeline(body, response, () => undefined);
     return;
   }
-  if (bytes === undefined) {
-    response.end();
+  if (body === undefined) {
+    if (!BODILESS.includes(status)) list.push('Content-Length', '0');
+    response.writeHead(status, list).end();
     return;
   }
-  if (!response.hasHeader('Content-Type')) response.setHeader('Content-Type', mediaType(value));
-  response.setHeader('Content-Length', bytes.length);
-  response.end(bytes);
+  const content = isRaw(value) ? value.body : serialized(body);
+  if (!hasContentType(headers)) list.push('Content-Type', mediaType(value));
+  list.push('Content-Length', String(Buffer.byteLength(content)));
+  response.writeHead(status, list).end(content);
 }
 
-const texts = new WeakMap<object, Buffer>();
+const NO_HEADERS = Object.freeze({});
+/** Answers of these have neither a body nor its length. */
+const BODILESS = [204, 304];
+
+/** The common headers, but for those that the answer's own replace, and its own. */
+function joined(common: readonly string[], headers: Readonly<Record<string, string>>): string[] {
+  const own = Object.entries(headers);
+  if (own.length === 0) return [...common];
+  const names = new Set(own.map(([name]) => name.toLowerCase()));
+  const kept = common.filter((_text, index) => !names.has(common[index - (index % 2)]?.toLowerCase() ?? ''));
+  return [...kept, ...own.flat()];
+}
+
+function hasContentType(headers: Readonly<Record<string, string>>): boolean {
+  for (const name in headers) if (name.toLowerCase() === 'content-type') return true;
+  return false;
+}
+
+/** Longer texts are kept as bytes; shorter ones go out in one piece with their headers. */
+const MAX_TEXT_LENGTH = 16 * 1024;
+const texts = new WeakMap<object, string | Buffer>();
 
 /** A frozen answer is the same whenever it is given again, so it is turned into text once. */
-function serialized(body: unknown): Buffer {
-  if (typeof body !== 'object' || body === null || !Object.isFrozen(body)) return Buffer.from(JSON.stringify(body));
+function serialized(body: unknown): string | Buffer {
+  if (typeof body !== 'object' || body === null || !Object.isFrozen(body)) return JSON.stringify(body);
   const known = texts.get(body);
   if (known !== undefined) return known;
-  const text = Buffer.from(JSON.stringify(body));
-  texts.set(body, text);
-  return text;
+  const text = JSON.stringify(body);
+  const kept = text.length > MAX_TEXT_LENGTH ? Buffer.from(text) : text;
+  texts.set(body, kept);
+  return kept;
 }
 
 /** Text and bytes of an `Answer` are sent as they are, and so is what is read from a stream. */
