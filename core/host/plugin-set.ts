@@ -171,8 +171,10 @@ export class PluginSet {
     return new Map(owners.map(entry => [sectionPath(entry.name).join('.'), entry.name]));
   }
 
+  /** What a plugin registered is looked up when it is read. */
   reports(): PluginReport[] {
     const { contributions, services, capabilities } = this.#options.registries;
+    const required = this.#options.required();
     return [...this.#entries.values()]
       .sort((a, b) => (a.name < b.name ? -1 : 1))
       .map(entry => ({
@@ -184,10 +186,16 @@ export class PluginSet {
         folder: entry.found.folder,
         routes: entry.scope?.routes ?? [],
         streams: entry.scope?.streams ?? [],
-        capabilities: capabilities.of(entry.name),
-        contributions: contributions.of(entry.name),
-        services: services.of(entry.name),
-        required: this.#options.required().includes(entry.name),
+        get capabilities() {
+          return capabilities.of(entry.name);
+        },
+        get contributions() {
+          return contributions.of(entry.name);
+        },
+        get services() {
+          return services.of(entry.name);
+        },
+        required: required.includes(entry.name),
         errors: { ...entry.errors },
       }));
   }

@@ -41,6 +41,8 @@ export interface CustomProbe {
 
 /** Health reports of running processes. A report applies only to the run of the process that gave it. */
 export interface ProcessHealth {
+  /** A number that changes with the status and the reason of a latest report. */
+  readonly revision: number;
   /** The latest report; undefined before the first one. */
   last(process: ProcessSnapshot): HealthReport | undefined;
   /** Probes the process, unless its latest report is only a moment old. */

@@ -23,6 +23,7 @@ export class HealthSampler implements ProcessHealth {
   readonly #samples = new Map<string, Sample>();
   readonly #running = new Map<string, Promise<void>>();
   readonly #queue = new PQueue({ concurrency: CONCURRENCY });
+  #revision = 0;
 
   constructor(
     host: Host,
@@ -33,6 +34,10 @@ export class HealthSampler implements ProcessHealth {
     this.#onAnswer = onAnswer;
     this.#probes = probes;
     host.every(host.paced(INTERVAL_MS), () => this.#sampleAll());
+  }
+
+  get revision(): number {
+    return this.#revision;
   }
 
   last(process: ProcessSnapshot): HealthReport | undefined {
@@ -85,7 +90,9 @@ export class HealthSampler implements ProcessHealth {
     );
     // The process was not asked, so the last report stays.
     if (health === undefined) return;
+    const before = this.#sampleOf(process)?.health;
     this.#samples.set(processName, { pid, atMs: performance.now(), health });
+    if (before?.status !== health.status || before.reason !== health.reason) this.#revision += 1;
     this.#onAnswer(process, health);
   }
 }

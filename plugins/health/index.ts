@@ -1,6 +1,6 @@
 // `/health` for container runtimes: the status in one word, and the reasons for callers who are allowed to see them.
 import { definePlugin, Problem } from '#core';
-import { evaluate } from './evaluation.ts';
+import { Evaluations } from './evaluation.ts';
 import { answerSchema, toWire } from './wire.ts';
 
 export default definePlugin({
@@ -8,6 +8,7 @@ export default definePlugin({
   host: '^1',
 
   setup(host) {
+    const evaluations = new Evaluations(host);
     host.route({
       method: 'GET',
       path: '/health',
@@ -16,7 +17,7 @@ export default definePlugin({
       response: answerSchema,
       handle({ trusted }) {
         try {
-          return toWire(evaluate(host), trusted);
+          return toWire(evaluations.current(), trusted);
         } catch (error) {
           host.log.error('the health check failed', error);
           throw new Problem(500, 'Failed to run health check. Please try again.', { cause: error });

@@ -177,7 +177,7 @@ export interface ProcessSupervisor {
    * Monotonic milliseconds at which the boot reached a terminal phase and the watching of processes began; null before.
    */
   readonly settledMs: number | null;
-  /** A number that changes with every change of a snapshot. */
+  /** A number that changes with every change of a snapshot, and with the phase, services and failures of `startup`. */
   readonly revision: number;
 }
 

@@ -124,8 +124,9 @@ export class Supervisor implements ProcessSupervisor {
     this.#processes.follow();
   }
 
+  /** Each addend only grows. */
   get revision(): number {
-    return this.#revision;
+    return this.#revision + this.#processes.revision + this.#boot.startup.revision;
   }
 
   get outputFault(): string | null {

@@ -26,6 +26,7 @@ export class Startup {
   readonly #failures = new Map<string, string>();
   readonly #needs = new Map<string, readonly string[]>();
   readonly #timeline = new BootTimeline();
+  #revision = 0;
 
   constructor(onPhase: (report: StartupReport) => void) {
     this.#onPhase = onPhase;
@@ -42,6 +43,11 @@ export class Startup {
   /** Monotonic milliseconds at which a terminal phase was first reached, or null. */
   get completedMs(): number | null {
     return this.#completedMs;
+  }
+
+  /** A number that changes with the phase, the services and the failures of the report. */
+  get revision(): number {
+    return this.#revision;
   }
 
   report(): StartupReport {
@@ -61,11 +67,12 @@ export class Startup {
 
   expect(processNames: readonly string[]): void {
     this.#expected = [...processNames];
-    for (const name of processNames) this.#services.set(name, { state: 'pending', reason: null });
+    for (const name of processNames) this.#enterService(name, 'pending');
   }
 
   /** Called when everything that the process needs is ready, or will not become ready. */
   begin(processName: string, needs: readonly string[]): void {
+    this.#revision += 1;
     this.#needs.set(processName, needs);
     this.#timeline.begin(processName, needs);
   }
@@ -77,6 +84,7 @@ export class Startup {
 
   enter(phase: StartupPhase): void {
     if (this.#phase === phase || this.#phase === 'shutting_down') return;
+    this.#revision += 1;
     this.#phase = phase;
     if (this.terminal && this.#completedAt === null) {
       this.#completedAt = Date.now() / 1_000;
@@ -87,18 +95,20 @@ export class Startup {
 
   mark(processName: string, state: 'starting' | 'ready' | 'failed', reason: string | null = null): void {
     if (!this.#services.has(processName)) return;
-    this.#services.set(processName, { state, reason });
+    this.#enterService(processName, state, reason);
     if (state === 'failed') this.#failures.set(processName, reason ?? 'failed to start');
     else this.#failures.delete(processName);
   }
 
   /** Ends the boot as degraded, after a failure of the boot itself. */
   fail(reason: string): void {
+    this.#revision += 1;
     this.#failures.set('startup', reason);
   }
 
   /** Takes back what `fail` told. */
   mend(): void {
+    this.#revision += 1;
     this.#failures.delete('startup');
   }
 
@@ -125,10 +135,16 @@ export class Startup {
     for (const name of this.#failures.keys()) {
       const excused = source.excused(name);
       if (!excused && !(await source.ready(name))) continue;
+      this.#revision += 1;
       this.#failures.delete(name);
-      if (this.#services.has(name)) this.#services.set(name, { state: excused ? 'pending' : 'ready', reason: null });
+      if (this.#services.has(name)) this.#enterService(name, excused ? 'pending' : 'ready');
     }
     if (this.#phase === 'degraded' && this.#failures.size === 0) this.enter('ready');
+  }
+
+  #enterService(processName: string, state: StartupService['state'], reason: string | null = null): void {
+    this.#revision += 1;
+    this.#services.set(processName, { state, reason });
   }
 
   /** Adds the failures of needed services to the reason, because they explain why this one fails or is limited. */
@@ -145,7 +161,7 @@ export class Startup {
       if (source.excused(name)) continue;
       const ready = await source.ready(name);
       if (ready) this.mark(name, 'ready');
-      else if (state === 'ready') this.#services.set(name, { state: 'starting', reason: null });
+      else if (state === 'ready') this.#enterService(name, 'starting');
       if (!ready && state !== 'failed') allReady = false;
     }
     return allReady;

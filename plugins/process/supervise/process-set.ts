@@ -13,6 +13,8 @@ export class ProcessSet {
   readonly #processes = new Map<string, SupervisedProcess>();
   readonly #startedAt = Date.now() / 1_000;
   #counting: { readonly of: unknown; readonly revision: number; readonly blocks: readonly NamedBlock[] } | undefined;
+  /** Number of changes of the configuration that the processes have taken over. */
+  #revision = 0;
   /** Whether the configuration enabled each process before the latest change. */
   #configured = new Map<string, boolean>();
 
@@ -26,6 +28,11 @@ export class ProcessSet {
   follow(): void {
     this.#update();
     this.#host.tap('config.changed', () => this.#update());
+  }
+
+  /** A number that changes when the processes have taken over another configuration. */
+  get revision(): number {
+    return this.#revision;
   }
 
   all(): readonly SupervisedProcess[] {
@@ -111,6 +118,7 @@ export class ProcessSet {
       this.#processes.set(name, added);
       this.#onAdded(added);
     }
+    this.#revision += 1;
   }
 
   /** Disabling an entry in the configuration overrides an earlier start by hand. */

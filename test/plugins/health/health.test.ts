@@ -13,13 +13,25 @@ interface Situation {
     Partial<Pick<ProcessSnapshot, 'enabled' | 'wasReady' | 'held'>> & { health: Partial<HealthReport> })[];
   authentication: boolean;
   broken: boolean;
+  /** That of the supervisor. */
+  revision: number;
+  /** How often the processes were looked at. */
+  looks: number;
 }
 
 const block = (process_name: string, enabled = true) => ({ enabled, process_name, command: ['true'] });
 
 /** A host whose supervisor says what the test says. */
 async function start(t: Test) {
-  const situation: Situation = { phase: 'ready', failures: {}, processes: [], authentication: false, broken: false };
+  const situation: Situation = {
+    phase: 'ready',
+    failures: {},
+    processes: [],
+    authentication: false,
+    broken: false,
+    revision: 0,
+    looks: 0,
+  };
   const dir = path.join(testDir(t, {}), 'supervisor');
   await mkdir(dir);
   await writeFile(
@@ -30,7 +42,14 @@ async function start(t: Test) {
       setup(host) {
         const situation = () => globalThis.stackwardenTestSituation;
         host.provide('process.supervisor', {
-          list: () => situation().processes.map(process => ({ enabled: true, wasReady: false, held: null, ...process })),
+          get revision() {
+            return situation().revision;
+          },
+          blocks: () => globalThis.stackwardenTestBlocks,
+          list() {
+            situation().looks += 1;
+            return situation().processes.map(process => ({ enabled: true, wasReady: false, held: null, ...process }));
+          },
           health: name => ({ status: null, reason: null, ...situation().processes.find(p => p.processName === name).health }),
           startup() {
             if (situation().broken) throw new Error('no answer');
@@ -47,7 +66,7 @@ async function start(t: Test) {
       },
     };`,
   );
-  Object.assign(globalThis, { stackwardenTestSituation: situation });
+  Object.assign(globalThis, { stackwardenTestSituation: situation, stackwardenTestBlocks: [] });
   const host = await startHost({
     plugins: ['health', 'supervisor'],
     pluginDirs: [pluginsDir, path.dirname(dir)],
@@ -55,10 +74,10 @@ async function start(t: Test) {
   });
   t.teardown(() => host.stop());
   const ask = async (change: Partial<Situation>, headers?: Record<string, string>) => {
-    Object.assign(situation, { failures: {}, processes: [] }, change);
+    Object.assign(situation, { failures: {}, processes: [], revision: situation.revision + 1 }, change);
     return host.get('/health', headers);
   };
-  return { ask };
+  return { ask, situation, host };
 }
 
 t.test('without processes', async t => {
@@ -152,4 +171,20 @@ t.test('with processes', async t => {
 
   const broken = await ask({ broken: true });
   t.match(broken, { status: 500, body: { detail: 'Failed to run health check. Please try again.' } });
+});
+
+t.test('processes are looked at once for each change of their states', async t => {
+  const { ask, situation, host } = await start(t);
+  const well = { processName: 'One', status: 'running', stoppedByUser: false, health: { status: 'healthy' } } as const;
+  await ask({ processes: [well] });
+  situation.looks = 0;
+  for (let count = 0; count < 5; count += 1) t.equal((await host.get('/health')).body.status, 'healthy');
+  t.equal(situation.looks, 0, 'nothing changed');
+
+  const unwell = { ...well, health: { status: 'unhealthy', reason: 'gone' } } as const;
+  t.equal((await ask({ processes: [unwell] })).body.details, 'One: gone');
+  t.equal(situation.looks, 1);
+  Object.assign(globalThis, { stackwardenTestBlocks: [] });
+  situation.processes = [well];
+  t.equal((await host.get('/health')).body.status, 'healthy', 'another configuration');
 });
