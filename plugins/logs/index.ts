@@ -2,7 +2,7 @@
 import { answer, definePlugin, type Host, Problem } from '#core';
 import type {} from '../services/contract.ts';
 import { findLogFile } from './log-files.ts';
-import { readPage } from './log-page.ts';
+import { LogPages } from './log-page.ts';
 import type { LogPlaces } from './log-places.ts';
 import { LogStream } from './log-stream.ts';
 import * as wire from './wire.ts';
@@ -13,6 +13,8 @@ export default definePlugin({
 
   setup(host) {
     const hub = host.use('log.hub');
+    const pages = new LogPages();
+    const answers = new wire.PageAnswers();
 
     host.route({
       method: 'GET',
@@ -25,8 +27,8 @@ export default definePlugin({
         const templates = host.find('service.templates');
         const places = placesOf(host);
         const found = findLogFile(name, { store: host.use('config.store'), hub, templates, places });
-        const page = await readPage(found.open, { cursor, tailBytes, fileId, ownLog: found.own });
-        return answer(wire.pageToWire(found.processName, page, cursor === undefined));
+        const page = await pages.read(found.open, { cursor, tailBytes, fileId, ownLog: found.own });
+        return answer(answers.of(page, found.processName, cursor === undefined));
       },
     });
 

@@ -115,9 +115,11 @@ async function openInPlace(file: string, places: LogPlaces): Promise<FileHandle 
   }
   const beside = await GuardedDirectory.open(path.dirname(file));
   try {
-    return await GuardedDirectory.at(file, async (directory, name) =>
+    const name = path.basename(file);
+    if ((await beside.stat(name))?.isSymbolicLink() !== true) return await openShown(beside, name, places);
+    return await GuardedDirectory.at(file, async (directory, target) =>
       directory.path === beside.path || directory.path.startsWith(`${beside.path}/`)
-        ? openShown(directory, name, places)
+        ? openShown(directory, target, places)
         : null,
     );
   } finally {

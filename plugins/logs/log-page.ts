@@ -1,13 +1,18 @@
 // Reads a part of a log by position: only complete lines, so that redaction sees each secret whole, and never more than
-// requested.
+// requested. Pages of files that rest are kept.
+import type { Stats } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
 import { setImmediate as turn } from 'node:timers/promises';
+import { restingVersion } from '#kit/file-version';
 import { redact } from '#kit/redact';
 
 const READ_LIMIT_MS = 5_000;
 const NEWLINE = 0x0a;
 /** Number of lines that are redacted before the event loop gets a turn. */
 const TURN_LINES = 1_000;
+const MAX_KEPT = 8;
+/** Larger pages are not kept. */
+const MAX_KEPT_BYTES = 256 * 1024;
 /** Matches the first line that the host writes at every start. */
 const BANNER = /- INFO - host: Stackwarden \S+ starts/g;
 
@@ -28,39 +33,60 @@ export interface PageRequest {
 
 const NOTHING: LogPage = { size: 0, cursor: 0, chunk: '', reset: true, fileId: null };
 
-/** A file that is missing, may not be opened, or is on a mount that does not answer gives an empty page. */
-export async function readPage(open: () => Promise<FileHandle | null>, request: PageRequest): Promise<LogPage> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<LogPage>(resolve => {
-    timer = setTimeout(resolve, READ_LIMIT_MS, NOTHING);
-  });
-  const page = open().then(handle => (handle === null ? NOTHING : readFromFile(handle, request)));
-  try {
-    return await Promise.race([page.catch(() => NOTHING), late]);
-  } finally {
-    clearTimeout(timer);
+export class LogPages {
+  /** By request and version of the file; the one that was used last comes last. */
+  readonly #kept = new Map<string, LogPage>();
+
+  /**
+   * A file that is missing, may not be opened, or is on a mount that does not answer gives an empty page. The same
+   * request gives the same object while the file rests.
+   */
+  async read(open: () => Promise<FileHandle | null>, request: PageRequest): Promise<LogPage> {
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<LogPage>(resolve => {
+      timer = setTimeout(resolve, READ_LIMIT_MS, NOTHING);
+    });
+    const page = open().then(handle => (handle === null ? NOTHING : this.#ofFile(handle, request)));
+    try {
+      return await Promise.race([page.catch(() => NOTHING), late]);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  async #ofFile(handle: FileHandle, request: PageRequest): Promise<LogPage> {
+    try {
+      const entry = await handle.stat();
+      const version = restingVersion(entry);
+      if (version === null || request.tailBytes > MAX_KEPT_BYTES) return await readFromFile(handle, entry, request);
+      const { cursor, tailBytes, fileId, ownLog } = request;
+      const key = JSON.stringify([version, cursor, tailBytes, fileId, ownLog]);
+      const page = this.#kept.get(key) ?? (await readFromFile(handle, entry, request));
+      this.#kept.delete(key);
+      this.#kept.set(key, page);
+      const [oldest = key] = this.#kept.keys();
+      if (this.#kept.size > MAX_KEPT) this.#kept.delete(oldest);
+      return page;
+    } finally {
+      await handle.close();
+    }
   }
 }
 
-async function readFromFile(handle: FileHandle, request: PageRequest): Promise<LogPage> {
-  try {
-    const { size, dev, ino } = await handle.stat();
-    const fileId = `${dev.toString(16)}:${ino.toString(16)}`;
-    const { cursor, tailBytes } = request;
-    const sameFile = request.fileId === undefined || request.fileId === fileId;
-    const goesOn = cursor !== undefined && sameFile && cursor <= size && size - cursor <= tailBytes;
-    const start = goesOn ? cursor : Math.max(0, size - tailBytes);
-    const bytes = await readRange(handle, start, size - start);
-    const startsInLine = start > 0 && !(await endsLine(handle, start));
-    const from = startsInLine ? bytes.indexOf(NEWLINE) + 1 : 0;
-    // A line longer than the whole part is cut, because otherwise the cursor could never pass it.
-    const to = bytes.lastIndexOf(NEWLINE) + 1 || (bytes.length >= tailBytes ? bytes.length : 0);
-    const text = await redactLines(bytes.toString('utf8', Math.min(from, to), to));
-    const chunk = request.ownLog && cursor === undefined ? sinceBanner(text) : text;
-    return { size, cursor: start + to, chunk, reset: !goesOn, fileId };
-  } finally {
-    await handle.close();
-  }
+async function readFromFile(handle: FileHandle, { size, dev, ino }: Stats, request: PageRequest): Promise<LogPage> {
+  const fileId = `${dev.toString(16)}:${ino.toString(16)}`;
+  const { cursor, tailBytes } = request;
+  const sameFile = request.fileId === undefined || request.fileId === fileId;
+  const goesOn = cursor !== undefined && sameFile && cursor <= size && size - cursor <= tailBytes;
+  const start = goesOn ? cursor : Math.max(0, size - tailBytes);
+  const bytes = await readRange(handle, start, size - start);
+  const startsInLine = start > 0 && !(await endsLine(handle, start));
+  const from = startsInLine ? bytes.indexOf(NEWLINE) + 1 : 0;
+  // A line longer than the whole part is cut, because otherwise the cursor could never pass it.
+  const to = bytes.lastIndexOf(NEWLINE) + 1 || (bytes.length >= tailBytes ? bytes.length : 0);
+  const text = await redactLines(bytes.toString('utf8', Math.min(from, to), to));
+  const chunk = request.ownLog && cursor === undefined ? sinceBanner(text) : text;
+  return { size, cursor: start + to, chunk, reset: !goesOn, fileId };
 }
 
 async function readRange(handle: FileHandle, start: number, length: number): Promise<Buffer> {

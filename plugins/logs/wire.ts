@@ -23,12 +23,21 @@ export const pageAnswer = z.object({
   log: z.string().optional().describe('copy of chunk for older clients, only without a cursor'),
 });
 
-export function pageToWire(
-  processName: string,
-  { size, cursor, chunk, reset, fileId }: LogPage,
-  first: boolean,
-): z.input<typeof pageAnswer> {
-  return { process_name: processName, size, cursor, chunk, reset, file_id: fileId, ...(first ? { log: chunk } : {}) };
+type PageAnswer = Readonly<z.input<typeof pageAnswer>>;
+
+export class PageAnswers {
+  readonly #known = new WeakMap<LogPage, PageAnswer>();
+
+  /** Frozen, and the same object for the same page and name. `isFirst` is true for a request without a cursor. */
+  of(page: LogPage, processName: string, isFirst: boolean): PageAnswer {
+    const known = this.#known.get(page);
+    if (known?.process_name === processName && (known.log !== undefined) === isFirst) return known;
+    const { size, cursor, chunk, reset, fileId } = page;
+    const answer = { process_name: processName, size, cursor, chunk, reset, file_id: fileId };
+    const made = Object.freeze(isFirst ? { ...answer, log: chunk } : answer);
+    this.#known.set(page, made);
+    return made;
+  }
 }
 
 const level = z.enum(['DEBUG', 'INFO', 'WARNING', 'ERROR', 'CRITICAL']);

@@ -1,21 +1,25 @@
 // A reader that follows its cursor sees every line once, whatever the writer does and however the pieces fall.
 import { execFileSync } from 'node:child_process';
-import { appendFile, rename, rm, writeFile } from 'node:fs/promises';
+import { appendFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import fc from 'fast-check';
 import t from 'tap';
+import { restingVersion } from '../../../core/kit/file-version.ts';
 import { GuardedDirectory } from '../../../core/kit/guarded-directory.ts';
-import { type LogPage, type PageRequest, readPage } from '../../../plugins/logs/log-page.ts';
+import { type LogPage, LogPages, type PageRequest } from '../../../plugins/logs/log-page.ts';
 import { testDir } from '../../support/directory.ts';
+import { until } from '../../support/until.ts';
 
 const start: PageRequest = { cursor: undefined, tailBytes: 1_024, fileId: undefined, ownLog: false };
+
+const pages = new LogPages();
 
 function read(file: string, request: Partial<PageRequest> = {}): Promise<LogPage> {
   const open = async () => {
     const directory = await GuardedDirectory.open(path.dirname(file));
     return directory.openFile(path.basename(file), 'read').finally(() => directory.close());
   };
-  return readPage(open, { ...start, ...request });
+  return pages.read(open, { ...start, ...request });
 }
 
 function after({ cursor, fileId }: LogPage, tailBytes = 1_024): Partial<PageRequest> {
@@ -128,6 +132,22 @@ t.test('what is no regular file is an empty page', async t => {
   for (const name of ['absent.log', 'folder', 'link.log', 'pipe.log', 'a.log/b']) {
     t.same(await read(path.join(dir, name)), nothing, name);
   }
-  t.same(await readPage(async () => null, start), nothing);
+  t.same(await pages.read(async () => null, start), nothing);
   await rm(path.join(dir, 'pipe.log'));
+});
+
+t.test('the page of a file that rests is read once, and anew after any change', async t => {
+  const file = path.join(testDir(t, { 'a.log': 'one\n' }), 'a.log');
+  const rests = async () => restingVersion(await stat(file)) !== null;
+  await until(rests, { what: 'the file to rest' });
+  const page = await read(file);
+  t.equal(await read(file), page);
+  t.not(await read(file, { cursor: 0 }), await read(file), 'another request');
+
+  const { atime, mtime } = await stat(file);
+  await writeFile(file, 'two\n');
+  await utimes(file, atime, mtime);
+  t.equal((await read(file)).chunk, 'two\n', 'the same size and time of modification');
+  await appendFile(file, 'three\n');
+  t.equal((await read(file)).chunk, 'two\nthree\n');
 });
