@@ -1,5 +1,9 @@
-// Examines files from a child that can be abandoned, because a process that touches a dead mount hangs unkillably.
+// Examines files that may lie on a dead mount. A process that touches one hangs unkillably, so only what this kernel
+// answers by itself is looked at from here, and everything else from a child that can be abandoned.
 import { spawn } from 'node:child_process';
+import { readdir, stat } from 'node:fs/promises';
+import { isLocal } from './local-place.ts';
+import { readMounts } from './mountinfo.ts';
 import { publicEnvironment } from './public-environment.ts';
 
 /** Device, inode, size and time of the last modification, in the notation of stat(1). */
@@ -15,19 +19,37 @@ export interface ChildResult {
  * when its mount does not answer within `limitMs`.
  */
 export async function fileVersion(file: string, limitMs = 5_000): Promise<string | null> {
+  if (await isLocal(file)) return localVersion(file);
   const { code, output } = await runChild('stat', ['-L', '-c', VERSION_FORMAT, '--', file], limitMs);
   return code === 0 ? output.trim() : null;
 }
 
 /**
- * The versions of those files that exist, by path. One child examines all of them. Throws an Error when the mount of
- * one does not answer within `limitMs`.
+ * The versions of those files that exist, by path. One child examines all that need one. Throws an Error when the mount
+ * of one does not answer within `limitMs`.
  */
 export async function fileVersions(files: readonly string[], limitMs = 5_000): Promise<ReadonlyMap<string, string>> {
-  if (files.length === 0) return new Map();
-  const { output } = await runChild('stat', ['-L', '-c', `${VERSION_FORMAT}|%n`, '--', ...files], limitMs);
-  const lines = output.split('\n').filter(line => line.includes('|'));
-  return new Map(lines.map(line => [line.slice(line.indexOf('|') + 1), line.slice(0, line.indexOf('|'))]));
+  const versions = new Map<string, string>();
+  const others: string[] = [];
+  const mounts = await readMounts();
+  for (const file of files) {
+    if (!(await isLocal(file, mounts))) {
+      others.push(file);
+      continue;
+    }
+    const version = await localVersion(file);
+    if (version !== null) versions.set(file, version);
+  }
+  if (others.length === 0) return versions;
+  const { output } = await runChild('stat', ['-L', '-c', `${VERSION_FORMAT}|%n`, '--', ...others], limitMs);
+  for (const line of output.split('\n').filter(text => text.includes('|')))
+    versions.set(line.slice(line.indexOf('|') + 1), line.slice(0, line.indexOf('|')));
+  return versions;
+}
+
+async function localVersion(file: string): Promise<string | null> {
+  const entry = await stat(file, { bigint: true }).catch(() => null);
+  return entry && `${entry.dev}:${entry.ino}:${entry.size}:${entry.mtimeNs}`;
 }
 
 /**
@@ -35,6 +57,7 @@ export async function fileVersions(files: readonly string[], limitMs = 5_000): P
  * `limitMs`.
  */
 export async function listNames(directory: string, limitMs = 5_000): Promise<string[]> {
+  if (await isLocal(directory)) return readdir(directory).catch(() => []);
   const { code, output } = await runChild('ls', ['-A', '--', directory], limitMs);
   return code === 0 ? output.split('\n').filter(name => name !== '') : [];
 }

@@ -5,6 +5,7 @@ import type { Stats } from 'node:fs';
 import path from 'node:path';
 import { Problem } from '#core';
 import { removeTemporaryFilesIn, writeFileIn } from '#kit/atomic-write';
+import { restingVersion } from '#kit/file-version';
 import { type FileOwner, GuardedDirectory } from '#kit/guarded-directory';
 
 const MAX_BYTES = 5 * 1024 * 1024;
@@ -56,6 +57,11 @@ export class HeldFile {
     this.#directory = directory;
     this.#name = name;
     this.#entry = entry;
+  }
+
+  /** A text that changes whenever the file does; null while its last change is too recent to tell. */
+  get version(): string | null {
+    return restingVersion(this.#entry);
   }
 
   /** Throws a Problem: 400 when it is no text that can be edited, 403 when another file has taken its place. */

@@ -13,6 +13,9 @@ import { createFile, type HeldFile, holdFile } from './held-file.ts';
 import { checkPath, type KnownPaths, requireAllowed } from './path-safety.ts';
 
 const MAX_BACKUPS = 5;
+const MAX_KEPT = 32;
+/** Longer texts are not kept. */
+const MAX_KEPT_LENGTH = 64 * 1024;
 
 type FileAttributes = Pick<WantedFile, 'mode' | 'owner'>;
 
@@ -31,11 +34,19 @@ export interface ReadFile {
   readonly revision: string;
 }
 
+/** The text of a file that rests since, and its values once somebody asked for them. */
+interface KeptText extends Omit<ReadFile, 'config'> {
+  readonly version: string | null;
+  config: FileObject | undefined;
+}
+
 export class ServiceFiles implements ServiceFileAccess {
   readonly #formats: () => readonly ConfigFormat[];
   readonly #paths: () => KnownPaths;
   /** The last task of each file, by path: the next task of that file starts after it. */
   readonly #lastTasks = new Map<string, Promise<unknown>>();
+  /** By path; the one that was read last comes last. */
+  readonly #kept = new Map<string, KeptText>();
 
   constructor(formats: () => readonly ConfigFormat[], paths: () => KnownPaths) {
     this.#formats = formats;
@@ -43,14 +54,16 @@ export class ServiceFiles implements ServiceFileAccess {
   }
 
   async read(block: NamedBlock, file?: string): Promise<ReadFile> {
-    const place = await checkPath(block, this.#paths(), file);
-    const format = this.#selectFormat(place);
-    const { text, revision } = await holdFile(place, held => held.read());
-    return { format, config: await format.parse(text), raw: text, revision };
+    const text = await this.#text(block, file);
+    const { format, raw, revision } = text;
+    text.config ??= await format.parse(raw);
+    return { format, config: text.config, raw, revision };
   }
 
+  /** Parsed for each caller, which may change what it gets. */
   async values(block: NamedBlock, file?: string): Promise<FileObject> {
-    return (await this.read(block, file)).config;
+    const { format, raw } = await this.#text(block, file);
+    return format.parse(raw);
   }
 
   async update(block: NamedBlock, update: FileUpdate): Promise<{ changed: number; revision: string }> {
@@ -105,6 +118,23 @@ export class ServiceFiles implements ServiceFileAccess {
     } finally {
       if (this.#lastTasks.get(file) === settled) this.#lastTasks.delete(file);
     }
+  }
+
+  async #text(block: NamedBlock, file?: string): Promise<KeptText> {
+    const place = await checkPath(block, this.#paths(), file);
+    const format = this.#selectFormat(place);
+    return holdFile(place, async held => {
+      const { version } = held;
+      const kept = this.#kept.get(place);
+      if (version !== null && kept?.version === version && kept.format === format) return kept;
+      const { text: raw, revision } = await held.read();
+      const text = { version, format, raw, revision, config: undefined };
+      this.#kept.delete(place);
+      if (version !== null && raw.length <= MAX_KEPT_LENGTH) this.#kept.set(place, text);
+      const [oldest = place] = this.#kept.keys();
+      if (this.#kept.size > MAX_KEPT) this.#kept.delete(oldest);
+      return text;
+    });
   }
 
   async #create(

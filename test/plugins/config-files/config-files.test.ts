@@ -1,12 +1,26 @@
 // A service's own file over HTTP: read, changed in place, kept in versions, and never anything but that file.
 import { execFile } from 'node:child_process';
-import { chmod, link, mkdir, readdir, readFile, rm, stat, symlink, truncate, writeFile } from 'node:fs/promises';
+import {
+  chmod,
+  link,
+  mkdir,
+  readdir,
+  readFile,
+  rm,
+  stat,
+  symlink,
+  truncate,
+  utimes,
+  writeFile,
+} from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import t, { type Test } from 'tap';
+import { restingVersion } from '../../../core/kit/file-version.ts';
 import { testDir } from '../../support/directory.ts';
 import { pluginsDir, startHost, type TestHost } from '../../support/host.ts';
 import { kid, start } from '../../support/kids.ts';
+import { until } from '../../support/until.ts';
 
 const PLUGINS = [
   'config',
@@ -214,4 +228,20 @@ t.test('a pipe in the place of a generated file is replaced and keeps nobody wai
   const { ino } = await stat(file);
   t.equal((await app.post('/generate')).status, 200);
   t.equal((await stat(file)).ino, ino, 'the same text is not written again');
+});
+
+t.test('a file on a disk of this machine is read without a child, and anew after any change', async t => {
+  const { file, call } = await open(t);
+  const { PATH } = process.env;
+  t.teardown(() => Object.assign(process.env, { PATH }));
+  process.env.PATH = '/nonexistent';
+  t.match(await call(), { status: 200, body: { raw: TEXT } }, 'no program is found');
+
+  const rests = async () => restingVersion(await stat(file)) !== null;
+  await until(rests, { what: 'the file to rest' });
+  t.match(await call(), { status: 200, body: { config: { port: 80 } } });
+  const { atime, mtime } = await stat(file);
+  await writeFile(file, TEXT.replace('80', '81'));
+  await utimes(file, atime, mtime);
+  t.match(await call(), { status: 200, body: { config: { port: 81 } } }, 'the same size and time of modification');
 });

@@ -1,0 +1,52 @@
+// Tells whether a look at a path is answered by this kernel alone. What lies on a network, on FUSE or on an unknown kind
+// of file system may wait for a machine or a program that never answers.
+import { lstat, readlink } from 'node:fs/promises';
+import path from 'node:path';
+import { type Mount, readMounts } from './mountinfo.ts';
+
+/** File systems on disks of this machine or in its memory. */
+const LOCAL_TYPES = new Set(
+  'bcachefs btrfs cgroup cgroup2 devpts devtmpfs erofs exfat ext2 ext3 ext4 f2fs iso9660 jfs mqueue ntfs3 overlay proc ramfs reiserfs rootfs squashfs sysfs tmpfs vfat xfs zfs'.split(
+    ' ',
+  ),
+);
+const MAX_LINKS = 40;
+
+/** Follows the links of the path without touching a mount of another kind. */
+export async function isLocal(file: string, mounts?: readonly Mount[]): Promise<boolean> {
+  const others = otherMounts(mounts ?? (await readMounts()));
+  if (others.size === 0) return true;
+  let place = '/';
+  let rest = partsOf(file);
+  for (let links = 0; links <= MAX_LINKS; ) {
+    if (others.has(place)) return false;
+    const [part, ...next] = rest;
+    if (part === undefined) return true;
+    const inside = path.join(place, part);
+    if (others.has(inside)) return false;
+    const entry = await lstat(inside).catch(() => undefined);
+    // Nothing is behind what is not there.
+    if (entry === undefined) return true;
+    if (!entry.isSymbolicLink()) {
+      place = inside;
+      rest = next;
+      continue;
+    }
+    links += 1;
+    const target = await readlink(inside).catch(() => undefined);
+    if (target === undefined) return false;
+    rest = [...partsOf(target), ...next];
+    if (path.isAbsolute(target)) place = '/';
+  }
+  return false;
+}
+
+/** The mount points of other file systems. Of several mounts on one directory the newest covers the rest. */
+function otherMounts(mounts: readonly Mount[]): ReadonlySet<string> {
+  const types = new Map(mounts.map(({ directory, type }) => [directory, type]));
+  return new Set([...types].filter(([, type]) => !LOCAL_TYPES.has(type)).map(([directory]) => directory));
+}
+
+function partsOf(place: string): string[] {
+  return place.split('/').filter(part => part !== '' && part !== '.');
+}

@@ -1,0 +1,41 @@
+// A path is local when no part of its way, links included, lies on a file system that others answer for.
+import path from 'node:path';
+import t from 'tap';
+import { isLocal } from '../../../core/kit/local-place.ts';
+import { testDir } from '../../support/directory.ts';
+
+t.test('what lies on a mount that others answer for, or leads there, is not local', async t => {
+  const link = (target: string) => t.fixture('symlink', target);
+  const root = testDir(t, {
+    own: {
+      'file.json': '{}',
+      absolute: link('/nowhere'),
+      relative: link('../far/film'),
+      chain: link('relative/more'),
+      loop: link('loop'),
+      back: link('../own/file.json'),
+    },
+    far: {},
+  });
+  const far = path.join(root, 'far');
+  const mounts = [
+    { directory: '/', type: 'ext4' },
+    { directory: far, type: 'fuse.rclone' },
+  ];
+  for (const [place, expected] of [
+    ['own/file.json', true],
+    ['own/back', true],
+    ['own/absolute', true],
+    ['own/missing/file', true],
+    ['far', false],
+    ['far/film', false],
+    ['own/../far', false],
+    ['own/relative', false],
+    ['own/chain', false],
+    ['own/loop', false],
+  ] as const)
+    t.equal(await isLocal(`${root}/${place}`, mounts), expected, place);
+  const covered = [...mounts, { directory: far, type: 'tmpfs' }];
+  t.equal(await isLocal(`${root}/far/film`, covered), true, 'the newest mount counts');
+  t.equal(await isLocal(`${root}/own/file.json`, [{ directory: '/', type: 'nfs4' }]), false);
+});
