@@ -55,10 +55,13 @@ export default definePlugin({
       return creating;
     };
 
-    host.tap('service.install', async ({ plan, template }) => {
-      if (template.key !== KEY || plan.argv[0] !== 'postgres' || plan.cwd === undefined) return;
-      const directory = await findServerPrograms(plan.cwd, plan.env.PATH ?? '');
-      if (directory !== undefined) plan.argv[0] = path.join(directory, 'postgres');
+    host.contribute('service.program', KEY, {
+      configKey: KEY,
+      async choose({ plan }) {
+        if (plan.argv[0] !== 'postgres' || plan.cwd === undefined) return;
+        const directory = await findServerPrograms(plan.cwd, plan.env.PATH ?? '');
+        if (directory !== undefined) plan.argv[0] = path.join(directory, 'postgres');
+      },
     });
 
     host.contribute('process.probe', KEY, { configKey: KEY, check: ({ block }) => checkServer(block) });

@@ -4,6 +4,7 @@ import { definePlugin, type NamedBlock } from '#core';
 import type {} from '../config-files/contract.ts';
 import type {} from '../service-ui/contract.ts';
 import type {} from '../setup/contract.ts';
+import { endpointHosts } from './endpoint-hosts.ts';
 import { type ProxyPlace, routesFile, writeRoutes, writeStatic } from './proxy-files.ts';
 
 const KEY = 'traefik';
@@ -47,6 +48,19 @@ export default definePlugin({
         await writeStatic(place(block), adminUrl);
         await writeRoutes(place(block), uis());
       },
+    });
+    host.contribute('service.configure', ADMIN_KEY, {
+      configKey: ADMIN_KEY,
+      async configure({ plan, block, template, store: save }) {
+        const env = endpointHosts(block, template, blocks() ?? store.blocks());
+        if (env === undefined) return;
+        Object.assign(plan.env, env);
+        await save({ env });
+      },
+    });
+    host.contribute('process.placeholders', KEY, {
+      // The dashboard listens beside the proxy.
+      values: () => ({ traefik_dashboard_port: Number(store.get([KEY, 'port']) ?? DEFAULT_PORT) + 1 }),
     });
     let routed = blocks();
     const reroute = async (): Promise<void> => {

@@ -56,6 +56,10 @@ const onboarding = z.strictObject({
 
 const launch = z.strictObject({
   command: texts.optional().describe('used while the block has none of its own'),
+  alternative: z
+    .strictObject({ command: texts.min(1), lacks: z.string() })
+    .optional()
+    .describe('used instead where the installed release lacks a file'),
   environment: z.array(z.strictObject({ name: z.string(), value: z.string(), when: condition.optional() })).optional(),
   asController: z.literal(true).optional().describe('runs with the rights of the host itself'),
   bootsFirst: z.literal(true).optional().describe('a boot starts it before all others, where it has a command'),

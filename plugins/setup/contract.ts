@@ -19,6 +19,25 @@ export interface SetupContext {
   store(options: Record<string, unknown>): Promise<void>;
 }
 
+/**
+ * How one kind of service is launched where that depends on what is installed, or on more than its block. Also called
+ * to find out whether a service could be started, so it changes nothing but the plan.
+ */
+export interface ServiceProgram {
+  readonly configKey: string;
+  /** Changes `argv` and `env` of the plan. Throws a Problem that says what is missing. */
+  choose(context: ProgramContext): Promise<void>;
+}
+
+export interface ProgramContext {
+  readonly plan: LaunchPlan;
+  readonly block: NamedBlock;
+  /** Whether the plan has the command of the template, not one of the block's own. */
+  readonly isTemplates: boolean;
+  /** The text with its placeholders replaced; unknown ones stay. */
+  fill(text: string): string;
+}
+
 /** A step for one kind of service that its template cannot express. */
 export interface ServiceConfigure {
   readonly configKey: string;
@@ -41,6 +60,8 @@ declare module '#core' {
   }
   interface Contributions {
     'service.configure': ServiceConfigure;
+    /** How one kind of service is launched where that depends on what is installed. */
+    'service.program': ServiceProgram;
   }
   interface Hooks {
     /** Called before the search for the program, so that a tap can install it. A throw vetoes the start. */

@@ -12,6 +12,10 @@ const stepPoint: PointOptions = {
   deadlineMs: STEP_DEADLINE_MS,
 };
 
+const programPoint: PointOptions = {
+  schema: z.looseObject({ configKey: z.string(), choose: functionSchema }),
+};
+
 export default definePlugin({
   name: 'setup',
   host: '^1',
@@ -20,7 +24,8 @@ export default definePlugin({
   setup(host) {
     const install = host.hook('service.install', 'series', { guarded: false, deadlineMs: STEP_DEADLINE_MS });
     const steps = host.point('service.configure', stepPoint);
-    const setup = new ServiceSetup(host, steps, context => install.promise(context));
+    const programs = host.point('service.program', programPoint);
+    const setup = new ServiceSetup(host, { steps, programs }, context => install.promise(context));
 
     host.provide('service.setup', setup);
 

@@ -2,28 +2,30 @@
 import { randomBytes } from 'node:crypto';
 import { type ContributionList, type Host, type NamedBlock, Problem } from '#core';
 import { errorText } from '#kit/error-text';
+import { fileVersion } from '#kit/fs-out-of-process';
 import { GuardedDirectory } from '#kit/guarded-directory';
 import type { LaunchPlaceholders, LaunchPlan } from '../process/contract.ts';
 import type { ServiceTemplate } from '../services/contract.ts';
-import type { ServiceConfigure, ServiceSetups, SetupContext } from './contract.ts';
+import type { ProgramContext, ServiceConfigure, ServiceProgram, ServiceSetups, SetupContext } from './contract.ts';
 import { makeOwned } from './directories.ts';
 import { Placeholders } from './placeholders.ts';
 import { checkProgram } from './program.ts';
 
+interface Points {
+  readonly steps: ContributionList<ServiceConfigure>;
+  readonly programs: ContributionList<ServiceProgram>;
+}
+
 export class ServiceSetup implements ServiceSetups {
   readonly #host: Host;
   readonly #install: (context: SetupContext) => Promise<void>;
-  readonly #steps: ContributionList<ServiceConfigure>;
+  readonly #points: Points;
   readonly #placeholders: ContributionList<LaunchPlaceholders>;
 
-  constructor(
-    host: Host,
-    steps: ContributionList<ServiceConfigure>,
-    install: (context: SetupContext) => Promise<void>,
-  ) {
+  constructor(host: Host, points: Points, install: (context: SetupContext) => Promise<void>) {
     this.#host = host;
     this.#install = install;
-    this.#steps = steps;
+    this.#points = points;
     this.#placeholders = host.contributions('process.placeholders');
   }
 
@@ -40,14 +42,14 @@ export class ServiceSetup implements ServiceSetups {
     const placeholders = this.#placeholdersOf(block);
     const context = this.#context(plan, block, template, placeholders);
     this.#requireOptions(block, template);
-    this.#complete(plan, block, template, placeholders);
+    const isTemplates = this.#complete(plan, block, template, placeholders);
     await this.#install(context);
-    await checkProgram(plan, template);
+    await this.#choose({ plan, block, isTemplates }, template, placeholders);
     if (plan.cwd !== undefined) await context.makeDirectory(plan.cwd);
     for (const directory of template.setup?.directories ?? []) await context.makeDirectory(context.fill(directory));
     for (const file of template.setup?.remove ?? []) await GuardedDirectory.remove(context.fill(file));
     await this.#writeFiles(context, placeholders);
-    for (const step of this.#steps.values()) {
+    for (const step of this.#points.steps.values()) {
       if (step.configKey === template.key) await step.configure(context);
       plan.signal.throwIfAborted();
     }
@@ -59,8 +61,9 @@ export class ServiceSetup implements ServiceSetups {
     try {
       const plan = this.#host.use('process.supervisor').plan(block);
       this.#requireOptions(block, template);
-      this.#complete(plan, block, template, this.#placeholdersOf(block));
-      await checkProgram(plan, template);
+      const placeholders = this.#placeholdersOf(block);
+      const isTemplates = this.#complete(plan, block, template, placeholders);
+      await this.#choose({ plan, block, isTemplates }, template, placeholders);
       return undefined;
     } catch (error) {
       if (error instanceof Problem) return error;
@@ -110,19 +113,40 @@ export class ServiceSetup implements ServiceSetups {
     if (option !== undefined) throw new Problem(400, `${processName} cannot start: its option ${option} is not set`);
   }
 
-  /** Sets the command where the block has none of its own, and the variables derived from the configuration. */
-  #complete(plan: LaunchPlan, block: NamedBlock, template: ServiceTemplate, placeholders: Placeholders): void {
+  /**
+   * Sets the command where the block has none of its own, and the variables derived from the configuration. Returns
+   * whether the command is the template's.
+   */
+  #complete(plan: LaunchPlan, block: NamedBlock, template: ServiceTemplate, placeholders: Placeholders): boolean {
     const { launch } = template;
-    const known = this.#host.use('service.templates').block(template, block.key).command;
-    const isTemplates = JSON.stringify(known) === JSON.stringify(block.block.command);
-    if (launch?.command !== undefined && (plan.argv.length === 0 || isTemplates)) {
-      plan.argv = launch.command.map(word => placeholders.fill(word));
-    }
+    const known = this.#host.use('service.templates').block(template, block.key);
+    const isTemplates = plan.argv.length === 0 || JSON.stringify(known.command) === JSON.stringify(block.block.command);
+    if (launch?.command !== undefined && isTemplates) plan.argv = launch.command.map(word => placeholders.fill(word));
     const own = (block.block.env ?? {}) as Record<string, unknown>;
+    const givenEnv = (known.env ?? {}) as Record<string, unknown>;
+    // What the block has as its template gave it is no choice of the user.
+    const isChosen = (name: string): boolean => Object.hasOwn(own, name) && own[name] !== givenEnv[name];
     for (const { name, value, when } of launch?.environment ?? []) {
-      if (Object.hasOwn(own, name) || (when !== undefined && !placeholders.isSet(when))) continue;
+      if (isChosen(name) || (when !== undefined && !placeholders.isSet(when))) continue;
       plan.env[name] = placeholders.fill(value);
     }
+    return isTemplates;
+  }
+
+  /** Throws a Problem when the program, or something else without which it cannot run, is missing. */
+  async #choose(
+    chosen: Pick<ProgramContext, 'plan' | 'block' | 'isTemplates'>,
+    template: ServiceTemplate,
+    placeholders: Placeholders,
+  ): Promise<void> {
+    const { plan, isTemplates } = chosen;
+    const { command, lacks } = template.launch?.alternative ?? {};
+    if (isTemplates && command !== undefined && lacks !== undefined && !(await isThere(placeholders.fill(lacks))))
+      plan.argv = command.map(word => placeholders.fill(word));
+    for (const program of this.#points.programs.values())
+      if (program.configKey === template.key)
+        await program.choose({ ...chosen, fill: text => placeholders.fill(text) });
+    await checkProgram(plan, template);
   }
 
   async #writeFiles({ block, template, owner }: SetupContext, placeholders: Placeholders): Promise<void> {
@@ -146,6 +170,14 @@ export class ServiceSetup implements ServiceSetups {
       });
     }
   }
+}
+
+/** Also for a file on a mount that does not answer: the check of the program tells of it. */
+function isThere(file: string): Promise<boolean> {
+  return fileVersion(file).then(
+    version => version !== null,
+    () => true,
+  );
 }
 
 function isBlank(value: unknown): boolean {
