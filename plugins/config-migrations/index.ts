@@ -14,7 +14,9 @@ export default definePlugin({
     const store = host.use('config.store');
     // A change that cannot be saved is tried again at the next start.
     if (store.state !== 'valid') return;
-    for (const { id, updates } of migrationsOf(host.use('service.templates'))) {
+    for (const { id, updates, obstacle } of migrationsOf(host.use('service.templates'))) {
+      const reason = obstacle?.(store.root());
+      if (reason !== undefined) host.log.warn(reason);
       const change = updates(store.root());
       if (change === undefined) continue;
       const applied = (store.get('dumb.config_migrations') ?? []) as string[];

@@ -11,6 +11,8 @@ export interface Migration {
   readonly id: string;
   /** What to merge into the configuration, where null deletes a key; undefined when there is nothing to do. */
   updates(root: Values): Record<string, unknown> | undefined;
+  /** What keeps it from being done, with what to do; undefined when nothing does. */
+  obstacle?(root: Values): string | undefined;
 }
 
 /** Renamed keys come first, because other changes apply to a block under its present key. */
@@ -18,34 +20,57 @@ export function migrationsOf(templates: ServiceTemplates): Migration[] {
   const all = templates.list();
   return [
     ...all.flatMap(template => (template.aliases ?? []).map(former => renamed(former, template, templates))),
-    ...all.flatMap(({ key, migrations = [] }) => migrations.map(migration => changed(key, migration))),
+    ...all.flatMap(template => (template.migrations ?? []).map(change => changed(template, change, templates))),
   ];
 }
 
 /** Moves a block from a former key to the present one; when both exist, a person has to decide. */
 function renamed(from: string, template: ServiceTemplate, templates: ServiceTemplates): Migration {
   const to = template.key;
+  const block = templates.block(template);
+  const untouched = template.instance === undefined ? block : { instances: { [template.instance]: block } };
+  const isFree = (root: Values): boolean => deepEqual(root[to] ?? {}, untouched);
   return {
     id: `${from}-to-${to}`,
+    updates: root => (isObject(root[from]) && isFree(root) ? { [to]: root[from], [from]: null } : undefined),
+    obstacle: root =>
+      isObject(root[from]) && !isFree(root)
+        ? `${from} is the former name of ${to}, and the configuration has both; move what you need into ${to} and remove ${from}`
+        : undefined,
+  };
+}
+
+function changed(template: ServiceTemplate, change: Change, templates: ServiceTemplates): Migration {
+  const { key, instance } = template;
+  return {
+    id: change.id,
     updates(root) {
-      const former = root[from];
-      if (typeof former !== 'object' || former === null) return undefined;
-      const block = templates.block(template);
-      const untouched = template.instance === undefined ? block : { instances: { [template.instance]: block } };
-      if (!deepEqual(root[to] ?? {}, untouched)) return undefined;
-      return { [to]: former, [from]: null };
+      const service = root[key];
+      if (!isObject(service)) return undefined;
+      if (instance === undefined || !isObject(service.instances)) {
+        const set = changeOf(service, change, templates.block(template));
+        return set && { [key]: set };
+      }
+      const instances = Object.entries(service.instances).flatMap(([name, block]) => {
+        const set = isObject(block) ? changeOf(block, change, templates.block(template, name)) : undefined;
+        return set === undefined ? [] : [[name, set] as const];
+      });
+      return instances.length === 0 ? undefined : { [key]: { instances: Object.fromEntries(instances) } };
     },
   };
 }
 
-function changed(key: string, { id, where, set }: Change): Migration {
-  return {
-    id,
-    updates(root) {
-      const block = root[key];
-      if (!isObject(block)) return undefined;
-      const isFormer = Object.entries(where).every(([name, value]) => deepEqual(block[name], value));
-      return isFormer ? { [key]: set } : undefined;
-    },
-  };
+function changeOf(block: Values, change: Change, defaults: Values): Values | undefined {
+  if ('where' in change) {
+    const isFormer = Object.entries(change.where).every(([name, value]) => deepEqual(block[name], value));
+    return isFormer ? change.set : undefined;
+  }
+  const former = Object.entries(change.renames).filter(([from]) => Object.hasOwn(block, from));
+  if (former.length === 0) return undefined;
+  // What was set under the present name as well is newer.
+  const moved = former.filter(([, to]) => deepEqual(block[to], defaults[to]));
+  return Object.fromEntries([
+    ...former.map(([from]) => [from, null] as const),
+    ...moved.map(([from, to]) => [to, block[from]] as const),
+  ]);
 }

@@ -46,8 +46,8 @@ export default definePlugin({
         if (Object.keys(updates).length === 0) throw new Problem(400, 'updates is empty; name at least one key');
         const actor = identity.username ?? 'api';
         if (name === undefined || name === null || name === '') {
-          refuseBothNames(host, updates);
-          const result = await update({ updates, persist: persist ?? true, actor });
+          const present = underPresentNames(host, updates, store.root());
+          const result = await update({ updates: present, persist: persist ?? true, actor });
           return { status: 'updated' as const, keys: Object.keys(updates), ...result };
         }
         const { processName } = block(name);
@@ -81,12 +81,18 @@ export default definePlugin({
 });
 
 /**
- * Refuses an update with a service under both its present and its former key, because neither would be known to count.
+ * The updates with former keys of services replaced by the present ones, except where the configuration itself still has
+ * a block under the former key. Throws a Problem 409 for a service under both, because neither would be known to count.
  */
-function refuseBothNames(host: Host, updates: Readonly<Record<string, unknown>>): void {
+function underPresentNames(host: Host, updates: ConfigObject, root: Readonly<ConfigObject>): ConfigObject {
+  const present = { ...updates };
   for (const { key, aliases = [] } of host.find('service.templates')?.list() ?? []) {
     const former = aliases.find(alias => Object.hasOwn(updates, alias));
-    if (former !== undefined && Object.hasOwn(updates, key))
-      throw new Problem(409, `${former} is the former name of ${key}; send one of them`);
+    if (former === undefined) continue;
+    if (Object.hasOwn(updates, key)) throw new Problem(409, `${former} is the former name of ${key}; send one of them`);
+    if (Object.hasOwn(root, former)) continue;
+    present[key] = updates[former];
+    delete present[former];
   }
+  return present;
 }

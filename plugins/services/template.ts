@@ -99,11 +99,18 @@ const setup = z.strictObject({
     .optional(),
 });
 
-const migration = z.strictObject({
-  id: z.string(),
-  where: values.describe('what the block has in an earlier release'),
-  set: values.describe('what it has now; null: nothing'),
-});
+/** For a service with instances each of them is changed. */
+const migration = z.union([
+  z.strictObject({
+    id: z.string(),
+    where: values.describe('what the block has in an earlier release'),
+    set: values.describe('what it has now; null: nothing'),
+  }),
+  z.strictObject({
+    id: z.string(),
+    renames: z.record(z.string(), z.string()).describe('options by their former names'),
+  }),
+]);
 
 const format = z.strictObject({
   name: z.string().describe('on the wire'),

@@ -16,6 +16,11 @@ const OLD = `{
     "bazarr": { "config_file": "/bazarr/config/config.yaml" },
     "mediastorm": { "process_name": "MediaStorm" },
     "huntarr": { "instances": { "Main": { "process_name": "Huntarr Main" } } },
+    "sonarr": { "instances": {
+        "Default": { "use_huntarr": true, "core_service": "nzbdav" },
+        "Kids": { "use_huntarr": true, "use_neutarr": false, "port": 9000 },
+        "Old": { "port": 9001 }
+    } },
     "dumb": { "gateway": { "enabled": false } }
 }
 `;
@@ -43,7 +48,11 @@ t.test('moved once', { skip }, async t => {
     'decypharr-mount-type',
     'infinidysk-repository',
     'mediastorm-name',
+    'use-neutarr',
   ]);
+  const { Default, Kids, Old } = body.sonarr.instances;
+  t.match([Default, Kids, Old], [{ use_neutarr: true }, { use_neutarr: true, port: 9_000 }, { use_neutarr: false }]);
+  t.notOk('use_huntarr' in Default || 'use_huntarr' in Kids, 'the link is kept under its present name');
   const text = await readFile(file, 'utf8');
   t.match(text, '// by hand');
   t.equal(await readFile(`${file}.bak`, 'utf8'), OLD, 'the old file is kept');
@@ -59,9 +68,23 @@ t.test('under both names a person decides', { skip }, async t => {
   const file = path.join(configDir, 'stackwarden.json');
   const both = '{"dumb":{"gateway":{"enabled":false}},"nzbdav":{"process_name":"A"},"infinidysk":{"process_name":"B"}}';
   await writeFile(file, both);
-  const app = await startHost({ configDir, plugins });
+  const app = await startHost({ configDir, plugins: [...plugins, 'logs'] });
   t.teardown(() => app.stop());
   t.equal(await readFile(file, 'utf8'), both);
+  const { chunk } = (await app.get('/logs?process_name=DUMB')).body;
+  t.match(chunk, 'nzbdav is the former name of infinidysk, and the configuration has both; move', 'it is told');
+  t.equal((await app.post('/config', { updates: { nzbdav: { port: 3 } } })).status, 200);
+  t.match((await app.get('/config')).body, { nzbdav: { port: 3 } }, 'an update is of the block that is there');
   const refused = await app.post('/config', { updates: { nzbdav: { port: 1 }, infinidysk: { frontend_port: 2 } } });
   t.match(refused, { status: 409, body: { detail: /nzbdav is the former name of infinidysk/ } });
+});
+
+t.test('an update under a former key is one of the present', { skip }, async t => {
+  const app = await startHost({ config: { infinidysk: { process_name: 'Mine' } }, plugins });
+  t.teardown(() => app.stop());
+  const answer = await app.post('/config', { updates: { nzbdav: { backend_port: 8_123 } } });
+  t.match(answer, { status: 200, body: { keys: ['nzbdav'] } });
+  const saved = JSON.parse(await readFile(path.join(app.configDir, 'stackwarden.json'), 'utf8'));
+  t.match(saved.infinidysk, { process_name: 'Mine', backend_port: 8_123 });
+  t.notOk('nzbdav' in saved);
 });
