@@ -5,7 +5,7 @@ import type {} from '../service-ui/contract.ts';
 import type { ServiceTemplates } from '../services/contract.ts';
 import type {} from '../versions/contract.ts';
 import { GraphAnswer } from './answer.ts';
-import type { DependencyGraph, GraphEntry, SignalSource, StartOrder } from './contract.ts';
+import type { DependencyGraph, GraphEntry, Scope, SignalSource, StartOrder } from './contract.ts';
 import { Entries, shownConfig } from './entries.ts';
 import type { OwnSignal } from './own-signals.ts';
 import { type KnownSignal, type SignalError, Signals } from './signals.ts';
@@ -32,11 +32,21 @@ interface Build {
   staleMs: number;
 }
 
+interface KeptAnswer {
+  /** Everything that the answer was made of. */
+  readonly basis: readonly unknown[];
+  readonly answer: GraphDescription;
+}
+
+const MAX_KEPT = 8;
+
 export class Graph implements DependencyGraph {
   readonly #host: Host;
   readonly #signals: Signals;
   #built: Build | undefined;
   #entries: Entries | undefined;
+  /** By scope and name; the one that was asked for last comes last. */
+  readonly #answers = new Map<string, KeptAnswer>();
 
   constructor(host: Host, own: readonly OwnSignal[]) {
     this.#host = host;
@@ -61,11 +71,34 @@ export class Graph implements DependencyGraph {
     return createStartOrder(structure, ranks);
   }
 
+  /** Frozen, and the same object within a second unless something that it tells of changed. */
   async describe(processName: string, scope: string): Promise<GraphDescription> {
     const wanted = scope.trim().toLowerCase();
     if (wanted !== 'runtime' && wanted !== 'all') throw new Problem(400, "scope must be 'runtime' or 'all'");
     if (processName.trim() === '') throw new Problem(400, 'process_name is required');
-    const { structure, signals, errors, processes } = await this.#current();
+    const built = await this.#current();
+    const supervisor = this.#host.find('process.supervisor');
+    const templates = this.#host.find('service.templates');
+    const basis = [built, this.#host.use('config.store').blocks(), supervisor, supervisor?.revision, templates];
+    const key = `${wanted} ${processName}`;
+    const now = `${new Date().toISOString().slice(0, 19)}Z`;
+    const kept = this.#answers.get(key);
+    const isCurrent = kept?.basis.every((value, index) => value === basis[index]) === true;
+    if (isCurrent && kept?.answer.updated_at === now) return kept.answer;
+    const made = isCurrent ? kept.answer : await this.#describe(built, processName, wanted);
+    const answer = Object.freeze({ ...made, updated_at: now });
+    this.#answers.delete(key);
+    this.#answers.set(key, { basis, answer });
+    const [oldest = key] = this.#answers.keys();
+    if (this.#answers.size > MAX_KEPT) this.#answers.delete(oldest);
+    return answer;
+  }
+
+  async #describe(
+    { structure, signals, errors, processes }: Built,
+    processName: string,
+    scope: Scope,
+  ): Promise<Omit<GraphDescription, 'updated_at'>> {
     await new Promise(resolve => setImmediate(resolve));
     const target = this.#find(structure.snapshot.entries, processName);
     if (target === undefined) throw new Problem(404, 'Process not found');
@@ -73,7 +106,7 @@ export class Graph implements DependencyGraph {
     const statuses = new Map(supervisor?.list().map(snapshot => [snapshot.processName, snapshot.status]));
     const status = (name: string) => statuses.get(name);
     const templates = this.#host.find('service.templates');
-    const answer = new GraphAnswer(target, wanted, { structure, signals, templates, status });
+    const answer = new GraphAnswer(target, scope, { structure, signals, templates, status });
     return {
       ...answer.toWire(),
       dependency_truth_table: signals.map(({ source, plugin, strength }) => ({
@@ -83,7 +116,6 @@ export class Graph implements DependencyGraph {
         description: source.description,
         source: plugin === null ? 'core' : `plugin:${plugin}`,
       })),
-      updated_at: `${new Date().toISOString().slice(0, 19)}Z`,
       statuses: Object.fromEntries(statuses),
       processes,
       core_services: this.#coreServices(structure),

@@ -1,10 +1,11 @@
 // Answers beyond the worked cases: what they must not show, what they cost, and how things are named.
 import { existsSync } from 'node:fs';
-import { chmod, readFile, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import t from 'tap';
 import { testDir } from '../../support/directory.ts';
 import { edgesOf, keysOf, startGraph } from '../../support/graph.ts';
+import { kid } from '../../support/kids.ts';
 import { until } from '../../support/until.ts';
 
 const skip = !existsSync(new URL('../../../plugins/dependency-graph/index.ts', import.meta.url));
@@ -90,17 +91,9 @@ t.test('a cycle names those that are in it', { skip }, async t => {
 
 t.test('the file of a service is looked at when it changes, never for a question', { skip }, async t => {
   const settings = '<Config>\n  <Port>8989</Port>\n</Config>\n';
-  const dir = testDir(t, { sonarr: { 'config.xml': settings }, bin: {} });
-  const calls = path.join(dir, 'calls');
-  await writeFile(path.join(dir, 'bin/stat'), `#!/bin/sh\necho call >> '${calls}'\nexec /usr/bin/stat "$@"\n`);
-  await chmod(path.join(dir, 'bin/stat'), 0o755);
-  await writeFile(calls, '');
-  const before = process.env.PATH;
-  process.env.PATH = `${path.join(dir, 'bin')}:${before}`;
-  t.teardown(() => {
-    process.env.PATH = before;
-  });
-  const count = async () => (await readFile(calls, 'utf8')).length;
+  const postgres = ['Host', 'MainDb', 'LogDb'].map(name => `  <Postgres${name}>x</Postgres${name}>\n`).join('');
+  const dir = testDir(t, { sonarr: { 'config.xml': settings } });
+  const file = path.join(dir, 'sonarr/config.xml');
   const sonarr = {
     enabled: true,
     process_name: 'Sonarr',
@@ -108,26 +101,41 @@ t.test('the file of a service is looked at when it changes, never for a question
     // It never starts: each start is a look too.
     wait_for_dir: path.join(dir, 'never'),
     config_dir: path.join(dir, 'sonarr'),
-    config_file: path.join(dir, 'sonarr/config.xml'),
+    config_file: file,
   };
   const { app, of } = await startGraph(t, {
     data_root: dir,
     postgres: { enabled: false },
     sonarr: { instances: { Default: sonarr } },
   });
-  t.notOk(keysOf(await of('Sonarr')).includes('postgres'));
-  const looked = await count();
-  t.ok(looked > 0);
+  const needs = async () => keysOf(await of('Sonarr')).includes('postgres');
+  t.notOk(await needs());
+  await writeFile(file, settings.replace('</Config>', `${postgres}</Config>`));
+  t.notOk(await needs(), 'the question itself looks at nothing');
   await app.post('/config', { updates: { data_root: `${dir}/` }, persist: false });
-  await until(async () => (await count()) > looked, { what: 'the look after the change' });
-  const after = await count();
-  await of('Sonarr');
-  t.equal(await count(), after, 'the question itself starts nothing');
+  await until(needs, { what: 'the look after the change' });
 
   const saved = await app.post('/config/service-config', {
     service_name: 'Sonarr',
-    updates: { Config: { PostgresHost: '127.0.0.1', PostgresMainDb: 'main', PostgresLogDb: 'log' } },
+    updates: { Config: { PostgresHost: '' } },
   });
-  t.match(saved, { status: 200, body: { changed: 3 } });
-  t.ok(keysOf(await of('Sonarr')).includes('postgres'));
+  t.match(saved, { status: 200, body: { changed: 1 } });
+  t.notOk(await needs());
+});
+
+t.test('an answer that was just given changes with the status of a process', { skip }, async t => {
+  const { app, of } = await startGraph(t, {
+    one: kid('One', ['calm']),
+    two: { ...kid('Two', ['calm']), enabled: false },
+  });
+  const statuses = async (): Promise<unknown> => (await of('Two')).statuses;
+  t.match(await statuses(), { Two: 'stopped' });
+  t.equal((await app.post('/process/start-service', { process_name: 'Two' })).status, 200);
+  t.match(await statuses(), { Two: 'running' });
+  t.equal((await app.post('/process/stop-service', { process_name: 'Two' })).status, 200);
+  t.match(await statuses(), { Two: 'stopped' });
+  t.equal((await app.post('/config', { updates: { two: { wait_for_url: ['http://127.0.0.1:1/'] } } })).status, 200);
+  t.same((await of('Two')).processes.find((entry: { name: string }) => entry.name === 'Two').config.wait_for_url, [
+    'http://127.0.0.1:1/',
+  ]);
 });
