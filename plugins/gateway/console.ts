@@ -1,10 +1,11 @@
-// Serves the console: files whose real path is inside its folder, `index.html` for unknown pages, or a landing page.
+// Serves the console: files whose real path is inside its folder, `index.html` for unknown pages, or a page of its own.
 import type { FileHandle } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import path from 'node:path';
 import { pipeline } from 'node:stream';
 import { GuardedDirectory } from '#kit/guarded-directory';
 import { refuse } from '#kit/refusal';
+import { sendLandingPage, sendWaitingPage } from './pages.ts';
 
 export interface ConsoleOptions {
   /** Folder of the console; when it is empty, only a landing page is served. */
@@ -13,6 +14,8 @@ export interface ConsoleOptions {
   readonly refusal: (folder: string) => string | null;
   /** Address of the native listener, linked on the landing page. */
   readonly nativeUrl: string;
+  /** The frontend that is expected here but is not there at present; undefined when none is. */
+  readonly awaited?: (() => string | undefined) | undefined;
 }
 
 const MEDIA_TYPES: Readonly<Record<string, string>> = {
@@ -34,13 +37,18 @@ const MEDIA_TYPES: Readonly<Record<string, string>> = {
   '.woff2': 'font/woff2',
 };
 
-export function createConsole({ staticDir, refusal, nativeUrl }: ConsoleOptions) {
+export function createConsole({ staticDir, refusal, nativeUrl, awaited }: ConsoleOptions) {
   return async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     if (request.method === 'OPTIONS') {
       response.writeHead(204, { Allow: 'GET, HEAD, OPTIONS' }).end();
       return;
     }
     const name = decodeFileName(request.url ?? '/');
+    const frontend = staticDir === '' ? awaited?.() : undefined;
+    if (frontend !== undefined) {
+      sendWaitingPage(request, response, frontend);
+      return;
+    }
     if (staticDir === '' && name === '') {
       sendLandingPage(request, response, nativeUrl);
       return;
@@ -106,28 +114,4 @@ async function openFile(
     // The caller gets the same 404 for a file that is missing, unreadable, no file or was deleted in between.
     return undefined;
   }
-}
-
-function sendLandingPage(request: IncomingMessage, response: ServerResponse, nativeUrl: string): void {
-  const html = [
-    '<!doctype html>',
-    '<html lang="en">',
-    '<head><meta charset="utf-8"><title>Stackwarden</title></head>',
-    '<body style="font-family: sans-serif; max-width: 40rem; margin: 3rem auto; line-height: 1.5">',
-    '<h1>Stackwarden is running</h1>',
-    '<p>The API is served here below <a href="/api/health"><code>/api</code></a>, the streams below <code>/ws</code>.</p>',
-    `<p>Its documentation is on the native listener: <a href="${nativeUrl}/docs">${nativeUrl}/docs</a>.</p>`,
-    '<p>Set <code>dumb.gateway.static_dir</code> to serve a console from this address.</p>',
-    '</body>',
-    '</html>',
-    '',
-  ].join('\n');
-  response.writeHead(200, {
-    'Content-Type': 'text/html; charset=utf-8',
-    'Content-Length': Buffer.byteLength(html),
-    'Cache-Control': 'no-store',
-    'Content-Security-Policy': "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'self'",
-    'X-Content-Type-Options': 'nosniff',
-  });
-  response.end(request.method === 'HEAD' ? undefined : html);
 }

@@ -28,13 +28,27 @@ const HOP_BY_HOP = new Set([
 ]);
 /** Headers that the gateway sets itself, because the frontend shows interfaces in a frame of its own origin. */
 const REPLACED_HEADERS = new Set(['x-frame-options']);
+const OWN_FRAMES = "frame-ancestors 'self'";
 
 interface Destination {
   readonly ui: ServiceUi;
   /** Path and query that the service is asked for. */
   readonly path: string;
-  /** Path below which the browser sees the interface. */
+  /** Path below which the interface is told that it is served. */
   readonly prefix: string;
+}
+
+export interface EmbeddedUisOptions {
+  /** Asked at each request, so that a change of the configuration takes effect at once. */
+  readonly listUis: () => readonly ServiceUi[];
+  /** An interface never receives an `Authorization` or a cookie of which this says that it is for the host. */
+  readonly isOwnCredential: (authorization: string) => boolean;
+  /**
+   * Whether a frontend stands between this and the browser: it sets the cookie and moves redirects itself, as it does
+   * before a reverse proxy, and asks under its own name for the host. Default false.
+   */
+  readonly behindFrontend?: boolean;
+  readonly responseTimeoutMs?: number;
 }
 
 export class EmbeddedUis {
@@ -42,20 +56,14 @@ export class EmbeddedUis {
   readonly #pools = new Map<string, Pool>();
   readonly #upgradedSockets = new Set<Duplex>();
   readonly #isOwnCredential: (authorization: string) => boolean;
+  readonly #behindFrontend: boolean;
   readonly #responseTimeoutMs: number;
 
-  /**
-   * `listUis` is asked at each request, so that a change of the configuration takes effect at once. An interface never
-   * receives an `Authorization` that `isOwnCredential` says is for the host.
-   */
-  constructor(
-    listUis: () => readonly ServiceUi[],
-    isOwnCredential: (authorization: string) => boolean,
-    responseTimeoutMs = RESPONSE_TIMEOUT_MS,
-  ) {
-    this.#listUis = listUis;
-    this.#isOwnCredential = isOwnCredential;
-    this.#responseTimeoutMs = responseTimeoutMs;
+  constructor(options: EmbeddedUisOptions) {
+    this.#listUis = options.listUis;
+    this.#isOwnCredential = options.isOwnCredential;
+    this.#behindFrontend = options.behindFrontend === true;
+    this.#responseTimeoutMs = options.responseTimeoutMs ?? RESPONSE_TIMEOUT_MS;
   }
 
   /** Answers a request for an interface. Returns false, and leaves the response alone, for any other request. */
@@ -98,19 +106,21 @@ export class EmbeddedUis {
     if (prefix !== undefined && name !== undefined) {
       const ui = this.#find(name);
       if (ui === undefined) return undefined;
-      const rest = url.slice(prefix.length);
-      const isRoot = rest === '' || rest === '/';
-      return { ui, path: isRoot && ui.entryPath !== '' ? ui.entryPath : rest, prefix: `/ui/${ui.name}` };
+      return { ui, path: pathWithin(ui, url.slice(prefix.length)), prefix: this.#prefixOf(ui) };
     }
     const opened = this.#findOpenedUi(headers, method === 'GET' && headers.upgrade !== undefined);
-    return opened === undefined ? undefined : { ui: opened, path: url, prefix: `/ui/${opened.name}` };
+    return opened === undefined ? undefined : { ui: opened, path: url, prefix: this.#prefixOf(opened) };
+  }
+
+  #prefixOf({ name }: ServiceUi): string {
+    return `${this.#behindFrontend ? '/service/ui' : '/ui'}/${name}`;
   }
 
   #findOpenedUi(headers: IncomingMessage['headers'], isUpgrade: boolean): ServiceUi | undefined {
     const { referer, host, cookie } = headers;
     if (referer !== undefined && URL.canParse(referer)) {
       const page = new URL(referer);
-      const [, , name] = (page.host === host ? UI_PATH.exec(page.pathname) : null) ?? [];
+      const [, , name] = (this.#behindFrontend || page.host === host ? UI_PATH.exec(page.pathname) : null) ?? [];
       if (name !== undefined) return this.#find(name);
     }
     // The handshake of a WebSocket carries no Referer.
@@ -138,7 +148,7 @@ export class EmbeddedUis {
           signal: clientGone.signal,
         },
         ({ statusCode, headers }) => {
-          response.writeHead(statusCode, buildResponseHeaders(headers, target));
+          response.writeHead(statusCode, this.#responseHeaders(headers, target));
           return response;
         },
       );
@@ -195,9 +205,31 @@ export class EmbeddedUis {
   }
 
   #requestHeaders(request: IncomingMessage, prefix: string): Record<string, string | string[]> {
-    const { authorization, ...headers } = buildRequestHeaders(request, prefix);
-    const isForService = typeof authorization === 'string' && !this.#isOwnCredential(authorization);
-    return isForService ? { ...headers, authorization } : headers;
+    const { authorization, cookie, ...headers } = buildRequestHeaders(request, prefix);
+    if (typeof authorization === 'string' && !this.#isOwnCredential(authorization))
+      headers.authorization = authorization;
+    if (typeof cookie === 'string') {
+      const isOwn = (part: string): boolean =>
+        this.#isOwnCredential(`Bearer ${decodeOrKeep(part.slice(part.indexOf('=') + 1).trim())}`);
+      headers.cookie = cookie
+        .split(';')
+        .filter(part => !isOwn(part))
+        .join(';');
+    }
+    return headers;
+  }
+
+  #responseHeaders(
+    headers: Record<string, string | string[] | undefined>,
+    target: Destination,
+  ): Record<string, string | string[]> {
+    const result = buildResponseHeaders(headers);
+    if (this.#behindFrontend) return result;
+    if (typeof result.location === 'string') result.location = rewriteLocation(result.location, target);
+    const cookie = `${COOKIE_NAME}=${target.ui.name}; Path=/; SameSite=Lax`;
+    const serviceCookies = result['set-cookie'] ?? [];
+    result['set-cookie'] = [...(Array.isArray(serviceCookies) ? serviceCookies : [serviceCookies]), cookie];
+    return result;
   }
 
   async #openPool({ host, port }: ServiceUi): Promise<Pool> {
@@ -232,22 +264,34 @@ function buildRequestHeaders(request: IncomingMessage, prefix: string): Record<s
 
 function buildResponseHeaders(
   headers: Record<string, string | string[] | undefined>,
-  { ui, prefix }: Destination,
 ): Record<string, string | string[]> {
   const result: Record<string, string | string[]> = {};
   for (const [name, value] of Object.entries(headers)) {
     if (value !== undefined && !HOP_BY_HOP.has(name) && !REPLACED_HEADERS.has(name)) result[name] = value;
   }
-  if (typeof result.location === 'string') result.location = rewriteLocation(result.location, ui, prefix);
   result['x-frame-options'] = 'SAMEORIGIN';
-  const cookie = `${COOKIE_NAME}=${ui.name}; Path=/; SameSite=Lax`;
-  const serviceCookies = result['set-cookie'] ?? [];
-  result['set-cookie'] = [...(Array.isArray(serviceCookies) ? serviceCookies : [serviceCookies]), cookie];
+  const policy = [result['content-security-policy'] ?? []].flat().map(withOwnFrames);
+  result['content-security-policy'] = policy.length === 0 ? OWN_FRAMES : policy;
   return result;
 }
 
+/** The policy with the frames of the same origin in place of those that it allows. */
+function withOwnFrames(policy: string): string {
+  const kept = policy.split(';').filter(part => !/^\s*(frame-ancestors(\s|$)|$)/i.test(part));
+  return [...kept.map(part => part.trim()), OWN_FRAMES].join('; ');
+}
+
+/** The path that the service is asked for: its landing page at the root, and its folders where it really has them. */
+function pathWithin({ entryPath, pathPrefix, foldersBelowPrefix }: ServiceUi, rest: string): string {
+  if (rest === '' || rest === '/') return entryPath === '' ? rest : entryPath;
+  const [, folder] = /^\/([^/?#]+)/.exec(rest) ?? [];
+  if (pathPrefix === undefined || folder === undefined) return rest;
+  const isMoved = /^\/index\.html(?=[?#]|$)/.test(rest) || foldersBelowPrefix.includes(folder);
+  return isMoved ? pathPrefix + rest : rest;
+}
+
 /** Moves a redirect within the service below the prefix; a redirect to elsewhere stays as it is. */
-function rewriteLocation(location: string, { host, port }: ServiceUi, prefix: string): string {
+function rewriteLocation(location: string, { ui: { host, port }, prefix }: Destination): string {
   const local = location.replace(
     new RegExp(`^https?://(?:${host.replaceAll('.', '\\.')}|localhost):${port}(?=/|$)`),
     '',

@@ -15,6 +15,8 @@ export interface GatewayOptions {
   readonly refusal: (folder: string) => string | null;
   /** Address of the native listener, linked on the landing page. */
   readonly nativeUrl: string;
+  /** The frontend that is expected here but is not there at present; undefined when none is. */
+  readonly awaited?: (() => string | undefined) | undefined;
 }
 
 export interface Gateway {
@@ -25,8 +27,8 @@ export interface Gateway {
 const VIA_GATEWAY = { native: false, prefix: '/api' } as const;
 const FOREIGN_ORIGIN = 'Requests of pages from another origin are not accepted; allow it in dumb.frontend.origins';
 
-export function createGateway({ entrance, embedded, staticDir, refusal, nativeUrl }: GatewayOptions): Gateway {
-  const serveConsole = createConsole({ staticDir, refusal, nativeUrl });
+export function createGateway({ entrance, embedded, ...options }: GatewayOptions): Gateway {
+  const serveConsole = createConsole(options);
 
   /**
    * Whether a page of another origin sends the request. Browsers name the origin, which must be this listener's own or

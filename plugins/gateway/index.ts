@@ -1,12 +1,17 @@
-// The gateway: a second listener for browsers, with the same routes below `/api`, the streams and a static console.
+// The gateway: a second listener for browsers, with the same routes below `/api`, the streams and a static console; and
+// the listener behind a web frontend of its own process.
 import path from 'node:path';
 import { definePlugin, type Host } from '#core';
 import { isHostState } from '#kit/host-state';
 import { isLoopback } from '#kit/loopback';
 import { isSystemPath, realPlaceOf } from '#kit/system-paths';
+import type {} from '../process/contract.ts';
 import type {} from '../service-ui/contract.ts';
+import type {} from './contract.ts';
 import { EmbeddedUis } from './embedded-uis.ts';
-import { createGateway } from './gateway.ts';
+import { createGateway, type Gateway } from './gateway.ts';
+import { GatewayPort } from './gateway-port.ts';
+import { UiListener } from './ui-listener.ts';
 
 export interface GatewayConfig {
   enabled: boolean;
@@ -14,6 +19,8 @@ export interface GatewayConfig {
   port: number;
   /** Folder of a console to serve; when it is empty, a landing page is served instead. */
   static_dir: string;
+  /** Loopback port at which a managed frontend asks for the web interfaces of services. */
+  ui_port: number;
 }
 
 export default definePlugin({
@@ -26,55 +33,61 @@ export default definePlugin({
       host: z.string().min(1).default('127.0.0.1'),
       port: z.int().min(0).max(65_535).default(3005),
       static_dir: z.string().default(''),
+      ui_port: z.int().min(0).max(65_535).default(18_079),
     }),
 
   setup(host, config) {
-    if (!config.enabled) return;
-    let close: (() => Promise<void>) | undefined;
-    host.tap('host.ready', async () => {
-      close = await openGateway(host, config);
-      if (host.signal.aborted) await close?.();
+    const entrance = host.use('http.entrance');
+    const uiOptions = {
+      listUis: () => listServedUis(host),
+      isOwnCredential: (authorization: string) => host.find('access')?.issued?.(authorization) === true,
+    };
+    const uis = new EmbeddedUis({ ...uiOptions, behindFrontend: true });
+    const uiListener = new UiListener({ host, entrance, uis, port: config.ui_port });
+    host.provide('service.ui-entrance', { address: () => uiListener.address() });
+    if (!config.enabled) return () => uiListener.close();
+
+    const embedded = new EmbeddedUis(uiOptions);
+    let gateway: Promise<Gateway> | undefined;
+    const port = new GatewayPort({
+      host,
+      address: config.host,
+      port: config.port,
+      async open(address) {
+        gateway ??= prepareGateway(host, config, embedded, () => port.awaited());
+        return entrance.open({ host: address, port: config.port, ...(await gateway) });
+      },
     });
-    return () => close?.();
+    host.tap('host.ready', () => port.take());
+    return async () => {
+      await embedded.close();
+      await Promise.all([port.close(), uiListener.close()]);
+    };
   },
 });
 
-async function openGateway(host: Host, config: GatewayConfig): Promise<(() => Promise<void>) | undefined> {
-  if (findManagedFrontendPort(host) === config.port) {
-    host.log.info(`stepping aside: the managed frontend serves port ${config.port}`);
-    return undefined;
-  }
+async function prepareGateway(
+  host: Host,
+  config: GatewayConfig,
+  embedded: EmbeddedUis,
+  awaited: () => string | undefined,
+): Promise<Gateway> {
   if (!isLoopback(config.host) && host.find('access')?.enabled() !== true) {
     host.log.warn(`listening on ${config.host} while authentication is off: everybody who reaches it is in control`);
   }
-  const entrance = host.use('http.entrance');
-  const embedded = new EmbeddedUis(
-    () => listServedUis(host),
-    authorization => host.find('access')?.issued?.(authorization) === true,
-  );
   const refusal = await refusalOf(host);
   if (config.static_dir !== '') {
     const reason = refusal(await realPlaceOf(path.resolve(config.static_dir)));
     if (reason !== null) host.log.error(`dumb.gateway.static_dir is not served: ${reason}; name the console's folder`);
   }
-  const gateway = createGateway({
-    entrance,
+  return createGateway({
+    entrance: host.use('http.entrance'),
     embedded,
     staticDir: config.static_dir,
     refusal,
     nativeUrl: buildNativeUrl(host),
+    awaited,
   });
-  try {
-    const listener = await entrance.open({ host: config.host, port: config.port, ...gateway });
-    host.log.info(`gateway on http://${config.host}:${listener.port}`);
-    return async () => {
-      await embedded.close();
-      await listener.close(1000);
-    };
-  } catch (error) {
-    host.log.warn(`no gateway: ${(error as Error).message}`);
-    return undefined;
-  }
 }
 
 /** Refuses folders that hold state of the host, lie in it, or belong to the system. All paths are real ones. */
@@ -93,18 +106,13 @@ async function refusalOf(host: Host): Promise<(folder: string) => string | null>
 }
 
 /**
- * The web interfaces that the gateway serves: none while the reverse proxy serves them. Interfaces have a login of
- * their own or none, so where authentication is on they are served only after somebody has switched them on.
+ * Interfaces have a login of their own or none, so where authentication is on they are served only after somebody has
+ * switched them on.
  */
 function listServedUis(host: Host) {
   const uis = host.find('service.uis');
-  if (uis === undefined || uis.proxyRuns()) return [];
+  if (uis === undefined) return [];
   return uis.enabled() || host.find('access')?.enabled() !== true ? uis.list() : [];
-}
-
-function findManagedFrontendPort(host: Host): number | undefined {
-  const store = host.find('config.store');
-  return store?.get('dumb.frontend.enabled') === true ? Number(store.get('dumb.frontend.port') ?? 3005) : undefined;
 }
 
 function buildNativeUrl(host: Host): string {

@@ -215,6 +215,8 @@ export interface StopPolicy {
   readonly graceMs?: number;
   /** Tier in the ordered shutdown; lower tiers stop first. */
   readonly tier?: number;
+  /** Whether requests to stop or restart it are answered before it is stopped, because it passes the answer on itself. */
+  readonly answersFirst?: boolean;
 }
 
 /** How processes with one config key are launched. */
@@ -317,6 +319,8 @@ declare module '#core' {
   interface Hooks {
     /** At every start, before ports, waits and launch. A throw vetoes the start. */
     'process.prepare': AsyncSeriesWaterfallHook<[LaunchPlan]>;
+    /** When nothing but the launch itself is left of a start, which no tap can refuse any more. The launch waits. */
+    'process.launching': AsyncParallelHook<[LaunchPlan]>;
     /** After a launch whose process stayed alive through its observation. */
     'process.started': AsyncParallelHook<[ProcessSnapshot]>;
     /** After a run ended, requested or not, and its output was read completely. */

@@ -43,6 +43,7 @@ export default definePlugin({
       deadlineMs: PREPARE_DEADLINE_MS,
       schema: launchPlanSchema,
     });
+    const launching = host.hook('process.launching', 'parallel');
     const started = host.hook('process.started', 'parallel', { deadlineMs: STARTED_DEADLINE_MS });
     const exited = host.hook('process.exited', 'parallel');
     const status = host.hook('process.status', 'parallel');
@@ -53,6 +54,7 @@ export default definePlugin({
       host,
       hooks: {
         prepare: plan => prepare.promise(plan),
+        onLaunching: plan => launching.promise(plan),
         onStatus: snapshot => void status.promise(snapshot),
         onStarted: snapshot => void started.promise(snapshot),
         onExited: (snapshot, exit) => void exited.promise(snapshot, exit),

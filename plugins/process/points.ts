@@ -9,6 +9,7 @@ export const stopPolicyPoint: PointOptions = {
     signal: z.enum(['SIGTERM', 'SIGINT', 'SIGQUIT']).optional(),
     graceMs: z.number().min(0).optional(),
     tier: z.number().optional(),
+    answersFirst: z.boolean().optional(),
   }),
 };
 

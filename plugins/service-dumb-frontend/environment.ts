@@ -1,4 +1,4 @@
-// Environment variables that tell the web frontend where this service and the reverse proxy are.
+// Environment variables that tell the web frontend where this service and the web interfaces of others are.
 import { z } from 'zod';
 import type { ConfigStore } from '#core';
 import type { LaunchPlan } from '../process/contract.ts';
@@ -8,7 +8,8 @@ const WILDCARDS = new Set(['0.0.0.0', '::', '[::]', '']);
 /** The frontend's facts in its template. */
 export const frontendFacts = z.object({
   apiVariables: z.array(z.string()).default([]).describe('each holds the address of the API'),
-  proxyVariables: z.array(z.string()).default([]).describe('each holds the address of the reverse proxy'),
+  proxyVariables: z.array(z.string()).default([]).describe('each holds where the web interfaces of services are'),
+  variables: z.record(z.string(), z.string()).default({}),
 });
 
 export type FrontendFacts = z.output<typeof frontendFacts>;
@@ -16,17 +17,18 @@ export type FrontendFacts = z.output<typeof frontendFacts>;
 /** Variables that the block's own `env` sets are kept. */
 export function addEnvironment(
   plan: LaunchPlan,
-  { apiVariables, proxyVariables }: FrontendFacts,
+  { apiVariables, proxyVariables, variables }: FrontendFacts,
   config: ConfigStore,
-  proxyAddress: string | undefined,
+  uiAddress: string | undefined,
 ): void {
   const api = addressOf(config.get('dumb.api_service.host'), config.get('dumb.api_service.port') ?? 8_000);
   const given: Record<string, string> = {
+    ...variables,
     HOST: String(plan.block.host ?? '0.0.0.0'),
     PORT: String(plan.block.port ?? 3_005),
   };
   for (const name of apiVariables) given[name] = api;
-  if (proxyAddress !== undefined) for (const name of proxyVariables) given[name] = proxyAddress;
+  if (uiAddress !== undefined) for (const name of proxyVariables) given[name] = uiAddress;
   const own = (plan.block.env ?? {}) as Record<string, unknown>;
   for (const [name, value] of Object.entries(given)) if (!Object.hasOwn(own, name)) plan.env[name] = value;
 }

@@ -17,9 +17,6 @@ export interface ProxyPlace {
   readonly files: ServiceFileAccess;
 }
 
-const MEDIA_FOLDERS =
-  'assets|bower_components|components|css|images|libraries|modules|scripts|strings|themes|touchicon*';
-
 export function routesFile({ configDir }: Pick<ProxyPlace, 'configDir'>): string {
   return path.join(configDir, 'dynamic', 'services.yaml');
 }
@@ -117,12 +114,12 @@ function addProxyRouters(name: string, prefix: string, service: string, routers:
 
 /** Media servers serve their interface below a folder, although their pages refer to it without that folder. */
 function addMediaServer(ui: ServiceUi, prefix: string, chain: string[], routers: Values, middlewares: Values): void {
-  const { name, pathPrefix = '' } = ui;
+  const { name, pathPrefix = '', foldersBelowPrefix } = ui;
   middlewares[`${name}_index_redirect`] = {
     replacePathRegex: { regex: '^/index\\.html$', replacement: `${pathPrefix}/index.html` },
   };
   middlewares[`${name}_web_dirs`] = {
-    replacePathRegex: { regex: `^/(${MEDIA_FOLDERS})(/.*)?$`, replacement: `${pathPrefix}/$1$2` },
+    replacePathRegex: { regex: `^/(${foldersBelowPrefix.join('|')})(/.*)?$`, replacement: `${pathPrefix}/$1$2` },
   };
   const router = routers[`${name}_router`] as Values;
   const [strip = '', ...rest] = chain;

@@ -14,6 +14,8 @@ export interface ServiceUi {
   readonly entryPath: string;
   /** Folder below which the interface is served, for services that do not serve it at the root. */
   readonly pathPrefix: string | undefined;
+  /** Folders that the pages name without `pathPrefix`. */
+  readonly foldersBelowPrefix: readonly string[];
   /** false when it forbids being shown in a frame. */
   readonly frameable: boolean;
   readonly publicUrl: string | undefined;
@@ -38,8 +40,6 @@ export interface ServiceUis {
   list(): readonly ServiceUi[];
   /** Whether embedding is switched on. */
   enabled(): boolean;
-  /** Whether the reverse proxy runs. */
-  proxyRuns(): boolean;
 }
 
 declare module '#core' {

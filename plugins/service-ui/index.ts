@@ -1,9 +1,10 @@
-// Web interfaces of services behind one address: their list, and the switch of the reverse proxy that serves them.
+// Web interfaces of services behind one address: their list, and the switch that embeds them.
 import { z } from 'zod';
 import { definePlugin } from '#core';
 import type {} from '../process/contract.ts';
 import type {} from '../services/contract.ts';
 import { ProxySwitch } from './proxy-switch.ts';
+import { embeddingSection, uiBlock } from './settings.ts';
 import { listUis } from './ui-list.ts';
 import * as wire from './wire.ts';
 
@@ -13,25 +14,24 @@ export default definePlugin({
   after: ['process', 'services'],
 
   setup(host) {
+    host.contribute('config.schema', 'embedding', { path: ['dumb', 'service_ui'], schema: embeddingSection });
+    host.contribute('config.block', 'ui', { schema: uiBlock });
     const store = host.use('config.store');
     const blocks = () => host.find('process.supervisor')?.blocks() ?? store.blocks();
     const uis = () => listUis(blocks(), host.find('service.templates'));
     const proxyKey = () => host.find('service.proxy')?.configKey;
     const enabled = () => {
       const key = proxyKey();
-      return key !== undefined && store.get([key, 'enabled']) === true;
+      return (
+        store.get('dumb.service_ui.enabled') === true || (key !== undefined && store.get([key, 'enabled']) === true)
+      );
     };
-    const proxy = () => store.blocks().find(({ configKey }) => configKey === proxyKey());
     const list = () => {
       const file = host.find('service.proxy')?.routesFile() ?? '';
       return { enabled: enabled(), services: uis().map(wire.entryToWire), proxy_config: file, traefik_config: file };
     };
 
-    host.provide('service.uis', {
-      list: uis,
-      enabled,
-      proxyRuns: () => host.find('process.supervisor')?.get(proxy()?.processName ?? '')?.status === 'running',
-    });
+    host.provide('service.uis', { list: uis, enabled });
     const toggle = new ProxySwitch(host);
 
     host.route({

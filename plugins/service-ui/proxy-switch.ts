@@ -1,8 +1,10 @@
-// Switches embedding on and off: saves the setting, then starts or stops the reverse proxy in the background.
+// Switches embedding on and off: saves the setting, then starts or stops the reverse proxy, where one is installed, in
+// the background.
 import { setTimeout as delay } from 'node:timers/promises';
-import { type Host, Problem } from '#core';
+import type { Host, NamedBlock } from '#core';
 import { errorText } from '#kit/error-text';
 import type {} from '../process/contract.ts';
+import type {} from '../setup/contract.ts';
 import type {} from './contract.ts';
 
 /** A start that fails within this time, for example for a missing program, is reported in the answer. */
@@ -32,13 +34,14 @@ export class ProxySwitch {
   async #set(enabled: boolean, actor: string): Promise<ProxyState> {
     const store = this.#host.use('config.store');
     const key = this.#host.find('service.proxy')?.configKey;
-    const block = store.blocks().find(({ configKey }) => configKey === key);
-    if (key === undefined || block === undefined)
-      throw new Problem(409, `No reverse proxy is configured; add a ${key ?? 'reverse proxy'} block`);
-    await store.update({ updates: { [key]: { enabled } }, persist: true, actor });
+    const proxy = store.blocks().find(({ configKey }) => key !== undefined && configKey === key);
+    const embedded = { dumb: { service_ui: { enabled } } };
+    const usesProxy = proxy !== undefined && (!enabled || (await this.#isInstalled(proxy)));
+    const updates = usesProxy && key !== undefined ? { ...embedded, [key]: { enabled } } : embedded;
+    await store.update({ updates, persist: true, actor });
     const supervisor = this.#host.find('process.supervisor');
-    if (supervisor === undefined) return { proxy_state: 'stopped', proxy_error: null };
-    const { processName } = block;
+    if (supervisor === undefined || !usesProxy) return { proxy_state: 'stopped', proxy_error: null };
+    const { processName } = proxy;
     this.#error = null;
     const work = enabled ? supervisor.restart(processName, 'restart', actor) : supervisor.stop(processName, actor);
     const settled = Promise.resolve(work).then(
@@ -55,5 +58,12 @@ export class ProxySwitch {
       proxy_state: status === 'running' || status === 'starting' ? status : 'stopped',
       proxy_error: null,
     };
+  }
+
+  /** A proxy whose program is missing stays off: interfaces are embedded without it. */
+  async #isInstalled(proxy: NamedBlock): Promise<boolean> {
+    const obstacle = await this.#host.find('service.setup')?.obstacle(proxy);
+    if (obstacle !== undefined) this.#host.log.info(`embedding without ${proxy.processName}: ${obstacle.message}`);
+    return obstacle === undefined;
   }
 }

@@ -1,7 +1,21 @@
 // Finds the web interfaces of enabled services and gives each its route name.
 import type { NamedBlock } from '#core';
+import { isObject } from '#kit/plain-object';
 import type { ServiceTemplate, ServiceTemplates } from '../services/contract.ts';
 import type { ServiceUi } from './contract.ts';
+
+const MEDIA_FOLDERS = [
+  'assets',
+  'bower_components',
+  'components',
+  'css',
+  'images',
+  'libraries',
+  'modules',
+  'scripts',
+  'strings',
+  'themes',
+];
 
 const WILDCARDS = new Set(['', '0.0.0.0', '::', '*']);
 const HOST = /^[A-Za-z0-9][A-Za-z0-9.-]*$|^[0-9a-fA-F:]+$/;
@@ -35,6 +49,7 @@ function uiOf(named: NamedBlock, template: ServiceTemplate | undefined): Service
     port,
     entryPath: known.entryPath ?? '',
     pathPrefix: known.pathPrefix,
+    foldersBelowPrefix: known.pathPrefix === undefined ? [] : MEDIA_FOLDERS,
     frameable: known.frameable !== false,
     publicUrl: typeof publicUrl === 'string' && publicUrl !== '' ? publicUrl : undefined,
     internalTarget: known.internalTarget,
@@ -42,12 +57,15 @@ function uiOf(named: NamedBlock, template: ServiceTemplate | undefined): Service
   };
 }
 
-/** A service without a template has an interface when its block says so, or when its health is probed over HTTP. */
-function ownUi(block: NamedBlock['block']): ServiceTemplate['ui'] {
-  if (block.ui === false || block.port === undefined) return undefined;
-  if (block.ui === undefined && block.health === undefined) return undefined;
-  const entryPath = (block.ui as { entry_path?: unknown } | undefined)?.entry_path;
-  return typeof entryPath === 'string' && entryPath.startsWith('/') ? { entryPath } : {};
+/** A service without a template has an interface when its block says so; nothing is guessed. */
+function ownUi({ ui }: NamedBlock['block']): ServiceTemplate['ui'] {
+  if (ui === true) return {};
+  if (!isObject(ui)) return undefined;
+  const { port_key: portKey, path } = ui;
+  return {
+    ...(typeof portKey === 'string' ? { portKey } : {}),
+    ...(typeof path === 'string' && path !== '/' ? { entryPath: path } : {}),
+  };
 }
 
 function hostOf(value: unknown): string | undefined {

@@ -36,6 +36,7 @@ export default definePlugin({
       host.contribute('process.stop-policy', key, {
         configKey: key,
         tier: stop.tier,
+        answersFirst: stop.answersFirst === true,
         ...(stop.signal === undefined ? {} : { signal: stop.signal }),
         ...(stop.graceSeconds === undefined ? {} : { graceMs: stop.graceSeconds * 1_000 }),
       });

@@ -148,6 +148,10 @@ export const serviceTemplate = z.strictObject({
     signal: z.enum(['SIGTERM', 'SIGINT', 'SIGQUIT']).optional(),
     graceSeconds: z.int().min(1).optional(),
     tier: z.int().min(1),
+    answersFirst: z
+      .literal(true)
+      .optional()
+      .describe('requests to stop or restart it are answered before, because it passes the answer on itself'),
   }),
   health: z
     .strictObject({

@@ -45,10 +45,7 @@ async function openGateway(t: Test, port: number): Promise<number> {
   const entrance = await openEntrance(testDir(t));
   t.teardown(() => entrance.close());
   const ui = { name: 'app', processName: 'App', host: '127.0.0.1', port, entryPath: '' };
-  const embedded = new EmbeddedUis(
-    () => [ui as never],
-    () => false,
-  );
+  const embedded = new EmbeddedUis({ listUis: () => [ui as never], isOwnCredential: () => false });
   t.teardown(() => embedded.close());
   const gateway = createGateway({
     entrance: entrance.http,

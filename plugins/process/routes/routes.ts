@@ -1,4 +1,5 @@
 // Process control over HTTP. Operations continue when the client disconnects.
+import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
 import { type Host, type NamedBlock, Problem } from '#core';
 import { queryBoolean } from '#kit/query-values';
@@ -9,6 +10,8 @@ import { healthToWire, statusSchema, statusToWire } from './status-wire.ts';
 
 const START_PATIENCE_MS = 300_000;
 const FIRST_PROBE_MS = 3_000;
+/** Long enough for an answer to reach the browser through the process that is about to be stopped. */
+const ANSWER_MS = 200;
 
 const nameBody = z.object({ process_name: z.string() });
 const nameQuery = z.object({ process_name: z.string() });
@@ -28,6 +31,19 @@ export function registerRoutes(host: Host, supervisor: ProcessSupervisor): void 
     const block = host.use('config.store').findBlock(name);
     if (block === undefined) throw new Problem(404, 'Process not found');
     return block;
+  };
+  const stopPolicies = host.contributions('process.stop-policy');
+  /** Whether the work is left for after the answer. What it throws then is logged. */
+  const isDeferred = ({ processName, configKey }: NamedBlock, work: () => Promise<unknown>): boolean => {
+    const policy = [...stopPolicies.values()].find(candidate => candidate.configKey === configKey);
+    const { status, held } = supervisor.get(processName) ?? {};
+    if (policy?.answersFirst !== true || status !== 'running' || held !== null) return false;
+    delay(host.paced(ANSWER_MS), undefined, { signal: host.signal })
+      .then(work)
+      .catch((error: unknown) => {
+        if (!host.signal.aborted) host.log.error(`the request to stop ${processName} failed after its answer`, error);
+      });
+    return true;
   };
 
   host.route({
@@ -85,13 +101,16 @@ export function registerRoutes(host: Host, supervisor: ProcessSupervisor): void 
     body: nameBody,
     response: operationAnswer,
     async handle({ body, identity }) {
-      const { processName } = find(body.process_name);
+      const block = find(body.process_name);
+      const { processName } = block;
       const sentences = {
         stopped: 'Service stopped successfully',
         'not-running': 'Service was not running',
         'already-stopping': 'Shutdown already in progress',
       };
-      const outcome = await supervisor.stop(processName, identity.username ?? ANONYMOUS_USER);
+      const stop = () => supervisor.stop(processName, identity.username ?? ANONYMOUS_USER);
+      if (isDeferred(block, stop)) return { status: 'Service is being stopped', process_name: processName };
+      const outcome = await stop();
       return { status: sentences[outcome], process_name: processName };
     },
   });
@@ -103,8 +122,11 @@ export function registerRoutes(host: Host, supervisor: ProcessSupervisor): void 
     body: nameBody,
     response: operationAnswer,
     async handle({ body, identity }) {
-      const { processName } = find(body.process_name);
-      await supervisor.restart(processName, 'restart', identity.username ?? ANONYMOUS_USER);
+      const block = find(body.process_name);
+      const { processName } = block;
+      const restart = () => supervisor.restart(processName, 'restart', identity.username ?? ANONYMOUS_USER);
+      if (isDeferred(block, restart)) return { status: 'Service is being restarted', process_name: processName };
+      await restart();
       return { status: 'Service restarted successfully', process_name: processName };
     },
   });

@@ -46,6 +46,7 @@ export interface Supervision extends RunParts {
   /** The blocks of the configuration, with `enabled` as the supervisor sees it. */
   blocks(): readonly NamedBlock[];
   prepare(plan: LaunchPlan): Promise<LaunchPlan>;
+  onLaunching(plan: LaunchPlan): Promise<void>;
   onStatus(snapshot: ProcessSnapshot): void;
   onStarted(snapshot: ProcessSnapshot): void;
   onExited(snapshot: ProcessSnapshot, exit: ExitRecord): void;
@@ -260,7 +261,7 @@ export class SupervisedProcess {
 
   async #runStart(trigger: StartTrigger, signal: AbortSignal): Promise<StartOutcome> {
     const { processName } = this.#block;
-    const { host, portCompanion, blocks, prepare, placeholders } = this.#with;
+    const { host, portCompanion, blocks, prepare, onLaunching, placeholders } = this.#with;
     this.#lastFailureReason = null;
     this.#lastExit = null;
     this.#move('starting');
@@ -281,6 +282,8 @@ export class SupervisedProcess {
           this.#with.onStatus(this.snapshot());
         },
       });
+      await onLaunching(plan);
+      signal.throwIfAborted();
       this.#follow(await launchRun(this.#with, this.#block, plan, captureTargetOf(host, this.#block)));
       await this.#observe(signal);
     } catch (error) {

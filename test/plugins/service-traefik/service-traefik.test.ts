@@ -38,24 +38,28 @@ t.test('the switch', { skip: !isHere }, async t => {
   });
   t.teardown(() => app.stop());
   await until(async () => (await app.get('/process/startup-status')).body.phase !== 'initializing');
-  const failed = await until(async () => {
-    const answer = await app.post('/config/service-ui', { enabled: true });
-    return answer.body.proxy_state === 'error' ? answer : null;
-  });
-  t.match(failed, {
+  const saved = async () => JSON.parse(await readFile(path.join(app.configDir, 'stackwarden.json'), 'utf8'));
+  t.match(await app.post('/config/service-ui', { enabled: true }), {
     status: 200,
-    body: { enabled: true, proxy_state: 'error', proxy_config: path.join(dir, 'dynamic/services.yaml') },
+    body: {
+      enabled: true,
+      proxy_state: 'stopped',
+      proxy_error: null,
+      proxy_config: path.join(dir, 'dynamic/services.yaml'),
+    },
   });
-  t.match(failed.body.proxy_error, /Traefik cannot start: the program \/nowhere\/traefik is not installed; .*https:/);
-  t.equal(JSON.parse(await readFile(path.join(app.configDir, 'stackwarden.json'), 'utf8')).traefik.enabled, true);
+  t.match(await app.get('/config/service-ui'), { body: { enabled: true } });
+  t.not((await saved()).traefik.enabled, true, 'a program that is missing is not to be started at each boot');
   t.match(await app.post('/config/service-ui', { enabled: false }), {
     body: { enabled: false, proxy_state: 'stopped' },
   });
+  t.match(await app.get('/config/service-ui'), { body: { enabled: false } });
   t.equal((await app.post('/config/service-ui', { enabled: 'maybe' })).status, 422);
 
   await writeFile(path.join(dir, 'services.yaml'), 'left over');
   await app.post('/config', { process_name: 'Traefik', updates: { command: ['sleep', '600'] } });
   t.match(await app.post('/config/service-ui', {}), { body: { enabled: true, proxy_error: null } });
+  t.equal((await saved()).traefik.enabled, true);
   await until(() => existsSync(path.join(dir, 'dynamic/services.yaml')));
   const fixed = parse(await readFile(path.join(dir, 'traefik.yml'), 'utf8'));
   t.match(fixed, {

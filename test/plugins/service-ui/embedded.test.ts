@@ -157,7 +157,7 @@ t.test('in a browser', { skip: !isHere, timeout: 400_000 }, async t => {
 });
 
 t.test('a landing page, and the switch where people must log in', { skip: !isHere }, async t => {
-  const { app, base } = await open(t, { ui: { entry_path: '/web/index.html' } });
+  const { app, base } = await open(t, { ui: { path: '/web/index.html' } });
   t.match(await (await fetch(`${base}/ui/app/`)).text(), '<title>Landing</title>');
   const { body } = await app.post('/auth/setup', { username: 'keeper', password: 'a long password' });
   t.equal(

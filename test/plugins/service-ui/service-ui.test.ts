@@ -22,8 +22,15 @@ t.test('the list and the map', { skip: !isHere }, async t => {
           Twin: { enabled: true, process_name: 'sonarr', host: '0.0.0.0' },
         },
       },
-      mine: kid('Mine', ['calm'], { enabled: true, port: 7_001, health: { path: '/ok' } }),
-      quiet: kid('Quiet', ['calm'], { enabled: true, port: 7_002 }),
+      mine: kid('Mine', ['calm'], { enabled: true, port: 7_001, ui: true }),
+      panel: kid('Panel', ['calm'], {
+        enabled: true,
+        port: 7_004,
+        frontend_port: 7_005,
+        ui: { port_key: 'frontend_port', path: '/admin' },
+      }),
+      quiet: kid('Quiet', ['calm'], { enabled: true, port: 7_002, health: { path: '/ok' } }),
+      off: kid('Off', ['calm'], { enabled: true, port: 7_006, ui: false }),
       evil: kid('Evil', ['calm'], { enabled: true, port: 7_003, ui: {}, host: 'a b`) || Path(`/' }),
     },
     plugins: ['config', 'process', 'services', 'service-ui', 'service-traefik'],
@@ -45,6 +52,7 @@ t.test('the list and the map', { skip: !isHere }, async t => {
     ['sonarr_ultra___hd', 8_989, '/service/ui/sonarr_ultra___hd', ''],
     ['sonarr_2', 8_989, '/service/ui/sonarr_2', ''],
     ['mine', 7_001, '/service/ui/mine', ''],
+    ['panel', 7_005, '/service/ui/panel', '/admin'],
     ['dumb_api_service', 8_000, '/service/ui/dumb_api_service', '/scalar'],
   ]);
   t.equal(body.enabled, false);

@@ -1,0 +1,143 @@
+// Holds the gateway's port whenever the web frontend does not: it is released right before the launch of the frontend,
+// and taken back as soon as that no longer listens.
+import type { Host, Listener, NamedBlock } from '#core';
+import type { ProcessSnapshot } from '../process/contract.ts';
+
+const FIRST_RETRY_MS = 100;
+const LAST_RETRY_MS = 5_000;
+/** Requests that run when the frontend takes over, such as the one that starts it, are answered to their end. */
+const GRACE_MS = 30_000;
+const END_GRACE_MS = 1_000;
+
+export interface GatewayPortOptions {
+  readonly host: Host;
+  /** The address while no frontend is expected. */
+  readonly address: string;
+  readonly port: number;
+  open(address: string): Promise<Listener>;
+}
+
+export class GatewayPort {
+  readonly #options: GatewayPortOptions;
+  #listener: Listener | undefined;
+  #opening: Promise<void> | undefined;
+  /** The address to listen on; undefined while the frontend has the port. */
+  #wanted: string | undefined;
+  /** The address of the frontend, once it has run. */
+  #frontendAddress: string | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #retryMs = FIRST_RETRY_MS;
+  #complaint = '';
+
+  constructor(options: GatewayPortOptions) {
+    this.#options = options;
+    const { host } = options;
+    host.tap('process.launching', async ({ processName }) => {
+      const block = this.#frontendBlock();
+      if (block?.processName === processName) await this.#give(block);
+    });
+    host.tap('process.status', process => this.#follow(process));
+  }
+
+  /** The frontend that is expected on this port but is not there at present. */
+  awaited(): string | undefined {
+    const process = this.#frontend();
+    return process !== undefined && isExpected(process) ? process.processName : undefined;
+  }
+
+  /** Resolves when the first attempt is over. */
+  async take(): Promise<void> {
+    this.#wanted = this.#addressFor(this.#frontend());
+    await this.#open();
+  }
+
+  async close(): Promise<void> {
+    this.#wanted = undefined;
+    clearTimeout(this.#timer);
+    await this.#opening;
+    await this.#listener?.close(END_GRACE_MS);
+    this.#listener = undefined;
+  }
+
+  /** The entry of the product's own that has this port, as that of the frontend does by default. */
+  #frontendBlock(): NamedBlock | undefined {
+    const { host, port } = this.#options;
+    const blocks = host.find('config.store')?.blocks() ?? [];
+    return blocks.find(({ path, isHost, block }) => path[0] === 'dumb' && !isHost && block.port === port);
+  }
+
+  #frontend(): ProcessSnapshot | undefined {
+    const block = this.#frontendBlock();
+    return block === undefined ? undefined : this.#options.host.find('process.supervisor')?.get(block.processName);
+  }
+
+  async #give({ processName, block }: NamedBlock): Promise<void> {
+    this.#wanted = undefined;
+    this.#frontendAddress = typeof block.host === 'string' && block.host !== '' ? block.host : undefined;
+    clearTimeout(this.#timer);
+    await this.#opening;
+    this.#release(`stepping aside: ${processName} serves port ${this.#options.port}`);
+  }
+
+  #follow(process: ProcessSnapshot): void {
+    const { processName, configKey, status } = process;
+    const block = configKey.startsWith('dumb_') ? this.#frontendBlock() : undefined;
+    if (block?.processName !== processName || this.#options.host.signal.aborted) return;
+    if (status === 'running') void this.#give(block);
+    // While it stops it may have left its port already.
+    if (status !== 'stopping' && status !== 'stopped') return;
+    this.#wanted = this.#addressFor(process);
+    this.#retryMs = FIRST_RETRY_MS;
+    void this.#open();
+  }
+
+  /** Where the frontend was reached it is stood in for, unless a user has stopped it. */
+  #addressFor(process: ProcessSnapshot | undefined): string {
+    const standsIn = process !== undefined && isExpected(process) ? this.#frontendAddress : undefined;
+    return standsIn ?? this.#options.address;
+  }
+
+  #release(why: string): void {
+    const listener = this.#listener;
+    if (listener === undefined) return;
+    this.#listener = undefined;
+    this.#options.host.log.info(why);
+    // The port is free at once; what closes later are connections.
+    void listener.close(GRACE_MS);
+  }
+
+  #open(): Promise<void> {
+    this.#opening ??= this.#attempt().finally(() => {
+      this.#opening = undefined;
+    });
+    return this.#opening;
+  }
+
+  async #attempt(): Promise<void> {
+    clearTimeout(this.#timer);
+    const { host } = this.#options;
+    const address = this.#wanted;
+    if (address === undefined || address === this.#listener?.host) return;
+    this.#release('the gateway changes its address');
+    try {
+      this.#listener = await this.#options.open(address);
+      this.#complaint = '';
+      host.log.info(`gateway on http://${address}:${this.#listener.port}`);
+      if (this.#wanted !== address) this.#timer = setTimeout(() => void this.#open());
+    } catch (error) {
+      const { message } = error as Error;
+      // A frontend that starts, runs or stops has the port by right.
+      const status = this.#frontend()?.status ?? 'stopped';
+      if (status === 'stopped' && message !== this.#complaint) {
+        this.#complaint = message;
+        host.log.warn(`no gateway: ${message}; it is tried again`);
+      }
+      this.#timer = setTimeout(() => void this.#open(), this.#retryMs);
+      this.#retryMs = Math.min(this.#retryMs * 2, LAST_RETRY_MS);
+    }
+  }
+}
+
+function isExpected({ enabled, stoppedByUser }: ProcessSnapshot): boolean {
+  return enabled && !stoppedByUser;
+}

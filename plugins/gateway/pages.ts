@@ -1,0 +1,68 @@
+// The gateway's own pages: what this is and where to go, and one that stands in for a frontend that is not there.
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { refuse } from '#kit/refusal';
+
+const RETRY_S = 2;
+
+export function sendLandingPage(request: IncomingMessage, response: ServerResponse, nativeUrl: string): void {
+  send(request, response, {
+    status: 200,
+    title: 'Stackwarden is running',
+    body: [
+      '<p>The API is served here below <a href="/api/health"><code>/api</code></a>, the streams below <code>/ws</code>.</p>',
+      `<p>Its documentation is on the native listener: <a href="${nativeUrl}/docs">${nativeUrl}/docs</a>.</p>`,
+      '<p>Set <code>dumb.gateway.static_dir</code> to serve a console from this address.</p>',
+    ],
+  });
+}
+
+/** Pages ask again by themselves, and get the frontend at the same address as soon as it is there. */
+export function sendWaitingPage(request: IncomingMessage, response: ServerResponse, frontend: string): void {
+  response.setHeader('Retry-After', RETRY_S);
+  if (request.headers.accept?.includes('text/html') !== true) {
+    refuse(response, 503, `${frontend} is not running at present`);
+    return;
+  }
+  send(request, response, {
+    status: 503,
+    title: `${escapeHtml(frontend)} is not running`,
+    head: `<meta http-equiv="refresh" content="${RETRY_S}">`,
+    body: [
+      `<p>This page becomes ${escapeHtml(frontend)} as soon as that has started.</p>`,
+      '<p>Stackwarden itself is running: why the start takes long or fails, its log says, and the API below <code>/api</code>.</p>',
+    ],
+  });
+}
+
+interface Page {
+  readonly status: number;
+  readonly title: string;
+  readonly head?: string;
+  readonly body: readonly string[];
+}
+
+function send(request: IncomingMessage, response: ServerResponse, { status, title, head = '', body }: Page): void {
+  const html = [
+    '<!doctype html>',
+    '<html lang="en">',
+    `<head><meta charset="utf-8"><title>${title}</title>${head}</head>`,
+    '<body style="font-family: sans-serif; max-width: 40rem; margin: 3rem auto; line-height: 1.5">',
+    `<h1>${title}</h1>`,
+    ...body,
+    '</body>',
+    '</html>',
+    '',
+  ].join('\n');
+  response.writeHead(status, {
+    'Content-Type': 'text/html; charset=utf-8',
+    'Content-Length': Buffer.byteLength(html),
+    'Cache-Control': 'no-store',
+    'Content-Security-Policy': "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'self'",
+    'X-Content-Type-Options': 'nosniff',
+  });
+  response.end(request.method === 'HEAD' ? undefined : html);
+}
+
+function escapeHtml(text: string): string {
+  return text.replaceAll(/[&<>"']/g, character => `&#${character.charCodeAt(0)};`);
+}
