@@ -1,12 +1,19 @@
-// Riven: sets the environment variables that follow from its components, namely provider keys and the path of its
-// mount.
+// Riven: sets the variables that follow from its components, namely provider keys and the path of its mount, pushes them
+// into its settings, and tells its frontend where it is.
+import path from 'node:path';
 import { z } from 'zod';
-import { definePlugin } from '#core';
+import { definePlugin, type Host, type NamedBlock } from '#core';
+import type {} from '../config-files/contract.ts';
+import type {} from '../integrations/contract.ts';
 import type {} from '../process/contract.ts';
 import type {} from '../services/contract.ts';
-import type {} from '../setup/contract.ts';
+import type { SetupContext } from '../setup/contract.ts';
+import { serverOf, tellServer } from './server.ts';
+import { pushSettings } from './settings.ts';
 
 const KEY = 'riven_backend';
+const FRONTEND_KEY = 'riven_frontend';
+const VARIABLE = /^RIVEN_/;
 
 const factsSchema = z.object({
   mountVariables: z.array(z.string()).default([]).describe('each holds the place where its files are mounted'),
@@ -18,9 +25,12 @@ export default definePlugin({
   after: ['setup'],
 
   setup(host) {
+    /** What each backend was last prepared with. */
+    const prepared = new Map<string, Prepared>();
+
     host.contribute('service.configure', KEY, {
       configKey: KEY,
-      async configure({ plan }) {
+      async configure({ plan, owner }) {
         const templates = host.use('service.templates');
         const target = templates.get(KEY)?.onboarding?.debridKey;
         const { mountVariables } = factsSchema.parse(templates.get(KEY)?.facts ?? {});
@@ -36,10 +46,56 @@ export default definePlugin({
             plan.env[variable] ??= block.api_key;
         }
         const [mount] = attached.flatMap(component => templates.mountOf(component) ?? []);
-        if (mount === undefined) return;
-        const directory = `${mount}/__all__`;
-        for (const name of mountVariables) plan.env[name] ??= directory;
+        if (mount !== undefined) for (const name of mountVariables) plan.env[name] ??= `${mount}/__all__`;
+        const told = Object.entries(plan.env).filter(([name]) => VARIABLE.test(name));
+        prepared.set(plan.processName, { variables: Object.fromEntries(told), owner });
+      },
+    });
+    host.contribute('service.integration', 'riven-settings', {
+      targets: [KEY],
+      providers: [],
+      async apply(target, told) {
+        const known = prepared.get(target.processName);
+        const server = await serverOf(host, target);
+        if (known === undefined) return;
+        if (server === undefined) throw new Error(`the API key of ${target.processName} is not known yet`);
+        const changed = await pushSettings(server, known.variables, (url, options) => host.fetch(url, options));
+        for (const name of changed) told(`setting ${name} was brought up to date`);
+        await tellServer(host, target, host.paths.configDir, server, known.owner);
+        for (const frontend of frontends(host))
+          await tellServer(host, frontend, configOf(frontend), server, known.owner);
+      },
+    });
+    host.contribute('service.configure', FRONTEND_KEY, {
+      configKey: FRONTEND_KEY,
+      async configure({ block, owner, makeDirectory }) {
+        const backend = host
+          .use('config.store')
+          .blocks()
+          .find(({ configKey }) => configKey === KEY);
+        const server = backend && (await serverOf(host, backend));
+        if (server === undefined) return;
+        await makeDirectory(configOf(block));
+        await tellServer(host, block, configOf(block), server, owner);
       },
     });
   },
 });
+
+interface Prepared {
+  readonly variables: Readonly<Record<string, string>>;
+  readonly owner: SetupContext['owner'];
+}
+
+/** Those that were started before the backend had its key. */
+function frontends(host: Host): NamedBlock[] {
+  const supervisor = host.find('process.supervisor');
+  const blocks = supervisor?.blocks() ?? [];
+  return blocks.filter(
+    ({ configKey, processName }) => configKey === FRONTEND_KEY && supervisor?.get(processName)?.status === 'running',
+  );
+}
+
+function configOf({ block }: NamedBlock): string {
+  return path.join(String(block.config_dir), 'config');
+}

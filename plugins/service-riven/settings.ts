@@ -1,0 +1,71 @@
+// The settings of a running Riven, over its own API. It reads variables at its first start alone, so what they say is
+// pushed into its settings.
+import type { FetchAnswer, FetchOptions } from '#core';
+import { isObject } from '#kit/plain-object';
+
+type Values = Readonly<Record<string, unknown>>;
+
+const PREFIX = 'RIVEN_';
+const LIMIT_MS = 15_000;
+/** What releases answer that do not know a form of the API. */
+const UNKNOWN_FORM = [404, 405, 422];
+
+export interface RivenServer {
+  /** Without a slash at its end. */
+  readonly address: string;
+  readonly apiKey: string;
+}
+
+/** Gives the dotted names of the settings that were changed. Throws an Error when the application refuses. */
+export async function pushSettings(
+  server: RivenServer,
+  variables: Readonly<Record<string, string>>,
+  fetch: (url: string, options: FetchOptions) => Promise<FetchAnswer>,
+): Promise<string[]> {
+  const ask = (path: string, json?: unknown) =>
+    fetch(`${server.address}/api/v1/settings/${path}`, {
+      method: json === undefined ? 'GET' : 'POST',
+      headers: { 'X-API-KEY': server.apiKey },
+      timeoutMs: LIMIT_MS,
+      ...(json === undefined ? {} : { json }),
+    });
+  const read = await ask('get/all');
+  if (read.status !== 200) throw new Error(`Riven does not show its settings (${read.status})`);
+  const settings = read.json();
+  if (!isObject(settings)) throw new Error('Riven shows no settings');
+  const changes = Object.entries(variables).flatMap(([name, value]) => {
+    const place = name.startsWith(PREFIX) ? placeOf(settings, name.slice(PREFIX.length)) : undefined;
+    return place === undefined || valueAt(settings, place) === value ? [] : [{ place, value }];
+  });
+  if (changes.length === 0) return [];
+  const whole = changes.reduce<Values>((tree, { place, value }) => withValue(tree, place, value), settings);
+  let written = await ask('set/all', whole);
+  if (UNKNOWN_FORM.includes(written.status)) {
+    const list = changes.map(({ place, value }) => ({ key: place.join('.'), value }));
+    written = await ask('set', list);
+    if (written.status < 300) written = await ask('save', {});
+  }
+  if (written.status >= 300) throw new Error(`Riven does not take its settings (${written.status})`);
+  return changes.map(({ place }) => place.join('.'));
+}
+
+/** The place of a text that a variable such as `UPDATERS_PLEX_URL` names: underscores divide names and are parts of them. */
+function placeOf(tree: Values, name: string): string[] | undefined {
+  for (const [key, value] of Object.entries(tree)) {
+    const word = key.toUpperCase();
+    if (word === name) return typeof value === 'string' || value === null ? [key] : undefined;
+    if (!name.startsWith(`${word}_`) || !isObject(value)) continue;
+    const rest = placeOf(value, name.slice(word.length + 1));
+    if (rest !== undefined) return [key, ...rest];
+  }
+  return undefined;
+}
+
+function valueAt(tree: Values, place: readonly string[]): unknown {
+  return place.reduce<unknown>((value, key) => (isObject(value) ? value[key] : undefined), tree);
+}
+
+function withValue(tree: Values, [key = '', ...rest]: readonly string[], value: unknown): Values {
+  const inner = tree[key];
+  return { ...tree, [key]: rest.length === 0 || !isObject(inner) ? value : withValue(inner, rest, value) };
+}
