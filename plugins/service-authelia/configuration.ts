@@ -1,0 +1,71 @@
+// The values that Authelia's own file must have for its block. What else is in the file stays.
+import type { NamedBlock } from '#core';
+import { isObject } from '#kit/plain-object';
+
+type Values = Record<string, unknown>;
+
+const LEVELS: Readonly<Record<string, string>> = { WARNING: 'warn', CRITICAL: 'error' };
+/** The address without its port: who listens beyond this machine has chosen that. */
+const LISTENS = /^(?:tcp:\/\/)?([^/]*?)(?::\d+)?\/?$/;
+
+export interface Storage {
+  readonly host: string;
+  readonly port: string;
+  readonly user: string;
+  readonly database: string;
+}
+
+/** `present` is what the file says now. */
+export function configuration({ block }: NamedBlock, present: Values, storage: Storage): Values {
+  const level = String(block.log_level ?? 'INFO').toUpperCase();
+  const host = LISTENS.exec(String(memberOf(present, 'server', 'address') ?? ''))?.[1] || '127.0.0.1';
+  return {
+    server: { address: `tcp://${host}:${block.port}/` },
+    log: { level: LEVELS[level] ?? level.toLowerCase() },
+    authentication_backend: backend(block, present),
+    access_control: { default_policy: block.authorization_policy },
+    session: { cookies: cookies(block, memberOf(present, 'session', 'cookies')) },
+    storage: {
+      postgres: {
+        address: `tcp://${storage.host}:${storage.port}`,
+        database: storage.database,
+        schema: 'public',
+        username: storage.user,
+      },
+    },
+    notifier: notifier(block),
+  };
+}
+
+/** Users of its own, unless the file names another place for them. */
+function backend({ config_dir: directory }: NamedBlock['block'], { authentication_backend: present }: Values): Values {
+  return isObject(present) ? {} : { file: { path: `${directory}/users_database.yml` } };
+}
+
+function cookies(block: NamedBlock['block'], present: unknown): Values[] {
+  const { cookie_domain: domain, public_url: address, default_redirection_url: landing } = block;
+  const known = Array.isArray(present) ? present.filter(isObject) : [];
+  const before = known.find(cookie => cookie.domain === domain) ?? {};
+  const { default_redirection_url: _former, ...kept } = before;
+  const own = {
+    ...kept,
+    domain,
+    authelia_url: address,
+    ...(typeof landing === 'string' && landing !== '' ? { default_redirection_url: landing } : {}),
+  };
+  return [own, ...known.filter(cookie => cookie !== before)];
+}
+
+function notifier({ notifier: wanted, config_dir: directory }: NamedBlock['block']): Values {
+  const { type, address, username, sender, startup_check_address, disable_require_tls } = isObject(wanted)
+    ? wanted
+    : ({} as Values);
+  if (type !== 'smtp') return { filesystem: { filename: `${directory}/notification.txt` } };
+  const texts = Object.entries({ address, username, sender, startup_check_address });
+  const set = texts.filter(([, value]) => typeof value === 'string' && value !== '');
+  return { smtp: { ...Object.fromEntries(set), disable_require_tls: disable_require_tls === true } };
+}
+
+function memberOf(tree: Values, ...place: readonly string[]): unknown {
+  return place.reduce<unknown>((value, key) => (isObject(value) ? value[key] : undefined), tree);
+}

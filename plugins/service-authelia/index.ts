@@ -1,0 +1,72 @@
+// Authelia: writes its configuration and its secrets, and lets it check them before its start.
+
+import { randomBytes } from 'node:crypto';
+import path from 'node:path';
+import { definePlugin } from '#core';
+import { fileVersion } from '#kit/fs-out-of-process';
+import { isObject } from '#kit/plain-object';
+import type {} from '../config-files/contract.ts';
+import type {} from '../process/contract.ts';
+import type {} from '../services/contract.ts';
+import type { SetupContext } from '../setup/contract.ts';
+import { configuration, type Storage } from './configuration.ts';
+import { validate } from './preflight.ts';
+
+const KEY = 'authelia';
+const SECRET_BYTES = 48;
+/** Made once and kept: with another one its data cannot be read, or everybody is logged out. */
+const GENERATED = ['session', 'storage', 'reset-password'];
+const OIDC_SECRET = 'oidc-hmac';
+const OIDC_VARIABLE = 'AUTHELIA_IDENTITY_PROVIDERS_OIDC_HMAC_SECRET_FILE';
+/** Made by whoever sets up the notifier. */
+const SMTP_SECRET = 'smtp-password';
+const SMTP_VARIABLE = 'AUTHELIA_NOTIFIER_SMTP_PASSWORD_FILE';
+
+export default definePlugin({
+  name: 'service-authelia',
+  host: '^1',
+  after: ['setup'],
+
+  setup(host) {
+    const configure = async (context: SetupContext): Promise<void> => {
+      const { plan, block, owner, fill } = context;
+      const files = host.find('config.files');
+      if (files === undefined || plan.cwd === undefined) return;
+      const secrets = path.join(plan.cwd, 'secrets');
+      const write = (name: string, text: string) =>
+        files.write(block, path.join(secrets, name), text, { mode: 0o600, owner });
+      const generate = async (name: string): Promise<void> => {
+        if ((await fileVersion(path.join(secrets, name))) !== null) return;
+        await write(name, randomBytes(SECRET_BYTES).toString('hex'));
+      };
+      for (const name of GENERATED) await generate(name);
+      await write('postgres-password', fill('{postgres_password}'));
+
+      const file = fill('{config_file}');
+      let hasClients = false;
+      const values = (present: Record<string, unknown>) => {
+        hasClients = clientsOf(present) > 0;
+        return configuration(block, present, storageOf(context));
+      };
+      await files.ensure(block, file, { seed: 'theme: auto\n', values, initial: {}, mode: 0o600, owner });
+      if (hasClients) {
+        await generate(OIDC_SECRET);
+        plan.env[OIDC_VARIABLE] ??= path.join(secrets, OIDC_SECRET);
+      }
+      if (isObject(block.block.notifier) && block.block.notifier.type === 'smtp')
+        plan.env[SMTP_VARIABLE] ??= path.join(secrets, SMTP_SECRET);
+      await validate(plan, file);
+    };
+    host.contribute('service.configure', KEY, { configKey: KEY, configure });
+  },
+});
+
+function storageOf({ fill, template }: SetupContext): Storage {
+  const database = template.databases?.find(({ engine }) => engine === 'postgres')?.name ?? KEY;
+  return { host: fill('{postgres_host}'), port: fill('{postgres_port}'), user: fill('{postgres_user}'), database };
+}
+
+function clientsOf({ identity_providers: providers }: Record<string, unknown>): number {
+  const oidc = isObject(providers) ? providers.oidc : undefined;
+  return isObject(oidc) && Array.isArray(oidc.clients) ? oidc.clients.length : 0;
+}

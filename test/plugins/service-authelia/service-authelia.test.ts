@@ -1,0 +1,96 @@
+// Authelia: its file follows its block and keeps what others wrote, its secrets are made once, and it checks them itself.
+import { existsSync } from 'node:fs';
+import { chmod, mkdir, readFile, stat, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import t from 'tap';
+import { parse } from 'yaml';
+import { testDir } from '../../support/directory.ts';
+import { pluginsDir, startHost } from '../../support/host.ts';
+import { restart, start } from '../../support/kids.ts';
+import { until } from '../../support/until.ts';
+
+const skip = !['service-authelia', 'service-postgres', 'setup', 'services', 'format-yaml'].every(name =>
+  existsSync(path.join(pluginsDir, name)),
+);
+
+/** Refuses a file that says so, and notes its variables. */
+const program = (dir: string) => `#!/bin/sh
+if [ "$1" = config ]; then
+  grep -q refused "$4" && { echo 'Configuration parsed and loaded with errors:'; echo '  - session: refused'; exit 1; }
+  exit 0
+fi
+env > ${dir}/seen
+exec sleep 600
+`;
+
+t.test('its file and its secrets', { skip }, async t => {
+  const dir = testDir(t, { 'configuration.yml': '# mine\ntheme: dark\nserver:\n  address: tcp://0.0.0.0:1/\n' });
+  await chmod(dir, 0o777);
+  await mkdir(path.join(dir, 'bin'));
+  const binary = path.join(dir, 'bin/authelia');
+  await writeFile(binary, program(dir));
+  await chmod(binary, 0o755);
+  const file = path.join(dir, 'configuration.yml');
+  await chmod(file, 0o666);
+  const app = await startHost({
+    plugins: [
+      'config',
+      'process',
+      'services',
+      'setup',
+      'service-authelia',
+      'service-postgres',
+      'config-files',
+      'format-yaml',
+    ],
+    config: {
+      postgres: { port: 5_999, user: 'keeper', password: 'pw' },
+      authelia: {
+        process_name: 'Portal',
+        port: 9_191,
+        config_dir: dir,
+        config_file: file,
+        log_file: path.join(dir, 'own.log'),
+        wait_for_tcp: [],
+        command: [binary, '--config', file],
+      },
+    },
+  });
+  t.teardown(() => app.stop());
+  t.match((await start(app, 'Portal')).body, { detail: 'Portal cannot start: its option public_url is not set' });
+
+  const updates = { public_url: 'https://auth.example.org', cookie_domain: 'example.org', log_level: 'WARNING' };
+  await app.post('/config', { process_name: 'Portal', updates });
+  const answer = await start(app, 'Portal');
+  t.equal(answer.status, 200, answer.text);
+  const text = await readFile(file, 'utf8');
+  t.match(text, '# mine');
+  t.same(parse(text), {
+    theme: 'dark',
+    server: { address: 'tcp://0.0.0.0:9191/' },
+    log: { level: 'warn' },
+    authentication_backend: { file: { path: `${dir}/users_database.yml` } },
+    access_control: { default_policy: 'two_factor' },
+    session: { cookies: [{ domain: 'example.org', authelia_url: 'https://auth.example.org' }] },
+    storage: {
+      postgres: { address: 'tcp://127.0.0.1:5999', database: 'authelia', schema: 'public', username: 'keeper' },
+    },
+    notifier: { filesystem: { filename: `${dir}/notification.txt` } },
+  });
+  const seen = await until(() => readFile(path.join(dir, 'seen'), 'utf8'));
+  t.match(seen, `AUTHELIA_SESSION_SECRET_FILE=${dir}/secrets/session`);
+  t.notMatch(seen, 'OIDC_HMAC');
+  const session = await readFile(path.join(dir, 'secrets/session'), 'utf8');
+  t.match(session, /^[0-9a-f]{96}$/);
+  t.equal(await readFile(path.join(dir, 'secrets/postgres-password'), 'utf8'), 'pw');
+  for (const name of ['session', 'storage', 'reset-password', 'postgres-password'])
+    t.equal((await stat(path.join(dir, 'secrets', name))).mode & 0o077, 0, name);
+
+  await writeFile(file, `${text}identity_providers:\n  oidc:\n    clients:\n      - client_id: a\n`);
+  t.equal((await restart(app, 'Portal')).status, 200);
+  t.equal(await readFile(path.join(dir, 'secrets/session'), 'utf8'), session, 'made once');
+  t.ok(existsSync(path.join(dir, 'secrets/oidc-hmac')));
+
+  await app.post('/config', { process_name: 'Portal', updates: { cookie_domain: 'refused.example.org' } });
+  t.match((await restart(app, 'Portal')).body, { detail: /Portal cannot start: .*not accepted: session: refused$/ });
+});
