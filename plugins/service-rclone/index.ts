@@ -11,6 +11,7 @@ import type {} from '../setup/contract.ts';
 import type {} from '../wizard/contract.ts';
 import { attachMount } from './attachment.ts';
 import { freeMountPlace } from './mount-place.ts';
+import { guardMount, mountObstacle } from './mount-user.ts';
 import { remoteOf } from './remote.ts';
 import { RemoteControls } from './remote-controls.ts';
 import { providerSignals } from './signals.ts';
@@ -56,7 +57,8 @@ export default definePlugin({
     });
     host.contribute('service.configure', KEY, {
       configKey: KEY,
-      async configure({ plan, block, owner, fill, makeDirectory }) {
+      async configure(context) {
+        const { plan, block, owner, fill, makeDirectory } = context;
         // A user's own command names its own remote.
         if (plan.argv[1] !== 'mount') return;
         const remote = remoteOf(block, host.use('config.store'), host.find('service.templates'));
@@ -74,14 +76,27 @@ export default definePlugin({
           mode: 0o600,
           owner,
         });
-        const place = fill('{mount_dir}/{mount_name}');
+        const [place, cache] = [fill('{mount_dir}/{mount_name}'), fill('{cache_dir}')];
         await freeMountPlace(place);
+        const isRoot = plan.user === null && owner !== null;
+        const obstacle = isRoot ? await mountObstacle(owner, plan.env.PATH ?? '', place, cache) : null;
+        if (isRoot && obstacle === null) {
+          plan.user = owner;
+          plan.env.HOME = plan.cwd ?? '/';
+        } else if (obstacle !== null) {
+          await guardMount(context, section, host.paths.configDir);
+          host.log.warn(
+            `${block.processName} mounts as root and without remote control, because for user ${owner?.uid} ${obstacle}`,
+          );
+        }
         await makeDirectory(place);
-        await makeDirectory(fill('{cache_dir}'));
+        await makeDirectory(cache);
         const { source } = remote;
         if (source === undefined || remote.url === undefined) return;
         if (source.library === true) addFlags(plan.argv, LIBRARY_FLAGS);
-        if (source.control === true) addFlags(plan.argv, await controls.flagsFor(block.processName, plan.argv));
+        // Whoever reaches the remote control of root's rclone has the rights of root.
+        if (source.control === true && obstacle === null)
+          addFlags(plan.argv, await controls.flagsFor(block.processName, plan.argv));
         plan.waits.urls.push(
           remote.user === '' ? remote.url : { url: remote.url, auth: { user: remote.user, password: remote.password } },
         );

@@ -38,6 +38,8 @@ export interface StackwardenOptions {
   readonly plugins?: readonly string[];
   /** Given to the process under this number, as a careless parent would. */
   readonly openDescriptor?: number;
+  /** Words before the command, of a program that becomes what follows them. */
+  readonly within?: readonly string[];
 }
 
 /** In the environment of every host that is started here and, from it, of its services: they outlive a host that is killed. */
@@ -48,13 +50,14 @@ let endsAll = false;
 /** Starts the command; nothing is waited for. */
 export function spawnStackwarden(
   configDir: string,
-  { args = ['start'], env, openDescriptor }: StackwardenOptions = {},
+  { args = ['start'], env, openDescriptor, within = [] }: StackwardenOptions = {},
 ): RunningStackwarden & { port?: number } {
   if (!endsAll) t.teardown(endAll);
   endsAll = true;
   const careless = openDescriptor === undefined ? [] : [...Array(openDescriptor - 3).fill('ignore'), 'pipe'];
   const pace = args[0] === 'start' ? PACE_OPTION : [];
-  const child = spawn(process.execPath, [...COMMAND, ...args, ...pace, '--config-dir', configDir], {
+  const [program = '', ...words] = [...within, process.execPath, ...COMMAND, ...args, ...pace];
+  const child = spawn(program, [...words, '--config-dir', configDir], {
     cwd: rootDir,
     env: {
       ...process.env,

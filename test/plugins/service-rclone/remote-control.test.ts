@@ -1,20 +1,19 @@
 // The remote control of rclone: given to mounts that a service uses, and asked for their health.
 import { existsSync } from 'node:fs';
-import { chmod, chown, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { chmod, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import t from 'tap';
 import { remoteControlOf } from '../../../plugins/service-rclone/remote-controls.ts';
 import { programOf } from '../../support/debian.ts';
 import { testDir } from '../../support/directory.ts';
 import { pluginsDir, startHost } from '../../support/host.ts';
-import { pidOf, start, status } from '../../support/kids.ts';
+import { start, status } from '../../support/kids.ts';
+import { startMounts } from '../../support/mounts.ts';
 import { freePort } from '../../support/stackwarden.ts';
-import { templatesOf } from '../../support/templates.ts';
 import { until } from '../../support/until.ts';
 
 const skip = !['service-rclone', 'setup'].every(name => existsSync(path.join(pluginsDir, name)));
 const root = process.getuid?.() === 0;
-const NOBODY = 65_534;
 
 t.test('flags', async t => {
   const control = { user: '', password: '' };
@@ -72,67 +71,22 @@ t.test('health of an rclone that can be asked', { skip }, async t => {
 });
 
 t.test('a mount of a service has one', { skip: skip || !root || !existsSync('/dev/fuse') }, async t => {
-  const rclone = await programOf(['rclone'], ['rclone']);
-  await programOf(['fusermount3', 'fusermount'], ['fuse3']);
-  const dir = testDir(t, { files: { 'film.txt': 'a film' }, mount: {} });
-  for (const place of ['', 'files']) await chmod(path.join(dir, place), 0o755);
-  await chown(path.join(dir, 'mount'), NOBODY, NOBODY);
-  const templates = path.join(dir, 'config/templates/services');
-  await mkdir(templates, { recursive: true });
-  const decypharr = {
-    key: 'decypharr',
-    displayName: 'Decypharr',
-    kind: 'core',
-    description: 'A download bridge.',
-    links: {},
-    block: { enabled: false, process_name: 'Decypharr' },
-    stop: { tier: 3 },
-    serves: (await templatesOf()).get('decypharr')?.serves,
-  };
-  await writeFile(path.join(templates, 'decypharr.json'), JSON.stringify(decypharr));
-  const served = await freePort();
-  const serve = [rclone, 'serve', 'webdav', path.join(dir, 'files'), '--addr', '127.0.0.1:{port}'];
-  const mount = (name: string, command: string[]) => ({
-    enabled: false,
-    process_name: `Mount ${name}`,
-    zurg_enabled: false,
-    decypharr_enabled: true,
-    command,
-    config_dir: path.join(dir, 'mount'),
-    config_file: path.join(dir, 'mount', `${name}.config`),
-    cache_dir: path.join(dir, 'mount', `${name}.cache`),
-    mount_dir: path.join(dir, 'mount'),
-    mount_name: name,
-    log_file: path.join(dir, 'log', `${name}.log`),
-  });
-  const app = await startHost({
-    plugins: 'all',
-    configDir: path.join(dir, 'config'),
-    config: {
-      data_root: dir,
-      dumb: { log_dir: path.join(dir, 'log'), gateway: { enabled: false } },
-      decypharr: { port: served, command: [...serve, '--baseurl', '/webdav'], config_dir: dir },
-      rclone: { instances: { One: mount('one', []), Two: mount('two', []) } },
-    },
-  });
-  t.teardown(() => app.stop());
-  t.equal((await start(app, 'Decypharr')).status, 200);
-  const started = await Promise.all(['Mount one', 'Mount two'].map(name => start(app, name)));
+  const app = await startMounts(t, ['one', 'two'], { userMounts: true });
+  const started = await Promise.all(['one', 'two'].map(app.start));
   t.same(
     started.map(answer => answer.status),
     [200, 200],
     JSON.stringify(started.map(answer => answer.body)),
   );
-  const words = async (name: string) => (await readFile(`/proc/${await pidOf(app, name)}/cmdline`, 'utf8')).split('\0');
-  const controls = await Promise.all(['Mount one', 'Mount two'].map(async name => remoteControlOf(await words(name))));
+  const words = async (name: string) => (await readFile(`/proc/${await app.pidOf(name)}/cmdline`, 'utf8')).split('\0');
+  const controls = await Promise.all(['one', 'two'].map(async name => remoteControlOf(await words(name))));
   t.match(controls, [{ user: '' }, { user: '' }]);
   t.not(controls[0]?.port, controls[1]?.port, 'one port for each');
-  t.ok((await words('Mount one')).includes('--rc-no-auth'));
-  const film = path.join(dir, 'mount/two/film.txt');
-  t.equal(await until(() => readFile(film, 'utf8'), { what: 'the mounted film' }), 'a film');
-  const { health_details: details } = await until(async () => {
-    const found = await status(app, 'Mount one');
-    return found.health_status === 'healthy' && found;
+  t.ok((await words('one')).includes('--rc-no-auth'));
+  t.equal(await app.film('two'), 'a film');
+  const found = await until(async () => {
+    const now = await app.status('one');
+    return now.health_status === 'healthy' ? now : undefined;
   });
-  t.match(details, { probe: 'http', endpoint: '/core/version', port: controls[0]?.port });
+  t.match(found.health_details, { probe: 'http', endpoint: '/core/version', port: controls[0]?.port });
 });

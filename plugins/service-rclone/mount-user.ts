@@ -1,0 +1,77 @@
+// Who mounts: the services' user wherever it may, because rclone runs commands that its file names, and whatever its
+// remote control is told. Only where that user may not mount does rclone run as root, and then on nothing that others
+// can write or reach.
+import { readFile, stat } from 'node:fs/promises';
+import path from 'node:path';
+import { Problem } from '#core';
+import { runChild } from '#kit/fs-out-of-process';
+import { type FileOwner, GuardedDirectory } from '#kit/guarded-directory';
+import { PrivateDirectory } from '#kit/private-directory';
+import type { SetupContext } from '../setup/contract.ts';
+import { distrustOfWay } from './mount-place.ts';
+
+const LIMIT_MS = 5_000;
+const SETUID = 0o4000;
+const FUSE_CONFIG = '/etc/fuse.conf';
+const OPENS_FUSE = 'exec 3<>/dev/fuse';
+/** In the cache of an rclone that ran as root there is a directory that only root may use. */
+const MAY_WRITE = 'for place; do [ ! -e "$place" ] || [ -w "$place" ] || exit 1; done';
+
+/** Why the user may not mount for others by itself, to follow "because"; null when it may. */
+export async function mountObstacle(
+  user: FileOwner,
+  searchPath: string,
+  place: string,
+  cache: string,
+): Promise<string | null> {
+  const helpers = searchPath
+    .split(':')
+    .flatMap(directory => ['fusermount3', 'fusermount'].map(name => path.join(directory, name)));
+  const modes = await Promise.all(helpers.map(file => stat(file).catch(() => null)));
+  if (!modes.some(entry => entry !== null && entry.uid === 0 && (entry.mode & SETUID) !== 0))
+    return 'fusermount3 is not installed with the rights of root';
+  const settings = await readFile(FUSE_CONFIG, 'utf8').catch(() => '');
+  if (!/^[ \t]*user_allow_other[ \t]*$/m.test(settings)) return `${FUSE_CONFIG} has no line user_allow_other`;
+  const succeeds = async (script: string, ...words: string[]) =>
+    (await runChild('sh', ['-c', script, 'sh', ...words], LIMIT_MS, user)).code === 0;
+  if (!(await succeeds(OPENS_FUSE))) return 'it may not open /dev/fuse';
+  if (!(await succeeds(MAY_WRITE, place, cache, path.join(cache, 'vfs'))))
+    return `it may not write to ${place} and ${cache}`;
+  return null;
+}
+
+/**
+ * Lets the command read a copy of its remote that only root can write, keep its cache beside that, and mount where
+ * nobody can exchange the mount point. Throws a Problem that says what to do where that cannot be.
+ */
+export async function guardMount(
+  { plan, block: { processName }, fill }: SetupContext,
+  section: Readonly<Record<string, string>>,
+  configDir: string,
+): Promise<void> {
+  const parent = fill('{mount_dir}');
+  (await GuardedDirectory.open(parent, {})).close();
+  const reason = await distrustOfWay(parent);
+  if (reason !== null) {
+    const detail = `${processName} was not started: ${reason}, who could lead the mount elsewhere; let only root write there, or let the services' user mount by itself (user_allow_other in ${FUSE_CONFIG}, and /dev/fuse open to it)`;
+    throw new Problem(409, detail);
+  }
+  const name = fill('{mount_name}');
+  const own = await PrivateDirectory.open(configDir, ['data', 'service-rclone', encodeURIComponent(processName)]);
+  try {
+    await own.replace('rclone.conf', sectionText(name, section, processName));
+    plan.argv = plan.argv.map(word => {
+      if (word.startsWith('--config=')) return `--config=${path.join(own.path, 'rclone.conf')}`;
+      return word.startsWith('--cache-dir=') ? `--cache-dir=${path.join(own.path, 'cache')}` : word;
+    });
+  } finally {
+    await own.close();
+  }
+}
+
+function sectionText(name: string, section: Readonly<Record<string, string>>, processName: string): string {
+  const lines = [`[${name}]`, ...Object.entries(section).map(([key, value]) => `${key} = ${value}`)];
+  if (lines.some(line => /\p{Cc}/u.test(line)))
+    throw new Problem(400, `${processName}: its remote has control characters; remove them from its options`);
+  return `${lines.join('\n')}\n`;
+}
