@@ -1,24 +1,30 @@
 // Tells whether something on this machine listens on a port, without connecting to it.
 import { createServer } from 'node:net';
 import PQueue from 'p-queue';
+import { askAgain } from './ask-again.ts';
+import { lacksDescriptors } from './descriptors.ts';
 
 /** Checks run one at a time, because two that bind the same port at once would take each other for a listener. */
 const checks = new PQueue({ concurrency: 1 });
 
-/** Binds the port on each address family in turn. A family that the machine lacks does not count as in use. */
+/**
+ * Binds the port on each address family in turn. A family that the machine lacks does not count as in use. Throws an
+ * Error when no descriptor is left for 10 s.
+ */
 export function portInUse(port: number): Promise<boolean> {
   return checks.add(async () => {
-    for (const host of ['127.0.0.1', '::1', '0.0.0.0']) if (await isTaken(port, host)) return true;
+    for (const host of ['127.0.0.1', '::1', '0.0.0.0']) if (await askAgain(() => isTaken(port, host))) return true;
     return false;
   });
 }
 
 function isTaken(port: number, host: string): Promise<boolean> {
-  return new Promise(resolve => {
+  return new Promise((resolve, reject) => {
     const server = createServer();
-    server.once('error', (error: NodeJS.ErrnoException) =>
-      resolve(error.code === 'EADDRINUSE' || error.code === 'EACCES'),
-    );
+    server.once('error', (error: NodeJS.ErrnoException) => {
+      if (lacksDescriptors(error)) reject(error);
+      else resolve(error.code === 'EADDRINUSE' || error.code === 'EACCES');
+    });
     server.listen({ port, host, exclusive: true }, () => server.close(() => resolve(false)));
   });
 }
