@@ -4,11 +4,27 @@ import type { ConfigObject } from '../contract/config.ts';
 import { Problem } from '../contract/problem.ts';
 import { deepEqual } from '../kit/deep-equal.ts';
 import { editJson } from '../kit/json-editor.ts';
+import { plainData } from '../kit/plain-data.ts';
 import { isObject } from '../kit/plain-object.ts';
+import { readTextAbove } from '../kit/text-thread.ts';
 import { parseYaml } from '../kit/yaml-document.ts';
 import { readKey, YamlEditor, yamlValues } from '../kit/yaml-editor.ts';
 import { type ConfigEdit, withEdits } from './layers.ts';
-import type { ConfigFormat } from './load.ts';
+import { type ConfigFormat, LARGE_BYTES } from './load.ts';
+
+/** What `editText` gives, without a stall of the event loop. */
+export function editTextAside(text: string, format: ConfigFormat, edits: readonly ConfigEdit[]): Promise<string> {
+  return readTextAbove(LARGE_BYTES[format], import.meta.url, editTextWith, text, format, JSON.stringify(edits));
+}
+
+/**
+ * `editText` with the JSON text of the edits.
+ *
+ * @public The thread for large texts calls it by its name.
+ */
+export function editTextWith(text: string, format: ConfigFormat, editsText: string): string {
+  return editText(text, format, plainData(JSON.parse(editsText) as ConfigEdit[]));
+}
 
 /** Returns the text after all edits, made in their order. Throws a Problem 400 for one that cannot be made. */
 export function editText(text: string, format: ConfigFormat, edits: readonly ConfigEdit[]): string {

@@ -4,14 +4,21 @@ import path from 'node:path';
 import { getNodeValue, type ParseError, parseTree, printParseErrorCode } from 'jsonc-parser';
 import type { ConfigObject } from '../contract/config.ts';
 import { Problem } from '../contract/problem.ts';
-import { refuseDeepJson } from '../kit/nesting.ts';
+import { refuseCostlyJson } from '../kit/nesting.ts';
 import { plainData, refuseForbiddenKeys } from '../kit/plain-data.ts';
+import { LARGE_TEXT_BYTES, LARGE_YAML_BYTES, readTextAbove } from '../kit/text-thread.ts';
 import { parseYaml, yamlData } from '../kit/yaml-document.ts';
 
 export type ConfigFormat = 'json' | 'yaml';
 
 /** Names in the order of preference; the last is that of existing installations. */
 const FILE_NAMES = ['stackwarden.json', 'stackwarden.yaml', 'stackwarden.yml', 'dumb_config.json'];
+
+/** Of a configuration file. */
+export const MAX_CHARACTERS = 5 * 1024 * 1024;
+
+/** Above these a text is parsed and edited in the thread for texts. */
+export const LARGE_BYTES: Readonly<Record<ConfigFormat, number>> = { json: LARGE_TEXT_BYTES, yaml: LARGE_YAML_BYTES };
 
 export interface ConfigText {
   readonly file: string;
@@ -40,10 +47,16 @@ export async function readConfigText(file: string): Promise<ConfigText> {
   return { file, format: formatOf(file), text: await readFile(file, 'utf8') };
 }
 
+/** What `parseConfig` gives, without a stall of the event loop. Throws an Error with the same message. */
+export function parseConfigAside({ file, format, text }: ConfigText): Promise<ConfigObject> {
+  return readTextAbove(LARGE_BYTES[format], import.meta.url, parseConfig, text, file, format);
+}
+
 /** Objects of the value have no prototype. Throws a ConfigSyntaxError when the text is not a valid configuration. */
-export function parseConfig({ file, format, text }: ConfigText): ConfigObject {
+export function parseConfig(text: string, file: string, format: ConfigFormat): ConfigObject {
   let value: unknown;
   try {
+    if (text.length > MAX_CHARACTERS) throw new Problem(413, `it has more than ${MAX_CHARACTERS} characters`);
     value = format === 'json' ? plainData(parseJsonText(file, text)) : parseYamlText(file, text);
     refuseForbiddenKeys(value);
   } catch (error) {
@@ -59,7 +72,7 @@ export function parseConfig({ file, format, text }: ConfigText): ConfigObject {
 function parseJsonText(file: string, text: string): unknown {
   const errors: ParseError[] = [];
   const source = text.replace(/^\uFEFF/, ' ');
-  refuseDeepJson(source);
+  refuseCostlyJson(source);
   const tree = parseTree(source, errors, { allowTrailingComma: true });
   const [first] = errors;
   if (first === undefined) return tree === undefined ? undefined : getNodeValue(tree);

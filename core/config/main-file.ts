@@ -6,9 +6,17 @@ import type { Logger } from '../contract/log.ts';
 import { Problem } from '../contract/problem.ts';
 import { removeTemporaryFiles, writeFileAtomic } from '../kit/atomic-write.ts';
 import { BACKUPS, keepBackup } from './backups.ts';
-import { editText } from './edit.ts';
+import { editTextAside } from './edit.ts';
 import { type ConfigEdit, merge, withEdits } from './layers.ts';
-import { type ConfigFormat, type ConfigText, findConfigFile, parseConfig, readConfigText } from './load.ts';
+import {
+  type ConfigFormat,
+  type ConfigText,
+  findConfigFile,
+  MAX_CHARACTERS,
+  parseConfig,
+  parseConfigAside,
+  readConfigText,
+} from './load.ts';
 import { type ConfigSchema, describeIssue } from './schema.ts';
 
 const FIRST_FILE = 'stackwarden.json';
@@ -63,7 +71,8 @@ export class MainFile {
     if (found === null) return;
     this.#path = found.file;
     this.#text = found.text;
-    const value = this.#usableValue(found);
+    // Nobody is served yet, and a thread would take its time to start.
+    const value = await this.#usableValue(found, async ({ text, file, format }) => parseConfig(text, file, format));
     if (typeof value === 'string') await this.#recover(found, value);
     else this.value = value;
     if (readOnly) return;
@@ -85,12 +94,12 @@ export class MainFile {
       }
       this.#options.log.warn(`${this.#path} has vanished; it is written again whole, as it was last known`);
       this.#isGone = true;
-      if (this.state !== 'valid') this.#forgetBroken();
+      if (this.state !== 'valid') await this.#forgetBroken();
       return false;
     }
     this.#isGone = false;
     if (found.text === this.#text && this.state === 'valid') return false;
-    const value = this.#usableValue(found);
+    const value = await this.#usableValue(found);
     if (typeof value === 'string') {
       throw new Problem(409, `the configuration on disk is not valid (${value}); mend it first, nothing was changed`);
     }
@@ -102,7 +111,7 @@ export class MainFile {
   async reread(): Promise<boolean> {
     const found = await readConfigText(this.#path).catch(() => null);
     if (found === null || found.text === this.#text || found.text === this.#refusedText) return false;
-    const value = this.#usableValue(found);
+    const value = await this.#usableValue(found);
     if (typeof value === 'string') {
       this.#refusedText = found.text;
       this.#options.log.error(`a change of the configuration file is not used: ${value}`);
@@ -118,7 +127,13 @@ export class MainFile {
    */
   async write(edits: readonly ConfigEdit[]): Promise<void> {
     if (edits.length === 0) return;
-    const text = editText(this.#text ?? '', this.#format, edits);
+    const text = await editTextAside(this.#text ?? '', this.#format, edits);
+    if (text.length > MAX_CHARACTERS) {
+      throw new Problem(
+        413,
+        `the configuration would have more than ${MAX_CHARACTERS} characters; nothing was changed`,
+      );
+    }
     if (text !== this.#text || this.#isGone) {
       try {
         await writeFileAtomic(this.#path, text, { mode: 0o600 });
@@ -134,9 +149,9 @@ export class MainFile {
   }
 
   /** The value in memory takes the place of a text that could not be used and is gone. */
-  #forgetBroken(): void {
+  async #forgetBroken(): Promise<void> {
     const edits = Object.entries(this.value).map(([key, value]) => ({ path: [key], value }));
-    this.#text = editText('', this.#format, edits);
+    this.#text = await editTextAside('', this.#format, edits);
     this.state = 'valid';
     this.reason = null;
   }
@@ -153,10 +168,10 @@ export class MainFile {
   }
 
   /** The parsed value, or the reason why it cannot be used. */
-  #usableValue(found: ConfigText): ConfigObject | string {
+  async #usableValue(found: ConfigText, parse = parseConfigAside): Promise<ConfigObject | string> {
     const { schema } = this.#options;
     try {
-      const value = parseConfig(found);
+      const value = await parse(found);
       const [issue] = schema.fatalIssues(merge(schema.defaults(value), value) as ConfigObject);
       return issue === undefined ? value : `${found.file}: ${describeIssue(issue)}`;
     } catch (error) {
@@ -170,7 +185,7 @@ export class MainFile {
     this.reason = reason;
     for (const suffix of BACKUPS) {
       const text = await readFile(found.file + suffix, 'utf8').catch(() => null);
-      const backup = text === null ? 'absent' : this.#usableValue({ ...found, text });
+      const backup = text === null ? 'absent' : await this.#usableValue({ ...found, text });
       if (typeof backup === 'string') continue;
       const name = `${path.basename(found.file)}${suffix}`;
       log.error(`${reason}; running with ${name}, and nothing is saved until it is mended`);

@@ -27,6 +27,7 @@ import {
   withEdits,
   withoutPaths,
 } from './layers.ts';
+import { MAX_CHARACTERS } from './load.ts';
 import type { MainFile } from './main-file.ts';
 import { type ConfigSchema, describeIssue, type SchemaIssue } from './schema.ts';
 import { restoredUpdate } from './secrets.ts';
@@ -108,7 +109,7 @@ export class Updates {
 
     const after = current.merged(withEdits(file.value, written) as ConfigObject, overlay).root;
     // The next start could not read a file with more.
-    refuseLargeData(after);
+    refuseLargeData(after, MAX_CHARACTERS);
     this.#refuseNewIssues(before, after);
     const warnings: string[] = [];
     await this.#checked({ before, after, processName: block?.processName, persist, warnings });

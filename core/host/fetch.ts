@@ -3,7 +3,7 @@ import type { Agent, Dispatcher } from 'undici';
 import type { FetchAnswer, FetchOptions, FetchStream } from '../contract/fetch.ts';
 import { MAX_TIMER_MS } from '../kit/deadline.ts';
 import { errorText } from '../kit/error-text.ts';
-import { refuseDeepJson } from '../kit/nesting.ts';
+import { refuseCostlyJson } from '../kit/nesting.ts';
 import { plainData } from '../kit/plain-data.ts';
 import { LARGE_TEXT_BYTES, readText } from '../kit/text-thread.ts';
 
@@ -229,6 +229,6 @@ const failed = (error: unknown) => () => {
  * @public The thread for large texts calls it by its name.
  */
 export function parseAnswer(text: string): unknown {
-  refuseDeepJson(text);
+  refuseCostlyJson(text);
   return plainData(JSON.parse(text));
 }

@@ -1,11 +1,13 @@
 // The memory that the bodies of requests may take together while they are received and handled, so that several large
 // ones at once cannot exhaust it.
+import { memoryLimitBytes } from '../kit/memory-limit.ts';
 
-/** A body takes several times its size while it is text and value; this fits into a host of 160 MB. */
 const BUDGET_BYTES = 16 * 1024 * 1024;
 /** What large bodies may take of it, so that small ones pass while those are slow. */
-const LARGE_SHARE_BYTES = 12 * 1024 * 1024;
+const LARGE_SHARE = 3 / 4;
 const SMALL_BYTES = 64 * 1024;
+/** A body takes several times its size while it is text and value. With 160 MB it may have 10 MB. */
+const SHARE_OF_MEMORY = 1 / 16;
 
 /** The part of one request. */
 export interface BodyShare {
@@ -16,16 +18,20 @@ export interface BodyShare {
 }
 
 export class BodyBudget {
+  /** The largest body that the memory allows, whatever its route does. */
+  readonly largestBytes = Math.floor(memoryLimitBytes() * SHARE_OF_MEMORY);
+  readonly #largeBytes = Math.min(BUDGET_BYTES * LARGE_SHARE, this.largestBytes);
+  readonly #allBytes = this.#largeBytes / LARGE_SHARE;
   #takenBytes = 0;
 
   open(): BodyShare {
     let ownBytes = 0;
     return {
       take: bytes => {
-        // One body alone always has room; the limit of its route bounds it.
+        // One body alone always has room; the limits of its route and of the memory bound it.
         const isAlone = this.#takenBytes === ownBytes;
-        const limit = ownBytes + bytes > SMALL_BYTES ? LARGE_SHARE_BYTES : BUDGET_BYTES;
-        if (!isAlone && this.#takenBytes + bytes > limit) return false;
+        const limitBytes = ownBytes + bytes > SMALL_BYTES ? this.#largeBytes : this.#allBytes;
+        if (!isAlone && this.#takenBytes + bytes > limitBytes) return false;
         this.#takenBytes += bytes;
         ownBytes += bytes;
         return true;

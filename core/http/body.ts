@@ -1,9 +1,9 @@
 // Reads the body of a request as JSON: limited in size and depth, and without keys that could reach a prototype.
 import type { IncomingMessage } from 'node:http';
 import { Problem } from '../contract/problem.ts';
-import { refuseDeepJson } from '../kit/nesting.ts';
+import { refuseCostlyJson } from '../kit/nesting.ts';
 import { plainData, refuseForbiddenKeys } from '../kit/plain-data.ts';
-import { readText } from '../kit/text-thread.ts';
+import { LARGE_TEXT_BYTES, readText } from '../kit/text-thread.ts';
 import type { BodyShare } from './body-budget.ts';
 
 /** Bytes beyond the limit that are read and dropped, because a client reads a refusal only after it has sent its body. */
@@ -34,7 +34,7 @@ export function parseBody(bytes: Uint8Array): unknown {
   } catch (error) {
     throw new Problem(400, 'The body is not valid UTF-8', { cause: error });
   }
-  refuseDeepJson(text);
+  refuseCostlyJson(text);
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -56,6 +56,8 @@ async function readBytes(request: IncomingMessage, limitBytes: number, share: Bo
   // All that was declared is taken at once, because several bodies that each got a part would all be refused.
   let takenBytes = declaredBytes > limitBytes ? 0 : declaredBytes;
   let hasRoom = share.take(takenBytes);
+  // Chunks and what is made of them would take twice the memory.
+  const whole = hasRoom && takenBytes > LARGE_TEXT_BYTES ? Buffer.allocUnsafeSlow(takenBytes) : undefined;
   try {
     for await (const chunk of request.iterator({ destroyOnReturn: false })) {
       sizeBytes += (chunk as Buffer).length;
@@ -65,6 +67,7 @@ async function readBytes(request: IncomingMessage, limitBytes: number, share: Bo
         takenBytes = sizeBytes;
       }
       if (sizeBytes > limitBytes || !hasRoom) chunks.length = 0;
+      else if (whole !== undefined) whole.set(chunk as Buffer, sizeBytes - (chunk as Buffer).length);
       else chunks.push(chunk as Buffer);
     }
   } catch (error) {
@@ -75,6 +78,7 @@ async function readBytes(request: IncomingMessage, limitBytes: number, share: Bo
     const headers = { 'Retry-After': String(RETRY_AFTER_S) };
     throw new Problem(503, 'Too many large requests are being handled; try again in a moment', { headers });
   }
+  if (whole !== undefined) return whole;
   return chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks);
 }
 

@@ -52,7 +52,8 @@ export function createDispatch(options: DispatchOptions): Dispatch {
     if (!mutating) return handle();
     const share = bodies.open();
     try {
-      const value = await readJson(request, route.bodyLimitBytes ?? DEFAULT_LIMIT_BYTES, share);
+      const limitBytes = Math.min(route.bodyLimitBytes ?? DEFAULT_LIMIT_BYTES, bodies.largestBytes);
+      const value = await readJson(request, limitBytes, share);
       if (route.body !== undefined) call.body = parsed(route.body, 'body', value === undefined ? {} : value);
       return await handle();
     } finally {

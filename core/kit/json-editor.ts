@@ -2,7 +2,7 @@
 import { getNodeValue, type Node, type ParseError, parseTree, printParseErrorCode } from 'jsonc-parser';
 import { Problem } from '../contract/problem.ts';
 import { deepEqual } from './deep-equal.ts';
-import { refuseDeepJson } from './nesting.ts';
+import { refuseCostlyJson } from './nesting.ts';
 import { isObject } from './plain-object.ts';
 import { positionAt } from './text-position.ts';
 import { applySplices, type Splice } from './text-splice.ts';
@@ -183,7 +183,7 @@ class EditPlanner {
 }
 
 function parseRoot(text: string): Node {
-  refuseDeepJson(text);
+  refuseCostlyJson(text);
   const errors: ParseError[] = [];
   const root = parseTree(text, errors, PARSE_OPTIONS);
   const [first] = errors;

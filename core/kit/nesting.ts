@@ -1,9 +1,16 @@
-// Refuses texts that nest too deep, before anything parses them: in linear time, in constant space, without recursion.
+// Refuses texts that nest too deep or hold too many values, before anything parses them: in linear time, in constant
+// space, without recursion.
 import { CST, Lexer } from 'yaml';
 import { Problem } from '../contract/problem.ts';
 
 /** Objects and lists that may stand in each other, in any text or value from outside. */
 export const MAX_NESTING = 100;
+
+/** Values of one text, those that its aliases repeat counted each time. */
+export const MAX_VALUES = 100_000;
+
+/** Each value but the outermost has one comma behind it at most, and opens one object or list at most. */
+const MAX_JSON_MARKS = 2 * MAX_VALUES + 1;
 
 /** Aliases of one text. Resolving each looks at the whole text, and each multiplies what it stands for. */
 const MAX_ALIASES = 256;
@@ -12,15 +19,23 @@ const PAIR = ':';
 const PAIR_IN_BRACES = '}:';
 const CLOSING: Readonly<Record<string, string>> = { '{': '}', '[': ']' };
 
-/** Throws a Problem 400 when a text of JSON, with or without comments, nests deeper than `MAX_NESTING`. */
-export function refuseDeepJson(text: string): void {
+/**
+ * Throws a Problem for a text of JSON, with or without comments: 400 when it nests deeper than `MAX_NESTING`, 413 when it
+ * has more than `MAX_VALUES` values.
+ */
+export function refuseCostlyJson(text: string): void {
   const open: string[] = [];
+  let marks = 0;
   for (let at = 0; at < text.length; at += 1) {
     const character = text[at] as string;
     if (character === '"') at = endOfString(text, at);
     else if (character === '/') at = endOfComment(text, at);
-    else if (character === '{' || character === '[') enter(open, character);
     else if (character === '}' || character === ']') leave(open, character);
+    else if (character === ',' || character === '{' || character === '[') {
+      marks += 1;
+      if (marks > MAX_JSON_MARKS) throw tooMany();
+      if (character !== ',') enter(open, character);
+    }
   }
 }
 
@@ -28,7 +43,7 @@ export function refuseDeepJson(text: string): void {
  * Throws a Problem 400 when a text of YAML nests deeper than `MAX_NESTING`, in its lines or between brackets, or when it
  * has more than 256 aliases. A value can still be deeper through its aliases.
  */
-export function refuseDeepYaml(text: string): void {
+export function refuseCostlyYaml(text: string): void {
   const open: string[] = [];
   const blocks: Block[] = [];
   let aliases = 0;
@@ -127,6 +142,10 @@ function push(open: string[], closing: string, outer: number): void {
 /** A bracket that closes something else is skipped, as parsers that recover from errors do. */
 function leave(open: string[], bracket: string): void {
   if (open.at(-1) === bracket) open.pop();
+}
+
+export function tooMany(): Problem {
+  return new Problem(413, `The data has more than ${MAX_VALUES} values; shorten it`);
 }
 
 function tooDeep(): Problem {

@@ -1,31 +1,37 @@
 // Makes what was parsed from foreign text plain data: no object has a prototype that a name could reach.
 import { Problem } from '../contract/problem.ts';
-import { MAX_NESTING } from './nesting.ts';
+import { MAX_NESTING, MAX_VALUES, tooMany } from './nesting.ts';
 
 export const FORBIDDEN_KEYS: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);
 
-/** Values of one text, those that its aliases repeat counted each time. */
-const MAX_VALUES = 100_000;
+/** Of names and texts together. */
+const MAX_CHARACTERS = 16 * 1024 * 1024;
 
 /**
  * The same value, whose objects have no prototype any more. Throws a Problem 400 when it is nested deeper than
- * `maxNesting`, and 413 when it has more than 100,000 values: aliases repeat what a text says only once.
+ * `maxNesting`, and 413 when it has more than 100,000 values or 16 Mi characters: aliases repeat what a text says only
+ * once.
  */
 export function plainData<Value>(value: Value, maxNesting = MAX_NESTING): Value {
-  forEachContainer(value, maxNesting, container => {
+  forEachContainer(value, { maxNesting, maxCharacters: MAX_CHARACTERS }, container => {
     if (!Array.isArray(container) && Object.getPrototypeOf(container) !== null) Object.setPrototypeOf(container, null);
   });
   return value;
 }
 
 /** Throws the Problems of `plainData`, for a value that stays as it is. */
-export function refuseLargeData(value: unknown): void {
-  forEachContainer(value, MAX_NESTING, () => undefined);
+export function refuseLargeData(value: unknown, maxCharacters = MAX_CHARACTERS): void {
+  forEachContainer(value, { maxNesting: MAX_NESTING, maxCharacters }, () => undefined);
 }
 
 /** Goes level by level, because a recursion into a hostile depth would overflow the stack before it could be refused. */
-function forEachContainer(value: unknown, maxNesting: number, visit: (container: object) => void): void {
+function forEachContainer(
+  value: unknown,
+  { maxNesting, maxCharacters }: { readonly maxNesting: number; readonly maxCharacters: number },
+  visit: (container: object) => void,
+): void {
   let values = 0;
+  let characters = 0;
   let level: object[] = isPlain(value) ? [value] : [];
   for (let depth = 1; level.length > 0; depth += 1) {
     if (depth > maxNesting) throw new Problem(400, `The data is nested deeper than ${maxNesting} levels`);
@@ -34,8 +40,15 @@ function forEachContainer(value: unknown, maxNesting: number, visit: (container:
       visit(container);
       const members: readonly unknown[] = Array.isArray(container) ? container : Object.values(container);
       values += members.length;
-      if (values > MAX_VALUES) throw new Problem(413, `The data has more than ${MAX_VALUES} values; shorten it`);
-      for (const member of members) if (isPlain(member)) next.push(member);
+      if (values > MAX_VALUES) throw tooMany();
+      if (members !== container) for (const key of Object.keys(container)) characters += key.length;
+      for (const member of members) {
+        if (typeof member === 'string') characters += member.length;
+        else if (isPlain(member)) next.push(member);
+      }
+      if (characters > maxCharacters) {
+        throw new Problem(413, `The data has more than ${maxCharacters} characters; shorten it`);
+      }
     }
     level = next;
   }
@@ -47,10 +60,11 @@ function forEachContainer(value: unknown, maxNesting: number, visit: (container:
  */
 export function refuseForbiddenKeys(value: unknown): void {
   if (typeof value !== 'object' || value === null) return;
-  for (const [key, member] of Object.entries(value)) {
-    if (FORBIDDEN_KEYS.has(key)) throw new Problem(400, `The key '${key}' is not allowed`);
-    refuseForbiddenKeys(member);
+  if (!Array.isArray(value)) {
+    const forbidden = Object.keys(value).find(key => FORBIDDEN_KEYS.has(key));
+    if (forbidden !== undefined) throw new Problem(400, `The key '${forbidden}' is not allowed`);
   }
+  for (const member of Object.values(value)) refuseForbiddenKeys(member);
 }
 
 /** Lists, and objects that are nothing but their members. */

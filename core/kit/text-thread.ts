@@ -1,22 +1,27 @@
 // Reads texts that services and clients wrote. Large ones are read in a thread with limits of time and memory, so that
 // no text stalls or ends the host.
-import { totalmem } from 'node:os';
-import { deserialize } from 'node:v8';
 import type { Worker } from 'node:worker_threads';
 import { Problem } from '../contract/problem.ts';
+import { memoryLimitBytes } from './memory-limit.ts';
 import { plainData } from './plain-data.ts';
 import type { TextReply, TextRequest } from './text-worker.ts';
 import { startWorker } from './worker.ts';
 
 /** Texts above this are read in the thread. */
 export const LARGE_TEXT_BYTES = 64 * 1024;
+/** The same for YAML, whose parser takes a hundred times as long for the worst texts. */
+export const LARGE_YAML_BYTES = 4 * 1024;
 
 const START_MS = 30_000;
 const READ_MS = 5_000;
 const TURN_MS = 30_000;
 const IDLE_MS = 10_000;
+/** A thread that has read more than this ends at once, because it keeps the memory that it took. */
+const KEPT_THREAD_BYTES = 1024 * 1024;
 const MAX_WAITING = 100;
 const MEMORY_MB = 256;
+/** Of it, for values that are short-lived; the default would take 48 MB however little there is. */
+const YOUNG_MB = 8;
 
 /** A function that reads or edits a text. Everything that it takes and gives can be cloned. */
 // biome-ignore lint/suspicious/noExplicitAny: the types are those of the function that the caller gives
@@ -24,6 +29,7 @@ type Read = (...args: any[]) => unknown;
 
 interface Pending {
   readonly request: TextRequest;
+  readonly sizeBytes: number;
   readonly turn: NodeJS.Timeout;
   resolve(result: unknown): void;
   reject(error: unknown): void;
@@ -36,23 +42,41 @@ interface Pending {
  *
  *     const values = await readText(import.meta.url, yamlValues, text);
  *
- * What comes out of the thread is data: objects without a prototype. Throws what `read` throws, and Problems: 413 when
- * the result has more values than `plainData` allows, or the thread needs more than 5 s or 256 MB (a quarter of the memory where that is less), 503
- * when too many texts wait.
+ * Bytes that have a buffer of their own move to the thread: the caller has them no longer. What comes out of the thread
+ * is data: objects without a prototype. Throws what `read` throws, and Problems: 413 when the result is larger than
+ * `plainData` allows, or the thread needs more than 5 s or 256 MB (a quarter of the memory where that is less), 503 when
+ * too many texts wait.
  */
-export async function readText<Function extends Read>(
+export function readText<Function extends Read>(
   moduleUrl: string,
   read: Function,
   ...args: Parameters<Function>
 ): Promise<Awaited<ReturnType<Function>>> {
-  const isLarge = args.some(arg => sizeOf(arg) > LARGE_TEXT_BYTES);
-  const result = isLarge ? await thread.ask({ moduleUrl, name: read.name, args }) : await read(...args);
+  return readTextAbove(LARGE_TEXT_BYTES, moduleUrl, read, ...args);
+}
+
+/** `readText` with another size from which on texts are read in the thread, for formats that take longer. */
+export async function readTextAbove<Function extends Read>(
+  largeBytes: number,
+  moduleUrl: string,
+  read: Function,
+  ...args: Parameters<Function>
+): Promise<Awaited<ReturnType<Function>>> {
+  const sizeBytes = Math.max(...args.map(sizeOf));
+  const isLarge = sizeBytes > largeBytes;
+  const result = isLarge ? await thread.ask({ moduleUrl, name: read.name, args }, sizeBytes) : await read(...args);
   return result as Awaited<ReturnType<Function>>;
 }
 
 function sizeOf(arg: unknown): number {
-  if (typeof arg === 'string') return arg.length > LARGE_TEXT_BYTES ? arg.length : Buffer.byteLength(arg);
+  if (typeof arg === 'string') return Buffer.byteLength(arg);
   return arg instanceof Uint8Array ? arg.length : 0;
+}
+
+/** Buffers that can move as a whole. */
+function ownBuffers(args: readonly unknown[]): ArrayBuffer[] {
+  const bytes = args.filter(arg => arg instanceof Uint8Array);
+  return bytes.filter(({ length, buffer }) => length === buffer.byteLength).map(({ buffer }) => buffer as ArrayBuffer);
 }
 
 /** It starts with the first text, and ends when none came for a while. */
@@ -63,14 +87,14 @@ class TextThread {
   #deadline: NodeJS.Timeout | undefined;
   #idle: NodeJS.Timeout | undefined;
 
-  ask(request: TextRequest): Promise<unknown> {
+  ask(request: TextRequest, sizeBytes: number): Promise<unknown> {
     if (this.#waiting.length >= MAX_WAITING) return Promise.reject(noTurn());
     return new Promise((resolve, reject) => {
       const turn = setTimeout(() => {
         this.#waiting.splice(this.#waiting.indexOf(pending), 1);
         reject(noTurn());
       }, TURN_MS);
-      const pending: Pending = { request, turn, resolve, reject };
+      const pending: Pending = { request, sizeBytes, turn, resolve, reject };
       this.#waiting.push(pending);
       this.#next();
     });
@@ -90,13 +114,13 @@ class TextThread {
     this.#worker ??= this.#start();
     this.#worker.ref();
     this.#allow(START_MS);
-    this.#worker.postMessage(pending.request);
+    this.#worker.postMessage(pending.request, ownBuffers(pending.request.args));
   }
 
   #start(): Worker {
     const worker = startWorker('text-worker', import.meta.url, {
       name: 'text',
-      resourceLimits: { maxOldGenerationSizeMb: memoryMb() },
+      resourceLimits: { maxOldGenerationSizeMb: memoryMb(), maxYoungGenerationSizeMb: YOUNG_MB },
     });
     let failure: NodeJS.ErrnoException | undefined;
     worker.on('message', (reply: TextReply) => {
@@ -118,8 +142,7 @@ class TextThread {
 
   #receive(reply: TextReply): void {
     if (reply.kind === 'begun') this.#allow(READ_MS);
-    else if (reply.kind === 'result')
-      this.#finish(undefined, plainData(deserialize(reply.result), Number.POSITIVE_INFINITY));
+    else if (reply.kind === 'result') this.#finish(undefined, plainData(reply.result, Number.POSITIVE_INFINITY));
     else if (reply.kind === 'problem') this.#finish(new Problem(reply.status, reply.detail, reply.options));
     else this.#finish(Object.assign(new Error(reply.message), { stack: reply.stack }));
   }
@@ -137,6 +160,7 @@ class TextThread {
     clearTimeout(this.#deadline);
     const pending = this.#current;
     this.#current = undefined;
+    if (pending !== undefined && pending.sizeBytes > KEPT_THREAD_BYTES) this.#end();
     if (error === undefined) pending?.resolve(result);
     else pending?.reject(error);
     this.#next();
@@ -151,8 +175,7 @@ class TextThread {
 const thread = new TextThread();
 
 function memoryMb(): number {
-  const limitBytes = process.constrainedMemory() || totalmem();
-  return Math.min(MEMORY_MB, Math.floor(Math.min(limitBytes, totalmem()) / 4 / 1024 / 1024));
+  return Math.min(MEMORY_MB, Math.floor(memoryLimitBytes() / 4 / 1024 / 1024));
 }
 
 function tooMuch(what: 'time' | 'memory'): Problem {

@@ -1,5 +1,4 @@
 // The thread that reads large texts: one call of a module's function after the other.
-import { serialize } from 'node:v8';
 import { parentPort } from 'node:worker_threads';
 import { Problem, type ProblemOptions } from '../contract/problem.ts';
 import { errorStack, errorText } from './error-text.ts';
@@ -15,17 +14,15 @@ export interface TextRequest {
 export type TextReply =
   /** The module is loaded; the time for reading begins. */
   | { readonly kind: 'begun' }
-  | { readonly kind: 'result'; readonly result: Uint8Array }
+  | { readonly kind: 'result'; readonly result: unknown }
   | { readonly kind: 'problem'; readonly status: number; readonly detail: string; readonly options: ProblemOptions }
   | { readonly kind: 'error'; readonly message: string; readonly stack: string };
-
-const MAX_RESULT_BYTES = 64 * 1024 * 1024;
 
 const port = parentPort;
 port?.on('message', (request: TextRequest) => void answer(request));
 
-function post(reply: TextReply, transfer: ArrayBuffer[] = []): void {
-  port?.postMessage(reply, transfer);
+function post(reply: TextReply): void {
+  port?.postMessage(reply);
 }
 
 async function answer({ moduleUrl, name, args }: TextRequest): Promise<void> {
@@ -35,9 +32,7 @@ async function answer({ moduleUrl, name, args }: TextRequest): Promise<void> {
     if (typeof read !== 'function') throw new Error(`${moduleUrl} exports no function '${name}'`);
     post({ kind: 'begun' });
     // Counted here, because the owner's thread would stall while it takes over too many values.
-    const result = new Uint8Array(serialize(plainData(await read(...args), Number.POSITIVE_INFINITY)));
-    if (result.length > MAX_RESULT_BYTES) throw new Problem(413, 'The text stands for too much data; shorten it');
-    post({ kind: 'result', result }, [result.buffer]);
+    post({ kind: 'result', result: plainData(await read(...args), Number.POSITIVE_INFINITY) });
   } catch (error) {
     post(failure(error));
   }

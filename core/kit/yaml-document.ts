@@ -2,7 +2,7 @@
 import { type Document, isScalar, LineCounter, type ParsedNode, parseDocument, visit } from 'yaml';
 import { Problem } from '../contract/problem.ts';
 import { errorText } from './error-text.ts';
-import { refuseDeepYaml } from './nesting.ts';
+import { refuseCostlyYaml } from './nesting.ts';
 import { plainData } from './plain-data.ts';
 
 /** How many values one alias may stand for in all, through other aliases too. */
@@ -24,7 +24,7 @@ const OPTIONS = { uniqueKeys: false, prettyErrors: false, logLevel: 'error', res
 
 /** `merge` is whether the key `<<` merges mappings. Throws a Problem 400 when the text nests too deep. */
 export function parseYaml(text: string, { merge = false } = {}): YamlDocument {
-  refuseDeepYaml(text);
+  refuseCostlyYaml(text);
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, ...OPTIONS, merge });
   const [invalid] = document.errors;

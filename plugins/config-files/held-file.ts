@@ -8,7 +8,8 @@ import { removeTemporaryFilesIn, writeFileIn } from '#kit/atomic-write';
 import { restingVersion } from '#kit/file-version';
 import { type FileOwner, GuardedDirectory } from '#kit/guarded-directory';
 
-const MAX_BYTES = 5 * 1024 * 1024;
+/** Of a file, and of the values that are sent for one. */
+export const MAX_BYTES = 5 * 1024 * 1024;
 /** What the system answers when a part of a path has gone, or has become something else. */
 const GONE = ['ENOENT', 'ENOTDIR', 'ELOOP', 'ESTALE'];
 

@@ -6,10 +6,11 @@ import { writeFileIn } from '#kit/atomic-write';
 import { deepEqual } from '#kit/deep-equal';
 import { fileVersion } from '#kit/fs-out-of-process';
 import { GuardedDirectory } from '#kit/guarded-directory';
+import { refuseLargeData } from '#kit/plain-data';
 import { bareObject, isObject } from '#kit/plain-object';
 import { realPlaceOf } from '#kit/system-paths';
 import type { ConfigFormat, EditedText, EditMode, FileObject, ServiceFileAccess, WantedFile } from './contract.ts';
-import { createFile, type HeldFile, holdFile } from './held-file.ts';
+import { createFile, type HeldFile, holdFile, MAX_BYTES } from './held-file.ts';
 import { checkPath, type KnownPaths, requireAllowed } from './path-safety.ts';
 
 const MAX_BACKUPS = 5;
@@ -153,6 +154,8 @@ export class ServiceFiles implements ServiceFileAccess {
     held: HeldFile,
     update: FileUpdate,
   ): Promise<{ changed: number; revision: string }> {
+    // Refused before it is parsed, which takes many times the memory.
+    if (typeof update.updates === 'string') refuseLargeData([update.updates], MAX_BYTES);
     const format = this.#selectFormat(place);
     if (update.format !== undefined && update.format !== format.name) {
       throw new Problem(400, `The file is ${format.name}, not ${update.format}`);
@@ -217,6 +220,7 @@ async function editVerified(
   values: FileObject,
   mode: EditMode,
 ): Promise<EditedText> {
+  refuseLargeData(values, MAX_BYTES);
   refuseUnwritable(values);
   const edited = await format.edit(text, values, mode);
   if (edited.text === text) return edited;

@@ -2,7 +2,7 @@
 
 import { Problem } from '#core';
 import { deepEqual } from '#kit/deep-equal';
-import { refuseDeepJson } from '#kit/nesting';
+import { refuseCostlyJson } from '#kit/nesting';
 import { plainData } from '#kit/plain-data';
 import { bareObject, isObject } from '#kit/plain-object';
 import { positionAt } from '#kit/text-position';
@@ -42,7 +42,7 @@ export function readPythonUpdate(text: string): TextUpdate {
   if (literal?.kind === 'dict' && skipSpace(source, literal.endOffset) === source.length) {
     return { kind: 'values', values: literal.value as FileObject };
   }
-  refuseDeepJson(source);
+  refuseCostlyJson(source);
   const values = parseJson(source);
   if (isObject(values)) return { kind: 'values', values };
   throw new Problem(400, 'The update is neither a dict of literals nor a JSON object');

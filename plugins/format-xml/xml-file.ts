@@ -1,7 +1,7 @@
 // Edits XML files: the range of a text or an attribute is replaced, every other byte is kept.
 
 import { Problem } from '#core';
-import { refuseDeepJson } from '#kit/nesting';
+import { refuseCostlyJson } from '#kit/nesting';
 import { plainData } from '#kit/plain-data';
 import { bareObject, isObject } from '#kit/plain-object';
 import { positionAt } from '#kit/text-position';
@@ -43,7 +43,7 @@ export function readXmlUpdate(text: string): TextUpdate {
       parseDocument(text);
       return { kind: 'file', text };
     }
-    refuseDeepJson(text);
+    refuseCostlyJson(text);
     const values: unknown = plainData(JSON.parse(text));
     if (!isObject(values)) throw new Error('a JSON object is expected');
     return { kind: 'values', values };

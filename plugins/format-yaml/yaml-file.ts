@@ -1,16 +1,17 @@
 // Makes the YAML editor available as a format of service files.
 import { Problem } from '#core';
 import { plainData } from '#kit/plain-data';
-import { readText } from '#kit/text-thread';
+import { LARGE_YAML_BYTES, readTextAbove } from '#kit/text-thread';
 import { YamlEditor, yamlValues } from '#kit/yaml-editor';
 import type { ConfigFormat, EditedText, EditMode, FileObject, TextUpdate } from '../config-files/contract.ts';
 
 export const yamlFormat: ConfigFormat = {
   name: 'yaml',
   extensions: ['.yaml', '.yml'],
-  parse: text => readText(import.meta.url, parseYaml, text),
-  edit: (text, updates, mode) => readText(import.meta.url, editYaml, text, JSON.stringify(updates), mode),
-  readUpdate: text => readText(import.meta.url, readYamlUpdate, text),
+  parse: text => readTextAbove(LARGE_YAML_BYTES, import.meta.url, parseYaml, text),
+  edit: (text, updates, mode) =>
+    readTextAbove(LARGE_YAML_BYTES, import.meta.url, editYaml, text, JSON.stringify(updates), mode),
+  readUpdate: text => readTextAbove(LARGE_YAML_BYTES, import.meta.url, readYamlUpdate, text),
 };
 
 export function parseYaml(text: string): FileObject {

@@ -1,5 +1,5 @@
 // Finds a version in what files and programs say. All of it is foreign text: each look takes linear time.
-import { refuseDeepJson } from '#kit/nesting';
+import { refuseCostlyJson } from '#kit/nesting';
 import { isObject } from '#kit/plain-object';
 
 const MAX_CHARACTERS = 100;
@@ -28,7 +28,7 @@ export function numberedWord(text: string): string | undefined {
 /** A member of an object in JSON; undefined when the text is something else. */
 export function memberOf(text: string, name: string): unknown {
   try {
-    refuseDeepJson(text);
+    refuseCostlyJson(text);
     const value: unknown = JSON.parse(text);
     return isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined;
   } catch {

@@ -88,7 +88,7 @@ t.test('many edits of a text at once', async t => {
     const law = fc.property(tree, edits, (root, all) => {
       const { format, text } = textOf(root);
       const edited = editText(text, format, all);
-      const value = parseConfig({ file: name, format, text: edited });
+      const value = parseConfig(edited, name, format);
       return deepEqual(value, withEdits(root, all)) && edited.startsWith('kept', 2) === text.startsWith('kept', 2);
     });
     t.doesNotThrow(() => fc.assert(law), `${name}: it says afterwards what the tree does`);

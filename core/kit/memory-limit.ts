@@ -1,0 +1,7 @@
+// How much memory the host may take: what its container is given, or the machine has.
+import { totalmem } from 'node:os';
+
+/** Bytes that the cgroup of the host allows, at most those of the machine. */
+export function memoryLimitBytes(): number {
+  return Math.min(process.constrainedMemory() || Number.POSITIVE_INFINITY, totalmem());
+}
