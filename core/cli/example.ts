@@ -131,6 +131,7 @@ function stack(directory: string, node: string, logDir: string, webPort: number)
       config_dir: directory,
       port: webPort,
       env: { PORT: '{port}' },
+      ui: true,
       health: { path: '/health' },
     },
     example_worker: {
