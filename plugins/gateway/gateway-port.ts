@@ -47,7 +47,11 @@ export class GatewayPort {
 
   /** Resolves when the first attempt is over. */
   async take(): Promise<void> {
-    this.#wanted = this.#addressFor(this.#frontend());
+    const block = this.#frontendBlock();
+    const process = this.#frontend();
+    // When the gateway is set up again, the frontend may have the port already.
+    if (block !== undefined && process !== undefined && process.pid !== null) return this.#give(block);
+    this.#wanted = this.#addressFor(process);
     await this.#open();
   }
 
@@ -82,7 +86,7 @@ export class GatewayPort {
   #follow(process: ProcessSnapshot): void {
     const { processName, configKey, status } = process;
     const block = configKey.startsWith('dumb_') ? this.#frontendBlock() : undefined;
-    if (block?.processName !== processName || this.#options.host.signal.aborted) return;
+    if (block?.processName !== processName || this.#options.host.stopping !== null) return;
     if (status === 'running') void this.#give(block);
     // While it stops it may have left its port already.
     if (status !== 'stopping' && status !== 'stopped') return;
