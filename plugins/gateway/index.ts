@@ -2,15 +2,15 @@
 // the listener behind a web frontend of its own process.
 import path from 'node:path';
 import { definePlugin, type Host } from '#core';
-import { isHostState } from '#kit/host-state';
 import { isLoopback } from '#kit/loopback';
-import { isSystemPath, realPlaceOf } from '#kit/system-paths';
+import { realPlaceOf } from '#kit/system-paths';
 import type {} from '../process/contract.ts';
 import type {} from '../service-ui/contract.ts';
 import type {} from './contract.ts';
 import { EmbeddedUis } from './embedded-uis.ts';
 import { createGateway, type Gateway } from './gateway.ts';
 import { GatewayPort } from './gateway-port.ts';
+import { refusalOf } from './served-folder.ts';
 import { UiListener } from './ui-listener.ts';
 
 export interface GatewayConfig {
@@ -88,21 +88,6 @@ async function prepareGateway(
     nativeUrl: buildNativeUrl(host),
     awaited,
   });
-}
-
-/** Refuses folders that hold state of the host, lie in it, or belong to the system. All paths are real ones. */
-async function refusalOf(host: Host): Promise<(folder: string) => string | null> {
-  const configDir = await realPlaceOf(host.paths.configDir);
-  const logDir = await realPlaceOf(host.paths.logDir);
-  const isIn = (place: string, folder: string): boolean => place === folder || place.startsWith(`${folder}/`);
-  return folder => {
-    if (folder === '/' || [configDir, logDir].some(place => isIn(place, folder)))
-      return `${folder} holds the state of Stackwarden itself`;
-    if (isHostState(folder, configDir) || isIn(folder, logDir))
-      return `${folder} lies in the state of Stackwarden itself`;
-    const isOfSystem = isSystemPath(folder) && ![configDir, '/usr'].some(place => isIn(folder, place));
-    return isOfSystem ? `${folder} belongs to the system` : null;
-  };
 }
 
 /**
