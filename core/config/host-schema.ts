@@ -18,41 +18,54 @@ const AT_START = { live: false };
 
 /** Defaults may be written back into the file, so each keeps the meaning of an absent member. */
 const productSchema = z.looseObject({
-  log_level: z.string().default('INFO'),
-  log_name: logName.default('DUMB').meta(AT_START),
-  log_dir: z.string().optional().meta(AT_START),
-  log_count: z.number().int().min(0).default(2),
-  log_size: z.union([z.string(), z.number()]).default('10M'),
-  color_log: z.boolean().default(true),
+  log_level: z.string().default('INFO').describe('least level of the own log: DEBUG, INFO, WARNING, ERROR or CRITICAL'),
+  log_name: logName.default('DUMB').meta(AT_START).describe('first part of the names of the own log files'),
+  log_dir: z
+    .string()
+    .optional()
+    .meta(AT_START)
+    .describe('directory of the logs; absent: /log where it exists, else log in the configuration directory'),
+  log_count: z.number().int().min(0).default(2).describe('how many older files of each log are kept'),
+  log_size: z.union([z.string(), z.number()]).default('10M').describe('size at which a log is rotated, such as 10M'),
+  color_log: z.boolean().default(true).describe('colours of levels on a terminal'),
   api_service: z
     .looseObject({
-      enabled: z.boolean().default(true).meta(AT_START),
-      process_name: z.string().regex(PRINTABLE).default('DUMB API'),
-      log_level: z.string().default('INFO'),
-      host: z.string().min(1).default('127.0.0.1').meta(AT_START),
-      port: port.default(8000).meta(AT_START),
+      enabled: z
+        .boolean()
+        .default(true)
+        .meta(AT_START)
+        .describe('whether the API is served; without it services are supervised all the same'),
+      process_name: z.string().regex(PRINTABLE).default('DUMB API').describe('name of its entry among the processes'),
+      log_level: z.string().default('INFO').describe('least level of lines about requests'),
+      host: z.string().min(1).default('127.0.0.1').meta(AT_START).describe('address to listen on; 0.0.0.0 means all'),
+      port: port.default(8000).meta(AT_START).describe('port to listen on'),
       allowed_hosts: names
         .default([])
         .describe('host names by which requests may come while authentication is off, beside those of the own network'),
       mask_secrets: z.boolean().default(false).describe('whether answers show secrets as a mask'),
     })
-    .prefault({}),
-  frontend: z.looseObject({ origins: names.default([]).describe('origins whose pages may call the API') }).prefault({}),
+    .prefault({})
+    .describe('the API'),
+  frontend: z
+    .looseObject({ origins: names.default([]).describe('origins whose pages may call the API') })
+    .prefault({})
+    .describe('the web frontend'),
   plugins: z
     .looseObject({
       enabled: names.default([]).describe('only these plugins; empty: all'),
-      disabled: names.default([]),
+      disabled: names.default([]).describe('plugins that are left out'),
       dirs: names.default([]).describe('more directories of plugin folders'),
       override: names.default([]).describe('plugins that a later directory may replace'),
-      required: names.default(['auth', 'config', 'process']),
+      required: names.default(['auth', 'config', 'process']).describe('plugins without which the host does not start'),
     })
-    .prefault({}),
+    .prefault({})
+    .describe('which plugins are loaded, and from where'),
 });
 
 export const hostSchema = z.looseObject({
   puid: id.describe('user that managed services run as; never 0'),
-  pgid: id,
-  tz: z.string().default(''),
-  data_root: z.string().default('/data'),
-  dumb: productSchema.prefault({}),
+  pgid: id.describe('group that managed services run as; never 0'),
+  tz: z.string().default('').describe('time zone of services, such as Europe/Berlin'),
+  data_root: z.string().default('/data').describe('where the folders of the services move when it is a mount'),
+  dumb: productSchema.prefault({}).describe('settings of Stackwarden itself'),
 });

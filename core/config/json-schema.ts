@@ -32,9 +32,16 @@ function renameMarks(jsonSchema: Record<string, unknown>): void {
   }
 }
 
-/** Merges several schemas of one object; for a member that several describe, the last wins. */
+/**
+ * Merges several schemas of one object; for a member that several describe, the last wins, with the description of an
+ * earlier one where it has none.
+ */
 export function mergedObjectSchema(schemas: readonly ConfigObject[]): ConfigObject {
-  const properties = Object.assign({}, ...schemas.map(propertiesOf)) as ConfigObject;
+  const properties: ConfigObject = {};
+  for (const [key, member] of schemas.flatMap(schema => Object.entries(propertiesOf(schema)))) {
+    const { description } = (properties[key] ?? {}) as { description?: unknown };
+    properties[key] = description === undefined ? member : { description, ...(member as ConfigObject) };
+  }
   return { ...Object.assign({}, ...schemas), properties, additionalProperties: true } as ConfigObject;
 }
 

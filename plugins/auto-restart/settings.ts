@@ -6,17 +6,17 @@ const MS_PER_S = 1_000;
 const seconds = z.number().min(0);
 
 const restartKeys = {
-  restart_on_unhealthy: z.boolean(),
-  healthcheck_interval: z.number(),
-  unhealthy_threshold: z.number().int().min(1),
-  max_restarts: z.number().int().min(0),
-  window_seconds: z.number().min(1),
-  backoff_seconds: z.array(seconds),
-  grace_period_seconds: seconds,
+  restart_on_unhealthy: z.boolean().describe('restart a service that runs and stays unhealthy, too'),
+  healthcheck_interval: z.number().describe('seconds between two looks at its health; 0: none'),
+  unhealthy_threshold: z.number().int().min(1).describe('how often in a row it must be unhealthy'),
+  max_restarts: z.number().int().min(0).describe('restarts within the window; then it is left alone'),
+  window_seconds: z.number().min(1).describe('the window in which restarts count'),
+  backoff_seconds: z.array(seconds).describe('pauses before the first restart, the second, and so on'),
+  grace_period_seconds: seconds.describe('how long after its start its health does not count'),
 };
 
 export const autoRestartSection = z.looseObject({
-  enabled: z.boolean().default(false),
+  enabled: z.boolean().default(false).describe('whether services are restarted by themselves'),
   restart_on_unhealthy: restartKeys.restart_on_unhealthy.default(true),
   healthcheck_interval: restartKeys.healthcheck_interval.default(30),
   unhealthy_threshold: restartKeys.unhealthy_threshold.default(3),
@@ -27,12 +27,13 @@ export const autoRestartSection = z.looseObject({
   services: z
     .array(
       z.looseObject({
-        process_name: z.string(),
-        enabled: z.boolean().optional(),
+        process_name: z.string().describe('the service'),
+        enabled: z.boolean().optional().describe('false: not this one'),
         ...z.object(restartKeys).partial().shape,
       }),
     )
-    .default([]),
+    .default([])
+    .describe('the services that are restarted, each with what differs for it'),
 });
 
 export type AutoRestartSettings = z.output<typeof autoRestartSection>;

@@ -3,7 +3,9 @@ import { z } from 'zod';
 import { definePlugin } from '#core';
 
 const statusAnswer = z.object({ status: z.string() });
-const section = z.looseObject({ onboarding_completed: z.boolean().default(false) });
+const section = z.looseObject({
+  onboarding_completed: z.boolean().default(false).describe('whether the wizard was finished or skipped'),
+});
 
 export default definePlugin({
   name: 'onboarding',

@@ -13,18 +13,24 @@ const VARIABLE_NAME = /^[^=\p{Cc}]+$/u;
 const LIVE = { live: true };
 
 const urlWait = z.looseObject({
-  url: z.string().min(1).meta({ identity: true }),
-  auth: z.looseObject({ user: z.string(), password: z.string().meta({ secret: true }) }).optional(),
-  probe_method: z.string().optional(),
-  probe_headers: z.record(z.string(), z.string()).optional(),
-  timeout: z.number().positive().optional(),
-  expected_json_path: z.string().optional(),
+  url: z.string().min(1).meta({ identity: true }).describe('address that must answer 2xx'),
+  auth: z
+    .looseObject({
+      user: z.string().describe('user name'),
+      password: z.string().meta({ secret: true }).describe('password'),
+    })
+    .optional()
+    .describe('credentials that are sent along'),
+  probe_method: z.string().optional().describe('method of the request; default GET'),
+  probe_headers: z.record(z.string(), z.string()).optional().describe('headers of the request'),
+  timeout: z.number().positive().optional().describe('seconds for one request'),
+  expected_json_path: z.string().optional().describe('dotted path that the JSON of the answer must have'),
 });
 const tcpWait = z.looseObject({
-  name: z.string().optional(),
-  host: z.string().optional(),
-  port,
-  timeout: z.number().positive().optional(),
+  name: z.string().optional().describe('what listens there, for messages'),
+  host: z.string().optional().describe('address; default 127.0.0.1'),
+  port: port.describe('port that must accept connections'),
+  timeout: z.number().positive().optional().describe('seconds for one connection'),
 });
 
 /** Has no defaults, because an editor in a browser would write them into the block. */
@@ -33,7 +39,9 @@ export const blockSchema = z.looseObject({
   process_name: z.string().regex(PRINTABLE, 'it must be one line without control characters').describe('unique name'),
   command: oneOrMany.optional().describe('program and arguments; a text is split as a shell would, no shell runs'),
   config_dir: text.optional().describe('working directory'),
-  config_file: text.optional(),
+  config_file: text
+    .optional()
+    .describe("the service's own configuration file, an absolute path; edited by /config/service-config"),
   env: z
     .record(
       z.string().regex(VARIABLE_NAME, 'it is no name of a variable'),
@@ -44,39 +52,60 @@ export const blockSchema = z.looseObject({
   env_passthrough: texts
     .optional()
     .describe('variables of the environment of Stackwarden that this service receives although they are secret'),
-  host: z.string().optional(),
-  port: port.optional(),
-  frontend_port: port.optional(),
-  backend_port: port.optional(),
-  webdav_port: port.optional(),
+  host: z.string().optional().describe('address that the service listens on; `{host}` in command and env'),
+  port: port.optional().describe('port of the service; checked before the start, and moved upward when it is taken'),
+  frontend_port: port.optional().describe('port of its web interface, where that has one of its own'),
+  backend_port: port.optional().describe('port of its API, where that has one of its own'),
+  webdav_port: port.optional().describe('port of its WebDAV'),
   log_file: text
     .optional()
     .meta(LIVE)
-    .describe('relative names lie below the log directory; with <date> in it, the newest file that fits is shown'),
-  access_log_file: text.optional(),
-  log_level: z.string().optional().meta(LIVE),
-  suppress_logging: z.boolean().optional().meta(LIVE),
-  wait_for_url: z.union([z.string(), urlWait, z.array(z.union([z.string(), urlWait]))]).optional(),
-  wait_for_dir: z.union([z.string(), z.array(z.union([z.string(), z.looseObject({ path: z.string() })]))]).optional(),
-  wait_for_mounts: texts.optional(),
-  wait_for_tcp: z.union([tcpWait, z.array(tcpWait)]).optional(),
-  wait_timeout_seconds: seconds.optional(),
+    .describe(
+      'where its output is logged, relative to the log directory; with <date> in it, the newest file that fits is shown',
+    ),
+  access_log_file: text.optional().describe('where those lines of its output go that tell of requests'),
+  log_level: z.string().optional().meta(LIVE).describe('level that the service is told, or that its lines must have'),
+  suppress_logging: z.boolean().optional().meta(LIVE).describe('keeps its output out of the own log'),
+  wait_for_url: z
+    .union([z.string(), urlWait, z.array(z.union([z.string(), urlWait]))])
+    .optional()
+    .describe('addresses that must answer before the start'),
+  wait_for_dir: z
+    .union([z.string(), z.array(z.union([z.string(), z.looseObject({ path: z.string().describe('the directory') })]))])
+    .optional()
+    .describe('directories that must exist before the start'),
+  wait_for_mounts: texts.optional().describe('directories on which something must be mounted before the start'),
+  wait_for_tcp: z
+    .union([tcpWait, z.array(tcpWait)])
+    .optional()
+    .describe('ports that must accept connections before the start'),
+  wait_timeout_seconds: seconds.optional().describe('how long a start waits for these; absent: as long as it takes'),
   env_copy: z
-    .looseObject({ source: text, destination: text })
+    .looseObject({ source: text.describe('the file to copy'), destination: text.describe('where the copy goes') })
     .optional()
     .describe('copied before each start, if the source is there'),
-  repo_owner: z.string().optional(),
-  repo_name: z.string().optional(),
-  core_service: oneOrMany.optional(),
-  core_services: oneOrMany.optional(),
-  stop_signal: z.enum(['SIGTERM', 'SIGINT', 'SIGQUIT']).optional().meta(LIVE),
-  stop_grace_seconds: z.number().min(1).max(600).optional().meta(LIVE),
+  repo_owner: z.string().optional().describe('owner of its repository on GitHub'),
+  repo_name: z.string().optional().describe('name of its repository on GitHub'),
+  core_service: oneOrMany.optional().describe('keys of the services that it belongs to'),
+  core_services: oneOrMany.optional().describe('the same as core_service'),
+  stop_signal: z
+    .enum(['SIGTERM', 'SIGINT', 'SIGQUIT'])
+    .optional()
+    .meta(LIVE)
+    .describe('signal that asks it to end; default SIGTERM'),
+  stop_grace_seconds: z
+    .number()
+    .min(1)
+    .max(600)
+    .optional()
+    .meta(LIVE)
+    .describe('how long it may take to end before it is killed'),
 });
 
 export const startupSection = z.looseObject({
-  readiness_timeout_seconds: seconds.default(300),
-  readiness_poll_interval_seconds: z.number().positive().default(5),
-  stabilization_seconds: seconds.default(15),
+  readiness_timeout_seconds: seconds.default(300).describe('how long the boot waits for services to be ready'),
+  readiness_poll_interval_seconds: z.number().positive().default(5).describe('pause between two looks at them'),
+  stabilization_seconds: seconds.default(15).describe('how long all must stay ready before the boot counts as over'),
 });
 
 export const shutdownSection = z.looseObject({

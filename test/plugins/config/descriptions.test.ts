@@ -1,0 +1,47 @@
+// The schema of the configuration tells what each key means, in every section and every block of a service.
+import { existsSync } from 'node:fs';
+import t from 'tap';
+import { isObject } from '../../../core/kit/plain-object.ts';
+import { startHost } from '../../support/host.ts';
+
+const isHere = existsSync(new URL('../../../plugins/config/index.ts', import.meta.url));
+
+/** Dotted paths of the keys without a description. An object whose members are described is explained by them. */
+function withoutDescription(schema: unknown, path: readonly string[] = []): string[] {
+  if (!isObject(schema)) return [];
+  const members = Object.entries(isObject(schema.properties) ? schema.properties : {});
+  const bare = members.flatMap(([key, member]) => {
+    const { description, properties } = member as { description?: string; properties?: unknown };
+    return (description ?? '') === '' && properties === undefined && !isList(member) ? [[...path, key].join('.')] : [];
+  });
+  const below = [
+    ...members.flatMap(([key, member]) => withoutDescription(member, [...path, key])),
+    ...[schema.items, schema.additionalProperties].flatMap(inner => withoutDescription(inner, [...path, '*'])),
+    ...(isObject(schema.patternProperties) ? Object.values(schema.patternProperties) : []).flatMap(inner =>
+      withoutDescription(inner, [...path, '*']),
+    ),
+    ...[schema.anyOf, schema.oneOf, schema.allOf].flatMap(options =>
+      (Array.isArray(options) ? options : []).flatMap(option => withoutDescription(option, path)),
+    ),
+  ];
+  return [...bare, ...below];
+}
+
+/** The instances of a service, each a block. */
+function isList(member: unknown): boolean {
+  return isObject(member) && member.patternProperties !== undefined;
+}
+
+t.test('every key has a description', { skip: !isHere }, async t => {
+  const app = await startHost({
+    plugins: 'all',
+    config: { mine: { process_name: 'Mine', command: ['sleep', '600'] } },
+  });
+  t.teardown(() => app.stop());
+  const { body } = await app.get('/config/schema');
+  t.same([...new Set(withoutDescription(body))], []);
+  const keys = Object.keys(body.properties.mine.properties);
+  for (const key of ['command', 'env', 'port', 'log_file', 'wait_for_url', 'stop_signal'])
+    t.ok(keys.includes(key), key);
+  t.ok(Object.keys(body.properties.dumb.properties).includes('auto_restart'));
+});
