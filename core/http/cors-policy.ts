@@ -2,6 +2,8 @@
 import type { IncomingMessage } from 'node:http';
 
 const DEFAULT_ORIGINS: readonly string[] = ['http://localhost', 'http://localhost:8000'];
+/** What a page of another site is told. */
+export const FOREIGN_SITE = 'Requests from other sites are not accepted; allow the site in dumb.frontend.origins';
 const SAFE_METHODS = new Set(['GET', 'HEAD', 'OPTIONS']);
 
 export class CorsPolicy {

@@ -10,7 +10,7 @@ import { parseQuery } from '../kit/query-values.ts';
 import { type AccessGate, accessOf } from './access.ts';
 import { readJson } from './body.ts';
 import { BodyBudget } from './body-budget.ts';
-import { type CorsPolicy, isSafe } from './cors-policy.ts';
+import { type CorsPolicy, FOREIGN_SITE, isSafe } from './cors-policy.ts';
 import { failureAnswer, shapeProblem } from './errors.ts';
 import type { RouteMap, RouteMatch } from './route-map.ts';
 
@@ -38,7 +38,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
     const { owner, route } = match.owned;
     const { request } = call;
     const mutating = !isSafe(request.method);
-    if (mutating && origins.isForeign(request)) throw new Problem(403, 'Requests from other sites are not accepted');
+    if (mutating && origins.isForeign(request)) throw new Problem(403, FOREIGN_SITE);
     if (mutating && options.stopping()) throw new Problem(503, 'The service is shutting down');
     const admission = await access.admit(
       { authorization: request.headers.authorization, peer: call.peer },

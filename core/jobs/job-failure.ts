@@ -29,7 +29,10 @@ export function describeFailure(error: unknown): JobFailure {
 export function failureOf({ state, error, kind, key }: Job): Problem {
   const reason = error?.message ?? REASONS.interrupted;
   const code = error?.code ?? 'interrupted';
-  return new Problem(state === 'cancelled' ? 409 : 503, `${kind} of ${key} ended: ${reason}`, { code });
+  const what = `${kind} of ${key} ended: ${reason}`;
+  return state === 'cancelled'
+    ? new Problem(409, `${what}; start it again`, { code })
+    : new Problem(503, what, { code });
 }
 
 export function unrecorded(kind: string, cause: unknown): Problem {

@@ -10,7 +10,7 @@ import { Problem } from '../contract/problem.ts';
 import type { AccessCheck, Identity } from '../contract/route.ts';
 import type { Stream } from '../contract/stream.ts';
 import { type AccessGate, accessOf } from '../http/access.ts';
-import type { CorsPolicy } from '../http/cors-policy.ts';
+import { type CorsPolicy, FOREIGN_SITE } from '../http/cors-policy.ts';
 import type { Call, Owner } from '../kit/owner.ts';
 import { refuseSocket } from '../kit/refusal.ts';
 import { Client } from './client.ts';
@@ -88,7 +88,7 @@ export class StreamServer {
       return;
     }
     if (this.#options.origins.isForeign(request)) {
-      refuseSocket(socket, 403, 'Requests from other sites are not accepted');
+      refuseSocket(socket, 403, FOREIGN_SITE);
       return;
     }
     const token = query.get('token');

@@ -52,9 +52,10 @@ export async function requireAllowed(file: string, named: NamedBlock, paths: Kno
     paths.dataRoot,
     ...toList(paths.fileRoots),
   ]);
-  if (isSystemPath(file)) throw new Problem(403, `${file} belongs to the system, so it is no file of ${processName}`);
+  if (isSystemPath(file))
+    throw new Problem(403, `${file} belongs to the system; name a file of ${processName} in its config_file`);
   if (await isHostFile(file, paths))
-    throw new Problem(403, `${file} belongs to Stackwarden itself, so it is no file of ${processName}`);
+    throw new Problem(403, `${file} belongs to Stackwarden itself; name a file of ${processName} in its config_file`);
   if (!roots.some(root => file.startsWith(root + path.sep)))
     throw new Problem(
       403,

@@ -57,7 +57,7 @@ export default definePlugin({
       body: wire.startBody,
       response: wire.startAnswer,
       async handle({ body, identity }) {
-        if (busy) throw new Problem(409, 'Another onboarding start is in progress');
+        if (busy) throw new Problem(409, 'Another onboarding start is in progress; wait until it is done');
         busy = true;
         try {
           return await startServices(host, body, identity.username ?? 'api');

@@ -92,7 +92,8 @@ export class Holds {
     const { processName } = process.block;
     const checkHeld = (): void => {
       signal.throwIfAborted();
-      if (this.#holds.get(processName) !== hold) throw new Problem(409, `The hold of ${processName} has ended`);
+      if (this.#holds.get(processName) !== hold)
+        throw new Problem(409, `The hold of ${processName} has ended; hold it again`);
     };
     return {
       signal,
