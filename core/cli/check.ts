@@ -1,20 +1,46 @@
 // `stackwarden check`: prints each problem of the configuration and the plugins on one line. It changes nothing.
-import { existsSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { createHost } from '../host/host.ts';
 import type { CommandLine } from './command-line.ts';
+
+/** What a configuration directory may hold before its first start. */
+const OWN_NAMES = new Set([
+  '.env',
+  'data',
+  'jobs',
+  'log',
+  'plugins',
+  'services',
+  'supervisor',
+  'templates',
+  'users.json',
+]);
 
 /** Resolves with 1 when there is a problem. */
 export async function check({ configDir, plugins }: CommandLine): Promise<number> {
   if (!existsSync(configDir)) throw new Error(`there is no directory ${configDir}; name another with --config-dir`);
   const host = await createHost({ configDir, dryRun: true, ...(plugins === undefined ? {} : { plugins }) });
-  const problems = [
-    ...host.configProblems(),
+  const { problems, notes } = await host.reviewConfig();
+  const isNew = !existsSync(host.configFile);
+  const found = [
+    ...(isNew && isForeign(configDir)
+      ? [`${configDir} holds other files and no configuration; name the directory with --config-dir`]
+      : []),
+    ...problems,
     ...host.plugins().flatMap(({ name, state, reason }) => (state === 'failed' ? [`plugin ${name}: ${reason}`] : [])),
   ];
   await host.stop();
-  for (const problem of problems) console.error(problem);
-  if (problems.length > 0) return 1;
-  const absent = existsSync(host.configFile) ? '' : ' (which the first start writes)';
-  console.log(`${host.configFile}${absent} and ${host.plugins().length} plugins are fine`);
+  for (const problem of found) console.error(problem);
+  for (const note of notes) console.log(`note: ${note}`);
+  if (found.length > 0) return 1;
+  console.log(
+    `${host.configFile}${isNew ? ' (which the first start writes)' : ''} and ${host.plugins().length} plugins are fine`,
+  );
   return 0;
+}
+
+/** Whether a directory holds something, but nothing that belongs to Stackwarden. */
+function isForeign(directory: string): boolean {
+  const names = readdirSync(directory);
+  return names.length > 0 && !names.some(name => OWN_NAMES.has(name));
 }

@@ -20,6 +20,8 @@ export const USAGE = `stackwarden: supervises the programs of a self-hosted medi
   --pace SHARE       start: for tests, the product's own waits take this share of their time, for example 0.1
   --version          print the version
   --help             print this
+
+  STACKWARDEN_TOKEN holds the access token for graph where people must log in.
 `;
 
 const COMMANDS = ['start', 'check', 'plugins', 'health', 'graph', 'create-plugin'] as const;

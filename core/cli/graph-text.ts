@@ -1,5 +1,9 @@
 // Draws the dependency graph of a running service as Mermaid text, from the service's own API.
 
+const NEEDS_TOKEN =
+  'the service requires a login; set STACKWARDEN_TOKEN to the access_token that POST /auth/login answers';
+const OLD_TOKEN = 'the token in STACKWARDEN_TOKEN is not accepted any more; POST /auth/login answers a new one';
+
 interface Answer {
   readonly nodes: readonly { readonly process_name: string; readonly state: string }[];
   readonly edges: readonly {
@@ -20,13 +24,14 @@ export interface GraphRequest {
   readonly token: string | undefined;
 }
 
-/** Throws an Error with the service's message when it refuses. */
+/** Throws an Error that says what to do when the service refuses. */
 export async function graphText({ base, processName, scope, token }: GraphRequest): Promise<string> {
   const get = async (pathAndQuery: string): Promise<unknown> => {
     const answer = await fetch(base + pathAndQuery, {
       headers: token === undefined ? {} : { authorization: `Bearer ${token}` },
     });
     const body: unknown = await answer.json();
+    if (answer.status === 401) throw new Error(token === undefined ? NEEDS_TOKEN : OLD_TOKEN);
     if (!answer.ok) throw new Error(String((body as { detail?: unknown }).detail ?? `HTTP ${answer.status}`));
     return body;
   };

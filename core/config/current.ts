@@ -1,10 +1,9 @@
 // The configuration in force: its layers, and everything derived from them. Only an update or the file changes it.
 import { createHash } from 'node:crypto';
 import type { ConfigObject, NamedBlock } from '../contract/config.ts';
-import type { Logger } from '../contract/log.ts';
 import { deepFreeze } from '../kit/deep-freeze.ts';
 import { findBlocks } from '../kit/named-blocks.ts';
-import { type Environment, type EnvironmentEdit, environmentEdits } from './environment.ts';
+import { type Environment, type EnvironmentEdit, environmentEdits, type UnusedVariable } from './environment.ts';
 import { type ConfigEdit, merge, withEdits } from './layers.ts';
 import type { MainFile } from './main-file.ts';
 import type { Place } from './marks.ts';
@@ -20,6 +19,7 @@ export interface Effective {
   readonly revision: string;
   /** The edits that the environment layer makes. */
   readonly overrides: readonly EnvironmentEdit[];
+  readonly unusedVariables: readonly UnusedVariable[];
   /** The root place, from which the marks of every other place are found. */
   readonly place: Place;
 }
@@ -27,13 +27,13 @@ export interface Effective {
 interface Merged {
   readonly root: ConfigObject;
   readonly overrides: readonly EnvironmentEdit[];
+  readonly unusedVariables: readonly UnusedVariable[];
 }
 
 export interface CurrentConfigParts {
   readonly file: MainFile;
   readonly schema: ConfigSchema;
   readonly environment: Environment;
-  readonly log: Logger;
 }
 
 export class CurrentConfig {
@@ -68,10 +68,11 @@ export class CurrentConfig {
 
   /** The effective value that these layers would have. */
   merged(file: ConfigObject, overlay: readonly ConfigEdit[]): Merged {
-    const { schema, environment, log } = this.#parts;
+    const { schema, environment } = this.#parts;
     const merged = merge(schema.defaults(file), file);
-    const overrides = environmentEdits(merged, environment, schema.formerKeys(), log);
-    return { root: schema.completed(withEdits(merged, [...overrides, ...overlay]) as ConfigObject), overrides };
+    const { edits, unused } = environmentEdits(merged, environment, schema.formerKeys());
+    const root = schema.completed(withEdits(merged, [...edits, ...overlay]) as ConfigObject);
+    return { root, overrides: edits, unusedVariables: unused };
   }
 
   #compute(): Effective {
@@ -80,9 +81,9 @@ export class CurrentConfig {
     const disabledBlocks = new Map<string, string>();
     const disabling: ConfigEdit[] = [];
     for (const block of findBlocks(merged.root)) {
-      const [issue] = schema.blockIssues(block);
-      if (issue === undefined) continue;
-      disabledBlocks.set(block.processName, describeIssue(issue));
+      const issues = schema.blockIssues(block);
+      if (issues.length === 0) continue;
+      disabledBlocks.set(block.processName, issues.map(describeIssue).join('; '));
       disabling.push({ path: [...block.path, 'enabled'], value: false });
     }
     const root = withEdits(merged.root, disabling) as ConfigObject;
@@ -94,6 +95,7 @@ export class CurrentConfig {
       disabledBlocks,
       revision: createHash('sha256').update(JSON.stringify(root)).digest('hex').slice(0, 16),
       overrides: merged.overrides,
+      unusedVariables: merged.unusedVariables,
       place: schema.rootPlace(blocks),
     };
   }

@@ -7,6 +7,10 @@ import { isObject } from '../kit/plain-object.ts';
 import type { ConfigEdit, ConfigPath } from './layers.ts';
 
 const SECRETS_DIR = '/run/secrets';
+const BOOLEAN_WORDS: ReadonlyMap<string, boolean> = new Map([
+  ...['true', '1', 'yes', 'on'].map(word => [word, true] as const),
+  ...['false', '0', 'no', 'off'].map(word => [word, false] as const),
+]);
 
 export interface Environment {
   /** The raw text of a variable, from the first of secret file, process environment and `.env` that defines it. */
@@ -60,6 +64,19 @@ export interface EnvironmentEdit extends ConfigEdit {
   readonly variable: string;
 }
 
+/** A variable whose text cannot stand in place of the member that its name tells. */
+export interface UnusedVariable {
+  readonly variable: string;
+  readonly path: ConfigPath;
+  /** What the member is, for a message. */
+  readonly expected: string;
+}
+
+export interface EnvironmentLayer {
+  readonly edits: readonly EnvironmentEdit[];
+  readonly unused: readonly UnusedVariable[];
+}
+
 /** `dumb.api_service.host` -> `DUMB_API_SERVICE_HOST`. */
 function variableName(configPath: ConfigPath): string {
   return configPath
@@ -69,16 +86,16 @@ function variableName(configPath: ConfigPath): string {
 }
 
 /**
- * The edits that the environment makes to a tree; only leaves that exist can be overridden. `formerKeys` maps root keys
+ * What the environment makes of a tree; only leaves that exist can be overridden. `formerKeys` maps root keys
  * to their former names, whose variables count where none has the present name.
  */
 export function environmentEdits(
   root: unknown,
   environment: Environment,
   formerKeys: ReadonlyMap<string, string>,
-  log: Logger,
-): EnvironmentEdit[] {
+): EnvironmentLayer {
   const edits: EnvironmentEdit[] = [];
+  const unused: UnusedVariable[] = [];
   const visit = (value: unknown, configPath: ConfigPath): void => {
     const [rootKey = '', ...rest] = configPath;
     const former = formerKeys.get(rootKey);
@@ -93,18 +110,23 @@ export function environmentEdits(
     const text = environment.read(name);
     if (text === undefined) return;
     const converted = convert(text, value, configPath.at(-1) ?? '');
-    if (converted === undefined)
-      log.error(`the variable ${name} does not fit the value that it would replace; it is ignored`);
+    if (converted === undefined) unused.push({ variable: name, path: configPath, expected: kindOf(value) });
     else edits.push({ path: configPath, value: converted, variable: name });
   };
   visit(root, []);
-  return edits;
+  return { edits, unused };
+}
+
+function kindOf(value: unknown): string {
+  if (typeof value === 'boolean') return 'true or false';
+  if (typeof value === 'number') return 'a number';
+  return Array.isArray(value) ? 'a list in JSON' : 'an object in JSON';
 }
 
 /** The text as a value of the same type as `current`; undefined when it cannot be converted. */
 function convert(text: string, current: unknown, key: string): unknown {
   const trimmed = text.trim();
-  if (typeof current === 'boolean') return ['true', '1', 'yes'].includes(trimmed.toLowerCase());
+  if (typeof current === 'boolean') return BOOLEAN_WORDS.get(trimmed.toLowerCase());
   if (typeof current === 'number') {
     const number = Number(trimmed);
     return Number.isFinite(number) ? number : undefined;

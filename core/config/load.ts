@@ -1,5 +1,5 @@
 // Finds, reads and parses the main configuration file.
-import { readFile } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { getNodeValue, type ParseError, parseTree, printParseErrorCode } from 'jsonc-parser';
 import type { ConfigObject } from '../contract/config.ts';
@@ -8,6 +8,9 @@ import { refuseCostlyJson } from '../kit/nesting.ts';
 import { plainData, refuseForbiddenKeys } from '../kit/plain-data.ts';
 import { LARGE_TEXT_BYTES, LARGE_YAML_BYTES, readTextAbove } from '../kit/text-thread.ts';
 import { parseYaml, yamlData } from '../kit/yaml-document.ts';
+
+/** So many faults of the text are told at once. */
+const MAX_FAULTS = 5;
 
 export type ConfigFormat = 'json' | 'yaml';
 
@@ -43,6 +46,12 @@ export async function findConfigFile(configDir: string): Promise<ConfigText | nu
   return null;
 }
 
+/** Names of the files in the same directory that would be read if this one were not there. */
+export async function findUnreadFiles(file: string): Promise<string[]> {
+  const present = new Set(await readdir(path.dirname(file)));
+  return FILE_NAMES.slice(FILE_NAMES.indexOf(path.basename(file)) + 1).filter(name => present.has(name));
+}
+
 export async function readConfigText(file: string): Promise<ConfigText> {
   return { file, format: formatOf(file), text: await readFile(file, 'utf8') };
 }
@@ -74,13 +83,19 @@ function parseJsonText(file: string, text: string): unknown {
   const source = text.replace(/^\uFEFF/, ' ');
   refuseCostlyJson(source);
   const tree = parseTree(source, errors, { allowTrailingComma: true });
-  const [first] = errors;
-  if (first === undefined) return tree === undefined ? undefined : getNodeValue(tree);
-  const before = text.slice(0, first.offset).split('\n');
-  const expected = printParseErrorCode(first.error)
-    .replaceAll(/([a-z])([A-Z])/g, '$1 $2')
-    .toLowerCase();
-  throw new ConfigSyntaxError(`${file}:${before.length}:${(before.at(-1)?.length ?? 0) + 1}: ${expected}`);
+  if (errors.length === 0) return tree === undefined ? undefined : getNodeValue(tree);
+  const faults = new Map<number, string>();
+  for (const { offset, error } of errors) {
+    const before = text.slice(0, offset).split('\n');
+    const expected = printParseErrorCode(error)
+      .replaceAll(/([a-z])([A-Z])/g, '$1 $2')
+      .toLowerCase();
+    // What else is wrong on the same line mostly follows from the first fault there.
+    if (faults.has(before.length)) continue;
+    faults.set(before.length, `${file}:${before.length}:${(before.at(-1)?.length ?? 0) + 1}: ${expected}`);
+    if (faults.size === MAX_FAULTS) break;
+  }
+  throw new ConfigSyntaxError([...faults.values()].join('; '));
 }
 
 function parseYamlText(file: string, text: string): unknown {

@@ -5,6 +5,7 @@ import type { ConfigObject, ConfigState } from '../contract/config.ts';
 import type { Logger } from '../contract/log.ts';
 import { Problem } from '../contract/problem.ts';
 import { removeTemporaryFiles, writeFileAtomic } from '../kit/atomic-write.ts';
+import { reasonText } from '../kit/error-text.ts';
 import { BACKUPS, keepBackup } from './backups.ts';
 import { editTextAside } from './edit.ts';
 import { type ConfigEdit, merge, withEdits } from './layers.ts';
@@ -12,6 +13,7 @@ import {
   type ConfigFormat,
   type ConfigText,
   findConfigFile,
+  findUnreadFiles,
   MAX_CHARACTERS,
   parseConfig,
   parseConfigAside,
@@ -48,6 +50,8 @@ export class MainFile {
   #text: string | null = null;
   /** Whether others have removed the file since it was last read or written. */
   #isGone = false;
+  /** Names of files beside this one that would be read if it were not there. */
+  #unread: readonly string[] = [];
   /** The text that was refused last, kept so that the same text is reported only once. */
   #refusedText: string | undefined;
 
@@ -60,6 +64,15 @@ export class MainFile {
     return this.#path;
   }
 
+  /** What is wrong with the file itself, one line each. */
+  problems(): readonly string[] {
+    const name = path.basename(this.#path);
+    const unread = this.#unread.map(
+      other => `${other} is not read, because ${name} lies beside it; remove one of them`,
+    );
+    return this.reason === null ? unread : [this.reason, ...unread];
+  }
+
   /** Reads the file at the start. A missing file is created; one that cannot be used is left unchanged. */
   async load(): Promise<void> {
     const { configDir, log, readOnly } = this.#options;
@@ -69,6 +82,7 @@ export class MainFile {
       found = await readConfigText(this.#path);
     }
     if (found === null) return;
+    this.#unread = await findUnreadFiles(found.file);
     this.#path = found.file;
     this.#text = found.text;
     // Nobody is served yet, and a thread would take its time to start.
@@ -138,8 +152,7 @@ export class MainFile {
       try {
         await writeFileAtomic(this.#path, text, { mode: 0o600 });
       } catch (error) {
-        const { code = 'write error' } = error as NodeJS.ErrnoException;
-        const reason = WRITE_FAULTS[code] ?? code;
+        const reason = WRITE_FAULTS[(error as NodeJS.ErrnoException).code ?? ''] ?? reasonText(error);
         throw new Problem(503, `the configuration cannot be saved (${reason}); nothing was changed`, { cause: error });
       }
       this.#text = text;
@@ -172,8 +185,8 @@ export class MainFile {
     const { schema } = this.#options;
     try {
       const value = await parse(found);
-      const [issue] = schema.fatalIssues(merge(schema.defaults(value), value) as ConfigObject);
-      return issue === undefined ? value : `${found.file}: ${describeIssue(issue)}`;
+      const issues = schema.fatalIssues(merge(schema.defaults(value), value) as ConfigObject);
+      return issues.length === 0 ? value : `${found.file}: ${issues.map(describeIssue).join('; ')}`;
     } catch (error) {
       return (error as Error).message;
     }

@@ -100,6 +100,13 @@ export class Place {
     return this.#schemas.some(schema => memberOf(schema, key).some(isWriteOnly));
   }
 
+  /** The keys that belong here, or null where any may stand or no schema names one. */
+  namedKeys(): ReadonlySet<string> | null {
+    const described = this.#describedKeys();
+    if (described.size === 0 || this.#schemas.some(takesAnyKey)) return null;
+    return new Set([...described, ...(this.#tree?.members.keys() ?? [])]);
+  }
+
   /** The key of the member by which objects of a list are told apart. */
   identityKey(): string | undefined {
     return [...this.#describedKeys()].find(key => this.member(key).isIdentity);
@@ -203,6 +210,11 @@ function wrappedBy(schema: Schema): readonly Schema[] {
     default:
       return [];
   }
+}
+
+/** Of records. Objects that keep further members do so for whoever may know them, not because any would be right. */
+function takesAnyKey(schema: Schema): boolean {
+  return definitionOf(schema).type === 'record';
 }
 
 function shapeOf(schema: Schema): Readonly<Record<string, Schema>> {

@@ -5,6 +5,7 @@ import type {
   ConfigCandidate,
   ConfigChange,
   ConfigObject,
+  ConfigReview,
   ConfigSection,
   ConfigState,
   ConfigStore,
@@ -13,7 +14,7 @@ import type {
   NamedBlock,
 } from '../contract/config.ts';
 import type { Logger } from '../contract/log.ts';
-import { duplicateNames, matchBlock } from '../kit/named-blocks.ts';
+import { matchBlock } from '../kit/named-blocks.ts';
 import { isObject } from '../kit/plain-object.ts';
 import { Announcements } from './announcements.ts';
 import { CurrentConfig, type Effective } from './current.ts';
@@ -21,6 +22,7 @@ import { openEnvironment } from './environment.ts';
 import { type ConfigPath, valueAt } from './layers.ts';
 import { MainFile } from './main-file.ts';
 import type { Place } from './marks.ts';
+import { reviewConfig } from './review.ts';
 import { ConfigSchema } from './schema.ts';
 import { shownValue, valueWithoutSecrets } from './secrets.ts';
 import { Updates } from './update.ts';
@@ -47,6 +49,11 @@ export interface OpenConfig {
   outsideAnnouncement<Value>(fn: () => Value): Value;
   /** Takes over what others changed in the file, without waiting until the change is noticed. */
   reread(): Promise<void>;
+  /**
+   * Looks for what does not fit, or cannot be meant. `unloaded` are the members of `dumb` that belong to plugins which
+   * are not loaded.
+   */
+  review(unloaded: ReadonlySet<string>): ConfigReview;
   /** Resolves once every later change will be noticed. */
   startWatching(): Promise<void>;
   close(): Promise<void>;
@@ -55,15 +62,11 @@ export interface OpenConfig {
 export async function openConfig({ configDir, log, env, readOnly = false }: OpenConfigOptions): Promise<OpenConfig> {
   const schema = new ConfigSchema();
   const file = new MainFile({ configDir, schema, log, readOnly });
-  const current = new CurrentConfig({ file, schema, environment: openEnvironment(configDir, env, log), log });
+  const current = new CurrentConfig({ file, schema, environment: openEnvironment(configDir, env, log) });
   const announcements = new Announcements(log);
   const updates = new Updates({ current, file, schema, announcements, log, readOnly });
   await file.load();
-  const config = new MainConfig({ log, schema, file, current, announcements, updates });
-  for (const name of duplicateNames(config.blocks())) {
-    log.warn(`two entries of ${file.path} are named '${name}'; the first is used`);
-  }
-  return config;
+  return new MainConfig({ log, schema, file, current, announcements, updates });
 }
 
 interface Parts {
@@ -186,6 +189,14 @@ class MainConfig implements OpenConfig, ConfigStore {
 
   reread(): Promise<void> {
     return this.#parts.updates.takeOverFile();
+  }
+
+  review(unloaded: ReadonlySet<string>): ConfigReview {
+    const { file } = this.#parts;
+    const { blocks, place, disabledBlocks, unusedVariables } = this.#effective();
+    const { problems, notes } = reviewConfig({ file: file.value, place, blocks, unusedVariables, unloaded });
+    const disabled = [...disabledBlocks].map(([name, reason]) => `${name} is disabled: ${reason}`);
+    return { problems: [...file.problems(), ...disabled, ...problems], notes };
   }
 
   async startWatching(): Promise<void> {

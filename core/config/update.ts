@@ -14,6 +14,7 @@ import { Problem } from '../contract/problem.ts';
 import { duplicateNames, findBlocks, matchBlock } from '../kit/named-blocks.ts';
 import { refuseForbiddenKeys, refuseLargeData } from '../kit/plain-data.ts';
 import { isObject } from '../kit/plain-object.ts';
+import { unknownProcess } from '../kit/unknown-process.ts';
 import type { Announcements, Cause } from './announcements.ts';
 import type { CurrentConfig } from './current.ts';
 import {
@@ -92,7 +93,7 @@ export class Updates {
     const { root: before, overrides, byName, blocks, place } = current.effective();
     const name = update.processName;
     const block = name === undefined ? undefined : (byName.get(name) ?? matchBlock(blocks, name));
-    if (name !== undefined && block === undefined) throw new Problem(404, 'Process not found');
+    if (name !== undefined && block === undefined) throw unknownProcess(name);
     const edits = block === undefined ? this.#globalEdits(update.updates) : this.#blockEdits(block, update.updates);
 
     const overrideOf = (edit: ConfigEdit) => overrides.find(override => startsWith(override.path, edit.path));

@@ -72,6 +72,14 @@ export interface ConfigUpdateResult {
   readonly revision: string;
 }
 
+/** What a look through the configuration has found, one line each. */
+export interface ConfigReview {
+  /** What does not work as it stands: its place, what is wrong, and what to do. */
+  readonly problems: string[];
+  /** What has no effect, and may be meant so. */
+  readonly notes: string[];
+}
+
 /**
  * `valid`: the file is in use. `recovered`: a backup of it is in use, in memory. `safe`: the defaults are in use, in
  * memory, and no service is started.

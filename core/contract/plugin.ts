@@ -2,7 +2,15 @@
 
 import type { AsyncParallelHook, AsyncSeriesHook } from 'tapable';
 import type { z } from 'zod';
-import type { BlockKeys, BlockTemplate, ConfigCandidate, ConfigChange, ConfigSection, ConfigStore } from './config.ts';
+import type {
+  BlockKeys,
+  BlockTemplate,
+  ConfigCandidate,
+  ConfigChange,
+  ConfigReview,
+  ConfigSection,
+  ConfigStore,
+} from './config.ts';
 import type { Disposer } from './disposer.ts';
 import type { Host } from './host.ts';
 import type { LogHub } from './log.ts';
@@ -76,6 +84,8 @@ export interface Hooks {
   'config.check': AsyncSeriesHook<[ConfigCandidate]>;
   /** After memory, and disk if persisted, hold the new configuration; one change after the other. A tap may update. */
   'config.changed': AsyncParallelHook<[ConfigChange]>;
+  /** When `stackwarden check` looks through the configuration: a tap adds what would not work. */
+  'config.review': AsyncSeriesHook<[ConfigReview]>;
   /** After the listener answers. */
   'host.ready': AsyncParallelHook<[]>;
   /** After SIGHUP, when the configuration has been read again: logs are rotated. */

@@ -138,6 +138,8 @@ export interface ListenerOptions {
   readonly port: number;
   /** How long a port that is in use is tried again. Default 0. */
   readonly retryMs?: number;
+  /** Called once when the port is in use and will be tried again. `holder` says by whom, as far as that can be seen. */
+  taken?(holder: string): void;
   /** Asked between two tries; true gives up. */
   cancelled?(): boolean;
   request(request: IncomingMessage, response: ServerResponse): void;

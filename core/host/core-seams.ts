@@ -10,6 +10,9 @@ const OWNER = 'core';
 /** At a stop the host ends after this time, even while taps are still running. */
 const STOPPING_DEADLINE_MS = 5_000;
 
+/** Long enough for a look at the program of every service. */
+const REVIEW_DEADLINE_MS = 30_000;
+
 export type CoreHooks = ReturnType<typeof declareCoreHooks>;
 
 export function declareCoreHooks(hooks: HookRegistry) {
@@ -22,6 +25,7 @@ export function declareCoreHooks(hooks: HookRegistry) {
     // Unguarded, because a tap vetoes an update by throwing.
     check: declare('config.check', 'series', { guarded: false }),
     changed: declare('config.changed', 'parallel'),
+    review: declare('config.review', 'series', { deadlineMs: REVIEW_DEADLINE_MS }),
     ready: declare('host.ready', 'parallel'),
     stopping: declare('host.stopping', 'parallel', { deadlineMs: STOPPING_DEADLINE_MS }),
     hangup: declare('host.hangup', 'parallel'),

@@ -39,8 +39,10 @@ export interface HttpServer extends HttpEntrance {
   /** Throws when the path is taken. The returned function closes the stream's clients and withdraws it. */
   addStream(owner: Owner, stream: Stream): () => void;
   openapi(): Record<string, unknown>;
-  /** Opens the native listener; a port in use is tried again for `retryMs`. */
-  listen(options: { host: string; port: number; retryMs: number }): Promise<{ host: string; port: number }>;
+  /** Opens the native listener. */
+  listen(
+    options: Pick<ListenerOptions, 'host' | 'port' | 'retryMs' | 'taken'>,
+  ): Promise<{ host: string; port: number }>;
   /** Closes connections that carry nothing, because descriptors are running out. */
   closeIdleConnections(): void;
   /** Closes every client of every stream. */
@@ -129,11 +131,9 @@ export function createHttpEntrance(options: EntranceOptions): HttpServer {
       description ??= describeApi({ version: options.version, routes: routes.all(), streams: streams.all() });
       return description;
     },
-    async listen({ host, port, retryMs }) {
+    async listen(wanted) {
       const opened = await entrance.open({
-        host,
-        port,
-        retryMs,
+        ...wanted,
         cancelled: () => closing || options.stopping(),
         request: (request, response) => entrance.handle(request, response, NATIVE),
         upgrade: entrance.upgrade,

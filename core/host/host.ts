@@ -7,12 +7,14 @@ import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
 import type { OpenConfig } from '../config/open.ts';
 import { openConfig } from '../config/open.ts';
+import type { ConfigReview } from '../contract/config.ts';
 import type { PluginReport } from '../contract/host.ts';
 import type { Logger } from '../contract/log.ts';
 import type { Disposer } from '../contract/plugin.ts';
 import type { AccessCheck } from '../contract/route.ts';
 import type { WorkLeftBehind } from '../jobs/open-jobs.ts';
 import { withDeadline } from '../kit/deadline.ts';
+import { errorText } from '../kit/error-text.ts';
 import { parseLevel } from '../kit/log-level.ts';
 import { isLoopback } from '../kit/loopback.ts';
 import { warningsOfOwners } from '../kit/trust.ts';
@@ -26,6 +28,7 @@ import { createHttpEntrance, type HttpServer } from './entrance.ts';
 import { EventRegistry } from './events.ts';
 import { HookRegistry } from './hooks.ts';
 import { currentScope } from './invoke.ts';
+import { refuseUnknownLevel, unknownLevels } from './log-levels.ts';
 import { watchEventLoop } from './loop-clock.ts';
 import { ownedLogHub } from './owned-log-hub.ts';
 import { PluginExits } from './plugin-exits.ts';
@@ -96,8 +99,8 @@ export interface StackwardenHost {
   readonly log: Logger;
   readonly configFile: string;
   plugins(): readonly PluginReport[];
-  /** One line for each problem of the configuration. */
-  configProblems(): readonly string[];
+  /** Everything that is wrong with the configuration, also what plugins find of programs and places that it names. */
+  reviewConfig(): Promise<ConfigReview>;
   /**
    * Stops everything and always returns the same promise. With `fault`, managed processes keep running for the next
    * start to adopt.
@@ -144,6 +147,8 @@ class RunningHost implements StackwardenHost {
   #http!: HttpServer;
   #set: PluginSet | undefined;
   #ready = false;
+  /** What the log has told of the configuration. */
+  readonly #told = new Set<string>();
   #stopping: 'request' | 'fault' | null = null;
   #stop: Promise<void> | undefined;
   #resolveStopped!: (code: number) => void;
@@ -173,6 +178,7 @@ class RunningHost implements StackwardenHost {
       if (this.#stopping === null) throw error;
     }
     if (this.#options.dryRun || this.#stopping !== null) return;
+    this.#tellReview();
     this.#ready = true;
     this.#lookAtRequired();
     await this.#coreHooks.ready.promise();
@@ -202,10 +208,27 @@ class RunningHost implements StackwardenHost {
     return this.#config.store.file;
   }
 
-  configProblems(): readonly string[] {
-    const { stateReason, disabledBlocks } = this.#config.store;
-    const blocks = [...disabledBlocks].map(([name, reason]) => `${name} is disabled: ${reason}`);
-    return stateReason === null ? blocks : [stateReason, ...blocks];
+  async reviewConfig(): Promise<ConfigReview> {
+    const review = this.#review();
+    await this.#coreHooks.review.promise(review);
+    return review;
+  }
+
+  #review(): ConfigReview {
+    const unloaded = this.plugins().filter(({ state }) => state !== 'ready');
+    const review = this.#config.review(new Set(unloaded.map(({ name }) => name.replaceAll('-', '_'))));
+    return { ...review, problems: [...review.problems, ...unknownLevels(this.#config.store.root())] };
+  }
+
+  /** Tells each thing once, however often the configuration changes. */
+  #tellReview(): void {
+    const { problems, notes } = this.#review();
+    const tell = (text: string, level: 'warn' | 'info'): void => {
+      if (!this.#told.has(text)) this.log[level](text);
+      this.#told.add(text);
+    };
+    for (const problem of problems) tell(problem, 'warn');
+    for (const note of notes) tell(note, 'info');
   }
 
   plugins(): readonly PluginReport[] {
@@ -267,6 +290,7 @@ class RunningHost implements StackwardenHost {
     for (const warning of await warningsOfOwners([rootDir, configDir])) this.log.warn(warning);
     if (this.#options.ownsProcess ?? true) this.#disposers.push(this.#watchProcess());
     this.#config.onCheck(async candidate => {
+      refuseUnknownLevel(candidate.before, candidate.after);
       refuseWithoutRequired(readSettings(candidate.before).plugins, readSettings(candidate.after).plugins);
       await this.#coreHooks.check.promise(candidate);
     });
@@ -364,11 +388,14 @@ class RunningHost implements StackwardenHost {
       logger: name => this.#logging.logger(name),
       required: () => this.#settings.plugins.required,
       onReady: async scope => {
-        if (this.#ready) await this.#hooks.replay(scope, 'host.ready');
+        if (!this.#ready) return;
+        this.log.info(`the plugin ${scope.plugin} is loaded`);
+        await this.#hooks.replay(scope, 'host.ready');
       },
       onChange: () => this.#lookAtRequired(),
     });
     await this.#set.refresh();
+    if (!this.#options.dryRun) this.log.info(loadedPlugins(this.plugins()));
   }
 
   async #watchPlugins(): Promise<void> {
@@ -419,11 +446,15 @@ class RunningHost implements StackwardenHost {
       this.log.warn('the API is switched off by dumb.api_service.enabled; processes are supervised without it');
       return;
     }
-    this.address = await this.#http.listen({
-      host: listen?.host ?? this.#settings.api.host,
-      port: listen?.port ?? this.#settings.api.port,
-      retryMs: LISTEN_RETRY_MS,
-    });
+    const { host = this.#settings.api.host, port = this.#settings.api.port } = listen ?? {};
+    const wait = `waiting up to ${LISTEN_RETRY_MS / 1_000} s until it is free`;
+    const remedy = 'dumb.api_service.host and dumb.api_service.port choose another';
+    const taken = (holder: string): void => this.log.warn(`port ${port} is in use by ${holder}; ${wait}; ${remedy}`);
+    try {
+      this.address = await this.#http.listen({ host, port, retryMs: LISTEN_RETRY_MS, taken });
+    } catch (error) {
+      throw new Error(`${errorText(error)}; ${remedy}`, { cause: error });
+    }
     this.log.info(`Stackwarden ${version} answers on http://${this.address.host}:${this.address.port}`);
     const access = this.#services.find('access') as AccessCheck | undefined;
     if (!isLoopback(this.address.host) && access?.enabled() !== true)
@@ -448,6 +479,7 @@ class RunningHost implements StackwardenHost {
   async #configChanged(change: Parameters<Parameters<OpenConfig['onChanged']>[0]>[0]): Promise<void> {
     this.#settings = readSettings(this.#config.store.root());
     this.#logging.applySettings();
+    if (change.actor === 'file') this.#tellReview();
     await this.#coreHooks.changed.promise(change);
     const touched = [...(this.#set?.sectionOwners() ?? [])].filter(([section]) =>
       change.paths.some(changed => changed === section || changed.startsWith(`${section}.`)),
@@ -486,4 +518,12 @@ class RunningHost implements StackwardenHost {
     }
     this.#resolveStopped(cause === 'fault' ? 70 : clean ? 0 : 1);
   }
+}
+
+/** How many plugins are loaded, and which are not, apart from those that failed, which have lines of their own. */
+function loadedPlugins(reports: readonly PluginReport[]): string {
+  const names = (state: PluginReport['state']): string[] =>
+    reports.filter(report => report.state === state).map(({ name }) => name);
+  const without = [...names('disabled'), ...names('skipped')];
+  return `${names('ready').length} plugins are loaded${without.length > 0 ? `, without ${without.join(', ')}` : ''}`;
 }

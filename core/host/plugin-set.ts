@@ -214,6 +214,7 @@ export class PluginSet {
       if (changed.has(entry.name)) this.#generations.set(entry.name, (this.#generations.get(entry.name) ?? 0) + 1);
       await this.#withdraw(entry.name, 'pending', null);
       this.#entries.delete(entry.name);
+      if (found === undefined) this.#options.logger('host').info(`the plugin ${entry.name} is gone`);
     }
     const added = folders.filter(found => !this.#entries.has(found.name));
     await this.#load(added, choice);

@@ -5,6 +5,8 @@ import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Listener, ListenerOptions } from '../contract/route.ts';
+import { reasonText } from '../kit/error-text.ts';
+import { findPortHolder } from '../kit/port-holder.ts';
 import { refuse, refuseSocket } from '../kit/refusal.ts';
 import type { Connections } from './connections.ts';
 import { straighten } from './request-line.ts';
@@ -57,6 +59,7 @@ export async function openListener(options: ListenerOptions, connections: Connec
   });
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => answerClientError(error, socket));
 
+  let isTold = false;
   const giveUpAtMs = performance.now() + (options.retryMs ?? 0);
   for (;;) {
     try {
@@ -67,7 +70,10 @@ export async function openListener(options: ListenerOptions, connections: Connec
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException;
       const remainingMs = giveUpAtMs - performance.now();
-      if (code !== 'EADDRINUSE' || remainingMs <= 0 || options.cancelled?.()) throw createListenError(options, error);
+      if (code !== 'EADDRINUSE' || remainingMs <= 0 || options.cancelled?.())
+        throw await createListenError(options, error);
+      if (!isTold) options.taken?.(await nameHolder(options.port));
+      isTold = true;
       await delay(Math.min(RETRY_INTERVAL_MS, remainingMs));
     }
   }
@@ -112,15 +118,20 @@ function listen(server: ReturnType<typeof createServer>, host: string, port: num
   });
 }
 
-function createListenError({ host, port }: ListenerOptions, error: unknown): Error {
+async function nameHolder(port: number): Promise<string> {
+  return (await findPortHolder(port).catch(() => undefined)) ?? 'a process that only its own user and root can see';
+}
+
+async function createListenError({ host, port }: ListenerOptions, error: unknown): Promise<Error> {
   const { code } = error as NodeJS.ErrnoException;
   const reasons: Record<string, string> = {
-    EADDRINUSE: 'the port is already in use',
+    EADDRINUSE: 'the port is in use',
     EADDRNOTAVAIL: 'this machine does not have that address',
     ENOTFOUND: 'the host name is unknown',
     EACCES: 'the permission for this port is missing',
   };
-  const reason = reasons[code ?? ''] ?? (error as Error).message;
+  const by = code === 'EADDRINUSE' ? ` by ${await nameHolder(port)}` : '';
+  const reason = `${reasons[code ?? ''] ?? reasonText(error)}${by}`;
   return Object.assign(new Error(`Cannot listen on ${host}:${port}: ${reason}`, { cause: error }), { code });
 }
 

@@ -1,14 +1,22 @@
 // What a caught value says of itself: anything can be thrown, and telling of it must never throw in turn.
+import { getSystemErrorMap } from 'node:util';
 
 const WITHOUT_TEXT = 'an error without a text';
 
-/** The message of an Error, else the value as text. */
+/** The message of an Error, else the value as text. An error of the system says where it happened, and what, in words. */
 export function errorText(error: unknown): string {
   try {
-    return String(error instanceof Error ? error.message : error);
+    const fault = systemFault(error);
+    if (fault === undefined) return String(error instanceof Error ? error.message : error);
+    return fault.place === undefined ? fault.words : `${fault.place}: ${fault.words}`;
   } catch {
     return WITHOUT_TEXT;
   }
+}
+
+/** Same as `errorText` without the place, for a sentence that names it already. */
+export function reasonText(error: unknown): string {
+  return systemFault(error)?.words ?? errorText(error);
 }
 
 /** The stack of an Error, blank where it has none that can be read. */
@@ -17,5 +25,34 @@ export function errorStack(error: Error): string {
     return String(error.stack ?? '');
   } catch {
     return '';
+  }
+}
+
+interface Fault {
+  readonly words: string;
+  readonly place: string | undefined;
+}
+
+/** As the errors of files read, also where a thread has passed on their message alone. */
+const FILE_FAULT = /^E[A-Z0-9]+: ([^,]+), \w+(?: '([^']+)'(?: -> '[^']+')?)?$/;
+
+/** What the system says of an error of its own; undefined for any other value. */
+function systemFault(error: unknown): Fault | undefined {
+  try {
+    const { message, code, errno, address, port, hostname, path } = error as NodeJS.ErrnoException & {
+      readonly address?: string;
+      readonly port?: number;
+      readonly hostname?: string;
+    };
+    const [, words, place] = FILE_FAULT.exec(message) ?? [];
+    if (words !== undefined) return { words, place };
+    // Whoever gave the error a message of its own has said it better.
+    if (code === undefined || errno === undefined || !message.includes(code)) return undefined;
+    const known = getSystemErrorMap().get(errno)?.[1];
+    if (known === undefined) return undefined;
+    const peer = address === undefined || port === undefined ? (address ?? hostname) : `${address}:${port}`;
+    return { words: known, place: path ?? peer };
+  } catch {
+    return undefined;
   }
 }

@@ -3,6 +3,8 @@ import type { LogLevel } from '../contract/log.ts';
 
 const RANK: Readonly<Record<LogLevel, number>> = { DEBUG: 10, INFO: 20, WARNING: 30, ERROR: 40, CRITICAL: 50 };
 
+export const LEVELS = Object.keys(RANK) as readonly LogLevel[];
+
 const SYNONYMS: Readonly<Record<string, LogLevel>> = {
   TRACE: 'DEBUG',
   NOTICE: 'INFO',

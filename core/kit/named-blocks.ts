@@ -44,6 +44,16 @@ export function matchBlock(blocks: readonly NamedBlock[], processName: string): 
   return others.length === 0 ? first : undefined;
 }
 
+/** The blocks that share a name apart from case and white space, behind the name of the first. */
+export function sameNames(blocks: readonly NamedBlock[]): [string, ...NamedBlock[]][] {
+  const byName = new Map<string, NamedBlock[]>();
+  for (const block of blocks) {
+    const folded = foldName(block.processName);
+    byName.set(folded, [...(byName.get(folded) ?? []), block]);
+  }
+  return [...byName.values()].flatMap(same => (same.length > 1 ? [[same[0]?.processName ?? '', ...same]] : []));
+}
+
 /** The names that an earlier block has taken already, apart from case and white space. */
 export function duplicateNames(blocks: readonly NamedBlock[]): string[] {
   const seen = new Set<string>();

@@ -6,7 +6,7 @@ import path from 'node:path';
 import { pino } from 'pino';
 import type { Logger, LogHub, LogLevel, LogLine, Rotation } from '../contract/log.ts';
 import type { Disposer } from '../contract/plugin.ts';
-import { errorStack, errorText } from '../kit/error-text.ts';
+import { errorStack, errorText, reasonText } from '../kit/error-text.ts';
 import { GuardedDirectory } from '../kit/guarded-directory.ts';
 import { passes } from '../kit/log-level.ts';
 import { formatDay, formatLine, formatRecord } from '../kit/log-line.ts';
@@ -46,6 +46,8 @@ export interface Logging {
 }
 
 const BATCH_MS = 25;
+/** A chain of causes that is longer, or a ring, is cut. */
+const MAX_CAUSES = 10;
 /** When more lines than this wait for the disk, the newest are dropped and counted. */
 const MAX_PENDING_LINES = 50_000;
 const PINO_LEVELS: Readonly<Record<LogLevel, string>> = {
@@ -148,8 +150,10 @@ function createLogger(logger: pino.Logger, name: string): Logger {
 function describe(message: string, error: unknown, withStack: boolean): string[] {
   const causes: string[] = [];
   let innermost: Error | undefined;
-  for (let cause = error; cause !== undefined && cause !== null && causes.length < 10; ) {
-    causes.push(errorText(cause));
+  for (let cause = error, depth = 0; cause !== undefined && cause !== null && depth < MAX_CAUSES; depth += 1) {
+    const reason = reasonText(cause);
+    // A sentence that was made from its cause has told it already.
+    if (![message, ...causes].some(told => told.includes(reason))) causes.push(errorText(cause));
     if (cause instanceof Error) innermost = cause;
     cause = cause instanceof Error ? cause.cause : undefined;
   }

@@ -2,6 +2,7 @@
 // by a user wins.
 import type { Host } from '#core';
 import { errorText } from '#kit/error-text';
+import { unnamedReason } from '#kit/named-reason';
 import type { ExitRecord, ProcessSnapshot } from '../process/contract.ts';
 import type { ProcessRestarts, RestartReport } from './contract.ts';
 import { type AutoRestartSettings, type Policy, policyOf } from './settings.ts';
@@ -97,7 +98,9 @@ export class AutoRestart implements ProcessRestarts {
       watch.dueMs = now + decision.delayMs;
     if (!watch.suppressed) {
       const limit = `${policy.maxRestarts} restarts within ${policy.windowMs / MS_PER_S} s`;
-      this.#host.log.warn(`${processName} is not restarted, the limit of ${limit} is reached: ${reason}`);
+      this.#host.log.warn(
+        `${processName} is not restarted, the limit of ${limit} is reached: ${unnamedReason(processName, reason)}`,
+      );
       this.#host.emit('service.auto_restart.suppressed', { processName, reason });
     }
     watch.suppressed = true;
@@ -117,7 +120,9 @@ export class AutoRestart implements ProcessRestarts {
     watch.unhealthyCount = 0;
     const { reason } = watch;
     const attempt = watch.window.recent(performance.now(), policy.windowMs);
-    log.info(`${processName} is restarted, attempt ${attempt} of ${policy.maxRestarts}: ${reason}`);
+    log.info(
+      `${processName} is restarted, attempt ${attempt} of ${policy.maxRestarts}: ${unnamedReason(processName, reason)}`,
+    );
     this.#host.emit('service.auto_restart.attempt', { processName, reason, attempt });
     try {
       await supervisor.restart(processName, 'auto-restart', this.#host.name);
@@ -148,7 +153,7 @@ export class AutoRestart implements ProcessRestarts {
     watch.awaitingRecovery = false;
     watch.failures += 1;
     watch.lastFailureReason = reason;
-    this.#host.log.warn(`the restart of ${processName} failed: ${reason}`);
+    this.#host.log.warn(`the restart of ${processName} failed: ${unnamedReason(processName, reason)}`);
     this.#host.emit('service.auto_restart.failed', { processName, reason });
   }
 

@@ -22,6 +22,12 @@ export default definePlugin({
     });
 
     const autoRestart = new AutoRestart(host, () => readSettings(host.use('config.store')));
+    host.tap('config.review', ({ problems }) => {
+      const store = host.use('config.store');
+      const unknown = readSettings(store).services.filter(entry => store.findBlock(entry.process_name) === undefined);
+      for (const { process_name: name } of unknown)
+        problems.push(`dumb.auto_restart.services: no service is called '${name}'; give its process_name`);
+    });
     host.provide('process.restarts', autoRestart);
     host.tap('process.exited', (process, exit) => autoRestart.exited(process, exit));
   },

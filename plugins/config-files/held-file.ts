@@ -5,6 +5,7 @@ import type { Stats } from 'node:fs';
 import path from 'node:path';
 import { Problem } from '#core';
 import { removeTemporaryFilesIn, writeFileIn } from '#kit/atomic-write';
+import { reasonText } from '#kit/error-text';
 import { restingVersion } from '#kit/file-version';
 import { type FileOwner, GuardedDirectory } from '#kit/guarded-directory';
 
@@ -27,7 +28,7 @@ export async function holdFile<Value>(file: string, use: (held: HeldFile) => Pro
     if (error instanceof Problem) throw error;
     const { code = '' } = error as NodeJS.ErrnoException;
     if (GONE.includes(code)) throw new Problem(404, 'The configuration file does not exist', { cause: error });
-    if (code !== '') throw new Problem(503, `${file} cannot be opened (${code})`, { cause: error });
+    if (code !== '') throw new Problem(503, `${file} cannot be opened: ${reasonText(error)}`, { cause: error });
     throw error;
   }
 }
@@ -120,7 +121,11 @@ export class HeldFile {
 async function requireOwnFile(directory: GuardedDirectory, name: string): Promise<Stats> {
   const entry = await directory.stat(name);
   if (entry === null) throw new Problem(404, 'The configuration file does not exist');
-  if (!entry.isFile()) throw new Problem(403, `${path.join(directory.path, name)} is no regular file`);
+  if (!entry.isFile())
+    throw new Problem(
+      403,
+      `${path.join(directory.path, name)} is no regular file; remove it, or name another config_file`,
+    );
   if (entry.nlink > 1)
     throw new Problem(403, `${path.join(directory.path, name)} has a second hard link; replace it by a copy`);
   return entry;

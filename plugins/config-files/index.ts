@@ -2,8 +2,9 @@
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
-import { definePlugin, type PointOptions, Problem } from '#core';
+import { definePlugin, type PointOptions } from '#core';
 import { functionSchema } from '#kit/function-schema';
+import { unknownProcess } from '#kit/unknown-process';
 import type {} from '../services/contract.ts';
 import { ServiceFiles } from './service-file.ts';
 import * as wire from './wire.ts';
@@ -80,7 +81,7 @@ export default definePlugin({
       response: wire.answer,
       async handle({ body, identity }) {
         const block = store.findBlock(body.service_name);
-        if (block === undefined) throw new Problem(404, 'Process not found');
+        if (block === undefined) throw unknownProcess(body.service_name);
         const { processName } = block;
         const target = { service: processName, service_path: block.path.join('.') };
         const updates = body.updates ?? '';

@@ -1,5 +1,6 @@
 // The configuration over HTTP: reads and changes it, and serves the schemas that editors need.
 import { type ConfigObject, type ConfigUpdate, definePlugin, type Host, Problem } from '#core';
+import { unknownProcess } from '#kit/unknown-process';
 import type {} from '../process/contract.ts';
 import type {} from '../services/contract.ts';
 import { actingLater } from './restart-required.ts';
@@ -16,7 +17,7 @@ export default definePlugin({
     const block = (processName: string) => {
       if (processName.trim() === '') throw new Problem(400, 'process_name is required');
       const found = store.findBlock(processName);
-      if (found === undefined) throw new Problem(404, 'Process not found');
+      if (found === undefined) throw unknownProcess(processName);
       return found;
     };
     const update = async (change: ConfigUpdate) => {

@@ -1,5 +1,6 @@
 // The graph of the present configuration, built once for each revision and set of sources.
 import { type Host, type NamedBlock, Problem } from '#core';
+import { unknownProcess } from '#kit/unknown-process';
 import type {} from '../process/contract.ts';
 import type {} from '../service-ui/contract.ts';
 import type { ServiceTemplates } from '../services/contract.ts';
@@ -101,7 +102,7 @@ export class Graph implements DependencyGraph {
   ): Promise<Omit<GraphDescription, 'updated_at'>> {
     await new Promise(resolve => setImmediate(resolve));
     const target = this.#find(structure.snapshot.entries, processName);
-    if (target === undefined) throw new Problem(404, 'Process not found');
+    if (target === undefined) throw unknownProcess(processName);
     const supervisor = this.#host.find('process.supervisor');
     const statuses = new Map(supervisor?.list().map(snapshot => [snapshot.processName, snapshot.status]));
     const status = (name: string) => statuses.get(name);

@@ -3,10 +3,13 @@ import { z } from 'zod';
 import { answer, definePlugin, type Host } from '#core';
 import { loadAsset } from './assets.ts';
 import { explorerPage, referencePage } from './pages.ts';
+import { PLACES, welcomePage } from './welcome.ts';
 
 /** Open: an OpenAPI document. */
 const description = z.record(z.string(), z.unknown()).describe('an OpenAPI 3.1 document');
-const section = z.looseObject({ docs_enabled: z.boolean().default(true) });
+const section = z.looseObject({
+  docs_enabled: z.boolean().default(true).describe('whether /docs, /scalar and /openapi.json are served'),
+});
 /** A file as it is, or the API description, which a page may ask for below its own path. */
 const assetAnswer = z.union([z.string(), z.custom<Uint8Array>(value => value instanceof Uint8Array), description]);
 
@@ -28,6 +31,16 @@ export default definePlugin({
         requireDocsEnabled(host);
         return host.openapi();
       },
+    });
+    host.route({
+      ...PAGE_ROUTE,
+      path: '/',
+      summary: 'What this is, and where to go',
+      response: z.union([z.string(), z.looseObject({ name: z.string() })]),
+      handle: ({ headers: { accept = '' } }) =>
+        accept.includes('text/html')
+          ? answer(welcomePage(), { headers: { 'Content-Type': 'text/html; charset=utf-8' } })
+          : { name: 'Stackwarden', ...PLACES },
     });
     for (const page of [explorerPage, referencePage]) {
       host.route({

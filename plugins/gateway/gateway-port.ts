@@ -134,7 +134,7 @@ export class GatewayPort {
       const status = this.#frontend()?.status ?? 'stopped';
       if (status === 'stopped' && message !== this.#complaint) {
         this.#complaint = message;
-        host.log.warn(`no gateway: ${message}; it is tried again`);
+        host.log.warn(`no gateway: ${message}; it is tried again, and dumb.gateway.port chooses another`);
       }
       this.#timer = setTimeout(() => void this.#open(), this.#retryMs);
       this.#retryMs = Math.min(this.#retryMs * 2, LAST_RETRY_MS);

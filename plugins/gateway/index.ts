@@ -29,11 +29,16 @@ export default definePlugin({
   after: ['auth'],
   config: z =>
     z.object({
-      enabled: z.boolean().default(true),
-      host: z.string().min(1).default('127.0.0.1'),
-      port: z.int().min(0).max(65_535).default(3005),
-      static_dir: z.string().default(''),
-      ui_port: z.int().min(0).max(65_535).default(18_079),
+      enabled: z.boolean().default(true).describe('whether the API is served for browsers below /api, too'),
+      host: z.string().min(1).default('127.0.0.1').describe('address to listen on; 0.0.0.0 means all'),
+      port: z.int().min(0).max(65_535).default(3005).describe('port to listen on'),
+      static_dir: z.string().default('').describe('folder of a web console that is served at /'),
+      ui_port: z
+        .int()
+        .min(0)
+        .max(65_535)
+        .default(18_079)
+        .describe('loopback port at which a managed frontend asks for the web interfaces of services'),
     }),
 
   setup(host, config) {

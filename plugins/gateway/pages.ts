@@ -5,6 +5,12 @@ import { refuse } from '#kit/refusal';
 const RETRY_S = 2;
 
 export function sendLandingPage(request: IncomingMessage, response: ServerResponse, nativeUrl: string): void {
+  if (request.headers.accept?.includes('text/html') !== true) {
+    const places = { name: 'Stackwarden', api: '/api', streams: '/ws', documentation: `${nativeUrl}/docs` };
+    response.writeHead(200, { 'Content-Type': 'application/json; charset=utf-8', 'Cache-Control': 'no-store' });
+    response.end(request.method === 'HEAD' ? undefined : JSON.stringify(places));
+    return;
+  }
   send(request, response, {
     status: 200,
     title: 'Stackwarden is running',

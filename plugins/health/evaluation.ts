@@ -1,6 +1,7 @@
 // Evaluates the health of the whole service from reports that exist already; no process is probed for it.
 import type { Host } from '#core';
 import { descriptorShortage } from '#kit/descriptors';
+import { namedReason } from '#kit/named-reason';
 import type {} from '../health-probe/contract.ts';
 import type { ProcessSupervisor, StartupPhase } from '../process/contract.ts';
 
@@ -55,7 +56,10 @@ export class Evaluations {
       if (!counts || health.status === 'healthy' || health.status === 'degraded') reasons.delete(processName);
       else if (health.status === 'unhealthy') reasons.set(processName, health.reason ?? 'unhealthy');
     }
-    return { phase: startup.phase, failures: [...own, ...[...reasons].map(([name, reason]) => `${name}: ${reason}`)] };
+    return {
+      phase: startup.phase,
+      failures: [...own, ...[...reasons].map(([name, reason]) => namedReason(name, reason))],
+    };
   }
 
   #ownFailures(): string[] {

@@ -1,10 +1,11 @@
 // Finds the log file that belongs to a name. Only files that the configuration names, or in known places, can be read.
 import type { FileHandle } from 'node:fs/promises';
 import path from 'node:path';
-import { type ConfigStore, type LogHub, type NamedBlock, Problem } from '#core';
+import type { ConfigStore, LogHub, NamedBlock } from '#core';
 import { GuardedDirectory } from '#kit/guarded-directory';
 import { isObject } from '#kit/plain-object';
 import { isLogPattern, logFileOf, matchesLogPattern } from '#kit/service-log';
+import { unknownProcess } from '#kit/unknown-process';
 import type { ServiceTemplates } from '../services/contract.ts';
 import { type LogPlaces, mayShow, requireDeclared } from './log-places.ts';
 
@@ -40,7 +41,7 @@ export function findLogFile(name: string, { store, hub, templates, places }: Sou
   const blocks = store.blocks();
   const further = furtherLog(folded, templates);
   if (further !== undefined) return known(name, blocks, further, places);
-  if (block === undefined) throw new Problem(404, 'Process not found');
+  if (block === undefined) throw unknownProcess(name);
   return { processName: block.processName, open: openerOf(block, places), own: false };
 }
 
@@ -64,7 +65,7 @@ function known(
   places: LogPlaces,
 ): FoundLog {
   const block = blocks.find(candidate => candidate.configKey === configKey);
-  if (block === undefined) throw new Problem(404, 'Process not found');
+  if (block === undefined) throw unknownProcess(name);
   const value = option
     .split('.')
     .reduce<unknown>((at, key) => (isObject(at) && Object.hasOwn(at, key) ? at[key] : undefined), block.block);

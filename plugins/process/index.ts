@@ -73,6 +73,7 @@ export default definePlugin({
       supervisor.checkRemovals(before, after);
       warnings.push(...newPortConflicts(before, after));
     });
+    host.tap('config.review', async ({ problems }) => void problems.push(...(await supervisor.obstacles())));
     host.tap('host.ready', () => void supervisor.boot());
     host.tap('host.hangup', () => supervisor.rotateLogs());
     host.tap('host.forced', () => supervisor.kill());

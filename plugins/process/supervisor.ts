@@ -26,6 +26,7 @@ import type {
   StopPolicy,
 } from './contract.ts';
 import { createLaunchPlan } from './launch/launch-plan.ts';
+import { findObstacles } from './launch/obstacles.ts';
 import { dependenciesPoint, launchPolicyPoint, placeholdersPoint, stopPolicyPoint, survivorPoint } from './points.ts';
 import type { StartupSettings } from './settings.ts';
 import { Adoption } from './supervise/adoption.ts';
@@ -150,6 +151,7 @@ export class Supervisor implements ProcessSupervisor {
     await this.#want(process, trigger, by);
     // Nothing is awaited from here on: a hold may have come meanwhile, and a later one sees that this is under way.
     this.#holds.refuse(process.block.processName);
+    this.#tell('start', process, trigger, by);
     return process.start(trigger);
   }
 
@@ -157,6 +159,7 @@ export class Supervisor implements ProcessSupervisor {
     const process = this.#controllable(processName);
     this.#holds.refuseStop(process.block.processName);
     this.#wanted.stop(process.block, by);
+    this.#tell('stop', process, 'request', by);
     const outcome = await process.stop();
     // A process that was not running has no change of status, but its wanted state may be shown differently.
     if (outcome === 'not-running') this.#supervision.onStatus(process.snapshot());
@@ -167,6 +170,7 @@ export class Supervisor implements ProcessSupervisor {
     const process = await this.#startable(processName);
     await this.#want(process, trigger, by);
     this.#holds.refuse(process.block.processName);
+    this.#tell('restart', process, trigger, by);
     await process.restart(trigger);
   }
 
@@ -194,6 +198,11 @@ export class Supervisor implements ProcessSupervisor {
       asController: false,
       placeholders,
     });
+  }
+
+  /** Why enabled services could not be launched as they are configured, one line each. Changes nothing. */
+  obstacles(): Promise<string[]> {
+    return findObstacles(this.#host, this.blocks(), block => this.plan(block));
   }
 
   released(processName: string): Promise<void> {
@@ -302,6 +311,12 @@ export class Supervisor implements ProcessSupervisor {
     const process = this.#processes.controllable(processName);
     if (this.#end !== undefined) throw this.#end;
     return process;
+  }
+
+  /** What others decide by themselves, they log. */
+  #tell(what: 'start' | 'stop' | 'restart', { block }: SupervisedProcess, trigger: StartTrigger, by: string): void {
+    if (trigger === 'request' || trigger === 'restart')
+      this.#host.log.info(`${block.processName}: ${what} asked for by ${by}`);
   }
 
   /** A requested start makes the process wanted; an automatic one does not. */

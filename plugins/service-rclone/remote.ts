@@ -36,10 +36,11 @@ export function remoteOf(mount: NamedBlock, store: ConfigStore, templates: Servi
   const source = sourceOf(mount, kind, templates);
   if (source !== undefined) return served(source, mount, store);
   const provider = Object.hasOwn(PROVIDERS, kind) ? PROVIDERS[kind] : undefined;
-  if (provider === undefined) throw new Problem(400, `${processName}: key_type '${block.key_type}' names no remote`);
+  if (provider === undefined)
+    throw new Problem(400, `${processName} cannot start: key_type '${block.key_type}' names no remote`);
   const remote = provider(block);
   if (remote.user === '' || (remote.password === '' && kind !== 'alldebrid'))
-    throw new Problem(400, `${processName}: the credentials of ${block.key_type} are not set`);
+    throw new Problem(400, `${processName} cannot start: the credentials of ${block.key_type} are not set`);
   return remote;
 }
 
@@ -55,7 +56,7 @@ function sourceOf(
   if (other !== undefined)
     throw new Problem(
       400,
-      `${processName}: ${switched?.serves?.switch} and ${other.serves?.switch} exclude each other`,
+      `${processName} cannot start: ${switched?.serves?.switch} and ${other.serves?.switch} exclude each other`,
     );
   const links = templates?.linksOf(block) ?? [];
   return (

@@ -1,6 +1,7 @@
 // Creates directories that belong to a service, including missing parents.
 import path from 'node:path';
 import { Problem } from '#core';
+import { reasonText } from '#kit/error-text';
 import { type FileOwner, GuardedDirectory } from '#kit/guarded-directory';
 import { isSystemPath, realPlaceOf } from '#kit/system-paths';
 
@@ -21,7 +22,7 @@ export async function makeOwned(directory: string, owner: FileOwner | null, mode
     made.close();
   } catch (error) {
     if (error instanceof Problem) throw error;
-    throw new Problem(500, `the directory ${directory} cannot be made (${(error as NodeJS.ErrnoException).code})`, {
+    throw new Problem(500, `the directory ${directory} cannot be made (${reasonText(error)})`, {
       cause: error,
     });
   }

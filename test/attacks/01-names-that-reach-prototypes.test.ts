@@ -93,7 +93,7 @@ t.test('requests and the configuration', async t => {
     const configDir = testDir(t, { [name]: text });
     const other = await startHost({ configDir, plugins: ['config'] });
     t.match(
-      other.host.configProblems(),
+      (await other.host.reviewConfig()).problems,
       [/the key '(__proto__|constructor)' is not allowed/i],
       `${name}: refused, and named`,
     );

@@ -96,7 +96,7 @@ t.test('the configuration', async t => {
   ] as const) {
     const configDir = testDir(t, { [name]: text });
     const app = await startHost({ configDir, plugins: ['config'] });
-    const [problem = '', ...others] = app.host.configProblems();
+    const [problem = '', ...others] = (await app.host.reviewConfig()).problems;
     t.match(problem, new RegExp(`${name}.*(deeper than 100|more than 256 aliases|alias)`), what);
     t.ok(problem.length < 400 && others.length === 0, `${what}: in one short line`);
     t.equal((await app.get('/config')).status, 200, `${what}: the host runs`);

@@ -22,6 +22,7 @@ const HOOKS = [
   'config.changed',
   'config.check',
   'config.file-changed',
+  'config.review',
   'host.forced',
   'host.hangup',
   'host.ready',
@@ -175,6 +176,7 @@ t.test('every seam from a third party', async t => {
   t.equal(saved.status, 200, saved.text);
   t.equal((await stop(app, 'Nap')).status, 200);
   t.equal(await until(async () => (await heard()).signal), 'SIGINT', 'process.stop-policy');
+  await app.host.reviewConfig();
   await app.host.reload();
   await app.host.force();
   const made = await app.post('/auth/setup', { username: 'me-myself', password: 'a long password' });

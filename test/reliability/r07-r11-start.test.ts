@@ -32,11 +32,11 @@ t.test('R7: each way in which a program cannot be launched is told apart', async
   t.teardown(() => app.stop());
   for (const [name, code, detail] of [
     ['No command', 400, /no command/],
-    ['Unknown program', 400, /command no-such-program-anywhere was not found/],
+    ['Unknown program', 400, /command no-such-program-anywhere was not found in any directory of PATH; install it/],
     ['Unknown path', 400, /command \/nowhere\/program was not found/],
     ['Not executable', 400, /not-executable is not executable/],
     ['No directory', 400, /config_dir \/nowhere\/at\/all does not exist/],
-    ['No interpreter', 400, /cannot be started \(ENOENT\)/],
+    ['No interpreter', 400, /gone needs an interpreter or loader that is missing/],
     ['Open quote', 400, /not closed/],
     ['Crasher', 500, /^Crasher failed to stay running \(exit code 7\): ERROR cannot open the thing$/],
     ['Clean end', 500, /^Clean end failed to stay running \(exit code 0\)/],
@@ -51,7 +51,10 @@ t.test('R7: each way in which a program cannot be launched is told apart', async
       health_reason: detail,
     });
   }
-  t.match(await start(app, 'nobody'), { status: 404, body: { detail: 'Process not found' } });
+  t.match(await start(app, 'nobody'), {
+    status: 404,
+    body: { detail: /^Process not found: 'nobody' is no process_name.*GET \/process\/processes/ },
+  });
   t.match(await start(app, 'DUMB API'), {
     status: 400,
     body: { detail: 'The API service cannot be controlled through its own API' },

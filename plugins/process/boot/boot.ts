@@ -4,6 +4,7 @@ import path from 'node:path';
 import type { ContributionList, Host, NamedBlock } from '#core';
 import { askAgain } from '#kit/ask-again';
 import { errorText } from '#kit/error-text';
+import { namedReason } from '#kit/named-reason';
 import type { StartupReport, SurvivorSearch } from '../contract.ts';
 import { repairOwnership } from '../launch/ownership.ts';
 import { describeMove, reservePorts } from '../launch/ports.ts';
@@ -95,6 +96,7 @@ export class Boot {
     const store = this.#host.use('config.store');
     if (store.state === 'safe') await this.#untilMended(store.stateReason ?? 'the configuration cannot be used');
     if (this.#ended) return;
+    this.#tellOfUser();
     await attempt(this.#host.log, 'the ownership of the logs could not be repaired', () => this.#repairOwnership());
     await attempt(this.#host.log, 'the ports could not be reserved', () => this.#reservePorts());
     this.#giveOut();
@@ -158,13 +160,15 @@ export class Boot {
     if (this.#ended || this.#excused(processName)) return;
     this.startup.mark(processName, 'starting');
     try {
-      if (this.#refusals.has(processName)) throw this.#refusals.get(processName);
+      const refusal = this.#refusals.get(processName);
+      if (refusal !== undefined) {
+        this.#host.log.error(namedReason(processName, errorText(refusal)), refusal);
+        throw refusal;
+      }
       await process.start('boot');
     } catch (error) {
       if (this.#ended || this.#excused(processName)) return;
-      const reason = errorText(error);
-      this.#host.log.error(`${processName} did not start`, error);
-      this.startup.mark(processName, 'failed', reason);
+      this.startup.mark(processName, 'failed', errorText(error));
     }
   }
 
@@ -206,6 +210,17 @@ export class Boot {
     };
     if (await process.adopt(found))
       this.#host.log.info(`${block.processName} already runs as pid ${pid} and was adopted`);
+  }
+
+  /** A host that is not root has one user for itself and all services. */
+  #tellOfUser(): void {
+    const uid = process.getuid?.();
+    if (uid === undefined || uid === 0) return;
+    const { puid } = this.#host.use('config.store').root();
+    if (Number(puid) !== uid)
+      this.#host.log.warn(
+        `services run as user ${uid}, as Stackwarden itself does; puid and pgid need a start as root`,
+      );
   }
 
   async #repairOwnership(): Promise<void> {

@@ -46,7 +46,9 @@ function commandWords(command: unknown, processName: string): string[] {
   try {
     return splitCommand(command);
   } catch (error) {
-    throw new Problem(400, `${processName}: command cannot be read: ${(error as Error).message}`, { cause: error });
+    throw new Problem(400, `${processName} cannot start: its command cannot be read: ${(error as Error).message}`, {
+      cause: error,
+    });
   }
 }
 

@@ -5,6 +5,7 @@ import { access, constants, type FileHandle, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { Problem } from '#core';
 import { lacksDescriptors } from '#kit/descriptors';
+import { reasonText } from '#kit/error-text';
 import { GuardedDirectory, giveFile } from '#kit/guarded-directory';
 import type { LaunchPlan } from '../contract.ts';
 
@@ -24,10 +25,13 @@ export interface Launched {
 export async function checkLaunchable({ processName, argv, cwd, env }: LaunchPlan): Promise<void> {
   const [program] = argv;
   if (program === undefined || program === '') {
-    throw new Problem(400, `${processName} has no command; set its key command`);
+    throw new Problem(400, `${processName} cannot start: it has no command; set its key command`);
   }
   if (cwd !== undefined && !(await isDirectory(cwd))) {
-    throw new Problem(400, `${processName}: config_dir ${cwd} does not exist or is not a directory`);
+    throw new Problem(
+      400,
+      `${processName} cannot start: config_dir ${cwd} does not exist or is not a directory; create it or correct the key`,
+    );
   }
   const candidates = program.includes('/')
     ? [path.resolve(cwd ?? '.', program)]
@@ -35,7 +39,10 @@ export async function checkLaunchable({ processName, argv, cwd, env }: LaunchPla
   const codes = await Promise.all(candidates.map(executability));
   if (codes.includes('')) return;
   const denied = codes.includes('EACCES');
-  throw new Problem(400, `${processName}: command ${program} ${denied ? 'is not executable' : 'was not found'}`);
+  const fault = denied
+    ? 'is not executable; allow it with chmod +x, or correct the key command'
+    : `was not found${program.includes('/') ? '' : ' in any directory of PATH'}; install it, or correct the key command`;
+  throw new Problem(400, `${processName} cannot start: command ${program} ${fault}`);
 }
 
 async function isDirectory(directory: string): Promise<boolean> {
@@ -80,14 +87,20 @@ export async function launch(plan: LaunchPlan, spoolFile: string): Promise<Launc
     return { child, pid, exited };
   } catch (error) {
     if (lacksDescriptors(error)) throw withoutDescriptors(plan, error);
-    const { code } = error as NodeJS.ErrnoException;
-    throw new Problem(400, `${plan.processName}: command ${program} cannot be started (${code ?? 'spawn failed'})`, {
+    throw new Problem(400, `${plan.processName} cannot start: command ${program} ${faultOfProgram(error)}`, {
       cause: error,
     });
   } finally {
     process.umask(umask);
     await output.close();
   }
+}
+
+/** The program itself is there, as was found out before. */
+function faultOfProgram(error: unknown): string {
+  const { code } = error as NodeJS.ErrnoException;
+  if (code === 'ENOENT') return 'needs an interpreter or loader that is missing; its first line or `ldd` tells which';
+  return `cannot be run: ${reasonText(error)}`;
 }
 
 async function openOutput(plan: LaunchPlan, spoolFile: string): Promise<FileHandle> {

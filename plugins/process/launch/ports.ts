@@ -106,7 +106,7 @@ export async function resolvePorts(
     }
     const free = await nextFree(port, offset, candidate => others.has(candidate) || isTaken(candidate));
     if (free === undefined)
-      throw new Problem(500, `${block.processName}: no free port was found above ${port}; nothing was changed`);
+      throw new Problem(500, `${block.processName} cannot start: no port above ${port} is free; nothing was changed`);
     taken.add(free);
     changes.push({ key, from: port, to: free });
   }

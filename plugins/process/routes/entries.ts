@@ -1,6 +1,7 @@
 // A process as clients see it: its configuration, its live status, and what other plugins add.
 import { z } from 'zod';
-import { type ConfigStore, type Host, type NamedBlock, Problem, type ResponseBody } from '#core';
+import type { ConfigStore, Host, NamedBlock, ResponseBody } from '#core';
+import { unknownProcess } from '#kit/unknown-process';
 import type {} from '../../services/contract.ts';
 import type { ProcessStatus, ProcessSupervisor } from '../contract.ts';
 import { ContributedMembers } from './contributed-members.ts';
@@ -82,7 +83,7 @@ export class ProcessEntries {
   /** Throws a Problem 404 when the process is no longer in the configuration. */
   async detail(processName: string, scope: string | undefined): Promise<Detail> {
     const block = this.#supervisor.blocks().find(other => other.processName === processName);
-    if (block === undefined) throw new Problem(404, 'Process not found');
+    if (block === undefined) throw unknownProcess(processName);
     const store = this.#store();
     const runs = this.#supervisor.get(processName)?.status === 'running';
     const warning = store.disabledBlocks.get(processName) ?? (runs ? this.#supervisor.outputFault : null);

@@ -3,6 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
 import { type Host, type NamedBlock, Problem } from '#core';
 import { queryBoolean } from '#kit/query-values';
+import { unknownProcess } from '#kit/unknown-process';
 import type {} from '../../auto-restart/contract.ts';
 import type { ProcessSupervisor, StartOutcome } from '../contract.ts';
 import { ProcessEntries } from './entries.ts';
@@ -29,7 +30,7 @@ export function registerRoutes(host: Host, supervisor: ProcessSupervisor): void 
   const find = (name: string): NamedBlock => {
     if (name.trim() === '') throw new Problem(400, 'process_name is required');
     const block = host.use('config.store').findBlock(name);
-    if (block === undefined) throw new Problem(404, 'Process not found');
+    if (block === undefined) throw unknownProcess(name);
     return block;
   };
   const stopPolicies = host.contributions('process.stop-policy');
@@ -82,7 +83,8 @@ export function registerRoutes(host: Host, supervisor: ProcessSupervisor): void 
       const start = supervisor.start(processName, 'request', identity.username ?? ANONYMOUS_USER);
       const outcome = await Promise.race([start, patience(supervisor, processName)]);
       if (outcome.status === 'waiting') {
-        start.catch((error: unknown) => host.log.warn(`${processName} did not start`, error));
+        // The supervisor logs why a start fails, and the status of the process tells it.
+        start.catch(() => undefined);
         return {
           status: 'Service start is waiting for dependencies',
           process_name: processName,
@@ -141,7 +143,7 @@ export function registerRoutes(host: Host, supervisor: ProcessSupervisor): void 
       const { processName } = find(query.process_name);
       const health = query.include_health ? await supervisor.freshHealth(processName, FIRST_PROBE_MS) : undefined;
       const snapshot = supervisor.get(processName);
-      if (snapshot === undefined) throw new Problem(404, 'Process not found');
+      if (snapshot === undefined) throw unknownProcess(processName);
       const status = statusToWire(snapshot);
       if (health === undefined) return status;
       return { ...status, ...healthToWire(snapshot, health, host.find('process.restarts')?.report(processName)) };

@@ -1,6 +1,7 @@
 // The processes of the configuration, one for each named block; follows changes and tells which blocks count as
 // enabled.
 import { type Host, type NamedBlock, Problem } from '#core';
+import { unknownProcess } from '#kit/unknown-process';
 import type { ProcessSnapshot } from '../contract.ts';
 import { portsOf } from '../launch/ports.ts';
 import { attempt } from './attempt.ts';
@@ -81,7 +82,7 @@ export class ProcessSet {
     const block = this.#host.use('config.store').findBlock(processName);
     if (block?.isHost === true) throw new Problem(400, 'The API service cannot be controlled through its own API');
     const process = block === undefined ? undefined : this.#processes.get(block.processName);
-    if (process === undefined) throw new Problem(404, 'Process not found');
+    if (process === undefined) throw unknownProcess(processName);
     return process;
   }
 

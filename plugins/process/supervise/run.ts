@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto';
 import { type NamedBlock, Problem } from '#core';
 import { askAgain } from '#kit/ask-again';
-import { errorText } from '#kit/error-text';
+import { reasonText } from '#kit/error-text';
 import type { CaptureTarget } from '../capture/capture.ts';
 import type { CapturedOutput, CaptureThread } from '../capture/capture-thread.ts';
 import type { LaunchPlan } from '../contract.ts';
@@ -103,7 +103,7 @@ async function openOutput(capture: CaptureThread, target: CaptureTarget, directo
     return await capture.open(target);
   } catch (error) {
     const { processName } = target;
-    const reason = `${directory} cannot be written (${errorText(error)})`;
+    const reason = `${directory} cannot be written (${reasonText(error)})`;
     throw new Problem(503, `${processName} is not started, because its output cannot be kept: ${reason}`, {
       cause: error,
     });

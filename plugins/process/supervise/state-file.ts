@@ -5,7 +5,7 @@ import path from 'node:path';
 import { z } from 'zod';
 import { type Logger, Problem } from '#core';
 import { withReserve } from '#kit/descriptors';
-import { errorText } from '#kit/error-text';
+import { reasonText } from '#kit/error-text';
 import { distrustOf } from '#kit/trust';
 
 const recordSchema = z.object({
@@ -85,7 +85,7 @@ export class StateFile {
     } catch (error) {
       if (before === undefined) records.delete(processName);
       else records.set(processName, before);
-      const reason = `${this.#file} cannot be written (${errorText(error)})`;
+      const reason = `${this.#file} cannot be written (${reasonText(error)})`;
       throw new Problem(503, `${processName} is not started, because its launch cannot be recorded: ${reason}`, {
         cause: error,
       });

@@ -6,6 +6,7 @@ import { type Host, type NamedBlock, Problem } from '#core';
 import { askAgain } from '#kit/ask-again';
 import { lacksDescriptors } from '#kit/descriptors';
 import { errorText } from '#kit/error-text';
+import { namedReason } from '#kit/named-reason';
 import type {
   ExitRecord,
   LaunchPlan,
@@ -35,6 +36,13 @@ import type { WantedStates } from './wanted-states.ts';
 const OBSERVATION_MS = 2_000;
 /** How long a hand-over waits for a running operation. */
 const HAND_OVER_LIMIT_MS = 2_000;
+const TRIGGERS: Readonly<Record<StartTrigger, string>> = {
+  boot: 'started at boot',
+  request: 'started on request',
+  restart: 'restarted on request',
+  'auto-restart': 'restarted automatically',
+  hold: 'started by the work that holds it',
+};
 const CANCELLED = Symbol('start cancelled');
 
 /** What all supervised processes share. */
@@ -126,7 +134,7 @@ export class SupervisedProcess {
     const stops = this.#stops;
     if (this.#stopping !== undefined) await this.#stopping.catch(() => undefined);
     this.#handedOver.signal.throwIfAborted();
-    if (stops !== this.#stops) throw new Problem(409, `Start of ${this.#block.processName} was cancelled`);
+    if (stops !== this.#stops) throw this.#cancelled('Start');
     if (this.#status === 'running') return { status: 'already-running', waitingFor: [] };
     if (this.#status === 'unknown')
       throw new Problem(
@@ -255,7 +263,7 @@ export class SupervisedProcess {
     const stopped = this.stop();
     const stops = this.#stops;
     await stopped;
-    if (stops !== this.#stops) throw new Problem(409, `Restart of ${this.#block.processName} was cancelled`);
+    if (stops !== this.#stops) throw this.#cancelled('Restart');
     await this.start(trigger);
   }
 
@@ -287,9 +295,10 @@ export class SupervisedProcess {
       this.#follow(await launchRun(this.#with, this.#block, plan, captureTargetOf(host, this.#block)));
       await this.#observe(signal);
     } catch (error) {
-      throw await this.#failStart(error, signal);
+      throw await this.#failStart(error, signal, trigger);
     }
     this.#move('running');
+    host.log.info(`${processName} runs as pid ${this.#run?.target.leader.pid}, ${TRIGGERS[trigger]}`);
     this.#with.onStarted(this.snapshot());
     host.emit('service_start', { processName, trigger });
     return { status: 'started', waitingFor: [] };
@@ -302,6 +311,11 @@ export class SupervisedProcess {
     return this.#block;
   }
 
+  #cancelled(what: 'Start' | 'Restart', cause?: unknown): Problem {
+    const detail = `${what} of ${this.#block.processName} was cancelled by a stop; start it again if it is to run`;
+    return new Problem(409, detail, { cause });
+  }
+
   #refuseBesideLeftover(): void {
     const left = this.#leftover === undefined ? [] : survivors(this.#leftover);
     const pids = left.map(({ pid }) => pid).join(', ');
@@ -311,7 +325,7 @@ export class SupervisedProcess {
     this.#leftover = undefined;
   }
 
-  async #failStart(error: unknown, signal: AbortSignal): Promise<unknown> {
+  async #failStart(error: unknown, signal: AbortSignal, trigger: StartTrigger): Promise<unknown> {
     const { processName } = this.#block;
     // The next supervision adopts what was launched.
     if (this.#handedOver.signal.aborted) return this.#handedOver.signal.reason;
@@ -320,11 +334,11 @@ export class SupervisedProcess {
       await this.#end(run.target);
       await run.ended;
     }
-    const problem = signal.aborted
-      ? new Problem(409, `Start of ${processName} was cancelled`, { cause: error })
-      : asProblem(error);
+    const problem = signal.aborted ? this.#cancelled('Start', error) : asProblem(error);
     if (!signal.aborted) {
       this.#lastFailureReason = problem.message;
+      // An automatic restart tells of its own failures.
+      if (trigger !== 'auto-restart') this.#with.host.log.error(namedReason(processName, problem.message), error);
       this.#with.host.emit('service.start.failed', { processName, reason: problem.message });
     }
     if (this.#stopping === undefined) this.#move('stopped');
@@ -375,6 +389,7 @@ export class SupervisedProcess {
       await run.ended;
     }
     this.#move('stopped');
+    this.#with.host.log.info(`${this.#block.processName} was stopped`);
     this.#with.host.emit('service_stop', { processName: this.#block.processName });
   }
 

@@ -197,7 +197,7 @@ t.test('a damaged start', { skip }, async t => {
   await chmod(empty, 0o755);
   const safe = await startHost({ plugins: PLUGINS, configDir: empty });
   t.teardown(() => safe.stop());
-  t.match(safe.host.configProblems(), [/stackwarden\.json:1:7/]);
+  t.match((await safe.host.reviewConfig()).problems, [/stackwarden\.json:1:7/]);
   t.equal((await safe.get('/auth/status')).status, 200);
 });
 

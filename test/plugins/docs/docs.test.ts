@@ -52,6 +52,14 @@ t.test('the documentation pages', { skip: !isHere }, async t => {
     });
   }
 
+  await t.test('the root says what this is and where to go', async t => {
+    const { body } = await host.get('/');
+    t.match(body, { name: 'Stackwarden', documentation: '/docs', health: '/health' });
+    const page = await host.get('/', { accept: 'text/html,*/*' });
+    t.match(page.headers['content-type'], /^text\/html/);
+    t.match(page.text, /Stackwarden[\s\S]*href="\.\/docs"/);
+  });
+
   await t.test('nothing else is served', async t => {
     for (const path of [
       '/docs/index.html',

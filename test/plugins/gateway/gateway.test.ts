@@ -115,8 +115,9 @@ t.test('pages of other origins', { skip: !isHere }, async t => {
 t.test('without a console', { skip: !isHere }, async t => {
   testDir(t);
   const { get, send } = await open(t);
-  const page = await get('/');
+  const page = await get('/', { Accept: 'text/html' });
   t.equal(page.status, 200);
+  t.match(JSON.parse((await get('/')).text), { name: 'Stackwarden', api: '/api', documentation: /:8000\/docs$/ });
   t.match(page.text, /href="http:\/\/127\.0\.0\.1:8000\/docs"/);
   t.equal((await get('/anything', { Accept: 'text/html' })).status, 404);
   t.equal(await send('HEAD', '/'), 200);
@@ -188,7 +189,11 @@ t.test('in a host', { skip: !isHere }, async t => {
     t.teardown(() => other.close());
     const { port } = other.address() as { port: number };
     const host = await start(t, { gateway: { enabled: true, port } });
-    t.ok(await until(() => logged(host.configDir, /WARNING.*no gateway: .*already in use/)));
+    t.ok(
+      await until(() =>
+        logged(host.configDir, /WARNING.*no gateway: .*in use by \S+ \(pid \d+\).*dumb\.gateway\.port/),
+      ),
+    );
     t.equal((await host.get('/unknown')).status, 404);
     other.close();
     await until(async () => (await fetch(`http://127.0.0.1:${port}/`).catch(() => null))?.ok, { what: 'its turn' });

@@ -15,7 +15,7 @@ const PROBES = ['config', 'process', 'services', 'wizard'];
 t.test('every template is used, and makes a valid block', { skip: !isHere }, async t => {
   const app = await startHost({ plugins: ['config', 'process', 'services'] });
   t.teardown(() => app.stop());
-  t.same(app.host.configProblems(), [], 'no block is disabled');
+  t.same((await app.host.reviewConfig()).problems, [], 'no block is disabled');
   const config = (await app.get('/config')).body;
   const files = await readdir(folder);
   t.equal(files.length, 36);

@@ -1,0 +1,44 @@
+// Finds the word that was probably meant by a misspelt one.
+
+/** A word that only begins alike must share this many letters. */
+const MIN_BEGINNING = 4;
+
+/** The known word that differs by a slip or two of the keyboard, or that the given one begins; undefined without one. */
+export function nearestWord(word: string, known: Iterable<string>): string | undefined {
+  const most = word.length < 5 ? 1 : 2;
+  let nearest: string | undefined;
+  let least = most + 1;
+  for (const candidate of known) {
+    if (Math.abs(candidate.length - word.length) > most) continue;
+    const slips = slipsBetween(word.toLowerCase(), candidate.toLowerCase());
+    if (slips >= least) continue;
+    nearest = candidate;
+    least = slips;
+  }
+  if (nearest !== undefined || word.length < MIN_BEGINNING) return nearest;
+  const longer = [...known].filter(candidate => candidate.startsWith(`${word}_`));
+  return longer.length === 1 ? longer[0] : undefined;
+}
+
+/** How many letters were added, left out, replaced, or swapped with their neighbour. */
+function slipsBetween(left: string, right: string): number {
+  let previous: number[] = [];
+  let current = Array.from({ length: right.length + 1 }, (_unused, column) => column);
+  for (let row = 1; row <= left.length; row += 1) {
+    const beforePrevious = previous;
+    previous = current;
+    current = [row];
+    for (let column = 1; column <= right.length; column += 1) {
+      const isSame = left[row - 1] === right[column - 1];
+      const isSwap =
+        row > 1 && column > 1 && left[row - 1] === right[column - 2] && left[row - 2] === right[column - 1];
+      current[column] = Math.min(
+        (previous[column] ?? 0) + 1,
+        (current[column - 1] ?? 0) + 1,
+        (previous[column - 1] ?? 0) + (isSame ? 0 : 1),
+        isSwap ? (beforePrevious[column - 2] ?? 0) + 1 : Number.POSITIVE_INFINITY,
+      );
+    }
+  }
+  return current[right.length] ?? left.length;
+}

@@ -1,0 +1,40 @@
+// Finds what stands in the way of launching services as they are configured, and changes nothing.
+import { type Host, type NamedBlock, Problem } from '#core';
+import type {} from '../../services/contract.ts';
+import type {} from '../../setup/contract.ts';
+import type { LaunchPlan } from '../contract.ts';
+import { checkLaunchable } from './launch.ts';
+
+/** One line for each enabled service that could not be launched. */
+export async function findObstacles(
+  host: Host,
+  blocks: readonly NamedBlock[],
+  planOf: (block: NamedBlock) => LaunchPlan,
+): Promise<string[]> {
+  const enabled = blocks.filter(({ isHost, block }) => !isHost && block.enabled === true);
+  const found = await Promise.all(
+    enabled.map(async block => {
+      const problem = await obstacleOf(host, block, planOf);
+      return problem === undefined ? [] : [`${block.path.join('.')}: ${problem.message}`];
+    }),
+  );
+  return found.flat();
+}
+
+async function obstacleOf(
+  host: Host,
+  block: NamedBlock,
+  planOf: (block: NamedBlock) => LaunchPlan,
+): Promise<Problem | undefined> {
+  const problem = await host.find('service.setup')?.obstacle(block);
+  // What a template launches gets its command and its directory right before the start.
+  const isCompleted = host.find('service.templates')?.get(block.configKey)?.launch !== undefined;
+  if (problem !== undefined || isCompleted) return problem;
+  try {
+    await checkLaunchable(planOf(block));
+    return undefined;
+  } catch (error) {
+    if (error instanceof Problem) return error;
+    throw error;
+  }
+}

@@ -1,0 +1,116 @@
+// What is wrong with a configuration although it can be read: `check` and the log name each fault with its place and
+// what to do.
+import { mkdir, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import t from 'tap';
+import { testDir } from '../../support/directory.ts';
+import { startHost } from '../../support/host.ts';
+import { ownLog } from '../../support/own-log.ts';
+import { freePort, spawnStackwarden } from '../../support/stackwarden.ts';
+import { until } from '../../support/until.ts';
+
+const FAULTY = {
+  dumb: {
+    log_levle: 'DEBUG',
+    log_level: 'LOUD',
+    gateway: { enabled: false },
+    auto_restart: { services: [{ process_name: 'Nobody' }] },
+  },
+  one: { enabled: true, process_name: 'Same', command: ['sleep', '600'], stop_grace: 3 },
+  two: { enabled: true, process_name: 'same', command: ['sleep', '600'] },
+  three: { enabled: true, process_name: 'Three', command: ['no-such-program-anywhere'] },
+  four: { enabled: true, process_name: 'Four', command: ['sleep', '600'], config_dir: '/nowhere/at/all' },
+  five: { enabled: true, process_name: 'Five', comand: ['sleep', '600'] },
+  six: { enabled: true, process_name: 'Six', command: ['sleep', '600'], port: 'eighty', stop_signal: 'SIGNUL' },
+  seven: { enabled: false, process_name: 'Seven', command: ['echo', '{word}'], word: 'used', colour: 'unused' },
+  sonarr: { instances: { TV: { prt: 8990 } } },
+};
+
+/** What both tell, as far as a start does not tell it by starting. */
+const PROBLEMS = [
+  /six\.port: .*number.*; six\.stop_signal: /,
+  /two: the name 'Same' is that of one; give each its own process_name/,
+  /dumb\.log_levle: there is no key 'log_levle'; 'log_level' is probably meant/,
+  /dumb\.log_level: 'LOUD' is no log level, so INFO is used; it is one of DEBUG, INFO/,
+  /one\.stop_grace: there is no key 'stop_grace'; 'stop_grace_seconds' is probably meant/,
+  /five\.comand: there is no key 'comand'; 'command' is probably meant/,
+  /sonarr\.instances\.TV\.prt: there is no key 'prt'; 'port' is probably meant/,
+  /the variable DUMB_API_SERVICE_ENABLED is not used: dumb\.api_service\.enabled takes true or false; correct/,
+  /stackwarden\.yaml is not read, because stackwarden\.json lies beside it; remove one of them/,
+];
+const ENV = { DUMB_API_SERVICE_ENABLED: 'perhaps' };
+
+t.test('check names every problem, and ends with 1', async t => {
+  const configDir = testDir(t);
+  await writeFile(path.join(configDir, 'stackwarden.json'), JSON.stringify(FAULTY));
+  await writeFile(path.join(configDir, 'stackwarden.yaml'), 'tz: UTC\n');
+  const checked = spawnStackwarden(configDir, { args: ['check'], env: ENV });
+  t.match(await checked.exited, { code: 1 });
+  const problems = checked.stderr().trimEnd().split('\n');
+  const expected = [
+    ...PROBLEMS,
+    /^three: Three cannot start: command no-such-program-anywhere was not found in any directory of PATH; install it/,
+    /^four: Four cannot start: config_dir \/nowhere\/at\/all does not exist/,
+    /^five: Five cannot start: it has no command; set its key command$/,
+    /^dumb\.auto_restart\.services: no service is called 'Nobody'; give its process_name$/,
+  ];
+  for (const line of expected)
+    t.ok(
+      problems.some(problem => line.test(problem)),
+      String(line),
+    );
+  t.equal(problems.length, expected.length, problems.join('\n'));
+  t.match(checked.stdout(), /^note: seven: nothing reads 'colour'$/m, 'what commands use is no stranger');
+});
+
+t.test('check finds that a directory is none of its own', async t => {
+  const root = testDir(t, { 'holiday.jpg': '' });
+  const foreign = spawnStackwarden(root, { args: ['check'] });
+  t.match(await foreign.exited, { code: 1 });
+  t.match(foreign.stderr(), /holds other files and no configuration; name the directory with --config-dir/);
+});
+
+t.test('two faults of the text are two messages, each with its place once', async t => {
+  for (const [name, text, places] of [
+    ['stackwarden.json', '{\n  "a": 1,,\n  "b": tru\n}\n', [/stackwarden\.json:2:10: /, /stackwarden\.json:3:8: /]],
+    ['stackwarden.yaml', 'a: "x\nb: 1\nc: [1\nd: 2\n', [/stackwarden\.yaml:\d+:\d+: /]],
+  ] as const) {
+    const configDir = testDir(t);
+    await writeFile(path.join(configDir, name), text);
+    const app = await startHost({ configDir, dryRun: true, plugins: ['config'] });
+    const { problems } = await app.host.reviewConfig();
+    for (const place of places) t.match(problems.join('\n'), place);
+    t.notMatch(problems.join('\n'), /at line/);
+    await app.stop();
+  }
+});
+
+t.test('the log tells each once in a start', async t => {
+  const configDir = testDir(t);
+  await writeFile(path.join(configDir, 'stackwarden.yaml'), 'tz: UTC\n');
+  await mkdir(path.join(configDir, 'log'));
+  const app = await startHost({ configDir, config: { ...FAULTY, three: undefined }, env: ENV, plugins: 'all' });
+  t.teardown(() => app.stop());
+  // Each change makes the configuration anew.
+  for (const tz of ['UTC', 'Europe/Rome']) await app.post('/config', { updates: { tz } });
+  const lines = await ownLog(app);
+  for (const expected of [...PROBLEMS, /seven: nothing reads 'colour'/]) {
+    t.equal(lines.filter(line => expected.test(line)).length, 1, String(expected));
+  }
+  const refused = await app.post('/config', { updates: { dumb: { api_service: { log_level: 'LOUDER' } } } });
+  t.match(refused, { status: 400, body: { detail: /'LOUDER' is no log level.*DEBUG, INFO/ } });
+});
+
+t.test('who holds the port is told at once, and which key chooses another', async t => {
+  const port = await freePort();
+  const first = await startHost({ listen: { port }, plugins: ['config'] });
+  t.teardown(() => first.stop());
+  const configDir = testDir(t);
+  await writeFile(path.join(configDir, 'stackwarden.json'), JSON.stringify({ dumb: { api_service: { port } } }));
+  const second = spawnStackwarden(configDir, { args: ['start', '--plugins', 'config'] });
+  const holder = `port ${port} is in use by \\S+ \\(pid ${process.pid}\\); waiting up to 10 s .* dumb.api_service.port`;
+  const told = (): boolean => new RegExp(holder).test(second.stdout());
+  await until(told, { timeoutMs: 60_000, what: 'the line about the port' });
+  second.child.kill('SIGTERM');
+  t.ok(await second.exited, holder);
+});
