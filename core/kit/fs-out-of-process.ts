@@ -1,6 +1,6 @@
 // Examines files that may lie on a dead mount. A process that touches one hangs unkillably, so only what this kernel
 // answers by itself is looked at from here, and everything else from a child that can be abandoned.
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { readdir, stat } from 'node:fs/promises';
 import { isLocal } from './local-place.ts';
 import { readMounts } from './mountinfo.ts';
@@ -74,20 +74,21 @@ export function runChild(
 ): Promise<ChildResult> {
   return new Promise((resolve, reject) => {
     const env = publicEnvironment(process.env);
-    const child = spawn(command, args, { ...as, env, cwd: '/', stdio: ['ignore', 'pipe', 'ignore'] });
+    const child: ChildProcess = spawn(command, args, { ...as, env, cwd: '/', stdio: ['ignore', 'pipe', 'ignore'] });
     let output = '';
-    child.stdout.setEncoding('utf8').on('data', (text: string) => {
-      output += text;
-    });
     const timer = setTimeout(() => {
       child.kill('SIGKILL');
-      child.stdout.destroy();
+      child.stdout?.destroy();
       child.unref();
       reject(new Error(`${args.at(-1)} does not answer`));
     }, limitMs);
     child.on('error', error => {
       clearTimeout(timer);
       reject(error);
+    });
+    // A child that was not made for want of descriptors has no streams.
+    child.stdout?.setEncoding('utf8').on('data', (text: string) => {
+      output += text;
     });
     child.on('close', code => {
       clearTimeout(timer);

@@ -1,5 +1,5 @@
 // Creates the data directory of the database server on its first start.
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { chmod, lchown, mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -56,9 +56,15 @@ export async function initialise({ directory, initdb, user, password, extra, own
 function run(program: string, args: readonly string[], owner: FileOwner | null, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     const env = publicEnvironment(process.env);
-    const child = spawn(program, args, { ...owner, env, cwd: '/', signal, stdio: ['ignore', 'ignore', 'pipe'] });
+    const child: ChildProcess = spawn(program, args, {
+      ...owner,
+      env,
+      cwd: '/',
+      signal,
+      stdio: ['ignore', 'ignore', 'pipe'],
+    });
     let words = '';
-    child.stderr.on('data', (part: Buffer) => {
+    child.stderr?.on('data', (part: Buffer) => {
       words = (words + part).slice(-2_000);
     });
     child.on('error', error => reject(new Problem(500, `${program} cannot be run`, { cause: error })));

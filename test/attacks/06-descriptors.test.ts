@@ -1,5 +1,5 @@
-// Descriptors that are used up, by idle connections or by a leak: no service is taken for gone, what ends is noticed,
-// health tells, and an orderly stop leaves nobody behind.
+// Line 6, R33: descriptors that are used up, by idle connections, by a leak or by the host's own children: no service is
+// taken for gone, what ends is noticed, health tells, and an orderly stop leaves nobody behind.
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
@@ -53,9 +53,13 @@ async function pidsOf(configDir: string): Promise<number[]> {
 }
 
 /** A host with a low limit of descriptors and three services, which it has launched, or adopted from an earlier one. */
-async function startLimited(t: Test, isAdopting: boolean): Promise<Limited> {
+async function startLimited(t: Test, isAdopting: boolean, more: readonly string[] = []): Promise<Limited> {
   const configDir = testDir(t, { plugins: { leak: { 'index.js': leak } } });
-  const blocks = NAMES.map(name => [name.toLowerCase(), kid(name, ['calm'], { enabled: true })]);
+  const sleeper = { command: ['sleep', '600'], stop_grace_seconds: 1 };
+  const blocks = [
+    ...NAMES.map(name => [name.toLowerCase(), kid(name, ['calm'], { enabled: true })]),
+    ...more.map(name => [name.toLowerCase(), { ...kid(name, []), ...sleeper }]),
+  ];
   const port = await writeConfig(configDir, Object.fromEntries(blocks));
   const earlier = isAdopting ? await leaveServices(configDir, port) : undefined;
   const chosen = [...(await withNeeds(PLUGINS)), 'leak'].join();
@@ -120,5 +124,29 @@ t.test('a leak', { timeout: 100_000 }, async t => {
       what: 'health to tell',
     },
   );
+  await holds(t, limited);
+});
+
+t.test('its own children', { timeout: 100_000 }, async t => {
+  const crowd = Array.from({ length: 24 }, (_none, index) => `Kid${index}`);
+  const limited = await startLimited(t, false, crowd);
+  const { host, base } = limited;
+  execFileSync('prlimit', ['--pid', String(host.child.pid), '--nofile=105:105']);
+  const launch = async (name: string) => {
+    const answer = await fetch(`${base}/process/start-service`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', connection: 'close' },
+      body: JSON.stringify({ process_name: name }),
+    });
+    return { status: answer.status, text: await answer.text() };
+  };
+  const answers = await Promise.all(crowd.map(name => until(() => launch(name))));
+  const refused = answers.filter(({ status }) => status !== 200);
+  t.ok(refused.length > 0, 'there are more than can be launched');
+  for (const { status, text } of refused) {
+    t.equal(status, 503);
+    t.match(text, 'is not started, because no file descriptor is left');
+  }
+  t.notMatch(host.stdout(), /plugin process failed|the record of .* is lost/);
   await holds(t, limited);
 });

@@ -111,7 +111,8 @@ async function openOutput(plan: LaunchPlan, spoolFile: string): Promise<FileHand
   }
 }
 
-function withoutDescriptors({ processName }: LaunchPlan, cause: unknown): Problem {
+/** The refusal of a start for want of descriptors. */
+export function withoutDescriptors({ processName }: Pick<LaunchPlan, 'processName'>, cause: unknown): Problem {
   const detail = `${processName} is not started, because no file descriptor is left; raise the limit (ulimit -n)`;
   return new Problem(503, detail, { cause });
 }

@@ -1,11 +1,12 @@
 // Prepares a launch from a configuration block: taps, ports, waits, and a check that the program can be run.
 import { type Host, type NamedBlock, Problem } from '#core';
+import { lacksDescriptors } from '#kit/descriptors';
 import type { LaunchPlan, StartTrigger } from '../contract.ts';
 import { digestOf } from './block-digest.ts';
 import { copyEnvironmentFile } from './env-copy.ts';
-import { checkLaunchable } from './launch.ts';
+import { checkLaunchable, withoutDescriptors } from './launch.ts';
 import { createLaunchPlan, serviceUser } from './launch-plan.ts';
-import { ownDirectory } from './own-directory.ts';
+import { FALLBACK, ownDirectory } from './own-directory.ts';
 import { type Companion, describeMove, resolvePorts } from './ports.ts';
 import { checkReachable } from './reach.ts';
 import { waitForDependencies } from './waits.ts';
@@ -31,16 +32,29 @@ export interface Preparation {
 
 /** Throws a Problem when the process cannot be launched, and the signal's reason when the start is cancelled. */
 export async function prepareLaunch(preparation: Preparation): Promise<LaunchPlan> {
+  try {
+    return await preparedPlan(preparation);
+  } catch (error) {
+    throw lacksDescriptors(error) ? withoutDescriptors(preparation.block(), error) : error;
+  }
+}
+
+async function preparedPlan(preparation: Preparation): Promise<LaunchPlan> {
   const { host, signal, block, onWaiting } = preparation;
   let plan = await planOf(preparation);
   await adjustPorts(preparation);
   await waitForDependencies(plan, { log: host.log, fetch: host.fetch, onWaiting });
   // A moved port, a tap or a user may have changed the block meanwhile; the plan is then made again.
   if (digestOf(plan.block) !== digestOf(block().block)) plan = await planOf(preparation);
-  plan.cwd ??= await ownDirectory(plan, host.paths.configDir, host.log);
+  const own = plan.cwd === undefined ? await ownDirectory(plan, host.paths.configDir, host.log) : undefined;
+  plan.cwd ??= own;
   await copyEnvironmentFile(plan, serviceUser(host.use('config.store').root()));
   await checkLaunchable(plan);
-  await checkReachable(plan, host.log);
+  if (!(await checkReachable(plan, host.log, own))) {
+    plan.cwd = FALLBACK;
+    await checkLaunchable(plan);
+    await checkReachable(plan, host.log);
+  }
   signal.throwIfAborted();
   return plan;
 }

@@ -2,6 +2,7 @@
 import { stat } from 'node:fs/promises';
 import path from 'node:path';
 import { type Logger, Problem } from '#core';
+import { lacksDescriptors } from '#kit/descriptors';
 import { type Reach, reachOf, type Wanted } from '#kit/service-user';
 import type { LaunchPlan } from '../contract.ts';
 
@@ -9,21 +10,25 @@ import type { LaunchPlan } from '../contract.ts';
 const SCRIPT = /\.(?:[cm]?[jt]s|py|rb|pl|php|sh|jar)$/;
 
 /**
- * Throws a Problem 400 that names the first part that is closed. When this cannot be determined, the launch itself will
- * fail if it must.
+ * False when only `ownDirectory`, the directory that the host has chosen for the service, is closed. Throws a Problem 400
+ * that names the first part of anything else that is closed. When this cannot be determined, the launch itself will fail
+ * if it must; for want of descriptors that error is thrown.
  */
-export async function checkReachable(plan: LaunchPlan, log: Logger): Promise<void> {
+export async function checkReachable(plan: LaunchPlan, log: Logger, ownDirectory?: string): Promise<boolean> {
   const { processName, user } = plan;
-  if (user === null && process.getuid?.() === 0) return;
+  if (user === null && process.getuid?.() === 0) return true;
   const programs = programPlaces(plan);
   const others = otherPlaces(plan);
   let reaches: Reach[];
   try {
     reaches = await reachOf([...programs, ...others], user ?? undefined);
   } catch (error) {
+    if (lacksDescriptors(error)) throw error;
     log.warn(`${processName}: nobody could tell whether its user reaches its files`, error);
-    return;
+    return true;
   }
+  const ofDirectory = reaches[programs.length + others.findIndex(({ use }) => use === 'enter')];
+  if (plan.cwd === ownDirectory && ofDirectory !== 'open') return false;
   const ofPrograms = reaches.slice(0, programs.length);
   // The first program that can be run counts; only without one is a program that cannot be reached the fault.
   const blocking = ofPrograms.includes('open') ? reaches.slice(programs.length) : ofPrograms;
@@ -32,6 +37,7 @@ export async function checkReachable(plan: LaunchPlan, log: Logger): Promise<voi
     const place = places[index]?.place ?? '';
     if (typeof reach === 'object' && (await exists(place))) throw await outOfReach(plan, place, reach.closed);
   }
+  return true;
 }
 
 function programPlaces({ argv, cwd, env }: LaunchPlan): Wanted[] {

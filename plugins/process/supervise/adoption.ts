@@ -52,7 +52,8 @@ export class Adoption {
   async #unrecorded(): Promise<ReadonlyMap<string, ProcessRecord>> {
     const { directory } = this.#supervision.state;
     const found = new Map<string, ProcessRecord>();
-    for (const stat of launchedFrom(directory)) {
+    const users = new Set([0, process.getuid?.(), Number(this.#host.use('config.store').root().puid)]);
+    for (const stat of launchedFrom(directory, users)) {
       // The oldest was launched, and later group leaders of the same run are its descendants.
       if (found.has(stat.processName)) continue;
       const { pid, pgid, startTime, runId, processName } = stat;

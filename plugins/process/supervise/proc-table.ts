@@ -146,8 +146,14 @@ export function marksOf({ runId, processName, directory }: Marks): Record<string
   return { [RUN_VARIABLE]: runId, [NAME_VARIABLE]: processName, [DIRECTORY_VARIABLE]: directory };
 }
 
-/** The launched processes that still live and whose launches were recorded in this directory, the oldest first. */
-export function launchedFrom(directory: string): (ProcessStat & Pick<Marks, 'runId' | 'processName'>)[] {
+/**
+ * The launched processes that still live and whose launches were recorded in this directory, the oldest first. Anybody
+ * can give a process these marks, so only processes of the given users count.
+ */
+export function launchedFrom(
+  directory: string,
+  users: ReadonlySet<number | undefined>,
+): (ProcessStat & Pick<Marks, 'runId' | 'processName'>)[] {
   return livingProcesses()
     .filter(stat => stat.pid === stat.pgid)
     .sort((a, b) => a.startTime - b.startTime)
@@ -156,8 +162,15 @@ export function launchedFrom(directory: string): (ProcessStat & Pick<Marks, 'run
       const runId = environment.get(RUN_VARIABLE);
       const processName = environment.get(NAME_VARIABLE);
       const isOurs = environment.get(DIRECTORY_VARIABLE) === directory;
-      return isOurs && runId !== undefined && processName !== undefined ? [{ ...stat, runId, processName }] : [];
+      if (!isOurs || !users.has(userOf(stat.pid))) return [];
+      return runId !== undefined && processName !== undefined ? [{ ...stat, runId, processName }] : [];
     });
+}
+
+/** The user who runs it, whatever rights its program gives it; undefined when it is gone. */
+function userOf(pid: number): number | undefined {
+  const [, uid] = /^Uid:\s+(\d+)/m.exec(readProc(`/proc/${pid}/status`) ?? '') ?? [];
+  return uid === undefined ? undefined : Number(uid);
 }
 
 function environmentOf(pid: number): ReadonlyMap<string, string> {

@@ -1,0 +1,44 @@
+// Line 10: where the record of the launches is lost, a process that another user made look like a service is not taken
+// for it.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import path from 'node:path';
+import t from 'tap';
+import { testDir } from '../support/directory.ts';
+import { startHost } from '../support/host.ts';
+import { kid, lives, pidOf, start, status } from '../support/kids.ts';
+import { isRoot, NOBODY } from '../support/race.ts';
+import { until } from '../support/until.ts';
+
+const STRANGER = 65_533;
+const skip = isRoot ? false : 'only root can act as another user';
+
+for (const [uid, isService] of [
+  [STRANGER, false],
+  [NOBODY, true],
+] as const)
+  t.test(`a process of user ${uid}, where services run as ${NOBODY}`, { skip }, async t => {
+    const configDir = testDir(t);
+    const pretender = spawn('sleep', ['600'], {
+      cwd: '/',
+      uid,
+      detached: true,
+      stdio: 'ignore',
+      env: {
+        STACKWARDEN_RUN_ID: 'a-run',
+        STACKWARDEN_PROCESS_NAME: 'Kid',
+        STACKWARDEN_RECORDED_IN: path.join(configDir, 'supervisor'),
+      },
+    });
+    await once(pretender, 'spawn');
+    t.teardown(() => pretender.kill('SIGKILL'));
+    const app = await startHost({ plugins: ['config', 'process'], configDir, config: { kid: kid('Kid', ['calm']) } });
+    t.teardown(() => app.stop());
+    if (isService) {
+      await until(async () => (await status(app, 'Kid')).status === 'running', { what: 'the adoption' });
+      return;
+    }
+    t.equal((await start(app, 'Kid')).status, 200);
+    t.not(await pidOf(app, 'Kid'), pretender.pid);
+    t.ok(lives(pretender.pid ?? 0), 'it is left alone');
+  });
