@@ -1,4 +1,4 @@
-// Authelia: writes its configuration and its secrets, and lets it check them before its start.
+// Authelia: writes its configuration and its secrets.
 
 import { randomBytes } from 'node:crypto';
 import path from 'node:path';
@@ -10,7 +10,6 @@ import type {} from '../process/contract.ts';
 import type {} from '../services/contract.ts';
 import type { SetupContext } from '../setup/contract.ts';
 import { configuration, type Storage } from './configuration.ts';
-import { validate } from './preflight.ts';
 
 const KEY = 'authelia';
 const SECRET_BYTES = 48;
@@ -55,7 +54,6 @@ export default definePlugin({
       }
       if (isObject(block.block.notifier) && block.block.notifier.type === 'smtp')
         plan.env[SMTP_VARIABLE] ??= path.join(secrets, SMTP_SECRET);
-      await validate(plan, file);
     };
     host.contribute('service.configure', KEY, { configKey: KEY, configure });
   },

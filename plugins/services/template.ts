@@ -61,6 +61,12 @@ const launch = z.strictObject({
     .optional()
     .describe('used instead where the installed release lacks a file'),
   environment: z.array(z.strictObject({ name: z.string(), value: z.string(), when: condition.optional() })).optional(),
+  before: z
+    .array(texts.min(1))
+    .optional()
+    .describe(
+      'run one after the other as its user before each start, which they can refuse; {program} is its own; others only with the command of the template',
+    ),
   asController: z.literal(true).optional().describe('runs with the rights of the host itself'),
   bootsFirst: z.literal(true).optional().describe('a boot starts it before all others, where it has a command'),
   hostWritesLog: z.literal(true).optional().describe('its output is its log'),
@@ -85,6 +91,10 @@ const setup = z.strictObject({
     .describe('generated once and stored, in an option or a variable of env'),
   directories: texts.optional(),
   remove: texts.optional().describe('leftovers of an earlier run'),
+  links: z
+    .array(z.strictObject({ path: z.string(), to: z.string(), makes: z.literal(true).optional() }))
+    .optional()
+    .describe('made where nothing is, to a place beside the link; makes: also the directory that it leads to'),
   files: z
     .array(
       z.strictObject({

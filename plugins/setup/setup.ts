@@ -6,10 +6,14 @@ import { fileVersion } from '#kit/fs-out-of-process';
 import { GuardedDirectory } from '#kit/guarded-directory';
 import type { LaunchPlaceholders, LaunchPlan } from '../process/contract.ts';
 import type { ServiceTemplate } from '../services/contract.ts';
+import { runBefore } from './before.ts';
 import type { ProgramContext, ServiceConfigure, ServiceProgram, ServiceSetups, SetupContext } from './contract.ts';
 import { makeOwned } from './directories.ts';
+import { ensureLink } from './links.ts';
 import { Placeholders } from './placeholders.ts';
 import { checkProgram } from './program.ts';
+
+const PROGRAM = '{program}';
 
 interface Points {
   readonly steps: ContributionList<ServiceConfigure>;
@@ -48,10 +52,17 @@ export class ServiceSetup implements ServiceSetups {
     if (plan.cwd !== undefined) await context.makeDirectory(plan.cwd);
     for (const directory of template.setup?.directories ?? []) await context.makeDirectory(context.fill(directory));
     for (const file of template.setup?.remove ?? []) await GuardedDirectory.remove(context.fill(file));
+    for (const link of template.setup?.links ?? []) await ensureLink(link, context);
     await this.#writeFiles(context, placeholders);
     for (const step of this.#points.steps.values()) {
       if (step.configKey === template.key) await step.configure(context);
       plan.signal.throwIfAborted();
+    }
+    const [program = ''] = plan.argv;
+    for (const [first = '', ...rest] of template.launch?.before ?? []) {
+      // Next to a command of the user's own, only that program is known to be meant.
+      if (first !== PROGRAM && !isTemplates) continue;
+      await runBefore(plan, [first === PROGRAM ? program : first, ...rest].map(context.fill));
     }
   }
 

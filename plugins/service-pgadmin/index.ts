@@ -1,0 +1,45 @@
+// pgAdmin: runs pgAgent, which carries out the jobs that are planned in pgAdmin, beside it.
+import { z } from 'zod';
+import { definePlugin } from '#core';
+import type {} from '../process/contract.ts';
+import type {} from '../services/contract.ts';
+import type {} from '../setup/contract.ts';
+import { Helper, type HelperLaunch } from './helper.ts';
+
+const KEY = 'pgadmin';
+
+const factsSchema = z.object({
+  helper: z.object({
+    name: z.string(),
+    command: z.array(z.string()).min(1),
+    password: z.object({ variable: z.string(), value: z.string() }),
+  }),
+});
+
+export default definePlugin({
+  name: 'service-pgadmin',
+  host: '^1',
+  needs: ['services'],
+  after: ['process', 'setup'],
+
+  setup(host) {
+    const { helper: facts } = factsSchema.parse(host.use('service.templates').get(KEY)?.facts);
+    const helper = new Helper(host, facts.name);
+    /** Of the coming start, where the values of the database are known. */
+    let launch: HelperLaunch | undefined;
+
+    host.contribute('service.configure', KEY, {
+      configKey: KEY,
+      async configure({ plan: { env, user }, fill }) {
+        const { variable, value } = facts.password;
+        launch = { command: facts.command.map(fill), env: { ...env, [variable]: fill(value) }, user };
+      },
+    });
+    host.tap('process.started', ({ configKey }) => {
+      if (configKey === KEY && launch !== undefined) helper.start(launch);
+    });
+    host.tap('process.exited', ({ configKey }) => (configKey === KEY ? helper.stop() : undefined));
+    host.tap('host.stopping', () => helper.stop());
+    return () => helper.stop();
+  },
+});

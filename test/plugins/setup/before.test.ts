@@ -1,0 +1,69 @@
+// What a template lets happen just before a launch: links among the files of the service, and programs that can refuse it.
+import { existsSync } from 'node:fs';
+import { chmod, lstat, readFile, readlink, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import t from 'tap';
+import { testDir } from '../../support/directory.ts';
+import { pluginsDir, startHost } from '../../support/host.ts';
+import { start } from '../../support/kids.ts';
+
+const skip = !['setup', 'services'].every(name => existsSync(path.join(pluginsDir, name)));
+
+t.test('a link is made once, and a program before the launch runs as the service', { skip }, async t => {
+  const dir = testDir(t, { host: { templates: { services: {} } }, taken: 'a file' });
+  await chmod(dir, 0o777);
+  const script = path.join(dir, 'migrate');
+  await writeFile(
+    script,
+    `#!/bin/sh\necho "$DEPTH $(id -u) $(pwd)" > ran\ntest ! -e refuse || { echo 'the data is too old'; exit 3; }\n`,
+  );
+  await chmod(script, 0o755);
+  await writeFile(
+    path.join(dir, 'host/templates/services/finder.json'),
+    JSON.stringify({
+      key: 'finder',
+      displayName: 'Finder',
+      kind: 'core',
+      description: 'Finds things.',
+      links: {},
+      block: {
+        enabled: false,
+        process_name: 'Finder',
+        config_dir: dir,
+        command: ['sleep', '600'],
+        env: { DEPTH: '3' },
+      },
+      launch: { before: [[script]] },
+      setup: {
+        links: [
+          { path: '{config_dir}/store', to: 'data/store', makes: true },
+          { path: '{config_dir}/taken', to: 'data/taken' },
+        ],
+      },
+      stop: { tier: 2 },
+    }),
+  );
+  const app = await startHost({
+    configDir: path.join(dir, 'host'),
+    plugins: ['config', 'process', 'services', 'setup'],
+    config: {},
+  });
+  t.teardown(() => app.stop());
+  await writeFile(path.join(dir, 'refuse'), '');
+  t.match(await start(app, 'Finder'), {
+    status: 400,
+    body: { detail: `Finder cannot start: ${script} failed: the data is too old` },
+  });
+  const [depth, uid, place] = (await readFile(path.join(dir, 'ran'), 'utf8')).trim().split(' ');
+  t.match({ depth, place }, { depth: '3', place: dir });
+  if (process.getuid?.() === 0) {
+    t.equal(uid, '65534');
+    t.match(await lstat(path.join(dir, 'store')), { uid: 65_534 }, 'the user of the service makes the link');
+  }
+  t.equal(await readlink(path.join(dir, 'store')), 'data/store');
+  t.ok(existsSync(path.join(dir, 'data/store')));
+  t.equal(await readFile(path.join(dir, 'taken'), 'utf8'), 'a file', 'what is there stays');
+
+  await app.post('/config', { process_name: 'Finder', updates: { command: ['sleep', '601'] } });
+  t.equal((await start(app, 'Finder')).status, 200, "a command of the user's own is not refused by it");
+});
