@@ -12,6 +12,7 @@ import { until } from '../../support/until.ts';
 
 const skip = !['service-dumb-frontend', 'service-ui', 'gateway'].every(name => existsSync(path.join(pluginsDir, name)));
 const support = (name: string) => fileURLToPath(new URL(`../../support/${name}`, import.meta.url));
+const PATIENCE_MS = 120_000;
 const QUICK = { stabilization_seconds: 0, readiness_poll_interval_seconds: 0.1 };
 const saved = async (app: TestHost) => JSON.parse(await readFile(path.join(app.configDir, 'stackwarden.json'), 'utf8'));
 
@@ -20,6 +21,13 @@ t.before(async () => {
   if (!skip) browser = await launchBrowser();
 });
 t.teardown(() => browser?.close());
+
+async function openPage(t: Test): Promise<Page> {
+  const page = await browser.newPage();
+  page.setDefaultTimeout(PATIENCE_MS);
+  t.teardown(() => page.close());
+  return page;
+}
 
 /** A host that runs the frontend, and an application with a web interface and without a word about its log. */
 async function openManaged(t: Test) {
@@ -57,9 +65,7 @@ async function openManaged(t: Test) {
   await app.post('/auth/skip-setup');
   await app.post('/config/onboarding-completed');
   await until(async () => (await app.get('/process/startup-status')).body.terminal, { timeoutMs: 60_000 });
-  const page = await browser.newPage();
-  t.teardown(() => page.close());
-  return { app, page, base: `http://127.0.0.1:${port}` };
+  return { app, page: await openPage(t), base: `http://127.0.0.1:${port}` };
 }
 
 const runOf = (page: Page) => page.evaluate('document.body.dataset.run') as Promise<string>;
@@ -105,8 +111,7 @@ t.test('the frontend restarts itself from its own card', { skip, timeout: 400_00
   await card.locator('text=restart').click();
   await page.waitForSelector('text=Service is being restarted');
 
-  const during = await browser.newPage();
-  t.teardown(() => during.close());
+  const during = await openPage(t);
   await until(async () => {
     const answer = await fetch(`${base}/services/Films`, { headers: { accept: 'text/html' } }).catch(() => null);
     return answer?.status === 503 && /becomes DUMB Frontend/.test(await answer.text());
