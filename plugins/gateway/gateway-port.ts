@@ -20,9 +20,13 @@ export interface GatewayPortOptions {
 export class GatewayPort {
   readonly #options: GatewayPortOptions;
   #listener: Listener | undefined;
+  /** Released listeners whose last requests are still being answered. */
+  readonly #leaving = new Set<Listener>();
   #opening: Promise<void> | undefined;
   /** The address to listen on; undefined while the frontend has the port. */
   #wanted: string | undefined;
+  /** The frontend that was given the port last; its entry may name another port by now. */
+  #holder: string | undefined;
   /** The address of the frontend, once it has run. */
   #frontendAddress: string | undefined;
   #timer: NodeJS.Timeout | undefined;
@@ -59,8 +63,9 @@ export class GatewayPort {
     this.#wanted = undefined;
     clearTimeout(this.#timer);
     await this.#opening;
-    await this.#listener?.close(END_GRACE_MS);
+    const listeners = [...this.#leaving, ...(this.#listener === undefined ? [] : [this.#listener])];
     this.#listener = undefined;
+    await Promise.all(listeners.map(listener => listener.close(END_GRACE_MS)));
   }
 
   /** The entry of the product's own that has this port, as that of the frontend does by default. */
@@ -77,6 +82,7 @@ export class GatewayPort {
 
   async #give({ processName, block }: NamedBlock): Promise<void> {
     this.#wanted = undefined;
+    this.#holder = processName;
     this.#frontendAddress = typeof block.host === 'string' && block.host !== '' ? block.host : undefined;
     clearTimeout(this.#timer);
     await this.#opening;
@@ -85,12 +91,13 @@ export class GatewayPort {
 
   #follow(process: ProcessSnapshot): void {
     const { processName, configKey, status } = process;
-    const block = configKey.startsWith('dumb_') ? this.#frontendBlock() : undefined;
-    if (block?.processName !== processName || this.#options.host.stopping !== null) return;
-    if (status === 'running') void this.#give(block);
+    if (!configKey.startsWith('dumb_') || this.#options.host.stopping !== null) return;
+    const block = this.#frontendBlock();
+    if (processName !== block?.processName && processName !== this.#holder) return;
+    if (status === 'running' && processName === block?.processName) void this.#give(block);
     // While it stops it may have left its port already.
     if (status !== 'stopping' && status !== 'stopped') return;
-    this.#wanted = this.#addressFor(process);
+    this.#wanted = this.#addressFor(this.#frontend());
     this.#retryMs = FIRST_RETRY_MS;
     void this.#open();
   }
@@ -107,7 +114,8 @@ export class GatewayPort {
     this.#listener = undefined;
     this.#options.host.log.info(why);
     // The port is free at once; what closes later are connections.
-    void listener.close(GRACE_MS);
+    this.#leaving.add(listener);
+    void listener.close(GRACE_MS).finally(() => this.#leaving.delete(listener));
   }
 
   #open(): Promise<void> {

@@ -126,6 +126,10 @@ t.test('a restart that comes through the frontend is answered', { skip }, async 
   await until(async () => isFrontend(await page()));
   const env = await readFile(`/proc/${await pidOf(app, NAME)}/environ`, 'utf8');
   t.ok(env.split('\0').includes('NITRO_SHUTDOWN_TIMEOUT=2000'), 'it waits no longer for connections that stay open');
+
+  await app.post('/config', { process_name: NAME, updates: { port: await freePort() } });
+  await app.post('/process/restart-service', { process_name: NAME });
+  await until(async () => (await page())?.text.includes('Stackwarden is running'), { what: 'the port it has left' });
 });
 
 t.test('it gets the web interfaces of services as a reverse proxy gives them', { skip }, async t => {
