@@ -1,7 +1,7 @@
 // Tells which files in the configuration directory are the host's own state, which is shown to nobody as anything else.
 import path from 'node:path';
 
-const DIRECTORIES = ['supervisor', 'backups', 'data', 'plugins', 'templates'];
+const DIRECTORIES = ['supervisor', 'backups', 'data', 'jobs', 'plugins', 'templates'];
 const FILES = /^(stackwarden\.(json|yaml|yml)|dumb_config\.json|users\.json|handed-over\.json|\.env)(\.|$)/;
 
 /** Both paths must be real ones, with all links resolved. */

@@ -2,6 +2,7 @@
 import { startHost } from '../support/host.ts';
 import { fuzzFormats } from './formats.ts';
 import { fuzzBodies, fuzzFrames, fuzzLines } from './fuzz.ts';
+import { fuzzState } from './state.ts';
 
 const MS_PER_MINUTE = 60_000;
 const ROUND = 40;
@@ -14,8 +15,13 @@ for (let seed = Date.now(); performance.now() < endMs; seed += 1) {
     config: { sleeper: { enabled: false, process_name: 'Sleeper', command: ['sleep', '600'] } },
   });
   try {
+    const others = [
+      await fuzzFrames(app, seed, ROUND),
+      await fuzzFormats(seed, ROUND),
+      fuzzLines(seed, ROUND),
+      await fuzzState(seed, ROUND / 10),
+    ];
     const { faults, longestStallMs, requests } = await fuzzBodies(app, seed, ROUND);
-    const others = [await fuzzFrames(app, seed, ROUND), await fuzzFormats(seed, ROUND), fuzzLines(seed, ROUND)];
     for (const fault of [...faults, ...others.flat()]) found.add(fault);
     const heapMegabytes = Math.round(process.memoryUsage().heapUsed / 1e6);
     console.log(`seed ${seed}: ${requests} requests, stall ${Math.round(longestStallMs)} ms, heap ${heapMegabytes} MB`);

@@ -10,11 +10,15 @@ const PREFIX = 'stackwarden-';
 /** Blank for a run that has none. */
 export const NO_CGROUP = '';
 
+export function nameOfCgroup(runId: string): string {
+  return PREFIX + runId;
+}
+
 /** The directory of a new cgroup, or NO_CGROUP where none can be made. */
 export async function makeCgroup(runId: string): Promise<string> {
   const own = await ownCgroup();
   if (own === null) return NO_CGROUP;
-  const directory = path.join(own, PREFIX + runId);
+  const directory = path.join(own, nameOfCgroup(runId));
   try {
     await mkdir(directory);
     return directory;
@@ -27,7 +31,7 @@ export async function makeCgroup(runId: string): Promise<string> {
 /** The cgroup of a run whose record is lost, or NO_CGROUP. */
 export async function findCgroup(runId: string): Promise<string> {
   const own = await ownCgroup();
-  const directory = own === null ? NO_CGROUP : path.join(own, PREFIX + runId);
+  const directory = own === null ? NO_CGROUP : path.join(own, nameOfCgroup(runId));
   return existsSync(directory) ? directory : NO_CGROUP;
 }
 

@@ -7,6 +7,7 @@ import { type Logger, Problem } from '#core';
 import { withReserve } from '#kit/descriptors';
 import { reasonText } from '#kit/error-text';
 import { distrustOf } from '#kit/trust';
+import { NO_CGROUP, nameOfCgroup } from './cgroup.ts';
 
 const recordSchema = z.object({
   pid: z.number().int().describe('0 while the launch is under way'),
@@ -135,7 +136,10 @@ export class StateFile {
   #read(): Content {
     try {
       const { processes, wanted } = stateSchema.parse(JSON.parse(withReserve(() => readTrusted(this.#file))));
-      return { records: new Map(Object.entries(processes)), wanted: new Map(Object.entries(wanted)) };
+      const records = Object.entries(processes).map(
+        ([name, record]) => [name, ownRecord(name, record, this.directory)] as const,
+      );
+      return { records: new Map(records), wanted: new Map(Object.entries(wanted)) };
     } catch (error) {
       this.#isLost = true;
       const { code } = error as NodeJS.ErrnoException;
@@ -172,6 +176,20 @@ export class StateFile {
     withReserve(() => writeFileSync(`${this.#file}.new`, text, { mode: 0o600 }));
     renameSync(`${this.#file}.new`, this.#file);
   }
+}
+
+/**
+ * The record with its spool in the host's own directory, whatever path led there when it was written. Throws an Error for
+ * one that no host has written: processes are ended, and a file is removed, by what it says.
+ */
+function ownRecord(name: string, record: ProcessRecord, directory: string): ProcessRecord {
+  const { pid, pgid, run_id: runId, spool, cgroup } = record;
+  const isCgroup = cgroup === NO_CGROUP || path.basename(cgroup) === nameOfCgroup(runId);
+  // The group 0 would be the host's own.
+  const isGroup = pgid > 1 || pid === 0;
+  if (!spool.endsWith('.spool') || !isCgroup || !isGroup)
+    throw new Error(`the record of ${name} names what is not its own`);
+  return { ...record, spool: path.join(directory, path.basename(spool)) };
 }
 
 /** Throws an Error without a code when somebody else may have written the file. */

@@ -1,0 +1,45 @@
+// R35: a record of the supervisor that no host can have written ends nothing and removes nothing; it is kept aside.
+import { existsSync } from 'node:fs';
+import { mkdir, readdir, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import t from 'tap';
+import { testDir } from '../support/directory.ts';
+import { startHost } from '../support/host.ts';
+import { kid } from '../support/kids.ts';
+
+const RECORD = {
+  pid: 2 ** 22,
+  pgid: 2 ** 22,
+  start_time: 1,
+  boot_id: 'another',
+  started_at: 1,
+  run_id: 'r1',
+  spool: '/nowhere/r1.spool',
+  block_digest: '',
+  cgroup: '',
+  config_key: 'kid',
+};
+
+const WRONG: readonly (readonly [string, (dir: string) => Partial<typeof RECORD>, 'kept aside' | 'used'])[] = [
+  ['a file of somebody else as its spool', dir => ({ spool: path.join(dir, 'precious') }), 'kept aside'],
+  ['a spool in another directory', dir => ({ spool: path.join(dir, 'precious.spool') }), 'used'],
+  ['a cgroup of others', () => ({ cgroup: '/sys/fs/cgroup' }), 'kept aside'],
+  ["the host's own group", () => ({ pgid: 0 }), 'kept aside'],
+  ['a group of others', () => ({ pgid: -5 }), 'kept aside'],
+];
+
+for (const [what, change, outcome] of WRONG) {
+  t.test(`${what}: the file is ${outcome}`, async t => {
+    const configDir = testDir(t, { precious: 'kept', 'precious.spool': 'kept' });
+    const directory = path.join(configDir, 'supervisor');
+    await mkdir(directory, { mode: 0o700 });
+    const state = { version: 1, processes: { Kid: { ...RECORD, ...change(configDir) } } };
+    await writeFile(path.join(directory, 'state.json'), JSON.stringify(state), { mode: 0o600 });
+    const app = await startHost({ configDir, config: { kid: kid('Kid', ['calm']) } });
+    t.teardown(() => app.stop());
+    t.match((await app.get('/process/service-status?process_name=Kid')).body, { status: 'stopped' });
+    for (const name of ['precious', 'precious.spool']) t.ok(existsSync(path.join(configDir, name)), `${name} is there`);
+    const kept = (await readdir(directory)).filter(name => name.startsWith('state.json.corrupt-'));
+    t.equal(kept.length, outcome === 'used' ? 0 : 1);
+  });
+}
