@@ -16,10 +16,18 @@ interface Subscriber {
   readonly withHealth: boolean;
 }
 
+/** The clients that asked for the same interval. They get their messages at once, so that each form is made once. */
+interface Beat {
+  readonly subscribers: Set<Subscriber>;
+  readonly timer: NodeJS.Timeout;
+}
+
 export class StatusStream {
   readonly #host: Host;
   readonly #supervisor: ProcessSupervisor;
   readonly #subscribers = new Set<Subscriber>();
+  /** By interval in seconds. */
+  readonly #beats = new Map<number, Beat>();
   #known = new Set<string>();
   /** Processes that have left the configuration and are included in one more message. */
   readonly #departed = new Set<string>();
@@ -42,11 +50,28 @@ export class StatusStream {
     const subscriber = { client, withHealth: isTrue(client.query.get('health')) };
     this.#subscribers.add(subscriber);
     this.#send([subscriber]);
-    const timer = setInterval(() => this.#send([subscriber]), intervalOf(client.query.get('interval')) * 1_000);
+    const leave = this.#join(subscriber, intervalOf(client.query.get('interval')));
     return () => {
-      clearInterval(timer);
+      leave();
       this.#subscribers.delete(subscriber);
     };
+  }
+
+  #join(subscriber: Subscriber, intervalS: number): () => void {
+    const beat = this.#beats.get(intervalS) ?? this.#begin(intervalS);
+    this.#beats.set(intervalS, beat);
+    beat.subscribers.add(subscriber);
+    return () => {
+      beat.subscribers.delete(subscriber);
+      if (beat.subscribers.size > 0) return;
+      clearInterval(beat.timer);
+      this.#beats.delete(intervalS);
+    };
+  }
+
+  #begin(intervalS: number): Beat {
+    const subscribers = new Set<Subscriber>();
+    return { subscribers, timer: setInterval(() => this.#send([...subscribers]), intervalS * 1_000) };
   }
 
   #pushSoon(): void {

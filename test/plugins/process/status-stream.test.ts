@@ -4,7 +4,8 @@ import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import t from 'tap';
 import type { WebSocket } from 'ws';
-import { startHost, type TestHost } from '../../support/host.ts';
+import { testDir } from '../../support/directory.ts';
+import { pluginsDir, startHost, type TestHost } from '../../support/host.ts';
 import { kid, start, stop } from '../../support/kids.ts';
 import { until } from '../../support/until.ts';
 
@@ -96,4 +97,34 @@ t.test('intervals', async t => {
   const [message] = await until(() => (messages.length > 0 ? messages : null));
   t.ok(message.running, 'an unknown boolean counts as the default');
   socket.terminate();
+});
+
+t.test('clients with one interval share each message', async t => {
+  const CLIENTS = 10;
+  const EACH = 6;
+  const counter = { reports: 0 };
+  Object.assign(globalThis, { stackwardenTestCounter: counter });
+  const dir = testDir(t, {
+    restarts: {
+      'index.mjs': `export default {
+        name: 'restarts',
+        host: '^1',
+        setup(host) {
+          const report = () => {
+            globalThis.stackwardenTestCounter.reports += 1;
+            return { attempts: 0, successes: 0, failures: 0, recentAttempts: 0 };
+          };
+          host.provide('process.restarts', { report });
+        },
+      };`,
+    },
+  });
+  const app = await startHost({ plugins: ['process', 'restarts'], pluginDirs: [pluginsDir, dir] });
+  t.teardown(() => app.stop());
+  const clients = Array.from({ length: CLIENTS }, () => listen(app, '?interval=0.5&health=true'));
+  await until(() => clients.every(({ messages }) => messages.length >= EACH), { what: 'some messages to each client' });
+  const made = counter.reports;
+  for (const { socket } of clients) socket.terminate();
+  // Each client gets a first message of its own, for the one process of the host itself.
+  t.ok(made < (CLIENTS * EACH) / 2, `${made} messages were made, ${CLIENTS * EACH} or more received`);
 });
