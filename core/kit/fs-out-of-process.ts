@@ -2,8 +2,7 @@
 // answers by itself is looked at from here, and everything else from a child that can be abandoned.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { readdir, stat } from 'node:fs/promises';
-import { isLocal } from './local-place.ts';
-import { readMounts } from './mountinfo.ts';
+import { localPlaces } from './local-place.ts';
 import { publicEnvironment } from './public-environment.ts';
 
 /** Device, inode, size and time of the last modification, in the notation of stat(1). */
@@ -19,6 +18,7 @@ export interface ChildResult {
  * when its mount does not answer within `limitMs`.
  */
 export async function fileVersion(file: string, limitMs = 5_000): Promise<string | null> {
+  const isLocal = await localPlaces();
   if (await isLocal(file)) return localVersion(file);
   const { code, output } = await runChild('stat', ['-L', '-c', VERSION_FORMAT, '--', file], limitMs);
   return code === 0 ? output.trim() : null;
@@ -29,11 +29,12 @@ export async function fileVersion(file: string, limitMs = 5_000): Promise<string
  * of one does not answer within `limitMs`.
  */
 export async function fileVersions(files: readonly string[], limitMs = 5_000): Promise<ReadonlyMap<string, string>> {
+  if (files.length === 0) return new Map();
   const versions = new Map<string, string>();
   const others: string[] = [];
-  const mounts = await readMounts();
+  const isLocal = await localPlaces();
   for (const file of files) {
-    if (!(await isLocal(file, mounts))) {
+    if (!(await isLocal(file))) {
       others.push(file);
       continue;
     }
@@ -57,6 +58,7 @@ async function localVersion(file: string): Promise<string | null> {
  * `limitMs`.
  */
 export async function listNames(directory: string, limitMs = 5_000): Promise<string[]> {
+  const isLocal = await localPlaces();
   if (await isLocal(directory)) return readdir(directory).catch(() => []);
   const { code, output } = await runChild('ls', ['-A', '--', directory], limitMs);
   return code === 0 ? output.split('\n').filter(name => name !== '') : [];

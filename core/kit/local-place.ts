@@ -1,5 +1,5 @@
-// Tells whether a look at a path is answered by this kernel alone. What lies on a network, on FUSE or on an unknown kind
-// of file system may wait for a machine or a program that never answers.
+// Tells which looks at paths are answered by this kernel alone. What lies on a network, on FUSE or on an unknown kind of
+// file system may wait for a machine or a program that never answers.
 import { lstat, readlink } from 'node:fs/promises';
 import path from 'node:path';
 import { type Mount, readMounts } from './mountinfo.ts';
@@ -12,10 +12,17 @@ const LOCAL_TYPES = new Set(
 );
 const MAX_LINKS = 40;
 
-/** Follows the links of the path without touching a mount of another kind. */
-export async function isLocal(file: string, mounts?: readonly Mount[]): Promise<boolean> {
+/**
+ * The test whether a path is local, as things are mounted now. It follows the links of the path without touching a mount
+ * of another kind.
+ */
+export async function localPlaces(mounts?: readonly Mount[]): Promise<(file: string) => Promise<boolean>> {
   const others = otherMounts(mounts ?? (await readMounts()));
-  if (others.size === 0) return true;
+  return async file => others.size === 0 || isOutside(file, others);
+}
+
+/** Whether no part of the way to the file lies on one of these mounts. */
+async function isOutside(file: string, others: ReadonlySet<string>): Promise<boolean> {
   let place = '/';
   let rest = partsOf(file);
   for (let links = 0; links <= MAX_LINKS; ) {

@@ -10,8 +10,8 @@ import { printFigure } from './support/figures.ts';
 
 const SIZES = [5, 50, 200, 500];
 const RUNS = 5;
-const REQUESTS = 500;
-const WARM_UP_REQUESTS = 1_000;
+const REQUESTS = 400;
+const WARM_UP_REQUESTS = 800;
 const CONNECTIONS = 20;
 const BOOT_MS = 900_000;
 const MS_PER_S = 1_000;

@@ -1,7 +1,7 @@
 // A path is local when no part of its way, links included, lies on a file system that others answer for.
 import path from 'node:path';
 import t from 'tap';
-import { isLocal } from '../../../core/kit/local-place.ts';
+import { localPlaces } from '../../../core/kit/local-place.ts';
 import { testDir } from '../../support/directory.ts';
 
 t.test('what lies on a mount that others answer for, or leads there, is not local', async t => {
@@ -22,6 +22,7 @@ t.test('what lies on a mount that others answer for, or leads there, is not loca
     { directory: '/', type: 'ext4' },
     { directory: far, type: 'fuse.rclone' },
   ];
+  const isLocal = await localPlaces(mounts);
   for (const [place, expected] of [
     ['own/file.json', true],
     ['own/back', true],
@@ -34,8 +35,9 @@ t.test('what lies on a mount that others answer for, or leads there, is not loca
     ['own/chain', false],
     ['own/loop', false],
   ] as const)
-    t.equal(await isLocal(`${root}/${place}`, mounts), expected, place);
-  const covered = [...mounts, { directory: far, type: 'tmpfs' }];
-  t.equal(await isLocal(`${root}/far/film`, covered), true, 'the newest mount counts');
-  t.equal(await isLocal(`${root}/own/file.json`, [{ directory: '/', type: 'nfs4' }]), false);
+    t.equal(await isLocal(`${root}/${place}`), expected, place);
+  const isCovered = await localPlaces([...mounts, { directory: far, type: 'tmpfs' }]);
+  t.equal(await isCovered(`${root}/far/film`), true, 'the newest mount counts');
+  const isOnNetwork = await localPlaces([{ directory: '/', type: 'nfs4' }]);
+  t.equal(await isOnNetwork(`${root}/own/file.json`), false);
 });
