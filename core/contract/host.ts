@@ -117,6 +117,8 @@ export interface Host {
   capabilities(): Record<string, boolean>;
   /** A report on every plugin that was found, whatever its state. */
   plugins(): readonly PluginReport[];
+  /** The reports of required plugins that are not ready, which the host is setting up again. */
+  missingPlugins(): readonly PluginReport[];
   /** The API description of everything registered now. */
   openapi(): Record<string, unknown>;
 

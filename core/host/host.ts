@@ -368,6 +368,7 @@ class RunningHost implements StackwardenHost {
       leftBehind: this.#leftBehind,
       databases: { configDir, owners: new Map(), dryRun: this.#options.dryRun ?? false },
       reports: () => this.plugins(),
+      missing: () => this.#set?.missing() ?? [],
       stopping: () => this.#stopping,
       stop: () => void this.stop(),
       refused: (scope, error) => this.#set?.refuse(scope, error),

@@ -34,6 +34,7 @@ export interface Registries {
   readonly leftBehind: WorkLeftBehind;
   readonly databases: DatabasePlace;
   reports(): readonly PluginReport[];
+  missing(): readonly PluginReport[];
   stopping(): 'request' | 'fault' | null;
   stop(): void;
   /** Reports a contribution that was made before its point was declared and does not fit. */
@@ -134,6 +135,7 @@ export function createPluginHost(shared: Registries, scope: Scope, found: Plugin
     },
     capabilities: () => shared.capabilities.all(),
     plugins: () => shared.reports(),
+    missingPlugins: () => shared.missing(),
     openapi: () => shared.http.openapi(),
     every: (ms, fn) => start(() => repeat(scope, ms, fn)),
     paced: ms => ms * shared.pace,

@@ -171,33 +171,35 @@ export class PluginSet {
     return new Map(owners.map(entry => [sectionPath(entry.name).join('.'), entry.name]));
   }
 
-  /** What a plugin registered is looked up when it is read. */
   reports(): PluginReport[] {
+    return [...this.#entries.values()].sort((a, b) => (a.name < b.name ? -1 : 1)).map(entry => this.#reportOf(entry));
+  }
+
+  /** The reports of required plugins that are not ready. */
+  missing(): PluginReport[] {
+    return this.#options.required().flatMap(name => {
+      const entry = this.#entries.get(name);
+      return entry === undefined || entry.state === 'ready' || entry.state === 'disabled' ? [] : this.#reportOf(entry);
+    });
+  }
+
+  #reportOf(entry: Entry): PluginReport {
     const { contributions, services, capabilities } = this.#options.registries;
-    const required = this.#options.required();
-    return [...this.#entries.values()]
-      .sort((a, b) => (a.name < b.name ? -1 : 1))
-      .map(entry => ({
-        name: entry.name,
-        state: entry.state === 'pending' ? 'skipped' : entry.state,
-        reason: entry.reason,
-        version: entry.plugin?.version ?? null,
-        loadMs: entry.loadMs,
-        folder: entry.found.folder,
-        routes: entry.scope?.routes ?? [],
-        streams: entry.scope?.streams ?? [],
-        get capabilities() {
-          return capabilities.of(entry.name);
-        },
-        get contributions() {
-          return contributions.of(entry.name);
-        },
-        get services() {
-          return services.of(entry.name);
-        },
-        required: required.includes(entry.name),
-        errors: { ...entry.errors },
-      }));
+    return {
+      name: entry.name,
+      state: entry.state === 'pending' ? 'skipped' : entry.state,
+      reason: entry.reason,
+      version: entry.plugin?.version ?? null,
+      loadMs: entry.loadMs,
+      folder: entry.found.folder,
+      routes: entry.scope?.routes ?? [],
+      streams: entry.scope?.streams ?? [],
+      capabilities: capabilities.of(entry.name),
+      contributions: contributions.of(entry.name),
+      services: services.of(entry.name),
+      required: this.#options.required().includes(entry.name),
+      errors: { ...entry.errors },
+    };
   }
 
   async #refresh(changed: ReadonlySet<string>): Promise<void> {

@@ -67,11 +67,9 @@ export class Evaluations {
     return [...faults.filter(fault => fault != null), ...this.#missingPlugins()];
   }
 
-  /** Required plugins that are not ready, which the host is setting up again. */
   #missingPlugins(): string[] {
     return this.#host
-      .plugins()
-      .filter(({ required, state }) => required && state !== 'ready' && state !== 'disabled')
+      .missingPlugins()
       .map(({ name, reason, state }) => `the required plugin ${name} is ${state}: ${reason ?? 'it is being set up'}`);
   }
 }
