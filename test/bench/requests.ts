@@ -1,18 +1,24 @@
 // What the answers that screens and probes ask for cost the host at 5 to 500 running services: processor time for each
-// request, against bare node:http giving the same bytes, and the longest pause of the event loop meanwhile.
+// request, against bare node:http giving the same bytes, and the longest pause of the event loop meanwhile. Then what 100
+// clients of the status stream cost, against one.
+import { once } from 'node:events';
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import autocannon from 'autocannon';
+import { WebSocket } from 'ws';
 import { until } from '../support/until.ts';
 import { type BareServer, startBareServer } from './support/bare-server.ts';
 import { type BuiltHost, cpuMs, makePlace, type Place, startBuilt } from './support/built-host.ts';
 import { printFigure } from './support/figures.ts';
 
 const SIZES = [5, 50, 200, 500];
-const RUNS = 5;
-const REQUESTS = 400;
-const WARM_UP_REQUESTS = 800;
-const CONNECTIONS = 20;
+const RUNS = 11;
+const REQUESTS = 300;
+const WARM_UP_RUNS = 5;
+const CONNECTIONS = 10;
+const STREAM_CLIENTS = 100;
+const STREAM_MS = 10_000;
 const BOOT_MS = 900_000;
 const MS_PER_S = 1_000;
 const LOG_BYTES = 50_000_000;
@@ -22,7 +28,10 @@ const NEEDING_EACH = 10;
 
 interface Row {
   readonly path: string;
+  /** `[<id>]` in it becomes another text for each request. */
   readonly body?: unknown;
+  /** Number of requests in a run. Default 300. */
+  readonly requests?: number;
 }
 
 const query = 'process_name=Service%201';
@@ -37,6 +46,7 @@ const rows: Readonly<Record<string, Row>> = {
   graph: { path: `/process/dependency-graph?${query}` },
   log: { path: `/logs?${query}` },
   'service-file': { path: '/config/service-config', body: { service_name: 'Service 1' } },
+  save: { path: '/config', body: { updates: { service_2: { env: { NOTE: '[<id>]' } } } }, requests: 10 },
 };
 
 /** The second service has a log of 50 MB, and a file of its own. */
@@ -83,7 +93,12 @@ async function costOf(server: BuiltHost | BareServer, row: Row, amount: number):
     amount,
     ...(row.body === undefined
       ? {}
-      : { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(row.body) }),
+      : {
+          method: 'POST',
+          headers: { 'content-type': 'application/json' },
+          body: JSON.stringify(row.body),
+          idReplacement: true,
+        }),
   });
   if (non2xx + errors > 0) throw new Error(`${non2xx} bad answers and ${errors} errors from ${row.path}`);
   return ((await cpuMs(server.pid)) - beforeMs) / amount;
@@ -93,16 +108,30 @@ async function costOf(server: BuiltHost | BareServer, row: Row, amount: number):
 const rates = (costsMs: readonly number[]): number[] => costsMs.map(ms => MS_PER_S / ms);
 
 async function compare(name: string, row: Row, host: BuiltHost, bare: BareServer): Promise<void> {
-  for (const server of [bare, host]) await costOf(server, row, WARM_UP_REQUESTS);
+  const { requests = REQUESTS } = row;
+  for (const server of [bare, host]) await costOf(server, row, requests * WARM_UP_RUNS);
   await host.longestPauseMs();
   const costs: number[] = [];
   const bareCosts: number[] = [];
   for (let run = 0; run < RUNS; run += 1) {
-    bareCosts.push(await costOf(bare, row, REQUESTS));
-    costs.push(await costOf(host, row, REQUESTS));
+    bareCosts.push(await costOf(bare, row, requests));
+    costs.push(await costOf(host, row, requests));
   }
   printFigure({ name, unit: 'requests/s of processor time', runs: rates(costs), baseline: rates(bareCosts) });
   printFigure({ name, unit: 'ms, longest pause', runs: [await host.longestPauseMs()], baseline: [0] });
+}
+
+/** Milliseconds of processor time in each second while so many clients get a message twice a second. */
+async function streamCost(host: BuiltHost, clients: number): Promise<number> {
+  const url = `${host.base.replace('http', 'ws')}/ws/status?interval=0.5&health=true`;
+  const sockets = Array.from({ length: clients }, () => new WebSocket(url));
+  await Promise.all(sockets.map(socket => once(socket, 'message')));
+  const beforeMs = await cpuMs(host.pid);
+  const startedMs = performance.now();
+  await delay(STREAM_MS);
+  const cost = ((await cpuMs(host.pid)) - beforeMs) / ((performance.now() - startedMs) / MS_PER_S);
+  for (const socket of sockets) socket.terminate();
+  return cost;
 }
 
 /** Those rows and sizes that are named on the command line, or all. */
@@ -119,9 +148,13 @@ for (const size of wanted(SIZES)) {
     const isUp = async (): Promise<boolean> =>
       (await host.get<{ terminal: boolean }>('/process/startup-status')).terminal;
     await until(isUp, { timeoutMs: BOOT_MS, intervalMs: 200 });
-    for (const name of wanted(Object.keys(rows))) {
+    for (const name of wanted([...Object.keys(rows), 'stream'])) {
       const row = rows[name];
       if (row !== undefined) await compare(`${name}-${size}`, row, host, bare);
+      else {
+        const [baseline, runs] = [[await streamCost(host, 1)], [await streamCost(host, STREAM_CLIENTS)]];
+        printFigure({ name: `${name}-${size}`, unit: 'ms of processor time for each s', runs, baseline });
+      }
     }
   } finally {
     await bare.end();
