@@ -1,7 +1,8 @@
 // Logs: pages of every process's log, the own log as a live stream, and the log level at run time.
 import { answer, definePlugin, type Host, Problem } from '#core';
+import { isObject } from '#kit/plain-object';
 import type {} from '../services/contract.ts';
-import { findLogFile } from './log-files.ts';
+import { checkLogFiles, findLogFile } from './log-files.ts';
 import { LogPages } from './log-page.ts';
 import type { LogPlaces } from './log-places.ts';
 import { LogStream } from './log-stream.ts';
@@ -25,12 +26,14 @@ export default definePlugin({
       async handle({ query: { process_name: name, cursor, tail_bytes: tailBytes, file_id: fileId } }) {
         if (name.trim() === '') throw new Problem(400, 'process_name is required');
         const templates = host.find('service.templates');
-        const places = placesOf(host);
+        const places = placesOf(host, host.use('config.store').root());
         const found = findLogFile(name, { store: host.use('config.store'), hub, templates, places });
         const page = await pages.read(found.open, { cursor, tailBytes, fileId, ownLog: found.own });
         return answer(answers.of(page, found.processName, cursor === undefined));
       },
     });
+
+    host.tap('config.check', ({ before, after }) => checkLogFiles(before, after, placesOf(host, after)));
 
     new LogStream(host, hub);
 
@@ -59,13 +62,13 @@ export default definePlugin({
   },
 });
 
-function placesOf(host: Host): LogPlaces {
-  const store = host.use('config.store');
-  const fileRoots = store.get('dumb.api_service.file_roots');
-  const { puid, pgid } = store.root();
+function placesOf(host: Host, root: Readonly<Record<string, unknown>>): LogPlaces {
+  const { data_root: dataRoot, dumb, puid, pgid } = root;
+  const service = isObject(dumb) && isObject(dumb.api_service) ? dumb.api_service : {};
+  const { file_roots: fileRoots } = service;
   return {
     ...host.paths,
-    roots: [store.get('data_root'), ...(Array.isArray(fileRoots) ? fileRoots : [])],
+    roots: [dataRoot, ...(Array.isArray(fileRoots) ? fileRoots : [])],
     templateBlock({ configKey, key }) {
       const templates = host.find('service.templates');
       const template = templates?.get(configKey);

@@ -3,6 +3,7 @@ import type { FileHandle } from 'node:fs/promises';
 import path from 'node:path';
 import type { ConfigStore, LogHub, NamedBlock } from '#core';
 import { GuardedDirectory } from '#kit/guarded-directory';
+import { findBlocks } from '#kit/named-blocks';
 import { isObject } from '#kit/plain-object';
 import { isLogPattern, logFileOf, matchesLogPattern } from '#kit/service-log';
 import { unknownProcess } from '#kit/unknown-process';
@@ -43,6 +44,20 @@ export function findLogFile(name: string, { store, hub, templates, places }: Sou
   if (further !== undefined) return known(name, blocks, further, places);
   if (block === undefined) throw unknownProcess(name);
   return { processName: block.processName, open: openerOf(block, places), own: false };
+}
+
+/** Throws a Problem 403 when an update gives a block a log that could not be read where it is. */
+export function checkLogFiles(
+  before: Readonly<Record<string, unknown>>,
+  after: Readonly<Record<string, unknown>>,
+  places: LogPlaces,
+): void {
+  const known = new Map(findBlocks(before).map(({ processName, block }) => [processName, block.log_file]));
+  for (const named of findBlocks(after)) {
+    const { log_file: value } = named.block;
+    const file = value === known.get(named.processName) ? null : logFileOf(value, places.logDir);
+    if (file !== null) requireDeclared(file, named, places);
+  }
 }
 
 interface FurtherLog {

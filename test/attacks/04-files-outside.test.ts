@@ -43,6 +43,35 @@ t.test('a log_file outside the directories of its block is refused with the sett
   t.match(await log('State'), { status: 200, body: { chunk: '' } });
 });
 
+t.test('a log_file outside is refused at saving too, and what was there stays savable', async t => {
+  const dir = await directory(t);
+  for (const name of ['own', 'outside']) await mkdir(path.join(dir, name));
+  const at = (place: string) => path.join(dir, place, 'app.log');
+  const own = { config_dir: path.join(dir, 'own') };
+  const app = await startHost({
+    plugins: ['config', 'process', 'logs'],
+    config: {
+      app: kid('App', ['calm'], { ...own, log_file: at('own') }),
+      odd: kid('Odd', ['calm'], { ...own, log_file: at('outside') }),
+    },
+  });
+  t.teardown(() => app.stop());
+  const refused = { status: 403, body: { detail: /or name the directory in dumb.api_service.file_roots/ } };
+  const outside = { log_file: at('outside') };
+  for (const persist of [true, false])
+    for (const body of [
+      { process_name: 'App', updates: outside, persist },
+      { updates: { app: outside }, persist },
+      { updates: { made: { ...kid('Made', ['calm']), ...outside } }, persist },
+    ])
+      t.match(await app.post('/config', body), refused);
+  t.equal((await app.get('/config?process_name=App')).body.log_file, at('own'));
+  t.equal((await app.post('/config', { process_name: 'Odd', updates: { enabled: false } })).status, 200);
+  t.equal((await app.post('/config', { process_name: 'App', updates: { log_file: 'other.log' } })).status, 200);
+  const allowed = { dumb: { api_service: { file_roots: [path.join(dir, 'outside')] } }, app: outside };
+  t.equal((await app.post('/config', { updates: allowed, persist: true })).status, 200, 'with the setting it is saved');
+});
+
 t.test('what the services could not read is not shown to them either', ROOT_ONLY, async t => {
   const dir = await directory(t);
   await writeFile(path.join(dir, 'app.log'), 'secret\n', { mode: 0o600 });
