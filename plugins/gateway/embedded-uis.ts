@@ -256,6 +256,9 @@ function buildRequestHeaders(request: IncomingMessage, prefix: string): Record<s
   }
   const earlierHops = request.headers['x-forwarded-for'];
   headers['x-forwarded-for'] = [earlierHops, request.socket.remoteAddress].filter(Boolean).join(', ');
+  // What a client says of itself in other words is not believed either.
+  delete headers.forwarded;
+  headers['x-real-ip'] = request.socket.remoteAddress ?? '';
   headers['x-forwarded-proto'] = 'http';
   headers['x-forwarded-host'] = request.headers.host ?? '';
   headers['x-forwarded-prefix'] = prefix;

@@ -12,6 +12,7 @@ import { GuardedDirectory } from '#kit/guarded-directory';
 import { passes } from '#kit/log-level';
 import { formatRecord } from '#kit/log-line';
 import { RotatingFile, rotatedNames } from '#kit/rotating-file';
+import { KeyBlock } from './key-block.ts';
 import { completeBytes, MAX_LINE_BYTES, type OutputLine, toLines } from './output-lines.ts';
 import { type Position, PositionFile, START } from './position.ts';
 import { findConsumed } from './recovery.ts';
@@ -150,6 +151,7 @@ export class CaptureSession {
   #accessLog: RotatingFile | null;
   #consumed: number;
   /** NULs that were passed over since the last line. */
+  readonly #keys = new KeyBlock();
   #blankBytes = 0;
   #released: number;
   #recorded: Position;
@@ -305,7 +307,7 @@ export class CaptureSession {
       if (this.#consumed >= size) return;
       const complete = completeBytes(buffer.subarray(0, bytesRead), final && last);
       if (complete === 0) return;
-      await this.#write(toLines(buffer.subarray(0, complete)), this.#consumed + complete);
+      await this.#write(toLines(buffer.subarray(0, complete), this.#keys), this.#consumed + complete);
       if (last) return;
     }
   }

@@ -1,6 +1,7 @@
 // Converts captured bytes to lines: decodes UTF-8 with replacement, removes NULs and terminal codes, and finds each line's level.
 import type { LogLevel } from '#core';
 import { redact } from '#kit/redact';
+import { KeyBlock } from './key-block.ts';
 
 export const MAX_LINE_BYTES = 64 * 1024;
 
@@ -39,17 +40,19 @@ export function completeBytes(bytes: Buffer, final: boolean): number {
   return end + Math.floor(rest / MAX_LINE_BYTES) * MAX_LINE_BYTES;
 }
 
-/** The lines of a complete part, without empty ones. */
-export function toLines(bytes: Buffer): OutputLine[] {
+/** The lines of a complete part, without empty ones. `keys` is what the part before has left open. */
+export function toLines(bytes: Buffer, keys = new KeyBlock()): OutputLine[] {
   const text = bytes.toString('utf8');
   const dense = text.includes('\0') ? text.replaceAll('\0', '') : text;
   const plain = dense.includes('\x1b') ? dense.replaceAll(ANSI, '') : dense;
+  const hasKeys = keys.concerns(plain);
   const lines: OutputLine[] = [];
   for (let start = 0; start < plain.length; ) {
     const newline = plain.indexOf('\n', start);
     const end = newline < 0 ? plain.length : newline;
     for (let at = start; at < end; at += MAX_LINE_BYTES) {
-      const line = toLine(plain.slice(at, Math.min(at + MAX_LINE_BYTES, end)));
+      const raw = plain.slice(at, Math.min(at + MAX_LINE_BYTES, end));
+      const line = toLine(hasKeys ? keys.shown(raw) : raw);
       if (line !== null) lines.push(line);
     }
     start = end + 1;

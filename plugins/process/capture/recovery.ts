@@ -1,6 +1,7 @@
 // Finds how far a spool was read when the record of that is damaged: up to the line that stands last in the log.
 import type { FileHandle } from 'node:fs/promises';
 import { GuardedDirectory } from '#kit/guarded-directory';
+import { KeyBlock } from './key-block.ts';
 import { completeBytes, toLines } from './output-lines.ts';
 
 const CHUNK_BYTES = 256 * 1024;
@@ -20,6 +21,7 @@ export async function findConsumed(spool: FileHandle, logFile: string | null): P
   if (logFile === null) return size;
   const tail = await lastLines(logFile);
   if (tail.length === 0) return 0;
+  const keys = new KeyBlock();
   const seen: string[] = [];
   let consumed = 0;
   for (let offset = Math.max(0, size - MAX_SEARCHED_BYTES); offset < size; ) {
@@ -29,7 +31,7 @@ export async function findConsumed(spool: FileHandle, logFile: string | null): P
     for (let start = 0; start < chunk.length; ) {
       const newline = chunk.indexOf(NEWLINE, start);
       const end = newline < 0 ? chunk.length : newline + 1;
-      for (const { text } of toLines(chunk.subarray(start, end))) seen.push(text);
+      for (const { text } of toLines(chunk.subarray(start, end), keys)) seen.push(text);
       seen.splice(0, seen.length - TAIL_LINES);
       if (seen.length > 0 && endsAlike(tail, seen)) consumed = offset + end;
       start = end;

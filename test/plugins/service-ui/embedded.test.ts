@@ -60,9 +60,10 @@ t.test('over HTTP', { skip: !isHere }, async t => {
     t.match(await (await fetch(`${base}${prefix}/`)).text(), '<title>App</title>');
   }
 
+  const spoofed = { forwarded: 'for=1.2.3.4', 'x-real-ip': '1.2.3.4' };
   const echoed = await fetch(`${base}/ui/app/echo?x=1&y=%20`, {
     method: 'POST',
-    headers: { 'content-type': 'text/plain', 'x-own': 'kept', authorization: 'Basic abc', origin: base },
+    headers: { 'content-type': 'text/plain', 'x-own': 'kept', authorization: 'Basic abc', origin: base, ...spoofed },
     body: 'the body',
   });
   t.equal(echoed.headers.get('x-frame-options'), 'SAMEORIGIN', 'it may be framed by the same origin');
@@ -77,6 +78,8 @@ t.test('over HTTP', { skip: !isHere }, async t => {
       host: base.slice('http://'.length),
       'x-forwarded-prefix': '/ui/app',
       'x-forwarded-for': '127.0.0.1',
+      'x-real-ip': '127.0.0.1',
+      forwarded: undefined,
     },
   });
   const away = await fetch(`${base}/ui/app/away`, { redirect: 'manual' });
