@@ -1,0 +1,105 @@
+// The rows of Profilarr's database that stand for media managers. Only rows with the tag of managed ones are changed or
+// removed. A child opens the database as the user of the service, because SQLite follows what lies beside the file.
+import { execFile } from 'node:child_process';
+import { createRequire } from 'node:module';
+import { publicEnvironment } from '#kit/public-environment';
+import type { SetupContext } from '../setup/contract.ts';
+
+/** In existing databases. */
+const MANAGED_TAG = 'dumb:auto';
+const LINK_TAG = 'core_service:';
+const LIMIT_MS = 20_000;
+
+export interface Connection {
+  readonly name: string;
+  readonly type: string;
+  readonly address: string;
+  readonly apiKey: string;
+  readonly tags: readonly string[];
+}
+
+export interface Place {
+  readonly file: string;
+  readonly table: string;
+  /** Name of the column with the address. */
+  readonly addressColumn: string;
+}
+
+/** Column and table names come from this product alone, everything else is a parameter. */
+const SCRIPT = `
+const { file, table, addressColumn, library, user, wanted, names, managedTag, linkTag } = JSON.parse(require('fs').readFileSync(0, 'utf8'))
+const Database = require(library)
+new Database(':memory:').close()
+if (user !== null) { process.setgroups([]); process.setgid(user.gid); process.setuid(user.uid) }
+const db = new Database(file, { fileMustExist: true, timeout: 10000 })
+const tagsOf = row => { try { const tags = JSON.parse(row.tags); return Array.isArray(tags) ? tags : [] } catch { return [] } }
+const changes = []
+db.transaction(() => {
+  const rows = db.prepare('SELECT rowid AS row_number, * FROM ' + table).all()
+  const managed = rows.filter(row => tagsOf(row).includes(managedTag))
+  for (const { name, type, address, apiKey, tags } of wanted) {
+    const row = rows.find(candidate => candidate.name === name)
+    if (row !== undefined && !managed.includes(row)) continue
+    const kept = row === undefined ? [] : tagsOf(row).filter(tag => !String(tag).startsWith(linkTag) && !tags.includes(tag))
+    const values = [type, address, apiKey, JSON.stringify([...tags, ...kept])]
+    if (row === undefined) {
+      db.prepare('INSERT INTO ' + table + ' (name, type, ' + addressColumn + ', api_key, tags) VALUES (?, ?, ?, ?, ?)').run(name, ...values)
+      changes.push(name + ' was added')
+    } else if (values.some((value, at) => value !== [row.type, row[addressColumn], row.api_key, row.tags][at])) {
+      db.prepare('UPDATE ' + table + ' SET type = ?, ' + addressColumn + ' = ?, api_key = ?, tags = ? WHERE rowid = ?').run(...values, row.row_number)
+      changes.push(name + ' was brought up to date')
+    }
+  }
+  for (const row of managed.filter(({ name }) => !names.includes(name))) {
+    db.prepare('DELETE FROM ' + table + ' WHERE rowid = ?').run(row.row_number)
+    changes.push(row.name + ' was removed')
+  }
+})()
+process.stdout.write(JSON.stringify(changes))
+`;
+
+/**
+ * Adds, corrects and removes managed rows; those in `names` stay although their key is not known at present. Gives a text
+ * for each change. Throws an Error when the database cannot be changed.
+ */
+export async function connect(
+  { file, table, addressColumn }: Place,
+  wanted: readonly Connection[],
+  names: readonly string[],
+  user: SetupContext['owner'],
+): Promise<string[]> {
+  const library = createRequire(import.meta.url).resolve('better-sqlite3');
+  const tagged = wanted.map(connection => ({ ...connection, tags: [MANAGED_TAG, ...connection.tags] }));
+  const request = {
+    library,
+    file,
+    table,
+    addressColumn,
+    user,
+    wanted: tagged,
+    names,
+    managedTag: MANAGED_TAG,
+    linkTag: LINK_TAG,
+  };
+  return new Promise((resolve, reject) => {
+    const options = {
+      timeout: LIMIT_MS,
+      killSignal: 'SIGKILL',
+      cwd: '/',
+      env: publicEnvironment(process.env),
+    } as const;
+    const child = execFile(process.execPath, ['-e', SCRIPT], options, (error, stdout, stderr) => {
+      if (error === null) resolve(JSON.parse(stdout) as string[]);
+      else reject(new Error(`${file} cannot be changed: ${reasonIn(stderr)}`));
+    });
+    child.stdin?.on('error', () => undefined).end(JSON.stringify(request));
+  });
+}
+
+function reasonIn(words: string): string {
+  return /^\w*Error: (.*)$/m.exec(words)?.[1] ?? 'it does not answer';
+}
+
+export function linkTags(links: readonly string[]): string[] {
+  return links.map(link => `${LINK_TAG}${link}`);
+}
