@@ -60,7 +60,10 @@ export default definePlugin({
       port: config.port,
       async open(address) {
         gateway ??= prepareGateway(host, config, embedded, () => port.awaited());
-        return entrance.open({ host: address, port: config.port, ...(await gateway) });
+        const listener = await entrance.open({ host: address, port: config.port, ...(await gateway) });
+        if (!isLoopback(address) && host.find('access')?.enabled() !== true)
+          host.log.warn(`listening on ${address} while authentication is off: everybody who reaches it is in control`);
+        return listener;
       },
     });
     host.tap('host.ready', () => port.take());
@@ -77,9 +80,6 @@ async function prepareGateway(
   embedded: EmbeddedUis,
   awaited: () => string | undefined,
 ): Promise<Gateway> {
-  if (!isLoopback(config.host) && host.find('access')?.enabled() !== true) {
-    host.log.warn(`listening on ${config.host} while authentication is off: everybody who reaches it is in control`);
-  }
   const refusal = await refusalOf(host);
   if (config.static_dir !== '') {
     const reason = refusal(await realPlaceOf(path.resolve(config.static_dir)));
