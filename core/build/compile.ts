@@ -9,6 +9,9 @@ import { promisify } from 'node:util';
 const run = promisify(execFile);
 export const rootDir = fileURLToPath(new URL('../..', import.meta.url));
 
+/** What runs the host as PID 1 of a container. */
+const INIT = 'core/cli/init.sh';
+
 export interface Manifest {
   readonly name: string;
   readonly version: string;
@@ -67,7 +70,7 @@ export async function builtManifest(dependencies: Record<string, string>): Promi
     license,
     type: 'module',
     engines,
-    bin: { stackwarden: 'core/cli/main.js' },
+    bin: { stackwarden: 'core/cli/main.js', 'stackwarden-init': INIT },
     imports: Object.fromEntries(Object.entries(imports).map(([alias, file]) => [alias, file.replace(/\.ts$/, '.js')])),
     dependencies,
   };
@@ -117,13 +120,14 @@ async function files(directory: string): Promise<string[]> {
   return entries.filter(entry => entry.isFile()).map(entry => path.join(entry.parentPath, entry.name));
 }
 
-/** Copies those files of plugin folders that are not TypeScript: pages, scripts, data. */
+/** Copies what is not TypeScript: pages, scripts and data of plugins, and the init of containers. */
 async function copyAssets(plugins: ReadonlySet<string>, outDir: string): Promise<void> {
   for (const name of plugins) {
     for (const file of await files(path.join(rootDir, 'plugins', name))) {
       if (!file.endsWith('.ts')) await cp(file, path.join(outDir, path.relative(rootDir, file)));
     }
   }
+  await cp(path.join(rootDir, INIT), path.join(outDir, INIT));
   await cp(path.join(rootDir, 'templates'), path.join(outDir, 'templates'), { recursive: true });
 }
 

@@ -27,7 +27,11 @@ export async function start({ configDir, plugins, example: wantsExample, pace }:
     await example.restore();
     const options = { configDir, pace, stdout: true, onCreated, ...(plugins === undefined ? {} : { plugins }) };
     const host = await createHost(options);
-    if (process.pid === 1) host.log.warn('running as PID 1: orphaned grandchildren are not reaped; use a minimal init');
+    if (process.pid === 1) {
+      host.log.warn(
+        'running as PID 1: ended orphans of services stay zombies; begin the command with stackwarden-init',
+      );
+    }
     return await host.stopped;
   } finally {
     clearInterval(alive);
