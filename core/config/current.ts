@@ -1,33 +1,41 @@
 // The configuration in force: its layers, and everything derived from them. Only an update or the file changes it.
 import { createHash } from 'node:crypto';
-import type { ConfigObject, NamedBlock } from '../contract/config.ts';
+import type { ConfigObject, ConfigProblem, NamedBlock } from '../contract/config.ts';
 import { deepFreeze } from '../kit/deep-freeze.ts';
 import { findBlocks } from '../kit/named-blocks.ts';
 import { type Environment, type EnvironmentEdit, environmentEdits, type UnusedVariable } from './environment.ts';
-import { type ConfigEdit, merge, withEdits } from './layers.ts';
+import { type Fitted, fit, keyOf, type Misfit } from './fit.ts';
+import { type ConfigEdit, merge, placeOf, startsWith, withEdits } from './layers.ts';
 import type { MainFile } from './main-file.ts';
 import type { Place } from './marks.ts';
-import { type ConfigSchema, describeIssue } from './schema.ts';
+import { problemsOf, variableProblem } from './problems.ts';
+import type { ConfigSchema } from './schema.ts';
+
+/** The layers on top of each other, made to fit the schema. */
+export interface Layered {
+  readonly root: Readonly<ConfigObject>;
+  /** The root before blocks with values that do not fit were disabled, as answers show it. */
+  readonly open: Readonly<ConfigObject>;
+  /** The edits that the environment layer makes. */
+  readonly overrides: readonly EnvironmentEdit[];
+  readonly misfits: readonly Misfit[];
+  readonly unusedVariables: readonly UnusedVariable[];
+  /** Problems of variables whose values do not fit, and which are ignored. */
+  readonly ignored: readonly ConfigProblem[];
+}
 
 /** Everything that is derived from the layers and the schema. */
-export interface Effective {
-  readonly root: Readonly<ConfigObject>;
+export interface Effective extends Layered {
   readonly blocks: readonly NamedBlock[];
   /** The named blocks; the first of several with the same name wins. */
   readonly byName: ReadonlyMap<string, NamedBlock>;
+  readonly problems: readonly ConfigProblem[];
   readonly disabledBlocks: ReadonlyMap<string, string>;
+  /** Why no service may be started; null when they may. */
+  readonly unsafe: string | null;
   readonly revision: string;
-  /** The edits that the environment layer makes. */
-  readonly overrides: readonly EnvironmentEdit[];
-  readonly unusedVariables: readonly UnusedVariable[];
   /** The root place, from which the marks of every other place are found. */
   readonly place: Place;
-}
-
-interface Merged {
-  readonly root: ConfigObject;
-  readonly overrides: readonly EnvironmentEdit[];
-  readonly unusedVariables: readonly UnusedVariable[];
 }
 
 export interface CurrentConfigParts {
@@ -67,36 +75,70 @@ export class CurrentConfig {
   }
 
   /** The effective value that these layers would have. */
-  merged(file: ConfigObject, overlay: readonly ConfigEdit[]): Merged {
+  layered(file: ConfigObject, overlay: readonly ConfigEdit[]): Layered {
     const { schema, environment } = this.#parts;
-    const merged = merge(schema.defaults(file), file);
-    const { edits, unused } = environmentEdits(merged, environment, schema.formerKeys());
-    const root = schema.completed(withEdits(merged, [...edits, ...overlay]) as ConfigObject);
-    return { root, overrides: edits, unusedVariables: unused };
+    const defaults = schema.defaults(file);
+    const fromFile = fit(merge(defaults, file) as ConfigObject, defaults, schema);
+    const { edits: given, unused: unusedVariables } = environmentEdits(fromFile.root, environment, schema.formerKeys());
+    if (given.length + overlay.length === 0)
+      return this.#finished(fromFile, { overrides: [], ignored: [], unusedVariables });
+    const layersOn = (overrides: readonly EnvironmentEdit[]): Fitted => {
+      const top = fit(withEdits(fromFile.root, [...overrides, ...overlay]) as ConfigObject, defaults, schema);
+      return { root: top.root, misfits: joined(fromFile.misfits, top.misfits) };
+    };
+    const known = new Set(fromFile.misfits.map(keyOf));
+    const all = layersOn(given);
+    const added = all.misfits.filter(misfit => !known.has(keyOf(misfit)));
+    const causeOf = ({ path }: EnvironmentEdit): Misfit | undefined =>
+      added.find(misfit => startsWith(misfit.path, path) || startsWith(path, misfit.path));
+    const ignored = given.flatMap(edit => {
+      const cause = causeOf(edit);
+      return cause === undefined ? [] : [variableProblem(edit, cause)];
+    });
+    if (ignored.length === 0) return this.#finished(all, { overrides: given, ignored, unusedVariables });
+    const overrides = given.filter(edit => causeOf(edit) === undefined);
+    return this.#finished(layersOn(overrides), { overrides, ignored, unusedVariables });
+  }
+
+  /** Adds what contributions give to blocks that lack it, and disables the blocks that have to be. */
+  #finished({ root, misfits }: Fitted, rest: Omit<Layered, 'root' | 'open' | 'misfits'>): Layered {
+    const open = this.#parts.schema.completed(root);
+    const disabling = misfits.flatMap(({ disables }) =>
+      disables === null ? [] : [{ path: [...disables, 'enabled'], value: false }],
+    );
+    return { root: withEdits(open, disabling) as ConfigObject, open, misfits, ...rest };
   }
 
   #compute(): Effective {
     const { file, schema } = this.#parts;
-    const merged = this.merged(file.value, this.#overlay);
-    const disabledBlocks = new Map<string, string>();
-    const disabling: ConfigEdit[] = [];
-    for (const block of findBlocks(merged.root)) {
-      const issues = schema.blockIssues(block);
-      if (issues.length === 0) continue;
-      disabledBlocks.set(block.processName, issues.map(describeIssue).join('; '));
-      disabling.push({ path: [...block.path, 'enabled'], value: false });
-    }
-    const root = withEdits(merged.root, disabling) as ConfigObject;
+    const layered = this.layered(file.value, this.#overlay);
+    const { misfits, ignored } = layered;
+    const root = deepFreeze(layered.root);
     const blocks = findBlocks(root);
+    const problems = problemsOf(misfits, blocks, file.path);
+    const disabledBlocks = new Map<string, string>();
+    for (const [index, { disables }] of misfits.entries()) {
+      const block = disables === null ? undefined : blocks.find(({ path }) => placeOf(path) === placeOf(disables));
+      if (block === undefined || disabledBlocks.has(block.processName)) continue;
+      disabledBlocks.set(block.processName, problems[index]?.message ?? '');
+    }
     return {
-      root: deepFreeze(root),
+      ...layered,
+      root,
+      open: deepFreeze(layered.open),
       blocks,
       byName: new Map(blocks.toReversed().map(block => [block.processName, block])),
+      problems: [...problems, ...ignored],
       disabledBlocks,
+      unsafe: problems[misfits.findIndex(({ isFatal }) => isFatal)]?.message ?? null,
       revision: createHash('sha256').update(JSON.stringify(root)).digest('hex').slice(0, 16),
-      overrides: merged.overrides,
-      unusedVariables: merged.unusedVariables,
       place: schema.rootPlace(blocks),
     };
   }
+}
+
+/** What stands in for a value of the file hides that value from later looks, so its misfit is kept. */
+function joined(ofFile: readonly Misfit[], ofAll: readonly Misfit[]): readonly Misfit[] {
+  const places = new Set(ofAll.map(({ path }) => placeOf(path)));
+  return [...ofFile.filter(({ path, standIn }) => standIn !== null && !places.has(placeOf(path))), ...ofAll];
 }

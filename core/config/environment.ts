@@ -86,8 +86,9 @@ function variableName(configPath: ConfigPath): string {
 }
 
 /**
- * What the environment makes of a tree; only leaves that exist can be overridden. `formerKeys` maps root keys
- * to their former names, whose variables count where none has the present name.
+ * What the environment makes of a tree; only values that exist can be overridden, and objects with members keep those
+ * that a variable does not name. `formerKeys` maps root keys to their former names, whose variables count where none has
+ * the present name.
  */
 export function environmentEdits(
   root: unknown,
@@ -102,12 +103,15 @@ export function environmentEdits(
     const names = [configPath, ...(former === undefined ? [] : [[former, ...rest]])].map(variableName);
     // Most parts of the tree are named by no variable, and need not be walked.
     if (!names.some(name => environment.hasPrefix(name))) return;
-    if (isObject(value) && Object.keys(value).length > 0) {
-      for (const [key, member] of Object.entries(value)) visit(member, [...configPath, key]);
-      return;
-    }
     const name = names.find(candidate => environment.read(candidate) !== undefined) ?? '';
     const text = environment.read(name);
+    if (isObject(value) && Object.keys(value).length > 0) {
+      for (const [key, member] of Object.entries(value)) visit(member, [...configPath, key]);
+      const given = text === undefined || configPath.length < 2 ? undefined : convert(text, value, '');
+      for (const [key, member] of Object.entries(given ?? {}))
+        edits.push({ path: [...configPath, key], value: member, variable: name });
+      return;
+    }
     if (text === undefined) return;
     const converted = convert(text, value, configPath.at(-1) ?? '');
     if (converted === undefined) unused.push({ variable: name, path: configPath, expected: kindOf(value) });

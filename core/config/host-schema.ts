@@ -5,7 +5,8 @@ import { PRINTABLE } from '../kit/printable.ts';
 const names = z.array(z.string());
 /** The kernel keeps the number above for "no user". */
 const MAX_ID = 2 ** 32 - 2;
-const id = z.number().int().positive().max(MAX_ID).default(1000);
+/** Services with another user than the configured one would leave files that it cannot use. */
+const id = z.number().int().positive().max(MAX_ID).default(1000).meta({ fallback: false });
 /** Begins the names of files in the log directory, so it leads nowhere else. */
 export const logName = z
   .string()

@@ -8,7 +8,7 @@ import { removeTemporaryFiles, writeFileAtomic } from '../kit/atomic-write.ts';
 import { reasonText } from '../kit/error-text.ts';
 import { BACKUPS, keepBackup } from './backups.ts';
 import { editTextAside } from './edit.ts';
-import { type ConfigEdit, merge, withEdits } from './layers.ts';
+import { type ConfigEdit, withEdits } from './layers.ts';
 import {
   type ConfigFormat,
   type ConfigText,
@@ -19,7 +19,6 @@ import {
   parseConfigAside,
   readConfigText,
 } from './load.ts';
-import { type ConfigSchema, describeIssue } from './schema.ts';
 
 const FIRST_FILE = 'stackwarden.json';
 const WRITE_FAULTS: Readonly<Record<string, string>> = {
@@ -32,7 +31,6 @@ const WRITE_FAULTS: Readonly<Record<string, string>> = {
 
 export interface MainFileOptions {
   readonly configDir: string;
-  readonly schema: ConfigSchema;
   readonly log: Logger;
   /** Whether no file may be created, copied or removed. */
   readonly readOnly: boolean;
@@ -136,11 +134,11 @@ export class MainFile {
   }
 
   /**
-   * Makes the edits on disk and, once they are stored, in the value. Throws a Problem 503 when writing fails; nothing
-   * is changed then.
+   * Makes the edits on disk and, once they are stored, in the value. A file that vanished is written in any case. Throws
+   * a Problem 503 when writing fails; nothing is changed then.
    */
   async write(edits: readonly ConfigEdit[]): Promise<void> {
-    if (edits.length === 0) return;
+    if (edits.length === 0 && !this.#isGone) return;
     const text = await editTextAside(this.#text ?? '', this.#format, edits);
     if (text.length > MAX_CHARACTERS) {
       throw new Problem(
@@ -182,11 +180,8 @@ export class MainFile {
 
   /** The parsed value, or the reason why it cannot be used. */
   async #usableValue(found: ConfigText, parse = parseConfigAside): Promise<ConfigObject | string> {
-    const { schema } = this.#options;
     try {
-      const value = await parse(found);
-      const issues = schema.fatalIssues(merge(schema.defaults(value), value) as ConfigObject);
-      return issues.length === 0 ? value : `${found.file}: ${issues.map(describeIssue).join('; ')}`;
+      return await parse(found);
     } catch (error) {
       return (error as Error).message;
     }

@@ -4,7 +4,7 @@ import { isSecretKey } from '../kit/redact.ts';
 import type { ConfigPath } from './layers.ts';
 
 type Schema = z.core.$ZodType;
-type Mark = 'secret' | 'writeOnly' | 'live' | 'identity';
+type Mark = 'secret' | 'writeOnly' | 'live' | 'identity' | 'fallback';
 type Marks = { readonly [Name in Mark]?: boolean | undefined };
 
 /** Holds schemas of objects by path, in addition to what the schemas of their parents describe. */
@@ -34,6 +34,8 @@ export class Place {
   readonly isIdentity: boolean;
   /** The nearest mark on the way from the root; undefined when no schema has one. */
   readonly live: boolean | undefined;
+  /** Same as `live`: the nearest mark. */
+  readonly fallback: boolean | undefined;
   readonly #key: string;
   readonly #tree: SchemaTree | undefined;
   readonly #schemas: readonly Schema[];
@@ -57,7 +59,10 @@ export class Place {
     this.secretBySchema = isMarked('secret', true) || this.writeOnly || (parent?.secretBySchema === true && !isOpen);
     this.secret = this.secretBySchema || (!isOpen && (parent?.secret === true || isSecretKey(key)));
     this.isIdentity = isMarked('identity', true);
-    this.live = isMarked('live', false) ? false : isMarked('live', true) ? true : parent?.live;
+    const nearest = (mark: Mark): boolean | undefined =>
+      isMarked(mark, false) ? false : isMarked(mark, true) ? true : undefined;
+    this.live = nearest('live') ?? parent?.live;
+    this.fallback = nearest('fallback') ?? parent?.fallback;
   }
 
   static root(tree: SchemaTree): Place {
@@ -157,9 +162,9 @@ function describe(schema: Schema): Described {
   for (const layer of found) for (const inner of wrappedBy(layer)) found.add(inner);
   const layers = [...found];
   const marks = layers.flatMap(layer => {
-    const { secret, writeOnly, live, identity }: Marks = z.globalRegistry.get(layer) ?? {};
-    const isMarked = [secret, writeOnly, live, identity].some(mark => mark !== undefined);
-    return isMarked ? [{ secret, writeOnly, live, identity }] : [];
+    const { secret, writeOnly, live, identity, fallback }: Marks = z.globalRegistry.get(layer) ?? {};
+    const isMarked = [secret, writeOnly, live, identity, fallback].some(mark => mark !== undefined);
+    return isMarked ? [{ secret, writeOnly, live, identity, fallback }] : [];
   });
   let writeOnlyKeys: readonly string[] | undefined;
   const described = {

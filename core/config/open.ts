@@ -5,6 +5,7 @@ import type {
   ConfigCandidate,
   ConfigChange,
   ConfigObject,
+  ConfigProblem,
   ConfigReview,
   ConfigSection,
   ConfigState,
@@ -61,7 +62,7 @@ export interface OpenConfig {
 
 export async function openConfig({ configDir, log, env, readOnly = false }: OpenConfigOptions): Promise<OpenConfig> {
   const schema = new ConfigSchema();
-  const file = new MainFile({ configDir, schema, log, readOnly });
+  const file = new MainFile({ configDir, log, readOnly });
   const current = new CurrentConfig({ file, schema, environment: openEnvironment(configDir, env, log) });
   const announcements = new Announcements(log);
   const updates = new Updates({ current, file, schema, announcements, log, readOnly });
@@ -99,11 +100,12 @@ class MainConfig implements OpenConfig, ConfigStore {
   }
 
   get state(): ConfigState {
-    return this.#parts.file.state;
+    const { state } = this.#parts.file;
+    return state === 'valid' && this.#effective().unsafe !== null ? 'safe' : state;
   }
 
   get stateReason(): string | null {
-    return this.#parts.file.reason;
+    return this.#parts.file.reason ?? this.#effective().unsafe;
   }
 
   get file(): string {
@@ -112,6 +114,10 @@ class MainConfig implements OpenConfig, ConfigStore {
 
   overridingVariables(): readonly string[] {
     return this.#effective().overrides.flatMap(({ path, variable }) => (path.length > 1 ? [variable] : []));
+  }
+
+  get problems(): readonly ConfigProblem[] {
+    return this.#effective().problems;
   }
 
   get disabledBlocks(): ReadonlyMap<string, string> {
@@ -137,6 +143,10 @@ class MainConfig implements OpenConfig, ConfigStore {
   findBlock(processName: string): NamedBlock | undefined {
     const { byName, blocks } = this.#effective();
     return byName.get(processName) ?? matchBlock(blocks, processName);
+  }
+
+  stored(path: ConfigPath): unknown {
+    return valueAt(this.#parts.file.value, path);
   }
 
   shown(path: ConfigPath): unknown {
@@ -193,10 +203,9 @@ class MainConfig implements OpenConfig, ConfigStore {
 
   review(unloaded: ReadonlySet<string>): ConfigReview {
     const { file } = this.#parts;
-    const { blocks, place, disabledBlocks, unusedVariables } = this.#effective();
+    const { blocks, place, problems: misfits, unusedVariables } = this.#effective();
     const { problems, notes } = reviewConfig({ file: file.value, place, blocks, unusedVariables, unloaded });
-    const disabled = [...disabledBlocks].map(([name, reason]) => `${name} is disabled: ${reason}`);
-    return { problems: [...file.problems(), ...disabled, ...problems], notes };
+    return { problems: [...file.problems(), ...misfits.map(({ message }) => message), ...problems], notes };
   }
 
   async startWatching(): Promise<void> {
@@ -217,7 +226,7 @@ class MainConfig implements OpenConfig, ConfigStore {
   /** Computed once for each object and its place, because many callers ask for the same view. */
   #view(view: View, path: ConfigPath): unknown {
     const effective = this.#effective();
-    const value = valueAt(effective.root, path);
+    const value = valueAt(effective.open, path);
     const place = effective.place.at(path);
     const views = this.#views[view];
     const known = isObject(value) ? views.get(value) : undefined;

@@ -11,11 +11,10 @@ import { Place, SchemaTree } from './marks.ts';
 export interface SchemaIssue {
   readonly path: ConfigPath;
   readonly message: string;
+  readonly expectsBoolean: boolean;
 }
 
-export function describeIssue({ path: at, message }: SchemaIssue): string {
-  return `${at.join('.') || 'the configuration'}: ${message}`;
-}
+export type Section = Pick<ConfigSection, 'path' | 'schema'>;
 
 const HOST_DEFAULTS = hostSchema.parse({});
 
@@ -73,8 +72,12 @@ export class ConfigSchema {
     for (const { path, defaults: own } of this.#sections) {
       if (own !== undefined) defaults = withEdit(defaults, { path, value: merge(own, valueAt(defaults, path)) });
     }
-    const blocks = [...this.#templates.values()].flatMap(template => blocksOf(template, file));
-    const edits = blocks.map(([path, block]) => ({ path, value: merge(block, valueAt(defaults, path)) }));
+    const edits = [...this.#templates.values()].flatMap(template =>
+      pathsOf(template, file).map(path => {
+        const block = template.block(path[2] ?? '');
+        return { path, value: merge(block, valueAt(defaults, path)) };
+      }),
+    );
     return withEdits(defaults, edits) as ConfigObject;
   }
 
@@ -105,18 +108,14 @@ export class ConfigSchema {
     return completed;
   }
 
-  /** Issues of the host's own part and of the sections; named blocks are checked separately. */
-  issues(root: Readonly<ConfigObject>): SchemaIssue[] {
-    const sections = [...this.#sections].flatMap(({ path, schema }) => {
-      const value = valueAt(root, path);
-      return value === undefined ? [] : issuesOf(schema, value, path);
-    });
-    return [...this.fatalIssues(root), ...sections];
+  /** The host's own part, and the sections that plugins added. */
+  sections(): Section[] {
+    return [{ path: [], schema: hostSchema }, ...this.#sections];
   }
 
-  /** Issues of the host's own part, which make the file unusable. */
-  fatalIssues(root: Readonly<ConfigObject>): SchemaIssue[] {
-    return issuesOf(hostSchema, root, []);
+  /** Paths of the blocks that templates give to a configuration. */
+  templatePaths(root: Readonly<ConfigObject>): ConfigPath[] {
+    return [...this.#templates.values()].flatMap(template => pathsOf(template, root));
   }
 
   blockIssues({ configKey, path, block }: NamedBlock): readonly SchemaIssue[] {
@@ -234,24 +233,35 @@ export class ConfigSchema {
 }
 
 /**
- * The blocks that a template adds to a file, by path: one for each instance that the file has, otherwise the template's
+ * Paths of the blocks that a template adds to a file: one for each instance that the file has, otherwise the template's
  * own. A single block under the key of instances is left alone.
  */
-function blocksOf({ path, block }: BlockTemplate, file: Readonly<ConfigObject>): [ConfigPath, ConfigObject][] {
+function pathsOf({ path }: BlockTemplate, file: Readonly<ConfigObject>): ConfigPath[] {
   const [key = '', instances, name = ''] = path;
-  if (instances !== 'instances') return [[path, block(name)]];
+  if (instances !== 'instances') return [path];
   const own = file[key];
   if (isObject(own) && own.process_name !== undefined) return [];
   const existing = isObject(own) && isObject(own.instances) ? Object.keys(own.instances) : [];
-  return (existing.length === 0 ? [name] : existing).map(instance => [[key, instances, instance], block(instance)]);
+  return (existing.length === 0 ? [name] : existing).map(instance => [key, instances, instance]);
 }
 
 function memberKeys(schema: z.ZodType): string[] {
   return Object.keys(propertiesOf(toJsonSchema(schema)));
 }
 
-function issuesOf(schema: z.ZodType, value: unknown, path: ConfigPath): SchemaIssue[] {
+/** What the schema finds wrong with the value at the path. */
+export function issuesOf(schema: z.ZodType, value: unknown, path: ConfigPath): SchemaIssue[] {
   const parsed = schema.safeParse(value);
   if (parsed.success) return [];
-  return parsed.error.issues.map(issue => ({ path: [...path, ...issue.path.map(String)], message: issue.message }));
+  return parsed.error.issues.map(issue => ({
+    path: [...path, ...issue.path.map(String)],
+    message: issue.message,
+    expectsBoolean: expectsBoolean(issue),
+  }));
+}
+
+function expectsBoolean(issue: z.core.$ZodIssue): boolean {
+  if (issue.code === 'invalid_type') return issue.expected === 'boolean';
+  if (issue.code !== 'invalid_union') return false;
+  return issue.errors.flat().some(inner => inner.path.length === 0 && expectsBoolean(inner));
 }

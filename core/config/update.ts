@@ -11,12 +11,14 @@ import type {
 } from '../contract/config.ts';
 import type { Logger } from '../contract/log.ts';
 import { Problem } from '../contract/problem.ts';
+import { deepEqual } from '../kit/deep-equal.ts';
 import { duplicateNames, findBlocks, matchBlock } from '../kit/named-blocks.ts';
 import { refuseForbiddenKeys, refuseLargeData } from '../kit/plain-data.ts';
 import { isObject } from '../kit/plain-object.ts';
 import { unknownProcess } from '../kit/unknown-process.ts';
 import type { Announcements, Cause } from './announcements.ts';
-import type { CurrentConfig } from './current.ts';
+import type { CurrentConfig, Effective, Layered } from './current.ts';
+import { keyOf, type Misfit } from './fit.ts';
 import {
   type ConfigEdit,
   type ConfigPath,
@@ -30,8 +32,9 @@ import {
 } from './layers.ts';
 import { MAX_CHARACTERS } from './load.ts';
 import type { MainFile } from './main-file.ts';
-import { type ConfigSchema, describeIssue, type SchemaIssue } from './schema.ts';
+import type { ConfigSchema } from './schema.ts';
 import { restoredUpdate } from './secrets.ts';
+import { repeatedLists, storedEdits } from './stored.ts';
 
 type Check = (candidate: ConfigCandidate) => Promise<void>;
 
@@ -90,29 +93,34 @@ export class Updates {
     refuseForbiddenKeys(update.updates);
     if (persist) await this.#takeOver(() => file.takeOverOutsideChanges());
 
-    const { root: before, overrides, byName, blocks, place } = current.effective();
+    const effective = current.effective();
+    const { root: before, open: shown, overrides, byName, blocks, place } = effective;
     const name = update.processName;
     const block = name === undefined ? undefined : (byName.get(name) ?? matchBlock(blocks, name));
     if (name !== undefined && block === undefined) throw unknownProcess(name);
     const edits = block === undefined ? this.#globalEdits(update.updates) : this.#blockEdits(block, update.updates);
 
     const overrideOf = (edit: ConfigEdit) => overrides.find(override => startsWith(override.path, edit.path));
-    /**
-     * A submitted value that equals the environment's override is not stored: the user merely sent back what was shown.
-     */
+    /** What merely repeats a value of the environment or of memory above it settles nothing. */
     const isOwn = (edit: ConfigEdit) =>
-      overrideOf(edit) === undefined || changedPaths(valueAt(before, edit.path), edit.value).length > 0;
-    const isStored = ({ path, value }: ConfigEdit) => value !== undefined || valueAt(file.value, path) !== undefined;
-    const written = persist ? edits.filter(edit => isOwn(edit) && isStored(edit)) : [];
+      overrideOf(edit) === undefined || changedPaths(valueAt(shown, edit.path), edit.value).length > 0;
+    const own = edits.filter(isOwn);
+    const lower = current.overlay.length === 0 ? effective : current.layered(file.value, []);
+    const written = persist ? storedEdits(own, { file: file.value, shown: lower.open, overrides }) : [];
     const overlay = persist
-      ? withoutPaths(current.overlay, written.map(pathOf))
+      ? withoutPaths(current.overlay, own.map(pathOf))
       : [...withoutPaths(current.overlay, edits.map(pathOf)), ...edits];
 
-    const after = current.merged(withEdits(file.value, written) as ConfigObject, overlay).root;
+    const next = current.layered(withEdits(file.value, written) as ConfigObject, overlay);
+    const after = next.root;
     // The next start could not read a file with more.
     refuseLargeData(after, MAX_CHARACTERS);
-    this.#refuseNewIssues(before, after);
-    const warnings: string[] = [];
+    refuseNewMisfits(effective, next);
+    const warnings = persist
+      ? repeatedLists(own, overrides).map(
+          ({ path, variable }) => `${dotted(path)} comes from ${variable}; change it there`,
+        )
+      : [];
     await this.#checked({ before, after, processName: block?.processName, persist, warnings });
     if (block === undefined && update.mayRemove !== true) this.#refuseLosses(edits, before, blocks);
 
@@ -121,10 +129,11 @@ export class Updates {
 
     const { root, revision } = current.effective();
     const changed = changedPaths(before, root);
+    const isToldOf = changed.length > 0 || !hasSameProblems(effective, current.effective());
     const paths = changed.map(dotted);
     const isLaunched = launchedAnew(blocks);
     const change = { paths, processName: block?.processName, actor: update.actor, persisted: persist };
-    const announced = paths.length > 0 ? announcements.announce(change, cause) : Promise.resolve();
+    const announced = isToldOf ? announcements.announce(change, cause) : Promise.resolve();
     const result = {
       persisted: persist,
       changed: paths,
@@ -138,12 +147,13 @@ export class Updates {
 
   async #takeOver(read: () => Promise<boolean>): Promise<void> {
     const { current, file, announcements, log } = this.#parts;
-    const before = current.effective().root;
+    const before = current.effective();
     const { state } = file;
     if (!(await read())) return;
     current.outdate();
-    const paths = changedPaths(before, current.effective().root).map(dotted);
-    if (paths.length === 0 && file.state === state) return;
+    const after = current.effective();
+    const paths = changedPaths(before.root, after.root).map(dotted);
+    if (paths.length === 0 && file.state === state && hasSameProblems(before, after)) return;
     log.info(`the configuration file was changed outside: ${paths.length} values`);
     void announcements.announce({ paths, processName: undefined, actor: 'file', persisted: true }, []);
   }
@@ -157,7 +167,8 @@ export class Updates {
       throw new Problem(400, `'${key}' is neither a known section nor a process block with process_name and command`);
     }
     // Merging an empty object into an object changes nothing.
-    const isNothing = ({ path, value }: ConfigEdit): boolean => isEmptyObject(value) && isObject(valueAt(root, path));
+    const isNothing = ({ path, value }: ConfigEdit): boolean =>
+      isEmptyObject(value) && isObject(valueAt(root, path)) && !this.#isStandIn(path);
     return editsOf(restoredUpdate(updates, root, place, 'merged'))
       .filter(edit => !isNothing(edit))
       .map(deletion);
@@ -169,7 +180,8 @@ export class Updates {
     const { path: config } = file;
     const byPlace = new Map(blocks.map(block => [block.path.join('\0'), block]));
     for (const { path, value } of edits) {
-      const renamed = path.at(-1) === 'process_name' ? byPlace.get(path.slice(0, -1).join('\0')) : undefined;
+      const isName = path.at(-1) === 'process_name' && !this.#isStandIn(path);
+      const renamed = isName ? byPlace.get(path.slice(0, -1).join('\0')) : undefined;
       if (renamed !== undefined && renamed.processName !== value) {
         const what = `the name of ${renamed.processName} cannot be changed or removed here`;
         throw new Problem(400, `${what}; stop it and change process_name in ${config}`);
@@ -195,25 +207,18 @@ export class Updates {
       if (!keys.has(key) && !Object.hasOwn(block.block, key)) {
         throw new Problem(400, `'${key}' is not a key of ${block.processName}`);
       }
-      if (key === 'process_name' && value !== block.block.process_name) {
+      const isRenamed = key === 'process_name' && value !== block.block.process_name;
+      if (isRenamed && !this.#isStandIn([...block.path, key])) {
         throw new Problem(400, 'process_name cannot be changed');
       }
     }
     return Object.entries(restored).map(([key, value]) => deletion({ path: [...block.path, key], value }));
   }
 
-  #refuseNewIssues(before: Readonly<ConfigObject>, after: Readonly<ConfigObject>): void {
-    const known = new Set(this.#issues(before).map(describeIssue));
-    const [issue] = this.#issues(after).filter(candidate => !known.has(describeIssue(candidate)));
-    if (issue !== undefined) throw new Problem(400, describeIssue(issue));
-    const namedTwice = new Set(duplicateNames(findBlocks(before)));
-    const [twice] = duplicateNames(findBlocks(after)).filter(name => !namedTwice.has(name));
-    if (twice !== undefined) throw new Problem(400, `the process_name '${twice}' is already in use`);
-  }
-
-  #issues(root: Readonly<ConfigObject>): SchemaIssue[] {
-    const { schema } = this.#parts;
-    return [...schema.issues(root), ...findBlocks(root).flatMap(block => schema.blockIssues(block))];
+  /** Whether what is shown at the path is, or lies in, what stands in for a value that does not fit. */
+  #isStandIn(path: ConfigPath): boolean {
+    const { misfits } = this.#parts.current.effective();
+    return misfits.some(misfit => misfit.standIn !== null && startsWith(path, misfit.path));
   }
 
   async #checked(candidate: ConfigCandidate): Promise<void> {
@@ -224,6 +229,25 @@ export class Updates {
       context.isOver = true;
     }
   }
+}
+
+/** Throws a Problem 400 for what an update would make not fit; what did not fit before and stays hinders nobody. */
+function refuseNewMisfits(before: Layered, after: Layered): void {
+  const known = new Map(before.misfits.map(misfit => [keyOf(misfit), misfit.value]));
+  const isNew = (misfit: Misfit): boolean => {
+    const key = keyOf(misfit);
+    if (!known.has(key)) return true;
+    return !isObject(misfit.value) && !deepEqual(known.get(key), misfit.value);
+  };
+  const misfit = after.misfits.find(isNew);
+  if (misfit !== undefined) throw new Problem(400, `${dotted(misfit.path) || 'the configuration'}: ${misfit.message}`);
+  const namedTwice = new Set(duplicateNames(findBlocks(before.root)));
+  const [twice] = duplicateNames(findBlocks(after.root)).filter(name => !namedTwice.has(name));
+  if (twice !== undefined) throw new Problem(400, `the process_name '${twice}' is already in use`);
+}
+
+function hasSameProblems(before: Effective, after: Effective): boolean {
+  return deepEqual(before.problems, after.problems);
 }
 
 /** Of a key with several instances. */

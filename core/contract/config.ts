@@ -34,6 +34,11 @@ declare module 'zod' {
     live?: boolean;
     /** Marks the member by which the objects of a list are told apart, so that each keeps its own secrets. */
     identity?: boolean;
+    /**
+     * Whether the default, or none, may stand in for a value that does not fit. Default: false for keys of blocks, whose
+     * service is disabled then, and true for members of sections; no service is started where one of those says false.
+     */
+    fallback?: boolean;
   }
 }
 
@@ -80,9 +85,19 @@ export interface ConfigReview {
   readonly notes: string[];
 }
 
+/** A value of the file or the environment that does not fit its schema. */
+export interface ConfigProblem {
+  /** Dotted path of the value. */
+  readonly path: string;
+  /** The process whose block holds the value. */
+  readonly processName: string | undefined;
+  /** One sentence that says where the value stands, what follows from it and how to mend it, but not the value. */
+  readonly message: string;
+}
+
 /**
- * `valid`: the file is in use. `recovered`: a backup of it is in use, in memory. `safe`: the defaults are in use, in
- * memory, and no service is started.
+ * `valid`: the file is in use. `recovered`: a backup of it is in use, in memory. `safe`: no service is started, because
+ * the file cannot be read and the defaults are in use, or because a value without which none can be does not fit.
  */
 export type ConfigState = 'valid' | 'recovered' | 'safe';
 
@@ -115,8 +130,15 @@ export interface ConfigStore {
    * as TZ, are meant for every program.
    */
   overridingVariables(): readonly string[];
+  /** The values that do not fit. Each concerns nothing but itself: a default stands in, or its service is disabled. */
+  readonly problems: readonly ConfigProblem[];
   /** Reasons of blocks that are disabled because they do not fit their schema, by process name. */
   readonly disabledBlocks: ReadonlyMap<string, string>;
+  /**
+   * The value at a path as the file itself holds it, without defaults, environment and memory; for changes of the
+   * file's form.
+   */
+  stored(path: readonly string[]): unknown;
   /** Path of the main configuration file. */
   readonly file: string;
   /** A hash of the effective configuration. */

@@ -9,10 +9,13 @@ type Change = NonNullable<ServiceTemplate['migrations']>[number];
 
 export interface Migration {
   readonly id: string;
-  /** What to merge into the configuration, where null deletes a key; undefined when there is nothing to do. */
-  updates(root: Values): Record<string, unknown> | undefined;
+  /**
+   * What to merge into the configuration, where null deletes a key; undefined when there is nothing to do. `stored` is
+   * what the file itself holds: values of the environment stay there.
+   */
+  updates(root: Values, stored: Values): Record<string, unknown> | undefined;
   /** What keeps it from being done, with what to do; undefined when nothing does. */
-  obstacle?(root: Values): string | undefined;
+  obstacle?(root: Values, stored: Values): string | undefined;
 }
 
 /** Renamed keys come first, because other changes apply to a block under its present key. */
@@ -29,12 +32,13 @@ function renamed(from: string, template: ServiceTemplate, templates: ServiceTemp
   const to = template.key;
   const block = templates.block(template);
   const untouched = template.instance === undefined ? block : { instances: { [template.instance]: block } };
-  const isFree = (root: Values): boolean => deepEqual(root[to] ?? {}, untouched);
+  const isFree = (root: Values, stored: Values): boolean => stored[to] === undefined || deepEqual(root[to], untouched);
   return {
     id: `${from}-to-${to}`,
-    updates: root => (isObject(root[from]) && isFree(root) ? { [to]: root[from], [from]: null } : undefined),
-    obstacle: root =>
-      isObject(root[from]) && !isFree(root)
+    updates: (root, stored) =>
+      isObject(stored[from]) && isFree(root, stored) ? { [to]: stored[from], [from]: null } : undefined,
+    obstacle: (root, stored) =>
+      isObject(root[from]) && !isFree(root, stored)
         ? `${from} is the former name of ${to}, and the configuration has both; move what you need into ${to} and remove ${from}`
         : undefined,
   };
@@ -44,15 +48,17 @@ function changed(template: ServiceTemplate, change: Change, templates: ServiceTe
   const { key, instance } = template;
   return {
     id: change.id,
-    updates(root) {
+    updates(root, stored) {
       const service = root[key];
       if (!isObject(service)) return undefined;
+      const own = membersOf(stored[key]);
       if (instance === undefined || !isObject(service.instances)) {
-        const set = changeOf(service, change, templates.block(template));
+        const set = changeOf(service, own, change, templates.block(template));
         return set && { [key]: set };
       }
       const instances = Object.entries(service.instances).flatMap(([name, block]) => {
-        const set = isObject(block) ? changeOf(block, change, templates.block(template, name)) : undefined;
+        const ownBlock = membersOf(membersOf(own.instances)[name]);
+        const set = isObject(block) ? changeOf(block, ownBlock, change, templates.block(template, name)) : undefined;
         return set === undefined ? [] : [[name, set] as const];
       });
       return instances.length === 0 ? undefined : { [key]: { instances: Object.fromEntries(instances) } };
@@ -60,17 +66,22 @@ function changed(template: ServiceTemplate, change: Change, templates: ServiceTe
   };
 }
 
-function changeOf(block: Values, change: Change, defaults: Values): Values | undefined {
+function membersOf(value: unknown): Values {
+  return isObject(value) ? value : {};
+}
+
+/** `own` is what the file holds of the block. */
+function changeOf(block: Values, own: Values, change: Change, defaults: Values): Values | undefined {
   if ('where' in change) {
     const isFormer = Object.entries(change.where).every(([name, value]) => deepEqual(block[name], value));
     return isFormer ? change.set : undefined;
   }
-  const former = Object.entries(change.renames).filter(([from]) => Object.hasOwn(block, from));
+  const former = Object.entries(change.renames).filter(([from]) => Object.hasOwn(own, from));
   if (former.length === 0) return undefined;
   // What was set under the present name as well is newer.
   const moved = former.filter(([, to]) => deepEqual(block[to], defaults[to]));
   return Object.fromEntries([
     ...former.map(([from]) => [from, null] as const),
-    ...moved.map(([from, to]) => [to, block[from]] as const),
+    ...moved.map(([from, to]) => [to, own[from]] as const),
   ]);
 }

@@ -9,5 +9,6 @@ export const healthBlock = z.looseObject({
       port: z.number().int().min(1).max(65_535).optional().describe('default: the port of the block'),
     })
     .optional()
+    .meta({ fallback: true })
     .describe('an address that answers 2xx while the service is well'),
 });

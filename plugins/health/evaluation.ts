@@ -1,5 +1,5 @@
 // Evaluates the health of the whole service from reports that exist already; no process is probed for it.
-import type { Host } from '#core';
+import type { ConfigProblem, Host } from '#core';
 import { descriptorShortage } from '#kit/descriptors';
 import { namedReason } from '#kit/named-reason';
 import type {} from '../health-probe/contract.ts';
@@ -9,8 +9,11 @@ export interface Evaluation {
   readonly phase: StartupPhase | 'ready';
   /** One sentence for each problem. */
   readonly failures: readonly string[];
+  /** Paths of values of the configuration that do not fit; none of them makes the whole unhealthy. */
+  readonly problems: readonly string[];
 }
 
+const NO_PROBLEMS: readonly ConfigProblem[] = [];
 const STARTING: readonly string[] = ['initializing', 'preinstalling', 'starting_services', 'stabilizing'];
 
 export class Evaluations {
@@ -24,11 +27,13 @@ export class Evaluations {
   /** The same object until something that it tells of may have changed. */
   current(): Evaluation {
     const own = this.#ownFailures();
+    const problems = this.#host.find('config.store')?.problems ?? NO_PROBLEMS;
     const supervisor = this.#host.find('process.supervisor');
     const probe = this.#host.find('process.health');
     const basis = [
       this.#host.stopping,
       own.join('\n'),
+      problems,
       supervisor,
       supervisor?.revision,
       supervisor?.blocks(),
@@ -36,11 +41,14 @@ export class Evaluations {
       probe?.revision,
     ];
     if (this.#kept?.basis.every((value, index) => value === basis[index]) !== true)
-      this.#kept = { basis, evaluation: this.#evaluate(own, supervisor) };
+      this.#kept = {
+        basis,
+        evaluation: { ...this.#evaluate(own, supervisor), problems: problems.map(({ path }) => path) },
+      };
     return this.#kept.evaluation;
   }
 
-  #evaluate(own: readonly string[], supervisor: ProcessSupervisor | undefined): Evaluation {
+  #evaluate(own: readonly string[], supervisor: ProcessSupervisor | undefined): Omit<Evaluation, 'problems'> {
     const startup = supervisor?.startup();
     if (this.#host.stopping !== null || startup?.phase === 'shutting_down')
       return { phase: 'shutting_down', failures: ['the service is shutting down'] };

@@ -7,15 +7,29 @@ const MAX_DETAILS = 200;
 
 export const answerSchema = z.object({
   status: z.enum(['healthy', 'unhealthy']),
-  details: z.string().max(MAX_DETAILS).optional().describe('only when unhealthy; without credentials a count'),
+  details: z
+    .string()
+    .max(MAX_DETAILS)
+    .optional()
+    .describe('when unhealthy, or a value of the configuration does not fit; without credentials a count of failures'),
   phase: z.string(),
 });
 
 /** Callers that have not authenticated receive only the number of failures. */
-export function toWire({ phase, failures }: Evaluation, trusted: boolean): z.input<typeof answerSchema> {
-  if (failures.length === 0) return { status: 'healthy', phase };
-  const count = failures.length === 1 ? '1 check failed' : `${failures.length} checks failed`;
-  const text = redact(failures.join('; ').replaceAll(/\s+/g, ' '));
-  const shown = text.length > MAX_DETAILS ? `${text.slice(0, MAX_DETAILS - 1)}…` : text;
-  return { status: 'unhealthy', details: trusted ? shown : count, phase };
+export function toWire(evaluation: Evaluation, trusted: boolean): z.input<typeof answerSchema> {
+  const { phase, failures } = evaluation;
+  const isHealthy = failures.length === 0;
+  const sentences = trusted ? trustedSentences(evaluation) : isHealthy ? [] : [countOf(failures)];
+  const text = redact(sentences.join('; ').replaceAll(/\s+/g, ' '));
+  const details = text.length > MAX_DETAILS ? `${text.slice(0, MAX_DETAILS - 1)}…` : text;
+  return { status: isHealthy ? 'healthy' : 'unhealthy', ...(details === '' ? {} : { details }), phase };
+}
+
+function trustedSentences({ failures, problems }: Evaluation): readonly string[] {
+  if (problems.length === 0) return failures;
+  return [...failures, `the configuration has values that do not fit (${problems.join(', ')}); see the log`];
+}
+
+function countOf({ length }: readonly string[]): string {
+  return length === 1 ? '1 check failed' : `${length} checks failed`;
 }

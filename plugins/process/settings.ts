@@ -11,6 +11,8 @@ const seconds = z.number().min(0);
 const VARIABLE_NAME = /^[^=\p{Cc}]+$/u;
 /** Marks members that are read at each use, so that changes take effect at once. */
 const LIVE = { live: true };
+/** Marks members without which the service does the same work. */
+const FALLBACK = { fallback: true };
 
 const urlWait = z.looseObject({
   url: z.string().min(1).meta({ identity: true }).describe('address that must answer 2xx'),
@@ -59,13 +61,21 @@ export const blockSchema = z.looseObject({
   webdav_port: port.optional().describe('port of its WebDAV'),
   log_file: text
     .optional()
-    .meta(LIVE)
+    .meta({ ...LIVE, ...FALLBACK })
     .describe(
       'where its output is logged, relative to the log directory; with <date> in it, the newest file that fits is shown',
     ),
-  access_log_file: text.optional().describe('where those lines of its output go that tell of requests'),
-  log_level: z.string().optional().meta(LIVE).describe('level that the service is told, or that its lines must have'),
-  suppress_logging: z.boolean().optional().meta(LIVE).describe('keeps its output out of the own log'),
+  access_log_file: text.optional().meta(FALLBACK).describe('where those lines of its output go that tell of requests'),
+  log_level: z
+    .string()
+    .optional()
+    .meta({ ...LIVE, ...FALLBACK })
+    .describe('level that the service is told, or that its lines must have'),
+  suppress_logging: z
+    .boolean()
+    .optional()
+    .meta({ ...LIVE, ...FALLBACK })
+    .describe('keeps its output out of the own log'),
   wait_for_url: z
     .union([z.string(), urlWait, z.array(z.union([z.string(), urlWait]))])
     .optional()
@@ -79,26 +89,29 @@ export const blockSchema = z.looseObject({
     .union([tcpWait, z.array(tcpWait)])
     .optional()
     .describe('ports that must accept connections before the start'),
-  wait_timeout_seconds: seconds.optional().describe('how long a start waits for these; absent: as long as it takes'),
+  wait_timeout_seconds: seconds
+    .optional()
+    .meta(FALLBACK)
+    .describe('how long a start waits for these; absent: as long as it takes'),
   env_copy: z
     .looseObject({ source: text.describe('the file to copy'), destination: text.describe('where the copy goes') })
     .optional()
     .describe('copied before each start, if the source is there'),
-  repo_owner: z.string().optional().describe('owner of its repository on GitHub'),
-  repo_name: z.string().optional().describe('name of its repository on GitHub'),
+  repo_owner: z.string().optional().meta(FALLBACK).describe('owner of its repository on GitHub'),
+  repo_name: z.string().optional().meta(FALLBACK).describe('name of its repository on GitHub'),
   core_service: oneOrMany.optional().describe('keys of the services that it belongs to'),
   core_services: oneOrMany.optional().describe('the same as core_service'),
   stop_signal: z
     .enum(['SIGTERM', 'SIGINT', 'SIGQUIT'])
     .optional()
-    .meta(LIVE)
+    .meta({ ...LIVE, ...FALLBACK })
     .describe('signal that asks it to end; default SIGTERM'),
   stop_grace_seconds: z
     .number()
     .min(1)
     .max(600)
     .optional()
-    .meta(LIVE)
+    .meta({ ...LIVE, ...FALLBACK })
     .describe('how long it may take to end before it is killed'),
 });
 

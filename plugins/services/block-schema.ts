@@ -25,7 +25,8 @@ function schemaOf(fact: OptionFact): z.ZodType {
   return schema.meta({
     ...(help === undefined ? {} : { description: help }),
     ...(secret === undefined ? {} : { secret }),
-    ...(live === undefined ? {} : { live }),
+    // What acts at once is read by the host, so the service itself does the same without it.
+    ...(live === undefined ? {} : { live, fallback: live }),
   });
 }
 

@@ -41,6 +41,8 @@ export async function prepareLaunch(preparation: Preparation): Promise<LaunchPla
 
 async function preparedPlan(preparation: Preparation): Promise<LaunchPlan> {
   const { host, signal, block, onWaiting } = preparation;
+  const { state, stateReason } = host.use('config.store');
+  if (state === 'safe') throw new Problem(503, `${block().processName} was not started: ${stateReason}`);
   let plan = await planOf(preparation);
   await adjustPorts(preparation);
   await waitForDependencies(plan, { log: host.log, fetch: host.fetch, onWaiting });

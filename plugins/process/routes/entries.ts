@@ -21,6 +21,7 @@ const own = {
   sponsorship_url: z.string().nullable(),
   status,
   held: holdSchema.nullable().describe('why nobody may start or stop it at present'),
+  config_problem: z.string().nullable().describe('values of its block that do not fit, and what follows from them'),
 };
 
 const entryShape = z.object({ ...own, config: record.describe('secrets are masked') });
@@ -73,7 +74,7 @@ export class ProcessEntries {
     const store = this.#store();
     const processes = blocks.map(block => ({
       ...this.#common(block),
-      config: withEnabled(store.masked(block.path), block),
+      config: this.#config(store.masked(block.path), block),
     }));
     const answer = Object.freeze({ processes });
     this.#kept = members === null ? undefined : { blocks, revision, members, answer };
@@ -90,7 +91,7 @@ export class ProcessEntries {
     return {
       ...(await this.#members.ofDetail(block, scope)),
       ...this.#common(block),
-      config: withEnabled(store.shown(block.path), block),
+      config: this.#config(store.shown(block.path), block),
       ...(warning === null ? {} : { warning }),
     };
   }
@@ -119,13 +120,23 @@ export class ProcessEntries {
       sponsorship_url: template?.links.sponsorship ?? null,
       status: current,
       held: snapshot?.held ?? null,
+      config_problem: this.#problemOf(processName),
     };
   }
-}
 
-/** The block as shown, with `enabled` as the supervisor sees it. */
-function withEnabled(shown: unknown, { block: { enabled } }: NamedBlock): Record<string, unknown> {
-  return { ...(shown as Record<string, unknown>), ...(enabled === undefined ? {} : { enabled }) };
+  #problemOf(processName: string): string | null {
+    const own = this.#store().problems.filter(problem => problem.processName === processName);
+    return own.length === 0 ? null : own.map(({ message }) => message).join('; ');
+  }
+
+  /**
+   * The block as shown, with `enabled` as the supervisor sees it. An editor that saves the block of a service that is
+   * disabled for a bad value must not disable it for good.
+   */
+  #config(shown: unknown, { processName, block: { enabled } }: NamedBlock): Record<string, unknown> {
+    const isOwn = enabled === undefined || this.#store().disabledBlocks.has(processName);
+    return { ...(shown as Record<string, unknown>), ...(isOwn ? {} : { enabled }) };
+  }
 }
 
 function areSame(before: readonly unknown[], now: readonly unknown[] | null): boolean {

@@ -28,7 +28,8 @@ const FAULTY = {
 
 /** What both tell, as far as a start does not tell it by starting. */
 const PROBLEMS = [
-  /six\.port: .*number.*; six\.stop_signal: /,
+  /six\.port: .*number.*; Six is disabled until it is mended/,
+  /six\.stop_signal: .*its default is used until it is mended/,
   /two: the name 'Same' is that of one; give each its own process_name/,
   /dumb\.log_levle: there is no key 'log_levle'; 'log_level' is probably meant/,
   /dumb\.log_level: 'LOUD' is no log level, so INFO is used; it is one of DEBUG, INFO/,

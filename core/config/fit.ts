@@ -1,0 +1,199 @@
+// Makes a configuration fit its schema, so that a value that does not fit concerns nothing but itself: a default stands
+// in for it where that is safe, and the service whose block holds it is disabled where it is not.
+import type { ConfigObject, NamedBlock } from '../contract/config.ts';
+import { findBlocks } from '../kit/named-blocks.ts';
+import { isObject } from '../kit/plain-object.ts';
+import { type ConfigEdit, type ConfigPath, placeOf, valueAt, withEdit, withEdits } from './layers.ts';
+import { type ConfigSchema, issuesOf, type SchemaIssue, type Section } from './schema.ts';
+
+/** A value of the configuration that does not fit. */
+export interface Misfit {
+  readonly path: ConfigPath;
+  /** What the schema says of it, without the value. */
+  readonly message: string;
+  readonly value: unknown;
+  /**
+   * What is used instead: the boolean that a word means, the default, or the other items of the list; null when the
+   * value stays.
+   */
+  readonly standIn: 'boolean' | 'default' | 'items' | null;
+  /** Path of the block that is disabled because of it. */
+  readonly disables: ConfigPath | null;
+  /** Whether no service may be started because of it. */
+  readonly isFatal: boolean;
+}
+
+export interface Fitted {
+  readonly root: ConfigObject;
+  readonly misfits: readonly Misfit[];
+}
+
+/** YAML 1.2 reads them as texts, and people write them for booleans. */
+const YAML_WORDS: ReadonlyMap<string, boolean> = new Map([
+  ['yes', true],
+  ['on', true],
+  ['no', false],
+  ['off', false],
+]);
+
+/** `defaults` are those that the schema has for this configuration. */
+export function fit(root: ConfigObject, defaults: ConfigObject, schema: ConfigSchema): Fitted {
+  const fitting = new Fitting(root, defaults, schema);
+  for (const section of schema.sections()) fitting.section(section);
+  fitting.shape();
+  for (const block of findBlocks(fitting.root)) fitting.block(block);
+  return fitting;
+}
+
+/** A text that stands for the place of a misfit and what is wrong there. */
+export function keyOf({ path, message }: Misfit): string {
+  return `${placeOf(path)} ${message}`;
+}
+
+class Fitting implements Fitted {
+  root: ConfigObject;
+  readonly misfits: Misfit[] = [];
+  readonly #defaults: ConfigObject;
+  readonly #schema: ConfigSchema;
+
+  constructor(root: ConfigObject, defaults: ConfigObject, schema: ConfigSchema) {
+    this.root = root;
+    this.#defaults = defaults;
+    this.#schema = schema;
+  }
+
+  /** Puts stand-ins into one section; where one does not help, the object around it is replaced. */
+  section({ path, schema }: Section): void {
+    const tried = new Set<string>();
+    for (;;) {
+      const value = valueAt(this.root, path);
+      const issues = value === undefined ? [] : issuesOf(schema, value, path);
+      if (issues.length === 0) return;
+      const edits = this.#sectionEdits(issues, path, tried);
+      if (edits.length === 0) return;
+      this.root = withEdits(this.root, edits) as ConfigObject;
+    }
+  }
+
+  /** Gives every place of a block an object with a name, so that no process vanishes from the list. */
+  shape(): void {
+    const paths = this.#schema.templatePaths(this.root);
+    for (const path of paths) for (const depth of path.keys()) this.#object(path.slice(0, depth + 1), path);
+    for (const path of paths) this.#name(path);
+    for (const [key, value] of Object.entries(this.root)) {
+      if (key === 'dumb' || !isObject(value) || this.#schema.isSection([key])) continue;
+      this.#name([key]);
+      if (isObject(value.instances))
+        for (const name of Object.keys(value.instances)) this.#name([key, 'instances', name]);
+    }
+  }
+
+  block(named: NamedBlock): void {
+    const issues = this.#schema.blockIssues(named);
+    if (issues.length === 0) return;
+    const edits: ConfigEdit[] = [];
+    let isDisabled = false;
+    for (const issue of issues) {
+      const { path } = this.#spot(issue.path);
+      const value = valueAt(this.root, issue.path);
+      const word = issue.expectsBoolean ? booleanOf(value) : undefined;
+      const hasStandIn = word !== undefined || value === null || named.isHost || this.#fallbackAt(path) === true;
+      if (hasStandIn) edits.push({ path, value: word ?? valueAt(this.#defaults, path) });
+      else isDisabled = true;
+      const standIn = word !== undefined ? 'boolean' : hasStandIn ? 'default' : null;
+      this.#note(issue, { value, standIn, disables: hasStandIn ? null : named.path });
+    }
+    this.root = withEdits(this.root, edits) as ConfigObject;
+    if (isDisabled || named.isHost) return;
+    const block = valueAt(this.root, named.path) as ConfigObject;
+    for (const issue of this.#schema.blockIssues({ ...named, block }))
+      this.#note(issue, { value: valueAt(block, issue.path), standIn: null, disables: named.path });
+  }
+
+  #sectionEdits(issues: readonly SchemaIssue[], section: ConfigPath, tried: Set<string>): ConfigEdit[] {
+    const edits: ConfigEdit[] = [];
+    const lists = new Map<string, { readonly path: ConfigPath; readonly without: Set<number> }>();
+    for (const issue of issues) {
+      const { path, index } = this.#spot(issue.path);
+      const value = valueAt(this.root, path);
+      const word = issue.expectsBoolean && index === undefined ? booleanOf(value) : undefined;
+      const place = placeOf(path);
+      const isFirst = !tried.has(place);
+      if (index !== undefined && isFirst) {
+        const list = lists.get(place) ?? { path, without: new Set() };
+        lists.set(place, list);
+        list.without.add(index);
+        this.#note(issue, { value, standIn: 'items' });
+      } else if (word !== undefined && isFirst) {
+        edits.push({ path, value: word });
+        this.#note(issue, { value, standIn: 'boolean' });
+      } else {
+        const edit = this.#defaultFor(path, section, tried);
+        if (edit !== undefined) edits.push(edit);
+        const isFatal = this.#fallbackAt(path) === false;
+        this.#note(issue, { value, standIn: edit === undefined ? null : 'default', isFatal });
+      }
+      tried.add(place);
+    }
+    const shortened = [...lists.values()].map(({ path, without }) => {
+      const items = valueAt(this.root, path) as readonly unknown[];
+      return { path, value: items.filter((_item, index) => !without.has(index)) };
+    });
+    return [...edits, ...shortened];
+  }
+
+  /** The default at the path or the nearest one above it that was not tried yet; undefined when the section has none. */
+  #defaultFor(path: ConfigPath, section: ConfigPath, tried: Set<string>): ConfigEdit | undefined {
+    let at = path;
+    while (tried.has(placeOf(at)) && at.length > section.length) at = at.slice(0, -1);
+    const value = valueAt(this.#defaults, at);
+    if (tried.has(placeOf(at)) || (value === undefined && at.length <= section.length)) return undefined;
+    tried.add(placeOf(at));
+    return { path: at, value };
+  }
+
+  #object(path: ConfigPath, block: ConfigPath): void {
+    const value = valueAt(this.root, path);
+    if (isObject(value) || value === undefined) return;
+    this.root = withEdit(this.root, { path, value: valueAt(this.#defaults, path) }) as ConfigObject;
+    const disables = value === null ? null : block;
+    this.#note({ path, message: 'an object was expected' }, { value, standIn: 'default', disables });
+  }
+
+  #name(block: ConfigPath): void {
+    const path = [...block, 'process_name'];
+    const value = valueAt(this.root, path);
+    if (value === undefined || (typeof value === 'string' && value.trim() !== '')) return;
+    const known = valueAt(this.#defaults, path);
+    this.root = withEdit(this.root, { path, value: known ?? block.at(-1) }) as ConfigObject;
+    const disables = known !== undefined && value === null ? null : block;
+    this.#note({ path, message: 'a name was expected' }, { value, standIn: 'default', disables });
+  }
+
+  /** Where an issue is mended: at its own path, or in the list that holds it. */
+  #spot(path: ConfigPath): { readonly path: ConfigPath; readonly index?: number } {
+    for (const depth of path.keys()) {
+      const above = path.slice(0, depth);
+      if (Array.isArray(valueAt(this.root, above))) return { path: above, index: Number(path[depth]) };
+    }
+    return { path };
+  }
+
+  /** The first of several misfits at one place is kept: the others follow from what stands in. */
+  #note(
+    { path, message }: Pick<SchemaIssue, 'path' | 'message'>,
+    what: Pick<Misfit, 'value' | 'standIn'> & Partial<Misfit>,
+  ): void {
+    const place = placeOf(path);
+    if (this.misfits.some(other => placeOf(other.path) === place)) return;
+    this.misfits.push({ path, message, disables: null, isFatal: false, ...what });
+  }
+
+  #fallbackAt(path: ConfigPath): boolean | undefined {
+    return this.#schema.rootPlace(findBlocks(this.root)).at(path).fallback;
+  }
+}
+
+function booleanOf(value: unknown): boolean | undefined {
+  return typeof value === 'string' ? YAML_WORDS.get(value.trim().toLowerCase()) : undefined;
+}

@@ -1,0 +1,75 @@
+// What of an update the file is to hold: what the user changed, and neither defaults nor values of the environment.
+import { deepEqual } from '../kit/deep-equal.ts';
+import { isObject } from '../kit/plain-object.ts';
+import type { EnvironmentEdit } from './environment.ts';
+import { type ConfigEdit, type ConfigPath, placeOf, startsWith, valueAt } from './layers.ts';
+
+/** What lies below memory: the file as it is, and what it shows with defaults and the environment. */
+export interface StoredLayers {
+  readonly file: unknown;
+  readonly shown: unknown;
+  readonly overrides: readonly EnvironmentEdit[];
+}
+
+/**
+ * The edits of the file that an update amounts to. What equals what is shown is left as the file has it, at any depth,
+ * unless the file's own value does not fit and a stand-in is shown.
+ */
+export function storedEdits(edits: readonly ConfigEdit[], { file, shown, overrides }: StoredLayers): ConfigEdit[] {
+  // What stands in the file where an object belongs gives way to one.
+  const wrong = edits.flatMap(({ path, value }) => (value === undefined ? [] : wrongAbove(path, file)));
+  const objects = new Map(wrong.map(path => [placeOf(path), { path, value: {} }]));
+  const stored = edits.flatMap(({ path, value }) => {
+    const before = valueAt(file, path);
+    const near = overrides.filter(edit => startsWith(edit.path, path) || startsWith(path, edit.path));
+    const after = value === undefined ? undefined : storedValue(value, before, valueAt(shown, path), path, near);
+    return deepEqual(before, after) ? [] : [{ path, value: after }];
+  });
+  return [...objects.values(), ...stored];
+}
+
+/** Paths above this one at which the file has something else than an object: one at most. */
+function wrongAbove(path: ConfigPath, file: unknown): ConfigPath[] {
+  const above = [...path.keys()].map(depth => path.slice(0, depth));
+  return above.filter(at => valueAt(file, at) !== undefined && !isObject(valueAt(file, at)));
+}
+
+/** The overrides by lists of which the value at their path repeats a part; such a value is not stored. */
+export function repeatedLists(edits: readonly ConfigEdit[], overrides: readonly EnvironmentEdit[]): EnvironmentEdit[] {
+  return overrides.filter(override =>
+    edits.some(({ path, value }) => {
+      if (!startsWith(override.path, path)) return false;
+      const sent = valueAt(value, override.path.slice(path.length));
+      return !deepEqual(sent, override.value) && repeats(sent, override.value);
+    }),
+  );
+}
+
+/** undefined where the file needs no value. */
+function storedValue(
+  value: unknown,
+  file: unknown,
+  shown: unknown,
+  path: ConfigPath,
+  overrides: readonly EnvironmentEdit[],
+): unknown {
+  if (isObject(value) && (isObject(file) || isObject(shown))) {
+    const members = Object.entries(value).map(([key, member]) => {
+      const at = [...path, key];
+      return [key, storedValue(member, valueAt(file, [key]), valueAt(shown, [key]), at, overrides)] as const;
+    });
+    const stored = Object.fromEntries(members.filter(([, member]) => member !== undefined));
+    const isNeeded = file !== undefined || shown === undefined || Object.keys(stored).length > 0;
+    return isNeeded ? stored : undefined;
+  }
+  const override = overrides.find(edit => startsWith(edit.path, path) || startsWith(path, edit.path));
+  if (override !== undefined && (deepEqual(value, shown) || repeats(value, override.value))) return file;
+  return file === undefined && deepEqual(value, shown) ? undefined : value;
+}
+
+/** Whether a list has items of another one. */
+function repeats(value: unknown, other: unknown): boolean {
+  return (
+    Array.isArray(value) && Array.isArray(other) && value.some(item => other.some(given => deepEqual(item, given)))
+  );
+}

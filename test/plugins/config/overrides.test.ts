@@ -1,0 +1,109 @@
+// What a variable of the environment overrides stays in the environment, whichever way the object around it is saved.
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import t from 'tap';
+import { openWith, sleeper, type Values } from '../../support/configured.ts';
+import type { TestHost } from '../../support/host.ts';
+
+const SECRET = 'from-the-environment';
+const fileOf = (app: TestHost) => path.join(app.configDir, 'stackwarden.json');
+const stored = async (app: TestHost): Promise<Values> => JSON.parse(await readFile(fileOf(app), 'utf8'));
+
+t.test('a value of the environment is saved neither alone nor with what is around it', async t => {
+  const { app } = await openWith(
+    t,
+    {
+      kid: sleeper('Kid', {
+        enabled: false,
+        env: { API_TOKEN: 'in the file', PLAIN: 'x', deep: 'y' },
+        empty: {},
+        list: ['a'],
+        nested: { deeper: { token: '', other: 1 } },
+      }),
+    },
+    ['config', 'process', 'onboarding'],
+    {
+      KID_ENV_API_TOKEN: SECRET,
+      KID_NESTED_DEEPER_TOKEN: SECRET,
+      KID_EMPTY: JSON.stringify({ password: SECRET }),
+      KID_LIST: JSON.stringify([SECRET, 'b']),
+    },
+  );
+  const before = await readFile(fileOf(app), 'utf8');
+  const shown = async () => (await app.get('/config?process_name=Kid')).body;
+  const block = await shown();
+  t.match(block, {
+    env: { API_TOKEN: SECRET },
+    nested: { deeper: { token: SECRET } },
+    empty: { password: SECRET },
+    list: [SECRET, 'b'],
+  });
+  const save = (updates: Values, processName?: string) =>
+    app.post('/config', {
+      ...(processName === undefined ? {} : { process_name: processName, persist: true }),
+      updates,
+    });
+
+  t.match(await save(block, 'Kid'), { status: 200, body: { changed: [], overridden: [] } });
+  t.match(await save({ kid: block }), { status: 200, body: { changed: [] } });
+  t.equal(await readFile(fileOf(app), 'utf8'), before, 'what is sent back as it was shown changes no byte');
+
+  const changed = {
+    ...block,
+    env: { ...block.env, PLAIN: 'changed' },
+    nested: { deeper: { ...block.nested.deeper, other: 2 } },
+    empty: { ...block.empty, added: 1 },
+    list: [...block.list, 'c'],
+  };
+  for (const [updates, name] of [
+    [changed, 'Kid'],
+    [{ kid: changed }, undefined],
+    [{ ...changed, env: { ...changed.env, NEW: '1' } }, 'Kid'],
+  ] as const) {
+    const answer = await save(updates, name);
+    t.match(answer, { status: 200, body: { warnings: [/^kid\.list comes from KID_LIST; change it there$/] } });
+    t.notMatch(await readFile(fileOf(app), 'utf8'), SECRET);
+  }
+  t.same((await stored(app)).kid, {
+    ...(JSON.parse(before).kid as Values),
+    env: { API_TOKEN: 'in the file', PLAIN: 'changed', deep: 'y', NEW: '1' },
+    empty: { added: 1 },
+    nested: { deeper: { token: '', other: 2 } },
+  });
+  t.match(await shown(), {
+    empty: { password: SECRET, added: 1 },
+    list: [SECRET, 'b'],
+    nested: { deeper: { token: SECRET } },
+  });
+
+  t.equal((await app.post('/config', { process_name: 'Kid', updates: await shown() })).status, 200, 'in memory');
+  t.equal((await save({ ...(await shown()), log_level: 'DEBUG' }, 'Kid')).status, 200, 'and then on disk');
+  t.equal((await app.post('/config/onboarding-completed')).status, 200);
+  t.notMatch(await readFile(fileOf(app), 'utf8'), SECRET);
+});
+
+t.test('an object of which only the environment holds a part can be written for the first time', async t => {
+  const { app } = await openWith(
+    t,
+    { kid: sleeper('Kid', { enabled: false, env: { TOKEN: '' } }) },
+    ['config', 'process'],
+    {
+      KID_ENV_TOKEN: SECRET,
+    },
+  );
+  const { env } = (await app.get('/config?process_name=Kid')).body;
+  await app.post('/config', { process_name: 'Kid', updates: { env: { ...env, MORE: '1' } }, persist: true });
+  t.same(((await stored(app)).kid as Values).env, { TOKEN: '', MORE: '1' });
+  await app.post('/config', { process_name: 'Kid', updates: { env: { TOKEN: 'mine' } }, persist: true });
+  t.same(((await stored(app)).kid as Values).env, { TOKEN: 'mine' }, 'what a user sets is saved');
+});
+
+t.test('a block that moves to its present name leaves values of the environment behind', async t => {
+  const nzbdav = { process_name: 'Former', token: 'in the file', other: 1 };
+  const plugins = ['config', 'process', 'services', 'config-migrations'];
+  const { app } = await openWith(t, { nzbdav }, plugins, { NZBDAV_TOKEN: SECRET });
+  const { nzbdav: former, infinidysk } = await stored(app);
+  t.equal(former, undefined);
+  t.same(infinidysk, nzbdav, 'what the file held has moved');
+  t.equal((await app.get('/config?process_name=Former')).body.token, SECRET, 'and the environment still wins');
+});
