@@ -78,6 +78,10 @@ export interface DatabaseOptions {
    * `refuse`.
    */
   readonly onCorrupt?: 'refuse' | 'replace';
+  /** Size of a page of a new file, for rows that do not fit well into the usual 4 KiB. */
+  readonly pageBytes?: 4_096 | 8_192 | 16_384;
+  /** Whether `PRAGMA incremental_vacuum` gives the room of removed rows back, in a new file. Default false. */
+  readonly canShrink?: boolean;
   /** How long a statement waits for the lock of another process. Default 5 s. */
   readonly busyTimeoutMs?: number;
   /** Limit of the serialized arguments, and of the result, of one call. Default 4 MiB each. */

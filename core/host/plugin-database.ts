@@ -45,6 +45,8 @@ export function ownDatabase(
       synchronous: options.synchronous ?? 'normal',
       onCorrupt: options.onCorrupt ?? 'refuse',
       busyTimeoutMs: options.busyTimeoutMs ?? BUSY_TIMEOUT_MS,
+      pageBytes: options.pageBytes,
+      canShrink: options.canShrink ?? false,
       statements: pathToFileURL(module).href,
       maxBytes: options.maxBytes ?? MAX_BYTES,
     },

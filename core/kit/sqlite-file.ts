@@ -15,6 +15,8 @@ export interface SqliteFileOptions {
   readonly synchronous: 'normal' | 'full';
   readonly onCorrupt: 'refuse' | 'replace';
   readonly busyTimeoutMs: number;
+  readonly pageBytes: number | undefined;
+  readonly canShrink: boolean;
 }
 
 /** Offset of `user_version` in the header of a database file. */
@@ -151,7 +153,10 @@ export class SqliteFile {
   }
 
   #prepare(db: Sqlite): Sqlite {
-    const { synchronous, file } = this.#options;
+    const { synchronous, file, pageBytes, canShrink } = this.#options;
+    // Both count for a new file only, and only before anything is written to it.
+    if (pageBytes !== undefined) db.pragma(`page_size = ${pageBytes}`);
+    if (canShrink) db.pragma('auto_vacuum = INCREMENTAL');
     let version = db.pragma('user_version', { simple: true }) as number;
     this.#refuseNewer(version);
     const mode = db.pragma('journal_mode = WAL', { simple: true });

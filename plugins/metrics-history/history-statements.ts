@@ -1,0 +1,210 @@
+// What runs in the thread of the database.
+import type { SqliteDatabase } from '#core';
+import { type ChartRequest, chartText } from './chart.ts';
+import { count, counter, metadata, setMetadata } from './metadata.ts';
+import { prepared } from './prepared.ts';
+import { type Limits, maintain as maintainOnce } from './retention.ts';
+import { ZLIB } from './sample-codec.ts';
+import {
+  forgetMemory,
+  itemText,
+  keepNumbers,
+  parseSample,
+  ROW_COLUMNS,
+  type Row,
+  wholeText,
+  writeSample,
+  zlibPoint,
+} from './samples.ts';
+import { migrations } from './schema.ts';
+
+export { migrations };
+
+const CHUNK_BYTES = 256 * 1_024;
+const UNREAD_ROWS = 200;
+
+export interface StorageNumbers {
+  readonly samples: number;
+  readonly rawBytes: number;
+  readonly storedBytes: number;
+  readonly thinnedSamples: number;
+  readonly oldest: number | null;
+  readonly newest: number | null;
+}
+
+export interface ImportRecord {
+  readonly completed: boolean;
+  readonly files: number;
+  readonly samples: number;
+  readonly skipped: number;
+}
+
+/** Writes all samples or none. */
+export function write(db: SqliteDatabase, texts: readonly string[]): void {
+  atomically(db, () => {
+    for (const text of texts) writeSample(db, parseSample(text));
+  });
+}
+
+/** Writes what of the lines is a sample, and counts what is not. */
+export function importLines(db: SqliteDatabase, lines: readonly string[]): { samples: number; skipped: number } {
+  const samples = lines.flatMap(line => {
+    try {
+      return [parseSample(line)];
+    } catch {
+      return [];
+    }
+  });
+  try {
+    atomically(db, () => {
+      for (const sample of samples) writeSample(db, sample);
+    });
+    return { samples: samples.length, skipped: lines.length - samples.length };
+  } catch {
+    return importOneByOne(db, samples, lines.length);
+  }
+}
+
+/** Only what cannot be written is left out. */
+function importOneByOne(db: SqliteDatabase, samples: readonly ReturnType<typeof parseSample>[], lines: number) {
+  let written = 0;
+  let failure: unknown;
+  for (const sample of samples) {
+    try {
+      atomically(db, () => writeSample(db, sample));
+      written += 1;
+    } catch (error) {
+      failure = error;
+    }
+  }
+  // Nothing at all can be written: that is a fault of the database, not of the lines.
+  if (written === 0 && failure !== undefined) throw failure;
+  return { samples: written, skipped: lines - written };
+}
+
+export function chart(db: SqliteDatabase, request: ChartRequest): Uint8Array {
+  return chartText(db, request);
+}
+
+/** The time of the oldest of the newest `limit` samples, and whether there are older ones in the window. */
+export function windowOf(
+  db: SqliteDatabase,
+  { since, limit }: { readonly since: number | null; readonly limit: number },
+): { readonly from: number | null; readonly truncated: boolean } {
+  const from = since ?? Number.NEGATIVE_INFINITY;
+  const newest = prepared(
+    db,
+    'SELECT timestamp FROM metrics_snapshots WHERE timestamp >= ? ORDER BY timestamp DESC LIMIT ?',
+  )
+    .pluck()
+    .all(from, limit + 1) as number[];
+  const truncated = newest.length > limit;
+  return { from: newest[truncated ? limit - 1 : newest.length - 1] ?? null, truncated };
+}
+
+/** Samples from this time on, in order, as pieces of JSON text that are separated by commas. */
+export function* texts(db: SqliteDatabase, { from }: { readonly from: number }): Generator<Uint8Array> {
+  let parts: Buffer[] = [];
+  let bytes = 0;
+  let isFirst = true;
+  for (const text of eachText(db, from, wholeText)) {
+    parts.push(isFirst ? text : Buffer.concat([COMMA, text]));
+    isFirst = false;
+    bytes += text.length;
+    if (bytes < CHUNK_BYTES) continue;
+    yield Buffer.concat(parts);
+    parts = [];
+    bytes = 0;
+  }
+  if (parts.length > 0) yield Buffer.concat(parts);
+}
+
+/** The parts that charts need, in order. */
+export function* items(
+  db: SqliteDatabase,
+  { from, until }: { readonly from: number; readonly until: number },
+): Generator<string> {
+  for (const text of eachText(db, from, itemText, until)) yield text.toString();
+}
+
+export function storage(db: SqliteDatabase): StorageNumbers {
+  const [oldest, newest] = ['min', 'max'].map(which =>
+    prepared(db, `SELECT ${which}(timestamp) FROM metrics_snapshots`).pluck().get(),
+  ) as [number | null, number | null];
+  return {
+    samples: counter(db, 'samples'),
+    rawBytes: counter(db, 'raw_bytes'),
+    storedBytes: counter(db, 'compressed_bytes'),
+    thinnedSamples: counter(db, 'thinned_samples'),
+    oldest,
+    newest,
+  };
+}
+
+/** Whether there is more to do. */
+export function maintain(db: SqliteDatabase, limits: Limits): boolean {
+  return db.transaction(() => maintainOnce(db, limits))();
+}
+
+/** Takes the numbers of an earlier program's samples into the tables; whether there are more. */
+export function readUnread(db: SqliteDatabase): boolean {
+  if (counter(db, 'unread_samples') <= 0) return false;
+  const rows = prepared(
+    db,
+    `SELECT ${ROW_COLUMNS} FROM metrics_snapshots WHERE codec = ${ZLIB} AND timestamp > ? ORDER BY timestamp LIMIT ${UNREAD_ROWS}`,
+  ).all(Number(metadata(db, 'read_until') ?? 0)) as Row[];
+  atomically(db, () => {
+    for (const row of rows) {
+      const point = zlibPoint(row);
+      if (point !== undefined) keepNumbers(db, row.timestamp, point);
+    }
+    const last = rows.at(-1);
+    if (last !== undefined) setMetadata(db, 'read_until', String(last.timestamp));
+    count(db, 'unread_samples', rows.length < UNREAD_ROWS ? -counter(db, 'unread_samples') : -rows.length);
+  });
+  return rows.length === UNREAD_ROWS;
+}
+
+export function importRecord(db: SqliteDatabase): ImportRecord {
+  const number = (key: string): number => Number(metadata(db, `jsonl_migration_${key}`) ?? 0);
+  return {
+    completed: metadata(db, 'jsonl_migration_v1') === 'complete',
+    files: number('files'),
+    samples: number('samples'),
+    skipped: number('skipped'),
+  };
+}
+
+export function recordImport(db: SqliteDatabase, { completed, files, samples, skipped }: ImportRecord): void {
+  atomically(db, () => {
+    setMetadata(db, 'jsonl_migration_v1', completed ? 'complete' : 'incomplete');
+    setMetadata(db, 'jsonl_migration_files', String(files));
+    setMetadata(db, 'jsonl_migration_samples', String(samples));
+    setMetadata(db, 'jsonl_migration_skipped', String(skipped));
+  });
+}
+
+const COMMA = Buffer.from(',');
+
+function* eachText(
+  db: SqliteDatabase,
+  from: number,
+  read: (db: SqliteDatabase, row: Row) => Buffer | undefined,
+  until = Number.POSITIVE_INFINITY,
+): Generator<Buffer> {
+  const sql = `SELECT ${ROW_COLUMNS} FROM metrics_snapshots WHERE timestamp >= ? AND timestamp < ? ORDER BY timestamp`;
+  for (const row of db.prepare(sql).iterate(from, until)) {
+    const text = read(db, row as Row);
+    if (text !== undefined) yield text;
+  }
+}
+
+/** What the thread remembers of its database is forgotten with a transaction that is taken back. */
+function atomically(db: SqliteDatabase, work: () => void): void {
+  try {
+    db.transaction(work)();
+  } catch (error) {
+    forgetMemory(db);
+    throw error;
+  }
+}

@@ -1,0 +1,259 @@
+// The history of samples: takes one at each interval, writes it, removes what is too old, and reads what is asked for.
+import { stat } from 'node:fs/promises';
+import path from 'node:path';
+import { type Database, type Host, Problem } from '#core';
+import type {} from '../metrics/contract.ts';
+import type { ChartRequest } from './chart.ts';
+import type * as Statements from './history-statements.ts';
+import { LineFiles } from './line-files.ts';
+import { importLines } from './lines-import.ts';
+import { type HistorySettings, readSettings } from './settings.ts';
+
+const BUSY_TIMEOUT_MS = 15_000;
+const MAX_BYTES = 64 * 1_024 * 1_024;
+const MAINTENANCE_MS = 300_000;
+/** Samples that wait in memory for a database that cannot be written. */
+const MAX_WAITING = 720;
+const BATCH = 60;
+/** The same fault is told again after this time. */
+const TELL_MS = 60_000;
+const READ_MS = 30_000;
+const MS_PER_S = 1_000;
+/** Who asks for the same chart within this time shares an answer. */
+const SHARED_MS = 2_000;
+
+export type ChartQuery = Omit<ChartRequest, 'now'>;
+
+interface Storage extends Statements.StorageNumbers {
+  readonly path: string;
+  /** Of the file and those that belong to it. */
+  readonly fileBytes: number;
+  /** Why nothing can be read or written; null when all is well. */
+  readonly error: string | null;
+}
+
+export class History {
+  readonly #host: Host;
+  readonly #directory: string;
+  #database: Database<typeof Statements>;
+  #settings: HistorySettings;
+  #timer: NodeJS.Timeout | undefined;
+  #dueMs = 0;
+  readonly #waiting: string[] = [];
+  #writing: Promise<void> | undefined;
+  #importing: Promise<Statements.ImportRecord> | undefined;
+  #fault: { readonly message: string; readonly toldMs: number } | undefined;
+  readonly #charts = new Map<string, Promise<Uint8Array>>();
+
+  constructor(host: Host) {
+    this.#host = host;
+    this.#directory = path.join(host.paths.configDir, 'metrics');
+    this.#settings = this.#read();
+    this.#database = this.#open(this.#settings);
+  }
+
+  /** Begins to take samples, and with what earlier programs left. */
+  start(): void {
+    this.#dueMs = performance.now();
+    this.#next();
+    this.#host.every(MAINTENANCE_MS, () => this.#maintain());
+    void this.#catchUp();
+  }
+
+  async changed(): Promise<void> {
+    const before = this.#settings;
+    this.#settings = this.#read();
+    if (before.file !== this.#settings.file) {
+      await this.#database.close();
+      this.#database = this.#open(this.#settings);
+    }
+    if (before.maxAgeDays !== this.#settings.maxAgeDays || before.maxBytes !== this.#settings.maxBytes)
+      await this.#maintain();
+  }
+
+  close(): void {
+    clearTimeout(this.#timer);
+  }
+
+  /** JSON text. */
+  chart(query: ChartQuery): Promise<Uint8Array> {
+    const { since, bucketSeconds, maxPoints } = query;
+    const key = [since === null ? 'all' : Math.floor((since * MS_PER_S) / SHARED_MS), bucketSeconds, maxPoints].join();
+    const known = this.#charts.get(key);
+    if (known !== undefined) return known;
+    const request = { ...query, now: Date.now() / MS_PER_S };
+    const text = this.#reading(this.#database.call('chart', request, { timeoutMs: READ_MS }));
+    this.#charts.set(key, text);
+    setTimeout(() => this.#charts.delete(key), SHARED_MS);
+    return text;
+  }
+
+  /** The newest samples since a time, in order, as pieces of an array's JSON text; and whether some were left out. */
+  async samples(
+    since: number | null,
+    limit: number,
+  ): Promise<{ readonly pieces: AsyncIterable<Uint8Array>; readonly truncated: boolean }> {
+    const { from, truncated } = await this.#reading(this.#database.call('windowOf', { since, limit }));
+    if (from === null) return { pieces: none(), truncated: false };
+    const pieces = this.#database.rows('texts', { from }, { pageRows: 2 });
+    return { pieces: await this.#reading(begun(pieces)), truncated };
+  }
+
+  async storage(): Promise<Storage> {
+    const { file } = this.#settings;
+    const sizes = await Promise.all(
+      ['', '-wal', '-shm'].map(end =>
+        stat(`${file}${end}`).then(
+          ({ size }) => size,
+          () => 0,
+        ),
+      ),
+    );
+    const fileBytes = sizes.reduce((sum, size) => sum + size, 0);
+    try {
+      return { path: file, fileBytes, error: null, ...(await this.#database.call('storage', undefined)) };
+    } catch (error) {
+      const nothing = { samples: 0, rawBytes: 0, storedBytes: 0, thinnedSamples: 0, oldest: null, newest: null };
+      return { path: file, fileBytes, error: (error as Error).message, ...nothing };
+    }
+  }
+
+  async legacyFiles(): Promise<{
+    readonly files: number;
+    readonly bytes: number;
+    readonly import: Statements.ImportRecord;
+  }> {
+    const none = { completed: false, files: 0, samples: 0, skipped: 0 };
+    const [files, record] = await Promise.all([
+      new LineFiles(this.#settings.linesDirectory).list().catch(() => []),
+      this.#database.call('importRecord', undefined).catch(() => none),
+    ]);
+    return { files: files.length, bytes: files.reduce((sum, { bytes }) => sum + bytes, 0), import: record };
+  }
+
+  get provider(): HistorySettings['provider'] {
+    return this.#settings.provider;
+  }
+
+  /** Without `force`, an import that was complete is not made again. A second call shares the one that runs. */
+  async import(force: boolean): Promise<Statements.ImportRecord> {
+    if (this.#importing === undefined && !force) {
+      const record = await this.#database.call('importRecord', undefined);
+      if (record.completed) return { ...record, skipped: 0 };
+    }
+    this.#importing ??= importLines(this.#database, this.#settings.linesDirectory).finally(() => {
+      this.#importing = undefined;
+    });
+    return this.#importing;
+  }
+
+  #read(): HistorySettings {
+    return readSettings(this.#host.use('config.store').get('dumb.metrics'), this.#directory);
+  }
+
+  #open({ file }: HistorySettings): Database<typeof Statements> {
+    return this.#host.database<typeof Statements>('metrics', {
+      statements: 'history-statements',
+      file,
+      onCorrupt: 'replace',
+      busyTimeoutMs: BUSY_TIMEOUT_MS,
+      maxBytes: MAX_BYTES,
+      pageBytes: 16_384,
+      canShrink: true,
+    });
+  }
+
+  /** Keeps to the clock: the next sample is due an interval after this one was, and what was missed is left out. */
+  #next(): void {
+    const { intervalMs } = this.#settings;
+    const nowMs = performance.now();
+    this.#dueMs += intervalMs * Math.max(1, Math.ceil((nowMs - this.#dueMs) / intervalMs));
+    this.#timer = setTimeout(() => {
+      if (this.#host.signal.aborted) return;
+      this.#next();
+      void this.#take();
+    }, this.#dueMs - nowMs);
+  }
+
+  async #take(): Promise<void> {
+    if (!this.#settings.enabled) return;
+    try {
+      const sampler = this.#host.use('metrics.sampler');
+      const sample = await sampler.sample(this.#settings.intervalMs / 2);
+      this.#waiting.push(JSON.stringify(sampler.kept(sample)));
+      if (this.#waiting.length > MAX_WAITING) this.#waiting.shift();
+      await this.#write();
+      this.#fault = undefined;
+    } catch (error) {
+      this.#tell(error);
+    }
+  }
+
+  /** Writes what waits, the oldest first; a second call joins the one that runs. */
+  #write(): Promise<void> {
+    this.#writing ??= (async () => {
+      while (this.#waiting.length > 0) {
+        const texts = this.#waiting.slice(0, BATCH);
+        await this.#database.call('write', texts);
+        this.#waiting.splice(0, texts.length);
+      }
+    })().finally(() => {
+      this.#writing = undefined;
+    });
+    return this.#writing;
+  }
+
+  #tell(error: unknown): void {
+    const { message } = error as Error;
+    const nowMs = performance.now();
+    if (this.#fault?.message === message && nowMs - this.#fault.toldMs < TELL_MS) return;
+    this.#fault = { message, toldMs: nowMs };
+    this.#host.log.error(`a sample is not kept yet; ${this.#waiting.length} wait in memory`, error);
+  }
+
+  async #maintain(): Promise<void> {
+    const { maxAgeDays, maxBytes } = this.#settings;
+    const limits = { maxAgeDays, maxBytes, now: Date.now() / MS_PER_S };
+    while (!this.#host.signal.aborted && (await this.#database.call('maintain', limits)));
+  }
+
+  async #catchUp(): Promise<void> {
+    try {
+      if (this.#settings.importLines) {
+        const { completed, files, samples, skipped } = await this.import(false);
+        if (files > 0 && !completed)
+          this.#host.log.warn(`${samples} samples of ${files} files were imported, ${skipped} lines were not`);
+      }
+      while (!this.#host.signal.aborted && (await this.#database.call('readUnread', undefined)));
+    } catch (error) {
+      if (!this.#host.signal.aborted) this.#host.log.error('what an earlier program kept cannot be read', error);
+    }
+  }
+
+  async #reading<Value>(work: Promise<Value>): Promise<Value> {
+    try {
+      return await work;
+    } catch (cause) {
+      throw new Problem(503, 'Metrics history storage is unavailable.', { cause });
+    }
+  }
+}
+
+async function* none(): AsyncGenerator<never> {
+  // There is no piece.
+}
+
+/** Waits for the first piece, so that what cannot be read at all is told before an answer has begun. */
+async function begun<Piece>(pieces: AsyncIterable<Piece>): Promise<AsyncIterable<Piece>> {
+  const iterator = pieces[Symbol.asyncIterator]();
+  const first = await iterator.next();
+  return (async function* () {
+    try {
+      if (first.done === true) return;
+      yield first.value;
+      for (let next = await iterator.next(); next.done !== true; next = await iterator.next()) yield next.value;
+    } finally {
+      await iterator.return?.();
+    }
+  })();
+}

@@ -1,0 +1,77 @@
+// The history of metrics: samples are kept in a SQLite file, and read as they were or as the data of a chart.
+
+import path from 'node:path';
+import { Readable } from 'node:stream';
+import { z } from 'zod';
+import { answer, definePlugin } from '#core';
+import { queryBoolean } from '#kit/query-values';
+import type {} from '../metrics/contract.ts';
+import { introduce, sampleText } from './frames.ts';
+import { History } from './history.ts';
+import { historySections } from './settings.ts';
+import {
+  chartQuery,
+  chartWindow,
+  importSchema,
+  introductionQuery,
+  samplesQuery,
+  samplesWindow,
+  storageSchema,
+  storageToWire,
+} from './wire.ts';
+
+const JSON_TYPE = { 'content-type': 'application/json; charset=utf-8' };
+
+export default definePlugin({
+  name: 'metrics-history',
+  host: '^1',
+  needs: ['metrics'],
+
+  setup(host) {
+    const sections = historySections(path.join(host.paths.configDir, 'metrics'));
+    host.contribute('config.schema', 'history', { path: ['dumb', 'metrics'], schema: sections.history });
+    host.contribute('config.schema', 'storage', { path: ['dumb', 'metrics', 'storage'], schema: sections.storage });
+    const history = new History(host);
+    host.contribute('metrics.introduction', 'history', {
+      members: (kind, query) => introduce(history, kind, introductionQuery(query)),
+    });
+
+    host.route({
+      method: 'GET',
+      path: '/metrics/history',
+      summary: 'Samples as they were, the newest within a window',
+      query: samplesQuery,
+      async handle({ query }) {
+        return answer(Readable.from(await sampleText(history, samplesWindow(query))), { headers: JSON_TYPE });
+      },
+    });
+    host.route({
+      method: 'GET',
+      path: '/metrics/history_series',
+      summary: 'The data of a chart: one sample for each bucket of time, curves, and the extremes of all samples',
+      query: chartQuery,
+      handle: async ({ query }) => answer(await history.chart(chartWindow(query)), { headers: JSON_TYPE }),
+    });
+    host.route({
+      method: 'GET',
+      path: '/metrics/history/storage',
+      summary: 'Where the history is kept, and how much of it there is',
+      capability: 'metrics_history_storage',
+      response: storageSchema,
+      handle: () => storageToWire(history),
+    });
+    host.route({
+      method: 'POST',
+      path: '/metrics/history/migrate',
+      summary: 'Imports the files of an earlier program',
+      query: z.object({ force: queryBoolean().default(false) }),
+      response: importSchema,
+      handle: ({ query }) => history.import(query.force),
+    });
+    host.tap('host.ready', () => history.start());
+    host.tap('config.changed', ({ paths }) => {
+      if (paths.some(changed => changed.startsWith('dumb.metrics'))) return history.changed();
+    });
+    return () => history.close();
+  },
+});

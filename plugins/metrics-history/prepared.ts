@@ -1,0 +1,12 @@
+// Statements that are run again and again are compiled once for each connection.
+import type { SqliteDatabase, SqliteStatement } from '#core';
+
+const compiled = new WeakMap<SqliteDatabase, Map<string, SqliteStatement>>();
+
+export function prepared(db: SqliteDatabase, sql: string): SqliteStatement {
+  const statements = compiled.get(db) ?? new Map<string, SqliteStatement>();
+  compiled.set(db, statements);
+  const known = statements.get(sql) ?? db.prepare(sql);
+  statements.set(sql, known);
+  return known;
+}

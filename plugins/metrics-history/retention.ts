@@ -1,0 +1,105 @@
+// What is too old or too much is removed, a thousand rows at a time: first by age, then, where the samples take too much
+// room, those older than a day are thinned out to one a minute, and only then the oldest go.
+import type { SqliteDatabase } from '#core';
+import { count, counter, setMetadata } from './metadata.ts';
+import { prepared } from './prepared.ts';
+import { forgetRollupsBefore } from './rollups.ts';
+
+const CHUNK_ROWS = 1_000;
+const MS_PER_S = 1_000;
+const DAY_S = 86_400;
+const FULL_RATE_S = DAY_S;
+const THINNED_S = 60;
+/** Of the pages that are freed at a time. */
+const VACUUM_PAGES = 2_000;
+
+export interface Limits {
+  /** Unix seconds. */
+  readonly now: number;
+  readonly maxAgeDays: number | null;
+  readonly maxBytes: number | null;
+}
+
+/** Does one piece of the work; whether there is more to do. */
+export function maintain(db: SqliteDatabase, { now, maxAgeDays, maxBytes }: Limits): boolean {
+  if (maxAgeDays !== null && removeBefore(db, now - maxAgeDays * DAY_S)) return true;
+  if (maxBytes !== null && counter(db, 'compressed_bytes') > maxBytes) {
+    if (thin(db, now - FULL_RATE_S)) return true;
+    if (removeOldest(db)) return true;
+  }
+  db.pragma(`incremental_vacuum(${VACUUM_PAGES})`);
+  return Number(db.pragma('freelist_count', { simple: true })) > VACUUM_PAGES && isIncremental(db);
+}
+
+function isIncremental(db: SqliteDatabase): boolean {
+  return db.pragma('auto_vacuum', { simple: true }) === 2;
+}
+
+function removeBefore(db: SqliteDatabase, oldest: number): boolean {
+  const rows = prepared(
+    db,
+    `SELECT timestamp, raw_size, stored_size FROM metrics_snapshots WHERE timestamp < ? ORDER BY timestamp LIMIT ${CHUNK_ROWS}`,
+  ).all(oldest) as Removed[];
+  remove(db, rows);
+  const oldestMs = Math.floor(oldest * MS_PER_S);
+  const points = prepared(
+    db,
+    `DELETE FROM metrics_points WHERE at_ms IN (SELECT at_ms FROM metrics_points WHERE at_ms < ? ORDER BY at_ms LIMIT ${CHUNK_ROWS})`,
+  ).run(oldestMs);
+  if (points.changes > 0) forgetRollupsBefore(db, oldestMs);
+  return rows.length === CHUNK_ROWS || points.changes === CHUNK_ROWS;
+}
+
+/** Whether anything was thinned out or looked at; false when all that is old enough has been. */
+function thin(db: SqliteDatabase, until: number): boolean {
+  const from = counter(db, 'thinned_until_ms') / MS_PER_S;
+  const rows = prepared(
+    db,
+    `SELECT timestamp, raw_size, stored_size FROM metrics_snapshots WHERE timestamp >= ? AND timestamp < ? ORDER BY timestamp LIMIT ${CHUNK_ROWS}`,
+  ).all(from, until) as Removed[];
+  const last = rows.at(-1);
+  if (last === undefined) return false;
+  // The last sample of each minute stays; that of the last minute here may not be its last.
+  const removed = rows.filter(({ timestamp }, index) => {
+    const next = rows[index + 1];
+    return next !== undefined && minuteOf(next.timestamp) === minuteOf(timestamp);
+  });
+  remove(db, removed);
+  count(db, 'thinned_samples', removed.length);
+  const isWhole = rows.length < CHUNK_ROWS;
+  const doneUntil = isWhole ? until : last.timestamp;
+  setMetadata(db, 'thinned_until_ms', String(Math.floor(doneUntil * MS_PER_S)));
+  return !isWhole;
+}
+
+function removeOldest(db: SqliteDatabase): boolean {
+  const rows = prepared(
+    db,
+    `SELECT timestamp, raw_size, stored_size FROM metrics_snapshots ORDER BY timestamp LIMIT ${CHUNK_ROWS / 10}`,
+  ).all() as Removed[];
+  const last = rows.at(-1);
+  if (last === undefined) return false;
+  remove(db, rows);
+  const lastMs = Math.round(last.timestamp * MS_PER_S);
+  prepared(db, 'DELETE FROM metrics_points WHERE at_ms <= ?').run(lastMs);
+  forgetRollupsBefore(db, lastMs + 1);
+  return true;
+}
+
+interface Removed {
+  readonly timestamp: number;
+  readonly raw_size: number;
+  readonly stored_size: number;
+}
+
+function remove(db: SqliteDatabase, rows: readonly Removed[]): void {
+  const statement = prepared(db, 'DELETE FROM metrics_snapshots WHERE timestamp = ?');
+  for (const { timestamp } of rows) statement.run(timestamp);
+  count(db, 'samples', -rows.length);
+  count(db, 'raw_bytes', -rows.reduce((sum, row) => sum + row.raw_size, 0));
+  count(db, 'compressed_bytes', -rows.reduce((sum, row) => sum + row.stored_size, 0));
+}
+
+function minuteOf(timestamp: number): number {
+  return Math.floor(timestamp / THINNED_S);
+}

@@ -1,0 +1,129 @@
+// The numbers of samples, a narrow row each, from which curves and their extremes are made without reading samples.
+import type { SqliteDatabase } from '#core';
+import type { Pair, Point } from './compact-item.ts';
+import { prepared } from './prepared.ts';
+
+/** A point with its time. */
+export interface TimedPoint extends Point {
+  readonly atMs: number;
+}
+
+interface PointRow {
+  readonly at_ms: number;
+  readonly cpu: number | null;
+  readonly mem: number | null;
+  readonly disk: number | null;
+  readonly inode: number | null;
+  readonly disk_read: number | null;
+  readonly disk_written: number | null;
+  readonly net_sent: number | null;
+  readonly net_received: number | null;
+  readonly parts: string;
+}
+
+/** Numbers of paths, then of interfaces: the id of the name and two numbers each. */
+type Parts = readonly [fileSystems: readonly Part[], interfaces: readonly Part[]];
+type Part = readonly [nameId: number, first: number | null, second: number | null];
+
+const TENTHS = 10;
+
+interface Names {
+  readonly ids: Map<string, number>;
+  readonly names: Map<number, string>;
+}
+
+const known = new WeakMap<SqliteDatabase, Names>();
+
+export function writePoint(db: SqliteDatabase, atMs: number, point: Point): void {
+  const parts: Parts = [
+    [...point.fileSystems].map(([name, [space, inodes]]): Part => [idOf(db, name), tenths(space), tenths(inodes)]),
+    [...point.interfaces].map(([name, [sent, received]]): Part => [idOf(db, name), sent, received]),
+  ];
+  prepared(db, 'INSERT OR REPLACE INTO metrics_points VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)').run(
+    atMs,
+    tenths(point.cpu),
+    tenths(point.mem),
+    tenths(point.disk),
+    tenths(point.inode),
+    point.diskRead,
+    point.diskWritten,
+    point.netSent,
+    point.netReceived,
+    JSON.stringify(parts),
+  );
+}
+
+export function pointAt(db: SqliteDatabase, atMs: number): TimedPoint | undefined {
+  const row = prepared(db, 'SELECT * FROM metrics_points WHERE at_ms = ?').get(atMs) as PointRow | undefined;
+  return row && pointOfRow(db, row);
+}
+
+/** The last point before this moment. */
+export function pointBefore(db: SqliteDatabase, atMs: number): TimedPoint | undefined {
+  const sql = 'SELECT * FROM metrics_points WHERE at_ms < ? ORDER BY at_ms DESC LIMIT 1';
+  const row = prepared(db, sql).get(atMs) as PointRow | undefined;
+  return row && pointOfRow(db, row);
+}
+
+/** In order; `toMs` does not belong to it. */
+export function* pointsBetween(db: SqliteDatabase, fromMs: number, toMs: number): Generator<TimedPoint> {
+  const rows = prepared(db, 'SELECT * FROM metrics_points WHERE at_ms >= ? AND at_ms < ? ORDER BY at_ms');
+  for (const row of rows.all(fromMs, toMs)) yield pointOfRow(db, row as PointRow);
+}
+
+function pointOfRow(db: SqliteDatabase, row: PointRow): TimedPoint {
+  const [fileSystems, interfaces] = JSON.parse(row.parts) as Parts;
+  return {
+    atMs: row.at_ms,
+    cpu: percent(row.cpu),
+    mem: percent(row.mem),
+    disk: percent(row.disk),
+    inode: percent(row.inode),
+    diskRead: row.disk_read,
+    diskWritten: row.disk_written,
+    netSent: row.net_sent,
+    netReceived: row.net_received,
+    fileSystems: new Map(fileSystems.map(([id, space, inodes]) => [nameOf(db, id), [percent(space), percent(inodes)]])),
+    interfaces: new Map(interfaces.map(([id, sent, received]): [string, Pair] => [nameOf(db, id), [sent, received]])),
+  };
+}
+
+/** Names that were written in a transaction that was taken back are not known. */
+export function forgetNames(db: SqliteDatabase): void {
+  known.delete(db);
+}
+
+function idOf(db: SqliteDatabase, name: string): number {
+  const { ids, names } = namesOf(db);
+  const id = ids.get(name);
+  if (id !== undefined) return id;
+  prepared(db, 'INSERT OR IGNORE INTO metrics_names (name) VALUES (?)').run(name);
+  const made = prepared(db, 'SELECT id FROM metrics_names WHERE name = ?').pluck().get(name) as number;
+  ids.set(name, made);
+  names.set(made, name);
+  return made;
+}
+
+function nameOf(db: SqliteDatabase, id: number): string {
+  const { ids, names } = namesOf(db);
+  const name = names.get(id);
+  if (name !== undefined) return name;
+  const found = prepared(db, 'SELECT name FROM metrics_names WHERE id = ?').pluck().get(id) as string;
+  ids.set(found, id);
+  names.set(id, found);
+  return found;
+}
+
+function namesOf(db: SqliteDatabase): Names {
+  const names = known.get(db) ?? { ids: new Map(), names: new Map() };
+  known.set(db, names);
+  return names;
+}
+
+function tenths(value: number | null): number | null {
+  return value === null ? null : Math.round(value * TENTHS * 1_000) / 1_000;
+}
+
+function percent(stored: number | null): number | null {
+  return stored === null ? null : stored / TENTHS;
+}

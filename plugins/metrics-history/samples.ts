@@ -1,0 +1,197 @@
+// Samples in the database: written with their numbers, read as the texts that they were.
+import type { SqliteDatabase } from '#core';
+import { compactItem, type Point, pointOf } from './compact-item.ts';
+import { count, counter } from './metadata.ts';
+import { prepared } from './prepared.ts';
+import { forgetRollups } from './rollups.ts';
+import { compress, type Dictionary, itemOf, WITH_DICTIONARY, wholeOf, wholeOfZlib, ZLIB } from './sample-codec.ts';
+import { forgetNames, writePoint } from './sample-points.ts';
+
+export interface Row {
+  readonly timestamp: number;
+  readonly payload: Buffer;
+  readonly item: Buffer | null;
+  readonly codec: number;
+  readonly dict_id: number | null;
+}
+
+export const ROW_COLUMNS = 'timestamp, payload, item, codec, dict_id';
+
+const MS_PER_S = 1_000;
+const DAY_MS = 86_400_000;
+/** A dictionary is replaced when samples become this much larger than its first ones were. */
+const WORSE = 1.25;
+const FIRST_SAMPLES = 20;
+/** How much a sample counts in the running mean of sizes. */
+const WEIGHT = 0.05;
+
+/** What the thread knows of its database between calls. */
+interface Memory {
+  dictionaries: Map<number, Dictionary>;
+  current: Dictionary | undefined;
+  madeAtMs: number;
+  /** Bytes of the first samples with the present dictionary, and of the latest ones, on the average. */
+  firstBytes: number;
+  firstCount: number;
+  meanBytes: number;
+}
+
+const memories = new WeakMap<SqliteDatabase, Memory>();
+
+/** Throws an Error when the text is no sample: no object, or without a time. */
+export function parseSample(text: string): { readonly timestamp: number; readonly sample: Record<string, unknown> } {
+  const sample: unknown = JSON.parse(text);
+  if (typeof sample !== 'object' || sample === null || Array.isArray(sample)) throw new Error('it is no object');
+  const timestamp = secondsOf((sample as Record<string, unknown>).timestamp);
+  if (timestamp === undefined) throw new Error('it has no time');
+  return { timestamp, sample: { ...sample, timestamp } };
+}
+
+/** Unix seconds, from a number, the text of one, or a date; undefined for anything else. */
+function secondsOf(value: unknown): number | undefined {
+  const seconds = typeof value === 'string' ? secondsOfText(value) : value;
+  return typeof seconds === 'number' && Number.isFinite(seconds) && seconds > 0 ? seconds : undefined;
+}
+
+function secondsOfText(text: string): number {
+  return /^\s*[\d.]+\s*$/.test(text) ? Number(text) : Date.parse(text) / MS_PER_S;
+}
+
+/** Writes a sample, in place of one of the same time. Runs within a transaction of the caller. */
+export function writeSample(db: SqliteDatabase, { timestamp, sample }: ReturnType<typeof parseSample>): void {
+  const whole = Buffer.from(JSON.stringify(sample));
+  const item = Buffer.from(JSON.stringify(compactItem(sample)));
+  const dictionary = dictionaryFor(db, item, whole);
+  const stored = compress(item, whole, dictionary);
+  const storedBytes = stored.item.length + stored.payload.length;
+  noteSize(memoryOf(db), storedBytes);
+  const seq = counter(db, 'seq') + 1;
+  const known = prepared(db, 'SELECT raw_size, stored_size FROM metrics_snapshots WHERE timestamp = ?').get(
+    timestamp,
+  ) as { raw_size: number; stored_size: number } | undefined;
+  prepared(
+    db,
+    `INSERT OR REPLACE INTO metrics_snapshots (timestamp, payload, raw_size, stored_size, created_at, codec, dict_id, item, seq)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+  ).run(
+    timestamp,
+    stored.payload,
+    whole.length,
+    storedBytes,
+    Date.now() / MS_PER_S,
+    WITH_DICTIONARY,
+    dictionary.id,
+    stored.item,
+    seq,
+  );
+  count(db, 'seq', 1);
+  count(db, 'samples', known === undefined ? 1 : 0);
+  count(db, 'raw_bytes', whole.length - (known?.raw_size ?? 0));
+  count(db, 'compressed_bytes', storedBytes - (known?.stored_size ?? 0));
+  keepNumbers(db, timestamp, pointOf(sample));
+}
+
+/** Numbers of samples that an earlier program wrote; runs within a transaction of the caller. */
+export function keepNumbers(db: SqliteDatabase, timestamp: number, point: Point): void {
+  const atMs = Math.round(timestamp * MS_PER_S);
+  writePoint(db, atMs, point);
+  forgetRollups(db, atMs);
+}
+
+/** The JSON text of the part that charts need; undefined for a row that is damaged or in a form that is not known. */
+export function itemText(db: SqliteDatabase, row: Row): Buffer | undefined {
+  return readable(() => itemTextOf(db, row));
+}
+
+/** The JSON text of a sample; undefined for a row that is damaged or in a form that is not known. */
+export function wholeText(db: SqliteDatabase, row: Row): Buffer | undefined {
+  return readable(() => wholeTextOf(db, row));
+}
+
+/** The numbers of a row of an earlier program; undefined when it is damaged. */
+export function zlibPoint(row: Row): Point | undefined {
+  return readable(() => pointOf(sampleOf(row)));
+}
+
+/** A damaged sample is left out; the others are still told. */
+function readable<Value>(read: () => Value): Value | undefined {
+  try {
+    return read();
+  } catch {
+    return undefined;
+  }
+}
+
+function itemTextOf(db: SqliteDatabase, row: Row): Buffer | undefined {
+  if (row.codec === ZLIB) return Buffer.from(JSON.stringify(compactItem(sampleOf(row))));
+  const dictionary = dictionaryOf(db, row);
+  return dictionary && itemOf(row, dictionary);
+}
+
+function wholeTextOf(db: SqliteDatabase, row: Row): Buffer | undefined {
+  if (row.codec === ZLIB) return Buffer.from(JSON.stringify(sampleOf(row)));
+  const dictionary = dictionaryOf(db, row);
+  return dictionary && wholeOf(row, dictionary);
+}
+
+/** The time of an earlier program's sample is that of its row, because not all of them hold it as a number. */
+function sampleOf({ timestamp, payload }: Row): Record<string, unknown> {
+  return { ...(JSON.parse(wholeOfZlib(payload).toString()) as Record<string, unknown>), timestamp };
+}
+
+/** What was remembered may have been taken back with a transaction. */
+export function forgetMemory(db: SqliteDatabase): void {
+  memories.delete(db);
+  forgetNames(db);
+}
+
+function memoryOf(db: SqliteDatabase): Memory {
+  const known = memories.get(db);
+  if (known !== undefined) return known;
+  const memory: Memory = {
+    dictionaries: new Map(),
+    current: undefined,
+    madeAtMs: Date.now(),
+    firstBytes: 0,
+    firstCount: 0,
+    meanBytes: 0,
+  };
+  const newest = prepared(db, 'SELECT id, item, whole FROM metrics_dictionaries ORDER BY id DESC LIMIT 1').get();
+  memory.current = newest as Dictionary | undefined;
+  memories.set(db, memory);
+  return memory;
+}
+
+function dictionaryOf(db: SqliteDatabase, { codec, dict_id: id }: Row): Dictionary | undefined {
+  if (codec !== WITH_DICTIONARY || id === null) return undefined;
+  const { dictionaries } = memoryOf(db);
+  const known =
+    dictionaries.get(id) ??
+    (prepared(db, 'SELECT id, item, whole FROM metrics_dictionaries WHERE id = ?').get(id) as Dictionary | undefined);
+  if (known !== undefined) dictionaries.set(id, known);
+  return known;
+}
+
+/** The present dictionary, or a new one made of this sample: daily, and when samples no longer resemble the old one. */
+function dictionaryFor(db: SqliteDatabase, item: Buffer, whole: Buffer): Dictionary {
+  const memory = memoryOf(db);
+  const isWorse = memory.firstCount === FIRST_SAMPLES && memory.meanBytes > memory.firstBytes * WORSE;
+  const isOld = Date.now() - memory.madeAtMs > DAY_MS;
+  if (memory.current !== undefined && !isWorse && !isOld) return memory.current;
+  const { lastInsertRowid } = prepared(db, 'INSERT INTO metrics_dictionaries (item, whole) VALUES (?, ?)').run(
+    item,
+    whole,
+  );
+  const made = { id: Number(lastInsertRowid), item, whole };
+  Object.assign(memory, { current: made, madeAtMs: Date.now(), firstBytes: 0, firstCount: 0, meanBytes: 0 });
+  memory.dictionaries.set(made.id, made);
+  return made;
+}
+
+function noteSize(memory: Memory, bytes: number): void {
+  if (memory.firstCount < FIRST_SAMPLES) {
+    memory.firstBytes += (bytes - memory.firstBytes) / (memory.firstCount + 1);
+    memory.firstCount += 1;
+    memory.meanBytes = memory.firstBytes;
+  } else memory.meanBytes += (bytes - memory.meanBytes) * WEIGHT;
+}

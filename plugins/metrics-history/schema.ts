@@ -1,0 +1,30 @@
+// The tables of the history. Those of the first two statements have the form of an earlier program, whose file is used
+// as it is found.
+import type { Migration } from '#core';
+
+export const migrations: readonly Migration[] = [
+  `CREATE TABLE IF NOT EXISTS metrics_snapshots (
+     timestamp REAL PRIMARY KEY, payload BLOB NOT NULL, raw_size INTEGER NOT NULL, stored_size INTEGER NOT NULL,
+     created_at REAL NOT NULL);
+   CREATE TABLE IF NOT EXISTS metrics_metadata (key TEXT PRIMARY KEY, value TEXT NOT NULL);
+   CREATE INDEX IF NOT EXISTS metrics_snapshots_created_at ON metrics_snapshots (created_at);
+   ALTER TABLE metrics_snapshots ADD COLUMN codec INTEGER NOT NULL DEFAULT 0;
+   ALTER TABLE metrics_snapshots ADD COLUMN dict_id INTEGER;
+   ALTER TABLE metrics_snapshots ADD COLUMN item BLOB;
+   ALTER TABLE metrics_snapshots ADD COLUMN seq INTEGER;
+   CREATE INDEX metrics_snapshots_seq ON metrics_snapshots (seq);
+   CREATE TABLE metrics_dictionaries (id INTEGER PRIMARY KEY, item BLOB NOT NULL, whole BLOB NOT NULL);
+   CREATE TABLE metrics_names (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
+   -- Percentages are in tenths, which are whole numbers and so take one or two bytes.
+   CREATE TABLE metrics_points (
+     at_ms INTEGER PRIMARY KEY, cpu, mem, disk, inode, disk_read, disk_written, net_sent, net_received,
+     parts TEXT NOT NULL);
+   CREATE TABLE metrics_rollups (
+     span_ms INTEGER NOT NULL, start_ms INTEGER NOT NULL, ranges TEXT NOT NULL, PRIMARY KEY (span_ms, start_ms)
+   ) WITHOUT ROWID;
+   INSERT OR REPLACE INTO metrics_metadata
+     SELECT 'samples', count(*) FROM metrics_snapshots
+     UNION ALL SELECT 'raw_bytes', coalesce(sum(raw_size), 0) FROM metrics_snapshots
+     UNION ALL SELECT 'compressed_bytes', coalesce(sum(stored_size), 0) FROM metrics_snapshots
+     UNION ALL SELECT 'unread_samples', count(*) FROM metrics_snapshots;`,
+];

@@ -1,0 +1,120 @@
+// Queries and answers of the routes of the history.
+import { z } from 'zod';
+import { queryBoolean, queryInteger, queryNumber } from '#kit/query-values';
+import type { History } from './history.ts';
+
+const DEFAULT_WINDOW_S = 21_600;
+const MS_PER_S = 1_000;
+const DEFAULT_LIMIT = 5_000;
+const MAX_LIMIT = 50_000;
+const DEFAULT_POINTS = 600;
+const MAX_POINTS = 5_000;
+
+const windowQuery = {
+  since: queryNumber().optional().describe('Unix seconds; six hours ago unless `full` is set'),
+  full: queryBoolean().optional().describe('Everything that is kept'),
+  limit: queryInteger().optional().describe('Samples at most'),
+};
+
+export const samplesQuery = z.object(windowQuery);
+
+export const chartQuery = z.object({
+  ...windowQuery,
+  bucket_seconds: queryNumber().optional().describe('Seconds that one entry stands for; automatic when it is absent'),
+  max_points: queryInteger().optional().describe('Entries at most'),
+});
+
+const number = z.number().nullable();
+
+export const storageSchema = z.object({
+  configured_provider: z.enum(['sqlite', 'postgresql']),
+  active_provider: z.enum(['sqlite', 'postgresql']),
+  fallback_active: z.boolean(),
+  last_error: z.string().nullable(),
+  last_postgresql_success: number,
+  sqlite: z.object({
+    path: z.string(),
+    samples: z.int(),
+    raw_bytes: z.int(),
+    compressed_bytes: z.int(),
+    file_bytes: z.int(),
+    compression_ratio: number,
+    oldest_timestamp: number,
+    newest_timestamp: number,
+    thinned_samples: z.int(),
+    error: z.string().nullable(),
+  }),
+  postgresql: z.null(),
+  legacy_jsonl: z.object({
+    files: z.int(),
+    bytes: z.int(),
+    preserved: z.literal(true),
+    migration: z.object({ completed: z.boolean(), files: z.int(), samples: z.int(), skipped: z.int() }),
+  }),
+  sync: z.null(),
+});
+
+export const importSchema = storageSchema.shape.legacy_jsonl.shape.migration;
+
+type Window = z.output<typeof samplesQuery>;
+
+/** Unix seconds; null for everything. */
+function sinceOf({ since, full }: Window): number | null {
+  if (since !== undefined) return since;
+  return full === true ? null : Date.now() / MS_PER_S - DEFAULT_WINDOW_S;
+}
+
+export function samplesWindow(query: Window): { readonly since: number | null; readonly limit: number } {
+  const { limit = DEFAULT_LIMIT } = query;
+  return { since: sinceOf(query), limit: limit <= 0 ? MAX_LIMIT : Math.min(limit, MAX_LIMIT) };
+}
+
+export function chartWindow(query: z.output<typeof chartQuery>): Parameters<History['chart']>[0] {
+  const { bucket_seconds: bucket = 0, max_points: points = DEFAULT_POINTS, limit = 0 } = query;
+  const most = points <= 0 ? DEFAULT_POINTS : Math.min(points, MAX_POINTS);
+  return {
+    since: sinceOf(query),
+    bucketSeconds: bucket <= 0 ? null : Math.max(1, Math.floor(bucket)),
+    maxPoints: limit > 0 ? Math.min(most, limit) : most,
+  };
+}
+
+/** The query of a client of the stream, whose values that cannot be read count as absent. */
+export function introductionQuery(query: Readonly<Record<string, string>>): z.output<typeof chartQuery> {
+  const one = <Value>(schema: z.ZodType<Value>, text: string | undefined): Value | undefined =>
+    schema.safeParse(text).data;
+  return {
+    since: one(queryNumber(), query.history_since),
+    full: one(queryBoolean(), query.history_full),
+    limit: one(queryInteger(), query.history_limit),
+    bucket_seconds: one(queryNumber(), query.history_bucket),
+    max_points: one(queryInteger(), query.history_points),
+  };
+}
+
+export async function storageToWire(history: History): Promise<z.output<typeof storageSchema>> {
+  const [sqlite, legacy] = await Promise.all([history.storage(), history.legacyFiles()]);
+  const isFallback = history.provider === 'postgresql';
+  return {
+    configured_provider: history.provider,
+    active_provider: 'sqlite',
+    fallback_active: isFallback,
+    last_error: isFallback ? 'PostgreSQL is not available in this build; the history is kept in SQLite' : null,
+    last_postgresql_success: null,
+    sqlite: {
+      path: sqlite.path,
+      samples: sqlite.samples,
+      raw_bytes: sqlite.rawBytes,
+      compressed_bytes: sqlite.storedBytes,
+      file_bytes: sqlite.fileBytes,
+      compression_ratio: sqlite.rawBytes === 0 ? null : Math.round((sqlite.storedBytes / sqlite.rawBytes) * 1e4) / 1e4,
+      oldest_timestamp: sqlite.oldest,
+      newest_timestamp: sqlite.newest,
+      thinned_samples: sqlite.thinnedSamples,
+      error: sqlite.error,
+    },
+    postgresql: null,
+    legacy_jsonl: { files: legacy.files, bytes: legacy.bytes, preserved: true, migration: legacy.import },
+    sync: null,
+  };
+}

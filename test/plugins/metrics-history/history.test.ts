@@ -1,0 +1,173 @@
+// The routes of the history on a running host: what is kept, imported and told, and what a broken file costs.
+import { mkdir, readdir, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import Database from 'better-sqlite3';
+import t, { type Test } from 'tap';
+import { testDir } from '../../support/directory.ts';
+import { startHost, type TestHost } from '../../support/host.ts';
+import { until } from '../../support/until.ts';
+
+// biome-ignore lint/suspicious/noExplicitAny: answers of any shape are looked into
+type Body = any;
+
+async function startWith(t: Test, metrics: Record<string, unknown>, configDir?: string): Promise<TestHost> {
+  const app = await startHost({
+    plugins: ['metrics-history', 'config'],
+    config: { dumb: { metrics } },
+    ...(configDir === undefined ? {} : { configDir }),
+  });
+  t.teardown(() => app.stop());
+  return app;
+}
+
+const history = async (app: TestHost, query = ''): Promise<Body> => (await app.get(`/metrics/history${query}`)).body;
+const storage = async (app: TestHost): Promise<Body> => (await app.get('/metrics/history/storage')).body;
+const enough = (app: TestHost, count: number) => until(async () => (await history(app)).items.length >= count);
+
+t.test('samples are kept, told and drawn', async t => {
+  const app = await startWith(t, { history_interval_sec: 0.5 });
+  await enough(app, 4);
+  await app.post('/config', { updates: { dumb: { metrics: { history_enabled: false } } } });
+  const { items, truncated } = await history(app);
+  t.equal(truncated, false);
+  const times = items.map(({ timestamp }: Body) => timestamp);
+  t.same(times, [...times].sort());
+  t.type(items[0].system.mem.total, 'number');
+  t.notOk('disk_paths' in (items[0].dumb_managed[0] ?? {}));
+  // One may still have been on its way when the setting changed.
+  const all = await until(async () => {
+    const { length } = (await history(app)).items;
+    return (await storage(app)).sqlite.samples === length && length;
+  });
+  const limit = await history(app, `?limit=${all}`);
+  const cut = await history(app, `?limit=${Number(all) - 1}`);
+  t.equal(limit.truncated, false, 'exactly the limit');
+  t.equal(cut.truncated, true, 'one less');
+  t.same(cut.items.at(-1), limit.items.at(-1), 'the newest stay');
+
+  const { status, body, headers } = await app.get(
+    '/metrics/history_series?since=0.0&limit=5000&max_points=600&bucket_seconds=5',
+  );
+  t.equal(status, 200);
+  t.match(headers['content-type'], 'application/json');
+  t.equal(body.timestamps.length, body.items.length);
+  t.equal(body.items.at(-1).timestamp, limit.items.at(-1).timestamp);
+  t.ok(body.stats.mem.min > 0);
+  const numbers = await storage(app);
+  t.match(numbers, {
+    configured_provider: 'sqlite',
+    active_provider: 'sqlite',
+    fallback_active: false,
+    last_error: null,
+    postgresql: null,
+    sqlite: { samples: limit.items.length, newest_timestamp: limit.items.at(-1).timestamp, error: null },
+  });
+  t.ok(numbers.sqlite.compression_ratio > 0 && numbers.sqlite.compression_ratio < 1);
+  t.ok(numbers.sqlite.file_bytes > 0);
+
+  const socket = app.ws('/ws/metrics?bootstrap=true&history_points=600&history_bucket=5');
+  const frames: Body[] = [];
+  socket.on('message', data => frames.push(JSON.parse(String(data))));
+  await until(() => frames.length > 0);
+  t.equal(frames[0].type, 'bootstrap');
+  t.same(frames[0].timestamps.at(-1), body.timestamps.at(-1));
+  t.equal(frames[0].series.cpu.length, frames[0].items.length);
+  socket.close();
+  const raw = app.ws('/ws/metrics?history=true&history_limit=2');
+  const rawFrames: Body[] = [];
+  raw.on('message', data => rawFrames.push(JSON.parse(String(data))));
+  await until(() => rawFrames.length > 0);
+  t.match(rawFrames[0], { type: 'history', truncated: true });
+  t.equal(rawFrames[0].items.length, 2);
+  raw.close();
+
+  for (const query of ['?since=soon', '?full=maybe', '?limit=x'])
+    t.equal((await app.get(`/metrics/history${query}`)).status, 422, query);
+  t.equal((await app.get('/metrics/history_series?max_points=-1&bucket_seconds=0')).status, 200);
+  t.equal((await app.get('/process/capabilities')).status, 404);
+  t.equal((await app.post('/config', { updates: { dumb: { metrics: { history_interval_sec: 0.1 } } } })).status, 400);
+});
+
+t.test('files of an earlier program are imported at the start, and again when asked', async t => {
+  const configDir = testDir(t, { metrics: {} });
+  const line = (timestamp: number) => JSON.stringify({ timestamp, system: { cpu_percent: 5 } });
+  const now = Math.floor(Date.now() / 1_000);
+  await writeFile(
+    path.join(configDir, 'metrics', 'metrics-20260101-1.jsonl'),
+    `${line(now - 60)}\n\n${line(now - 50)}\n`,
+  );
+  await writeFile(path.join(configDir, 'metrics', 'metrics-20260101-2.jsonl'), `${line(now - 40)}\n{"timestamp": 17`);
+  await writeFile(path.join(configDir, 'metrics', 'metrics-notes.jsonl'), `${line(now - 30)}\n`);
+  const app = await startWith(t, { history_enabled: false }, configDir);
+  await until(async () => (await storage(app)).sqlite.samples === 3);
+  const migration = { completed: false, files: 2, samples: 3, skipped: 1 };
+  await until(async () => (await storage(app)).legacy_jsonl.migration.files === 2);
+  const { legacy_jsonl: legacy } = await storage(app);
+  t.match(legacy, { files: 2, preserved: true, migration });
+  const { body } = await app.post('/metrics/history/migrate?force=true');
+  t.same(body, migration, 'a torn line is counted, and nothing is there twice');
+  t.equal((await storage(app)).sqlite.samples, 3);
+  await writeFile(path.join(configDir, 'metrics', 'metrics-20260101-2.jsonl'), `${line(now - 40)}\n`);
+  const [one, two] = await Promise.all([
+    app.post('/metrics/history/migrate'),
+    app.post('/metrics/history/migrate?force=1'),
+  ]);
+  t.same(one.body, { completed: true, files: 2, samples: 3, skipped: 0 }, 'what was not complete is tried again');
+  t.same(two.body, one.body, 'a second call shares the import');
+  await writeFile(path.join(configDir, 'metrics', 'metrics-20260102-1.jsonl'), 'torn');
+  t.equal((await app.post('/metrics/history/migrate')).body.files, 2, 'what was complete is not read again');
+});
+
+t.test('a damaged file is set aside', async t => {
+  const configDir = testDir(t, { metrics: {} });
+  await writeFile(path.join(configDir, 'metrics', 'metrics.sqlite'), 'no database at all '.repeat(500), {
+    mode: 0o600,
+  });
+  const app = await startWith(t, { history_interval_sec: 0.5 }, configDir);
+  await enough(app, 1);
+  const names = await readdir(path.join(configDir, 'metrics'));
+  t.ok(names.some(name => name.startsWith('metrics.sqlite.corrupt-')));
+});
+
+t.test('samples wait in memory for a file that is locked', async t => {
+  const app = await startWith(t, { history_interval_sec: 0.5 });
+  await enough(app, 1);
+  const other = new Database(path.join(app.configDir, 'metrics', 'metrics.sqlite'));
+  t.teardown(() => other.close());
+  const before = (await storage(app)).sqlite.samples;
+  other.exec('BEGIN IMMEDIATE');
+  const taken = (await app.get('/metrics')).body.timestamp;
+  await until(async () => (await app.get('/metrics')).body.timestamp > taken + 2);
+  other.exec('COMMIT');
+  await until(async () => (await storage(app)).sqlite.samples >= before + 3, { timeoutMs: 30_000 });
+  const { items } = await history(app);
+  const times = items.map(({ timestamp }: Body) => timestamp);
+  t.same(new Set(times).size, times.length, 'none is there twice');
+  t.ok(
+    times.some((time: number) => time > taken - 1 && time < taken + 2),
+    'what was taken meanwhile is there',
+  );
+});
+
+t.test('another place begins a new file, and the old one stays', async t => {
+  const app = await startWith(t, { history_interval_sec: 0.5 });
+  await enough(app, 2);
+  const place = path.join(app.configDir, 'other', 'history.sqlite');
+  await mkdir(path.dirname(place), { mode: 0o700 });
+  await app.post('/config', { updates: { dumb: { metrics: { storage: { sqlite_path: place } } } } });
+  await until(async () => {
+    const { path: file, samples } = (await storage(app)).sqlite;
+    return file === place && samples > 0;
+  });
+  t.ok((await readdir(path.join(app.configDir, 'metrics'))).includes('metrics.sqlite'));
+  const reader = new Database(place, { readonly: true });
+  t.equal(reader.pragma('page_size', { simple: true }), 16_384, 'large pages for large rows');
+  t.equal(reader.pragma('auto_vacuum', { simple: true }), 2, 'and a file that can shrink');
+  reader.close();
+  await app.post('/config', { updates: { dumb: { metrics: { storage: { provider: 'postgresql' } } } } });
+  t.match(await until(async () => ((await storage(app)).fallback_active ? storage(app) : undefined)), {
+    configured_provider: 'postgresql',
+    active_provider: 'sqlite',
+    last_error: /SQLite/,
+  });
+});

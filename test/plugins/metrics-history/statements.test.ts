@@ -1,0 +1,313 @@
+// The database of the history: charts, extremes, what is removed, and its books, against a plain reckoning.
+
+import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict';
+import { deflateSync } from 'node:zlib';
+import Database from 'better-sqlite3';
+import fc from 'fast-check';
+import t from 'tap';
+import type { SqliteDatabase } from '../../../core/contract/database.ts';
+import * as statements from '../../../plugins/metrics-history/history-statements.ts';
+
+// biome-ignore lint/suspicious/noExplicitAny: answers of any shape are looked into
+type Body = any;
+
+function open(): SqliteDatabase {
+  const db = new Database(':memory:') as unknown as SqliteDatabase;
+  for (const migration of statements.migrations) if (typeof migration === 'string') db.exec(migration);
+  return db;
+}
+
+/** The first second of a minute. */
+const START = 1_795_000_020;
+
+const CURVES = [
+  'cpu',
+  'mem',
+  'disk',
+  'inode',
+  'disk_read_rate',
+  'disk_write_rate',
+  'net_sent_rate',
+  'net_recv_rate',
+] as const;
+
+interface Made {
+  readonly at: number;
+  readonly cpu?: number | null;
+  readonly sent?: number;
+}
+
+const sample = ({ at, cpu = 10, sent = at }: Made) => ({
+  timestamp: START + at,
+  system: {
+    cpu_percent: cpu,
+    cpu_count: 4,
+    mem: { percent: 50.5, total: 7 },
+    disk: { percent: 20 },
+    inode: { percent: null },
+    filesystems: [{ path: '/data', percent: 20, available: true, inode: { percent: 3 } }],
+    disk_io: { read_bytes: sent * 2, write_bytes: 0 },
+    net_io: { sent_bytes: sent, recv_bytes: 0 },
+    network_interfaces: [{ name: 'eth0', sent_bytes: sent, recv_bytes: 0, speed_mbps: 10 }],
+  },
+  dumb_managed: [{ name: 'One', pid: 1, cpu_percent: 1.5, rss: 10, vms: 20, threads: 3, disk_io: null }],
+  external: [],
+  extra: { kept: true },
+});
+
+const write = (db: SqliteDatabase, samples: readonly Made[]) =>
+  statements.write(
+    db,
+    samples.map(made => JSON.stringify(sample(made))),
+  );
+
+function chart(db: SqliteDatabase, request: Partial<Parameters<typeof statements.chart>[1]> = {}): Body {
+  const whole = { since: null, now: START + 1_000_000, bucketSeconds: null, maxPoints: 600, ...request };
+  return JSON.parse(Buffer.from(statements.chart(db, whole)).toString());
+}
+
+t.test('a chart', async t => {
+  const db = open();
+  t.same(chart(db), {
+    items: [],
+    timestamps: [],
+    series: {
+      ...Object.fromEntries(CURVES.map(curve => [curve, []])),
+      filesystems: {},
+      network_interfaces: {},
+    },
+    stats: null,
+    truncated: false,
+    bucket_seconds: null,
+  });
+  write(db, [{ at: 0 }, { at: 5, cpu: 90, sent: 105 }, { at: 10, cpu: null, sent: 205 }, { at: 15, sent: 10 }]);
+  const fine = chart(db, { since: START, now: START + 15, bucketSeconds: 1 });
+  t.same(
+    fine.timestamps,
+    [0, 5, 10, 15].map(at => START + at),
+  );
+  t.same(fine.series.cpu, [10, 90, null, 10]);
+  t.same(fine.series.net_sent_rate, [null, 21, 20, null], 'the first has none, nor has a counter that went back');
+  t.same(fine.series.disk_read_rate, [null, 42, 40, null]);
+  t.same(fine.series.filesystems, { '/data': { disk: [20, 20, 20, 20], inode: [3, 3, 3, 3] } });
+  t.same(fine.series.network_interfaces.eth0.sent_rate, [null, 21, 20, null]);
+  t.same(fine.stats.cpu, { min: 10, max: 90 });
+  t.equal(fine.stats.inode, null);
+  t.same(fine.stats.net_sent_rate, { min: 20, max: 21 });
+  t.same(fine.items[0], {
+    timestamp: START,
+    system: {
+      cpu_percent: 10,
+      cpu_count: 4,
+      mem: { percent: 50.5 },
+      disk: { percent: 20 },
+      inode: { percent: null },
+      filesystems: [
+        { path: '/data', mount_point: null, fs_type: null, available: true, percent: 20, inode: { percent: 3 } },
+      ],
+      disk_io: { read_bytes: 0, write_bytes: 0 },
+      net_io: { sent_bytes: 0, recv_bytes: 0 },
+      network_interfaces: [
+        {
+          name: 'eth0',
+          available: null,
+          is_up: null,
+          speed_mbps: 10,
+          mtu: null,
+          sent_bytes: 0,
+          recv_bytes: 0,
+          sent_packets: null,
+          recv_packets: null,
+          errors_in: null,
+          errors_out: null,
+          drops_in: null,
+          drops_out: null,
+        },
+      ],
+    },
+    dumb_managed: [{ name: 'One', pid: 1, cpu_percent: 1.5, rss: 10, disk_io: null }],
+    external: [],
+    extra: { kept: true },
+  });
+  const coarse = chart(db, { since: START, now: START + 15, bucketSeconds: 10 });
+  t.equal(coarse.bucket_seconds, 10);
+  t.same(coarse.timestamps, [START + 5, START + 15], 'the last sample of each bucket');
+  t.same(coarse.stats, fine.stats, 'extremes that no bucket shows');
+});
+
+/** Times over some hours, in any order, with gaps. */
+const samples = fc.uniqueArray(
+  fc.record({
+    at: fc.integer({ min: 0, max: 20_000 }),
+    cpu: fc.option(fc.integer({ min: 0, max: 1_000 }).map(tenths => tenths / 10)),
+    sent: fc.integer({ min: 0, max: 1_000_000 }),
+  }),
+  { selector: ({ at }) => at, maxLength: 60 },
+);
+
+t.test('laws of a chart', async () => {
+  fc.assert(
+    fc.property(
+      samples,
+      fc.integer({ min: 0, max: 20_000 }),
+      fc.integer({ min: 1, max: 40 }),
+      fc.option(fc.integer({ min: 1, max: 3_000 })),
+      (made, since, maxPoints, bucketSeconds) => {
+        const db = open();
+        write(db, made);
+        const now = START + 20_000;
+        const answer = chart(db, { since: START + since, now, maxPoints, bucketSeconds });
+        const inside = made.filter(({ at }) => at >= since).sort((a, b) => a.at - b.at);
+        const bucket = answer.bucket_seconds;
+        const last = new Map(inside.map(({ at }) => [Math.floor((START + at) / bucket), START + at]));
+        deepStrictEqual(answer.timestamps, [...last.values()]);
+        ok(answer.timestamps.length <= maxPoints);
+        ok(bucket >= Math.max(bucketSeconds ?? 5, Math.ceil(Math.max(1, 20_000 - since) / maxPoints)));
+        for (const curve of CURVES) strictEqual(answer.series[curve].length, answer.timestamps.length);
+        deepStrictEqual(answer.stats?.net_sent_rate ?? null, extremes(rates(inside)));
+        deepStrictEqual(answer.stats?.cpu ?? null, extremes(inside.map(({ cpu }) => cpu)));
+      },
+    ),
+    { numRuns: 150 },
+  );
+});
+
+t.test('extremes stay right while samples come late, and come again', async () => {
+  fc.assert(
+    fc.property(fc.array(samples, { minLength: 1, maxLength: 4 }), rounds => {
+      const db = open();
+      const all = new Map<number, Made>();
+      for (const round of rounds) {
+        write(db, round);
+        for (const made of round) all.set(made.at, made);
+        const sorted = [...all.values()].sort((a, b) => a.at - b.at);
+        const { stats } = chart(db, { since: START, now: START + 20_000 });
+        deepStrictEqual(stats?.net_sent_rate ?? null, extremes(rates(sorted)));
+        deepStrictEqual(stats?.cpu ?? null, extremes(sorted.map(({ cpu }) => cpu)));
+      }
+    }),
+    { numRuns: 60 },
+  );
+});
+
+function rates(sorted: readonly Made[]): (number | null)[] {
+  return sorted.map(({ at, sent = 0 }, index) => {
+    const before = sorted[index - 1];
+    return before === undefined || sent < (before.sent ?? 0)
+      ? null
+      : ((sent - (before.sent ?? 0)) / ((at - before.at) * 1_000)) * 1_000;
+  });
+}
+
+function extremes(values: readonly (number | null | undefined)[]): { min: number; max: number } | null {
+  const known = values.filter(value => typeof value === 'number');
+  return known.length === 0 ? null : { min: Math.min(...known), max: Math.max(...known) };
+}
+
+/** The books against what is really there. */
+function audit(db: SqliteDatabase): void {
+  const { n, raw, stored } = db
+    .prepare(
+      'SELECT count(*) n, coalesce(sum(raw_size), 0) raw, coalesce(sum(stored_size), 0) stored FROM metrics_snapshots',
+    )
+    .get() as { n: number; raw: number; stored: number };
+  const kept = db
+    .prepare('SELECT coalesce(sum(length(payload) + coalesce(length(item), 0)), 0) FROM metrics_snapshots')
+    .pluck()
+    .get();
+  t.match(statements.storage(db), { samples: n, rawBytes: raw, storedBytes: stored });
+  t.equal(kept, stored);
+}
+
+t.test('what is removed', async t => {
+  const db = open();
+  const day = 86_400;
+  const made = Array.from({ length: 3_000 }, (_, index) => ({ at: index * 60 - 20 + (index % 2) * 30 }));
+  write(db, made);
+  audit(db);
+  const now = START + 3_000 * 60;
+  const run = (limits: Partial<Parameters<typeof statements.maintain>[1]>) => {
+    while (statements.maintain(db, { now, maxAgeDays: null, maxBytes: null, ...limits }));
+    audit(db);
+    return statements.storage(db);
+  };
+  t.equal(run({}).samples, 3_000, 'without limits nothing is');
+  t.equal(run({ maxBytes: 1e9 }).samples, 3_000);
+  const aged = run({ maxAgeDays: 2 });
+  t.ok((aged.oldest ?? 0) >= now - 2 * day && aged.samples > 2_800, 'what is too old');
+
+  const { storedBytes } = aged;
+  const pointsBefore = db.prepare('SELECT count(*) FROM metrics_points').pluck().get();
+  const thinned = run({ maxAgeDays: 2, maxBytes: storedBytes - 1 });
+  t.ok(thinned.thinnedSamples > 0 && thinned.samples === aged.samples - thinned.thinnedSamples);
+  const minutes = db
+    .prepare('SELECT cast(timestamp / 60 AS INTEGER) FROM metrics_snapshots ORDER BY timestamp LIMIT 400')
+    .pluck()
+    .all();
+  t.equal(new Set(minutes).size, 400, 'the oldest are thinned out to one a minute');
+  t.equal(db.prepare('SELECT count(*) FROM metrics_points').pluck().get(), pointsBefore, 'their numbers stay');
+  const least = run({ maxBytes: 20_000 });
+  t.ok(least.storedBytes <= 20_000 && least.samples > 0, 'then the oldest go');
+  t.same(chart(db, { since: null }).items.length > 0, true);
+});
+
+t.test('texts are what was written', async t => {
+  const db = open();
+  write(
+    db,
+    Array.from({ length: 300 }, (_, index) => ({ at: index * 5, cpu: index % 100 })),
+  );
+  const { from, truncated } = statements.windowOf(db, { since: null, limit: 100 });
+  t.equal(from, START + 200 * 5);
+  t.equal(truncated, true);
+  t.same(statements.windowOf(db, { since: null, limit: 300 }), { from: START, truncated: false }, 'exactly the limit');
+  const text = Buffer.concat([...statements.texts(db, { from: START + 200 * 5 })]).toString();
+  const items = JSON.parse(`[${text}]`) as Body[];
+  t.equal(items.length, 100);
+  t.same(items[0], sample({ at: 1_000, cpu: 0 }));
+  const [item] = [...statements.items(db, { from: START, until: START + 5 })];
+  t.equal(JSON.parse(item ?? '').dumb_managed[0].name, 'One');
+});
+
+t.test('lines of an earlier program', async t => {
+  const db = open();
+  const good = [
+    sample({ at: 0 }),
+    { ...sample({ at: 0 }), timestamp: `${START + 5.5}` },
+    { timestamp: '2026-11-18T12:00:00Z' },
+  ];
+  const bad = ['{"timestamp":', '[]', '7', '{"timestamp":"soon"}', '{"timestamp":-1}', '{}', 'null'];
+  const lines = [...good.map(line => JSON.stringify(line)), ...bad];
+  t.same(statements.importLines(db, lines), { samples: 3, skipped: 7 });
+  t.same(statements.importLines(db, lines), { samples: 3, skipped: 7 }, 'again, and nothing is there twice');
+  t.equal(statements.storage(db).samples, 3);
+  const record = { completed: false, files: 1, samples: 3, skipped: 7 };
+  statements.recordImport(db, record);
+  t.same(statements.importRecord(db), record);
+  audit(db);
+});
+
+t.test('a file of an earlier program is used as it is', async t => {
+  const db = new Database(':memory:') as unknown as SqliteDatabase;
+  db.exec(`CREATE TABLE metrics_snapshots (timestamp REAL PRIMARY KEY, payload BLOB NOT NULL, raw_size INTEGER NOT NULL, stored_size INTEGER NOT NULL, created_at REAL NOT NULL);
+    CREATE TABLE metrics_metadata (key TEXT PRIMARY KEY, value TEXT NOT NULL);
+    INSERT INTO metrics_metadata VALUES ('jsonl_migration_v1', 'complete')`);
+  const insert = db.prepare('INSERT INTO metrics_snapshots VALUES (?, ?, ?, ?, 0)');
+  for (let index = 0; index < 450; index += 1) {
+    const text = JSON.stringify(sample({ at: index * 5, cpu: index % 100 }));
+    const payload = index === 7 ? Buffer.from('damaged') : deflateSync(text);
+    insert.run(START + index * 5, payload, text.length, payload.length);
+  }
+  for (const migration of statements.migrations) if (typeof migration === 'string') db.exec(migration);
+  audit(db);
+  t.equal(statements.importRecord(db).completed, true);
+  t.equal(chart(db).stats, null, 'its numbers are not known yet');
+  let pieces = 0;
+  while (statements.readUnread(db)) pieces += 1;
+  t.ok(pieces >= 2, 'they are read a piece at a time');
+  t.same(chart(db).stats.cpu, { min: 0, max: 99 });
+  write(db, [{ at: 450 * 5 }]);
+  const items = JSON.parse(`[${Buffer.concat([...statements.texts(db, { from: START })]).toString()}]`) as Body[];
+  t.equal(items.length, 450, 'old and new ones, without the damaged one');
+  audit(db);
+});
