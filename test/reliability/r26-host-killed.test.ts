@@ -1,6 +1,6 @@
 // R26: the host is killed with SIGKILL while 20 children write 1 MB/s each, and started again later.
 import { existsSync } from 'node:fs';
-import { chmod, mkdir, readdir, readFile } from 'node:fs/promises';
+import { chmod, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import t from 'tap';
 import { testDir } from '../support/directory.ts';
@@ -12,16 +12,20 @@ const PLUGINS = ['config', 'process'];
 const WRITERS = 20;
 const LINES = 30_000;
 
-/** Writes numbered lines of 250 bytes, about 1 MB/s, then waits for its end. Reports the longest time a write took. */
+/**
+ * Writes numbered lines of 250 bytes, about 1 MB/s, then waits for its end. The last ones are written when the test has
+ * killed the host. Reports the longest time a write took.
+ */
 const writer = `
-const { writeSync, writeFileSync } = require('node:fs')
-const [, , name, resultFile] = process.argv
+const { existsSync, writeSync, writeFileSync } = require('node:fs')
+const [, , name, resultFile, killedFile] = process.argv
 const filling = 'x'.repeat(230)
 let number = 0
 let longestMs = 0
 const timer = setInterval(() => {
   const before = performance.now()
-  for (let line = 0; line < 200 && number < ${LINES}; line += 1) writeSync(1, 'line ' + String(number++).padStart(6, '0') + ' ' + filling + '\\n')
+  const limit = existsSync(killedFile) ? ${LINES} : ${LINES - 1_000}
+  for (let line = 0; line < 200 && number < limit; line += 1) writeSync(1, 'line ' + String(number++).padStart(6, '0') + ' ' + filling + '\\n')
   longestMs = Math.max(longestMs, performance.now() - before)
   if (number < ${LINES}) return
   clearInterval(timer)
@@ -55,6 +59,7 @@ t.test(
           path.join(configDir, 'writer.cjs'),
           name,
           path.join(configDir, 'results', `${index}`),
+          path.join(configDir, 'killed'),
         ],
         log_file: path.join(logDir, `writer-${index}.log`),
         suppress_logging: true,
@@ -90,6 +95,7 @@ t.test(
       Promise.all(names.map((_, index) => existsSync(path.join(configDir, 'results', `${index}`))));
     const early = (await written()).filter(Boolean).length;
     t.equal(early, 0, 'the children were still writing when the host was killed');
+    await writeFile(path.join(configDir, 'killed'), '');
     t.ok(
       Object.values(before).every(pid => existsSync(`/proc/${pid}`)),
       'the children live on without the host',

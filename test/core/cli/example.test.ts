@@ -7,7 +7,7 @@ import { testDir } from '../../support/directory.ts';
 import { freePort, startStackwarden } from '../../support/stackwarden.ts';
 import { until } from '../../support/until.ts';
 
-t.test('start --example in an empty directory', { timeout: 110_000 }, async t => {
+t.test('start --example in an empty directory', { timeout: 240_000 }, async t => {
   const taken = createServer();
   // Whether it is taken by this test or by anybody else makes no difference.
   await new Promise<void>(resolve => taken.once('error', () => resolve()).listen(8_081, '127.0.0.1', resolve));
@@ -24,7 +24,7 @@ t.test('start --example in an empty directory', { timeout: 110_000 }, async t =>
   t.equal(config.example_worker.wait_for_url[0].url, `http://127.0.0.1:${config.example_web.port}/health`);
   const answer = async (route: string) =>
     (await fetch(running.base + route)).json() as Promise<Record<string, unknown>>;
-  await until(async () => (await answer('/process/startup-status')).phase === 'ready', { timeoutMs: 90_000 });
+  await until(async () => (await answer('/process/startup-status')).phase === 'ready', { timeoutMs: 180_000 });
   const log = await until(async () => {
     const { chunk } = (await answer('/logs?process_name=Example%20Worker')) as { chunk: string };
     return /item 2 done/.test(chunk) ? chunk : null;

@@ -66,7 +66,7 @@ t.test('the switch', { skip: !isHere }, async t => {
     entryPoints: { web: { address: ':18080' }, extra: { address: ':1' }, traefik: { address: '127.0.0.1:18081' } },
     providers: { file: { directory: path.join(dir, 'dynamic'), watch: true } },
   });
-  t.notOk(existsSync(path.join(dir, 'services.yaml')), 'what an earlier version wrote is gone');
+  await until(() => !existsSync(path.join(dir, 'services.yaml')), { what: 'the file of an earlier version to go' });
   const { http } = parse(await readFile(path.join(dir, 'dynamic/services.yaml'), 'utf8'));
   t.match(http.routers.plex_router, {
     rule: 'Path(`/service/ui/plex`) || PathPrefix(`/service/ui/plex/`)',
