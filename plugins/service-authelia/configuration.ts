@@ -8,15 +8,8 @@ const LEVELS: Readonly<Record<string, string>> = { WARNING: 'warn', CRITICAL: 'e
 /** The address without its port: who listens beyond this machine has chosen that. */
 const LISTENS = /^(?:tcp:\/\/)?([^/]*?)(?::\d+)?\/?$/;
 
-export interface Storage {
-  readonly host: string;
-  readonly port: string;
-  readonly user: string;
-  readonly database: string;
-}
-
 /** `present` is what the file says now. */
-export function configuration({ block }: NamedBlock, present: Values, storage: Storage): Values {
+export function configuration({ block }: NamedBlock, present: Values): Values {
   const level = String(block.log_level ?? 'INFO').toUpperCase();
   const host = LISTENS.exec(String(memberOf(present, 'server', 'address') ?? ''))?.[1] || '127.0.0.1';
   return {
@@ -25,14 +18,6 @@ export function configuration({ block }: NamedBlock, present: Values, storage: S
     authentication_backend: backend(block, present),
     access_control: { default_policy: block.authorization_policy },
     session: { cookies: cookies(block, memberOf(present, 'session', 'cookies')) },
-    storage: {
-      postgres: {
-        address: `tcp://${storage.host}:${storage.port}`,
-        database: storage.database,
-        schema: 'public',
-        username: storage.user,
-      },
-    },
     notifier: notifier(block),
   };
 }

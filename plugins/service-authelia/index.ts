@@ -2,6 +2,7 @@
 
 import { randomBytes } from 'node:crypto';
 import path from 'node:path';
+import { z } from 'zod';
 import { definePlugin } from '#core';
 import { fileVersion } from '#kit/fs-out-of-process';
 import { isObject } from '#kit/plain-object';
@@ -9,7 +10,7 @@ import type {} from '../config-files/contract.ts';
 import type {} from '../process/contract.ts';
 import type {} from '../services/contract.ts';
 import type { SetupContext } from '../setup/contract.ts';
-import { configuration, type Storage } from './configuration.ts';
+import { configuration } from './configuration.ts';
 
 const KEY = 'authelia';
 const SECRET_BYTES = 48;
@@ -21,6 +22,12 @@ const OIDC_VARIABLE = 'AUTHELIA_IDENTITY_PROVIDERS_OIDC_HMAC_SECRET_FILE';
 const SMTP_SECRET = 'smtp-password';
 const SMTP_VARIABLE = 'AUTHELIA_NOTIFIER_SMTP_PASSWORD_FILE';
 
+const factsSchema = z.object({
+  givenSecrets: z
+    .array(z.object({ name: z.string(), value: z.string() }))
+    .describe('files of its secrets that follow other services'),
+});
+
 export default definePlugin({
   name: 'service-authelia',
   host: '^1',
@@ -28,7 +35,7 @@ export default definePlugin({
 
   setup(host) {
     const configure = async (context: SetupContext): Promise<void> => {
-      const { plan, block, owner, fill } = context;
+      const { plan, block, template, owner, fill } = context;
       const files = host.find('config.files');
       if (files === undefined || plan.cwd === undefined) return;
       const secrets = path.join(plan.cwd, 'secrets');
@@ -39,15 +46,15 @@ export default definePlugin({
         await write(name, randomBytes(SECRET_BYTES).toString('hex'));
       };
       for (const name of GENERATED) await generate(name);
-      await write('postgres-password', fill('{postgres_password}'));
+      for (const { name, value } of factsSchema.parse(template.facts).givenSecrets) await write(name, fill(value));
 
       const file = fill('{config_file}');
       let hasClients = false;
       const values = (present: Record<string, unknown>) => {
         hasClients = clientsOf(present) > 0;
-        return configuration(block, present, storageOf(context));
+        return configuration(block, present);
       };
-      await files.ensure(block, file, { seed: 'theme: auto\n', values, initial: {}, mode: 0o600, owner });
+      await files.ensure(block, file, { seed: undefined, values, initial: {}, mode: 0o600, owner });
       if (hasClients) {
         await generate(OIDC_SECRET);
         plan.env[OIDC_VARIABLE] ??= path.join(secrets, OIDC_SECRET);
@@ -58,11 +65,6 @@ export default definePlugin({
     host.contribute('service.configure', KEY, { configKey: KEY, configure });
   },
 });
-
-function storageOf({ fill, template }: SetupContext): Storage {
-  const database = template.databases?.find(({ engine }) => engine === 'postgres')?.name ?? KEY;
-  return { host: fill('{postgres_host}'), port: fill('{postgres_port}'), user: fill('{postgres_user}'), database };
-}
 
 function clientsOf({ identity_providers: providers }: Record<string, unknown>): number {
   const oidc = isObject(providers) ? providers.oidc : undefined;

@@ -49,7 +49,7 @@ export async function pushSettings(
   return changes.map(({ place }) => place.join('.'));
 }
 
-/** The place of a text that a variable such as `UPDATERS_PLEX_URL` names: underscores divide names and are parts of them. */
+/** The place of a text that a variable such as `UPDATERS_LIBRARY_PATH` names: underscores divide names and are parts of them. */
 function placeOf(tree: Values, name: string): string[] | undefined {
   for (const [key, value] of Object.entries(tree)) {
     const word = key.toUpperCase();
