@@ -1,10 +1,15 @@
-// InfiniDysk: configures its media managers, categories and mount, and registers it as a download client.
+// InfiniDysk: starts its two programs, configures its media managers, categories and mount, and registers it as a download
+// client.
+import path from 'node:path';
 import { definePlugin } from '#core';
+import { fileVersion } from '#kit/fs-out-of-process';
 import type {} from '../integrations/contract.ts';
 import type {} from '../service-arr/contract.ts';
 import type {} from '../services/contract.ts';
 import type {} from '../services/mount-control.ts';
+import type {} from '../setup/contract.ts';
 import { Settings } from './settings.ts';
+import { PROGRAM, START_STEPS } from './start-steps.ts';
 import { categories, factsSchema, instances, mountDirectory, remoteControl } from './wanted.ts';
 
 const KEY = 'infinidysk';
@@ -31,6 +36,15 @@ export default definePlugin({
         if (!Number.isInteger(port) || typeof apiKey !== 'string' || apiKey === '') return [];
         const category = host.use('arr.applications').slugOf(manager);
         return [{ name: 'InfiniDysk', implementation: 'Sabnzbd', fields: { port, urlBase: '', apiKey }, category }];
+      },
+    });
+    host.contribute('service.program', KEY, {
+      configKey: KEY,
+      async choose({ plan, isTemplates }) {
+        const [, script = ''] = plan.argv;
+        if (!isTemplates || plan.cwd === undefined || (await fileVersion(script)) !== null) return;
+        if ((await fileVersion(path.join(plan.cwd, PROGRAM))) === null) return;
+        plan.argv = ['/bin/sh', '-c', START_STEPS, KEY, plan.cwd];
       },
     });
     host.contribute('service.integration', 'infinidysk-settings', {

@@ -81,11 +81,10 @@ const STEPS: Readonly<Record<string, string | null>> = {
   'write config_local.py and link it into the package folder': '"PYTHONPATH"',
   'wait for postgres': '"nonCore": ["postgres"]',
   'bun run --bun migrations/migrate.ts': 'migrations/migrate.ts',
-  // The script that does these is part of its installation.
-  'start frontend: node dist-node/server.js in {config_dir}/frontend': null,
-  'run backend once with --db-migration; non-zero exit stops both': null,
-  'run backend; when it ends, stop the frontend and return its exit code': null,
-  'TERM and INT are forwarded to both': null,
+  'start frontend: node dist-node/server.js in {config_dir}/frontend': 'node dist-node/server.js',
+  'run backend once with --db-migration; non-zero exit stops both': '--db-migration',
+  'run backend; when it ends, stop the frontend and return its exit code': 'exit "$code"',
+  'TERM and INT are forwarded to both': 'trap forward TERM INT',
   // The host makes nothing at the root of the file system.
   'link the helper scripts and /.venv at the file system root (absolute paths are compiled in)': null,
 };

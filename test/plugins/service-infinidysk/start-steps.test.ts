@@ -1,0 +1,62 @@
+// The two programs of InfiniDysk, where its installation has no start script: they begin and end together.
+import { existsSync } from 'node:fs';
+import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import t from 'tap';
+import { testDir } from '../../support/directory.ts';
+import { pluginsDir, startHost } from '../../support/host.ts';
+import { lives, notedPid, start, status, stop } from '../../support/kids.ts';
+import { freePort } from '../../support/stackwarden.ts';
+import { until } from '../../support/until.ts';
+
+const skip = !['service-infinidysk', 'service-arr', 'integrations', 'setup', 'services'].every(name =>
+  existsSync(path.join(pluginsDir, name)),
+);
+
+t.test('a migration first, both stopped by one signal, and one that fails ends both', { skip }, async t => {
+  const dir = testDir(t, {
+    'package.json': '{}',
+    frontend: {
+      'dist-node': {
+        'server.js': "require('fs').writeFileSync('../front', String(process.pid)); setInterval(() => {}, 1e6)",
+      },
+    },
+    app: {},
+  });
+  for (const place of ['.', 'frontend', 'app']) await chmod(path.join(dir, place), 0o777);
+  const program = path.join(dir, 'app/NzbWebDAV');
+  await writeFile(
+    program,
+    `#!/bin/sh\necho "$1" >> ${dir}/runs\n[ "$1" = --db-migration ] && { test ! -e ${dir}/broken; exit; }\necho $$ > ${dir}/back\nexec sleep 600\n`,
+  );
+  await chmod(program, 0o755);
+  const app = await startHost({
+    plugins: ['config', 'process', 'services', 'setup', 'service-infinidysk'],
+    config: {
+      infinidysk: {
+        process_name: 'Disk',
+        config_dir: dir,
+        log_file: path.join(dir, 'own.log'),
+        backend_port: await freePort(),
+        frontend_port: await freePort(),
+        webdav_password: 'p',
+      },
+    },
+  });
+  t.teardown(() => app.stop());
+  const answer = await start(app, 'Disk');
+  t.equal(answer.status, 200, answer.text);
+  const [front, back] = [await notedPid(path.join(dir, 'front')), await notedPid(path.join(dir, 'back'))];
+  t.equal(await readFile(path.join(dir, 'runs'), 'utf8'), '--db-migration\n\n', 'the migration comes first');
+  t.equal((await stop(app, 'Disk')).status, 200);
+  t.notOk(lives(front) || lives(back), 'both have ended');
+
+  await writeFile(path.join(dir, 'broken'), '');
+  await start(app, 'Disk');
+  await until(async () => (await status(app, 'Disk')).status === 'stopped', { what: 'the end of both' });
+  t.equal(await readFile(path.join(dir, 'runs'), 'utf8'), '--db-migration\n\n--db-migration\n');
+
+  await mkdir(path.join(dir, 'gone'));
+  await app.post('/config', { process_name: 'Disk', updates: { config_dir: path.join(dir, 'gone') } });
+  t.match((await start(app, 'Disk')).body, { detail: /Disk cannot start: .*is not installed/ });
+});
