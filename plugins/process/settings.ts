@@ -14,7 +14,10 @@ const LIVE = { live: true };
 /** Marks members without which the service does the same work. */
 const FALLBACK = { fallback: true };
 
+const waitedFor = z.string().optional().describe('the service that answers there, as the dependency graph has it');
+
 const urlWait = z.looseObject({
+  process_name: waitedFor,
   url: z.string().min(1).meta({ identity: true }).describe('address that must answer 2xx'),
   auth: z
     .looseObject({
@@ -29,6 +32,7 @@ const urlWait = z.looseObject({
   expected_json_path: z.string().optional().describe('dotted path that the JSON of the answer must have'),
 });
 const tcpWait = z.looseObject({
+  process_name: waitedFor,
   name: z.string().optional().describe('what listens there, for messages'),
   host: z.string().optional().describe('address; default 127.0.0.1'),
   port: port.describe('port that must accept connections'),
