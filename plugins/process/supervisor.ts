@@ -96,7 +96,7 @@ export class Supervisor implements ProcessSupervisor {
       blocks: () => this.#processes.blocks(),
       onStatus: snapshot => {
         this.#revision += 1;
-        this.#runFiles.running(this.#runningPids());
+        this.#runFiles.running(() => this.#runningPids());
         hooks.onStatus(snapshot);
       },
       onStarted: snapshot => {
@@ -161,6 +161,7 @@ export class Supervisor implements ProcessSupervisor {
     this.#wanted.stop(process.block, by);
     this.#tell('stop', process, 'request', by);
     const outcome = await process.stop();
+    await this.#state.saved();
     // A process that was not running has no change of status, but its wanted state may be shown differently.
     if (outcome === 'not-running') this.#supervision.onStatus(process.snapshot());
     return outcome;
@@ -282,7 +283,7 @@ export class Supervisor implements ProcessSupervisor {
     this.#supervision.exits.close();
     this.#supervision.lineage.close();
     await this.#supervision.capture.close();
-    this.#state.close();
+    await this.#state.close();
   }
 
   /** Kills everything at once. */
@@ -324,6 +325,7 @@ export class Supervisor implements ProcessSupervisor {
     if (trigger !== 'request' && trigger !== 'restart') return;
     this.#wanted.start(process.block, by);
     await this.#processes.refresh(process);
+    await this.#state.saved();
   }
 
   /** Only dependencies between the given blocks count. */

@@ -10,30 +10,39 @@ export class RunFiles {
   readonly #log: Logger;
   #usable = true;
   #writing: Promise<void> = Promise.resolve();
+  /** Files that are to be written next, with their latest content. */
+  readonly #next = new Map<string, () => unknown>();
 
   constructor(log: Logger) {
     this.#log = log;
   }
 
-  running(pids: Readonly<Record<string, number>>): void {
+  running(pids: () => Readonly<Record<string, number>>): void {
     this.#write('running_processes.json', pids);
   }
 
   startup({ phase, startedAt, completedAt, expectedServices, failures }: StartupReport): void {
-    this.#write('startup_state.json', {
+    this.#write('startup_state.json', () => ({
       phase,
       started_at: startedAt,
       completed_at: completedAt,
       expected_services: expectedServices,
       failures,
-    });
+    }));
   }
 
-  #write(name: string, value: unknown): void {
+  /** Changes that come while a file is being written share the next writing. */
+  #write(name: string, content: () => unknown): void {
+    const isQueued = this.#next.has(name);
+    this.#next.set(name, content);
+    if (isQueued || !this.#usable) return;
     this.#writing = this.#writing.then(async () => {
+      const latest = this.#next.get(name);
+      this.#next.delete(name);
       if (!this.#usable) return;
       try {
-        await writeFileAtomic(path.join(DIRECTORY, name), JSON.stringify(value), { durable: false, mode: 0o644 });
+        const text = JSON.stringify(latest?.());
+        await writeFileAtomic(path.join(DIRECTORY, name), text, { durable: false, mode: 0o644 });
       } catch (error) {
         this.#usable = false;
         // Only containers that ask for these files have the directory.

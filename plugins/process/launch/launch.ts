@@ -3,6 +3,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { access, constants, type FileHandle, stat } from 'node:fs/promises';
 import path from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Problem } from '#core';
 import { lacksDescriptors } from '#kit/descriptors';
 import { reasonText } from '#kit/error-text';
@@ -64,12 +65,21 @@ async function executability(file: string): Promise<string> {
   }
 }
 
+/** A fork holds the event loop, so there is one for each of its turns. */
+let turn: Promise<void> = Promise.resolve();
+
+function ownTurn(): Promise<void> {
+  turn = turn.then(() => nextTurn());
+  return turn;
+}
+
 /** Throws a Problem 400 when the program cannot be started, 503 when no descriptor is left for it. */
 export async function launch(plan: LaunchPlan, spoolFile: string): Promise<Launched> {
   const [program = '', ...args] = plan.argv;
   const output = await openOutput(plan, spoolFile);
   // Programs may open /dev/stdout by name. Where the spool cannot be given to their user, only such programs fail.
   await giveFile(output, plan.user, { isNew: true }).catch(() => undefined);
+  await ownTurn();
   const umask = process.umask(0o022);
   try {
     const child = spawn(program, args, {

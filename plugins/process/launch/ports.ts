@@ -65,13 +65,22 @@ function portConflicts(root: Readonly<Record<string, unknown>>): string[] {
     );
 }
 
-/** The ports that a block configures, by key; only integers from 1 to 65535 count. */
+/** Kept, because each start looks at those of all entries. */
+const portsByBlock = new WeakMap<Readonly<Record<string, unknown>>, ReadonlyMap<string, number>>();
+
+/**
+ * The ports that a block, which never changes, configures, by key; only integers from 1 to 65535 count.
+ */
 export function portsOf(block: Readonly<Record<string, unknown>>): ReadonlyMap<string, number> {
-  return new Map(
+  const known = portsByBlock.get(block);
+  if (known !== undefined) return known;
+  const ports = new Map(
     PORT_KEYS.map(key => [key, block[key]] as const).filter(
       (entry): entry is readonly [(typeof PORT_KEYS)[number], number] => isPort(entry[1]),
     ),
   );
+  portsByBlock.set(block, ports);
+  return ports;
 }
 
 function isPort(value: unknown): value is number {
@@ -88,7 +97,8 @@ export async function resolvePorts(
   all: readonly NamedBlock[],
   companion: Companion,
 ): Promise<PortChange[]> {
-  if (block.path[0] === 'dumb') return [];
+  const own = portsOf(block.block);
+  if (block.path[0] === 'dumb' || own.size === 0) return [];
   const claimed = claimsBefore(block, all, companion);
   const others = new Set(
     all
@@ -98,7 +108,7 @@ export async function resolvePorts(
   const offset = companion(block.configKey);
   const changes: PortChange[] = [];
   const taken = new Set<number>();
-  for (const [key, port] of portsOf(block.block)) {
+  for (const [key, port] of own) {
     const isTaken = (candidate: number) => claimed.has(candidate) || taken.has(candidate);
     if (await isFree(port, offset, isTaken)) {
       taken.add(port);
@@ -121,8 +131,10 @@ function claimsBefore(block: NamedBlock, all: readonly NamedBlock[], companion: 
 }
 
 function portsClaimedBy({ block, configKey }: NamedBlock, companion: Companion): number[] {
+  const ports = portsOf(block);
+  if (ports.size === 0) return [];
   const offset = companion(configKey);
-  return [...portsOf(block).values()].flatMap(port => (offset === undefined ? [port] : [port, port + offset]));
+  return [...ports.values()].flatMap(port => (offset === undefined ? [port] : [port, port + offset]));
 }
 
 async function nextFree(

@@ -66,19 +66,46 @@ export function isAlive(identity: ProcessIdentity): boolean {
   return stat !== null && stat.startTime === identity.startTime && isRunning(stat);
 }
 
-/** All living processes but this one, at one moment. What is derived from them is derived once. */
+/**
+ * All living processes but this one, at one moment. What is derived from them is derived once, so that a look for one
+ * run costs the same however many runs there are.
+ */
 export class ProcessTable {
   readonly processes: readonly ProcessStat[];
+  readonly #byPid: ReadonlyMap<number, ProcessStat>;
   #children: ReadonlyMap<number, readonly ProcessStat[]> | undefined;
+  #groups: ReadonlyMap<number, readonly ProcessStat[]> | undefined;
+  #runs: ReadonlyMap<string, readonly ProcessStat[]> | undefined;
   #writers: ReadonlyMap<string, ReadonlySet<number>> | undefined;
 
   constructor(processes: readonly ProcessStat[]) {
     this.processes = processes;
+    this.#byPid = new Map(processes.map(stat => [stat.pid, stat]));
+  }
+
+  get(pid: number): ProcessStat | undefined {
+    return this.#byPid.get(pid);
   }
 
   childrenOf(pid: number): readonly ProcessStat[] {
     this.#children ??= grouped(this.processes.map(stat => [stat.parentPid, stat]));
     return this.#children.get(pid) ?? [];
+  }
+
+  inGroup(pgid: number): readonly ProcessStat[] {
+    this.#groups ??= grouped(this.processes.map(stat => [stat.pgid, stat]));
+    return this.#groups.get(pgid) ?? [];
+  }
+
+  /** Those that have the run's id in their environment, which descendants keep when they leave the group. */
+  ofRun(runId: string): readonly ProcessStat[] {
+    this.#runs ??= grouped(
+      this.processes.flatMap((stat): (readonly [string, ProcessStat])[] => {
+        const found = runOf(stat);
+        return found === null ? [] : [[found, stat]];
+      }),
+    );
+    return this.#runs.get(runId) ?? [];
   }
 
   /** The pids of those that have the file as their standard output or error. */
@@ -98,15 +125,32 @@ export class ProcessTable {
   }
 }
 
-let lastTable: { readonly atMs: number; readonly table: ProcessTable } | undefined;
+/** So much more time than they take passes between looks that may share one. */
+const LOOK_SHARE = 4;
 
-/** `maxAgeMs` allows a table of that age, so that many services that are looked at together share one. */
+let lastTable: { readonly atMs: number; readonly tookMs: number; readonly table: ProcessTable } | undefined;
+
+/**
+ * `maxAgeMs` allows a table of that age, so that many services that are looked at together share one. Where there are
+ * so many processes that a look takes long, one that is shared may be older.
+ */
 export function lookAround(maxAgeMs = 0): ProcessTable {
-  const nowMs = performance.now();
-  if (lastTable !== undefined && nowMs - lastTable.atMs < maxAgeMs) return lastTable.table;
+  const sharedMs = maxAgeMs === 0 ? 0 : Math.max(maxAgeMs, LOOK_SHARE * (lastTable?.tookMs ?? 0));
+  return lookSince(performance.now() - sharedMs);
+}
+
+/** A table that was made at that monotonic time or later. */
+export function lookSince(sinceMs: number): ProcessTable {
+  if (lastTable !== undefined && lastTable.atMs > sinceMs) return lastTable.table;
+  const atMs = performance.now();
   const table = new ProcessTable(livingProcesses().filter(({ pid }) => pid !== process.pid));
-  lastTable = { atMs: nowMs, table };
+  lastTable = { atMs, tookMs: performance.now() - atMs, table };
   return table;
+}
+
+/** Has the next look be a new one, because what was launched just now is in no earlier table. */
+export function forgetTable(): void {
+  lastTable = undefined;
 }
 
 function grouped<Key, Value>(entries: readonly (readonly [Key, Value])[]): Map<Key, Value[]> {
@@ -117,11 +161,6 @@ function grouped<Key, Value>(entries: readonly (readonly [Key, Value])[]): Map<K
     else group.push(value);
   }
   return groups;
-}
-
-/** Whether the process has the run's id in its environment, which descendants keep when they leave the group. */
-export function isOfRun(stat: ProcessStat, runId: string): boolean {
-  return runOf(stat) === runId;
 }
 
 /** These processes and all their descendants. */

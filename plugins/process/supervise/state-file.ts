@@ -1,7 +1,8 @@
-// What the next host needs to continue, written on every launch, exit and change by a user before anything else
-// happens.
+// What the next host needs to continue: before a launch that it begins, and in the same turn of the event loop after every
+// exit and change by a user. Changes of one turn share one write.
 import { closeSync, constants, fstatSync, mkdirSync, openSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { z } from 'zod';
 import { type Logger, Problem } from '#core';
 import { withReserve } from '#kit/descriptors';
@@ -56,6 +57,8 @@ export class StateFile {
   #fault: unknown;
   #isLost = false;
   #closed = false;
+  /** The write at the end of this turn; resolves with its error. */
+  #writing: Promise<unknown> | undefined;
 
   constructor(directory: string, log: Logger) {
     this.directory = directory;
@@ -77,20 +80,18 @@ export class StateFile {
   }
 
   /** Records a launch before it happens. Throws a Problem 503 when that is impossible. */
-  begin(processName: string, record: ProcessRecord): void {
+  async begin(processName: string, record: ProcessRecord): Promise<void> {
     const { records } = this.#known();
     const before = records.get(processName);
     records.set(processName, record);
-    try {
-      this.#write();
-    } catch (error) {
-      if (before === undefined) records.delete(processName);
-      else records.set(processName, before);
-      const reason = `${this.#file} cannot be written (${reasonText(error)})`;
-      throw new Problem(503, `${processName} is not started, because its launch cannot be recorded: ${reason}`, {
-        cause: error,
-      });
-    }
+    const error = await this.#written();
+    if (error === undefined) return;
+    if (before === undefined) records.delete(processName);
+    else records.set(processName, before);
+    const reason = `${this.#file} cannot be written (${reasonText(error)})`;
+    throw new Problem(503, `${processName} is not started, because its launch cannot be recorded: ${reason}`, {
+      cause: error,
+    });
   }
 
   set(processName: string, record: ProcessRecord): void {
@@ -123,8 +124,14 @@ export class StateFile {
   }
 
   /** Ends all writing, because the next supervision is the only writer from now on. */
-  close(): void {
+  async close(): Promise<void> {
+    await this.#writing;
     this.#closed = true;
+  }
+
+  /** Resolves when every change so far is on the disk, or has been told to be lost. */
+  async saved(): Promise<void> {
+    await this.#writing;
   }
 
   /** Read on first use; reading alone changes nothing on disk. */
@@ -158,14 +165,26 @@ export class StateFile {
   }
 
   #save(): void {
-    try {
-      this.#write();
-    } catch (error) {
+    const first = this.#writing === undefined;
+    void this.#written().then(error => {
+      if (error === undefined || !first) return;
       this.#log.error(`${this.#file} cannot be written; a restart of Stackwarden would not know its processes`, error);
-    }
+    });
   }
 
-  /** Synchronous, so that nothing else happens between a launch and its record. */
+  /** Resolves with the error of the write that has every change so far. */
+  #written(): Promise<unknown> {
+    this.#writing ??= nextTurn().then(() => {
+      this.#writing = undefined;
+      try {
+        this.#write();
+      } catch (error) {
+        return error;
+      }
+    });
+    return this.#writing;
+  }
+
   #write(): void {
     if (this.#closed) return;
     const { records, wanted } = this.#known();

@@ -5,10 +5,12 @@ import { askAgain } from '#kit/ask-again';
 import { pidsIn } from './cgroup.ts';
 import {
   bootId,
-  isOfRun,
+  isAlive,
   lookAround,
+  lookSince,
   type ProcessIdentity,
   type ProcessStat,
+  type ProcessTable,
   readStat,
   withDescendants,
 } from './proc-table.ts';
@@ -37,22 +39,31 @@ const AFTER_KILL_MS = 5_000;
  * found before, and all descendants of these. They are remembered, because a child whose parent has ended may have left
  * every other mark behind.
  */
-export function survivors(target: StopTarget, maxAgeMs = 0, others: ReadonlySet<number> = new Set()): ProcessStat[] {
+export function survivors(target: StopTarget, maxAgeMs = 0): ProcessStat[] {
+  return survivorsIn(lookAround(maxAgeMs), target);
+}
+
+/** Same as `survivors`, by a look that was made at that monotonic time or later. */
+export function survivorsSince(target: StopTarget, sinceMs: number): ProcessStat[] {
+  return survivorsIn(lookSince(sinceMs), target);
+}
+
+function survivorsIn(
+  table: ProcessTable,
+  target: StopTarget,
+  others: ReadonlySet<number> = new Set(),
+): ProcessStat[] {
   const { leader, pgid, runId, cgroup, descendants } = target;
   // A group id is not reused while the group lives, but a reused pid may lead a new group.
   const leaderNow = pgid === NO_GROUP ? null : readStat(pgid);
-  const ownGroup = leaderNow === null || leaderNow.startTime === leader.startTime ? pgid : NO_GROUP;
-  const inside = new Set(pidsIn(cgroup));
-  const table = lookAround(maxAgeMs);
-  const members = table.processes.filter(
-    stat =>
-      (ownGroup !== NO_GROUP && stat.pgid === ownGroup) ||
-      isLeader(stat, leader) ||
-      inside.has(stat.pid) ||
-      descendants.get(stat.pid) === stat.startTime ||
-      isOfRun(stat, runId) ||
-      others.has(stat.pid),
-  );
+  const isOwnGroup = pgid !== NO_GROUP && (leaderNow === null || leaderNow.startTime === leader.startTime);
+  const inside = new Set([...pidsIn(cgroup), ...others]);
+  const known = [leader.pid, ...inside, ...descendants.keys()].flatMap(pid => {
+    const stat = table.get(pid);
+    if (stat === undefined) return [];
+    return isLeader(stat, leader) || inside.has(pid) || descendants.get(pid) === stat.startTime ? [stat] : [];
+  });
+  const members = [...known, ...(isOwnGroup ? table.inGroup(pgid) : []), ...table.ofRun(runId)];
   const found = withDescendants(members, table);
   target.descendants = new Map(found.map(({ pid, startTime }) => [pid, startTime]));
   return found;
@@ -65,8 +76,8 @@ function isLeader({ pid, startTime }: ProcessStat, leader: ProcessIdentity): boo
 /** Also finds what writes to the run's output, for which every process must be asked. */
 function allSurvivors(target: StopTarget): ProcessStat[] {
   const { spoolFile } = target;
-  const writers = spoolFile === null ? undefined : lookAround(PROCESS_TABLE_MAX_AGE_MS).writersOf(spoolFile);
-  return survivors(target, PROCESS_TABLE_MAX_AGE_MS, writers);
+  const table = lookAround(PROCESS_TABLE_MAX_AGE_MS);
+  return survivorsIn(table, target, spoolFile === null ? undefined : table.writersOf(spoolFile));
 }
 
 /**
@@ -121,9 +132,15 @@ async function allGone(target: StopTarget, withinMs: number, hurry?: AbortSignal
 async function gone(target: StopTarget, withinMs: number, hurry?: AbortSignal): Promise<boolean> {
   const deadline = performance.now() + withinMs;
   for (let pauseMs = 10; ; pauseMs = Math.min(pauseMs * 2, POLL_MS)) {
-    const living = await askAgain(() => survivors(target, PROCESS_TABLE_MAX_AGE_MS));
-    if (living.length === 0) return true;
+    if (await askAgain(() => isGone(target))) return true;
     if (performance.now() >= deadline || hurry?.aborted) return false;
     await delay(pauseMs);
   }
+}
+
+/** While its leader lives, the rest is looked at only now and then, to know what it has created. */
+function isGone(target: StopTarget): boolean {
+  const leaderLives = isAlive(target.leader);
+  const left = survivors(target, leaderLives ? POLL_MS : PROCESS_TABLE_MAX_AGE_MS);
+  return !leaderLives && left.length === 0;
 }

@@ -1,7 +1,7 @@
 // One managed process: its states, its operations one at a time, its launches and exits. Only `#move` changes the
 // status.
 import { existsSync } from 'node:fs';
-import { setTimeout as delay } from 'node:timers/promises';
+import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises';
 import { type Host, type NamedBlock, Problem } from '#core';
 import { askAgain } from '#kit/ask-again';
 import { lacksDescriptors } from '#kit/descriptors';
@@ -29,7 +29,7 @@ import type { Holds } from './holds.ts';
 import type { LineageWatch } from './lineage-watch.ts';
 import { adoptRun, launchRun, type Run, type RunParts } from './run.ts';
 import type { FoundProcess, ProcessRecord } from './state-file.ts';
-import { killProcesses, NO_GROUP, type StopTarget, stopProcesses, survivors } from './stop.ts';
+import { killProcesses, NO_GROUP, type StopTarget, stopProcesses, survivors, survivorsSince } from './stop.ts';
 import { stopGraceMsOf, stopSignalOf } from './stop-policy.ts';
 import type { WantedStates } from './wanted-states.ts';
 
@@ -43,6 +43,8 @@ const TRIGGERS: Readonly<Record<StartTrigger, string>> = {
   'auto-restart': 'restarted automatically',
   hold: 'started by the work that holds it',
 };
+/** Messages of a shutdown may be so late. */
+const LIVING_MAX_AGE_MS = 500;
 const CANCELLED = Symbol('start cancelled');
 
 /** What all supervised processes share. */
@@ -197,7 +199,7 @@ export class SupervisedProcess {
     const target = this.#run?.target ?? this.#leftover;
     if (target === undefined) return [];
     try {
-      return survivors(target).map(stat => stat.pid);
+      return survivors(target, LIVING_MAX_AGE_MS).map(stat => stat.pid);
     } catch (error) {
       if (lacksDescriptors(error)) return [];
       throw error;
@@ -429,7 +431,10 @@ export class SupervisedProcess {
   async #endRest(target: StopTarget): Promise<void> {
     const failure = `whether ${target.processName} left processes behind cannot be told`;
     await attempt(this.#with.host.log, failure, async () => {
-      const left = await askAgain(() => survivors(target));
+      const endedMs = performance.now();
+      // Runs that end together share one look.
+      await nextTurn();
+      const left = await askAgain(() => survivorsSince(target, endedMs));
       if (left.length > 0) await this.#end(target);
     });
   }
