@@ -12,6 +12,7 @@ import { passes } from '../kit/log-level.ts';
 import { formatDay, formatLine, formatRecord } from '../kit/log-line.ts';
 import { redact } from '../kit/redact.ts';
 import { RotatingFile } from '../kit/rotating-file.ts';
+import { Throttle } from '../kit/throttle.ts';
 
 interface LogSettings extends Rotation {
   readonly logLevel: LogLevel;
@@ -183,7 +184,7 @@ async function usableDirectory({ directory, owner }: LoggingOptions): Promise<Us
   }
 }
 
-/** Collects records for 25 ms, then passes them to subscribers and, as text, to the file. */
+/** Passes records to subscribers and, as text, to the file: at once when the log rests, otherwise every 25 ms. */
 class LogWriter {
   readonly #directory: string;
   readonly #place: GuardedDirectory | undefined;
@@ -194,7 +195,7 @@ class LogWriter {
   #fileName = '';
   #pending: LogLine[] = [];
   #dropped = 0;
-  #timer: NodeJS.Timeout | undefined;
+  readonly #soon = new Throttle(() => void this.flush(), BATCH_MS);
   #writing: Promise<void> = Promise.resolve();
   #unwrittenLines = 0;
   #closed = false;
@@ -241,8 +242,7 @@ class LogWriter {
   }
 
   flush(): Promise<void> {
-    clearTimeout(this.#timer);
-    this.#timer = undefined;
+    this.#soon.cancel();
     const lines = this.#pending.splice(0);
     if (this.#dropped > 0) {
       const text = `host: ${this.#dropped} log lines were dropped: the disk is too slow`;
@@ -286,7 +286,7 @@ class LogWriter {
       return;
     }
     this.#pending.push(line);
-    this.#timer ??= setTimeout(() => void this.flush(), BATCH_MS);
+    this.#soon.call();
   }
 
   #tell(lines: readonly LogLine[]): void {

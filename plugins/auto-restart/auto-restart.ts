@@ -1,5 +1,6 @@
-// Restarts services that ended or stay unhealthy. One timer decides for all of them, every attempt counts, and a stop
-// by a user wins.
+// Restarts services that ended or stay unhealthy. One timer decides for all of them, but what has ended and has no delay is
+// restarted at once; every attempt counts, and a stop by a user wins.
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Host } from '#core';
 import { errorText } from '#kit/error-text';
 import { unnamedReason } from '#kit/named-reason';
@@ -26,11 +27,18 @@ export class AutoRestart implements ProcessRestarts {
     return this.#watch(processName).report(this.#policy(processName));
   }
 
-  exited({ processName }: ProcessSnapshot, exit: ExitRecord): void {
+  async exited({ processName }: ProcessSnapshot, exit: ExitRecord): Promise<void> {
     if (!exit.unexpected) return;
     const watch = this.#watch(processName);
     if (watch.awaitingRecovery) this.#failed(processName, watch, exit.reason);
-    if (!watch.busy) this.#plan(processName, exit.reason);
+    if (watch.busy) return;
+    this.#plan(processName, exit.reason);
+    // The exit is told of everywhere before the restart is.
+    await nextTurn();
+    const { settledMs } = this.#host.use('process.supervisor');
+    const snapshot = this.#host.use('process.supervisor').get(processName);
+    if (settledMs === null || this.#host.stopping !== null || this.#host.signal.aborted) return;
+    if (snapshot?.status === 'stopped') this.#look(snapshot, settledMs);
   }
 
   #tick(): void {
@@ -39,21 +47,24 @@ export class AutoRestart implements ProcessRestarts {
     if (settledMs === null || this.#host.stopping !== null) return;
     const all = supervisor.list();
     this.#forgetOthers(all);
-    for (const snapshot of all) {
-      const { processName } = snapshot;
-      const watch = this.#watch(processName);
-      const policy = this.#policy(processName);
-      if (policy === undefined || snapshot.stoppedByUser) {
-        watch.cancel();
-        continue;
-      }
-      // The holder of a process may stop it on purpose; a restart that is due waits until the hold ends.
-      if (snapshot.held !== null) continue;
-      const now = performance.now();
-      if (snapshot.status === 'running') this.#check(snapshot, watch, policy, now, settledMs);
-      else if (snapshot.status === 'stopped' && watch.dueMs === null && !watch.busy) this.#considerStopped(snapshot);
-      if (watch.dueMs !== null && now >= watch.dueMs && !watch.busy) void this.#attempt(snapshot, watch, policy);
+    for (const snapshot of all) this.#look(snapshot, settledMs);
+  }
+
+  /** `settledMs` is the monotonic time at which the boot was over. */
+  #look(snapshot: ProcessSnapshot, settledMs: number): void {
+    const { processName } = snapshot;
+    const watch = this.#watch(processName);
+    const policy = this.#policy(processName);
+    if (policy === undefined || snapshot.stoppedByUser) {
+      watch.cancel();
+      return;
     }
+    // The holder of a process may stop it on purpose; a restart that is due waits until the hold ends.
+    if (snapshot.held !== null) return;
+    const now = performance.now();
+    if (snapshot.status === 'running') this.#check(snapshot, watch, policy, now, settledMs);
+    else if (snapshot.status === 'stopped' && watch.dueMs === null && !watch.busy) this.#considerStopped(snapshot);
+    if (watch.dueMs !== null && now >= watch.dueMs && !watch.busy) void this.#attempt(snapshot, watch, policy);
   }
 
   /** Plans a restart for an enabled process that ended or failed to start, also during the boot. */

@@ -49,6 +49,13 @@ export class HealthSampler implements ProcessHealth {
     return this.last(process);
   }
 
+  async isUp(process: ProcessSnapshot): Promise<boolean> {
+    const health = await this.#queue.add(() => this.#check(process));
+    if (health?.status !== 'healthy' || health.details?.probe === 'process') return false;
+    this.#keep(process, health);
+    return true;
+  }
+
   #sampleOf({ processName, pid }: ProcessSnapshot): Sample | undefined {
     const sample = this.#samples.get(processName);
     return sample?.pid === pid ? sample : undefined;
@@ -75,12 +82,27 @@ export class HealthSampler implements ProcessHealth {
   }
 
   async #probe(process: ProcessSnapshot): Promise<void> {
+    const health = await this.#check(process);
+    // The process was not asked, so the last report stays.
+    if (health !== undefined) this.#keep(process, health);
+  }
+
+  #keep(process: ProcessSnapshot, health: HealthReport): void {
     const { processName, pid } = process;
+    if (pid === null) return;
+    const before = this.#sampleOf(process)?.health;
+    this.#samples.set(processName, { pid, atMs: performance.now(), health });
+    if (before?.status !== health.status || before.reason !== health.reason) this.#revision += 1;
+    this.#onAnswer(process, health);
+  }
+
+  /** undefined when the process could not be asked. */
+  async #check({ processName, pid }: ProcessSnapshot): Promise<HealthReport | undefined> {
     const block = this.#host.use('config.store').findBlock(processName);
     const ports = this.#host.find('process.supervisor')?.ports(processName).values() ?? [];
-    if (block === undefined || pid === null) return;
+    if (block === undefined || pid === null) return undefined;
     const checked = checkHealth({ block, ports: [...ports], probes: this.#probes.values(), fetch: this.#host.fetch });
-    const health = await checked.catch((error: unknown) =>
+    return checked.catch((error: unknown) =>
       lacksDescriptors(error)
         ? undefined
         : report('degraded', 'the health check itself failed', {
@@ -88,11 +110,5 @@ export class HealthSampler implements ProcessHealth {
             error_type: error instanceof Error ? error.name : 'Error',
           }),
     );
-    // The process was not asked, so the last report stays.
-    if (health === undefined) return;
-    const before = this.#sampleOf(process)?.health;
-    this.#samples.set(processName, { pid, atMs: performance.now(), health });
-    if (before?.status !== health.status || before.reason !== health.reason) this.#revision += 1;
-    this.#onAnswer(process, health);
   }
 }

@@ -1,7 +1,8 @@
-// `/ws/logs`: streams every line of the own log in batches; a slow client loses the oldest lines and is told how many.
+// `/ws/logs`: streams every line of the own log, at once while it is quiet and in batches while it is not; a slow client loses the oldest lines and is told how many.
 
 import type { Host, LogHub, StreamClient } from '#core';
 import { formatLine, formatRecord } from '#kit/log-line';
+import { Throttle } from '#kit/throttle';
 
 const BATCH_MS = 50;
 const BATCH_LINES = 200;
@@ -41,7 +42,7 @@ class ClientQueue {
   #lines: string[] = [];
   #bytes = 0;
   #dropped = 0;
-  #timer: NodeJS.Timeout | undefined;
+  readonly #soon = new Throttle(() => this.#flush(), BATCH_MS);
 
   constructor(client: StreamClient) {
     this.#client = client;
@@ -54,18 +55,17 @@ class ClientQueue {
       if (this.#lines.length % BATCH_LINES === 0) this.#send();
     }
     this.#dropped += this.#take(this.#excess()).length;
-    if (this.#lines.length > 0) this.#timer ??= setTimeout(() => this.#flush(), BATCH_MS);
+    if (this.#lines.length > 0) this.#soon.call();
   }
 
   close(): void {
-    clearTimeout(this.#timer);
+    this.#soon.cancel();
     this.#lines = [];
   }
 
   #flush(): void {
-    this.#timer = undefined;
     this.#send();
-    if (this.#lines.length > 0) this.#timer = setTimeout(() => this.#flush(), BATCH_MS);
+    if (this.#lines.length > 0) this.#soon.call();
   }
 
   /** Sends queued lines while the client's unsent data is below the limit. */

@@ -44,9 +44,7 @@ class Stalls {
 
 async function bare(count: number): Promise<void> {
   const startedMs = performance.now();
-  const children = Array.from({ length: count }, () =>
-    spawn('sleep', ['86400'], { detached: true, stdio: 'ignore' }),
-  );
+  const children = Array.from({ length: count }, () => spawn('sleep', ['86400'], { detached: true, stdio: 'ignore' }));
   await Promise.all(children.map(child => once(child, 'spawn')));
   const startMs = performance.now() - startedMs;
   const { user, system } = process.cpuUsage();

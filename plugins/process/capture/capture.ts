@@ -2,7 +2,7 @@
 // logs. The invariant: every complete line of a spool is in its service log exactly once, even when the host is killed
 // at any moment.
 import { execFile } from 'node:child_process';
-import { fstatSync, type Stats } from 'node:fs';
+import { type FSWatcher, fstatSync, type Stats, watch } from 'node:fs';
 import { type FileHandle, mkdir, readdir, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
@@ -20,13 +20,20 @@ import { SpoolSpace } from './spool-space.ts';
 
 const run = promisify(execFile);
 
+/** Where the file system does not tell of writes. */
 const POLL_MS = 100;
-/** The room for spools is asked for at every so many polls. */
-const POLLS_PER_LOOK = 10;
+/** How often it is looked whether a write was missed, and whether there is room for spools. */
+const LOOK_MS = 1_000;
+/** While a program writes all the time, reading rests so much longer than it takes, within these limits. */
+const REST_SHARE = 4;
+const MIN_REST_MS = 5;
+const MAX_REST_MS = 100;
 const CHUNK_BYTES = 256 * 1024;
 /** Consumed output is released from the disk in pieces of this size. */
 const RELEASE_BYTES = 16 * 1024 * 1024;
 const BLOCK_BYTES = 4_096;
+/** Before the first reading, and after one that failed. */
+const UNSEEN = -1;
 const BLANK = Buffer.alloc(CHUNK_BYTES);
 const MAX_BACKLOG_BYTES = 1024 ** 3;
 const REMEMBERED_LINES = 200;
@@ -68,10 +75,12 @@ export interface CaptureOptions {
 
 export class Capture {
   readonly #options: CaptureOptions;
-  readonly #sessions = new Set<CaptureSession>();
+  /** By the name of the spool. */
+  readonly #sessions = new Map<string, CaptureSession>();
   readonly #space: SpoolSpace;
-  #timer: NodeJS.Timeout | undefined;
-  #polls = 0;
+  #watch: FSWatcher | undefined;
+  #polling: NodeJS.Timeout | undefined;
+  #looking: NodeJS.Timeout | undefined;
   #punches = true;
 
   constructor(options: CaptureOptions) {
@@ -82,44 +91,66 @@ export class Capture {
   /** Continues from the recorded position when the spool exists already. */
   async open(target: CaptureTarget, spoolFile: string): Promise<CaptureSession> {
     await mkdir(this.#options.directory, { recursive: true, mode: 0o700 });
+    this.#begin();
+    const name = path.basename(spoolFile);
     const session = await CaptureSession.open(spoolFile, target, this.#options, {
-      released: () => this.#sessions.delete(session),
+      released: () => this.#sessions.delete(name),
       release: bytes => this.#release(spoolFile, bytes),
     });
-    this.#sessions.add(session);
-    this.#timer ??= setInterval(() => this.#poll(), POLL_MS);
+    this.#sessions.set(name, session);
+    session.wake();
     return session;
   }
 
+  #begin(): void {
+    this.#looking ??= setInterval(() => this.#look(), LOOK_MS);
+    if (this.#watch !== undefined || this.#polling !== undefined) return;
+    try {
+      this.#watch = watch(this.#options.directory, (_event, name) => this.#sessions.get(name ?? '')?.wake());
+      this.#watch.on('error', () => this.#poll());
+    } catch {
+      this.#poll();
+    }
+  }
+
+  /** The kernel limits the number of watches, and not every file system has them. */
   #poll(): void {
-    for (const session of this.#sessions) if (session.hasMore()) void session.pump();
-    this.#polls += 1;
-    if (this.#polls % POLLS_PER_LOOK !== 0) return;
+    this.#watch?.close();
+    this.#watch = undefined;
+    this.#polling ??= setInterval(() => this.#wakeAll(), POLL_MS);
+  }
+
+  #wakeAll(): void {
+    for (const session of this.#sessions.values()) if (session.hasMore()) session.wake();
+  }
+
+  #look(): void {
+    this.#wakeAll();
     void this.#space.look();
     // What was read makes room for what comes.
-    if (this.#space.isFull) for (const session of this.#sessions) void session.release();
+    if (this.#space.isFull) for (const session of this.#sessions.values()) void session.release();
   }
 
   /** Removes spools that no present or recorded process uses. */
   async removeOthers(): Promise<void> {
-    const kept = new Set([...this.#sessions].map(session => path.basename(session.spoolFile)));
     const names = await readdir(this.#options.directory).catch(() => []);
     for (const name of names) {
       const spool = name.replace(/\.position$/, '');
-      if (spool.endsWith('.spool') && !kept.has(spool))
+      if (spool.endsWith('.spool') && !this.#sessions.has(spool))
         await rm(path.join(this.#options.directory, name), { force: true });
     }
   }
 
   rotate(): void {
-    for (const session of this.#sessions) session.rotate();
+    for (const session of this.#sessions.values()) session.rotate();
   }
 
   /** Keeps every spool, so that the next host can continue. */
   async close(): Promise<void> {
-    clearInterval(this.#timer);
-    this.#timer = undefined;
-    await Promise.all([...this.#sessions].map(session => session.handOver()));
+    this.#watch?.close();
+    clearInterval(this.#polling);
+    clearInterval(this.#looking);
+    await Promise.all([...this.#sessions.values()].map(session => session.handOver()));
   }
 
   /** Where the file system cannot release a part of a file, the spool grows until its process ends. */
@@ -156,6 +187,11 @@ export class CaptureSession {
   #released: number;
   #recorded: Position;
   #pumping: Promise<void> | undefined;
+  /** Size of the spool when it was read. */
+  #seenBytes = UNSEEN;
+  /** When the next reading may begin, in monotonic milliseconds. */
+  #restsUntilMs = 0;
+  #waking: NodeJS.Timeout | undefined;
   #closed = false;
 
   private constructor(
@@ -202,11 +238,11 @@ export class CaptureSession {
   }
 
   /**
-   * Whether the spool has changed. Synchronous, because the answer comes from the kernel's cache and frequent polling
+   * Whether the spool has changed since it was read. Synchronous, because the answer comes from the kernel's cache and frequent polling
    * must be cheap.
    */
   hasMore(): boolean {
-    return fstatSync(this.#spool.fd).size !== this.#consumed;
+    return fstatSync(this.#spool.fd).size !== this.#seenBytes;
   }
 
   /** The line that best explains why the process ended: the last with a word for an error, otherwise the last. */
@@ -236,11 +272,33 @@ export class CaptureSession {
     this.#accessLog?.rotate();
   }
 
+  /** Has the spool read: at once when it was quiet, otherwise after a rest that lets lines collect. */
+  wake(): void {
+    const leftMs = Math.max(0, this.#restsUntilMs - performance.now());
+    this.#waking ??= setTimeout(() => void this.#read(), leftMs);
+  }
+
+  async #read(): Promise<void> {
+    const beganMs = performance.now();
+    await this.pump();
+    const tookMs = performance.now() - beganMs;
+    this.#restsUntilMs = performance.now() + Math.min(Math.max(REST_SHARE * tookMs, MIN_REST_MS), MAX_REST_MS);
+    this.#waking = undefined;
+    // What came after the last look at the spool was told while nobody listened.
+    if (!this.#closed && this.#seenBytes !== UNSEEN && this.hasMore()) this.wake();
+  }
+
   /** Consumes what the spool contains now. */
   pump(final = false): Promise<void> {
     if (this.#closed) return Promise.resolve();
     this.#pumping ??= this.#consume(final)
-      .catch((error: unknown) => this.#options.log.error(`output of ${this.#target.processName} cannot be read`, error))
+      .then(size => {
+        this.#seenBytes = size;
+      })
+      .catch((error: unknown) => {
+        this.#seenBytes = UNSEEN;
+        this.#options.log.error(`output of ${this.#target.processName} cannot be read`, error);
+      })
       .finally(() => {
         this.#pumping = undefined;
       });
@@ -270,6 +328,7 @@ export class CaptureSession {
   async #close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
+    clearTimeout(this.#waking);
     this.#owner.released();
     await this.#pumping;
     await this.#log?.close();
@@ -285,12 +344,13 @@ export class CaptureSession {
     return new RotatingFile({ file, rotation: this.#options.rotation, owner, warn });
   }
 
-  async #consume(final: boolean): Promise<void> {
+  /** Resolves with the size of the spool at the last look. */
+  async #consume(final: boolean): Promise<number> {
     for (;;) {
       const { size } = await this.#spool.stat();
       if (size < this.#consumed) this.#beginAgain();
       if (size - this.#consumed > MAX_BACKLOG_BYTES) await this.#skipTo(size - MAX_BACKLOG_BYTES / 2);
-      if (size <= this.#consumed) return;
+      if (size <= this.#consumed) return size;
       const { buffer, bytesRead } = await this.#spool.read(
         Buffer.allocUnsafe(CHUNK_BYTES),
         0,
@@ -304,11 +364,11 @@ export class CaptureSession {
         if (!last) continue;
       }
       if (this.#blankBytes > 0) await this.#tellBlank();
-      if (this.#consumed >= size) return;
+      if (this.#consumed >= size) return size;
       const complete = completeBytes(buffer.subarray(0, bytesRead), final && last);
-      if (complete === 0) return;
+      if (complete === 0) return size;
       await this.#write(toLines(buffer.subarray(0, complete), this.#keys), this.#consumed + complete);
-      if (last) return;
+      if (last) return size;
     }
   }
 

@@ -1,5 +1,6 @@
 // `/ws/status`: sends the state of every process on connect, at the client's interval, and after each change.
 import type { Host, StreamClient } from '#core';
+import { Throttle } from '#kit/throttle';
 import type {} from '../../auto-restart/contract.ts';
 import type { ProcessSupervisor } from '../contract.ts';
 import { healthToWire, statusToWire } from './status-wire.ts';
@@ -31,7 +32,7 @@ export class StatusStream {
   #known = new Set<string>();
   /** Processes that have left the configuration and are included in one more message. */
   readonly #departed = new Set<string>();
-  #pushTimer: NodeJS.Timeout | undefined;
+  readonly #push = new Throttle(() => this.#sendAll(), COALESCE_MS);
 
   constructor(host: Host, supervisor: ProcessSupervisor) {
     this.#host = host;
@@ -42,8 +43,9 @@ export class StatusStream {
       pong: '{"type":"pong"}',
       open: client => this.#open(client),
     });
-    host.tap('process.status', () => this.#pushSoon());
-    host.tap('config.changed', () => this.#pushSoon());
+    host.tap('process.status', () => this.#push.call());
+    host.tap('config.changed', () => this.#push.call());
+    host.signal.addEventListener('abort', () => this.#push.cancel());
   }
 
   #open(client: StreamClient) {
@@ -74,13 +76,10 @@ export class StatusStream {
     return { subscribers, timer: setInterval(() => this.#send([...subscribers]), intervalS * 1_000) };
   }
 
-  #pushSoon(): void {
-    this.#pushTimer ??= setTimeout(() => {
-      this.#pushTimer = undefined;
-      this.#noteDepartures();
-      this.#send([...this.#subscribers]);
-      this.#departed.clear();
-    }, COALESCE_MS);
+  #sendAll(): void {
+    this.#noteDepartures();
+    this.#send([...this.#subscribers]);
+    this.#departed.clear();
   }
 
   #noteDepartures(): void {

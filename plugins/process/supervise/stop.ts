@@ -48,11 +48,7 @@ export function survivorsSince(target: StopTarget, sinceMs: number): ProcessStat
   return survivorsIn(lookSince(sinceMs), target);
 }
 
-function survivorsIn(
-  table: ProcessTable,
-  target: StopTarget,
-  others: ReadonlySet<number> = new Set(),
-): ProcessStat[] {
+function survivorsIn(table: ProcessTable, target: StopTarget, others: ReadonlySet<number> = new Set()): ProcessStat[] {
   const { leader, pgid, runId, cgroup, descendants } = target;
   // A group id is not reused while the group lives, but a reused pid may lead a new group.
   const leaderNow = pgid === NO_GROUP ? null : readStat(pgid);

@@ -34,6 +34,9 @@ import { stopGraceMsOf, stopSignalOf } from './stop-policy.ts';
 import type { WantedStates } from './wanted-states.ts';
 
 const OBSERVATION_MS = 2_000;
+/** Pauses before the first and later questions whether a process that starts is up. */
+const FIRST_ASK_MS = 20;
+const MAX_ASK_MS = 320;
 /** How long a hand-over waits for a running operation. */
 const HAND_OVER_LIMIT_MS = 2_000;
 const TRIGGERS: Readonly<Record<StartTrigger, string>> = {
@@ -348,18 +351,21 @@ export class SupervisedProcess {
   }
 
   /**
-   * The process must stay alive for two seconds (scaled by the pace); a service that ends with exit code 0 has failed
-   * too.
+   * The process must stay alive for two seconds (scaled by the pace), or until its own probe says that it is healthy; a
+   * service that ends with exit code 0 has failed too.
    */
   async #observe(signal: AbortSignal): Promise<void> {
     const run = this.#run;
     if (run === undefined) return;
     const waited = new AbortController();
-    await Promise.race([
-      run.ended,
-      delay(this.#with.host.paced(OBSERVATION_MS), undefined, { signal: AbortSignal.any([signal, waited.signal]) }),
-    ]);
-    waited.abort();
+    const over = AbortSignal.any([signal, waited.signal]);
+    try {
+      const observed = delay(this.#with.host.paced(OBSERVATION_MS), undefined, { signal: over });
+      await Promise.race([run.ended, observed, this.#untilUp(over)]);
+    } finally {
+      waited.abort();
+    }
+    signal.throwIfAborted();
     this.#with.lineage.look(run.target);
     if (this.#run !== undefined) return;
     const exit = this.#lastExit;
@@ -369,6 +375,15 @@ export class SupervisedProcess {
       500,
       `${this.#block.processName} failed to stay running (${how})${line === null ? '' : `: ${line}`}`,
     );
+  }
+
+  /** Resolves when the process's own probe says that it is healthy, or when the observation is over. */
+  async #untilUp(over: AbortSignal): Promise<void> {
+    for (let pauseMs = FIRST_ASK_MS; !over.aborted; pauseMs = Math.min(2 * pauseMs, MAX_ASK_MS)) {
+      await delay(pauseMs, undefined, { signal: over }).catch(() => undefined);
+      const asked = over.aborted ? undefined : this.#with.host.find('process.health')?.isUp(this.snapshot());
+      if (await asked?.catch(() => false)) return;
+    }
   }
 
   async #runStop(hurry: AbortSignal | undefined): Promise<void> {
