@@ -12,16 +12,22 @@ export interface ConfigEdit {
   readonly value: unknown;
 }
 
+/** The last merge of each upper object. */
+const merges = new WeakMap<object, { readonly lower: object; readonly merged: ConfigObject }>();
+
 /**
  * Merges objects deeply; arrays and scalars of `upper` replace those of `lower`. Keys of `upper` come first, in their
- * order.
+ * order. The same objects give the same object again, so that what was found out about it stays known.
  */
 export function merge(lower: unknown, upper: unknown): unknown {
   if (upper === undefined) return lower;
   if (!isObject(lower) || !isObject(upper)) return upper;
+  const known = merges.get(upper);
+  if (known?.lower === lower) return known.merged;
   const merged = bare({});
   for (const [key, value] of Object.entries(upper)) merged[key] = merge(own(lower, key), value);
   for (const [key, value] of Object.entries(lower)) if (!Object.hasOwn(merged, key)) merged[key] = value;
+  merges.set(upper, { lower, merged });
   return merged;
 }
 

@@ -1,5 +1,5 @@
 // Reads the mount table of this namespace without touching a mount point, because a dead one would block the reader.
-import { readFile } from 'node:fs/promises';
+import { readFileSync } from 'node:fs';
 
 export interface Mount {
   /** The mount point. */
@@ -13,7 +13,8 @@ export interface Mount {
  * `/proc/[pid]/mountinfo`.
  */
 export async function readMounts(): Promise<readonly Mount[]> {
-  const table = await readFile('/proc/self/mountinfo', 'utf8');
+  // The kernel answers from memory. The detour over other threads takes ten times as long.
+  const table = readFileSync('/proc/self/mountinfo', 'utf8');
   return table
     .split('\n')
     .filter(line => line !== '')

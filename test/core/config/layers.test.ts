@@ -39,6 +39,13 @@ t.test('merging', async t => {
       { numRuns: 200 },
     );
   t.doesNotThrow(laws, 'what is above wins, and merging again changes nothing');
+
+  const [lower, one, two] = [{ a: { b: 1, c: 2 }, d: { e: 1 } }, { a: { b: 3 } }, { d: { e: 5 } }];
+  const before = merge(lower, { ...one, ...two }) as Record<string, unknown>;
+  const after = merge(lower, { ...one, d: { e: 6 } }) as Record<string, unknown>;
+  t.equal(after.a, before.a, 'what neither layer changed stays the same object');
+  t.same(after, { a: { b: 3, c: 2 }, d: { e: 6 } });
+  t.same(merge({ b: 0 }, one.a), { b: 3 }, 'under another layer it is another');
 });
 
 t.test('edits', async t => {
