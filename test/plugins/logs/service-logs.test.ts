@@ -71,6 +71,9 @@ t.test('a service without log_file has one that the configuration shows and the 
   await app.post('/config', { process_name: "Films & 'Series'", updates: { log_level: 'ERROR' }, persist: true });
   t.match(await savedText(app), '"log_level": "ERROR"');
   t.notMatch(await savedText(app), 'films-series');
+  const whole = (await app.get(`/process?process_name=${encodeURIComponent("Films & 'Series'")}`)).body.config;
+  await app.post('/config', { process_name: "Films & 'Series'", updates: whole, persist: true });
+  t.notMatch(await savedText(app), 'films-series', 'nor when an editor sends back all that it was shown');
   const added = { updates: { later: speaker('Later', 'x') }, persist: false };
   t.equal((await app.post('/config', added)).status, 200);
   t.equal((await app.get('/config')).body.later.log_file, path.join(logDir, 'later.log'), 'in memory alone, too');
