@@ -1,5 +1,5 @@
-// What is too old or too much is removed, a thousand rows at a time: first by age, then, where the samples take too much
-// room, those older than a day are thinned out to one a minute, and only then the oldest go.
+// What is too old or too much is removed, a thousand rows at a time: first by age; where the samples take half of their
+// room, those older than a day are thinned out to one a minute; and only where that is not enough the oldest go.
 import type { SqliteDatabase } from '#core';
 import { count, counter, setMetadata } from './metadata.ts';
 import { prepared } from './prepared.ts';
@@ -10,6 +10,8 @@ const MS_PER_S = 1_000;
 const DAY_S = 86_400;
 const FULL_RATE_S = DAY_S;
 const THINNED_S = 60;
+/** Of the room, from which on samples are thinned out: a week of a usual stack then takes some fifty megabytes. */
+const THINNING_SHARE = 0.45;
 /** Of the pages that are freed at a time. */
 const VACUUM_PAGES = 2_000;
 
@@ -23,9 +25,10 @@ export interface Limits {
 /** Does one piece of the work; whether there is more to do. */
 export function maintain(db: SqliteDatabase, { now, maxAgeDays, maxBytes }: Limits): boolean {
   if (maxAgeDays !== null && removeBefore(db, now - maxAgeDays * DAY_S)) return true;
-  if (maxBytes !== null && counter(db, 'compressed_bytes') > maxBytes) {
-    if (thin(db, now - FULL_RATE_S)) return true;
-    if (removeOldest(db)) return true;
+  if (maxBytes !== null) {
+    const bytes = counter(db, 'compressed_bytes');
+    if (bytes > maxBytes * THINNING_SHARE && thin(db, now - FULL_RATE_S)) return true;
+    if (bytes > maxBytes && removeOldest(db)) return true;
   }
   db.pragma(`incremental_vacuum(${VACUUM_PAGES})`);
   return Number(db.pragma('freelist_count', { simple: true })) > VACUUM_PAGES && isIncremental(db);

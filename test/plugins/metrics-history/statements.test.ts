@@ -238,7 +238,7 @@ t.test('what is removed', async t => {
 
   const { storedBytes } = aged;
   const pointsBefore = db.prepare('SELECT count(*) FROM metrics_points').pluck().get();
-  const thinned = run({ maxAgeDays: 2, maxBytes: storedBytes - 1 });
+  const thinned = run({ maxAgeDays: 2, maxBytes: storedBytes * 2 });
   t.ok(thinned.thinnedSamples > 0 && thinned.samples === aged.samples - thinned.thinnedSamples);
   const minutes = db
     .prepare('SELECT cast(timestamp / 60 AS INTEGER) FROM metrics_snapshots ORDER BY timestamp LIMIT 400')
