@@ -76,7 +76,7 @@ const MIN_GENERIC_KEY_LENGTH = 12;
 
 /** Words that stand after a name in messages, and are no values. */
 const PLAIN_WORDS = new Set(
-  'a an and any are array boolean cannot changed disabled empty enabled expected expired failed false for has have in invalid is it missing must never nil no none not null number object of off ok on only optional or refused rejected required set string the to too true undefined unexpected unknown unrecognized unset was were with wrong yes'.split(
+  'a an and any are array at boolean both by cannot changed disabled does each empty enabled expected expired failed false for given has have here in invalid is it its keep kept missing more most must name names needs never nil no nobody none not nothing null number object of off ok on one only optional or refused rejected required same set several some stays still string takes that the there these they this those to too true two undefined unexpected unknown unrecognized unset use used was were will with wrong yes'.split(
     ' ',
   ),
 );

@@ -1,7 +1,7 @@
 // Starts the processes of a request one after the other; a failure does not prevent the other starts.
 import { setTimeout as delay } from 'node:timers/promises';
 import { errorText } from '#kit/error-text';
-import { namedReason } from '#kit/named-reason';
+import { unnamedReason } from '#kit/named-reason';
 import type { ProcessSupervisor } from '../process/contract.ts';
 import type { Unit } from './candidate.ts';
 import type { StartAnswer } from './wire.ts';
@@ -37,7 +37,11 @@ export class Starter {
     for (const component of before) {
       const reason = await this.#start(component);
       if (reason === null) continue;
-      errors.push({ service, error: `it needs ${namedReason(component, reason)}`, component });
+      errors.push({
+        service,
+        error: `${component} is needed and did not start: ${unnamedReason(component, reason)}`,
+        component,
+      });
       return;
     }
     let started = 0;
@@ -50,7 +54,8 @@ export class Starter {
     results.push({ service, status: 'started' });
     for (const component of after) {
       const reason = await this.#start(component);
-      if (reason !== null) errors.push({ service, error: namedReason(component, reason), component });
+      if (reason !== null)
+        errors.push({ service, error: `${component} did not start: ${unnamedReason(component, reason)}`, component });
     }
   }
 

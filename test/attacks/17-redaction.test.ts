@@ -344,7 +344,11 @@ secret
 users.json cannot be used: missing or not of the expected form: users.0.password
 dumb.plex_token: Invalid input: expected string, received number
 plex_token: Too small: expected string to have >=1 characters
-the variable PLEX_TOKEN does not fit the value that it would replace; it is ignored
+the variable PLEX_TOKEN is not used: plex.plex_token takes a number; correct or remove the variable
+zurg.passwrd: there is no key 'passwrd'; 'password' is probably meant
+zurg.api_keys: there is no key 'api_keys'; 'api_key' is probably meant
+plex.token: there is no key 'token'; 'tokens' is probably meant
+plex: nothing reads 'plex_token', 'password'
 no copy of users.json could be made
 tokens of this run end with it, since the user store cannot be written
 Too many logins at once; try again in a moment

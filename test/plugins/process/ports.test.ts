@@ -137,7 +137,7 @@ t.test('none free: 500, nothing is changed or launched', async t => {
   const app = await startHost({ config: { web: sleeper('Web', { port: last }) } });
   t.teardown(() => app.stop());
   const before = await readFile(configFile(app), 'utf8');
-  t.match(await start(app, 'Web'), { status: 500, body: { detail: /Web: no free port was found above 65535/ } });
+  t.match(await start(app, 'Web'), { status: 500, body: { detail: /Web cannot start: no port above 65535 is free/ } });
   t.equal(await readFile(configFile(app), 'utf8'), before);
   t.match(await status(app, 'Web'), { status: 'stopped', health_status: 'unhealthy' });
 });
