@@ -30,6 +30,8 @@ export interface EntranceOptions {
   readonly checkAnswers?: boolean;
   /** Milliseconds between two protocol pings of a stream. Default 20 s. */
   readonly pingMs?: number;
+  /** How long a client may read nothing of its answer. Default 60 s. */
+  readonly unreadMs?: number;
 }
 
 /** The members of the entrance that only the host uses. */

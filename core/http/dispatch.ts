@@ -13,6 +13,7 @@ import { BodyBudget } from './body-budget.ts';
 import { type CorsPolicy, FOREIGN_SITE, isSafe } from './cors-policy.ts';
 import { failureAnswer, shapeProblem } from './errors.ts';
 import type { RouteMap, RouteMatch } from './route-map.ts';
+import { UnreadAnswers } from './unread-answers.ts';
 
 export interface DispatchOptions {
   readonly log: Logger;
@@ -22,6 +23,8 @@ export interface DispatchOptions {
   /** Names and values, in turn, of the headers that every answer carries unless its route gives others. */
   readonly headers: readonly string[];
   readonly checkAnswers?: boolean;
+  /** How long a client may read nothing of its answer. Default 60 s. */
+  readonly unreadMs?: number;
   stopping(): boolean;
 }
 
@@ -32,6 +35,7 @@ const DEFAULT_LIMIT_BYTES = 1024 * 1024;
 export function createDispatch(options: DispatchOptions): Dispatch {
   const { log, routes, origins, access, headers: common } = options;
   const bodies = new BodyBudget();
+  const unread = new UnreadAnswers(options.unreadMs);
 
   /** Runs the route that fits; undefined when the answer is complete already. */
   async function run(match: RouteMatch, call: Call, queryText: string): Promise<unknown> {
@@ -91,6 +95,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
       if (match.owned.route.nativeOnly && !via.native) throw new Problem(404, 'Not found');
       owner = match.owned.owner;
       send(response, await run(match, new Call(request, response), queryText), common);
+      unread.watch(request, response);
     } catch (error) {
       if (response.headersSent || response.destroyed) {
         log.debug(`${request.method} ${path}: the client was gone before its answer`, error);

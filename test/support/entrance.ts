@@ -39,7 +39,7 @@ interface TestAnswer {
 
 export async function openEntrance(
   configDir: string,
-  options: Partial<Pick<EntranceOptions, 'checkAnswers' | 'pingMs'>> = {},
+  options: Partial<Pick<EntranceOptions, 'checkAnswers' | 'pingMs' | 'unreadMs'>> = {},
 ): Promise<TestEntrance> {
   const faults: Fault[] = [];
   const lines: string[] = [];
