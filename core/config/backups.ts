@@ -10,7 +10,7 @@ export const BACKUPS = ['.bak', '.bak.1', '.bak.2', '.bak.3', '.bak.4'] as const
 
 const [NEWEST] = BACKUPS;
 
-/** Keeps the last five files that differ. */
+/** Keeps the last five files that differ. They hold secrets, so only their owner reads them. */
 export async function keepBackup({ file, text }: ConfigText, log: Logger): Promise<void> {
   try {
     // The copies stand beside the name of the file, also where that is a link.

@@ -1,6 +1,8 @@
 // Edits JSON, with or without comments: the ranges of changed values are replaced, every other byte is kept.
 import { getNodeValue, type Node, type ParseError, parseTree, printParseErrorCode } from 'jsonc-parser';
 import { Problem } from '../contract/problem.ts';
+import { BracketMembers, type Range } from './bracket-members.ts';
+import { commonEnds } from './common-ends.ts';
 import { deepEqual } from './deep-equal.ts';
 import { refuseCostlyJson } from './nesting.ts';
 import { isObject } from './plain-object.ts';
@@ -8,6 +10,8 @@ import { positionAt } from './text-position.ts';
 import { applySplices, type Splice } from './text-splice.ts';
 
 type Values = Record<string, unknown>;
+/** Whether members that are not wanted stay or go. */
+type Mode = 'merge' | 'replace';
 
 const PARSE_OPTIONS = { allowTrailingComma: true, disallowComments: false };
 const BOM = '\uFEFF';
@@ -26,37 +30,35 @@ export function jsonValues(text: string): Values {
 export function editJson(
   source: string,
   wanted: Values | ((present: Values) => Values),
-  mode: 'merge' | 'replace',
+  mode: Mode,
 ): { readonly text: string; readonly changed: number } {
   const text = removeBom(source);
   const root = parseRoot(text);
-  const planner = new EditPlanner(text, root, mode);
+  const planner = new EditPlanner(text, root);
   if (typeof wanted === 'function') {
     const present = getNodeValue(root) as Values;
-    planner.plan(root, wanted(present), [], present);
-  } else planner.plan(root, wanted, []);
+    planner.plan(root, wanted(present), mode, [], present);
+  } else planner.plan(root, wanted, mode, []);
   const mark = source.slice(0, source.length - text.length);
   return { text: mark + applySplices(text, planner.splices), changed: planner.changed };
 }
 
-/** Plans the splices that give the members of objects their wanted values. */
+/** Plans the splices that give the members of objects and lists their wanted values. */
 class EditPlanner {
   readonly splices: Splice[] = [];
   changed = 0;
   readonly #text: string;
-  readonly #mode: 'merge' | 'replace';
   readonly #indent: string;
   readonly #lineEnding: string;
   /** Whether the whole text is one line, and is to stay one. */
   readonly #isOneLine: boolean;
   readonly #lineStarts: readonly number[];
 
-  constructor(text: string, root: Node, mode: 'merge' | 'replace') {
+  constructor(text: string, root: Node) {
     this.#text = text;
-    this.#mode = mode;
     this.#indent = /\n([ \t]{1,16})"/.exec(text)?.[1] ?? '  ';
     this.#lineEnding = text.includes('\r\n') ? '\r\n' : '\n';
-    this.#isOneLine = propertiesOf(root).length > 0 && !text.trim().includes('\n');
+    this.#isOneLine = childrenOf(root).length > 0 && !text.trim().includes('\n');
     this.#lineStarts = [0, ...Array.from(text.matchAll(/\n/g), ({ index }) => index + 1)];
   }
 
@@ -64,8 +66,8 @@ class EditPlanner {
    * Throws a Problem 400 when a member that would change stands twice in its object. `present` are the values of the
    * object where they are known: what is still the same object needs no look.
    */
-  plan(object: Node, wanted: Values, path: readonly string[], present: Values = {}): void {
-    const properties = propertiesOf(object);
+  plan(object: Node, wanted: Values, mode: Mode, path: readonly string[], present: Values = {}): void {
+    const properties = childrenOf(object);
     const byKey = groupByKey(properties);
     const added: [string, unknown][] = [];
     for (const [key, value] of Object.entries(wanted)) {
@@ -75,23 +77,38 @@ class EditPlanner {
       const node = twins.at(-1)?.children?.[1];
       const changedBefore = this.changed;
       if (node === undefined) added.push([key, value]);
-      else if (node.type === 'object' && isObject(value))
-        this.plan(node, value, [...path, key], isObject(before) ? before : {});
-      else if (!deepEqual(getNodeValue(node), value)) this.#replace(node, value);
+      else this.#planValue(node, value, mode, [...path, key], before);
       if (this.changed > changedBefore) this.#refuseTwins(twins, [...path, key]);
     }
-    const kept =
-      this.#mode === 'merge' ? properties : properties.filter(property => Object.hasOwn(wanted, keyOf(property)));
+    const isKept = (property: Node): boolean => mode === 'merge' || Object.hasOwn(wanted, keyOf(property));
+    const kept = [...properties.keys()].filter(index => isKept(properties[index] as Node));
     for (const [key, twins] of kept.length < properties.length ? byKey : [])
       if (!Object.hasOwn(wanted, key)) this.#refuseTwins(twins, [...path, key]);
+    const separator = this.#separatorOf(properties[kept.at(-1) ?? -1]);
+    this.#restock(object, kept, kept.at(-1) ?? -1, indent =>
+      added.map(([key, value]) => `${JSON.stringify(key)}${separator}${this.#format(value, indent)}`),
+    );
     this.changed += added.length + properties.length - kept.length;
-    const last = kept.at(-1);
-    if (last === undefined) {
-      if (added.length + properties.length > 0) this.#fill(object, added);
-      return;
-    }
-    this.#remove(properties, new Set(kept));
-    if (added.length > 0) this.#append(last, added);
+  }
+
+  #planValue(node: Node, value: unknown, mode: Mode, path: readonly string[], before: unknown): void {
+    if (node.type === 'object' && isObject(value)) this.plan(node, value, mode, path, isObject(before) ? before : {});
+    else if (node.type === 'array' && Array.isArray(value)) this.#planList(node, value, path);
+    else if (!deepEqual(getNodeValue(node), value)) this.#replace(node, value);
+  }
+
+  /** What a list begins and ends with stays; the items between are changed one by one, taken out or added. */
+  #planList(list: Node, wanted: readonly unknown[], path: readonly string[]): void {
+    const items = childrenOf(list);
+    const present = items.map(item => getNodeValue(item) as unknown);
+    const { head, tail } = commonEnds(present, wanted);
+    const common = Math.min(present.length, wanted.length) - tail;
+    for (let index = head; index < common; index += 1)
+      this.#planValue(items[index] as Node, wanted[index], 'replace', [...path, String(index)], undefined);
+    const kept = [...items.keys()].filter(index => index < common || index >= items.length - tail);
+    const added = wanted.slice(common, wanted.length - tail);
+    this.#restock(list, kept, common - 1, indent => added.map(value => this.#format(value, indent)));
+    if (kept.length < items.length || added.length > 0) this.changed += 1;
   }
 
   #replace(node: Node, value: unknown): void {
@@ -100,54 +117,57 @@ class EditPlanner {
     this.changed += 1;
   }
 
-  /** Removes each run of properties together with the comma that only they need. */
-  #remove(properties: readonly Node[], kept: ReadonlySet<Node>): void {
-    let before: Node | undefined;
-    let first: Node | undefined;
-    for (const property of properties) {
-      if (!kept.has(property)) first ??= property;
-      else {
-        if (first !== undefined) this.splices.push({ startOffset: first.offset, endOffset: property.offset, text: '' });
-        first = undefined;
-        before = property;
-      }
+  /**
+   * Takes the members out that are not kept, and puts new ones behind the one with the index `at`, in its style.
+   * `textsFor` gives the texts of the new ones for the indentation of their lines; null means that all is on one line.
+   */
+  #restock(node: Node, kept: readonly number[], at: number, textsFor: (indent: string | null) => string[]): void {
+    const children = childrenOf(node);
+    const range = { startOffset: node.offset + 1, endOffset: endOf(node) - 1 };
+    const ranges = children.map(child => ({ startOffset: child.offset, endOffset: endOf(child) }));
+    const neighbour = at >= 0 ? at : kept[0];
+    if (neighbour === undefined) {
+      this.#fill(node, ranges, textsFor);
+      return;
     }
-    const last = properties.at(-1);
-    if (first === undefined || before === undefined || last === undefined) return;
-    this.splices.push({ startOffset: endOf(before), endOffset: endOf(last), text: '' });
+    if (kept.length === children.length && textsFor(null).length === 0) return;
+    const members = new BracketMembers(this.#text, range, ranges, '/');
+    const indent = members.beginsLine(neighbour) ? this.#indentAt((children[neighbour] as Node).offset) : null;
+    const texts = textsFor(indent);
+    const blank = this.#text[(children[neighbour] as Node).offset - 1] === ' ' ? ' ' : '';
+    const lead = indent === null ? blank : this.#lineEnding + indent;
+    this.splices.push(...members.removals(kept));
+    if (texts.length > 0) this.splices.push(...members.insertion(at, kept, texts, lead));
   }
 
-  /** Adds members behind the last one, in its style. */
-  #append(last: Node, added: readonly [string, unknown][]): void {
-    const [key, value] = last.children ?? [];
+  /** Gives new members to an object or a list that keeps none; comments that belong to nobody stay. */
+  #fill(node: Node, ranges: readonly Range[], textsFor: (indent: string | null) => string[]): void {
+    const outer = this.#indentAt(node.offset);
+    const indent = this.#isOneLine ? null : outer + this.#indent;
+    const texts = textsFor(indent);
+    if (ranges.length + texts.length === 0) return;
+    const range = { startOffset: node.offset + 1, endOffset: endOf(node) - 1 };
+    const members = new BracketMembers(this.#text, range, ranges, '/');
+    const inner = this.#text.slice(range.startOffset, range.endOffset);
+    const own = members.removals([]).map(({ startOffset, endOffset, text }) => ({
+      startOffset: startOffset - range.startOffset,
+      endOffset: endOffset - range.startOffset,
+      text,
+    }));
+    const rest = applySplices(inner, own).trimEnd();
+    const isOneLine = indent === null && !rest.includes('\n');
+    const lead = isOneLine ? '' : this.#lineEnding + (indent ?? '');
+    const list = texts.map(text => lead + text).join(isOneLine ? ', ' : ',');
+    const isEmpty = rest.trim() === '' && texts.length === 0;
+    const text = isEmpty ? '' : `${rest.trim() === '' ? '' : rest}${list}${isOneLine ? '' : this.#lineEnding + outer}`;
+    if (text !== inner) this.splices.push({ ...range, text });
+  }
+
+  /** What stands between the key and the value of a member, where it is nothing unusual. */
+  #separatorOf(member: Node | undefined): string {
+    const [key, value] = member?.children ?? [];
     const between = key === undefined || value === undefined ? '' : this.#text.slice(endOf(key), value.offset);
-    const separator = /^\s?:[ \t]?$/.test(between) ? between : ': ';
-    const space = this.#spaceBefore(last.offset);
-    const lineStart = space.lastIndexOf('\n') + 1;
-    const indent = lineStart > 0 ? space.slice(lineStart) : null;
-    const lead = indent === null ? space : this.#lineEnding + indent;
-    const members = added.map(
-      ([name, member]) => `,${lead}${JSON.stringify(name)}${separator}${this.#format(member, indent)}`,
-    );
-    this.splices.push({ startOffset: endOf(last), endOffset: endOf(last), text: members.join('') });
-  }
-
-  /** Gives an object new members that keeps none. */
-  #fill(object: Node, added: readonly [string, unknown][]): void {
-    const startOffset = object.offset + 1;
-    const inner = this.#text.slice(startOffset, endOf(object) - 1);
-    const outerIndent = this.#indentAt(object.offset);
-    const indent = this.#isOneLine ? null : outerIndent + this.#indent;
-    const lead = indent === null ? '' : this.#lineEnding + indent;
-    const members = added.map(([name, member]) => `${lead}${JSON.stringify(name)}: ${this.#format(member, indent)}`);
-    // Comments of an object without members stay.
-    const keepsInner = propertiesOf(object).length === 0 && inner.trim() !== '';
-    const isOpen = indent === null || added.length === 0 || (keepsInner && inner.includes('\n'));
-    this.splices.push({
-      startOffset,
-      endOffset: keepsInner ? startOffset : startOffset + inner.length,
-      text: members.join(indent === null ? ', ' : ',') + (isOpen ? '' : this.#lineEnding + outerIndent),
-    });
+    return /^\s?:[ \t]?$/.test(between) ? between : ': ';
   }
 
   /** `indent` is that of the line on which the value begins; null writes it on one line. */
@@ -166,12 +186,6 @@ class EditPlanner {
     }
     const start = this.#lineStarts[line] ?? 0;
     return /^[ \t]*/.exec(this.#text.slice(start, start + MAX_INDENT))?.[0] ?? '';
-  }
-
-  #spaceBefore(offset: number): string {
-    let start = offset;
-    while (start > 0 && ' \t\r\n'.includes(this.#text[start - 1] ?? '')) start -= 1;
-    return this.#text.slice(Math.max(start, offset - MAX_INDENT), offset);
   }
 
   /** Programs use the last of two members with the same name, and people read the first one. */
@@ -196,8 +210,8 @@ function parseRoot(text: string): Node {
   return root;
 }
 
-function propertiesOf(object: Node): readonly Node[] {
-  return object.children ?? [];
+function childrenOf(node: Node): readonly Node[] {
+  return node.children ?? [];
 }
 
 function keyOf(property: Node): string {

@@ -1,6 +1,23 @@
 // Edits YAML: the ranges of changed values are replaced, every other byte is kept. A text is parsed once for all edits.
-import { isAlias, isCollection, isMap, isScalar, type Node, type Pair, Scalar, stringify, YAMLMap } from 'yaml';
+import {
+  isAlias,
+  isCollection,
+  isMap,
+  isPair,
+  isScalar,
+  isSeq,
+  type Node,
+  type Pair,
+  Scalar,
+  stringify,
+  visit,
+  YAMLMap,
+  type YAMLSeq,
+} from 'yaml';
 import { Problem } from '../contract/problem.ts';
+import { BlockMembers } from './block-members.ts';
+import { BracketMembers, type Range } from './bracket-members.ts';
+import { commonEnds } from './common-ends.ts';
 import { deepEqual } from './deep-equal.ts';
 import { isObject } from './plain-object.ts';
 import { positionAt } from './text-position.ts';
@@ -8,6 +25,8 @@ import { applySplices, type Splice } from './text-splice.ts';
 import { parseYaml, yamlData } from './yaml-document.ts';
 
 type Values = Record<string, unknown>;
+/** Whether members that are not wanted stay or go. */
+type Mode = 'merge' | 'replace';
 
 /** Texts that YAML 1.1 parsers read as booleans, null or numbers; they are quoted when they are written. */
 const AMBIGUOUS = /^(y|n|yes|no|on|off|true|false|null|~|[-+]?0\d+|[-+]?\d[\d_]*(:[0-5]?\d)+(\.\d*)?)$/i;
@@ -44,11 +63,11 @@ export class YamlEditor {
    * Merges the wanted values into the document; `replace` also removes the members that are not wanted. A function
    * makes them of the present ones.
    */
-  apply(wanted: Values | ((present: Values) => Values), mode: 'merge' | 'replace'): void {
+  apply(wanted: Values | ((present: Values) => Values), mode: Mode): void {
     const { map, values } = parseMapping(this.#text);
     const splices: Splice[] = [];
-    const plan = new EditPlan(this.#text, this.#lineEnding, mode, splices);
-    plan.members(map, values, typeof wanted === 'function' ? wanted(values) : wanted, []);
+    const plan = new EditPlan(this.#text, this.#lineEnding, splices);
+    plan.members(map, values, typeof wanted === 'function' ? wanted(values) : wanted, mode, []);
     this.#text = applySplices(this.#text, splices);
     this.#changed += plan.changed;
   }
@@ -59,49 +78,97 @@ class EditPlan {
   changed = 0;
   readonly #text: string;
   readonly #lineEnding: string;
-  readonly #mode: 'merge' | 'replace';
   readonly #splices: Splice[];
 
-  constructor(text: string, lineEnding: string, mode: 'merge' | 'replace', splices: Splice[]) {
+  constructor(text: string, lineEnding: string, splices: Splice[]) {
     this.#text = text;
     this.#lineEnding = lineEnding;
-    this.#mode = mode;
     this.#splices = splices;
   }
 
   /** Plans the members of the mapping at `path`. `current` holds its values with aliases and merge keys resolved. */
-  members(map: YAMLMap, current: Values, wanted: Values, path: readonly string[]): void {
-    const pairs = new Map<string, Pair>();
-    for (const pair of map.items) {
-      const key = readKey(pair);
-      if (key !== undefined) pairs.set(key, pair);
-    }
+  members(map: YAMLMap, current: Values, wanted: Values, mode: Mode, path: readonly string[]): void {
+    const pairs = map.items;
+    const byKey = new Map(pairs.map(pair => [readKey(pair), pair]));
     const added: [string, unknown][] = [];
     for (const [key, value] of Object.entries(wanted)) {
       const isPresent = Object.hasOwn(current, key);
       const before = current[key];
       if (isPresent && (before === value || deepEqual(before, value))) continue;
-      const pair = pairs.get(key);
+      const pair = byKey.get(key);
       if (pair === undefined) added.push([key, value]);
-      else if (isMap(pair.value) && isObject(before) && isObject(value))
-        this.members(pair.value, before, value, [...path, key]);
-      else this.#replace(pair, value, [...path, key], map.flow === true);
+      else if (!this.#inside(pair.value, before, value, mode, [...path, key]))
+        this.#replace(pair, value, [...path, key], map.flow === true);
     }
-    const removed = this.#mode === 'merge' ? [] : Object.keys(current).filter(key => !Object.hasOwn(wanted, key));
-    this.#add(map, added, path);
-    this.#remove(map, removed, pairs, added.length, path);
+    const removed = mode === 'merge' ? [] : Object.keys(current).filter(key => !Object.hasOwn(wanted, key));
+    for (const key of removed) this.#refuseShared(byKey.get(key), [...path, key]);
+    if (added.length + removed.length === 0) return;
+    this.changed += added.length + removed.length;
+    const gone = new Set(removed);
+    const kept = [...pairs.keys()].filter(index => !gone.has(readKey(pairs[index] as Pair) ?? ''));
+    if (map.flow === true) {
+      const texts = added.map(([key, value]) => `${formatInline(key, true)}: ${formatInline(value, true)}`);
+      this.#inBrackets(map, this.#pairRanges(pairs), kept, kept.at(-1) ?? -1, texts, path);
+    } else {
+      const textFor = (indent: number) => added.map(([key, value]) => this.#formatMember(key, value, indent)).join('');
+      this.#onLines(this.#pairRanges(pairs), kept, kept.at(-1) ?? -1, textFor, path);
+    }
+  }
+
+  /** Plans what differs inside a collection that stays one; false when it has to be replaced as a whole. */
+  #inside(node: unknown, before: unknown, value: unknown, mode: Mode, path: readonly string[]): boolean {
+    if (isMap(node) && isObject(before) && isObject(value)) {
+      if (mode === 'replace' && !Object.keys(before).some(key => Object.hasOwn(value, key))) return false;
+      this.members(node, before, value, mode, path);
+      return true;
+    }
+    if (!isSeq(node) || !Array.isArray(before) || !Array.isArray(value)) return false;
+    if (before.length === 0 || value.length === 0) return false;
+    this.#items(node, before, value, path);
+    return true;
+  }
+
+  /** What a list begins and ends with stays; the items between are changed one by one, taken out or added. */
+  #items(seq: YAMLSeq, current: readonly unknown[], wanted: readonly unknown[], path: readonly string[]): void {
+    const nodes = seq.items as readonly (Node | null)[];
+    const { head, tail } = commonEnds(current, wanted);
+    const common = Math.min(current.length, wanted.length) - tail;
+    const ranges = seq.flow === true ? nodes.map(node => this.#rangeOf(node, path)) : this.#itemRanges(seq);
+    for (let index = head; index < common; index += 1) {
+      const at = [...path, String(index)];
+      const node = nodes[index] ?? null;
+      if (this.#inside(node, current[index], wanted[index], 'replace', at)) continue;
+      this.#refuseShared(node, at);
+      this.#replaceItem(seq, node, ranges[index] as Range, wanted[index]);
+    }
+    const kept = [...nodes.keys()].filter(index => index < common || index >= nodes.length - tail);
+    const added = wanted.slice(common, wanted.length - tail);
+    if (kept.length === nodes.length && added.length === 0) return;
+    this.changed += 1;
+    for (const [index, node] of nodes.entries()) if (!kept.includes(index)) this.#refuseShared(node, path);
+    const texts = added.map(value => formatInline(value, true));
+    const textFor = (indent: number) => added.map(value => this.#formatItem(value, indent)).join('');
+    if (seq.flow === true) this.#inBrackets(seq, ranges, kept, common - 1, texts, path);
+    else this.#onLines(ranges, kept, common - 1, textFor, path);
+  }
+
+  #replaceItem(seq: YAMLSeq, node: Node | null, range: Range, value: unknown): void {
+    this.changed += 1;
+    const [start, end] = findRange(node) ?? [range.endOffset, range.endOffset];
+    if (seq.flow === true || !(isCollection(node) || needsBlock(value))) {
+      const lead = this.#text[start - 1] === '-' ? ' ' : '';
+      this.#splice(start, end, lead + formatInline(value, seq.flow === true, isScalar(node) ? node : undefined));
+      return;
+    }
+    const column = new BlockMembers(this.#text, [range]).column;
+    const tail = this.#text[end - 1] === '\n' ? this.#lineEnding : '';
+    this.#splice(range.startOffset, end, this.#formatItem(value, column).trim() + tail);
   }
 
   #replace(pair: Pair, value: unknown, path: readonly string[], isInBrackets: boolean): void {
     const node = pair.value as Node | null;
     const key = pair.key as Node;
-    if (isAlias(node) || (node as { anchor?: string } | null)?.anchor !== undefined) {
-      const { line } = positionAt(this.#text, key.range?.[0] ?? 0);
-      throw new Problem(
-        400,
-        `'${path.join('.')}' shares its value through an anchor (line ${line}); edit the file by hand`,
-      );
-    }
+    this.#refuseShared(node, path);
     const [start, end] = findRange(node) ?? this.#findEmptyRange(key);
     const isBlock = isCollection(node) && node.flow !== true;
     if (isBlock && needsBlock(value)) {
@@ -117,50 +184,107 @@ class EditPlan {
     this.changed += 1;
   }
 
-  #add(map: YAMLMap, added: readonly [string, unknown][], path: readonly string[]): void {
-    if (added.length === 0) return;
-    const last = map.items.at(-1);
-    if (map.flow === true || (last === undefined && path.length > 0)) {
-      const [start = 0, end = 0] = map.range ?? [];
-      const close = this.#text.lastIndexOf('}', end);
-      if (close < start) throw new Problem(400, `'${path.join('.')}' cannot be added to; edit the file by hand`);
-      const members = added.map(([key, value]) => `${formatInline(key, true)}: ${formatInline(value, true)}`);
-      const isOpen = last === undefined || /,\s*$/.test(this.#text.slice(Math.max(start, close - 100), close));
-      this.#splice(close, close, (isOpen ? '' : ', ') + members.join(', '));
-    } else {
-      const indent = last === undefined ? 0 : this.#measureIndent((last.key as Node).range?.[0] ?? 0);
-      const at = last === undefined ? this.#text.length : this.#findPairEnd(last);
-      const open = at > 0 && this.#text[at - 1] !== '\n' ? this.#lineEnding : '';
-      const lines = added.map(([key, value]) => this.#formatMember(key, value, indent));
-      this.#splice(at, at, open + lines.join(''));
-    }
-    this.changed += added.length;
-  }
-
-  #remove(
-    map: YAMLMap,
-    removed: readonly string[],
-    pairs: ReadonlyMap<string, Pair>,
-    addedCount: number,
+  /** Takes members out of a collection in brackets, and puts new ones behind the one with the index `at`. */
+  #inBrackets(
+    node: YAMLMap | YAMLSeq,
+    ranges: readonly Range[],
+    kept: readonly number[],
+    at: number,
+    texts: readonly string[],
     path: readonly string[],
   ): void {
-    for (const key of removed) {
-      const pair = pairs.get(key);
-      if (pair === undefined || map.flow === true || map.items.length + addedCount === removed.length) {
-        throw new Problem(400, `'${[...path, key].join('.')}' cannot be removed safely; edit the file by hand`);
-      }
-      const start = this.#text.lastIndexOf('\n', ((pair.key as Node).range?.[0] ?? 0) - 1) + 1;
-      this.#splice(start, this.#findPairEnd(pair), '');
+    const [start = 0, end = 0] = node.range ?? [];
+    const inner = { startOffset: start + 1, endOffset: end - 1 };
+    // A tag or an anchor stands before what it belongs to.
+    const hasMarks = /[&!?]/.test(this.#text.slice(start, end));
+    const hasEmpty = isMap(node) && node.items.some(({ value }) => findRange(value as Node | null) === null);
+    if ((hasMarks || hasEmpty) && ranges.length > kept.length) throw notSafe(path);
+    if (kept.length === 0) {
+      this.#splice(inner.startOffset, inner.endOffset, texts.length === 0 ? '' : ` ${texts.join(', ')} `);
+      return;
     }
-    this.changed += removed.length;
+    const members = new BracketMembers(this.#text, inner, ranges, '#');
+    const neighbour = at >= 0 ? at : (kept[0] ?? 0);
+    const column = this.#measureIndent(ranges[neighbour]?.startOffset ?? 0);
+    const lead = members.beginsLine(neighbour) ? this.#lineEnding + ' '.repeat(column) : ' ';
+    this.#splices.push(...members.removals(kept));
+    if (texts.length > 0) this.#splices.push(...members.insertion(at, kept, texts, lead));
   }
 
-  /** The offset after the last line of a pair. */
-  #findPairEnd(pair: Pair): number {
-    const [, end] = findRange(pair.value as Node | null) ?? this.#findEmptyRange(pair.key as Node);
-    if (this.#text[end - 1] === '\n') return end;
-    const newline = this.#text.indexOf('\n', end);
-    return newline < 0 ? this.#text.length : newline + 1;
+  /** Takes members with lines of their own out, and puts new ones behind the one with the index `at`. */
+  #onLines(
+    ranges: readonly Range[],
+    kept: readonly number[],
+    at: number,
+    textFor: (indent: number) => string,
+    path: readonly string[],
+  ): void {
+    const isTop = path.length === 0;
+    if (ranges.length === 0) {
+      if (!isTop) throw notSafe(path);
+      this.#insertLine(this.#text.length, textFor(0));
+      return;
+    }
+    const members = new BlockMembers(this.#text, ranges);
+    if (kept.length === 0) {
+      if (!isTop) throw notSafe(path);
+      const text = textFor(0) || `{}${this.#lineEnding}`;
+      this.#splice(members.start(0), members.end(ranges.length - 1), text);
+      return;
+    }
+    this.#splices.push(...members.removals(kept));
+    const text = textFor(members.column);
+    if (text === '') return;
+    if (at < 0 && members.beginsInline) throw notSafe(path);
+    this.#insertLine(at < 0 ? members.start(kept[0] ?? 0) : members.end(at), text);
+  }
+
+  #insertLine(offset: number, text: string): void {
+    const isOpen = offset > 0 && this.#text[offset - 1] !== '\n';
+    this.#splice(offset, offset, (isOpen ? this.#lineEnding : '') + text);
+  }
+
+  #pairRanges(pairs: readonly Pair[]): Range[] {
+    return pairs.map(pair => {
+      const key = pair.key as Node;
+      const [, end] = findRange(pair.value as Node | null) ?? this.#findEmptyRange(key);
+      return { startOffset: key.range?.[0] ?? 0, endOffset: end };
+    });
+  }
+
+  #rangeOf(node: Node | null, path: readonly string[]): Range {
+    const range = findRange(node);
+    if (range === null || range === undefined) throw notSafe(path);
+    return { startOffset: range[0], endOffset: range[1] };
+  }
+
+  /** The items of a block sequence with their dashes, which stand below each other. */
+  #itemRanges(seq: YAMLSeq): Range[] {
+    const first = seq.range?.[0] ?? 0;
+    const column = this.#measureIndent(first);
+    return (seq.items as readonly (Node | null)[]).map((node, index) => {
+      let dash = index === 0 ? first : this.#dashOf(node?.range?.[0] ?? 0, column);
+      while (this.#text[dash] !== '-') dash = this.#dashOf(dash - column - 1, column);
+      return { startOffset: dash, endOffset: findRange(node)?.[1] ?? dash + 1 };
+    });
+  }
+
+  /** Where the dash of an item would be, if it is on the line of this offset. */
+  #dashOf(offset: number, column: number): number {
+    return this.#text.lastIndexOf('\n', offset - 1) + 1 + column;
+  }
+
+  /** Refuses to change or remove what an alias elsewhere may stand for. */
+  #refuseShared(item: Pair | Node | null | undefined, path: readonly string[]): void {
+    if (item === undefined) throw notSafe(path);
+    const node = (isPair(item) ? item.value : item) as Node | null;
+    const isNamed = isPair(item) ? hasAnchor(item.key as Node) : isAlias(item);
+    if (!isNamed && (node === null || !hasAnchor(node))) return;
+    const { line } = positionAt(this.#text, node?.range?.[0] ?? 0);
+    throw new Problem(
+      400,
+      `'${path.join('.')}' shares its value through an anchor (line ${line}); edit the file by hand`,
+    );
   }
 
   /** The empty range at which the missing value of `key:` would begin. */
@@ -181,6 +305,13 @@ class EditPlan {
       : `${name}: ${formatInline(value, false)}${this.#lineEnding}`;
   }
 
+  /** The lines of an item that is added to a block sequence. */
+  #formatItem(value: unknown, indent: number): string {
+    return needsBlock(value)
+      ? this.#formatBlock([value], indent)
+      : `${' '.repeat(indent)}- ${formatInline(value, false)}${this.#lineEnding}`;
+  }
+
   #formatBlock(value: unknown, indent: number): string {
     const lines = stringify(value, { lineWidth: 0 }).trimEnd().split('\n');
     return lines.map(line => ' '.repeat(indent) + line + this.#lineEnding).join('');
@@ -193,6 +324,21 @@ class EditPlan {
   #splice(startOffset: number, endOffset: number, text: string): void {
     this.#splices.push({ startOffset, endOffset, text });
   }
+}
+
+/** Whether an alias may stand for the node or for something in it. */
+function hasAnchor(node: Node): boolean {
+  let isFound = false;
+  visit(node, {
+    Node(_key, inner) {
+      isFound ||= 'anchor' in inner && inner.anchor !== undefined;
+    },
+  });
+  return isFound;
+}
+
+function notSafe(path: readonly string[]): Problem {
+  return new Problem(400, `'${path.join('.')}' cannot be changed safely; edit the file by hand`);
 }
 
 /** Throws a Problem 422 unless the text is one document that is a mapping. */
@@ -227,7 +373,7 @@ function formatInline(value: unknown, isInBrackets: boolean, before?: Scalar): s
   if (typeof value === 'object' && value !== null) {
     return stringify(value, { collectionStyle: 'flow', lineWidth: 0 }).trimEnd();
   }
-  if (before === undefined && isPlainScalar(value)) return String(value);
+  if ((before === undefined || before.type === 'PLAIN') && isPlainScalar(value)) return String(value);
   const scalar = new Scalar(value);
   if (typeof value === 'string') {
     const quotes = before?.type === 'QUOTE_SINGLE' || before?.type === 'QUOTE_DOUBLE' ? before.type : undefined;

@@ -1,5 +1,5 @@
 // The configuration over HTTP: layers, what is saved and what is not, refusals, secrets, schemas.
-import { existsSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { chmod, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import t from 'tap';
@@ -181,6 +181,15 @@ dumb: { gateway: { enabled: false } }
   await post(app, { process_name: 'Kid', updates: { port: 7_032 }, persist: true });
   t.equal(await readFile(path.join(configDir, 'stackwarden.yaml'), 'utf8'), text.replace('7031', '7032'));
   t.notOk(existsSync(fileOf(app)));
+});
+
+t.test('a copy of the file is read by its owner alone, whatever the mode of the file', { skip }, async t => {
+  const configDir = testDir(t, { 'stackwarden.json': '{ "tz": "new" }' });
+  await chmod(path.join(configDir, 'stackwarden.json'), 0o644);
+  const app = await startHost({ plugins: ['config'], configDir });
+  t.teardown(() => app.stop());
+  t.equal(statSync(`${fileOf(app)}.bak`).mode & 0o777, 0o600);
+  t.equal(statSync(fileOf(app)).mode & 0o777, 0o644, 'the file itself stays as its owner made it');
 });
 
 t.test('a damaged start', { skip }, async t => {

@@ -36,7 +36,7 @@ holdFormat(t, yamlFormat, {
       updates: { defaults: { retries: 4 } },
       becomes: ['retries: 3', 'retries: 4'],
     },
-    { name: 'a list in brackets', text: NESTED, updates: { defaults: { hosts: ['c'] } }, becomes: ['[a, b]', '[ c ]'] },
+    { name: 'a list in brackets', text: NESTED, updates: { defaults: { hosts: ['c'] } }, becomes: ['[a, b]', '[c]'] },
     { name: 'null', text: NESTED, updates: { last: 5 }, becomes: ['last: ~', 'last: 5'] },
     { name: 'CRLF', text: 'a: 1\r\nb: two\r\n', updates: { b: 'three' }, becomes: ['two', 'three'] },
     { name: 'no final newline', text: 'a: 1\nb: two', updates: { b: 'three' }, becomes: ['two', 'three'] },
@@ -45,7 +45,7 @@ holdFormat(t, yamlFormat, {
       name: 'a list in lines',
       text: 'a:\n  - one   # first\n  - two\nb: 1\n',
       updates: { a: ['three', 'four'] },
-      becomes: 'a:\n  - three\n  - four\nb: 1\n',
+      becomes: 'a:\n  - three   # first\n  - four\nb: 1\n',
     },
     {
       name: 'a new member',
@@ -59,7 +59,7 @@ holdFormat(t, yamlFormat, {
       updates: { m: { k: 'v', l: [1] } },
       becomes: 'a: 1\nm:\n  k: v\n  l:\n    - 1\n',
     },
-    { name: 'a mapping in braces', text: 'a: { b: 1 }\n', updates: { a: { c: 'x' } }, becomes: 'a: { b: 1 , c: x}\n' },
+    { name: 'a mapping in braces', text: 'a: { b: 1 }\n', updates: { a: { c: 'x' } }, becomes: 'a: { b: 1, c: x }\n' },
     {
       name: 'texts that older readers mistake',
       text: 'a: x\nb: y\nc: z\n',

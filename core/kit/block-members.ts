@@ -1,0 +1,92 @@
+// Where the members of a mapping or a sequence on lines of its own stand in a YAML text, each with its own comments: the
+// lines right above it, the end of its lines, and what is indented deeper below them. The first line of a text is
+// nobody's comment.
+import type { Range } from './bracket-members.ts';
+import type { Splice } from './text-splice.ts';
+
+export class BlockMembers {
+  readonly #text: string;
+  readonly #members: readonly Range[];
+  /** The column at which every member begins. */
+  readonly column: number;
+
+  /** The members are without their comments; a sequence has at least one, which begins with its dash. */
+  constructor(text: string, members: readonly Range[]) {
+    this.#text = text;
+    this.#members = members;
+    const first = members[0]?.startOffset ?? 0;
+    this.column = first - this.#lineStart(first);
+  }
+
+  /** Whether the first member stands behind something else on its line, such as the dash of an item. */
+  get beginsInline(): boolean {
+    const first = this.#members[0]?.startOffset ?? 0;
+    return this.#text.slice(this.#lineStart(first), first).trim() !== '';
+  }
+
+  /** Takes out all members but these, of which there is at least one, with their comments. */
+  removals(kept: readonly number[]): Splice[] {
+    const [first = 0] = kept;
+    const removed = [...this.#members.keys()].filter(index => !kept.includes(index));
+    // What stays behind a dash has to begin at the column of the first member.
+    const isShifted = this.beginsInline && first > 0;
+    const head = isShifted ? [{ startOffset: this.#members[0]?.startOffset ?? 0, endOffset: this.#lead(first) }] : [];
+    const others = removed.filter(index => !isShifted || index > first);
+    return [...head, ...others.map(index => ({ startOffset: this.start(index), endOffset: this.end(index) }))].map(
+      range => ({ ...range, text: '' }),
+    );
+  }
+
+  /** The beginning of the first line of a member. */
+  start(index: number): number {
+    return this.#lineStart(this.#lead(index));
+  }
+
+  /** The beginning of the line behind a member. */
+  end(index: number): number {
+    const next = this.#members[index + 1]?.startOffset ?? this.#text.length;
+    let end = this.#lineEnd(this.#members[index]?.endOffset ?? 0);
+    for (let at = end; at < next; at = this.#lineEnd(at + 1)) {
+      const { indent, kind } = this.#line(at);
+      if (kind === 'other') break;
+      if (kind === 'blank') continue;
+      if (indent <= this.column) break;
+      end = this.#lineEnd(at + 1);
+    }
+    return end;
+  }
+
+  /** The first own comment above a member, or the member. */
+  #lead(index: number): number {
+    let lead = this.#members[index]?.startOffset ?? 0;
+    const least = index === 0 ? 1 : this.end(index - 1);
+    if (index === 0 && this.beginsInline) return lead;
+    for (let at = this.#lineStart(lead); at > least; ) {
+      at = this.#lineStart(at - 1);
+      const { indent, kind } = this.#line(at);
+      if (at < least || kind !== 'comment' || indent !== this.column) break;
+      lead = at + indent;
+    }
+    return lead;
+  }
+
+  #line(at: number): { readonly indent: number; readonly kind: 'blank' | 'comment' | 'other' } {
+    const line = this.#text.slice(at, this.#lineEnd(at + 1));
+    const text = line.trimStart();
+    return {
+      indent: line.length - text.length,
+      kind: text === '' ? 'blank' : text.startsWith('#') ? 'comment' : 'other',
+    };
+  }
+
+  #lineStart(offset: number): number {
+    return this.#text.lastIndexOf('\n', offset - 1) + 1;
+  }
+
+  /** After the line break that ends the line of the character before the offset. */
+  #lineEnd(offset: number): number {
+    if (this.#text[offset - 1] === '\n') return offset;
+    const lineBreak = this.#text.indexOf('\n', offset);
+    return lineBreak < 0 ? this.#text.length : lineBreak + 1;
+  }
+}

@@ -1,0 +1,118 @@
+// What an edit leaves in the text of a configuration: every byte of what did not change, and each comment but those of
+// what is deleted.
+import fc from 'fast-check';
+import t from 'tap';
+import { editText } from '../../../core/config/edit.ts';
+import { type ConfigFormat, parseConfig } from '../../../core/config/load.ts';
+import { deepEqual } from '../../../core/kit/deep-equal.ts';
+
+type Tree = { readonly [key: string]: Tree | readonly (number | Tree)[] | number };
+type Path = readonly string[];
+
+const key = fc.stringMatching(/^[a-d]$/);
+const { tree } = fc.letrec(tie => ({
+  tree: fc.dictionary(
+    key,
+    fc.oneof({ depthSize: 'small' }, fc.integer({ min: 0, max: 99 }), tie('tree'), tie('list')),
+    {
+      minKeys: 1,
+      maxKeys: 4,
+      noNullPrototype: true,
+    },
+  ),
+  list: fc.array(fc.oneof(fc.integer({ min: 0, max: 99 }), tie('tree')), { minLength: 1, maxLength: 4 }),
+})) as { tree: fc.Arbitrary<Tree> };
+
+/** Lines of a text in which each member and item has a comment above it and one behind it, with its path. */
+function linesOf(value: unknown, at: Path, style: ConfigFormat): string[] {
+  const indent = '  '.repeat(at.length + (style === 'json' ? 1 : 0));
+  const sign = style === 'json' ? '//' : '#';
+  const isList = Array.isArray(value);
+  const members = Object.entries(value as object);
+  return members.flatMap(([name, member], index) => {
+    const path = [...at, name];
+    const comma = style === 'json' && index < members.length - 1 ? ',' : '';
+    const lead = isList ? (style === 'json' ? '' : '- ') : style === 'json' ? `"${name}": ` : `${name}: `;
+    const above = `${indent}${sign} above <${path.join('.')}>`;
+    const behind = ` ${sign} behind <${path.join('.')}>`;
+    if (typeof member !== 'object') return [above, `${indent}${lead}${member}.0${comma}${behind}`];
+    const below = linesOf(member, path, style);
+    if (style === 'yaml') return [above, `${indent}${lead.trimEnd()}${behind}`, ...below];
+    const [open, close] = Array.isArray(member) ? ['[', ']'] : ['{', '}'];
+    return [above, `${indent}${lead}${open}`, ...below, `${indent}${close}${comma}${behind}`];
+  });
+}
+
+function textOf(root: Tree, format: ConfigFormat): string {
+  const lines = linesOf(root, [], format);
+  return format === 'json' ? `{\n${lines.join('\n')}\n}\n` : `# nobody\n\n${lines.join('\n')}\n`;
+}
+
+function pathsOf(value: unknown, at: Path = []): Path[] {
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([name, member]) => [[...at, name], ...pathsOf(member, [...at, name])]);
+}
+
+/** The tree without the member or item at the path. */
+function without(value: unknown, [name = '', ...rest]: Path): unknown {
+  if (Array.isArray(value)) {
+    const index = Number(name);
+    return rest.length === 0 ? value.toSpliced(index, 1) : value.with(index, without(value[index], rest));
+  }
+  const { [name]: member, ...others } = value as Record<string, unknown>;
+  return rest.length === 0 ? others : { ...(value as object), [name]: without(member, rest) };
+}
+
+const parsed = (text: string, format: ConfigFormat) => parseConfig(text, 'x', format);
+const editsTo = (after: unknown, before: object) => [
+  ...Object.entries(after as object).map(([name, value]) => ({ path: [name], value })),
+  ...Object.keys(before).flatMap(name => (name in (after as object) ? [] : [{ path: [name], value: undefined }])),
+];
+
+for (const format of ['json', 'yaml'] as const) {
+  t.test(`${format}: what did not change keeps its bytes`, async t => {
+    const identity = fc.property(tree, root => {
+      const text = textOf(root, format);
+      return editText(text, format, editsTo(structuredClone(root), root)) === text;
+    });
+    t.doesNotThrow(() => fc.assert(identity, { numRuns: 100 }), 'the identical save is the identity of bytes');
+
+    const deletion = fc.property(tree, fc.nat(), (root, choice) => {
+      const paths = pathsOf(root);
+      const path = paths[choice % paths.length] ?? [];
+      const text = textOf(root, format);
+      const wanted = without(root, path);
+      const edited = editText(text, format, editsTo(wanted, root));
+      const place = path.join('.');
+      const isGone = (line: string) => [`<${place}>`, `<${place}.`].some(mark => line.includes(mark));
+      const commentsOf = (lines: string[]) => lines.flatMap(line => /<.*>/.exec(line)?.[0] ?? []);
+      const kept = commentsOf(text.split('\n').filter(line => !isGone(line)));
+      const parent = path.slice(0, -1).reduce<unknown>((value, name) => (value as Tree)[name], root);
+      // What becomes empty is written on one line.
+      const isEmptied = Object.keys(parent as object).length === 1;
+      return (
+        deepEqual(parsed(edited, format), wanted) &&
+        (isEmptied || deepEqual(commentsOf(edited.split('\n')), kept)) &&
+        (isEmptied || edited.split('\n').every(line => isOf(text, line, format)))
+      );
+    });
+    t.doesNotThrow(() => fc.assert(deletion, { numRuns: 300 }), 'deleting takes what is deleted with its own comments');
+
+    const change = fc.property(tree, fc.nat(), (root, choice) => {
+      const text = textOf(root, format);
+      const lines = text.split('\n');
+      const numbers = lines.flatMap((line, index) => (/\d\.0/.test(line) ? [index] : []));
+      const index = numbers[choice % Math.max(1, numbers.length)];
+      if (index === undefined) return true;
+      const expected = lines.with(index, (lines[index] ?? '').replace(/\d+\.0/, '100')).join('\n');
+      return editText(text, format, editsTo(parsed(expected, format), root)) === expected;
+    });
+    t.doesNotThrow(() => fc.assert(change, { numRuns: 200 }), 'one changed value changes its own bytes alone');
+  });
+}
+
+/** Whether a line stands in the text too, apart from the comma that the last member loses. */
+function isOf(text: string, line: string, format: ConfigFormat): boolean {
+  const lines = text.split('\n');
+  return lines.includes(line) || (format === 'json' && lines.some(other => other.replace(/,( \/\/|$)/, '$1') === line));
+}
