@@ -65,7 +65,7 @@ export interface FileSystemUsage {
   /** The path as it is configured. */
   readonly path: string;
   readonly mountPoint: string | null;
-  /** For example `ext4` or `fuse.rclone`. */
+  /** For example `ext4` or `fuse.sshfs`. */
   readonly type: string | null;
   readonly available: boolean;
   /** Whether it did not answer in time. */
