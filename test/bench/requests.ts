@@ -19,6 +19,8 @@ const WARM_UP_RUNS = 5;
 const CONNECTIONS = 10;
 const STREAM_CLIENTS = 100;
 const STREAM_MS = 10_000;
+/** A loaded machine may let a connection wait. */
+const TIMEOUT_S = 60;
 const BOOT_MS = 900_000;
 const MS_PER_S = 1_000;
 const LOG_BYTES = 50_000_000;
@@ -90,6 +92,7 @@ async function costOf(server: BuiltHost | BareServer, row: Row, amount: number):
   const { non2xx, errors } = await autocannon({
     url: server.base + row.path,
     connections: CONNECTIONS,
+    timeout: TIMEOUT_S,
     amount,
     ...(row.body === undefined
       ? {}
