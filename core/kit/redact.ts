@@ -22,11 +22,14 @@ export function isSecretKey(name: string): boolean {
 }
 
 /**
- * Skips texts that no rule can match. Each alternative has three letters or more, with which the engine skips twice as
- * fast; the sign of mail addresses and of credentials in URLs is looked for by itself.
+ * In lower case: a text that has none of these, in any case, nor the sign of mail addresses and of credentials in URLs, is
+ * left alone by every rule. Each has three letters or more, with which the engine skips twice as fast.
  */
-const MAY_CONTAIN_SECRET =
-  /key|user|auth|pass|token|server|device|secret|session|account|cred|bearer|basic|cookie|signature|claim|identifier|code=|sid=|sig=|webhook|slack|telegram|github_pat|glpat|aiza|akia|gh[opsru]_|pwd|jwt|dsn|otp|eyj|sk-|xox/i;
+export const SECRET_WORDS: readonly string[] =
+  'key user auth pass token server device secret session account cred bearer basic cookie signature claim identifier code= sid= sig= webhook slack telegram github_pat glpat aiza akia gho_ ghp_ ghs_ ghr_ ghu_ pwd jwt dsn otp eyj sk- xox'.split(
+    ' ',
+  );
+const MAY_CONTAIN_SECRET = new RegExp(SECRET_WORDS.join('|'), 'i');
 
 /** Names of secrets that end longer names of any form, such as `dbpassword`. */
 const STRONG_NAME = 'pass(?:word|wd|phrase|code)|api[ _-]?key|secret(?:[ _-]?(?:access[ _-]?)?key)?';

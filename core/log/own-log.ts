@@ -227,7 +227,9 @@ class LogWriter {
 
   captured(lines: readonly LogLine[]): void {
     const threshold = this.#options.settings().logLevel;
-    for (const line of lines) if (passes(line.level, threshold)) this.#add(line, false);
+    const passing = lines.filter(({ level }) => passes(level, threshold));
+    this.#print(passing);
+    for (const line of passing) this.#queue(line, false);
   }
 
   writeNow(level: LogLevel, texts: readonly string[]): void {
@@ -274,12 +276,21 @@ class LogWriter {
     this.#place?.close();
   }
 
+  #add(line: LogLine): void {
+    this.#print([line]);
+    this.#queue(line, true);
+  }
+
+  /** One write for all, because each write to a file or a terminal is made at once. */
+  #print(lines: readonly LogLine[]): void {
+    if (!this.#options.stdout || lines.length === 0) return;
+    const isColored = this.#options.settings().color && this.#isTerminal;
+    const texts = lines.map(line => formatRecord(line, isColored ? COLORS[line.level] : ''));
+    process.stdout.write(`${texts.join('\n')}\n`);
+  }
+
   /** `mayDrop` is false for callers that await the writing of each batch before they add the next. */
-  #add(line: LogLine, mayDrop = true): void {
-    if (this.#options.stdout) {
-      const { color } = this.#options.settings();
-      process.stdout.write(`${formatRecord(line, color && this.#isTerminal ? COLORS[line.level] : '')}\n`);
-    }
+  #queue(line: LogLine, mayDrop: boolean): void {
     if (this.#closed) return;
     if (mayDrop && this.#pending.length + this.#unwrittenLines >= MAX_PENDING_LINES) {
       this.#dropped += 1;

@@ -7,6 +7,7 @@ import type { Logger, LogLine, Rotation } from '#core';
 import { startWorker } from '#kit/worker';
 import { slugOf } from '../slug.ts';
 import type { CaptureTarget } from './capture.ts';
+import { type PackedLines, unpackLines } from './packed-lines.ts';
 
 const RESTART_MS = 1_000;
 
@@ -31,7 +32,7 @@ export type ToWorker =
 export type FromWorker =
   | { readonly id: number; readonly result: string | null }
   | { readonly id: number; readonly error: unknown }
-  | { readonly delivery: number; readonly lines: readonly LogLine[] }
+  | { readonly delivery: number; readonly batch: PackedLines }
   | { readonly isFull: boolean }
   | { readonly level: 'warn' | 'error'; readonly message: string; readonly error: unknown };
 
@@ -165,9 +166,9 @@ export class CaptureThread {
    * `reply` reaches the thread that sent the message, because a thread started later has its own count of deliveries.
    */
   #receive(message: FromWorker, reply: (answer: ToWorker) => void): void {
-    if ('lines' in message) {
-      const { delivery, lines } = message;
-      void this.#options.deliver(lines).finally(() => reply({ delivered: delivery }));
+    if ('batch' in message) {
+      const { delivery, batch } = message;
+      void this.#options.deliver(unpackLines(batch)).finally(() => reply({ delivered: delivery }));
     } else if ('isFull' in message) {
       this.#tellSpace(message.isFull);
     } else if ('level' in message) {

@@ -4,6 +4,7 @@ import type { LogLine } from '#core';
 import { askAgain } from '#kit/ask-again';
 import { Capture, type CaptureSession } from './capture.ts';
 import type { CaptureCall, FromWorker, ToWorker, WorkerData } from './capture-thread.ts';
+import { packLines } from './packed-lines.ts';
 
 const { directory, rotation: firstRotation } = workerData as WorkerData;
 let rotation = firstRotation;
@@ -21,7 +22,7 @@ function deliver(lines: readonly LogLine[]): Promise<void> {
   const delivery = lastDelivery;
   return new Promise(resolve => {
     deliveries.set(delivery, resolve);
-    post({ delivery, lines });
+    post({ delivery, batch: packLines(lines) });
   });
 }
 

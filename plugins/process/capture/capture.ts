@@ -10,9 +10,9 @@ import type { Logger, LogLevel, LogLine, Rotation } from '#core';
 import { deepEqual } from '#kit/deep-equal';
 import { GuardedDirectory } from '#kit/guarded-directory';
 import { passes } from '#kit/log-level';
-import { formatRecord } from '#kit/log-line';
 import { RotatingFile, rotatedNames } from '#kit/rotating-file';
 import { KeyBlock } from './key-block.ts';
+import { formatBlock } from './log-block.ts';
 import { completeBytes, MAX_LINE_BYTES, type OutputLine, toLines } from './output-lines.ts';
 import { type Position, PositionFile, START } from './position.ts';
 import { findConsumed } from './recovery.ts';
@@ -352,9 +352,9 @@ export class CaptureSession {
       if (size - this.#consumed > MAX_BACKLOG_BYTES) await this.#skipTo(size - MAX_BACKLOG_BYTES / 2);
       if (size <= this.#consumed) return size;
       const { buffer, bytesRead } = await this.#spool.read(
-        Buffer.allocUnsafe(CHUNK_BYTES),
+        Buffer.allocUnsafe(Math.min(CHUNK_BYTES, size - this.#consumed)),
         0,
-        CHUNK_BYTES,
+        undefined,
         this.#consumed,
       );
       const last = this.#consumed + bytesRead >= size;
@@ -400,9 +400,7 @@ export class CaptureSession {
       : this.#options.deliver(lines.map(({ level, text }) => ({ at, level, text, processName })));
     if (this.#log !== null) {
       const wanted = lines.filter(({ level }) => passes(level, this.#target.logLevel));
-      const block = Buffer.from(
-        wanted.map(({ level, text }) => `${formatRecord({ at, level, text, processName })}\n`).join(''),
-      );
+      const block = formatBlock(wanted, at, processName);
       if (await this.#log.prepare(block.length)) {
         await this.#record(this.#consumed);
         await this.#log.append(block);
@@ -454,7 +452,7 @@ export class CaptureSession {
   }
 
   #remember(lines: readonly OutputLine[]): void {
-    this.#recent.push(...lines.slice(-REMEMBERED_LINES));
+    this.#recent.push(...lines.slice(-REMEMBERED_LINES).map(({ level, text }) => ({ level, text })));
     this.#recent.splice(0, this.#recent.length - REMEMBERED_LINES);
   }
 }

@@ -14,9 +14,14 @@ const BASE64 = /^[A-Za-z0-9+/]{1,4096}={0,2}$/;
 export class KeyBlock {
   #linesLeft = 0;
 
+  /** Whether the next line may belong to a key. */
+  get isOpen(): boolean {
+    return this.#linesLeft > 0;
+  }
+
   /** Whether any line of the text may belong to a key. */
-  concerns(text: string): boolean {
-    return this.#linesLeft > 0 || text.includes(MARK);
+  concerns(text: string | Buffer): boolean {
+    return this.isOpen || text.includes(MARK);
   }
 
   /** What may be shown of the next line: all of it, or the part behind a key. Redaction cuts what a key begins in. */
