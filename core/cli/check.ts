@@ -19,7 +19,11 @@ const OWN_NAMES = new Set([
 /** Resolves with 1 when there is a problem. */
 export async function check({ configDir, plugins }: CommandLine): Promise<number> {
   if (!existsSync(configDir)) throw new Error(`there is no directory ${configDir}; name another with --config-dir`);
-  const host = await createHost({ configDir, dryRun: true, ...(plugins === undefined ? {} : { plugins }) });
+  const host = await createHost({
+    configDir,
+    dryRun: true,
+    ...(plugins === undefined ? {} : { plugins, knownPluginsOnly: true }),
+  });
   const { problems, notes } = await host.reviewConfig();
   const isNew = !existsSync(host.configFile);
   const found = [

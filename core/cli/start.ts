@@ -25,7 +25,13 @@ export async function start({ configDir, plugins, example: wantsExample, pace }:
   try {
     if (wantsExample) await example.write();
     await example.restore();
-    const options = { configDir, pace, stdout: true, onCreated, ...(plugins === undefined ? {} : { plugins }) };
+    const options = {
+      configDir,
+      pace,
+      stdout: true,
+      onCreated,
+      ...(plugins === undefined ? {} : { plugins, knownPluginsOnly: true }),
+    };
     const host = await createHost(options);
     if (process.pid === 1) {
       host.log.warn(

@@ -37,7 +37,7 @@ import { type PluginDeadlines, PluginSet } from './plugin-set.ts';
 import { followTimers } from './plugin-timers.ts';
 import { watchPluginFolders } from './plugin-watch.ts';
 import { Recovery } from './recovery.ts';
-import { refuseUnready, refuseWithoutRequired } from './required.ts';
+import { refuseUnknown, refuseUnready, refuseWithoutRequired } from './required.ts';
 import { ServiceRegistry } from './services.ts';
 import { readSettings, type Settings } from './settings.ts';
 import { catchUncaught, EXIT_CODE } from './uncaught.ts';
@@ -62,6 +62,8 @@ export interface HostOptions {
   readonly stdout?: boolean;
   /** Loads only these plugins and ignores `dumb.plugins.enabled`. */
   readonly plugins?: readonly string[];
+  /** Whether a name in `plugins` that no folder has ends the start. Default false. */
+  readonly knownPluginsOnly?: boolean;
   /** Directories of plugin folders. Default: the product's, `{config_dir}/plugins`, then `dumb.plugins.dirs`. */
   readonly pluginDirs?: readonly string[];
   /** Overrides `dumb.api_service`; port 0 takes any free port. */
@@ -198,6 +200,7 @@ class RunningHost implements StackwardenHost {
     this.#openEntrance();
     // Done together, because searching for folders to watch waits for the disk while loading computes.
     await Promise.all([this.#loadPlugins(), dryRun ? undefined : this.#watchPlugins()]);
+    if (this.#options.knownPluginsOnly) refuseUnknown(this.plugins(), this.#options.plugins ?? []);
     if (dryRun || this.#stopping !== null) return;
     refuseUnready(this.plugins(), this.#settings.plugins);
     await this.#config.startWatching();

@@ -1,4 +1,4 @@
-// Required plugins: the host does not start without them, and who may change the configuration over the API must not
+// Plugins that have to be there: the host does not start without them, and who may change the configuration over the API must not
 // switch authentication or supervision off with it.
 import type { PluginReport } from '../contract/host.ts';
 import { Problem } from '../contract/problem.ts';
@@ -18,7 +18,7 @@ export function refuseWithoutRequired(before: Choice, after: Choice): void {
   }
 }
 
-/** Thrown when a required plugin is missing or failed; the host does not start then. */
+/** Thrown when plugins are missing or failed without which the host does not start. */
 class StartupError extends Error {
   override readonly name = 'StartupError';
 }
@@ -37,4 +37,12 @@ export function refuseUnready(
     return report.state === 'ready' || report.state === 'disabled' ? [] : [`${name}: ${report.reason ?? report.state}`];
   });
   if (problems.length > 0) throw new StartupError(`required plugins are not ready: ${problems.join('; ')}`);
+}
+
+/** Throws a StartupError for a name that no plugin has, with those that there are. */
+export function refuseUnknown(reports: readonly PluginReport[], names: readonly string[]): void {
+  const known = reports.map(({ name }) => name).sort();
+  const unknown = names.filter(name => !known.includes(name));
+  if (unknown.length > 0)
+    throw new StartupError(`there is no plugin ${unknown.join(', ')}; the plugins are ${known.join(', ')}`);
 }

@@ -12,6 +12,8 @@ const CLOCK_TOLERANCE_S = 5;
 const claimsSchema = z.object({
   sub: z.string(),
   type: z.enum(['access', 'refresh']),
+  /** Absent in tokens of earlier releases; another provider's are not this host's, even with the same key. */
+  provider: z.literal('local').optional(),
   /** The user's `token_version` at the time of issue. */
   ver: z.number().int().default(0),
   /** Required, because the check of the signature takes a token without it for one that never expires. */

@@ -54,6 +54,16 @@ t.test('a bad option ends with 1 and one line', async t => {
   t.match(run.stderr(), /^stackwarden: .*--wat.*\n$/);
 });
 
+t.test('a plugin that nobody has is an error with the names that there are', async t => {
+  const configDir = testDir(t, {});
+  await writeConfig(configDir);
+  for (const args of [['start'], ['check'], ['plugins']]) {
+    const run = spawnStackwarden(configDir, { args: [...args, '--plugins', 'config,nosuch'] });
+    t.equal((await run.exited).code, 1, args.join());
+    t.match(run.stderr(), /there is no plugin nosuch; the plugins are .*config/);
+  }
+});
+
 t.test('check names file, line, column and what was expected', async t => {
   const configDir = testDir(t, {});
   await writeConfig(configDir);
