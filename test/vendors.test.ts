@@ -52,6 +52,9 @@ const WIRE: Readonly<Record<string, RegExp>> = {
   // What the process of the frontend is called where the file says nothing.
   'core/config/schema.ts': /'DUMB Frontend'/g,
   // `GET /config/service-ui` tells the file of the routes under this member as well.
+  // The provider of the history is set and told under these words.
+  'plugins/metrics-history/settings.ts': /\bpostgresql\b/gi,
+  'plugins/metrics-history/wire.ts': /\b(?:last_)?postgresql(?:_success)?\b/gi,
   'plugins/service-ui/index.ts': /\btraefik_config\b/g,
   'plugins/service-ui/wire.ts': /\btraefik_config\b/g,
 };
@@ -80,10 +83,14 @@ function names(text: string, name: string): boolean {
   return pattern.test(text) || pattern.test(text.replaceAll(/(?<=[a-z0-9])(?=[A-Z])/g, ' '));
 }
 
-/** `service-riven` is the folder of `riven_backend` and of `riven_frontend`. */
+/**
+ * `service-riven` is the folder of `riven_backend` and of `riven_frontend`; one that ends with the vendor's name, such as
+ * `metrics-postgres`, is what another area does with it.
+ */
 function isOwner(file: string, { slug }: Vendor): boolean {
-  const [, folder = ''] = /^plugins\/service-([^/]+)\//.exec(file) ?? [];
-  return folder !== '' && (slug === folder || slug.startsWith(`${folder}-`));
+  const [, folder = ''] = /^plugins\/([^/]+)\//.exec(file) ?? [];
+  const [, vendor = ''] = /^service-(.+)/.exec(folder) ?? [];
+  return folder.endsWith(`-${slug}`) || (vendor !== '' && slug.startsWith(`${vendor}-`));
 }
 
 t.test('a word is found however it is joined', async t => {

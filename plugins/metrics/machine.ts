@@ -88,9 +88,9 @@ export function diskCounters(diskstats: string, names: ReadonlySet<string>): Dis
 
 function containerDisk(ioStat: string | null): DiskCounters | null {
   if (ioStat === null) return null;
-  const total = (name: string): number =>
-    [...ioStat.matchAll(new RegExp(`\\b${name}=(\\d+)`, 'g'))].reduce((sum, found) => sum + Number(found[1]), 0);
-  return { readBytes: total('rbytes'), writtenBytes: total('wbytes'), reads: 0, writes: 0 };
+  const total = (pattern: RegExp): number =>
+    [...ioStat.matchAll(pattern)].reduce((sum, found) => sum + Number(found[1]), 0);
+  return { readBytes: total(/\brbytes=(\d+)/g), writtenBytes: total(/\bwbytes=(\d+)/g), reads: 0, writes: 0 };
 }
 
 /** Time in which the cores were busy, from the first line of /proc/stat: all but `idle` and `iowait`. */
