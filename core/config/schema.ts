@@ -27,6 +27,8 @@ export class ConfigSchema {
   readonly #sections = new Set<KnownSection>();
   readonly #blockKeys = new Set<BlockKeys>();
   readonly #templates = new Map<string, BlockTemplate>();
+  /** The JSON Schema of the host's own part and of the sections. */
+  #ownJson: ConfigObject | undefined;
   #root: { readonly places: string; readonly place: Place } | undefined;
   /** Blocks as their templates give them; whoever gives the template answers for them, so they are not checked. */
   readonly #templateBlocks = new WeakSet<ConfigObject>();
@@ -207,6 +209,7 @@ export class ConfigSchema {
   /** Discards what was derived from the schemas. */
   #forget(): void {
     this.#root = undefined;
+    this.#ownJson = undefined;
     this.#blockIssues = new WeakMap();
     this.#completed = new WeakMap();
   }
@@ -220,8 +223,12 @@ export class ConfigSchema {
     ].map(({ schema }) => schema);
   }
 
-  /** The JSON Schema of the host's own part and of the sections. */
   #ownJsonSchema(): ConfigObject {
+    this.#ownJson ??= this.#createOwnJson();
+    return this.#ownJson;
+  }
+
+  #createOwnJson(): ConfigObject {
     let schema = toJsonSchema(hostSchema);
     for (const { path, schema: added } of this.#sections) {
       const present = subschemaAt(schema, path);
