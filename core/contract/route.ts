@@ -67,6 +67,8 @@ export interface Route<
   readonly body?: Body;
   /** Largest body that is accepted. Default 1 MiB. */
   readonly bodyLimitBytes?: number;
+  /** Whether an answer above 8 KiB is compressed for clients that take gzip. Default false. */
+  readonly compress?: boolean;
   /** How long the handler may take before the caller gets a 503. Default 15 min. */
   readonly deadlineMs?: number;
   /** Schema of the 200 answer: the type of what the handler returns, documentation, and checked in tests. */

@@ -8,8 +8,10 @@ import { Answer, type Identity, type Route, type RouteRequest } from '../contrac
 import type { Owner } from '../kit/owner.ts';
 import { parseQuery } from '../kit/query-values.ts';
 import { type AccessGate, accessOf } from './access.ts';
+import { hasContentType, isRaw, mediaType, serialized } from './answer-body.ts';
 import { readJson } from './body.ts';
 import { BodyBudget } from './body-budget.ts';
+import { compressed } from './compression.ts';
 import { type CorsPolicy, FOREIGN_SITE, isSafe } from './cors-policy.ts';
 import { failureAnswer, shapeProblem } from './errors.ts';
 import type { RouteMap, RouteMatch } from './route-map.ts';
@@ -94,7 +96,9 @@ export function createDispatch(options: DispatchOptions): Dispatch {
       }
       if (match.owned.route.nativeOnly && !via.native) throw new Problem(404, 'Not found');
       owner = match.owned.owner;
-      send(response, await run(match, new Call(request, response), queryText), common);
+      const value = await run(match, new Call(request, response), queryText);
+      const { compress = false } = match.owned.route;
+      send(response, compress ? await compressed(value, request.headers['accept-encoding']) : value, common);
       unread.watch(request, response);
     } catch (error) {
       if (response.headersSent || response.destroyed) {
@@ -228,34 +232,4 @@ function joined(common: readonly string[], headers: Readonly<Record<string, stri
   const names = new Set(own.map(([name]) => name.toLowerCase()));
   const kept = common.filter((_text, index) => !names.has(common[index - (index % 2)]?.toLowerCase() ?? ''));
   return [...kept, ...own.flat()];
-}
-
-function hasContentType(headers: Readonly<Record<string, string>>): boolean {
-  for (const name in headers) if (name.toLowerCase() === 'content-type') return true;
-  return false;
-}
-
-/** Longer texts are kept as bytes; shorter ones go out in one piece with their headers. */
-const MAX_TEXT_LENGTH = 16 * 1024;
-const texts = new WeakMap<object, string | Buffer>();
-
-/** A frozen answer is the same whenever it is given again, so it is turned into text once. */
-function serialized(body: unknown): string | Buffer {
-  if (typeof body !== 'object' || body === null || !Object.isFrozen(body)) return JSON.stringify(body);
-  const known = texts.get(body);
-  if (known !== undefined) return known;
-  const text = JSON.stringify(body);
-  const kept = text.length > MAX_TEXT_LENGTH ? Buffer.from(text) : text;
-  texts.set(body, kept);
-  return kept;
-}
-
-/** Text and bytes of an `Answer` are sent as they are, and so is what is read from a stream. */
-function isRaw(value: unknown): value is Answer<string | Uint8Array> {
-  return value instanceof Answer && (typeof value.body === 'string' || value.body instanceof Uint8Array);
-}
-
-function mediaType(value: unknown): string {
-  if (!isRaw(value)) return 'application/json; charset=utf-8';
-  return typeof value.body === 'string' ? 'text/plain; charset=utf-8' : 'application/octet-stream';
 }

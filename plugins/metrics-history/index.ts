@@ -39,6 +39,7 @@ export default definePlugin({
     host.route({
       method: 'GET',
       path: '/metrics/history',
+      compress: true,
       summary: 'Samples as they were, the newest within a window',
       query: samplesQuery,
       async handle({ query }) {
@@ -48,6 +49,7 @@ export default definePlugin({
     host.route({
       method: 'GET',
       path: '/metrics/history_series',
+      compress: true,
       summary: 'The data of a chart: one sample for each bucket of time, curves, and the extremes of all samples',
       query: chartQuery,
       handle: async ({ query }) => answer(await history.chart(chartWindow(query)), { headers: JSON_TYPE }),

@@ -21,6 +21,7 @@ export default definePlugin({
     host.route({
       method: 'GET',
       path: '/metrics',
+      compress: true,
       summary: 'What the machine, the managed processes and the busiest others use',
       response: sampleSchema,
       handle: async () => sampler.answer(await sampler.sample()),

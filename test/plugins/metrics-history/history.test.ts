@@ -53,6 +53,10 @@ t.test('samples are kept, told and drawn', async t => {
   t.equal(body.timestamps.length, body.items.length);
   t.equal(body.items.at(-1).timestamp, limit.items.at(-1).timestamp);
   t.ok(body.stats.mem.min > 0);
+  for (const route of ['/metrics/history?full=true', '/metrics/history_series?full=true']) {
+    const { headers: packed } = await app.get(route, { 'accept-encoding': 'gzip' });
+    t.equal(packed['content-encoding'], 'gzip', route);
+  }
   const numbers = await storage(app);
   t.match(numbers, {
     configured_provider: 'sqlite',

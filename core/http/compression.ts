@@ -1,0 +1,36 @@
+// Large answers are made smaller for clients that take gzip, outside of the event loop.
+import { Readable } from 'node:stream';
+import { promisify } from 'node:util';
+import { createGzip, gzip } from 'node:zlib';
+import { Answer } from '../contract/route.ts';
+import { hasContentType, isRaw, mediaType, serialized } from './answer-body.ts';
+
+const MIN_BYTES = 8 * 1024;
+/** Levels above it take twice as long for a twentieth less. */
+const LEVEL = 3;
+const HEADERS = { 'Content-Encoding': 'gzip', Vary: 'Accept-Encoding' };
+
+const deflate = promisify(gzip);
+/** Of frozen answers, which are the same whenever they are given again. */
+const kept = new WeakMap<object, Promise<Buffer>>();
+
+/** The answer as it was for a client that does not take gzip, and for a small body. */
+export async function compressed(value: unknown, acceptEncoding: string | undefined): Promise<unknown> {
+  if (!takesGzip(acceptEncoding ?? '')) return value;
+  const { body, status, headers } = value instanceof Answer ? value : new Answer(value, 200, {});
+  const typed = hasContentType(headers) ? headers : { ...headers, 'Content-Type': mediaType(value) };
+  if (body instanceof Readable)
+    return new Answer(body.pipe(createGzip({ level: LEVEL })), status, { ...typed, ...HEADERS });
+  if (body === undefined || body === null) return value;
+  const content = isRaw(value) ? value.body : serialized(body);
+  if (content.length < MIN_BYTES) return value;
+  const isKept = typeof body === 'object' && Object.isFrozen(body);
+  const known = isKept ? kept.get(body) : undefined;
+  const bytes = known ?? deflate(content, { level: LEVEL });
+  if (isKept) kept.set(body, bytes);
+  return new Answer(await bytes, status, { ...typed, ...HEADERS });
+}
+
+function takesGzip(acceptEncoding: string): boolean {
+  return acceptEncoding.split(',').some(part => /^\s*gzip\s*(?:;\s*q=(?!0(?:\.0*)?\s*$)|$)/i.test(part));
+}

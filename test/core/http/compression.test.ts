@@ -1,0 +1,49 @@
+// Answers that are compressed: for clients that take gzip, above 8 KiB, on routes that say so; the same bytes otherwise.
+import { gunzipSync } from 'node:zlib';
+import t from 'tap';
+import { request } from 'undici';
+import { startWithPlugins } from '../../support/own-plugins.ts';
+
+const TEXT = 'a line that repeats itself, ';
+
+t.test('compression', async t => {
+  const app = await startWithPlugins(t, {
+    large: `
+      const kept = Object.freeze({ text: ${JSON.stringify(TEXT)}.repeat(1000) })
+      const route = (path, handle, compress = true) => host.route({ method: 'GET', path, summary: path, access: 'public', compress, handle })
+      route('/kept', () => kept)
+      route('/made', () => ({ ...kept }))
+      route('/small', () => ({ text: 'small' }))
+      route('/plain', () => kept, false)
+      route('/none', () => null)
+      route('/refused', () => { throw new host.Problem(409, 'no; try again') })`,
+  });
+  const get = async (path: string, encoding?: string) => {
+    const answer = await request(
+      app.base + path,
+      encoding === undefined ? {} : { headers: { 'accept-encoding': encoding } },
+    );
+    const bytes = Buffer.from(await answer.body.arrayBuffer());
+    const isGzip = answer.headers['content-encoding'] === 'gzip';
+    return {
+      isGzip,
+      headers: answer.headers,
+      status: answer.statusCode,
+      text: String(isGzip ? gunzipSync(bytes) : bytes),
+    };
+  };
+  const whole = JSON.stringify({ text: TEXT.repeat(1_000) });
+  for (const path of ['/kept', '/kept', '/made']) {
+    const { isGzip, headers, text } = await get(path, 'br, gzip;q=0.8');
+    t.equal(isGzip, true, path);
+    t.equal(text, whole);
+    t.match(headers, { 'content-type': 'application/json; charset=utf-8', vary: 'Accept-Encoding' });
+    t.ok(Number(headers['content-length']) < whole.length / 10);
+  }
+  for (const encoding of [undefined, 'identity', 'gzip;q=0', 'gzip; q=0.0', 'br', 'xgzip'])
+    t.match(await get('/kept', encoding), { isGzip: false, text: whole }, encoding ?? 'no header');
+  t.match(await get('/plain', 'gzip'), { isGzip: false, text: whole });
+  t.match(await get('/small', 'gzip'), { isGzip: false, text: '{"text":"small"}' });
+  t.match(await get('/none', 'gzip'), { isGzip: false, text: 'null' });
+  t.match(await get('/refused', 'gzip'), { isGzip: false, status: 409 });
+});
