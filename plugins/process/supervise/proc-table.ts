@@ -175,6 +175,37 @@ export function withDescendants(members: readonly ProcessStat[], table: ProcessT
   return [...found.values()];
 }
 
+/**
+ * The pids of a process and its descendants, from the lists of children that the kernel keeps; where it keeps none, from a
+ * look at all processes.
+ */
+export function descendantsOf(pid: number): number[] {
+  const found = new Set([pid]);
+  for (const parent of found) {
+    for (const thread of threadsOf(parent)) {
+      const children = readProc(`/proc/${parent}/task/${thread}/children`);
+      if (children === null && identify(parent) !== null) return descendantsIn(lookAround(), pid);
+      for (const child of (children ?? '').split(' ').filter(Boolean)) found.add(Number(child));
+    }
+  }
+  return [...found];
+}
+
+function descendantsIn(table: ProcessTable, pid: number): number[] {
+  const stat = table.get(pid);
+  return stat === undefined ? [] : withDescendants([stat], table).map(member => member.pid);
+}
+
+function threadsOf(pid: number): string[] {
+  try {
+    return withReserve(() => readdirSync(`/proc/${pid}/task`));
+  } catch (error) {
+    if (lacksDescriptors(error)) throw error;
+    // It has ended.
+    return [];
+  }
+}
+
 /** The oldest group leader of a run, which is the launched process and not a descendant. */
 export function leaderOf(runId: string): ProcessStat | undefined {
   const leaders = livingProcesses().filter(stat => stat.pid === stat.pgid && runOf(stat) === runId);

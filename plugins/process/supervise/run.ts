@@ -1,7 +1,6 @@
 // One run of a process, launched by this host or adopted from an earlier one. It is recorded before anything else
 // happens.
 import { randomUUID } from 'node:crypto';
-import { setTimeout as delay } from 'node:timers/promises';
 import { type NamedBlock, Problem } from '#core';
 import { askAgain } from '#kit/ask-again';
 import { reasonText } from '#kit/error-text';
@@ -14,23 +13,13 @@ import { enterCgroup, makeCgroup, NO_CGROUP, pidsIn, removeCgroup } from './cgro
 import type { Exit } from './exit-record.ts';
 import type { ExitWatch } from './exit-watch.ts';
 import { launchedAs, recordOf } from './launch-record.ts';
-import {
-  forgetTable,
-  identify,
-  isAlive,
-  lookSince,
-  marksOf,
-  type ProcessIdentity,
-  withDescendants,
-} from './proc-table.ts';
+import { descendantsOf, forgetTable, identify, isAlive, marksOf, type ProcessIdentity } from './proc-table.ts';
 import type { FoundProcess, StateFile } from './state-file.ts';
 import type { StopTarget } from './stop.ts';
 
 const MS_PER_S = 1_000;
 /** A process that multiplies faster than it can be moved is found by its other marks. */
 const GATHER_ROUNDS = 3;
-/** Runs that are launched within this time share a look at what they have created. */
-const GATHER_MS = 100;
 
 export interface Run {
   readonly target: StopTarget;
@@ -97,19 +86,14 @@ async function gather(cgroup: string, leader: ProcessIdentity): Promise<void> {
   let outside = [leader.pid];
   for (let round = 0; round < GATHER_ROUNDS && outside.length > 0; round += 1) {
     for (const pid of outside) await enterCgroup(cgroup, pid);
-    const movedMs = performance.now();
-    await delay(GATHER_MS, undefined, { ref: false });
-    outside = await askAgain(() => pidsOutside(cgroup, leader, movedMs));
+    outside = await askAgain(() => pidsOutside(cgroup, leader));
   }
 }
 
-function pidsOutside(cgroup: string, leader: ProcessIdentity, sinceMs: number): number[] {
+function pidsOutside(cgroup: string, leader: ProcessIdentity): number[] {
   const inside = new Set(pidsIn(cgroup));
-  const table = lookSince(sinceMs);
-  const found = table.get(leader.pid);
-  return withDescendants(found?.startTime === leader.startTime ? [found] : [], table)
-    .map(({ pid }) => pid)
-    .filter(pid => !inside.has(pid));
+  const found = isAlive(leader) ? descendantsOf(leader.pid) : [];
+  return found.filter(pid => !inside.has(pid));
 }
 
 async function openOutput(capture: CaptureThread, target: CaptureTarget, directory: string): Promise<CapturedOutput> {
