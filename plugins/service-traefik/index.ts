@@ -1,6 +1,7 @@
 // Traefik as the reverse proxy: writes its static configuration and the routes of web interfaces to its files.
 import path from 'node:path';
 import { definePlugin, type NamedBlock } from '#core';
+import type {} from '../auth/contract.ts';
 import type {} from '../config-files/contract.ts';
 import type {} from '../service-ui/contract.ts';
 import type {} from '../setup/contract.ts';
@@ -21,7 +22,6 @@ export default definePlugin({
     const proxy = () => store.blocks().find(({ configKey }) => configKey === KEY);
     /** As they count: what was started by hand is enabled. */
     const blocks = () => host.find('process.supervisor')?.blocks();
-    const uis = () => host.find('service.uis')?.list() ?? [];
     const configDir = (): string => {
       const directory = proxy()?.block.config_dir;
       return typeof directory === 'string' ? directory : path.join(host.paths.configDir, KEY);
@@ -32,6 +32,22 @@ export default definePlugin({
       const { puid, pgid } = store.root();
       const owner = process.getuid?.() === 0 ? { uid: Number(puid), gid: Number(pgid) } : null;
       return { configDir: configDir(), configFile, owner, block, files: host.use('config.files') };
+    };
+
+    let told = '';
+    const write = async (block: NamedBlock): Promise<void> => {
+      const { uis, warnings } = host.find('service.uis')?.published() ?? { uis: [], warnings: [] };
+      const warning = warnings.join('; ');
+      if (warning !== told && warning !== '') host.log.warn(warning);
+      told = warning;
+      await writeRoutes(place(block), uis);
+    };
+    let last: Promise<unknown> = Promise.resolve();
+    /** One after the other, so that the newest routes are the last to be written. */
+    const publish = (block: NamedBlock): Promise<void> => {
+      const run = last.then(() => write(block));
+      last = run.catch(() => undefined);
+      return run;
     };
 
     host.provide('service.proxy', {
@@ -46,7 +62,7 @@ export default definePlugin({
         const adminUrl =
           admin?.enabled === true ? `http://127.0.0.1:${admin.port}/api/traefik/config?dumb_provider=traefik` : null;
         await writeStatic(place(block), adminUrl);
-        await writeRoutes(place(block), uis());
+        await publish(block);
       },
     });
     host.contribute('service.configure', ADMIN_KEY, {
@@ -64,14 +80,18 @@ export default definePlugin({
     });
     let routed = blocks();
     const reroute = async (): Promise<void> => {
-      const block = proxy();
       routed = blocks();
-      if (block !== undefined && host.find('process.supervisor')?.get(block.processName)?.status === 'running')
-        await writeRoutes(place(block), uis());
+      const block = proxy();
+      if (block === undefined) return;
+      const status = host.find('process.supervisor')?.get(block.processName)?.status;
+      if (status === 'running' || status === 'starting') await publish(block);
     };
     // The proxy watches its file. A failure here does not undo the change of the configuration.
     host.tap('config.changed', reroute);
-    // A service that was started by hand gets a route from then on.
-    host.tap('process.status', () => (routed === blocks() ? undefined : reroute()));
+    host.tap('auth.changed', reroute);
+    // A service that was started by hand gets a route from then on. A proxy that was adopted has routes of its last host.
+    host.tap('process.status', ({ configKey, status }) =>
+      routed === blocks() && !(configKey === KEY && status === 'running') ? undefined : reroute(),
+    );
   },
 });

@@ -7,6 +7,8 @@ export interface ServiceUi {
   /** Type that is reported to the frontend. */
   readonly kind: string;
   readonly configKey: string;
+  /** Whether it is this host's own API. */
+  readonly isHost: boolean;
   /** Host for clients on this machine; wildcard addresses become 127.0.0.1. */
   readonly host: string;
   readonly port: number;
@@ -34,10 +36,17 @@ export interface ReverseProxy {
   address(): string;
 }
 
+export interface PublishedUis {
+  readonly uis: readonly ServiceUi[];
+  readonly warnings: readonly string[];
+}
+
 /** The web interfaces of enabled services, for whoever serves or lists them. */
 export interface ServiceUis {
   /** Interfaces of enabled services, in the order of the configuration. */
   list(): readonly ServiceUi[];
+  /** Those that a reverse proxy may publish; `warnings` says which it may not, and what to do. */
+  published(): PublishedUis;
   /** Whether embedding is switched on. */
   enabled(): boolean;
 }

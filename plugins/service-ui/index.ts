@@ -4,6 +4,7 @@ import { definePlugin } from '#core';
 import type {} from '../process/contract.ts';
 import type {} from '../services/contract.ts';
 import { ProxySwitch } from './proxy-switch.ts';
+import { publishedUis } from './published-uis.ts';
 import { embeddingSection, uiBlock } from './settings.ts';
 import { listUis } from './ui-list.ts';
 import * as wire from './wire.ts';
@@ -26,12 +27,13 @@ export default definePlugin({
         store.get('dumb.service_ui.enabled') === true || (key !== undefined && store.get([key, 'enabled']) === true)
       );
     };
+    const published = () => publishedUis(uis(), host.find('access')?.enabled() === true);
     const list = () => {
       const file = host.find('service.proxy')?.routesFile() ?? '';
       return { enabled: enabled(), services: uis().map(wire.entryToWire), proxy_config: file, traefik_config: file };
     };
 
-    host.provide('service.uis', { list: uis, enabled });
+    host.provide('service.uis', { list: uis, published, enabled });
     const toggle = new ProxySwitch(host);
 
     host.route({
@@ -58,7 +60,8 @@ export default definePlugin({
       response: wire.switchAnswer,
       async handle({ body, identity }) {
         const state = await toggle.set(body.enabled, identity.username ?? 'api');
-        return { ...list(), ...state };
+        const warnings = state.proxy_state === 'stopped' ? [] : published().warnings;
+        return { ...list(), ...state, warnings: [...warnings] };
       },
     });
   },

@@ -45,6 +45,7 @@ function uiOf(named: NamedBlock, template: ServiceTemplate | undefined): Service
     processName,
     kind: known.kind ?? configKey,
     configKey,
+    isHost: named.isHost,
     host,
     port,
     entryPath: known.entryPath ?? '',

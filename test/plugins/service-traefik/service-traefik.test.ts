@@ -7,6 +7,7 @@ import { parse } from 'yaml';
 import { testDir } from '../../support/directory.ts';
 import { startHost } from '../../support/host.ts';
 import { start } from '../../support/kids.ts';
+import { ownLog } from '../../support/own-log.ts';
 import { until } from '../../support/until.ts';
 
 const isHere = ['service-ui', 'service-traefik'].every(name =>
@@ -87,6 +88,42 @@ t.test('the switch', { skip: !isHere }, async t => {
   });
   t.match(refused.proxy_error, /lies outside the directories of Traefik/);
   t.notOk(existsSync(outside), 'a generated file lies where files of the service may lie, or nowhere');
+});
+
+t.test('the API has no route while authentication is off', { skip: !isHere }, async t => {
+  const dir = testDir(t, {});
+  const app = await startHost({
+    config: {
+      puid: 65_534,
+      traefik: { command: ['sleep', '600'], config_dir: dir, config_file: path.join(dir, 'traefik.yml') },
+      plex: { enabled: true, command: ['sleep', '600'] },
+    },
+    plugins: [...PLUGINS, 'auth'],
+  });
+  t.teardown(() => app.stop());
+  const hasApiRoute = async () => {
+    const { http } = parse(await readFile(path.join(dir, 'dynamic/services.yaml'), 'utf8'));
+    t.ok(http.routers.plex_router, 'others have theirs');
+    return JSON.stringify(http).includes('dumb_api_service');
+  };
+  const warning = /^DUMB API gets no route \/service\/ui\/dumb_api_service .*while authentication is off.*switch auth/;
+  const told = async () => (await ownLog(app)).filter(line => line.includes('gets no route')).length;
+
+  t.match((await app.post('/config/service-ui', { enabled: false })).body, { warnings: [] });
+  t.match((await app.post('/config/service-ui', {})).body, { enabled: true, warnings: [warning] });
+  await until(() => existsSync(path.join(dir, 'dynamic/services.yaml')));
+  t.notOk(await hasApiRoute());
+  await app.post('/config', { updates: { plex: { port: 32_401 } }, persist: false });
+  await until(async () => (await readFile(path.join(dir, 'dynamic/services.yaml'), 'utf8')).includes('32401'));
+  await until(async () => (await told()) === 1);
+
+  const { body } = await app.post('/auth/setup', { username: 'first', password: 'correct horse' });
+  const mine = { authorization: `Bearer ${body.access_token}` };
+  await until(hasApiRoute, { what: 'the route to come with authentication' });
+  t.match((await app.post('/config/service-ui', {}, mine)).body, { warnings: [] });
+  t.equal((await app.post('/auth/disable', undefined, mine)).status, 200);
+  await until(async () => !(await hasApiRoute()), { what: 'the route to go with authentication' });
+  await until(async () => (await told()) === 2, { what: 'one line each time, however often the routes are made' });
 });
 
 t.test('started by hand it gets the routes of what is started by hand', { skip: !isHere }, async t => {
