@@ -96,8 +96,11 @@ t.test('three builds under a running host, then an upgrade', { timeout: 500_000 
   const next = await start();
   const { access_token: token } = (await (await ask('/auth/login', ACCOUNT)).json()) as { access_token: string };
   t.equal((await ask('/process/core-services', undefined, token)).status, 404, 'the new build runs');
-  const entry = await ask('/process/service-status?process_name=Sleeper', undefined, token);
-  t.match(await entry.json(), { status: 'running' });
+  // The host answers before it has looked at what runs.
+  await until(async () => {
+    const entry = await ask('/process/service-status?process_name=Sleeper', undefined, token);
+    return ((await entry.json()) as { status: string }).status === 'running';
+  });
   t.same([await pidOf('Sleeper'), await pidOf('Late')], [pid, latePid], 'no service was touched');
   next.child.kill('SIGTERM');
   t.equal(await next.exited, 0);
