@@ -1,0 +1,94 @@
+// Memory and descriptors of a host under everyday work, over minutes or hours: 50 services that write, 100 clients of
+// streams, requests of a frontend, and a history that writes twice a second. `npm run bench -- soak --minutes 30`.
+import { readdir } from 'node:fs/promises';
+import { setTimeout as delay } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import { WebSocket } from 'ws';
+import { makePlace, residentMegabytes, startBuilt } from './support/built-host.ts';
+
+const SERVICES = 50;
+const CLIENTS = 100;
+const ROUND_MS = 5_000;
+const STREAMS = ['/ws/status?health=true', '/ws/metrics?interval=2&bootstrap=true', '/ws/logs'];
+const ROUTES = [
+  '/process/processes',
+  '/metrics',
+  '/metrics/history_series',
+  '/config',
+  '/health',
+  '/logs?process_name=Writer%200',
+];
+/** What is warmed up first does not belong to the slope. */
+const WARM_UP_SHARE = 0.25;
+
+interface Reading {
+  readonly atHours: number;
+  readonly megabytes: number;
+  readonly descriptors: number;
+}
+
+/** By least squares, in units an hour. */
+function slope(readings: readonly Reading[], value: (reading: Reading) => number): number {
+  const mean = (values: readonly number[]): number => values.reduce((sum, one) => sum + one, 0) / values.length;
+  const meanX = mean(readings.map(({ atHours }) => atHours));
+  const meanY = mean(readings.map(value));
+  let [above, below] = [0, 0];
+  for (const reading of readings) {
+    above += (reading.atHours - meanX) * (value(reading) - meanY);
+    below += (reading.atHours - meanX) ** 2;
+  }
+  return below === 0 ? 0 : above / below;
+}
+
+const { values } = parseArgs({ options: { minutes: { type: 'string', default: '2' } } });
+const minutes = Number(values.minutes);
+if (!(minutes > 0)) throw new Error('--minutes takes a number above 0');
+
+const services = Object.fromEntries(
+  Array.from({ length: SERVICES }, (_, index) => [
+    `writer_${index}`,
+    {
+      enabled: true,
+      process_name: `Writer ${index}`,
+      command: ['sh', '-c', 'while :; do echo a line of output; sleep 1; done'],
+      config_dir: '/',
+    },
+  ]),
+);
+const place = await makePlace({ ...services, dumb: { metrics: { history_interval_sec: 0.5 } } });
+const host = await startBuilt(place);
+const sockets = Array.from({ length: CLIENTS }, (_, index) => {
+  const socket = new WebSocket(host.base.replace('http', 'ws') + (STREAMS[index % STREAMS.length] ?? ''));
+  socket.on('message', () => undefined);
+  return socket;
+});
+try {
+  const readings: Reading[] = [];
+  const startedMs = performance.now();
+  for (let round = 0; performance.now() - startedMs < minutes * 60_000; round += 1) {
+    await Promise.all(ROUTES.map(route => fetch(host.base + route).then(answer => answer.arrayBuffer())));
+    await host.post('/process/restart-service', { process_name: `Writer ${round % SERVICES}` });
+    readings.push({
+      atHours: (performance.now() - startedMs) / 3_600_000,
+      megabytes: await residentMegabytes(host.pid),
+      descriptors: (await readdir(`/proc/${host.pid}/fd`)).length,
+    });
+    await delay(ROUND_MS);
+  }
+  const settled = readings.slice(Math.floor(readings.length * WARM_UP_SHARE));
+  const last = settled.at(-1);
+  console.log(
+    JSON.stringify({
+      name: 'soak',
+      minutes,
+      megabytes: Math.round(last?.megabytes ?? 0),
+      'MB an hour': Number(slope(settled, ({ megabytes }) => megabytes).toFixed(2)),
+      descriptors: last?.descriptors,
+      'descriptors an hour': Number(slope(settled, ({ descriptors }) => descriptors).toFixed(2)),
+    }),
+  );
+} finally {
+  for (const socket of sockets) socket.terminate();
+  await host.end('SIGTERM');
+  await place.remove();
+}
