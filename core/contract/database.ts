@@ -64,7 +64,10 @@ export interface DatabaseOptions {
    * the sources, `.js` in a build and in a third party's folder.
    */
   readonly statements: string;
-  /** Path of the file. Default `{config_dir}/data/<plugin>/<name>.sqlite`. */
+  /**
+   * Path of the file. Default `{config_dir}/data/<plugin>/<name>.sqlite`. Only the host's user may be able to write to
+   * the directory of any other file, whose mode stays as it is.
+   */
   readonly file?: string;
   /** Opens an existing file, of any owner, without changing it; migrations do not run. Default false. */
   readonly readOnly?: boolean;
@@ -74,7 +77,8 @@ export interface DatabaseOptions {
    */
   readonly synchronous?: 'normal' | 'full';
   /**
-   * With `replace` a damaged file is renamed to `.corrupt-<time>`, which is logged, and a new one is created. Default
+   * With `replace` a damaged file is renamed to `.corrupt-<time>`, which is logged, and a new one is created. One that
+   * holds something else is left alone all the same, unless its name ends in `.sqlite`, `.sqlite3` or `.db`. Default
    * `refuse`.
    */
   readonly onCorrupt?: 'refuse' | 'replace';

@@ -41,6 +41,7 @@ export function ownDatabase(
     {
       file: dryRun ? null : file,
       root: options.file === undefined ? configDir : path.dirname(path.dirname(file)),
+      keepModes: options.file !== undefined,
       readOnly,
       synchronous: options.synchronous ?? 'normal',
       onCorrupt: options.onCorrupt ?? 'refuse',

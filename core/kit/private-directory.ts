@@ -22,11 +22,16 @@ export class PrivateDirectory {
   }
 
   /**
-   * Opens `root/part/part...`. Missing parts are created, or null is returned when `create` is false and any is missing. Each part is held
-   * by its descriptor, so that nobody can exchange it. Throws an Error that says how to fix it when a part is a link,
-   * belongs to another user, or may be written by others. `root` itself is not checked.
+   * Opens `root/part/part...`. Missing parts are created, or null is returned when `create` is false and any is missing.
+   * Each part is held by its descriptor, so that nobody can exchange it. Others may no longer look into a part that was
+   * there, unless `keepModes` is true. Throws an Error that says how to fix it when a part is a link, belongs to another
+   * user, or may be written by others. `root` itself is not checked.
    */
-  static async open(root: string, parts: readonly string[]): Promise<PrivateDirectory>;
+  static async open(
+    root: string,
+    parts: readonly string[],
+    options?: { create?: true; keepModes?: boolean },
+  ): Promise<PrivateDirectory>;
   static async open(
     root: string,
     parts: readonly string[],
@@ -35,7 +40,7 @@ export class PrivateDirectory {
   static async open(
     root: string,
     parts: readonly string[],
-    { create }: { create: boolean } = { create: true },
+    { create = true, keepModes = false }: { create?: boolean; keepModes?: boolean } = {},
   ): Promise<PrivateDirectory | null> {
     let place = root;
     const rootHandle = await open(root, constants.O_RDONLY | constants.O_DIRECTORY).catch((error: Error) => {
@@ -61,6 +66,7 @@ export class PrivateDirectory {
         await parent.close();
       }
       await refuseForeign(handle, place);
+      if (!keepModes) await hide(handle);
     }
     return new PrivateDirectory(place, handle);
   }
@@ -95,10 +101,13 @@ export class PrivateDirectory {
     }
   }
 
-  /** The first bytes of a file; fewer when it is shorter. */
+  /** The first bytes of a file; fewer when it is shorter, none when it is missing. Throws when it is no regular file. */
   async readHead(name: string, bytes: number): Promise<Buffer> {
-    const handle = await open(within(this.#handle, name), OPEN_FILE);
+    const opened = open(within(this.#handle, name), OPEN_FILE).catch(ignore('ENOENT'));
+    const handle = await opened.catch(refusalOfLink(path.join(this.path, name)));
+    if (handle === undefined) return Buffer.alloc(0);
     try {
+      if (!(await handle.stat()).isFile()) throw new Error(`${path.join(this.path, name)} is no regular file`);
       const head = Buffer.alloc(bytes);
       return head.subarray(0, (await handle.read(head, 0, bytes, 0)).bytesRead);
     } finally {
@@ -135,9 +144,7 @@ export class PrivateDirectory {
   async ensureFile(name: string): Promise<Stats> {
     const flags = constants.O_RDONLY | constants.O_CREAT | constants.O_NOFOLLOW | constants.O_NONBLOCK;
     const file = path.join(this.path, name);
-    const handle = await open(within(this.#handle, name), flags, FILE_MODE).catch((error: unknown) => {
-      throw (error as NodeJS.ErrnoException).code === 'ELOOP' ? new Error(`${file} is a link; remove it`) : error;
-    });
+    const handle = await open(within(this.#handle, name), flags, FILE_MODE).catch(refusalOfLink(file));
     try {
       const entry = await handle.stat();
       if (!entry.isFile() || entry.nlink !== 1) throw new Error(`${file} is no regular file of its own; remove it`);
@@ -173,16 +180,24 @@ function within(handle: FileHandle, name: string): string {
 
 async function refuseForeign(handle: FileHandle, place: string): Promise<void> {
   const entry = await handle.stat();
-  const { uid, mode } = entry;
-  const own = process.geteuid?.() ?? uid;
+  const own = process.geteuid?.() ?? entry.uid;
   const reason = distrustOf(entry);
-  if (reason !== null) {
-    await handle.close();
-    throw new Error(
-      `${place} ${reason}, so what it holds is not trusted; make it user ${own}'s with mode 0700, or remove it`,
-    );
-  }
-  if (uid === own && (mode & 0o077) !== 0) await handle.chmod(DIRECTORY_MODE);
+  if (reason === null) return;
+  await handle.close();
+  throw new Error(
+    `${place} ${reason}, so what it holds is not trusted; make it user ${own}'s with mode 0700, or remove it`,
+  );
+}
+
+async function hide(handle: FileHandle): Promise<void> {
+  const { uid, mode } = await handle.stat();
+  if (uid === (process.geteuid?.() ?? uid) && (mode & 0o077) !== 0) await handle.chmod(DIRECTORY_MODE);
+}
+
+function refusalOfLink(file: string): (error: NodeJS.ErrnoException) => never {
+  return error => {
+    throw error.code === 'ELOOP' ? new Error(`${file} is a link; remove it`) : error;
+  };
 }
 
 function ignore(code: string): (error: NodeJS.ErrnoException) => undefined {

@@ -1,4 +1,5 @@
 // Opens the file of a database, and refuses one that others own, a link, or an unknown schema version.
+import type { Stats } from 'node:fs';
 import { lstat, mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import type BetterSqlite3 from 'better-sqlite3';
@@ -9,8 +10,10 @@ import { faultOf, SqliteFault } from './sqlite-fault.ts';
 export interface SqliteFileOptions {
   /** null for a database in memory. */
   readonly file: string | null;
-  /** The directories between this one and the file must be private to the host's user. */
+  /** The directories between this one and the file must be such that only the host's user may write to them. */
   readonly root: string;
+  /** Whether others may go on looking into those directories, because a user named them. */
+  readonly keepModes: boolean;
   readonly readOnly: boolean;
   readonly synchronous: 'normal' | 'full';
   readonly onCorrupt: 'refuse' | 'replace';
@@ -21,6 +24,9 @@ export interface SqliteFileOptions {
 
 /** Offset of `user_version` in the header of a database file. */
 const VERSION_OFFSET = 60;
+const MAGIC = 'SQLite format 3';
+/** A damaged file is told from one that never was a database by its name. */
+const DATABASE_NAME = /\.(?:sqlite3?|db)$/;
 
 type Sqlite = BetterSqlite3.Database;
 type SqliteConstructor = new (file: string, options?: BetterSqlite3.Options) => Sqlite;
@@ -105,12 +111,7 @@ export class SqliteFile {
     }
     const directory = await this.#directory(file);
     try {
-      const made = await directory.ensureFile(path.basename(file)).catch(error => Promise.reject(asFault(error, file)));
-      const head = await directory.readHead(path.basename(file), VERSION_OFFSET + 4);
-      // Checked before SQLite opens the file, and again below once SQLite has read the write-ahead log.
-      if (head.length === VERSION_OFFSET + 4 && head.toString('latin1', 0, 15) === 'SQLite format 3') {
-        this.#refuseNewer(head.readUInt32BE(VERSION_OFFSET));
-      }
+      const made = await this.#ensureDatabase(directory, file).catch(error => Promise.reject(asFault(error, file)));
       const db = await this.#connect(file, false);
       try {
         const opened = await lstat(file);
@@ -127,12 +128,25 @@ export class SqliteFile {
     }
   }
 
+  /** Looks into the file before anything about it is changed. */
+  async #ensureDatabase(directory: PrivateDirectory, file: string): Promise<Stats> {
+    const name = path.basename(file);
+    const head = await directory.readHead(name, VERSION_OFFSET + 4);
+    const isDatabase = head.toString('latin1', 0, MAGIC.length) === MAGIC;
+    if (head.length > 0 && !isDatabase && !DATABASE_NAME.test(name)) {
+      throw new SqliteFault('database.unusable', `${file} is no database and stays as it is; name another file`);
+    }
+    // Checked before SQLite opens the file, and once more when SQLite has read the write-ahead log.
+    if (isDatabase && head.length === VERSION_OFFSET + 4) this.#refuseNewer(head.readUInt32BE(VERSION_OFFSET));
+    return directory.ensureFile(name);
+  }
+
   async #directory(file: string): Promise<PrivateDirectory> {
-    const { root } = this.#options;
+    const { root, keepModes } = this.#options;
     await mkdir(root, { recursive: true });
     const parts = path.relative(root, path.dirname(file)).split(path.sep);
     try {
-      return await PrivateDirectory.open(root, parts);
+      return await PrivateDirectory.open(root, parts, { keepModes });
     } catch (error) {
       throw asFault(error, file);
     }

@@ -191,6 +191,29 @@ t.test('what others could have put there is not opened', async t => {
   t.throws(() => linked.host.database('x', { statements: '../../outside' }), /outside the plugin's folder/);
 });
 
+t.test('a place that a user names stays as it is', async t => {
+  const configDir = testDir(t, { shared: { 'users.json': '{}', 'old.sqlite': 'not a database '.repeat(500) } });
+  const shared = path.join(configDir, 'shared');
+  await chmod(shared, 0o755);
+  await chmod(path.join(shared, 'users.json'), 0o644);
+  const { open } = await startDatabaseApp(t, configDir);
+  const foreign = open({ file: path.join(shared, 'users.json'), onCorrupt: 'replace' });
+  await t.rejects(foreign.open(), {
+    status: 503,
+    message: /users\.json is no database and stays as it is; name another/,
+  });
+  t.equal(await readFile(path.join(shared, 'users.json'), 'utf8'), '{}');
+  t.equal((await stat(path.join(shared, 'users.json'))).mode & 0o777, 0o644, 'neither moved nor hidden');
+  await t.rejects(open({ file: shared }).open(), { status: 503, message: /shared is no regular file/ });
+
+  await open({ file: path.join(shared, 'old.sqlite'), onCorrupt: 'replace' }).call('add', { text: 'a' });
+  t.equal((await stat(path.join(shared, 'old.sqlite'))).mode & 0o777, 0o600);
+  await open({ file: path.join(shared, 'new', 'notes') }).call('add', { text: 'a' });
+  t.equal((await stat(path.join(shared, 'new'))).mode & 0o777, 0o700, 'a new directory is its own');
+  t.equal((await stat(shared)).mode & 0o777, 0o755, 'others see what else is there');
+  t.ok((await readdir(shared)).some(name => name.startsWith('old.sqlite.corrupt-')));
+});
+
 t.test('who is late, or ends the thread, harms nobody else', async t => {
   const { open } = await startDatabaseApp(t, testDir(t));
   const db = open();
