@@ -1,5 +1,5 @@
 // Hides secrets when the configuration is read, and restores them when an update sends back what was shown.
-import { deepEqual } from '../kit/deep-equal.ts';
+import { canonicalText } from '../kit/canonical-text.ts';
 import { isObject } from '../kit/plain-object.ts';
 import type { Place } from './marks.ts';
 
@@ -100,8 +100,9 @@ function restoredValue(sent: unknown, stored: unknown, place: Place, fill: Fill)
 
 function restoredList(sent: readonly unknown[], stored: unknown, item: Place): unknown[] {
   const known: readonly unknown[] = Array.isArray(stored) ? stored : [];
+  const counterpart = counterparts(known, item);
   return sent.flatMap((member, index) => {
-    const kept = counterpart(member, known, item, known.length === sent.length ? known[index] : undefined);
+    const kept = counterpart(member, known.length === sent.length ? known[index] : undefined);
     const restored = restoredValue(member, kept, item, 'here');
     if (restored !== KEEP) return [restored];
     return kept === undefined ? [] : [kept];
@@ -109,16 +110,24 @@ function restoredList(sent: readonly unknown[], stored: unknown, item: Place): u
 }
 
 /**
- * The stored member that corresponds to a sent one: by the member marked as identity, otherwise by what was shown for
- * it, otherwise by its index.
+ * Finds the stored member that corresponds to a sent one: by the member marked as identity, otherwise by what was shown
+ * for it, otherwise by its index. Each stored member is looked at once, however many are sent.
  */
-function counterpart(member: unknown, known: readonly unknown[], item: Place, atSamePlace: unknown): unknown {
+function counterparts(known: readonly unknown[], item: Place): (member: unknown, atSamePlace: unknown) => unknown {
   const identity = item.identityKey();
   if (identity === undefined) {
-    return known.find(other => deepEqual(shownValue(other, item, true), member)) ?? atSamePlace;
+    const byShown = firstByKey(known, other => canonicalText(shownValue(other, item, true)));
+    return (member, atSamePlace) => byShown.get(canonicalText(member)) ?? atSamePlace;
   }
-  const id = own(member, identity);
-  return id === undefined ? undefined : known.find(other => own(other, identity) === id);
+  const byId = firstByKey(known, other => own(other, identity));
+  return member => {
+    const id = own(member, identity);
+    return id === undefined ? undefined : byId.get(id);
+  };
+}
+
+function firstByKey(members: readonly unknown[], keyOf: (member: unknown) => unknown): Map<unknown, unknown> {
+  return new Map(members.toReversed().map(member => [keyOf(member), member]));
 }
 
 function isMaskOf(sent: string, stored: unknown, place: Place): boolean {

@@ -27,6 +27,7 @@ const HOOKS = [
   'host.hangup',
   'host.ready',
   'process.exited',
+  'process.launching',
   'process.prepare',
   'process.started',
   'process.status',
@@ -44,6 +45,7 @@ const SERVICES = [
   'service.proxy',
   'service.setup',
   'service.templates',
+  'service.ui-entrance',
   'service.uis',
   'service.versions',
 ];
