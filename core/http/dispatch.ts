@@ -70,8 +70,9 @@ export function createDispatch(options: DispatchOptions): Dispatch {
   function checked(route: Route, value: unknown): unknown {
     if (!options.checkAnswers || route.response === undefined) return value;
     const { body, status } = value instanceof Answer ? value : new Answer(value, 200, {});
-    if (status !== 200) return value;
-    const result = route.response.safeParse(isRaw(value) ? body : wireForm(body));
+    // What a stream is to give is not known yet.
+    if (status !== 200 || body instanceof Readable) return value;
+    const result = route.response.safeParse(isRaw(value) ? rawForm(value) : wireForm(body));
     if (!result.success) throw new Error(`the answer does not fit its schema: ${result.error.message}`);
     return value;
   }
@@ -176,6 +177,14 @@ function parsed(schema: NonNullable<Route['query']>, place: string, value: unkno
   const result = schema.safeParse(value);
   if (!result.success) throw shapeProblem(place, result.error);
   return result.data;
+}
+
+/** Text and bytes as they are, or the value whose JSON text they are. */
+function rawForm({ body, headers }: Answer<string | Uint8Array>): unknown {
+  const type = Object.entries(headers).find(([name]) => name.toLowerCase() === 'content-type')?.[1] ?? '';
+  return type.startsWith('application/json') && typeof body !== 'string'
+    ? JSON.parse(Buffer.from(body).toString())
+    : body;
 }
 
 /** The value as its receiver sees it: without undefined members, dates as text. */

@@ -11,10 +11,12 @@ import { History } from './history.ts';
 import { historySections } from './settings.ts';
 import {
   chartQuery,
+  chartSchema,
   chartWindow,
   importSchema,
   introductionQuery,
   samplesQuery,
+  samplesSchema,
   samplesWindow,
   storageSchema,
   storageToWire,
@@ -42,6 +44,7 @@ export default definePlugin({
       compress: true,
       summary: 'Samples as they were, the newest within a window',
       query: samplesQuery,
+      response: samplesSchema,
       async handle({ query }) {
         return answer(Readable.from(await sampleText(history, samplesWindow(query))), { headers: JSON_TYPE });
       },
@@ -52,6 +55,7 @@ export default definePlugin({
       compress: true,
       summary: 'The data of a chart: one sample for each bucket of time, curves, and the extremes of all samples',
       query: chartQuery,
+      response: chartSchema,
       handle: async ({ query }) => answer(await history.chart(chartWindow(query)), { headers: JSON_TYPE }),
     });
     host.route({
