@@ -92,7 +92,11 @@ export function createDispatch(options: DispatchOptions): Dispatch {
       const match = routes.find(request.method ?? 'GET', path);
       if (match === undefined) throw new Problem(404, 'Not found');
       if (!('owned' in match)) {
-        if (request.method === 'OPTIONS') return preflight(response, match, common);
+        if (request.method === 'OPTIONS') {
+          const allow = [...match, 'OPTIONS'].join(', ');
+          if (foreign === undefined || origins.allows(foreign)) return preflight(response, allow, common);
+          throw new Problem(400, FOREIGN_SITE, { headers: { Allow: allow } });
+        }
         throw new Problem(405, `Use ${match.join(', ')} here`, { headers: { Allow: match.join(', ') } });
       }
       if (match.owned.route.nativeOnly && !via.native) throw new Problem(404, 'Not found');
@@ -197,11 +201,10 @@ function allowOrigin(response: ServerResponse, origin: string, allowed: boolean)
   if (allowed) response.setHeader('Access-Control-Allow-Origin', origin);
 }
 
-function preflight(response: ServerResponse, methods: readonly string[], common: readonly string[]): void {
-  const list = [...methods, 'OPTIONS'].join(', ');
+function preflight(response: ServerResponse, allow: string, common: readonly string[]): void {
   const own = {
-    Allow: list,
-    'Access-Control-Allow-Methods': list,
+    Allow: allow,
+    'Access-Control-Allow-Methods': allow,
     'Access-Control-Allow-Headers': 'Authorization, Content-Type',
     'Access-Control-Max-Age': '600',
   };
