@@ -54,7 +54,7 @@ const WIRE: Readonly<Record<string, RegExp>> = {
   // `GET /config/service-ui` tells the file of the routes under this member as well.
   // The provider of the history is set and told under these words.
   'plugins/metrics-history/settings.ts': /\bpostgresql\b/gi,
-  'plugins/metrics-history/wire.ts': /\b(?:last_)?postgresql(?:_success)?\b/gi,
+  'plugins/metrics-history/wire.ts': /\b(?:last_|probe_)?postgresql(?:_success)?\b/gi,
   'plugins/service-ui/index.ts': /\btraefik_config\b/g,
   'plugins/service-ui/wire.ts': /\btraefik_config\b/g,
 };

@@ -1,13 +1,14 @@
 // The data of a chart: the last sample of each bucket of time, curves through them, and the extremes of all samples.
 import type { SqliteDatabase } from '#core';
+import { bucketFor, justBefore } from './buckets.ts';
+import type { StoredPayload } from './contract.ts';
 import { prepared } from './prepared.ts';
-import { CURVES, type Curve, curveValues, interfaceRates, type Range, type Ranges } from './ranges.ts';
+import { CURVES, type Curve, curveValues, interfaceRates, type Range, RangeCollector, type Ranges } from './ranges.ts';
 import { rangesBetween } from './rollups.ts';
-import { pointAt, type TimedPoint } from './sample-points.ts';
-import { itemText, ROW_COLUMNS, type Row } from './samples.ts';
+import { pointAt, pointBefore, type TimedPoint } from './sample-points.ts';
+import { itemText, payloadItem, ROW_COLUMNS, type Row } from './samples.ts';
 
 const MS_PER_S = 1_000;
-const DEFAULT_BUCKET_S = 5;
 /** Then what was read so far is answered. */
 const BUDGET_MS = 10_000;
 
@@ -28,16 +29,27 @@ interface Entry {
 
 type Numbers = (number | null)[];
 
+/** A chart whose samples before a time come from another store. */
+export interface JoinedChartRequest {
+  readonly from: number;
+  readonly until: number;
+  readonly bucketSeconds: number;
+  readonly maxPoints: number;
+  /** Unix seconds; infinite when the other store has all samples. */
+  readonly before: number;
+  /** The last sample of each bucket before that time. */
+  readonly rows: readonly StoredPayload[];
+  readonly ranges: Ranges | null;
+}
+
 /** The JSON text of an answer of `GET /metrics/history_series`. */
 export function chartText(db: SqliteDatabase, { since, now, bucketSeconds, maxPoints }: ChartRequest): Uint8Array {
   const endsMs = performance.now() + BUDGET_MS;
   const from = since ?? (extreme(db, 'min') as number | null);
   const until = since === null ? (extreme(db, 'max') ?? now) : now;
   if (from === null) return textOf({ entries: [], ranges: null, truncated: false, bucketSeconds: null });
-  const automatic = Math.ceil(Math.max(1, until - from) / maxPoints);
-  let bucket = Math.max(bucketSeconds ?? DEFAULT_BUCKET_S, automatic);
+  let bucket = bucketFor({ from, until, bucketSeconds, maxPoints });
   let timestamps = lastOfBuckets(db, from, until, bucket);
-  // A bucket may begin before the window, so that there is one more than fits.
   while (timestamps.length > maxPoints) {
     bucket += 1;
     timestamps = lastOfBuckets(db, from, until, bucket);
@@ -51,6 +63,44 @@ export function chartText(db: SqliteDatabase, { since, now, bucketSeconds, maxPo
   const ranges = rangesBetween(db, Math.round(from * MS_PER_S), Math.round(until * MS_PER_S) + 1);
   const truncated = performance.now() > endsMs;
   return textOf({ entries, ranges, truncated, bucketSeconds: bucket });
+}
+
+/** null when there are more entries than fit, so that it is asked for again with larger buckets. */
+export function joinedChartText(db: SqliteDatabase, request: JoinedChartRequest): Uint8Array | null {
+  const { from, until, bucketSeconds, maxPoints, before, rows, ranges } = request;
+  const endsMs = performance.now() + BUDGET_MS;
+  const own = lastOfBuckets(db, Math.max(from, before), until, bucketSeconds);
+  const bucketOf = (timestamp: number | undefined) => Math.floor((timestamp ?? Number.NaN) / bucketSeconds);
+  const meets = bucketOf(rows.at(-1)?.timestamp) === bucketOf(own[0]);
+  const earlier = meets ? rows.slice(0, -1) : rows;
+  if (earlier.length + own.length > maxPoints) return null;
+  const entries: Entry[] = [];
+  const addAll = <Source>(sources: readonly Source[], read: (source: Source) => Entry | undefined): void => {
+    for (const source of sources) {
+      if (performance.now() > endsMs) return;
+      const entry = read(source);
+      if (entry !== undefined) entries.push(entry);
+    }
+  };
+  addAll(earlier, entryOf);
+  addAll(own, timestamp => entryAt(db, timestamp));
+  const collector = new RangeCollector();
+  if (ranges !== null) collector.addRanges(ranges);
+  const ownRanges = rangesBetween(db, firstOwnMs(db, from, before), Math.round(until * MS_PER_S) + 1);
+  if (ownRanges !== null) collector.addRanges(ownRanges);
+  return textOf({ entries, ranges: collector.result(), truncated: performance.now() > endsMs, bucketSeconds });
+}
+
+/** The last point before the own ones belongs to them, because the first rate counts from it. */
+function firstOwnMs(db: SqliteDatabase, from: number, before: number): number {
+  const [fromMs, beforeMs] = [Math.round(from * MS_PER_S), Math.round(before * MS_PER_S)];
+  return Math.max(fromMs, pointBefore(db, beforeMs)?.atMs ?? beforeMs);
+}
+
+function entryOf(stored: StoredPayload): Entry | undefined {
+  const { timestamp } = stored;
+  const item = payloadItem(stored);
+  return item && { timestamp, text: item.text, point: { ...item.point, atMs: Math.round(timestamp * MS_PER_S) } };
 }
 
 function extreme(db: SqliteDatabase, which: 'min' | 'max'): number | null {
@@ -68,14 +118,9 @@ function lastOfBuckets(db: SqliteDatabase, from: number, until: number, bucket: 
     const found = last.get(from, end) as number | null;
     if (found === null) break;
     timestamps.push(found);
-    end = previous(Math.floor(found / bucket) * bucket);
+    end = justBefore(Math.floor(found / bucket) * bucket);
   }
   return timestamps.reverse();
-}
-
-/** The greatest number below this one that a time can be. */
-function previous(seconds: number): number {
-  return seconds - 1e-6;
 }
 
 function entryAt(db: SqliteDatabase, timestamp: number): Entry | undefined {

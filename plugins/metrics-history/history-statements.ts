@@ -1,6 +1,7 @@
 // What runs in the thread of the database.
 import type { SqliteDatabase } from '#core';
-import { type ChartRequest, chartText } from './chart.ts';
+import { type ChartRequest, chartText, type JoinedChartRequest, joinedChartText } from './chart.ts';
+import type { StoredPayload } from './contract.ts';
 import { count, counter, metadata, setMetadata } from './metadata.ts';
 import { prepared } from './prepared.ts';
 import { type Limits, maintain as maintainOnce } from './retention.ts';
@@ -10,6 +11,7 @@ import {
   itemText,
   keepNumbers,
   parseSample,
+  payloadText,
   ROW_COLUMNS,
   type Row,
   wholeText,
@@ -18,6 +20,15 @@ import {
 } from './samples.ts';
 import { migrations } from './schema.ts';
 
+export {
+  changesAfter,
+  hoursSince,
+  mark,
+  oldestAfter,
+  pendingAfter,
+  samplesAt,
+  timesOfHour,
+} from './changes.ts';
 export { migrations };
 
 const CHUNK_BYTES = 256 * 1_024;
@@ -86,11 +97,22 @@ export function chart(db: SqliteDatabase, request: ChartRequest): Uint8Array {
   return chartText(db, request);
 }
 
-/** The time of the oldest of the newest `limit` samples, and whether there are older ones in the window. */
+/** null when there are more entries than fit. */
+export function joinedChart(db: SqliteDatabase, request: JoinedChartRequest): Uint8Array | null {
+  return joinedChartText(db, request);
+}
+
+/** The texts of another store's samples as one piece of JSON text, separated by commas; damaged ones are left out. */
+export function textOfPayloads(db: SqliteDatabase, { rows }: { readonly rows: readonly StoredPayload[] }): Uint8Array {
+  const texts = rows.flatMap(row => payloadText(db, row) ?? []);
+  return Buffer.concat(texts.flatMap((text, index) => (index === 0 ? [text] : [COMMA, text])));
+}
+
+/** The number and the time of the oldest of the newest `limit` samples, and whether there are older ones in the window. */
 export function windowOf(
   db: SqliteDatabase,
   { since, limit }: { readonly since: number | null; readonly limit: number },
-): { readonly from: number | null; readonly truncated: boolean } {
+): { readonly samples: number; readonly from: number | null; readonly truncated: boolean } {
   const from = since ?? Number.NEGATIVE_INFINITY;
   const newest = prepared(
     db,
@@ -99,7 +121,8 @@ export function windowOf(
     .pluck()
     .all(from, limit + 1) as number[];
   const truncated = newest.length > limit;
-  return { from: newest[truncated ? limit - 1 : newest.length - 1] ?? null, truncated };
+  const samples = truncated ? limit : newest.length;
+  return { samples, from: newest[samples - 1] ?? null, truncated };
 }
 
 /** Samples from this time on, in order, as pieces of JSON text that are separated by commas. */
@@ -127,17 +150,21 @@ export function* items(
   for (const text of eachText(db, from, itemText, until)) yield text.toString();
 }
 
-export function storage(db: SqliteDatabase): StorageNumbers {
+/** Times of the oldest and the newest sample. */
+export function bounds(db: SqliteDatabase): { readonly oldest: number | null; readonly newest: number | null } {
   const [oldest, newest] = ['min', 'max'].map(which =>
     prepared(db, `SELECT ${which}(timestamp) FROM metrics_snapshots`).pluck().get(),
   ) as [number | null, number | null];
+  return { oldest, newest };
+}
+
+export function storage(db: SqliteDatabase): StorageNumbers {
   return {
     samples: counter(db, 'samples'),
     rawBytes: counter(db, 'raw_bytes'),
     storedBytes: counter(db, 'compressed_bytes'),
     thinnedSamples: counter(db, 'thinned_samples'),
-    oldest,
-    newest,
+    ...bounds(db),
   };
 }
 

@@ -4,9 +4,11 @@ import path from 'node:path';
 import { type Database, type Host, Problem } from '#core';
 import type {} from '../metrics/contract.ts';
 import type { ChartRequest } from './chart.ts';
+import type { HistoryMark, HistoryStoreStatus, KeptSample, MetricsHistory } from './contract.ts';
 import type * as Statements from './history-statements.ts';
 import { LineFiles } from './line-files.ts';
 import { importLines } from './lines-import.ts';
+import { OtherStore } from './other-store.ts';
 import { type HistorySettings, readSettings } from './settings.ts';
 
 const BUSY_TIMEOUT_MS = 15_000;
@@ -21,6 +23,8 @@ const READ_MS = 30_000;
 const MS_PER_S = 1_000;
 /** Who asks for the same chart within this time shares an answer. */
 const SHARED_MS = 2_000;
+/** Samples that the thread of the database makes ready for another store at a time. */
+const PAGE_ROWS = 25;
 
 export type ChartQuery = Omit<ChartRequest, 'now'>;
 
@@ -32,7 +36,7 @@ interface Storage extends Statements.StorageNumbers {
   readonly error: string | null;
 }
 
-export class History {
+export class History implements MetricsHistory {
   readonly #host: Host;
   readonly #directory: string;
   #database: Database<typeof Statements>;
@@ -43,6 +47,7 @@ export class History {
   #writing: Promise<void> | undefined;
   #importing: Promise<Statements.ImportRecord> | undefined;
   #fault: { readonly message: string; readonly toldMs: number } | undefined;
+  readonly #other: OtherStore;
   readonly #charts = new Map<string, Promise<Uint8Array>>();
 
   constructor(host: Host) {
@@ -50,29 +55,26 @@ export class History {
     this.#directory = path.join(host.paths.configDir, 'metrics');
     this.#settings = this.#read();
     this.#database = this.#open(this.#settings);
+    this.#other = new OtherStore(host, () => this.#settings.provider);
   }
 
   /** Begins to take samples, and with what earlier programs left. */
   start(): void {
-    this.#begin();
+    this.#dueMs = performance.now();
+    this.#next();
     this.#host.every(MAINTENANCE_MS, () => this.#maintain());
     void this.#catchUp();
   }
 
   async changed(): Promise<void> {
     const before = this.#settings;
-    const settings = this.#read();
-    const last = this.#database;
-    // What cannot be opened at all, as another plugin's file, changes nothing.
-    if (before.file !== settings.file) this.#database = this.#open(settings);
-    this.#settings = settings;
-    if (this.#timer !== undefined && before.intervalMs !== settings.intervalMs) this.#begin();
-    if (last !== this.#database) await last.close();
-    if (before.maxAgeDays === settings.maxAgeDays && before.maxBytes === settings.maxBytes) return;
-    // Others who hear of the change do not wait for it.
-    void this.#maintain().catch(error => {
-      if (!this.#host.signal.aborted) this.#host.log.error('what is too old or too much is not removed yet', error);
-    });
+    this.#settings = this.#read();
+    if (before.file !== this.#settings.file) {
+      await this.#database.close();
+      this.#database = this.#open(this.#settings);
+    }
+    if (before.maxAgeDays !== this.#settings.maxAgeDays || before.maxBytes !== this.#settings.maxBytes)
+      await this.#maintain();
   }
 
   close(): void {
@@ -86,9 +88,9 @@ export class History {
     const known = this.#charts.get(key);
     if (known !== undefined) return known;
     const request = { ...query, now: Date.now() / MS_PER_S };
-    const text = this.#reading(this.#database.call('chart', request, { timeoutMs: READ_MS }));
+    const text = this.#reading(this.#chart(request));
     this.#charts.set(key, text);
-    setTimeout(() => this.#charts.delete(key), SHARED_MS).unref();
+    setTimeout(() => this.#charts.delete(key), SHARED_MS);
     return text;
   }
 
@@ -97,6 +99,8 @@ export class History {
     since: number | null,
     limit: number,
   ): Promise<{ readonly pieces: AsyncIterable<Uint8Array>; readonly truncated: boolean }> {
+    const other = await this.#other.samples(this.#database, since, limit);
+    if (other !== undefined) return { ...other, pieces: await this.#reading(begun(other.pieces)) };
     const { from, truncated } = await this.#reading(this.#database.call('windowOf', { since, limit }));
     if (from === null) return { pieces: none(), truncated: false };
     const pieces = this.#database.rows('texts', { from }, { pageRows: 2 });
@@ -115,12 +119,7 @@ export class History {
     );
     const fileBytes = sizes.reduce((sum, size) => sum + size, 0);
     try {
-      return {
-        path: file,
-        fileBytes,
-        error: this.#fault?.message ?? null,
-        ...(await this.#database.call('storage', undefined)),
-      };
+      return { path: file, fileBytes, error: null, ...(await this.#database.call('storage', undefined)) };
     } catch (error) {
       const nothing = { samples: 0, rawBytes: 0, storedBytes: 0, thinnedSamples: 0, oldest: null, newest: null };
       return { path: file, fileBytes, error: (error as Error).message, ...nothing };
@@ -144,16 +143,78 @@ export class History {
     return this.#settings.provider;
   }
 
+  /** Whether the history is read from another store than the own file. */
+  get isElsewhere(): boolean {
+    return this.#other.isActive;
+  }
+
+  /** Of the other store that the configuration chooses; undefined when there is none. */
+  async otherStatus(options: { readonly probe: boolean }): Promise<HistoryStoreStatus | undefined> {
+    return this.#other.store?.status(options);
+  }
+
+  mark(): Promise<HistoryMark> {
+    return this.#database.call('mark', undefined);
+  }
+
+  async changesAfter(given: HistoryMark, limit: number): Promise<{ samples: KeptSample[]; mark: HistoryMark }> {
+    const { id } = await this.mark();
+    let seq = id === given.id ? given.seq : 0;
+    const samples: KeptSample[] = [];
+    for await (const change of this.#database.rows('changesAfter', { seq, limit }, { pageRows: PAGE_ROWS })) {
+      seq = change.seq;
+      if (change.sample !== undefined) samples.push(change.sample);
+    }
+    return { samples, mark: { id, seq } };
+  }
+
+  async pendingAfter(given: HistoryMark): Promise<number> {
+    const { id } = await this.mark();
+    return this.#database.call('pendingAfter', { seq: id === given.id ? given.seq : 0 });
+  }
+
+  hoursSince(timestamp: number): Promise<readonly (readonly [hour: number, samples: number])[]> {
+    return this.#database.call('hoursSince', { timestamp });
+  }
+
+  timesOfHour(hour: number): Promise<readonly number[]> {
+    return this.#database.call('timesOfHour', { hour });
+  }
+
+  async samplesAt(timestamps: readonly number[]): Promise<KeptSample[]> {
+    const samples: KeptSample[] = [];
+    for await (const sample of this.#database.rows('samplesAt', { timestamps }, { pageRows: PAGE_ROWS }))
+      if (sample !== undefined) samples.push(sample);
+    return samples;
+  }
+
+  isImporting(): boolean {
+    return this.#importing !== undefined;
+  }
+
+  maxAgeDays(): number | null {
+    return this.#settings.maxAgeDays;
+  }
+
   /** Without `force`, an import that was complete is not made again. A second call shares the one that runs. */
   async import(force: boolean): Promise<Statements.ImportRecord> {
     if (this.#importing === undefined && !force) {
       const record = await this.#database.call('importRecord', undefined);
       if (record.completed) return { ...record, skipped: 0 };
     }
-    this.#importing ??= importLines(this.#database, this.#settings.linesDirectory).finally(() => {
-      this.#importing = undefined;
-    });
+    if (this.#importing === undefined) {
+      this.#importing = importLines(this.#database, this.#settings.linesDirectory).finally(() => {
+        this.#importing = undefined;
+        this.#other.store?.written();
+      });
+      this.#other.store?.importing();
+    }
     return this.#importing;
+  }
+
+  async #chart(request: ChartRequest): Promise<Uint8Array> {
+    const joined = await this.#other.chart(this.#database, request);
+    return joined ?? this.#database.call('chart', request, { timeoutMs: READ_MS });
   }
 
   #read(): HistorySettings {
@@ -170,12 +231,6 @@ export class History {
       pageBytes: 16_384,
       canShrink: true,
     });
-  }
-
-  #begin(): void {
-    clearTimeout(this.#timer);
-    this.#dueMs = performance.now();
-    this.#next();
   }
 
   /** Keeps to the clock: the next sample is due an interval after this one was, and what was missed is left out. */
@@ -196,13 +251,11 @@ export class History {
       const sampler = this.#host.use('metrics.sampler');
       const sample = await sampler.sample(this.#settings.intervalMs / 2);
       this.#waiting.push(JSON.stringify(sampler.kept(sample)));
-      // Those at the front are being written.
-      if (this.#waiting.length > MAX_WAITING) this.#waiting.splice(this.#writing === undefined ? 0 : BATCH, 1);
+      if (this.#waiting.length > MAX_WAITING) this.#waiting.shift();
       await this.#write();
       this.#fault = undefined;
     } catch (error) {
-      // What waits goes into the file that follows.
-      if ((error as { code?: unknown }).code !== 'database.closed') this.#tell(error);
+      this.#tell(error);
     }
   }
 
@@ -213,6 +266,7 @@ export class History {
         const texts = this.#waiting.slice(0, BATCH);
         await this.#database.call('write', texts);
         this.#waiting.splice(0, texts.length);
+        this.#other.store?.written();
       }
     })().finally(() => {
       this.#writing = undefined;
@@ -229,9 +283,16 @@ export class History {
   }
 
   async #maintain(): Promise<void> {
-    const { maxAgeDays, maxBytes } = this.#settings;
-    const limits = { maxAgeDays, maxBytes, now: Date.now() / MS_PER_S };
+    const { maxBytes } = this.#settings;
+    const limits = { maxAgeDays: this.#ownAgeDays(), maxBytes, now: Date.now() / MS_PER_S };
     while (!this.#host.signal.aborted && (await this.#database.call('maintain', limits)));
+  }
+
+  /** What another store holds may leave the own file earlier. */
+  #ownAgeDays(): number | null {
+    const { maxAgeDays } = this.#settings;
+    const local = this.#other.isActive ? this.#other.store?.localAgeDays() : undefined;
+    return local === undefined ? maxAgeDays : Math.min(local, maxAgeDays ?? local);
   }
 
   async #catchUp(): Promise<void> {

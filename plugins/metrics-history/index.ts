@@ -8,16 +8,16 @@ import { queryBoolean } from '#kit/query-values';
 import type {} from '../metrics/contract.ts';
 import { introduce, sampleText } from './frames.ts';
 import { History } from './history.ts';
+import { storePoint } from './points.ts';
 import { historySections } from './settings.ts';
 import {
   chartQuery,
-  chartSchema,
   chartWindow,
   importSchema,
   introductionQuery,
   samplesQuery,
-  samplesSchema,
   samplesWindow,
+  storageQuery,
   storageSchema,
   storageToWire,
 } from './wire.ts';
@@ -33,7 +33,9 @@ export default definePlugin({
     const sections = historySections(path.join(host.paths.configDir, 'metrics'));
     host.contribute('config.schema', 'history', { path: ['dumb', 'metrics'], schema: sections.history });
     host.contribute('config.schema', 'storage', { path: ['dumb', 'metrics', 'storage'], schema: sections.storage });
+    host.point('metrics.history-store', storePoint);
     const history = new History(host);
+    host.provide('metrics.history', history, { mayFail: true });
     host.contribute('metrics.introduction', 'history', {
       members: (kind, query) => introduce(history, kind, introductionQuery(query)),
     });
@@ -44,7 +46,6 @@ export default definePlugin({
       compress: true,
       summary: 'Samples as they were, the newest within a window',
       query: samplesQuery,
-      response: samplesSchema,
       async handle({ query }) {
         return answer(Readable.from(await sampleText(history, samplesWindow(query))), { headers: JSON_TYPE });
       },
@@ -55,7 +56,6 @@ export default definePlugin({
       compress: true,
       summary: 'The data of a chart: one sample for each bucket of time, curves, and the extremes of all samples',
       query: chartQuery,
-      response: chartSchema,
       handle: async ({ query }) => answer(await history.chart(chartWindow(query)), { headers: JSON_TYPE }),
     });
     host.route({
@@ -63,8 +63,9 @@ export default definePlugin({
       path: '/metrics/history/storage',
       summary: 'Where the history is kept, and how much of it there is',
       capability: 'metrics_history_storage',
+      query: storageQuery,
       response: storageSchema,
-      handle: () => storageToWire(history),
+      handle: ({ query }) => storageToWire(history, query),
     });
     host.route({
       method: 'POST',

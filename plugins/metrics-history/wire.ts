@@ -1,8 +1,8 @@
 // Queries and answers of the routes of the history.
 import { z } from 'zod';
 import { queryBoolean, queryInteger, queryNumber } from '#kit/query-values';
+import type { HistoryStoreStatus } from './contract.ts';
 import type { History } from './history.ts';
-import { CURVES, type Curve } from './ranges.ts';
 
 const DEFAULT_WINDOW_S = 21_600;
 const MS_PER_S = 1_000;
@@ -27,34 +27,20 @@ export const chartQuery = z.object({
 
 const number = z.number().nullable();
 
-/** A sample as it was kept; plugins add members. */
-const keptSchema = z.looseObject({ timestamp: z.number() });
+export const storageQuery = z.object({
+  probe_postgresql: queryBoolean().default(false).describe('Whether a store that failed is tried again now'),
+});
 
-export const samplesSchema = z.object({ items: z.array(keptSchema), truncated: z.boolean() });
-
-const numbers = z.array(number);
-const range = z.object({ min: z.number(), max: z.number() });
-function ofCurves<Schema extends z.ZodType>(schema: Schema) {
-  return Object.fromEntries(CURVES.map(curve => [curve, schema])) as Record<Curve, Schema>;
-}
-
-export const chartSchema = z.object({
-  items: z.array(keptSchema),
-  timestamps: numbers,
-  series: z.object({
-    ...ofCurves(numbers),
-    filesystems: z.record(z.string(), z.object({ disk: numbers, inode: numbers })),
-    network_interfaces: z.record(z.string(), z.object({ sent_rate: numbers, recv_rate: numbers })),
-  }),
-  stats: z
-    .object({
-      ...ofCurves(range.nullable()),
-      filesystems: z.record(z.string(), z.object({ disk: range, inode: range }).partial()),
-      network_interfaces: z.record(z.string(), z.object({ sent_rate: range, recv_rate: range }).partial()),
-    })
-    .nullable(),
-  truncated: z.boolean(),
-  bucket_seconds: number,
+const otherSchema = z.object({
+  database: z.string(),
+  schema: z.string(),
+  samples: z.int(),
+  raw_bytes: z.int(),
+  compressed_bytes: z.int(),
+  relation_bytes: z.int(),
+  compression_ratio: number,
+  oldest_timestamp: number,
+  newest_timestamp: number,
 });
 
 export const storageSchema = z.object({
@@ -75,14 +61,20 @@ export const storageSchema = z.object({
     thinned_samples: z.int(),
     error: z.string().nullable(),
   }),
-  postgresql: z.null(),
+  postgresql: otherSchema.nullable(),
   legacy_jsonl: z.object({
     files: z.int(),
     bytes: z.int(),
     preserved: z.literal(true),
     migration: z.object({ completed: z.boolean(), files: z.int(), samples: z.int(), skipped: z.int() }),
   }),
-  sync: z.null(),
+  sync: z
+    .object({
+      state: z.enum(['idle', 'reconciling', 'backoff']),
+      pending_samples: z.int(),
+      next_attempt_at: number,
+    })
+    .nullable(),
 });
 
 export const importSchema = storageSchema.shape.legacy_jsonl.shape.migration;
@@ -123,29 +115,67 @@ export function introductionQuery(query: Readonly<Record<string, string>>): z.ou
   };
 }
 
-export async function storageToWire(history: History): Promise<z.output<typeof storageSchema>> {
-  const [sqlite, legacy] = await Promise.all([history.storage(), history.legacyFiles()]);
-  const isFallback = history.provider === 'postgresql';
+export async function storageToWire(
+  history: History,
+  { probe_postgresql: probe }: z.output<typeof storageQuery>,
+): Promise<z.output<typeof storageSchema>> {
+  const [sqlite, legacy, other] = await Promise.all([
+    history.storage(),
+    history.legacyFiles(),
+    history.otherStatus({ probe }),
+  ]);
+  const configured = history.provider;
+  const active = history.isElsewhere ? configured : 'sqlite';
+  const isMissing = configured !== 'sqlite' && other === undefined;
   return {
-    configured_provider: history.provider,
-    active_provider: 'sqlite',
-    fallback_active: isFallback,
-    last_error: isFallback ? 'PostgreSQL is not available in this build; the history is kept in SQLite' : null,
-    last_postgresql_success: null,
+    configured_provider: configured,
+    active_provider: active,
+    fallback_active: configured !== active,
+    last_error: isMissing ? MISSING : (other?.lastError ?? null),
+    last_postgresql_success: other?.lastSuccess ?? null,
     sqlite: {
       path: sqlite.path,
       samples: sqlite.samples,
       raw_bytes: sqlite.rawBytes,
       compressed_bytes: sqlite.storedBytes,
       file_bytes: sqlite.fileBytes,
-      compression_ratio: sqlite.rawBytes === 0 ? null : Math.round((sqlite.storedBytes / sqlite.rawBytes) * 1e4) / 1e4,
+      compression_ratio: ratio(sqlite),
       oldest_timestamp: sqlite.oldest,
       newest_timestamp: sqlite.newest,
       thinned_samples: sqlite.thinnedSamples,
       error: sqlite.error,
     },
-    postgresql: null,
+    postgresql: totalsToWire(other?.totals ?? null),
     legacy_jsonl: { files: legacy.files, bytes: legacy.bytes, preserved: true, migration: legacy.import },
-    sync: null,
+    sync:
+      other === undefined
+        ? null
+        : {
+            state: other.sync.state,
+            pending_samples: other.sync.pendingSamples,
+            next_attempt_at: other.sync.nextAttemptAt,
+          },
   };
+}
+
+const MISSING = 'PostgreSQL is not available in this build; the history is kept in SQLite';
+
+function totalsToWire(totals: HistoryStoreStatus['totals']): z.output<typeof otherSchema> | null {
+  if (totals === null) return null;
+  return {
+    database: totals.database,
+    schema: totals.schema,
+    samples: totals.samples,
+    raw_bytes: totals.rawBytes,
+    compressed_bytes: totals.storedBytes,
+    relation_bytes: totals.relationBytes,
+    compression_ratio: ratio(totals),
+    oldest_timestamp: totals.oldest,
+    newest_timestamp: totals.newest,
+  };
+}
+
+/** Rounded to four digits; null without samples. */
+function ratio({ rawBytes, storedBytes }: { readonly rawBytes: number; readonly storedBytes: number }): number | null {
+  return rawBytes === 0 ? null : Math.round((storedBytes / rawBytes) * 1e4) / 1e4;
 }

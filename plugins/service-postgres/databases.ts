@@ -29,10 +29,13 @@ export async function createDatabases(server: DatabaseServer, { log, signal, lim
     const { rows } = await client.query<{ datname: string }>('SELECT datname FROM pg_database');
     const existing = new Set(rows.map(row => row.datname));
     for (const name of server.databases.filter(wanted => !existing.has(wanted))) {
-      await client.query(
-        `CREATE DATABASE ${client.escapeIdentifier(name)} OWNER ${client.escapeIdentifier(server.user)}`,
-      );
-      log.info(`the database ${name} was created`);
+      const [database, owner] = [client.escapeIdentifier(name), client.escapeIdentifier(server.user)];
+      try {
+        await client.query(`CREATE DATABASE ${database} OWNER ${owner}`);
+        log.info(`the database ${name} was created`);
+      } catch (error) {
+        if (!isThere(error)) throw error;
+      }
     }
   } finally {
     await client.end();
@@ -67,6 +70,11 @@ async function connect(
       await delay(POLL_MS, undefined, { signal });
     }
   }
+}
+
+/** Somebody else created it meanwhile. Codes: duplicate_database, and unique_violation of the list of databases. */
+function isThere(error: unknown): boolean {
+  return ['42P04', '23505'].includes(String((error as { code?: unknown }).code));
 }
 
 /** A wrong password cannot be retried successfully. Codes: PostgreSQL, appendix A, class 28. */

@@ -8,8 +8,9 @@ import type { ServiceTemplate } from '../services/contract.ts';
 import type {} from '../setup/contract.ts';
 import type { WizardUser } from '../wizard/contract.ts';
 import { configureServer } from './configure.ts';
-import { createDatabases, type DatabaseServer } from './databases.ts';
-import { addressOf, databasesOf, placeholdersOf } from './placeholders.ts';
+import { createDatabases } from './databases.ts';
+import { ManagedServer } from './managed-server.ts';
+import { databasesOf, placeholdersOf } from './placeholders.ts';
 import { findRunningServer } from './running-server.ts';
 import { checkServer } from './server-probe.ts';
 import { findServerPrograms } from './server-program.ts';
@@ -25,35 +26,30 @@ export default definePlugin({
 
   setup(host) {
     const store = host.use('config.store');
-    const option = (name: string): unknown => store.get([KEY, name]);
-    const manages = () => isOurs(option('command'), host.find('service.templates')?.get(KEY));
+    const server = new ManagedServer(host, KEY);
+    const manages = () => isOurs(server.options().command, host.find('service.templates')?.get(KEY));
     let creating: Promise<void> = Promise.resolve();
     /** The server and databases, as JSON, whose existence was last confirmed. */
     let created = '';
 
-    const server = (): DatabaseServer => ({
-      host: addressOf(option('host')),
-      port: Number(option('port')),
-      user: String(option('user')),
-      password: String(option('password')),
-      databases: ((option('databases') ?? []) as { name?: unknown; enabled?: unknown }[])
-        .filter(({ name, enabled }) => typeof name === 'string' && enabled !== false)
-        .map(({ name }) => String(name)),
-    });
     /**
      * Runs one at a time. A failure is only logged, because the service that needs its database reports more about it.
      */
     const create = (limitMs: number): Promise<void> => {
       creating = creating
         .then(async () => {
-          const wanted = JSON.stringify(server());
+          const wanted = JSON.stringify(server.server());
           if (wanted === created) return;
-          await createDatabases(server(), { log: host.log, signal: host.signal, limitMs });
+          await createDatabases(server.server(), { log: host.log, signal: host.signal, limitMs });
           created = wanted;
         })
         .catch((error: unknown) => host.log.error('the databases could not be created', error));
       return creating;
     };
+
+    // Whoever waits for a start says for how long.
+    const deadlinesMs = { start: Number.POSITIVE_INFINITY, ready: Number.POSITIVE_INFINITY };
+    host.provide('postgres.server', server, { mayFail: true, deadlinesMs });
 
     host.contribute('service.program', KEY, {
       configKey: KEY,

@@ -153,7 +153,6 @@ export class ProcessSet {
       wanted: null,
       stoppedByUser: false,
       wasReady: true,
-      completed: null,
       held: null,
       restartRequired: false,
       adopted: false,

@@ -68,9 +68,7 @@ async function open(t: Test, frontend: Record<string, unknown>, more: Record<str
   });
   t.teardown(() => app.stop());
   const page = async (path = '/') => {
-    // A connection that is kept would be closed by whoever leaves the port, just when it is used again.
-    const headers = { ...HTML, connection: 'close' };
-    const answer = await fetch(`http://127.0.0.1:${port}${path}`, { headers }).catch(() => null);
+    const answer = await fetch(`http://127.0.0.1:${port}${path}`, { headers: HTML }).catch(() => null);
     return answer === null ? null : { status: answer.status, text: await answer.text() };
   };
   return { app, port, config, page };

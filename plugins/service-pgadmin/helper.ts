@@ -4,7 +4,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import type { Host } from '#core';
 import type { LaunchPlan } from '../process/contract.ts';
 
-export interface CompanionLaunch {
+export interface HelperLaunch {
   readonly command: readonly string[];
   readonly env: Readonly<Record<string, string>>;
   readonly user: LaunchPlan['user'];
@@ -13,7 +13,7 @@ export interface CompanionLaunch {
 const GRACE_MS = 3_000;
 const LAST_CHARACTERS = 1_000;
 
-export class Companion {
+export class Helper {
   readonly #host: Host;
   readonly #name: string;
   #child: ChildProcess | undefined;
@@ -25,7 +25,7 @@ export class Companion {
   }
 
   /** Nothing happens while it runs. A machine without the program does without it. */
-  start({ command: [program = '', ...args], env, user }: CompanionLaunch): void {
+  start({ command: [program = '', ...args], env, user }: HelperLaunch): void {
     if (this.#child !== undefined) return;
     const { log } = this.#host;
     const child = spawn(program, args, { ...user, env, cwd: '/', stdio: ['ignore', 'ignore', 'pipe'] });

@@ -1,0 +1,87 @@
+// Samples as another store takes them: those written after others, and those of a time.
+import { randomUUID } from 'node:crypto';
+import { deflateSync } from 'node:zlib';
+import type { SqliteDatabase } from '#core';
+import { pointOf } from './compact-item.ts';
+import type { HistoryMark, KeptSample } from './contract.ts';
+import { counter, metadata, setMetadata } from './metadata.ts';
+import { prepared } from './prepared.ts';
+import { ZLIB } from './sample-codec.ts';
+import { pointAt } from './sample-points.ts';
+import { ROW_COLUMNS, type Row, wholeText } from './samples.ts';
+
+const MS_PER_S = 1_000;
+const HOUR_S = 3_600;
+const ID = 'history_id';
+
+/** A number of a change; without a sample when that is damaged. */
+interface Change {
+  readonly seq: number;
+  readonly sample: KeptSample | undefined;
+}
+
+export function mark(db: SqliteDatabase): HistoryMark {
+  const known = metadata(db, ID);
+  const id = known ?? randomUUID();
+  if (known === undefined) setMetadata(db, ID, id);
+  return { id, seq: counter(db, 'seq') };
+}
+
+export function* changesAfter(
+  db: SqliteDatabase,
+  { seq, limit }: { readonly seq: number; readonly limit: number },
+): Generator<Change> {
+  const sql = `SELECT ${ROW_COLUMNS}, seq FROM metrics_snapshots WHERE seq > ? ORDER BY seq LIMIT ?`;
+  for (const row of db.prepare(sql).iterate(seq, limit) as Iterable<Row & { readonly seq: number }>)
+    yield { seq: row.seq, sample: keptSample(db, row) };
+}
+
+export function pendingAfter(db: SqliteDatabase, { seq }: { readonly seq: number }): number {
+  return prepared(db, 'SELECT count(*) FROM metrics_snapshots WHERE seq > ?').pluck().get(seq) as number;
+}
+
+/** The time of the oldest sample that was written after a mark; null without any, undefined when the mark is another file's. */
+export function oldestAfter(db: SqliteDatabase, { id, seq }: HistoryMark): number | null | undefined {
+  if (metadata(db, ID) !== id) return undefined;
+  return prepared(db, 'SELECT min(timestamp) FROM metrics_snapshots WHERE seq > ?').pluck().get(seq) as number | null;
+}
+
+export function hoursSince(
+  db: SqliteDatabase,
+  { timestamp }: { readonly timestamp: number },
+): (readonly [hour: number, samples: number])[] {
+  const sql = `SELECT CAST(timestamp / ${HOUR_S} AS INTEGER) AS hour, count(*) FROM metrics_snapshots
+     WHERE timestamp >= ? GROUP BY hour ORDER BY hour`;
+  return prepared(db, sql)
+    .raw()
+    .all(Math.floor(timestamp / HOUR_S) * HOUR_S) as [number, number][];
+}
+
+export function timesOfHour(db: SqliteDatabase, { hour }: { readonly hour: number }): number[] {
+  const sql = 'SELECT timestamp FROM metrics_snapshots WHERE timestamp >= ? AND timestamp < ? ORDER BY timestamp';
+  return prepared(db, sql)
+    .pluck()
+    .all(hour * HOUR_S, (hour + 1) * HOUR_S) as number[];
+}
+
+export function* samplesAt(
+  db: SqliteDatabase,
+  { timestamps }: { readonly timestamps: readonly number[] },
+): Generator<KeptSample | undefined> {
+  const statement = prepared(db, `SELECT ${ROW_COLUMNS} FROM metrics_snapshots WHERE timestamp = ?`);
+  for (const timestamp of timestamps) {
+    const row = statement.get(timestamp) as Row | undefined;
+    yield row && keptSample(db, row);
+  }
+}
+
+function keptSample(db: SqliteDatabase, row: Row): KeptSample | undefined {
+  const text = wholeText(db, row);
+  if (text === undefined) return undefined;
+  return {
+    timestamp: row.timestamp,
+    payload: row.codec === ZLIB ? row.payload : deflateSync(text),
+    rawBytes: text.length,
+    point: pointAt(db, Math.round(row.timestamp * MS_PER_S)) ?? pointOf(JSON.parse(text.toString())),
+  };
+}

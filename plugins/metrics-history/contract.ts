@@ -1,0 +1,121 @@
+// What the history gives to another store that holds it too, and what it asks of that store.
+import type { Point } from './compact-item.ts';
+import type { Ranges } from './ranges.ts';
+
+export type { Ranges };
+
+/** A sample as it is handed to another store. */
+export interface KeptSample {
+  /** Unix seconds; no two samples have the same. */
+  readonly timestamp: number;
+  /** Its JSON text, by zlib. */
+  readonly payload: Uint8Array;
+  /** Bytes of the text. */
+  readonly rawBytes: number;
+  readonly point: Point;
+}
+
+/** Up to where samples were handed over: the number of the last change, in the file that has this id. */
+export interface HistoryMark {
+  readonly id: string;
+  readonly seq: number;
+}
+
+/** The samples of the own file. Each call rejects with a Problem 503 when the file cannot be read. */
+export interface MetricsHistory {
+  /** The present file, and the number of its last change. */
+  mark(): Promise<HistoryMark>;
+  /**
+   * Samples that were written after a mark, in the order in which they were, and the mark up to which these go. Those of
+   * another file than the mark's are all of its samples that have a number.
+   */
+  changesAfter(
+    mark: HistoryMark,
+    limit: number,
+  ): Promise<{ readonly samples: KeptSample[]; readonly mark: HistoryMark }>;
+  /** How many samples were written after a mark. */
+  pendingAfter(mark: HistoryMark): Promise<number>;
+  /** The number of samples in each hour, counted from 1970 on, that has any; only of hours that end after this time. */
+  hoursSince(timestamp: number): Promise<readonly (readonly [hour: number, samples: number])[]>;
+  timesOfHour(hour: number): Promise<readonly number[]>;
+  samplesAt(timestamps: readonly number[]): Promise<KeptSample[]>;
+  /** Whether files of an earlier program are being imported. */
+  isImporting(): boolean;
+  /** Age after which samples are removed from every store; null for no limit. */
+  maxAgeDays(): number | null;
+}
+
+/** A part of the time: from `from` on, and before `before`, in Unix seconds. Either may be infinite. */
+export interface TimeSpan {
+  readonly from: number;
+  readonly before: number;
+}
+
+export interface StoredPayload {
+  readonly timestamp: number;
+  /** The JSON text of the sample, by zlib. */
+  readonly payload: Uint8Array;
+}
+
+export interface HistoryStoreStatus {
+  readonly lastError: string | null;
+  /** Unix seconds. */
+  readonly lastSuccess: number | null;
+  /** null when the store cannot be asked. */
+  readonly totals: {
+    readonly database: string;
+    readonly schema: string;
+    readonly samples: number;
+    readonly rawBytes: number;
+    readonly storedBytes: number;
+    /** Of everything on disk. */
+    readonly relationBytes: number;
+    readonly oldest: number | null;
+    readonly newest: number | null;
+  } | null;
+  readonly sync: {
+    readonly state: 'idle' | 'reconciling' | 'backoff';
+    readonly pendingSamples: number;
+    /** Unix seconds. */
+    readonly nextAttemptAt: number | null;
+  };
+}
+
+/**
+ * Another store of the history, contributed under the name that `dumb.metrics.storage.provider` has for it. It reads new
+ * samples by itself from the service `metrics.history`. A read that fails is answered from the own file; the store is
+ * not to be read again until it holds everything.
+ */
+export interface HistoryStore {
+  /** Up to where it holds every sample; null while it must not be read from. */
+  holds(): HistoryMark | null;
+  /** Told after each write and import. */
+  written(): void;
+  /** Told when an import begins: the store must not be read from until it has been compared with the own file. */
+  importing(): void;
+  /** Age after which samples may leave the own file while the store holds them. */
+  localAgeDays(): number;
+  status(options: { readonly probe: boolean }): Promise<HistoryStoreStatus>;
+  bounds(): Promise<{ readonly oldest: number | null; readonly newest: number | null }>;
+  /** The last sample of each span of `bucketSeconds` that has one, in order. */
+  lastOfBuckets(span: TimeSpan & { readonly bucketSeconds: number }): Promise<StoredPayload[]>;
+  /** The least and greatest of all samples. The rates of the first one do not count. */
+  ranges(span: TimeSpan): Promise<Ranges | null>;
+  /** The time of the oldest of the newest `limit` samples, null without any; and whether there are older ones. */
+  newestOf(
+    span: TimeSpan & { readonly limit: number },
+  ): Promise<{ readonly from: number | null; readonly truncated: boolean }>;
+  /** The first `limit` samples after a time, in order. */
+  page(request: { readonly after: number; readonly before: number; readonly limit: number }): Promise<StoredPayload[]>;
+}
+
+declare module '#core' {
+  interface Services {
+    /** The samples of the own file, for stores that hold them too. */
+    'metrics.history': MetricsHistory;
+  }
+  interface Contributions {
+    /** Another store of the history of metrics, which is read while it holds everything. */
+    'metrics.history-store': HistoryStore;
+  }
+}

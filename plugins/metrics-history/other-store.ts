@@ -1,0 +1,121 @@
+// Reads from the other store of the history, to which the own file adds what is not there yet. Whatever fails is left to
+// the own file.
+import type { Database, Host } from '#core';
+import { bucketFor, justBefore } from './buckets.ts';
+import type { ChartRequest } from './chart.ts';
+import type { HistoryStore } from './contract.ts';
+import type * as Statements from './history-statements.ts';
+
+const READ_MS = 30_000;
+const PAGE_ROWS = 100;
+const COMMA = Buffer.from(',');
+
+type OwnDatabase = Database<typeof Statements>;
+
+export interface SampleWindow {
+  readonly pieces: AsyncIterable<Uint8Array>;
+  readonly truncated: boolean;
+}
+
+export class OtherStore {
+  readonly #host: Host;
+  readonly #provider: () => string;
+
+  constructor(host: Host, provider: () => string) {
+    this.#host = host;
+    this.#provider = provider;
+  }
+
+  /** The store that the configuration chooses; undefined for the own file, or when no plugin has it. */
+  get store(): HistoryStore | undefined {
+    return this.#host.contributions('metrics.history-store').get(this.#provider())?.value;
+  }
+
+  /** Whether the history is read from it. */
+  get isActive(): boolean {
+    return (this.store?.holds() ?? null) !== null;
+  }
+
+  /** JSON text; undefined when the own file has to answer. */
+  async chart(database: OwnDatabase, { since, now, bucketSeconds, maxPoints }: ChartRequest) {
+    return this.#reading(database, async (store, before) => {
+      let [from, until] = [since, now];
+      if (from === null) {
+        const all = await Promise.all([store.bounds(), database.call('bounds', undefined)]);
+        from = Math.min(...all.map(({ oldest }) => oldest ?? Number.POSITIVE_INFINITY));
+        until = Math.max(...all.map(({ newest }) => newest ?? Number.NEGATIVE_INFINITY));
+      }
+      if (from > until && since === null) return undefined;
+      const span = { from, before: Math.min(before, until + 1e-6) };
+      const ranges = await store.ranges(span);
+      for (let bucket = bucketFor({ from, until, bucketSeconds, maxPoints }); ; bucket += 1) {
+        const rows = await store.lastOfBuckets({ ...span, bucketSeconds: bucket });
+        const request = { from, until, bucketSeconds: bucket, maxPoints, before, rows, ranges };
+        const text = await database.call('joinedChart', request, { timeoutMs: READ_MS });
+        if (text !== null) return text;
+      }
+    });
+  }
+
+  /** The newest samples since a time, as pieces of JSON text; undefined when the own file has to answer. */
+  async samples(database: OwnDatabase, since: number | null, limit: number): Promise<SampleWindow | undefined> {
+    return this.#reading(database, async (store, before) => {
+      const from = since ?? Number.NEGATIVE_INFINITY;
+      const own = await database.call('windowOf', { since: Math.max(from, before), limit });
+      if (own.truncated) return undefined;
+      const earlier = await store.newestOf({ from, before, limit: limit - own.samples });
+      return { pieces: this.#pieces(database, store, earlier.from, before), truncated: earlier.truncated };
+    });
+  }
+
+  async *#pieces(
+    database: OwnDatabase,
+    store: HistoryStore,
+    from: number | null,
+    before: number,
+  ): AsyncGenerator<Uint8Array> {
+    let isFirst = true;
+    let after = justBefore(from ?? before);
+    try {
+      while (from !== null) {
+        const rows = await store.page({ after, before, limit: PAGE_ROWS });
+        const last = rows.at(-1);
+        if (last === undefined) break;
+        const text = await database.call('textOfPayloads', { rows });
+        if (text.length > 0) {
+          yield isFirst ? text : Buffer.concat([COMMA, text]);
+          isFirst = false;
+        }
+        after = last.timestamp;
+      }
+      after = before;
+    } catch {
+      // The own file tells the rest, from the last sample on that was told; the store says itself what failed.
+      after += 1e-6;
+    }
+    if (after === Number.POSITIVE_INFINITY) return;
+    // These pieces have commas between them, but none before the first.
+    for await (const piece of database.rows('texts', { from: after }, { pageRows: 2 })) {
+      yield isFirst ? piece : Buffer.concat([COMMA, piece]);
+      isFirst = true;
+    }
+  }
+
+  /** Gives the work the time before which the store has every sample. */
+  async #reading<Value>(
+    database: OwnDatabase,
+    work: (store: HistoryStore, before: number) => Promise<Value | undefined>,
+  ): Promise<Value | undefined> {
+    const { store } = this;
+    const held = store?.holds() ?? null;
+    if (store === undefined || held === null) return undefined;
+    try {
+      const oldest = await database.call('oldestAfter', held);
+      if (oldest === undefined) return undefined;
+      return await work(store, oldest ?? Number.POSITIVE_INFINITY);
+    } catch {
+      // The store says itself what failed.
+      return undefined;
+    }
+  }
+}

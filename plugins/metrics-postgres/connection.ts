@@ -1,0 +1,137 @@
+// The connections to the server. The first failure of any use ends them all, so that nobody waits for a server that died
+// or hangs.
+import { Socket } from 'node:net';
+import type { Pool, PoolClient, QueryResultRow } from 'pg';
+import { withDeadline } from '#kit/deadline';
+import type { ServerAccess } from '../service-postgres/contract.ts';
+import { StoreFault } from './fault.ts';
+
+const CONNECT_MS = 5_000;
+const STATEMENT_MS = 15_000;
+/** A server that is stopped or swapped out does not end its statements itself. */
+const ANSWER_MS = STATEMENT_MS + 1_000;
+/** Somebody waits for an answer, which SQLite can give too. */
+const READ_MS = 8_000;
+const CLOSE_MS = 2_000;
+const MAX_CONNECTIONS = 4;
+
+export interface Target extends ServerAccess {
+  readonly database: string;
+  readonly schema: string;
+}
+
+/** Runs statements within one transaction. */
+export type Statement = <Row extends QueryResultRow>(sql: string, values?: readonly unknown[]) => Promise<Row[]>;
+
+export class Connection {
+  readonly #pool: Pool;
+  readonly #sockets: Set<Socket>;
+  readonly #failure = new AbortController();
+
+  private constructor(pool: Pool, sockets: Set<Socket>) {
+    this.#pool = pool;
+    this.#sockets = sockets;
+    pool.on('error', error => this.fail(error));
+    // Between two statements of a transaction nobody else hears that the server ends a connection.
+    pool.on('connect', client => void client.on('error', error => this.fail(error)));
+  }
+
+  /** Rejects with the error of the server or the system. */
+  static async open({ host, port, user, password, database, schema }: Target): Promise<Connection> {
+    // Imported on use, because the history of most installations lies in SQLite.
+    const { default: pg } = await import('pg');
+    const sockets = new Set<Socket>();
+    const pool = new pg.Pool({
+      host,
+      port,
+      user,
+      password,
+      database,
+      max: MAX_CONNECTIONS,
+      connectionTimeoutMillis: CONNECT_MS,
+      statement_timeout: STATEMENT_MS,
+      options: `-c search_path="${schema}"`,
+      application_name: 'stackwarden',
+      stream: () => {
+        const socket = new Socket();
+        sockets.add(socket);
+        socket.once('close', () => sockets.delete(socket));
+        return socket;
+      },
+    });
+    const connection = new Connection(pool, sockets);
+    try {
+      await connection.read('SELECT 1');
+      return connection;
+    } catch (error) {
+      await connection.close();
+      throw error;
+    }
+  }
+
+  /** Aborts when the server failed; its reason is the error. */
+  get failed(): AbortSignal {
+    return this.#failure.signal;
+  }
+
+  fail(error: unknown): void {
+    if (this.#failure.signal.aborted) return;
+    this.#failure.abort(error);
+    for (const socket of this.#sockets) socket.destroy();
+  }
+
+  /** One statement for an answer that somebody waits for. */
+  read<Row extends QueryResultRow>(sql: string, values: readonly unknown[] = []): Promise<Row[]> {
+    return this.#use(READ_MS, async () => (await this.#pool.query<Row>(sql, [...values])).rows);
+  }
+
+  /** One statement in the background. */
+  query<Row extends QueryResultRow>(sql: string, values: readonly unknown[] = []): Promise<Row[]> {
+    return this.#use(ANSWER_MS, async () => (await this.#pool.query<Row>(sql, [...values])).rows);
+  }
+
+  /** All statements take effect, or none. */
+  async transaction<Value>(work: (statement: Statement) => Promise<Value>): Promise<Value> {
+    const client: PoolClient = await this.#use(ANSWER_MS, () => this.#pool.connect());
+    const statement: Statement = async <Row extends QueryResultRow>(sql: string, values: readonly unknown[] = []) =>
+      this.#use(ANSWER_MS, async () => (await client.query<Row>(sql, [...values])).rows);
+    try {
+      await statement('BEGIN');
+      const value = await work(statement);
+      await statement('COMMIT');
+      client.release();
+      return value;
+    } catch (error) {
+      // The server takes back what a connection that ends has not committed.
+      client.release(true);
+      throw error;
+    }
+  }
+
+  async close(): Promise<void> {
+    const ended = this.#pool.end();
+    // A server that hangs never closes its side.
+    if (!this.#failure.signal.aborted)
+      await withDeadline(() => ended, CLOSE_MS, 'the end of the connections').catch(() => undefined);
+    else void ended.catch(() => undefined);
+    for (const socket of this.#sockets) socket.destroy();
+  }
+
+  async #use<Value>(limitMs: number, work: () => Promise<Value>): Promise<Value> {
+    const { signal } = this.#failure;
+    if (signal.aborted) throw signal.reason;
+    let onFailure: (() => void) | undefined;
+    const failed = new Promise<never>((_resolve, reject) => {
+      onFailure = () => reject(signal.reason);
+      signal.addEventListener('abort', onFailure);
+    });
+    try {
+      return await withDeadline(() => Promise.race([work(), failed]), limitMs, 'PostgreSQL');
+    } catch (error) {
+      this.fail(error instanceof Error ? error : new StoreFault('PostgreSQL failed'));
+      throw error;
+    } finally {
+      if (onFailure !== undefined) signal.removeEventListener('abort', onFailure);
+    }
+  }
+}

@@ -1,0 +1,61 @@
+// Brings samples of the own file to PostgreSQL: those that are new there, and those that turn out to be missing.
+import type { HistoryMark, KeptSample, MetricsHistory } from '../metrics-history/contract.ts';
+import type { Connection } from './connection.ts';
+import { StoreFault } from './fault.ts';
+import { missingTimes, readMark, samplesByHour, writeSamples } from './tables.ts';
+
+const BATCH_ROWS = 1_000;
+const HOUR_S = 3_600;
+
+export interface Replication {
+  readonly connection: Connection;
+  readonly history: MetricsHistory;
+  readonly signal: AbortSignal;
+  /** Told after each batch. */
+  wrote(samples: number, mark: HistoryMark): void;
+}
+
+/** Up to where the samples of the present file are there. What that file lost since then is written anew. */
+export async function startMark({ connection, history }: Replication): Promise<HistoryMark> {
+  const own = await history.mark();
+  const known = await readMark(connection, own.id);
+  return known.seq > own.seq ? { id: own.id, seq: 0 } : known;
+}
+
+/** Writes everything after the mark; resolves with the mark of the last of it. */
+export async function writeNew(replication: Replication, mark: HistoryMark): Promise<HistoryMark> {
+  const { connection, history, signal } = replication;
+  let done = mark;
+  for (;;) {
+    signal.throwIfAborted();
+    const { samples, mark: next } = await history.changesAfter(done, BATCH_ROWS);
+    if (next.id !== done.id) throw new StoreFault('the file of the history was exchanged');
+    if (next.seq === done.seq) return done;
+    await writeSamples(connection, samples, next);
+    done = next;
+    replication.wrote(samples.length, done);
+  }
+}
+
+/** Compares the hours from a time on, and writes what is in the own file alone. */
+export async function writeMissing(replication: Replication, mark: HistoryMark, since: number): Promise<void> {
+  const { connection, history, signal } = replication;
+  const [own, there] = await Promise.all([history.hoursSince(since), samplesByHour(connection, since - HOUR_S)]);
+  let times: number[] = [];
+  const write = async (): Promise<void> => {
+    const samples: KeptSample[] = times.length === 0 ? [] : await history.samplesAt(times);
+    times = [];
+    if (samples.length === 0) return;
+    await writeSamples(connection, samples, undefined);
+    replication.wrote(samples.length, mark);
+  };
+  for (const [hour] of own.filter(([hour, samples]) => there.get(hour) !== samples)) {
+    signal.throwIfAborted();
+    for (const time of await missingTimes(connection, await history.timesOfHour(hour))) {
+      if (time < since) continue;
+      times.push(time);
+      if (times.length >= BATCH_ROWS) await write();
+    }
+  }
+  await write();
+}

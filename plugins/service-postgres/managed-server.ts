@@ -1,0 +1,98 @@
+// The managed server as other plugins use it: enabled, started and given databases on request.
+import { setTimeout as delay } from 'node:timers/promises';
+import { type Host, type NamedBlock, Problem } from '#core';
+import type { ProcessSupervisor } from '../process/contract.ts';
+import type { PostgresServer, ServerAccess } from './contract.ts';
+import { createDatabases, type DatabaseServer } from './databases.ts';
+import { addressOf } from './placeholders.ts';
+import { checkServer } from './server-probe.ts';
+
+const POLL_MS = 250;
+const ANSWER_MS = 10_000;
+
+export class ManagedServer implements PostgresServer {
+  readonly #host: Host;
+  readonly #key: string;
+
+  constructor(host: Host, key: string) {
+    this.#host = host;
+    this.#key = key;
+  }
+
+  access(): ServerAccess {
+    const { host, port, user, password } = this.options();
+    return { host: addressOf(host), port: Number(port), user: String(user), password: String(password) };
+  }
+
+  /** Everything that is needed to create the databases. */
+  server(): DatabaseServer {
+    const databases = this.#databases()
+      .filter(({ name, enabled }) => typeof name === 'string' && enabled !== false)
+      .map(({ name }) => String(name));
+    return { ...this.access(), databases };
+  }
+
+  async register(database: string): Promise<void> {
+    const { enabled } = this.options();
+    const isListed = this.server().databases.includes(database);
+    if (enabled === true && isListed) return;
+    const others = this.#databases().filter(({ name }) => name !== database);
+    const updates = {
+      ...(enabled === true ? {} : { enabled: true }),
+      ...(isListed ? {} : { databases: [...others, { name: database, enabled: true }] }),
+    };
+    const actor = this.#host.name;
+    await this.#host.use('config.store').update({ updates: { [this.#key]: updates }, persist: true, actor });
+  }
+
+  heldFor(): string | null {
+    const { supervisor, name } = this.#process();
+    return supervisor.get(name)?.held?.reason ?? null;
+  }
+
+  async start({ by, signal }: { readonly by: string; readonly signal: AbortSignal }): Promise<'started' | 'reused'> {
+    const { supervisor, name } = this.#process();
+    const before = supervisor.get(name)?.status;
+    const isUp = before === 'running' || before === 'starting';
+    if (!isUp) await supervisor.start(name, 'request', by);
+    await this.ready({ signal });
+    return isUp ? 'reused' : 'started';
+  }
+
+  async ready({ signal }: { readonly signal: AbortSignal }): Promise<void> {
+    const { supervisor, name, block } = this.#process();
+    for (;;) {
+      signal.throwIfAborted();
+      const { status, lastFailureReason } = supervisor.get(name) ?? { status: 'stopped', lastFailureReason: null };
+      if (status === 'stopped')
+        throw new Problem(503, `${name} does not run: ${lastFailureReason ?? 'it was stopped'}`);
+      if (status === 'running' && (await checkServer(block().block))?.status === 'healthy') return;
+      await delay(this.#host.paced(POLL_MS), undefined, { signal });
+    }
+  }
+
+  async createDatabases({ signal }: { readonly signal: AbortSignal }): Promise<void> {
+    await createDatabases(this.server(), { log: this.#host.log, signal, limitMs: ANSWER_MS });
+  }
+
+  options(): Readonly<Record<string, unknown>> {
+    return (this.#host.use('config.store').get(this.#key) ?? {}) as Readonly<Record<string, unknown>>;
+  }
+
+  #databases(): readonly { readonly name?: unknown; readonly enabled?: unknown }[] {
+    return (this.options().databases ?? []) as { name?: unknown; enabled?: unknown }[];
+  }
+
+  /** Throws a Problem 503 when the configuration has no server. */
+  #process(): { supervisor: ProcessSupervisor; name: string; block: () => NamedBlock } {
+    const block = (): NamedBlock => {
+      const found = this.#host
+        .use('config.store')
+        .blocks()
+        .find(({ configKey }) => configKey === this.#key);
+      if (found === undefined) throw new Problem(503, `the configuration has no block ${this.#key}`);
+      return found;
+    };
+    return { supervisor: this.#host.use('process.supervisor'), name: block().processName, block };
+  }
+}

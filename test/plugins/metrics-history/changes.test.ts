@@ -1,0 +1,112 @@
+// What another store of the history is given of the own file, and a chart of which it has the earlier part.
+import { deepStrictEqual } from 'node:assert/strict';
+import { inflateSync } from 'node:zlib';
+import Database from 'better-sqlite3';
+import fc from 'fast-check';
+import t from 'tap';
+import type { SqliteDatabase } from '../../../core/contract/database.ts';
+import * as statements from '../../../plugins/metrics-history/history-statements.ts';
+
+function open(): SqliteDatabase {
+  const db = new Database(':memory:') as unknown as SqliteDatabase;
+  for (const migration of statements.migrations) if (typeof migration === 'string') db.exec(migration);
+  return db;
+}
+
+/** The first second of an hour. */
+const START = 1_795_356_000;
+
+const sample = (at: number, cpu = 10) => ({
+  timestamp: START + at,
+  system: {
+    cpu_percent: cpu,
+    mem: { percent: 50.5 },
+    filesystems: [{ path: '/data', percent: 20, inode: { percent: 3 } }],
+    disk_io: { read_bytes: at * 7, write_bytes: 0 },
+    net_io: { sent_bytes: at, recv_bytes: 0 },
+    network_interfaces: [{ name: 'eth0', sent_bytes: at, recv_bytes: 0 }],
+  },
+  dumb_managed: [],
+  external: [],
+});
+
+const write = (db: SqliteDatabase, times: readonly number[]) =>
+  statements.write(
+    db,
+    times.map(at => JSON.stringify(sample(at, at % 90))),
+  );
+
+t.test('changes come in their order, each once, whatever their times', async t => {
+  const db = open();
+  write(db, [5_000, 5_005]);
+  const first = statements.mark(db);
+  t.equal(first.seq, 2);
+  t.same(statements.mark(db), first, 'the file keeps its id');
+  write(db, [10, 5_005]);
+  const changes = [...statements.changesAfter(db, { seq: first.seq, limit: 100 })];
+  t.same(
+    changes.map(({ sample: kept }) => kept?.timestamp),
+    [START + 10, START + 5_005],
+  );
+  const [kept] = changes;
+  const text = inflateSync(kept?.sample?.payload ?? Buffer.alloc(0));
+  t.same(JSON.parse(text.toString()), sample(10, 10));
+  t.equal(kept?.sample?.rawBytes, text.length);
+  t.match(kept?.sample?.point, { cpu: 10, mem: 50.5, diskRead: 70 });
+  t.equal([...statements.changesAfter(db, { seq: 0, limit: 2 })].length, 2, 'a batch');
+  t.equal(statements.pendingAfter(db, first), 2);
+  t.equal(statements.oldestAfter(db, first), START + 10);
+  t.equal(statements.oldestAfter(db, statements.mark(db)), null);
+  t.equal(statements.oldestAfter(db, { id: 'another file', seq: 1 }), undefined);
+  t.same(statements.hoursSince(db, { timestamp: START }), [
+    [START / 3_600, 1],
+    [START / 3_600 + 1, 2],
+  ]);
+  t.same(statements.timesOfHour(db, { hour: START / 3_600 + 1 }), [START + 5_000, START + 5_005]);
+  const found = [...statements.samplesAt(db, { timestamps: [START + 5_000, START + 1] })];
+  t.same(
+    found.map(one => one?.timestamp),
+    [START + 5_000, undefined],
+  );
+  const rows = changes.flatMap(({ sample: one }) => one ?? []);
+  const torn = { timestamp: START, payload: Buffer.from('torn') };
+  const joined = statements.textOfPayloads(db, { rows: [torn, ...rows] });
+  t.same(
+    JSON.parse(`[${Buffer.from(joined)}]`).map(({ timestamp }: { timestamp: number }) => timestamp),
+    [START + 10, START + 5_005],
+    'what is damaged is left out',
+  );
+});
+
+t.test('a chart is the same wherever its earlier part comes from', async () => {
+  const times = fc.uniqueArray(fc.integer({ min: 0, max: 9_000 }), { minLength: 1, maxLength: 60 });
+  fc.assert(
+    fc.property(times, fc.integer({ min: -10, max: 9_100 }), fc.integer({ min: 5, max: 700 }), (given, cut, bucket) => {
+      const db = open();
+      write(db, given);
+      const [from, until, maxPoints] = [START, START + 9_000, 5_000];
+      const plain = statements.chart(db, { since: from, now: until, bucketSeconds: bucket, maxPoints });
+      const before = START + cut;
+      const earlier = new Map<number, number>();
+      for (const time of given.map(at => START + at).sort((a, b) => a - b))
+        if (time < before) earlier.set(Math.floor(time / bucket), time);
+      const rows = [...statements.samplesAt(db, { timestamps: [...earlier.values()] })].flatMap(row => row ?? []);
+      // The extremes of the other store are those of a file that has the earlier part alone.
+      const other = open();
+      write(
+        other,
+        given.filter(at => START + at < before),
+      );
+      const part = JSON.parse(
+        Buffer.from(statements.chart(other, { since: from, now: until, bucketSeconds: bucket, maxPoints })).toString(),
+      );
+      const { filesystems, network_interfaces, ...curves } = part.stats ?? {};
+      const known = Object.fromEntries(Object.entries(curves).filter(([, range]) => range !== null));
+      const ranges = part.stats === null ? null : { curves: known, filesystems, network_interfaces };
+      const request = { from, until, bucketSeconds: bucket, maxPoints, before, rows, ranges };
+      const joined = statements.joinedChart(db, request);
+      deepStrictEqual(JSON.parse(Buffer.from(joined ?? []).toString()), JSON.parse(Buffer.from(plain).toString()));
+    }),
+    { numRuns: 60 },
+  );
+});

@@ -1,0 +1,142 @@
+// The history moves to PostgreSQL on request: from nothing, to a server that runs, and not when a stage fails.
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import t, { type Test } from 'tap';
+import type { TestHost } from '../../support/host.ts';
+import { start } from '../../support/kids.ts';
+import {
+  ACTIVATION,
+  choose,
+  directoryWith,
+  line,
+  query,
+  startMetrics,
+  storage,
+  timesIn,
+} from '../../support/metrics-postgres.ts';
+import { ownLog } from '../../support/own-log.ts';
+import { postgresBlock } from '../../support/postgres.ts';
+import { freePort } from '../../support/stackwarden.ts';
+
+const now = Math.floor(Date.now() / 1_000);
+
+/** Samples of every five seconds until now. */
+const withSamples = (t: Test, samples: number): Promise<string> =>
+  directoryWith(
+    t,
+    Array.from({ length: samples }, (_, index) => line(now - 5 * (samples - index), index % 100)),
+  );
+
+t.test('a server that does not run, and then one that does', async t => {
+  const block = await postgresBlock(t);
+  const configDir = await withSamples(t, 1_500);
+  const app = await startMetrics(t, { postgres: block, configDir });
+  const capabilities = async () => app.host.plugins().find(({ name }) => name === 'metrics-postgres')?.capabilities;
+  t.same(await capabilities(), ['metrics_history_hot_activation']);
+  const early = await app.post(ACTIVATION);
+  t.equal(early.status, 400);
+  t.match(early.body.detail, 'dumb.metrics.storage.provider');
+  await app.post('/metrics/history/migrate');
+  const before = (await app.get('/metrics/history_series?since=0&max_points=100')).body;
+
+  t.equal((await choose(app)).status, 200);
+  const answers = await Promise.all([app.post(ACTIVATION), app.post(ACTIVATION)]);
+  const [refused, done] = answers.sort((a, b) => b.status - a.status);
+  t.equal(refused?.status, 409, 'two at once');
+  t.match(refused?.body.detail, /already running/);
+  t.equal(done?.status, 200, done?.text ?? '');
+  t.match(done?.body, {
+    status: 'active',
+    provider: 'postgresql',
+    database: 'dumb_metrics',
+    postgres_enabled: true,
+    postgres_running: true,
+    postgres_started: true,
+    postgres_reused: false,
+    synced_samples: 1_500,
+    active_provider: 'postgresql',
+    fallback_active: false,
+    postgresql: { database: 'dumb_metrics', schema: 'public', samples: 1_500 },
+  });
+  const saved = JSON.parse(await readFile(path.join(configDir, 'stackwarden.json'), 'utf8'));
+  t.equal(saved.postgres.enabled, true);
+  t.ok(saved.postgres.databases.some(({ name }: { name: string }) => name === 'dumb_metrics'));
+
+  const { own, there } = await timesIn(app, block);
+  t.same(there, own);
+  const numbers = await storage(app);
+  t.match(numbers, {
+    active_provider: 'postgresql',
+    fallback_active: false,
+    last_error: null,
+    sync: { state: 'idle', pending_samples: 0, next_attempt_at: null },
+    postgresql: { samples: 1_500, oldest_timestamp: own[0], newest_timestamp: own.at(-1) },
+  });
+  t.equal(numbers.postgresql.raw_bytes, numbers.sqlite.raw_bytes);
+  t.ok(numbers.postgresql.relation_bytes > 0 && numbers.last_postgresql_success > now);
+
+  const chart = (await app.get('/metrics/history_series?since=0&max_points=100')).body;
+  t.same(chart, before, 'the same chart as from SQLite');
+  // What only PostgreSQL has shows where answers come from.
+  await query(block, 'DELETE FROM metrics_snapshots WHERE timestamp > (SELECT min(timestamp) FROM metrics_snapshots)');
+  const { items } = (await app.get('/metrics/history?full=true')).body;
+  t.equal(items.length, 1);
+  t.same(items[0], JSON.parse(line(own[0] ?? 0, 0)));
+
+  const again = await app.post(ACTIVATION);
+  t.match(again.body, { postgres_started: false, postgres_reused: true, synced_samples: 0 });
+});
+
+t.test('a server that runs already', async t => {
+  const block = await postgresBlock(t);
+  const app = await startMetrics(t, { postgres: block, configDir: await withSamples(t, 10) });
+  t.equal((await start(app, 'PostgreSQL')).status, 200);
+  await app.post('/metrics/history/migrate');
+  await choose(app);
+  const { status: code, body } = await app.post(ACTIVATION);
+  t.equal(code, 200);
+  t.match(body, { postgres_started: false, postgres_reused: true, postgresql: { samples: 10 } });
+});
+
+const SECRETS = /hunter2|secret_stranger|127\.0\.0\.1|keeper|SELECT|CREATE|INSERT/;
+
+/** Nothing that was answered or logged holds a credential. */
+async function failsDuring(t: Test, app: TestHost, stage: string): Promise<void> {
+  const { status: code, text, body } = await app.post(ACTIVATION);
+  t.equal(code, 503, stage);
+  t.equal(
+    body.detail,
+    `PostgreSQL activation failed during ${stage}. SQLite remains active; check the service logs and retry.`,
+  );
+  const told = await storage(app);
+  t.match(told, { active_provider: 'sqlite', fallback_active: true, last_error: String });
+  t.notMatch(text + JSON.stringify(told), SECRETS);
+  t.notMatch((await ownLog(app)).join('\n'), /hunter2|secret_stranger/);
+  t.equal((await app.get('/metrics/history')).status, 200, 'SQLite answers');
+}
+
+t.test('without a block of the server', async t => {
+  const app = await startMetrics(t, { plugins: ['metrics-postgres', 'config'] });
+  await choose(app);
+  await failsDuring(t, app, 'configuration');
+});
+
+t.test('a server that does not stay up', async t => {
+  const postgres = { process_name: 'PostgreSQL', command: ['false'], config_dir: '', port: await freePort() };
+  const app = await startMetrics(t, { postgres: { ...postgres, password: 'hunter2-hidden' } });
+  await choose(app);
+  await failsDuring(t, app, 'startup');
+});
+
+t.test('a server that refuses the user, and then the tables', async t => {
+  const block = await postgresBlock(t);
+  const app = await startMetrics(t, { postgres: { ...block, user: 'secret_stranger', password: 'hunter2-hidden' } });
+  await choose(app);
+  await failsDuring(t, app, 'database');
+  await query(block, 'CREATE DATABASE dumb_metrics', 'postgres');
+  await query(block, 'CREATE TABLE metrics_snapshots (nothing INTEGER)');
+  await app.post('/config', { process_name: 'PostgreSQL', updates: { user: 'keeper' }, persist: true });
+  await failsDuring(t, app, 'synchronization');
+  await query(block, 'DROP TABLE metrics_snapshots');
+  t.match((await app.post(ACTIVATION)).body, { status: 'active', postgres_reused: true });
+});
