@@ -1,6 +1,6 @@
 // HTTP as plugins see it: routes with their requests and answers, the access check, and listeners.
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Duplex } from 'node:stream';
+import type { Duplex, Readable } from 'node:stream';
 import type { z } from 'zod';
 import type { Disposer } from './disposer.ts';
 
@@ -33,8 +33,15 @@ type Unchanged<Value> = Value extends readonly (infer Member)[]
 /** The body of an answer with this schema. */
 export type ResponseBody<Schema extends z.ZodType> = Unchanged<z.input<Schema>>;
 
-/** What a handler returns: a value, which is a 200 JSON answer, or one with its own status, headers or media type. */
-export type RouteResult<Schema extends z.ZodType> = ResponseBody<Schema> | Answer<ResponseBody<Schema>>;
+/**
+ * What a handler returns: a value, which is a 200 JSON answer, or one with its own status, headers or media type. Bytes
+ * and what is read from a stream are the text of such a value when their content type is JSON.
+ */
+export type RouteResult<Schema extends z.ZodType> =
+  | ResponseBody<Schema>
+  | Answer<ResponseBody<Schema>>
+  | Answer<Uint8Array>
+  | Answer<Readable>;
 
 export interface Route<
   Query extends z.ZodType = z.ZodType,

@@ -6,8 +6,8 @@ const BUDGET_BYTES = 16 * 1024 * 1024;
 /** What large bodies may take of it, so that small ones pass while those are slow. */
 const LARGE_SHARE = 3 / 4;
 const SMALL_BYTES = 64 * 1024;
-/** A body takes several times its size while it is text and value. With 160 MB it may have 10 MB. */
-const SHARE_OF_MEMORY = 1 / 16;
+/** A body takes several times its size while it is text and value. With 160 MB it may have 8 MB. */
+const SHARE_OF_MEMORY = 1 / 20;
 
 /** The part of one request. */
 export interface BodyShare {

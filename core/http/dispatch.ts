@@ -70,8 +70,9 @@ export function createDispatch(options: DispatchOptions): Dispatch {
   function checked(route: Route, value: unknown): unknown {
     if (!options.checkAnswers || route.response === undefined) return value;
     const { body, status } = value instanceof Answer ? value : new Answer(value, 200, {});
-    if (status !== 200) return value;
-    const result = route.response.safeParse(isRaw(value) ? body : wireForm(body));
+    // What a stream is to give is not known yet.
+    if (status !== 200 || body instanceof Readable) return value;
+    const result = route.response.safeParse(isRaw(value) ? rawForm(value) : wireForm(body));
     if (!result.success) throw new Error(`the answer does not fit its schema: ${result.error.message}`);
     return value;
   }
@@ -91,7 +92,11 @@ export function createDispatch(options: DispatchOptions): Dispatch {
       const match = routes.find(request.method ?? 'GET', path);
       if (match === undefined) throw new Problem(404, 'Not found');
       if (!('owned' in match)) {
-        if (request.method === 'OPTIONS') return preflight(response, match, common);
+        if (request.method === 'OPTIONS') {
+          const allow = [...match, 'OPTIONS'].join(', ');
+          if (foreign === undefined || origins.allows(foreign)) return preflight(response, allow, common);
+          throw new Problem(400, FOREIGN_SITE, { headers: { Allow: allow } });
+        }
         throw new Problem(405, `Use ${match.join(', ')} here`, { headers: { Allow: match.join(', ') } });
       }
       if (match.owned.route.nativeOnly && !via.native) throw new Problem(404, 'Not found');
@@ -178,6 +183,14 @@ function parsed(schema: NonNullable<Route['query']>, place: string, value: unkno
   return result.data;
 }
 
+/** Text and bytes as they are, or the value whose JSON text they are. */
+function rawForm({ body, headers }: Answer<string | Uint8Array>): unknown {
+  const type = Object.entries(headers).find(([name]) => name.toLowerCase() === 'content-type')?.[1] ?? '';
+  return type.startsWith('application/json') && typeof body !== 'string'
+    ? JSON.parse(Buffer.from(body).toString())
+    : body;
+}
+
 /** The value as its receiver sees it: without undefined members, dates as text. */
 function wireForm(value: unknown): unknown {
   return value === undefined ? null : JSON.parse(JSON.stringify(value));
@@ -188,11 +201,10 @@ function allowOrigin(response: ServerResponse, origin: string, allowed: boolean)
   if (allowed) response.setHeader('Access-Control-Allow-Origin', origin);
 }
 
-function preflight(response: ServerResponse, methods: readonly string[], common: readonly string[]): void {
-  const list = [...methods, 'OPTIONS'].join(', ');
+function preflight(response: ServerResponse, allow: string, common: readonly string[]): void {
   const own = {
-    Allow: list,
-    'Access-Control-Allow-Methods': list,
+    Allow: allow,
+    'Access-Control-Allow-Methods': allow,
     'Access-Control-Allow-Headers': 'Authorization, Content-Type',
     'Access-Control-Max-Age': '600',
   };

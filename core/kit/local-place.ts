@@ -4,6 +4,8 @@ import { lstat, readlink } from 'node:fs/promises';
 import path from 'node:path';
 import { type Mount, readMounts } from './mountinfo.ts';
 
+type TypedMount = Pick<Mount, 'directory' | 'type'>;
+
 /** File systems on disks of this machine or in its memory. */
 const LOCAL_TYPES = new Set(
   'bcachefs btrfs cgroup cgroup2 devpts devtmpfs erofs exfat ext2 ext3 ext4 f2fs iso9660 jfs mqueue ntfs3 overlay proc ramfs reiserfs rootfs squashfs sysfs tmpfs vfat xfs zfs'.split(
@@ -16,7 +18,7 @@ const MAX_LINKS = 40;
  * The test whether a path is local, as things are mounted now. It follows the links of the path without touching a mount
  * of another kind.
  */
-export async function localPlaces(mounts?: readonly Mount[]): Promise<(file: string) => Promise<boolean>> {
+export async function localPlaces(mounts?: readonly TypedMount[]): Promise<(file: string) => Promise<boolean>> {
   const others = otherMounts(mounts ?? (await readMounts()));
   return async file => others.size === 0 || isOutside(file, others);
 }
@@ -49,7 +51,7 @@ async function isOutside(file: string, others: ReadonlySet<string>): Promise<boo
 }
 
 /** The mount points of other file systems. Of several mounts on one directory the newest covers the rest. */
-function otherMounts(mounts: readonly Mount[]): ReadonlySet<string> {
+function otherMounts(mounts: readonly TypedMount[]): ReadonlySet<string> {
   const types = new Map(mounts.map(({ directory, type }) => [directory, type]));
   return new Set([...types].filter(([, type]) => !LOCAL_TYPES.has(type)).map(([directory]) => directory));
 }

@@ -6,6 +6,9 @@ export interface Mount {
   readonly directory: string;
   /** File system type, for example `ext4` or `fuse.sshfs`. */
   readonly type: string;
+  /** The device, or what else the file system comes from, for example `server:/export`. */
+  readonly source: string;
+  readonly isReadOnly: boolean;
 }
 
 /**
@@ -20,8 +23,25 @@ export async function readMounts(): Promise<readonly Mount[]> {
     .filter(line => line !== '')
     .map(line => {
       const [before = '', after = ''] = line.split(' - ');
-      return { directory: decodeField(before.split(' ')[4] ?? ''), type: after.split(' ')[0] ?? '' };
+      const [, , , , directory = '', options = ''] = before.split(' ');
+      const [type = '', source = '', fileSystemOptions = ''] = after.split(' ');
+      const isReadOnly = /^ro(?:,|$)/.test(options) || /^ro(?:,|$)/.test(fileSystemOptions);
+      return { directory: decodeField(directory), type, source: decodeField(source), isReadOnly };
     });
+}
+
+/**
+ * The mount that holds a real path, one without links: the longest above it, and of several on one directory the
+ * newest.
+ */
+export function mountOf(real: string, mounts: readonly Mount[]): Mount | undefined {
+  let nearest: Mount | undefined;
+  for (const mount of mounts) {
+    const { directory } = mount;
+    const isAbove = directory === '/' || real === directory || real.startsWith(`${directory}/`);
+    if (isAbove && directory.length >= (nearest?.directory.length ?? 0)) nearest = mount;
+  }
+  return nearest;
 }
 
 /** The kernel writes space, tab, newline and backslash as octal escapes. */

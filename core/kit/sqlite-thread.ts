@@ -17,6 +17,8 @@ const CLOSE_MS = 4_000;
 const PAGE_ROWS = 500;
 const MAX_WAITING = 1_000;
 const MEMORY_MB = 256;
+/** What a statement makes is short-lived: more room for it would be kept by the thread without being needed. */
+const YOUNG_MEMORY_MB = 6;
 
 interface Pending {
   readonly id: number;
@@ -134,7 +136,7 @@ export class SqliteThread implements Database<AnyModule> {
     const worker = startWorker('sqlite-worker', import.meta.url, {
       workerData: this.#data,
       name: 'sqlite',
-      resourceLimits: { maxOldGenerationSizeMb: MEMORY_MB },
+      resourceLimits: { maxOldGenerationSizeMb: MEMORY_MB, maxYoungGenerationSizeMb: YOUNG_MEMORY_MB },
     });
     let reason = 'its thread ended';
     worker.on('message', (reply: SqliteReply) => {

@@ -1,5 +1,6 @@
-// Starts worker threads in the same way from a build and from the TypeScript sources.
+// Starts modules as threads or programs in the same way from a build and from the TypeScript sources.
 import path from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { Worker, type WorkerOptions } from 'node:worker_threads';
 
 /**
@@ -15,4 +16,15 @@ export function startWorker(name: string, besideUrl: string, options: WorkerOpti
     .then(({ register }) => register())
     .then(() => import(${JSON.stringify(file.href)}))`;
   return new Worker(steps, { ...options, eval: true });
+}
+
+/**
+ * The arguments with which Node runs the file `name`, given without its extension, beside the module whose
+ * `import.meta.url` is `besideUrl`, as a program of its own.
+ */
+export function moduleArguments(name: string, besideUrl: string): string[] {
+  const { pathname } = new URL(besideUrl);
+  const file = fileURLToPath(new URL(`${name}${path.extname(pathname)}`, besideUrl));
+  if (file.endsWith('.js') || 'typescript' in process.features) return [file];
+  return ['--import', import.meta.resolve('tsx'), file];
 }

@@ -62,6 +62,7 @@ export class AutoRestart implements ProcessRestarts {
     // The holder of a process may stop it on purpose; a restart that is due waits until the hold ends.
     if (snapshot.held !== null) return;
     const now = performance.now();
+    if (snapshot.completed === true && snapshot.status === 'stopped') this.#markHealthy(processName, watch);
     if (snapshot.status === 'running') this.#check(snapshot, watch, policy, now, settledMs);
     else if (snapshot.status === 'stopped' && watch.dueMs === null && !watch.busy) this.#considerStopped(snapshot);
     if (watch.dueMs !== null && now >= watch.dueMs && !watch.busy) void this.#attempt(snapshot, watch, policy);

@@ -56,12 +56,13 @@ export class Evaluations {
     if (STARTING.includes(startup.phase)) return { phase: startup.phase, failures: own };
     const expected = new Set(startup.expectedServices);
     const reasons = new Map(Object.entries(startup.failures));
-    for (const { processName, enabled, stoppedByUser, wasReady, held } of supervisor.list()) {
+    for (const { processName, enabled, stoppedByUser, wasReady, completed, held } of supervisor.list()) {
       const isWanted = enabled && !stoppedByUser && held === null;
       // A service started by hand that was never ready fails only in its own status, not here.
       const counts = isWanted && (wasReady || expected.has(processName));
       const health = supervisor.health(processName);
-      if (!counts || health.status === 'healthy' || health.status === 'degraded') reasons.delete(processName);
+      if (!counts || completed === true || health.status === 'healthy' || health.status === 'degraded')
+        reasons.delete(processName);
       else if (health.status === 'unhealthy') reasons.set(processName, health.reason ?? 'unhealthy');
     }
     return {

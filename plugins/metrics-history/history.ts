@@ -60,21 +60,25 @@ export class History implements MetricsHistory {
 
   /** Begins to take samples, and with what earlier programs left. */
   start(): void {
-    this.#dueMs = performance.now();
-    this.#next();
+    this.#begin();
     this.#host.every(MAINTENANCE_MS, () => this.#maintain());
     void this.#catchUp();
   }
 
   async changed(): Promise<void> {
     const before = this.#settings;
-    this.#settings = this.#read();
-    if (before.file !== this.#settings.file) {
-      await this.#database.close();
-      this.#database = this.#open(this.#settings);
-    }
-    if (before.maxAgeDays !== this.#settings.maxAgeDays || before.maxBytes !== this.#settings.maxBytes)
-      await this.#maintain();
+    const settings = this.#read();
+    const last = this.#database;
+    // What cannot be opened at all, as another plugin's file, changes nothing.
+    if (before.file !== settings.file) this.#database = this.#open(settings);
+    this.#settings = settings;
+    if (this.#timer !== undefined && before.intervalMs !== settings.intervalMs) this.#begin();
+    if (last !== this.#database) await last.close();
+    if (before.maxAgeDays === settings.maxAgeDays && before.maxBytes === settings.maxBytes) return;
+    // Others who hear of the change do not wait for it.
+    void this.#maintain().catch(error => {
+      if (!this.#host.signal.aborted) this.#host.log.error('what is too old or too much is not removed yet', error);
+    });
   }
 
   close(): void {
@@ -90,7 +94,7 @@ export class History implements MetricsHistory {
     const request = { ...query, now: Date.now() / MS_PER_S };
     const text = this.#reading(this.#chart(request));
     this.#charts.set(key, text);
-    setTimeout(() => this.#charts.delete(key), SHARED_MS);
+    setTimeout(() => this.#charts.delete(key), SHARED_MS).unref();
     return text;
   }
 
@@ -119,7 +123,12 @@ export class History implements MetricsHistory {
     );
     const fileBytes = sizes.reduce((sum, size) => sum + size, 0);
     try {
-      return { path: file, fileBytes, error: null, ...(await this.#database.call('storage', undefined)) };
+      return {
+        path: file,
+        fileBytes,
+        error: this.#fault?.message ?? null,
+        ...(await this.#database.call('storage', undefined)),
+      };
     } catch (error) {
       const nothing = { samples: 0, rawBytes: 0, storedBytes: 0, thinnedSamples: 0, oldest: null, newest: null };
       return { path: file, fileBytes, error: (error as Error).message, ...nothing };
@@ -233,6 +242,12 @@ export class History implements MetricsHistory {
     });
   }
 
+  #begin(): void {
+    clearTimeout(this.#timer);
+    this.#dueMs = performance.now();
+    this.#next();
+  }
+
   /** Keeps to the clock: the next sample is due an interval after this one was, and what was missed is left out. */
   #next(): void {
     const { intervalMs } = this.#settings;
@@ -251,11 +266,13 @@ export class History implements MetricsHistory {
       const sampler = this.#host.use('metrics.sampler');
       const sample = await sampler.sample(this.#settings.intervalMs / 2);
       this.#waiting.push(JSON.stringify(sampler.kept(sample)));
-      if (this.#waiting.length > MAX_WAITING) this.#waiting.shift();
+      // Those at the front are being written.
+      if (this.#waiting.length > MAX_WAITING) this.#waiting.splice(this.#writing === undefined ? 0 : BATCH, 1);
       await this.#write();
       this.#fault = undefined;
     } catch (error) {
-      this.#tell(error);
+      // What waits goes into the file that follows.
+      if ((error as { code?: unknown }).code !== 'database.closed') this.#tell(error);
     }
   }
 

@@ -12,10 +12,12 @@ import { storePoint } from './points.ts';
 import { historySections } from './settings.ts';
 import {
   chartQuery,
+  chartSchema,
   chartWindow,
   importSchema,
   introductionQuery,
   samplesQuery,
+  samplesSchema,
   samplesWindow,
   storageQuery,
   storageSchema,
@@ -46,6 +48,7 @@ export default definePlugin({
       compress: true,
       summary: 'Samples as they were, the newest within a window',
       query: samplesQuery,
+      response: samplesSchema,
       async handle({ query }) {
         return answer(Readable.from(await sampleText(history, samplesWindow(query))), { headers: JSON_TYPE });
       },
@@ -56,6 +59,7 @@ export default definePlugin({
       compress: true,
       summary: 'The data of a chart: one sample for each bucket of time, curves, and the extremes of all samples',
       query: chartQuery,
+      response: chartSchema,
       handle: async ({ query }) => answer(await history.chart(chartWindow(query)), { headers: JSON_TYPE }),
     });
     host.route({

@@ -4,6 +4,7 @@ import type { SqliteDatabase } from '#core';
 import { count, counter, setMetadata } from './metadata.ts';
 import { prepared } from './prepared.ts';
 import { forgetRollupsBefore } from './rollups.ts';
+import { removeDictionaries } from './samples.ts';
 
 const CHUNK_ROWS = 1_000;
 const MS_PER_S = 1_000;
@@ -30,6 +31,7 @@ export function maintain(db: SqliteDatabase, { now, maxAgeDays, maxBytes }: Limi
     if (bytes > maxBytes * THINNING_SHARE && thin(db, now - FULL_RATE_S)) return true;
     if (bytes > maxBytes && removeOldest(db)) return true;
   }
+  removeDictionaries(db);
   db.pragma(`incremental_vacuum(${VACUUM_PAGES})`);
   return Number(db.pragma('freelist_count', { simple: true })) > VACUUM_PAGES && isIncremental(db);
 }

@@ -20,8 +20,12 @@ export const ROW_COLUMNS = 'timestamp, payload, item, codec, dict_id';
 
 const MS_PER_S = 1_000;
 const DAY_MS = 86_400_000;
-/** A dictionary is replaced when samples become this much larger than its first ones were. */
+/** A dictionary is replaced when samples become this much larger than its first ones were, */
 const WORSE = 1.25;
+/** and when that has cost this many times the room of a new one. */
+const WORTH = 4;
+/** Samples that follow each other mostly share a dictionary. */
+const MAX_REMEMBERED = 32;
 const FIRST_SAMPLES = 20;
 /** How much a sample counts in the running mean of sizes. */
 const WEIGHT = 0.05;
@@ -35,6 +39,8 @@ interface Memory {
   firstBytes: number;
   firstCount: number;
   meanBytes: number;
+  /** By how much samples were larger than the first ones, all together. */
+  excessBytes: number;
 }
 
 const memories = new WeakMap<SqliteDatabase, Memory>();
@@ -174,6 +180,7 @@ function memoryOf(db: SqliteDatabase): Memory {
     firstBytes: 0,
     firstCount: 0,
     meanBytes: 0,
+    excessBytes: 0,
   };
   const newest = prepared(db, 'SELECT id, item, whole FROM metrics_dictionaries ORDER BY id DESC LIMIT 1').get();
   memory.current = newest as Dictionary | undefined;
@@ -187,22 +194,32 @@ function dictionaryOf(db: SqliteDatabase, { codec, dict_id: id }: Row): Dictiona
   const known =
     dictionaries.get(id) ??
     (prepared(db, 'SELECT id, item, whole FROM metrics_dictionaries WHERE id = ?').get(id) as Dictionary | undefined);
+  const [oldest] = dictionaries.keys();
+  if (oldest !== undefined && dictionaries.size >= MAX_REMEMBERED && !dictionaries.has(id)) dictionaries.delete(oldest);
   if (known !== undefined) dictionaries.set(id, known);
   return known;
+}
+
+/** Removes the dictionaries that no sample needs any more: samples use them in the order in which they are written. */
+export function removeDictionaries(db: SqliteDatabase): void {
+  const first = 'SELECT dict_id FROM metrics_snapshots WHERE seq IS NOT NULL ORDER BY seq LIMIT 1';
+  prepared(db, `DELETE FROM metrics_dictionaries WHERE id < (${first})`).run();
 }
 
 /** The present dictionary, or a new one made of this sample: daily, and when samples no longer resemble the old one. */
 function dictionaryFor(db: SqliteDatabase, item: Buffer, whole: Buffer): Dictionary {
   const memory = memoryOf(db);
   const isWorse = memory.firstCount === FIRST_SAMPLES && memory.meanBytes > memory.firstBytes * WORSE;
+  const isWorth = memory.excessBytes > (item.length + whole.length) * WORTH;
   const isOld = Date.now() - memory.madeAtMs > DAY_MS;
-  if (memory.current !== undefined && !isWorse && !isOld) return memory.current;
+  if (memory.current !== undefined && !(isWorse && isWorth) && !isOld) return memory.current;
   const { lastInsertRowid } = prepared(db, 'INSERT INTO metrics_dictionaries (item, whole) VALUES (?, ?)').run(
     item,
     whole,
   );
   const made = { id: Number(lastInsertRowid), item, whole };
-  Object.assign(memory, { current: made, madeAtMs: Date.now(), firstBytes: 0, firstCount: 0, meanBytes: 0 });
+  const anew = { firstBytes: 0, firstCount: 0, meanBytes: 0, excessBytes: 0 };
+  Object.assign(memory, { current: made, madeAtMs: Date.now(), ...anew });
   memory.dictionaries.set(made.id, made);
   return made;
 }
@@ -212,5 +229,8 @@ function noteSize(memory: Memory, bytes: number): void {
     memory.firstBytes += (bytes - memory.firstBytes) / (memory.firstCount + 1);
     memory.firstCount += 1;
     memory.meanBytes = memory.firstBytes;
-  } else memory.meanBytes += (bytes - memory.meanBytes) * WEIGHT;
+    return;
+  }
+  memory.meanBytes += (bytes - memory.meanBytes) * WEIGHT;
+  memory.excessBytes = Math.max(0, memory.excessBytes + bytes - memory.firstBytes);
 }

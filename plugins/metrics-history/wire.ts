@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { queryBoolean, queryInteger, queryNumber } from '#kit/query-values';
 import type { HistoryStoreStatus } from './contract.ts';
 import type { History } from './history.ts';
+import { CURVES, type Curve } from './ranges.ts';
 
 const DEFAULT_WINDOW_S = 21_600;
 const MS_PER_S = 1_000;
@@ -26,6 +27,36 @@ export const chartQuery = z.object({
 });
 
 const number = z.number().nullable();
+
+/** A sample as it was kept; plugins add members. */
+const keptSchema = z.looseObject({ timestamp: z.number() });
+
+export const samplesSchema = z.object({ items: z.array(keptSchema), truncated: z.boolean() });
+
+const numbers = z.array(number);
+const range = z.object({ min: z.number(), max: z.number() });
+function ofCurves<Schema extends z.ZodType>(schema: Schema) {
+  return Object.fromEntries(CURVES.map(curve => [curve, schema])) as Record<Curve, Schema>;
+}
+
+export const chartSchema = z.object({
+  items: z.array(keptSchema),
+  timestamps: numbers,
+  series: z.object({
+    ...ofCurves(numbers),
+    filesystems: z.record(z.string(), z.object({ disk: numbers, inode: numbers })),
+    network_interfaces: z.record(z.string(), z.object({ sent_rate: numbers, recv_rate: numbers })),
+  }),
+  stats: z
+    .object({
+      ...ofCurves(range.nullable()),
+      filesystems: z.record(z.string(), z.object({ disk: range, inode: range }).partial()),
+      network_interfaces: z.record(z.string(), z.object({ sent_rate: range, recv_rate: range }).partial()),
+    })
+    .nullable(),
+  truncated: z.boolean(),
+  bucket_seconds: number,
+});
 
 export const storageQuery = z.object({
   probe_postgresql: queryBoolean().default(false).describe('Whether a store that failed is tried again now'),

@@ -1,5 +1,5 @@
 // How full the file systems of the configured paths are, which ones there are, and what the directories of services use.
-import { type Mount, readMounts } from '#kit/mountinfo';
+import { type Mount, mountOf, readMounts } from '#kit/mountinfo';
 import type { FileSystemUsage, PlaceUsage, Space } from './contract.ts';
 import { type PathAnswer, PathProbe } from './path-probe.ts';
 import { percentOf } from './proc-text.ts';
@@ -151,15 +151,4 @@ function usageOf(path: string, answer: PathAnswer | null, mounts: readonly Mount
 
 function unavailable(path: string, stalled: boolean): FileSystemUsage {
   return { path, mountPoint: null, type: null, available: false, stalled, space: NOTHING, inodes: NOTHING };
-}
-
-/** The mount that contains the path: the longest, and of several on one directory the newest. */
-function mountOf(real: string, mounts: readonly Mount[]): Mount | undefined {
-  let nearest: Mount | undefined;
-  for (const mount of mounts) {
-    const { directory } = mount;
-    const isAbove = directory === '/' || real === directory || real.startsWith(`${directory}/`);
-    if (isAbove && directory.length >= (nearest?.directory.length ?? 0)) nearest = mount;
-  }
-  return nearest;
 }

@@ -105,6 +105,10 @@ export const blockSchema = z.looseObject({
   repo_name: z.string().optional().meta(FALLBACK).describe('name of its repository on GitHub'),
   core_service: oneOrMany.optional().describe('keys of the services that it belongs to'),
   core_services: oneOrMany.optional().describe('the same as core_service'),
+  oneshot: z
+    .boolean()
+    .optional()
+    .describe('it does its work and ends: exit code 0 is success, and what needs it starts then; runs at each boot'),
   stop_signal: z
     .enum(['SIGTERM', 'SIGINT', 'SIGQUIT'])
     .optional()

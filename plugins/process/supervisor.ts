@@ -101,8 +101,13 @@ export class Supervisor implements ProcessSupervisor {
       },
       onStarted: snapshot => {
         // Without probes a process counts as ready as soon as it runs.
-        if (host.find('process.health') === undefined) this.#wanted.markReady(snapshot.processName);
+        if (host.find('process.health') === undefined && snapshot.completed === null)
+          this.#wanted.markReady(snapshot.processName);
         hooks.onStarted(snapshot);
+      },
+      onExited: (snapshot, exit) => {
+        if (snapshot.completed === true) this.#wanted.markReady(snapshot.processName);
+        hooks.onExited(snapshot, exit);
       },
       portCompanion: configKey => host.find('service.templates')?.get(configKey)?.ui?.portOffset,
       stopPolicy: configKey => this.#stopPolicy(configKey),
@@ -221,8 +226,8 @@ export class Supervisor implements ProcessSupervisor {
   }
 
   /** Takes note of a health report of a running process. */
-  probed({ processName }: ProcessSnapshot, health: HealthReport): void {
-    if (isReadyBy(health)) this.#wanted.markReady(processName);
+  probed({ processName, completed }: ProcessSnapshot, health: HealthReport): void {
+    if (completed === null && isReadyBy(health)) this.#wanted.markReady(processName);
   }
 
   ports(processName: string): ReadonlyMap<string, number> {

@@ -4,12 +4,12 @@ import { definePlugin } from '#core';
 import type {} from '../process/contract.ts';
 import type {} from '../services/contract.ts';
 import type {} from '../setup/contract.ts';
-import { Helper, type HelperLaunch } from './helper.ts';
+import { Companion, type CompanionLaunch } from './companion.ts';
 
 const KEY = 'pgadmin';
 
 const factsSchema = z.object({
-  helper: z.object({
+  companion: z.object({
     name: z.string(),
     command: z.array(z.string()).min(1),
     password: z.object({ variable: z.string(), value: z.string() }),
@@ -23,10 +23,10 @@ export default definePlugin({
   after: ['process', 'setup'],
 
   setup(host) {
-    const { helper: facts } = factsSchema.parse(host.use('service.templates').get(KEY)?.facts);
-    const helper = new Helper(host, facts.name);
+    const { companion: facts } = factsSchema.parse(host.use('service.templates').get(KEY)?.facts);
+    const companion = new Companion(host, facts.name);
     /** Of the coming start, where the values of the database are known. */
-    let launch: HelperLaunch | undefined;
+    let launch: CompanionLaunch | undefined;
 
     host.contribute('service.configure', KEY, {
       configKey: KEY,
@@ -36,10 +36,10 @@ export default definePlugin({
       },
     });
     host.tap('process.started', ({ configKey }) => {
-      if (configKey === KEY && launch !== undefined) helper.start(launch);
+      if (configKey === KEY && launch !== undefined) companion.start(launch);
     });
-    host.tap('process.exited', ({ configKey }) => (configKey === KEY ? helper.stop() : undefined));
-    host.tap('host.stopping', () => helper.stop());
-    return () => helper.stop();
+    host.tap('process.exited', ({ configKey }) => (configKey === KEY ? companion.stop() : undefined));
+    host.tap('host.stopping', () => companion.stop());
+    return () => companion.stop();
   },
 });

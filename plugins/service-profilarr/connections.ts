@@ -1,8 +1,6 @@
 // The rows of Profilarr's database that stand for media managers. Only rows with the tag of managed ones are changed or
 // removed. A child opens the database as the user of the service, because SQLite follows what lies beside the file.
-import { execFile } from 'node:child_process';
-import { createRequire } from 'node:module';
-import { publicEnvironment } from '#kit/public-environment';
+import { changeDatabaseAs } from '#kit/sqlite-as-user';
 import type { SetupContext } from '../setup/contract.ts';
 
 /** In existing databases. */
@@ -26,15 +24,9 @@ export interface Place {
 }
 
 /** Column and table names come from this product alone, everything else is a parameter. */
-const SCRIPT = `
-const { file, table, addressColumn, library, user, wanted, names, managedTag, linkTag } = JSON.parse(require('fs').readFileSync(0, 'utf8'))
-const Database = require(library)
-new Database(':memory:').close()
-if (user !== null) { process.setgroups([]); process.setgid(user.gid); process.setuid(user.uid) }
-const db = new Database(file, { fileMustExist: true, timeout: 10000 })
-const tagsOf = row => { try { const tags = JSON.parse(row.tags); return Array.isArray(tags) ? tags : [] } catch { return [] } }
-const changes = []
-db.transaction(() => {
+const CHANGE = `(db, { table, addressColumn, wanted, names, managedTag, linkTag }) => {
+  const tagsOf = row => { try { const tags = JSON.parse(row.tags); return Array.isArray(tags) ? tags : [] } catch { return [] } }
+  const changes = []
   const rows = db.prepare('SELECT rowid AS row_number, * FROM ' + table).all()
   const managed = rows.filter(row => tagsOf(row).includes(managedTag))
   for (const { name, type, address, apiKey, tags } of wanted) {
@@ -54,9 +46,8 @@ db.transaction(() => {
     db.prepare('DELETE FROM ' + table + ' WHERE rowid = ?').run(row.row_number)
     changes.push(row.name + ' was removed')
   }
-})()
-process.stdout.write(JSON.stringify(changes))
-`;
+  return changes
+}`;
 
 /**
  * Adds, corrects and removes managed rows; those in `names` stay although their key is not known at present. Gives a text
@@ -68,36 +59,9 @@ export async function connect(
   names: readonly string[],
   user: SetupContext['owner'],
 ): Promise<string[]> {
-  const library = createRequire(import.meta.url).resolve('better-sqlite3');
   const tagged = wanted.map(connection => ({ ...connection, tags: [MANAGED_TAG, ...connection.tags] }));
-  const request = {
-    library,
-    file,
-    table,
-    addressColumn,
-    user,
-    wanted: tagged,
-    names,
-    managedTag: MANAGED_TAG,
-    linkTag: LINK_TAG,
-  };
-  return new Promise((resolve, reject) => {
-    const options = {
-      timeout: LIMIT_MS,
-      killSignal: 'SIGKILL',
-      cwd: '/',
-      env: publicEnvironment(process.env),
-    } as const;
-    const child = execFile(process.execPath, ['-e', SCRIPT], options, (error, stdout, stderr) => {
-      if (error === null) resolve(JSON.parse(stdout) as string[]);
-      else reject(new Error(`${file} cannot be changed: ${reasonIn(stderr)}`));
-    });
-    child.stdin?.on('error', () => undefined).end(JSON.stringify(request));
-  });
-}
-
-function reasonIn(words: string): string {
-  return /^\w*Error: (.*)$/m.exec(words)?.[1] ?? 'it does not answer';
+  const input = { table, addressColumn, wanted: tagged, names, managedTag: MANAGED_TAG, linkTag: LINK_TAG };
+  return (await changeDatabaseAs({ file, user, change: CHANGE, input, limitMs: LIMIT_MS })) as string[];
 }
 
 export function linkTags(links: readonly string[]): string[] {

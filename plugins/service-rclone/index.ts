@@ -1,6 +1,5 @@
 // Mounts by rclone: writes the remote's section of its file, frees the mount point, and waits for what it mounts.
-import { execFile } from 'node:child_process';
-import { definePlugin, Problem } from '#core';
+import { definePlugin } from '#core';
 import type {} from '../config-files/contract.ts';
 import type {} from '../dependency-graph/contract.ts';
 import type {} from '../health-probe/contract.ts';
@@ -10,25 +9,11 @@ import type {} from '../services/mount-control.ts';
 import type {} from '../setup/contract.ts';
 import type {} from '../wizard/contract.ts';
 import { attachMount } from './attachment.ts';
-import { freeMountPlace } from './mount-place.ts';
-import { guardMount, mountObstacle } from './mount-user.ts';
-import { remoteOf } from './remote.ts';
+import { configureMount } from './launch.ts';
 import { RemoteControls } from './remote-controls.ts';
 import { providerSignals } from './signals.ts';
 
 const KEY = 'rclone';
-const OBSCURE_LIMIT_MS = 10_000;
-/** Suitable for a library that is read far more often than it changes. */
-const LIBRARY_FLAGS = [
-  '--vfs-cache-mode=full',
-  '--buffer-size=1024M',
-  '--dir-cache-time=1w',
-  '--vfs-cache-max-size=5G',
-  '--vfs-cache-max-age=1w',
-  '--links',
-  '--use-cookies',
-];
-
 export default definePlugin({
   name: 'service-rclone',
   host: '^1',
@@ -57,71 +42,7 @@ export default definePlugin({
     });
     host.contribute('service.configure', KEY, {
       configKey: KEY,
-      async configure(context) {
-        const { plan, block, owner, fill, makeDirectory } = context;
-        // A user's own command names its own remote.
-        if (plan.argv[1] !== 'mount') return;
-        const remote = remoteOf(block, host.use('config.store'), host.find('service.templates'));
-        const section = {
-          type: remote.type,
-          ...(remote.url === undefined ? {} : { url: remote.url, vendor: 'other' }),
-          ...(remote.host === undefined ? {} : { host: remote.host }),
-          ...(remote.user === '' ? {} : { user: remote.user }),
-          ...(remote.password === '' ? {} : { pass: await obscure(remote.password) }),
-        };
-        await host.find('config.files')?.ensure(block, fill('{config_file}'), {
-          seed: '',
-          values: { [fill('{mount_name}')]: section },
-          initial: {},
-          mode: 0o600,
-          owner,
-        });
-        const [place, cache] = [fill('{mount_dir}/{mount_name}'), fill('{cache_dir}')];
-        await freeMountPlace(place);
-        const isRoot = plan.user === null && owner !== null;
-        const obstacle = isRoot ? await mountObstacle(owner, plan.env.PATH ?? '', place, cache) : null;
-        if (isRoot && obstacle === null) {
-          plan.user = owner;
-          plan.env.HOME = plan.cwd ?? '/';
-        } else if (obstacle !== null) {
-          await guardMount(context, section, host.paths.configDir);
-          host.log.warn(
-            `${block.processName} mounts as root and without remote control, because for user ${owner?.uid} ${obstacle}`,
-          );
-        }
-        await makeDirectory(place);
-        await makeDirectory(cache);
-        const { source } = remote;
-        if (source === undefined || remote.url === undefined) return;
-        if (source.library === true) addFlags(plan.argv, LIBRARY_FLAGS);
-        // Whoever reaches the remote control of root's rclone has the rights of root.
-        if (source.control === true && obstacle === null)
-          addFlags(plan.argv, await controls.flagsFor(block.processName, plan.argv));
-        plan.waits.urls.push(
-          remote.user === '' ? remote.url : { url: remote.url, auth: { user: remote.user, password: remote.password } },
-        );
-      },
+      configure: context => configureMount(host, controls, context),
     });
   },
 });
-
-/** Adds flags; one that the command has already is kept. */
-function addFlags(argv: string[], flags: readonly string[]): void {
-  for (const flag of flags) {
-    const [name = ''] = flag.split('=');
-    if (!argv.some(word => word.split('=')[0] === name)) argv.push(flag);
-  }
-}
-
-/**
- * rclone stores passwords in an encoded form; the password is passed on standard input, which other users cannot see.
- */
-function obscure(password: string): Promise<string> {
-  return new Promise((resolve, reject) => {
-    const child = execFile('rclone', ['obscure', '-'], { timeout: OBSCURE_LIMIT_MS }, (error, stdout) => {
-      if (error === null) resolve(stdout.trim());
-      else reject(new Problem(500, 'rclone could not store the password of its remote', { cause: error }));
-    });
-    child.stdin?.end(password);
-  });
-}

@@ -6,7 +6,7 @@ import type { OptionFact, ServiceTemplate, ServiceTemplates } from './contract.t
 export function blockSchemaOf(template: ServiceTemplate, templates: ServiceTemplates): z.ZodType {
   const options = Object.keys(template.block).flatMap(key => {
     const fact = templates.option(template, key);
-    return fact === undefined ? [] : [[key, schemaOf(fact).optional()] as const];
+    return fact === undefined ? [] : [[key, optionalSchemaOf(fact)] as const];
   });
   return z.looseObject(Object.fromEntries(options));
 }
@@ -14,7 +14,16 @@ export function blockSchemaOf(template: ServiceTemplate, templates: ServiceTempl
 /** The schema of the options that the block of every service may have. */
 export function sharedBlockSchema(options: Readonly<Record<string, OptionFact>>): z.ZodType {
   const everywhere = Object.entries(options).filter(([, fact]) => fact.everywhere);
-  return z.looseObject(Object.fromEntries(everywhere.map(([key, fact]) => [key, schemaOf(fact).optional()])));
+  return z.looseObject(Object.fromEntries(everywhere.map(([key, fact]) => [key, optionalSchemaOf(fact)])));
+}
+
+/** Many services share the facts of an option, whose schema is made once. */
+const known = new WeakMap<OptionFact, z.ZodType>();
+
+function optionalSchemaOf(fact: OptionFact): z.ZodType {
+  const schema = known.get(fact) ?? schemaOf(fact).optional();
+  known.set(fact, schema);
+  return schema;
 }
 
 function schemaOf(fact: OptionFact): z.ZodType {

@@ -56,6 +56,7 @@ function hasSameLaunch(template: ServiceTemplate, shipped: ServiceTemplate | und
 
 function relocate(value: unknown, places: Places): unknown {
   if (typeof value === 'string') {
+    if (!value.includes('/config') && !value.includes('/log')) return value;
     return value.replaceAll(/(?<=^|[=:])\/(config|log)(?=\/|$)/g, (_whole, folder: string) =>
       folder === 'config' ? places.configDir : places.logDir,
     );

@@ -201,14 +201,26 @@ export const serviceTemplate = z.strictObject({
     .array(
       z.strictObject({
         engine: z.string(),
+        provider: z.string().optional().describe('what clients are told instead of the kind of the engine'),
         file: z.string().optional(),
+        places: texts.optional().describe('where the file lies instead, if one of these exists'),
+        below: z.string().optional().describe('directory whose databases at any depth are meant'),
         name: z.string().optional(),
         instanceName: z.string().optional(),
         role: z.string().optional(),
-        when: z.string().optional(),
+        when: condition.optional(),
+        uses: texts
+          .optional()
+          .describe('`<option>=<beginning of its value>`: any of them selects the database, as `when` does'),
+        connection: z
+          .record(z.string(), z.string())
+          .optional()
+          .describe('how the service reaches its server, where that is not the managed one'),
+        passive: z.literal(true).optional().describe('never opened'),
       }),
     )
-    .optional(),
+    .optional()
+    .describe('{option} and {env.NAME} stand for values of the block; of one role the one under a condition wins'),
   dataLinks: z
     .array(z.strictObject({ path: z.string().startsWith('/'), under: z.string().regex(/^[A-Za-z0-9_-]+$/) }))
     .optional()

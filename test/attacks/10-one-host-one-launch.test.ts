@@ -117,24 +117,31 @@ for (const [what, harm] of [
   ['of another user', (file: string) => chown(file, 65_534, 65_534)],
   ['writable by others', (file: string) => chmod(file, 0o666)],
 ] as const)
-  t.test(`nothing runs twice when the record is ${what}`, { skip }, async t => {
+  t.test(`none of ten runs twice when the record is ${what}`, { skip }, async t => {
     const configDir = testDir(t);
     const options = { plugins: PLUGINS, configDir };
     const file = path.join(configDir, 'supervisor/state.json');
-    let app = await startHost({ ...options, config: { kid: kid('Kid', ['calm'], { enabled: true }) } });
+    const names = Array.from({ length: 10 }, (_none, index) => `Kid ${index}`);
+    const calm = { enabled: true, command: ['sleep', '600'], suppress_logging: true };
+    const config = Object.fromEntries(
+      names.map((name, index) => [`kid_${index}`, { ...calm, process_name: name }] as const),
+    );
+    let app = await startHost({ ...options, config });
     t.teardown(() => app.stop());
-    await until(async () => (await status(app, 'Kid')).status === 'running');
-    const pid = await pidOf(app, 'Kid');
+    const pids = async () => {
+      for (const name of names) await until(async () => (await status(app, name)).status === 'running', { what: name });
+      return Promise.all(names.map(name => pidOf(app, name)));
+    };
+    const first = await pids();
     await app.host.stop('fault');
     await harm(file);
     app = await startHost(options);
-    await until(async () => (await status(app, 'Kid')).status === 'running', { what: 'the service' });
-    t.equal(await pidOf(app, 'Kid'), pid, 'the same process');
-    const names = await readdir(path.dirname(file));
+    t.same(await pids(), first, 'the same processes');
+    const files = await readdir(path.dirname(file));
     t.equal(
-      names.some(name => name.startsWith('state.json.corrupt-')),
+      files.some(name => name.startsWith('state.json.corrupt-')),
       what !== 'gone',
     );
-    t.equal((await stop(app, 'Kid')).status, 200);
-    t.notOk(lives(pid));
+    t.equal((await stop(app, 'Kid 0')).status, 200);
+    t.notOk(lives(first[0] ?? 0));
   });

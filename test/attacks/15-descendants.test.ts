@@ -107,7 +107,7 @@ t.test('in a cgroup of its own not even one without any other mark is lost', { s
   const escaped = await notedPid(file);
   t.equal((await stop(app, 'Kid')).status, 200);
   t.notOk(lives(escaped));
-  t.notOk(existsSync(path.join(CGROUPS ?? '', group)), 'nothing is left of it');
+  await until(() => !existsSync(path.join(CGROUPS ?? '', group)), { what: 'nothing to be left of it' });
 });
 
 t.test('without cgroups, one that lost its parent is remembered', { skip: asRoot ? false : 'needs root' }, async t => {

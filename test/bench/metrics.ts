@@ -5,8 +5,8 @@ import { cpuMs, makePlace, sleepers, startBuilt } from './support/built-host.ts'
 import { printFigure } from './support/figures.ts';
 
 const SERVICES = 50;
-const ROUNDS = 5;
-const SAMPLES = 8;
+const ROUNDS = 3;
+const SAMPLES = 5;
 /** Longer than a sample is given out again. */
 const APART_MS = 2_100;
 

@@ -111,6 +111,7 @@ const PLUGIN = `
             foreign: find('http.entrance').allowsOrigin('http://elsewhere.example'),
             kinds: find('arr.applications').kinds,
             embedded: find('service.uis').enabled(),
+            entrance: (await find('service.ui-entrance').address()) ?? null,
             names: find('process.supervisor').list().map(({ processName }) => processName),
             template: find('service.templates').get('sonarr').key,
             obstacle: (await find('service.setup').obstacle(find('config.store').findBlock('Plex Media Server')))?.message,
@@ -166,6 +167,7 @@ t.test('every seam from a third party', async t => {
     proxy: 'traefik',
     foreign: false,
     embedded: false,
+    entrance: /^http:\/\/127\.0\.0\.1:\d+$/,
     template: 'sonarr',
     obstacle: /^Plex Media Server cannot start: the program /,
   });

@@ -6,9 +6,10 @@ export interface Exit {
   readonly signal: string | null;
 }
 
-/** `asked` tells whether a stop was requested. */
-export function exitRecordOf({ code, signal }: Exit, asked: boolean): ExitRecord {
-  return { code, signal, reason: describeExit({ code, signal }, asked), at: Date.now() / 1_000, unexpected: !asked };
+/** `asked` tells whether a stop was requested, `oneshot` whether the process ends by itself when its work is done. */
+export function exitRecordOf({ code, signal }: Exit, asked: boolean, oneshot: boolean): ExitRecord {
+  const reason = describeExit({ code, signal }, asked);
+  return { code, signal, reason, at: Date.now() / 1_000, unexpected: !asked && !(oneshot && code === 0) };
 }
 
 function describeExit({ code, signal }: Exit, asked: boolean): string {

@@ -4,6 +4,7 @@ import type {} from '../../health-probe/contract.ts';
 import type { HealthReport, ProcessSnapshot } from '../contract.ts';
 
 const NOT_RUNNING = 'Process not running';
+const COMPLETED = 'It has done its work';
 const NOTHING: HealthReport = { status: null, healthy: null, reason: null, details: null };
 const UNASKED: HealthReport = {
   status: 'starting',
@@ -24,12 +25,13 @@ export class ProcessHealthReports {
 
   /** The present report; nothing is probed for it. */
   of(process: ProcessSnapshot): HealthReport {
-    const { status, stoppedByUser, lastFailureReason, lastExit } = process;
+    const { status, stoppedByUser, lastFailureReason, lastExit, completed } = process;
     if (status === 'starting') return { ...NOTHING, status: 'starting', reason: startingReason(process) };
     if (status === 'running') return this.#ofRunning(process);
     if (status !== 'stopped') return NOTHING;
     const reason = lastFailureReason ?? (lastExit?.unexpected === true ? lastExit.reason : null);
-    if (stoppedByUser || reason === null) return { ...NOTHING, reason: NOT_RUNNING };
+    if (stoppedByUser || reason === null)
+      return { ...NOTHING, reason: completed === true && !stoppedByUser ? COMPLETED : NOT_RUNNING };
     const details = lastExit === null ? null : { probe: 'process', exit_code: lastExit.code };
     return { status: 'unhealthy', healthy: false, reason, details };
   }
@@ -42,8 +44,9 @@ export class ProcessHealthReports {
     return this.of(process);
   }
 
-  /** Probes the process; healthy and degraded count as ready. */
+  /** Probes the process; healthy and degraded count as ready, of a one-shot service nothing but success. */
   async isReady(process: ProcessSnapshot): Promise<boolean> {
+    if (process.completed !== null) return process.completed;
     if (process.status !== 'running') return false;
     await this.#host.find('process.health')?.ask(process);
     return isReadyBy(this.of(process));

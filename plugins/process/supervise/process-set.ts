@@ -153,6 +153,7 @@ export class ProcessSet {
       wanted: null,
       stoppedByUser: false,
       wasReady: true,
+      completed: null,
       held: null,
       restartRequired: false,
       adopted: false,

@@ -122,10 +122,19 @@ export class SupervisedProcess {
       wanted: wanted.of(processName),
       stoppedByUser: wanted.isStopped(processName),
       wasReady: wanted.wasReady(processName),
+      completed: this.#completed,
       held: holds.of(processName),
       restartRequired: run?.adopted === true && run.blockDigest !== digestOf(this.#block.block),
       adopted: run?.adopted ?? false,
     };
+  }
+
+  get #isOneshot(): boolean {
+    return this.#block.block.oneshot === true;
+  }
+
+  get #completed(): boolean | null {
+    return this.#isOneshot ? this.#lastExit?.code === 0 : null;
   }
 
   /** Takes over a changed configuration. */
@@ -302,8 +311,13 @@ export class SupervisedProcess {
     } catch (error) {
       throw await this.#failStart(error, signal, trigger);
     }
+    if (this.#run === undefined) {
+      this.#move('stopped');
+      host.log.info(`${processName} has done its work, ${TRIGGERS[trigger]}`);
+      return { status: 'started', waitingFor: [] };
+    }
     this.#move('running');
-    host.log.info(`${processName} runs as pid ${this.#run?.target.leader.pid}, ${TRIGGERS[trigger]}`);
+    host.log.info(`${processName} runs as pid ${this.#run.target.leader.pid}, ${TRIGGERS[trigger]}`);
     this.#with.onStarted(this.snapshot());
     host.emit('service_start', { processName, trigger });
     return { status: 'started', waitingFor: [] };
@@ -352,7 +366,7 @@ export class SupervisedProcess {
 
   /**
    * The process must stay alive for two seconds (scaled by the pace), or until its own probe says that it is healthy; a
-   * service that ends with exit code 0 has failed too.
+   * service that ends with exit code 0 has failed too, unless it is a one-shot.
    */
   async #observe(signal: AbortSignal): Promise<void> {
     const run = this.#run;
@@ -367,13 +381,13 @@ export class SupervisedProcess {
     }
     signal.throwIfAborted();
     this.#with.lineage.look(run.target);
-    if (this.#run !== undefined) return;
+    if (this.#run !== undefined || this.#completed === true) return;
     const exit = this.#lastExit;
     const how = exit === null || exit.code === null ? (exit?.signal ?? 'unknown') : `exit code ${exit.code}`;
     const line = run.output.bestErrorLine;
     throw new Problem(
       500,
-      `${this.#block.processName} failed to stay running (${how})${line === null ? '' : `: ${line}`}`,
+      `${this.#block.processName} failed${this.#isOneshot ? '' : ' to stay running'} (${how})${line === null ? '' : `: ${line}`}`,
     );
   }
 
@@ -428,7 +442,7 @@ export class SupervisedProcess {
       .catch((error: unknown) =>
         host.log.error(`the last output of ${processName} cannot be read or cleared away`, error),
       );
-    const exit = exitRecordOf(how, asked);
+    const exit = exitRecordOf(how, asked, this.#isOneshot);
     this.#run = undefined;
     this.#with.lineage.delete(run.target);
     removeCgroup(run.target.cgroup);
@@ -438,7 +452,11 @@ export class SupervisedProcess {
     if (wasRunning) this.#move('stopped');
     onExited(this.snapshot(), exit);
     if (!wasRunning) return;
-    const { reason, code: exitCode, signal } = exit;
+    const { reason, code: exitCode, signal, unexpected } = exit;
+    if (!unexpected) {
+      host.log.info(`${processName} has done its work`);
+      return;
+    }
     host.log.warn(`${processName} stopped unexpectedly: ${reason}`);
     host.emit('service.stopped.unexpectedly', { processName, reason, exitCode, signal });
   }

@@ -338,6 +338,14 @@ t.test('origins', async t => {
   t.equal(preflight.status, 204);
   t.match(preflight.headers.get('access-control-allow-headers'), /authorization/i);
   t.match(preflight.headers.get('access-control-allow-methods'), /POST/);
+  t.equal(preflight.headers.get('allow'), 'GET, HEAD, POST, OPTIONS');
+  const refused = await request('OPTIONS', '/x', {
+    headers: { Origin: 'http://evil.example', 'Access-Control-Request-Method': 'POST' },
+  });
+  t.equal(refused.status, 400);
+  t.equal(refused.headers.get('allow'), 'GET, HEAD, POST, OPTIONS');
+  t.equal(refused.headers.get('access-control-allow-origin'), null);
+  t.match(refused.body, { detail: /dumb\.frontend\.origins/ });
 
   const foreign = (method: string, origin: string) =>
     entrance.raw(

@@ -68,7 +68,9 @@ async function open(t: Test, frontend: Record<string, unknown>, more: Record<str
   });
   t.teardown(() => app.stop());
   const page = async (path = '/') => {
-    const answer = await fetch(`http://127.0.0.1:${port}${path}`, { headers: HTML }).catch(() => null);
+    // A connection that is kept would be closed by whoever leaves the port, just when it is used again.
+    const headers = { ...HTML, connection: 'close' };
+    const answer = await fetch(`http://127.0.0.1:${port}${path}`, { headers }).catch(() => null);
     return answer === null ? null : { status: answer.status, text: await answer.text() };
   };
   return { app, port, config, page };

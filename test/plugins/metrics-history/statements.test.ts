@@ -1,6 +1,7 @@
 // The database of the history: charts, extremes, what is removed, and its books, against a plain reckoning.
 
 import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict';
+import { createHash } from 'node:crypto';
 import { deflateSync } from 'node:zlib';
 import Database from 'better-sqlite3';
 import fc from 'fast-check';
@@ -249,6 +250,38 @@ t.test('what is removed', async t => {
   const least = run({ maxBytes: 20_000 });
   t.ok(least.storedBytes <= 20_000 && least.samples > 0, 'then the oldest go');
   t.same(chart(db, { since: null }).items.length > 0, true);
+});
+
+t.test('dictionaries take little room, and go with the samples that need them', async t => {
+  const db = open();
+  const random = (seed: number) => createHash('sha256').update(String(seed)).digest('hex');
+  const services = Array.from({ length: 60 }, (_, index) => ({ name: random(index), pid: index }));
+  const texts = Array.from({ length: 900 }, (_, index) => {
+    // Each time a new dictionary has just seen its first samples, two come that are unlike them.
+    const isCalm = index % 23 < 21;
+    const noise = Array.from({ length: isCalm ? 0 : 30 }, (_, part) => random(index * 100 + part));
+    return JSON.stringify({ ...sample({ at: index * 60 }), dumb_managed: services, noise });
+  });
+  statements.write(db, texts);
+  const bytes = () =>
+    db.prepare('SELECT sum(length(item) + length(whole)) FROM metrics_dictionaries').pluck().get() as number;
+  t.ok(bytes() < statements.storage(db).storedBytes / 3, 'a new one is made only where it saves more than it takes');
+
+  const other = Array.from({ length: 1_500 }, (_, index) =>
+    JSON.stringify({
+      ...sample({ at: 100_000 + index * 60 }),
+      noise: random(index)
+        .repeat(3)
+        .slice(index % 64),
+    }),
+  );
+  statements.write(db, other);
+  const before = bytes();
+  const limits = { now: START + 100_000 + 86_400, maxAgeDays: 1, maxBytes: null };
+  while (statements.maintain(db, limits));
+  t.ok(bytes() < before, 'those of removed samples are removed');
+  const left = Buffer.concat([...statements.texts(db, { from: 0 })]).toString();
+  t.equal((JSON.parse(`[${left}]`) as Body[]).length, statements.storage(db).samples, 'and every sample can be read');
 });
 
 t.test('texts are what was written', async t => {

@@ -46,6 +46,10 @@ const EXCEPTIONS: Readonly<Record<string, string>> = {
   'dumb_frontend stop.seconds': 'rule of the interface: 5 s',
   'rclone health': 'asked where --rc is on: plugins/service-rclone',
   'rclone waits': 'the address follows from its provider: plugins/service-rclone',
+  'aiostreams databases': 'its address can name a server too',
+  'emby databases': 'all in its directory, whatever they are called',
+  'jellyfin databases': 'all in its directory, whatever they are called',
+  'profilarr databases': 'one entry with the places of both layouts',
   'jellyfin block.log_file': 'its log has the date in its name; the template has the pattern',
   'zilean block.wait_for_tcp': 'it waits for its database as other services do',
   'pgadmin block.setup_password': 'generated',
@@ -88,6 +92,11 @@ const STEPS: Readonly<Record<string, string | null>> = {
   // The host makes nothing at the root of the file system.
   'link the helper scripts and /.venv at the file system root (absolute paths are compiled in)': null,
 };
+
+/** The path in the service's usual directory, unless the catalogue has the placeholder too. */
+function inOwnDirectory(file: string, known: readonly Values[], directory: string): string {
+  return known.some(database => database.file === file) ? file : file.replace('{config_dir}', directory);
+}
 
 /** Values that the catalogue tells in words. */
 const IN_WORDS = /[<|]|, |\.\.;| or /;
@@ -160,9 +169,13 @@ for (const entry of services) {
       ...(health.jsonKey && { json_key: health.jsonKey }),
     };
     compare('health', probe, entry.health);
-    const databases = (template.databases ?? []).map(({ instanceName, ...known }: Values) => ({
-      ...known,
+    const databases = (template.databases ?? []).map(({ engine, file, name, instanceName, role, when }: Values) => ({
+      engine,
+      ...(typeof file === 'string' ? { file: inOwnDirectory(file, entry.databases, template.block.config_dir) } : {}),
+      ...(name === undefined ? {} : { name }),
       ...(instanceName === undefined ? {} : { instance_name: instanceName }),
+      ...(role === undefined ? {} : { role }),
+      ...(when === undefined ? {} : { when }),
     }));
     compare('databases', databases, entry.databases);
     const needs = (template.relations?.conditional ?? []).flatMap((need: { needs: string[] }) => need.needs);

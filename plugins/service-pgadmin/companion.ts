@@ -4,7 +4,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import type { Host } from '#core';
 import type { LaunchPlan } from '../process/contract.ts';
 
-export interface HelperLaunch {
+export interface CompanionLaunch {
   readonly command: readonly string[];
   readonly env: Readonly<Record<string, string>>;
   readonly user: LaunchPlan['user'];
@@ -13,7 +13,7 @@ export interface HelperLaunch {
 const GRACE_MS = 3_000;
 const LAST_CHARACTERS = 1_000;
 
-export class Helper {
+export class Companion {
   readonly #host: Host;
   readonly #name: string;
   #child: ChildProcess | undefined;
@@ -25,7 +25,7 @@ export class Helper {
   }
 
   /** Nothing happens while it runs. A machine without the program does without it. */
-  start({ command: [program = '', ...args], env, user }: HelperLaunch): void {
+  start({ command: [program = '', ...args], env, user }: CompanionLaunch): void {
     if (this.#child !== undefined) return;
     const { log } = this.#host;
     const child = spawn(program, args, { ...user, env, cwd: '/', stdio: ['ignore', 'ignore', 'pipe'] });

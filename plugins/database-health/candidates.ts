@@ -1,0 +1,130 @@
+// Which enabled services keep databases, and where: as plugins for single services tell, else as the templates say.
+import type { Host, NamedBlock } from '#core';
+import type {} from '../process/contract.ts';
+import type { ServiceTemplate } from '../services/contract.ts';
+import type { DatabaseProbe, DatabaseStore } from './contract.ts';
+import { StoreTexts } from './store-texts.ts';
+
+export interface Candidate {
+  /** `<config key>`, or `<config key>:<instance>`. */
+  readonly id: string;
+  readonly instanceName: string | null;
+  readonly service: NamedBlock;
+  readonly provider: string;
+  /** What each kind of databases is asked for, the service's main one first. */
+  readonly groups: readonly { readonly probe: DatabaseProbe; readonly stores: readonly DatabaseStore[] }[];
+}
+
+type Fact = NonNullable<ServiceTemplate['databases']>[number];
+type EngineStore = DatabaseStore & { readonly engine: string; readonly provider?: string };
+
+/** How long what plugins told of their services is used. */
+const KEPT_MS = 5_000;
+
+export class Candidates {
+  readonly #host: Host;
+  #known: { readonly root: unknown; readonly atMs: number; readonly found: Promise<readonly Candidate[]> } | undefined;
+
+  constructor(host: Host) {
+    this.#host = host;
+  }
+
+  /** Sorted by process name, ignoring case. */
+  list(): Promise<readonly Candidate[]> {
+    const root = this.#host.use('config.store').root();
+    const known = this.#known;
+    if (known?.root === root && performance.now() - known.atMs < KEPT_MS) return known.found;
+    const found = this.#find();
+    this.#known = { root, atMs: performance.now(), found };
+    return found;
+  }
+
+  async #find(): Promise<readonly Candidate[]> {
+    const blocks = this.#host.use('config.store').blocks();
+    const enabled = blocks.filter(({ isHost, block }) => !isHost && block.enabled === true);
+    const found = (await Promise.all(enabled.map(service => this.#candidateOf(service)))).flat();
+    const nameOf = ({ service }: Candidate): string => service.processName.toLowerCase();
+    return found.sort((a, b) => (nameOf(a) < nameOf(b) ? -1 : 1));
+  }
+
+  async #candidateOf(service: NamedBlock): Promise<Candidate[]> {
+    const stores = (await this.#told(service)) ?? this.#fromTemplate(service);
+    const byProbe = new Map<DatabaseProbe, DatabaseStore[]>();
+    let provider: string | undefined;
+    for (const store of stores) {
+      const probe = this.#host.contributions('database.probe').get(store.engine)?.value;
+      if (probe === undefined) continue;
+      provider ??= store.provider ?? probe.provider;
+      byProbe.set(probe, [...(byProbe.get(probe) ?? []), store]);
+    }
+    if (provider === undefined) return [];
+    const { configKey, path: place } = service;
+    const instanceName = place.at(-2) === 'instances' ? (place.at(-1) ?? null) : null;
+    const id = instanceName === null ? configKey : `${configKey}:${instanceName}`;
+    const groups = [...byProbe].map(([probe, own]) => ({ probe, stores: own }));
+    return [{ id, instanceName, service, provider, groups }];
+  }
+
+  async #told(service: NamedBlock): Promise<readonly EngineStore[] | undefined> {
+    for (const { configKey, stores } of this.#host.contributions('database.stores').values()) {
+      if (configKey !== service.configKey) continue;
+      try {
+        const told = await stores(service);
+        if (told !== undefined) return told;
+      } catch {
+        // It was counted and told where it was called; the template still knows the usual places.
+      }
+    }
+    return undefined;
+  }
+
+  #fromTemplate(service: NamedBlock): EngineStore[] {
+    const facts = this.#host.find('service.templates')?.get(service.configKey)?.databases ?? [];
+    const texts = new StoreTexts(service, () => this.#given(service));
+    const applying = facts.filter(fact => isConditional(fact) && isSelected(fact, texts));
+    // What applies under a condition stands for the usual database of the same role.
+    const roles = new Set(applying.map(({ role }) => role));
+    const usual = facts.filter(fact => !isConditional(fact) && !roles.has(fact.role));
+    return [...applying, ...usual].map(fact => storeOf(fact, texts));
+  }
+
+  #given(service: NamedBlock): Readonly<Record<string, unknown>> {
+    try {
+      return Object.assign(
+        {},
+        ...[...this.#host.contributions('process.placeholders').values()].map(give => give.values(service)),
+      );
+    } catch {
+      // It was counted and told where it was called.
+      return {};
+    }
+  }
+}
+
+function isConditional({ when, uses = [] }: Fact): boolean {
+  return when !== undefined || uses.length > 0;
+}
+
+function isSelected({ when, uses = [] }: Fact, texts: StoreTexts): boolean {
+  return [...(when === undefined ? [] : [when]), ...uses].some(condition => texts.isSet(condition));
+}
+
+function storeOf(fact: Fact, texts: StoreTexts): EngineStore {
+  const { engine, role = 'main', provider, file, places = [], below, name, passive } = fact;
+  const files = [...places, ...(file === undefined ? [] : [file])].flatMap(text => texts.place(text) ?? []);
+  const directory = below === undefined ? undefined : texts.place(below);
+  const connection = Object.entries(fact.connection ?? {}).flatMap(([key, text]) => {
+    const value = texts.fill(text);
+    return value === undefined ? [] : [[key, value]];
+  });
+  return {
+    engine,
+    role,
+    ...(provider === undefined ? {} : { provider }),
+    ...(files.length === 0 ? {} : { files: [...new Set(files)] }),
+    ...(directory === undefined ? {} : { below: directory }),
+    ...(name === undefined ? {} : { name }),
+    ...(passive === undefined ? {} : { passive }),
+    ...(connection.length === 0 ? {} : { connection: Object.fromEntries(connection) as Record<string, string> }),
+  };
+}

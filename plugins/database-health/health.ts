@@ -1,0 +1,196 @@
+// The health of all services' databases: looked at by turns and kept, so that whoever only wants to know waits for nobody.
+import PQueue from 'p-queue';
+import type { Host } from '#core';
+import { errorText } from '#kit/error-text';
+import { redact } from '#kit/redact';
+import { logFileOf } from '#kit/service-log';
+import type {} from '../process/contract.ts';
+import { type Candidate, Candidates } from './candidates.ts';
+import type { DatabaseFacts, ProbeMode } from './contract.ts';
+import { type LogFindings, NO_FINDINGS, SIGNALS, withLook } from './log-signals.ts';
+import { FileLook } from './look.ts';
+import { type Assessment, assess } from './score.ts';
+import { type HealthSettings, readSettings, type ServiceSettings } from './settings.ts';
+
+/** What the last look at a service found. */
+interface Reading {
+  /** Unix seconds. */
+  readonly collectedAt: number;
+  readonly databases: readonly DatabaseFacts[];
+  readonly log: LogFindings;
+  readonly assessment: Assessment;
+}
+
+/** What is known of a candidate now. */
+export interface ServiceHealth {
+  readonly candidate: Candidate;
+  readonly settings: ServiceSettings;
+  readonly isMonitored: boolean;
+  readonly isStarting: boolean;
+  /** undefined before the first look. */
+  readonly reading: Reading | undefined;
+}
+
+export interface Overview {
+  readonly settings: HealthSettings;
+  readonly services: readonly ServiceHealth[];
+}
+
+interface Kept {
+  readonly how: string;
+  readonly atMs: number;
+  readonly reading: Reading;
+}
+
+const MS_PER_S = 1_000;
+const MAX_AT_ONCE = 4;
+/** A request waits no longer for looks. */
+const REQUEST_LIMIT_MS = 12_000;
+/** A sign in a log counts for an hour. */
+const SIGNAL_COUNTS_S = 3_600;
+const MAX_TEXT = 240;
+const MAX_DATABASES = 64;
+
+export class Health {
+  readonly look = new FileLook();
+  readonly #host: Host;
+  readonly #candidates: Candidates;
+  readonly #queue = new PQueue({ concurrency: MAX_AT_ONCE });
+  readonly #kept = new Map<string, Kept>();
+  readonly #logs = new Map<string, LogFindings>();
+  readonly #running = new Map<string, Promise<void>>();
+
+  constructor(host: Host) {
+    this.#host = host;
+    this.#candidates = new Candidates(host);
+  }
+
+  /** What is known, without looking. `processName` limits it to one service. */
+  async overview(processName?: string): Promise<Overview> {
+    const settings = readSettings(this.#host.use('config.store').get('dumb.metrics.database_health'));
+    const candidates = await this.#candidates.list();
+    const services = candidates
+      .filter(({ service }) => processName === undefined || service.processName === processName)
+      .map(candidate => this.#healthOf(candidate, settings));
+    return { settings, services };
+  }
+
+  /** Looks at what was not looked at within the interval, and tells what is known after 12 s at the latest. */
+  async collect(processName?: string): Promise<Overview> {
+    const { settings, services } = await this.overview(processName);
+    const looks = Promise.all(services.map(service => this.#refresh(service, settings)));
+    let timer: NodeJS.Timeout | undefined;
+    const limit = new Promise(resolve => {
+      timer = setTimeout(resolve, REQUEST_LIMIT_MS);
+    });
+    await Promise.race([looks, limit]);
+    clearTimeout(timer);
+    return this.overview(processName);
+  }
+
+  /** Forgets what the looks at one service, or at all, have found. */
+  async invalidate(processName?: string): Promise<void> {
+    for (const { service, id } of await this.#candidates.list())
+      if (processName === undefined || service.processName === processName) this.#kept.delete(id);
+  }
+
+  /** Looks at what is due, and forgets services that are gone. */
+  async keepUp(): Promise<void> {
+    const { settings, services } = await this.overview();
+    const ids = new Set(services.map(({ candidate }) => candidate.id));
+    for (const known of [this.#kept, this.#logs]) for (const id of known.keys()) if (!ids.has(id)) known.delete(id);
+    await Promise.all(services.map(service => this.#refresh(service, settings)));
+  }
+
+  close(): void {
+    this.#queue.clear();
+    this.look.close();
+  }
+
+  #healthOf(candidate: Candidate, settings: HealthSettings): ServiceHealth {
+    const own = settings.of(candidate.id);
+    const kept = this.#kept.get(candidate.id);
+    const status = this.#host.find('process.supervisor')?.get(candidate.service.processName)?.status;
+    return {
+      candidate,
+      settings: own,
+      isMonitored: settings.enabled && own.enabled,
+      isStarting: status === 'starting',
+      reading: kept?.how === howOf(own) ? kept.reading : undefined,
+    };
+  }
+
+  /** One look at a service runs at a time, and whoever wants one meanwhile waits for it. */
+  #refresh({ candidate, settings, isMonitored, isStarting }: ServiceHealth, all: HealthSettings): Promise<void> {
+    const kept = this.#kept.get(candidate.id);
+    const isFresh =
+      kept?.how === howOf(settings) && performance.now() - kept.atMs < this.#host.paced(all.intervalS * MS_PER_S);
+    if (!isMonitored || isStarting || isFresh) return Promise.resolve();
+    const key = `${candidate.id} ${howOf(settings)}`;
+    const running = this.#running.get(key);
+    if (running !== undefined) return running;
+    const run = this.#queue
+      .add(async () => {
+        const reading = await this.#read(candidate, settings, all);
+        this.#kept.set(candidate.id, { how: howOf(settings), atMs: performance.now(), reading });
+      })
+      .finally(() => this.#running.delete(key));
+    this.#running.set(key, run);
+    return run;
+  }
+
+  async #read(candidate: Candidate, { mode, ignoresNetwork }: ServiceSettings, { tailBytes }: HealthSettings) {
+    const [databases, log] = await Promise.all([databasesOf(candidate, mode), this.#readLog(candidate, tailBytes)]);
+    const collectedAt = Date.now() / MS_PER_S;
+    const signals = SIGNALS.filter(signal => collectedAt - (log.lastSeen[signal] ?? 0) <= SIGNAL_COUNTS_S);
+    const isBlind = candidate.groups[0]?.probe.blindIn?.includes(mode) === true;
+    const assessment = assess({ databases, signals, ignoresNetwork, isBlind });
+    return { collectedAt, databases, log, assessment };
+  }
+
+  async #readLog({ id, service }: Candidate, tailBytes: number): Promise<LogFindings> {
+    const file = logFileOf(service.block.log_file, this.#host.paths.logDir);
+    const before = this.#logs.get(id) ?? NO_FINDINGS;
+    if (file === null) return before;
+    const look = await this.look
+      .log(service.processName, { file, known: before.position, tailBytes })
+      .catch((error: unknown) => ({ path: file, error: cleanText(errorText(error)) }));
+    const after = withLook(before, look, Date.now() / MS_PER_S);
+    this.#logs.set(id, after);
+    return after;
+  }
+}
+
+/** What a reading depends on, besides the service. */
+function howOf({ mode, ignoresNetwork }: ServiceSettings): string {
+  return `${mode} ${ignoresNetwork}`;
+}
+
+async function databasesOf({ groups, service }: Candidate, mode: ProbeMode): Promise<DatabaseFacts[]> {
+  const found = await Promise.all(
+    groups.map(async ({ probe, stores }) => {
+      try {
+        return await probe.probe({ service, stores, mode });
+      } catch (error) {
+        return stores.map(({ role }) => ({ role, exists: null, error: errorText(error) }));
+      }
+    }),
+  );
+  return found.flat().slice(0, MAX_DATABASES).map(withCleanTexts);
+}
+
+/** Paths and names are kept as they are. */
+function withCleanTexts(facts: DatabaseFacts): DatabaseFacts {
+  const entries = Object.entries(facts).map(([key, value]) => [
+    key,
+    typeof value === 'string' && key !== 'path' ? cleanText(value) : value,
+  ]);
+  const { storage } = facts;
+  if (storage !== undefined) entries.push(['storage', { ...storage, source: cleanText(storage.source ?? '') }]);
+  return Object.fromEntries(entries) as DatabaseFacts;
+}
+
+/** Without credentials, in one line. */
+function cleanText(text: string): string {
+  return redact(text.replaceAll(/\s+/g, ' ')).slice(0, MAX_TEXT);
+}

@@ -1,0 +1,55 @@
+// The health of services' databases: looked at from time to time without changing or hindering them, scored, and told
+// with every sample of metrics.
+import { definePlugin } from '#core';
+import type {} from '../metrics/contract.ts';
+import type {} from '../services/contract.ts';
+import { fileKinds } from './file-kinds.ts';
+import { Health } from './health.ts';
+import { probePoint, storesPoint } from './points.ts';
+import { databaseHealthSection } from './settings.ts';
+import { healthQuery, healthSchema, overviewToKept, overviewToWire } from './wire.ts';
+
+/** How often it is seen whether a look is due. */
+const DUE_MS = 5_000;
+
+export default definePlugin({
+  name: 'database-health',
+  host: '^1',
+  needs: ['metrics'],
+
+  setup(host) {
+    host.contribute('config.schema', 'database-health', {
+      path: ['dumb', 'metrics', 'database_health'],
+      schema: databaseHealthSection,
+    });
+    host.point('database.probe', probePoint);
+    host.point('database.stores', storesPoint);
+    const health = new Health(host);
+    const user = () => {
+      const { puid, pgid } = host.use('config.store').root();
+      return process.getuid?.() === 0 ? { uid: Number(puid), gid: Number(pgid) } : null;
+    };
+    for (const [engine, kind] of Object.entries(fileKinds(health.look, user)))
+      host.contribute('database.probe', engine, kind);
+
+    host.route({
+      method: 'GET',
+      path: '/metrics/database-health',
+      summary: 'How much the databases of services suffer, why, and what helps',
+      capability: 'database_health_metrics',
+      query: healthQuery,
+      response: healthSchema,
+      async handle({ query: { process_name: processName, refresh } }) {
+        if (refresh) await health.invalidate(processName);
+        return overviewToWire(await health.collect(processName));
+      },
+    });
+    host.contribute('metrics.collector', 'database_health', {
+      place: 'sample',
+      collect: async () => overviewToWire(await health.overview()),
+      kept: overviewToKept,
+    });
+    host.every(host.paced(DUE_MS), () => health.keepUp());
+    return () => health.close();
+  },
+});

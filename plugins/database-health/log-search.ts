@@ -1,0 +1,66 @@
+// Searches what is new in the log of a service, which its user may have replaced by anything.
+import path from 'node:path';
+import { reasonText } from '#kit/error-text';
+import { GuardedDirectory } from '#kit/guarded-directory';
+import { isLogPattern, matchesLogPattern } from '#kit/service-log';
+import { countSignals, type LogLook, type LogPosition } from './log-signals.ts';
+
+export interface LogToLook {
+  readonly file: string;
+  readonly known: LogPosition | null;
+  readonly tailBytes: number;
+}
+
+export async function lookAtLog({ file, known, tailBytes }: LogToLook): Promise<LogLook> {
+  try {
+    const directory = await GuardedDirectory.open(path.dirname(file));
+    try {
+      const name = isLogPattern(file) ? await newestOf(directory, path.basename(file)) : path.basename(file);
+      if (name === null) return { path: null, error: 'There is no log yet' };
+      return await searched(directory, name, known, tailBytes);
+    } finally {
+      directory.close();
+    }
+  } catch (error) {
+    return { path: file, error: reasonText(error) };
+  }
+}
+
+async function newestOf(directory: GuardedDirectory, pattern: string): Promise<string | null> {
+  const names = (await directory.names()).filter(name => matchesLogPattern(name, pattern));
+  const files = await Promise.all(names.map(async name => ({ name, entry: await directory.stat(name) })));
+  files.sort((a, b) => (b.entry?.mtimeMs ?? 0) - (a.entry?.mtimeMs ?? 0));
+  return files[0]?.name ?? null;
+}
+
+/** Searches what was added since `known`, or the end of a log that is new or grew by more than `tailBytes`. */
+async function searched(
+  directory: GuardedDirectory,
+  name: string,
+  known: LogPosition | null,
+  tailBytes: number,
+): Promise<LogLook> {
+  const handle = await directory.openFile(name, 'read');
+  try {
+    const { dev, ino, size, mtimeMs } = await handle.stat();
+    const id = `${dev}:${ino}`;
+    const isNew = known === null || known.id !== id || known.through > size;
+    const start = isNew ? 0 : known.through;
+    const from = Math.max(start, size - tailBytes);
+    const bytes = Buffer.alloc(size - from);
+    const { bytesRead } = await handle.read(bytes, 0, bytes.length, from);
+    const text = bytes.subarray(0, bytesRead);
+    // A line that began before is not searched in part, and one that has not ended waits for the next look.
+    const first = from === start ? 0 : text.indexOf('\n') + 1;
+    const end = text.lastIndexOf('\n') + 1;
+    return {
+      path: path.join(directory.path, name),
+      position: { id, through: from + end },
+      isNew,
+      counts: countSignals(text.toString('utf8', first, Math.max(first, end))),
+      modifiedAt: mtimeMs / 1_000,
+    };
+  } finally {
+    await handle.close();
+  }
+}

@@ -1,0 +1,144 @@
+// Looks at the files of services from programs that are abandoned when they do not answer. One that has answered is used
+// again for a while, because starting it costs more than a look.
+import { type ChildProcessByStdio, spawn } from 'node:child_process';
+import { createInterface } from 'node:readline';
+import type { Readable, Writable } from 'node:stream';
+import { publicEnvironment } from '#kit/public-environment';
+import { moduleArguments } from '#kit/worker';
+import type { DatabaseFacts } from './contract.ts';
+import type { LogToLook } from './log-search.ts';
+import type { LogLook } from './log-signals.ts';
+import type { LookRequest, LookResult, LookRights, StoreToLook } from './look-worker.ts';
+
+/** Below the deadline of a probe, so that what was found until then counts. */
+const LIMIT_MS = 8_000;
+const IDLE_MS = 10_000;
+const MEMORY_MB = 96;
+const LATE = `It did not answer within ${LIMIT_MS / 1_000} s; its file system may hang`;
+const BROKEN = 'The look at it failed';
+
+interface Looked {
+  readonly results: readonly LookResult[];
+  /** Why what is missing is missing. */
+  readonly failure: string;
+}
+
+export type FileUser = LookRights['user'];
+
+export class FileLook {
+  /** Programs that were given up but still hang, by what they looked at. */
+  readonly #hanging = new Map<string, LookProgram>();
+  readonly #programs = new Set<LookProgram>();
+
+  async log(processName: string, log: LogToLook): Promise<LogLook> {
+    const rights = { user: null, opensSqlite: false };
+    const { results, failure } = await this.#look(`log of ${processName}`, rights, { log });
+    for (const result of results) if ('log' in result) return result.log;
+    return { path: log.file, error: failure };
+  }
+
+  /** The databases of each store, with the rights of `user`. `what` names them for as long as they hang. */
+  async stores(what: string, stores: readonly StoreToLook[], user: FileUser): Promise<DatabaseFacts[]> {
+    const rights = { user, opensSqlite: stores.some(({ kind }) => kind === 'sqlite') };
+    const { results, failure } = await this.#look(what, rights, { stores });
+    return stores.flatMap(({ role, files, below }, index) => {
+      const [path = below ?? ''] = files;
+      const last = results.findLast(result => 'store' in result && result.store === index);
+      if (last === undefined || !('store' in last)) return [{ role, path, exists: null, error: failure }];
+      if (last.isComplete) return last.facts;
+      return last.facts.map(facts => (facts.exists === true ? { ...facts, probeError: failure } : facts));
+    });
+  }
+
+  close(): void {
+    for (const program of this.#programs) program.abandon();
+  }
+
+  /** Everything that was told in time. Nothing is begun while an earlier program hangs on the same. */
+  async #look(what: string, rights: LookRights, request: LookRequest): Promise<Looked> {
+    if (this.#hanging.get(what)?.isAlive === true) return { results: [], failure: LATE };
+    this.#hanging.delete(what);
+    const key = JSON.stringify(rights);
+    const idle = [...this.#programs].find(program => program.rights === key && program.isIdle);
+    const program = idle ?? new LookProgram(key, () => this.#programs.delete(program));
+    this.#programs.add(program);
+    const { results, end } = await program.ask(request);
+    if (end === 'late') {
+      program.abandon();
+      this.#hanging.set(what, program);
+    }
+    return { results, failure: end === 'late' ? LATE : BROKEN };
+  }
+}
+
+/** One program, which answers one request at a time. */
+class LookProgram {
+  readonly rights: string;
+  readonly #child: ChildProcessByStdio<Writable, Readable, null>;
+  #receive: ((result: LookResult | 'gone') => void) | undefined;
+  #idle: NodeJS.Timeout | undefined;
+  #isOver = false;
+
+  constructor(rights: string, ended: () => void) {
+    this.rights = rights;
+    const child = spawn(
+      process.execPath,
+      [`--max-old-space-size=${MEMORY_MB}`, ...moduleArguments('look-worker', import.meta.url), rights],
+      { cwd: '/', env: publicEnvironment(process.env), stdio: ['pipe', 'pipe', 'ignore'] },
+    );
+    this.#child = child;
+    const gone = (): void => {
+      this.#isOver = true;
+      ended();
+      this.#receive?.('gone');
+    };
+    child.once('error', gone).once('close', gone);
+    child.stdin.on('error', () => undefined);
+    createInterface({ input: child.stdout }).on('line', line => this.#take(line));
+  }
+
+  get isIdle(): boolean {
+    return !this.#isOver && this.#receive === undefined;
+  }
+
+  get isAlive(): boolean {
+    return this.#child.exitCode === null && this.#child.signalCode === null;
+  }
+
+  async ask(request: LookRequest): Promise<{ results: readonly LookResult[]; end: 'answered' | 'late' | 'gone' }> {
+    clearTimeout(this.#idle);
+    const results: LookResult[] = [];
+    let timer: NodeJS.Timeout | undefined;
+    const end = await new Promise<'answered' | 'late' | 'gone'>(resolve => {
+      timer = setTimeout(() => resolve('late'), LIMIT_MS);
+      this.#receive = result => {
+        if (result === 'gone') resolve('gone');
+        else if ('isOver' in result) resolve('answered');
+        else results.push(result);
+      };
+      this.#child.stdin.write(`${JSON.stringify(request)}\n`);
+    });
+    clearTimeout(timer);
+    this.#receive = undefined;
+    this.#idle = setTimeout(() => this.abandon(), IDLE_MS).unref();
+    return { results, end };
+  }
+
+  /** One that hangs in the kernel ends when its mount does. */
+  abandon(): void {
+    clearTimeout(this.#idle);
+    this.#isOver = true;
+    this.#child.kill('SIGKILL');
+    for (const stream of this.#child.stdio) stream?.destroy();
+    this.#child.unref();
+  }
+
+  /** What is no result can only come from a database that has taken the program over. */
+  #take(line: string): void {
+    try {
+      this.#receive?.(JSON.parse(line) as LookResult);
+    } catch {
+      this.abandon();
+    }
+  }
+}

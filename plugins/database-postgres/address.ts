@@ -1,0 +1,95 @@
+// Where a service's database is, as its own variables tell, else on the managed server.
+import { isLoopback } from '#kit/loopback';
+import type { DatabaseStore } from '../database-health/contract.ts';
+
+export interface Address {
+  /** A name, an address, or the directory of a socket. */
+  readonly host: string;
+  readonly port: number;
+  readonly user: string;
+  readonly password: string;
+  readonly database: string;
+}
+
+type Values = Readonly<Record<string, unknown>>;
+
+const DEFAULT_PORT = 5_432;
+
+/** Names that connection strings of .NET use, without blanks and in lower case. */
+const KEYWORDS: Readonly<Record<string, keyof Address>> = {
+  host: 'host',
+  server: 'host',
+  port: 'port',
+  username: 'user',
+  userid: 'user',
+  user: 'user',
+  password: 'password',
+  database: 'database',
+};
+
+/** One part of such a text. It begins behind a semicolon only, so that no text is looked at twice. */
+const KEYWORD = /(?<=^|;)([^=;]+)=(?:"((?:[^"]|"")*)"|'((?:[^']|'')*)'|([^;]*))/g;
+
+/** `given` has what the managed server gives to the service. */
+export function addressOf({ role, name, connection = {} }: DatabaseStore, block: Values, given: Values): Address {
+  const own = {
+    ...fromKeywords(connection.keywords ?? ''),
+    ...fromUri(connection.uri ?? ''),
+    ...definedIn(connection),
+    ...(connection.socket === undefined ? {} : { host: connection.socket }),
+  };
+  const usual = role === 'log' ? given.postgres_log_db : (textOf(block.postgres_main_db) ?? given.postgres_database);
+  return {
+    host: own.host ?? textOf(given.postgres_host) ?? '127.0.0.1',
+    port: Number(own.port ?? given.postgres_port ?? DEFAULT_PORT),
+    user: own.user ?? textOf(given.postgres_user) ?? 'postgres',
+    // Another server's password is not the managed one's.
+    password: own.password ?? (own.host === undefined ? (textOf(given.postgres_password) ?? '') : ''),
+    database: own.database ?? textOf(usual) ?? name ?? 'postgres',
+  };
+}
+
+/** Whether the address, or the socket, is one of this machine. */
+export function isLocal({ host }: Address): boolean {
+  return host.startsWith('/') || isLoopback(host);
+}
+
+type Parts = Partial<Record<keyof Address, string>>;
+
+function definedIn({ host, port, user, password, database }: Readonly<Record<string, string>>): Parts {
+  return Object.fromEntries(
+    Object.entries({ host, port, user, password, database }).filter(([, value]) => value !== undefined),
+  );
+}
+
+function fromUri(text: string): Parts {
+  if (!/^postgres(?:ql)?:\/\//i.test(text) || !URL.canParse(text)) return {};
+  const { hostname, port, username, password, pathname } = new URL(text);
+  const parts = { host: hostname.replace(/^\[|\]$/g, ''), port, user: username, password, database: pathname.slice(1) };
+  return Object.fromEntries(
+    Object.entries(parts).flatMap(([key, value]) => (value === '' ? [] : [[key, decoded(value)]])),
+  );
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    // A lone percent sign stands for itself.
+    return text;
+  }
+}
+
+/** `Name=value;Name="a;value"`, where a doubled quote stands for one. */
+function fromKeywords(text: string): Parts {
+  const parts: Parts = {};
+  for (const [, name = '', quoted, single, bare = ''] of text.matchAll(KEYWORD)) {
+    const key = KEYWORDS[name.replaceAll(/\s/g, '').toLowerCase()];
+    if (key !== undefined) parts[key] = quoted?.replaceAll('""', '"') ?? single?.replaceAll("''", "'") ?? bare.trim();
+  }
+  return parts;
+}
+
+function textOf(value: unknown): string | undefined {
+  return typeof value === 'string' && value !== '' ? value : undefined;
+}

@@ -1,0 +1,143 @@
+// The health of databases on a running host: modes, logs that grow and rotate, what is kept, and kinds of third parties.
+import { execFileSync } from 'node:child_process';
+import { appendFile, rename, symlink, truncate, utimes, writeFile } from 'node:fs/promises';
+import t from 'tap';
+import {
+  filmPlace,
+  firstDatabase,
+  freshHealth,
+  give,
+  makeDatabase,
+  startHealth,
+} from '../../support/database-health.ts';
+import { startWithPlugins } from '../../support/own-plugins.ts';
+
+t.test('standard mode opens nothing, and switches act at once', async t => {
+  const { main, block } = await filmPlace(t);
+  makeDatabase(main).close();
+  await give(main);
+  const app = await startHealth(t, block, { mode: 'standard' });
+  const database = await firstDatabase(app);
+  t.match(database, { exists: true, enhanced_probe: false, size_bytes: 8_192 });
+  t.notOk('page_count' in database);
+  const save = (value: object) => app.post('/config', { updates: { dumb: { metrics: { database_health: value } } } });
+  t.equal((await save({ services: { 'radarr:Default': { mode: 'enhanced' } } })).status, 200);
+  const known = (await app.get('/metrics')).body.database_health.services[0];
+  t.equal(known.pressure, 'collecting', 'what was found in another mode does not count');
+  t.same(known.databases, []);
+  t.match(await firstDatabase(app), { page_count: 2 });
+  t.equal((await save({ enabled: false })).status, 200);
+  t.match((await app.get('/metrics/database-health')).body, {
+    enabled: false,
+    supported_count: 1,
+    monitored_count: 0,
+    services: [{ pressure: 'disabled', monitoring_enabled: false, databases: [], recommendation: /Switch on/ }],
+  });
+  t.equal((await save({ interval_sec: 3 })).status, 400);
+  t.equal((await save({ services: { 'radarr:Default': true }, enabled: true })).status, 200, 'a plain switch');
+  t.match(await freshHealth(app), { mode: 'standard', monitoring_enabled: true });
+});
+
+t.test('a log that grows and rotates', async t => {
+  const { main, log, block } = await filmPlace(t);
+  makeDatabase(main).close();
+  const old = Date.now() / 1_000 - 7_200;
+  await writeFile(log, 'SQLITE_BUSY\nall is well\nThe DATABASE IS LOCKED\n');
+  await utimes(log, old, old);
+  const app = await startHealth(t, block, { mode: 'standard' }, { log_tail_bytes: 16_384 });
+  const begin = await freshHealth(app);
+  t.match(begin.log_signals, { locked: 1, busy: 1, timeout: 0, io_error: 0, deadlock: 0 });
+  t.match(
+    begin,
+    { score: 0, log_source: { available: true, path: log, scanned_through: 47 } },
+    'what is old counts no more',
+  );
+  t.ok(Math.abs(begin.log_source.last_seen.locked - old) < 2, 'and is dated by the file');
+
+  await appendFile(log, 'database timed out\ndisk I/O er');
+  const grown = await freshHealth(app);
+  t.match(grown.log_signals, { locked: 1, busy: 1, timeout: 1, io_error: 0 });
+  t.equal(grown.score, 25);
+  await appendFile(log, 'ror\n');
+  t.match((await freshHealth(app)).log_signals, { timeout: 1, io_error: 1 }, 'a line is never split');
+  t.match((await freshHealth(app)).log_signals, { timeout: 1, io_error: 1 }, 'and counts once');
+
+  await appendFile(log, `deadlock detected\n${'x\n'.repeat(10_000)}`);
+  t.match((await freshHealth(app)).log_signals, { deadlock: 0, locked: 1 }, 'of too much only the end is read');
+
+  await rename(log, `${log}.1`);
+  await writeFile(log, 'deadlock detected\n');
+  t.match(
+    (await freshHealth(app)).log_signals,
+    { locked: 0, busy: 0, timeout: 0, io_error: 0, deadlock: 1 },
+    'a new log',
+  );
+  await truncate(log, 0);
+  t.match((await freshHealth(app)).log_signals, { deadlock: 0 }, 'an emptied one');
+
+  execFileSync('rm', [log]);
+  await symlink('/etc/passwd', log);
+  t.match((await freshHealth(app)).log_source, { available: false, error: String }, 'no link is followed');
+});
+
+t.test('looks are kept, and shared', async t => {
+  const { main, block } = await filmPlace(t);
+  makeDatabase(main).close();
+  await give(main);
+  const app = await startHealth(t, block);
+  const known = (await freshHealth(app)).collected_at;
+  const again = await Promise.all([1, 2, 3].map(() => app.get('/metrics/database-health')));
+  for (const { body } of again) t.equal(body.services[0].collected_at, known);
+  const renewed = await Promise.all([1, 2, 3].map(() => app.get('/metrics/database-health?refresh=1')));
+  const times = new Set(renewed.map(({ body }) => body.services[0].collected_at));
+  t.equal(times.size, 1, 'who asks at one time shares a look');
+  t.notOk(times.has(known));
+});
+
+t.test('a kind of a third party', async t => {
+  const app = await startWithPlugins(
+    t,
+    {
+      ledger: {
+        more: "needs: ['database-health'],",
+        setup: `
+          host.contribute('database.stores', 'ledger', { configKey: 'bookkeeper', stores: async () => [{ engine: 'ledger', role: 'books', name: 'b' }] })
+          host.contribute('database.probe', 'ledger', { provider: 'ledger', probe: async ({ stores, mode, service }) =>
+            stores.map(({ role, name }) => ({ role, name, exists: true, probeMs: 300, pagesTurned: 7, notice: 'see postgres://me:hidden@db/x', mode, of: service.processName })) })
+          host.contribute('database.stores', 'broken', { configKey: 'broken', stores: async () => [{ engine: 'bad', role: 'main' }] })
+          host.contribute('database.probe', 'bad', { provider: 'bad', probe: async () => { throw new Error('password=hunter2 was refused') } })
+          host.route({ method: 'GET', path: '/kept', summary: 'What is kept', access: 'public', async handle () {
+            const sampler = host.find('metrics.sampler')
+            return sampler.kept(await sampler.sample(0))
+          } })`,
+      },
+    },
+    {
+      shipped: ['config', 'metrics', 'database-health'],
+      config: {
+        bookkeeper: { enabled: true, process_name: 'Books', command: ['true'] },
+        broken: { enabled: true, process_name: 'Broken', command: ['true'] },
+        dumb: {
+          metrics: { database_health: { enabled: true, services: { bookkeeper: true, broken: { enabled: true } } } },
+        },
+      },
+    },
+  );
+  const { body, text } = await app.get('/metrics/database-health?refresh=yes');
+  t.match(body, { supported_count: 2, monitored_count: 2, pressure_counts: { moderate: 1, unavailable: 1 } });
+  const [books, broken] = body.services;
+  t.match(books, { id: 'bookkeeper', instance_name: null, provider: 'ledger', score: 20, pressure: 'moderate' });
+  t.match(books.databases, [
+    { role: 'books', name: 'b', exists: true, pages_turned: 7, mode: 'standard', of: 'Books' },
+  ]);
+  t.match(broken.databases, [{ role: 'main', exists: null, error: String }]);
+  t.notMatch(text, /hidden|hunter2/, 'no credential is told');
+  const { database_health: kept } = (await app.get('/kept')).body;
+  t.match(kept, {
+    monitored_count: 2,
+    services: [{ id: 'bookkeeper', databases: [{ role: 'books', probe_ms: 300 }] }, {}],
+  });
+  t.same(Object.keys(kept.services[0].databases[0]).sort(), ['exists', 'name', 'probe_ms', 'role']);
+  t.notOk('recommendation' in kept.services[0]);
+  t.notOk('log_source' in kept.services[0]);
+});
