@@ -113,13 +113,17 @@ class Fitting implements Fitted {
   #sectionEdits(issues: readonly SchemaIssue[], section: ConfigPath, tried: Set<string>): ConfigEdit[] {
     const edits: ConfigEdit[] = [];
     const lists = new Map<string, { readonly path: ConfigPath; readonly without: Set<number> }>();
+    const mended = new Set<string>();
     for (const issue of issues) {
       const { path, index } = this.#spot(issue.path);
       const value = valueAt(this.root, path);
       const word = issue.expectsBoolean && index === undefined ? booleanOf(value) : undefined;
       const place = placeOf(path);
+      // A value may fail several checks, and what stands in for it is not known to fail any.
+      if (mended.has(place)) continue;
+      const items = `items of ${place}`;
       const isFirst = !tried.has(place);
-      if (index !== undefined && isFirst) {
+      if (index !== undefined && isFirst && !tried.has(items)) {
         const list = lists.get(place) ?? { path, without: new Set() };
         lists.set(place, list);
         list.without.add(index);
@@ -127,14 +131,21 @@ class Fitting implements Fitted {
       } else if (word !== undefined && isFirst) {
         edits.push({ path, value: word });
         this.#note(issue, { value, standIn: 'boolean' });
+        tried.add(place);
+        mended.add(place);
       } else {
+        mended.add(place);
         const edit = this.#defaultFor(path, section, tried);
         if (edit !== undefined) edits.push(edit);
+        if (tried.has(items)) {
+          this.#restateItems(path, edit === undefined ? null : 'default');
+          continue;
+        }
         const isFatal = this.#fallbackAt(path) === false;
         this.#note(issue, { value, standIn: edit === undefined ? null : 'default', isFatal });
       }
-      tried.add(place);
     }
+    for (const place of lists.keys()) tried.add(`items of ${place}`);
     const shortened = [...lists.values()].map(({ path, without }) => {
       const items = valueAt(this.root, path) as readonly unknown[];
       return { path, value: items.filter((_item, index) => !without.has(index)) };
@@ -187,6 +198,14 @@ class Fitting implements Fitted {
     const place = placeOf(path);
     if (this.misfits.some(other => placeOf(other.path) === place)) return;
     this.misfits.push({ path, message, disables: null, isFatal: false, ...what });
+  }
+
+  /** What is left of a list without its misfits does not fit either, so that something else is used for all of it. */
+  #restateItems(list: ConfigPath, standIn: Misfit['standIn']): void {
+    for (const [index, misfit] of this.misfits.entries()) {
+      const isItem = misfit.standIn === 'items' && placeOf(misfit.path.slice(0, list.length)) === placeOf(list);
+      if (isItem) this.misfits[index] = { ...misfit, standIn };
+    }
   }
 
   #fallbackAt(path: ConfigPath): boolean | undefined {
