@@ -19,7 +19,7 @@ type Fact = NonNullable<ServiceTemplate['databases']>[number];
 type EngineStore = DatabaseStore & { readonly engine: string; readonly provider?: string };
 
 /** How long what plugins told of their services is used. */
-const KEPT_MS = 5_000;
+const KEPT_MS = 30_000;
 
 export class Candidates {
   readonly #host: Host;

@@ -37,6 +37,7 @@ export default definePlugin({
       path: '/metrics/database-health',
       summary: 'How much the databases of services suffer, why, and what helps',
       capability: 'database_health_metrics',
+      compress: true,
       query: healthQuery,
       response: healthSchema,
       async handle({ query: { process_name: processName, refresh } }) {

@@ -1,6 +1,8 @@
 // AltMount: keeps the media managers and their categories in its own file, and registers it as their download client.
+import path from 'node:path';
 import { definePlugin } from '#core';
 import type {} from '../config-files/contract.ts';
+import type {} from '../database-health/contract.ts';
 import type { ArrApplications, ArrInstance } from '../service-arr/contract.ts';
 import type {} from '../setup/contract.ts';
 
@@ -43,6 +45,27 @@ export default definePlugin({
         if (!Number.isInteger(port) || typeof apiKey !== 'string' || apiKey === '') return [];
         const fields = { port, urlBase: '/sabnzbd', apiKey };
         return [{ name: 'altmount', implementation: 'Sabnzbd', fields, category: facts.media }];
+      },
+    });
+    host.contribute('database.stores', KEY, {
+      configKey: KEY,
+      async stores(service) {
+        // A file that cannot be read is told when the service starts; until then its database is where it usually is.
+        const values = await host
+          .find('config.files')
+          ?.values(service)
+          .catch(() => undefined);
+        const { type, path: file, dsn } = (values?.database ?? {}) as Entry;
+        const { config_dir: directory } = service.block;
+        if (typeof type !== 'string' || typeof directory !== 'string') return undefined;
+        return [
+          {
+            engine: type,
+            role: 'main',
+            files: [path.resolve(directory, typeof file === 'string' && file !== '' ? file : 'altmount.db')],
+            ...(typeof dsn === 'string' ? { connection: { uri: dsn } } : {}),
+          },
+        ];
       },
     });
     host.contribute('arr.consumer', KEY, {

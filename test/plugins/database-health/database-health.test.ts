@@ -11,6 +11,7 @@ import {
   startHealth,
 } from '../../support/database-health.ts';
 import { startWithPlugins } from '../../support/own-plugins.ts';
+import { until } from '../../support/until.ts';
 
 t.test('standard mode opens nothing, and switches act at once', async t => {
   const { main, block } = await filmPlace(t);
@@ -140,4 +141,45 @@ t.test('a kind of a third party', async t => {
   t.same(Object.keys(kept.services[0].databases[0]).sort(), ['exists', 'name', 'probe_ms', 'role']);
   t.notOk('recommendation' in kept.services[0]);
   t.notOk('log_source' in kept.services[0]);
+});
+
+t.test('looks happen by themselves, but not while a service starts', async t => {
+  const app = await startWithPlugins(
+    t,
+    {
+      brake: {
+        more: "needs: ['process'],",
+        setup: `
+          let release
+          const released = new Promise(resolve => { release = resolve })
+          host.tap('process.prepare', async plan => { await released; return plan })
+          host.route({ method: 'POST', path: '/release', summary: 'Lets starts go on', access: 'public', handle: () => { release(); return {} } })
+          host.contribute('database.stores', 'films', { configKey: 'films', stores: async () => [{ engine: 'append-log', role: 'log' }] })`,
+      },
+    },
+    {
+      shipped: ['config', 'process', 'database-health'],
+      config: {
+        films: { enabled: false, process_name: 'Films', command: ['sleep', '1000'] },
+        dumb: { metrics: { database_health: { enabled: true, services: { films: true } } } },
+      },
+    },
+  );
+  const told = async () => (await app.get('/metrics')).body.database_health.services[0];
+  const starting = app.post('/process/start-service', { process_name: 'Films' });
+  t.equal((await app.post('/config', { updates: { films: { enabled: true } } })).status, 200);
+  const before = await until(async () => {
+    const service = await told();
+    return service?.pressure === 'observing' && service;
+  });
+  t.match(before, { score: 0, collected_at: null, databases: [], recommendation: /while the service starts/ });
+  await app.get('/metrics/database-health?refresh=true');
+  t.equal((await told()).collected_at, null, 'not on request either');
+  await app.post('/release');
+  t.equal((await starting).status, 200);
+  const after = await until(async () => {
+    const service = await told();
+    return service.collected_at !== null && service;
+  });
+  t.match(after, { provider: 'append-log', pressure: 'observing', databases: [{ role: 'log', exists: false }] });
 });

@@ -27,23 +27,27 @@ t.test('the managed server', async t => {
 
 t.test('a server of its own', async t => {
   const from = (connection: Record<string, string>) => addressOf({ role: 'main', connection }, {}, MANAGED);
-  t.same(from({ uri: 'postgresql://me:p%40ss@db.lan:6000/shelf?sslmode=disable' }), {
-    host: 'db.lan',
+  t.same(from({ uri: 'postgresql://me:p%40ss@db.example:6000/shelf?sslmode=disable' }), {
+    host: 'db.example',
     port: 6_000,
     user: 'me',
     password: 'p@ss',
     database: 'shelf',
   });
   t.match(from({ uri: 'postgres://me@[::1]/shelf' }), { host: '::1', password: '', database: 'shelf' });
-  t.equal(from({ uri: 'postgres://me:50%@db.lan/shelf' }).password, '50%', 'a lone percent sign');
+  t.equal(from({ uri: 'postgres://me:50%@db.example/shelf' }).password, '50%', 'a lone percent sign');
   t.match(from({ uri: 'sqlite://shelf.db' }), { host: '127.0.0.1', password: 'managed' });
-  t.same(from({ keywords: 'Host=db.lan;Port=6000;Database=shelf;User Id=me;Password="a;""b""";Timeout=3' }), {
-    host: 'db.lan',
+  t.same(from({ keywords: 'Host=db.example;Port=6000;Database=shelf;User Id=me;Password="a;""b""";Timeout=3' }), {
+    host: 'db.example',
     port: 6_000,
     user: 'me',
     password: 'a;"b"',
     database: 'shelf',
   });
-  t.match(from({ host: 'db.lan' }), { host: 'db.lan', password: '', user: 'keeper' }, 'it gets no password of another');
+  t.match(
+    from({ host: 'db.example' }),
+    { host: 'db.example', password: '', user: 'keeper' },
+    'it gets no password of another',
+  );
   t.match(from({ socket: '/run/server', user: 'me' }), { host: '/run/server', user: 'me' });
 });

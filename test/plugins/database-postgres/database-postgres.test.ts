@@ -1,7 +1,10 @@
 // A real server, looked at in both modes: its counters, locks that are waited for, and a server that is silent.
+import { writeFile } from 'node:fs/promises';
 import { createServer, type Socket } from 'node:net';
+import path from 'node:path';
 import pg from 'pg';
 import t from 'tap';
+import { testDir } from '../../support/directory.ts';
 import { startHost, type TestHost } from '../../support/host.ts';
 import { postgresBlock } from '../../support/postgres.ts';
 import { until } from '../../support/until.ts';
@@ -123,4 +126,25 @@ t.test('a server that accepts and says nothing', async t => {
   t.ok(service.score >= 20);
   t.notMatch(service.text, 'kept-secret');
   t.equal((await app.get('/metrics')).status, 200);
+});
+
+t.test('a database that the file of a service names', async t => {
+  const dir = testDir(t, {
+    'config.yaml': 'database:\n  type: postgres\n  dsn: postgres://me:kept-secret@db.example/nzb\n',
+  });
+  const app = await startHost({
+    plugins: [...PLUGINS, 'service-altmount', 'config-files', 'format-yaml'],
+    config: {
+      altmount: { enabled: true, process_name: 'Mount', config_dir: dir, config_file: path.join(dir, 'config.yaml') },
+      ...settings({ altmount: true }),
+    },
+  });
+  t.teardown(() => app.stop());
+  const server = await lookAt(app, 'Mount');
+  t.match(server, { provider: 'postgresql', databases: [{ role: 'main', name: 'nzb' }] });
+  t.notMatch(server.text, 'kept-secret');
+  await writeFile(path.join(dir, 'config.yaml'), 'database:\n  type: sqlite\n  path: other.db\n');
+  t.equal((await app.post('/config', { updates: { altmount: { port: 8_099 } } })).status, 200);
+  const file = await lookAt(app, 'Mount');
+  t.match(file, { provider: 'sqlite', databases: [{ role: 'main', path: path.join(dir, 'other.db') }] });
 });
