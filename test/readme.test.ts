@@ -158,6 +158,16 @@ t.test('what the README shows', { timeout: 500_000, skip: !existsSync(PYTHON) &&
     );
   });
 
+  await t.test('metrics and their history', async t => {
+    const [now, chart, storage] = (await reader.type(take(/metrics\/history\/storage/))).trim().split('\n');
+    const { dumb_managed: managed } = JSON.parse(now ?? '');
+    t.ok(managed.some(({ name }: { name: string }) => name === 'Example Web'));
+    t.equal(JSON.parse(chart ?? '').timestamps.length, JSON.parse(chart ?? '').items.length);
+    t.equal(JSON.parse(storage ?? '').sqlite.path, path.join(reader.configDir, 'metrics', 'metrics.sqlite'));
+    const { metrics } = (await reader.ask('/config')).dumb as { metrics: Record<string, unknown> };
+    t.match(metrics, { history_interval_sec: 5, history_retention_days: 7, history_max_total_mb: 100 });
+  });
+
   await t.test('a plugin', async t => {
     const [source = ''] = blocks('js');
     await mkdir(path.join(reader.configDir, 'plugins', 'hello'), { recursive: true });
