@@ -82,7 +82,7 @@ export const healthSchema = z.object({
 });
 
 export const healthQuery = z.object({
-  process_name: z.string().min(1).optional(),
+  process_name: z.string().optional(),
   refresh: queryBoolean().default(false),
 });
 

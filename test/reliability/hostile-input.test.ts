@@ -150,7 +150,9 @@ t.test('bodies and queries', { timeout: 240_000 }, async t => {
         const concerned = query
           .split('&')
           .every(part => operation.query.includes((part.split('=')[0] ?? '').replace(/\[\d*\]$/, '')));
-        t.ok(refused || (!concerned && answer.status < 500), `${name}?${query.slice(0, 60)}`, {
+        // An unknown process has no databases, which is an answer.
+        const listsNothing = operation.path === '/metrics/database-health' && answer.body?.services?.length === 0;
+        t.ok(refused || listsNothing || (!concerned && answer.status < 500), `${name}?${query.slice(0, 60)}`, {
           status: answer.status,
           text: answer.text.slice(0, 300),
         });
