@@ -55,7 +55,8 @@ t.test('the processes live on and are adopted by the next set-up in the same hos
   const terminal = () =>
     until(async () => (await app.get('/process/startup-status')).body?.terminal, { what: 'the end of the boot' });
   await terminal();
-  await start(app, 'By hand');
+  t.match(await status(app, 'Writer'), { status: 'running' });
+  t.match(await start(app, 'By hand'), { status: 200 });
   const waiting = start(app, 'Waiting');
   await until(async () => (await status(app, 'Waiting')).status === 'starting');
   const pids = { writer: await pidOf(app, 'Writer'), byHand: await pidOf(app, 'By hand') };

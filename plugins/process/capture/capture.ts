@@ -28,6 +28,8 @@ const LOOK_MS = 1_000;
 const REST_SHARE = 4;
 const MIN_REST_MS = 5;
 const MAX_REST_MS = 100;
+/** How long a hand-over goes on reading; a program may write faster than is read, and the next supervision continues. */
+const HAND_OVER_MS = 1_000;
 const CHUNK_BYTES = 256 * 1024;
 /** Consumed output is released from the disk in pieces of this size. */
 const RELEASE_BYTES = 16 * 1024 * 1024;
@@ -192,6 +194,10 @@ export class CaptureSession {
   /** When the next reading may begin, in monotonic milliseconds. */
   #restsUntilMs = 0;
   #waking: NodeJS.Timeout | undefined;
+  /** When reading ends although there may be more, in monotonic milliseconds. */
+  #endsMs = Number.POSITIVE_INFINITY;
+  /** Whether somebody waits for the end of a reading. */
+  #isAwaited = false;
   #closed = false;
 
   private constructor(
@@ -255,7 +261,10 @@ export class CaptureSession {
   }
 
   async retarget(target: CaptureTarget): Promise<void> {
+    // A program may write faster than is read, so that a reading would never end by itself.
+    this.#isAwaited = true;
     await this.#pumping;
+    this.#isAwaited = false;
     if (target.logFile !== this.#target.logFile) {
       await this.#log?.close();
       this.#log = this.#openLog(target.logFile);
@@ -321,6 +330,7 @@ export class CaptureSession {
   }
 
   async handOver(): Promise<void> {
+    this.#endsMs = performance.now() + HAND_OVER_MS;
     await this.settled();
     await this.#close();
   }
@@ -344,7 +354,7 @@ export class CaptureSession {
     return new RotatingFile({ file, rotation: this.#options.rotation, owner, warn });
   }
 
-  /** Resolves with the size of the spool at the last look. */
+  /** Resolves with the size of the spool at the last look, or with what was read of it when there is more. */
   async #consume(final: boolean): Promise<number> {
     for (;;) {
       const { size } = await this.#spool.stat();
@@ -369,6 +379,7 @@ export class CaptureSession {
       if (complete === 0) return size;
       await this.#write(toLines(buffer.subarray(0, complete), this.#keys), this.#consumed + complete);
       if (last) return size;
+      if (this.#isAwaited || performance.now() >= this.#endsMs) return this.#consumed;
     }
   }
 
