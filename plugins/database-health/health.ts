@@ -50,6 +50,7 @@ const REQUEST_LIMIT_MS = 12_000;
 const SIGNAL_COUNTS_S = 3_600;
 const MAX_TEXT = 240;
 const MAX_DATABASES = 64;
+const PATHS = ['path', 'mountPoint'];
 
 export class Health {
   readonly look = new FileLook();
@@ -179,15 +180,18 @@ async function databasesOf({ groups, service }: Candidate, mode: ProbeMode): Pro
   return found.flat().slice(0, MAX_DATABASES).map(withCleanTexts);
 }
 
-/** Paths and names are kept as they are. */
+/** Paths are kept as they are. */
 function withCleanTexts(facts: DatabaseFacts): DatabaseFacts {
-  const entries = Object.entries(facts).map(([key, value]) => [
-    key,
-    typeof value === 'string' && key !== 'path' ? cleanText(value) : value,
-  ]);
-  const { storage } = facts;
-  if (storage !== undefined) entries.push(['storage', { ...storage, source: cleanText(storage.source ?? '') }]);
-  return Object.fromEntries(entries) as DatabaseFacts;
+  return cleanValue(facts) as DatabaseFacts;
+}
+
+function cleanValue(value: unknown): unknown {
+  if (typeof value === 'string') return cleanText(value);
+  if (Array.isArray(value)) return value.map(cleanValue);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, member]) => [key, PATHS.includes(key) ? member : cleanValue(member)]),
+  );
 }
 
 /** Without credentials, in one line. */

@@ -34,6 +34,8 @@ export type LookRequest = { readonly log: LogToLook } | { readonly stores: reado
 export type LookResult =
   | { readonly log: LogLook }
   | { readonly store: number; readonly facts: readonly DatabaseFacts[]; readonly isComplete: boolean }
+  /** It has started, and looks from now on. */
+  | { readonly isReady: true }
   /** The request is answered. */
   | { readonly isOver: true };
 
@@ -43,6 +45,7 @@ const MAX_FOUND_DIRECTORIES = 256;
 const DATABASE_NAME = /\.(?:db|sqlite3?)$/i;
 
 await giveUpRights(JSON.parse(process.argv[2] ?? '') as LookRights);
+tell({ isReady: true });
 for await (const line of createInterface({ input: process.stdin })) {
   const request = JSON.parse(line) as LookRequest;
   if ('log' in request) tell({ log: await lookAtLog(request.log) });

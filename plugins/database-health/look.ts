@@ -10,8 +10,10 @@ import type { LogToLook } from './log-search.ts';
 import type { LogLook } from './log-signals.ts';
 import type { LookRequest, LookResult, LookRights, StoreToLook } from './look-worker.ts';
 
-/** Below the deadline of a probe, so that what was found until then counts. */
+/** Of a look; what was found until then counts. */
 const LIMIT_MS = 8_000;
+/** Of a start, which only a busy machine delays. */
+const START_LIMIT_MS = 30_000;
 const IDLE_MS = 10_000;
 const MEMORY_MB = 96;
 const LATE = `It did not answer within ${LIMIT_MS / 1_000} s; its file system may hang`;
@@ -77,6 +79,7 @@ class LookProgram {
   readonly #child: ChildProcessByStdio<Writable, Readable, null>;
   #receive: ((result: LookResult | 'gone') => void) | undefined;
   #idle: NodeJS.Timeout | undefined;
+  #isReady = false;
   #isOver = false;
 
   constructor(rights: string, ended: () => void) {
@@ -110,9 +113,14 @@ class LookProgram {
     const results: LookResult[] = [];
     let timer: NodeJS.Timeout | undefined;
     const end = await new Promise<'answered' | 'late' | 'gone'>(resolve => {
-      timer = setTimeout(() => resolve('late'), LIMIT_MS);
+      const limit = (ms: number): void => {
+        clearTimeout(timer);
+        timer = setTimeout(() => resolve('late'), ms);
+      };
+      limit(this.#isReady ? LIMIT_MS : START_LIMIT_MS);
       this.#receive = result => {
         if (result === 'gone') resolve('gone');
+        else if ('isReady' in result) limit(LIMIT_MS);
         else if ('isOver' in result) resolve('answered');
         else results.push(result);
       };
@@ -120,6 +128,7 @@ class LookProgram {
     });
     clearTimeout(timer);
     this.#receive = undefined;
+    this.#isReady = true;
     this.#idle = setTimeout(() => this.abandon(), IDLE_MS).unref();
     return { results, end };
   }

@@ -8,7 +8,7 @@ import type { Address } from './address.ts';
 const LIMIT_MS = 2_000;
 /** The socket is closed even when the server does not let the session end. */
 const SESSION_LIMIT_MS = 5_000;
-/** Below the deadline of a probe. */
+/** Of all together, so that a request that waits still gets the answer. */
 const ALL_LIMIT_MS = 4_500;
 const MAX_AT_ONCE = 4;
 const NO_SUCH_DATABASE = '3D000';

@@ -104,7 +104,7 @@ t.test('a kind of a third party', async t => {
         setup: `
           host.contribute('database.stores', 'ledger', { configKey: 'bookkeeper', stores: async () => [{ engine: 'ledger', role: 'books', name: 'b' }] })
           host.contribute('database.probe', 'ledger', { provider: 'ledger', probe: async ({ stores, mode, service }) =>
-            stores.map(({ role, name }) => ({ role, name, exists: true, probeMs: 300, pagesTurned: 7, notice: 'see postgres://me:hidden@db/x', mode, of: service.processName })) })
+            stores.map(({ role, name }) => ({ role, name, exists: true, probeMs: 300, pagesTurned: 7, notice: 'see postgres://me:hidden@db/x', deep: { why: ['password=hidden2 ' + 'x'.repeat(900)] }, mode, of: service.processName })) })
           host.contribute('database.stores', 'broken', { configKey: 'broken', stores: async () => [{ engine: 'bad', role: 'main' }] })
           host.contribute('database.probe', 'bad', { provider: 'bad', probe: async () => { throw new Error('password=hunter2 was refused') } })
           host.route({ method: 'GET', path: '/kept', summary: 'What is kept', access: 'public', async handle () {
@@ -133,6 +133,7 @@ t.test('a kind of a third party', async t => {
   ]);
   t.match(broken.databases, [{ role: 'main', exists: null, error: String }]);
   t.notMatch(text, /hidden|hunter2/, 'no credential is told');
+  t.ok(books.databases[0].deep.why[0].length <= 240);
   const { database_health: kept } = (await app.get('/kept')).body;
   t.match(kept, {
     monitored_count: 2,
@@ -165,6 +166,7 @@ t.test('looks happen by themselves, but not while a service starts', async t => 
       },
     },
   );
+  t.equal((await app.get('/process/capabilities')).body.database_health_metrics, true);
   const told = async () => (await app.get('/metrics')).body.database_health.services[0];
   const starting = app.post('/process/start-service', { process_name: 'Films' });
   t.equal((await app.post('/config', { updates: { films: { enabled: true } } })).status, 200);
@@ -182,4 +184,45 @@ t.test('looks happen by themselves, but not while a service starts', async t => 
     return service.collected_at !== null && service;
   });
   t.match(after, { provider: 'append-log', pressure: 'observing', databases: [{ role: 'log', exists: false }] });
+});
+
+t.test('four looks at once', async t => {
+  const names = ['a', 'b', 'c', 'd', 'e', 'f'];
+  const app = await startWithPlugins(
+    t,
+    {
+      crowd: {
+        more: "needs: ['database-health'],",
+        setup: `
+          let [running, most, four] = [0, 0]
+          const crowded = new Promise(resolve => { four = resolve })
+          for (const name of ${JSON.stringify(names)})
+            host.contribute('database.stores', name, { configKey: name, stores: async () => [{ engine: 'crowd', role: name }] })
+          host.contribute('database.probe', 'crowd', { provider: 'crowd', async probe ({ stores: [{ role }] }) {
+            running += 1
+            most = Math.max(most, running)
+            if (running === 4) setImmediate(four)
+            await crowded
+            running -= 1
+            return [{ role, exists: true, most }]
+          } })`,
+      },
+    },
+    {
+      shipped: ['config', 'database-health'],
+      config: {
+        ...Object.fromEntries(names.map(name => [name, { enabled: true, process_name: name, command: ['true'] }])),
+        dumb: {
+          metrics: {
+            database_health: { enabled: true, services: Object.fromEntries(names.map(name => [name, true])) },
+          },
+        },
+      },
+    },
+  );
+  const { body } = await app.get('/metrics/database-health');
+  t.same(
+    body.services.map(({ databases }: { databases: { most: number }[] }) => databases[0]?.most),
+    [4, 4, 4, 4, 4, 4],
+  );
 });
