@@ -40,6 +40,8 @@ export interface JoinedChartRequest {
   /** The last sample of each bucket before that time. */
   readonly rows: readonly StoredPayload[];
   readonly ranges: Ranges | null;
+  /** Whether the extremes are those of all of its samples. */
+  readonly isWhole: boolean;
 }
 
 /** The JSON text of an answer of `GET /metrics/history_series`. */
@@ -67,7 +69,7 @@ export function chartText(db: SqliteDatabase, { since, now, bucketSeconds, maxPo
 
 /** null when there are more entries than fit, so that it is asked for again with larger buckets. */
 export function joinedChartText(db: SqliteDatabase, request: JoinedChartRequest): Uint8Array | null {
-  const { from, until, bucketSeconds, maxPoints, before, rows, ranges } = request;
+  const { from, until, bucketSeconds, maxPoints, before, rows, ranges, isWhole } = request;
   const endsMs = performance.now() + BUDGET_MS;
   const own = lastOfBuckets(db, Math.max(from, before), until, bucketSeconds);
   const bucketOf = (timestamp: number | undefined) => Math.floor((timestamp ?? Number.NaN) / bucketSeconds);
@@ -88,7 +90,8 @@ export function joinedChartText(db: SqliteDatabase, request: JoinedChartRequest)
   if (ranges !== null) collector.addRanges(ranges);
   const ownRanges = rangesBetween(db, firstOwnMs(db, from, before), Math.round(until * MS_PER_S) + 1);
   if (ownRanges !== null) collector.addRanges(ownRanges);
-  return textOf({ entries, ranges: collector.result(), truncated: performance.now() > endsMs, bucketSeconds });
+  const truncated = !isWhole || performance.now() > endsMs;
+  return textOf({ entries, ranges: collector.result(), truncated, bucketSeconds });
 }
 
 /** The last point before the own ones belongs to them, because the first rate counts from it. */

@@ -99,8 +99,11 @@ export interface HistoryStore {
   bounds(): Promise<{ readonly oldest: number | null; readonly newest: number | null }>;
   /** The last sample of each span of `bucketSeconds` that has one, in order. */
   lastOfBuckets(span: TimeSpan & { readonly bucketSeconds: number }): Promise<StoredPayload[]>;
-  /** The least and greatest of all samples. The rates of the first one do not count. */
-  ranges(span: TimeSpan): Promise<Ranges | null>;
+  /**
+   * The least and greatest of all samples. The rates of the first one do not count. Not whole when that would take too
+   * long.
+   */
+  ranges(span: TimeSpan): Promise<{ readonly ranges: Ranges | null; readonly isWhole: boolean }>;
   /** The time of the oldest of the newest `limit` samples, null without any; and whether there are older ones. */
   newestOf(
     span: TimeSpan & { readonly limit: number },

@@ -47,10 +47,10 @@ export class OtherStore {
       }
       if (from > until && since === null) return undefined;
       const span = { from, before: Math.min(before, until + 1e-6) };
-      const ranges = await store.ranges(span);
+      const { ranges, isWhole } = await store.ranges(span);
       for (let bucket = bucketFor({ from, until, bucketSeconds, maxPoints }); ; bucket += 1) {
         const rows = await store.lastOfBuckets({ ...span, bucketSeconds: bucket });
-        const request = { from, until, bucketSeconds: bucket, maxPoints, before, rows, ranges };
+        const request = { from, until, bucketSeconds: bucket, maxPoints, before, rows, ranges, isWhole };
         const text = await database.call('joinedChart', request, { timeoutMs: READ_MS });
         if (text !== null) return text;
       }

@@ -4,7 +4,6 @@ import { Socket } from 'node:net';
 import type { Pool, PoolClient, QueryResultRow } from 'pg';
 import { withDeadline } from '#kit/deadline';
 import type { ServerAccess } from '../service-postgres/contract.ts';
-import { StoreFault } from './fault.ts';
 
 const CONNECT_MS = 5_000;
 const STATEMENT_MS = 15_000;
@@ -19,7 +18,6 @@ export interface Target extends ServerAccess {
   readonly database: string;
   readonly schema: string;
 }
-
 /** Runs statements within one transaction. */
 export type Statement = <Row extends QueryResultRow>(sql: string, values?: readonly unknown[]) => Promise<Row[]>;
 
@@ -90,11 +88,27 @@ export class Connection {
     return this.#use(ANSWER_MS, async () => (await this.#pool.query<Row>(sql, [...values])).rows);
   }
 
+  /** As `transaction`; undefined when the server needs longer than that for one of the statements. */
+  async within<Value>(limitMs: number, work: (statement: Statement) => Promise<Value>): Promise<Value | undefined> {
+    try {
+      return await this.transaction(async statement => {
+        await statement(`SET LOCAL statement_timeout = ${limitMs}`);
+        return work(statement);
+      }, READ_MS);
+    } catch (error) {
+      if (isLate(error)) return undefined;
+      throw error;
+    }
+  }
+
   /** All statements take effect, or none. */
-  async transaction<Value>(work: (statement: Statement) => Promise<Value>): Promise<Value> {
-    const client: PoolClient = await this.#use(ANSWER_MS, () => this.#pool.connect());
+  async transaction<Value>(
+    work: (statement: Statement) => Promise<Value>,
+    answerMs: number = ANSWER_MS,
+  ): Promise<Value> {
+    const client: PoolClient = await this.#use(answerMs, () => this.#pool.connect());
     const statement: Statement = async <Row extends QueryResultRow>(sql: string, values: readonly unknown[] = []) =>
-      this.#use(ANSWER_MS, async () => (await client.query<Row>(sql, [...values])).rows);
+      this.#use(answerMs, async () => (await client.query<Row>(sql, [...values])).rows);
     try {
       await statement('BEGIN');
       const value = await work(statement);
@@ -128,10 +142,16 @@ export class Connection {
     try {
       return await withDeadline(() => Promise.race([work(), failed]), limitMs, 'PostgreSQL');
     } catch (error) {
-      this.fail(error instanceof Error ? error : new StoreFault('PostgreSQL failed'));
+      // A server that ends a statement in time is well.
+      if (!isLate(error)) this.fail(error);
       throw error;
     } finally {
       if (onFailure !== undefined) signal.removeEventListener('abort', onFailure);
     }
   }
+}
+
+/** The server ended a statement after its time (`query_canceled`). */
+function isLate(error: unknown): boolean {
+  return (error as { readonly code?: unknown }).code === '57014';
 }

@@ -11,17 +11,15 @@ export class Notice {
 
   /** Resolves at a ring, after `ms` milliseconds, or when one of the signals aborts. One waits at a time. */
   async wait(ms: number, signals: readonly AbortSignal[]): Promise<void> {
-    const ended = AbortSignal.any([...signals]);
-    if (!this.#hasRung && !ended.aborted)
+    if (!this.#hasRung && !signals.some(({ aborted }) => aborted))
       await new Promise<void>(resolve => {
         const wake = (): void => {
           clearTimeout(timer);
-          ended.removeEventListener('abort', wake);
-          this.#wake = undefined;
+          for (const signal of signals) signal.removeEventListener('abort', wake);
           resolve();
         };
         const timer = setTimeout(wake, ms);
-        ended.addEventListener('abort', wake);
+        for (const signal of signals) signal.addEventListener('abort', wake);
         this.#wake = wake;
       });
     this.#hasRung = false;

@@ -5,6 +5,8 @@ import type { Connection } from './connection.ts';
 const CURVES = ['cpu', 'mem', 'disk', 'inode'] as const;
 const COUNTERS = ['disk_read', 'disk_write', 'net_sent', 'net_recv'] as const;
 const FILE_SYSTEM = 0;
+/** For the extremes of the curves, and for those of paths and interfaces. */
+const RANGES_MS = 3_000;
 
 interface Bounds {
   readonly oldest: number | null;
@@ -70,13 +72,20 @@ export async function page(
 }
 
 /** Rates are bytes a second between neighbours; those of counters that went back do not count. */
-export async function ranges(connection: Connection, { from, before }: TimeSpan): Promise<Ranges | null> {
+export async function ranges(
+  connection: Connection,
+  { from, before }: TimeSpan,
+): Promise<{ readonly ranges: Ranges | null; readonly isWhole: boolean }> {
   const span = [from, before];
-  const [curves, parts] = await Promise.all([
-    connection.read<Record<string, number | null>>(CURVE_RANGES, span),
-    connection.read<PartRange>(PART_RANGES, span),
-  ]);
-  const [row = {}] = curves;
+  const found = await connection.within(RANGES_MS, async statement => ({
+    curves: await statement<Record<string, number | null>>(CURVE_RANGES, span),
+    parts: await statement<PartRange>(PART_RANGES, span),
+  }));
+  if (found === undefined) return { ranges: null, isWhole: false };
+  return { ranges: rangesOf(found.curves[0] ?? {}, found.parts), isWhole: true };
+}
+
+function rangesOf(row: Readonly<Record<string, number | null>>, parts: readonly PartRange[]): Ranges | null {
   const rangeOf = (key: string) => minMax(row[`${key}_min`], row[`${key}_max`]);
   const named = [
     ...CURVES.map(key => [key, rangeOf(key)] as const),

@@ -7,7 +7,6 @@ import type {
   HistoryStore,
   HistoryStoreStatus,
   MetricsHistory,
-  Ranges,
   StoredPayload,
   TimeSpan,
 } from '../metrics-history/contract.ts';
@@ -159,7 +158,7 @@ export class PostgresStore implements HistoryStore {
     return this.#reading(connection => reads.lastOfBuckets(connection, span));
   }
 
-  ranges(span: TimeSpan): Promise<Ranges | null> {
+  ranges(span: TimeSpan): ReturnType<HistoryStore['ranges']> {
     return this.#reading(connection => reads.ranges(connection, span));
   }
 
@@ -263,6 +262,8 @@ export class PostgresStore implements HistoryStore {
       const attempts = this.#attempts.splice(0);
       try {
         const all = await writeNew(replication, this.#written);
+        // Without samples nothing else would tell that the server hangs.
+        if (all.seq === this.#written.seq) await connection.read('SELECT 1');
         signal.throwIfAborted();
         this.#written = all;
         if (performance.now() - removedMs > REMOVAL_MS) {

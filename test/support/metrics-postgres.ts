@@ -6,13 +6,14 @@ import Database from 'better-sqlite3';
 import pg from 'pg';
 import type { Test } from 'tap';
 import { startHost, type TestHost } from './host.ts';
-import type { postgresBlock } from './postgres.ts';
+import { postgresBlock } from './postgres.ts';
 import { until } from './until.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: answers of any shape are looked into
 export type Body = any;
 
 export const ACTIVATION = '/metrics/history/storage/activate-postgresql';
+/** The section of a host that is to use it. */
 export const CHOSEN = { storage: { provider: 'postgresql' } };
 
 export type Block = Awaited<ReturnType<typeof postgresBlock>>;
@@ -96,3 +97,43 @@ export const line = (timestamp: number, cpu = 5): string =>
     dumb_managed: [{ name: 'One', pid: 1, cpu_percent: cpu, rss: 10, disk_io: null }],
     external: [],
   });
+
+/** Unix seconds. */
+export const YESTERDAY = Math.floor(Date.now() / 1_000) - 86_400;
+
+/** A host whose history, two hundred samples of yesterday, has moved to PostgreSQL. */
+export async function activated(t: Test, metrics: Record<string, unknown>): Promise<{ app: TestHost; block: Block }> {
+  const block = await postgresBlock(t);
+  const configDir = await directoryWith(
+    t,
+    Array.from({ length: 200 }, (_, index) => line(YESTERDAY + index * 60)),
+  );
+  const app = await startMetrics(t, { postgres: block, configDir, metrics: { ...metrics, ...CHOSEN } });
+  const { status, text } = await app.post(ACTIVATION);
+  t.equal(status, 200, text);
+  return { app, block };
+}
+
+/** Both stores hold the same, in order, and each sample once. */
+export async function agree(t: Test, app: TestHost, block: Block): Promise<void> {
+  await until(async () => {
+    const times = await timesIn(app, block);
+    return times.own.length === times.there.length;
+  });
+  const { own, there } = await timesIn(app, block);
+  t.same(there, own);
+  const { items } = (await app.get('/metrics/history?full=true&limit=0')).body;
+  const told = items.map(({ timestamp }: { timestamp: number }) => timestamp);
+  t.same(
+    told,
+    [...new Set<number>(told)].sort((a, b) => a - b),
+    'in order, and none twice',
+  );
+  t.same(told.slice(0, own.length), own, 'all of them are told');
+  const { postgresql } = await storage(app);
+  const [counted] = await query(
+    block,
+    'SELECT count(*)::int AS samples, sum(raw_size)::float8 AS raw_bytes FROM metrics_snapshots',
+  );
+  t.match(postgresql, counted, 'the totals are right');
+}

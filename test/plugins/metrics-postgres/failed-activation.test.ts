@@ -1,0 +1,50 @@
+// A stage that fails is named, SQLite stays in use, and nothing that is answered or logged holds a credential.
+import t, { type Test } from 'tap';
+import type { TestHost } from '../../support/host.ts';
+import { ACTIVATION, choose, query, startMetrics, storage } from '../../support/metrics-postgres.ts';
+import { ownLog } from '../../support/own-log.ts';
+import { postgresBlock } from '../../support/postgres.ts';
+import { freePort } from '../../support/stackwarden.ts';
+
+const SECRETS = /hunter2|secret_stranger|127\.0\.0\.1|keeper|SELECT|CREATE|INSERT/;
+
+/** Nothing that was answered or logged holds a credential. */
+async function failsDuring(t: Test, app: TestHost, stage: string): Promise<void> {
+  const { status: code, text, body } = await app.post(ACTIVATION);
+  t.equal(code, 503, stage);
+  t.equal(
+    body.detail,
+    `PostgreSQL activation failed during ${stage}. SQLite remains active; check the service logs and retry.`,
+  );
+  const told = await storage(app);
+  t.match(told, { active_provider: 'sqlite', fallback_active: true, last_error: String });
+  t.notMatch(text + JSON.stringify(told), SECRETS);
+  t.notMatch((await ownLog(app)).join('\n'), /hunter2|secret_stranger/);
+  t.equal((await app.get('/metrics/history')).status, 200, 'SQLite answers');
+}
+
+t.test('without a block of the server', async t => {
+  const app = await startMetrics(t, { plugins: ['metrics-postgres', 'config'] });
+  await choose(app);
+  await failsDuring(t, app, 'configuration');
+});
+
+t.test('a server that does not stay up', async t => {
+  const postgres = { process_name: 'PostgreSQL', command: ['false'], config_dir: '', port: await freePort() };
+  const app = await startMetrics(t, { postgres: { ...postgres, password: 'hunter2-hidden' } });
+  await choose(app);
+  await failsDuring(t, app, 'startup');
+});
+
+t.test('a server that refuses the user, and then the tables', async t => {
+  const block = await postgresBlock(t);
+  const app = await startMetrics(t, { postgres: { ...block, user: 'secret_stranger', password: 'hunter2-hidden' } });
+  await choose(app);
+  await failsDuring(t, app, 'database');
+  await query(block, 'CREATE DATABASE dumb_metrics', 'postgres');
+  await query(block, 'CREATE TABLE metrics_snapshots (nothing INTEGER)');
+  await app.post('/config', { process_name: 'PostgreSQL', updates: { user: 'keeper' }, persist: true });
+  await failsDuring(t, app, 'synchronization');
+  await query(block, 'DROP TABLE metrics_snapshots');
+  t.match((await app.post(ACTIVATION)).body, { status: 'active', postgres_reused: true });
+});
