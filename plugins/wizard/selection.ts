@@ -32,16 +32,34 @@ export function select(request: StartRequest, templates: ServiceTemplates, store
     request: core,
     options: core.service_options ?? {},
   }));
-  const optionals = [...new Set(request.optional_services ?? [])].map(name => {
-    const template = templates.find(name);
-    if (template?.onboarding?.roles.includes('optional') !== true)
+  const named = [...new Set(request.optional_services ?? [])].map(name => ({ name, template: templates.find(name) }));
+  const belonging = belongingTo([...cores, ...named.filter(({ template }) => isOptional(template))]);
+  const optionals = named.flatMap(({ name, template }) => {
+    if (template === undefined || !isOptional(template)) {
+      // What belongs to another comes with that.
+      if (template !== undefined && belonging.has(template.key)) return [];
       throw new Problem(400, `'${name}' is not an optional service`);
+    }
     const fromCores = cores.map(({ options }) => options[template.key] ?? {});
     const own = request.optional_service_options?.[template.key] ?? {};
-    return { template, name, options: Object.assign({}, ...fromCores, own) as Options };
+    return [{ template, name, options: Object.assign({}, ...fromCores, own) as Options }];
   });
   if (cores.length === 0 && optionals.length === 0) throw new Problem(400, 'No services were selected');
   return { cores, optionals };
+}
+
+function isOptional(template: ServiceTemplate | undefined): boolean {
+  return template?.onboarding?.roles.includes('optional') === true;
+}
+
+/** Keys of what is started together with the chosen services. */
+function belongingTo(chosen: readonly { readonly template: ServiceTemplate | undefined }[]): ReadonlySet<string> {
+  return new Set(
+    chosen.flatMap(({ template }) => [
+      ...(template?.onboarding?.dependencies ?? []),
+      ...(template?.onboarding?.brings ?? []),
+    ]),
+  );
 }
 
 function coreTemplate(name: string, templates: ServiceTemplates, store: ConfigStore): ServiceTemplate {

@@ -96,6 +96,7 @@ t.test('requests that are refused change nothing', { skip }, async t => {
     [{ core_services: { name: 'nobody' } }, 400, /'nobody' is not a known service/],
     [{ core_services: { name: 'zilean' } }, 400, /'zilean' is not a core service/],
     [{ core_services: [], optional_services: ['sonarr'] }, 400, /'sonarr' is not an optional service/],
+    [{ core_services: [], optional_services: ['cli_battery'] }, 400, /'cli_battery' is not an optional service/],
     [{ core_services: { name: 'plex', service_options: { plex: { port: 'high' } } } }, 400, /plex\.port/],
     [{ core_services: { name: 'plex', service_options: { plex: { port: 70_000 } } } }, 400, /plex\.port/],
     [{ core_services: { name: 'sonarr', instance_name: 'x'.repeat(65) } }, 500, /more than 64 characters/],
@@ -203,6 +204,8 @@ t.test('components of a core', { skip }, async t => {
       { name: 'nzbdav' },
       { name: 'Decypharr', debrid_service: ['Debrid Link', 'TorBox'], debrid_key: ['L', null] },
     ],
+    // It belongs to the first, and comes with that.
+    optional_services: ['cli_battery'],
   });
   t.same(body.results, [{ service: 'nzbdav', status: 'started' }], 'by its former name');
   t.match(body.errors, [
