@@ -139,7 +139,7 @@ export class PrivateDirectory {
 
   /**
    * Creates an empty file unless it exists. Throws when the name belongs to anything but a regular file without further
-   * hard links.
+   * hard links, or to another user's.
    */
   async ensureFile(name: string): Promise<Stats> {
     const flags = constants.O_RDONLY | constants.O_CREAT | constants.O_NOFOLLOW | constants.O_NONBLOCK;
@@ -148,6 +148,10 @@ export class PrivateDirectory {
     try {
       const entry = await handle.stat();
       if (!entry.isFile() || entry.nlink !== 1) throw new Error(`${file} is no regular file of its own; remove it`);
+      // The mode is mended below; only an owner could change it back.
+      const reason = distrustOf({ uid: entry.uid, mode: FILE_MODE });
+      if (reason !== null)
+        throw new Error(`${file} ${reason}, so it is not trusted; make it user ${process.geteuid?.()}'s, or remove it`);
       if ((entry.mode & 0o777) !== FILE_MODE) await handle.chmod(FILE_MODE);
       return entry;
     } finally {

@@ -1,10 +1,11 @@
 // The database of a third party's plugin: its file, its schema, its calls, and what becomes of it under every fault.
-import { chmod, mkdir, readdir, readFile, stat, symlink, truncate, writeFile } from 'node:fs/promises';
+import { chmod, chown, mkdir, readdir, readFile, stat, symlink, truncate, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import t from 'tap';
 import { createHost } from '../../../core/host/host.ts';
 import { NOTES, startDatabaseApp } from '../../support/database-plugin.ts';
 import { testDir } from '../../support/directory.ts';
+import { NOBODY } from '../../support/race.ts';
 import { startStackwarden, writeConfig } from '../../support/stackwarden.ts';
 import { until } from '../../support/until.ts';
 
@@ -189,6 +190,17 @@ t.test('what others could have put there is not opened', async t => {
   const shared = linked.host.database('other', { statements: 'notes' });
   await t.rejects(shared.open(), { status: 503, message: /may be written by others/ });
   t.throws(() => linked.host.database('x', { statements: '../../outside' }), /outside the plugin's folder/);
+});
+
+t.test('a file of another user is not opened', { skip: process.getuid?.() !== 0 && 'needs root' }, async t => {
+  const configDir = testDir(t, { foreign: { 'notes.sqlite': '' } });
+  const file = path.join(configDir, 'foreign', 'notes.sqlite');
+  await chown(file, NOBODY, NOBODY);
+  const { open } = await startDatabaseApp(t, configDir);
+  await t.rejects(open({ file }).open(), {
+    status: 503,
+    message: /belongs to user 65534.*make it user 0's, or remove/,
+  });
 });
 
 t.test('a place that a user names stays as it is', async t => {
