@@ -34,11 +34,15 @@ export function registerRoutes(host: Host, supervisor: ProcessSupervisor): void 
     return block;
   };
   const stopPolicies = host.contributions('process.stop-policy');
-  /** Whether the work is left for after the answer. What it throws then is logged. */
+  /**
+   * Whether the work is left for after the answer: what handed the request on would otherwise end before it could hand on
+   * the answer, also while its start is still observed. What the work throws then is logged.
+   */
   const isDeferred = ({ processName, configKey }: NamedBlock, work: () => Promise<unknown>): boolean => {
     const policy = [...stopPolicies.values()].find(candidate => candidate.configKey === configKey);
     const { status, held } = supervisor.get(processName) ?? {};
-    if (policy?.answersFirst !== true || status !== 'running' || held !== null) return false;
+    if (policy?.answersFirst !== true || !(status === 'running' || status === 'starting') || held !== null)
+      return false;
     delay(host.paced(ANSWER_MS), undefined, { signal: host.signal })
       .then(work)
       .catch((error: unknown) => {
