@@ -1,5 +1,5 @@
 // Metrics: what the machine and its processes use, now; on request and as a stream.
-import { definePlugin } from '#core';
+import { definePlugin, Problem } from '#core';
 import { MetricsStream } from './metrics-stream.ts';
 import { collectorPoint, introductionPoint } from './points.ts';
 import { Sampler } from './sampler.ts';
@@ -24,7 +24,13 @@ export default definePlugin({
       compress: true,
       summary: 'What the machine, the managed processes and the busiest others use',
       response: sampleSchema,
-      handle: async () => sampler.answer(await sampler.sample()),
+      async handle() {
+        try {
+          return sampler.answer(await sampler.sample());
+        } catch (cause) {
+          throw new Problem(503, 'Metrics are not available yet.', { cause });
+        }
+      },
     });
     host.route({
       method: 'GET',

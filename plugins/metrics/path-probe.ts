@@ -1,6 +1,6 @@
 // Looks at paths from a child that can be abandoned, because whoever touches a dead mount hangs unkillably. The child is
 // a shell, which costs a megabyte, and answers one path after the other.
-import { type ChildProcessByStdio, spawn } from 'node:child_process';
+import { type ChildProcess, type ChildProcessByStdio, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import type { Readable, Writable } from 'node:stream';
 import { publicEnvironment } from '#kit/public-environment';
@@ -55,6 +55,8 @@ export class PathProbe {
   #queue: Promise<unknown> = Promise.resolve();
   #lastId = 0;
   #answered: ((line: string) => void) | undefined;
+  /** Ends the present question when its child has ended, which says nothing about the path. */
+  #lost: (() => void) | undefined;
   #closed = false;
 
   /** The pid of the child, for whoever lists processes. */
@@ -84,33 +86,40 @@ export class PathProbe {
       const end = (answer: PathAnswer | null): void => {
         clearTimeout(timer);
         this.#answered = undefined;
-        if (answer === null) this.#stalledSince.set(path, performance.now());
-        else this.#stalledSince.delete(path);
+        this.#lost = undefined;
+        if (answer !== null) this.#stalledSince.delete(path);
         resolve(answer);
       };
       const timer = setTimeout(() => {
         this.#abandon();
+        this.#stalledSince.set(path, performance.now());
         end(null);
       }, ANSWER_MS);
+      this.#lost = () => end(null);
       this.#answered = line => {
         const answer = answerOf(line, id, path);
         if (answer !== undefined) end(answer);
       };
-      shell.stdin.write(`${id} ${kind} ${path}\n`);
+      if (shell === undefined) end(null);
+      else shell.stdin.write(`${id} ${kind} ${path}\n`);
     });
   }
 
-  #start(): Shell {
-    const shell = spawn('/bin/sh', ['-c', SCRIPT], {
+  /** undefined when there are no descriptors for another child. */
+  #start(): Shell | undefined {
+    const shell: ChildProcess = spawn('/bin/sh', ['-c', SCRIPT], {
       cwd: '/',
       env: publicEnvironment(process.env),
       stdio: ['pipe', 'pipe', 'ignore'],
     });
-    this.#shell = shell;
     const gone = (): void => {
-      if (this.#shell === shell) this.#shell = undefined;
+      if (this.#shell !== shell) return;
+      this.#shell = undefined;
+      this.#lost?.();
     };
     shell.on('error', gone).on('exit', gone);
+    if (!isWhole(shell)) return undefined;
+    this.#shell = shell;
     shell.stdin.on('error', gone);
     createInterface({ input: shell.stdout }).on('line', line => this.#answered?.(line));
     return shell;
@@ -126,6 +135,11 @@ export class PathProbe {
     shell.stdout.destroy();
     shell.unref();
   }
+}
+
+/** A child for which there were no descriptors has no streams. */
+function isWhole(child: ChildProcess): child is Shell {
+  return (child.stdin ?? null) !== null && (child.stdout ?? null) !== null;
 }
 
 /** undefined for a line that does not answer this question, as the second line of a path that has a line break in it. */
