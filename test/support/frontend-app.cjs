@@ -38,14 +38,19 @@ const server = createServer({ keepAliveTimeout: 0 }, (incoming, outgoing) => {
   }
   const headers = { ...incoming.headers, host: target.base.host };
   const { method } = incoming;
-  const upstream = request({ host: target.base.hostname, port: target.base.port, path: target.path, method, headers });
+  const { hostname: host, port } = target.base;
+  // A connection that is kept could be closed just when it is used again.
+  const upstream = request({ host, port, path: target.path, method, headers, agent: false });
   upstream.on('response', answer => {
     const cookies = [...(answer.headers['set-cookie'] ?? [])];
     if (name !== undefined) cookies.push(`dumb_ui_service=${name}; Path=/; SameSite=Lax`);
     outgoing.writeHead(answer.statusCode, { ...answer.headers, ...(cookies.length > 0 && { 'set-cookie': cookies }) });
     answer.pipe(outgoing);
   });
-  upstream.on('error', () => outgoing.writeHead(504).end('the backend does not answer'));
+  upstream.on('error', () => {
+    if (outgoing.headersSent) outgoing.destroy();
+    else outgoing.writeHead(504).end('the backend does not answer');
+  });
   incoming.pipe(upstream);
 });
 

@@ -102,7 +102,7 @@ t.test('a frontend that is enabled at run time takes the port, and gives it back
   });
   t.match(await started.json(), { status: 'Service started successfully' }, 'answered to its end by the gateway');
   await until(async () => isFrontend(await page()));
-  t.equal((await page('/api/process/capabilities'))?.status, 200, 'through the frontend');
+  await until(async () => (await page('/api/process/capabilities'))?.status === 200, { what: 'an answer through it' });
 
   process.kill(await pidOf(app, NAME), 'SIGKILL');
   await until(async () => (await page())?.text.includes('becomes DUMB Frontend'), { what: 'the page after a crash' });
