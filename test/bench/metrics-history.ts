@@ -1,6 +1,7 @@
 // Seven days of samples of 15 processes: how long a chart of any window takes, and all samples as a stream, with the
 // longest pause of the event loop; then the same with ten times the history. The baseline of a chart is the shortest
 // window, that of the stream a plain copy of the same bytes by bare node:http.
+import { once } from 'node:events';
 import { mkdir, stat } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -164,6 +165,7 @@ async function copied(bytes: number): Promise<Timed> {
         await new Promise(resolve => response.once('drain', resolve));
     response.end();
   }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
   try {
     return await read(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`);
   } finally {
