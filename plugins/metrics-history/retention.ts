@@ -11,7 +11,7 @@ const MS_PER_S = 1_000;
 const DAY_S = 86_400;
 const FULL_RATE_S = DAY_S;
 const THINNED_S = 60;
-/** Of the room, from which on samples are thinned out: a week of a usual stack then takes some fifty megabytes. */
+/** Of the room, from which on samples are thinned out: a week of a usual stack then takes less than a hundred megabytes. */
 const THINNING_SHARE = 0.45;
 /** Of the pages that are freed at a time. */
 const VACUUM_PAGES = 2_000;
