@@ -67,8 +67,8 @@ export interface Route<
   /** Whether the route is left out of the API description, as pages and their assets are. */
   readonly hidden?: boolean;
   /**
-   * Schema of the query. Its values arrive as texts, repeated ones as lists of texts, which the schemas `queryBoolean`,
-   * `queryInteger`, `queryNumber` and `queryList` of `#kit/query-values` convert.
+   * Schema of the query. Its values arrive as texts, which the schemas `queryBoolean`, `queryInteger`, `queryNumber` and
+   * `queryList` of `#kit/query-values` convert. Of a repeated name the last value counts, except for lists.
    */
   readonly query?: Query;
   readonly body?: Body;

@@ -15,6 +15,7 @@ export interface Stream {
 }
 
 export interface StreamClient {
+  /** Each name once: of a repeated one the last value counts. */
   readonly query: URLSearchParams;
   readonly identity: Identity;
   /** Bytes that were sent but that the network has not yet taken. */

@@ -6,7 +6,6 @@ import { Problem } from '../contract/problem.ts';
 import type { Via } from '../contract/route.ts';
 import { Answer, type Identity, type Route, type RouteRequest } from '../contract/route.ts';
 import type { Owner } from '../kit/owner.ts';
-import { parseQuery } from '../kit/query-values.ts';
 import { type AccessGate, accessOf } from './access.ts';
 import { hasContentType, isRaw, mediaType, serialized } from './answer-body.ts';
 import { readJson } from './body.ts';
@@ -14,6 +13,7 @@ import { BodyBudget } from './body-budget.ts';
 import { compressed } from './compression.ts';
 import { type CorsPolicy, FOREIGN_SITE, isSafe } from './cors-policy.ts';
 import { failureAnswer, shapeProblem } from './errors.ts';
+import { parseQuery } from './query.ts';
 import type { RouteMap, RouteMatch } from './route-map.ts';
 import { UnreadAnswers } from './unread-answers.ts';
 
@@ -53,7 +53,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
     call.identity = admission.identity;
     call.trusted = admission.trusted;
     call.params = match.params;
-    if (route.query !== undefined) call.query = parsed(route.query, 'query', parseQuery(queryText));
+    if (route.query !== undefined) call.query = parsed(route.query, 'query', parseQuery(queryText, route.query));
     const handle = async () => checked(route, await owner.invoke(match.owned.call, () => route.handle(call)));
     if (!mutating) return handle();
     const share = bodies.open();

@@ -1,26 +1,5 @@
-// Parses query strings as browsers and axios write them, and gives the zod schemas that convert their text values.
+// The zod schemas that convert the text values of a query.
 import { z } from 'zod';
-import { Problem } from '../contract/problem.ts';
-import { FORBIDDEN_KEYS } from './plain-data.ts';
-
-/**
- * One string for each name, or an array where the name is repeated or written `name[]=` or `name[0]=`. `+` is a space.
- * Only a `queryList` splits values at commas, because any other value may contain one. Throws a Problem 400 for a name
- * that would reach a prototype.
- */
-export function parseQuery(text: string): Record<string, string | string[]> {
-  const query: Record<string, string | string[]> = Object.create(null);
-  if (text === '') return query;
-  for (const [rawName, value] of new URLSearchParams(text)) {
-    const name = rawName.replace(/\[\d*\]$/, '');
-    if (FORBIDDEN_KEYS.has(name)) throw new Problem(400, `The query parameter '${name}' is not allowed`);
-    const present = query[name];
-    if (Array.isArray(present)) present.push(value);
-    else if (present !== undefined) query[name] = [present, value];
-    else query[name] = name === rawName ? value : [value];
-  }
-  return query;
-}
 
 /** Reads `1`, `true`, `yes` and `on` as true and `0`, `false`, `no` and `off` as false, in upper or lower case. */
 export function queryBoolean() {

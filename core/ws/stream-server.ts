@@ -11,6 +11,7 @@ import type { AccessCheck, Identity } from '../contract/route.ts';
 import type { Stream } from '../contract/stream.ts';
 import { type AccessGate, accessOf } from '../http/access.ts';
 import { type CorsPolicy, FOREIGN_SITE } from '../http/cors-policy.ts';
+import { lastValues } from '../http/query.ts';
 import type { Call, Owner } from '../kit/owner.ts';
 import { refuseSocket } from '../kit/refusal.ts';
 import { Client } from './client.ts';
@@ -209,7 +210,7 @@ export class StreamServer {
 function target(url: string): { path: string; query: URLSearchParams } {
   const mark = url.indexOf('?');
   const path = mark < 0 ? url : url.slice(0, mark);
-  return { path: path.replace(/(?<=.)\/$/, ''), query: new URLSearchParams(mark < 0 ? '' : url.slice(mark + 1)) };
+  return { path: path.replace(/(?<=.)\/$/, ''), query: lastValues(mark < 0 ? '' : url.slice(mark + 1)) };
 }
 
 /** The connection is accepted first, because browsers show a close code only for accepted ones. */

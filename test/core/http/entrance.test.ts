@@ -234,6 +234,12 @@ t.test('queries and path parameters', async t => {
     names: ['x', 'y'],
     must: 'a b',
   });
+  t.match(
+    (await request('GET', '/q?limit=1&limit=2&must=x&must=y&names=a,b&names=c')).body,
+    { limit: 2, must: 'y', names: ['a', 'b', 'c'] },
+    'of a repeated name the last value counts, and a list gets all',
+  );
+  t.match((await request('GET', '/q?must[]=x&limit[0]=3')).body, { limit: 3, must: 'x' });
   const bad = await request('GET', '/q?limit=secretvalue&must=x');
   t.equal(bad.status, 422);
   t.match(bad.body.errors, [{ loc: ['query', 'limit'] }]);

@@ -55,10 +55,10 @@ t.test('a stream opens, answers pings, ends once', async t => {
     },
   });
   entrance.http.addStream('b', { path: '/ws/b', summary: 'b', pong: '{"type":"pong"}', open: () => {} });
-  const a = dial(entrance, '/ws/a?interval=2&token=');
+  const a = dial(entrance, '/ws/a?interval=1&interval=2&token=');
   await until(() => a.received.length === 2);
   t.same(a.received, ['hello', 'wörld'], 'text frames in order');
-  t.equal(clients[0]?.query.get('interval'), '2');
+  t.equal(clients[0]?.query.get('interval'), '2', 'the last of a repeated name');
   t.same(clients[0]?.identity, { username: null });
   t.equal(a.socket.extensions, '', 'no compression');
   for (const message of ['x', '{', '"ping"', '{"type":"other"}', '{"a":"ping"}', 'null']) a.socket.send(message);
