@@ -39,6 +39,17 @@ export class Candidates {
     return found;
   }
 
+  /** Config keys of services that keep databases of a known kind, whether they are configured or not; sorted. */
+  serviceKeys(): string[] {
+    const probes = this.#host.contributions('database.probe');
+    const templates = this.#host.find('service.templates')?.list() ?? [];
+    const fromTemplates = templates.filter(({ databases = [] }) =>
+      databases.some(({ engine }) => probes.get(engine) !== undefined),
+    );
+    const told = [...this.#host.contributions('database.stores').values()].map(({ configKey }) => configKey);
+    return [...new Set([...fromTemplates.map(({ key }) => key), ...told])].sort();
+  }
+
   async #find(): Promise<readonly Candidate[]> {
     const blocks = this.#host.use('config.store').blocks();
     const enabled = blocks.filter(({ isHost, block }) => !isHost && block.enabled === true);

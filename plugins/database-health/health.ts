@@ -76,6 +76,11 @@ export class Health {
     return { settings, services };
   }
 
+  /** See `Candidates.serviceKeys`. */
+  serviceKeys(): string[] {
+    return this.#candidates.serviceKeys();
+  }
+
   /** Looks at what was not looked at within the interval, and tells what is known after 12 s at the latest. */
   async collect(processName?: string): Promise<Overview> {
     const { settings, services } = await this.overview(processName);

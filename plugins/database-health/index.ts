@@ -1,6 +1,7 @@
 // The health of services' databases: looked at from time to time without changing or hindering them, scored, and told
 // with every sample of metrics.
 import { definePlugin } from '#core';
+import type {} from '../host-plugins/contract.ts';
 import type {} from '../metrics/contract.ts';
 import type {} from '../services/contract.ts';
 import { fileKinds } from './file-kinds.ts';
@@ -50,6 +51,7 @@ export default definePlugin({
       collect: async () => overviewToWire(await health.overview()),
       kept: overviewToKept,
     });
+    host.contribute('host.fact', 'database_health_service_keys', { values: () => health.serviceKeys() });
     host.every(host.paced(DUE_MS), () => health.keepUp());
     return () => health.close();
   },

@@ -19,6 +19,9 @@ export const answerSchema = z.object({
       errors: z.record(z.string(), z.number()).describe('faults since the start, by place'),
     }),
   ),
+  facts: z
+    .record(z.string(), z.array(z.string()))
+    .describe('lists that say more than a capability flag, for example the keys of services that a tool is for'),
 });
 
 /** Leaves out the folder's path, which reveals the layout of the machine and is of no use to a caller. */
