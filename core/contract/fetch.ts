@@ -18,6 +18,12 @@ export interface FetchOptions {
   maxBytes?: number;
   /** Number of redirects that are followed; one more fails. With 0 a redirect is an answer. Default 5. */
   redirects?: number;
+  /** How long connecting to the server may take, as a part of `timeoutMs`. Default 15 s. */
+  connectTimeoutMs?: number;
+  /** Whether the certificate of the server must be trusted. Default true. */
+  verifyTls?: boolean;
+  /** Whether the connection may be used for later requests. Default true. */
+  keepAlive?: boolean;
   /** Whether the body is returned as a stream. Default false. */
   stream?: boolean;
 }

@@ -34,18 +34,23 @@ export interface Fetcher {
 
 /** Aborts all requests in flight when `owner` fires. */
 export function createFetcher(owner: AbortSignal, userAgent: string): Fetcher {
-  let agent: Agent | undefined;
+  const agents = new Map<string, Agent>();
 
   const send = async (url: string, options: FetchOptions, signal: AbortSignal): Promise<Dispatcher.ResponseData> => {
     // Imported on first use, because it accounts for a tenth of the time and memory of a start.
     const { Agent, interceptors, request } = await import('undici');
     // Timeouts of undici are off, because one timer for each request limits every wait here.
-    agent ??= new Agent({
-      connect: { timeout: TIMEOUT_MS },
-      keepAliveTimeout: 10_000,
-      headersTimeout: 0,
-      bodyTimeout: 0,
-    });
+    const { connectTimeoutMs: timeout = TIMEOUT_MS, verifyTls: rejectUnauthorized = true } = options;
+    const kind = `${timeout} ${rejectUnauthorized}`;
+    const agent =
+      agents.get(kind) ??
+      new Agent({
+        connect: { timeout, rejectUnauthorized },
+        keepAliveTimeout: 10_000,
+        headersTimeout: 0,
+        bodyTimeout: 0,
+      });
+    agents.set(kind, agent);
     const json = options.json === undefined ? undefined : JSON.stringify(options.json);
     const maxRedirections = options.redirects ?? REDIRECTS;
     const answer = await request(url, {
@@ -58,6 +63,7 @@ export function createFetcher(owner: AbortSignal, userAgent: string): Fetcher {
       },
       body: (json ?? options.body ?? null) as string | null,
       signal,
+      reset: options.keepAlive === false,
       dispatcher: agent.compose(withholdElsewhere(new URL(url).origin), interceptors.redirect({ maxRedirections })),
     });
     // The iterator reports errors to a reader; without a reader an error must not become an uncaught exception.
@@ -103,7 +109,9 @@ export function createFetcher(owner: AbortSignal, userAgent: string): Fetcher {
   return {
     fetch: ((url: string, options: FetchOptions = {}) =>
       options.stream === true ? fetchStream(url, options) : fetchText(url, options)) as Fetcher['fetch'],
-    close: async () => agent?.destroy(),
+    close: async () => {
+      await Promise.all([...agents.values()].map(agent => agent.destroy()));
+    },
   };
 }
 

@@ -1,0 +1,189 @@
+// One attempt to deliver one message: gives the destination its limits of time and size, and makes any fault a sentence.
+import { setTimeout as pause } from 'node:timers/promises';
+import type { FetchOptions, FetchStream } from '#core';
+import { errorText } from '#kit/error-text';
+import { plainData } from '#kit/plain-data';
+import { isObject } from '#kit/plain-object';
+import type {
+  Delivery,
+  DeliveryAnswer,
+  DeliveryOutcome,
+  DeliveryRequest,
+  DestinationUrl,
+  NotificationDestination,
+} from './contract.ts';
+import { readOptions, type UrlOptions } from './destination-url.ts';
+import { type MessageFacts, messagesFor } from './message-text.ts';
+import { scrubber } from './scrub.ts';
+
+const TIMEOUT_MS = 15_000;
+const MAX_ANSWER_BYTES = 64 * 1_024;
+const MAX_REASON_LENGTH = 200;
+const MAX_ERROR_LENGTH = 1_000;
+/** Where services say in JSON what was wrong. */
+const REASON_KEYS = ['error', 'message', 'description', 'detail', 'errors', 'msg', 'reason'];
+
+/** What an attempt needs of its host. */
+export interface AttemptAccess {
+  fetch(url: string, options: FetchOptions & { stream: true }): Promise<FetchStream>;
+  readonly userAgent: string;
+  /** Ends the attempt early. */
+  readonly signal?: AbortSignal;
+}
+
+/** Never rejects, and never takes much longer than 15 s. */
+export async function attempt(
+  destination: NotificationDestination,
+  url: DestinationUrl,
+  facts: MessageFacts,
+  access: AttemptAccess,
+  verifyTls = true,
+): Promise<DeliveryOutcome> {
+  const scrub = scrubber(url);
+  const options = readOptions(url);
+  const delivery = deliveryOf(access, { ...options, verifyTls: verifyTls && options.verifyTls });
+  const late = new AbortController();
+  const send = async (): Promise<DeliveryOutcome> => {
+    const config: unknown = destination.parse(url);
+    for (const message of messagesFor(facts, destination.limits, options)) {
+      const outcome = await destination.send(config, message, delivery);
+      if (!outcome.ok) return outcome;
+    }
+    return { ok: true };
+  };
+  try {
+    const timeout = pause(TIMEOUT_MS, undefined, { signal: late.signal }).then(() => {
+      throw new DOMException('late', 'TimeoutError');
+    });
+    const outcome = await Promise.race([send(), timeout]);
+    return outcome.ok ? outcome : { ...outcome, error: shortened(scrub(outcome.error), MAX_ERROR_LENGTH) };
+  } catch (error) {
+    return { ok: false, error: shortened(scrub(faultText(error)), MAX_ERROR_LENGTH) };
+  } finally {
+    late.abort();
+  }
+}
+
+function deliveryOf(access: AttemptAccess, { verifyTls, connectTimeoutMs, readTimeoutMs }: UrlOptions): Delivery {
+  const deadline = AbortSignal.timeout(TIMEOUT_MS);
+  const signal = access.signal === undefined ? deadline : AbortSignal.any([deadline, access.signal]);
+  const delivery: Delivery = {
+    signal,
+    timeoutMs: TIMEOUT_MS,
+    connectTimeoutMs,
+    verifyTls,
+    userAgent: access.userAgent,
+    async request(url, request) {
+      const answer = await access.fetch(url, {
+        ...optionsOf(request),
+        stream: true,
+        redirects: 0,
+        timeoutMs: Math.min(connectTimeoutMs + readTimeoutMs, TIMEOUT_MS),
+        idleTimeoutMs: readTimeoutMs,
+        connectTimeoutMs,
+        verifyTls,
+        keepAlive: false,
+        signal,
+      });
+      const text = await readSome(answer.body);
+      return { status: answer.status, headers: answer.headers, text, json: membersOf(text) };
+    },
+    outcome: (answer, accepted) => (isAccepted(answer, accepted) ? { ok: true } : delivery.refusal(answer)),
+    refusal(answer, { reason = reasonOf(answer), retryAfterSec = retryAfter(answer) } = {}) {
+      const text = shortened(reason.replaceAll(/\s+/g, ' ').trim(), MAX_REASON_LENGTH);
+      const error = text === '' ? `HTTP ${answer.status}` : `HTTP ${answer.status}: ${text}`;
+      return { ok: false, error, retryAfterSec };
+    },
+  };
+  return delivery;
+}
+
+function optionsOf({ method = 'POST', headers = {}, json, form, basic }: DeliveryRequest): FetchOptions {
+  const all: Record<string, string> = { ...headers };
+  if (basic !== undefined && basic.user !== '') {
+    all.authorization = `Basic ${Buffer.from(`${basic.user}:${basic.password}`).toString('base64')}`;
+  }
+  if (json !== undefined) return { method, headers: all, json };
+  if (form === undefined) return { method, headers: all };
+  const members = Object.entries(form).filter((member): member is [string, string] => member[1] !== undefined);
+  const type = { 'content-type': 'application/x-www-form-urlencoded' };
+  return { method, headers: { ...type, ...all }, body: new URLSearchParams(members).toString() };
+}
+
+/** The beginning of the answer; a longer one is not read on. */
+async function readSome(body: FetchStream['body']): Promise<string> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of body) {
+    chunks.push(chunk);
+    bytes += chunk.length;
+    if (bytes >= MAX_ANSWER_BYTES) break;
+  }
+  return Buffer.concat(chunks).subarray(0, MAX_ANSWER_BYTES).toString('utf8');
+}
+
+function membersOf(text: string): Readonly<Record<string, unknown>> {
+  try {
+    const value = plainData(JSON.parse(text));
+    return isObject(value) ? value : {};
+  } catch {
+    return {};
+  }
+}
+
+function isAccepted({ status }: DeliveryAnswer, accepted: readonly number[] | undefined): boolean {
+  return accepted === undefined ? status >= 200 && status < 300 : accepted.includes(status);
+}
+
+function reasonOf({ status, text, json }: DeliveryAnswer): string {
+  if (status >= 300 && status < 400) return 'the service redirects, which is not followed';
+  const told = REASON_KEYS.map(key => json[key]).find(value => value !== undefined && value !== null && value !== true);
+  if (typeof told === 'string') return told;
+  if (told !== undefined) return JSON.stringify(told);
+  return text.startsWith('<') ? '' : text;
+}
+
+function retryAfter({ headers }: DeliveryAnswer): number | undefined {
+  const value = String(headers['retry-after'] ?? '').trim();
+  if (/^\d{1,9}(?:\.\d{1,9})?$/.test(value)) return Number(value);
+  const at = Date.parse(value);
+  return Number.isNaN(at) ? undefined : Math.max(0, (at - Date.now()) / 1_000);
+}
+
+/** What went wrong where there is no answer, without the name of the server. */
+function faultText(error: unknown): string {
+  const cause = causeOf(error);
+  const { code = '', name = '' } = cause as { code?: string; name?: string };
+  if (name === 'TimeoutError' || /TIMEOUT|ETIMEDOUT/.test(code)) return 'The service did not answer in time.';
+  if (name === 'AbortError') return 'The delivery was interrupted.';
+  switch (code) {
+    case 'ECONNREFUSED':
+      return 'The connection was refused: no service listens at this address.';
+    case 'ENOTFOUND':
+    case 'EAI_AGAIN':
+      return 'The name of the host cannot be resolved.';
+    case 'EHOSTUNREACH':
+    case 'ENETUNREACH':
+      return 'The host cannot be reached.';
+    case 'ECONNRESET':
+    case 'EPIPE':
+    case 'UND_ERR_SOCKET':
+      return 'The service closed the connection without an answer.';
+    default:
+      return /CERT|SIGNED|ALTNAME|UNABLE_TO/.test(code)
+        ? `The certificate of the service is not trusted (${code}). Verification can be switched off with verify=no.`
+        : errorText(cause);
+  }
+}
+
+/** The innermost error that has a code, or else the error. */
+function causeOf(error: unknown): unknown {
+  const { code, cause, errors } = (error ?? {}) as { code?: unknown; cause?: unknown; errors?: unknown[] };
+  if (typeof code === 'string' && Array.isArray(errors) === false) return error;
+  const inner = cause ?? errors?.[0];
+  return inner === undefined ? (error ?? 'unknown fault') : causeOf(inner);
+}
+
+function shortened(text: string, length: number): string {
+  return text.length > length ? `${text.slice(0, length - 3)}...` : text;
+}

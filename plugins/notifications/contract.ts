@@ -1,0 +1,163 @@
+// What notifications offers to other plugins: types of destinations, and what happens in a form that people are told.
+
+export type Severity = 'info' | 'success' | 'warning' | 'critical';
+
+/** How the text of a message is to be read; `text` unless the URL of the destination says otherwise. */
+export type MessageFormat = 'text' | 'markdown' | 'html';
+
+/** One message on its way to one destination; its texts are within the destination's `limits`. */
+export interface Message {
+  /** The same at each attempt, so that receivers can tell a repetition. */
+  readonly deliveryId: string;
+  readonly eventId: string;
+  readonly eventType: string;
+  readonly severity: Severity;
+  /** May be empty; then only the body is shown. */
+  readonly title: string;
+  readonly body: string;
+  /** null for what concerns no service. */
+  readonly serviceName: string | null;
+  /** Unix seconds at which it was queued. */
+  readonly timestamp: number;
+  /** 1 for the first. */
+  readonly attempt: number;
+  readonly metadata: Readonly<Record<string, unknown>>;
+  /** Title, newline and body, for services that know no titles. */
+  readonly text: string;
+  /** The severity in the words that many services share. */
+  readonly type: 'info' | 'success' | 'warning' | 'failure';
+  /** The colour of the severity as a number, for example 0xC0392B. */
+  readonly color: number;
+  readonly format: MessageFormat;
+}
+
+/**
+ * The URL of a destination, read without any look at the network: every part is percent-decoded and keeps its case,
+ * and `#` is an ordinary character of paths.
+ */
+export interface DestinationUrl {
+  /** The URL as it was given. */
+  readonly text: string;
+  /** In lower case. */
+  readonly scheme: string;
+  /** Whether the scheme is `https`, or another one of the destination's with an `s` at its end. */
+  readonly isSecure: boolean;
+  /** Empty when there is none, as are `password` and `host`. */
+  readonly user: string;
+  readonly password: string;
+  /** IPv6 addresses are without brackets. */
+  readonly host: string;
+  readonly port: number | null;
+  /** What stands between the user and the path, for services that put no host there: `id:key`. */
+  readonly authority: string;
+  /** The parts of the path that are not empty. */
+  readonly segments: readonly string[];
+  /** Keys are in lower case, except after `+`, `-` and `:`. The first value of each counts. */
+  readonly query: ReadonlyMap<string, string>;
+  /** Headers that the user configured beside the URL; empty for all but the generic webhook. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** The members of the query that begin with this sign, without it. */
+  prefixed(sign: '+' | '-' | ':'): Record<string, string>;
+  /**
+   * `http://host:port` or `https://host:port`, with this port where the URL has none, and none where both have none.
+   * Throws a Problem when the host or the port is none.
+   */
+  base(defaultPort?: number): string;
+}
+
+/** What a service accepts at most, counted in its own unit. What is longer is cut, and ends in `...`. */
+export interface MessageLimits {
+  readonly title?: number;
+  readonly body?: number;
+  /** Of `text`, which holds the title too. */
+  readonly text?: number;
+  /** Of title and body together. */
+  readonly total?: number;
+  /** `characters` are those of JavaScript's strings. Default `characters`. */
+  readonly unit?: 'characters' | 'bytes';
+}
+
+export interface DeliveryRequest {
+  /** Default POST. */
+  readonly method?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** A value to be sent as JSON. */
+  readonly json?: unknown;
+  /** Members to be sent as a form; those that are undefined are left out. */
+  readonly form?: Readonly<Record<string, string | undefined>>;
+  /** For `Authorization: Basic`; ignored where the user is empty. */
+  readonly basic?: { readonly user: string; readonly password: string };
+}
+
+export interface DeliveryAnswer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
+  /** At most the first 64 KiB. */
+  readonly text: string;
+  /** The members of a JSON object; empty for any other answer. */
+  readonly json: Readonly<Record<string, unknown>>;
+}
+
+export type DeliveryOutcome =
+  | { readonly ok: true }
+  | {
+      readonly ok: false;
+      /** One sentence for the history. Secrets of the URL and the headers are taken out of it. */
+      readonly error: string;
+      /** After how many seconds the service wants to be asked again. */
+      readonly retryAfterSec?: number | undefined;
+    };
+
+/** What one attempt may use of the network. It has 15 s in all, whatever it asks for. */
+export interface Delivery {
+  /**
+   * Sends a request. Follows no redirects and closes the connection after the answer. Private addresses are allowed.
+   * Rejects when there is no answer; a destination need not catch that.
+   */
+  request(url: string, request: DeliveryRequest): Promise<DeliveryAnswer>;
+  /**
+   * The outcome for an answer: success for `accepted` statuses, by default all of 200 to 299; otherwise `refusal`.
+   */
+  outcome(answer: DeliveryAnswer, accepted?: readonly number[]): DeliveryOutcome;
+  /**
+   * The failure for an answer: its status and the reason, by default what the answer says itself, and the pause that
+   * it asks for, by default that of `Retry-After`.
+   */
+  refusal(answer: DeliveryAnswer, details?: { reason?: string; retryAfterSec?: number }): DeliveryOutcome;
+  /** For destinations with sockets of their own: aborts at the end of the attempt, which also is `timeoutMs`. */
+  readonly signal: AbortSignal;
+  readonly timeoutMs: number;
+  readonly connectTimeoutMs: number;
+  readonly verifyTls: boolean;
+  /** Name and version of the product. */
+  readonly userAgent: string;
+}
+
+/**
+ * One type of destinations; the key of the contribution is its name, for example `gotify`. It parses URLs of its
+ * schemes and sends messages. Everything else is done for it: retries, pauses, limits of time and size, the common
+ * members of the query (`verify`, `format`, `overflow`, `cto`, `rto`) and keeping secrets out of errors.
+ */
+export interface NotificationDestination<Config = unknown> {
+  /** In lower case, for example `['gotify', 'gotifys']`. `http` and `https` are those of the generic webhook. */
+  readonly schemes: readonly string[];
+  /** An URL without secrets that shows the form, for example `gotify://host/token`. */
+  readonly example: string;
+  readonly limits?: MessageLimits;
+  /** Recognises http(s) URLs of the service itself, which people paste instead of one with a scheme. */
+  native?(url: URL): boolean;
+  /**
+   * Reads the URL, at each save and before each attempt. Opens nothing and is synchronous. Throws a Problem 400, and
+   * nothing else, with a sentence that says what is missing and holds no part of the URL.
+   */
+  parse(url: DestinationUrl): Config;
+  /** Makes one attempt. What it throws is a failure like one that it returns. */
+  send(config: Config, message: Message, delivery: Delivery): Promise<DeliveryOutcome>;
+}
+
+declare module '#core' {
+  interface Contributions {
+    /** A type of destinations of notifications, told by the schemes of its URLs. */
+    'notifications.destination': NotificationDestination;
+  }
+}

@@ -1,0 +1,121 @@
+// Reads the URL of a destination. Not by the rules of web addresses: hosts keep their case, and `#` begins no fragment.
+import { isIPv6 } from 'node:net';
+import { Problem } from '#core';
+import type { DestinationUrl, MessageFormat } from './contract.ts';
+
+const URL_FORM = /^([a-z][a-z0-9+.-]{0,31}):\/\/([^/?]*)([^?]*)(?:\?(.*))?$/is;
+const HOST_NAME = /^[a-z0-9_](?:[a-z0-9_.-]{0,251}[a-z0-9_])?\.?$/i;
+const MAX_PORT = 65_535;
+const MIN_TIMEOUT_S = 1;
+const MAX_TIMEOUT_S = 15;
+
+/** What every URL may say in its query about the way of its messages. */
+export interface UrlOptions {
+  readonly verifyTls: boolean;
+  readonly format: MessageFormat;
+  readonly overflow: 'truncate' | 'split' | 'upstream';
+  readonly connectTimeoutMs: number;
+  readonly readTimeoutMs: number;
+}
+
+/** `schemes` are those of the destination. Throws a Problem 400 that holds no part of the URL. */
+export function readUrl(
+  given: string,
+  schemes: readonly string[],
+  headers: Readonly<Record<string, string>> = {},
+): DestinationUrl {
+  const text = given.trim();
+  const [, rawScheme = '', authority = '', path = '', query = ''] = URL_FORM.exec(text) ?? [];
+  if (rawScheme === '') throw new Problem(400, 'The URL has no scheme: it must begin with one, such as https://');
+  const scheme = rawScheme.toLowerCase();
+  const sign = authority.lastIndexOf('@');
+  const [user, password] = sign < 0 ? ['', ''] : cutAt(authority.slice(0, sign), ':');
+  const place = authority.slice(sign + 1);
+  const { host, port } = readPlace(place);
+  const members = readQuery(query);
+  const isSecure = scheme === 'https' || (scheme.endsWith('s') && schemes.includes(scheme.slice(0, -1)));
+  return {
+    text,
+    scheme,
+    isSecure,
+    user: decoded(user),
+    password: decoded(password),
+    host: decoded(host),
+    port,
+    authority: decoded(place),
+    segments: path
+      .split('/')
+      .map(decoded)
+      .filter(part => part !== ''),
+    query: members,
+    headers,
+    prefixed: prefix =>
+      Object.fromEntries(
+        [...members].flatMap(([key, value]) => (key.startsWith(prefix) ? [[key.slice(1), value]] : [])),
+      ),
+    base: defaultPort => baseOf(isSecure, decoded(host), port ?? defaultPort),
+  };
+}
+
+export function readOptions({ query }: DestinationUrl): UrlOptions {
+  const format = query.get('format')?.toLowerCase();
+  const overflow = query.get('overflow')?.toLowerCase();
+  return {
+    verifyTls: !/^(?:no|false|0|off|n|f|disabled?|never)$/i.test(query.get('verify') ?? ''),
+    format: format === 'markdown' || format === 'html' ? format : 'text',
+    overflow: overflow === 'split' || overflow === 'upstream' ? overflow : 'truncate',
+    connectTimeoutMs: timeoutMs(query.get('cto')),
+    readTimeoutMs: timeoutMs(query.get('rto')),
+  };
+}
+
+function timeoutMs(seconds: string | undefined): number {
+  const value = Number.parseFloat(seconds ?? '');
+  const whole = Number.isNaN(value) ? MAX_TIMEOUT_S : Math.ceil(value);
+  return Math.min(Math.max(whole, MIN_TIMEOUT_S), MAX_TIMEOUT_S) * 1_000;
+}
+
+function readPlace(place: string): { host: string; port: number | null } {
+  const [, address, after] = /^\[([^\]]*)\](?::(.*))?$/s.exec(place) ?? [];
+  const isAddress = address !== undefined && isIPv6(address);
+  const [host, port] = isAddress ? [address, after ?? ''] : cutAt(place, ':');
+  if (port === '') return { host, port: null };
+  const number = /^\d{1,5}$/.test(port) ? Number(port) : 0;
+  // What is no port belongs to a service that puts something else there.
+  return number > 0 && number <= MAX_PORT ? { host, port: number } : { host: place, port: null };
+}
+
+function baseOf(isSecure: boolean, host: string, port: number | undefined): string {
+  const isAddress = isIPv6(host);
+  if (!isAddress && !HOST_NAME.test(host)) {
+    throw new Problem(400, 'The URL names no host: after the scheme stands a name or an address, and perhaps a port');
+  }
+  const name = isAddress ? `[${host}]` : host;
+  return `${isSecure ? 'https' : 'http'}://${name}${port === undefined ? '' : `:${port}`}`;
+}
+
+function readQuery(query: string): Map<string, string> {
+  const members = new Map<string, string>();
+  for (const part of query.split('&')) {
+    const [rawKey, value] = cutAt(part, '=');
+    const key = decoded(rawKey);
+    const name = /^[+:-]/.test(key) ? key : key.toLowerCase();
+    if (name !== '' && !members.has(name)) members.set(name, decoded(value));
+  }
+  return members;
+}
+
+function cutAt(text: string, separator: string): [before: string, after: string] {
+  const at = text.indexOf(separator);
+  return at < 0 ? [text, ''] : [text.slice(0, at), text.slice(at + separator.length)];
+}
+
+/** The text with its percent signs decoded; those that encode nothing stay as they are. */
+function decoded(text: string): string {
+  if (!text.includes('%')) return text;
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}

@@ -1,0 +1,31 @@
+// The schema of types of destinations.
+import { z } from 'zod';
+import type { PointOptions } from '#core';
+import { functionSchema } from '#kit/function-schema';
+
+/** An attempt ends earlier by itself. */
+const SEND_DEADLINE_MS = 20_000;
+
+const size = z.int().min(16).optional();
+
+export const destinationPoint: PointOptions = {
+  schema: z.looseObject({
+    schemes: z.array(z.string().regex(/^[a-z][a-z0-9+.-]{0,31}$/)).min(1),
+    example: z.string().min(1),
+    limits: z
+      .object({ title: size, body: size, text: size, total: size, unit: z.enum(['characters', 'bytes']).optional() })
+      .optional(),
+    native: functionSchema.optional(),
+    parse: functionSchema,
+    send: functionSchema,
+  }),
+  answers: {
+    native: z.boolean(),
+    send: z.union([
+      z.object({ ok: z.literal(true) }),
+      z.object({ ok: z.literal(false), error: z.string(), retryAfterSec: z.number().optional() }),
+    ]),
+  },
+  deadlineMs: SEND_DEADLINE_MS,
+  mayFail: true,
+};

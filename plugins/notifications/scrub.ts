@@ -1,0 +1,44 @@
+// Takes everything that a destination's URL and headers hold out of a text, and whatever else looks like a secret.
+import { redact } from '#kit/redact';
+import type { DestinationUrl } from './contract.ts';
+
+const MASK = '[redacted]';
+const ANY_URL = /\b([a-z][a-z0-9+.-]{0,31}):\/\/[^\s"'<>]+/gi;
+/** Shorter ones are words of a sentence as well; they are taken out where they stand alone. */
+const SURE_LENGTH = 4;
+
+/** Members of the query that every URL may have, and that are no secrets. */
+const OPEN_KEYS = new Set(['verify', 'format', 'overflow', 'cto', 'rto']);
+
+/** What is known of the URL; `text` alone where it cannot be read. */
+type Scrubbed = Pick<DestinationUrl, 'text'> & Partial<DestinationUrl>;
+
+/** Gives the function that scrubs texts about this destination. */
+export function scrubber(url: Scrubbed): (text: string) => string {
+  const secrets = secretsOf(url);
+  return text => scrubUrls(secrets.reduce(without, text));
+}
+
+function scrubUrls(text: string): string {
+  return redact(text).replaceAll(ANY_URL, `$1://${MASK}`);
+}
+
+function secretsOf({ text, user = '', password = '', authority = '', host = '', ...more }: Scrubbed): string[] {
+  const { segments = [], query = new Map<string, string>(), headers = {} } = more;
+  const values = [...query].flatMap(([key, value]) => (OPEN_KEYS.has(key) ? [] : [value]));
+  const plain = [text, user, password, authority, host, ...segments, ...values, ...Object.entries(headers).flat()];
+  const forms = [...plain, `${user}:${password}`, segments.join('/')].flatMap(secret => [
+    secret,
+    // Half of a pair of surrogates cannot be encoded.
+    encodeURIComponent(Buffer.from(secret).toString()),
+    JSON.stringify(secret).slice(1, -1),
+    Buffer.from(secret).toString('base64'),
+  ]);
+  // The longest first, so that no part of a long one is left beside its mask.
+  return [...new Set(forms)].filter(secret => /[^:/]/.test(secret)).sort((a, b) => b.length - a.length);
+}
+
+function without(text: string, secret: string): string {
+  const isWord = secret.length < SURE_LENGTH && /^\w+$/.test(secret);
+  return isWord ? text.replace(/\w+/g, word => (word === secret ? MASK : word)) : text.replaceAll(secret, MASK);
+}

@@ -1,0 +1,180 @@
+// The seam of destinations: a third party's folder takes URLs of its scheme and sends over a real socket, with the
+// limits of an attempt.
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import t from 'tap';
+import { createFetcher } from '../../../core/host/fetch.ts';
+import { attempt } from '../../../plugins/notifications/attempt.ts';
+import type { NotificationDestination } from '../../../plugins/notifications/contract.ts';
+import { readOptions, readUrl } from '../../../plugins/notifications/destination-url.ts';
+import { messagesFor } from '../../../plugins/notifications/message-text.ts';
+import { scrubber } from '../../../plugins/notifications/scrub.ts';
+
+const FACTS = {
+  deliveryId: 'd1',
+  eventId: 'e1',
+  eventType: 'manual',
+  severity: 'critical' as const,
+  title: 'Title',
+  body: 'Body',
+  serviceName: null,
+  timestamp: 1,
+  attempt: 1,
+  metadata: {},
+};
+
+/** As short as a destination can be. */
+const bell: NotificationDestination<{ url: string }> = {
+  schemes: ['bell', 'bells'],
+  example: 'bell://host/token',
+  parse: url => ({ url: `${url.base()}/ring/${url.segments[0]}` }),
+  send: async ({ url }, { title, body, color }, delivery) =>
+    delivery.outcome(await delivery.request(url, { json: { title, body, color } })),
+};
+
+type Answer = (request: IncomingMessage, response: ServerResponse) => void;
+
+t.test('an attempt', async t => {
+  let answer: Answer = (_, response) => void response.end('ok');
+  const server = createServer((request, response) => answer(request, response));
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
+  t.teardown(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const { port } = server.address() as AddressInfo;
+  const owner = new AbortController();
+  const fetcher = createFetcher(owner.signal, 'Stackwarden/test');
+  t.teardown(() => fetcher.close());
+  const access = { fetch: fetcher.fetch, userAgent: 'Stackwarden/test' };
+  const ring = (query = '', more = {}) =>
+    attempt(
+      bell,
+      readUrl(`bell://127.0.0.1:${port}/s3cr3t-token${query}`, bell.schemes),
+      { ...FACTS, ...more },
+      access,
+    );
+
+  await t.test('delivers', async t => {
+    const seen: { url: string; type: string; agent: string; connection: string; body: string }[] = [];
+    answer = async (request, response) => {
+      let body = '';
+      for await (const chunk of request) body += chunk;
+      const { 'content-type': type = '', 'user-agent': agent = '', connection = '' } = request.headers;
+      seen.push({ url: request.url ?? '', type, agent, connection, body });
+      response.end('{}');
+    };
+    t.same(await ring(), { ok: true });
+    t.match(seen, [
+      {
+        url: '/ring/s3cr3t-token',
+        type: 'application/json',
+        agent: 'Stackwarden/test',
+        connection: 'close',
+        body: '{"title":"Title","body":"Body","color":12597547}',
+      },
+    ]);
+  });
+
+  await t.test('failures are sentences without secrets', async t => {
+    answer = (_, response) =>
+      void response.writeHead(429, { 'retry-after': '7' }).end('{"message":"slow, s3cr3t-token"}');
+    t.same(await ring(), { ok: false, error: 'HTTP 429: slow, [redacted]', retryAfterSec: 7 });
+    answer = (_, response) => void response.writeHead(302, { location: '/elsewhere' }).end();
+    t.match(await ring(), { ok: false, error: 'HTTP 302: the service redirects, which is not followed' });
+    answer = (_, response) => void response.writeHead(500).end('<html>');
+    t.match(await ring(), { ok: false, error: 'HTTP 500' });
+    answer = request => void request.socket.destroy();
+    t.match(await ring(), { ok: false, error: 'The service closed the connection without an answer.' });
+    answer = () => undefined;
+    t.match(await ring('?cto=1&rto=1'), { ok: false, error: 'The service did not answer in time.' });
+  });
+
+  await t.test('an answer without end is read to its limit', async t => {
+    answer = (_, response) => {
+      const more = () => void (response.destroyed || response.write('x'.repeat(10_000), () => setImmediate(more)));
+      response.writeHead(503);
+      more();
+    };
+    t.match(await ring(), { ok: false, error: `HTTP 503: ${'x'.repeat(197)}...` });
+  });
+
+  await t.test('what is too long is split on request', async t => {
+    const bodies: string[] = [];
+    answer = async (request, response) => {
+      let body = '';
+      for await (const chunk of request) body += chunk;
+      bodies.push(JSON.parse(body).body);
+      response.end();
+    };
+    const short = { ...bell, limits: { body: 20 } };
+    const send = (query: string) =>
+      attempt(
+        short,
+        readUrl(`bell://127.0.0.1:${port}/token${query}`, bell.schemes),
+        { ...FACTS, body: 'x'.repeat(50) },
+        access,
+      );
+    t.same(await send(''), { ok: true });
+    t.same(await send('?overflow=split'), { ok: true });
+    t.same(bodies, [`${'x'.repeat(17)}...`, 'x'.repeat(20), 'x'.repeat(20), 'x'.repeat(10)]);
+  });
+});
+
+t.test('URLs', async t => {
+  const read = (text: string) => readUrl(text, ['bell', 'bells']);
+  t.match(read('BELLS://us%40er:p%3Aa%2Fss@Host.Lan:81/A%20b//#chan?Key=%26v&+X-H=1&:e=2&-q=3'), {
+    scheme: 'bells',
+    isSecure: true,
+    user: 'us@er',
+    password: 'p:a/ss',
+    host: 'Host.Lan',
+    port: 81,
+    segments: ['A b', '#chan'],
+  });
+  const url = read('bell://[fe80::1]:81/x?Key=%26v&+X-H=1&:e=2&-q=3');
+  t.same([url.base(), url.query.get('key'), url.prefixed('+')], ['http://[fe80::1]:81', '&v', { 'X-H': '1' }]);
+  t.same([url.prefixed(':'), url.prefixed('-')], [{ e: '2' }, { q: '3' }]);
+  t.match(read('bell://123:abc/chat'), { host: '123:abc', port: null, authority: '123:abc', isSecure: false });
+  t.equal(read('bells://host').base(8123), 'https://host:8123');
+  for (const text of ['bell://', 'bell:///x', 'bell://a b/x', 'bell://host:99999/x', 'bell://[zz]/x'])
+    t.throws(() => read(text).base(), { status: 400, message: /names no host/ }, text);
+  for (const text of ['', 'host/path', '://x']) t.throws(() => read(text), { status: 400, message: /scheme/ }, text);
+  t.match(readOptions(read('bell://h?verify=NO&format=markdown&overflow=split&cto=0.2&rto=99')), {
+    verifyTls: false,
+    format: 'markdown',
+    overflow: 'split',
+    connectTimeoutMs: 1_000,
+    readTimeoutMs: 15_000,
+  });
+});
+
+t.test('texts within limits', async t => {
+  const texts = (limits: object, overflow: 'truncate' | 'split' | 'upstream' = 'truncate') =>
+    messagesFor({ ...FACTS, title: 'Title', body: 'ä'.repeat(30) }, limits, { format: 'text', overflow });
+  t.match(texts({ body: 20, unit: 'bytes' }), [{ body: `${'ä'.repeat(8)}...`, title: 'Title' }]);
+  t.match(texts({ text: 20 }), [{ text: `Title\n${'ä'.repeat(11)}...` }]);
+  t.match(texts({ total: 20 }), [{ body: `${'ä'.repeat(12)}...` }]);
+  t.match(texts({ text: 20 }, 'split'), [{ text: `Title\n${'ä'.repeat(14)}` }, {}, { text: 'Title\nää' }]);
+  t.match(texts({ body: 20 }, 'upstream'), [{ body: 'ä'.repeat(30) }]);
+  t.equal(messagesFor({ ...FACTS, title: '' })[0]?.text, 'Body');
+});
+
+t.test('secrets in any form', async t => {
+  const url = readUrl('bell://me:p%22w@host/to%2Fken?key=abc', ['bell'], { 'X-Key': 'value-of-key' });
+  const scrub = scrubber(url);
+  for (const secret of [
+    url.text,
+    'p"w',
+    'p%22w',
+    'p\\"w',
+    'to/ken',
+    'to%2Fken',
+    'value-of-key',
+    'X-Key',
+    btoa('me:p"w'),
+  ])
+    t.notMatch(scrub(`it says ${secret} here`), secret, secret);
+  t.equal(scrub('the key abc of me, memory abcd'), 'the key [redacted] of [redacted], memory abcd');
+  t.equal(scrub('see https://elsewhere/x?y for more'), 'see https://[redacted] for more');
+});
