@@ -66,6 +66,13 @@ t.test('one file opens databases of the host, and one those of services', async 
   t.same(opening, [path.join('core', 'kit', 'sqlite-as-user.ts'), path.join('core', 'kit', 'sqlite-file.ts')]);
 });
 
+t.test('one file makes queues, which keep whose work it is', async t => {
+  const queueing = [];
+  for (const { file, text } of [...(await sources('core')), ...(await sources('plugins'))])
+    if (/from 'p-queue'/.test(text)) queueing.push(file);
+  t.same(queueing, [path.join('core', 'kit', 'work-queue.ts')]);
+});
+
 t.test('rooms of a plugin do not use each other in a circle', async t => {
   const uses = new Map<string, Set<string>>();
   for (const { file, text } of await sources('plugins')) {

@@ -1,8 +1,8 @@
 // Tells listeners of each change of the configuration, one after the other and outside the queue of updates.
 import { AsyncLocalStorage } from 'node:async_hooks';
-import PQueue from 'p-queue';
 import type { ConfigChange } from '../contract/config.ts';
 import type { Logger } from '../contract/log.ts';
+import { WorkQueue } from '../kit/work-queue.ts';
 
 /** Plugins that agree on a value in the end need fewer changes in a row, each an answer to the one before. */
 const MAX_ROUNDS = 16;
@@ -27,7 +27,7 @@ interface ListenContext {
 
 export class Announcements {
   readonly #log: Logger;
-  readonly #queue = new PQueue({ concurrency: 1 });
+  readonly #queue = new WorkQueue({ concurrency: 1 });
   /**
    * The announcement in which the present code runs; what a listener left running keeps it after the announcement's
    * end.

@@ -1,7 +1,6 @@
 // Makes an update of the configuration: resolves, checks, writes, swaps in memory and announces it, completely or not
 // at all.
 import { AsyncLocalStorage } from 'node:async_hooks';
-import PQueue from 'p-queue';
 import type {
   ConfigCandidate,
   ConfigObject,
@@ -16,6 +15,7 @@ import { duplicateNames, findBlocks, matchBlock } from '../kit/named-blocks.ts';
 import { refuseForbiddenKeys, refuseLargeData } from '../kit/plain-data.ts';
 import { isObject } from '../kit/plain-object.ts';
 import { unknownProcess } from '../kit/unknown-process.ts';
+import { WorkQueue } from '../kit/work-queue.ts';
 import type { Announcements, Cause } from './announcements.ts';
 import type { CurrentConfig, Effective, Layered } from './current.ts';
 import { keyOf, type Misfit } from './fit.ts';
@@ -50,7 +50,7 @@ export interface UpdateParts {
 
 export class Updates {
   readonly #parts: UpdateParts;
-  readonly #queue = new PQueue({ concurrency: 1 });
+  readonly #queue = new WorkQueue({ concurrency: 1 });
   /** Marks code that the check of an update runs, until that check is over. */
   readonly #checking = new AsyncLocalStorage<{ isOver: boolean }>();
   #check: Check | undefined;

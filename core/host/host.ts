@@ -27,7 +27,7 @@ import { watchDescriptors } from './descriptor-watch.ts';
 import { createHttpEntrance, type HttpServer } from './entrance.ts';
 import { EventRegistry } from './events.ts';
 import { HookRegistry } from './hooks.ts';
-import { currentScope } from './invoke.ts';
+import { asHost, currentScope } from './invoke.ts';
 import { refuseUnknownLevel, unknownLevels } from './log-levels.ts';
 import { watchEventLoop } from './loop-clock.ts';
 import { ownedLogHub } from './owned-log-hub.ts';
@@ -373,7 +373,7 @@ class RunningHost implements StackwardenHost {
       reports: () => this.plugins(),
       missing: () => this.#set?.missing() ?? [],
       stopping: () => this.#stopping,
-      stop: () => void this.stop(),
+      stop: () => asHost(() => void this.stop()),
       refused: (scope, error) => this.#set?.refuse(scope, error),
       dryRun: this.#options.dryRun ?? false,
       pace: this.#options.pace ?? 1,

@@ -1,12 +1,12 @@
 // All plugins of one host: finds, imports, sets up, withdraws and reloads them, one change at a time.
-import PQueue from 'p-queue';
 import { z } from 'zod';
 import type { PluginReport, PluginState } from '../contract/host.ts';
 import type { Logger } from '../contract/log.ts';
 import type { Disposer, Plugin } from '../contract/plugin.ts';
 import type { FaultPlace } from '../kit/owner.ts';
+import { WorkQueue } from '../kit/work-queue.ts';
 import { findPluginFolders, importPlugin, type PluginFolder } from './discover.ts';
-import { runAs } from './invoke.ts';
+import { asHost, runAs } from './invoke.ts';
 import { LateLoad, withinLoadTime } from './load-deadline.ts';
 import { orderPlugins } from './order.ts';
 import { createPluginHost, type Registries } from './plugin-host.ts';
@@ -72,7 +72,7 @@ export class PluginSet {
   readonly #options: PluginSetOptions;
   readonly #entries = new Map<string, Entry>();
   readonly #generations = new Map<string, number>();
-  readonly #changes = new PQueue({ concurrency: 1 });
+  readonly #changes = new WorkQueue({ concurrency: 1 });
   /** Contributors whose values were found not to fit while a change was in progress. */
   readonly #refusals = new Map<Scope, Error>();
   readonly #closing = new AbortController();
@@ -153,12 +153,14 @@ export class PluginSet {
     });
   }
 
+  /** A change is the host's own work, also when a plugin brought it about. */
   async #change(change: () => Promise<void>): Promise<void> {
-    await this.#changes.add(async () => {
+    const run = async (): Promise<void> => {
       if (this.#closing.signal.aborted) return;
       await change();
       this.#options.onChange();
-    });
+    };
+    await asHost(() => this.#changes.add(run));
   }
 
   folderOf(name: string): PluginFolder | undefined {
@@ -229,7 +231,7 @@ export class PluginSet {
    */
   async #load(folders: readonly PluginFolder[], choice: PluginChoice): Promise<void> {
     const late: Loading[] = [];
-    const queue = new PQueue({ concurrency: IMPORTS_AT_ONCE });
+    const queue = new WorkQueue({ concurrency: IMPORTS_AT_ONCE });
     await queue.addAll(
       folders.map(found => async () => {
         const loading = this.#beginLoad(found, choice);

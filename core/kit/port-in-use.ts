@@ -1,11 +1,11 @@
 // Tells whether something on this machine listens on a port, without connecting to it.
 import { createServer } from 'node:net';
-import PQueue from 'p-queue';
 import { askAgain } from './ask-again.ts';
 import { lacksDescriptors } from './descriptors.ts';
+import { WorkQueue } from './work-queue.ts';
 
 /** Checks run one at a time, because two that bind the same port at once would take each other for a listener. */
-const checks = new PQueue({ concurrency: 1 });
+const checks = new WorkQueue({ concurrency: 1 });
 
 /**
  * Binds the port on each address family in turn. A family that the machine lacks does not count as in use. Throws an

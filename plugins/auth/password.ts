@@ -2,9 +2,9 @@
 import { randomBytes, type ScryptOptions, scrypt, timingSafeEqual } from 'node:crypto';
 import { once } from 'node:events';
 import { promisify } from 'node:util';
-import PQueue from 'p-queue';
 import { Problem } from '#core';
 import { withDeadline } from '#kit/deadline';
+import { WorkQueue } from '#kit/work-queue';
 import { startWorker } from '#kit/worker';
 
 const SCRYPT_COST = { N: 32_768, r: 8, p: 1, maxmem: 64 * 1024 * 1024 };
@@ -25,7 +25,7 @@ const MAX_SCRYPT_P = 5;
 const DUMMY_HASH = `$scrypt$ln=${LOG2_N},r=8,p=1$${'A'.repeat(22)}$${'A'.repeat(43)}`;
 
 const derive = promisify<string, Buffer, number, ScryptOptions, Buffer>(scrypt);
-const queue = new PQueue({ concurrency: MAX_CONCURRENT });
+const queue = new WorkQueue({ concurrency: MAX_CONCURRENT });
 
 /** Returns a scrypt hash in the `$scrypt$` string form. Throws a Problem 503 when too many hashes are waiting. */
 export function hashPassword(password: string): Promise<string> {

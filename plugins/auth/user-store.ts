@@ -1,11 +1,11 @@
 // The file that holds the users, the signing secret and the switch. It has one writer; unreadable, it lets nobody in.
 import { createSecretKey, type KeyObject, randomBytes } from 'node:crypto';
 import { stat } from 'node:fs/promises';
-import PQueue from 'p-queue';
 import { z } from 'zod';
 import { type Logger, Problem } from '#core';
 import { writeFileAtomic } from '#kit/atomic-write';
 import { readPrivate } from '#kit/trust';
+import { WorkQueue } from '#kit/work-queue';
 import { isKnownHash } from './password.ts';
 
 const RECHECK_INTERVAL_MS = 1_000;
@@ -40,7 +40,7 @@ export class UserStore {
   readonly #file: string;
   readonly #log: Logger;
   readonly #onExternalChange: () => void;
-  readonly #queue = new PQueue({ concurrency: 1 });
+  readonly #queue = new WorkQueue({ concurrency: 1 });
   #content: UserFile | null = null;
   #key: KeyObject = createSecretKey(randomBytes(SECRET_BYTES));
   #fingerprint = '';

@@ -1,9 +1,9 @@
 // The health of all services' databases: looked at by turns and kept, so that whoever only wants to know waits for nobody.
-import PQueue from 'p-queue';
 import type { Host } from '#core';
 import { errorText } from '#kit/error-text';
 import { redact } from '#kit/redact';
 import { logFileOf } from '#kit/service-log';
+import { WorkQueue } from '#kit/work-queue';
 import type {} from '../process/contract.ts';
 import { type Candidate, Candidates } from './candidates.ts';
 import type { DatabaseFacts, ProbeMode } from './contract.ts';
@@ -56,7 +56,7 @@ export class Health {
   readonly look = new FileLook();
   readonly #host: Host;
   readonly #candidates: Candidates;
-  readonly #queue = new PQueue({ concurrency: MAX_AT_ONCE });
+  readonly #queue = new WorkQueue({ concurrency: MAX_AT_ONCE });
   readonly #kept = new Map<string, Kept>();
   readonly #logs = new Map<string, LogFindings>();
   readonly #running = new Map<string, Promise<void>>();

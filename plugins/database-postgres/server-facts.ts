@@ -1,7 +1,7 @@
 // What a server tells of databases: its own counters, read in a session that can write nothing. No table is touched.
 import { Socket } from 'node:net';
-import PQueue from 'p-queue';
 import { errorText } from '#kit/error-text';
+import { WorkQueue } from '#kit/work-queue';
 import type { DatabaseFacts } from '../database-health/contract.ts';
 import type { Address } from './address.ts';
 
@@ -40,7 +40,7 @@ export class ServerFacts {
 
   /** One answer for each, in their order. */
   async read(processName: string, wanted: readonly Wanted[]): Promise<DatabaseFacts[]> {
-    const queue = new PQueue({ concurrency: MAX_AT_ONCE });
+    const queue = new WorkQueue({ concurrency: MAX_AT_ONCE });
     const until = performance.now() + ALL_LIMIT_MS;
     return Promise.all(
       wanted.map(({ role, address }) =>

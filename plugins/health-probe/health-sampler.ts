@@ -1,8 +1,8 @@
 // The only place that probes running processes: each at most once in five seconds, eight at a time; the latest reports
 // are kept.
-import PQueue from 'p-queue';
 import type { ContributionList, Host } from '#core';
 import { lacksDescriptors } from '#kit/descriptors';
+import { WorkQueue } from '#kit/work-queue';
 import type { HealthReport, ProcessSnapshot } from '../process/contract.ts';
 import type { ProcessHealth, ProcessProbe } from './contract.ts';
 import { checkHealth, report } from './health-check.ts';
@@ -22,7 +22,7 @@ export class HealthSampler implements ProcessHealth {
   readonly #probes: ContributionList<ProcessProbe>;
   readonly #samples = new Map<string, Sample>();
   readonly #running = new Map<string, Promise<void>>();
-  readonly #queue = new PQueue({ concurrency: CONCURRENCY });
+  readonly #queue = new WorkQueue({ concurrency: CONCURRENCY });
   #revision = 0;
 
   constructor(

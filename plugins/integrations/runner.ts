@@ -1,7 +1,7 @@
 // Runs each integration of a target once at a time; requests during a run lead to one more run after it.
 import { setTimeout as delay } from 'node:timers/promises';
-import PQueue from 'p-queue';
 import type { ContributionList, Host, NamedBlock } from '#core';
+import { WorkQueue } from '#kit/work-queue';
 import type { HealthStatus } from '../process/contract.ts';
 import type { Integration } from './contract.ts';
 
@@ -22,7 +22,7 @@ export class IntegrationRunner {
   /** By integration and target; the value tells whether another run was requested meanwhile. */
   readonly #running = new Map<string, boolean>();
   /** Queues by target, because two integrations that look for the same missing entry at once would both add it. */
-  readonly #queues = new Map<string, PQueue>();
+  readonly #queues = new Map<string, WorkQueue>();
 
   constructor(host: Host, integrations: ContributionList<Integration>, settings: IntegrationSettings) {
     this.#host = host;
@@ -86,8 +86,8 @@ export class IntegrationRunner {
     }
   }
 
-  #queueOf(target: string): PQueue {
-    const known = this.#queues.get(target) ?? new PQueue({ concurrency: 1 });
+  #queueOf(target: string): WorkQueue {
+    const known = this.#queues.get(target) ?? new WorkQueue({ concurrency: 1 });
     this.#queues.set(target, known);
     return known;
   }

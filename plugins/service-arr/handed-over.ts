@@ -1,10 +1,10 @@
 // Digests of what was last sent to each application, which are needed because applications do not show stored secrets.
 import { createHmac, randomBytes } from 'node:crypto';
-import PQueue from 'p-queue';
 import { z } from 'zod';
 import type { Logger } from '#core';
 import { writeFileAtomic } from '#kit/atomic-write';
 import { readPrivate } from '#kit/trust';
+import { WorkQueue } from '#kit/work-queue';
 
 const fileSchema = z.object({
   salt: z.string().describe('so that equal secrets of two machines do not look alike'),
@@ -16,7 +16,7 @@ type Content = z.output<typeof fileSchema>;
 export class HandedOver {
   readonly #file: string;
   readonly #log: Logger;
-  readonly #writes = new PQueue({ concurrency: 1 });
+  readonly #writes = new WorkQueue({ concurrency: 1 });
   #content: Promise<Content> | undefined;
 
   constructor(file: string, log: Logger) {

@@ -1,8 +1,8 @@
 // The versions of all services. Rounds in the background find out which may have changed and look only at those; whoever
 // asks for a version gets what the last round found.
-import PQueue from 'p-queue';
 import type { Host, NamedBlock } from '#core';
 import { fileVersion, fileVersions } from '#kit/fs-out-of-process';
+import { WorkQueue } from '#kit/work-queue';
 import type {} from '../process/contract.ts';
 import type {} from '../services/contract.ts';
 import { AssemblyVersion } from './assembly.ts';
@@ -31,7 +31,7 @@ const AGAIN_MS = 600_000;
 export class Versions implements ServiceVersions {
   readonly #host: Host;
   readonly #known = new Map<string, Known>();
-  readonly #queue = new PQueue({ concurrency: AT_ONCE });
+  readonly #queue = new WorkQueue({ concurrency: AT_ONCE });
   #revision = 0;
   #soon: NodeJS.Timeout | undefined;
   #round: Promise<void> = Promise.resolve();
