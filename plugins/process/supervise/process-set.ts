@@ -16,6 +16,8 @@ export class ProcessSet {
   #counting: { readonly of: unknown; readonly revision: number; readonly blocks: readonly NamedBlock[] } | undefined;
   /** Number of changes of the configuration that the processes have taken over. */
   #revision = 0;
+  /** Names of held processes that left the configuration. */
+  readonly #leaving = new Set<string>();
   /** Whether the configuration enabled each process before the latest change. */
   #configured = new Map<string, boolean>();
 
@@ -25,7 +27,10 @@ export class ProcessSet {
     this.#onAdded = onAdded;
   }
 
-  /** Follows the configuration from now on. A process whose entry is removed is stopped. */
+  /**
+   * Follows the configuration from now on. A process whose entry is removed is stopped, one that is held when its hold
+   * has ended.
+   */
   follow(): void {
     this.#update();
     this.#host.tap('config.changed', () => this.#update());
@@ -65,12 +70,13 @@ export class ProcessSet {
   }
 
   list(): readonly ProcessSnapshot[] {
-    return this.blocks().flatMap(block => this.#snapshot(block) ?? []);
+    const leaving = [...this.#leaving].flatMap(name => this.#leavingProcess(name)?.snapshot() ?? []);
+    return [...this.blocks().flatMap(block => this.#snapshot(block) ?? []), ...leaving];
   }
 
   get(processName: string): ProcessSnapshot | undefined {
     const block = this.#host.use('config.store').findBlock(processName);
-    return block === undefined ? undefined : this.#snapshot(block);
+    return block === undefined ? this.#leavingProcess(processName)?.snapshot() : this.#snapshot(block);
   }
 
   ports(processName: string): ReadonlyMap<string, number> {
@@ -104,7 +110,7 @@ export class ProcessSet {
         .map(block => [block.processName, block]),
     );
     for (const [name, process] of this.#processes) {
-      if (named.has(name)) continue;
+      if (named.has(name) || this.#staysHeld(name)) continue;
       this.#processes.delete(name);
       this.#supervision.wanted.forget(name);
       void attempt(log, `${name} left the configuration but could not be stopped`, () => process.stop());
@@ -122,6 +128,25 @@ export class ProcessSet {
     this.#revision += 1;
   }
 
+  /** Of a held process the removal is told, and looked at again when the hold has ended. */
+  #staysHeld(name: string): boolean {
+    const { holds } = this.#supervision;
+    const hold = holds.of(name);
+    if (hold === null) return false;
+    if (this.#leaving.has(name)) return true;
+    this.#leaving.add(name);
+    this.#host.log.warn(
+      `${name} left the configuration while it is held: ${hold.reason}; it is stopped and removed when that is done`,
+    );
+    void attempt(this.#host.log, `${name} left the configuration but could not be removed`, async () => {
+      await holds.released(name);
+      this.#leaving.delete(name);
+      // A hold also ends when supervision does, which stops or hands over every process itself.
+      if (!this.#host.signal.aborted && this.#host.stopping === null) this.#update();
+    });
+    return true;
+  }
+
   /** Disabling an entry in the configuration overrides an earlier start by hand. */
   #forgetDisabled(): void {
     const blocks = this.#host.use('config.store').blocks();
@@ -129,6 +154,15 @@ export class ProcessSet {
     for (const [name, enabled] of configured)
       if (!enabled && this.#configured.get(name) === true) this.#supervision.wanted.forget(name);
     this.#configured = configured;
+  }
+
+  /** A held process whose block is gone; undefined when it is back. */
+  #leavingProcess(name: string): SupervisedProcess | undefined {
+    const isBack = this.#host
+      .use('config.store')
+      .blocks()
+      .some(({ processName }) => processName === name);
+    return isBack || !this.#leaving.has(name) ? undefined : this.#processes.get(name);
   }
 
   #snapshot(block: NamedBlock): ProcessSnapshot | undefined {

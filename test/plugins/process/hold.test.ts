@@ -1,11 +1,12 @@
 // Holds: one plugin works on a process, and until it is done nobody else, and nothing by itself, starts or stops it.
-import { mkdir, rm } from 'node:fs/promises';
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import t, { type Test } from 'tap';
 import { policy } from '../../support/auto-restart.ts';
 import { testDir } from '../../support/directory.ts';
 import { startHost } from '../../support/host.ts';
-import { pidOf, restart, start, status, stop } from '../../support/kids.ts';
+import { lives, pidOf, restart, start, status, stop } from '../../support/kids.ts';
+import { ownLog } from '../../support/own-plugins.ts';
 import { until } from '../../support/until.ts';
 
 const NAME = 'Kid';
@@ -39,7 +40,7 @@ export default { name: 'holder', host: '^1', needs: ['process'], config: z => (z
     return {}
   } })
   host.route({ method: 'POST', path: '/tell', summary: 'x', body: zod.any(), handle ({ body }) { wake(body.told); return {} } })
-  host.route({ method: 'GET', path: '/steps', summary: 'x', handle: () => ({ steps }) })
+  host.route({ method: 'GET', path: '/steps', summary: 'x', handle: () => ({ steps, listed: host.use('process.supervisor').list() }) })
 } }`;
 
 async function startWith(t: Test, block: object = {}, dumb: object = {}) {
@@ -189,4 +190,42 @@ t.test('a hold ends whatever becomes of its work', async t => {
   await remove();
   await until(async () => (await status(app, NAME)).held === null, { what: 'the hold to end with its owner' });
   t.match(await start(app, NAME), { status: 200 });
+});
+
+t.test('its block may go while it is held: it is removed and stopped when the hold has ended', async t => {
+  const { app, hold, tell, came } = await startWith(t);
+  const edit = async (change: (config: Record<string, unknown>) => void): Promise<void> => {
+    const config = JSON.parse(await readFile(app.host.configFile, 'utf8')) as Record<string, unknown>;
+    change(config);
+    await writeFile(app.host.configFile, JSON.stringify(config));
+  };
+  const isConfigured = async () => (await app.get('/config')).body.kid !== undefined;
+  const told = async () =>
+    (await ownLog(app)).split(`${NAME} left the configuration while it is held: ${REASON}`).length - 1;
+  const { kid } = JSON.parse(await readFile(app.host.configFile, 'utf8'));
+  await start(app, NAME);
+  const pid = await pidOf(app, NAME);
+  await hold();
+  await came('work');
+  await edit(config => delete config.kid);
+  await until(async () => (await told()) === 1);
+  t.notOk(await isConfigured());
+  const listed = async () =>
+    (await app.get('/steps')).body.listed.find(({ processName }: { processName: string }) => processName === NAME);
+  t.match(await listed(), { status: 'running', pid, held: { reason: REASON } });
+
+  await edit(config => Object.assign(config, { kid }));
+  await until(isConfigured);
+  await edit(config => delete config.kid);
+  await until(async () => !(await isConfigured()));
+  await tell('stop');
+  t.same(await came('stop'), ['stop', 'stopped'], 'its holder is in control all the time');
+  await tell('start');
+  t.same(await came('start'), ['start', 'started']);
+  const next = await pidOf(app, NAME);
+  await tell('end');
+  await came('hold');
+  await until(() => !lives(next), { what: 'the process to be stopped' });
+  t.equal(await listed(), undefined);
+  t.equal(await told(), 1, 'it is told once');
 });
