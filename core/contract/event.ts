@@ -27,6 +27,14 @@ export interface EventDeclaration {
   readonly description: string;
 }
 
+export interface EmitOptions {
+  /**
+   * Events that their plugin emits under the same name are emitted once while the host runs, also when the plugin is
+   * set up again: all but the first of them are dropped.
+   */
+  readonly once?: string;
+}
+
 /** One row of `host.events()`. */
 export interface EventListing extends EventDeclaration {
   readonly type: string;

@@ -3,7 +3,7 @@ import type { AsyncParallelHook, AsyncSeriesHook, AsyncSeriesWaterfallHook } fro
 import type { z } from 'zod';
 import type { Database, DatabaseOptions } from './database.ts';
 import type { Disposer } from './disposer.ts';
-import type { AnyEvent, EventDeclaration, EventListing, Events, EventType, HostEvent } from './event.ts';
+import type { AnyEvent, EmitOptions, EventDeclaration, EventListing, Events, EventType, HostEvent } from './event.ts';
 import type { FetchAnswer, FetchOptions, FetchStream } from './fetch.ts';
 import type { JobKind, Jobs, Schedule, ScheduleOptions } from './job.ts';
 import type { Logger } from './log.ts';
@@ -103,7 +103,7 @@ export interface Host {
    * Tells every listener, later and without waiting for any. `data` is plain data and becomes unchangeable. Throws when
    * this plugin has not declared the type; does nothing once it is disposed of.
    */
-  emit<Type extends EventType>(type: Type, data: Events[Type]): void;
+  emit<Type extends EventType>(type: Type, data: Events[Type], options?: EmitOptions): void;
   /** Calls back for each event of the type, in order. What the listener throws is counted against this plugin. */
   on<Type extends EventType>(type: Type, listener: (event: HostEvent<Type>) => void | Promise<void>): Disposer;
   /** Calls back for each event of every type. */

@@ -1,7 +1,7 @@
 // Events between plugins: each type has one owner, which alone emits it; a listener can neither delay nor fail the
 // emitter.
 
-import type { EventDeclaration, EventListing } from '../contract/event.ts';
+import type { EmitOptions, EventDeclaration, EventListing } from '../contract/event.ts';
 import { deepFreeze } from '../kit/deep-freeze.ts';
 import type { Scope } from './scope.ts';
 
@@ -26,6 +26,8 @@ interface Listener {
 export class EventRegistry {
   readonly #declared = new Map<string, EventListing>();
   readonly #listeners = new Map<string, Set<Listener>>();
+  /** Names under which each plugin has emitted an event that is emitted once. */
+  readonly #emittedOnce = new Map<string, Set<string>>();
 
   declare(plugin: string, type: string, { description }: EventDeclaration): () => void {
     const other = this.#declared.get(type);
@@ -53,10 +55,11 @@ export class EventRegistry {
   }
 
   /** Returns before any listener runs. Each listener receives events in the order in which they were emitted. */
-  emit(plugin: string, type: string, data: unknown): void {
+  emit(plugin: string, type: string, data: unknown, { once }: EmitOptions = {}): void {
     const owner = this.#declared.get(type)?.plugin;
     if (owner === undefined) throw new Error(`${plugin} emits '${type}', which it has not declared with host.event`);
     if (owner !== plugin) throw new Error(`${plugin} emits '${type}', which belongs to ${owner}`);
+    if (once !== undefined && !this.#isFirst(plugin, once)) return;
     const event = deepFreeze<EmittedEvent>({ type, plugin, at: Date.now() / 1_000, data });
     for (const heard of [type, EVERY_TYPE]) {
       for (const listener of this.#listeners.get(heard) ?? []) {
@@ -65,6 +68,14 @@ export class EventRegistry {
         });
       }
     }
+  }
+
+  #isFirst(plugin: string, once: string): boolean {
+    const names = this.#emittedOnce.get(plugin) ?? new Set<string>();
+    this.#emittedOnce.set(plugin, names);
+    const isFirst = !names.has(once);
+    names.add(once);
+    return isFirst;
   }
 }
 

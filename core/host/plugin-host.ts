@@ -122,8 +122,8 @@ export function createPluginHost(shared: Registries, scope: Scope, found: Plugin
     event(type, declaration) {
       own(() => shared.events.declare(plugin, type, declaration));
     },
-    emit(type, data) {
-      if (!scope.disposed) shared.events.emit(plugin, type, data);
+    emit(type, data, options) {
+      if (!scope.disposed) shared.events.emit(plugin, type, data, options);
     },
     on(type: string, listener: (event: never) => unknown) {
       scope.requireLive();

@@ -344,7 +344,7 @@ declare module '#core' {
       readonly exitCode: number | null;
       readonly signal: string | null;
     };
-    /** The boot is over, and every expected service is ready. */
+    /** The boot is over, and every expected service is ready. One of these two is emitted, once for each start of the host. */
     'dumb.startup.ready': Readonly<Record<never, never>>;
     /** The boot is over, and some services are not ready. `failures` has the reasons by process name. */
     'dumb.startup.degraded': { readonly failures: Readonly<Record<string, string>> };

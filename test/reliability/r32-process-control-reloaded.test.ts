@@ -3,6 +3,7 @@ import { chmod, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import t from 'tap';
 import { testDir } from '../support/directory.ts';
+import { recordEvents } from '../support/events.ts';
 import { startHost } from '../support/host.ts';
 import { pidOf, start, status } from '../support/kids.ts';
 import { until } from '../support/until.ts';
@@ -29,6 +30,7 @@ t.test('the processes live on and are adopted by the next set-up in the same hos
   const logFile = path.join(configDir, 'log', 'writer.log');
   const missing = path.join(dir, 'missing');
   const service = { suppress_logging: true, stop_grace_seconds: 1 };
+  const { pluginDirs, plugins, count } = await recordEvents(t, ['host-plugins']);
   const app = await startHost({
     configDir,
     config: {
@@ -49,12 +51,14 @@ t.test('the processes live on and are adopted by the next set-up in the same hos
         wait_for_dir: missing,
       },
     },
-    plugins: ['process', 'config', 'auto-restart', 'health-probe', 'host-plugins'],
+    pluginDirs,
+    plugins,
   });
   t.teardown(() => app.stop());
   const terminal = () =>
     until(async () => (await app.get('/process/startup-status')).body?.terminal, { what: 'the end of the boot' });
   await terminal();
+  await until(() => count('dumb.startup.ready', null) === 1);
   t.match(await status(app, 'Writer'), { status: 'running' });
   t.match(await start(app, 'By hand'), { status: 200 });
   const waiting = start(app, 'Waiting');
@@ -75,6 +79,8 @@ t.test('the processes live on and are adopted by the next set-up in the same hos
   await terminal();
   for (const name of ['Writer', 'By hand']) t.match(await status(app, name), { status: 'running' }, name);
   t.same({ writer: await pidOf(app, 'Writer'), byHand: await pidOf(app, 'By hand') }, pids, 'the same processes');
+  const told = count('dumb.startup.ready', null) + count('dumb.startup.degraded', null);
+  t.equal(told, 1, 'that is no start of the host');
 
   await until(async () => (await logged()) > early, { what: 'its output to be read again' });
   await writeFile(stopFile, '');

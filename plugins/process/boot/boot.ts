@@ -22,6 +22,8 @@ import { OrderedStart } from './ordered-start.ts';
 import { type ReadinessSource, Startup } from './startup.ts';
 
 const REVIEW_MS = 5_000;
+/** The boots of later set-ups of process control are no starts of the host. */
+const STARTUP_EVENT = { once: 'startup' };
 
 export interface BootOptions {
   readonly host: Host;
@@ -147,8 +149,8 @@ export class Boot {
     const { failures } = this.startup.report();
     const names = Object.keys(failures);
     this.startup.enter(names.length === 0 ? 'ready' : 'degraded');
-    if (names.length === 0) this.#host.emit('dumb.startup.ready', {});
-    else this.#host.emit('dumb.startup.degraded', { failures });
+    if (names.length === 0) this.#host.emit('dumb.startup.ready', {}, STARTUP_EVENT);
+    else this.#host.emit('dumb.startup.degraded', { failures }, STARTUP_EVENT);
     const degraded = `the start is degraded, not ready: ${names.join(', ')}`;
     this.#host.log.info(names.length === 0 ? 'every service is ready' : degraded);
     this.#host.every(this.#host.paced(REVIEW_MS), () => this.startup.review(source));
