@@ -74,7 +74,6 @@ async function startServices(host: Host, body: wire.StartRequest, actor: string)
   const templates = host.use('service.templates');
   const supervisor = host.use('process.supervisor');
   const selection = select(body, templates, store);
-  await untilBooted(supervisor, host.signal);
   const context: CandidateContext = {
     root: store.root(),
     templates,
@@ -85,6 +84,7 @@ async function startServices(host: Host, body: wire.StartRequest, actor: string)
   };
   const { updates, units, refusals } = await feasibleCandidate(selection, context, host.find('service.setup'));
   await save(host, updates, actor);
+  if (units.length > 0) await untilBooted(supervisor, host);
   // The configuration is saved by now, so the services are started even when no order is available.
   const order = await host
     .find('dependency.graph')
@@ -97,10 +97,20 @@ async function startServices(host: Host, body: wire.StartRequest, actor: string)
   throw new Problem(500, detail, { extra: { results, errors: all } });
 }
 
-/** Waits for the end of a boot in progress. */
-async function untilBooted(supervisor: ProcessSupervisor, signal: AbortSignal): Promise<void> {
+/** Waits for the end of a boot in progress, whose services may be needed, for two minutes at most. */
+async function untilBooted(supervisor: ProcessSupervisor, { log, signal }: Host): Promise<void> {
   const deadline = performance.now() + BOOT_PATIENCE_MS;
-  while (!supervisor.startup().terminal && performance.now() < deadline) {
+  let isTold = false;
+  while (!supervisor.startup().terminal) {
+    const { services, phase } = supervisor.startup();
+    const waited = Object.keys(services).filter(name => services[name]?.state !== 'ready');
+    const line = `${waited.join(', ') || phase}; /process/startup-status says why`;
+    if (performance.now() >= deadline) {
+      log.warn(`onboarding starts its services although the start of others is not over: ${line}`);
+      return;
+    }
+    if (!isTold) log.info(`onboarding waits until the start of other services is over: ${line}`);
+    isTold = true;
     await delay(POLL_MS, undefined, { signal, ref: false });
   }
 }

@@ -190,7 +190,8 @@ export function registerRoutes(host: Host, supervisor: ProcessSupervisor): void 
       const report = supervisor.startup();
       const services = Object.entries(report.services).map(([name, { state, reason }]) => {
         const health = supervisor.health(name);
-        return [name, { state, reason, health_status: health.status, health_details: health.details }];
+        const why = reason ?? (state === 'ready' ? null : health.reason);
+        return [name, { state, reason: why, health_status: health.status, health_details: health.details }];
       });
       return {
         phase: report.phase,

@@ -1,12 +1,13 @@
 // Choosing and starting services: what is offered, what a request makes of the configuration, and how failures are told.
 import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
+import { mkdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import t from 'tap';
 import { testDir } from '../../support/directory.ts';
 import { startHost, type TestHost } from '../../support/host.ts';
 import { status } from '../../support/kids.ts';
+import { ownLog } from '../../support/own-log.ts';
 import { PACE } from '../../support/pace.ts';
 import { until } from '../../support/until.ts';
 
@@ -82,8 +83,20 @@ t.test('what is offered', { skip }, async t => {
   t.same(await optional('?optional_services[]=zilean&optional_services[]=postgres'), all, 'chosen itself it stays');
 });
 
-t.test('requests that are refused change nothing', { skip }, async t => {
-  const app = await open(t, { puid: 65_534, plex: idle(testDir(t, {})) });
+t.test('requests that are refused change nothing, and need not wait for a start in progress', { skip }, async t => {
+  const dir = testDir(t, {});
+  const later = path.join(dir, 'later');
+  const app = await startHost({
+    plugins: 'all',
+    config: {
+      dumb: { startup: { ...QUICK, readiness_timeout_seconds: 600 } },
+      plex: idle(dir),
+      waiter: { process_name: 'Waiter', command: ['sleep', '600'], enabled: true, wait_for_dir: later },
+    },
+  });
+  t.teardown(() => app.stop());
+  const boot = async () => (await app.get('/process/startup-status')).body;
+  await until(async () => (await status(app, 'Waiter')).status === 'starting');
   const before = await saved(app);
   for (const [body, code, detail] of [
     [{ core_services: { name: 'lidarr' } }, 500, /Lidarr cannot start: the program .* is not installed/],
@@ -107,6 +120,19 @@ t.test('requests that are refused change nothing', { skip }, async t => {
     t.match(await begin(app, body), { status: code, body: { detail } }, JSON.stringify(body).slice(0, 90));
   }
   t.same(await saved(app), before);
+  t.match(await boot(), { terminal: false, services: { Waiter: { reason: /later/ } } }, 'it says what is waited for');
+
+  const started = begin(app, { core_services: { name: 'plex' } });
+  await until(async () => (await saved(app)).plex.enabled === true, { what: 'what was chosen to be saved' });
+  const told = /onboarding waits .*: Waiter; \/process\/startup-status says why/;
+  await until(async () => (await ownLog(app)).some(line => told.test(line)), { what: 'a line about the wait' });
+  t.equal((await status(app, 'Plex Media Server')).status, 'stopped');
+  await mkdir(later);
+  t.same(
+    (await started).body.results,
+    [{ service: 'plex', status: 'started' }],
+    'it goes on when the others are there',
+  );
 });
 
 t.test('instances', { skip }, async t => {
