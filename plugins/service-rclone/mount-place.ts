@@ -1,25 +1,17 @@
 // Prepares the mount point: removes the mount that an earlier run has left there, and tells who could exchange it.
-import { lstat, readFile, realpath } from 'node:fs/promises';
+import { lstat, realpath } from 'node:fs/promises';
 import path from 'node:path';
-import { runInDirectories } from '#kit/directory-command';
-import { GuardedDirectory } from '#kit/guarded-directory';
+import { type Mount, readMounts } from '#kit/mountinfo';
 import { distrustOf } from '#kit/trust';
+import { unmount } from '#kit/unmount';
 
-const LIMIT_MS = 5_000;
 const STICKY = 0o1000;
 
-/** Uses the mount table, because the path of a dead mount must not be touched. */
+/** Whatever else is mounted there stays: no run of ours has left it. */
 export async function freeMountPlace(directory: string): Promise<void> {
-  const table = await readFile('/proc/self/mountinfo', 'utf8');
-  const isMounted = table.split('\n').some(line => line.split(' ')[4] === directory.replaceAll(' ', '\\040'));
-  if (!isMounted) return;
-  const parent = await GuardedDirectory.open(path.dirname(directory));
-  try {
-    const args = ['--lazy', '--no-canonicalize', `/proc/self/fd/3/${path.basename(directory)}`];
-    await runInDirectories('umount', args, { directories: [parent], signal: AbortSignal.timeout(LIMIT_MS) });
-  } finally {
-    parent.close();
-  }
+  const isLeft = ({ type }: Mount): boolean => type.startsWith('fuse');
+  const isMounted = (await readMounts()).some(mount => mount.directory === directory && isLeft(mount));
+  if (isMounted) await unmount(directory, isLeft);
 }
 
 /** Why others could put something else in the place of what lies in the directory; null when they cannot. */

@@ -1,26 +1,23 @@
 // Unmounts what stopped mount providers have left mounted, at the end of a shutdown, so that nothing blocks on a dead
 // mount.
-import { execFile } from 'node:child_process';
 import path from 'node:path';
-import { promisify } from 'node:util';
 import type { Logger, NamedBlock } from '#core';
-import { readMounts } from '#kit/mountinfo';
-
-const run = promisify(execFile);
-const LIMIT_MS = 5_000;
+import { type Mount, readMounts } from '#kit/mountinfo';
+import { unmount } from '#kit/unmount';
 
 /** Unmounts only FUSE file systems at or below paths that a block configures as its own mounts. */
 export async function unmountLeftovers(blocks: readonly NamedBlock[], log: Logger): Promise<void> {
   const roots = blocks.flatMap(({ block }) => mountPathsOf(block));
-  const left = (await readMounts()).filter(
-    ({ directory, type }) =>
-      type.startsWith('fuse') && roots.some(root => directory === root || directory.startsWith(`${root}/`)),
-  );
-  // Inner mounts come first.
-  for (const { directory } of left.toReversed()) {
+  const isLeft = ({ directory, type }: Mount): boolean =>
+    type.startsWith('fuse') && roots.some(root => directory === root || directory.startsWith(`${root}/`));
+  const left = (await readMounts()).filter(isLeft);
+  // Inner mounts go with their outer one, which may be too dead to lead to them.
+  const outer = left.filter(({ directory }) => !left.some(other => directory.startsWith(`${other.directory}/`)));
+  // Of several on one directory the newest comes first.
+  for (const { directory } of outer.toReversed()) {
     try {
-      await unmount(directory);
-      log.info(`${directory} was left mounted and was taken off`);
+      if (await unmount(directory, isLeft)) log.info(`${directory} was left mounted and was taken off`);
+      else log.error(`${directory} is still mounted: something else is mounted there now, so take both off`);
     } catch (error) {
       log.error(`${directory} is still mounted`, error);
     }
@@ -32,9 +29,4 @@ function mountPathsOf({ mount_path: whole, mount_dir: directory, mount_name: nam
   return [whole, joined]
     .filter(value => typeof value === 'string' && path.isAbsolute(value) && path.normalize(value) !== '/')
     .map(value => path.normalize(String(value)).replace(/(?<!\/)\/+$/, ''));
-}
-
-async function unmount(directory: string): Promise<void> {
-  const limits = { timeout: LIMIT_MS, killSignal: 'SIGKILL' } as const;
-  await run('umount', [directory], limits).catch(() => run('umount', ['--lazy', directory], limits));
 }

@@ -2,7 +2,7 @@
 
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chown, mkdir, readFile, stat } from 'node:fs/promises';
+import { chown, readFile, stat } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -12,6 +12,7 @@ import { readMounts } from '../../../core/kit/mountinfo.ts';
 import { testDir } from '../../support/directory.ts';
 import { startHost, type TestHost } from '../../support/host.ts';
 import { kid, start, status } from '../../support/kids.ts';
+import { ownLog } from '../../support/own-log.ts';
 import { freePort } from '../../support/stackwarden.ts';
 import { until } from '../../support/until.ts';
 
@@ -101,29 +102,48 @@ t.test('logs go back to the service user', { skip: isRoot ? false : 'only root m
 });
 
 t.test(
-  'a mount that its provider left behind is taken off',
+  'mounts that their providers left behind are taken off',
   { skip: isRoot ? false : 'only root may mount' },
   async t => {
-    const directory = path.join(testDir(t, {}), 'remote');
-    await mkdir(directory);
-    t.teardown(() => run('umount', ['--lazy', directory]).catch(() => undefined));
+    const dir = testDir(t, { left: {}, covered: {}, config: {} });
+    const [left, covered] = [path.join(dir, 'left'), path.join(dir, 'covered')];
+    t.teardown(async () => {
+      for (const place of [left, left, covered, covered]) await run('umount', ['--lazy', place]).catch(() => undefined);
+    });
+    const provider = (name: string, place: string) => ({
+      ...kid(name, ['calm']),
+      mount_path: place,
+      stop_grace_seconds: 1,
+    });
     const app = await startHost({
       plugins: PLUGINS,
-      config: {
-        remote: { ...kid('Remote', ['calm']), mount_path: directory, stop_grace_seconds: 1 },
-      },
+      configDir: path.join(dir, 'config'),
+      config: { left: provider('Left', left), covered: provider('Covered', covered) },
     });
     t.teardown(() => app.stop());
-    t.equal((await start(app, 'Remote')).status, 200);
-    // A user-space file system whose server dies without taking it off.
-    const script = `exec 5<>/dev/fuse; mount -i -t fuse.test -o fd=5,rootmode=40000,user_id=0,group_id=0 remote ${directory}; exec sleep 1000`;
-    const server = spawn('bash', ['-c', script], { stdio: 'ignore' });
-    const isMounted = async () => (await readMounts()).some(mount => mount.directory === directory);
-    await until(isMounted, { what: 'the mount' });
-    server.kill('SIGKILL');
-    await once(server, 'exit');
-    t.ok(await isMounted());
+    for (const name of ['Left', 'Covered']) t.equal((await start(app, name)).status, 200);
+    // Twice, as after a provider that was started again over what it had left.
+    for (const place of [left, left, covered]) await leaveMount(place);
+    // Somebody has helped himself meanwhile.
+    await run('mount', ['--no-canonicalize', '-t', 'tmpfs', 'own', covered]);
     await app.stop();
-    t.notOk(await isMounted());
+    const types = async (place: string) =>
+      (await readMounts()).filter(({ directory }) => directory === place).map(({ type }) => type);
+    t.same(await types(left), []);
+    t.same(await types(covered), ['fuse.test', 'tmpfs'], 'what others have mounted there stays');
+    t.ok(
+      (await ownLog(app)).some(line => line.includes(`${covered} is still mounted: something else is mounted there`)),
+    );
   },
 );
+
+/** A user-space file system whose server dies without taking it off. */
+async function leaveMount(place: string): Promise<void> {
+  const count = async () => (await readMounts()).filter(({ directory }) => directory === place).length;
+  const before = await count();
+  const script = `exec 5<>/dev/fuse; mount -i -c -t fuse.test -o fd=5,rootmode=40000,user_id=0,group_id=0 remote ${place}; exec sleep 1000`;
+  const server = spawn('bash', ['-c', script], { stdio: 'ignore' });
+  await until(async () => (await count()) > before, { what: 'the mount' });
+  server.kill('SIGKILL');
+  await once(server, 'exit');
+}

@@ -92,7 +92,7 @@ t.test('the phases, one after the other', async t => {
     started_at: Number,
     completed_at: null,
     expected_services: ['One', 'Two'],
-    services: { One: { state: 'starting', reason: null, health_status: 'starting', health_details: null } },
+    services: { One: { state: 'starting', reason: /wanted/, health_status: 'starting', health_details: null } },
   });
   t.strictSame(starting.failures, {});
   t.notOk('Off' in starting.services);

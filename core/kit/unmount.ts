@@ -1,0 +1,41 @@
+// Takes off a mount that is held while it is judged, so that neither a mount that took its place nor the target of a link
+// is taken off instead.
+import { readFileSync } from 'node:fs';
+import { withDeadline } from './deadline.ts';
+import { runInDirectories } from './directory-command.ts';
+import { GuardedDirectory } from './guarded-directory.ts';
+import { type Mount, readMounts } from './mountinfo.ts';
+
+const LIMIT_MS = 5_000;
+
+/**
+ * Takes off the newest mount on a directory, with what is mounted inside it, if `isMeant` says so; whether it was. The
+ * mount point itself is never asked, so it may be dead. Throws a Problem 409 for a way with a link that others could have
+ * made, and an Error after 5 s. While it is in use it goes on for its users alone.
+ */
+export async function unmount(directory: string, isMeant: (mount: Mount) => boolean): Promise<boolean> {
+  const opening = GuardedDirectory.open(directory);
+  const held = await withDeadline(() => opening, LIMIT_MS, `the way to ${directory}`).catch((error: unknown) => {
+    void opening.then(
+      late => late.close(),
+      () => undefined,
+    );
+    throw error;
+  });
+  try {
+    // The number of a mount that is held is not given to another.
+    const id = mountIdOf(held);
+    const mount = (await readMounts()).find(candidate => candidate.id === id);
+    if (mount?.directory !== held.path || !isMeant(mount)) return false;
+    const args = ['--lazy', '--no-canonicalize', '/proc/self/fd/3'];
+    await runInDirectories('umount', args, { directories: [held], signal: AbortSignal.timeout(LIMIT_MS) });
+    return true;
+  } finally {
+    held.close();
+  }
+}
+
+function mountIdOf({ descriptor }: GuardedDirectory): number {
+  const [, id] = /^mnt_id:\s*(\d+)$/m.exec(readFileSync(`/proc/self/fdinfo/${descriptor}`, 'utf8')) ?? [];
+  return Number(id);
+}
