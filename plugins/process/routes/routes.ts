@@ -190,7 +190,7 @@ export function registerRoutes(host: Host, supervisor: ProcessSupervisor): void 
       const report = supervisor.startup();
       const services = Object.entries(report.services).map(([name, { state, reason }]) => {
         const health = supervisor.health(name);
-        const why = reason ?? (state === 'ready' ? null : health.reason);
+        const why = reason ?? (state === 'starting' ? health.reason : null);
         return [name, { state, reason: why, health_status: health.status, health_details: health.details }];
       });
       return {
