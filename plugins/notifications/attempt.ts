@@ -45,7 +45,7 @@ export async function attempt(
   const late = new AbortController();
   const send = async (): Promise<DeliveryOutcome> => {
     const config: unknown = destination.parse(url);
-    for (const message of messagesFor(facts, destination.limits, options)) {
+    for (const message of messagesFor(facts, destination, options)) {
       const outcome = await destination.send(config, message, delivery);
       if (!outcome.ok) return outcome;
     }
@@ -67,7 +67,7 @@ export async function attempt(
 function deliveryOf(access: AttemptAccess, { verifyTls, connectTimeoutMs, readTimeoutMs }: UrlOptions): Delivery {
   const deadline = AbortSignal.timeout(TIMEOUT_MS);
   const signal = access.signal === undefined ? deadline : AbortSignal.any([deadline, access.signal]);
-  const delivery: Delivery = {
+  return {
     signal,
     timeoutMs: TIMEOUT_MS,
     connectTimeoutMs,
@@ -88,14 +88,26 @@ function deliveryOf(access: AttemptAccess, { verifyTls, connectTimeoutMs, readTi
       const text = await readSome(answer.body);
       return { status: answer.status, headers: answer.headers, text, json: membersOf(text) };
     },
-    outcome: (answer, accepted) => (isAccepted(answer, accepted) ? { ok: true } : delivery.refusal(answer)),
-    refusal(answer, { reason = reasonOf(answer), retryAfterSec = retryAfter(answer) } = {}) {
-      const text = shortened(reason.replaceAll(/\s+/g, ' ').trim(), MAX_REASON_LENGTH);
+    outcome(answer, { statuses, isOk = true, reason, retryAfterSec } = {}) {
+      if (isOk && isAccepted(answer, statuses)) return { ok: true };
+      const told = typeof reason === 'string' ? reason : reasonOf(answer);
+      const text = shortened(told.replaceAll(/\s+/g, ' ').trim(), MAX_REASON_LENGTH);
       const error = text === '' ? `HTTP ${answer.status}` : `HTTP ${answer.status}: ${text}`;
-      return { ok: false, error, retryAfterSec };
+      return {
+        ok: false,
+        error,
+        retryAfterSec: typeof retryAfterSec === 'number' ? retryAfterSec : retryAfter(answer),
+      };
+    },
+    async each(targets, send) {
+      let outcome: DeliveryOutcome = { ok: true };
+      for (const target of targets) {
+        const own = await send(target);
+        if (outcome.ok) outcome = own;
+      }
+      return outcome;
     },
   };
-  return delivery;
 }
 
 function optionsOf({ method = 'POST', headers = {}, json, form, basic }: DeliveryRequest): FetchOptions {

@@ -63,6 +63,10 @@ export interface DestinationUrl {
    * Throws a Problem when the host or the port is none.
    */
   base(defaultPort?: number): string;
+  /** The segments from `start` to before `end`, as `slice` counts them, encoded and with a `/` before each. */
+  path(start?: number, end?: number): string;
+  /** The headers that the query names after `+`. Throws a Problem for one that a request cannot have. */
+  extraHeaders(): Record<string, string>;
 }
 
 /** What a service accepts at most, counted in its own unit. What is longer is cut, and ends in `...`. */
@@ -86,7 +90,7 @@ export interface DeliveryRequest {
   /** Members to be sent as a form; those that are undefined are left out. */
   readonly form?: Readonly<Record<string, string | undefined>>;
   /** For `Authorization: Basic`; ignored where the user is empty. */
-  readonly basic?: { readonly user: string; readonly password: string };
+  readonly basic?: { readonly user: string; readonly password: string } | undefined;
 }
 
 export interface DeliveryAnswer {
@@ -108,6 +112,18 @@ export type DeliveryOutcome =
       readonly retryAfterSec?: number | undefined;
     };
 
+/** How a service tells success, and where it says why it refused. */
+export interface ExpectedAnswer {
+  /** Those that mean success. Default 200 to 299. */
+  readonly statuses?: readonly number[];
+  /** Whether the body means success too. Default true. */
+  readonly isOk?: boolean;
+  /** Why it refused, where it is a text; otherwise what the answer says by itself. */
+  readonly reason?: unknown;
+  /** The pause that the body asks for, where it is a number; otherwise that of the headers. */
+  readonly retryAfterSec?: unknown;
+}
+
 /** What one attempt may use of the network. It has 15 s in all, whatever it asks for. */
 export interface Delivery {
   /**
@@ -115,15 +131,16 @@ export interface Delivery {
    * Rejects when there is no answer; a destination need not catch that.
    */
   request(url: string, request: DeliveryRequest): Promise<DeliveryAnswer>;
+  /** The outcome for an answer; without `expected`, a status from 200 to 299 is success. */
+  outcome(answer: DeliveryAnswer, expected?: ExpectedAnswer): DeliveryOutcome;
   /**
-   * The outcome for an answer: success for `accepted` statuses, by default all of 200 to 299; otherwise `refusal`.
+   * Sends to each target, one after the other. A failure is the outcome, but does not spare the targets after it; a
+   * throw does.
    */
-  outcome(answer: DeliveryAnswer, accepted?: readonly number[]): DeliveryOutcome;
-  /**
-   * The failure for an answer: its status and the reason, by default what the answer says itself, and the pause that
-   * it asks for, by default that of `Retry-After`.
-   */
-  refusal(answer: DeliveryAnswer, details?: { reason?: string; retryAfterSec?: number }): DeliveryOutcome;
+  each<Target>(
+    targets: readonly Target[],
+    send: (target: Target) => Promise<DeliveryOutcome>,
+  ): Promise<DeliveryOutcome>;
   /** For destinations with sockets of their own: aborts at the end of the attempt, which also is `timeoutMs`. */
   readonly signal: AbortSignal;
   readonly timeoutMs: number;
@@ -144,6 +161,11 @@ export interface NotificationDestination<Config = unknown> {
   /** An URL without secrets that shows the form, for example `gotify://host/token`. */
   readonly example: string;
   readonly limits?: MessageLimits;
+  /**
+   * What stands for each character that the service would take for markup or a mention, unless the URL asks for
+   * markup; `markdown` for those of Markdown, which a backslash escapes. `limits` count what is sent.
+   */
+  readonly escapes?: 'markdown' | Readonly<Record<string, string>>;
   /** Recognises http(s) URLs of the service itself, which people paste instead of one with a scheme. */
   native?(url: URL): boolean;
   /**

@@ -2,9 +2,12 @@
 import { isIPv6 } from 'node:net';
 import { Problem } from '#core';
 import type { DestinationUrl, MessageFormat } from './contract.ts';
+import { headerFault } from './request-headers.ts';
 
 const URL_FORM = /^([a-z][a-z0-9+.-]{0,31}):\/\/([^/?]*)([^?]*)(?:\?(.*))?$/is;
 const HOST_NAME = /^[a-z0-9_](?:[a-z0-9_.-]{0,251}[a-z0-9_])?\.?$/i;
+/** One that stands alone cannot be sent in any encoding. */
+const HALF_CHARACTER = /\p{Surrogate}/gu;
 const MAX_PORT = 65_535;
 const MIN_TIMEOUT_S = 1;
 const MAX_TIMEOUT_S = 15;
@@ -24,16 +27,22 @@ export function readUrl(
   schemes: readonly string[],
   headers: Readonly<Record<string, string>> = {},
 ): DestinationUrl {
-  const text = given.trim();
+  const text = given.trim().replaceAll(HALF_CHARACTER, '\ufffd');
   const [, rawScheme = '', authority = '', path = '', query = ''] = URL_FORM.exec(text) ?? [];
   if (rawScheme === '') throw new Problem(400, 'The URL has no scheme: it must begin with one, such as https://');
   const scheme = rawScheme.toLowerCase();
-  const sign = authority.lastIndexOf('@');
-  const [user, password] = sign < 0 ? ['', ''] : cutAt(authority.slice(0, sign), ':');
-  const place = authority.slice(sign + 1);
+  const at = authority.lastIndexOf('@');
+  const [user, password] = at < 0 ? ['', ''] : cutAt(authority.slice(0, at), ':');
+  const place = authority.slice(at + 1);
   const { host, port } = readPlace(place);
   const members = readQuery(query);
   const isSecure = scheme === 'https' || (scheme.endsWith('s') && schemes.includes(scheme.slice(0, -1)));
+  const segments = path
+    .split('/')
+    .map(decoded)
+    .filter(part => part !== '');
+  const prefixed = (sign: string): Record<string, string> =>
+    Object.fromEntries([...members].flatMap(([key, value]) => (key.startsWith(sign) ? [[key.slice(1), value]] : [])));
   return {
     text,
     scheme,
@@ -43,17 +52,22 @@ export function readUrl(
     host: decoded(host),
     port,
     authority: decoded(place),
-    segments: path
-      .split('/')
-      .map(decoded)
-      .filter(part => part !== ''),
+    segments,
     query: members,
     headers,
-    prefixed: prefix =>
-      Object.fromEntries(
-        [...members].flatMap(([key, value]) => (key.startsWith(prefix) ? [[key.slice(1), value]] : [])),
-      ),
+    prefixed,
     base: defaultPort => baseOf(isSecure, decoded(host), port ?? defaultPort),
+    path: (start, end) =>
+      segments
+        .slice(start, end)
+        .map(part => `/${encodeURIComponent(part)}`)
+        .join(''),
+    extraHeaders() {
+      const extra = prefixed('+');
+      const fault = headerFault(extra);
+      if (fault !== undefined) throw new Problem(400, fault);
+      return extra;
+    },
   };
 }
 

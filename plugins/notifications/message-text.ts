@@ -1,5 +1,5 @@
 // Brings the texts of a message within what a service accepts: cut, or split into several messages.
-import type { Message, MessageLimits, Severity } from './contract.ts';
+import type { Message, MessageLimits, NotificationDestination, Severity } from './contract.ts';
 import type { UrlOptions } from './destination-url.ts';
 
 const ELLIPSIS = '...';
@@ -12,7 +12,19 @@ const LOOKS = {
   critical: { type: 'failure', color: 0xc0392b },
 } as const satisfies Record<Severity, Pick<Message, 'type' | 'color'>>;
 
-type Unit = NonNullable<MessageLimits['unit']>;
+/** Does not change what is seen, but ends a mention. */
+const ZERO_WIDTH_SPACE = '\u200b';
+const MARKDOWN: Readonly<Record<string, string>> = {
+  ...Object.fromEntries([...'\\*_~`|<>[]#'].map(sign => [sign, `\\${sign}`])),
+  '@': `@${ZERO_WIDTH_SPACE}`,
+};
+
+/** How a text is written for a service. */
+interface Spelling {
+  readonly unit: NonNullable<MessageLimits['unit']>;
+  /** What stands for a character. */
+  readonly escapes: Readonly<Record<string, string>>;
+}
 
 /** What is known of a message before it has a destination. */
 export type MessageFacts = Omit<Message, 'text' | 'type' | 'color' | 'format'>;
@@ -20,22 +32,34 @@ export type MessageFacts = Omit<Message, 'text' | 'type' | 'color' | 'format'>;
 /** The messages to send, in order: one, unless the URL asks for splitting and the body is too long. */
 export function messagesFor(
   facts: MessageFacts,
-  limits: MessageLimits = {},
+  { limits = {}, escapes }: Pick<NotificationDestination, 'limits' | 'escapes'>,
   { format, overflow }: Pick<UrlOptions, 'format' | 'overflow'> = { format: 'text', overflow: 'truncate' },
 ): Message[] {
   const look = { ...LOOKS[facts.severity], format };
+  const spelling = {
+    unit: limits.unit ?? 'characters',
+    escapes: format === 'text' ? ((escapes === 'markdown' ? MARKDOWN : escapes) ?? {}) : {},
+  };
+  const shown = (text: string, limit: number): string => cut(text, limit, spelling);
   const joined = (title: string, body: string): string => (title === '' ? body : `${title}\n${body}`);
-  if (overflow === 'upstream') return [{ ...facts, ...look, text: joined(facts.title, facts.body) }];
-  const { unit = 'characters' } = limits;
-  const title = cut(facts.title, Math.min(limits.title ?? Infinity, limits.total ?? Infinity), unit);
-  const room = Math.min(limits.body ?? Infinity, (limits.total ?? Infinity) - sizeOf(title, unit));
-  const textRoom = limits.text ?? Infinity;
-  if (overflow === 'truncate') {
-    const text = cut(joined(title, facts.body), textRoom, unit);
-    return [{ ...facts, ...look, title, body: cut(facts.body, room, unit), text }];
+  const whole = joined(facts.title, facts.body);
+  if (overflow === 'upstream') {
+    const [title, body, text] = [facts.title, facts.body, whole].map(part => shown(part, Infinity));
+    return [{ ...facts, ...look, title: title ?? '', body: body ?? '', text: text ?? '' }];
   }
-  const smallest = Math.min(room, textRoom === Infinity ? Infinity : textRoom - sizeOf(joined(title, ''), unit));
-  return split(facts.body, Math.max(smallest, ELLIPSIS.length + 1), unit).map(body => ({
+  const {
+    title: titleRoom = Infinity,
+    body: bodyRoom = Infinity,
+    text: textRoom = Infinity,
+    total = Infinity,
+  } = limits;
+  const title = shown(facts.title, Math.min(titleRoom, total));
+  const room = Math.min(bodyRoom, total - sizeOf(title, spelling));
+  if (overflow === 'truncate') {
+    return [{ ...facts, ...look, title, body: shown(facts.body, room), text: shown(whole, textRoom) }];
+  }
+  const smallest = Math.min(room, textRoom === Infinity ? Infinity : textRoom - sizeOf(joined(title, ''), spelling));
+  return split(facts.body, Math.max(smallest, ELLIPSIS.length + 1), spelling).map(body => ({
     ...facts,
     ...look,
     title,
@@ -44,36 +68,41 @@ export function messagesFor(
   }));
 }
 
-function split(text: string, limit: number, unit: Unit): string[] {
+function split(text: string, limit: number, spelling: Spelling): string[] {
   const parts: string[] = [];
   let rest = text;
-  while (sizeOf(rest, unit) > limit && parts.length < MAX_PARTS - 1) {
-    const part = head(rest, limit, unit);
-    parts.push(part);
-    rest = rest.slice(part.length);
+  while (sizeOf(escaped(rest, spelling), spelling) > limit && parts.length < MAX_PARTS - 1) {
+    const { shown, length } = head(rest, limit, spelling);
+    parts.push(shown);
+    rest = rest.slice(length);
   }
-  return [...parts, cut(rest, limit, unit)];
+  return [...parts, cut(rest, limit, spelling)];
 }
 
-function cut(text: string, limit: number, unit: Unit): string {
-  if (sizeOf(text, unit) <= limit) return text;
+function cut(text: string, limit: number, spelling: Spelling): string {
+  const whole = escaped(text, spelling);
+  if (sizeOf(whole, spelling) <= limit) return whole;
   return limit <= ELLIPSIS.length
-    ? head(text, Math.max(limit, 0), unit)
-    : head(text, limit - ELLIPSIS.length, unit) + ELLIPSIS;
+    ? head(text, Math.max(limit, 0), spelling).shown
+    : head(text, limit - ELLIPSIS.length, spelling).shown + ELLIPSIS;
 }
 
-/** The longest beginning within the limit that divides no character. */
-function head(text: string, limit: number, unit: Unit): string {
+/** The longest beginning within the limit that divides no character and no escape, and its length before escaping. */
+function head(text: string, limit: number, spelling: Spelling): { shown: string; length: number } {
   let size = 0;
-  let end = 0;
+  let length = 0;
   for (const character of text) {
-    size += sizeOf(character, unit);
+    size += sizeOf(escaped(character, spelling), spelling);
     if (size > limit) break;
-    end += character.length;
+    length += character.length;
   }
-  return text.slice(0, end);
+  return { shown: escaped(text.slice(0, length), spelling), length };
 }
 
-function sizeOf(text: string, unit: Unit): number {
+function escaped(text: string, { escapes }: Spelling): string {
+  return Object.keys(escapes).length === 0 ? text : Array.from(text, sign => escapes[sign] ?? sign).join('');
+}
+
+function sizeOf(text: string, { unit }: Spelling): number {
   return unit === 'bytes' ? Buffer.byteLength(text) : text.length;
 }

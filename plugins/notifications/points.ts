@@ -15,6 +15,7 @@ export const destinationPoint: PointOptions = {
     limits: z
       .object({ title: size, body: size, text: size, total: size, unit: z.enum(['characters', 'bytes']).optional() })
       .optional(),
+    escapes: z.union([z.literal('markdown'), z.record(z.string(), z.string())]).optional(),
     native: functionSchema.optional(),
     parse: functionSchema,
     send: functionSchema,

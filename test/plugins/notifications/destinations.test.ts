@@ -90,6 +90,43 @@ t.test('an attempt', async t => {
     t.match(await ring('?cto=1&rto=1'), { ok: false, error: 'The service did not answer in time.' });
   });
 
+  await t.test('what a service says in its own way', async t => {
+    const own: NotificationDestination<string[]> = {
+      ...bell,
+      parse: url => url.segments.map(segment => `${url.base()}/${segment}`),
+      send: (urls, _, delivery) =>
+        delivery.each(urls, async url => {
+          const heard = await delivery.request(url, {});
+          const {
+            fine: isOk = true,
+            why: reason,
+            wait: retryAfterSec,
+          } = heard.json as { fine?: boolean; why?: unknown; wait?: unknown };
+          return delivery.outcome(heard, { statuses: [200], isOk, reason, retryAfterSec });
+        }),
+    };
+    const seen: string[] = [];
+    const send = (json: object) => {
+      answer = ({ url = '' }, response) => {
+        seen.push(url);
+        response.writeHead(200, { 'retry-after': '5' }).end(url === '/one' ? JSON.stringify(json) : '{}');
+      };
+      return attempt(own, readUrl(`bell://127.0.0.1:${port}/one/two`, own.schemes), FACTS, access);
+    };
+    t.same(await send({}), { ok: true });
+    t.same(await send({ fine: false, why: 'no room', wait: 2.5 }), {
+      ok: false,
+      error: 'HTTP 200: no room',
+      retryAfterSec: 2.5,
+    });
+    t.same(await send({ fine: false, error: 'odd', wait: 'long' }), {
+      ok: false,
+      error: 'HTTP 200: odd',
+      retryAfterSec: 5,
+    });
+    t.same(seen, ['/one', '/two', '/one', '/two', '/one', '/two'], 'one that refuses spares no other');
+  });
+
   await t.test('an answer without end is read to its limit', async t => {
     answer = (_, response) => {
       const more = () => void (response.destroyed || response.write('x'.repeat(10_000), () => setImmediate(more)));
@@ -135,6 +172,11 @@ t.test('URLs', async t => {
   const url = read('bell://[fe80::1]:81/x?Key=%26v&+X-H=1&:e=2&-q=3');
   t.same([url.base(), url.query.get('key'), url.prefixed('+')], ['http://[fe80::1]:81', '&v', { 'X-H': '1' }]);
   t.same([url.prefixed(':'), url.prefixed('-')], [{ e: '2' }, { q: '3' }]);
+  t.equal(read('bell://host/a%2Fb/c%20d/e').path(0, -1), '/a%2Fb/c%20d');
+  t.same(read('bell://host?+X-One=1&+X-Two=2').extraHeaders(), { 'X-One': '1', 'X-Two': '2' });
+  for (const query of ['+X%0AY=1', '+X=1%0D%0AY:2', '+Content-Length=1', `+X=${'x'.repeat(8_193)}`, '+=1'])
+    t.throws(() => read(`bell://host?${query}`).extraHeaders(), { status: 400, message: /header/ }, query.slice(0, 20));
+  t.equal(read('bell://host/\ud800').path(), '/%EF%BF%BD', 'half a character');
   t.match(read('bell://123:abc/chat'), { host: '123:abc', port: null, authority: '123:abc', isSecure: false });
   t.equal(read('bells://host').base(8123), 'https://host:8123');
   for (const text of ['bell://', 'bell:///x', 'bell://a b/x', 'bell://host:99999/x', 'bell://[zz]/x'])
@@ -151,13 +193,36 @@ t.test('URLs', async t => {
 
 t.test('texts within limits', async t => {
   const texts = (limits: object, overflow: 'truncate' | 'split' | 'upstream' = 'truncate') =>
-    messagesFor({ ...FACTS, title: 'Title', body: 'ä'.repeat(30) }, limits, { format: 'text', overflow });
+    messagesFor({ ...FACTS, title: 'Title', body: 'ä'.repeat(30) }, { limits }, { format: 'text', overflow });
   t.match(texts({ body: 20, unit: 'bytes' }), [{ body: `${'ä'.repeat(8)}...`, title: 'Title' }]);
   t.match(texts({ text: 20 }), [{ text: `Title\n${'ä'.repeat(11)}...` }]);
   t.match(texts({ total: 20 }), [{ body: `${'ä'.repeat(12)}...` }]);
   t.match(texts({ text: 20 }, 'split'), [{ text: `Title\n${'ä'.repeat(14)}` }, {}, { text: 'Title\nää' }]);
   t.match(texts({ body: 20 }, 'upstream'), [{ body: 'ä'.repeat(30) }]);
-  t.equal(messagesFor({ ...FACTS, title: '' })[0]?.text, 'Body');
+  t.equal(messagesFor({ ...FACTS, title: '' }, {})[0]?.text, 'Body');
+
+  const marked = { ...FACTS, title: '@all', body: '*a* <b>' };
+  const write = (escapes: 'markdown' | Record<string, string>, options = {}) =>
+    messagesFor(marked, { escapes, limits: { body: 16 } }, { format: 'text', overflow: 'truncate', ...options })[0];
+  t.match(write('markdown'), { title: '@\u200ball', body: '\\*a\\* \\<b\\>' });
+  t.match(write({ '<': '&lt;' }), { text: '@all\n*a* &lt;b>' }, 'a service has characters of its own');
+  t.match(write('markdown', { format: 'markdown' }), { title: '@all', body: '*a* <b>' }, 'markup that is asked for');
+  t.match(write('markdown', { overflow: 'upstream' }), { body: '\\*a\\* \\<b\\>' });
+  const stars = { ...FACTS, body: '*'.repeat(20) };
+  t.match(
+    messagesFor(stars, { escapes: 'markdown', limits: { body: 16 } }),
+    [{ body: `${'\\*'.repeat(6)}...` }],
+    'no escape is divided',
+  );
+  const split = messagesFor(
+    stars,
+    { escapes: 'markdown', limits: { body: 16 } },
+    { format: 'text', overflow: 'split' },
+  );
+  t.same(
+    split.map(({ body }) => body),
+    ['\\*'.repeat(8), '\\*'.repeat(8), '\\*'.repeat(4)],
+  );
 });
 
 t.test('secrets in any form', async t => {
