@@ -74,7 +74,10 @@ export interface Route<
   readonly body?: Body;
   /** Largest body that is accepted. Default 1 MiB. */
   readonly bodyLimitBytes?: number;
-  /** Whether an answer above 8 KiB is compressed for clients that take gzip. Default false. */
+  /**
+   * Whether an answer above 8 KiB is compressed for clients that take gzip. Bytes that are answered with
+   * `Content-Encoding: gzip` are sent to those as they are, and unpacked for others. Default false.
+   */
   readonly compress?: boolean;
   /** How long the handler may take before the caller gets a 503. Default 15 min. */
   readonly deadlineMs?: number;

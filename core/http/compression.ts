@@ -1,7 +1,7 @@
 // Large answers are made smaller for clients that take gzip, outside of the event loop.
 import { Readable } from 'node:stream';
 import { promisify } from 'node:util';
-import { createGzip, gzip } from 'node:zlib';
+import { createGzip, gunzip, gzip } from 'node:zlib';
 import { Answer } from '../contract/route.ts';
 import { hasContentType, isRaw, mediaType, serialized } from './answer-body.ts';
 
@@ -11,12 +11,16 @@ const LEVEL = 3;
 const HEADERS = { 'Content-Encoding': 'gzip', Vary: 'Accept-Encoding' };
 
 const deflate = promisify(gzip);
+const inflate = promisify(gunzip);
 /** Of frozen answers, which are the same whenever they are given again. */
 const kept = new WeakMap<object, Promise<Buffer>>();
 
-/** The answer as it was for a client that does not take gzip, and for a small body. */
+/** The answer as it was for a client that does not take gzip, and for a small body; bytes by gzip for all that take it. */
 export async function compressed(value: unknown, acceptEncoding: string | undefined): Promise<unknown> {
-  if (!takesGzip(acceptEncoding ?? '')) return value;
+  const takes = takesGzip(acceptEncoding ?? '');
+  if (isGzip(value))
+    return takes ? new Answer(value.body, value.status, { ...value.headers, ...HEADERS }) : unpacked(value);
+  if (!takes) return value;
   const { body, status, headers } = value instanceof Answer ? value : new Answer(value, 200, {});
   const typed = hasContentType(headers) ? headers : { ...headers, 'Content-Type': mediaType(value) };
   if (body instanceof Readable)
@@ -29,6 +33,16 @@ export async function compressed(value: unknown, acceptEncoding: string | undefi
   const bytes = known ?? deflate(content, { level: LEVEL });
   if (isKept) kept.set(body, bytes);
   return new Answer(await bytes, status, { ...typed, ...HEADERS });
+}
+
+/** Whether a route has compressed its bytes itself. */
+export function isGzip(value: unknown): value is Answer<Uint8Array> {
+  return value instanceof Answer && value.body instanceof Uint8Array && value.headers['Content-Encoding'] === 'gzip';
+}
+
+async function unpacked({ body, status, headers }: Answer<Uint8Array>): Promise<Answer<Uint8Array>> {
+  const { 'Content-Encoding': _, ...others } = headers;
+  return new Answer(await inflate(body), status, { ...others, Vary: 'Accept-Encoding' });
 }
 
 function takesGzip(acceptEncoding: string): boolean {

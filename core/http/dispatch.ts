@@ -1,6 +1,7 @@
 // The way of one request: route map, access check, zod in, handler, answer. Every failure leaves through errors.ts.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { pipeline, Readable } from 'node:stream';
+import { gunzipSync } from 'node:zlib';
 import type { Logger } from '../contract/log.ts';
 import { Problem } from '../contract/problem.ts';
 import type { Via } from '../contract/route.ts';
@@ -10,7 +11,7 @@ import { type AccessGate, accessOf } from './access.ts';
 import { hasContentType, isRaw, mediaType, serialized } from './answer-body.ts';
 import { readJson } from './body.ts';
 import { BodyBudget } from './body-budget.ts';
-import { compressed } from './compression.ts';
+import { compressed, isGzip } from './compression.ts';
 import { type CorsPolicy, FOREIGN_SITE, isSafe } from './cors-policy.ts';
 import { failureAnswer, shapeProblem } from './errors.ts';
 import { parseQuery } from './query.ts';
@@ -184,11 +185,11 @@ function parsed(schema: NonNullable<Route['query']>, place: string, value: unkno
 }
 
 /** Text and bytes as they are, or the value whose JSON text they are. */
-function rawForm({ body, headers }: Answer<string | Uint8Array>): unknown {
+function rawForm(value: Answer<string | Uint8Array>): unknown {
+  const { body, headers } = value;
   const type = Object.entries(headers).find(([name]) => name.toLowerCase() === 'content-type')?.[1] ?? '';
-  return type.startsWith('application/json') && typeof body !== 'string'
-    ? JSON.parse(Buffer.from(body).toString())
-    : body;
+  if (!type.startsWith('application/json') || typeof body === 'string') return body;
+  return JSON.parse(Buffer.from(isGzip(value) ? gunzipSync(body) : body).toString());
 }
 
 /** The value as its receiver sees it: without undefined members, dates as text. */
