@@ -1,12 +1,15 @@
 // The data of a chart: the last sample of each bucket of time, curves through them, and the extremes of all samples.
 import type { SqliteDatabase } from '#core';
-import { bucketFor, justBefore } from './buckets.ts';
+import type { Block } from './block-memory.ts';
+import { bucketFor } from './buckets.ts';
+import { blockOf, blocksOf, type Entry } from './chart-blocks.ts';
 import type { StoredPayload } from './contract.ts';
+import { gzipOf, type Piece, pieceOf } from './gzip-pieces.ts';
 import { prepared } from './prepared.ts';
 import { CURVES, type Curve, curveValues, interfaceRates, type Range, RangeCollector, type Ranges } from './ranges.ts';
 import { rangesBetween } from './rollups.ts';
-import { pointAt, pointBefore, type TimedPoint } from './sample-points.ts';
-import { itemText, payloadItem, ROW_COLUMNS, type Row } from './samples.ts';
+import { pointBefore, type TimedPoint } from './sample-points.ts';
+import { payloadItem } from './samples.ts';
 
 const MS_PER_S = 1_000;
 /** Then what was read so far is answered. */
@@ -19,12 +22,6 @@ export interface ChartRequest {
   /** null for automatic. */
   readonly bucketSeconds: number | null;
   readonly maxPoints: number;
-}
-
-interface Entry {
-  readonly timestamp: number;
-  readonly text: Buffer;
-  readonly point: TimedPoint | undefined;
 }
 
 type Numbers = (number | null)[];
@@ -44,54 +41,48 @@ export interface JoinedChartRequest {
   readonly isWhole: boolean;
 }
 
-/** The JSON text of an answer of `GET /metrics/history_series`. */
+/** An answer of `GET /metrics/history_series`, as JSON text by gzip. */
 export function chartText(db: SqliteDatabase, { since, now, bucketSeconds, maxPoints }: ChartRequest): Uint8Array {
   const endsMs = performance.now() + BUDGET_MS;
-  const from = since ?? (extreme(db, 'min') as number | null);
+  const from = since ?? extreme(db, 'min');
   const until = since === null ? (extreme(db, 'max') ?? now) : now;
-  if (from === null) return textOf({ entries: [], ranges: null, truncated: false, bucketSeconds: null });
+  if (from === null) return textOf({ blocks: [], ranges: null, truncated: false, bucketSeconds: null });
   let bucket = bucketFor({ from, until, bucketSeconds, maxPoints });
-  let timestamps = lastOfBuckets(db, from, until, bucket);
-  while (timestamps.length > maxPoints) {
+  const limits = { maxEntries: maxPoints, endsMs };
+  let blocks = blocksOf(db, { from, until, bucketSeconds: bucket }, limits);
+  while (blocks === undefined) {
     bucket += 1;
-    timestamps = lastOfBuckets(db, from, until, bucket);
-  }
-  const entries: Entry[] = [];
-  for (const timestamp of timestamps) {
-    if (performance.now() > endsMs) break;
-    const entry = entryAt(db, timestamp);
-    if (entry !== undefined) entries.push(entry);
+    blocks = blocksOf(db, { from, until, bucketSeconds: bucket }, limits);
   }
   const ranges = rangesBetween(db, Math.round(from * MS_PER_S), Math.round(until * MS_PER_S) + 1);
   const truncated = performance.now() > endsMs;
-  return textOf({ entries, ranges, truncated, bucketSeconds: bucket });
+  return textOf({ blocks, ranges, truncated, bucketSeconds: bucket });
 }
 
 /** null when there are more entries than fit, so that it is asked for again with larger buckets. */
 export function joinedChartText(db: SqliteDatabase, request: JoinedChartRequest): Uint8Array | null {
   const { from, until, bucketSeconds, maxPoints, before, rows, ranges, isWhole } = request;
   const endsMs = performance.now() + BUDGET_MS;
-  const own = lastOfBuckets(db, Math.max(from, before), until, bucketSeconds);
+  const span = { from: Math.max(from, before), until, bucketSeconds };
+  const own = blocksOf(db, span, { maxEntries: maxPoints, endsMs });
+  if (own === undefined) return null;
   const bucketOf = (timestamp: number | undefined) => Math.floor((timestamp ?? Number.NaN) / bucketSeconds);
-  const meets = bucketOf(rows.at(-1)?.timestamp) === bucketOf(own[0]);
+  const meets = bucketOf(rows.at(-1)?.timestamp) === bucketOf(own[0]?.timestamps[0]);
   const earlier = meets ? rows.slice(0, -1) : rows;
-  if (earlier.length + own.length > maxPoints) return null;
+  if (earlier.length + own.reduce((sum, { timestamps }) => sum + timestamps.length, 0) > maxPoints) return null;
   const entries: Entry[] = [];
-  const addAll = <Source>(sources: readonly Source[], read: (source: Source) => Entry | undefined): void => {
-    for (const source of sources) {
-      if (performance.now() > endsMs) return;
-      const entry = read(source);
-      if (entry !== undefined) entries.push(entry);
-    }
-  };
-  addAll(earlier, entryOf);
-  addAll(own, timestamp => entryAt(db, timestamp));
+  for (const row of earlier) {
+    if (performance.now() > endsMs) break;
+    const entry = entryOf(row);
+    if (entry !== undefined) entries.push(entry);
+  }
   const collector = new RangeCollector();
   if (ranges !== null) collector.addRanges(ranges);
   const ownRanges = rangesBetween(db, firstOwnMs(db, from, before), Math.round(until * MS_PER_S) + 1);
   if (ownRanges !== null) collector.addRanges(ownRanges);
   const truncated = !isWhole || performance.now() > endsMs;
-  return textOf({ entries, ranges: collector.result(), truncated, bucketSeconds });
+  const blocks = entries.length === 0 ? own : [blockOf(entries), ...own];
+  return textOf({ blocks, ranges: collector.result(), truncated, bucketSeconds });
 }
 
 /** The last point before the own ones belongs to them, because the first rate counts from it. */
@@ -110,56 +101,32 @@ function extreme(db: SqliteDatabase, which: 'min' | 'max'): number | null {
   return prepared(db, `SELECT ${which}(timestamp) FROM metrics_snapshots`).pluck().get() as number | null;
 }
 
-/** In order. One look for each bucket that has a sample, whatever the number of samples. */
-function lastOfBuckets(db: SqliteDatabase, from: number, until: number, bucket: number): number[] {
-  const last = prepared(
-    db,
-    'SELECT max(timestamp) FROM metrics_snapshots WHERE timestamp >= ? AND timestamp <= ?',
-  ).pluck();
-  const timestamps: number[] = [];
-  for (let end = until; end >= from; ) {
-    const found = last.get(from, end) as number | null;
-    if (found === null) break;
-    timestamps.push(found);
-    end = justBefore(Math.floor(found / bucket) * bucket);
-  }
-  return timestamps.reverse();
-}
-
-function entryAt(db: SqliteDatabase, timestamp: number): Entry | undefined {
-  const sql = `SELECT ${ROW_COLUMNS} FROM metrics_snapshots WHERE timestamp = ?`;
-  const row = prepared(db, sql).get(timestamp) as Row | undefined;
-  const text = row && itemText(db, row);
-  if (text === undefined) return undefined;
-  return { timestamp, text, point: pointAt(db, Math.round(timestamp * MS_PER_S)) };
-}
-
 function textOf(chart: {
-  readonly entries: readonly Entry[];
+  readonly blocks: readonly Block[];
   readonly ranges: Ranges | null;
   readonly truncated: boolean;
   readonly bucketSeconds: number | null;
 }): Uint8Array {
-  const { entries, ranges, truncated, bucketSeconds } = chart;
+  const { blocks, ranges, truncated, bucketSeconds } = chart;
   const members = {
-    timestamps: entries.map(({ timestamp }) => timestamp),
-    series: seriesOf(entries),
+    timestamps: blocks.flatMap(({ timestamps }) => timestamps),
+    series: seriesOf(blocks.flatMap(({ points }) => points)),
     stats: ranges === null ? null : statsOf(ranges),
     truncated,
     bucket_seconds: bucketSeconds,
   };
-  return Buffer.concat([
-    Buffer.from('{"items":['),
-    ...entries.flatMap(({ text }, index) => (index === 0 ? [text] : [COMMA, text])),
-    Buffer.from(`],${JSON.stringify(members).slice(1)}`),
+  return gzipOf([
+    BEGIN,
+    ...blocks.flatMap(({ piece }, index): Piece[] => (index === 0 ? [piece] : [COMMA, piece])),
+    pieceOf(Buffer.from(`],${JSON.stringify(members).slice(1)}`)),
   ]);
 }
 
-const COMMA = Buffer.from(',');
+const BEGIN = pieceOf(Buffer.from('{"items":['));
+const COMMA = pieceOf(Buffer.from(','));
 
-function seriesOf(entries: readonly Entry[]) {
+function seriesOf(points: readonly (TimedPoint | undefined)[]) {
   const curves = Object.fromEntries(CURVES.map((curve): [Curve, Numbers] => [curve, []])) as Record<Curve, Numbers>;
-  const points = entries.map(({ point }) => point);
   const filesystems = listsOf(
     points,
     point => point.fileSystems.keys(),

@@ -1,10 +1,14 @@
 // Answers that are made of pieces: samples one after the other, and what a new client of the stream gets of the past.
+import { promisify } from 'node:util';
+import { gunzip } from 'node:zlib';
 import type { z } from 'zod';
 import type { History } from './history.ts';
 import { type chartQuery, chartWindow, samplesWindow } from './wire.ts';
 
 /** A first frame with samples holds no more; the oldest are left out. */
 const MAX_FRAME_BYTES = 32 * 1_024 * 1_024;
+
+const unpacked = promisify(gunzip);
 
 /** The JSON text of an answer of `GET /metrics/history`. */
 export async function sampleText(
@@ -24,7 +28,7 @@ export async function introduce(
   kind: 'bootstrap' | 'history',
   query: z.output<typeof chartQuery>,
 ): Promise<string> {
-  if (kind === 'bootstrap') return members(await history.chart(chartWindow(query)));
+  if (kind === 'bootstrap') return members(await unpacked(await history.chart(chartWindow(query))));
   const { since, limit: wanted } = samplesWindow(query);
   // Half of the samples are left out until the rest fits.
   for (let limit = wanted; ; limit = Math.floor(limit / 2)) {

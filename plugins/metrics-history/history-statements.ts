@@ -93,11 +93,12 @@ function importOneByOne(db: SqliteDatabase, samples: readonly ReturnType<typeof 
   return { samples: written, skipped: lines - written };
 }
 
+/** By gzip. */
 export function chart(db: SqliteDatabase, request: ChartRequest): Uint8Array {
   return chartText(db, request);
 }
 
-/** null when there are more entries than fit. */
+/** By gzip; null when there are more entries than fit. */
 export function joinedChart(db: SqliteDatabase, request: JoinedChartRequest): Uint8Array | null {
   return joinedChartText(db, request);
 }

@@ -85,7 +85,7 @@ export class History implements MetricsHistory {
     clearTimeout(this.#timer);
   }
 
-  /** JSON text. */
+  /** JSON text, by gzip. */
   chart(query: ChartQuery): Promise<Uint8Array> {
     const { since, bucketSeconds, maxPoints } = query;
     const key = [since === null ? 'all' : Math.floor((since * MS_PER_S) / SHARED_MS), bucketSeconds, maxPoints].join();

@@ -24,7 +24,8 @@ import {
   storageToWire,
 } from './wire.ts';
 
-const JSON_TYPE = { 'content-type': 'application/json; charset=utf-8' };
+const JSON_TYPE = { 'Content-Type': 'application/json; charset=utf-8' };
+const GZIP = { ...JSON_TYPE, 'Content-Encoding': 'gzip' };
 
 export default definePlugin({
   name: 'metrics-history',
@@ -60,7 +61,7 @@ export default definePlugin({
       summary: 'The data of a chart: one sample for each bucket of time, curves, and the extremes of all samples',
       query: chartQuery,
       response: chartSchema,
-      handle: async ({ query }) => answer(await history.chart(chartWindow(query)), { headers: JSON_TYPE }),
+      handle: async ({ query }) => answer(await history.chart(chartWindow(query)), { headers: GZIP }),
     });
     host.route({
       method: 'GET',

@@ -13,7 +13,9 @@ export type Counter =
   /** Grows with each written sample. */
   | 'seq'
   /** Unix milliseconds up to which samples are thinned out. */
-  | 'thinned_until_ms';
+  | 'thinned_until_ms'
+  /** Unix milliseconds up to which the ranges of hours are kept. */
+  | 'ranges_until_ms';
 
 export function counter(db: SqliteDatabase, key: Counter): number {
   return Number(metadata(db, key) ?? 0);

@@ -36,7 +36,7 @@ export class OtherStore {
     return (this.store?.holds() ?? null) !== null;
   }
 
-  /** JSON text; undefined when the own file has to answer. */
+  /** JSON text by gzip; undefined when the own file has to answer. */
   async chart(database: OwnDatabase, { since, now, bucketSeconds, maxPoints }: ChartRequest) {
     return this.#reading(database, async (store, before) => {
       let [from, until] = [since, now];

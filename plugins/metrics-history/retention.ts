@@ -1,9 +1,11 @@
 // What is too old or too much is removed, a thousand rows at a time: first by age; where the samples take half of their
-// room, those older than a day are thinned out to one a minute; and only where that is not enough the oldest go.
+// room, those older than a day are thinned out to one a minute; and only where that is not enough the oldest go. Then
+// the ranges of hours that are over are made.
 import type { SqliteDatabase } from '#core';
+import { forgetBlocks } from './block-memory.ts';
 import { count, counter, setMetadata } from './metadata.ts';
 import { prepared } from './prepared.ts';
-import { forgetRollupsBefore } from './rollups.ts';
+import { forgetRollupsBefore, keepNextHour } from './rollups.ts';
 import { removeDictionaries } from './samples.ts';
 
 const CHUNK_ROWS = 1_000;
@@ -31,13 +33,16 @@ export function maintain(db: SqliteDatabase, { now, maxAgeDays, maxBytes }: Limi
     if (bytes > maxBytes * THINNING_SHARE && thin(db, now - FULL_RATE_S)) return true;
     if (bytes > maxBytes && removeOldest(db)) return true;
   }
+  if (keepNextHour(db)) return true;
   removeDictionaries(db);
+  const free = freePages(db);
   db.pragma(`incremental_vacuum(${VACUUM_PAGES})`);
-  return Number(db.pragma('freelist_count', { simple: true })) > VACUUM_PAGES && isIncremental(db);
+  // The pages of an earlier program's file cannot be given back.
+  return freePages(db) > 0 && freePages(db) < free;
 }
 
-function isIncremental(db: SqliteDatabase): boolean {
-  return db.pragma('auto_vacuum', { simple: true }) === 2;
+function freePages(db: SqliteDatabase): number {
+  return Number(db.pragma('freelist_count', { simple: true }));
 }
 
 function removeBefore(db: SqliteDatabase, oldest: number): boolean {
@@ -99,7 +104,10 @@ interface Removed {
 
 function remove(db: SqliteDatabase, rows: readonly Removed[]): void {
   const statement = prepared(db, 'DELETE FROM metrics_snapshots WHERE timestamp = ?');
-  for (const { timestamp } of rows) statement.run(timestamp);
+  for (const { timestamp } of rows) {
+    statement.run(timestamp);
+    forgetBlocks(db, timestamp);
+  }
   count(db, 'samples', -rows.length);
   count(db, 'raw_bytes', -rows.reduce((sum, row) => sum + row.raw_size, 0));
   count(db, 'compressed_bytes', -rows.reduce((sum, row) => sum + row.stored_size, 0));

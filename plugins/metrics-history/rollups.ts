@@ -1,6 +1,7 @@
-// Ranges of whole hours and of five minutes each, made when they are first needed and kept, so that the extremes of a
-// week take no longer than those of an hour.
+// Ranges of whole hours and of five minutes each, kept from soon after these are over, so that the extremes of a week
+// take no longer than those of an hour.
 import type { SqliteDatabase } from '#core';
+import { counter, setMetadata } from './metadata.ts';
 import { prepared } from './prepared.ts';
 import { RangeCollector, type Ranges } from './ranges.ts';
 import { pointBefore, pointsBetween } from './sample-points.ts';
@@ -22,6 +23,18 @@ export function rangesBetween(db: SqliteDatabase, fromMs: number, toMs: number):
   return collector.result();
 }
 
+/** Keeps the ranges of the oldest hour that is over and has none yet; whether there may be more. */
+export function keepNextHour(db: SqliteDatabase): boolean {
+  const firstMs = firstPointMs(db, counter(db, 'ranges_until_ms'));
+  if (firstMs === null) return false;
+  const startMs = startOf(firstMs, HOUR_MS);
+  const endMs = startMs + HOUR_MS;
+  if (endMs > newestMs(db)) return false;
+  addRanges(db, new RangeCollector(), startMs, endMs, 0, false);
+  setMetadata(db, 'ranges_until_ms', String(endMs));
+  return true;
+}
+
 /** A written point changes the ranges that it lies in, and those of the point after it, whose rates count from it. */
 export function forgetRollups(db: SqliteDatabase, atMs: number): void {
   const next = prepared(db, 'SELECT at_ms FROM metrics_points WHERE at_ms > ? ORDER BY at_ms LIMIT 1')
@@ -33,6 +46,7 @@ export function forgetRollups(db: SqliteDatabase, atMs: number): void {
         spanMs,
         startOf(changedMs, spanMs),
       );
+  if (atMs < counter(db, 'ranges_until_ms')) setMetadata(db, 'ranges_until_ms', String(startOf(atMs, HOUR_MS)));
 }
 
 /** Ranges of times that are gone altogether; those that are gone in part are made anew. */

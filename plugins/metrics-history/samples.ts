@@ -1,5 +1,6 @@
 // Samples in the database: written with their numbers, read as the texts that they were.
 import type { SqliteDatabase } from '#core';
+import { forgetBlocks } from './block-memory.ts';
 import { compactItem, type Point, pointOf } from './compact-item.ts';
 import type { StoredPayload } from './contract.ts';
 import { count, counter } from './metadata.ts';
@@ -103,6 +104,7 @@ export function keepNumbers(db: SqliteDatabase, timestamp: number, point: Point)
   const atMs = Math.round(timestamp * MS_PER_S);
   writePoint(db, atMs, point);
   forgetRollups(db, atMs);
+  forgetBlocks(db, timestamp);
 }
 
 /** The JSON text of the part that charts need; undefined for a row that is damaged or in a form that is not known. */

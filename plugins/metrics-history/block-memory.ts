@@ -1,0 +1,68 @@
+// Blocks of samples as charts show them, compressed as they are answered: charts of the same buckets show most of the
+// same samples again. A block is forgotten when a sample of its time is written or removed.
+import type { SqliteDatabase } from '#core';
+import type { Piece } from './gzip-pieces.ts';
+import type { TimedPoint } from './sample-points.ts';
+
+/** Of all blocks together: ten charts of the usual size, each of which takes about a megabyte. */
+const MAX_ENTRIES = 6_000;
+
+/** The last sample of each bucket of a time, in order; as a piece their JSON texts, separated by commas. */
+export interface Block {
+  readonly timestamps: readonly number[];
+  readonly points: readonly (TimedPoint | undefined)[];
+  /** Bytes of each text. */
+  readonly lengths: readonly number[];
+  readonly piece: Piece;
+}
+
+/** Unix seconds; `before` does not belong to it. */
+export interface BlockKey {
+  readonly from: number;
+  readonly before: number;
+  readonly bucketSeconds: number;
+}
+
+/** Those that were used last are at the end. */
+interface Memory {
+  readonly blocks: Map<string, { readonly key: BlockKey; readonly block: Block }>;
+  entries: number;
+}
+
+const memories = new WeakMap<SqliteDatabase, Memory>();
+
+export function rememberedBlock(db: SqliteDatabase, key: BlockKey): Block | undefined {
+  const blocks = memories.get(db)?.blocks;
+  const known = blocks?.get(textOf(key));
+  if (blocks === undefined || known === undefined) return undefined;
+  blocks.delete(textOf(key));
+  blocks.set(textOf(key), known);
+  return known.block;
+}
+
+export function rememberBlock(db: SqliteDatabase, key: BlockKey, block: Block): void {
+  const memory = memories.get(db) ?? { blocks: new Map(), entries: 0 };
+  memories.set(db, memory);
+  memory.blocks.set(textOf(key), { key, block });
+  memory.entries += block.timestamps.length;
+  for (const [oldest, { block: forgotten }] of memory.blocks) {
+    if (memory.entries <= MAX_ENTRIES) return;
+    memory.blocks.delete(oldest);
+    memory.entries -= forgotten.timestamps.length;
+  }
+}
+
+/** A sample of this time, in Unix seconds, was written or removed. */
+export function forgetBlocks(db: SqliteDatabase, timestamp: number): void {
+  const memory = memories.get(db);
+  if (memory === undefined) return;
+  for (const [text, { key, block }] of memory.blocks) {
+    if (timestamp < key.from || timestamp >= key.before) continue;
+    memory.blocks.delete(text);
+    memory.entries -= block.timestamps.length;
+  }
+}
+
+function textOf({ from, bucketSeconds }: BlockKey): string {
+  return `${bucketSeconds} ${from}`;
+}

@@ -1,0 +1,127 @@
+// The samples that charts show, the last of each bucket of time, in blocks of buckets. Blocks whose time is over are
+// remembered.
+import type { SqliteDatabase } from '#core';
+import { type Block, rememberBlock, rememberedBlock } from './block-memory.ts';
+import { justBefore } from './buckets.ts';
+import { pieceOf, textOfPiece } from './gzip-pieces.ts';
+import { prepared } from './prepared.ts';
+import { pointAt, type TimedPoint } from './sample-points.ts';
+import { itemText, ROW_COLUMNS, type Row } from './samples.ts';
+
+const BLOCK_BUCKETS = 16;
+const MS_PER_S = 1_000;
+const COMMA = Buffer.from(',');
+
+export interface Entry {
+  readonly timestamp: number;
+  readonly text: Buffer;
+  readonly point: TimedPoint | undefined;
+}
+
+export interface BlockSpan {
+  /** Unix seconds; both belong to it. */
+  readonly from: number;
+  readonly until: number;
+  readonly bucketSeconds: number;
+}
+
+/**
+ * The blocks of a span, none of them empty; undefined when they have more than `maxEntries`. Those that are not made by
+ * `endsMs` of the performance clock are left out.
+ */
+export function blocksOf(
+  db: SqliteDatabase,
+  { from, until, bucketSeconds }: BlockSpan,
+  { maxEntries, endsMs }: { readonly maxEntries: number; readonly endsMs: number },
+): Block[] | undefined {
+  const spanSeconds = bucketSeconds * BLOCK_BUCKETS;
+  const found: { readonly timestamps: readonly number[]; make(): Block | undefined }[] = [];
+  let entries = 0;
+  for (let end = until; end >= from; ) {
+    const last = lastBetween(db, from, end);
+    if (last === null) break;
+    const start = Math.floor(last / spanSeconds) * spanSeconds;
+    const before = start + spanSeconds;
+    const key = { from: start, before, bucketSeconds };
+    const known = rememberedBlock(db, key);
+    // What may still grow is not remembered.
+    const isOver = before <= until;
+    const whole = isOver ? { from: start, until: justBefore(before) } : { from: Math.max(from, start), until };
+    const timestamps = known?.timestamps ?? lastOfBuckets(db, { ...whole, bucketSeconds });
+    entries += timestamps.filter(timestamp => timestamp >= from).length;
+    if (entries > maxEntries) return undefined;
+    found.push({
+      timestamps,
+      make() {
+        if (known !== undefined) return cut(known, from);
+        const block = madeBlock(db, timestamps, endsMs);
+        if (block === undefined) return undefined;
+        if (isOver) rememberBlock(db, key, block);
+        return cut(block, from);
+      },
+    });
+    end = justBefore(start);
+  }
+  return found
+    .reverse()
+    .flatMap(({ make }) => make() ?? [])
+    .filter(({ timestamps }) => timestamps.length > 0);
+}
+
+/** A block of entries that are not remembered. */
+export function blockOf(entries: readonly Entry[]): Block {
+  return {
+    timestamps: entries.map(({ timestamp }) => timestamp),
+    points: entries.map(({ point }) => point),
+    lengths: entries.map(({ text }) => text.length),
+    piece: pieceOf(Buffer.concat(entries.flatMap(({ text }, index) => (index === 0 ? [text] : [COMMA, text])))),
+  };
+}
+
+function madeBlock(db: SqliteDatabase, timestamps: readonly number[], endsMs: number): Block | undefined {
+  const entries: Entry[] = [];
+  for (const timestamp of timestamps) {
+    if (performance.now() > endsMs) return undefined;
+    const entry = entryAt(db, timestamp);
+    if (entry !== undefined) entries.push(entry);
+  }
+  return blockOf(entries);
+}
+
+/** Without the entries before a time. */
+function cut(block: Block, from: number): Block {
+  const first = block.timestamps.findIndex(timestamp => timestamp >= from);
+  if (first === 0) return block;
+  if (first === -1) return blockOf([]);
+  const skipped = block.lengths.slice(0, first).reduce((sum, length) => sum + length + COMMA.length, 0);
+  return {
+    timestamps: block.timestamps.slice(first),
+    points: block.points.slice(first),
+    lengths: block.lengths.slice(first),
+    piece: pieceOf(textOfPiece(block.piece).subarray(skipped)),
+  };
+}
+
+function entryAt(db: SqliteDatabase, timestamp: number): Entry | undefined {
+  const sql = `SELECT ${ROW_COLUMNS} FROM metrics_snapshots WHERE timestamp = ?`;
+  const row = prepared(db, sql).get(timestamp) as Row | undefined;
+  const text = row && itemText(db, row);
+  return text && { timestamp, text, point: pointAt(db, Math.round(timestamp * MS_PER_S)) };
+}
+
+/** In order. One look for each bucket that has a sample, whatever the number of samples. */
+function lastOfBuckets(db: SqliteDatabase, { from, until, bucketSeconds }: BlockSpan): number[] {
+  const timestamps: number[] = [];
+  for (let end = until; end >= from; ) {
+    const found = lastBetween(db, from, end);
+    if (found === null) break;
+    timestamps.push(found);
+    end = justBefore(Math.floor(found / bucketSeconds) * bucketSeconds);
+  }
+  return timestamps.reverse();
+}
+
+function lastBetween(db: SqliteDatabase, from: number, until: number): number | null {
+  const sql = 'SELECT max(timestamp) FROM metrics_snapshots WHERE timestamp >= ? AND timestamp <= ?';
+  return prepared(db, sql).pluck().get(from, until) as number | null;
+}
