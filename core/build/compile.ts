@@ -1,10 +1,11 @@
-// Compiles one build into a directory: plain JavaScript in the same tree as the sources, so that folders stay
-// deletable.
+// Makes one build in a directory: plain JavaScript, with folders at the same places as in the sources, so that they
+// stay deletable.
 import { execFile } from 'node:child_process';
-import { chmod, cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { bundle, CORE_FILE } from './bundle.ts';
 
 const run = promisify(execFile);
 export const rootDir = fileURLToPath(new URL('../..', import.meta.url));
@@ -18,7 +19,6 @@ export interface Manifest {
   readonly description: string;
   readonly license: string;
   readonly engines: Record<string, string>;
-  readonly imports: Record<string, string>;
   readonly dependencies: Record<string, string>;
   readonly devDependencies: Record<string, string>;
 }
@@ -27,9 +27,9 @@ export interface BuildOptions {
   /** The directory must not exist yet. */
   readonly outDir: string;
   readonly plugins: ReadonlySet<string>;
-  /** Further sources, relative to the root. */
+  /** Further entry points, relative to the root. */
   readonly include?: readonly string[];
-  /** Whether a `.d.ts` file is written beside each file. */
+  /** Whether a `.d.ts` file is written for each source. */
   readonly declarations?: boolean;
 }
 
@@ -50,19 +50,16 @@ export async function compileTo({
   declarations = false,
 }: BuildOptions): Promise<Record<string, string>> {
   await mkdir(outDir, { recursive: true });
-  await compile(outDir, ['core', ...[...plugins].map(name => path.join('plugins', name)), ...include], declarations);
-  // The compiler also emits files of a plugin that was left out but whose types were read; these are removed.
-  for (const plugin of await pluginNames()) {
-    if (!plugins.has(plugin)) await rm(path.join(outDir, 'plugins', plugin), { recursive: true, force: true });
-  }
+  const specifiers = await bundle({ rootDir, outDir, plugins, include });
+  if (declarations) await declare(outDir, ['core', 'plugins', ...include]);
   await copyAssets(plugins, outDir);
   await compilePluginTemplate(path.join(outDir, 'templates', 'plugin'));
-  return packagesUsed(outDir, (await readManifest()).dependencies);
+  return packagesAmong(specifiers, (await readManifest()).dependencies);
 }
 
 /** The manifest of a build. */
 export async function builtManifest(dependencies: Record<string, string>): Promise<Record<string, unknown>> {
-  const { name, version, description, license, engines, imports } = await readManifest();
+  const { name, version, description, license, engines } = await readManifest();
   return {
     name,
     version,
@@ -71,19 +68,24 @@ export async function builtManifest(dependencies: Record<string, string>): Promi
     type: 'module',
     engines,
     bin: { stackwarden: 'core/cli/main.js', 'stackwarden-init': INIT },
-    imports: Object.fromEntries(Object.entries(imports).map(([alias, file]) => [alias, file.replace(/\.ts$/, '.js')])),
+    imports: {
+      '#core': { types: './core/contract/plugin.d.ts', default: `./${CORE_FILE}` },
+      '#kit/*': { types: './core/kit/*.d.ts', default: `./${CORE_FILE}` },
+    },
     dependencies,
   };
 }
 
-async function compile(outDir: string, include: readonly string[], declaration: boolean): Promise<void> {
+/** Writes a `.d.ts` file for each source. */
+async function declare(outDir: string, include: readonly string[]): Promise<void> {
   const project = path.join(outDir, 'tsconfig.json');
   const config = {
     extends: path.join(rootDir, 'tsconfig.json'),
     compilerOptions: {
       rootDir,
       outDir,
-      declaration,
+      declaration: true,
+      emitDeclarationOnly: true,
       noEmit: false,
       typeRoots: [path.join(rootDir, 'node_modules', '@types')],
     },
@@ -93,8 +95,6 @@ async function compile(outDir: string, include: readonly string[], declaration: 
   await writeFile(project, JSON.stringify(config));
   await runCompiler(['--project', project]);
   await rm(project);
-  // npx runs it as a program, through a link that may be older than this build.
-  await chmod(path.join(outDir, 'core', 'cli', 'main.js'), 0o755);
 }
 
 /**
@@ -131,18 +131,7 @@ async function copyAssets(plugins: ReadonlySet<string>, outDir: string): Promise
   await cp(path.join(rootDir, 'templates'), path.join(outDir, 'templates'), { recursive: true });
 }
 
-/** npm packages that the emitted code refers to, in imports or as paths to resolve. */
-async function packagesUsed(outDir: string, all: Record<string, string>): Promise<Record<string, string>> {
-  const scripts = (await files(outDir)).filter(
-    file => /\.(js|d\.ts)$/.test(file) && !file.includes(`${path.sep}templates${path.sep}`),
-  );
-  const specifiers = new Set<string>();
-  for (const script of scripts) {
-    const text = await readFile(script, 'utf8');
-    for (const match of text.matchAll(/(?:from|import|resolve)\s*\(?\s*['"]([^'"]+)['"]/g)) {
-      specifiers.add(match[1] ?? '');
-    }
-  }
+function packagesAmong(specifiers: ReadonlySet<string>, all: Record<string, string>): Record<string, string> {
   const uses = (name: string): boolean =>
     [...specifiers].some(specifier => specifier === name || specifier.startsWith(`${name}/`));
   return Object.fromEntries(Object.entries(all).filter(([name]) => uses(name)));

@@ -4,6 +4,7 @@ import { cp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { errorText } from '../kit/error-text.ts';
+import { CORE_FILE } from './bundle.ts';
 import { builtManifest, compileTo, pluginNames, readManifest, rootDir } from './compile.ts';
 import { stageFor, swapDirectory } from './swap.ts';
 
@@ -24,8 +25,9 @@ async function writeContract(outDir: string): Promise<void> {
     if (text.includes("declare module '#core'"))
       additions.push(`import './plugins/${name.replace(/\.d\.ts$/, '.js')}';`);
   }
+  const values = Object.keys(await import('../contract/plugin.ts'));
+  await writeFile(path.join(outDir, 'plugin.js'), `export { ${values.join(', ')} } from './${CORE_FILE}';\n`);
   const contract = "export * from './core/contract/plugin.js';\n";
-  await writeFile(path.join(outDir, 'plugin.js'), contract);
   await writeFile(path.join(outDir, 'plugin.d.ts'), `${additions.join('\n')}\n${contract}`);
 }
 
@@ -37,7 +39,7 @@ async function build(): Promise<void> {
     const dependencies = await compileTo({
       outDir: stage,
       plugins: new Set(await pluginNames()),
-      include: [path.join('test', 'contracts')],
+      include: ['test/contracts/index.ts'],
       declarations: true,
     });
     await writeContract(stage);

@@ -1,5 +1,6 @@
 // What a caught value says of itself: anything can be thrown, and telling of it must never throw in turn.
 import { getSystemErrorMap } from 'node:util';
+import { sourceStack } from './source-stack.ts';
 
 const WITHOUT_TEXT = 'an error without a text';
 
@@ -19,10 +20,10 @@ export function reasonText(error: unknown): string {
   return systemFault(error)?.words ?? errorText(error);
 }
 
-/** The stack of an Error, blank where it has none that can be read. */
+/** The stack of an Error by the places of the sources, blank where it has none that can be read. */
 export function errorStack(error: Error): string {
   try {
-    return String(error.stack ?? '');
+    return sourceStack(String(error.stack ?? ''));
   } catch {
     return '';
   }

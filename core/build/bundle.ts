@@ -1,0 +1,262 @@
+// Bundles one build: the core, each plugin folder and each library that a start needs become a file or two, because
+// finding and reading hundreds of small ones is most of a start.
+import { chmod, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { type BuildOptions, build, type OutputFile, type Plugin } from 'esbuild';
+
+/** Every other library is native, or is imported only when something asks for it, and stays a package. */
+const LIBRARIES = [
+  'chokidar',
+  'croner',
+  'helmet',
+  'jsonc-parser',
+  'jsonwebtoken',
+  'p-queue',
+  'pino',
+  'semver/functions/satisfies.js',
+  'semver/ranges/valid.js',
+  'tapable',
+  'ws',
+  'yaml',
+  'zod',
+];
+const LIBRARY_DIR = 'core/libraries';
+
+/** What the main thread uses of the core, whoever imports it: a second instance would not know the first. */
+export const CORE_FILE = 'core/bundle/core.js';
+const MAIN = 'core/cli/main';
+/** A thread's file and what it imports on demand are bundled each by itself, but for this. */
+const SHARED_BY_THREADS = 'core/contract/problem.ts';
+/** Runs in the thread of module hooks. */
+const RELOAD_HOOKS = 'core/host/reload-hooks.ts';
+
+const COMMON: BuildOptions = {
+  bundle: true,
+  format: 'esm',
+  platform: 'node',
+  target: 'node20',
+  charset: 'utf8',
+  legalComments: 'inline',
+  logLevel: 'silent',
+  metafile: true,
+  write: false,
+};
+/** CommonJS inside of a bundle asks for the modules of Node. */
+const REQUIRE = "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);";
+
+export interface BundleOptions {
+  /** Directory of the sources. */
+  readonly rootDir: string;
+  readonly outDir: string;
+  readonly plugins: ReadonlySet<string>;
+  /** Further entry points, relative to the root; they use the core as plugins do. */
+  readonly include?: readonly string[];
+}
+
+/** Returns the specifiers of all packages that the bundled code imports. */
+export async function bundle(options: BundleOptions): Promise<ReadonlySet<string>> {
+  const specifiers = new Set<string>();
+  await bundleCore(options, specifiers);
+  await bundleThreads(options, 'core', path.dirname(CORE_FILE), specifiers);
+  for (const name of options.plugins) {
+    const folder = `plugins/${name}`;
+    await bundleFolder(options, `${folder}/index.ts`, specifiers);
+    await bundleThreads(options, folder, folder, specifiers);
+  }
+  for (const entry of options.include ?? []) await bundleFolder(options, entry, specifiers);
+  await bundleLibraries(options);
+  return specifiers;
+}
+
+async function bundleFolder(options: BundleOptions, entry: string, specifiers: Set<string>): Promise<void> {
+  const place = path.dirname(entry);
+  await run(options, {
+    entryPoints: [entry],
+    outdir: path.join(options.outDir, place),
+    splitting: true,
+    chunkNames: '[name]-[hash]',
+    plugins: [places(options, { place, core: 'shared', specifiers })],
+  });
+}
+
+/** `bundled` is the directory of the bundle that hands functions of the folder to threads. */
+async function bundleThreads(
+  options: BundleOptions,
+  folder: string,
+  bundled: string,
+  specifiers: Set<string>,
+): Promise<void> {
+  for (const file of await threadFiles(options, folder, bundled)) {
+    const place = path.dirname(file);
+    await run(options, {
+      entryPoints: [file],
+      outdir: path.join(options.outDir, place),
+      plugins: [places(options, { place, core: 'own', specifiers })],
+    });
+  }
+}
+
+async function bundleCore(options: BundleOptions, specifiers: Set<string>): Promise<void> {
+  const { rootDir, outDir } = options;
+  const kit = (await readdir(path.join(rootDir, 'core/kit'))).filter(name => !name.endsWith('-worker.ts'));
+  const modules = ['./core/contract/plugin.ts', './core/host/host.ts', ...kit.map(name => `./core/kit/${name}`)];
+  const text = modules.map(name => `export * from '${name}';\n`).join('');
+  const whole: Plugin = {
+    name: 'the whole core',
+    setup({ onResolve, onLoad }) {
+      onResolve({ filter: /^whole$/ }, () => ({ path: 'whole', namespace: 'core' }));
+      onLoad({ filter: /^whole$/, namespace: 'core' }, () => ({ contents: text, resolveDir: rootDir }));
+    },
+  };
+  // Whatever a module becomes a part of, it lies two directories below the build.
+  const place = path.dirname(CORE_FILE);
+  await run(options, {
+    entryPoints: [
+      { in: `${MAIN}.ts`, out: MAIN },
+      { in: 'whole', out: CORE_FILE.replace(/\.js$/, '') },
+    ],
+    outdir: outDir,
+    splitting: true,
+    chunkNames: `${place}/[name]-[hash]`,
+    plugins: [whole, places(options, { place, core: 'own', specifiers })],
+  });
+  // npx runs it as a program, through a link that may be older than this build.
+  await chmod(path.join(outDir, `${MAIN}.js`), 0o755);
+}
+
+async function bundleLibraries(options: BundleOptions): Promise<void> {
+  const { rootDir, outDir } = options;
+  const texts = new Map<string, string>();
+  for (const library of LIBRARIES) {
+    const names = Object.keys(await import(library)).filter(name => /^\w+$/.test(name));
+    texts.set(libraryFile(library), `export { ${names.join(', ')} } from '${library}';\n`);
+  }
+  const listed: Plugin = {
+    name: 'libraries',
+    setup({ onResolve, onLoad }) {
+      onResolve({ filter: /^core\/libraries\// }, ({ path }) => ({ path, namespace: 'library' }));
+      onLoad({ filter: /./, namespace: 'library' }, ({ path }) => ({
+        contents: texts.get(path) ?? '',
+        resolveDir: rootDir,
+      }));
+    },
+  };
+  await run(options, {
+    entryPoints: [...texts.keys()].map(file => ({ in: file, out: file.replace(/\.js$/, '') })),
+    outdir: outDir,
+    splitting: true,
+    chunkNames: `${LIBRARY_DIR}/[name]-[hash]`,
+    banner: { js: REQUIRE },
+    mainFields: ['module', 'main'],
+    minifyWhitespace: true,
+    sourcemap: false,
+    plugins: [listed],
+  });
+}
+
+function libraryFile(library: string): string {
+  return `${LIBRARY_DIR}/${library.replaceAll('/', '-').replace(/\.js$/, '')}.js`;
+}
+
+interface Placement {
+  /** The directory that the bundle comes into, relative to the build. */
+  readonly place: string;
+  /** Whether the bundle holds what it uses of the core, or imports it from the bundle of the core. */
+  readonly core: 'own' | 'shared';
+  readonly specifiers: Set<string>;
+}
+
+/** Says of each import where it is found in the build, and of each module where it was. */
+function places({ rootDir }: BundleOptions, { place, core, specifiers }: Placement): Plugin {
+  const elsewhere = (file: string) => ({ path: relative(place, file), external: true });
+  return {
+    name: 'places',
+    setup({ onResolve, onLoad }) {
+      onResolve({ filter: /^[.#]/ }, ({ path: specifier, resolveDir, kind }) => {
+        if (kind === 'entry-point') return undefined;
+        const source = specifier.startsWith('#')
+          ? aliased(specifier)
+          : path.relative(rootDir, path.resolve(resolveDir, specifier));
+        if (core === 'shared' && source.startsWith('core/')) return elsewhere(CORE_FILE);
+        if (source === SHARED_BY_THREADS && place !== path.dirname(CORE_FILE)) return elsewhere(toJs(source));
+        return { path: path.join(rootDir, source) };
+      });
+      onResolve({ filter: /^[^.#/]/ }, ({ path: specifier, kind }) => {
+        if (kind === 'entry-point' || specifier.startsWith('node:')) return undefined;
+        specifiers.add(specifier);
+        return LIBRARIES.includes(specifier) ? elsewhere(libraryFile(specifier)) : { external: true };
+      });
+      onLoad({ filter: /\.ts$/ }, async ({ path: file }) => {
+        const text = await readFile(file, 'utf8');
+        if (!text.includes('import.meta.')) return undefined;
+        for (const [, specifier = ''] of text.matchAll(/\bresolve\(\s*'([^']+)'/g)) specifiers.add(specifier);
+        const own = relative(place, toJs(path.relative(rootDir, file)));
+        const url = `new URL('${own}', import.meta.url).href`;
+        return { contents: text.replaceAll('import.meta.url', url), loader: 'ts' };
+      });
+    },
+  };
+}
+
+function aliased(specifier: string): string {
+  return specifier === '#core' ? 'core/contract/plugin.ts' : `core/kit/${specifier.slice('#kit/'.length)}.ts`;
+}
+
+function toJs(source: string): string {
+  return source.replace(/\.ts$/, '.js');
+}
+
+function relative(directory: string, file: string): string {
+  const way = path.relative(directory, file);
+  return way.startsWith('.') ? way : `./${way}`;
+}
+
+/** Modules that a thread or a program of its own imports by their place. */
+async function threadFiles({ rootDir, outDir }: BundleOptions, folder: string, bundled: string): Promise<string[]> {
+  const names = await readdir(path.join(rootDir, folder), { recursive: true });
+  const found = new Set(folder === 'core' ? [SHARED_BY_THREADS, RELOAD_HOOKS] : []);
+  for (const name of names.filter(candidate => candidate.endsWith('.ts'))) {
+    const file = path.join(folder, name);
+    const text = await readFile(path.join(rootDir, file), 'utf8');
+    const isReader = /^import .*\btext-thread\b/m.test(text) && text.includes('import.meta.url');
+    if (isReader) await refuseTwice(text, path.join(outDir, bundled));
+    if (isReader || name.endsWith('-worker.ts')) found.add(file);
+    const [, statements] = /\bstatements: '([^']+)'/.exec(text) ?? [];
+    if (statements !== undefined) found.add(path.join(folder, `${statements}.ts`));
+  }
+  return [...found];
+}
+
+/**
+ * A thread finds a function by its name, and of two functions with one name a bundle gives one another. Throws an Error
+ * that names such a function of this module.
+ */
+async function refuseTwice(text: string, bundled: string): Promise<void> {
+  const files = (await readdir(bundled)).filter(name => name.endsWith('.js'));
+  const texts = await Promise.all(files.map(name => readFile(path.join(bundled, name), 'utf8')));
+  const called = new Set(texts.flatMap(part => [...part.matchAll(/\bfunction (\w+)\(/g)].map(([, name]) => name)));
+  for (const [, name] of text.matchAll(/^export (?:async )?function (\w+)/gm)) {
+    if (called.has(`${name}2`))
+      throw new Error(`${name} is read in a thread by its name; let no other function of ${bundled} be called so`);
+  }
+}
+
+async function run({ rootDir, outDir }: BundleOptions, options: BuildOptions): Promise<void> {
+  const shared = { ...COMMON, absWorkingDir: rootDir, sourcemap: true, sourcesContent: false } as const;
+  const { outputFiles = [] } = await build({ ...shared, ...options });
+  for (const file of outputFiles) {
+    await mkdir(path.dirname(file.path), { recursive: true });
+    await writeFile(file.path, file.path.endsWith('.map') ? placedMap(file, rootDir, outDir) : file.contents);
+  }
+}
+
+/** Names the sources as if they lay in the build, at the same places as in the project. */
+function placedMap({ path: file, text }: OutputFile, rootDir: string, outDir: string): string {
+  const directory = path.dirname(file);
+  const map = JSON.parse(text) as { sources: string[] };
+  const sources = map.sources.map(source => {
+    const inProject = path.relative(rootDir, path.resolve(directory, source));
+    return path.relative(directory, path.join(outDir, inProject));
+  });
+  return JSON.stringify({ ...map, sources });
+}

@@ -1,0 +1,97 @@
+// Bundles of a build: folders can still be deleted and dropped in, everybody has one core, faults name the sources.
+import { spawn } from 'node:child_process';
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import t from 'tap';
+import { buildInto } from '../../support/build.ts';
+import { testDir } from '../../support/directory.ts';
+import { writeConfig } from '../../support/stackwarden.ts';
+import { until } from '../../support/until.ts';
+
+interface Report {
+  readonly name: string;
+  readonly state: string;
+  readonly reason: string | null;
+}
+
+const DROPPED_IN = `
+import { Problem } from '#core'
+import { errorText } from '#kit/error-text'
+export default {
+  name: 'dropped-in',
+  host: '^1',
+  setup (host) {
+    if (host.Problem !== Problem) throw new Error('another Problem')
+    const handle = () => { throw new Problem(418, errorText(new Error('short and stout'))) }
+    host.route({ method: 'GET', path: '/dropped-in', summary: 'Refuses', handle })
+  }
+}
+`;
+const pluginsDir = fileURLToPath(new URL('../../../plugins', import.meta.url));
+
+t.test('a build', async t => {
+  const dir = testDir(t, {});
+  const outDir = path.join(dir, 'build');
+  const configDir = path.join(dir, 'config');
+  const folder = (name: string) => path.join(outDir, 'plugins', name);
+  await buildInto(outDir, ['config', 'health', 'host-plugins', 'logs', 'process', 'waittcp']);
+  const port = await writeConfig(configDir);
+  await rm(folder('waittcp'), { recursive: true });
+  const bundle = path.join(folder('logs'), 'index.js');
+  const text = await readFile(bundle, 'utf8');
+  // The line keeps its place in the source map.
+  await writeFile(bundle, text.replace('setup(host) {', 'setup(host) { null.fault;'));
+
+  const env = { ...process.env, NODE_OPTIONS: '' };
+  const args = ['start', '--config-dir', configDir];
+  const host = spawn(path.join(outDir, 'core/cli/main.js'), args, { cwd: outDir, env, stdio: 'ignore' });
+  const ended = new Promise(resolve => host.once('exit', resolve));
+  t.teardown(async () => {
+    host.kill('SIGTERM');
+    await ended;
+  });
+  const get = (route: string) => fetch(`http://127.0.0.1:${port}${route}`);
+  const report = async (name: string) => {
+    const { plugins } = (await (await get('/host/plugins')).json()) as { plugins: Report[] };
+    return plugins.find(plugin => plugin.name === name);
+  };
+  await until(async () => (await get('/health')).ok, { what: 'an answer' });
+
+  await t.test('has few files for each plugin', async t => {
+    const scripts = (await readdir(folder('process'))).filter(name => name.endsWith('.js'));
+    t.ok(scripts.length <= 3, scripts.join());
+  });
+
+  await t.test('lacks a folder that was deleted, and takes one that is dropped in', async t => {
+    t.equal(await report('waittcp'), undefined);
+    await mkdir(folder('dropped-in'));
+    await writeFile(path.join(folder('dropped-in'), 'index.js'), DROPPED_IN);
+    t.match(await until(() => report('dropped-in')), { state: 'ready', reason: null });
+    const answer = await get('/dropped-in');
+    t.equal(answer.status, 418, 'it throws the Problem that the host knows');
+    t.same(await answer.json(), { detail: 'short and stout' });
+    await rm(folder('dropped-in'), { recursive: true });
+    await until(async () => (await get('/dropped-in')).status === 404);
+    await rm(folder('health'), { recursive: true });
+    await until(async () => (await get('/health')).status === 404);
+  });
+
+  await t.test('names the source of a fault', async t => {
+    const found = await report('logs');
+    const [, file = '', row] = /\(([^()]+):(\d+)\)$/.exec(found?.reason ?? '') ?? [];
+    t.equal(file, 'index.ts', found?.reason ?? '');
+    const source = await readFile(path.join(pluginsDir, 'logs', file), 'utf8');
+    t.match(source.split('\n')[Number(row) - 1], 'setup(host) {');
+  });
+
+  await t.test('reads large texts in its thread', async t => {
+    const headers = { 'content-type': 'application/json' };
+    const save = (body: string) =>
+      fetch(`http://127.0.0.1:${port}/config`, { method: 'POST', headers, body: body + ' '.repeat(70_000) });
+    const refused = await save('{"updates": ');
+    t.equal(refused.status, 400, 'a Problem of the thread is one of the host');
+    t.match(await refused.json(), { detail: /JSON/ });
+    t.equal((await save('{"updates": {"dumb": {"log_level": "DEBUG"}}, "persist": false}')).status, 200);
+  });
+});
