@@ -31,6 +31,7 @@ export async function openListener(options: ListenerOptions, connections: Connec
   });
   /** Connections that carry requests; upgraded ones belong to whoever took them over. */
   const requestSockets = new Set<Socket>();
+  const unanswered = new Set<ServerResponse>();
   let isClosing = false;
   server.on('connection', socket => {
     if (!connections.admit(socket)) {
@@ -43,6 +44,8 @@ export async function openListener(options: ListenerOptions, connections: Connec
   server.on('request', (request, response) => {
     if (!connections.has(request.socket)) return;
     trackUse(connections, request, response);
+    unanswered.add(response);
+    response.once('close', () => unanswered.delete(response));
     if (isClosing) response.setHeader('Connection', 'close');
     const fault = straighten(request);
     if (fault === undefined) options.request(request, response);
@@ -83,6 +86,8 @@ export async function openListener(options: ListenerOptions, connections: Connec
     port: (server.address() as AddressInfo).port,
     async close(graceMs) {
       isClosing = true;
+      // Whoever sent a request into a connection that is about to be closed would lose it.
+      for (const response of unanswered) if (!response.headersSent) response.setHeader('Connection', 'close');
       server.close();
       const deadline = performance.now() + graceMs;
       while (requestSockets.size > 0 && performance.now() < deadline) {

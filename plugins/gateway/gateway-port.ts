@@ -1,5 +1,6 @@
 // Holds the gateway's port whenever the web frontend does not: it is released right before the launch of the frontend,
 // and taken back as soon as that no longer listens.
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Host, Listener, NamedBlock } from '#core';
 import type { ProcessSnapshot } from '../process/contract.ts';
 
@@ -86,7 +87,7 @@ export class GatewayPort {
     this.#frontendAddress = typeof block.host === 'string' && block.host !== '' ? block.host : undefined;
     clearTimeout(this.#timer);
     await this.#opening;
-    this.#release(`stepping aside: ${processName} serves port ${this.#options.port}`);
+    await this.#release(`stepping aside: ${processName} serves port ${this.#options.port}`);
   }
 
   #follow(process: ProcessSnapshot): void {
@@ -108,13 +109,18 @@ export class GatewayPort {
     return standsIn ?? this.#options.address;
   }
 
-  #release(why: string): void {
+  /**
+   * Resolves when the port is free; connections close later. Until the frontend listens, new ones are refused: only two
+   * programs that both ask for a shared port could hand it over without that.
+   */
+  async #release(why: string): Promise<void> {
     const listener = this.#listener;
     if (listener === undefined) return;
     this.#listener = undefined;
     this.#options.host.log.info(why);
-    // The port is free at once; what closes later are connections.
     this.#leaving.add(listener);
+    // The kernel resets what it has queued and nobody has accepted; one turn of the loop accepts all of that.
+    await nextTurn();
     void listener.close(GRACE_MS).finally(() => this.#leaving.delete(listener));
   }
 
@@ -130,7 +136,7 @@ export class GatewayPort {
     const { host } = this.#options;
     const address = this.#wanted;
     if (address === undefined || address === this.#listener?.host) return;
-    this.#release('the gateway changes its address');
+    await this.#release('the gateway changes its address');
     try {
       this.#listener = await this.#options.open(address);
       this.#complaint = '';

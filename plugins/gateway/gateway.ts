@@ -1,15 +1,16 @@
-// Dispatches requests: web interfaces to their services, `/api` and `/ws` to the host, everything else to the console.
+// Dispatches requests: web interfaces to their services, `/api` and `/ws` to the host, everything else to the frontend's
+// files.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { HttpEntrance } from '#core';
 import { refuse, refuseSocket } from '#kit/refusal';
-import { createConsole } from './console.ts';
 import type { EmbeddedUis } from './embedded-uis.ts';
+import { createFrontendFiles } from './frontend-files.ts';
 
 export interface GatewayOptions {
   readonly entrance: Pick<HttpEntrance, 'handle' | 'upgrade' | 'allowsOrigin'>;
   readonly embedded: Pick<EmbeddedUis, 'handleRequest' | 'handleUpgrade'>;
-  /** Folder of the console; when it is empty, a landing page is served instead. */
+  /** Folder of a frontend; when it is empty, a landing page is served instead. */
   readonly staticDir: string;
   /** Why the folder with this real path is not served; null for one that is. */
   readonly refusal: (folder: string) => string | null;
@@ -28,7 +29,7 @@ const VIA_GATEWAY = { native: false, prefix: '/api' } as const;
 const FOREIGN_ORIGIN = 'Requests of pages from another origin are not accepted; allow it in dumb.frontend.origins';
 
 export function createGateway({ entrance, embedded, ...options }: GatewayOptions): Gateway {
-  const serveConsole = createConsole(options);
+  const serveFrontend = createFrontendFiles(options);
 
   /**
    * Whether a page of another origin sends the request. Browsers name the origin, which must be this listener's own or
@@ -45,7 +46,7 @@ export function createGateway({ entrance, embedded, ...options }: GatewayOptions
       if (!isSafe && isForeign(request)) refuse(response, 403, FOREIGN_ORIGIN);
       else if (embedded.handleRequest(request, response)) return;
       else if (/^\/api(?:[/?]|$)/.test(request.url ?? '')) entrance.handle(request, response, VIA_GATEWAY);
-      else if (isSafe) void serveConsole(request, response);
+      else if (isSafe) void serveFrontend(request, response);
       else refuse(response, 404, 'Not found');
     },
     upgrade(request, socket, head) {

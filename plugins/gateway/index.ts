@@ -1,5 +1,5 @@
-// The gateway: a second listener for browsers, with the same routes below `/api`, the streams and a static console; and
-// the listener behind a web frontend of its own process.
+// The gateway: a second listener for browsers, with the same routes below `/api`, the streams and the files of a web
+// frontend; and the listener behind a web frontend of its own process.
 import path from 'node:path';
 import { definePlugin, type Host } from '#core';
 import { isLoopback } from '#kit/loopback';
@@ -17,7 +17,7 @@ export interface GatewayConfig {
   enabled: boolean;
   host: string;
   port: number;
-  /** Folder of a console to serve; when it is empty, a landing page is served instead. */
+  /** Folder of a frontend to serve; when it is empty, a landing page is served instead. */
   static_dir: string;
   /** Loopback port at which a managed frontend asks for the web interfaces of services. */
   ui_port: number;
@@ -32,7 +32,7 @@ export default definePlugin({
       enabled: z.boolean().default(true).describe('whether the API is served for browsers below /api, too'),
       host: z.string().min(1).default('127.0.0.1').describe('address to listen on; 0.0.0.0 means all'),
       port: z.int().min(0).max(65_535).default(3005).describe('port to listen on'),
-      static_dir: z.string().default('').describe('folder of a web console that is served at /'),
+      static_dir: z.string().default('').describe('folder of a web frontend that is served at /'),
       ui_port: z
         .int()
         .min(0)
@@ -83,7 +83,7 @@ async function prepareGateway(
   const refusal = await refusalOf(host);
   if (config.static_dir !== '') {
     const reason = refusal(await realPlaceOf(path.resolve(config.static_dir)));
-    if (reason !== null) host.log.error(`dumb.gateway.static_dir is not served: ${reason}; name the console's folder`);
+    if (reason !== null) host.log.error(`dumb.gateway.static_dir is not served: ${reason}; name the frontend's folder`);
   }
   return createGateway({
     entrance: host.use('http.entrance'),

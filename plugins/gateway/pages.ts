@@ -1,8 +1,15 @@
 // The gateway's own pages: what this is and where to go, and one that stands in for a frontend that is not there.
+import { createHash } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { refuse } from '#kit/refusal';
 
 const RETRY_S = 2;
+/** While the frontend takes the port over nobody answers, and a page that were loaded then would stay an error. */
+const SCRIPT = `setInterval(async () => {
+  const answer = await fetch(location.href, { headers: { accept: 'text/html' } }).catch(() => null);
+  if (answer !== null && answer.status !== 503) location.reload();
+}, ${RETRY_S * 1_000});`;
+const SCRIPT_HASH = createHash('sha256').update(SCRIPT).digest('base64');
 
 export function sendLandingPage(request: IncomingMessage, response: ServerResponse, nativeUrl: string): void {
   if (request.headers.accept?.includes('text/html') !== true) {
@@ -17,7 +24,7 @@ export function sendLandingPage(request: IncomingMessage, response: ServerRespon
     body: [
       '<p>The API is served here below <a href="/api/health"><code>/api</code></a>, the streams below <code>/ws</code>.</p>',
       `<p>Its documentation is on the native listener: <a href="${nativeUrl}/docs">${nativeUrl}/docs</a>.</p>`,
-      '<p>Set <code>dumb.gateway.static_dir</code> to serve a console from this address.</p>',
+      '<p>Set <code>dumb.gateway.static_dir</code> to serve a web frontend from this address.</p>',
     ],
   });
 }
@@ -32,7 +39,7 @@ export function sendWaitingPage(request: IncomingMessage, response: ServerRespon
   send(request, response, {
     status: 503,
     title: `${escapeHtml(frontend)} is not running`,
-    head: `<meta http-equiv="refresh" content="${RETRY_S}">`,
+    head: `<script>${SCRIPT}</script><noscript><meta http-equiv="refresh" content="${RETRY_S}"></noscript>`,
     body: [
       `<p>This page becomes ${escapeHtml(frontend)} as soon as that has started.</p>`,
       '<p>Stackwarden itself is running: why the start takes long or fails, its log says, and the API below <code>/api</code>.</p>',
@@ -63,7 +70,7 @@ function send(request: IncomingMessage, response: ServerResponse, { status, titl
     'Content-Type': 'text/html; charset=utf-8',
     'Content-Length': Buffer.byteLength(html),
     'Cache-Control': 'no-store',
-    'Content-Security-Policy': "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'self'",
+    'Content-Security-Policy': `default-src 'none'; script-src 'sha256-${SCRIPT_HASH}'; connect-src 'self'; style-src 'unsafe-inline'; frame-ancestors 'self'`,
     'X-Content-Type-Options': 'nosniff',
   });
   response.end(request.method === 'HEAD' ? undefined : html);

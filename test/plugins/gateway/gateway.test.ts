@@ -1,4 +1,4 @@
-// The gateway: the same routes below /api on its own listener, with its refusals and its static console.
+// The gateway: the same routes below /api on its own listener, with its refusals and the files of its frontend.
 
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
@@ -112,7 +112,7 @@ t.test('pages of other origins', { skip: !isHere }, async t => {
   await t.rejects(dial('/'), /404/);
 });
 
-t.test('without a console', { skip: !isHere }, async t => {
+t.test('without a frontend', { skip: !isHere }, async t => {
   testDir(t);
   const { get, send } = await open(t);
   const page = await get('/', { Accept: 'text/html' });
@@ -124,7 +124,7 @@ t.test('without a console', { skip: !isHere }, async t => {
   t.equal(await send('OPTIONS', '/'), 204);
 });
 
-t.test('a static console', { skip: !isHere }, async t => {
+t.test('a frontend of files', { skip: !isHere }, async t => {
   const dir = testDir(t, {
     secret: 'secret',
     console: { 'index.html': '<h1>', 'app.js': 'run()', 'empty.txt': '', sub: { 'index.html': 'sub', 'a b.css': 'x' } },
@@ -145,7 +145,7 @@ t.test('a static console', { skip: !isHere }, async t => {
   t.match(
     await get('/services/Some%20Name', html),
     { status: 200, text: '<h1>' },
-    'unknown pages belong to the console',
+    'unknown pages belong to the frontend',
   );
   t.equal((await get('/missing.js')).status, 404, 'unknown files do not');
   t.equal((await get('/sub')).status, 404, 'no folder listing');

@@ -1,5 +1,6 @@
 // The gateway beside a web frontend that runs as a process of its own: who has the port when, and how the frontend
 // gets at the web interfaces of services.
+import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { chmod, copyFile, mkdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -83,7 +84,10 @@ t.test('a frontend that is enabled but absent leaves the port to the gateway', {
   await until(async () => (await app.get('/process/startup-status')).body.terminal);
   const shown = await until(() => page('/services/Films'));
   t.match(shown, { status: 503, text: /becomes DUMB Frontend as soon as/ });
-  t.match(shown.text, /http-equiv="refresh"/, 'it goes on by itself');
+  const [, inside = ''] = /<script>(.*)<\/script>/s.exec(shown.text) ?? [];
+  const policy = (await fetch(`http://127.0.0.1:${port}/`, { headers: HTML })).headers.get('content-security-policy');
+  t.ok(policy?.includes(`'sha256-${createHash('sha256').update(inside).digest('base64')}'`), 'it goes on by itself');
+  t.match(shown.text, /<noscript><meta http-equiv="refresh"/, 'without scripts too');
   const script = await fetch(`http://127.0.0.1:${port}/app.js`);
   t.match([script.status, await script.json()], [503, { detail: 'DUMB Frontend is not running at present' }]);
   t.equal((await page('/api/process/capabilities'))?.status, 200);
@@ -101,8 +105,9 @@ t.test('a frontend that is enabled at run time takes the port, and gives it back
     body: JSON.stringify({ process_name: NAME }),
   });
   t.match(await started.json(), { status: 'Service started successfully' }, 'answered to its end by the gateway');
+  t.equal(started.headers.get('connection'), 'close', 'so that nobody sends the next request into its end');
   await until(async () => isFrontend(await page()));
-  await until(async () => (await page('/api/process/capabilities'))?.status === 200, { what: 'an answer through it' });
+  t.equal((await page('/api/process/capabilities'))?.status, 200, 'through the frontend');
 
   process.kill(await pidOf(app, NAME), 'SIGKILL');
   await until(async () => (await page())?.text.includes('becomes DUMB Frontend'), { what: 'the page after a crash' });

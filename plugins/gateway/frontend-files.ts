@@ -1,4 +1,5 @@
-// Serves the console: files whose real path is inside its folder, `index.html` for unknown pages, or a page of its own.
+// Serves the files of a web frontend: those whose real path is inside its folder, `index.html` for unknown pages; without
+// a folder a page of the gateway's own.
 import type { FileHandle } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import path from 'node:path';
@@ -7,8 +8,8 @@ import { GuardedDirectory } from '#kit/guarded-directory';
 import { refuse } from '#kit/refusal';
 import { sendLandingPage, sendWaitingPage } from './pages.ts';
 
-export interface ConsoleOptions {
-  /** Folder of the console; when it is empty, only a landing page is served. */
+export interface FrontendFilesOptions {
+  /** Folder of the frontend; when it is empty, only a landing page is served. */
   readonly staticDir: string;
   /** Why the folder with this real path is not served; null for one that is. */
   readonly refusal: (folder: string) => string | null;
@@ -37,7 +38,7 @@ const MEDIA_TYPES: Readonly<Record<string, string>> = {
   '.woff2': 'font/woff2',
 };
 
-export function createConsole({ staticDir, refusal, nativeUrl, awaited }: ConsoleOptions) {
+export function createFrontendFiles({ staticDir, refusal, nativeUrl, awaited }: FrontendFilesOptions) {
   return async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     if (request.method === 'OPTIONS') {
       response.writeHead(204, { Allow: 'GET, HEAD, OPTIONS' }).end();
@@ -98,7 +99,7 @@ interface OpenFile {
 async function openFile(
   folder: string,
   name: string,
-  refusal: ConsoleOptions['refusal'],
+  refusal: FrontendFilesOptions['refusal'],
 ): Promise<OpenFile | undefined> {
   try {
     const opened = await GuardedDirectory.open(folder);
