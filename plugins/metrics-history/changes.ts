@@ -2,10 +2,10 @@
 import { randomUUID } from 'node:crypto';
 import { deflateSync } from 'node:zlib';
 import type { SqliteDatabase } from '#core';
+import { prepared } from '#kit/prepared-statement';
 import { pointOf } from './compact-item.ts';
 import type { HistoryMark, KeptSample } from './contract.ts';
 import { counter, metadata, setMetadata } from './metadata.ts';
-import { prepared } from './prepared.ts';
 import { ZLIB } from './sample-codec.ts';
 import { pointAt } from './sample-points.ts';
 import { ROW_COLUMNS, type Row, wholeText } from './samples.ts';

@@ -1,10 +1,10 @@
 // The samples that charts show, the last of each bucket of time, in blocks of buckets. Blocks whose time is over are
 // remembered.
 import type { SqliteDatabase } from '#core';
+import { prepared } from '#kit/prepared-statement';
 import { type Block, rememberBlock, rememberedBlock } from './block-memory.ts';
 import { justBefore } from './buckets.ts';
 import { pieceOf, textOfPiece } from './gzip-pieces.ts';
-import { prepared } from './prepared.ts';
 import { pointAt, type TimedPoint } from './sample-points.ts';
 import { itemText, ROW_COLUMNS, type Row } from './samples.ts';
 

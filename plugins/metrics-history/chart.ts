@@ -1,11 +1,11 @@
 // The data of a chart: the last sample of each bucket of time, curves through them, and the extremes of all samples.
 import type { SqliteDatabase } from '#core';
+import { prepared } from '#kit/prepared-statement';
 import type { Block } from './block-memory.ts';
 import { bucketFor } from './buckets.ts';
 import { blockOf, blocksOf, type Entry } from './chart-blocks.ts';
 import type { StoredPayload } from './contract.ts';
 import { gzipOf, type Piece, pieceOf } from './gzip-pieces.ts';
-import { prepared } from './prepared.ts';
 import { CURVES, type Curve, curveValues, interfaceRates, type Range, RangeCollector, type Ranges } from './ranges.ts';
 import { rangesBetween } from './rollups.ts';
 import { pointBefore, type TimedPoint } from './sample-points.ts';

@@ -1,9 +1,9 @@
 // What runs in the thread of the database.
 import type { SqliteDatabase } from '#core';
+import { prepared } from '#kit/prepared-statement';
 import { type ChartRequest, chartText, type JoinedChartRequest, joinedChartText } from './chart.ts';
 import type { StoredPayload } from './contract.ts';
 import { count, counter, metadata, setMetadata } from './metadata.ts';
-import { prepared } from './prepared.ts';
 import { type Limits, maintain as maintainOnce } from './retention.ts';
 import { ZLIB } from './sample-codec.ts';
 import {

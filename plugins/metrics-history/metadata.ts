@@ -1,6 +1,6 @@
 // Numbers and words about the whole history, kept beside it so that nobody has to count rows.
 import type { SqliteDatabase } from '#core';
-import { prepared } from './prepared.ts';
+import { prepared } from '#kit/prepared-statement';
 
 export type Counter =
   | 'samples'

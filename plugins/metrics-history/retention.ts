@@ -2,9 +2,9 @@
 // room, those older than a day are thinned out to one a minute; and only where that is not enough the oldest go. Then
 // the ranges of hours that are over are made.
 import type { SqliteDatabase } from '#core';
+import { prepared } from '#kit/prepared-statement';
 import { forgetBlocks } from './block-memory.ts';
 import { count, counter, setMetadata } from './metadata.ts';
-import { prepared } from './prepared.ts';
 import { forgetRollupsBefore, keepNextHour } from './rollups.ts';
 import { removeDictionaries } from './samples.ts';
 

@@ -1,8 +1,8 @@
 // Ranges of whole hours and of five minutes each, kept from soon after these are over, so that the extremes of a week
 // take no longer than those of an hour.
 import type { SqliteDatabase } from '#core';
+import { prepared } from '#kit/prepared-statement';
 import { counter, setMetadata } from './metadata.ts';
-import { prepared } from './prepared.ts';
 import { RangeCollector, type Ranges } from './ranges.ts';
 import { pointBefore, pointsBetween } from './sample-points.ts';
 

@@ -1,7 +1,7 @@
 // The numbers of samples, a narrow row each, from which curves and their extremes are made without reading samples.
 import type { SqliteDatabase } from '#core';
+import { prepared } from '#kit/prepared-statement';
 import type { Pair, Point } from './compact-item.ts';
-import { prepared } from './prepared.ts';
 
 /** A point with its time. */
 export interface TimedPoint extends Point {

@@ -1,10 +1,10 @@
 // Samples in the database: written with their numbers, read as the texts that they were.
 import type { SqliteDatabase } from '#core';
+import { prepared } from '#kit/prepared-statement';
 import { forgetBlocks } from './block-memory.ts';
 import { compactItem, type Point, pointOf } from './compact-item.ts';
 import type { StoredPayload } from './contract.ts';
 import { count, counter } from './metadata.ts';
-import { prepared } from './prepared.ts';
 import { forgetRollups } from './rollups.ts';
 import { compress, type Dictionary, itemOf, WITH_DICTIONARY, wholeOf, wholeOfZlib, ZLIB } from './sample-codec.ts';
 import { forgetNames, writePoint } from './sample-points.ts';

@@ -177,8 +177,72 @@ export interface NotificationDestination<Config = unknown> {
   send(config: Config, message: Message, delivery: Delivery): Promise<DeliveryOutcome>;
 }
 
+/** What people are told of one event. Secrets are taken out of all of it. */
+export interface EventText {
+  /** At most 300 characters are kept. */
+  readonly title: string;
+  /** At most 10,000 characters are kept. */
+  readonly body: string;
+  /** The process that it concerns; destinations can be limited to some. */
+  readonly serviceName?: string;
+  /** Where it is not that of the type. */
+  readonly severity?: Severity;
+  /** Plain data for receivers that are programs. */
+  readonly metadata?: Readonly<Record<string, unknown>>;
+  /** Tells conditions of one type apart, such as two paths: each has its own cooldown. */
+  readonly conditionKey?: string;
+  /** For the end of a condition, the type under which its beginning was told. */
+  readonly recoveredType?: string;
+  /** Whether it is told within the cooldown too. */
+  readonly ignoresCooldown?: boolean;
+}
+
+/**
+ * How people are told of one type of event (`host.emit`), contributed by the plugin that emits it; the key of the
+ * contribution is the type.
+ */
+export interface NotificationEvent<Data = unknown> {
+  readonly severity: Severity;
+  /** Whether it is told before the start of the host is over. Default false. */
+  readonly duringStartup?: boolean;
+  /** Whether it can happen at present; otherwise the type is not listed. Default: always. */
+  isPossible?(): boolean;
+  /** Synchronous. Called later than the event, and only while notifications are on. */
+  describe(data: Data): EventText;
+}
+
+/** A value of the machine or of a database that crossed its threshold for as long as `duration_sec`, or came back. */
+export interface ConditionEvent {
+  /** For example `resource:disk:/mnt/media`. */
+  readonly conditionKey: string;
+  readonly title: string;
+  readonly body: string;
+  /** null for a condition without a number. */
+  readonly value: number | string | null;
+  readonly serviceName?: string;
+  readonly isCritical?: boolean;
+}
+
 declare module '#core' {
+  interface Events {
+    /** The processors have been as busy as the threshold for as long as configured. */
+    'resource.cpu.high': ConditionEvent;
+    /** The memory has been as full as the threshold for as long as configured. */
+    'resource.memory.high': ConditionEvent;
+    /** A monitored path has been as full as the threshold for as long as configured. */
+    'resource.disk.high': ConditionEvent;
+    /** A monitored path has had as few inodes left as the threshold for as long as configured. */
+    'resource.inode.high': ConditionEvent;
+    /** A database of a service has been under pressure for as long as configured, or is now at its worst. */
+    'database.pressure': ConditionEvent;
+    /** A database of a service could not be read for as long as configured. */
+    'database.collection.failed': ConditionEvent;
+    /** A condition that people were told of is over. */
+    recovery: ConditionEvent & { readonly recoveredType: string };
+  }
   interface Contributions {
+    /** How people are told of one type of event. */
+    'notifications.event': NotificationEvent;
     /** A type of destinations of notifications, told by the schemes of its URLs. */
     'notifications.destination': NotificationDestination;
   }

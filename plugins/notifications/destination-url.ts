@@ -5,6 +5,7 @@ import type { DestinationUrl, MessageFormat } from './contract.ts';
 import { headerFault } from './request-headers.ts';
 
 const URL_FORM = /^([a-z][a-z0-9+.-]{0,31}):\/\/([^/?]*)([^?]*)(?:\?(.*))?$/is;
+const SECOND_URL = /[\s,][a-z][a-z0-9+.-]{0,31}:\/\//i;
 const HOST_NAME = /^[a-z0-9_](?:[a-z0-9_.-]{0,251}[a-z0-9_])?\.?$/i;
 /** One that stands alone cannot be sent in any encoding. */
 const HALF_CHARACTER = /\p{Surrogate}/gu;
@@ -19,6 +20,15 @@ export interface UrlOptions {
   readonly overflow: 'truncate' | 'split' | 'upstream';
   readonly connectTimeoutMs: number;
   readonly readTimeoutMs: number;
+}
+
+/** The scheme in lower case; undefined when the text has none. */
+export function schemeOf(text: string): string | undefined {
+  return URL_FORM.exec(text.trim())?.[1]?.toLowerCase();
+}
+
+export function holdsTwoUrls(text: string): boolean {
+  return SECOND_URL.test(text.trim());
 }
 
 /** `schemes` are those of the destination. Throws a Problem 400 that holds no part of the URL. */

@@ -1,13 +1,77 @@
 // Notifications: tells people what happens, through destinations that they choose.
 import { definePlugin } from '#core';
+import type {} from '../process/contract.ts';
+import { checkDestinations } from './config-check.ts';
 import type {} from './contract.ts';
-import { destinationPoint } from './points.ts';
+import { Deliveries } from './deliveries.ts';
+import { Intake } from './intake.ts';
+import { destinationPoint, eventPoint } from './points.ts';
+import { QueueStore } from './queue-store.ts';
+import { registerRoutes } from './routes.ts';
+import { notificationsSection, readSettings, SECTION_PATH } from './settings.ts';
+
+const PRUNE_MS = 3_600_000;
+/** Longer than attempts are waited for. */
+const STOPPING_DEADLINE_MS = 12_000;
+const MS_PER_S = 1_000;
 
 export default definePlugin({
   name: 'notifications',
   host: '^1',
 
   setup(host) {
-    host.point('notifications.destination', destinationPoint);
+    host.contribute('config.schema', 'notifications', { path: SECTION_PATH, schema: notificationsSection });
+    const destinations = host.point('notifications.destination', destinationPoint);
+    const events = host.point('notifications.event', eventPoint);
+    const settings = () => readSettings(host.use('config.store'));
+    const policy = () => {
+      const { max_attempts: maxAttempts, retry_base_sec: baseSec } = settings();
+      return { maxAttempts, baseSec: host.paced(baseSec * MS_PER_S) / MS_PER_S };
+    };
+    let isReady = false;
+    const isStarted = () => host.find('process.supervisor')?.startup().terminal ?? isReady;
+
+    const store: QueueStore = new QueueStore(host, {
+      policy,
+      inFlight: () => deliveries.inFlight(),
+      opened() {
+        intake.flush();
+        deliveries.wake();
+      },
+    });
+    const deliveries = new Deliveries(host, { store, destinations, settings, policy, isStarted });
+    const intake = new Intake(host, { store, events, settings, isStarted, queued: () => deliveries.wake() });
+
+    registerRoutes(host, { store, intake, deliveries, events });
+    host.tap('config.check', ({ before, after }) => {
+      const [section, key] = SECTION_PATH;
+      const of = (root: Readonly<Record<string, unknown>>) =>
+        (root[section] as Record<string, unknown> | undefined)?.[key];
+      checkDestinations(destinations, of(before), of(after));
+    });
+    host.on('*', event => {
+      intake.take(event);
+      // The gate of the queue opens with the end of the start.
+      if (event.type === 'dumb.startup.ready' || event.type === 'dumb.startup.degraded') deliveries.wake();
+    });
+    host.tap('host.ready', () => {
+      isReady = true;
+      void store.start(settings().enabled);
+    });
+    host.tap('config.changed', ({ paths }) => {
+      if (!paths.some(changed => changed.startsWith(SECTION_PATH.join('.')))) return;
+      if (settings().enabled && !store.isUsable && !store.isDegraded) void store.start(true);
+      deliveries.wake();
+    });
+    host.every(PRUNE_MS, async () => {
+      if (store.isUsable)
+        await store.write('prune', { now: Date.now() / MS_PER_S, days: settings().history_retention_days });
+    });
+    const stop = () => deliveries.stop();
+    host.tap('host.stopping', stop, { deadlineMs: STOPPING_DEADLINE_MS });
+    return async () => {
+      store.close();
+      if (host.stopping === null) await stop();
+    };
   },
 });

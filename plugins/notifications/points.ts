@@ -1,7 +1,8 @@
-// The schema of types of destinations.
+// The schemas of types of destinations, and of how events are told.
 import { z } from 'zod';
 import type { PointOptions } from '#core';
 import { functionSchema } from '#kit/function-schema';
+import { SEVERITIES } from './severity.ts';
 
 /** An attempt ends earlier by itself. */
 const SEND_DEADLINE_MS = 20_000;
@@ -29,4 +30,25 @@ export const destinationPoint: PointOptions = {
   },
   deadlineMs: SEND_DEADLINE_MS,
   mayFail: true,
+};
+
+export const eventPoint: PointOptions = {
+  schema: z.looseObject({
+    severity: z.enum(SEVERITIES),
+    duringStartup: z.boolean().optional(),
+    isPossible: functionSchema.optional(),
+    describe: functionSchema,
+  }),
+  answers: {
+    isPossible: z.boolean(),
+    describe: z.looseObject({
+      title: z.string(),
+      body: z.string(),
+      serviceName: z.string().optional(),
+      metadata: z.record(z.string(), z.unknown()).optional(),
+      conditionKey: z.string().optional(),
+      recoveredType: z.string().optional(),
+      ignoresCooldown: z.boolean().optional(),
+    }),
+  },
 };

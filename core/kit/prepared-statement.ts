@@ -1,5 +1,5 @@
 // Statements that are run again and again are compiled once for each connection.
-import type { SqliteDatabase, SqliteStatement } from '#core';
+import type { SqliteDatabase, SqliteStatement } from '../contract/database.ts';
 
 const compiled = new WeakMap<SqliteDatabase, Map<string, SqliteStatement>>();
 

@@ -1,0 +1,140 @@
+// The configuration of notifications as clients see and save it: without secrets, which a blank value leaves as stored.
+import { randomUUID } from 'node:crypto';
+import { z } from 'zod';
+import { type ConfigStore, Problem } from '#core';
+import { isObject } from '#kit/plain-object';
+import {
+  type DestinationSettings,
+  type NotificationSettings,
+  notificationsSection,
+  PROVIDERS,
+  readSettings,
+} from './settings.ts';
+import { SEVERITIES } from './severity.ts';
+
+type Members = Readonly<Record<string, unknown>>;
+
+export const configBody = z.object({ config: z.unknown().optional() });
+
+export const configAnswer = z.object({
+  enabled: z.boolean(),
+  monitor_interval_sec: z.int(),
+  history_retention_days: z.int(),
+  max_attempts: z.int(),
+  retry_base_sec: z.int(),
+  destinations: z.array(
+    z.object({
+      id: z.string(),
+      name: z.string(),
+      enabled: z.boolean(),
+      provider: z.enum(PROVIDERS),
+      url_configured: z.boolean(),
+      verify_tls: z.boolean(),
+      headers_configured: z.boolean(),
+      minimum_severity: z.enum(SEVERITIES),
+      event_types: z.array(z.string()),
+      service_names: z.array(z.string()),
+      cooldown_sec: z.number(),
+      send_recovery: z.boolean(),
+    }),
+  ),
+  thresholds: notificationsSection.shape.thresholds,
+});
+
+/** Names of processes that are enabled, in the order of the configuration. */
+export function enabledNames(store: ConfigStore): string[] {
+  return store.blocks().flatMap(({ processName, block }) => (block.enabled === true ? [processName] : []));
+}
+
+/** Names of processes that are not enabled are left out, and stay stored. */
+export function configToWire(
+  settings: NotificationSettings,
+  enabled: ReadonlySet<string>,
+): z.input<typeof configAnswer> {
+  return {
+    ...settings,
+    destinations: settings.destinations.map(({ url, headers, ...destination }) => ({
+      ...destination,
+      url_configured: url !== '',
+      headers_configured: Object.keys(headers).length > 0,
+      service_names: shownNames(destination, enabled),
+    })),
+  };
+}
+
+function shownNames(
+  { service_names: names }: Pick<DestinationSettings, 'service_names'>,
+  enabled: ReadonlySet<string>,
+) {
+  return names.filter(name => enabled.has(name)).sort();
+}
+
+/**
+ * The section to be saved, of known members alone. What is not sent keeps its value. Throws a Problem 400 that names
+ * the place and never a secret.
+ */
+export function configFromWire(sent: unknown, store: ConfigStore): Members {
+  if (!isObject(sent)) throw new Problem(400, 'Invalid notification configuration at config: it must be an object');
+  const { destinations, thresholds, ...others } = sent;
+  const stored = readSettings(store);
+  const known = knownMembers(others, notificationsSection.shape);
+  const section: Record<string, unknown> = { ...known };
+  if (thresholds !== undefined)
+    section.thresholds = isObject(thresholds)
+      ? { ...stored.thresholds, ...knownMembers(thresholds, notificationsSection.shape.thresholds.unwrap().shape) }
+      : thresholds;
+  if (destinations !== undefined)
+    section.destinations = Array.isArray(destinations)
+      ? destinations.map(entry => (isObject(entry) ? destinationFromWire(entry) : entry))
+      : destinations;
+  const parsed = notificationsSection.partial().safeParse(section);
+  if (!parsed.success) {
+    const [issue] = parsed.error.issues;
+    const place = issue?.path.join('.') || 'config';
+    throw new Problem(400, `Invalid notification configuration at ${place}: ${issue?.message}`);
+  }
+  const sentKeys = Object.keys(section);
+  const saved = Object.fromEntries(Object.entries(parsed.data).filter(([key]) => sentKeys.includes(key)));
+  if (parsed.data.destinations === undefined || destinations === undefined) return saved;
+  const enabled = new Set(enabledNames(store));
+  return { ...saved, destinations: parsed.data.destinations.map(entry => withNames(entry, stored, enabled)) };
+}
+
+/** A blank or absent secret is sent on as blank, which the store of the configuration takes for the stored one. */
+function destinationFromWire(sent: Members): Members {
+  const { id, url, headers, ...others } = knownMembers(sent, destinationShape);
+  const isWebhook = others.provider === 'webhook';
+  return {
+    ...others,
+    id: id ?? randomUUID().replaceAll('-', ''),
+    url: typeof url === 'string' ? url.trim() : (url ?? ''),
+    headers: isWebhook ? (headers ?? {}) : {},
+  };
+}
+
+const destinationShape = notificationsSection.shape.destinations.unwrap().element.shape;
+
+function knownMembers(sent: Members, shape: object): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(sent).filter(([key, value]) => Object.hasOwn(shape, key) && value !== undefined),
+  );
+}
+
+/** Refuses names of processes that are not enabled. Where nothing changed of what was shown, all stored ones stay. */
+function withNames(
+  destination: DestinationSettings,
+  stored: NotificationSettings,
+  enabled: ReadonlySet<string>,
+): DestinationSettings {
+  const names = [...new Set(destination.service_names.map(name => name.trim()))].sort();
+  const types = [...new Set(destination.event_types)];
+  const earlier = stored.destinations.find(({ id }) => id === destination.id);
+  if (earlier !== undefined && JSON.stringify(shownNames(earlier, enabled)) === JSON.stringify(names))
+    return { ...destination, event_types: types, service_names: earlier.service_names };
+  const unknown = names.filter(name => !enabled.has(name));
+  if (unknown.length > 0) {
+    const list = unknown.map(name => `'${name}'`).join(', ');
+    throw new Problem(400, `These services are unknown or not enabled: ${list}. Choose enabled services alone.`);
+  }
+  return { ...destination, event_types: types, service_names: names };
+}

@@ -1,0 +1,224 @@
+// Sends what is queued: claims what is due, makes the attempts, and writes their results.
+import { setTimeout as delay } from 'node:timers/promises';
+import { type ContributionList, type Host, Problem } from '#core';
+import { MAX_TIMER_MS } from '#kit/deadline';
+import { errorText } from '#kit/error-text';
+import { isObject } from '#kit/plain-object';
+import { type AttemptAccess, attempt } from './attempt.ts';
+import type { DeliveryOutcome, NotificationDestination } from './contract.ts';
+import { type FoundDestination, findDestination } from './destinations.ts';
+import { type ManualMessage, manualEvent } from './intake.ts';
+import { Lanes } from './lanes.ts';
+import type { DeliveryRecord, FinishedAttempt } from './queue-statements.ts';
+import type { QueueStore } from './queue-store.ts';
+import { askedPause, pauseAfter, type RetryPolicy } from './retry.ts';
+import type { DestinationSettings, NotificationSettings } from './settings.ts';
+import { severityOf } from './severity.ts';
+
+const LANE_PAUSE_MS = 1_000;
+const TEST_WAIT_MS = 15_000;
+const STOP_MS = 10_000;
+const MS_PER_S = 1_000;
+
+export interface DeliveriesOptions {
+  readonly store: QueueStore;
+  readonly destinations: ContributionList<NotificationDestination>;
+  settings(): NotificationSettings;
+  policy(): RetryPolicy;
+  isStarted(): boolean;
+}
+
+export class Deliveries {
+  readonly #host: Host;
+  readonly #with: DeliveriesOptions;
+  readonly #lanes: Lanes;
+  readonly #access: AttemptAccess;
+  readonly #ended = new AbortController();
+  readonly #inFlight = new Map<string, Promise<unknown>>();
+  #finished: FinishedAttempt[] = [];
+  #timer: NodeJS.Timeout | undefined;
+  #working: Promise<void> | undefined;
+  #isAwaited = false;
+  #isStopping = false;
+
+  constructor(host: Host, options: DeliveriesOptions) {
+    this.#host = host;
+    this.#with = options;
+    this.#lanes = new Lanes(host.paced(LANE_PAUSE_MS));
+    this.#access = {
+      fetch: (url, request) => host.fetch(url, request),
+      userAgent: `Stackwarden/${host.version}`,
+      signal: this.#ended.signal,
+    };
+  }
+
+  inFlight(): readonly string[] {
+    return [...this.#inFlight.keys(), ...this.#finished.map(({ id }) => id)];
+  }
+
+  /** Looks for work now: something was queued, or the settings have changed. */
+  wake(): void {
+    this.#isAwaited = true;
+    this.#working ??= this.#work().finally(() => {
+      this.#working = undefined;
+      if (this.#isAwaited && this.#with.store.isUsable && !this.#isStopping) this.wake();
+    });
+  }
+
+  /** Sends a test ahead of everything else, once. Resolves with its record, which after 15 s may be unfinished. */
+  async test(destination: DestinationSettings, message: ManualMessage): Promise<DeliveryRecord> {
+    const { store } = this.#with;
+    const event = manualEvent(message, [destination]);
+    const [target] = event.targets;
+    if (target === undefined) throw new Error('a test has no target');
+    const args = { event, target, bootId: store.bootId, now: event.createdAt };
+    const row = await store.ask('addTest', args);
+    if (row === undefined) throw new Error('a test was not written');
+    const made = this.#deliver(row, { isSingle: true });
+    const stop = new AbortController();
+    await Promise.race([made, delay(TEST_WAIT_MS, undefined, { signal: stop.signal }).catch(() => undefined)]);
+    stop.abort();
+    const after = await store.ask('record', row.id);
+    return after ?? row;
+  }
+
+  /** Claims nothing more, waits up to 10 s for attempts, and gives back the claims of those that go on. */
+  async stop(): Promise<void> {
+    this.#isStopping = true;
+    clearTimeout(this.#timer);
+    const stop = new AbortController();
+    const all = Promise.all(this.#inFlight.values());
+    await Promise.race([all, delay(STOP_MS, undefined, { signal: stop.signal }).catch(() => undefined)]);
+    stop.abort();
+    this.#ended.abort();
+    await this.#working;
+    if (!this.#with.store.isUsable) return;
+    // What cannot be given back now is so at the next start, as an interrupted attempt.
+    await this.#with.store.write('release', this.#with.store.bootId).catch(() => undefined);
+  }
+
+  async #work(): Promise<void> {
+    this.#isAwaited = false;
+    clearTimeout(this.#timer);
+    const { store, settings, isStarted } = this.#with;
+    if (this.#isStopping || !store.isUsable) return;
+    const { enabled, destinations } = settings();
+    const on = destinations.filter(destination => destination.enabled).map(({ id }) => id);
+    const lanes = this.#lanes.free(on, performance.now());
+    try {
+      await this.#writeFinished();
+      const { claimed, nextAt } = await store.write('claim', {
+        bootId: store.bootId,
+        now: Date.now() / MS_PER_S,
+        isOpen: enabled && isStarted(),
+        known: destinations.map(({ id }) => id),
+        disabled: destinations.filter(destination => !destination.enabled).map(({ id }) => id),
+        ...lanes,
+      });
+      for (const row of claimed) this.#begin(row);
+      this.#planNext(nextAt);
+    } catch (error) {
+      // The store has told why it cannot be used, and wakes when it is mended.
+      if (store.isUsable) this.#host.log.error('notifications cannot be sent', error);
+    }
+  }
+
+  #begin(row: DeliveryRecord): void {
+    const id = row.destination_id;
+    this.#lanes.begin(id, performance.now());
+    void this.#deliver(row, { isSingle: false }).then(askedSec => {
+      this.#lanes.end(id, performance.now(), askedPause(askedSec ?? 0) * MS_PER_S);
+      this.wake();
+    });
+  }
+
+  /** Wakes when the next delivery is due, or the next lane is free. */
+  #planNext(nextAt: number | null): void {
+    const dueMs = nextAt === null ? undefined : Math.max(nextAt * MS_PER_S - Date.now(), 1);
+    const laneMs = this.#lanes.nextInMs(performance.now());
+    const waits = [dueMs, laneMs].filter(wait => wait !== undefined);
+    if (waits.length === 0) return;
+    this.#timer = setTimeout(() => this.wake(), Math.min(...waits, MAX_TIMER_MS)).unref();
+  }
+
+  /** Gives the pause that the receiver asks for, in seconds. */
+  #deliver(row: DeliveryRecord, options: { readonly isSingle: boolean }): Promise<number | undefined> {
+    const made = this.#attemptAndWrite(row, options).finally(() => this.#inFlight.delete(row.id));
+    this.#inFlight.set(row.id, made);
+    return made;
+  }
+
+  async #attemptAndWrite(
+    row: DeliveryRecord,
+    { isSingle }: { readonly isSingle: boolean },
+  ): Promise<number | undefined> {
+    const result = await this.#attempt(row);
+    const { outcome } = result;
+    if (this.#ended.signal.aborted && !outcome.ok) return undefined;
+    this.#finished.push(this.#resultOf(row, { ...result, isSingle }));
+    // The store tells of its faults, and the result is written when it is mended.
+    await this.#writeFinished().catch(() => undefined);
+    return outcome.ok ? undefined : outcome.retryAfterSec;
+  }
+
+  /** `isFinal` when another attempt could not be better. */
+  async #attempt(row: DeliveryRecord): Promise<{ outcome: DeliveryOutcome; isFinal: boolean }> {
+    const failed = (error: string) => ({ outcome: { ok: false, error } as const, isFinal: true });
+    const destination = this.#with.settings().destinations.find(({ id }) => id === row.destination_id);
+    if (destination === undefined) return failed('Destination no longer exists.');
+    const { provider, url: text, headers, verify_tls: verifyTls } = destination;
+    if (text === '') return failed('Destination has no configured URL.');
+    let found: FoundDestination;
+    try {
+      found = findDestination(this.#with.destinations, { provider, text, headers });
+    } catch (error) {
+      return failed(error instanceof Problem ? errorText(error) : 'The URL of the destination cannot be read.');
+    }
+    const facts = {
+      deliveryId: row.id,
+      eventId: row.event_id,
+      eventType: row.event_type,
+      severity: severityOf(row.severity),
+      title: row.title,
+      body: row.body,
+      serviceName: row.service_name,
+      timestamp: row.created_at,
+      attempt: row.attempts + 1,
+      metadata: metadataOf(row),
+    };
+    return { outcome: await attempt(found.destination, found.url, facts, this.#access, verifyTls), isFinal: false };
+  }
+
+  #resultOf(
+    { id, attempts: earlier }: DeliveryRecord,
+    { outcome, isFinal, isSingle }: { outcome: DeliveryOutcome; isFinal: boolean; isSingle: boolean },
+  ): FinishedAttempt {
+    const now = Date.now() / MS_PER_S;
+    const attempts = earlier + 1;
+    if (outcome.ok) return { id, status: 'completed', attempts, error: null, nextAttemptAt: now, now };
+    const { error } = outcome;
+    if (isFinal) return { id, status: 'failed', attempts: earlier, error, nextAttemptAt: now, now };
+    const pause = isSingle ? null : pauseAfter(attempts, this.#with.policy(), outcome.retryAfterSec);
+    if (pause === null) return { id, status: 'failed', attempts, error, nextAttemptAt: now, now };
+    return { id, status: 'retrying', attempts, error, nextAttemptAt: now + pause, now };
+  }
+
+  /** Writes all results; those that cannot be written wait for the database. */
+  async #writeFinished(): Promise<void> {
+    const finished = this.#finished;
+    if (finished.length === 0) return;
+    await this.#with.store.write('finish', finished);
+    const written = new Set(finished);
+    this.#finished = this.#finished.filter(result => !written.has(result));
+  }
+}
+
+/** The metadata of a row; nothing where an earlier program wrote something else. */
+export function metadataOf({ metadata_json: text }: Pick<DeliveryRecord, 'metadata_json'>): Record<string, unknown> {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isObject(value) ? value : {};
+  } catch {
+    return {};
+  }
+}

@@ -1,0 +1,58 @@
+// Finds the type of destinations for a URL among those that are present.
+import { type ContributionList, Problem } from '#core';
+import type { DestinationUrl, NotificationDestination } from './contract.ts';
+import { holdsTwoUrls, readUrl, schemeOf } from './destination-url.ts';
+import type { Provider } from './settings.ts';
+
+export interface FoundDestination {
+  readonly destination: NotificationDestination;
+  readonly url: DestinationUrl;
+}
+
+type List = ContributionList<NotificationDestination>;
+
+const WEB = new Set(['http', 'https']);
+
+/**
+ * The destination for the URL, which it can parse. Throws a Problem 400 whose sentence names the scheme at most; a
+ * scheme that nobody has gives the list of those that are present.
+ */
+export function findDestination(
+  list: List,
+  { provider, text, headers }: { provider: Provider; text: string; headers?: Readonly<Record<string, string>> },
+): FoundDestination {
+  if (holdsTwoUrls(text)) throw new Problem(400, 'Give one URL per destination.');
+  const scheme = schemeOf(text);
+  if (scheme === undefined) throw new Problem(400, `The URL has no scheme. ${supported(list)}`);
+  const isWeb = WEB.has(scheme);
+  if (provider === 'webhook' && !isWeb) throw new Problem(400, 'The URL of a webhook begins with http:// or https://.');
+  const destination = provider === 'apprise' && isWeb ? nativeDestination(list, text) : ofScheme(list, scheme);
+  if (destination === undefined) {
+    throw new Problem(
+      400,
+      provider === 'webhook'
+        ? 'No plugin for webhooks is present.'
+        : isWeb
+          ? 'This web address belongs to no known service. For any other, choose the generic webhook type.'
+          : `Unsupported notification service '${scheme}'. ${supported(list)} For other services use a gateway URL (apprise://host/key) or the generic JSON webhook.`,
+    );
+  }
+  const url = readUrl(text, destination.schemes, provider === 'webhook' ? headers : {});
+  destination.parse(url);
+  return { destination, url };
+}
+
+function ofScheme(list: List, scheme: string): NotificationDestination | undefined {
+  return [...list.values()].find(({ schemes }) => schemes.includes(scheme));
+}
+
+function nativeDestination(list: List, text: string): NotificationDestination | undefined {
+  if (!URL.canParse(text.trim())) return undefined;
+  const url = new URL(text.trim());
+  return [...list.values()].find(({ native }) => native?.(url));
+}
+
+function supported(list: List): string {
+  const schemes = [...list.values()].flatMap(destination => destination.schemes.filter(scheme => !WEB.has(scheme)));
+  return schemes.length === 0 ? 'Supported: none.' : `Supported: ${schemes.sort().join(', ')}.`;
+}

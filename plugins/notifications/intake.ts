@@ -1,0 +1,216 @@
+// Takes events in without ever holding their emitters up: makes texts of them a few at a time, and hands them to the
+// queue. While that cannot be written, the newest wait in memory.
+import { randomUUID } from 'node:crypto';
+import { setImmediate as breathe } from 'node:timers/promises';
+import { type AnyEvent, type ContributionList, type Host, Problem } from '#core';
+import { errorText } from '#kit/error-text';
+import { isObject } from '#kit/plain-object';
+import { redact } from '#kit/redact';
+import type { EventText, NotificationEvent, Severity } from './contract.ts';
+import { MANUAL } from './event-types.ts';
+import type { QueuedEvent, QueuedTarget } from './queue-statements.ts';
+import type { QueueStore } from './queue-store.ts';
+import { isWanted } from './routing.ts';
+import type { DestinationSettings, NotificationSettings } from './settings.ts';
+import { severityOf } from './severity.ts';
+
+const MAX_TITLE = 300;
+const MAX_BODY = 10_000;
+const MAX_METADATA_TEXT = 2_000;
+const MAX_METADATA_DEPTH = 4;
+const MAX_METADATA_MEMBERS = 200;
+/** Of events that wait for a database that works, and for one that does not. */
+const MAX_WAITING = 20_000;
+const MAX_KEPT = 200;
+const BATCH = 50;
+/** The loop is given back after so much work. */
+const SLICE_MS = 5;
+const MS_PER_S = 1_000;
+
+export interface IntakeOptions {
+  readonly store: QueueStore;
+  readonly events: ContributionList<NotificationEvent>;
+  settings(): NotificationSettings;
+  isStarted(): boolean;
+  /** Called when something was queued. */
+  queued(): void;
+}
+
+export interface ManualMessage {
+  readonly title: string;
+  readonly body: string;
+  readonly severity: Severity;
+}
+
+export class Intake {
+  readonly #host: Host;
+  readonly #with: IntakeOptions;
+  #told: { event: AnyEvent; kind: NotificationEvent }[] = [];
+  #waiting: QueuedEvent[] = [];
+  #dropped = 0;
+  #working: Promise<void> | undefined;
+
+  constructor(host: Host, options: IntakeOptions) {
+    this.#host = host;
+    this.#with = options;
+  }
+
+  /** Takes an event of any type; those of which nobody is told are left. */
+  take(event: AnyEvent): void {
+    const kind = this.#with.events.get(event.type)?.value;
+    if (kind === undefined || !this.#with.settings().enabled) return;
+    if (kind.duringStartup !== true && !this.#with.isStarted()) return;
+    this.#told.push({ event, kind });
+    this.flush();
+  }
+
+  /** Hands everything on that waits, as far as the database can be written. */
+  flush(): void {
+    this.#working ??= this.#work().finally(() => {
+      this.#working = undefined;
+    });
+  }
+
+  /** Resolves when what was taken so far is written, or cannot be. */
+  async settled(): Promise<void> {
+    await this.#working;
+  }
+
+  /** Writes what a person sends at once. Returns the ids of the deliveries. */
+  async send(message: ManualMessage, destinations: readonly DestinationSettings[]): Promise<string[]> {
+    const event = manualEvent(message, destinations);
+    await this.#with.store.ask('enqueue', { events: [event], now: event.createdAt });
+    this.#with.queued();
+    return event.targets.map(({ deliveryId }) => deliveryId);
+  }
+
+  async #work(): Promise<void> {
+    const { store, queued } = this.#with;
+    while (this.#told.length > 0 || (this.#waiting.length > 0 && store.isUsable)) {
+      await breathe();
+      this.#describeSome();
+      if (this.#waiting.length === 0 || !store.isUsable) continue;
+      const events = this.#waiting.slice(0, BATCH);
+      try {
+        await store.write('enqueue', { events, now: Date.now() / MS_PER_S });
+      } catch (error) {
+        // The store has told why it cannot be used, and calls again when it is mended.
+        if (!store.isUsable) {
+          this.#limit(MAX_KEPT);
+          continue;
+        }
+        this.#host.log.error('notifications cannot be queued', error);
+      }
+      const written = new Set(events);
+      this.#waiting = this.#waiting.filter(event => !written.has(event));
+      queued();
+    }
+    if (this.#waiting.length === 0 && this.#dropped > 0) {
+      this.#host.log.warn(`${this.#dropped} notifications were lost, because more happened than could be kept`);
+      this.#dropped = 0;
+    }
+  }
+
+  #describeSome(): void {
+    const end = performance.now() + SLICE_MS;
+    let done = 0;
+    for (const { event, kind } of this.#told) {
+      if (performance.now() > end) break;
+      done += 1;
+      const queued = this.#describe(event, kind);
+      if (queued.targets.length > 0) this.#waiting.push(queued);
+    }
+    this.#told = this.#told.slice(done);
+    this.#limit(this.#with.store.isDegraded ? MAX_KEPT : MAX_WAITING);
+  }
+
+  #limit(max: number): void {
+    const excess = this.#waiting.length - max;
+    if (excess <= 0) return;
+    this.#waiting = this.#waiting.slice(excess);
+    this.#dropped += excess;
+  }
+
+  #describe({ type, at, data }: AnyEvent, kind: NotificationEvent): QueuedEvent {
+    const text = textOf(type, kind, data);
+    const { serviceName = null, conditionKey = '', recoveredType } = text;
+    const severity = severityOf(text.severity ?? kind.severity);
+    const wanted = { eventType: type, severity, serviceName, recoveredType };
+    const metadata = {
+      ...(text.metadata ?? {}),
+      ...(conditionKey === '' ? {} : { condition_key: conditionKey }),
+      ...(recoveredType === undefined ? {} : { recovered_event_type: recoveredType }),
+    };
+    return {
+      eventId: newId(),
+      eventType: type,
+      severity,
+      title: cleaned(text.title, MAX_TITLE),
+      body: cleaned(text.body, MAX_BODY),
+      serviceName,
+      metadata: cleanedData(metadata) as Record<string, unknown>,
+      createdAt: at,
+      conditionKey,
+      isForced: false,
+      isExempt: text.ignoresCooldown === true,
+      targets: this.#with
+        .settings()
+        .destinations.filter(destination => isWanted(destination, wanted))
+        .map(targetOf),
+    };
+  }
+}
+
+/** The event of a message that a person sends. */
+export function manualEvent(
+  { title, body, severity }: ManualMessage,
+  destinations: readonly DestinationSettings[],
+): QueuedEvent {
+  return {
+    eventId: newId(),
+    eventType: MANUAL,
+    severity,
+    title: cleaned(title, MAX_TITLE),
+    body: cleaned(body, MAX_BODY),
+    serviceName: null,
+    metadata: {},
+    createdAt: Date.now() / MS_PER_S,
+    conditionKey: '',
+    isForced: true,
+    isExempt: true,
+    targets: destinations.map(targetOf),
+  };
+}
+
+function targetOf({ id, name, cooldown_sec: cooldownSec }: DestinationSettings): QueuedTarget {
+  return { deliveryId: newId(), destinationId: id, destinationName: name, cooldownSec };
+}
+
+function newId(): string {
+  return randomUUID().replaceAll('-', '');
+}
+
+/** An event that its plugin cannot describe is told all the same, by its type. */
+function textOf(type: string, kind: NotificationEvent, data: unknown): EventText {
+  try {
+    return kind.describe(data);
+  } catch (error) {
+    return { title: type, body: error instanceof Problem ? errorText(error) : '' };
+  }
+}
+
+function cleaned(text: string, length: number): string {
+  const open = redact(text.length > length * 2 ? text.slice(0, length * 2) : text);
+  return open.length > length ? `${open.slice(0, length - 3)}...` : open;
+}
+
+/** Plain data with every text cleaned, and without what is too deep or too much. */
+function cleanedData(value: unknown, depth = 0): unknown {
+  if (typeof value === 'string') return cleaned(value, MAX_METADATA_TEXT);
+  if (typeof value === 'boolean' || value === null || Number.isFinite(value)) return value;
+  if (depth >= MAX_METADATA_DEPTH) return null;
+  if (Array.isArray(value)) return value.slice(0, MAX_METADATA_MEMBERS).map(member => cleanedData(member, depth + 1));
+  if (!isObject(value)) return null;
+  const members = Object.entries(value).slice(0, MAX_METADATA_MEMBERS);
+  return Object.fromEntries(members.map(([key, member]) => [key, cleanedData(member, depth + 1)]));
+}

@@ -1,0 +1,365 @@
+// The statements of the queue, which run in the thread of its database. Times are Unix seconds.
+import type { SqliteDatabase } from '#core';
+import { prepared } from '#kit/prepared-statement';
+import { pauseAfter, type RetryPolicy } from './retry.ts';
+
+export { migrations } from './queue-schema.ts';
+
+const PENDING = "status IN ('queued', 'retrying')";
+/** `sent` is what an earlier program called `completed`. */
+const TERMINAL = "status IN ('completed', 'sent', 'failed', 'suppressed')";
+const COOLDOWN = 'cooldown:';
+const CONDITION = 'condition:';
+const MAX_PENDING = 5_000;
+const MAX_TERMINAL = 20_000;
+const COOLDOWN_DAYS = 7;
+const DAY_S = 86_400;
+/** How long a delivery to a destination that is switched off waits until it is looked at again. */
+const DISABLED_PAUSE_S = 30;
+
+export interface QueuedEvent {
+  readonly eventId: string;
+  readonly eventType: string;
+  readonly severity: string;
+  readonly title: string;
+  readonly body: string;
+  readonly serviceName: string | null;
+  readonly metadata: Readonly<Record<string, unknown>>;
+  readonly createdAt: number;
+  /** Tells conditions of one type apart, such as two paths. */
+  readonly conditionKey: string;
+  /** Sent even while notifications are off, without a cooldown: what a person sends. */
+  readonly isForced: boolean;
+  /** Passes the cooldown. */
+  readonly isExempt: boolean;
+  readonly targets: readonly QueuedTarget[];
+}
+
+export interface QueuedTarget {
+  readonly deliveryId: string;
+  readonly destinationId: string;
+  readonly destinationName: string;
+  readonly cooldownSec: number;
+}
+
+/** A row as the history shows it. */
+export interface DeliveryRecord {
+  readonly id: string;
+  readonly event_id: string;
+  readonly destination_id: string;
+  readonly destination_name: string;
+  readonly event_type: string;
+  readonly severity: string;
+  readonly title: string;
+  readonly body: string;
+  readonly service_name: string | null;
+  readonly status: string;
+  readonly attempts: number;
+  readonly error: string | null;
+  readonly next_attempt_at: number;
+  readonly created_at: number;
+  readonly updated_at: number;
+  readonly sent_at: number | null;
+  readonly metadata_json: string;
+}
+
+const RECORD = `id, event_id, destination_id, destination_name, event_type, severity, title, body, service_name,
+  CASE status WHEN 'sent' THEN 'completed' ELSE status END AS status, attempts, error, next_attempt_at, created_at,
+  updated_at, sent_at, metadata_json`;
+
+/** Writes events with a row for each target; those that are there already stay as they are. */
+export function enqueue(db: SqliteDatabase, { events, now }: { events: readonly QueuedEvent[]; now: number }): void {
+  let pending = prepared(db, `SELECT count(*) FROM deliveries WHERE ${PENDING}`).pluck().get() as number;
+  db.transaction(() => {
+    for (const event of events)
+      for (const target of event.targets) if (addDelivery(db, event, target, now, pending)) pending += 1;
+  })();
+}
+
+/** Whether the row waits to be sent. */
+function addDelivery(
+  db: SqliteDatabase,
+  event: QueuedEvent,
+  target: QueuedTarget,
+  now: number,
+  pending: number,
+): boolean {
+  const isKnown = prepared(db, 'SELECT 1 FROM deliveries WHERE id = ?').get(target.deliveryId) !== undefined;
+  if (isKnown) return false;
+  if (!event.isForced && isCoolingDown(db, event, target)) return false;
+  const isFull = !event.isForced && pending >= MAX_PENDING;
+  insert(db, event, target, isFull ? 'failed' : 'queued', { now, error: isFull ? 'Queue is full' : null });
+  return !isFull;
+}
+
+/** Notes the event under the key of its cooldown. Within one, a record that it was suppressed counts the repetitions. */
+function isCoolingDown(db: SqliteDatabase, event: QueuedEvent, target: QueuedTarget): boolean {
+  const { eventType, serviceName, conditionKey, createdAt } = event;
+  const key = COOLDOWN + JSON.stringify([target.destinationId, eventType, serviceName, conditionKey]);
+  const state = prepared(db, 'SELECT last_sent_at, last_value FROM delivery_state WHERE state_key = ?').get(key) as
+    | { last_sent_at: number; last_value: string | null }
+    | undefined;
+  const elapsed = createdAt - (state?.last_sent_at ?? Number.NEGATIVE_INFINITY);
+  if (event.isExempt || target.cooldownSec === 0 || elapsed >= target.cooldownSec || elapsed < 0) {
+    writeState(db, key, { active: 0, at: createdAt, value: null });
+    return false;
+  }
+  const counted =
+    state?.last_value == null
+      ? 0
+      : prepared(
+          db,
+          `UPDATE deliveries SET updated_at = ?, metadata_json = json_set(metadata_json, '$.suppressed_count',
+               coalesce(json_extract(metadata_json, '$.suppressed_count'), 1) + 1)
+             WHERE id = ? AND status = 'suppressed'`,
+        ).run(createdAt, state.last_value).changes;
+  if (counted === 0) {
+    insert(db, event, target, 'suppressed', { now: createdAt, error: null });
+    writeState(db, key, { active: 0, at: state?.last_sent_at ?? createdAt, value: target.deliveryId });
+  }
+  return true;
+}
+
+function insert(
+  db: SqliteDatabase,
+  event: QueuedEvent,
+  target: QueuedTarget,
+  status: string,
+  { now, error, bootId = null }: { now: number; error: string | null; bootId?: string | null },
+): void {
+  prepared(
+    db,
+    `INSERT INTO deliveries (id, event_id, destination_id, destination_name, event_type, severity, title, body,
+       service_name, status, attempts, bypass_enabled, bypass_destination_enabled, next_attempt_at, error,
+       metadata_json, created_at, updated_at, claimed_by, claimed_at, single_attempt)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+  ).run(
+    target.deliveryId,
+    event.eventId,
+    target.destinationId,
+    target.destinationName,
+    event.eventType,
+    event.severity,
+    event.title,
+    event.body,
+    event.serviceName,
+    status,
+    Number(event.isForced),
+    Number(bootId !== null),
+    event.createdAt,
+    error,
+    JSON.stringify(event.metadata),
+    event.createdAt,
+    now,
+    bootId,
+    bootId === null ? null : now,
+    Number(bootId !== null),
+  );
+}
+
+/** Writes a test, which its sender has claimed with this and tries once. */
+export function addTest(
+  db: SqliteDatabase,
+  { event, target, bootId, now }: { event: QueuedEvent; target: QueuedTarget; bootId: string; now: number },
+): DeliveryRecord | undefined {
+  insert(db, event, target, 'queued', { now, error: null, bootId });
+  return record(db, target.deliveryId);
+}
+
+export interface WorkRequest {
+  readonly bootId: string;
+  readonly now: number;
+  /** Whether more is sent than what people send themselves. */
+  readonly isOpen: boolean;
+  /** All destinations of the configuration, and those of them that are switched off. */
+  readonly known: readonly string[];
+  readonly disabled: readonly string[];
+  /** Destinations to which something can be sent now, one message each, and how many of them. */
+  readonly free: readonly string[];
+  readonly slots: number;
+}
+
+export interface Work {
+  readonly claimed: readonly DeliveryRecord[];
+  /** When the next delivery is due; null when none waits for its time. */
+  readonly nextAt: number | null;
+}
+
+/** Claims the oldest delivery that is due for each free destination. */
+export function claim(db: SqliteDatabase, request: WorkRequest): Work {
+  const { bootId, now, isOpen, known, disabled, free, slots } = request;
+  return db.transaction(() => {
+    prepared(
+      db,
+      `UPDATE deliveries SET status = 'failed', error = 'Destination no longer exists.', updated_at = ?
+       WHERE ${PENDING} AND claimed_by IS NULL AND destination_id NOT IN (SELECT value FROM json_each(?))`,
+    ).run(now, JSON.stringify(known));
+    prepared(
+      db,
+      `UPDATE deliveries SET next_attempt_at = ?
+       WHERE ${PENDING} AND claimed_by IS NULL AND next_attempt_at <= ?
+         AND destination_id IN (SELECT value FROM json_each(?))`,
+    ).run(now + DISABLED_PAUSE_S, now, JSON.stringify(disabled));
+    const oldest = prepared(
+      db,
+      `SELECT ${RECORD} FROM deliveries
+       WHERE ${PENDING} AND destination_id = ? AND claimed_by IS NULL AND next_attempt_at <= ?
+         AND (bypass_enabled = 1 OR ?)
+       ORDER BY created_at, rowid LIMIT 1`,
+    );
+    const take = prepared(db, 'UPDATE deliveries SET claimed_by = ?, claimed_at = ? WHERE id = ?');
+    const claimed: DeliveryRecord[] = [];
+    for (const destination of free) {
+      if (claimed.length >= slots) break;
+      const row = oldest.get(destination, now, Number(isOpen)) as DeliveryRecord | undefined;
+      if (row === undefined) continue;
+      take.run(bootId, now, row.id);
+      claimed.push(row);
+    }
+    const nextAt = prepared(
+      db,
+      `SELECT min(next_attempt_at) FROM deliveries
+         WHERE ${PENDING} AND claimed_by IS NULL AND next_attempt_at > ? AND (bypass_enabled = 1 OR ?)`,
+    )
+      .pluck()
+      .get(now, Number(isOpen)) as number | null;
+    return { claimed, nextAt };
+  })();
+}
+
+export interface FinishedAttempt {
+  readonly id: string;
+  readonly status: 'completed' | 'retrying' | 'failed';
+  readonly attempts: number;
+  readonly error: string | null;
+  readonly nextAttemptAt: number;
+  readonly now: number;
+}
+
+/** Writes the result of attempts and gives their claims back. */
+export function finish(db: SqliteDatabase, finished: readonly FinishedAttempt[]): void {
+  const update = prepared(
+    db,
+    `UPDATE deliveries SET status = ?, attempts = ?, error = ?, next_attempt_at = ?, updated_at = ?, sent_at = ?,
+       claimed_by = NULL, claimed_at = NULL
+     WHERE id = ?`,
+  );
+  db.transaction(() => {
+    for (const { id, status, attempts, error, nextAttemptAt, now } of finished)
+      update.run(status, attempts, error, nextAttemptAt, now, status === 'completed' ? now : null, id);
+  })();
+}
+
+/**
+ * Attempts of hosts that ended are counted as failed. Claims of this host that are not in `inFlight` are given back,
+ * because nobody heard of them.
+ */
+export function recover(
+  db: SqliteDatabase,
+  { bootId, now, inFlight, ...policy }: RetryPolicy & { bootId: string; now: number; inFlight: readonly string[] },
+): void {
+  db.transaction(() => {
+    const rows = prepared(
+      db,
+      'SELECT id, attempts, single_attempt FROM deliveries WHERE claimed_by IS NOT NULL AND claimed_by <> ?',
+    ).all(bootId) as { id: string; attempts: number; single_attempt: number }[];
+    const interrupted = rows.map(({ id, attempts: earlier, single_attempt: isSingle }): FinishedAttempt => {
+      const attempts = earlier + 1;
+      const pause = isSingle === 1 ? null : pauseAfter(attempts, policy);
+      const status = pause === null ? 'failed' : 'retrying';
+      return { id, status, attempts, error: 'Delivery interrupted by restart', nextAttemptAt: now + (pause ?? 0), now };
+    });
+    finish(db, interrupted);
+    prepared(
+      db,
+      `UPDATE deliveries SET claimed_by = NULL, claimed_at = NULL
+       WHERE claimed_by = ? AND id NOT IN (SELECT value FROM json_each(?))`,
+    ).run(bootId, JSON.stringify(inFlight));
+    // Something is always written, so that a database that cannot be written does not pass for mended.
+    writeState(db, 'host', { active: 1, at: now, value: null });
+  })();
+}
+
+/** Gives back all claims without counting an attempt. */
+export function release(db: SqliteDatabase, bootId: string): void {
+  prepared(db, 'UPDATE deliveries SET claimed_by = NULL, claimed_at = NULL WHERE claimed_by = ?').run(bootId);
+}
+
+/** Removes records and cooldowns that are too old, and the oldest records of too many. */
+export function prune(db: SqliteDatabase, { now, days }: { now: number; days: number }): void {
+  prepared(db, `DELETE FROM deliveries WHERE ${TERMINAL} AND created_at < ?`).run(now - days * DAY_S);
+  prepared(
+    db,
+    `DELETE FROM deliveries WHERE rowid IN
+       (SELECT rowid FROM deliveries WHERE ${TERMINAL} ORDER BY created_at DESC LIMIT -1 OFFSET ${MAX_TERMINAL})`,
+  ).run();
+  prepared(db, `DELETE FROM delivery_state WHERE state_key LIKE '${COOLDOWN}%' AND updated_at < ?`).run(
+    now - COOLDOWN_DAYS * DAY_S,
+  );
+}
+
+export interface HistoryQuery {
+  readonly limit: number;
+  readonly status?: string | undefined;
+  readonly eventType?: string | undefined;
+}
+
+/** The newest records. */
+export function history(db: SqliteDatabase, { limit, status, eventType }: HistoryQuery): DeliveryRecord[] {
+  const isCompleted = status === 'completed' || status === 'sent';
+  const statuses = status === undefined ? null : JSON.stringify(isCompleted ? ['completed', 'sent'] : [status]);
+  return prepared(
+    db,
+    `SELECT ${RECORD} FROM deliveries
+       WHERE (@statuses IS NULL OR status IN (SELECT value FROM json_each(@statuses)))
+         AND (@eventType IS NULL OR event_type = @eventType)
+       ORDER BY created_at DESC, rowid DESC LIMIT @limit`,
+  ).all({ statuses, eventType: eventType ?? null, limit }) as DeliveryRecord[];
+}
+
+export function record(db: SqliteDatabase, id: string): DeliveryRecord | undefined {
+  return prepared(db, `SELECT ${RECORD} FROM deliveries WHERE id = ?`).get(id) as DeliveryRecord | undefined;
+}
+
+/** Removes what is over, and says how many records that were. */
+export function clear(db: SqliteDatabase): number {
+  return prepared(db, `DELETE FROM deliveries WHERE ${TERMINAL}`).run().changes;
+}
+
+/** A condition that people were told of; `value` is what the monitor needs to know of it. */
+export interface ToldCondition {
+  readonly key: string;
+  readonly value: string;
+}
+
+export function conditions(db: SqliteDatabase): ToldCondition[] {
+  return prepared(
+    db,
+    `SELECT substr(state_key, ${CONDITION.length + 1}) AS key, last_value AS value FROM delivery_state
+       WHERE state_key LIKE '${CONDITION}%' AND active = 1`,
+  ).all() as ToldCondition[];
+}
+
+/** Replaces all conditions that people were told of. */
+export function keepConditions(
+  db: SqliteDatabase,
+  { told, now }: { told: readonly ToldCondition[]; now: number },
+): void {
+  db.transaction(() => {
+    prepared(db, `DELETE FROM delivery_state WHERE state_key LIKE '${CONDITION}%'`).run();
+    for (const { key, value } of told) writeState(db, CONDITION + key, { active: 1, at: now, value });
+  })();
+}
+
+function writeState(
+  db: SqliteDatabase,
+  key: string,
+  { active, at, value }: { active: number; at: number; value: string | null },
+): void {
+  prepared(
+    db,
+    `INSERT INTO delivery_state (state_key, active, last_sent_at, last_value, updated_at) VALUES (?, ?, ?, ?, ?)
+     ON CONFLICT (state_key) DO UPDATE SET active = excluded.active, last_sent_at = excluded.last_sent_at,
+       last_value = excluded.last_value, updated_at = excluded.updated_at`,
+  ).run(key, active, at, value, at);
+}

@@ -1,0 +1,161 @@
+// The queue's database, and what holds while it cannot be used: a fault is told once, and mended in the background.
+import { randomUUID } from 'node:crypto';
+import { access } from 'node:fs/promises';
+import path from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { type Database, type Host, Problem, type StatementArgs, type StatementName, type StatementResult } from '#core';
+import { errorText } from '#kit/error-text';
+import type * as Statements from './queue-statements.ts';
+import type { RetryPolicy } from './retry.ts';
+
+/** A request waits for the lock of another program at most twice as long: behind a call in the background. */
+const BUSY_TIMEOUT_MS = 1_000;
+const REQUEST_MS = 10_000;
+const MAX_BYTES = 16 * 1_024 * 1_024;
+const MEND_MS = 5_000;
+const FIRST_TRIES = 4;
+const FIRST_PAUSE_MS = 250;
+const MS_PER_S = 1_000;
+
+type Module = typeof Statements;
+
+export interface StoreUser {
+  policy(): RetryPolicy;
+  /** Ids of the deliveries that are being made. */
+  inFlight(): readonly string[];
+  /** Called each time the database has become usable. */
+  opened(): void;
+}
+
+export class QueueStore {
+  /** Tells the claims of this host from those of earlier ones. */
+  readonly bootId = randomUUID();
+  readonly #host: Host;
+  readonly #file: string;
+  readonly #database: Database<Module>;
+  readonly #user: StoreUser;
+  #isOpen = false;
+  #fault: string | null = null;
+  #opening: Promise<void> | undefined;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(host: Host, user: StoreUser) {
+    this.#host = host;
+    this.#user = user;
+    this.#file = path.join(host.paths.configDir, 'notifications', 'notifications.sqlite');
+    this.#database = host.database<Module>('notifications', {
+      statements: 'queue-statements',
+      file: this.#file,
+      busyTimeoutMs: BUSY_TIMEOUT_MS,
+      maxBytes: MAX_BYTES,
+    });
+  }
+
+  /** Whether background work can write at present. */
+  get isUsable(): boolean {
+    return this.#isOpen && this.#fault === null;
+  }
+
+  /** Whether the database was tried and cannot be used. */
+  get isDegraded(): boolean {
+    return this.#fault !== null;
+  }
+
+  /** Opens the database where something needs it: a file nobody has is not made before. Never rejects. */
+  async start(isNeeded: boolean): Promise<void> {
+    if (!isNeeded && !(await this.exists())) return;
+    for (let tries = 1; ; tries += 1) {
+      try {
+        await this.#open();
+        return;
+      } catch (error) {
+        if (!isNeeded || tries === FIRST_TRIES) return this.#degrade(error);
+        await delay(this.#host.paced(FIRST_PAUSE_MS * 2 ** (tries - 1)));
+      }
+    }
+  }
+
+  async exists(): Promise<boolean> {
+    return access(this.#file).then(
+      () => true,
+      () => false,
+    );
+  }
+
+  /** Runs a statement for background work. Rejects at once while the database cannot be used. */
+  async write<Name extends StatementName<Module>>(
+    name: Name,
+    args: StatementArgs<Module, Name>,
+  ): Promise<StatementResult<Module, Name>> {
+    if (!this.isUsable) throw new Error(this.#fault ?? 'the database is not open yet');
+    try {
+      return await this.#database.call(name, args);
+    } catch (error) {
+      if (error instanceof Problem) this.#degrade(error);
+      throw error;
+    }
+  }
+
+  /** Runs a statement for a request. A database that cannot be used is tried once more; a Problem 503 says why not. */
+  async ask<Name extends StatementName<Module>>(
+    name: Name,
+    args: StatementArgs<Module, Name>,
+  ): Promise<StatementResult<Module, Name>> {
+    try {
+      if (!this.isUsable) await this.#open();
+      return await this.#database.call(name, args, { timeoutMs: REQUEST_MS });
+    } catch (cause) {
+      if (!(cause instanceof Problem)) throw cause;
+      this.#degrade(cause);
+      const reason = errorText(cause).replace(/[.;]?\s*$/, '');
+      throw new Problem(
+        503,
+        `Notification storage is temporarily unavailable: ${reason}. The service will retry automatically.`,
+        { cause },
+      );
+    }
+  }
+
+  close(): void {
+    clearTimeout(this.#timer);
+  }
+
+  #open(): Promise<void> {
+    this.#opening ??= this.#tryOpen().finally(() => {
+      this.#opening = undefined;
+    });
+    return this.#opening;
+  }
+
+  async #tryOpen(): Promise<void> {
+    const { maxAttempts, baseSec } = this.#user.policy();
+    const args = {
+      bootId: this.bootId,
+      now: Date.now() / MS_PER_S,
+      inFlight: this.#user.inFlight(),
+      maxAttempts,
+      baseSec,
+    };
+    await this.#database.call('recover', args, { timeoutMs: REQUEST_MS });
+    if (this.#fault !== null) this.#host.log.info('the storage of notifications can be used again');
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    this.#fault = null;
+    this.#isOpen = true;
+    this.#user.opened();
+  }
+
+  #degrade(error: unknown): void {
+    if (this.#host.signal.aborted) return;
+    const reason = errorText(error);
+    if (this.#fault === null)
+      this.#host.log.warn(`the storage of notifications cannot be used, what happens is kept in memory: ${reason}`);
+    this.#fault = reason;
+    this.#timer ??= setTimeout(() => void this.#mend(), this.#host.paced(MEND_MS)).unref();
+  }
+
+  async #mend(): Promise<void> {
+    this.#timer = undefined;
+    await this.#open().catch(error => this.#degrade(error));
+  }
+}
