@@ -1,5 +1,5 @@
 // CPU, memory and disks of the machine, or of this container where that is limited on its own.
-import { availableParallelism, cpus } from 'node:os';
+import { availableParallelism } from 'node:os';
 import type { DiskCounters, SystemUsage } from './contract.ts';
 import { CpuMeter } from './cpu-meter.ts';
 import { percentOf, procNames, procNumbers, procText } from './proc-text.ts';
@@ -32,8 +32,9 @@ export class MachineMeter {
   }
 
   #host(nowMs: number): Omit<Usage, 'load'> {
-    const cpuCount = cpus().length || availableParallelism();
-    const busy = busyMs(procText('/proc/stat') ?? '');
+    const stat = procText('/proc/stat') ?? '';
+    const cpuCount = coresOf(stat);
+    const busy = busyMs(stat);
     const percent = busy === null ? null : this.#cpu.percent('host', busy / cpuCount, nowMs);
     const { memory, swap } = hostMemory();
     return { scope: 'host', cpuPercent: capped(percent), cpuCount, memory, swap, disk: this.#diskCounters(nowMs) };
@@ -45,7 +46,7 @@ export class MachineMeter {
     const stat = procText(`${CGROUP}/cpu.stat`);
     if (stat === null || !Number.isFinite(used)) return undefined;
     const usedUs = procNumbers(stat).get('usage_usec') ?? 0;
-    const cpuCount = cpuLimit(procText(`${CGROUP}/cpu.max`)) ?? cpus().length;
+    const cpuCount = cpuLimit(procText(`${CGROUP}/cpu.max`)) ?? coresOf(procText('/proc/stat') ?? '');
     const percent = this.#cpu.percent('container', usedUs / US_PER_MS / cpuCount, nowMs);
     return {
       scope: 'cgroup',
@@ -100,6 +101,11 @@ export function busyMs(stat: string): number | null {
   // The last two, time of guests, are contained in the first two.
   const [user = 0, nice = 0, system = 0, , , irq = 0, softirq = 0, steal = 0] = (found[1] ?? '').split(' ').map(Number);
   return ((user + nice + system + irq + softirq + steal) / TICKS_PER_S) * MS_PER_S;
+}
+
+/** `os.cpus` would also ask each core for its frequency. */
+function coresOf(stat: string): number {
+  return stat.match(/^cpu\d/gm)?.length ?? availableParallelism();
 }
 
 /** How many cores a container may use; undefined where that is not limited. `text` is `<quota> <period>` or `max ...`. */

@@ -1,13 +1,61 @@
 // Reads texts that the kernel makes: they come from memory, so that a read neither waits for a disk nor for a mount.
-import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { closeSync, openSync, readdirSync, readlinkSync, readSync } from 'node:fs';
+
+const FIRST_BYTES = 64 * 1_024;
+const ZERO = 48;
+const NINE = 57;
+
+/** All readings share it, because a sample makes hundreds of them; it grows to the longest text. */
+let shared = Buffer.allocUnsafeSlow(FIRST_BYTES);
 
 /** null when it cannot be read: what it tells of is gone, or may not be seen. */
 export function procText(file: string): string | null {
+  const length = readShared(file, true);
+  return length === null ? null : shared.toString('latin1', 0, length);
+}
+
+/**
+ * The bytes of a file that the kernel gives in one piece, such as /proc/[pid]/stat; null when it cannot be read. The next
+ * reading overwrites them.
+ */
+export function procRecord(file: string): Buffer | null {
+  const length = readShared(file, false);
+  return length === null ? null : shared.subarray(0, length);
+}
+
+/** How many bytes were read. A text of several pieces ends with an empty one. */
+function readShared(file: string, hasPieces: boolean): number | null {
+  let descriptor: number | undefined;
   try {
-    return readFileSync(file, 'latin1');
+    descriptor = openSync(file, 'r');
+    let length = 0;
+    for (;;) {
+      const count = readSync(descriptor, shared, length, shared.length - length, null);
+      length += count;
+      if (count === 0 || !hasPieces) return length;
+      if (length === shared.length) shared = Buffer.concat([shared], 2 * length);
+    }
   } catch {
     return null;
+  } finally {
+    if (descriptor !== undefined) closeSync(descriptor);
   }
+}
+
+/** Puts the runs of digits from `start` on into `numbers`, which has as many places as are wanted; what lacks is NaN. */
+export function readNumbers(bytes: Uint8Array, start: number, numbers: Float64Array): void {
+  let value = Number.NaN;
+  let found = 0;
+  for (let index = start; index <= bytes.length && found < numbers.length; index += 1) {
+    const byte = bytes[index] ?? 0;
+    if (byte >= ZERO && byte <= NINE) value = (Number.isNaN(value) ? 0 : value * 10) + byte - ZERO;
+    else if (!Number.isNaN(value)) {
+      numbers[found] = value;
+      found += 1;
+      value = Number.NaN;
+    }
+  }
+  numbers.fill(Number.NaN, found);
 }
 
 /** Empty when it cannot be read. */
@@ -27,7 +75,7 @@ export function procLink(file: string): string | null {
   }
 }
 
-/** The numbers of a text of lines `name value`, such as `memory.stat`, `cpu.stat` and `io`. */
+/** The numbers of a text of lines `name value`, such as `memory.stat` and `cpu.stat`. */
 export function procNumbers(text: string): ReadonlyMap<string, number> {
   return new Map(
     text.split('\n').flatMap(line => {

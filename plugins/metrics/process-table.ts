@@ -1,7 +1,7 @@
 // All processes at one moment, one read each: proc(5) describes the fields of /proc/[pid]/stat.
 import { readFileSync } from 'node:fs';
 import type { Breather } from './breather.ts';
-import { procNames, procText } from './proc-text.ts';
+import { procNames, procRecord, readNumbers } from './proc-text.ts';
 
 /** USER_HZ, fixed at 100 for every architecture that Node runs on: time(7). */
 export const TICKS_PER_S = 100;
@@ -11,6 +11,12 @@ const KERNEL_THREADS_PARENT = 2;
 /** Key of the size of a page in the auxiliary vector: getauxval(3). */
 const AT_PAGESZ = 6n;
 const PAGE_BYTES = pageBytes();
+const OPENING = '('.charCodeAt(0);
+const CLOSING = ')'.charCodeAt(0);
+/** Of zombies, and of what the kernel is removing. */
+const GONE_STATES = [...'ZXx'].map(state => state.charCodeAt(0));
+/** The numbers behind the state, up to `rss`. */
+const numbers = new Float64Array(21);
 
 export interface ProcessRow {
   readonly pid: number;
@@ -34,33 +40,33 @@ export async function readProcesses(breather: Breather): Promise<ProcessRow[]> {
   for (const name of procNames('/proc')) {
     const first = name.charCodeAt(0);
     if (first < 49 || first > 57) continue;
-    const text = procText(`/proc/${name}/stat`);
-    const row = text === null ? undefined : rowOf(Number(name), text);
+    const stat = procRecord(`/proc/${name}/stat`);
+    const row = stat === null ? undefined : rowOf(Number(name), stat);
     if (row !== undefined) rows.push(row);
     if (breather.isDue) await breather.breathe();
   }
   return rows;
 }
 
-export function rowOf(pid: number, text: string): ProcessRow | undefined {
+export function rowOf(pid: number, stat: Buffer): ProcessRow | undefined {
   // The name stands in parentheses and may itself hold parentheses, spaces and line breaks.
-  const nameEnd = text.lastIndexOf(')');
-  const fields = text.slice(nameEnd + 2).split(' ');
-  const number = (index: number): number => Number(fields[index]);
-  const [state] = fields;
-  if (state === 'Z' || state === 'X' || state === 'x') return undefined;
-  if (pid === KERNEL_THREADS_PARENT || number(1) === KERNEL_THREADS_PARENT) return undefined;
+  const nameEnd = stat.lastIndexOf(CLOSING);
+  if (GONE_STATES.includes(stat[nameEnd + 2] ?? 0)) return undefined;
+  readNumbers(stat, nameEnd + 2, numbers);
+  const [parentPid = Number.NaN, pgid = Number.NaN] = numbers;
+  if (pid === KERNEL_THREADS_PARENT || parentPid === KERNEL_THREADS_PARENT) return undefined;
+  const number = (index: number): number => numbers[index] ?? Number.NaN;
   return {
     pid,
-    parentPid: number(1),
-    pgid: number(2),
-    name: Buffer.from(text.slice(text.indexOf('(') + 1, nameEnd), 'latin1').toString('utf8'),
-    startTicks: number(19),
-    ownMs: (number(11) + number(12)) * MS_PER_TICK,
-    childrenMs: (number(13) + number(14)) * MS_PER_TICK,
-    threads: number(17),
-    virtualBytes: number(20),
-    rssBytes: number(21) * PAGE_BYTES,
+    parentPid,
+    pgid,
+    name: stat.toString('utf8', stat.indexOf(OPENING) + 1, nameEnd),
+    ownMs: (number(10) + number(11)) * MS_PER_TICK,
+    childrenMs: (number(12) + number(13)) * MS_PER_TICK,
+    threads: number(16),
+    startTicks: number(18),
+    virtualBytes: number(19),
+    rssBytes: number(20) * PAGE_BYTES,
   };
 }
 

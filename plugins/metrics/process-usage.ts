@@ -3,12 +3,14 @@ import type { ProcessSnapshot } from '../process/contract.ts';
 import { Breather } from './breather.ts';
 import type { DiskCounters, ExternalUsage, ManagedUsage } from './contract.ts';
 import { CpuMeter } from './cpu-meter.ts';
-import { procNumbers, procText } from './proc-text.ts';
+import { procRecord, procText, readNumbers } from './proc-text.ts';
 import { type ProcessRow, readProcesses, TICKS_PER_S, treesOf } from './process-table.ts';
 import { SocketMap } from './sockets.ts';
 
 const MAX_EXTERNAL = 20;
 const CONTAINER_LINE = /[/:](?:docker|kubepods|libpod|containerd)[^\n]*\/([^/\n]+)/;
+
+const ioNumbers = new Float64Array(6);
 
 /** A managed process before the members that its configuration adds. */
 export type TreeUsage = Omit<ManagedUsage, 'configuredPorts' | 'places'> & { readonly pids: readonly number[] };
@@ -63,7 +65,7 @@ export class ProcessMeter {
     breather: Breather,
   ): Promise<TreeUsage> {
     const usedMs = sum(members, row => row.ownMs + row.childrenMs);
-    const { ports, connections } = await this.#sockets.useOf(members.map(withKey), breather);
+    const { ports, connections } = await this.#sockets.useOf(members.map(withKey), breather, true);
     return {
       processName,
       pid: root.pid,
@@ -82,24 +84,29 @@ export class ProcessMeter {
 
   async #external(row: ProcessRow, cpuPercent: number | null, breather: Breather): Promise<ExternalUsage> {
     const { pid, name, rssBytes, virtualBytes, threads } = row;
-    const { ports } = await this.#sockets.useOf([withKey(row)], breather);
+    const { ports } = await this.#sockets.useOf([withKey(row)], breather, false);
     const containerId = CONTAINER_LINE.exec(procText(`/proc/${pid}/cgroup`) ?? '')?.[1] ?? null;
     return { pid, name, cpuPercent, rssBytes, virtualBytes, threads, disk: diskOf([pid]), ports, containerId };
   }
 }
 
-/** null when none of them tells; proc(5) describes /proc/[pid]/io. */
+/** null when none of them tells. */
 function diskOf(pids: readonly number[]): DiskCounters | null {
-  const told = pids.map(pid => procText(`/proc/${pid}/io`)).filter(text => text !== null && text !== '');
-  if (told.length === 0) return null;
-  const counters = told.map(text => procNumbers(text ?? ''));
-  const total = (name: string): number => sum(counters, counter => counter.get(name) ?? 0);
-  return {
-    readBytes: total('read_bytes'),
-    writtenBytes: total('write_bytes'),
-    reads: total('syscr'),
-    writes: total('syscw'),
-  };
+  const total = { readBytes: 0, writtenBytes: 0, reads: 0, writes: 0 };
+  let isTold = false;
+  for (const pid of pids) {
+    const io = procRecord(`/proc/${pid}/io`);
+    if (io === null || io.length === 0) continue;
+    isTold = true;
+    // In the order of proc(5): rchar, wchar, syscr, syscw, read_bytes, write_bytes.
+    readNumbers(io, 0, ioNumbers);
+    const [, , reads = 0, writes = 0, readBytes = 0, writtenBytes = 0] = ioNumbers;
+    total.reads += reads;
+    total.writes += writes;
+    total.readBytes += readBytes;
+    total.writtenBytes += writtenBytes;
+  }
+  return isTold ? total : null;
 }
 
 function withKey(row: ProcessRow): { pid: number; key: string } {

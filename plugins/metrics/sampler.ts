@@ -18,6 +18,13 @@ const MS_PER_S = 1_000;
 /** Of a sample that answers a request. */
 const DEFAULT_AGE_MS = 2_000;
 
+interface BlockFacts {
+  readonly ports: readonly number[];
+  readonly paths: readonly string[];
+}
+
+const NO_FACTS: BlockFacts = { ports: [], paths: [] };
+
 export class Sampler implements MetricsSampler {
   readonly fileSystems = new FileSystems();
   readonly network = new NetworkMeter();
@@ -28,6 +35,14 @@ export class Sampler implements MetricsSampler {
   readonly #texts = new WeakMap<Sample, string>();
   #newest: { readonly atMs: number; readonly sample: Sample } | undefined;
   #next: Promise<Sample> | undefined;
+  #facts:
+    | {
+        readonly blocks: unknown;
+        readonly templates: unknown;
+        readonly dataRoot: unknown;
+        readonly byName: ReadonlyMap<string, BlockFacts>;
+      }
+    | undefined;
 
   constructor(host: Host) {
     this.#host = host;
@@ -101,21 +116,33 @@ export class Sampler implements MetricsSampler {
   }
 
   #withFacts(trees: readonly TreeUsage[]): ManagedUsage[] {
+    const facts = this.#factsNow();
+    const managed = trees.map(({ pids: _, ...tree }) => {
+      const { ports, paths } = facts.get(tree.processName) ?? NO_FACTS;
+      return { ...tree, configuredPorts: ports, places: this.fileSystems.places(paths) };
+    });
+    this.fileSystems.keepPlaces(trees.map(({ processName }) => (facts.get(processName) ?? NO_FACTS).paths));
+    return managed;
+  }
+
+  /** What the blocks say, by process name; read anew when the configuration or the templates have changed. */
+  #factsNow(): ReadonlyMap<string, BlockFacts> {
     const store = this.#host.use('config.store');
     const templates = this.#host.find('service.templates');
     const blocks = store.blocks();
+    const dataRoot = store.get('data_root');
+    const known = this.#facts;
+    if (known?.blocks === blocks && known.templates === templates && known.dataRoot === dataRoot) return known.byName;
     const mounts = blocks.filter(({ block }) => block.enabled === true).map(block => templates?.mountOf(block));
-    const shared = [store.get('data_root'), ...mounts].filter(place => typeof place === 'string');
-    const byName = new Map(blocks.map(({ processName, block }) => [processName, block]));
-    const lists: string[][] = [];
-    const managed = trees.map(({ pids: _, ...tree }) => {
-      const block = byName.get(tree.processName) ?? {};
-      const paths = placesOf(block, shared);
-      lists.push(paths);
-      return { ...tree, configuredPorts: configuredPorts(block), places: this.fileSystems.places(paths) };
-    });
-    this.fileSystems.keepPlaces(lists);
-    return managed;
+    const shared = [dataRoot, ...mounts].filter(place => typeof place === 'string');
+    const byName = new Map(
+      blocks.map(({ processName, block }) => [
+        processName,
+        { ports: configuredPorts(block), paths: placesOf(block, shared) },
+      ]),
+    );
+    this.#facts = { blocks, templates, dataRoot, byName };
+    return byName;
   }
 }
 

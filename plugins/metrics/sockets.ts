@@ -1,10 +1,13 @@
 // Which process listens on which port and is connected with whom. The kernel tells sockets by inode and descriptors by
-// process, so that both have to be read; a map is kept for some seconds because that is much.
+// process, so that both have to be read; what was read is kept for a while because that is much.
+import { readFile } from 'node:fs/promises';
 import type { Breather } from './breather.ts';
 import type { Connection } from './contract.ts';
-import { procLink, procNames, procText } from './proc-text.ts';
+import { procLink, procNames } from './proc-text.ts';
 
 const KEPT_MS = 10_000;
+/** So much more time than it took passes before the list of sockets is read again without need. */
+const LIST_SHARE = 2_000;
 const MAX_CONNECTIONS = 50;
 /** A process may hold as many descriptors as it likes; no more of one are looked at. */
 const MAX_DESCRIPTORS = 8_192;
@@ -19,67 +22,125 @@ export interface SocketUse {
   readonly connections: readonly Connection[];
 }
 
-type Socket = { readonly port: number } | Connection;
+/** A line of the kernel's list, whose addresses are read when somebody asks for them. */
+class Socket {
+  readonly isListening: boolean;
+  readonly #local: string;
+  readonly #remote: string;
+  #connection: Connection | undefined;
 
-const NONE: SocketUse = { ports: [], connections: [] };
-
-export class SocketMap {
-  #readMs = Number.NEGATIVE_INFINITY;
-  #sockets: ReadonlyMap<string, Socket> = new Map();
-  #byProcess = new Map<string, readonly Socket[]>();
-
-  /** Reads the sockets of the machine when what is known is older than ten seconds. */
-  async refresh(breather: Breather, nowMs: number): Promise<void> {
-    if (nowMs - this.#readMs < KEPT_MS) return;
-    this.#readMs = nowMs;
-    this.#byProcess = new Map();
-    this.#sockets = await readSockets(breather);
+  constructor(local: string, remote: string, isListening: boolean) {
+    this.#local = local;
+    this.#remote = remote;
+    this.isListening = isListening;
   }
 
-  /** What these processes use together; `key` identifies each. */
+  get port(): number {
+    return Number.parseInt(this.#local.slice(this.#local.indexOf(':') + 1), 16);
+  }
+
+  get connection(): Connection {
+    this.#connection ??= { local: addressOf(this.#local), remote: addressOf(this.#remote) };
+    return this.#connection;
+  }
+}
+
+/** The list of the machine, as it was at one moment. */
+interface SocketList {
+  readonly atMs: number;
+  readonly keptMs: number;
+  /** By inode. */
+  readonly sockets: ReadonlyMap<string, Socket>;
+  /** Inodes that were held before and are not in it: of other kinds, or neither listening nor connected. */
+  readonly others: Set<string>;
+}
+
+const NOTHING: SocketList = { atMs: Number.NEGATIVE_INFINITY, keptMs: 0, sockets: new Map(), others: new Set() };
+
+export class SocketMap {
+  #list = NOTHING;
+  #lookedMs = Number.NEGATIVE_INFINITY;
+  /** Inodes of sockets by process. */
+  #byProcess = new Map<string, readonly string[]>();
+
+  /**
+   * Forgets what is too old. The kernel goes through all its buckets for the list of sockets, empty ones too, which may
+   * take tens of milliseconds; hence it is read again soon only for a socket that is not in it.
+   */
+  async refresh(breather: Breather, nowMs: number): Promise<void> {
+    if (nowMs - this.#lookedMs < KEPT_MS) return;
+    this.#lookedMs = nowMs;
+    if (nowMs - this.#list.atMs >= this.#list.keptMs) await this.#readList(breather);
+    this.#byProcess = new Map();
+  }
+
+  /** What these processes use together; `key` identifies each. A new socket is found at once for managed ones. */
   async useOf(
     processes: readonly { readonly pid: number; readonly key: string }[],
     breather: Breather,
+    isManaged: boolean,
   ): Promise<SocketUse> {
-    if (this.#sockets.size === 0) return NONE;
+    const inodes: string[] = [];
+    for (const { pid, key } of processes) {
+      const known = this.#byProcess.get(key) ?? (await readInodes(pid, breather));
+      this.#byProcess.set(key, known);
+      inodes.push(...known);
+    }
+    if (isManaged && this.#isLacking(inodes)) await this.#readList(breather);
+    const { sockets } = this.#list;
     const ports = new Set<number>();
     const connections: Connection[] = [];
-    for (const { pid, key } of processes) {
-      const known = this.#byProcess.get(key) ?? (await this.#read(pid, breather));
-      this.#byProcess.set(key, known);
-      for (const socket of known) {
-        if ('port' in socket) ports.add(socket.port);
-        else if (connections.length < MAX_CONNECTIONS) connections.push(socket);
-      }
+    for (const inode of inodes) {
+      const socket = sockets.get(inode);
+      if (socket?.isListening === true) ports.add(socket.port);
+      else if (socket !== undefined && connections.length < MAX_CONNECTIONS) connections.push(socket.connection);
     }
     return { ports: [...ports].sort((a, b) => a - b), connections };
   }
 
-  async #read(pid: number, breather: Breather): Promise<readonly Socket[]> {
-    const sockets: Socket[] = [];
-    for (const name of procNames(`/proc/${pid}/fd`).slice(0, MAX_DESCRIPTORS)) {
-      const link = procLink(`/proc/${pid}/fd/${name}`);
-      const socket = link?.startsWith('socket:[') ? this.#sockets.get(link.slice(8, -1)) : undefined;
-      if (socket !== undefined) sockets.push(socket);
-      if (breather.isDue) await breather.breathe();
-    }
-    return sockets;
+  #isLacking(inodes: readonly string[]): boolean {
+    const { atMs, sockets, others } = this.#list;
+    if (performance.now() - atMs < KEPT_MS) return false;
+    return inodes.some(inode => !sockets.has(inode) && !others.has(inode));
+  }
+
+  async #readList(breather: Breather): Promise<void> {
+    const held = [...this.#byProcess.values()].flat();
+    const atMs = performance.now();
+    const { sockets, tookMs } = await readSockets(breather);
+    const others = new Set(held.filter(inode => !sockets.has(inode)));
+    this.#list = { atMs, keptMs: Math.max(KEPT_MS, LIST_SHARE * tookMs), sockets, others };
   }
 }
 
-async function readSockets(breather: Breather): Promise<ReadonlyMap<string, Socket>> {
+async function readInodes(pid: number, breather: Breather): Promise<readonly string[]> {
+  const inodes: string[] = [];
+  for (const name of procNames(`/proc/${pid}/fd`).slice(0, MAX_DESCRIPTORS)) {
+    const link = procLink(`/proc/${pid}/fd/${name}`);
+    if (link?.startsWith('socket:[')) inodes.push(link.slice(8, -1));
+    if (breather.isDue) await breather.breathe();
+  }
+  return inodes;
+}
+
+async function readSockets(
+  breather: Breather,
+): Promise<{ readonly sockets: ReadonlyMap<string, Socket>; readonly tookMs: number }> {
   const sockets = new Map<string, Socket>();
+  let tookMs = 0;
   for (const file of ['/proc/net/tcp', '/proc/net/tcp6']) {
-    const lines = (procText(file) ?? '').split('\n').slice(1, MAX_SOCKETS);
-    for (const line of lines) {
+    const beganMs = performance.now();
+    // By another thread, because the event loop must not stand still for so long.
+    const text = await readFile(file, 'latin1').catch(() => '');
+    tookMs += performance.now() - beganMs;
+    for (const line of text.split('\n').slice(1, MAX_SOCKETS)) {
       const [, local = '', remote = '', state, , , , , , inode] = line.trim().split(/ +/);
-      if (inode === undefined) continue;
-      if (state === LISTENING) sockets.set(inode, { port: addressOf(local)[1] });
-      else if (state === ESTABLISHED) sockets.set(inode, { local: addressOf(local), remote: addressOf(remote) });
+      if (inode !== undefined && (state === LISTENING || state === ESTABLISHED))
+        sockets.set(inode, new Socket(local, remote, state === LISTENING));
       if (breather.isDue) await breather.breathe();
     }
   }
-  return sockets;
+  return { sockets, tookMs };
 }
 
 /** The kernel writes an address as words of four bytes, each in the byte order of the machine, and the port plainly. */
