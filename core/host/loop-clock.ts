@@ -1,9 +1,12 @@
 // The clock of deadlines. It counts the time in which the event loop made progress, so that nobody misses a deadline
 // because other code blocked the loop. A stall is logged with its cause.
+import { AsyncResource } from 'node:async_hooks';
 import type { Logger } from '../contract/log.ts';
 
-/** One interval checks all deadlines, because a timer for each would cost more than most calls. */
+/** One timer checks all deadlines, because one for each would cost more than most calls. */
 const PROBE_MS = 100;
+/** While nobody has a deadline, so that an idle host sleeps. */
+const REST_MS = 1_000;
 /** A turn may be late by this much; beyond it the loop is taken to have been blocked. */
 const TOLERANCE_MS = 50;
 const BLOCKED_MS = 500;
@@ -31,18 +34,40 @@ let beforeMs = performance.now();
 let progressMs = 0;
 let longest: LongCall | undefined;
 
-// Created at import: a timer created later would belong to the plugin whose call comes first.
-const timer = setInterval(probe, PROBE_MS);
-timer.unref();
+/** Timers are started in it, because one that a plugin's call starts would belong to that plugin. */
+const own = new AsyncResource('loop-clock');
+let isResting = false;
+let timer = schedule();
+
+function schedule(): NodeJS.Timeout {
+  const next = own.runInAsyncScope(() => setTimeout(probe, isResting ? REST_MS : PROBE_MS));
+  return holding > 0 ? next : next.unref();
+}
 
 function probe(): void {
+  look();
+  isResting = pending.size === 0;
+  timer = schedule();
+}
+
+function wake(): void {
+  clearTimeout(timer);
+  look();
+  isResting = false;
+  timer = schedule();
+}
+
+function look(): void {
   const now = performance.now();
   const elapsedMs = now - beforeMs;
+  const pauseMs = isResting ? REST_MS : PROBE_MS;
   beforeMs = now;
-  progressMs += Math.min(elapsedMs, PROBE_MS + TOLERANCE_MS);
-  if (elapsedMs - PROBE_MS > BLOCKED_MS) {
+  progressMs += Math.min(elapsedMs, pauseMs + TOLERANCE_MS);
+  // A call that held the loop during a rest need not have made the end of that rest late.
+  const blockedMs = Math.max(elapsedMs - pauseMs, longest?.ms ?? 0);
+  if (blockedMs > BLOCKED_MS) {
     const cause = longest === undefined ? 'no call is known that held it' : `held up by ${longest.name}`;
-    const text = `the event loop stood still for ${Math.round(elapsedMs - PROBE_MS)} ms; ${cause}`;
+    const text = `the event loop stood still for ${Math.round(blockedMs)} ms; ${cause}`;
     for (const log of logs) log.warn(text);
   }
   longest = undefined;
@@ -66,6 +91,7 @@ export function noteCall(plugin: string, what: string, ms: number): void {
 
 /** Calls `onLate` after the limit, up to one probe late but never early. The returned function cancels the deadline. */
 export function startDeadline(limitMs: number, onLate: () => void): () => void {
+  if (isResting) wake();
   const deadline: Deadline = { dueMs: progressMs + limitMs + PROBE_MS, holds: limitMs <= HOLDS_PROCESS_MS, onLate };
   pending.add(deadline);
   if (deadline.holds) {
