@@ -6,7 +6,7 @@ import { errorText } from '#kit/error-text';
 import { unnamedReason } from '#kit/named-reason';
 import type { ExitRecord, ProcessSnapshot } from '../process/contract.ts';
 import type { ProcessRestarts, RestartReport } from './contract.ts';
-import { type AutoRestartSettings, type Policy, policyOf } from './settings.ts';
+import { type AutoRestartSettings, type Policy, policiesOf } from './settings.ts';
 import { Watch } from './watch.ts';
 
 const TICK_MS = 1_000;
@@ -53,7 +53,7 @@ export class AutoRestart implements ProcessRestarts {
   /** `settledMs` is the monotonic time at which the boot was over. */
   #look(snapshot: ProcessSnapshot, settledMs: number): void {
     const { processName } = snapshot;
-    const watch = this.#watch(processName);
+    const watch = this.#watchOf(snapshot);
     const policy = this.#policy(processName);
     if (policy === undefined || snapshot.stoppedByUser) {
       watch.cancel();
@@ -76,11 +76,13 @@ export class AutoRestart implements ProcessRestarts {
 
   #check(snapshot: ProcessSnapshot, watch: Watch, policy: Policy, now: number, settledMs: number): void {
     const { processName } = snapshot;
+    const graceFrom = Math.max(snapshot.startedMonotonicMs ?? 0, settledMs);
+    const isChecked = policy.onUnhealthy && policy.checkEveryMs > 0 && now - graceFrom >= policy.graceMs;
+    const isDue = isChecked && now - watch.checkedMs >= policy.checkEveryMs;
+    if (!isDue && !watch.hopesForHealth) return;
     const { status, reason } = this.#host.use('process.supervisor').health(processName);
     if (status === 'healthy') this.#markHealthy(processName, watch);
-    if (!policy.onUnhealthy || policy.checkEveryMs <= 0) return;
-    const graceFrom = Math.max(snapshot.startedMonotonicMs ?? 0, settledMs);
-    if (now - graceFrom < policy.graceMs || now - watch.checkedMs < policy.checkEveryMs) return;
+    if (!isDue) return;
     watch.checkedMs = now;
     if (status === 'unhealthy') watch.unhealthyCount += 1;
     else if (status !== 'starting') watch.unhealthyCount = 0;
@@ -170,11 +172,15 @@ export class AutoRestart implements ProcessRestarts {
   }
 
   #policy(processName: string): Policy | undefined {
-    return policyOf(this.#settings(), processName);
+    return policiesOf(this.#settings()).get(processName);
   }
 
   #watch(processName: string): Watch {
-    const wanted = this.#host.find('process.supervisor')?.get(processName)?.wanted ?? null;
+    const snapshot = this.#host.find('process.supervisor')?.get(processName);
+    return this.#watchOf(snapshot ?? { processName, wanted: null });
+  }
+
+  #watchOf({ processName, wanted }: Pick<ProcessSnapshot, 'processName' | 'wanted'>): Watch {
     const watch = this.#watches.get(processName) ?? new Watch(wanted);
     this.#watches.set(processName, watch);
     watch.applyWanted(wanted);

@@ -60,10 +60,23 @@ export interface Policy extends RestartLimits {
   readonly graceMs: number;
 }
 
-/** undefined when the service is not watched. */
-export function policyOf(settings: AutoRestartSettings, processName: string): Policy | undefined {
-  const service = settings.services.find(entry => entry.process_name === processName);
-  if (!settings.enabled || service === undefined || service.enabled === false) return undefined;
+const policies = new WeakMap<AutoRestartSettings, ReadonlyMap<string, Policy>>();
+
+/** By process name; what is not in it is not watched. Settings do not change, so that each has its policies once. */
+export function policiesOf(settings: AutoRestartSettings): ReadonlyMap<string, Policy> {
+  const known = policies.get(settings);
+  if (known !== undefined) return known;
+  const made = new Map<string, Policy>();
+  // Of several entries for one service the first counts.
+  for (const service of settings.enabled ? settings.services.toReversed() : []) {
+    if (service.enabled === false) made.delete(service.process_name);
+    else made.set(service.process_name, policyOf(settings, service));
+  }
+  policies.set(settings, made);
+  return made;
+}
+
+function policyOf(settings: AutoRestartSettings, service: AutoRestartSettings['services'][number]): Policy {
   const merged: AutoRestartSettings = { ...settings, ...(service as Partial<AutoRestartSettings>) };
   return {
     onUnhealthy: merged.restart_on_unhealthy,

@@ -53,6 +53,11 @@ export class Watch {
     this.suppressed = false;
   }
 
+  /** Whether a healthy answer would change something. */
+  get hopesForHealth(): boolean {
+    return this.awaitingRecovery || this.suppressed || this.dueMs !== null;
+  }
+
   report(policy: Policy | undefined): RestartReport {
     const now = performance.now();
     const pending = this.dueMs !== null && Number.isFinite(this.dueMs);
