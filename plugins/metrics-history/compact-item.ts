@@ -66,6 +66,11 @@ export function compactItem(sample: Json): Record<string, unknown> {
   };
 }
 
+/** The JSON text of the part that charts need. */
+export function itemIn(sample: Json): Buffer {
+  return Buffer.from(JSON.stringify(compactItem(sample)));
+}
+
 export function pointOf(sample: Json): Point {
   const system = recordOf(sample.system);
   const percent = (value: unknown): number | null => numberOf(recordOf(value).percent);

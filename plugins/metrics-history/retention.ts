@@ -1,4 +1,4 @@
-// What is too old or too much is removed, a thousand rows at a time: first by age; where the samples take half of their
+// What is too old or too much is removed, a thousand rows at a time: first by age; where the samples take a third of their
 // room, those older than a day are thinned out to one a minute; and only where that is not enough the oldest go. Then
 // the ranges of hours that are over are made.
 import type { SqliteDatabase } from '#core';
@@ -13,8 +13,11 @@ const MS_PER_S = 1_000;
 const DAY_S = 86_400;
 const FULL_RATE_S = DAY_S;
 const THINNED_S = 60;
-/** Of the room, from which on samples are thinned out: a week of a usual stack then takes less than a hundred megabytes. */
-const THINNING_SHARE = 0.45;
+/**
+ * Of the room, from which on samples are thinned out. A week of 25 busy processes stays below it; with all that belongs
+ * to them, samples of more processes then take less than 60 MB on the disk.
+ */
+const THINNING_SHARE = 0.35;
 /** Of the pages that are freed at a time. */
 const VACUUM_PAGES = 2_000;
 

@@ -1,10 +1,14 @@
-// How samples lie on the disk. Each is two texts: the part that charts need, compressed against a dictionary, and the
-// whole, compressed against the dictionary and that part, which repeats most of it. A dictionary is an earlier sample.
+// How samples lie on the disk: as what differs from a dictionary, which is an earlier sample. One that is not made as
+// ours are is two texts: the part that charts need, compressed against the dictionary, and the whole, compressed against
+// the dictionary and that part, which repeats most of it.
 import { deflateRawSync, inflateRawSync, inflateSync } from 'node:zlib';
+import { itemIn } from './compact-item.ts';
+import { differences, itemOfDifferences, type KnownSample, knownSample, wholeOfDifferences } from './shape-codec.ts';
 
 /** The form of an earlier program: one text, by zlib. */
 export const ZLIB = 0;
 export const WITH_DICTIONARY = 1;
+export const DIFFERENCES = 2;
 
 const LEVEL = 6;
 /** zlib looks back no further. */
@@ -22,16 +26,29 @@ export interface Dictionary {
 export interface StoredSample {
   readonly item: Buffer | null;
   readonly payload: Buffer;
+  readonly codec: number;
 }
 
-export function compress(item: Buffer, whole: Buffer, dictionary: Dictionary): { item: Buffer; payload: Buffer } {
+const samples = new WeakMap<Dictionary, KnownSample | null>();
+
+export function compress(
+  sample: Readonly<Record<string, unknown>>,
+  whole: Buffer,
+  dictionary: Dictionary,
+): StoredSample {
+  const known = sampleIn(dictionary);
+  const payload = known === null ? undefined : differences(sample, known);
+  if (payload !== undefined) return { item: null, payload, codec: DIFFERENCES };
+  const item = itemIn(sample);
   return {
     item: deflateRawSync(item, { level: LEVEL, dictionary: recent(dictionary.item) }),
     payload: deflateRawSync(whole, { level: LEVEL, dictionary: recent(dictionary.whole, item) }),
+    codec: WITH_DICTIONARY,
   };
 }
 
 export function itemOf(stored: StoredSample, dictionary: Dictionary): Buffer {
+  if (stored.codec === DIFFERENCES) return itemOfDifferences(stored.payload, readSample(dictionary));
   return inflateRawSync(stored.item ?? Buffer.alloc(0), {
     dictionary: recent(dictionary.item),
     maxOutputLength: MAX_TEXT_BYTES,
@@ -39,10 +56,26 @@ export function itemOf(stored: StoredSample, dictionary: Dictionary): Buffer {
 }
 
 export function wholeOf(stored: StoredSample, dictionary: Dictionary): Buffer {
+  if (stored.codec === DIFFERENCES) return wholeOfDifferences(stored.payload, readSample(dictionary));
   return inflateRawSync(stored.payload, {
     dictionary: recent(dictionary.whole, itemOf(stored, dictionary)),
     maxOutputLength: MAX_TEXT_BYTES,
   });
+}
+
+/** null when the dictionary is not made as our samples are. */
+function sampleIn(dictionary: Dictionary): KnownSample | null {
+  const read = samples.get(dictionary);
+  if (read !== undefined) return read;
+  const sample = knownSample(dictionary.whole) ?? null;
+  samples.set(dictionary, sample);
+  return sample;
+}
+
+function readSample(dictionary: Dictionary): KnownSample {
+  const sample = sampleIn(dictionary);
+  if (sample === null) throw new Error('the dictionary is damaged');
+  return sample;
 }
 
 export function wholeOfZlib(payload: Buffer): Buffer {

@@ -2,11 +2,20 @@
 import type { SqliteDatabase } from '#core';
 import { prepared } from '#kit/prepared-statement';
 import { forgetBlocks } from './block-memory.ts';
-import { compactItem, type Point, pointOf } from './compact-item.ts';
+import { itemIn, type Point, pointOf } from './compact-item.ts';
 import type { StoredPayload } from './contract.ts';
 import { count, counter } from './metadata.ts';
 import { forgetRollups } from './rollups.ts';
-import { compress, type Dictionary, itemOf, WITH_DICTIONARY, wholeOf, wholeOfZlib, ZLIB } from './sample-codec.ts';
+import {
+  compress,
+  DIFFERENCES,
+  type Dictionary,
+  itemOf,
+  WITH_DICTIONARY,
+  wholeOf,
+  wholeOfZlib,
+  ZLIB,
+} from './sample-codec.ts';
 import { forgetNames, writePoint } from './sample-points.ts';
 
 export interface Row {
@@ -68,10 +77,9 @@ function secondsOfText(text: string): number {
 /** Writes a sample, in place of one of the same time. Runs within a transaction of the caller. */
 export function writeSample(db: SqliteDatabase, { timestamp, sample }: ReturnType<typeof parseSample>): void {
   const whole = Buffer.from(JSON.stringify(sample));
-  const item = Buffer.from(JSON.stringify(compactItem(sample)));
-  const dictionary = dictionaryFor(db, item, whole);
-  const stored = compress(item, whole, dictionary);
-  const storedBytes = stored.item.length + stored.payload.length;
+  const dictionary = dictionaryFor(db, sample, whole);
+  const stored = compress(sample, whole, dictionary);
+  const storedBytes = (stored.item?.length ?? 0) + stored.payload.length;
   noteSize(memoryOf(db), storedBytes);
   const seq = counter(db, 'seq') + 1;
   const known = prepared(db, 'SELECT raw_size, stored_size FROM metrics_snapshots WHERE timestamp = ?').get(
@@ -87,7 +95,7 @@ export function writeSample(db: SqliteDatabase, { timestamp, sample }: ReturnTyp
     whole.length,
     storedBytes,
     Date.now() / MS_PER_S,
-    WITH_DICTIONARY,
+    stored.codec,
     dictionary.id,
     stored.item,
     seq,
@@ -126,7 +134,7 @@ export function payloadText(db: SqliteDatabase, stored: StoredPayload): Buffer |
 export function payloadItem(stored: StoredPayload): { readonly text: Buffer; readonly point: Point } | undefined {
   return readable(() => {
     const sample = sampleOf(rowOf(stored));
-    return { text: Buffer.from(JSON.stringify(compactItem(sample))), point: pointOf(sample) };
+    return { text: itemIn(sample), point: pointOf(sample) };
   });
 }
 
@@ -145,7 +153,7 @@ function readable<Value>(read: () => Value): Value | undefined {
 }
 
 function itemTextOf(db: SqliteDatabase, row: Row): Buffer | undefined {
-  if (row.codec === ZLIB) return Buffer.from(JSON.stringify(compactItem(sampleOf(row))));
+  if (row.codec === ZLIB) return itemIn(sampleOf(row));
   const dictionary = dictionaryOf(db, row);
   return dictionary && itemOf(row, dictionary);
 }
@@ -191,7 +199,7 @@ function memoryOf(db: SqliteDatabase): Memory {
 }
 
 function dictionaryOf(db: SqliteDatabase, { codec, dict_id: id }: Row): Dictionary | undefined {
-  if (codec !== WITH_DICTIONARY || id === null) return undefined;
+  if ((codec !== WITH_DICTIONARY && codec !== DIFFERENCES) || id === null) return undefined;
   const { dictionaries } = memoryOf(db);
   const known =
     dictionaries.get(id) ??
@@ -209,12 +217,15 @@ export function removeDictionaries(db: SqliteDatabase): void {
 }
 
 /** The present dictionary, or a new one made of this sample: daily, and when samples no longer resemble the old one. */
-function dictionaryFor(db: SqliteDatabase, item: Buffer, whole: Buffer): Dictionary {
+function dictionaryFor(db: SqliteDatabase, sample: Record<string, unknown>, whole: Buffer): Dictionary {
   const memory = memoryOf(db);
+  const { current } = memory;
   const isWorse = memory.firstCount === FIRST_SAMPLES && memory.meanBytes > memory.firstBytes * WORSE;
-  const isWorth = memory.excessBytes > (item.length + whole.length) * WORTH;
+  const room = current === undefined ? 0 : current.item.length + current.whole.length;
+  const isWorth = memory.excessBytes > room * WORTH;
   const isOld = Date.now() - memory.madeAtMs > DAY_MS;
-  if (memory.current !== undefined && !(isWorse && isWorth) && !isOld) return memory.current;
+  if (current !== undefined && !(isWorse && isWorth) && !isOld) return current;
+  const item = itemIn(sample);
   const { lastInsertRowid } = prepared(db, 'INSERT INTO metrics_dictionaries (item, whole) VALUES (?, ?)').run(
     item,
     whole,

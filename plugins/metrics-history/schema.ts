@@ -15,7 +15,7 @@ export const migrations: readonly Migration[] = [
    CREATE INDEX metrics_snapshots_seq ON metrics_snapshots (seq);
    CREATE TABLE metrics_dictionaries (id INTEGER PRIMARY KEY, item BLOB NOT NULL, whole BLOB NOT NULL);
    CREATE TABLE metrics_names (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
-   -- Percentages are in tenths, which are whole numbers and so take one or two bytes.
+   -- Percentages are in tenths, which are whole numbers.
    CREATE TABLE metrics_points (
      at_ms INTEGER PRIMARY KEY, cpu, mem, disk, inode, disk_read, disk_written, net_sent, net_received,
      parts TEXT NOT NULL);
@@ -27,4 +27,11 @@ export const migrations: readonly Migration[] = [
      UNION ALL SELECT 'raw_bytes', coalesce(sum(raw_size), 0) FROM metrics_snapshots
      UNION ALL SELECT 'compressed_bytes', coalesce(sum(stored_size), 0) FROM metrics_snapshots
      UNION ALL SELECT 'unread_samples', count(*) FROM metrics_snapshots;`,
+  // Without a type each number took eight bytes.
+  `ALTER TABLE metrics_points RENAME TO wide_points;
+   CREATE TABLE metrics_points (
+     at_ms INTEGER PRIMARY KEY, cpu NUMERIC, mem NUMERIC, disk NUMERIC, inode NUMERIC, disk_read NUMERIC,
+     disk_written NUMERIC, net_sent NUMERIC, net_received NUMERIC, parts TEXT NOT NULL);
+   INSERT INTO metrics_points SELECT * FROM wide_points;
+   DROP TABLE wide_points;`,
 ];

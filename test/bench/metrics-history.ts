@@ -37,7 +37,7 @@ function* dayOfSamples(start: number): Generator<string> {
   const processes = Array.from({ length: 35 }, (_, index) => ({
     name: `Service ${index}`,
     pid: 1_000 + index * 7,
-    rss: 50_000_000 + index * 4_096_000,
+    rss: (12_000 + index * 1_000) * 4_096,
     read: 0,
     written: 0,
   }));

@@ -7,6 +7,7 @@ import Database from 'better-sqlite3';
 import fc from 'fast-check';
 import t from 'tap';
 import type { SqliteDatabase } from '../../../core/contract/database.ts';
+import { compactItem } from '../../../plugins/metrics-history/compact-item.ts';
 import * as statements from '../../../plugins/metrics-history/history-statements.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: answers of any shape are looked into
@@ -350,6 +351,85 @@ t.test('texts are what was written', async t => {
   t.same(items[0], sample({ at: 1_000, cpu: 0 }));
   const [item] = [...statements.items(db, { from: START, until: START + 5 })];
   t.equal(JSON.parse(item ?? '').dumb_managed[0].name, 'One');
+});
+
+/** Processes come, go and change places; names hold what JSON has to escape; and numbers are of any kind. */
+const anyNumber = fc.oneof(
+  fc.integer({ min: -20, max: 2_000 }),
+  fc.integer({ min: 0, max: 300 }).map(tenths => tenths / 10),
+  fc.integer({ min: 0, max: 1_000_000 }).map(pages => pages * 4_096),
+  fc.maxSafeInteger(),
+  fc.double({ noNaN: true, noDefaultInfinity: true }),
+);
+const anyProcess = fc.record(
+  {
+    name: fc.constantFrom('One', 'Two 2', 'a "quoted\\" -7', 'ü\n1.5', 'node', 'node'),
+    pid: fc.nat(),
+    cpu_percent: fc.option(anyNumber),
+    rss: anyNumber,
+    disk_io: fc.option(fc.record({ write_bytes: anyNumber, read_bytes: anyNumber })),
+    ports: fc.array(fc.nat()),
+  },
+  { requiredKeys: ['name', 'pid', 'rss'] },
+);
+const anySamples = fc.array(
+  fc.record(
+    {
+      cpu: anyNumber,
+      managed: fc.array(anyProcess, { maxLength: 4 }),
+      external: fc.array(anyProcess, { maxLength: 4 }),
+      more: fc.jsonValue({ maxDepth: 2 }),
+      isOurs: fc.boolean(),
+    },
+    { requiredKeys: ['cpu', 'managed', 'external', 'isOurs'] },
+  ),
+  { minLength: 1, maxLength: 6 },
+);
+
+t.test('what a sample takes', async t => {
+  const db = new Database(':memory:') as unknown as SqliteDatabase;
+  const [first = '', ...others] = statements.migrations;
+  if (typeof first === 'string') db.exec(first);
+  db.prepare(
+    `INSERT INTO metrics_points VALUES (${(START - 5) * 1_000}, 100, 505, 200, null, 7, 0, 7, 0, '[[],[]]')`,
+  ).run();
+  for (const migration of others) if (typeof migration === 'string') db.exec(migration);
+  write(
+    db,
+    Array.from({ length: 100 }, (_, index) => ({ at: index * 5, cpu: index })),
+  );
+  t.same(
+    db.prepare('SELECT DISTINCT typeof(cpu) cpu, typeof(mem) mem, typeof(net_sent) sent FROM metrics_points').all(),
+    [{ cpu: 'integer', mem: 'integer', sent: 'integer' }],
+    'whole numbers are kept as such, those of an earlier file too',
+  );
+  t.same(chart(db, { since: START - 5, now: START + 495, bucketSeconds: 1 }).stats.cpu, { min: 0, max: 99 });
+  const { samples: count, storedBytes } = statements.storage(db);
+  t.ok(storedBytes / count < 40, 'a sample is what differs from an earlier one');
+});
+
+t.test('any samples are told as they were written', async () => {
+  fc.assert(
+    fc.property(anySamples, made => {
+      const db = open();
+      const written = made.map(({ cpu, managed, external, more, isOurs }, index) => {
+        const { system, ...others } = sample({ at: index * 5, cpu });
+        const lists = { dumb_managed: managed, external, ...(more === undefined ? {} : { more }) };
+        // Another order of the members is that of an earlier program.
+        return isOurs ? { timestamp: others.timestamp, system, ...lists } : { ...lists, ...others, ...lists, system };
+      });
+      const lines = written.map(one => JSON.stringify(one));
+      statements.write(db, lines);
+      const told = Buffer.concat([...statements.texts(db, { from: 0 })]).toString();
+      strictEqual(told, lines.join());
+      const items = [...statements.items(db, { from: 0, until: START + 100 })].map(text => JSON.parse(text));
+      deepStrictEqual(
+        items,
+        lines.map(line => JSON.parse(JSON.stringify(compactItem(JSON.parse(line))))),
+      );
+    }),
+    { numRuns: 60 },
+  );
 });
 
 t.test('lines of an earlier program', async t => {

@@ -1,0 +1,175 @@
+// The shape of a sample: the JSON text of its parts without the numbers in them. Samples that follow each other have
+// most shapes in common.
+import { compactItem } from './compact-item.ts';
+
+type Sample = Readonly<Record<string, unknown>>;
+
+/** A text: numbers with the texts around them, of which there is one more. */
+export interface Shape {
+  readonly texts: readonly string[];
+  readonly numbers: readonly number[];
+}
+
+/** The parts of a sample: time and system, managed processes, others, and the members that plugins added. */
+export type Parts = readonly [
+  head: readonly string[],
+  managed: readonly string[],
+  external: readonly string[],
+  more: readonly string[],
+];
+
+/** The last of the groups of parts. */
+const MORE = 3;
+const HEAD = ['timestamp', 'system', 'dumb_managed', 'external'];
+const QUOTE = 34;
+const BACKSLASH = 92;
+const MINUS = 45;
+/** Larger numbers belong to the texts; so do those with more than three digits after the point. */
+const MAX_WHOLE = 2 ** 48;
+const THOUSAND = 1_000;
+/** Stands for the first number of a text while the text is changed; those that follow, for the others. */
+const PLACEHOLDER = 2 ** 47;
+
+/** The JSON texts of a sample's parts; undefined for one that is not made as ours are. */
+export function partsOf(sample: Sample): Parts | undefined {
+  const members = Object.entries(sample);
+  const { dumb_managed: managed, external } = sample;
+  if (!HEAD.every((key, index) => members[index]?.[0] === key) || !isList(managed) || !isList(external))
+    return undefined;
+  const textOfMember = ([key, value]: readonly [string, unknown]) => `${JSON.stringify(key)}:${JSON.stringify(value)}`;
+  return [
+    members.slice(0, 2).map(textOfMember),
+    managed.map(entry => JSON.stringify(entry)),
+    external.map(entry => JSON.stringify(entry)),
+    members.slice(HEAD.length).map(textOfMember),
+  ];
+}
+
+export function textOfParts([head, managed, external, more]: Parts): string {
+  const lists = `"dumb_managed":[${managed.join()}],"external":[${external.join()}]`;
+  return `{${[...head, lists, ...more].join()}}`;
+}
+
+export function shapeOf(text: string): Shape {
+  const texts: string[] = [];
+  const numbers: number[] = [];
+  let start = 0;
+  for (let at = 0; at < text.length; ) {
+    const code = text.charCodeAt(at);
+    if (code === QUOTE) {
+      at = afterString(text, at);
+      continue;
+    }
+    let end = at + 1;
+    if (code === MINUS || isDigit(code)) {
+      while (isOfNumber(text.charCodeAt(end))) end += 1;
+      const token = text.slice(at, end);
+      const number = Number(token);
+      if (isKept(number) && String(number) === token) {
+        texts.push(text.slice(start, at));
+        numbers.push(number);
+        start = end;
+      }
+    }
+    at = end;
+  }
+  texts.push(text.slice(start));
+  return { texts, numbers };
+}
+
+function afterString(text: string, start: number): number {
+  let end = text.indexOf('"', start + 1);
+  for (;;) {
+    let before = end - 1;
+    while (text.charCodeAt(before) === BACKSLASH) before -= 1;
+    if ((end - before) % 2 === 1) return end + 1;
+    end = text.indexOf('"', end + 1);
+  }
+}
+
+function isDigit(code: number): boolean {
+  return code >= 48 && code <= 57;
+}
+
+/** Whether a number may go on with this character. */
+function isOfNumber(code: number): boolean {
+  return isDigit(code) || code === 46 || code === 43 || code === MINUS || code === 69 || code === 101;
+}
+
+/** A text in which numbers can be replaced. */
+export class Template {
+  readonly text: string;
+  /** Where each number begins and ends; undefined for one that is not in the text. They are in the order of the text. */
+  readonly spans: readonly (readonly [start: number, end: number] | undefined)[];
+
+  private constructor(text: string, spans: Template['spans']) {
+    this.text = text;
+    this.spans = spans;
+  }
+
+  static of({ texts, numbers }: Shape): Template {
+    let text = texts[0] ?? '';
+    const spans = numbers.map((number, index) => {
+      const start = text.length;
+      text += String(number);
+      const end = text.length;
+      text += texts[index + 1] ?? '';
+      return [start, end] as const;
+    });
+    return new Template(text, spans);
+  }
+
+  /** What charts need of a part; undefined when its numbers are in another order. */
+  static ofItem(group: number, { texts, numbers }: Shape): Template | undefined {
+    const marked = Template.of({ texts, numbers: numbers.map((_, index) => PLACEHOLDER + index) });
+    const item = shapeOf(itemOfPart(group, marked.text));
+    const places = item.numbers.map(number => number - PLACEHOLDER);
+    if (places.some((place, index) => place <= (places[index - 1] ?? -1))) return undefined;
+    const own = Template.of({ texts: item.texts, numbers: places.map(place => numbers[place] ?? 0) });
+    return new Template(
+      own.text,
+      numbers.map((_, place) => own.spans[places.indexOf(place)]),
+    );
+  }
+
+  /** The text with other numbers, by their places, which are in order. */
+  with(changes: readonly Change[]): string {
+    let text = '';
+    let at = 0;
+    for (const { place, number } of changes) {
+      const span = this.spans[place];
+      if (span === undefined) continue;
+      text += this.text.slice(at, span[0]) + number;
+      at = span[1];
+    }
+    return at === 0 ? this.text : text + this.text.slice(at);
+  }
+}
+
+export interface Change {
+  readonly place: number;
+  /** As text. */
+  readonly number: string;
+}
+
+/** What charts need of a part, as text. */
+export function itemOfPart(group: number, text: string): string {
+  if (group === MORE) return text;
+  if (group === 0) {
+    const member = JSON.parse(`{${text}}`) as Sample;
+    const [key = ''] = Object.keys(member);
+    return `${JSON.stringify(key)}:${JSON.stringify(compactItem(member)[key])}`;
+  }
+  return JSON.stringify((compactItem({ external: [JSON.parse(text)] }).external as unknown[])[0]);
+}
+
+function isList(value: unknown): value is readonly Sample[] {
+  return (
+    Array.isArray(value) && value.every(entry => typeof entry === 'object' && entry !== null && !Array.isArray(entry))
+  );
+}
+
+function isKept(number: number): boolean {
+  if (Math.abs(number) >= MAX_WHOLE / THOUSAND) return Number.isInteger(number) && Math.abs(number) < MAX_WHOLE;
+  return Math.round(number * THOUSAND) / THOUSAND === number;
+}

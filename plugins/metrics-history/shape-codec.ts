@@ -1,0 +1,238 @@
+// Samples as what differs from an earlier one, the template: for each part which of the template's parts has the same
+// shape, and by how much its numbers differ from that one's. Parts without such a shape are kept as text.
+import { deflateRawSync, inflateRawSync } from 'node:zlib';
+import {
+  type Change,
+  itemOfPart,
+  type Parts,
+  partsOf,
+  type Shape,
+  shapeOf,
+  Template,
+  textOfParts,
+} from './sample-shape.ts';
+import { VarintReader, VarintWriter } from './varints.ts';
+
+type Sample = Readonly<Record<string, unknown>>;
+
+const GROUPS = [0, 1, 2, 3] as const;
+/** Memory is given and taken in pages, the greatest of them; percentages have tenths, and times thousandths. */
+const UNITS = [4_096, 1, 0.1, 0.001];
+/** A part is kept as text. Otherwise the number says how far its place is from the expected one. */
+const TEXT = 1;
+/** How the bytes that follow are to be read. */
+const PLAIN = Buffer.from([0]);
+const COMPRESSED = Buffer.from([1]);
+/** zlib looks back no further. */
+const WINDOW_BYTES = 32_768;
+/** A text is no larger, whatever its compressed form says. */
+const MAX_TEXT_BYTES = 16 * 1_024 * 1_024;
+
+interface KnownPart {
+  readonly group: number;
+  readonly shape: Shape;
+  readonly scales: readonly Scale[];
+  readonly whole: Template;
+  /** Made on first use. */
+  item: Template | null | undefined;
+}
+
+/** A number of an earlier sample, as those of other samples are compared with it. */
+interface Scale {
+  readonly number: number;
+  readonly unit: number;
+  /** The number in its unit. */
+  readonly steps: number;
+}
+
+/** An earlier sample. */
+export interface KnownSample {
+  /** Its end, as much as zlib looks back. */
+  readonly text: Buffer;
+  readonly parts: readonly KnownPart[];
+  /** By group and texts, the places in `parts`. */
+  readonly places: ReadonlyMap<string, readonly number[]>;
+}
+
+/** undefined for a sample that is not made as ours are. */
+export function knownSample(text: Buffer): KnownSample | undefined {
+  const groups = partsOf(JSON.parse(text.toString()) as Sample);
+  if (groups === undefined) return undefined;
+  const parts = groups.flatMap((texts, group) =>
+    texts.map((part): KnownPart => {
+      const shape = shapeOf(part);
+      return { group, shape, scales: shape.numbers.map(scaleOf), whole: Template.of(shape), item: undefined };
+    }),
+  );
+  const places = new Map<string, number[]>();
+  for (const [place, part] of parts.entries()) {
+    const key = keyOf(part.group, part.shape.texts);
+    places.set(key, [...(places.get(key) ?? []), place]);
+  }
+  return { text: text.subarray(-WINDOW_BYTES), parts, places };
+}
+
+/** undefined for a sample that is not made as ours are. */
+export function differences(sample: Sample, known: KnownSample): Buffer | undefined {
+  const groups = partsOf(sample);
+  if (groups === undefined) return undefined;
+  const writer = new VarintWriter();
+  let hasText = false;
+  let expected = 0;
+  for (const [group, parts] of groups.entries()) {
+    writer.put(parts.length);
+    for (const part of parts) {
+      const shape = shapeOf(part);
+      const place = placeOf(known, group, shape, expected);
+      const codes = place === undefined ? undefined : codesOf(shape.numbers, known.parts[place]);
+      if (place === undefined || codes === undefined) {
+        hasText = true;
+        writer.put(TEXT);
+        writer.putBytes(Buffer.from(part));
+        continue;
+      }
+      const step = unsigned(place - expected);
+      writer.put(step === 0 ? 0 : step + TEXT);
+      for (const code of codes) writer.put(code);
+      expected = place + 1;
+    }
+  }
+  const bytes = writer.end();
+  return hasText
+    ? Buffer.concat([COMPRESSED, deflateRawSync(bytes, { dictionary: known.text })])
+    : Buffer.concat([PLAIN, bytes]);
+}
+
+/** The JSON text. Throws an Error when the bytes are damaged. */
+export function wholeOfDifferences(bytes: Uint8Array, known: KnownSample): Buffer {
+  const groups = groupsOf(
+    bytes,
+    known,
+    ({ whole }, changes) => whole.with(changes),
+    text => text,
+  );
+  return Buffer.from(textOfParts(groups));
+}
+
+/** The JSON text of what charts need. Throws an Error when the bytes are damaged. */
+export function itemOfDifferences(bytes: Uint8Array, known: KnownSample): Buffer {
+  const itemOf = (part: KnownPart, changes: readonly Change[]): string => {
+    if (part.item === undefined) part.item = Template.ofItem(part.group, part.shape) ?? null;
+    return part.item === null ? itemOfPart(part.group, part.whole.with(changes)) : part.item.with(changes);
+  };
+  return Buffer.from(textOfParts(groupsOf(bytes, known, itemOf, (text, group) => itemOfPart(group, text))));
+}
+
+function groupsOf(
+  bytes: Uint8Array,
+  known: KnownSample,
+  textOf: (part: KnownPart, changes: readonly Change[]) => string,
+  ownText: (text: string, group: number) => string,
+): Parts {
+  const reader = new VarintReader(unpacked(bytes, known));
+  let expected = 0;
+  const partOf = (group: number): string => {
+    const step = reader.take();
+    if (step === TEXT) return ownText(Buffer.from(reader.takeBytes()).toString(), group);
+    const place = expected + signed(step === 0 ? 0 : step - TEXT);
+    const part = known.parts[place];
+    if (part === undefined) throw new Error('a part of the sample is unknown');
+    expected = place + 1;
+    return textOf(part, changesOf(reader, part.scales));
+  };
+  const [head, managed, external, more] = GROUPS.map(group => {
+    const texts: string[] = [];
+    for (let left = reader.take(); left > 0; left -= 1) texts.push(partOf(group));
+    return texts;
+  });
+  return [head ?? [], managed ?? [], external ?? [], more ?? []];
+}
+
+function changesOf(reader: VarintReader, scales: readonly Scale[]): Change[] {
+  const changes: Change[] = [];
+  for (let place = reader.skipZeros(scales.length); place < scales.length; ) {
+    const scale = scales[place];
+    if (scale !== undefined) changes.push({ place, number: String(numberOf(reader.take(), scale)) });
+    place += 1;
+    place += reader.skipZeros(scales.length - place);
+  }
+  return changes;
+}
+
+function unpacked(bytes: Uint8Array, { text }: KnownSample): Uint8Array {
+  const content = bytes.subarray(1);
+  if (bytes[0] === PLAIN[0]) return content;
+  return inflateRawSync(content, { dictionary: text, maxOutputLength: MAX_TEXT_BYTES });
+}
+
+/** The part with this shape that is expected, else the first one. */
+function placeOf(known: KnownSample, group: number, { texts }: Shape, expected: number): number | undefined {
+  const places = known.places.get(keyOf(group, texts));
+  return places?.includes(expected) ? expected : places?.[0];
+}
+
+/** JSON text has no such character. */
+function keyOf(group: number, texts: readonly string[]): string {
+  return [group, ...texts].join('\0');
+}
+
+/** undefined when a number cannot be told by its difference. */
+function codesOf(numbers: readonly number[], known: KnownPart | undefined): number[] | undefined {
+  const codes: number[] = [];
+  for (const [index, scale] of known?.scales.entries() ?? []) {
+    const number = numbers[index] ?? scale.number;
+    const code = codeOf(number, scale);
+    if (numberOf(code, scale) !== number) return undefined;
+    codes.push(code);
+  }
+  return codes;
+}
+
+function scaleOf(number: number): Scale {
+  const unit = unitOf(number);
+  return { number, unit, steps: stepsOf(number, unit) };
+}
+
+/** 0 for the same number; else the difference in the unit of the known one, or in another unit, which it names. */
+function codeOf(number: number, scale: Scale): number {
+  if (number === scale.number) return 0;
+  if (fits(number, scale.unit)) return 1 + unsigned(stepsOf(number, scale.unit) - scale.steps) * 2;
+  const unit = unitOf(number);
+  const steps = unsigned(stepsOf(number, unit) - stepsOf(scale.number, unit));
+  return 2 + (steps * UNITS.length + UNITS.indexOf(unit)) * 2;
+}
+
+function numberOf(code: number, scale: Scale): number {
+  if (code === 0) return scale.number;
+  const left = Math.floor((code - 1) / 2);
+  if (code % 2 === 1) return numberOfSteps(scale.steps + signed(left), scale.unit);
+  const unit = UNITS[left % UNITS.length] ?? 1;
+  return numberOfSteps(stepsOf(scale.number, unit) + signed(Math.floor(left / UNITS.length)), unit);
+}
+
+/** The greatest that fits. */
+function unitOf(number: number): number {
+  return UNITS.find(unit => fits(number, unit)) ?? 1;
+}
+
+function fits(number: number, unit: number): boolean {
+  if (unit >= 1) return number % unit === 0;
+  const parts = Math.round(1 / unit);
+  return Math.round(number * parts) / parts === number;
+}
+
+function numberOfSteps(steps: number, unit: number): number {
+  return unit < 1 ? steps / Math.round(1 / unit) : steps * unit;
+}
+
+function stepsOf(number: number, unit: number): number {
+  return Math.round(unit < 1 ? number * Math.round(1 / unit) : number / unit);
+}
+
+function unsigned(number: number): number {
+  return number < 0 ? -2 * number - 1 : 2 * number;
+}
+
+function signed(number: number): number {
+  return number % 2 === 0 ? number / 2 : -(number + 1) / 2;
+}
