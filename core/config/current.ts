@@ -122,6 +122,8 @@ export class CurrentConfig {
       if (block === undefined || disabledBlocks.has(block.processName)) continue;
       disabledBlocks.set(block.processName, problems[index]?.message ?? '');
     }
+    let revision: string | undefined;
+    let place: Place | undefined;
     return {
       ...layered,
       root,
@@ -131,8 +133,15 @@ export class CurrentConfig {
       problems: [...problems, ...ignored],
       disabledBlocks,
       unsafe: problems[misfits.findIndex(({ isFatal }) => isFatal)]?.message ?? null,
-      revision: createHash('sha256').update(JSON.stringify(root)).digest('hex').slice(0, 16),
-      place: schema.rootPlace(blocks),
+      // Made when they are asked for, because the configuration is computed several times before anybody does.
+      get revision() {
+        revision ??= createHash('sha256').update(JSON.stringify(root)).digest('hex').slice(0, 16);
+        return revision;
+      },
+      get place() {
+        place ??= schema.rootPlace(blocks);
+        return place;
+      },
     };
   }
 }

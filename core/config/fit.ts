@@ -80,8 +80,9 @@ class Fitting implements Fitted {
     const paths = this.#schema.templatePaths(this.root);
     for (const path of paths) for (const depth of path.keys()) this.#object(path.slice(0, depth + 1), path);
     for (const path of paths) this.#name(path);
+    const sections = this.#schema.sectionKeys();
     for (const [key, value] of Object.entries(this.root)) {
-      if (key === 'dumb' || !isObject(value) || this.#schema.isSection([key])) continue;
+      if (!isObject(value) || sections.has(key)) continue;
       this.#name([key]);
       if (isObject(value.instances))
         for (const name of Object.keys(value.instances)) this.#name([key, 'instances', name]);

@@ -29,6 +29,7 @@ export class ConfigSchema {
   readonly #templates = new Map<string, BlockTemplate>();
   /** The JSON Schema of the host's own part and of the sections. */
   #ownJson: ConfigObject | undefined;
+  #sectionKeys: ReadonlySet<string> | undefined;
   #root: { readonly places: string; readonly place: Place } | undefined;
   /** Blocks as their templates give them; whoever gives the template answers for them, so they are not checked. */
   readonly #templateBlocks = new WeakSet<ConfigObject>();
@@ -159,6 +160,22 @@ export class ConfigSchema {
     return Object.keys(propertiesOf(subschemaAt(this.#ownJsonSchema(), path) ?? {})).length > 0;
   }
 
+  /** The members of the root for which `isSection` holds, told without a JSON Schema of everything. */
+  sectionKeys(): ReadonlySet<string> {
+    this.#sectionKeys ??= this.#findSectionKeys();
+    return this.#sectionKeys;
+  }
+
+  #findSectionKeys(): ReadonlySet<string> {
+    const keys = new Set(Object.keys(HOST_DEFAULTS).filter(key => isObject(valueAt(HOST_DEFAULTS, [key]))));
+    for (const { path, schema } of this.#sections) {
+      const [key, ...below] = path;
+      if (key === undefined) for (const member of objectKeys(toJsonSchema(schema))) keys.add(member);
+      else if (below.length > 0 || memberKeys(schema).length > 0) keys.add(key);
+    }
+    return keys;
+  }
+
   rootKeys(): ReadonlySet<string> {
     return new Set(Object.keys(propertiesOf(this.#ownJsonSchema())));
   }
@@ -209,6 +226,7 @@ export class ConfigSchema {
   /** Discards what was derived from the schemas. */
   #forget(): void {
     this.#root = undefined;
+    this.#sectionKeys = undefined;
     this.#ownJson = undefined;
     this.#blockIssues = new WeakMap();
     this.#completed = new WeakMap();
@@ -252,14 +270,28 @@ function pathsOf({ path }: BlockTemplate, file: Readonly<ConfigObject>): ConfigP
   return (existing.length === 0 ? [name] : existing).map(instance => [key, instances, instance]);
 }
 
+/** The members that are objects themselves. */
+function objectKeys(schema: ConfigObject): string[] {
+  return Object.keys(propertiesOf(schema)).filter(
+    key => Object.keys(propertiesOf(subschemaAt(schema, [key]) ?? {})).length > 0,
+  );
+}
+
 function memberKeys(schema: z.ZodType): string[] {
   return Object.keys(propertiesOf(toJsonSchema(schema)));
 }
 
+/** Objects in which a schema found nothing wrong; a change of the configuration leaves most of its objects the same. */
+const fitting = new WeakMap<z.ZodType, WeakSet<object>>();
+
 /** What the schema finds wrong with the value at the path. */
 export function issuesOf(schema: z.ZodType, value: unknown, path: ConfigPath): SchemaIssue[] {
+  if (isObject(value) && fitting.get(schema)?.has(value)) return [];
   const parsed = schema.safeParse(value);
-  if (parsed.success) return [];
+  if (parsed.success) {
+    if (isObject(value)) fitting.set(schema, (fitting.get(schema) ?? new WeakSet()).add(value));
+    return [];
+  }
   return parsed.error.issues.map(issue => ({
     path: [...path, ...issue.path.map(String)],
     message: issue.message,

@@ -22,7 +22,8 @@ export async function watchPluginFolders(
   const unwatch = await watchDirectories({
     directories,
     depth: 4,
-    ignored: file => file.includes(`${path.sep}node_modules${path.sep}`),
+    // What the packages of a plugin hold, and the source maps of a build, are no code of its own.
+    ignored: file => file.includes(`${path.sep}node_modules${path.sep}`) || file.endsWith('.map'),
     log,
     onChange(file) {
       const directory = directories.find(candidate => file.startsWith(candidate + path.sep));

@@ -8,7 +8,7 @@ const MAX_CAUSES = 10;
 /** The real path of the folder, as it appears in stack traces. */
 export function realFolder(folder: string): string {
   try {
-    return realpathSync(folder);
+    return realpathSync.native(folder);
   } catch {
     return folder;
   }
