@@ -31,15 +31,27 @@ export interface LogLine {
   readonly processName?: string;
 }
 
+/** Lines of one process that came at the same time, on their way into the own log. */
+export interface CapturedLines {
+  /** Milliseconds since the epoch. */
+  readonly at: number;
+  readonly processName: string;
+  /**
+   * The lines in UTF-8, redacted and as they stand in a log, each with its line break; without those below the level of
+   * `configuredLevel`. It stays as it is until `flush` has resolved.
+   */
+  readonly block: Uint8Array;
+}
+
 /** The own log: its level, its lines as they come, and captured output on its way into it. */
 export interface LogHub {
   /**
    * Receives everything that goes into the own log, in its order, in batches. All listeners share a batch and must not
-   * change it.
+   * change it. Captured output is taken apart only while somebody listens, so a listener that is not needed should end.
    */
   subscribe(listener: (records: readonly LogLine[]) => void): Disposer;
-  /** Writes captured output of a process, which must be redacted already, into the own log and to subscribers. */
-  writeCaptured(lines: readonly LogLine[]): void;
+  /** Writes captured output of a process into the own log and to subscribers. */
+  writeCaptured(lines: CapturedLines): void;
   /** The level that is in force for the host's own lines. */
   level(): LogLevel;
   /** Level of `dumb.log_level`. */

@@ -1,5 +1,5 @@
 // Formats the lines of the own log and of service logs: `Apr 2, 2025 10:04:01 - INFO - text`, in local time.
-import type { LogLevel, LogLine } from '../contract/log.ts';
+import type { CapturedLines, LogLevel, LogLine } from '../contract/log.ts';
 
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
 
@@ -29,6 +29,19 @@ export function formatLine(at: number, level: LogLevel, text: string): string {
 export function formatRecord({ at, level, text, processName }: LogLine, color = ''): string {
   const shown = processName === undefined ? text : `${processName} subprocess: ${text}`;
   return formatLine(at, level, color === '' ? shown : `${color}${shown}\x1b[0m`);
+}
+
+/** The records of which a block of captured lines was formatted. */
+export function recordsOf({ at, processName, block }: CapturedLines): LogLine[] {
+  const levelAt = formatLine(at, 'INFO', '').indexOf('INFO');
+  const nameLength =
+    formatRecord({ at, level: 'INFO', text: '', processName }).length - formatLine(at, 'INFO', '').length;
+  const lines = Buffer.from(block.buffer, block.byteOffset, block.length).toString().split('\n').slice(0, -1);
+  return lines.map(line => {
+    const levelEnd = line.indexOf(' - ', levelAt);
+    const textAt = levelEnd + ' - '.length + nameLength;
+    return { at, level: line.slice(levelAt, levelEnd) as LogLevel, text: line.slice(textAt), processName };
+  });
 }
 
 /** The local date as `2025-04-02`; `at` is in milliseconds since the epoch. */

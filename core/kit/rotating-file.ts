@@ -87,7 +87,7 @@ export class RotatingFile {
   }
 
   /** Appends to the prepared file. Bytes that cannot be written are dropped and counted. */
-  async append(data: Buffer): Promise<void> {
+  async append(data: Uint8Array): Promise<void> {
     if (this.#handle === undefined) return;
     let written = 0;
     try {
@@ -106,7 +106,7 @@ export class RotatingFile {
   /**
    * Removes a line that was written in part, so that the next one does not follow it. Returns the bytes that remain.
    */
-  async #truncatePartialLine(data: Buffer, written: number): Promise<number> {
+  async #truncatePartialLine(data: Uint8Array, written: number): Promise<number> {
     const wholeLines = written === 0 ? 0 : data.lastIndexOf(0x0a, written - 1) + 1;
     if (this.#handle === undefined || wholeLines === written) return written;
     return this.#handle.truncate(this.#bytes + wholeLines).then(

@@ -4,12 +4,11 @@ import { access, constants, mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { pino } from 'pino';
-import type { Logger, LogHub, LogLevel, LogLine, Rotation } from '../contract/log.ts';
+import type { CapturedLines, Logger, LogHub, LogLevel, LogLine, Rotation } from '../contract/log.ts';
 import type { Disposer } from '../contract/plugin.ts';
 import { errorStack, errorText, reasonText } from '../kit/error-text.ts';
 import { GuardedDirectory } from '../kit/guarded-directory.ts';
-import { passes } from '../kit/log-level.ts';
-import { formatDay, formatLine, formatRecord } from '../kit/log-line.ts';
+import { formatDay, formatLine, formatRecord, recordsOf } from '../kit/log-line.ts';
 import { redact } from '../kit/redact.ts';
 import { RotatingFile } from '../kit/rotating-file.ts';
 import { Throttle } from '../kit/throttle.ts';
@@ -184,6 +183,17 @@ async function usableDirectory({ directory, owner }: LoggingOptions): Promise<Us
   }
 }
 
+type Entry = LogLine | CapturedLines;
+
+/** The entries as they stand in the file. */
+function toBlock(entries: readonly Entry[]): Uint8Array {
+  const [first] = entries;
+  if (entries.length === 1 && first !== undefined && 'block' in first) return first.block;
+  return Buffer.concat(
+    entries.map(entry => ('block' in entry ? entry.block : Buffer.from(`${formatRecord(entry)}\n`))),
+  );
+}
+
 /** Passes records to subscribers and, as text, to the file: at once when the log rests, otherwise every 25 ms. */
 class LogWriter {
   readonly #directory: string;
@@ -193,11 +203,11 @@ class LogWriter {
   readonly #listeners = new Set<(records: readonly LogLine[]) => void>();
   #file: RotatingFile | undefined;
   #fileName = '';
-  #pending: LogLine[] = [];
+  #pending: Entry[] = [];
   #dropped = 0;
   readonly #soon = new Throttle(() => void this.flush(), BATCH_MS);
   #writing: Promise<void> = Promise.resolve();
-  #unwrittenLines = 0;
+  #unwritten = 0;
   #closed = false;
 
   constructor(directory: string, place: GuardedDirectory | undefined, options: LoggingOptions) {
@@ -225,16 +235,16 @@ class LogWriter {
     this.#add({ at: Date.now(), level, text: redact(text) });
   }
 
-  captured(lines: readonly LogLine[]): void {
-    const threshold = this.#options.settings().logLevel;
-    const passing = lines.filter(({ level }) => passes(level, threshold));
-    this.#print(passing);
-    for (const line of passing) this.#queue(line, false);
+  /** The caller awaits the writing of each block before it adds the next, so none is dropped. */
+  captured(lines: CapturedLines): void {
+    if (lines.block.length === 0) return;
+    this.#print(lines);
+    this.#queue(lines);
   }
 
   writeNow(level: LogLevel, texts: readonly string[]): void {
     const lines = texts.map(text => formatLine(Date.now(), level, redact(text)));
-    const block = `${[...this.#pending.splice(0).map(line => formatRecord(line)), ...lines].join('\n')}\n`;
+    const block = `${Buffer.from(toBlock(this.#pending.splice(0)))}${lines.join('\n')}\n`;
     try {
       this.#place?.appendNow(this.#nameOfToday(), block);
     } catch {
@@ -245,21 +255,21 @@ class LogWriter {
 
   flush(): Promise<void> {
     this.#soon.cancel();
-    const lines = this.#pending.splice(0);
+    const entries = this.#pending.splice(0);
     if (this.#dropped > 0) {
       const text = `host: ${this.#dropped} log lines were dropped: the disk is too slow`;
-      lines.push({ at: Date.now(), level: 'WARNING', text });
+      entries.push({ at: Date.now(), level: 'WARNING', text });
       this.#dropped = 0;
     }
-    if (lines.length > 0) {
-      this.#unwrittenLines += lines.length;
+    if (entries.length > 0) {
+      this.#unwritten += entries.length;
       this.#writing = this.#writing
-        .then(() => this.#write(lines))
+        .then(() => this.#write(entries))
         .catch((error: unknown) => this.#complain('the log cannot be written', error))
         .finally(() => {
-          this.#unwrittenLines -= lines.length;
+          this.#unwritten -= entries.length;
         });
-      this.#tell(lines);
+      this.#tell(entries);
     }
     return this.#writing;
   }
@@ -277,30 +287,32 @@ class LogWriter {
   }
 
   #add(line: LogLine): void {
-    this.#print([line]);
-    this.#queue(line, true);
+    this.#print(line);
+    if (this.#pending.length + this.#unwritten < MAX_PENDING_LINES) this.#queue(line);
+    else if (!this.#closed) this.#dropped += 1;
   }
 
   /** One write for all, because each write to a file or a terminal is made at once. */
-  #print(lines: readonly LogLine[]): void {
-    if (!this.#options.stdout || lines.length === 0) return;
-    const isColored = this.#options.settings().color && this.#isTerminal;
-    const texts = lines.map(line => formatRecord(line, isColored ? COLORS[line.level] : ''));
-    process.stdout.write(`${texts.join('\n')}\n`);
+  #print(entry: Entry): void {
+    if (!this.#options.stdout) return;
+    if (this.#options.settings().color && this.#isTerminal) {
+      const lines = 'block' in entry ? recordsOf(entry) : [entry];
+      process.stdout.write(lines.map(line => `${formatRecord(line, COLORS[line.level])}\n`).join(''));
+    } else {
+      // A slow reader takes the copy when the block may hold other lines.
+      process.stdout.write('block' in entry ? Buffer.from(entry.block) : `${formatRecord(entry)}\n`);
+    }
   }
 
-  /** `mayDrop` is false for callers that await the writing of each batch before they add the next. */
-  #queue(line: LogLine, mayDrop: boolean): void {
+  #queue(entry: Entry): void {
     if (this.#closed) return;
-    if (mayDrop && this.#pending.length + this.#unwrittenLines >= MAX_PENDING_LINES) {
-      this.#dropped += 1;
-      return;
-    }
-    this.#pending.push(line);
+    this.#pending.push(entry);
     this.#soon.call();
   }
 
-  #tell(lines: readonly LogLine[]): void {
+  #tell(entries: readonly Entry[]): void {
+    if (this.#listeners.size === 0) return;
+    const lines = entries.flatMap(entry => ('block' in entry ? recordsOf(entry) : [entry]));
     for (const listener of this.#listeners) {
       try {
         listener(lines);
@@ -320,7 +332,7 @@ class LogWriter {
     return `${this.#options.name}-${formatDay(Date.now())}.log`;
   }
 
-  async #write(lines: readonly LogLine[]): Promise<void> {
+  async #write(entries: readonly Entry[]): Promise<void> {
     if (!this.#writes) return;
     const name = this.#nameOfToday();
     if (this.#file === undefined || this.#fileName !== name) {
@@ -334,7 +346,7 @@ class LogWriter {
         warn: (message, error) => this.#complain(message, error),
       });
     }
-    const block = Buffer.from(`${lines.map(line => formatRecord(line)).join('\n')}\n`);
+    const block = toBlock(entries);
     if (await this.#file.prepare(block.length)) await this.#file.append(block);
   }
 }

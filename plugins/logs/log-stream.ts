@@ -1,6 +1,6 @@
 // `/ws/logs`: streams every line of the own log, at once while it is quiet and in batches while it is not; a slow client loses the oldest lines and is told how many.
 
-import type { Host, LogHub, StreamClient } from '#core';
+import type { Disposer, Host, LogHub, StreamClient } from '#core';
 import { formatLine, formatRecord } from '#kit/log-line';
 import { Throttle } from '#kit/throttle';
 
@@ -12,9 +12,13 @@ const MAX_QUEUED_BYTES = 4 * 1024 * 1024;
 const MAX_UNSENT_BYTES = 1024 * 1024;
 
 export class LogStream {
+  readonly #hub: LogHub;
   readonly #queues = new Set<ClientQueue>();
+  /** Present while there are clients. */
+  #unsubscribe: Disposer | undefined;
 
   constructor(host: Host, hub: LogHub) {
+    this.#hub = hub;
     host.stream({
       path: '/ws/logs',
       summary: 'The own log and captured output, live: one or more lines per message',
@@ -22,18 +26,27 @@ export class LogStream {
       open: client => {
         const queue = new ClientQueue(client);
         this.#queues.add(queue);
+        this.#listen();
         return () => {
           this.#queues.delete(queue);
           queue.close();
+          if (this.#queues.size === 0) this.#rest();
         };
       },
     });
-    const unsubscribe = hub.subscribe(records => {
-      if (this.#queues.size === 0) return;
+    host.signal.addEventListener('abort', () => this.#rest());
+  }
+
+  #listen(): void {
+    this.#unsubscribe ??= this.#hub.subscribe(records => {
       const lines = records.map(record => formatRecord(record));
       for (const queue of this.#queues) queue.add(lines);
     });
-    host.signal.addEventListener('abort', () => void unsubscribe());
+  }
+
+  #rest(): void {
+    void this.#unsubscribe?.();
+    this.#unsubscribe = undefined;
   }
 }
 

@@ -352,7 +352,7 @@ export class Supervisor implements ProcessSupervisor {
     const hub = this.#host.use('log.hub');
     return new CaptureThread({
       directory,
-      rotation: () => hub.rotation(),
+      settings: () => ({ rotation: hub.rotation(), ownLevel: hub.configuredLevel() }),
       async deliver(lines) {
         hub.writeCaptured(lines);
         await hub.flush();

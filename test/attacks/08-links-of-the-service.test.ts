@@ -98,6 +98,7 @@ t.test('after a kill only the log itself is cut back, whatever has taken its ino
   const log = { warn: () => undefined, error: () => undefined };
   const capture = new Capture({
     directory: ours,
+    ownLevel: () => 'INFO',
     rotation: () => ({ maxBytes: 1e6, keep: 2 }),
     deliver: async () => undefined,
     log,

@@ -89,7 +89,7 @@ export function fuzzLines(seed: number, count: number): readonly string[] {
   );
   const output = fc.array(fc.oneof(words, fc.string()), { maxLength: 40 }).map(parts => parts.join(''));
   return fc.sample(output, { seed, numRuns: count }).flatMap(text => {
-    const lines = toLines(Buffer.from(text));
+    const lines = [...toLines(Buffer.from(text))];
     return lines.some(line => redact(line.text) !== line.text)
       ? [`masked twice: ${JSON.stringify(text.slice(0, 300))}`]
       : [];

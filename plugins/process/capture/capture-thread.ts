@@ -3,11 +3,10 @@
 import { readdir } from 'node:fs/promises';
 import path from 'node:path';
 import type { Worker } from 'node:worker_threads';
-import type { Logger, LogLine, Rotation } from '#core';
+import type { CapturedLines, Logger, LogLevel, Rotation } from '#core';
 import { startWorker } from '#kit/worker';
 import { slugOf } from '../slug.ts';
 import type { CaptureTarget } from './capture.ts';
-import { type PackedLines, unpackLines } from './packed-lines.ts';
 
 const RESTART_MS = 1_000;
 
@@ -25,28 +24,34 @@ export type CaptureCall =
 
 export type ToWorker =
   | { readonly id: number; readonly call: CaptureCall }
-  | { readonly rotation: Rotation }
+  | { readonly settings: CaptureSettings }
   | { readonly rotate: true }
   | { readonly delivered: number };
 
 export type FromWorker =
   | { readonly id: number; readonly result: string | null }
   | { readonly id: number; readonly error: unknown }
-  | { readonly delivery: number; readonly batch: PackedLines }
+  | { readonly delivery: number; readonly lines: CapturedLines }
   | { readonly isFull: boolean }
   | { readonly level: 'warn' | 'error'; readonly message: string; readonly error: unknown };
 
+interface CaptureSettings {
+  readonly rotation: Rotation;
+  /** Lowest level that is written to the own log. */
+  readonly ownLevel: LogLevel;
+}
+
 export interface WorkerData {
   readonly directory: string;
-  readonly rotation: Rotation;
+  readonly settings: CaptureSettings;
 }
 
 interface CaptureThreadOptions {
   /** The directory of the spools. */
   readonly directory: string;
-  readonly rotation: () => Rotation;
+  readonly settings: () => CaptureSettings;
   /** Resolves when the own log and its stream have taken the lines. */
-  readonly deliver: (lines: readonly LogLine[]) => Promise<void>;
+  readonly deliver: (lines: CapturedLines) => Promise<void>;
   readonly log: Logger;
 }
 
@@ -111,8 +116,8 @@ export class CaptureThread {
     await this.#call({ kind: 'remove-others' });
   }
 
-  applyRotation(): void {
-    this.#post({ rotation: this.#options.rotation() });
+  applySettings(): void {
+    this.#post({ settings: this.#options.settings() });
   }
 
   /** Has the next line of each process begin a new log file. */
@@ -143,7 +148,7 @@ export class CaptureThread {
   }
 
   #startWorker(): Worker {
-    const workerData: WorkerData = { directory: this.#options.directory, rotation: this.#options.rotation() };
+    const workerData: WorkerData = { directory: this.#options.directory, settings: this.#options.settings() };
     const worker = startWorker('capture-worker', import.meta.url, { workerData, name: 'capture' });
     worker.on('message', (message: FromWorker) => this.#receive(message, reply => worker.postMessage(reply)));
     worker.on('error', error => this.#options.log.error('output capture failed and is started again', error));
@@ -166,9 +171,9 @@ export class CaptureThread {
    * `reply` reaches the thread that sent the message, because a thread started later has its own count of deliveries.
    */
   #receive(message: FromWorker, reply: (answer: ToWorker) => void): void {
-    if ('batch' in message) {
-      const { delivery, batch } = message;
-      void this.#options.deliver(unpackLines(batch)).finally(() => reply({ delivered: delivery }));
+    if ('delivery' in message) {
+      const { delivery, lines } = message;
+      void this.#options.deliver(lines).finally(() => reply({ delivered: delivery }));
     } else if ('isFull' in message) {
       this.#tellSpace(message.isFull);
     } else if ('level' in message) {

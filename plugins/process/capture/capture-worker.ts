@@ -1,13 +1,12 @@
 // The worker thread of output capture: handles calls of the main thread and returns lines for the own log to it.
 import { parentPort, workerData } from 'node:worker_threads';
-import type { LogLine } from '#core';
+import type { CapturedLines } from '#core';
 import { askAgain } from '#kit/ask-again';
 import { Capture, type CaptureSession } from './capture.ts';
 import type { CaptureCall, FromWorker, ToWorker, WorkerData } from './capture-thread.ts';
-import { packLines } from './packed-lines.ts';
 
-const { directory, rotation: firstRotation } = workerData as WorkerData;
-let rotation = firstRotation;
+const { directory, settings: firstSettings } = workerData as WorkerData;
+let settings = firstSettings;
 
 const sessions = new Map<number, Promise<CaptureSession>>();
 const deliveries = new Map<number, () => void>();
@@ -17,12 +16,12 @@ function post(message: FromWorker): void {
   parentPort?.postMessage(message);
 }
 
-function deliver(lines: readonly LogLine[]): Promise<void> {
+function deliver(lines: CapturedLines): Promise<void> {
   lastDelivery += 1;
   const delivery = lastDelivery;
   return new Promise(resolve => {
     deliveries.set(delivery, resolve);
-    post({ delivery, batch: packLines(lines) });
+    post({ delivery, lines });
   });
 }
 
@@ -33,7 +32,8 @@ const log =
 
 const capture = new Capture({
   directory,
-  rotation: () => rotation,
+  rotation: () => settings.rotation,
+  ownLevel: () => settings.ownLevel,
   deliver,
   log: { warn: log('warn'), error: log('error') },
   onFull: isFull => post({ isFull }),
@@ -70,8 +70,8 @@ async function run(call: CaptureCall): Promise<string | null> {
 }
 
 parentPort?.on('message', (message: ToWorker) => {
-  if ('rotation' in message) {
-    rotation = message.rotation;
+  if ('settings' in message) {
+    settings = message.settings;
   } else if ('rotate' in message) {
     capture.rotate();
   } else if ('delivered' in message) {

@@ -6,14 +6,13 @@ import { type FSWatcher, fstatSync, type Stats, watch } from 'node:fs';
 import { type FileHandle, mkdir, readdir, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import type { Logger, LogLevel, LogLine, Rotation } from '#core';
+import type { CapturedLines, Logger, LogLevel, Rotation } from '#core';
 import { deepEqual } from '#kit/deep-equal';
 import { GuardedDirectory } from '#kit/guarded-directory';
-import { passes } from '#kit/log-level';
 import { RotatingFile, rotatedNames } from '#kit/rotating-file';
 import { KeyBlock } from './key-block.ts';
-import { formatBlock } from './log-block.ts';
-import { completeBytes, MAX_LINE_BYTES, type OutputLine, toLines } from './output-lines.ts';
+import { LogBlock } from './log-block.ts';
+import { completeBytes, MAX_LINE_BYTES, OutputLines, toLines } from './output-lines.ts';
 import { type Position, PositionFile, START } from './position.ts';
 import { findConsumed } from './recovery.ts';
 import { SpoolSpace } from './spool-space.ts';
@@ -30,13 +29,15 @@ const MIN_REST_MS = 5;
 const MAX_REST_MS = 100;
 /** How long a hand-over goes on reading; a program may write faster than is read, and the next supervision continues. */
 const HAND_OVER_MS = 1_000;
-const CHUNK_BYTES = 256 * 1024;
+/** A piece is as large as a quarter of a log within these limits, because its lines are written to one file together. */
+const MIN_CHUNK_BYTES = 256 * 1024;
+const MAX_CHUNK_BYTES = 1024 * 1024;
 /** Consumed output is released from the disk in pieces of this size. */
 const RELEASE_BYTES = 16 * 1024 * 1024;
 const BLOCK_BYTES = 4_096;
 /** Before the first reading, and after one that failed. */
 const UNSEEN = -1;
-const BLANK = Buffer.alloc(CHUNK_BYTES);
+const BLANK = Buffer.alloc(MAX_CHUNK_BYTES);
 const MAX_BACKLOG_BYTES = 1024 ** 3;
 const REMEMBERED_LINES = 200;
 const MAX_REASON_LENGTH = 500;
@@ -68,8 +69,10 @@ export interface CaptureOptions {
   /** The directory of the spools. */
   readonly directory: string;
   readonly rotation: () => Rotation;
+  /** Lowest level that is written to the own log. */
+  readonly ownLevel: () => LogLevel;
   /** Passes lines to the own log and its stream; resolves when they were written. */
-  readonly deliver: (lines: readonly LogLine[]) => Promise<void>;
+  readonly deliver: (lines: CapturedLines) => Promise<void>;
   readonly log: Pick<Logger, 'warn' | 'error'>;
   /** Told when the disk of the spools is full, and when it no longer is. */
   readonly onFull: (isFull: boolean) => void;
@@ -167,6 +170,12 @@ export class Capture {
   }
 }
 
+/** The part of a line that tells why a process ended. */
+interface RememberedLine {
+  readonly level: LogLevel;
+  readonly text: string;
+}
+
 interface Owner {
   released(): void;
   release(bytes: number): Promise<void>;
@@ -178,13 +187,13 @@ export class CaptureSession {
   readonly #owner: Owner;
   readonly #spool: FileHandle;
   readonly #positions: PositionFile;
-  readonly #recent: OutputLine[] = [];
+  readonly #recent: RememberedLine[] = [];
   #target: CaptureTarget;
   #log: RotatingFile | null;
   #accessLog: RotatingFile | null;
   #consumed: number;
-  /** NULs that were passed over since the last line. */
   readonly #keys = new KeyBlock();
+  /** NULs that were passed over since the last line. */
   #blankBytes = 0;
   #released: number;
   #recorded: Position;
@@ -356,13 +365,14 @@ export class CaptureSession {
 
   /** Resolves with the size of the spool at the last look, or with what was read of it when there is more. */
   async #consume(final: boolean): Promise<number> {
+    const blocks = new Blocks();
     for (;;) {
       const { size } = await this.#spool.stat();
       if (size < this.#consumed) this.#beginAgain();
       if (size - this.#consumed > MAX_BACKLOG_BYTES) await this.#skipTo(size - MAX_BACKLOG_BYTES / 2);
       if (size <= this.#consumed) return size;
       const { buffer, bytesRead } = await this.#spool.read(
-        Buffer.allocUnsafe(Math.min(CHUNK_BYTES, size - this.#consumed)),
+        Buffer.allocUnsafe(Math.min(this.#chunkBytes(), size - this.#consumed)),
         0,
         undefined,
         this.#consumed,
@@ -377,17 +387,22 @@ export class CaptureSession {
       if (this.#consumed >= size) return size;
       const complete = completeBytes(buffer.subarray(0, bytesRead), final && last);
       if (complete === 0) return size;
-      await this.#write(toLines(buffer.subarray(0, complete), this.#keys), this.#consumed + complete);
+      await this.#write(toLines(buffer.subarray(0, complete), this.#keys), this.#consumed + complete, blocks);
       if (last) return size;
       if (this.#isAwaited || performance.now() >= this.#endsMs) return this.#consumed;
     }
+  }
+
+  #chunkBytes(): number {
+    const wanted = Math.floor(this.#options.rotation().maxBytes / 4);
+    return Math.min(Math.max(wanted, MIN_CHUNK_BYTES), MAX_CHUNK_BYTES);
   }
 
   /** A program can enlarge its own output without writing anything. */
   async #tellBlank(): Promise<void> {
     const text = `${this.#blankBytes} bytes of output without content were skipped`;
     this.#blankBytes = 0;
-    await this.#write([{ level: 'WARNING', text }], this.#consumed);
+    await this.#write(OutputLines.of('WARNING', text), this.#consumed);
   }
 
   /** A program that opens /dev/stdout again without O_APPEND truncates the spool. */
@@ -401,17 +416,19 @@ export class CaptureSession {
    * The invariant depends on this order: prepare, record the position, append, record the new position. Without a
    * service log, lines count as consumed when the own log has taken them.
    */
-  async #write(all: readonly OutputLine[], consumedAfter: number): Promise<void> {
+  async #write(all: OutputLines, consumedAfter: number, blocks = new Blocks()): Promise<void> {
     const at = Date.now();
     this.#remember(all);
     const lines = this.#accessLog === null ? all : await this.#writeAccess(this.#accessLog, all);
-    const { processName, suppressed } = this.#target;
-    const delivered = suppressed
-      ? undefined
-      : this.#options.deliver(lines.map(({ level, text }) => ({ at, level, text, processName })));
+    const { processName, suppressed, logLevel } = this.#target;
+    const ownLevel = this.#options.ownLevel();
+    const captured = suppressed ? undefined : blocks.own.format(lines, at, processName, ownLevel);
+    const delivered = captured && this.#options.deliver(captured);
     if (this.#log !== null) {
-      const wanted = lines.filter(({ level }) => passes(level, this.#target.logLevel));
-      const block = formatBlock(wanted, at, processName);
+      const { block } =
+        captured !== undefined && ownLevel === logLevel
+          ? captured
+          : blocks.service.format(lines, at, processName, logLevel);
       if (await this.#log.prepare(block.length)) {
         await this.#record(this.#consumed);
         await this.#log.append(block);
@@ -436,11 +453,16 @@ export class CaptureSession {
    * Writes the access lines and returns the others. When the host is killed in between, an access line may be written
    * twice, but never lost.
    */
-  async #writeAccess(log: RotatingFile, lines: readonly OutputLine[]): Promise<readonly OutputLine[]> {
-    const access = lines.filter(({ text }) => ACCESS_LINE.test(text));
-    const block = Buffer.from(access.map(({ text }) => `${text}\n`).join(''));
+  async #writeAccess(log: RotatingFile, lines: OutputLines): Promise<OutputLines> {
+    const others = new OutputLines(lines.bytes);
+    let access = '';
+    for (const { level, text } of lines) {
+      if (ACCESS_LINE.test(text)) access += `${text}\n`;
+      else others.addText(level, text);
+    }
+    const block = Buffer.from(access);
     if (block.length > 0 && (await log.prepare(block.length))) await log.append(block);
-    return lines.filter(({ text }) => !ACCESS_LINE.test(text));
+    return others;
   }
 
   async #record(consumedBytes: number): Promise<void> {
@@ -459,13 +481,22 @@ export class CaptureSession {
     const { buffer, bytesRead } = await this.#spool.read(Buffer.alloc(MAX_LINE_BYTES), 0, MAX_LINE_BYTES, offset);
     const start = offset + buffer.subarray(0, bytesRead).indexOf(0x0a) + 1;
     const text = `${start - this.#consumed} bytes of output were dropped: they came faster than they could be stored`;
-    await this.#write([{ level: 'WARNING', text }], start);
+    await this.#write(OutputLines.of('WARNING', text), start);
   }
 
-  #remember(lines: readonly OutputLine[]): void {
-    this.#recent.push(...lines.slice(-REMEMBERED_LINES).map(({ level, text }) => ({ level, text })));
+  #remember(lines: OutputLines): void {
+    for (let index = Math.max(0, lines.count - REMEMBERED_LINES); index < lines.count; index += 1)
+      this.#recent.push({ level: lines.level(index), text: lines.text(index) });
     this.#recent.splice(0, this.#recent.length - REMEMBERED_LINES);
   }
+}
+
+/** The blocks of one reading, which each batch of it uses again. */
+class Blocks {
+  /** For the own log. */
+  readonly own = new LogBlock();
+  /** For the service's log, where that takes other levels. */
+  readonly service = new LogBlock();
 }
 
 /** The position of a new spool, or the one that the log tells when the record is damaged. */

@@ -102,7 +102,7 @@ export class ProcessSet {
 
   #update(): void {
     const { log } = this.#host;
-    this.#supervision.capture.applyRotation();
+    this.#supervision.capture.applySettings();
     this.#forgetDisabled();
     const named = new Map(
       this.blocks()

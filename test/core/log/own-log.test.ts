@@ -215,10 +215,12 @@ t.test('the log as a whole', async t => {
   log.info('password: hunter2\nsecond line');
   log.error('it failed', new Error('outer', { cause: new Error('inner') }));
   http.warn('hidden');
-  hub.writeCaptured([
-    { at: Date.now(), level: 'INFO', text: 'hello', processName: 'Sonarr' },
-    { at: Date.now(), level: 'DEBUG', text: 'hidden', processName: 'Sonarr' },
-  ]);
+  const captured = [
+    { at: Date.now(), level: 'INFO', text: 'hello', processName: 'Sonärr' },
+    { at: Date.now(), level: 'ERROR', text: 'ERROR - not – found', processName: 'Sonärr' },
+  ] as const;
+  const block = Buffer.from(captured.map(line => `${formatRecord(line)}\n`).join(''));
+  hub.writeCaptured({ at: captured[0].at, processName: 'Sonärr', block });
   hub.overrideDebug(true);
   t.equal(hub.level(), 'DEBUG');
   t.equal(hub.configuredLevel(), 'INFO');
@@ -236,7 +238,7 @@ t.test('the log as a whole', async t => {
     'subscribers get the records of which the file is made',
   );
   t.match(told[0], { level: 'INFO', text: 'part: password: [REDACTED]', processName: undefined });
-  t.match(told[3], { level: 'INFO', text: 'hello', processName: 'Sonarr' });
+  t.same(told.slice(3, 5), captured);
   t.ok(
     told.every(({ at }) => Math.abs(Date.now() - at) < 60_000),
     'with their time',
@@ -247,7 +249,8 @@ t.test('the log as a whole', async t => {
       'INFO - part: password: [REDACTED]',
       'INFO - second line',
       'ERROR - part: it failed: outer: inner',
-      'INFO - Sonarr subprocess: hello',
+      'INFO - Sonärr subprocess: hello',
+      'ERROR - Sonärr subprocess: ERROR - not – found',
       'DEBUG - part: shown, token=[REDACTED]',
       'DEBUG - http: shown',
     ],

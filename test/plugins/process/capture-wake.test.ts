@@ -2,6 +2,7 @@
 import { appendFile } from 'node:fs/promises';
 import path from 'node:path';
 import t from 'tap';
+import { recordsOf } from '../../../core/kit/log-line.ts';
 import { Capture } from '../../../plugins/process/capture/capture.ts';
 import { testDir } from '../../support/directory.ts';
 import { until } from '../../support/until.ts';
@@ -17,7 +18,8 @@ t.test('lines arrive while no clock ticks, an unfinished one when it is finished
   const capture = new Capture({
     directory,
     rotation: () => ({ maxBytes: 1e9, keep: 1 }),
-    deliver: async lines => void told.push(...lines.map(({ text }) => text)),
+    ownLevel: () => 'INFO',
+    deliver: async lines => void told.push(...recordsOf(lines).map(({ text }) => text)),
     log: { warn: text => t.fail(text), error: text => t.fail(text) },
     onFull: () => t.fail('full'),
   });

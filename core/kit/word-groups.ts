@@ -1,0 +1,152 @@
+// Tells in one pass over a text which groups of words it holds, in upper or lower case: its bytes are looked up in pairs,
+// and words are compared only where a pair may belong to one.
+
+/** Set, besides the groups, for a text with a byte beyond ASCII or a control character other than a tab. */
+export const UNPRINTABLE = 1 << 30;
+
+const MAX_GROUPS = 30;
+const SPACE = 0x20;
+const TAB = 0x09;
+const DELETE = 0x7f;
+/** The bit that lower case letters have and upper case letters do not. */
+const LOWER_CASE = 0x20;
+/** What texts consist of, the most frequent first. */
+const FREQUENT = ' etaoinsrhldcumfpgwybvkxjqz';
+const THREE_LETTERS = 0x7fff;
+const SCRATCH_BYTES = 64 * 1024;
+
+interface Word {
+  /** In lower case. */
+  readonly bytes: Uint8Array;
+  /** Where its three letters begin by which it is found. */
+  readonly offset: number;
+  readonly groups: number;
+}
+
+export class WordGroups {
+  /** By two bytes: whether they are worth a look. */
+  readonly #pairs = new Uint8Array(65_536);
+  /** By one byte: the groups of which it is a word. */
+  readonly #single = new Int32Array(256);
+  /** By the lower five bits of three bytes: a place in `#words`, or 0. */
+  readonly #places = new Uint8Array(THREE_LETTERS + 1);
+  readonly #words: (readonly Word[])[] = [[]];
+  readonly #scratch = Buffer.alloc(SCRATCH_BYTES);
+  readonly #scratchView = new DataView(this.#scratch.buffer, this.#scratch.byteOffset, SCRATCH_BYTES);
+
+  /** Words are ASCII in lower case, and have one or at least three characters. */
+  constructor(groups: readonly (readonly string[])[]) {
+    if (groups.length > MAX_GROUPS) throw new Error(`${groups.length} groups of words are more than ${MAX_GROUPS}`);
+    for (let byte = 0; byte < 256; byte += 1) {
+      const isPrintable = (byte >= SPACE && byte < DELETE) || byte === TAB;
+      if (!isPrintable) this.#single[byte] = UNPRINTABLE;
+    }
+    const members = new Map<string, number>();
+    for (const [index, words] of groups.entries())
+      for (const word of words) members.set(word, (members.get(word) ?? 0) | (1 << index));
+    for (const [word, of] of members) this.#add(word, of);
+    for (let pair = 0; pair < this.#pairs.length; pair += 1)
+      if (this.#single[pair & 0xff] !== 0 || this.#single[pair >>> 8] !== 0) this.#pairs[pair] = 1;
+  }
+
+  /** The groups, a bit for each, of which a word stands in these bytes. */
+  find(view: DataView, from: number, to: number): number {
+    const pairs = this.#pairs;
+    let found = 0;
+    let at = from;
+    for (; at + 3 < to; at += 4) {
+      const four = view.getUint32(at, true);
+      if (((pairs[four & 0xffff] ?? 0) | (pairs[four >>> 16] ?? 0)) !== 0) found |= this.#atPairs(view, at, from, to);
+    }
+    if (at < to) found |= this.#atPairs(view, at, from, to);
+    return found;
+  }
+
+  /** The same for a text. Whether it is printable is not told. */
+  findInText(text: string): number {
+    if (text.length > SCRATCH_BYTES) {
+      const bytes = Buffer.from(text, 'latin1');
+      return this.find(new DataView(bytes.buffer, bytes.byteOffset, bytes.length), 0, bytes.length);
+    }
+    return this.find(this.#scratchView, 0, this.#scratch.write(text, 'latin1'));
+  }
+
+  #add(word: string, groups: number): void {
+    const bytes = Buffer.from(word, 'latin1');
+    if (bytes.length === 1) {
+      this.#single[bytes[0] ?? 0] = (this.#single[bytes[0] ?? 0] ?? 0) | groups;
+      return;
+    }
+    const offset = rarest(word);
+    const [first = '', second = '', third = ''] = word.slice(offset, offset + 3);
+    // Pairs are looked up at every second byte, which is the first or the second of these three.
+    for (const pair of [first + second, second + third]) {
+      for (const shown of inAnyCase(pair)) this.#pairs[shown.charCodeAt(0) | (shown.charCodeAt(1) << 8)] = 1;
+    }
+    const code = threeLetters(first.charCodeAt(0), second.charCodeAt(0), third.charCodeAt(0));
+    const place = this.#places[code] || this.#words.push([]) - 1;
+    this.#places[code] = place;
+    this.#words[place] = [...(this.#words[place] ?? []), { bytes, offset, groups }];
+  }
+
+  /** The groups of the words that are told by the two pairs that begin at `first`. */
+  #atPairs(view: DataView, first: number, from: number, to: number): number {
+    let found = 0;
+    for (let at = first; at < first + 4 && at < to; at += 2) {
+      const low = view.getUint8(at);
+      const high = at + 1 < to ? view.getUint8(at + 1) : SPACE;
+      if (this.#pairs[low | (high << 8)] === 0) continue;
+      found |= (this.#single[low] ?? 0) | (this.#single[high] ?? 0);
+      found |= this.#at(view, at - 1, from, to) | this.#at(view, at, from, to);
+    }
+    return found;
+  }
+
+  /** The groups of the words whose three letters begin at `at`. */
+  #at(view: DataView, at: number, from: number, to: number): number {
+    if (at < from || at + 3 > to) return 0;
+    const place = this.#places[threeLetters(view.getUint8(at), view.getUint8(at + 1), view.getUint8(at + 2))] ?? 0;
+    if (place === 0) return 0;
+    let found = 0;
+    for (const { bytes, offset, groups } of this.#words[place] ?? []) {
+      if (isAt(bytes, view, at - offset, from, to)) found |= groups;
+    }
+    return found;
+  }
+}
+
+function threeLetters(first: number, second: number, third: number): number {
+  return ((first & 31) << 10) | ((second & 31) << 5) | (third & 31);
+}
+
+function isAt(word: Uint8Array, view: DataView, start: number, from: number, to: number): boolean {
+  if (start < from || start + word.length > to) return false;
+  for (let index = 0; index < word.length; index += 1) {
+    const byte = view.getUint8(start + index);
+    const isUpperCase = byte >= 0x41 && byte <= 0x5a;
+    if ((isUpperCase ? byte | LOWER_CASE : byte) !== word[index]) return false;
+  }
+  return true;
+}
+
+/** Where the three letters of a word begin whose pairs are the least frequent in texts. */
+function rarest(word: string): number {
+  let best = 0;
+  let leastFrequent = Number.POSITIVE_INFINITY;
+  for (let offset = 0; offset + 3 <= word.length; offset += 1) {
+    const [first = 0, second = 0, third = 0] = [...word.slice(offset, offset + 3)].map(frequency);
+    const pairs = first * second + second * third;
+    if (pairs < leastFrequent) [best, leastFrequent] = [offset, pairs];
+  }
+  return best;
+}
+
+function frequency(letter: string): number {
+  const rank = FREQUENT.indexOf(letter);
+  return rank < 0 ? 1 : FREQUENT.length - rank;
+}
+
+function inAnyCase(pair: string): string[] {
+  const [first = '', second = ''] = pair;
+  return [first, first.toUpperCase()].flatMap(one => [one + second, one + second.toUpperCase()]);
+}
