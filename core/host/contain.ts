@@ -2,7 +2,7 @@
 import { EventEmitter } from 'node:events';
 import { z } from 'zod';
 import type { Call, FaultPlace } from '../kit/owner.ts';
-import { currentScope, invoke } from './invoke.ts';
+import { currentScope, invoke, runAs } from './invoke.ts';
 import type { Scope } from './scope.ts';
 
 type AnyFunction = (this: unknown, ...args: unknown[]) => unknown;
@@ -15,6 +15,8 @@ export interface Containment {
   deadlineMs(member: string): number;
   /** Whether a throw is an expected outcome of its functions, which the caller reports. */
   mayFail?(): boolean;
+  /** Set for arguments and results: who gets them. What of them is data is passed as it is, and may be changed. */
+  readonly receiver?: Scope;
   /** Checks the result of a member of the value itself; returns the error for one that is not as required. */
   check?(member: string, given: unknown): Error | undefined;
 }
@@ -22,18 +24,20 @@ export interface Containment {
 /** Instances of these work only with their own methods' `this`, and contain no code of the plugin. */
 const UNCONTAINED_CLASSES = [z.ZodType, EventEmitter, URL, URLSearchParams, AbortSignal, AbortController];
 const NATIVE_SOURCE = /\{\s*\[native code\]\s*\}\s*$/;
-const CALLBACK: Call = {
-  place: 'callback',
-  what: 'a callback',
-  deadlineMs: Number.POSITIVE_INFINITY,
-  mayRefuse: true,
-};
-const callbacks = new WeakMap<object, WeakMap<Scope, AnyFunction>>();
+
+/** How far down code is looked for: in what may be plain data, and in what lies beside code. */
+const DIRECT = 1;
+const NESTED = 4;
+
+/** What each facade stands for, so that its owner gets the original back. */
+const originals = new WeakMap<object, { readonly scope: Scope; readonly value: object }>();
 
 /** Contains values for one containment; the same original always gives the same facade. */
 export class Container {
   readonly #containment: Containment;
   readonly #known = new WeakMap<object, unknown>();
+  /** The same for what its functions give, by who called them. */
+  readonly #results = new WeakMap<Scope, Container>();
 
   constructor(containment: Containment) {
     this.#containment = containment;
@@ -41,6 +45,13 @@ export class Container {
 
   /** `path` holds the members that lead to the value, for messages. */
   contain(value: unknown, path = '', self?: object): unknown {
+    const { receiver } = this.#containment;
+    if (receiver !== undefined) {
+      if (value instanceof AbortSignal) return signalFor(receiver, value);
+      if (!holdsCode(value, NESTED)) return value;
+      const origin = originals.get(value);
+      if (origin !== undefined) return origin.scope === receiver ? origin.value : value;
+    }
     if (typeof value === 'function') return this.#function(value as AnyFunction, path, self);
     if (typeof value !== 'object' || value === null) return value;
     const known = this.#known.get(value);
@@ -58,14 +69,22 @@ export class Container {
   }
 
   #object(original: object, path: string): object {
+    const { scope, receiver } = this.#containment;
     const facade: object = Object.create(Object.getPrototypeOf(original));
     this.#known.set(original, facade);
+    originals.set(facade, { scope, value: original });
     for (const [key, descriptor] of membersOf(original)) {
       const name = path === '' ? String(key) : `${path}.${String(key)}`;
       const { enumerable = false } = descriptor;
-      if (typeof descriptor.value === 'function')
-        Object.defineProperty(facade, key, { enumerable, value: this.contain(descriptor.value, name, original) });
-      else Object.defineProperty(facade, key, { enumerable, get: this.#getter(original, key, descriptor, name) });
+      if (typeof descriptor.value === 'function') {
+        const value = this.contain(descriptor.value, name, original);
+        Object.defineProperty(facade, key, { enumerable, value });
+        continue;
+      }
+      const get = this.#getter(original, key, descriptor, name);
+      // Who receives a value may change its members, as taps do with a plan.
+      const set = (value: unknown): void => void Reflect.set(original, key, value);
+      Object.defineProperty(facade, key, receiver === undefined ? { enumerable, get } : { enumerable, get, set });
     }
     return facade;
   }
@@ -85,17 +104,32 @@ export class Container {
     if (known !== undefined) return known;
     const { scope, check } = this.#containment;
     const call = this.#call(path);
-    const map = (given: unknown): unknown => {
-      const refusal = check?.(path, given);
-      if (refusal !== undefined) throw refusal;
-      return holdsCode(given) ? this.contain(given, `${path}()`) : given;
-    };
     const contained: AnyFunction = (...args) => {
-      const given = ownedByCaller(args);
-      return invoke(scope, call, () => fn.apply(self, given), map);
+      const caller = currentScope();
+      const received = crossing(args, caller, scope, call);
+      return invoke(
+        scope,
+        call,
+        () => fn.apply(self, received),
+        given => {
+          const refusal = check?.(path, given);
+          if (refusal !== undefined) throw refusal;
+          return holdsCode(given, DIRECT) ? this.#resultsFor(caller).contain(given, `${path}()`) : given;
+        },
+      );
     };
-    if (self === undefined) this.#known.set(fn, contained);
+    if (self === undefined) {
+      this.#known.set(fn, contained);
+      originals.set(contained, { scope, value: fn });
+    }
     return contained;
+  }
+
+  #resultsFor(caller: Scope | undefined): Container {
+    if (caller === undefined || this.#containment.receiver !== undefined) return this;
+    const results = this.#results.get(caller) ?? new Container({ ...this.#containment, receiver: caller });
+    this.#results.set(caller, results);
+    return results;
   }
 
   /** The deadline is a getter, because the plugin that sets it may be loaded after the value was contributed. */
@@ -116,25 +150,45 @@ export class Container {
   }
 }
 
-/** A function among the arguments runs as the caller's; whoever calls it decides how long to wait. */
-function ownedByCaller(args: unknown[]): unknown[] {
-  if (!args.some(argument => typeof argument === 'function')) return args;
-  const caller = currentScope();
-  if (caller === undefined) return args;
-  return args.map(argument =>
-    typeof argument === 'function' ? callbackOf(caller, argument as AnyFunction) : argument,
-  );
+const callbacks = new WeakMap<object, WeakMap<Scope, unknown>>();
+const signals = new WeakMap<AbortSignal, WeakMap<Scope, AbortSignal>>();
+
+/**
+ * The arguments of a call from one plugin to another. Functions in them run as their giver's, within the deadline of
+ * that call; signals fire as the receiver's. Data is passed as it is.
+ */
+export function crossing(args: unknown[], giver: Scope | undefined, receiver: Scope, call: Call): unknown[] {
+  if (giver === undefined || !args.some(argument => holdsCode(argument, DIRECT))) return args;
+  const container = new Container({
+    scope: giver,
+    receiver,
+    place: 'callback',
+    name: `a callback given to ${call.what}`,
+    deadlineMs: () => call.deadlineMs,
+  });
+  return args.map(argument => {
+    if (typeof argument !== 'function') return container.contain(argument);
+    // The same function always gives the same callback, so that a listener added with it can be removed with it.
+    const byScope = callbacks.get(argument) ?? new WeakMap<Scope, unknown>();
+    callbacks.set(argument, byScope);
+    const callback = byScope.get(giver) ?? container.contain(argument);
+    byScope.set(giver, callback);
+    return callback;
+  });
 }
 
-/** The same function always gives the same callback, so that a listener added with it can be removed with it. */
-function callbackOf(scope: Scope, fn: AnyFunction): AnyFunction {
-  const byScope = callbacks.get(fn) ?? new WeakMap<Scope, AnyFunction>();
-  callbacks.set(fn, byScope);
-  const known = byScope.get(scope);
+/** A signal whose listeners run as the receiver's: those of a signal itself run as whoever aborts it. */
+function signalFor(receiver: Scope, signal: AbortSignal): AbortSignal {
+  const byScope = signals.get(signal) ?? new WeakMap<Scope, AbortSignal>();
+  signals.set(signal, byScope);
+  const known = byScope.get(receiver);
   if (known !== undefined) return known;
-  const callback: AnyFunction = (...args) => invoke(scope, CALLBACK, () => fn.apply(undefined, args));
-  byScope.set(scope, callback);
-  return callback;
+  const abort = new AbortController();
+  byScope.set(receiver, abort.signal);
+  const pass = (): void => runAs(receiver, 'a listener of a signal', () => abort.abort(signal.reason));
+  if (signal.aborted) pass();
+  else signal.addEventListener('abort', pass, { once: true });
+  return abort.signal;
 }
 
 /** The members of the object and its prototypes up to Object.prototype; the nearest of each name wins. */
@@ -150,12 +204,17 @@ function membersOf(original: object): Map<PropertyKey, PropertyDescriptor> {
   return members;
 }
 
-/** Whether a returned value has functions that a caller could call. */
-function holdsCode(given: unknown): boolean {
-  if (typeof given === 'function') return true;
-  if (typeof given !== 'object' || given === null || Array.isArray(given)) return false;
-  if (!isPlain(given)) return isContainable(given);
-  for (const key in given) if (typeof (given as Record<string, unknown>)[key] === 'function') return true;
+/**
+ * Whether a value has functions that others could call, or signals to which they could listen: itself, or so many
+ * levels down. An instance of a class always does.
+ */
+function holdsCode(value: unknown, levels: number): value is object {
+  if (typeof value === 'function') return true;
+  if (typeof value !== 'object' || value === null) return false;
+  if (Array.isArray(value)) return levels > 0 && value.some(member => holdsCode(member, levels - 1));
+  if (!isPlain(value)) return value instanceof AbortSignal || isContainable(value);
+  if (levels === 0) return false;
+  for (const key in value) if (holdsCode((value as Record<string, unknown>)[key], levels - 1)) return true;
   return false;
 }
 

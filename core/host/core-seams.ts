@@ -20,7 +20,7 @@ export function declareCoreHooks(hooks: HookRegistry) {
     name: Name,
     kind: 'series' | 'parallel',
     options: { guarded?: boolean; deadlineMs?: number } = {},
-  ) => hooks.declare(OWNER, name, kind, options).hook as unknown as Hooks[Name];
+  ) => hooks.declare(undefined, name, kind, options).hook as unknown as Hooks[Name];
   return {
     // Unguarded, because a tap vetoes an update by throwing.
     check: declare('config.check', 'series', { guarded: false }),

@@ -3,6 +3,7 @@ import { AsyncParallelHook, AsyncSeriesHook, AsyncSeriesWaterfallHook } from 'ta
 import type { HookKind, HookOptions, TapOptions } from '../contract/host.ts';
 import { Problem } from '../contract/problem.ts';
 import type { Call } from '../kit/owner.ts';
+import { crossing } from './contain.ts';
 import { blamedFor, LATE_CODE } from './invoke.ts';
 import { misfitOf } from './misfit.ts';
 import type { Scope } from './scope.ts';
@@ -21,6 +22,8 @@ interface Tap {
 
 interface Declared {
   readonly owner: string;
+  /** undefined for a hook of the host itself. */
+  readonly scope: Scope | undefined;
   readonly name: string;
   readonly kind: HookKind;
   readonly options: HookOptions;
@@ -37,15 +40,17 @@ export class HookRegistry {
   readonly #declared = new Map<string, Declared>();
   readonly #taps = new Map<string, Set<Tap>>();
 
+  /** `scope` is undefined for a hook of the host itself. */
   declare(
-    owner: string,
+    scope: Scope | undefined,
     name: string,
     kind: HookKind,
     options: HookOptions = {},
   ): { hook: AnyHook; withdraw: () => void } {
+    const owner = scope?.plugin ?? 'core';
     const other = this.#declared.get(name);
     if (other !== undefined) throw new Error(`hook '${name}' of ${owner} is already owned by ${other.owner}`);
-    const declared: Declared = { owner, name, kind, options, hook: createHook(kind), failures: 0 };
+    const declared: Declared = { owner, scope, name, kind, options, hook: createHook(kind), failures: 0 };
     this.#declared.set(name, declared);
     for (const tap of this.#taps.get(name) ?? []) attach(declared, tap);
     return { hook: declared.hook, withdraw: () => this.#declared.delete(name) };
@@ -106,8 +111,10 @@ async function runTap(declared: Declared, tap: Tap, args: unknown[]): Promise<un
     mayRefuse: !guarded,
   };
   try {
-    const result = (await scope.invoke(call, () => tap.fn(...args))) ?? passedOn;
+    const received = crossing(args, declared.scope, scope, call);
+    const given = (await scope.invoke(call, () => tap.fn(...received))) ?? passedOn;
     if (kind !== 'waterfall') return undefined;
+    const [result] = declared.scope === undefined ? [given] : crossing([given], scope, declared.scope, call);
     const misfit = options.schema === undefined ? undefined : misfitOf(options.schema, result);
     if (misfit === undefined) return result;
     const problem = new Problem(500, `${call.what} of ${scope.plugin} gives what the hook cannot pass on: ${misfit}`);

@@ -30,6 +30,7 @@ import { HookRegistry } from './hooks.ts';
 import { asHost, currentScope } from './invoke.ts';
 import { refuseUnknownLevel, unknownLevels } from './log-levels.ts';
 import { watchEventLoop } from './loop-clock.ts';
+import { ownedEntrance } from './owned-entrance.ts';
 import { ownedLogHub } from './owned-log-hub.ts';
 import { PluginExits } from './plugin-exits.ts';
 import type { Registries } from './plugin-host.ts';
@@ -350,7 +351,7 @@ class RunningHost implements StackwardenHost {
       service: name => this.#services.find(name),
       stopping: () => this.#stopping !== null,
     });
-    this.#services.provideOwn('http.entrance', this.#http);
+    this.#services.provideOwn('http.entrance', ownedEntrance(this.#http));
     if (this.#options.dryRun) return;
     this.#disposers.push(watchDescriptors(this.log, () => this.#http.closeIdleConnections()));
   }

@@ -82,22 +82,29 @@ function settled(
           reject(lateness(scope, call, limitMs));
         })
       : undefined;
-    promise.then(
-      value => {
-        stop?.();
-        if (isLate) return;
-        try {
-          resolve(map === undefined ? value : map(value));
-        } catch (error) {
-          reject(failure(scope, call, error));
-        }
-      },
-      (error: unknown) => {
-        stop?.();
-        if (isLate) scope.log.debug(`${call.what}: it failed after it had been left behind`, error);
-        else reject(failure(scope, call, error));
-      },
-    );
+    const onValue = (value: unknown): void => {
+      stop?.();
+      if (isLate) return;
+      try {
+        resolve(map === undefined ? value : map(value));
+      } catch (error) {
+        reject(failure(scope, call, error));
+      }
+    };
+    const onError = (error: unknown): void => {
+      stop?.();
+      if (isLate) scope.log.debug(`${call.what}: it failed after it had been left behind`, error);
+      else reject(failure(scope, call, error));
+    };
+    // The `then` of anything else is code of the plugin.
+    if (promise instanceof Promise) promise.then(onValue, onError);
+    else {
+      try {
+        runAs(scope, call.what, () => promise.then(onValue, onError));
+      } catch (error) {
+        onError(error);
+      }
+    }
   });
 }
 

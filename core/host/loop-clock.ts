@@ -71,10 +71,19 @@ function look(): void {
     for (const log of logs) log.warn(text);
   }
   longest = undefined;
+  tellNextLate();
+}
+
+/**
+ * One late call at a time, the first that began: who waits for it hears of that before its own deadline is looked at.
+ */
+function tellNextLate(): void {
   for (const deadline of pending) {
     if (deadline.dueMs > progressMs) continue;
     forget(deadline);
     deadline.onLate();
+    setImmediate(tellNextLate);
+    return;
   }
 }
 

@@ -113,7 +113,7 @@ export function createPluginHost(shared: Registries, scope: Scope, found: Plugin
     },
     find: name => shared.services.find(name) as never,
     hook(name, kind, options) {
-      const declare = () => shared.hooks.declare(plugin, name, kind, options);
+      const declare = () => shared.hooks.declare(scope, name, kind, options);
       return register(declare, ({ withdraw }) => withdraw).hook as never;
     },
     tap(name, fn, options) {

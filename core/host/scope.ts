@@ -5,7 +5,7 @@ import type { Logger } from '../contract/log.ts';
 import type { Disposer } from '../contract/plugin.ts';
 import { errorText } from '../kit/error-text.ts';
 import type { Call, FaultPlace, Owner } from '../kit/owner.ts';
-import { blame, blamedFor, invoke } from './invoke.ts';
+import { blame, blamedFor, invoke, runAs } from './invoke.ts';
 import { intervalsLeftBy } from './plugin-timers.ts';
 import { sourcePlace } from './source-place.ts';
 
@@ -108,7 +108,8 @@ export class Scope implements Owner {
   }
 
   async #disposeAll(): Promise<void> {
-    this.#abort.abort();
+    // Listeners of the signal are the plugin's.
+    runAs(this, 'the end of its signal', () => this.#abort.abort());
     const call: Call = { place: 'dispose', what: 'a disposer', deadlineMs: this.#options.disposeMs };
     for (;;) {
       const disposer = this.#disposers.pop();

@@ -1,5 +1,5 @@
 // Large answers are made smaller for clients that take gzip, outside of the event loop.
-import { Readable } from 'node:stream';
+import { pipeline, Readable } from 'node:stream';
 import { promisify } from 'node:util';
 import { createGzip, gunzip, gzip } from 'node:zlib';
 import { Answer } from '../contract/route.ts';
@@ -23,8 +23,10 @@ export async function compressed(value: unknown, acceptEncoding: string | undefi
   if (!takes) return value;
   const { body, status, headers } = value instanceof Answer ? value : new Answer(value, 200, {});
   const typed = hasContentType(headers) ? headers : { ...headers, 'Content-Type': mediaType(value) };
-  if (body instanceof Readable)
-    return new Answer(body.pipe(createGzip({ level: LEVEL })), status, { ...typed, ...HEADERS });
+  if (body instanceof Readable) {
+    const made = pipeline(body, createGzip({ level: LEVEL }), () => undefined);
+    return new Answer(made, status, { ...typed, ...HEADERS });
+  }
   if (body === undefined || body === null) return value;
   const content = isRaw(value) ? value.body : serialized(body);
   if (content.length < MIN_BYTES) return value;

@@ -9,13 +9,14 @@ import { Answer, type Identity, type Route, type RouteRequest } from '../contrac
 import type { Owner } from '../kit/owner.ts';
 import { type AccessGate, accessOf } from './access.ts';
 import { hasContentType, isRaw, mediaType, serialized } from './answer-body.ts';
+import { readAs } from './answer-source.ts';
 import { readJson } from './body.ts';
 import { BodyBudget } from './body-budget.ts';
 import { compressed, isGzip } from './compression.ts';
 import { type CorsPolicy, FOREIGN_SITE, isSafe } from './cors-policy.ts';
 import { failureAnswer, shapeProblem } from './errors.ts';
 import { parseQuery } from './query.ts';
-import type { RouteMap, RouteMatch } from './route-map.ts';
+import type { OwnedRoute, RouteMap, RouteMatch } from './route-map.ts';
 import { UnreadAnswers } from './unread-answers.ts';
 
 export interface DispatchOptions {
@@ -54,15 +55,21 @@ export function createDispatch(options: DispatchOptions): Dispatch {
     call.identity = admission.identity;
     call.trusted = admission.trusted;
     call.params = match.params;
-    if (route.query !== undefined) call.query = parsed(route.query, 'query', parseQuery(queryText, route.query));
-    const handle = async () => checked(route, await owner.invoke(match.owned.call, () => route.handle(call)));
+    // Schemas may hold functions of the plugin, so they run as it too.
+    const handle = async (body?: unknown): Promise<unknown> => {
+      const value = await owner.invoke(match.owned.call, () => {
+        if (route.query !== undefined) call.query = parsed(route.query, 'query', parseQuery(queryText, route.query));
+        if (mutating && route.body !== undefined) call.body = parsed(route.body, 'body', body);
+        return route.handle(call);
+      });
+      return withSource(match.owned, checked(route, value));
+    };
     if (!mutating) return handle();
     const share = bodies.open();
     try {
       const limitBytes = Math.min(route.bodyLimitBytes ?? DEFAULT_LIMIT_BYTES, bodies.largestBytes);
       const value = await readJson(request, limitBytes, share);
-      if (route.body !== undefined) call.body = parsed(route.body, 'body', value === undefined ? {} : value);
-      return await handle();
+      return await handle(value === undefined ? {} : value);
     } finally {
       share.release();
     }
@@ -102,7 +109,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
       }
       if (match.owned.route.nativeOnly && !via.native) throw new Problem(404, 'Not found');
       owner = match.owned.owner;
-      const value = await run(match, new Call(request, response), queryText);
+      const value = await run(match, new Call(request, response, match.owned), queryText);
       const { compress = false } = match.owned.route;
       send(response, compress ? await compressed(value, request.headers['accept-encoding']) : value, common);
       unread.watch(request, response);
@@ -130,10 +137,17 @@ export function createDispatch(options: DispatchOptions): Dispatch {
   };
 }
 
+/** A stream is read as the plugin's. */
+function withSource({ owner, call }: OwnedRoute, value: unknown): unknown {
+  if (!(value instanceof Answer && value.body instanceof Readable)) return value;
+  return new Answer(readAs(owner, call, value.body), value.status, value.headers);
+}
+
 /** What a handler sees of its request. */
 class Call implements RouteRequest<unknown, unknown> {
   readonly request: IncomingMessage;
   readonly #response: ServerResponse;
+  readonly #owned: OwnedRoute;
   #abort: AbortController | undefined;
   query: unknown;
   body: unknown;
@@ -141,9 +155,10 @@ class Call implements RouteRequest<unknown, unknown> {
   identity: Identity = { username: null };
   trusted = false;
 
-  constructor(request: IncomingMessage, response: ServerResponse) {
+  constructor(request: IncomingMessage, response: ServerResponse, owned: OwnedRoute) {
     this.request = request;
     this.#response = response;
+    this.#owned = owned;
   }
 
   get headers(): IncomingMessage['headers'] {
@@ -154,13 +169,14 @@ class Call implements RouteRequest<unknown, unknown> {
     return this.request.socket.remoteAddress;
   }
 
-  /** Made on first use: most handlers never look at it. */
+  /** Made on first use: most handlers never look at it. Its listeners run as the plugin's. */
   get signal(): AbortSignal {
     if (this.#abort === undefined) {
       const abort = new AbortController();
       const response = this.#response;
+      const { owner, call } = this.#owned;
       const gone = () => {
-        if (!response.writableFinished) abort.abort();
+        if (!response.writableFinished) owner.invoke(call, () => abort.abort());
       };
       if (response.destroyed) gone();
       else response.once('close', gone);

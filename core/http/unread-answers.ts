@@ -21,15 +21,20 @@ export class UnreadAnswers {
     this.#unreadMs = unreadMs;
   }
 
-  /** Counts what of an answer that has ended the system did not take, until its client has read it or is gone. */
+  /**
+   * Counts what of an answer that has ended the system did not take, until its client has read it or is gone. One that
+   * is still read from a stream holds little, and is limited in time alone.
+   */
   watch({ socket }: IncomingMessage, response: ServerResponse): void {
     const bytes = response.writableLength;
-    if (bytes <= SMALL_BYTES || socket.destroyed) return;
+    const hasEnded = response.writableEnded;
+    if (socket.destroyed || (hasEnded && bytes <= SMALL_BYTES)) return;
     this.#forget(socket);
-    this.#unread.set(socket, bytes);
-    this.#bytes += bytes;
     // Nobody listens for it, so Node closes the connection; writing any part begins it anew.
     socket.setTimeout(this.#unreadMs);
+    if (!hasEnded) return;
+    this.#unread.set(socket, bytes);
+    this.#bytes += bytes;
     response.once('close', () => this.#forget(socket));
     this.#cutLongest();
   }

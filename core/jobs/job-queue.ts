@@ -318,7 +318,8 @@ export class JobQueue implements Jobs {
     const { owner, name, kind } = this.#options;
     const { key } = entry.job;
     entry.stopReason = reason;
-    entry.abort.abort(new Error(`${name} of ${key}: ${REASONS[reason]}`));
+    const call: Call = { place: 'job', what: `the signal of ${name}`, deadlineMs: CALLBACK_MS };
+    owner.invoke(call, () => entry.abort.abort(new Error(`${name} of ${key}: ${REASONS[reason]}`)));
     if (reason === 'late') owner.fault('job', new Error(`job ${name} of ${key}: ${REASONS.late}`));
     if (entry.job.state === 'queued') void this.#giveUp(entry);
     else if (reason !== 'interrupted') {

@@ -27,6 +27,8 @@ export interface ClientOptions {
   /** null when pings of the client are not answered. */
   readonly pong: string | null;
   readonly unsent: UnsentBudget;
+  /** Runs what belongs to the plugin of the stream as that plugin's. */
+  readonly runAs: (fn: () => void) => void;
   /** Called once, when the client is gone. */
   readonly onGone: (client: Client) => void;
 }
@@ -137,7 +139,7 @@ export class Client implements StreamClient {
 
   #finish(): void {
     if (this.gone) return;
-    this.#abort.abort();
+    this.#options.runAs(() => this.#abort.abort());
     this.#options.onGone(this);
     void this.#runDispose();
   }

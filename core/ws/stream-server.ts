@@ -141,13 +141,15 @@ export class StreamServer {
 
   #open(
     owned: OwnedStream,
-    request: Omit<ConstructorParameters<typeof Client>[0], 'pong' | 'onGone' | 'unsent'>,
+    request: Omit<ConstructorParameters<typeof Client>[0], 'pong' | 'onGone' | 'unsent' | 'runAs'>,
   ): void {
-    const { stream, clients } = owned;
+    const { stream, clients, owner } = owned;
+    const leaving: Call = { place: 'stream', what: `a client that leaves ${stream.path}`, deadlineMs: CALL_MS };
     const client = new Client({
       ...request,
       pong: stream.pong === undefined ? 'pong' : stream.pong,
       unsent: this.#unsent,
+      runAs: fn => owner.invoke(leaving, fn),
       onGone: gone => clients.delete(gone),
     });
     if (this.#streams.get(stream.path) !== owned) {

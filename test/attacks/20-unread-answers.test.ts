@@ -1,7 +1,9 @@
 // Large answers that nobody reads share one budget of memory and wait for a limited time; who reads gets all of his.
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
+import { Readable } from 'node:stream';
 import t, { type Test } from 'tap';
+import { answer } from '../../core/contract/route.ts';
 import { testDir } from '../support/directory.ts';
 import { openEntrance, type TestEntrance } from '../support/entrance.ts';
 import { until } from '../support/until.ts';
@@ -18,10 +20,10 @@ async function open(t: Test, options: { unreadMs?: number } = {}): Promise<TestE
 }
 
 /** Asks and reads nothing. */
-function ask(t: Test, port: number): Socket {
+function ask(t: Test, port: number, path = '/large'): Socket {
   const socket = connect(port, '127.0.0.1').on('error', () => undefined);
   t.teardown(() => socket.destroy());
-  socket.pause().write('GET /large HTTP/1.1\r\nHost: nas\r\nConnection: close\r\n\r\n');
+  socket.pause().write(`GET ${path} HTTP/1.1\r\nHost: nas\r\nConnection: close\r\n\r\n`);
   return socket;
 }
 
@@ -65,4 +67,18 @@ t.test('an answer that nobody reads ends', async t => {
   const socket = ask(t, entrance.port);
   await until(() => ended(entrance) === 1, { what: 'the cut' });
   t.ok((await read(socket)) < ANSWER_BYTES);
+});
+
+t.test('a stream whose client stops reading ends, and its source with it', async t => {
+  const entrance = await open(t, { unreadMs: 50 });
+  const source = new Readable({
+    read() {
+      this.push('x'.repeat(65_536));
+    },
+  });
+  const route = { method: 'GET', path: '/endless', summary: 'endless', handle: () => answer(source) } as const;
+  entrance.http.addRoute('a', route);
+  ask(t, entrance.port, '/endless');
+  await once(source, 'close');
+  t.same(entrance.faults, [], 'that is no fault of the plugin');
 });

@@ -5,16 +5,7 @@ import path from 'node:path';
 import t from 'tap';
 import { WebSocket } from 'ws';
 import { testDir } from '../support/directory.ts';
-import {
-  callerPlugin,
-  cellName,
-  cellPlugin,
-  FAULTS,
-  type Fault,
-  IGNORES_RUBBISH,
-  KINDS,
-  type Kind,
-} from '../support/fault-plugins.ts';
+import { CELLS, callerPlugin, cellName, cellPlugin, IGNORES_RUBBISH, type Kind } from '../support/fault-plugins.ts';
 import { type HostProcess, startHostProcess } from '../support/host-process.ts';
 import { kid } from '../support/kids.ts';
 import { writeConfig } from '../support/stackwarden.ts';
@@ -28,9 +19,20 @@ interface Row {
 }
 
 const LIMIT_MS = 300;
-const kinds = Object.keys(KINDS) as Kind[];
-const faults = Object.keys(FAULTS) as Fault[];
-const cells = kinds.flatMap(kind => faults.map(fault => [kind, fault] as const));
+/** Kinds whose plugin has a route that lets the fault happen. */
+const OWN_ROUTE: readonly Kind[] = [
+  'route',
+  'job',
+  'callback',
+  'callback-member',
+  'callback-of-instance',
+  'callback-to-contribution',
+  'hook-argument',
+  'thenable',
+  'query-schema',
+  'job-signal',
+  'lent-signal',
+];
 const SHIPPED = ['auth', 'config', 'process', 'health', 'host-plugins'];
 /** Two that the host cannot do without. */
 const REQUIRED = [cellName('route', 'throws-later'), cellName('contribution', 'emits-error')];
@@ -40,8 +42,8 @@ const write = async (name: string, source: string): Promise<void> => {
   await mkdir(path.join(configDir, 'plugins', name), { recursive: true });
   await writeFile(path.join(configDir, 'plugins', name, 'index.js'), source);
 };
-for (const [kind, fault] of cells) await write(cellName(kind, fault), cellPlugin(kind, fault));
-await write('caller', callerPlugin(cells));
+for (const [kind, fault] of CELLS) await write(cellName(kind, fault), cellPlugin(kind, fault));
+await write('caller', callerPlugin(CELLS));
 const port = await writeConfig(configDir, {
   kid: kid('Kid', ['calm'], { enabled: true }),
   dumb: { plugins: { required: ['auth', 'config', 'process', ...REQUIRED] } },
@@ -49,7 +51,7 @@ const port = await writeConfig(configDir, {
 const places = ['route', 'stream', 'tap', 'contribution', 'service', 'callback', 'timer', 'job', 'event'] as const;
 const host: HostProcess = await startHostProcess(port, {
   configDir,
-  plugins: [...SHIPPED, 'caller', ...cells.map(([kind, fault]) => cellName(kind, fault))],
+  plugins: [...SHIPPED, 'caller', ...CELLS.map(([kind, fault]) => cellName(kind, fault))],
   deadlines: {
     importMs: 60_000,
     setupMs: 60_000,
@@ -85,13 +87,22 @@ function connect(name: string, closes: boolean): Promise<void> {
 
 /** Lets the fault happen; what is asked for is answered in any case. */
 async function provoke(kind: Kind, name: string): Promise<Response | undefined> {
-  if (kind === 'route' || kind === 'job' || kind === 'callback') return post(`/cell/${name}`);
+  if (OWN_ROUTE.includes(kind)) return post(`/cell/${name}`);
+  if (kind === 'request-signal') {
+    await fetch(`${host.base}/cell/${name}`, { method: 'POST', signal: AbortSignal.timeout(LIMIT_MS) }).catch(
+      () => undefined,
+    );
+    return undefined;
+  }
+  if (kind === 'tapped-signal') return post(`/call/hook-signal/${name}`);
+  if (kind === 'tap-gives-function') return post(`/call/hook-given/${name}`);
   if (kind.startsWith('tap-')) return post(`/call/hook/${name}`);
   if (['contribution', 'instance', 'accessor', 'service', 'returned'].includes(kind))
     return post(`/call/${kind}/${name}`);
-  if (kind === 'stream-open' || kind === 'stream-close') await connect(name, kind === 'stream-close');
+  if (kind.startsWith('stream-')) await connect(name, kind !== 'stream-open');
   else if (kind === 'listener') await post(`/emit/${name}`);
-  else if (kind === 'disposer') await rm(path.join(configDir, 'plugins', name), { recursive: true });
+  else if (kind === 'disposer' || kind === 'host-signal')
+    await rm(path.join(configDir, 'plugins', name), { recursive: true });
   else await post(`/arm/${name}`);
   return kind === 'capability' ? fetch(`${host.base}/flags`) : undefined;
 }
@@ -103,7 +114,7 @@ t.test('a service runs', async t => {
   t.ok(pid > 0);
 });
 
-for (const [kind, fault] of cells) {
+for (const [kind, fault] of CELLS) {
   const name = cellName(kind, fault);
   t.test(`${kind} ${fault}`, async t => {
     const answer = await provoke(kind, name);
@@ -118,7 +129,7 @@ for (const [kind, fault] of cells) {
     if (isHarmless) t.same((await rowOf(name))?.errors ?? {}, {}, 'what nobody uses is no fault');
     else if (fault === 'blocks')
       await until(() => host.output().includes(`held up by ${name}: `), { what: 'the log to name who blocked' });
-    else if (kind === 'disposer')
+    else if (kind === 'disposer' || kind === 'host-signal')
       await until(
         () => host.output().includes(`${name}: dispose failed`) || host.output().includes(`fault of ${name}`),
         {
@@ -126,7 +137,7 @@ for (const [kind, fault] of cells) {
         },
       );
     else {
-      const isLater = fault === 'throws-later' || fault === 'emits-error';
+      const isLater = fault === 'throws-later' || fault === 'emits-error' || kind.endsWith('-signal');
       const row = await until(
         async () => {
           const found = await rowOf(name);

@@ -33,6 +33,33 @@ export const KINDS = {
   returned: `host.provide('cell.' + NAME, { call: () => () => fault('fine') })`,
   callback: `host.route({ method: 'POST', path: '/cell/' + NAME, summary: 'x',
     handle: async () => ({ answer: await host.use('cell.caller').call(() => fault('fine')) }) })`,
+  'callback-member': `host.route({ method: 'POST', path: '/cell/' + NAME, summary: 'x',
+    handle: async () => ({ answer: await host.use('cell.caller').callMember({ call: () => fault('fine') }) }) })`,
+  'callback-of-instance': `class Thing { #good = 'fine'; call () { return fault(this.#good) } }
+    host.route({ method: 'POST', path: '/cell/' + NAME, summary: 'x',
+    handle: async () => ({ answer: await host.use('cell.caller').callMember(new Thing()) }) })`,
+  'callback-to-contribution': `host.route({ method: 'POST', path: '/cell/' + NAME, summary: 'x',
+    handle: async () => ({ answer: await host.contributions('cell.taker').get('caller').value.take({ call: () => fault('fine') }) }) })`,
+  'hook-argument': `const hook = host.hook('own.' + NAME, 'parallel', { guarded: false })
+    host.route({ method: 'POST', path: '/cell/' + NAME, summary: 'x',
+    handle: async () => { await hook.promise({ call: () => fault('fine') }); return {} } })`,
+  'tap-gives-function': `host.tap('cell.' + NAME, () => ({ call: () => fault('fine') }))`,
+  thenable: `host.route({ method: 'POST', path: '/cell/' + NAME, summary: 'x',
+    handle: () => ({ then: (...both) => { Promise.resolve(fault('fine')).then(...both) } }) })`,
+  'query-schema': `host.route({ method: 'POST', path: '/cell/' + NAME, summary: 'x',
+    query: host.z.object({}).transform(() => fault({})), handle: () => ({}) })`,
+  'host-signal': `host.signal.addEventListener('abort', () => fault(undefined))`,
+  'request-signal': `host.route({ method: 'POST', path: '/cell/' + NAME, summary: 'x',
+    handle: ({ signal }) => new Promise(() => signal.addEventListener('abort', () => fault(undefined))) })`,
+  'stream-signal': `host.stream({ path: '/ws/' + NAME, summary: 'x',
+    open: ({ signal }) => signal.addEventListener('abort', () => fault(undefined)) })`,
+  'job-signal': `const jobs = host.jobs('cell', { run: ({ signal }) => new Promise((resolve, reject) => {
+      signal.addEventListener('abort', () => fault(undefined)); signal.addEventListener('abort', reject) }) })
+    host.route({ method: 'POST', path: '/cell/' + NAME, summary: 'x', async handle () {
+      const { id } = await (await jobs).start('the-key'); await (await jobs).cancel(id); return {} } })`,
+  'lent-signal': `host.route({ method: 'POST', path: '/cell/' + NAME, summary: 'x', async handle () {
+    await host.use('cell.caller').lend(({ signal }) => signal.addEventListener('abort', () => fault(undefined))); return {} } })`,
+  'tapped-signal': `host.tap('cell.' + NAME, ({ signal }) => signal.addEventListener('abort', () => fault(undefined)))`,
   timer: `host.every(20, () => once(undefined))`,
   schedule: `host.cron('* * * * * *', () => once(undefined))`,
   job: `const jobs = host.jobs('cell', { run: () => fault('fine'), deadlineMs: 300 })
@@ -43,6 +70,29 @@ export const KINDS = {
 } as const;
 
 export type Kind = keyof typeof KINDS;
+
+const CALLED: readonly Fault[] = ['throws', 'rejects', 'never-ends', 'throws-later'];
+const HEARD: readonly Fault[] = ['throws', 'rejects', 'throws-later'];
+/** Kinds that are contained as others are, or of which nobody waits for an answer, are tried with some faults. */
+const FAULTS_OF: Partial<Record<Kind, readonly Fault[]>> = {
+  'callback-member': CALLED,
+  'callback-of-instance': CALLED,
+  'callback-to-contribution': CALLED,
+  'hook-argument': CALLED,
+  'tap-gives-function': CALLED,
+  thenable: CALLED,
+  'query-schema': ['throws', 'throws-later'],
+  'host-signal': HEARD,
+  'request-signal': HEARD,
+  'stream-signal': HEARD,
+  'job-signal': HEARD,
+  'lent-signal': HEARD,
+  'tapped-signal': HEARD,
+};
+
+export const CELLS: readonly (readonly [Kind, Fault])[] = (Object.keys(KINDS) as Kind[]).flatMap(kind =>
+  (FAULTS_OF[kind] ?? (Object.keys(FAULTS) as Fault[])).map(fault => [kind, fault] as const),
+);
 
 /** What a kind has no use for harms nobody. */
 export const IGNORES_RUBBISH: readonly Kind[] = [
@@ -81,6 +131,8 @@ const HOOKS: Partial<Record<Kind, string>> = {
   'tap-waterfall': `'waterfall', { schema: zod.string() }`,
   'tap-veto': `'series', { guarded: false }`,
   'tap-veto-waterfall': `'waterfall', { guarded: false, schema: zod.string() }`,
+  'tap-gives-function': `'waterfall', { guarded: false }`,
+  'tapped-signal': `'parallel', { guarded: false }`,
 };
 
 /** Owns the points, hooks and the one service, and calls what it is asked to call. */
@@ -95,9 +147,21 @@ export default { name: 'caller', host: '^1', config: z => { zod = z; return z.ob
   const hooks = {}
   ${hooks.join('\n  ')}
   const list = host.point('cell.point', { schema: zod.looseObject({ call: zod.any() }), answers: { call: zod.string(), 'deep.list.call': zod.string() } })
-  host.provide('cell.caller', { call: fn => fn() })
+  ${cells
+    .filter(([kind]) => kind === 'hook-argument')
+    .map(([kind, fault]) => `host.tap('own.${cellName(kind, fault)}', async given => { await given.call() })`)
+    .join('\n  ')}
+  host.contribute('cell.taker', 'caller', { take: given => given.call() })
+  const lent = async use => {
+    const abort = new AbortController()
+    await use({ signal: abort.signal })
+    abort.abort()
+  }
+  host.provide('cell.caller', { call: fn => fn(), callMember: given => given.call(), lend: lent })
   const calls = {
     hook: name => hooks[name].promise('fine'),
+    'hook-signal': name => lent(given => hooks[name].promise(given)),
+    'hook-given': async name => (await hooks[name].promise('fine')).call(),
     contribution: name => list.get(name).value.call(),
     instance: name => list.get(name).value.deep.list[0].call(),
     accessor: name => list.get(name).value.value,

@@ -6,6 +6,7 @@ import { testDir } from '../../support/directory.ts';
 import { startHost } from '../../support/host.ts';
 import { startHostProcess } from '../../support/host-process.ts';
 import { kid, lives } from '../../support/kids.ts';
+import { ownLog } from '../../support/own-plugins.ts';
 import { spawnStackwarden, writeConfig } from '../../support/stackwarden.ts';
 import { until } from '../../support/until.ts';
 
@@ -113,4 +114,25 @@ t.test('what was left behind in its set-up adds nothing any more', async t => {
   shared.releaseLate?.();
   t.match(await until(() => shared.lateRefusal), /registers something after it was disposed/);
   t.equal((await app.get('/late')).status, 404);
+});
+
+t.test('a stream that gives no more of an answer is told of, and its client is cut off', async t => {
+  const contract = new URL('../../../core/contract/route.ts', import.meta.url).href;
+  const body = `host.route({ method: 'GET', path: '/stalled', summary: 'x', compress: true, async handle () {
+    const { answer } = await import('${contract}')
+    async function * parts () { yield 'the beginning'; await new Promise(() => {}) }
+    return answer(Readable.from(parts()))
+  } })`;
+  const source = `import { Readable } from 'node:stream'\n${plugin('stalling', body)}`;
+  const app = await startHost({
+    pluginDirs: [testDir(t, { stalling: { 'index.js': source } })],
+    deadlines: { ...loading, callMs: { route: 200 } },
+  });
+  t.teardown(() => app.stop());
+  for (const [round, encoding] of ['identity', 'gzip'].entries()) {
+    await t.rejects(app.get('/stalled', { 'accept-encoding': encoding }), 'the answer is not whole');
+    t.same(app.host.plugins()[0]?.errors, { route: round + 1 });
+  }
+  const late = 'the stream that GET /stalled gives of stalling takes longer than 200 ms and is left behind';
+  await until(async () => (await ownLog(app)).includes(late));
 });

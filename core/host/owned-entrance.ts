@@ -1,0 +1,45 @@
+// The entrance as plugins use it: what a listener of theirs does with a request runs as theirs, and a fault of it costs
+// that request alone.
+import type { HttpEntrance } from '../contract/route.ts';
+import type { Call } from '../kit/owner.ts';
+import { refuse, refuseSocket } from '../kit/refusal.ts';
+import { currentScope } from './invoke.ts';
+
+const REQUEST: Call = { place: 'callback', what: 'a listener of its own', deadlineMs: 60_000 };
+const FAULT = 'Internal error';
+
+export function ownedEntrance({ handle, upgrade, allowsOrigin, open }: HttpEntrance): HttpEntrance {
+  return {
+    handle,
+    upgrade,
+    allowsOrigin,
+    open(options) {
+      const scope = currentScope();
+      if (scope === undefined) return open(options);
+      /** The fault is counted and logged where it happened. */
+      const attempt = async (serve: () => unknown, giveUp: () => void): Promise<void> => {
+        try {
+          await scope.invoke(REQUEST, serve);
+        } catch {
+          giveUp();
+        }
+      };
+      return open({
+        ...options,
+        request(request, response) {
+          const giveUp = (): void => {
+            if (response.headersSent) response.destroy();
+            else refuse(response, 500, FAULT);
+          };
+          void attempt(() => options.request(request, response), giveUp);
+        },
+        upgrade(request, socket, head) {
+          void attempt(
+            () => options.upgrade(request, socket, head),
+            () => refuseSocket(socket, 500, FAULT),
+          );
+        },
+      });
+    },
+  };
+}

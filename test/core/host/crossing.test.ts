@@ -1,0 +1,76 @@
+// What plugins hand each other in calls: data stays itself, functions and signals stay their owner's, and nobody waits
+// for them without end.
+import t from 'tap';
+import { startWithPlugins } from '../../support/own-plugins.ts';
+import { until } from '../../support/until.ts';
+
+const app = await startWithPlugins(t, {
+  taker: `const kept = []
+    const plans = host.hook('taker.plan', 'waterfall', { guarded: false })
+    host.provide('taker', {
+      call: fn => fn(),
+      change (given) { given.list.push('more'); given.name = 'changed'; return given.tell() },
+      keep (given) { kept.push(given) },
+      kept: () => kept,
+      async plan (plan) { const made = await plans.promise(plan); return { isSame: made === plan, plan: made } }
+    }, { deadlineMs: 200 })`,
+  giver: `class Thing { #secret = 'mine'; tell () { return this.#secret } }
+    const route = (name, handle) => host.route({ method: 'POST', path: '/' + name, summary: 'x', handle })
+    const taker = () => host.use('taker')
+    route('hang', () => taker().call(() => new Promise(() => {})))
+    route('change', () => {
+      const given = { list: ['one'], name: 'before', tell () { return this.name } }
+      return { told: taker().change(given), list: given.list, name: given.name }
+    })
+    route('keep', () => {
+      const thing = new Thing()
+      const data = { plain: ['data'] }
+      taker().keep(thing)
+      taker().keep(data)
+      const [first, second] = taker().kept()
+      return { own: first === thing, told: first.tell(), data: second === data }
+    })
+    route('plan', async () => {
+      const { signal } = new AbortController()
+      const { isSame, plan } = await taker().plan({ env: {}, argv: ['a'], signal })
+      return { isSame, env: plan.env, argv: plan.argv }
+    })
+    route('listen', async () => {
+      const entrance = host.use('http.entrance')
+      const fault = () => { throw new Error('a fault of its listener') }
+      const { port } = await entrance.open({ host: '127.0.0.1', port: 0, request: fault, upgrade: fault })
+      return { port }
+    })`,
+  tapper: `host.tap('taker.plan', plan => { plan.env.A = '1'; plan.argv = ['b']; return plan })
+    host.tap('taker.plan', plan => ({ ...plan, argv: [...plan.argv, 'c'] }))`,
+});
+const errorsOf = (name: string) => app.host.plugins().find(plugin => plugin.name === name)?.errors;
+
+t.test('a callback has the deadline of the call that it was given to', async t => {
+  const answer = await app.post('/hang');
+  t.equal(answer.status, 503);
+  t.match(answer.body.detail, 'a callback given to taker: call of giver takes longer than 200 ms and is left behind');
+  t.match([errorsOf('giver'), errorsOf('taker')], [{ callback: 1 }, {}]);
+});
+
+t.test('an argument with functions can be changed as any other', async t => {
+  t.same((await app.post('/change')).body, { told: 'changed', list: ['one', 'more'], name: 'changed' });
+});
+
+t.test('whoever gets his own back gets the original', async t => {
+  t.same((await app.post('/keep')).body, { own: true, told: 'mine', data: true });
+});
+
+t.test('a plan with a signal goes through its taps and stays itself where they give it back', async t => {
+  t.same((await app.post('/plan')).body, { isSame: false, env: { A: '1' }, argv: ['b', 'c'] });
+});
+
+t.test('a fault of a listener of its own costs the request alone', async t => {
+  const { port } = (await app.post('/listen')).body;
+  for (const round of [1, 2]) {
+    const answer = await fetch(`http://127.0.0.1:${port}/`);
+    t.equal(answer.status, 500);
+    t.same(await answer.json(), { detail: 'Internal error' });
+    await until(() => errorsOf('giver')?.callback === 1 + round);
+  }
+});
