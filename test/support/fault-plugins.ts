@@ -1,7 +1,7 @@
 // Plugins that each hand over one kind of thing with one kind of fault in it, and the plugin that calls what they hand over.
 
 /** What goes wrong inside a function; `good` is what it should give. */
-export const FAULTS = {
+const FAULTS = {
   throws: `throw new Error('fault of ' + NAME)`,
   rejects: `return Promise.reject(new Error('fault of ' + NAME))`,
   'never-ends': `return new Promise(() => {})`,
@@ -15,7 +15,7 @@ export const FAULTS = {
 export type Fault = keyof typeof FAULTS;
 
 /** How each kind of thing is handed over; `fault(good)` runs the fault, `once(good)` only when the cell is armed. */
-export const KINDS = {
+const KINDS = {
   route: `host.route({ method: 'POST', path: '/cell/' + NAME, summary: 'x', handle: () => fault('fine') })`,
   'stream-open': `host.stream({ path: '/ws/' + NAME, summary: 'x', open: () => fault(undefined) })`,
   'stream-close': `host.stream({ path: '/ws/' + NAME, summary: 'x', open: () => () => fault(undefined) })`,
