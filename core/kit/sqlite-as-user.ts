@@ -3,6 +3,7 @@
 import { execFile } from 'node:child_process';
 import { createRequire } from 'node:module';
 import { publicEnvironment } from './public-environment.ts';
+import { remedyIn } from './sqlite-fault.ts';
 
 const BUSY_TIMEOUT_MS = 10_000;
 
@@ -48,5 +49,5 @@ export function changeDatabaseAs({ file, user, change, input, limitMs }: Databas
 }
 
 function reasonIn(words: string): string {
-  return /^\w*Error: (.*)$/m.exec(words)?.[1] ?? 'it does not answer';
+  return remedyIn(words) ?? /^\w*Error: (.*)$/m.exec(words)?.[1] ?? 'it does not answer';
 }

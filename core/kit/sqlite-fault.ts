@@ -30,9 +30,22 @@ const KINDS: readonly [RegExp, SqliteFaultCode, string][] = [
   [/^SQLITE_(CANTOPEN|IOERR|NOLFS|PROTOCOL)/, 'database.unusable', 'cannot be read or written; check its disk'],
 ];
 
+/** How the loading of the library fails after an interrupted installation, and under another version of Node. */
+const NOT_BUILT = /Could not locate the bindings file|compiled against a different Node\.js version/;
+const BUILD_IT =
+  'SQLite is not built for this machine and this Node; run `npm rebuild better-sqlite3` where Stackwarden is installed';
+
+/** What to do when the text of an error says that SQLite itself is not there; undefined when it says anything else. */
+export function remedyIn(text: string): string | undefined {
+  return NOT_BUILT.test(text) ? BUILD_IT : undefined;
+}
+
 /** The fault behind an error of SQLite or of the file system; undefined when the statement itself is at fault. */
 export function faultOf(error: unknown, file: string): SqliteFault | undefined {
   if (error instanceof SqliteFault) return error;
+  const remedy = error instanceof Error ? remedyIn(error.message) : undefined;
+  if (remedy !== undefined)
+    return new SqliteFault('database.unusable', `The database ${file} cannot be opened: ${remedy}`);
   const { code } = error as { code?: unknown };
   if (typeof code !== 'string') return undefined;
   const kind = KINDS.find(([pattern]) => pattern.test(code));

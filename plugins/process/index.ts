@@ -81,7 +81,11 @@ export default definePlugin({
       'host.stopping',
       async () => {
         const { budgetMs, keepServices } = settings.shutdown();
-        if (host.stopping === 'request' && !keepServices) await supervisor.shutDown(budgetMs);
+        if (host.stopping !== 'request') return;
+        if (!keepServices) return supervisor.shutDown(budgetMs);
+        const left = supervisor.list().filter(({ isHost, pid }) => !isHost && pid !== null);
+        const names = left.map(({ processName }) => processName).join(', ');
+        if (left.length > 0) host.log.info(`left running, for the next start to adopt: ${names}`);
       },
       { deadlineMs: STOPPING_DEADLINE_MS },
     );

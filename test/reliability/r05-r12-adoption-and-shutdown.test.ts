@@ -111,6 +111,7 @@ t.test('keep_services hands over on SIGTERM; without it everything stops', async
   first.child.kill('SIGTERM');
   t.same(await first.exited, { code: 0, signal: null });
   t.ok(lives(pid), 'the service runs on');
+  t.match(first.stdout(), /left running, for the next start to adopt: Kid$/m);
   await write({});
   const second = await startStackwarden(configDir, keeping, { plugins: PLUGINS });
   await running(second, 'Kid');
