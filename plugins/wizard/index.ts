@@ -1,9 +1,9 @@
 // Onboarding of services: lists what can be chosen, and starts a selection together with everything that it needs.
-import { setTimeout as delay } from 'node:timers/promises';
 import { definePlugin, type Host, Problem } from '#core';
 import type {} from '../dependency-graph/contract.ts';
-import type { ProcessSupervisor } from '../process/contract.ts';
+import type {} from '../process/contract.ts';
 import type {} from '../setup/contract.ts';
+import { untilBooted } from './boot-wait.ts';
 import { builtInComponents } from './built-in.ts';
 import type { CandidateContext } from './candidate.ts';
 import type {} from './contract.ts';
@@ -13,9 +13,6 @@ import { componentPoint, prerequisitePoint } from './points.ts';
 import { select } from './selection.ts';
 import { Starter } from './starter.ts';
 import * as wire from './wire.ts';
-
-const BOOT_PATIENCE_MS = 120_000;
-const POLL_MS = 250;
 
 export default definePlugin({
   name: 'wizard',
@@ -95,24 +92,6 @@ async function startServices(host: Host, body: wire.StartRequest, actor: string)
   if (results.length > 0 || all.length === 0) return { results, errors: all };
   const detail = `None of the services could be started: ${all.map(({ error }) => error).join('; ')}`;
   throw new Problem(500, detail, { extra: { results, errors: all } });
-}
-
-/** Waits for the end of a boot in progress, whose services may be needed, for two minutes at most. */
-async function untilBooted(supervisor: ProcessSupervisor, { log, signal }: Host): Promise<void> {
-  const deadline = performance.now() + BOOT_PATIENCE_MS;
-  let isTold = false;
-  while (!supervisor.startup().terminal) {
-    const { services, phase } = supervisor.startup();
-    const waited = Object.keys(services).filter(name => services[name]?.state !== 'ready');
-    const line = `${waited.join(', ') || phase}; /process/startup-status says why`;
-    if (performance.now() >= deadline) {
-      log.warn(`onboarding starts its services although the start of others is not over: ${line}`);
-      return;
-    }
-    if (!isTold) log.info(`onboarding waits until the start of other services is over: ${line}`);
-    isTold = true;
-    await delay(POLL_MS, undefined, { signal, ref: false });
-  }
 }
 
 /** Validates and writes all updates at once; nothing changes when they are invalid. */

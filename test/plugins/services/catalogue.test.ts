@@ -104,8 +104,7 @@ const IN_WORDS = /[<|]|, |\.\.;| or /;
 /** Programs that run beside a service, and what tells that they do; null with a reason in the comment. */
 const HELPERS: Readonly<Record<string, string | null>> = {
   pgAgent: '"pgagent"',
-  // It rewrites the library of the user, so nothing starts it before it can be done without a risk.
-  'Plex DBRepair': null,
+  'Plex DBRepair': "TOOL = 'Plex DBRepair'",
 };
 
 const { services, helpers } = (await readJson('test/plugins/services/catalogue.json')) as {

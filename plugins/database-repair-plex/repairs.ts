@@ -1,0 +1,107 @@
+// The repairs of all servers: which is due, and each run with its server stopped or not yet started.
+import type { Host, Jobs, NamedBlock } from '#core';
+import { errorText } from '#kit/error-text';
+import type { LaunchPlan } from '../process/contract.ts';
+import { isIdle } from './idle.ts';
+import { RepairSchedule } from './schedule.ts';
+import { type RepairSettings, settingsOf } from './settings.ts';
+import { obstacleOf, runTool, TOOL } from './tool.ts';
+
+/** Large libraries take most of an hour on a slow disk. */
+export const LIMIT_MS = 2 * 60 * 60_000;
+/** The server is started again within this. */
+const MARGIN_MS = 15 * 60_000;
+
+export class Repairs {
+  readonly #host: Host;
+  readonly #schedule = new RepairSchedule();
+  /** Times of runs before starts, by process name. */
+  readonly #earlier = new Map<string, number>();
+  readonly #told = new Map<string, string | undefined>();
+
+  constructor(host: Host) {
+    this.#host = host;
+  }
+
+  /** Begins a repair if one is due and the server does not run or nobody uses it. */
+  async look(named: NamedBlock, jobs: Jobs): Promise<void> {
+    const { processName, block } = named;
+    const settings = settingsOf(block);
+    const [newest] = jobs.list({ key: processName });
+    if (newest !== undefined && newest.endedAt === null) return;
+    const lastMs = Math.max(newest?.endedAt ?? 0, this.#earlier.get(processName) ?? 0);
+    if (!this.#schedule.isDue(processName, settings, lastMs, Date.now())) return;
+    const obstacle = await obstacleOf(settings);
+    if (obstacle === undefined && (await this.#isFree(named))) {
+      this.#tell(processName, undefined);
+      await jobs.start(processName);
+      return;
+    }
+    if (obstacle !== undefined) this.#tell(processName, obstacle);
+    if (!this.#schedule.putOff(processName, settings, Date.now()))
+      this.#tell(processName, 'the server was in use all the time, so it is tried again after another interval');
+  }
+
+  /** Before a start, which goes on whatever becomes of the repair. */
+  async beforeStart(plan: LaunchPlan, named: NamedBlock, settings: RepairSettings): Promise<void> {
+    const { processName } = named;
+    const obstacle = await obstacleOf(settings);
+    this.#tell(processName, obstacle);
+    if (obstacle !== undefined) return;
+    const signal = AbortSignal.any([plan.signal, this.#host.signal, AbortSignal.timeout(LIMIT_MS)]);
+    try {
+      await this.#run(named, settings, signal);
+    } catch (error) {
+      this.#host.log.warn(`${TOOL} failed, and ${processName} starts all the same`, error);
+    }
+    this.#earlier.set(processName, Date.now());
+    plan.signal.throwIfAborted();
+  }
+
+  /** Stops the server if it runs, and starts it again whatever becomes of the repair: the signal ends the tool alone. */
+  async repair(processName: string, signal: AbortSignal): Promise<void> {
+    const { log } = this.#host;
+    await this.#host.use('process.supervisor').hold(
+      processName,
+      'its database is being repaired',
+      async held => {
+        const named = this.#host.use('config.store').findBlock(processName);
+        if (named === undefined) return;
+        const wasRunning = held.snapshot().pid !== null;
+        if (wasRunning) await held.stop();
+        try {
+          await this.#run(named, settingsOf(named.block), AbortSignal.any([signal, held.signal]));
+        } catch (error) {
+          log.warn(`${TOOL} failed on the database of ${processName}`, error);
+          throw error;
+        } finally {
+          if (wasRunning && this.#host.stopping === null) await held.start();
+        }
+      },
+      { deadlineMs: LIMIT_MS + MARGIN_MS },
+    );
+  }
+
+  async #run(named: NamedBlock, settings: RepairSettings, signal: AbortSignal): Promise<void> {
+    await runTool(this.#host, named, settings, signal);
+    this.#host.log.info(`${TOOL} has looked after the database of ${named.processName}`);
+  }
+
+  async #isFree(named: NamedBlock): Promise<boolean> {
+    const status = this.#host.use('process.supervisor').get(named.processName)?.status;
+    if (status !== 'running') return status === 'stopped';
+    try {
+      return await isIdle(this.#host, named);
+    } catch (error) {
+      this.#tell(named.processName, errorText(error));
+      return false;
+    }
+  }
+
+  /** Each obstacle of a server once; undefined ends it. */
+  #tell(processName: string, obstacle: string | undefined): void {
+    if (obstacle !== undefined && this.#told.get(processName) !== obstacle)
+      this.#host.log.warn(`the database of ${processName} is not repaired: ${obstacle}`);
+    this.#told.set(processName, obstacle);
+  }
+}

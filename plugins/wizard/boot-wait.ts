@@ -1,0 +1,25 @@
+// Waits until the start of the services that were there before is over.
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Host } from '#core';
+import type { ProcessSupervisor } from '../process/contract.ts';
+
+const BOOT_PATIENCE_MS = 120_000;
+const POLL_MS = 250;
+
+/** Waits for the end of a boot in progress, whose services may be needed, for two minutes at most. */
+export async function untilBooted(supervisor: ProcessSupervisor, { log, signal }: Host): Promise<void> {
+  const deadline = performance.now() + BOOT_PATIENCE_MS;
+  let isTold = false;
+  while (!supervisor.startup().terminal) {
+    const { services, phase } = supervisor.startup();
+    const waited = Object.keys(services).filter(name => services[name]?.state !== 'ready');
+    const line = `${waited.join(', ') || phase}; /process/startup-status says why`;
+    if (performance.now() >= deadline) {
+      log.warn(`onboarding starts its services although the start of others is not over: ${line}`);
+      return;
+    }
+    if (!isTold) log.info(`onboarding waits until the start of other services is over: ${line}`);
+    isTold = true;
+    await delay(POLL_MS, undefined, { signal, ref: false });
+  }
+}
