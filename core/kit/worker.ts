@@ -20,11 +20,12 @@ export function startWorker(name: string, besideUrl: string, options: WorkerOpti
 
 /**
  * The arguments with which Node runs the file `name`, given without its extension, beside the module whose
- * `import.meta.url` is `besideUrl`, as a program of its own.
+ * `import.meta.url` is `besideUrl`, as a program of its own. From the sources it loads first what this process loaded first.
  */
 export function moduleArguments(name: string, besideUrl: string): string[] {
   const { pathname } = new URL(besideUrl);
   const file = fileURLToPath(new URL(`${name}${path.extname(pathname)}`, besideUrl));
-  if (file.endsWith('.js') || 'typescript' in process.features) return [file];
+  if (file.endsWith('.js')) return [file];
+  if ('typescript' in process.features) return [...process.execArgv.filter(word => word.startsWith('--import=')), file];
   return ['--import', import.meta.resolve('tsx'), file];
 }

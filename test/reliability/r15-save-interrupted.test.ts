@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url';
 import t from 'tap';
 import { testDir } from '../support/directory.ts';
 import { startHost } from '../support/host.ts';
+import { TYPESCRIPT } from '../support/typescript.ts';
 
 const PLUGINS = ['config'];
 
@@ -23,7 +24,7 @@ t.test('killed again and again while saving', async t => {
   let last = 0;
   // On a slow machine the first ones come before any save is done.
   for (let kill = 0; kill < KILLS || last === 0; kill += 1) {
-    const child = spawn(process.execPath, ['--import=tsx', saver, configDir, String(last + 1)], {
+    const child = spawn(process.execPath, [TYPESCRIPT, saver, configDir, String(last + 1)], {
       stdio: ['ignore', 'pipe', 'inherit'],
     });
     await once(child.stdout, 'data');

@@ -2,6 +2,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { createHost, type HostOptions } from '../../core/host/host.ts';
+import { TYPESCRIPT } from './typescript.ts';
 import { until } from './until.ts';
 
 type Options = Pick<HostOptions, 'configDir' | 'deadlines' | 'recoveryPausesMs' | 'plugins'>;
@@ -22,7 +23,7 @@ export async function startHostProcess(
   options: Options,
   onSpawn?: (child: ChildProcess) => void,
 ): Promise<HostProcess> {
-  const child = spawn(process.execPath, ['--import=tsx', thisFile, JSON.stringify(options)], {
+  const child = spawn(process.execPath, [TYPESCRIPT, thisFile, JSON.stringify(options)], {
     env: { ...process.env, NODE_OPTIONS: '', TAP: '' },
     stdio: ['ignore', 'pipe', 'pipe'],
   });

@@ -3,6 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { lockInstance } from '../../core/cli/instance-lock.ts';
+import { TYPESCRIPT } from './typescript.ts';
 
 const thisFile = fileURLToPath(import.meta.url);
 
@@ -15,7 +16,7 @@ export interface Claimant {
 
 /** Resolves when the process waits for its first order. */
 export async function startClaimant(configDir: string): Promise<Claimant> {
-  const child = spawn(process.execPath, ['--import=tsx', thisFile, configDir], {
+  const child = spawn(process.execPath, [TYPESCRIPT, thisFile, configDir], {
     env: { ...process.env, NODE_OPTIONS: '', TAP: '' },
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   });

@@ -7,6 +7,7 @@ import t from 'tap';
 import { kill, processesWith } from './marked-processes.ts';
 import { withNeeds } from './needs.ts';
 import { PACE } from './pace.ts';
+import { TYPESCRIPT } from './typescript.ts';
 import { until } from './until.ts';
 
 export { freePort, writeConfig } from './host-config.ts';
@@ -16,7 +17,7 @@ const { STACKWARDEN_TEST_BUILD: buildDir } = process.env;
 /** Arguments of Node that run the command line. */
 export const COMMAND =
   buildDir === undefined
-    ? ['--import=tsx', path.join(rootDir, 'core/cli/main.ts')]
+    ? [TYPESCRIPT, path.join(rootDir, 'core/cli/main.ts')]
     : [path.join(buildDir, 'core/cli/main.js')];
 /** As in hosts of `startHost`. */
 const PACE_OPTION = ['--pace', String(PACE)];

@@ -12,7 +12,9 @@ import { until } from '../../support/until.ts';
 const rootDir = fileURLToPath(new URL('../../..', import.meta.url));
 const packages = path.join(rootDir, 'node_modules');
 const compiler = path.join(packages, 'typescript', 'lib', 'tsc.js');
-const runsTypeScript = 'typescript' in process.features && process.features.typescript !== false;
+// Of Node as it is: in this process it has learnt it.
+const runsTypeScript =
+  (await run(rootDir, process.execPath, ['-p', 'Boolean(process.features.typescript)'])).output.trim() === 'true';
 
 /** A command without what looks into the processes of tests. */
 function start(cwd: string, command: string, args: readonly string[]): ChildProcess {

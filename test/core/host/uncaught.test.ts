@@ -3,12 +3,13 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import t from 'tap';
+import { TYPESCRIPT } from '../../support/typescript.ts';
 
 const moduleUrl = new URL('../../../core/host/uncaught.ts', import.meta.url).href;
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 
 async function run(script: string): Promise<{ code: number | null; stderr: string }> {
-  const child = spawn(process.execPath, ['--import=tsx', '--input-type=module', '-e', script], {
+  const child = spawn(process.execPath, [TYPESCRIPT, '--input-type=module', '-e', script], {
     cwd: root,
     stdio: ['ignore', 'ignore', 'pipe'],
   });

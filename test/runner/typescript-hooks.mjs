@@ -1,0 +1,52 @@
+// What Node's loader asks for files of TypeScript: the answer is compiled once for all processes and runs.
+import { createHash } from 'node:crypto';
+import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const rootDir = fileURLToPath(new URL('../..', import.meta.url));
+const cacheDir = path.join(rootDir, 'node_modules', '.cache', 'stackwarden', 'typescript');
+
+/** @type {import('node:module').LoadHook} */
+export async function load(url, context, nextLoad) {
+  if (!url.endsWith('.ts')) return nextLoad(url, context);
+  const file = fileURLToPath(url);
+  const source = await readFile(file, 'utf8');
+  return { format: 'module', shortCircuit: true, source: await compiled(file, source) };
+}
+
+/** Kept by the file's place; the last line says of which text. */
+async function compiled(file, source) {
+  const relative = path.relative(rootDir, file);
+  if (relative.startsWith('..')) return compile(file, source);
+  const kept = path.join(cacheDir, `${relative.replaceAll(path.sep, '+')}.js`);
+  const mark = `\n// ${createHash('sha256').update(source).digest('hex')}\n`;
+  const found = await readFile(kept, 'utf8').catch(() => '');
+  if (found.endsWith(mark)) return found;
+  const text = `${await compile(file, source)}${mark}`;
+  await keep(kept, text);
+  return text;
+}
+
+async function compile(file, source) {
+  const { transform } = await import('esbuild');
+  const { code } = await transform(source, {
+    loader: 'ts',
+    format: 'esm',
+    target: 'node20',
+    sourcemap: 'inline',
+    sourcefile: file,
+  });
+  return code;
+}
+
+/** Other users' processes read what is kept and cannot write it. */
+async function keep(kept, text) {
+  try {
+    await mkdir(cacheDir, { recursive: true });
+    await writeFile(`${kept}.${process.pid}`, text);
+    await rename(`${kept}.${process.pid}`, kept);
+  } catch {
+    // The next process compiles it again.
+  }
+}

@@ -1,0 +1,4 @@
+import { fileURLToPath } from 'node:url';
+
+/** An argument of Node with which a program runs from its TypeScript sources. */
+export const TYPESCRIPT = `--import=${fileURLToPath(new URL('../runner/typescript.mjs', import.meta.url))}`;
