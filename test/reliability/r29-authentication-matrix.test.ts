@@ -39,7 +39,7 @@ async function operations(app: TestHost): Promise<Operation[]> {
   );
 }
 
-const streamsOf = (app: TestHost): string[] => app.host.plugins().flatMap(plugin => plugin.streams);
+const streamsOf = ({ host }: TestHost): string[] => host.plugins().flatMap(plugin => plugin.streams);
 
 async function closeOf(app: TestHost, stream: string, token?: string): Promise<{ code: number; reason: string }> {
   const socket = app.ws(token === undefined ? stream : `${stream}?token=${encodeURIComponent(token)}`);
@@ -47,11 +47,12 @@ async function closeOf(app: TestHost, stream: string, token?: string): Promise<{
   return { code, reason: String(reason) };
 }
 
+const app = await startHost({ plugins: 'all' });
+t.teardown(() => app.stop());
+const { access_token: token, refresh_token: refresh } = (await app.post('/auth/setup', USER)).body;
+const mine = { authorization: `Bearer ${token}` };
+
 t.test('bad credentials of every kind', { timeout: 110_000 }, async t => {
-  const app = await startHost({ plugins: 'all' });
-  t.teardown(() => app.stop());
-  const { access_token: token, refresh_token: refresh } = (await app.post('/auth/setup', USER)).body;
-  const mine = { authorization: `Bearer ${token}` };
   await app.post('/auth/users', { username: 'deleted', password: 'another horse' }, mine);
   await app.post('/auth/users', { username: 'disabled', password: 'another horse' }, mine);
   const tokenOf = async (username: string): Promise<string> =>
@@ -90,11 +91,13 @@ t.test('bad credentials of every kind', { timeout: 110_000 }, async t => {
   const guarded = all.filter(({ name }) => !PUBLIC.has(name));
   t.ok(guarded.length >= 15);
   for (const { name, method, url } of guarded) {
+    const accepted: string[] = [];
     for (const [what, sent] of Object.entries(headers)) {
       const answer = await app.request(method, url, { headers: sent });
       const refused = answer.status === 401 && answer.headers['www-authenticate'] === 'Bearer';
-      t.ok(refused && typeof answer.body.detail === 'string', `${name}: ${what}`, { status: answer.status });
+      if (!refused || typeof answer.body.detail !== 'string') accepted.push(`${what}: ${answer.status}`);
     }
+    t.same(accepted, [], name);
   }
   for (const { name, url } of all.filter(operation => PUBLIC.has(operation.name) && operation.method === 'GET')) {
     t.equal((await app.get(url)).status, 200, `${name} is public`);
@@ -117,10 +120,6 @@ t.test('bad credentials of every kind', { timeout: 110_000 }, async t => {
 });
 
 t.test('open streams end when their user may no longer', async t => {
-  const app = await startHost({ plugins: 'all' });
-  t.teardown(() => app.stop());
-  const { access_token: token } = (await app.post('/auth/setup', USER)).body;
-  const mine = { authorization: `Bearer ${token}` };
   await app.post('/auth/users', { username: 'other', password: 'another horse' }, mine);
   const { body } = await app.post('/auth/login', { username: 'other', password: 'another horse' });
   const socket = app.ws(`/ws/logs?token=${encodeURIComponent(body.access_token)}`);
@@ -131,15 +130,12 @@ t.test('open streams end when their user may no longer', async t => {
 });
 
 t.test('R21: a token that expires ends its stream with 1008', async t => {
-  const app = await startHost({ plugins: 'all' });
-  t.teardown(() => app.stop());
-  await app.post('/auth/setup', USER);
   const { jwt_secret: secret } = JSON.parse(await readFile(path.join(app.configDir, 'users.json'), 'utf8'));
   // A clock may be off by five seconds, so a token that ended four seconds ago is good for one more.
-  const token = jwt.sign({ sub: 'first', type: 'access', ver: 0 }, createSecretKey(Buffer.from(secret)), {
+  const ending = jwt.sign({ sub: 'first', type: 'access', ver: 0 }, createSecretKey(Buffer.from(secret)), {
     expiresIn: -4,
   });
-  const socket = app.ws(`/ws/logs?token=${encodeURIComponent(token)}`);
+  const socket = app.ws(`/ws/logs?token=${encodeURIComponent(ending)}`);
   await once(socket, 'open');
   const [code, reason] = await once(socket, 'close');
   t.equal(code, 1008);

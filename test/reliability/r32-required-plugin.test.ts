@@ -12,6 +12,8 @@ import { writeConfig } from '../support/stackwarden.ts';
 import { until } from '../support/until.ts';
 
 const shipped = fileURLToPath(new URL('../../plugins/process/index.ts', import.meta.url));
+/** Process control and what tells of it. */
+const plugins = ['config', 'process', 'health', 'health-probe', 'auto-restart', 'host-plugins'];
 const deadlines = { importMs: 60_000, setupMs: 60_000 };
 
 /** Process control as it is shipped, that fails when it is told to, and cannot be set up while a file is there. */
@@ -44,7 +46,7 @@ const status = async (host: HostProcess) =>
 
 t.test('it is set up again, health names it meanwhile, and supervision goes on with what runs', async t => {
   const { configDir, flag, port } = await prepare(t);
-  const host = await startHostProcess(port, { configDir, deadlines, recoveryPausesMs: Array(600).fill(100) });
+  const host = await startHostProcess(port, { configDir, plugins, deadlines, recoveryPausesMs: Array(600).fill(100) });
   t.teardown(async () => {
     host.child.kill('SIGTERM');
     await host.exited;
@@ -73,7 +75,7 @@ t.test('it is set up again, health names it meanwhile, and supervision goes on w
 
 t.test('where nothing brings it back the host ends with 70, and the next start adopts', async t => {
   const { configDir, flag, port } = await prepare(t);
-  const host = await startHostProcess(port, { configDir, deadlines, recoveryPausesMs: [50, 50] });
+  const host = await startHostProcess(port, { configDir, plugins, deadlines, recoveryPausesMs: [50, 50] });
   await until(async () => (await status(host)).status === 'running');
   const pid = await pidOf(configDir);
   t.teardown(() => {
@@ -86,7 +88,7 @@ t.test('where nothing brings it back the host ends with 70, and the next start a
   t.ok(lives(pid), 'what it supervised runs on');
 
   await rm(flag);
-  const next = await startHostProcess(port, { configDir, deadlines });
+  const next = await startHostProcess(port, { configDir, plugins, deadlines });
   t.teardown(async () => {
     next.child.kill('SIGTERM');
     await next.exited;
@@ -114,8 +116,12 @@ t.test('what it needs is set up again for it', async t => {
     },
   });
   const port = await writeConfig(configDir, { dumb: { plugins: { required: ['leader'] } } });
-  const plugins = ['host-plugins', 'needed', 'leader'];
-  const host = await startHostProcess(port, { configDir, deadlines, plugins, recoveryPausesMs: Array(600).fill(50) });
+  const host = await startHostProcess(port, {
+    configDir,
+    plugins: ['host-plugins', 'needed', 'leader'],
+    deadlines,
+    recoveryPausesMs: Array(600).fill(50),
+  });
   t.teardown(async () => {
     host.child.kill('SIGTERM');
     await host.exited;

@@ -24,17 +24,21 @@ function lives(group: number): boolean {
   }
 }
 
+/** The README's, and what that runs once it has built. */
+const NPM_START = ['npm', 'start'] as const;
+const BUILT_START = [process.execPath, 'dist/core/cli/main.js', 'start', '--example'] as const;
+
 /** Where the configuration lets the programs run. */
 async function placeOf({ directory }: Checkout): Promise<string> {
   const text = await readFile(path.join(directory, '.stackwarden', 'stackwarden.json'), 'utf8');
   return JSON.parse(text).example_worker.config_dir;
 }
 
-/** Types `npm start` and waits until every service runs and has done something; gives what stops it. */
-async function npmStart(t: Test, { spawn }: Checkout): Promise<() => Promise<void>> {
+/** Types the command and waits until every service runs and has done something; gives what stops it. */
+async function start(t: Test, { spawn }: Checkout, [program, ...words]: readonly [string, ...string[]]) {
   const port = await freePort();
   const ports = { DUMB_API_SERVICE_PORT: String(port), DUMB_GATEWAY_PORT: String(await freePort()) };
-  const child = spawn('npm', ['start'], ports);
+  const child = spawn(program, words, ports);
   let output = '';
   for (const stream of [child.stdout, child.stderr]) {
     stream?.on('data', text => {
@@ -65,7 +69,7 @@ async function npmStart(t: Test, { spawn }: Checkout): Promise<() => Promise<voi
 
 t.test('as root, in a home of mode 0700', { timeout: 500_000, skip: asRoot ? false : 'needs root' }, async t => {
   const checkout = await checkOut(t);
-  const stop = await npmStart(t, checkout);
+  const stop = await start(t, checkout, NPM_START);
   const place = await placeOf(checkout);
   t.match(path.basename(place), /^stackwarden-example-/, 'a place of its own');
   const { uid, mode } = await stat(place);
@@ -78,7 +82,7 @@ t.test('as root, in a home of mode 0700', { timeout: 500_000, skip: asRoot ? fal
   const forgotten = await mkdtemp(path.join(path.dirname(place), 'stackwarden-example-'));
   await writeFile(path.join(forgotten, '.named-by'), path.join(forgotten, 'no', 'such', 'record'));
   await utimes(path.join(forgotten, '.named-by'), 0, 0);
-  const stopAgain = await npmStart(t, checkout);
+  const stopAgain = await start(t, checkout, BUILT_START);
   t.equal(await placeOf(checkout), place, 'it is found again');
   t.match(await readFile(path.join(place, 'worker.js'), 'utf8'), 'changed item', 'with what was changed meanwhile');
   t.notOk(await exists(forgotten), 'one whose example was deleted is gone');
@@ -87,7 +91,7 @@ t.test('as root, in a home of mode 0700', { timeout: 500_000, skip: asRoot ? fal
   await mkdir(place);
   await writeFile(path.join(place, 'worker.js'), 'process.exit(66)');
   await chown(place, NOBODY.uid, NOBODY.gid);
-  const stopAtLast = await npmStart(t, checkout);
+  const stopAtLast = await start(t, checkout, BUILT_START);
   t.not(await placeOf(checkout), place, 'what somebody else put there is not used');
   t.equal(await readFile(path.join(place, 'worker.js'), 'utf8'), 'process.exit(66)', 'nor touched');
   await stopAtLast();
@@ -96,7 +100,7 @@ t.test('as root, in a home of mode 0700', { timeout: 500_000, skip: asRoot ? fal
 
 t.test('as an ordinary user, in a home of mode 0700', { timeout: 200_000 }, async t => {
   const checkout = await checkOut(t, asRoot ? NOBODY : undefined);
-  const stop = await npmStart(t, checkout);
+  const stop = await start(t, checkout, NPM_START);
   t.equal(await placeOf(checkout), path.join(checkout.directory, '.stackwarden', 'example'));
   await stop();
 });

@@ -31,7 +31,7 @@ t.test('in a browser', { skip: !isHere, timeout: 400_000 }, async t => {
   const browser = await launchBrowser();
   t.teardown(() => browser.close());
 
-  for (const address of [`${app.base}/docs`, `${app.base}/docs/`, `${app.base}/scalar`, `${proxy.base}/scalar`]) {
+  for (const address of [`${app.base}/docs/`, `${app.base}/scalar`, `${proxy.base}/scalar`]) {
     const { pathname, origin } = new URL(address);
     await t.test(pathname, async t => {
       const page = await browser.newPage();
