@@ -44,7 +44,10 @@ export class WordGroups {
     const members = new Map<string, number>();
     for (const [index, words] of groups.entries())
       for (const word of words) members.set(word, (members.get(word) ?? 0) | (1 << index));
-    for (const [word, of] of members) this.#add(word, of);
+    // Longer words are found by the letters of shorter ones where they hold them, so that fewer pairs are worth a look.
+    const letters = new Set<string>();
+    const words = [...members].sort(([one], [other]) => one.length - other.length);
+    for (const [word, of] of words) this.#add(word, of, letters);
     for (let pair = 0; pair < this.#pairs.length; pair += 1)
       if (this.#single[pair & 0xff] !== 0 || this.#single[pair >>> 8] !== 0) this.#pairs[pair] = 1;
   }
@@ -71,14 +74,15 @@ export class WordGroups {
     return this.find(this.#scratchView, 0, this.#scratch.write(text, 'latin1'));
   }
 
-  #add(word: string, groups: number): void {
+  #add(word: string, groups: number, letters: Set<string>): void {
     const bytes = Buffer.from(word, 'latin1');
     if (bytes.length === 1) {
       this.#single[bytes[0] ?? 0] = (this.#single[bytes[0] ?? 0] ?? 0) | groups;
       return;
     }
-    const offset = rarest(word);
+    const offset = rarest(word, letters);
     const [first = '', second = '', third = ''] = word.slice(offset, offset + 3);
+    letters.add(first + second + third);
     // Pairs are looked up at every second byte, which is the first or the second of these three.
     for (const pair of [first + second, second + third]) {
       for (const shown of inAnyCase(pair)) this.#pairs[shown.charCodeAt(0) | (shown.charCodeAt(1) << 8)] = 1;
@@ -129,13 +133,14 @@ function isAt(word: Uint8Array, view: DataView, start: number, from: number, to:
   return true;
 }
 
-/** Where the three letters of a word begin whose pairs are the least frequent in texts. */
-function rarest(word: string): number {
+/** Where the three letters of a word begin that are known, or whose pairs are the least frequent in texts. */
+function rarest(word: string, known: ReadonlySet<string>): number {
   let best = 0;
   let leastFrequent = Number.POSITIVE_INFINITY;
   for (let offset = 0; offset + 3 <= word.length; offset += 1) {
-    const [first = 0, second = 0, third = 0] = [...word.slice(offset, offset + 3)].map(frequency);
-    const pairs = first * second + second * third;
+    const letters = word.slice(offset, offset + 3);
+    const [first = 0, second = 0, third = 0] = [...letters].map(frequency);
+    const pairs = known.has(letters) ? 0 : first * second + second * third;
     if (pairs < leastFrequent) [best, leastFrequent] = [offset, pairs];
   }
   return best;

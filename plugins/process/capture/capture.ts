@@ -365,14 +365,14 @@ export class CaptureSession {
 
   /** Resolves with the size of the spool at the last look, or with what was read of it when there is more. */
   async #consume(final: boolean): Promise<number> {
-    const blocks = new Blocks();
+    const memory = new ReadingMemory();
     for (;;) {
       const { size } = await this.#spool.stat();
       if (size < this.#consumed) this.#beginAgain();
       if (size - this.#consumed > MAX_BACKLOG_BYTES) await this.#skipTo(size - MAX_BACKLOG_BYTES / 2);
       if (size <= this.#consumed) return size;
       const { buffer, bytesRead } = await this.#spool.read(
-        Buffer.allocUnsafe(Math.min(this.#chunkBytes(), size - this.#consumed)),
+        memory.input(Math.min(this.#chunkBytes(), size - this.#consumed)),
         0,
         undefined,
         this.#consumed,
@@ -387,7 +387,7 @@ export class CaptureSession {
       if (this.#consumed >= size) return size;
       const complete = completeBytes(buffer.subarray(0, bytesRead), final && last);
       if (complete === 0) return size;
-      await this.#write(toLines(buffer.subarray(0, complete), this.#keys), this.#consumed + complete, blocks);
+      await this.#write(toLines(buffer.subarray(0, complete), this.#keys), this.#consumed + complete, memory);
       if (last) return size;
       if (this.#isAwaited || performance.now() >= this.#endsMs) return this.#consumed;
     }
@@ -416,19 +416,19 @@ export class CaptureSession {
    * The invariant depends on this order: prepare, record the position, append, record the new position. Without a
    * service log, lines count as consumed when the own log has taken them.
    */
-  async #write(all: OutputLines, consumedAfter: number, blocks = new Blocks()): Promise<void> {
+  async #write(all: OutputLines, consumedAfter: number, memory = new ReadingMemory()): Promise<void> {
     const at = Date.now();
     this.#remember(all);
     const lines = this.#accessLog === null ? all : await this.#writeAccess(this.#accessLog, all);
     const { processName, suppressed, logLevel } = this.#target;
     const ownLevel = this.#options.ownLevel();
-    const captured = suppressed ? undefined : blocks.own.format(lines, at, processName, ownLevel);
+    const captured = suppressed ? undefined : memory.own.format(lines, at, processName, ownLevel);
     const delivered = captured && this.#options.deliver(captured);
     if (this.#log !== null) {
       const { block } =
         captured !== undefined && ownLevel === logLevel
           ? captured
-          : blocks.service.format(lines, at, processName, logLevel);
+          : memory.service.format(lines, at, processName, logLevel);
       if (await this.#log.prepare(block.length)) {
         await this.#record(this.#consumed);
         await this.#log.append(block);
@@ -491,12 +491,19 @@ export class CaptureSession {
   }
 }
 
-/** The blocks of one reading, which each batch of it uses again. */
-class Blocks {
+/** What one reading needs for each of its batches, one after the other. */
+class ReadingMemory {
+  #input = Buffer.alloc(0);
   /** For the own log. */
   readonly own = new LogBlock();
   /** For the service's log, where that takes other levels. */
   readonly service = new LogBlock();
+
+  /** For bytes of the spool. */
+  input(bytes: number): Buffer {
+    if (this.#input.length < bytes) this.#input = Buffer.allocUnsafe(bytes);
+    return this.#input.subarray(0, bytes);
+  }
 }
 
 /** The position of a new spool, or the one that the log tells when the record is damaged. */

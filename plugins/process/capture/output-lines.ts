@@ -30,12 +30,16 @@ const LEVELS: Readonly<Record<string, LogLevel>> = {
 
 /** The bit that lower case letters have and upper case letters do not. */
 const LOWER_CASE = 0x20;
-/** By the lower five bits of its first letter, a word in upper case. */
-const LEVEL_WORDS: { readonly letters: Buffer; readonly level: LogLevel }[][] = Array.from({ length: 32 }, () => []);
-for (const [word, level] of Object.entries(LEVELS))
-  LEVEL_WORDS[word.charCodeAt(0) & 31]?.push({ letters: Buffer.from(word), level });
-const WORD_BYTES = new Uint8Array(256);
-for (const byte of Buffer.from('0123456789_ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz')) WORD_BYTES[byte] = 1;
+/** In upper case. */
+const LEVEL_WORDS = Object.entries(LEVELS).map(([word, level]) => ({ letters: Buffer.from(word), level }));
+const IN_WORD = 1;
+const BEGINS_LEVEL = 2;
+/** By a byte: whether it belongs to a word, and whether it may begin that of a level. */
+const BYTES = new Uint8Array(256);
+for (const byte of Buffer.from('0123456789_ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'))
+  BYTES[byte] = IN_WORD;
+for (const word of Object.keys(LEVELS))
+  for (const byte of Buffer.from(word.charAt(0) + word.charAt(0).toLowerCase())) BYTES[byte] = IN_WORD | BEGINS_LEVEL;
 
 /**
  * The lines of a piece of output, without empty ones. It holds on to the bytes that were read. A line is either a part of
@@ -144,24 +148,30 @@ function addLine(lines: OutputLines, view: DataView, start: number, lineEnd: num
 
 function levelIn(view: DataView, start: number, end: number): LogLevel {
   const limit = Math.min(end, start + LEVEL_WITHIN);
-  let isWithin = 0;
+  let before = 0;
   for (let at = start; at < limit; at += 1) {
-    const byte = view.getUint8(at);
-    const isWordByte = WORD_BYTES[byte] ?? 0;
-    if (isWordByte > isWithin) {
-      for (const { letters, level } of LEVEL_WORDS[byte & 31] ?? []) {
-        if (isWord(letters, view, at, limit)) return level;
-      }
+    const says = BYTES[view.getUint8(at)] ?? 0;
+    if (says > IN_WORD && before === 0) {
+      const level = levelAt(view, at, limit);
+      if (level !== undefined) return level;
     }
-    isWithin = isWordByte;
+    before = says;
   }
   return 'INFO';
+}
+
+function levelAt(view: DataView, start: number, limit: number): LogLevel | undefined {
+  const first = view.getUint8(start) & ~LOWER_CASE;
+  for (const { letters, level } of LEVEL_WORDS) {
+    if (letters[0] === first && isWord(letters, view, start, limit)) return level;
+  }
+  return undefined;
 }
 
 /** Whether the word stands at `start` and ends there, or where it is not looked further. */
 function isWord(letters: Buffer, view: DataView, start: number, limit: number): boolean {
   const end = start + letters.length;
-  if (end > limit || (end < limit && WORD_BYTES[view.getUint8(end)] === 1)) return false;
+  if (end > limit || (end < limit && BYTES[view.getUint8(end)] !== 0)) return false;
   for (let index = 0; index < letters.length; index += 1)
     if ((view.getUint8(start + index) & ~LOWER_CASE) !== letters[index]) return false;
   return true;
