@@ -2,6 +2,7 @@
 import { definePlugin } from '#core';
 import { AutoRestart } from './auto-restart.ts';
 import type {} from './contract.ts';
+import { contributeNotices } from './notices.ts';
 import { autoRestartSection, readSettings } from './settings.ts';
 
 export default definePlugin({
@@ -20,6 +21,8 @@ export default definePlugin({
     host.event('service.auto_restart.suppressed', {
       description: 'The limit of restarts within the window is reached',
     });
+
+    contributeNotices(host);
 
     const autoRestart = new AutoRestart(host, () => readSettings(host.use('config.store')));
     host.tap('config.review', ({ problems }) => {

@@ -220,7 +220,9 @@ export interface ConditionEvent {
   /** null for a condition without a number. */
   readonly value: number | string | null;
   readonly serviceName?: string;
-  readonly isCritical?: boolean;
+  readonly isCritical: boolean;
+  /** Whether people were told of it already, when it was not as bad. */
+  readonly isWorse: boolean;
 }
 
 declare module '#core' {

@@ -104,7 +104,8 @@ export class Deliveries {
     if (this.#isStopping || !store.isUsable) return;
     const { enabled, destinations } = settings();
     const on = destinations.filter(destination => destination.enabled).map(({ id }) => id);
-    const lanes = this.#lanes.free(on, performance.now());
+    const lookedAtMs = performance.now();
+    const lanes = this.#lanes.free(on, lookedAtMs);
     try {
       await this.#writeFinished();
       const { claimed, nextAt } = await store.write('claim', {
@@ -116,7 +117,7 @@ export class Deliveries {
         ...lanes,
       });
       for (const row of claimed) this.#begin(row);
-      this.#planNext(nextAt);
+      this.#planNext(nextAt, lookedAtMs);
     } catch (error) {
       // The store has told why it cannot be used, and wakes when it is mended.
       if (store.isUsable) this.#host.log.error('notifications cannot be sent', error);
@@ -132,10 +133,11 @@ export class Deliveries {
     });
   }
 
-  /** Wakes when the next delivery is due, or the next lane is free. */
-  #planNext(nextAt: number | null): void {
+  /** Wakes when the next delivery is due, or when a lane is free that was not at the last look. */
+  #planNext(nextAt: number | null, lookedAtMs: number): void {
     const dueMs = nextAt === null ? undefined : Math.max(nextAt * MS_PER_S - Date.now(), 1);
-    const laneMs = this.#lanes.nextInMs(performance.now());
+    const freeAtMs = this.#lanes.nextAfter(lookedAtMs);
+    const laneMs = freeAtMs === undefined ? undefined : Math.max(freeAtMs - performance.now(), 1);
     const waits = [dueMs, laneMs].filter(wait => wait !== undefined);
     if (waits.length === 0) return;
     this.#timer = setTimeout(() => this.wake(), Math.min(...waits, MAX_TIMER_MS)).unref();

@@ -1,10 +1,12 @@
 // Notifications: tells people what happens, through destinations that they choose.
 import { definePlugin } from '#core';
 import type {} from '../process/contract.ts';
+import { registerConditionEvents } from './condition-events.ts';
 import { checkDestinations } from './config-check.ts';
 import type {} from './contract.ts';
 import { Deliveries } from './deliveries.ts';
 import { Intake } from './intake.ts';
+import { Monitor } from './monitor.ts';
 import { destinationPoint, eventPoint } from './points.ts';
 import { QueueStore } from './queue-store.ts';
 import { registerRoutes } from './routes.ts';
@@ -42,6 +44,9 @@ export default definePlugin({
     const deliveries = new Deliveries(host, { store, destinations, settings, policy, isStarted });
     const intake = new Intake(host, { store, events, settings, isStarted, queued: () => deliveries.wake() });
 
+    const monitor = new Monitor(host, { store, settings, isStarted });
+
+    registerConditionEvents(host);
     registerRoutes(host, { store, intake, deliveries, events });
     host.tap('config.check', ({ before, after }) => {
       const [section, key] = SECTION_PATH;
@@ -57,10 +62,12 @@ export default definePlugin({
     host.tap('host.ready', () => {
       isReady = true;
       void store.start(settings().enabled);
+      monitor.adjust();
     });
     host.tap('config.changed', ({ paths }) => {
       if (!paths.some(changed => changed.startsWith(SECTION_PATH.join('.')))) return;
       if (settings().enabled && !store.isUsable && !store.isDegraded) void store.start(true);
+      monitor.adjust();
       deliveries.wake();
     });
     host.every(PRUNE_MS, async () => {

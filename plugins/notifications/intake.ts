@@ -68,12 +68,9 @@ export class Intake {
   flush(): void {
     this.#working ??= this.#work().finally(() => {
       this.#working = undefined;
+      // Something may have come, or the database been mended, since the last look.
+      if (this.#hasWork()) this.flush();
     });
-  }
-
-  /** Resolves when what was taken so far is written, or cannot be. */
-  async settled(): Promise<void> {
-    await this.#working;
   }
 
   /** Writes what a person sends at once. Returns the ids of the deliveries. */
@@ -86,7 +83,7 @@ export class Intake {
 
   async #work(): Promise<void> {
     const { store, queued } = this.#with;
-    while (this.#told.length > 0 || (this.#waiting.length > 0 && store.isUsable)) {
+    while (this.#hasWork()) {
       await breathe();
       this.#describeSome();
       if (this.#waiting.length === 0 || !store.isUsable) continue;
@@ -109,6 +106,10 @@ export class Intake {
       this.#host.log.warn(`${this.#dropped} notifications were lost, because more happened than could be kept`);
       this.#dropped = 0;
     }
+  }
+
+  #hasWork(): boolean {
+    return this.#told.length > 0 || (this.#waiting.length > 0 && this.#with.store.isUsable);
   }
 
   #describeSome(): void {

@@ -47,13 +47,13 @@ export class Lanes {
     lane.freeAtMs = Math.max(lane.freeAtMs, nowMs + Math.min(askedMs, MAX_PAUSE_MS));
   }
 
-  /** Milliseconds until a lane is free again, or one takes so long that another may begin; undefined when none is. */
-  nextInMs(nowMs: number): number | undefined {
+  /** When the first lane after this time is free, or takes so long that another may begin; undefined when none is. */
+  nextAfter(timeMs: number): number | undefined {
     const times = [...this.#lanes.values()].map(({ startedMs, freeAtMs }) =>
       startedMs === null ? freeAtMs : startedMs + LONG_MS,
     );
-    const next = times.filter(time => time > nowMs);
-    return next.length === 0 ? undefined : Math.min(...next) - nowMs;
+    const next = times.filter(time => time > timeMs);
+    return next.length === 0 ? undefined : Math.min(...next);
   }
 
   #of(id: string): Lane {

@@ -3,6 +3,7 @@ import { definePlugin } from '#core';
 import { PrivateDirectory } from '#kit/private-directory';
 import { EVENTS } from './events.ts';
 import { newPortConflicts } from './launch/ports.ts';
+import { contributeNotices } from './notices.ts';
 import { launchPlanSchema } from './points.ts';
 import { registerRoutes } from './routes/routes.ts';
 import { StatusStream } from './routes/status-stream.ts';
@@ -48,6 +49,7 @@ export default definePlugin({
     const exited = host.hook('process.exited', 'parallel');
     const status = host.hook('process.status', 'parallel');
     for (const [type, description] of EVENTS) host.event(type, { description });
+    contributeNotices(host);
 
     const settings = new SupervisionSettings(path => host.use('config.store').get(path));
     const supervisor = new Supervisor({

@@ -1,0 +1,238 @@
+// What happens is told: by the plugins that know of it, by thresholds, and by a third party's plugin.
+import { execFileSync } from 'node:child_process';
+import path from 'node:path';
+import t from 'tap';
+import { testDir } from '../../support/directory.ts';
+import { pluginsDir, startHost } from '../../support/host.ts';
+import { type Receiver, startReceiver } from '../../support/receiver.ts';
+import { until } from '../../support/until.ts';
+
+/** Like no other program on the machine. */
+const SLEEP = ['sleep', `6${process.pid}`];
+/** In place of the plugin metrics: gives the sample that the test wants. */
+const METRICS = `export default { name: 'gauges', host: '^1', setup (host) {
+  host.contribute('metrics.collector', 'database_health', { place: 'sample', collect: () => null })
+  host.provide('metrics.sampler', { sample: async () => globalThis.notificationSample() })
+} }`;
+const THIRD = `export default { name: 'third', host: '^1', setup (host) {
+  host.event('media.found', { description: 'Something was found' })
+  host.contribute('notifications.event', 'media.found', {
+    severity: 'success',
+    describe: ({ name }) => {
+      if (name === undefined) throw new Error('no name')
+      return { title: 'Found ' + name, body: 'token=abcdef123456', serviceName: 'finder', metadata: { secret: 'password=x1y2z3' } }
+    },
+  })
+  globalThis.emitFound = data => host.emit('media.found', data)
+} }`;
+
+interface Values {
+  cpu: number | null;
+  disks: Record<string, number | null>;
+  pressure: string;
+}
+
+const values: Values = { cpu: 1, disks: { '/a': 1, '/b': 1 }, pressure: 'healthy' };
+let samples = 0;
+
+function sample() {
+  samples += 1;
+  const space = (percent: number | null) => ({ total: null, used: null, free: null, percent });
+  return {
+    system: {
+      cpuPercent: values.cpu,
+      memory: { percent: null },
+      fileSystems: Object.entries(values.disks).map(([path, percent]) => ({
+        path,
+        space: space(percent),
+        inodes: space(null),
+      })),
+    },
+    collected: {
+      sample: {
+        database_health: {
+          services: [
+            { process_name: 'Keeper', monitoring_enabled: true, pressure: values.pressure, reasons: [], databases: [] },
+          ],
+        },
+      },
+    },
+  };
+}
+
+async function passes(count: number): Promise<void> {
+  const until0 = samples + count;
+  await until(() => samples >= until0);
+}
+
+const titles = (receiver: Receiver) => receiver.received.map(({ body }) => body.title);
+
+t.test('events', async t => {
+  Object.assign(globalThis, { notificationSample: sample });
+  const receiver = await startReceiver(t);
+  const dir = testDir(t, { own: { gauges: { 'index.js': METRICS }, third: { 'index.js': THIRD } }, config: {} });
+  const own = path.join(dir, 'own');
+  const destination = {
+    id: 'd',
+    provider: 'webhook',
+    url: `${receiver.url}/`,
+    minimum_severity: 'info',
+    cooldown_sec: 0,
+  };
+  const config = {
+    dumb: {
+      startup: { stabilization_seconds: 0 },
+      notifications: { enabled: true, thresholds: { duration_sec: 0 }, destinations: [destination] },
+    },
+    broken: { enabled: false, process_name: 'Broken', command: ['/no/such/program'] },
+    brief: { enabled: false, process_name: 'Brief', command: SLEEP },
+  };
+  const configDir = path.join(dir, 'config');
+  const start = () =>
+    startHost({
+      configDir,
+      config,
+      pace: 0.005,
+      pluginDirs: [pluginsDir, own],
+      plugins: ['notifications', 'notify-webhook', 'config', 'process', 'auto-restart', 'gauges', 'third'],
+    });
+  let app = await start();
+  t.teardown(() => app.stop());
+  const told = (title: string) => until(() => titles(receiver).includes(title), { what: title });
+  const settings = (notifications: object) => app.post('/config', { updates: { dumb: { notifications } } });
+
+  await t.test('those that can happen are listed in their order', async t => {
+    t.same((await app.get('/notifications/events')).body.event_types, [
+      'manual',
+      'dumb.startup.ready',
+      'dumb.startup.degraded',
+      'service.start.failed',
+      'service.unhealthy',
+      'service.stopped.unexpectedly',
+      'service.auto_restart.attempt',
+      'service.auto_restart.succeeded',
+      'service.auto_restart.failed',
+      'service.auto_restart.suppressed',
+      'media.found',
+      'resource.cpu.high',
+      'resource.memory.high',
+      'resource.disk.high',
+      'resource.inode.high',
+      'database.pressure',
+      'database.collection.failed',
+      'recovery',
+    ]);
+  });
+
+  await t.test('of processes', async t => {
+    await told('Startup complete');
+    await app.post('/process/start-service', { process_name: 'Broken' });
+    await told('Broken could not be started');
+    const started = await app.post('/process/start-service', { process_name: 'Brief' });
+    t.equal(started.status, 200, started.text);
+    process.kill(Number(execFileSync('pgrep', ['-xf', SLEEP.join(' ')])), 'SIGKILL');
+    await told('Brief stopped unexpectedly');
+    const message = receiver.received.find(({ body }) => body.title === 'Brief stopped unexpectedly')?.body;
+    t.match(message, {
+      event_type: 'service.stopped.unexpectedly',
+      severity: 'critical',
+      service_name: 'Brief',
+      metadata: { exit_code: null, signal: 'SIGKILL' },
+    });
+  });
+
+  await t.test('of a third party', async t => {
+    const emit = (globalThis as unknown as { emitFound(data: object): void }).emitFound;
+    emit({ name: 'a film' });
+    emit({});
+    await told('Found a film');
+    await told('media.found');
+    const { body } = receiver.received.find(({ body: { title } }) => title === 'Found a film') ?? {};
+    t.match(body, {
+      severity: 'success',
+      service_name: 'finder',
+      body: 'token=[REDACTED]',
+      metadata: { secret: 'password=[REDACTED]' },
+    });
+  });
+
+  await t.test('two paths, and the recovery of each', async t => {
+    receiver.received.length = 0;
+    values.disks = { '/a': 95.06, '/b': 99, '/c': null };
+    await told('Disk usage of /a is high');
+    await told('Disk usage of /b is high');
+    await passes(4);
+    t.equal(receiver.received.length, 2, 'once each');
+    t.match(receiver.received.find(({ body }) => body.title.includes('/a'))?.body, {
+      event_type: 'resource.disk.high',
+      severity: 'warning',
+      body: 'Disk usage of /a is 95.1 %, the threshold is 90.0 %.',
+      metadata: { condition_key: 'resource:disk:/a', value: 95.06 },
+    });
+    values.disks = { '/a': 10, '/b': null };
+    await told('Disk usage of /a is normal again');
+    t.match(receiver.received.at(-1)?.body, {
+      event_type: 'recovery',
+      severity: 'success',
+      metadata: { condition_key: 'resource:disk:/a', recovered_event_type: 'resource.disk.high' },
+    });
+    await passes(4);
+    t.equal(receiver.received.length, 3, 'an unknown value changes nothing');
+    values.disks = { '/a': 10 };
+    await passes(3);
+    values.disks = { '/a': 10, '/b': 1 };
+    await passes(3);
+    t.equal(receiver.received.length, 3, 'a path that is watched no longer is silently gone');
+  });
+
+  await t.test('a database that gets worse is told once more', async t => {
+    receiver.received.length = 0;
+    await settings({ destinations: [{ ...destination, url: '', cooldown_sec: 600 }] });
+    values.pressure = 'high';
+    await told('Database pressure of Keeper is high');
+    values.pressure = 'critical';
+    await told('Database pressure of Keeper is critical');
+    await passes(3);
+    t.match(
+      receiver.received.map(({ body }) => [body.severity, body.service_name]),
+      [
+        ['warning', 'Keeper'],
+        ['critical', 'Keeper'],
+      ],
+    );
+  });
+
+  await t.test('over a restart: not told again, but its end', async t => {
+    await app.stop();
+    samples = 0;
+    receiver.received.length = 0;
+    app = await start();
+    await passes(5);
+    values.pressure = 'collecting';
+    await passes(3);
+    values.pressure = 'healthy';
+    await told('Database pressure of Keeper is normal again');
+    t.same(
+      titles(receiver).filter(title => title !== 'Startup complete'),
+      ['Database pressure of Keeper is normal again'],
+    );
+  });
+
+  await t.test('what is true at the start has its time first, and ends silently', async t => {
+    receiver.received.length = 0;
+    await settings({ thresholds: { duration_sec: 86_400 } });
+    values.cpu = 100;
+    await passes(4);
+    values.cpu = 1;
+    await passes(4);
+    t.same(titles(receiver), []);
+  });
+
+  await t.test('off: nothing is kept', async t => {
+    await settings({ enabled: false });
+    (globalThis as unknown as { emitFound(data: object): void }).emitFound({ name: 'another' });
+    await app.post('/process/start-service', { process_name: 'Broken' });
+    await settings({ enabled: true });
+    t.notMatch((await app.get('/notifications/history')).text, /another/);
+  });
+});
