@@ -1,15 +1,16 @@
-// Seven days of samples of 15 processes: how long a chart of any window takes, and all samples as a stream, with the
-// longest pause of the event loop; then the same with ten times the history. The baseline of a chart is the shortest
-// window, that of the stream a plain copy of the same bytes by bare node:http.
+// Seven days of samples of 15 managed and 20 other processes: how long a chart of any window takes, the first time and
+// afterwards, all samples as a stream, and an import, with the longest pause of the event loop and the processor time of
+// the host; then the same with ten times the history. The baseline of a chart is the shortest window, that of the stream
+// a plain copy of the same bytes by bare node:http.
 import { once } from 'node:events';
-import { mkdir, stat } from 'node:fs/promises';
+import { mkdir, stat, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import Database from 'better-sqlite3';
 import type { SqliteDatabase } from '../../core/contract/database.ts';
 import * as statements from '../../plugins/metrics-history/history-statements.ts';
-import { makePlace, startBuilt } from './support/built-host.ts';
+import { cpuMs, makePlace, startBuilt } from './support/built-host.ts';
 import { printFigure } from './support/figures.ts';
 
 const DAY_S = 86_400;
@@ -18,6 +19,8 @@ const INTERVAL_S = 5;
 const RUNS = 7;
 const WINDOWS_H = [1, 6, 24, 72, 168];
 const CHUNK = 500;
+/** Newest samples of the answer of `GET /metrics/history`. */
+const LISTED = 50_000;
 /** Of the whole history and the tenfold one. */
 const CAP_MB = 100;
 
@@ -175,7 +178,8 @@ async function copied(bytes: number): Promise<Timed> {
 
 async function measure(days: number): Promise<void> {
   const name = (figure: string): string => `metrics-history ${days} d ${figure}`;
-  const place = await makePlace({ dumb: { metrics: { history_retention_days: 0, history_max_total_mb: 0 } } });
+  const storage = { migrate_jsonl: false };
+  const place = await makePlace({ dumb: { metrics: { history_retention_days: 0, history_max_total_mb: 0, storage } } });
   const file = path.join(place.configDir, 'metrics', 'metrics.sqlite');
   await mkdir(path.dirname(file), { mode: 0o700 });
   const end = Math.floor(Date.now() / 1_000);
@@ -193,15 +197,24 @@ async function measure(days: number): Promise<void> {
       // Each run asks for another second, so that none gets the answer of the one before.
       const runs: number[] = [];
       await host.longestPauseMs();
+      const first = await read(
+        `${host.base}/metrics/history_series?since=${since - 60}&max_points=600&bucket_seconds=5`,
+      );
+      printFigure({ name: name(`first chart of ${hours} h`), unit: 'ms', runs: [first.wholeMs], baseline: [0] });
+      const beforeMs = await cpuMs(host.pid);
       for (let run = 0; run < RUNS; run += 1) {
         const query = `since=${since - run * 2.5}&limit=5000&max_points=600&bucket_seconds=5`;
         runs.push((await read(`${host.base}/metrics/history_series?${query}`)).wholeMs);
       }
+      const cpu = ((await cpuMs(host.pid)) - beforeMs) / RUNS;
+      printFigure({ name: name(`chart of ${hours} h`), unit: 'ms of CPU', runs: [cpu], baseline: [0] });
       shortest ??= runs;
       printFigure({ name: name(`chart of ${hours} h`), unit: 'ms', runs, baseline: shortest });
       printFigure({ name: name(`pause during it`), unit: 'ms', runs: [await host.longestPauseMs()], baseline: [0] });
     }
-    const streamed = await repeated(`${host.base}/metrics/history?full=true&limit=50000`);
+    const beforeMs = await cpuMs(host.pid);
+    const streamed = await repeated(`${host.base}/metrics/history?full=true&limit=${LISTED}`);
+    const streamedMs = ((await cpuMs(host.pid)) - beforeMs) / RUNS;
     const bytes = streamed[0]?.bytes ?? 0;
     const plain = await copied(bytes);
     printFigure({
@@ -210,8 +223,26 @@ async function measure(days: number): Promise<void> {
       runs: streamed.map(({ wholeMs }) => wholeMs),
       baseline: [plain.wholeMs],
     });
+    printFigure({
+      name: name('samples told'),
+      unit: 'a second',
+      runs: streamed.map(({ wholeMs }) => (LISTED / wholeMs) * 1_000),
+      baseline: [0],
+    });
+    printFigure({ name: name('all samples'), unit: 'ms of CPU', runs: [streamedMs], baseline: [0] });
     const firstBytes = streamed.map(({ firstByteMs }) => firstByteMs);
     printFigure({ name: name('their first byte'), unit: 'ms', runs: firstBytes, baseline: [plain.firstByteMs] });
+    printFigure({ name: name('pause during it'), unit: 'ms', runs: [await host.longestPauseMs()], baseline: [0] });
+    if (days !== DAYS) return;
+    const lines = [...dayOfSamples(end - days * 2 * DAY_S)];
+    await writeFile(path.join(path.dirname(file), 'metrics-20260101-1.jsonl'), lines.join('\n'));
+    const startedMs = performance.now();
+    const cpuBeforeMs = await cpuMs(host.pid);
+    await host.post('/metrics/history/migrate?force=true', {});
+    const importMs = performance.now() - startedMs;
+    const cpu = ((await cpuMs(host.pid)) - cpuBeforeMs) / lines.length;
+    printFigure({ name: name(`import of ${lines.length} lines`), unit: 'ms', runs: [importMs], baseline: [0] });
+    printFigure({ name: name('a line of it'), unit: 'ms of CPU', runs: [cpu], baseline: [0] });
     printFigure({ name: name('pause during it'), unit: 'ms', runs: [await host.longestPauseMs()], baseline: [0] });
   } finally {
     await host.end('SIGTERM');
