@@ -8,7 +8,7 @@ import type { HistoryMark, KeptSample } from './contract.ts';
 import { counter, metadata, setMetadata } from './metadata.ts';
 import { ZLIB } from './sample-codec.ts';
 import { pointAt } from './sample-points.ts';
-import { ROW_COLUMNS, type Row, wholeText } from './samples.ts';
+import { itemText, ROW_COLUMNS, type Row, wholeText } from './samples.ts';
 
 const MS_PER_S = 1_000;
 const HOUR_S = 3_600;
@@ -75,12 +75,25 @@ export function* samplesAt(
   }
 }
 
+/** What is older than what was removed for want of room is not told. */
+export function unknownTimes(db: SqliteDatabase, { timestamps }: { readonly timestamps: readonly number[] }): number[] {
+  const removedUntilMs = counter(db, 'removed_until_ms');
+  const point = prepared(db, 'SELECT 1 FROM metrics_points WHERE at_ms = ?');
+  const sample = prepared(db, 'SELECT 1 FROM metrics_snapshots WHERE timestamp = ?');
+  return timestamps.filter(timestamp => {
+    const atMs = Math.round(timestamp * MS_PER_S);
+    return atMs > removedUntilMs && point.get(atMs) === undefined && sample.get(timestamp) === undefined;
+  });
+}
+
 function keptSample(db: SqliteDatabase, row: Row): KeptSample | undefined {
   const text = wholeText(db, row);
-  if (text === undefined) return undefined;
+  const item = itemText(db, row);
+  if (text === undefined || item === undefined) return undefined;
   return {
     timestamp: row.timestamp,
     payload: row.codec === ZLIB ? row.payload : deflateSync(text),
+    item: deflateSync(item),
     rawBytes: text.length,
     point: pointAt(db, Math.round(row.timestamp * MS_PER_S)) ?? pointOf(JSON.parse(text.toString())),
   };

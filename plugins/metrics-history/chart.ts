@@ -4,12 +4,12 @@ import { prepared } from '#kit/prepared-statement';
 import type { Block } from './block-memory.ts';
 import { bucketFor } from './buckets.ts';
 import { blockOf, blocksOf, type Entry } from './chart-blocks.ts';
-import type { StoredPayload } from './contract.ts';
+import type { StoredItem } from './contract.ts';
 import { gzipOf, type Piece, pieceOf } from './gzip-pieces.ts';
 import { CURVES, type Curve, curveValues, interfaceRates, type Range, RangeCollector, type Ranges } from './ranges.ts';
 import { rangesBetween } from './rollups.ts';
 import { pointBefore, type TimedPoint } from './sample-points.ts';
-import { payloadItem } from './samples.ts';
+import { storedItem } from './samples.ts';
 
 const MS_PER_S = 1_000;
 /** Then what was read so far is answered. */
@@ -35,7 +35,7 @@ export interface JoinedChartRequest {
   /** Unix seconds; infinite when the other store has all samples. */
   readonly before: number;
   /** The last sample of each bucket before that time. */
-  readonly rows: readonly StoredPayload[];
+  readonly rows: readonly StoredItem[];
   readonly ranges: Ranges | null;
   /** Whether the extremes are those of all of its samples. */
   readonly isWhole: boolean;
@@ -91,9 +91,9 @@ function firstOwnMs(db: SqliteDatabase, from: number, before: number): number {
   return Math.max(fromMs, pointBefore(db, beforeMs)?.atMs ?? beforeMs);
 }
 
-function entryOf(stored: StoredPayload): Entry | undefined {
+function entryOf(stored: StoredItem): Entry | undefined {
   const { timestamp } = stored;
-  const item = payloadItem(stored);
+  const item = storedItem(stored);
   return item && { timestamp, text: item.text, point: { ...item.point, atMs: Math.round(timestamp * MS_PER_S) } };
 }
 

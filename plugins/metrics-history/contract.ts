@@ -10,6 +10,8 @@ export interface KeptSample {
   readonly timestamp: number;
   /** Its JSON text, by zlib. */
   readonly payload: Uint8Array;
+  /** The JSON text of what charts need of it, by zlib. */
+  readonly item: Uint8Array;
   /** Bytes of the text. */
   readonly rawBytes: number;
   readonly point: Point;
@@ -39,6 +41,10 @@ export interface MetricsHistory {
   hoursSince(timestamp: number): Promise<readonly (readonly [hour: number, samples: number])[]>;
   timesOfHour(hour: number): Promise<readonly number[]>;
   samplesAt(timestamps: readonly number[]): Promise<KeptSample[]>;
+  /** Those of these times of which the own file never knew anything: what it removed or thinned out is not among them. */
+  unknownTimes(timestamps: readonly number[]): Promise<number[]>;
+  /** Takes samples that another store holds, in place of those of the same times. They do not count as changes. */
+  restore(samples: readonly StoredPayload[]): Promise<void>;
   /** Whether files of an earlier program are being imported. */
   isImporting(): boolean;
   /** Age after which samples are removed from every store; null for no limit. */
@@ -55,6 +61,11 @@ export interface StoredPayload {
   readonly timestamp: number;
   /** The JSON text of the sample, by zlib. */
   readonly payload: Uint8Array;
+}
+
+export interface StoredItem extends StoredPayload {
+  /** Whether the payload is what charts need of the sample, which takes less to read than the whole. */
+  readonly isItem: boolean;
 }
 
 export interface HistoryStoreStatus {
@@ -98,7 +109,7 @@ export interface HistoryStore {
   status(options: { readonly probe: boolean }): Promise<HistoryStoreStatus>;
   bounds(): Promise<{ readonly oldest: number | null; readonly newest: number | null }>;
   /** The last sample of each span of `bucketSeconds` that has one, in order. */
-  lastOfBuckets(span: TimeSpan & { readonly bucketSeconds: number }): Promise<StoredPayload[]>;
+  lastOfBuckets(span: TimeSpan & { readonly bucketSeconds: number }): Promise<StoredItem[]>;
   /**
    * The least and greatest of all samples. The rates of the first one do not count. Not whole when that would take too
    * long.

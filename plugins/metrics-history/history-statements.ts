@@ -14,6 +14,7 @@ import {
   payloadText,
   ROW_COLUMNS,
   type Row,
+  restoreSample,
   wholeText,
   writeSample,
   zlibPoint,
@@ -28,6 +29,7 @@ export {
   pendingAfter,
   samplesAt,
   timesOfHour,
+  unknownTimes,
 } from './changes.ts';
 export { migrations };
 
@@ -54,6 +56,13 @@ export interface ImportRecord {
 export function write(db: SqliteDatabase, texts: readonly string[]): void {
   atomically(db, () => {
     for (const text of texts) writeSample(db, parseSample(text));
+  });
+}
+
+/** Writes samples that another store holds; damaged ones are left out. */
+export function restore(db: SqliteDatabase, { samples }: { readonly samples: readonly StoredPayload[] }): void {
+  atomically(db, () => {
+    for (const stored of samples) restoreSample(db, stored);
   });
 }
 

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { type Database, type Host, Problem } from '#core';
 import type {} from '../metrics/contract.ts';
 import type { ChartRequest } from './chart.ts';
-import type { HistoryMark, HistoryStoreStatus, KeptSample, MetricsHistory } from './contract.ts';
+import type { HistoryMark, HistoryStoreStatus, KeptSample, MetricsHistory, StoredPayload } from './contract.ts';
 import type * as Statements from './history-statements.ts';
 import { LineFiles } from './line-files.ts';
 import { importLines } from './lines-import.ts';
@@ -195,6 +195,14 @@ export class History implements MetricsHistory {
     for await (const sample of this.#database.rows('samplesAt', { timestamps }, { pageRows: PAGE_ROWS }))
       if (sample !== undefined) samples.push(sample);
     return samples;
+  }
+
+  unknownTimes(timestamps: readonly number[]): Promise<number[]> {
+    return this.#database.call('unknownTimes', { timestamps });
+  }
+
+  restore(samples: readonly StoredPayload[]): Promise<void> {
+    return this.#database.call('restore', { samples });
   }
 
   isImporting(): boolean {

@@ -12,6 +12,8 @@ export type Counter =
   | 'unread_samples'
   /** Grows with each written sample. */
   | 'seq'
+  /** Unix milliseconds up to which samples were removed for want of room. */
+  | 'removed_until_ms'
   /** Unix milliseconds up to which samples are thinned out. */
   | 'thinned_until_ms'
   /** Unix milliseconds up to which the ranges of hours are kept. */

@@ -96,6 +96,7 @@ function removeOldest(db: SqliteDatabase): boolean {
   const lastMs = Math.round(last.timestamp * MS_PER_S);
   prepared(db, 'DELETE FROM metrics_points WHERE at_ms <= ?').run(lastMs);
   forgetRollupsBefore(db, lastMs + 1);
+  setMetadata(db, 'removed_until_ms', String(Math.max(lastMs, counter(db, 'removed_until_ms'))));
   return true;
 }
 

@@ -3,7 +3,7 @@ import type { SqliteDatabase } from '#core';
 import { prepared } from '#kit/prepared-statement';
 import { forgetBlocks } from './block-memory.ts';
 import { itemIn, type Point, pointOf } from './compact-item.ts';
-import type { StoredPayload } from './contract.ts';
+import type { StoredItem, StoredPayload } from './contract.ts';
 import { count, counter } from './metadata.ts';
 import { forgetRollups } from './rollups.ts';
 import {
@@ -76,12 +76,23 @@ function secondsOfText(text: string): number {
 
 /** Writes a sample, in place of one of the same time. Runs within a transaction of the caller. */
 export function writeSample(db: SqliteDatabase, { timestamp, sample }: ReturnType<typeof parseSample>): void {
+  const seq = counter(db, 'seq') + 1;
+  keepSample(db, timestamp, sample, seq);
+  count(db, 'seq', 1);
+}
+
+/** Writes a sample that another store holds, without the number of a change; not one that is damaged. */
+export function restoreSample(db: SqliteDatabase, stored: StoredPayload): void {
+  const sample = readable(() => sampleOf(rowOf(stored)));
+  if (sample !== undefined) keepSample(db, stored.timestamp, sample, null);
+}
+
+function keepSample(db: SqliteDatabase, timestamp: number, sample: Record<string, unknown>, seq: number | null): void {
   const whole = Buffer.from(JSON.stringify(sample));
   const dictionary = dictionaryFor(db, sample, whole);
   const stored = compress(sample, whole, dictionary);
   const storedBytes = (stored.item?.length ?? 0) + stored.payload.length;
   noteSize(memoryOf(db), storedBytes);
-  const seq = counter(db, 'seq') + 1;
   const known = prepared(db, 'SELECT raw_size, stored_size FROM metrics_snapshots WHERE timestamp = ?').get(
     timestamp,
   ) as { raw_size: number; stored_size: number } | undefined;
@@ -100,7 +111,6 @@ export function writeSample(db: SqliteDatabase, { timestamp, sample }: ReturnTyp
     stored.item,
     seq,
   );
-  count(db, 'seq', 1);
   count(db, 'samples', known === undefined ? 1 : 0);
   count(db, 'raw_bytes', whole.length - (known?.raw_size ?? 0));
   count(db, 'compressed_bytes', storedBytes - (known?.stored_size ?? 0));
@@ -131,8 +141,14 @@ export function payloadText(db: SqliteDatabase, stored: StoredPayload): Buffer |
 }
 
 /** The part of such a sample that charts need, and its numbers; undefined when it is damaged. */
-export function payloadItem(stored: StoredPayload): { readonly text: Buffer; readonly point: Point } | undefined {
+export function storedItem(stored: StoredItem): { readonly text: Buffer; readonly point: Point } | undefined {
   return readable(() => {
+    if (stored.isItem) {
+      const text = wholeOfZlib(rowOf(stored).payload);
+      // No text within the members before it can look like this, because its quotation marks would be escaped.
+      const system = text.subarray(0, text.indexOf(',"dumb_managed":['));
+      return { text, point: pointOf(JSON.parse(`${system}}`)) };
+    }
     const sample = sampleOf(rowOf(stored));
     return { text: itemIn(sample), point: pointOf(sample) };
   });
@@ -212,8 +228,12 @@ function dictionaryOf(db: SqliteDatabase, { codec, dict_id: id }: Row): Dictiona
 
 /** Removes the dictionaries that no sample needs any more: samples use them in the order in which they are written. */
 export function removeDictionaries(db: SqliteDatabase): void {
-  const first = 'SELECT dict_id FROM metrics_snapshots WHERE seq IS NOT NULL ORDER BY seq LIMIT 1';
-  prepared(db, `DELETE FROM metrics_dictionaries WHERE id < (${first})`).run();
+  const changed = 'SELECT dict_id FROM metrics_snapshots WHERE seq IS NOT NULL ORDER BY seq LIMIT 1';
+  const restored = `SELECT dict_id FROM metrics_snapshots WHERE seq IS NULL AND codec <> ${ZLIB} ORDER BY rowid LIMIT 1`;
+  prepared(
+    db,
+    `DELETE FROM metrics_dictionaries WHERE id < (${changed}) AND id < ifnull((${restored}), ${Number.MAX_SAFE_INTEGER})`,
+  ).run();
 }
 
 /** The present dictionary, or a new one made of this sample: daily, and when samples no longer resemble the old one. */

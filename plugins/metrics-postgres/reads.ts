@@ -1,5 +1,5 @@
 // What is read from the tables for charts and lists of samples.
-import type { HistoryStoreStatus, Ranges, StoredPayload, TimeSpan } from '../metrics-history/contract.ts';
+import type { HistoryStoreStatus, Ranges, StoredItem, StoredPayload, TimeSpan } from '../metrics-history/contract.ts';
 import type { Connection } from './connection.ts';
 
 const CURVES = ['cpu', 'mem', 'disk', 'inode'] as const;
@@ -24,12 +24,12 @@ export async function bounds(connection: Connection): Promise<Bounds> {
 export async function lastOfBuckets(
   connection: Connection,
   { from, before, bucketSeconds }: TimeSpan & { readonly bucketSeconds: number },
-): Promise<StoredPayload[]> {
-  return connection.read<Record<keyof StoredPayload, never>>(
+): Promise<StoredItem[]> {
+  return connection.read<Record<keyof StoredItem, never>>(
     `WITH known AS (
        SELECT min(timestamp) AS oldest, max(timestamp) AS newest FROM metrics_snapshots
        WHERE timestamp >= $1::float8 AND timestamp < $2::float8)
-     SELECT last.timestamp, last.payload
+     SELECT last.timestamp, coalesce(item, payload) AS payload, item IS NOT NULL AS "isItem"
      FROM known
      CROSS JOIN generate_series(floor(oldest / $3::float8)::bigint, floor(newest / $3::float8)::bigint) AS bucket
      CROSS JOIN LATERAL (
@@ -37,6 +37,7 @@ export async function lastOfBuckets(
        WHERE timestamp >= greatest(bucket * $3::float8, $1::float8)
          AND timestamp < least((bucket + 1) * $3::float8, $2::float8)
        ORDER BY timestamp DESC LIMIT 1) AS last
+     LEFT JOIN metrics_points USING (timestamp)
      ORDER BY last.timestamp`,
     [from, before, bucketSeconds],
   );

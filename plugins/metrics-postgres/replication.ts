@@ -1,10 +1,13 @@
-// Brings samples of the own file to PostgreSQL: those that are new there, and those that turn out to be missing.
+// Brings samples of the own file to PostgreSQL: those that are new there, and those that turn out to be missing; and
+// back those that the own file has lost.
 import type { HistoryMark, KeptSample, MetricsHistory } from '../metrics-history/contract.ts';
 import type { Connection } from './connection.ts';
 import { StoreFault } from './fault.ts';
-import { missingTimes, readMark, samplesByHour, writeSamples } from './tables.ts';
+import { missingTimes, payloadsAt, readMark, samplesByHour, timesOfHour, writeSamples } from './tables.ts';
 
 const BATCH_ROWS = 1_000;
+/** What comes back is compressed anew, so that fewer hold up the thread of the own file. */
+const RESTORED_ROWS = 100;
 const HOUR_S = 3_600;
 
 export interface Replication {
@@ -58,4 +61,22 @@ export async function writeMissing(replication: Replication, mark: HistoryMark, 
     }
   }
   await write();
+}
+
+/** Compares the hours from a time on, and brings back what the own file has lost; after each batch `then` is called. */
+export async function restoreLost(replication: Replication, since: number, then: () => Promise<void>): Promise<void> {
+  const { connection, history, signal } = replication;
+  const [own, there] = await Promise.all([history.hoursSince(since), samplesByHour(connection, since)]);
+  const known = new Map(own);
+  for (const [hour, samples] of there) {
+    if (known.get(hour) === samples) continue;
+    signal.throwIfAborted();
+    const times = (await timesOfHour(connection, hour)).filter(time => time >= since);
+    const lost = await history.unknownTimes(times);
+    for (let start = 0; start < lost.length; start += RESTORED_ROWS) {
+      signal.throwIfAborted();
+      await history.restore(await payloadsAt(connection, lost.slice(start, start + RESTORED_ROWS)));
+      await then();
+    }
+  }
 }

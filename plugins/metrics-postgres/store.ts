@@ -7,6 +7,7 @@ import type {
   HistoryStore,
   HistoryStoreStatus,
   MetricsHistory,
+  StoredItem,
   StoredPayload,
   TimeSpan,
 } from '../metrics-history/contract.ts';
@@ -15,7 +16,7 @@ import { Connection, type Target } from './connection.ts';
 import { StoreFault, sentenceOf } from './fault.ts';
 import { Notice } from './notice.ts';
 import * as reads from './reads.ts';
-import { type Replication, startMark, writeMissing, writeNew } from './replication.ts';
+import { type Replication, restoreLost, startMark, writeMissing, writeNew } from './replication.ts';
 import { readSettings, type StoreSettings } from './settings.ts';
 import { createTables, removeBefore } from './tables.ts';
 
@@ -154,7 +155,7 @@ export class PostgresStore implements HistoryStore {
     return this.#reading(connection => reads.bounds(connection));
   }
 
-  lastOfBuckets(span: TimeSpan & { readonly bucketSeconds: number }): Promise<StoredPayload[]> {
+  lastOfBuckets(span: TimeSpan & { readonly bucketSeconds: number }): Promise<StoredItem[]> {
     return this.#reading(connection => reads.lastOfBuckets(connection, span));
   }
 
@@ -258,6 +259,9 @@ export class PostgresStore implements HistoryStore {
   async #replicate(replication: Replication): Promise<void> {
     const { connection, signal } = replication;
     let removedMs = Number.NEGATIVE_INFINITY;
+    await restoreLost(replication, Math.max(this.#oldestKept(), this.#oldestLocal()), async () => {
+      this.#written = await writeNew(replication, this.#written);
+    });
     while (!this.#mustCompare) {
       const attempts = this.#attempts.splice(0);
       try {
@@ -319,6 +323,11 @@ export class PostgresStore implements HistoryStore {
   #oldestKept(): number {
     const days = this.#history().maxAgeDays();
     return days === null ? Number.NEGATIVE_INFINITY : Date.now() / MS_PER_S - days * DAY_S;
+  }
+
+  /** Unix seconds. */
+  #oldestLocal(): number {
+    return Date.now() / MS_PER_S - this.#settings.localDays * DAY_S;
   }
 
   #end(): void {

@@ -1,11 +1,12 @@
 // The tables of the history in PostgreSQL, and what is written to them. The first two have the layout of an earlier
 // program; payloads are JSON by zlib.
-import type { HistoryMark, KeptSample } from '../metrics-history/contract.ts';
+import type { HistoryMark, KeptSample, StoredPayload } from '../metrics-history/contract.ts';
 import type { Connection, Statement } from './connection.ts';
 
 /** What one statement carries: more would hold the event loop while it is put into words. */
 const STATEMENT_ROWS = 100;
 const CHUNK_ROWS = 1_000;
+const HOUR_S = 3_600;
 const FILE_SYSTEM = 0;
 const INTERFACE = 1;
 
@@ -22,6 +23,8 @@ const TABLES = `
   CREATE TABLE IF NOT EXISTS metrics_point_parts (
     timestamp DOUBLE PRECISION, kind SMALLINT, name TEXT, first DOUBLE PRECISION, second DOUBLE PRECISION,
     PRIMARY KEY (timestamp, kind, name));
+  -- What charts need of a sample, where it was written since there is this column.
+  ALTER TABLE metrics_points ADD COLUMN IF NOT EXISTS item BYTEA;
   INSERT INTO metrics_metadata
     SELECT counted.key, counted.value::text
     FROM (SELECT count(*)::bigint AS samples, coalesce(sum(raw_size), 0)::bigint AS raw_bytes,
@@ -86,6 +89,22 @@ export async function samplesByHour(connection: Connection, from: number): Promi
   return new Map(rows.map(({ hour, samples }) => [hour, samples]));
 }
 
+/** The times of the samples of an hour since 1970, in order. */
+export async function timesOfHour(connection: Connection, hour: number): Promise<number[]> {
+  const rows = await connection.query<{ timestamp: number }>(
+    'SELECT timestamp FROM metrics_snapshots WHERE timestamp >= $1 AND timestamp < $2 ORDER BY timestamp',
+    [hour * HOUR_S, (hour + 1) * HOUR_S],
+  );
+  return rows.map(({ timestamp }) => timestamp);
+}
+
+export async function payloadsAt(connection: Connection, timestamps: readonly number[]): Promise<StoredPayload[]> {
+  return connection.query<Record<keyof StoredPayload, never>>(
+    'SELECT timestamp, payload FROM metrics_snapshots WHERE timestamp = ANY ($1::float8[]) ORDER BY timestamp',
+    [timestamps],
+  );
+}
+
 /** Removes what is older, a thousand samples at a time; whether there may be more. */
 export async function removeBefore(connection: Connection, oldest: number): Promise<boolean> {
   return connection.transaction(async statement => {
@@ -147,12 +166,14 @@ async function writeSnapshots(statement: Statement, samples: readonly KeptSample
 async function writePoints(statement: Statement, samples: readonly KeptSample[]): Promise<void> {
   const points = samples.map(({ point }) => point);
   await statement(
-    `INSERT INTO metrics_points (timestamp, cpu, mem, disk, inode, disk_read, disk_write, net_sent, net_recv)
+    `INSERT INTO metrics_points (timestamp, cpu, mem, disk, inode, disk_read, disk_write, net_sent, net_recv,
+                                 item)
      SELECT * FROM unnest($1::float8[], $2::float8[], $3::float8[], $4::float8[], $5::float8[], $6::float8[],
-                          $7::float8[], $8::float8[], $9::float8[])
+                          $7::float8[], $8::float8[], $9::float8[], $10::bytea[])
      ON CONFLICT (timestamp) DO UPDATE SET cpu = excluded.cpu, mem = excluded.mem, disk = excluded.disk,
        inode = excluded.inode, disk_read = excluded.disk_read, disk_write = excluded.disk_write,
-       net_sent = excluded.net_sent, net_recv = excluded.net_recv`,
+       net_sent = excluded.net_sent, net_recv = excluded.net_recv,
+       item = excluded.item`,
     [
       timesOf(samples),
       points.map(({ cpu }) => cpu),
@@ -163,6 +184,7 @@ async function writePoints(statement: Statement, samples: readonly KeptSample[])
       points.map(({ diskWritten }) => diskWritten),
       points.map(({ netSent }) => netSent),
       points.map(({ netReceived }) => netReceived),
+      samples.map(({ item }) => item),
     ],
   );
 }

@@ -78,6 +78,33 @@ t.test('changes come in their order, each once, whatever their times', async t =
   );
 });
 
+t.test('what another store brings back', async t => {
+  const [db, other] = [open(), open()];
+  const times = Array.from({ length: 400 }, (_, index) => index * 400);
+  write(other, times);
+  write(
+    db,
+    times.filter((_, index) => index % 2 === 0),
+  );
+  const all = times.map(at => START + at);
+  const lost = statements.unknownTimes(db, { timestamps: all });
+  t.equal(lost.length, 200);
+  const before = statements.mark(db);
+  const rows = [...statements.samplesAt(other, { timestamps: lost })].flatMap(row => row ?? []);
+  statements.restore(db, { samples: [...rows, { timestamp: START + 1, payload: Buffer.from('torn') }] });
+  t.same(statements.mark(db), before, 'it is no change');
+  t.same(statements.unknownTimes(db, { timestamps: all }), []);
+  const told = () => Buffer.concat([...statements.texts(db, { from: 0 })]).toString();
+  t.same(JSON.parse(`[${told()}]`), JSON.parse(`[${Buffer.concat([...statements.texts(other, { from: 0 })])}]`));
+
+  const { storedBytes } = statements.storage(db);
+  const limits = { now: START + 400 * 400, maxAgeDays: null, maxBytes: storedBytes / 2 };
+  while (statements.maintain(db, limits));
+  t.ok(statements.storage(db).samples < 400);
+  t.same(statements.unknownTimes(db, { timestamps: all }), [], 'what was removed for want of room was known');
+  t.equal((JSON.parse(`[${told()}]`) as unknown[]).length, statements.storage(db).samples, 'each can still be read');
+});
+
 t.test('a chart is the same wherever its earlier part comes from', async () => {
   const times = fc.uniqueArray(fc.integer({ min: 0, max: 9_000 }), { minLength: 1, maxLength: 60 });
   fc.assert(
@@ -90,7 +117,12 @@ t.test('a chart is the same wherever its earlier part comes from', async () => {
       const earlier = new Map<number, number>();
       for (const time of given.map(at => START + at).sort((a, b) => a - b))
         if (time < before) earlier.set(Math.floor(time / bucket), time);
-      const rows = [...statements.samplesAt(db, { timestamps: [...earlier.values()] })].flatMap(row => row ?? []);
+      // Other stores hold what charts need of newer samples.
+      const rows = [...statements.samplesAt(db, { timestamps: [...earlier.values()] })].flatMap((row, index) => {
+        if (row === undefined) return [];
+        const isItem = index % 2 === 0;
+        return [{ timestamp: row.timestamp, payload: isItem ? row.item : row.payload, isItem }];
+      });
       // The extremes of the other store are those of a file that has the earlier part alone.
       const other = open();
       write(

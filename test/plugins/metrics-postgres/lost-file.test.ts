@@ -1,0 +1,38 @@
+// What the own file has lost comes back from PostgreSQL; what it thinned out or removed does not.
+import { copyFile } from 'node:fs/promises';
+import path from 'node:path';
+import Database from 'better-sqlite3';
+import t from 'tap';
+import { activated, agree, line, storage, timesIn, writeLines, YESTERDAY } from '../../support/metrics-postgres.ts';
+import { until } from '../../support/until.ts';
+
+t.test('a file that is lost, and one that is older than what PostgreSQL holds', async t => {
+  const { app, block } = await activated(t, {});
+  const directory = path.join(app.configDir, 'metrics');
+  const use = (name: string) =>
+    app.post('/config', { updates: { dumb: { metrics: { storage: { sqlite_path: path.join(directory, name) } } } } });
+  const holds = (samples: number) =>
+    until(async () => (await storage(app)).sqlite.samples === samples, { what: `${samples} samples in the own file` });
+
+  t.equal((await use('new.sqlite')).status, 200);
+  await holds(200);
+  await agree(t, app, block);
+
+  await copyFile(path.join(directory, 'new.sqlite'), path.join(directory, 'backup.sqlite'));
+  await writeLines(app.configDir, 'metrics-20260102-1.jsonl', [line(YESTERDAY - 30), line(YESTERDAY + 30)]);
+  t.match((await app.post('/metrics/history/migrate?force=true')).body, { samples: 202 });
+  await agree(t, app, block);
+  const file = new Database(path.join(directory, 'metrics.sqlite'));
+  file.exec(`DELETE FROM metrics_snapshots WHERE timestamp < ${YESTERDAY + 600}`);
+  file.close();
+  t.equal((await use('backup.sqlite')).status, 200);
+  await holds(202);
+  await agree(t, app, block);
+
+  await use('metrics.sqlite');
+  await until(async () => (await timesIn(app, block)).own.length === 190 + 2, { what: 'what was never there' });
+  await until(async () => (await storage(app)).active_provider === 'postgresql');
+  const { own, there } = await timesIn(app, block);
+  t.equal(own.length, 190 + 2, 'samples whose numbers are still there were thinned out');
+  t.equal(there.length, 202);
+});
