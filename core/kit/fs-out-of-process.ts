@@ -2,11 +2,12 @@
 // answers by itself is looked at from here, and everything else from a child that can be abandoned.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { readdir, stat } from 'node:fs/promises';
+import { FileLooker } from './file-looker.ts';
 import { localPlaces } from './local-place.ts';
 import { publicEnvironment } from './public-environment.ts';
 
-/** Device, inode, size and time of the last modification, in the notation of stat(1). */
-const VERSION_FORMAT = '%d:%i:%s:%y';
+/** Starts with the first question. */
+const looker = new FileLooker();
 
 export interface ChildResult {
   readonly code: number | null;
@@ -20,8 +21,8 @@ export interface ChildResult {
 export async function fileVersion(file: string, limitMs = 5_000): Promise<string | null> {
   const isLocal = await localPlaces();
   if (await isLocal(file)) return localVersion(file);
-  const { code, output } = await runChild('stat', ['-L', '-c', VERSION_FORMAT, '--', file], limitMs);
-  return code === 0 ? output.trim() : null;
+  const [version = null] = await askVersions([file], limitMs);
+  return version;
 }
 
 /**
@@ -42,10 +43,16 @@ export async function fileVersions(files: readonly string[], limitMs = 5_000): P
     if (version !== null) versions.set(file, version);
   }
   if (others.length === 0) return versions;
-  const { output } = await runChild('stat', ['-L', '-c', `${VERSION_FORMAT}|%n`, '--', ...others], limitMs);
-  for (const line of output.split('\n').filter(text => text.includes('|')))
-    versions.set(line.slice(line.indexOf('|') + 1), line.slice(0, line.indexOf('|')));
+  const found = await askVersions(others, limitMs);
+  for (const [index, file] of others.entries()) {
+    const version = found[index] ?? null;
+    if (version !== null) versions.set(file, version);
+  }
   return versions;
+}
+
+function askVersions(of: readonly string[], limitMs: number): Promise<(string | null)[]> {
+  return looker.ask({ kind: 'versions', of }, limitMs) as Promise<(string | null)[]>;
 }
 
 async function localVersion(file: string): Promise<string | null> {
@@ -60,8 +67,7 @@ async function localVersion(file: string): Promise<string | null> {
 export async function listNames(directory: string, limitMs = 5_000): Promise<string[]> {
   const isLocal = await localPlaces();
   if (await isLocal(directory)) return readdir(directory).catch(() => []);
-  const { code, output } = await runChild('ls', ['-A', '--', directory], limitMs);
-  return code === 0 ? output.split('\n').filter(name => name !== '') : [];
+  return (await looker.ask({ kind: 'names', of: [directory] }, limitMs)) as string[];
 }
 
 /**
