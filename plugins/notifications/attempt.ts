@@ -20,6 +20,9 @@ const TIMEOUT_MS = 15_000;
 const MAX_ANSWER_BYTES = 64 * 1_024;
 const MAX_REASON_LENGTH = 200;
 const MAX_ERROR_LENGTH = 1_000;
+/** Smaller numbers are no times of this century, in seconds and in milliseconds. */
+const FIRST_SECONDS = 1e9;
+const FIRST_MILLISECONDS = 1e12;
 /** Where services say in JSON what was wrong. */
 const REASON_KEYS = ['error', 'message', 'description', 'detail', 'errors', 'msg', 'reason'];
 
@@ -41,7 +44,7 @@ export async function attempt(
 ): Promise<DeliveryOutcome> {
   const scrub = scrubber(url);
   const options = readOptions(url);
-  const delivery = deliveryOf(access, { ...options, verifyTls: verifyTls && options.verifyTls });
+  const delivery = deliveryOf(access, { ...options, verifyTls: verifyTls && options.verifyTls }, scrub);
   const late = new AbortController();
   const send = async (): Promise<DeliveryOutcome> => {
     const config: unknown = destination.parse(url);
@@ -64,13 +67,18 @@ export async function attempt(
   }
 }
 
-function deliveryOf(access: AttemptAccess, { verifyTls, connectTimeoutMs, readTimeoutMs }: UrlOptions): Delivery {
+function deliveryOf(
+  access: AttemptAccess,
+  { verifyTls, connectTimeoutMs, readTimeoutMs }: UrlOptions,
+  scrub: (text: string) => string,
+): Delivery {
   const deadline = AbortSignal.timeout(TIMEOUT_MS);
   const signal = access.signal === undefined ? deadline : AbortSignal.any([deadline, access.signal]);
   return {
     signal,
     timeoutMs: TIMEOUT_MS,
     connectTimeoutMs,
+    readTimeoutMs,
     verifyTls,
     userAgent: access.userAgent,
     async request(url, request) {
@@ -91,7 +99,8 @@ function deliveryOf(access: AttemptAccess, { verifyTls, connectTimeoutMs, readTi
     outcome(answer, { statuses, isOk = true, reason, retryAfterSec } = {}) {
       if (isOk && isAccepted(answer, statuses)) return { ok: true };
       const told = typeof reason === 'string' ? reason : reasonOf(answer);
-      const text = shortened(told.replaceAll(/\s+/g, ' ').trim(), MAX_REASON_LENGTH);
+      // Before it is cut, because half a secret is not found.
+      const text = shortened(scrub(told).replaceAll(/\s+/g, ' ').trim(), MAX_REASON_LENGTH);
       const error = text === '' ? `HTTP ${answer.status}` : `HTTP ${answer.status}: ${text}`;
       return {
         ok: false,
@@ -110,13 +119,13 @@ function deliveryOf(access: AttemptAccess, { verifyTls, connectTimeoutMs, readTi
   };
 }
 
-function optionsOf({ method = 'POST', headers = {}, json, form, basic }: DeliveryRequest): FetchOptions {
+function optionsOf({ method = 'POST', headers = {}, json, form, body, basic }: DeliveryRequest): FetchOptions {
   const all: Record<string, string> = { ...headers };
   if (basic !== undefined && basic.user !== '') {
     all.authorization = `Basic ${Buffer.from(`${basic.user}:${basic.password}`).toString('base64')}`;
   }
   if (json !== undefined) return { method, headers: all, json };
-  if (form === undefined) return { method, headers: all };
+  if (form === undefined) return { method, headers: all, ...(body === undefined ? {} : { body }) };
   const members = Object.entries(form).filter((member): member is [string, string] => member[1] !== undefined);
   const type = { 'content-type': 'application/x-www-form-urlencoded' };
   return { method, headers: { ...type, ...all }, body: new URLSearchParams(members).toString() };
@@ -155,11 +164,20 @@ function reasonOf({ status, text, json }: DeliveryAnswer): string {
   return text.startsWith('<') ? '' : text;
 }
 
-function retryAfter({ headers }: DeliveryAnswer): number | undefined {
-  const value = String(headers['retry-after'] ?? '').trim();
+/** In seconds. */
+function retryAfter({ status, headers }: DeliveryAnswer): number | undefined {
+  const value = String(headers['retry-after'] ?? (status === 429 ? untilReset(headers) : '')).trim();
   if (/^\d{1,9}(?:\.\d{1,9})?$/.test(value)) return Number(value);
   const at = Date.parse(value);
   return Number.isNaN(at) ? undefined : Math.max(0, (at - Date.now()) / 1_000);
+}
+
+/** Services tell the end of a limit in seconds from now, or as a time in seconds or milliseconds. */
+function untilReset(headers: DeliveryAnswer['headers']): number | '' {
+  const value = Number(headers['x-ratelimit-reset'] ?? NaN);
+  if (Number.isNaN(value)) return '';
+  const at = value > FIRST_MILLISECONDS ? value / 1_000 : value;
+  return Math.max(0, Math.ceil(value < FIRST_SECONDS ? value : at - Date.now() / 1_000));
 }
 
 /** What went wrong where there is no answer, without the name of the server. */

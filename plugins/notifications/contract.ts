@@ -89,6 +89,8 @@ export interface DeliveryRequest {
   readonly json?: unknown;
   /** Members to be sent as a form; those that are undefined are left out. */
   readonly form?: Readonly<Record<string, string | undefined>>;
+  /** A text to be sent as it is; a header names its type. */
+  readonly body?: string;
   /** For `Authorization: Basic`; ignored where the user is empty. */
   readonly basic?: { readonly user: string; readonly password: string } | undefined;
 }
@@ -120,7 +122,7 @@ export interface ExpectedAnswer {
   readonly isOk?: boolean;
   /** Why it refused, where it is a text; otherwise what the answer says by itself. */
   readonly reason?: unknown;
-  /** The pause that the body asks for, where it is a number; otherwise that of the headers. */
+  /** The pause that the body asks for, where it is a number; otherwise that of `Retry-After` or of a rate limit's header. */
   readonly retryAfterSec?: unknown;
 }
 
@@ -145,20 +147,22 @@ export interface Delivery {
   readonly signal: AbortSignal;
   readonly timeoutMs: number;
   readonly connectTimeoutMs: number;
+  /** How long the service may be silent. */
+  readonly readTimeoutMs: number;
   readonly verifyTls: boolean;
   /** Name and version of the product. */
   readonly userAgent: string;
 }
 
 /**
- * One type of destinations; the key of the contribution is its name, for example `gotify`. It parses URLs of its
+ * One type of destinations; the key of the contribution is its name, for example `bell`. It parses URLs of its
  * schemes and sends messages. Everything else is done for it: retries, pauses, limits of time and size, the common
  * members of the query (`verify`, `format`, `overflow`, `cto`, `rto`) and keeping secrets out of errors.
  */
 export interface NotificationDestination<Config = unknown> {
-  /** In lower case, for example `['gotify', 'gotifys']`. `http` and `https` are those of the generic webhook. */
+  /** In lower case, for example `['bell', 'bells']`. `http` and `https` are those of the generic webhook. */
   readonly schemes: readonly string[];
-  /** An URL without secrets that shows the form, for example `gotify://host/token`. */
+  /** An URL without secrets that shows the form, for example `bell://host/token`. */
   readonly example: string;
   readonly limits?: MessageLimits;
   /**

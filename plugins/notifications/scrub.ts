@@ -26,8 +26,10 @@ function scrubUrls(text: string): string {
 function secretsOf({ text, user = '', password = '', authority = '', host = '', ...more }: Scrubbed): string[] {
   const { segments = [], query = new Map<string, string>(), headers = {} } = more;
   const values = [...query].flatMap(([key, value]) => (OPEN_KEYS.has(key) ? [] : [value]));
-  const plain = [text, user, password, authority, host, ...segments, ...values, ...Object.entries(headers).flat()];
-  const forms = [...plain, `${user}:${password}`, segments.join('/')].flatMap(secret => [
+  // Services tell the name of a room without its sign, and one half of what a colon joins.
+  const parts = [...segments.map(segment => segment.replace(/^[#@!+]+/, '')), ...authority.split(':')];
+  const whole = [text, user, password, authority, host, ...segments, ...values, ...Object.entries(headers).flat()];
+  const forms = [...whole, ...parts, `${user}:${password}`, segments.join('/')].flatMap(secret => [
     secret,
     // Half of a pair of surrogates cannot be encoded.
     encodeURIComponent(Buffer.from(secret).toString()),
