@@ -114,6 +114,25 @@ t.test("no vendor's name outside its folder", async t => {
   }
 });
 
+/** Ordinary words, protocols, and a word of the configuration. */
+const ORDINARY_DESTINATIONS = new Set(['apprise', 'custom', 'matrix', 'signal', 'smtp', 'teams', 'webhook']);
+
+t.test('no name of a service for notifications outside its folder', async t => {
+  const folders = await readdir(path.join(rootDir, 'plugins'));
+  const services = folders.flatMap(name => (name.startsWith('notify-') ? [name.slice('notify-'.length)] : []));
+  t.ok(services.length > 10, 'the folders were read');
+  // Redaction knows secrets by the addresses in which they stand; one service may speak of another on the wire.
+  const open = (await sources()).filter(({ file }) => !/^(?:core\/kit\/redact\.ts|plugins\/notify-)/.test(file));
+  for (const service of services.filter(name => !ORDINARY_DESTINATIONS.has(name))) {
+    const naming = open.filter(({ text }) => names(text, service.replaceAll('-', ' ')));
+    t.same(
+      naming.map(({ file }) => file),
+      [],
+      service,
+    );
+  }
+});
+
 /** Keys of an area, and the folders that may name them. */
 const AREAS: readonly { readonly keys: RegExp; readonly folders: RegExp }[] = [
   { keys: /\bsymlink_backup\w*/, folders: /^plugins\/symlinks\// },

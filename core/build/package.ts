@@ -43,13 +43,13 @@ async function build(): Promise<void> {
       declarations: true,
     });
     await writeContract(stage);
-    const { tap } = (await readManifest()).devDependencies;
+    const { tap, 'fast-check': fastCheck } = (await readManifest()).devDependencies;
     const manifest = {
       ...(await builtManifest(dependencies)),
       exports: EXPORTS,
-      // A peer dependency, because the contract suites run in the tap of the plugin's own tests.
-      peerDependencies: { tap: `^${tap}` },
-      peerDependenciesMeta: { tap: { optional: true } },
+      // Peer dependencies, because the contract suites run among the plugin's own tests.
+      peerDependencies: { 'fast-check': `^${fastCheck}`, tap: `^${tap}` },
+      peerDependenciesMeta: { 'fast-check': { optional: true }, tap: { optional: true } },
     };
     await writeFile(path.join(stage, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`);
     for (const file of ['README.md', 'LICENSE', 'CHANGELOG.md'])

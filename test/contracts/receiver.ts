@@ -1,0 +1,74 @@
+// A receiver of notifications on a real socket: keeps what it gets, and answers as it is told, well or badly.
+import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { unknownCertificate } from './unknown-certificate.ts';
+
+export interface Received {
+  readonly method: string;
+  /** Path and query. */
+  readonly path: string;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: string;
+}
+
+export interface Reply {
+  /** Default 200. */
+  readonly status?: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** A text is sent as it is, anything else as JSON. */
+  readonly body?: unknown;
+}
+
+export type Answers = Reply | ((request: Received) => Reply);
+
+/** What a receiver can do wrong with the socket. */
+export type SocketFault = 'endless' | 'hang' | 'reset';
+
+export interface Receiver {
+  /** Address without a path. */
+  readonly base: string;
+  readonly received: readonly Received[];
+  close(): Promise<void>;
+}
+
+/** With `tls`, one whose certificate nobody trusts. */
+export async function openReceiver(
+  answers: Answers | SocketFault,
+  { tls = false }: { readonly tls?: boolean } = {},
+): Promise<Receiver> {
+  const received: Received[] = [];
+  const handle = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const { method = '', url: path = '', headers } = request;
+    const taken: Received = { method, path, headers, body: await text(request) };
+    received.push(taken);
+    if (answers === 'hang') return;
+    if (answers === 'reset') return void request.socket.resetAndDestroy();
+    if (answers === 'endless') return writeOn(response.writeHead(200));
+    const { status = 200, headers: given = {}, body = '' } = typeof answers === 'function' ? answers(taken) : answers;
+    response.writeHead(status, given).end(typeof body === 'string' ? body : JSON.stringify(body));
+  };
+  // A client that leaves in the midst is one of the faults.
+  const listener = (request: IncomingMessage, response: ServerResponse) =>
+    void handle(request, response).catch(() => response.destroy());
+  const server = tls ? createTlsServer(unknownCertificate, listener) : createServer(listener);
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  return {
+    base: `${tls ? 'https' : 'http'}://127.0.0.1:${port}`,
+    received,
+    close: () =>
+      new Promise(resolve => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+function writeOn(response: ServerResponse): void {
+  const more = (): void => {
+    if (!response.destroyed) response.write('x'.repeat(10_000), () => setImmediate(more));
+  };
+  more();
+}
