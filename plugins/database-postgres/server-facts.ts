@@ -1,5 +1,5 @@
 // What a server tells of databases: its own counters, read in a session that can write nothing. No table is touched.
-import { Socket } from 'node:net';
+import { BoundedSocket } from '#kit/bounded-socket';
 import { errorText } from '#kit/error-text';
 import { WorkQueue } from '#kit/work-queue';
 import type { DatabaseFacts } from '../database-health/contract.ts';
@@ -11,6 +11,8 @@ const SESSION_LIMIT_MS = 5_000;
 /** Of all together, so that a request that waits still gets the answer. */
 const ALL_LIMIT_MS = 4_500;
 const MAX_AT_ONCE = 4;
+/** Of a session, in which a few numbers are asked for. */
+const MAX_BYTES = 256 * 1024;
 const NO_SUCH_DATABASE = '3D000';
 
 const COUNTERS = `SELECT numbackends, xact_commit, xact_rollback, blks_read, blks_hit, temp_files, temp_bytes, deadlocks,
@@ -98,7 +100,7 @@ export class ServerFacts {
 async function rowsOf(address: Address): Promise<[Row, Row]> {
   // Imported on use, because most installations look at no server.
   const { default: pg } = await import('pg');
-  const socket = new Socket();
+  const socket = new BoundedSocket(MAX_BYTES);
   const client = new pg.Client({
     ...address,
     stream: () => socket,

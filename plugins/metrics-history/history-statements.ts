@@ -35,6 +35,9 @@ export { migrations };
 
 const CHUNK_BYTES = 256 * 1_024;
 const UNREAD_ROWS = 200;
+const MS_PER_S = 1_000;
+/** Samples of a later time than this were never taken, and would stretch every chart. */
+const CLOCK_SLACK_S = 86_400;
 
 export interface StorageNumbers {
   readonly samples: number;
@@ -68,9 +71,11 @@ export function restore(db: SqliteDatabase, { samples }: { readonly samples: rea
 
 /** Writes what of the lines is a sample, and counts what is not. */
 export function importLines(db: SqliteDatabase, lines: readonly string[]): { samples: number; skipped: number } {
+  const latest = Date.now() / MS_PER_S + CLOCK_SLACK_S;
   const samples = lines.flatMap(line => {
     try {
-      return [parseSample(line)];
+      const parsed = parseSample(line);
+      return parsed.timestamp > latest ? [] : [parsed];
     } catch {
       return [];
     }
@@ -97,9 +102,13 @@ function importOneByOne(db: SqliteDatabase, samples: readonly ReturnType<typeof 
       failure = error;
     }
   }
-  // Nothing at all can be written: that is a fault of the database, not of the lines.
-  if (written === 0 && failure !== undefined) throw failure;
+  // Nothing at all can be written: that is a fault of the database, unless it comes of what the lines hold.
+  if (written === 0 && isOfDatabase(failure)) throw failure;
   return { samples: written, skipped: lines - written };
+}
+
+function isOfDatabase(failure: unknown): boolean {
+  return String((failure as { readonly code?: unknown } | undefined)?.code).startsWith('SQLITE_');
 }
 
 /** By gzip. */

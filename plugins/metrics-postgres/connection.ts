@@ -1,7 +1,7 @@
 // The connections to the server. The first failure of any use ends them all, so that nobody waits for a server that died
 // or hangs.
-import { Socket } from 'node:net';
 import type { Pool, PoolClient, QueryResultRow } from 'pg';
+import { BoundedSocket } from '#kit/bounded-socket';
 import { withDeadline } from '#kit/deadline';
 import type { ServerAccess } from '../service-postgres/contract.ts';
 
@@ -13,6 +13,8 @@ const ANSWER_MS = STATEMENT_MS + 1_000;
 const READ_MS = 8_000;
 const CLOSE_MS = 2_000;
 const MAX_CONNECTIONS = 4;
+/** Pages of samples have a few. */
+const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
 
 export interface Target extends ServerAccess {
   readonly database: string;
@@ -23,13 +25,16 @@ export type Statement = <Row extends QueryResultRow>(sql: string, values?: reado
 
 export class Connection {
   readonly #pool: Pool;
-  readonly #sockets: Set<Socket>;
+  readonly #sockets: ReadonlySet<BoundedSocket>;
   readonly #failure = new AbortController();
 
-  private constructor(pool: Pool, sockets: Set<Socket>) {
+  private constructor(pool: Pool, sockets: ReadonlySet<BoundedSocket>) {
     this.#pool = pool;
     this.#sockets = sockets;
     pool.on('error', error => this.fail(error));
+    pool.on('acquire', () => {
+      for (const socket of sockets) socket.ask();
+    });
     // Between two statements of a transaction nobody else hears that the server ends a connection.
     pool.on('connect', client => void client.on('error', error => this.fail(error)));
   }
@@ -38,7 +43,7 @@ export class Connection {
   static async open({ host, port, user, password, database, schema }: Target): Promise<Connection> {
     // Imported on use, because the history of most installations lies in SQLite.
     const { default: pg } = await import('pg');
-    const sockets = new Set<Socket>();
+    const sockets = new Set<BoundedSocket>();
     const pool = new pg.Pool({
       host,
       port,
@@ -51,7 +56,7 @@ export class Connection {
       options: `-c search_path="${schema}"`,
       application_name: 'stackwarden',
       stream: () => {
-        const socket = new Socket();
+        const socket = new BoundedSocket(MAX_ANSWER_BYTES);
         sockets.add(socket);
         socket.once('close', () => sockets.delete(socket));
         return socket;

@@ -2,9 +2,13 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Client } from 'pg';
 import type { Logger } from '#core';
+import { BoundedSocket } from '#kit/bounded-socket';
 
 const CONNECT_LIMIT_MS = 5_000;
 const POLL_MS = 250;
+const STATEMENT_LIMIT_MS = 60_000;
+/** The names of all databases. */
+const MAX_ANSWER_BYTES = 1024 * 1024;
 
 export interface DatabaseServer {
   readonly host: string;
@@ -38,7 +42,7 @@ export async function createDatabases(server: DatabaseServer, { log, signal, lim
       }
     }
   } finally {
-    await client.end();
+    void client.end().catch(() => undefined);
   }
 }
 
@@ -59,6 +63,8 @@ async function connect(
       password,
       database: 'postgres',
       connectionTimeoutMillis: CONNECT_LIMIT_MS,
+      query_timeout: STATEMENT_LIMIT_MS,
+      stream: () => new BoundedSocket(MAX_ANSWER_BYTES),
     });
     client.on('error', () => undefined);
     try {
