@@ -28,7 +28,7 @@ export interface Creation {
 
 /** Waits until the server answers, then creates missing databases, each owned by the server's user. */
 export async function createDatabases(server: DatabaseServer, { log, signal, limitMs }: Creation): Promise<void> {
-  const client = await connect(server, signal, limitMs);
+  const { client, socket } = await connect(server, signal, limitMs);
   try {
     const { rows } = await client.query<{ datname: string }>('SELECT datname FROM pg_database');
     const existing = new Set(rows.map(row => row.datname));
@@ -42,7 +42,9 @@ export async function createDatabases(server: DatabaseServer, { log, signal, lim
       }
     }
   } finally {
-    void client.end().catch(() => undefined);
+    // A server that hangs never closes its side.
+    client.end().catch(() => undefined);
+    socket.destroySoon();
   }
 }
 
@@ -50,12 +52,13 @@ async function connect(
   { host, port, user, password }: DatabaseServer,
   signal: AbortSignal,
   limitMs: number,
-): Promise<Client> {
+): Promise<{ readonly client: Client; readonly socket: BoundedSocket }> {
   // Imported on use, because most installations have no database server.
   const { default: pg } = await import('pg');
   const deadline = performance.now() + limitMs;
   for (;;) {
     signal.throwIfAborted();
+    const socket = new BoundedSocket(MAX_ANSWER_BYTES);
     const client = new pg.Client({
       host,
       port,
@@ -64,14 +67,14 @@ async function connect(
       database: 'postgres',
       connectionTimeoutMillis: CONNECT_LIMIT_MS,
       query_timeout: STATEMENT_LIMIT_MS,
-      stream: () => new BoundedSocket(MAX_ANSWER_BYTES),
+      stream: () => socket,
     });
     client.on('error', () => undefined);
     try {
       await client.connect();
-      return client;
+      return { client, socket };
     } catch (error) {
-      await client.end().catch(() => undefined);
+      socket.destroy();
       if (performance.now() >= deadline || isRefusal(error)) throw error;
       await delay(POLL_MS, undefined, { signal });
     }
