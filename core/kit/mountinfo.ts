@@ -4,6 +4,8 @@ import { readFileSync } from 'node:fs';
 export interface Mount {
   /** The kernel's number of the mount, which may be given to another once it is gone. */
   readonly id: number;
+  /** The kernel's numbers of the file system, which all mounts of it have in common. */
+  readonly device: string;
   /** The mount point. */
   readonly directory: string;
   /** File system type, for example `ext4` or `fuse.sshfs`. */
@@ -25,10 +27,17 @@ export async function readMounts(): Promise<readonly Mount[]> {
     .filter(line => line !== '')
     .map(line => {
       const [before = '', after = ''] = line.split(' - ');
-      const [id, , , , directory = '', options = ''] = before.split(' ');
+      const [id, , device = '', , directory = '', options = ''] = before.split(' ');
       const [type = '', source = '', fileSystemOptions = ''] = after.split(' ');
       const isReadOnly = /^ro(?:,|$)/.test(options) || /^ro(?:,|$)/.test(fileSystemOptions);
-      return { id: Number(id), directory: decodeField(directory), type, source: decodeField(source), isReadOnly };
+      return {
+        id: Number(id),
+        device,
+        directory: decodeField(directory),
+        type,
+        source: decodeField(source),
+        isReadOnly,
+      };
     });
 }
 

@@ -43,6 +43,8 @@ export interface ManagedUsage extends ProcessUsage {
 export interface PlaceUsage {
   readonly path: string;
   readonly exists: boolean;
+  /** The kernel's numbers of the file system that it lies on; null where that is unknown. */
+  readonly device: string | null;
   /** null when its mount does not answer. */
   readonly space: Space | null;
 }

@@ -105,13 +105,13 @@ export class FileSystems {
       const usages: PlaceUsage[] = [];
       for (const path of paths) {
         const answer = await this.#slowProbe.look(path, 'existence');
-        const mount = answer?.exists === true ? mountOf(answer.real, mounts)?.directory : undefined;
-        if (mount !== undefined && !spaces.has(mount)) {
-          const looked = await this.#slowProbe.look(mount, 'space');
-          spaces.set(mount, looked?.space == null ? null : usageOf(mount, looked, mounts).space);
+        const mount = answer?.exists === true ? mountOf(answer.real, mounts) : undefined;
+        if (mount !== undefined && !spaces.has(mount.directory)) {
+          const looked = await this.#slowProbe.look(mount.directory, 'space');
+          spaces.set(mount.directory, looked?.space == null ? null : usageOf(mount.directory, looked, mounts).space);
         }
-        const space = mount === undefined ? null : (spaces.get(mount) ?? null);
-        usages.push({ path, exists: answer?.exists === true, space });
+        const space = mount === undefined ? null : (spaces.get(mount.directory) ?? null);
+        usages.push({ path, exists: answer?.exists === true, device: mount?.device ?? null, space });
       }
       this.#places.set(key, { atMs: performance.now(), usages });
     } finally {

@@ -253,9 +253,15 @@ function liveOf({ connections, places, configuredPorts }: ManagedUsage) {
   }));
   return {
     ...(established.length === 0 ? {} : { net_connections: established }),
-    disk_paths: { paths, used_total: paths.reduce((sum, { usage }) => sum + (usage?.used ?? 0), 0) },
+    disk_paths: { paths, used_total: usedOf(places) },
     ...(configuredPorts.length === 0 ? {} : { ports_config: configuredPorts }),
   };
+}
+
+/** Of all file systems that the directories lie on. */
+function usedOf(places: ManagedUsage['places']): number {
+  const used = new Map(places.map(({ device, space }) => [device, space?.used ?? 0]));
+  return [...used.values()].reduce((sum, bytes) => sum + bytes, 0);
 }
 
 function totalOf({ total, used, percent }: Space): Omit<Space, 'free'> {

@@ -1,7 +1,7 @@
 // `/metrics`: the numbers against load that the test makes itself, trees of processes, and paths that do not answer.
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, readFile } from 'node:fs/promises';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import t, { type Test } from 'tap';
@@ -189,13 +189,15 @@ t.test('a mount that does not answer', { skip: isRoot ? false : 'only root may m
     `exec 5<>/dev/fuse; mount -i -t fuse.test -o fd=5,rootmode=40000,user_id=0,group_id=0 dead '${dead}' && exec sleep 1000`,
   ]);
   await run('mount', ['-t', 'tmpfs', '-o', 'size=8m', 'tmpfs', disk]);
+  await mkdir(path.join(disk, 'more'));
+  await writeFile(path.join(disk, 'file'), Buffer.alloc(MIB));
   await until(async () => (await run('cat', ['/proc/self/mountinfo'])).stdout.includes(dead));
   const app = await startHost({
     plugins: PLUGINS,
     config: {
       dumb: { metrics: { filesystem_paths: [dead, disk] } },
       kid: program('Kid', 'setInterval(() => {}, 60_000)', {
-        env: { DATA: disk, DEAD: `${dead}/x`, NONE: `${dir}/none` },
+        env: { DATA: disk, MORE: `${disk}/more`, DEAD: `${dead}/x`, NONE: `${dir}/none` },
       }),
     },
   });
@@ -217,12 +219,20 @@ t.test('a mount that does not answer', { skip: isRoot ? false : 'only root may m
   t.equal(candidates[0].path, '/');
 
   await start(app, 'Kid');
-  const paths = await until(async () => {
-    const listed = (await managed(app, 'Kid'))?.disk_paths.paths;
-    return listed?.length > 0 && listed;
+  const { paths, used_total: used } = await until(async () => {
+    const listed = (await managed(app, 'Kid'))?.disk_paths;
+    return listed?.paths.length > 0 && listed;
   });
   const place = (name: string) => paths.find((entry: Body) => entry.path === name);
   t.match(place(disk), { exists: true, usage: { total: 8 * MIB } });
+  t.match(place(`${disk}/more`), { exists: true, usage: place(disk).usage });
+  const usages = paths.flatMap(({ usage }: Body) => usage ?? []);
+  const distinct = new Map<number, number>(usages.map((usage: Body) => [usage.total, usage.used]));
+  t.equal(
+    used,
+    [...distinct.values()].reduce((sum, bytes) => sum + bytes, 0),
+    'each file system counts once',
+  );
   t.match(place(`${dead}/x`), { exists: false, usage: null });
   t.match(place(`${dir}/none`), { exists: false, usage: null });
 });
