@@ -2,6 +2,7 @@
 import { stat } from 'node:fs/promises';
 import path from 'node:path';
 import { type Database, type Host, Problem } from '#core';
+import { withDeadline } from '#kit/deadline';
 import type {} from '../metrics/contract.ts';
 import type { ChartRequest } from './chart.ts';
 import type { HistoryMark, HistoryStoreStatus, KeptSample, MetricsHistory, StoredPayload } from './contract.ts';
@@ -20,6 +21,8 @@ const BATCH = 60;
 /** The same fault is told again after this time. */
 const TELL_MS = 60_000;
 const READ_MS = 30_000;
+/** Less than a disposer has. */
+const CLOSE_MS = 4_000;
 const MS_PER_S = 1_000;
 /** Who asks for the same chart within this time shares an answer. */
 const SHARED_MS = 2_000;
@@ -81,8 +84,13 @@ export class History implements MetricsHistory {
     });
   }
 
-  close(): void {
+  /** Writes what waits in memory, as far as it can be written now. */
+  async close(): Promise<void> {
     clearTimeout(this.#timer);
+    if (this.#waiting.length === 0) return;
+    await withDeadline(() => this.#write(), CLOSE_MS, 'its database').catch(error => {
+      this.#host.log.warn(`${this.#waiting.length} samples of the history are lost`, error);
+    });
   }
 
   /** JSON text, by gzip. */

@@ -160,6 +160,21 @@ t.test('samples wait in memory for a file that is locked', async t => {
   );
 });
 
+t.test('what waits is written before the host ends', async t => {
+  const app = await startWith(t, { history_interval_sec: 0.5 });
+  await enough(app, 1);
+  const other = new Database((await storage(app)).sqlite.path);
+  t.teardown(() => other.close());
+  other.exec('BEGIN IMMEDIATE');
+  const taken = (await app.get('/metrics')).body.timestamp;
+  await until(async () => (await app.get('/metrics')).body.timestamp > taken + 3);
+  const stopped = app.stop();
+  other.exec('COMMIT');
+  await stopped;
+  const newest = other.prepare('SELECT max(timestamp) FROM metrics_snapshots').pluck().get() as number;
+  t.ok(newest > taken + 2);
+});
+
 t.test('a shorter interval counts at once', async t => {
   const app = await startWith(t, { history_interval_sec: 3_600 });
   t.same((await history(app)).items, []);
