@@ -199,13 +199,14 @@ class RunningHost implements StackwardenHost {
     await this.#openConfiguration();
     if (this.#stopping !== null) return;
     this.#openEntrance();
-    // Done together, because searching for folders to watch waits for the disk while loading computes.
-    await Promise.all([this.#loadPlugins(), dryRun ? undefined : this.#watchPlugins()]);
+    const loadedFromMs = Date.now();
+    await this.#loadPlugins();
     if (this.#options.knownPluginsOnly) refuseUnknown(this.plugins(), this.#options.plugins ?? []);
     if (dryRun || this.#stopping !== null) return;
     refuseUnready(this.plugins(), this.#settings.plugins);
-    await this.#config.startWatching();
     await this.#listen();
+    // Last, because whoever asks need not wait for a look at every file. What has changed meanwhile is noticed.
+    await Promise.all([this.#config.startWatching(), this.#watchPlugins(loadedFromMs)]);
   }
 
   get configFile(): string {
@@ -403,8 +404,9 @@ class RunningHost implements StackwardenHost {
     if (!this.#options.dryRun) this.log.info(loadedPlugins(this.plugins()));
   }
 
-  async #watchPlugins(): Promise<void> {
-    const unwatch = await watchPluginFolders(this.#pluginDirs(), this.log, names => void this.#refreshPlugins(names));
+  async #watchPlugins(sinceMs: number): Promise<void> {
+    const refresh = (names: ReadonlySet<string>): void => void this.#refreshPlugins(names);
+    const unwatch = await watchPluginFolders(this.#pluginDirs(), sinceMs, this.log, refresh);
     this.#disposers.push(unwatch);
   }
 

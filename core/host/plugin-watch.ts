@@ -5,9 +5,13 @@ import { watchDirectories } from '../kit/directory-watch.ts';
 
 const QUIET_MS = 200;
 
-/** Resolves once every later change will be noticed. */
+/**
+ * Resolves once every later change will be noticed; what has changed since `sinceMs`, in Unix time, is reported too. The
+ * names are none when the directory itself changed.
+ */
 export async function watchPluginFolders(
   directories: readonly string[],
+  sinceMs: number,
   log: Logger,
   onChange: (names: ReadonlySet<string>) => void,
 ): Promise<() => Promise<void>> {
@@ -22,14 +26,15 @@ export async function watchPluginFolders(
   const unwatch = await watchDirectories({
     directories,
     depth: 4,
+    sinceMs,
     // What the packages of a plugin hold, and the source maps of a build, are no code of its own.
     ignored: file => file.includes(`${path.sep}node_modules${path.sep}`) || file.endsWith('.map'),
     log,
     onChange(file) {
-      const directory = directories.find(candidate => file.startsWith(candidate + path.sep));
-      const name = directory === undefined ? undefined : path.relative(directory, file).split(path.sep)[0];
-      if (name === undefined) return;
-      changed.add(name);
+      const directory = directories.find(candidate => file === candidate || file.startsWith(candidate + path.sep));
+      if (directory === undefined) return;
+      const [name = ''] = path.relative(directory, file).split(path.sep);
+      if (name !== '') changed.add(name);
       clearTimeout(timer);
       timer = setTimeout(report, QUIET_MS);
       timer.unref();

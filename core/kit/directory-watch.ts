@@ -1,4 +1,5 @@
 // Watches directories by inotify; by polling where no watches are left or STACKWARDEN_WATCH_POLLING is 1.
+import type { Stats } from 'node:fs';
 import { type FSWatcher, watch } from 'chokidar';
 import type { Logger } from '../contract/log.ts';
 
@@ -9,6 +10,8 @@ export interface DirectoryWatch {
   /** Levels of subdirectories that are watched too; 0 for none. */
   readonly depth: number;
   readonly ignored?: (file: string) => boolean;
+  /** Unix time in milliseconds; what has changed after it before the watch began is received too. Default: nothing. */
+  readonly sinceMs?: number;
   /** Receives the changed path, sometimes more than once for one change. */
   readonly onChange: (file: string) => void;
   readonly log: Logger;
@@ -31,7 +34,9 @@ export async function watchDirectories(options: DirectoryWatch): Promise<() => P
     );
     current = current.then(async watcher => {
       await watcher.close();
-      return openWatcher(options, true, late => log.warn(`${directories.join(', ')} cannot be watched`, late));
+      return openWatcher({ ...options, sinceMs: Number.POSITIVE_INFINITY }, true, late =>
+        log.warn(`${directories.join(', ')} cannot be watched`, late),
+      );
     });
   });
   await current;
@@ -40,18 +45,32 @@ export async function watchDirectories(options: DirectoryWatch): Promise<() => P
 
 /** Resolves when the watcher is ready, because closing a watcher before that would leave a handle open. */
 function openWatcher(
-  { directories, depth, ignored, onChange }: DirectoryWatch,
+  { directories, depth, ignored, sinceMs = Number.POSITIVE_INFINITY, onChange }: DirectoryWatch,
   usePolling: boolean,
   onError: (error: unknown) => void,
 ): Promise<FSWatcher> {
   const watcher = watch([...directories], {
-    ignoreInitial: true,
+    ignoreInitial: sinceMs === Number.POSITIVE_INFINITY,
+    alwaysStat: sinceMs !== Number.POSITIVE_INFINITY,
     persistent: false,
     depth,
     usePolling,
     interval: POLL_INTERVAL_MS,
     ...(ignored === undefined ? {} : { ignored }),
   });
-  watcher.on('all', (_event, file) => onChange(file)).on('error', onError);
-  return new Promise(resolve => watcher.on('ready', () => resolve(watcher)));
+  let isReady = false;
+  // A clock that is ahead, as of a server whose files are mounted, would make everything look changed.
+  const isOld = (stats: Stats | undefined): boolean =>
+    stats !== undefined && (stats.ctimeMs <= sinceMs || stats.ctimeMs > Date.now());
+  watcher
+    .on('all', (_event, file, stats) => {
+      if (isReady || !isOld(stats)) onChange(file);
+    })
+    .on('error', onError);
+  return new Promise(resolve =>
+    watcher.on('ready', () => {
+      isReady = true;
+      resolve(watcher);
+    }),
+  );
 }
