@@ -4,11 +4,12 @@ import type { Stats } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
 import { setImmediate as turn } from 'node:timers/promises';
 import { restingVersion } from '#kit/file-version';
-import { redact } from '#kit/redact';
+import { redact, secretSigns } from '#kit/redact';
+import { UNPRINTABLE } from '#kit/word-groups';
 
 const READ_LIMIT_MS = 5_000;
 const NEWLINE = 0x0a;
-/** Number of lines that are redacted before the event loop gets a turn. */
+/** Number of lines that are looked at before the event loop gets a turn. */
 const TURN_LINES = 1_000;
 const MAX_KEPT = 8;
 /** Larger pages are not kept. */
@@ -84,7 +85,7 @@ async function readFromFile(handle: FileHandle, { size, dev, ino }: Stats, reque
   const from = startsInLine ? bytes.indexOf(NEWLINE) + 1 : 0;
   // A line longer than the whole part is cut, because otherwise the cursor could never pass it.
   const to = bytes.lastIndexOf(NEWLINE) + 1 || (bytes.length >= tailBytes ? bytes.length : 0);
-  const text = await redactLines(bytes.toString('utf8', Math.min(from, to), to));
+  const text = await redactLines(bytes.subarray(Math.min(from, to), to));
   const chunk = request.ownLog && cursor === undefined ? sinceBanner(text) : text;
   return { size, cursor: start + to, chunk, reset: !goesOn, fileId };
 }
@@ -98,13 +99,25 @@ async function endsLine(handle: FileHandle, start: number): Promise<boolean> {
   return (await readRange(handle, start - 1, 1))[0] === NEWLINE;
 }
 
-async function redactLines(text: string): Promise<string> {
-  const lines = text.split('\n');
-  for (let done = 0; done < lines.length; done += TURN_LINES) {
-    if (done > 0) await turn();
-    for (let i = done; i < Math.min(done + TURN_LINES, lines.length); i++) lines[i] = redact(lines[i] ?? '');
+async function redactLines(bytes: Buffer): Promise<string> {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+  let text = '';
+  /** Where the bytes begin that are the same as text. */
+  let same = 0;
+  let count = 0;
+  for (let start = 0; start < bytes.length; ) {
+    const newline = bytes.indexOf(NEWLINE, start);
+    const end = newline < 0 ? bytes.length : newline;
+    const signs = secretSigns(view, start, end);
+    if (signs !== 0 && signs !== UNPRINTABLE) {
+      text += bytes.toString('utf8', same, start) + redact(bytes.toString('utf8', start, end), signs);
+      same = end;
+    }
+    start = end + 1;
+    count += 1;
+    if (count % TURN_LINES === 0) await turn();
   }
-  return lines.join('\n');
+  return text + bytes.toString('utf8', same);
 }
 
 function sinceBanner(text: string): string {
