@@ -1,5 +1,5 @@
-// Output capture: how fast the lines of 1, 10 and 50 writers reach their logs, and what a megabyte costs the host. The
-// baseline is a bare Node process that copies the same lines from pipes to files, without looking at them.
+// Output capture: how fast the lines of 1, 10 and 50 writers reach their logs, and what a megabyte costs the host; also
+// where they go to the own log too, and where each has secrets. The baseline is a bare Node process that copies the same lines from pipes to files, without looking at them.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
@@ -7,20 +7,39 @@ import { mkdtemp, readdir, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { redact } from '../../core/kit/redact.ts';
 import { until } from '../support/until.ts';
 import { type BuiltHost, cpuMs, makePlace, type Place, startBuilt } from './support/built-host.ts';
 import { printFigure } from './support/figures.ts';
 
-const WRITERS = [1, 10, 50];
 const TOTAL_LINES = 500_000;
 const RUNS = 3;
 const LINE = '2026-01-02 03:04:05 INFO [import] something happened with an item of the library of films';
+const SECRETS_LINE = '2026-01-02 INFO user 12 of me@example.org sent token=abcdef123456789 and passed the key server';
+
+interface Work {
+  readonly name: string;
+  readonly writers: number;
+  readonly line: string;
+  /** The line as it is logged. */
+  readonly logged: string;
+  /** Whether the lines go to the own log too. */
+  readonly toOwnLog: boolean;
+}
+
+const ordinary = { line: LINE, logged: LINE, toOwnLog: false };
+const WORKS: readonly Work[] = [
+  ...[1, 10, 50].map(writers => ({ name: `capture-${writers}`, writers, ...ordinary })),
+  { name: 'capture-1-both-logs', writers: 1, ...ordinary, toOwnLog: true },
+  { name: 'capture-1-secrets', writers: 1, line: SECRETS_LINE, logged: redact(SECRETS_LINE), toOwnLog: false },
+];
 const MB = 1_000_000;
 /** What a log line has more than the line that was written. */
 const PREFIX = 'Jan 2, 2026 03:04:05 - INFO - Writer 0 subprocess: ';
 
-const sourceBytes = TOTAL_LINES * (LINE.length + 1);
-const script = (lines: number): string => `yes '${LINE}' | head -n ${lines}; exec sleep 86400`;
+const sourceBytes = ({ line }: Work): number => TOTAL_LINES * (line.length + 1);
+const script = ({ line, writers }: Work): string =>
+  `yes '${line}' | head -n ${TOTAL_LINES / writers}; exec sleep 86400`;
 
 interface Run {
   readonly megabytesPerS: number;
@@ -33,7 +52,13 @@ async function totalBytes(directory: string): Promise<number> {
   return sizes.reduce((sum, size) => sum + size, 0);
 }
 
-async function measure(pid: number, directory: string, expected: number, begin: () => Promise<unknown>): Promise<Run> {
+async function measure(
+  pid: number,
+  directory: string,
+  work: Work,
+  expected: number,
+  begin: () => Promise<unknown>,
+): Promise<Run> {
   const cpuBefore = await cpuMs(pid);
   const startedMs = performance.now();
   const begun = begin();
@@ -43,18 +68,19 @@ async function measure(pid: number, directory: string, expected: number, begin: 
   await begun;
   // The day and the month are not padded, so that lines of another day are longer by a byte or two.
   if ((await totalBytes(directory)) > expected * 1.05) throw new Error('more was logged than was written');
-  return { megabytesPerS: sourceBytes / MB / (ms / 1_000), cpuMsPerMegabyte: cpu / (sourceBytes / MB) };
+  const megabytes = sourceBytes(work) / MB;
+  return { megabytesPerS: megabytes / (ms / 1_000), cpuMsPerMegabyte: cpu / megabytes };
 }
 
-async function hostRun(writers: number): Promise<Run> {
+async function hostRun(work: Work): Promise<Run> {
   const logDir = await mkdtemp(path.join(tmpdir(), 'stackwarden-bench-'));
-  const blocks = Array.from({ length: writers }, (_, index) => [
+  const blocks = Array.from({ length: work.writers }, (_, index) => [
     `writer_${index}`,
     {
       enabled: false,
       process_name: `Writer ${index}`,
-      command: ['sh', '-c', script(TOTAL_LINES / writers)],
-      suppress_logging: true,
+      command: ['sh', '-c', script(work)],
+      suppress_logging: !work.toOwnLog,
       log_file: path.join(logDir, `writer-${index}.log`),
     },
   ]);
@@ -63,8 +89,8 @@ async function hostRun(writers: number): Promise<Run> {
   try {
     const start = (_: unknown, index: number) =>
       host.post('/process/start-service', { process_name: `Writer ${index}` });
-    const expected = TOTAL_LINES * (LINE.length + 1 + PREFIX.length);
-    return await measure(host.pid, logDir, expected, () => Promise.all(blocks.map(start)));
+    const expected = TOTAL_LINES * (work.logged.length + 1 + PREFIX.length);
+    return await measure(host.pid, logDir, work, expected, () => Promise.all(blocks.map(start)));
   } finally {
     await host.end('SIGTERM');
     await place.remove();
@@ -72,16 +98,14 @@ async function hostRun(writers: number): Promise<Run> {
   }
 }
 
-async function bareRun(writers: number): Promise<Run> {
+async function bareRun(work: Work): Promise<Run> {
   const logDir = await mkdtemp(path.join(tmpdir(), 'stackwarden-bench-'));
-  const copier = spawn(
-    process.execPath,
-    ['--import=tsx', fileURLToPath(import.meta.url), 'bare', String(writers), logDir],
-    { stdio: ['pipe', 'pipe', 'inherit'] },
-  );
+  const copier = spawn(process.execPath, ['--import=tsx', fileURLToPath(import.meta.url), 'bare', work.name, logDir], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
   try {
     await once(copier.stdout, 'data');
-    return await measure(copier.pid ?? 0, logDir, sourceBytes, async () => copier.stdin.write('go\n'));
+    return await measure(copier.pid ?? 0, logDir, work, sourceBytes(work), async () => copier.stdin.write('go\n'));
   } finally {
     copier.kill();
     await once(copier, 'exit');
@@ -89,10 +113,10 @@ async function bareRun(writers: number): Promise<Run> {
   }
 }
 
-function copy(writers: number, directory: string): void {
+function copy(work: Work, directory: string): void {
   process.stdin.once('data', () => {
-    const children = Array.from({ length: writers }, (_, index) => {
-      const child = spawn('sh', ['-c', script(TOTAL_LINES / writers)], { stdio: ['ignore', 'pipe', 'ignore'] });
+    const children = Array.from({ length: work.writers }, (_, index) => {
+      const child = spawn('sh', ['-c', script(work)], { stdio: ['ignore', 'pipe', 'ignore'] });
       child.stdout.pipe(createWriteStream(path.join(directory, `writer-${index}.log`)));
       return child;
     });
@@ -104,20 +128,19 @@ function copy(writers: number, directory: string): void {
   console.log('up');
 }
 
-async function compare(writers: number): Promise<void> {
+async function compare(work: Work): Promise<void> {
   const host: Run[] = [];
   const bare: Run[] = [];
   for (let run = 0; run < RUNS; run += 1) {
-    bare.push(await bareRun(writers));
-    host.push(await hostRun(writers));
+    bare.push(await bareRun(work));
+    host.push(await hostRun(work));
   }
-  const name = `capture-${writers}`;
   const rates = (runs: readonly Run[]) => runs.map(run => run.megabytesPerS);
   const costs = (runs: readonly Run[]) => runs.map(run => run.cpuMsPerMegabyte);
-  printFigure({ name, unit: 'MB/s', runs: rates(host), baseline: rates(bare) });
-  printFigure({ name, unit: 'ms of CPU per MB', runs: costs(host), baseline: costs(bare) });
+  printFigure({ name: work.name, unit: 'MB/s', runs: rates(host), baseline: rates(bare) });
+  printFigure({ name: work.name, unit: 'ms of CPU per MB', runs: costs(host), baseline: costs(bare) });
 }
 
-const [, , mode, count, directory] = process.argv;
-if (mode === 'bare') copy(Number(count), String(directory));
-else for (const writers of WRITERS) await compare(writers);
+const [, , mode, wanted, directory] = process.argv;
+if (mode === 'bare') for (const work of WORKS.filter(({ name }) => name === wanted)) copy(work, String(directory));
+else for (const work of WORKS) await compare(work);

@@ -32,6 +32,8 @@ const HAND_OVER_MS = 1_000;
 /** A piece is as large as a quarter of a log within these limits, because its lines are written to one file together. */
 const MIN_CHUNK_BYTES = 256 * 1024;
 const MAX_CHUNK_BYTES = 1024 * 1024;
+/** The pieces of all spools that are read at the same time, as far as their least size allows. */
+const ALL_CHUNKS_BYTES = 4 * MAX_CHUNK_BYTES;
 /** Consumed output is released from the disk in pieces of this size. */
 const RELEASE_BYTES = 16 * 1024 * 1024;
 const BLOCK_BYTES = 4_096;
@@ -82,6 +84,7 @@ export class Capture {
   readonly #options: CaptureOptions;
   /** By the name of the spool. */
   readonly #sessions = new Map<string, CaptureSession>();
+  readonly #reading = new Set<CaptureSession>();
   readonly #space: SpoolSpace;
   #watch: FSWatcher | undefined;
   #polling: NodeJS.Timeout | undefined;
@@ -101,6 +104,7 @@ export class Capture {
     const session = await CaptureSession.open(spoolFile, target, this.#options, {
       released: () => this.#sessions.delete(name),
       release: bytes => this.#release(spoolFile, bytes),
+      reading: this.#reading,
     });
     this.#sessions.set(name, session);
     session.wake();
@@ -179,6 +183,8 @@ interface RememberedLine {
 interface Owner {
   released(): void;
   release(bytes: number): Promise<void>;
+  /** The sessions that read now. */
+  readonly reading: Set<CaptureSession>;
 }
 
 export class CaptureSession {
@@ -309,7 +315,9 @@ export class CaptureSession {
   /** Consumes what the spool contains now. */
   pump(final = false): Promise<void> {
     if (this.#closed) return Promise.resolve();
-    this.#pumping ??= this.#consume(final)
+    if (this.#pumping !== undefined) return this.#pumping;
+    this.#owner.reading.add(this);
+    this.#pumping = this.#consume(final)
       .then(size => {
         this.#seenBytes = size;
       })
@@ -318,6 +326,7 @@ export class CaptureSession {
         this.#options.log.error(`output of ${this.#target.processName} cannot be read`, error);
       })
       .finally(() => {
+        this.#owner.reading.delete(this);
         this.#pumping = undefined;
       });
     return this.#pumping;
@@ -394,8 +403,8 @@ export class CaptureSession {
   }
 
   #chunkBytes(): number {
-    const wanted = Math.floor(this.#options.rotation().maxBytes / 4);
-    return Math.min(Math.max(wanted, MIN_CHUNK_BYTES), MAX_CHUNK_BYTES);
+    const wanted = Math.min(this.#options.rotation().maxBytes / 4, ALL_CHUNKS_BYTES / this.#owner.reading.size);
+    return Math.floor(Math.min(Math.max(wanted, MIN_CHUNK_BYTES), MAX_CHUNK_BYTES));
   }
 
   /** A program can enlarge its own output without writing anything. */
