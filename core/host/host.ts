@@ -34,6 +34,7 @@ import { ownedEntrance } from './owned-entrance.ts';
 import { ownedLogHub } from './owned-log-hub.ts';
 import { PluginExits } from './plugin-exits.ts';
 import type { Registries } from './plugin-host.ts';
+import { unknownPlugins } from './plugin-names.ts';
 import { type PluginDeadlines, PluginSet } from './plugin-set.ts';
 import { followTimers } from './plugin-timers.ts';
 import { watchPluginFolders } from './plugin-watch.ts';
@@ -222,7 +223,12 @@ class RunningHost implements StackwardenHost {
   #review(): ConfigReview {
     const unloaded = this.plugins().filter(({ state }) => state !== 'ready');
     const review = this.#config.review(new Set(unloaded.map(({ name }) => name.replaceAll('-', '_'))));
-    return { ...review, problems: [...review.problems, ...unknownLevels(this.#config.store.root())] };
+    const names = this.plugins().map(({ name }) => name);
+    const unknown = unknownPlugins(this.#settings.plugins, names);
+    return {
+      problems: [...review.problems, ...unknown.problems, ...unknownLevels(this.#config.store.root())],
+      notes: [...review.notes, ...unknown.notes],
+    };
   }
 
   /** Tells each thing once, however often the configuration changes. */

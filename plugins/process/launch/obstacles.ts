@@ -4,6 +4,7 @@ import type {} from '../../services/contract.ts';
 import type {} from '../../setup/contract.ts';
 import type { LaunchPlan } from '../contract.ts';
 import { checkLaunchable } from './launch.ts';
+import { checkWaits } from './waits.ts';
 
 /** One line for each enabled service that could not be launched. */
 export async function findObstacles(
@@ -27,11 +28,12 @@ async function obstacleOf(
   planOf: (block: NamedBlock) => LaunchPlan,
 ): Promise<Problem | undefined> {
   const problem = await host.find('service.setup')?.obstacle(block);
+  if (problem !== undefined) return problem;
   // What a template launches gets its command and its directory right before the start.
   const isCompleted = host.find('service.templates')?.get(block.configKey)?.launch !== undefined;
-  if (problem !== undefined || isCompleted) return problem;
   try {
-    await checkLaunchable(planOf(block));
+    checkWaits(block.processName, block.block);
+    if (!isCompleted) await checkLaunchable(planOf(block));
     return undefined;
   } catch (error) {
     if (error instanceof Problem) return error;

@@ -30,12 +30,21 @@ interface Wait {
   ready(signal: AbortSignal): Promise<boolean>;
 }
 
+/** Throws a Problem 400 for an address that can never answer, because nobody can ask it. */
+export function checkWaits(processName: string, block: Readonly<Record<string, unknown>>): void {
+  const urls = listOf(block.wait_for_url).map(entry => textOf(entry, 'url'));
+  if (urls.every(url => URL.canParse(url) && /^https?:$/.test(new URL(url).protocol))) return;
+  const remedy = 'write it in full, for example http://127.0.0.1:8080/health';
+  throw new Problem(400, `${processName} cannot start: wait_for_url holds an address that cannot be asked; ${remedy}`);
+}
+
 /**
- * Rejects with a Problem 500 when something does not become available in time, and with the signal's reason when
- * cancelled.
+ * Rejects with the Problems of `checkWaits`, with a Problem 500 when something does not become available in time, and with
+ * the signal's reason when cancelled.
  */
 export async function waitForDependencies(plan: LaunchPlan, context: WaitContext): Promise<void> {
   const { block, trigger, waits: extra } = plan;
+  checkWaits(plan.processName, block);
   const limit = typeof block.wait_timeout_seconds === 'number' ? block.wait_timeout_seconds * 1_000 : undefined;
   // At boot, directories and mounts are waited for without a limit.
   const patient = limit ?? (trigger === 'boot' ? Number.POSITIVE_INFINITY : DEFAULT_LIMIT_S * 1_000);

@@ -15,6 +15,7 @@ const FAULTY = {
     log_level: 'LOUD',
     gateway: { enabled: false },
     auto_restart: { services: [{ process_name: 'Nobody' }] },
+    plugins: { disabled: ['metrics-histry'] },
   },
   one: { enabled: true, process_name: 'Same', command: ['sleep', '600'], stop_grace: 3 },
   two: { enabled: true, process_name: 'same', command: ['sleep', '600'] },
@@ -23,6 +24,7 @@ const FAULTY = {
   five: { enabled: true, process_name: 'Five', comand: ['sleep', '600'] },
   six: { enabled: true, process_name: 'Six', command: ['sleep', '600'], port: 'eighty', stop_signal: 'SIGNUL' },
   seven: { enabled: false, process_name: 'Seven', command: ['echo', '{word}'], word: 'used', colour: 'unused' },
+  eight: { enabled: true, process_name: 'Eight', command: ['sleep', '600'], wait_for_url: 'http://127.0.0.1:{port}/' },
   sonarr: { instances: { TV: { prt: 8990 } } },
 };
 
@@ -36,6 +38,7 @@ const PROBLEMS = [
   /one\.stop_grace: there is no key 'stop_grace'; 'stop_grace_seconds' is probably meant/,
   /five\.comand: there is no key 'comand'; 'command' is probably meant/,
   /sonarr\.instances\.TV\.prt: there is no key 'prt'; 'port' is probably meant/,
+  /dumb\.plugins\.disabled: there is no plugin 'metrics-histry'; 'metrics-history' is probably meant/,
   /the variable DUMB_API_SERVICE_ENABLED is not used: dumb\.api_service\.enabled takes true or false; correct/,
   /stackwarden\.yaml is not read, because stackwarden\.json lies beside it; remove one of them/,
 ];
@@ -53,6 +56,7 @@ t.test('check names every problem, and ends with 1', async t => {
     /^three: Three cannot start: command no-such-program-anywhere was not found in any directory of PATH; install it/,
     /^four: Four cannot start: config_dir \/nowhere\/at\/all does not exist/,
     /^five: Five cannot start: it has no command; set its key command$/,
+    /^eight: Eight cannot start: wait_for_url holds an address that cannot be asked; write it in full/,
     /^dumb\.auto_restart\.services: no service is called 'Nobody'; give its process_name$/,
   ];
   for (const line of expected)
