@@ -1,7 +1,8 @@
 // `stackwarden start`: runs a host in the foreground, from its lock on the configuration directory to its exit code.
 import { openSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { createHost, type StackwardenHost } from '../host/host.ts';
+import { createHost } from '../host/host.ts';
+import type { StackwardenHost } from '../host/host-options.ts';
 import type { CommandLine } from './command-line.ts';
 import { Example } from './example.ts';
 import { closeInheritedDescriptors } from './inherited-descriptors.ts';

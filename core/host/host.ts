@@ -27,22 +27,21 @@ import { watchDescriptors } from './descriptor-watch.ts';
 import { createHttpEntrance, type HttpServer } from './entrance.ts';
 import { EventRegistry } from './events.ts';
 import { HookRegistry } from './hooks.ts';
-import { asHost, currentScope } from './invoke.ts';
+import type { HostOptions, StackwardenHost } from './host-options.ts';
+import { asHost } from './invoke.ts';
 import { refuseUnknownLevel, unknownLevels } from './log-levels.ts';
-import { watchEventLoop } from './loop-clock.ts';
 import { ownedEntrance } from './owned-entrance.ts';
 import { ownedLogHub } from './owned-log-hub.ts';
 import { PluginExits } from './plugin-exits.ts';
 import type { Registries } from './plugin-host.ts';
 import { unknownPlugins } from './plugin-names.ts';
 import { type PluginDeadlines, PluginSet } from './plugin-set.ts';
-import { followTimers } from './plugin-timers.ts';
 import { watchPluginFolders } from './plugin-watch.ts';
+import { watchProcess } from './process-watch.ts';
 import { Recovery } from './recovery.ts';
 import { refuseUnknown, refuseUnready, refuseWithoutRequired } from './required.ts';
 import { ServiceRegistry } from './services.ts';
 import { readSettings, type Settings } from './settings.ts';
-import { catchUncaught, EXIT_CODE } from './uncaught.ts';
 import { version } from './version.ts';
 
 // Compiling the hundreds of schemas of a full host takes longer than all checks that it would speed up.
@@ -57,66 +56,6 @@ const CLOSE_GRACE_MS = 2_000;
 /** About a minute in all; a plugin that still fails then needs a person or a fresh process. */
 const RECOVERY_PAUSES_MS = [250, 1_000, 2_000, 5_000, 10_000, 20_000];
 const RECOVERY_SETTLED_MS = 300_000;
-
-export interface HostOptions {
-  readonly configDir: string;
-  /** Whether the host's own log lines also go to standard output. Default false. */
-  readonly stdout?: boolean;
-  /** Loads only these plugins and ignores `dumb.plugins.enabled`. */
-  readonly plugins?: readonly string[];
-  /** Whether a name in `plugins` that no folder has ends the start. Default false. */
-  readonly knownPluginsOnly?: boolean;
-  /** Directories of plugin folders. Default: the product's, `{config_dir}/plugins`, then `dumb.plugins.dirs`. */
-  readonly pluginDirs?: readonly string[];
-  /** Overrides `dumb.api_service`; port 0 takes any free port. */
-  readonly listen?: { readonly host?: string; readonly port?: number };
-  readonly deadlines?: Partial<PluginDeadlines>;
-  /** Pauses before a failed required plugin is set up again; after the last one the host ends with exit code 70. */
-  readonly recoveryPausesMs?: readonly number[];
-  /** Receives the host before anything is loaded, so that a stop works from the beginning. */
-  readonly onCreated?: (host: StackwardenHost) => void;
-  /**
-   * Factor for the product's own waiting times: with 0.1 a test sees in 0.2 s what takes 2 s otherwise. Deadlines and
-   * configured times do not change. Default 1.
-   */
-  readonly pace?: number;
-  /**
-   * Whether this host handles uncaught errors of the process. Default true; false where several hosts share a process.
-   */
-  readonly ownsProcess?: boolean;
-  readonly env?: NodeJS.ProcessEnv;
-  /**
-   * Loads the configuration and sets the plugins up, but does not listen, watch or write. File changes that a plugin
-   * makes itself are prevented only in a process without write permission (see core/cli/read-only.ts).
-   */
-  readonly dryRun?: boolean;
-  /**
-   * Whether an answer that does not fit its route's response schema becomes a 500, for tests. Default: whether
-   * STACKWARDEN_CHECK_ANSWERS is set.
-   */
-  readonly checkAnswers?: boolean;
-}
-
-export interface StackwardenHost {
-  /** The address of the listener; null when the API is switched off. */
-  readonly address: { readonly host: string; readonly port: number } | null;
-  readonly log: Logger;
-  readonly configFile: string;
-  plugins(): readonly PluginReport[];
-  /** Everything that is wrong with the configuration, also what plugins find of programs and places that it names. */
-  reviewConfig(): Promise<ConfigReview>;
-  /**
-   * Stops everything and always returns the same promise. With `fault`, managed processes keep running for the next
-   * start to adopt.
-   */
-  stop(cause?: 'request' | 'fault'): Promise<void>;
-  /** Reads the configuration file again and rotates the logs, after SIGHUP. */
-  reload(): Promise<void>;
-  /** Ends managed processes at once, after a second signal. */
-  force(): Promise<void>;
-  /** Resolves with the exit code when the host has stopped. */
-  readonly stopped: Promise<number>;
-}
 
 export async function createHost(options: HostOptions): Promise<StackwardenHost> {
   const host = new RunningHost(options);
@@ -299,7 +238,14 @@ class RunningHost implements StackwardenHost {
     this.log.info(`Stackwarden ${version} starts`);
     early.replay(this.log);
     for (const warning of await warningsOfOwners([rootDir, configDir])) this.log.warn(warning);
-    if (this.#options.ownsProcess ?? true) this.#disposers.push(this.#watchProcess());
+    if (this.#options.ownsProcess ?? true) {
+      const watch = watchProcess(this.#logging, {
+        plugin: (scope, error) => this.#set?.fail(scope, error),
+        host: () => void this.stop('fault'),
+        exit: (plugin, code) => this.#recordExit(plugin, code),
+      });
+      this.#disposers.push(watch);
+    }
     this.#config.onCheck(async candidate => {
       refuseUnknownLevel(candidate.before, candidate.after);
       refuseWithoutRequired(readSettings(candidate.before).plugins, readSettings(candidate.after).plugins);
@@ -315,36 +261,9 @@ class RunningHost implements StackwardenHost {
     return existsSync('/log') ? '/log' : path.join(this.#options.configDir, 'log');
   }
 
-  #watchProcess(): Disposer {
-    const release = catchUncaught({
-      plugin: (scope, error) => this.#set?.fail(scope, error),
-      host: error => {
-        this.#logging.fatal('uncaught error of the host', error);
-        void this.stop('fault');
-      },
-    });
-    const unwatch = watchEventLoop(this.log);
-    const unfollow = followTimers();
-    const onExit = (code: number): void => this.#blameExit(code);
-    process.on('exit', onExit);
-    return () => {
-      process.off('exit', onExit);
-      unfollow();
-      unwatch();
-      release();
-    };
-  }
-
-  /** Nothing ends the process while the host runs but a plugin that calls process.exit. */
-  #blameExit(code: number): void {
-    const { plugin } = currentScope() ?? {};
-    const folder = plugin === undefined ? undefined : this.#set?.folderOf(plugin);
-    if (folder === undefined) return;
-    // A host that its plugin ends has not stopped in order, whatever the plugin says.
-    process.exitCode = EXIT_CODE;
-    const fault = new Error(`the plugin ${plugin} ended the process with process.exit(${code})`);
-    this.#logging.fatal(`${plugin} is not loaded again until its files change`, fault);
-    this.#exits.record(folder, code);
+  #recordExit(plugin: string, code: number): void {
+    const folder = this.#set?.folderOf(plugin);
+    if (folder !== undefined) this.#exits.record(folder, code);
   }
 
   #openEntrance(): void {

@@ -1,7 +1,8 @@
 // A host in a process of its own with options that the command line does not have, for faults that concern the process.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { createHost, type HostOptions } from '../../core/host/host.ts';
+import { createHost } from '../../core/host/host.ts';
+import type { HostOptions } from '../../core/host/host-options.ts';
 import { TYPESCRIPT } from './typescript.ts';
 import { until } from './until.ts';
 

@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { request } from 'undici';
 import { WebSocket } from 'ws';
-import { createHost, type HostOptions, type StackwardenHost } from '../../core/host/host.ts';
+import { createHost } from '../../core/host/host.ts';
+import type { HostOptions, StackwardenHost } from '../../core/host/host-options.ts';
 import { pluginNames, pluginsDir, withNeeds } from './needs.ts';
 import { PACE } from './pace.ts';
 

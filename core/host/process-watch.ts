@@ -1,0 +1,47 @@
+// What a host that has a process to itself follows in it: errors that nobody caught, a stalled event loop, timers of
+// plugins, and an exit that a plugin brings about.
+import type { Logging } from '../log/own-log.ts';
+import { currentScope } from './invoke.ts';
+import { watchEventLoop } from './loop-clock.ts';
+import { followTimers } from './plugin-timers.ts';
+import type { Scope } from './scope.ts';
+import { catchUncaught, EXIT_CODE } from './uncaught.ts';
+
+export interface ProcessFaults {
+  /** A timer, an emitter or a promise of a plugin failed. */
+  plugin(scope: Scope, error: unknown): void;
+  /** The host itself failed, and must end. */
+  host(): void;
+  /** A plugin ends the process. Nothing asynchronous runs any more. */
+  exit(plugin: string, code: number): void;
+}
+
+/** The returned function ends the watch. */
+export function watchProcess(logging: Logging, faults: ProcessFaults): () => void {
+  const release = catchUncaught({
+    plugin: faults.plugin,
+    host(error) {
+      logging.fatal('uncaught error of the host', error);
+      faults.host();
+    },
+  });
+  const unwatch = watchEventLoop(logging.logger('host'));
+  const unfollow = followTimers();
+  /** Nothing ends the process while the host runs but a plugin that calls process.exit. */
+  const onExit = (code: number): void => {
+    const { plugin } = currentScope() ?? {};
+    if (plugin === undefined) return;
+    // A host that its plugin ends has not stopped in order, whatever the plugin says.
+    process.exitCode = EXIT_CODE;
+    const fault = new Error(`the plugin ${plugin} ended the process with process.exit(${code})`);
+    logging.fatal(`${plugin} is not loaded again until its files change`, fault);
+    faults.exit(plugin, code);
+  };
+  process.on('exit', onExit);
+  return () => {
+    process.off('exit', onExit);
+    unfollow();
+    unwatch();
+    release();
+  };
+}
