@@ -1,44 +1,25 @@
 // Reads texts that the kernel makes: they come from memory, so that a read neither waits for a disk nor for a mount.
-import { closeSync, openSync, readdirSync, readlinkSync, readSync } from 'node:fs';
+import { readdirSync, readlinkSync } from 'node:fs';
+import { kernelRecord, kernelText } from '#kit/kernel-text';
 
-const FIRST_BYTES = 64 * 1_024;
 const ZERO = 48;
 const NINE = 57;
 
-/** All readings share it, because a sample makes hundreds of them; it grows to the longest text. */
-let shared = Buffer.allocUnsafeSlow(FIRST_BYTES);
-
 /** null when it cannot be read: what it tells of is gone, or may not be seen. */
 export function procText(file: string): string | null {
-  const length = readShared(file, true);
-  return length === null ? null : shared.toString('latin1', 0, length);
-}
-
-/**
- * The bytes of a file that the kernel gives in one piece, such as /proc/[pid]/stat; null when it cannot be read. The next
- * reading overwrites them.
- */
-export function procRecord(file: string): Buffer | null {
-  const length = readShared(file, false);
-  return length === null ? null : shared.subarray(0, length);
-}
-
-/** How many bytes were read. A text of several pieces ends with an empty one. */
-function readShared(file: string, hasPieces: boolean): number | null {
-  let descriptor: number | undefined;
   try {
-    descriptor = openSync(file, 'r');
-    let length = 0;
-    for (;;) {
-      const count = readSync(descriptor, shared, length, shared.length - length, null);
-      length += count;
-      if (count === 0 || !hasPieces) return length;
-      if (length === shared.length) shared = Buffer.concat([shared], 2 * length);
-    }
+    return kernelText(file);
   } catch {
     return null;
-  } finally {
-    if (descriptor !== undefined) closeSync(descriptor);
+  }
+}
+
+/** See `kernelRecord`; null when it cannot be read. */
+export function procRecord(file: string): Buffer | null {
+  try {
+    return kernelRecord(file);
+  } catch {
+    return null;
   }
 }
 

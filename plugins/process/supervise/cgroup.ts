@@ -4,6 +4,7 @@ import { existsSync, readdirSync, readFileSync, rmdirSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { lacksDescriptors, withReserve } from '#kit/descriptors';
+import { kernelText } from '#kit/kernel-text';
 import { readMounts } from '#kit/mountinfo';
 
 const PREFIX = 'stackwarden-';
@@ -48,7 +49,7 @@ export async function enterCgroup(directory: string, pid: number): Promise<void>
 export function pidsIn(directory: string): number[] {
   if (directory === NO_CGROUP) return [];
   try {
-    const text = withReserve(() => readFileSync(path.join(directory, 'cgroup.procs'), 'latin1'));
+    const text = withReserve(() => kernelText(path.join(directory, 'cgroup.procs')));
     return text.split('\n').filter(Boolean).map(Number);
   } catch (error) {
     if (lacksDescriptors(error)) throw error;

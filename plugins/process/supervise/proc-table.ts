@@ -2,6 +2,7 @@
 // cannot be told for want of descriptors is an error, because it is not the same as a process that is gone.
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { lacksDescriptors, withReserve } from '#kit/descriptors';
+import { kernelText } from '#kit/kernel-text';
 
 /** Identifies one process: pids are reused, but a pid with its start time is unique within one boot. */
 export interface ProcessIdentity {
@@ -286,7 +287,7 @@ export function startedAtOf({ startTime }: ProcessStat): number {
 }
 
 function uptimeTicks(): number {
-  return Number(withReserve(() => readFileSync('/proc/uptime', 'latin1')).split(' ')[0]) * TICKS_PER_S;
+  return Number(withReserve(() => kernelText('/proc/uptime')).split(' ')[0]) * TICKS_PER_S;
 }
 
 /** Living processes with this working directory. */
@@ -317,7 +318,7 @@ function isRunning({ state }: ProcessStat): boolean {
 
 function readProc(file: string): string | null {
   try {
-    return withReserve(() => readFileSync(file, 'latin1'));
+    return withReserve(() => kernelText(file));
   } catch (error) {
     if (lacksDescriptors(error)) throw error;
     // The process is gone or belongs to another user, so nothing is known about it.
