@@ -33,10 +33,15 @@ export class AutoRestart implements ProcessRestarts {
     if (watch.awaitingRecovery) this.#failed(processName, watch, exit.reason);
     if (watch.busy) return;
     this.#plan(processName, exit.reason);
-    // The exit is told of everywhere before the restart is.
+    await this.#lookSoon(processName);
+  }
+
+  /** What has no delay does not wait for the timer; but the end is told of everywhere before the restart is. */
+  async #lookSoon(processName: string): Promise<void> {
     await nextTurn();
-    const { settledMs } = this.#host.use('process.supervisor');
-    const snapshot = this.#host.use('process.supervisor').get(processName);
+    const supervisor = this.#host.find('process.supervisor');
+    const settledMs = supervisor?.settledMs ?? null;
+    const snapshot = supervisor?.get(processName);
     if (settledMs === null || this.#host.stopping !== null || this.#host.signal.aborted) return;
     if (snapshot?.status === 'stopped') this.#look(snapshot, settledMs);
   }
@@ -150,6 +155,7 @@ export class AutoRestart implements ProcessRestarts {
     } finally {
       watch.busy = false;
     }
+    if (watch.dueMs !== null) await this.#lookSoon(processName);
   }
 
   /** A healthy answer confirms a recovery, ends an episode and makes a planned restart unnecessary. */

@@ -80,6 +80,17 @@ t.test('a service that failed at boot is tried again; a failed attempt counts an
   t.equal(count('auto_restart.succeeded'), 0);
 });
 
+t.test('without a delay nothing waits for the timer, also after a failed attempt', async t => {
+  const { health } = await healthServer(t, () => 'ok');
+  // The timer comes after minutes.
+  const { app, count } = await run(t, block({ health }), policy({ max_restarts: 3 }), 100);
+  await start(app, NAME);
+  await app.post('/config', { process_name: NAME, updates: { command: ['/nowhere/program'] } });
+  await killService(app);
+  await until(() => count('auto_restart.suppressed') === 1);
+  t.equal(count('auto_restart.attempt'), 3);
+});
+
 t.test('the limit is told once per episode, and the window opens again by itself', async t => {
   const { count } = await run(
     t,
