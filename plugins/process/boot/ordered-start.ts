@@ -2,6 +2,7 @@
 // indefinitely.
 import { setTimeout as delay } from 'node:timers/promises';
 import type { SupervisedProcess } from '../supervise/supervised-process.ts';
+import { turnWithTime } from '../turns.ts';
 import type { BootOrder } from './boot-order.ts';
 
 /** A start that has waited this long no longer delays others. */
@@ -39,18 +40,20 @@ export class OrderedStart {
    * start continues in the background.
    */
   async run(processes: readonly SupervisedProcess[], { needs }: BootOrder): Promise<void> {
+    const byName = new Map(processes.map(process => [process.block.processName, process]));
+    const needed = new Set([...needs.values()].flatMap(names => [...names]));
     const started = new Map<string, Promise<void>>();
     const start = (process: SupervisedProcess): Promise<void> => {
       const { processName } = process.block;
       const known = started.get(processName);
       if (known !== undefined) return known;
-      const before = processes.filter(({ block }) => needs.get(processName)?.has(block.processName));
-      const isNeeded = [...needs.values()].some(names => names.has(processName));
+      const before = [...(needs.get(processName) ?? [])].flatMap(name => byName.get(name) ?? []);
       const run = Promise.all(before.map(start)).then(async () => {
         const names = before.map(({ block }) => block.processName);
+        await turnWithTime();
         this.#options.onBegin(processName, names);
         await this.one(process);
-        if (isNeeded) await this.#untilReady(process);
+        if (needed.has(processName)) await this.#untilReady(process);
         this.#options.onEnd(processName);
       });
       started.set(processName, run);

@@ -3,6 +3,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from '#core';
 import type { SupervisedProcess } from '../supervise/supervised-process.ts';
+import { turnWithTime } from '../turns.ts';
 
 const REPORT_EVERY_MS = 1_000;
 /** Reserved for the last tier, the databases: earlier tiers are cut short before this time is used. */
@@ -22,9 +23,10 @@ export async function shutDown({ tiers, budgetMs, log }: ShutdownOptions): Promi
   const all = tiers.flat();
   const end = performance.now() + budgetMs;
   const reserved = tiers.length > 1 ? Math.min(RESERVED_MS, budgetMs / 2) : 0;
-  const reporter = setInterval(() => {
-    const living = all.filter(process => process.livingPids().length > 0);
-    if (living.length > 0) log.info(`still alive: ${living.map(nameWithPids).join(', ')}`);
+  let isOver = false;
+  const reporter = setInterval(async () => {
+    const living = await livingOf(all);
+    if (living.length > 0 && !isOver) log.info(`still alive: ${living.map(nameWithPids).join(', ')}`);
   }, REPORT_EVERY_MS);
   try {
     const left: SupervisedProcess[] = [];
@@ -33,14 +35,31 @@ export async function shutDown({ tiers, budgetMs, log }: ShutdownOptions): Promi
       const leftMs = end - performance.now() - (last ? 0 : reserved);
       left.push(...(await stopTier(tier, Math.max(leftMs, 0), log)));
     }
-    if (left.length > 0) throw new Error(`still alive after the shutdown: ${left.map(nameWithPids).join(', ')}`);
+    const names = left.map(process => nameWithPids({ process, pids: process.livingPids() }));
+    if (names.length > 0) throw new Error(`still alive after the shutdown: ${names.join(', ')}`);
   } finally {
+    isOver = true;
     clearInterval(reporter);
   }
 }
 
-function nameWithPids(process: SupervisedProcess): string {
-  return `${process.block.processName} (${process.livingPids().join(', ')})`;
+interface Living {
+  readonly process: SupervisedProcess;
+  readonly pids: readonly number[];
+}
+
+async function livingOf(processes: readonly SupervisedProcess[]): Promise<Living[]> {
+  const living: Living[] = [];
+  for (const process of processes) {
+    await turnWithTime();
+    const pids = process.livingPids();
+    if (pids.length > 0) living.push({ process, pids });
+  }
+  return living;
+}
+
+function nameWithPids({ process, pids }: Living): string {
+  return `${process.block.processName} (${pids.join(', ')})`;
 }
 
 /** What may hang after the end of the processes, such as a log on a dead mount, must not delay other stops. */
@@ -62,7 +81,7 @@ async function stopTier(
   limitMs: number,
   log: Logger,
 ): Promise<SupervisedProcess[]> {
-  const running = tier.filter(process => process.livingPids().length > 0).map(({ block }) => block.processName);
+  const running = (await livingOf(tier)).map(({ process }) => process.block.processName);
   if (running.length > 0) log.info(`stopping ${running.join(', ')}`);
   const hurry = new AbortController();
   const timer = setTimeout(() => hurry.abort(), limitMs);

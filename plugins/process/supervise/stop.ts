@@ -2,6 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Problem } from '#core';
 import { askAgain } from '#kit/ask-again';
+import { turnWithTime } from '../turns.ts';
 import { pidsIn } from './cgroup.ts';
 import {
   bootId,
@@ -86,6 +87,7 @@ export async function stopProcesses(
   graceMs: number,
   hurry?: AbortSignal,
 ): Promise<void> {
+  await turnWithTime();
   await askAgain(() => allSurvivors(target));
   await askAgain(() => signalAll(target, signal));
   if (await allGone(target, graceMs, hurry)) return;
@@ -131,6 +133,7 @@ async function gone(target: StopTarget, withinMs: number, hurry?: AbortSignal): 
     if (await askAgain(() => isGone(target))) return true;
     if (performance.now() >= deadline || hurry?.aborted) return false;
     await delay(pauseMs);
+    await turnWithTime();
   }
 }
 

@@ -1,0 +1,17 @@
+// What is done for many services at one time is spread over turns of the event loop, so that nobody waits for all of it.
+import { setImmediate as nextTurn } from 'node:timers/promises';
+
+const PIECE_MS = 5;
+
+let sinceMs = Number.NEGATIVE_INFINITY;
+let last: Promise<void> = Promise.resolve();
+
+/** Resolves, for one caller after the other, in a turn in which earlier callers have not used up 5 ms. */
+export function turnWithTime(): Promise<void> {
+  last = last.then(async () => {
+    if (performance.now() - sinceMs < PIECE_MS) return;
+    await nextTurn();
+    sinceMs = performance.now();
+  });
+  return last;
+}
