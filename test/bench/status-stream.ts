@@ -1,4 +1,4 @@
-// From the death of a process to the last of 100 clients of `/ws/status` that knows, against a bare ws server.
+// From the death of a process to the last of 20 and of 100 clients of `/ws/status` that knows, against a bare ws server.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
@@ -10,7 +10,7 @@ import { until } from '../support/until.ts';
 import { makePlace, sleepers, startBuilt } from './support/built-host.ts';
 import { printFigure } from './support/figures.ts';
 
-const CLIENTS = 100;
+const SIZES = [20, 100];
 const RUNS = 20;
 
 interface State {
@@ -57,8 +57,8 @@ class Audience {
   }
 
   /** The interval is long, so that what arrives in between is pushed. */
-  static async join(url: string): Promise<Audience> {
-    const sockets = Array.from({ length: CLIENTS }, () => new WebSocket(`${url}?interval=10`));
+  static async join(url: string, clients: number): Promise<Audience> {
+    const sockets = Array.from({ length: clients }, () => new WebSocket(`${url}?interval=10`));
     const audience = new Audience(sockets);
     await Promise.all(sockets.map(socket => once(socket, 'open')));
     return audience;
@@ -79,17 +79,17 @@ class Audience {
   }
 
   #count(running: boolean): boolean {
-    return this.#running.filter(state => state === running).length === CLIENTS;
+    return this.#running.filter(state => state === running).length === this.#sockets.length;
   }
 }
 
-async function measureBare(): Promise<number[]> {
+async function measureBare(clients: number): Promise<number[]> {
   const server = spawn(process.execPath, ['--import=tsx', fileURLToPath(import.meta.url), 'bare'], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const number = async (): Promise<number> => Number((await once(server.stdout, 'data'))[0]);
   const port = await number();
-  const audience = await Audience.join(`ws://127.0.0.1:${port}`);
+  const audience = await Audience.join(`ws://127.0.0.1:${port}`, clients);
   const results: number[] = [];
   try {
     for (let run = 0; run < RUNS; run += 1) {
@@ -105,10 +105,10 @@ async function measureBare(): Promise<number[]> {
   return results;
 }
 
-async function measureHost(): Promise<number[]> {
+async function measureHost(clients: number): Promise<number[]> {
   const place = await makePlace(sleepers(1));
   const host = await startBuilt(place);
-  const audience = await Audience.join(`${host.base.replace('http', 'ws')}/ws/status`);
+  const audience = await Audience.join(`${host.base.replace('http', 'ws')}/ws/status`, clients);
   const results: number[] = [];
   try {
     for (let run = 0; run < RUNS; run += 1) {
@@ -126,12 +126,9 @@ async function measureHost(): Promise<number[]> {
 }
 
 if (process.argv[2] === 'bare') serveBare();
-else {
-  const baseline = await measureBare();
-  printFigure({
-    name: 'status-stream',
-    unit: `ms to the last of ${CLIENTS} clients`,
-    runs: await measureHost(),
-    baseline,
-  });
-}
+else
+  for (const clients of SIZES) {
+    const baseline = await measureBare(clients);
+    const runs = await measureHost(clients);
+    printFigure({ name: `status-stream-${clients}`, unit: `ms to the last of ${clients} clients`, runs, baseline });
+  }

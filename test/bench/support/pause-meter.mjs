@@ -1,5 +1,5 @@
 // Loaded into a host before its own code: tells its parent on request how long the event loop was held longest since
-// the last request. Time in which the loop could have run but other programs had the processor does not count.
+// the last request; it can be told to rest until then, because it wakes the loop. Time in which the loop could have run but other programs had the processor does not count.
 import { readFileSync } from 'node:fs';
 import { isMainThread } from 'node:worker_threads';
 
@@ -13,15 +13,27 @@ function waitedMs() {
 
 if (isMainThread) {
   let longestMs = 0;
-  let lastMs = performance.now() - waitedMs();
-  setInterval(() => {
+  let lastMs = 0;
+  let timer;
+  const begin = () => {
+    longestMs = 0;
+    lastMs = performance.now() - waitedMs();
+    timer ??= setInterval(look, TICK_MS).unref();
+  };
+  const look = () => {
     const nowMs = performance.now() - waitedMs();
     longestMs = Math.max(longestMs, nowMs - lastMs - TICK_MS);
     lastMs = nowMs;
-  }, TICK_MS).unref();
-  process.on('message', () => {
-    process.send?.(longestMs);
-    longestMs = 0;
+  };
+  process.on('message', what => {
+    if (what === 'rest') {
+      clearInterval(timer);
+      timer = undefined;
+    } else {
+      process.send?.(longestMs);
+      begin();
+    }
   });
   process.channel?.unref();
+  begin();
 }
