@@ -32,13 +32,13 @@ export class Repairs {
     const lastMs = Math.max(newest?.endedAt ?? 0, this.#earlier.get(processName) ?? 0);
     if (!this.#schedule.isDue(processName, settings, lastMs, Date.now())) return;
     const obstacle = await obstacleOf(settings);
-    if (obstacle === undefined && (await this.#isFree(named))) {
+    if (obstacle !== undefined) {
+      this.#tell(processName, obstacle);
+      this.#schedule.putOff(processName, { ...settings, maxWaitMs: 0 }, Date.now());
+    } else if (await this.#isFree(named)) {
       this.#tell(processName, undefined);
       await jobs.start(processName);
-      return;
-    }
-    if (obstacle !== undefined) this.#tell(processName, obstacle);
-    if (!this.#schedule.putOff(processName, settings, Date.now()))
+    } else if (!this.#schedule.putOff(processName, settings, Date.now()))
       this.#tell(processName, 'the server was in use all the time, so it is tried again after another interval');
   }
 
