@@ -9,7 +9,7 @@ import { testDir } from '../support/directory.ts';
 import { NOBODY, ROOT_ONLY, race } from '../support/race.ts';
 
 const OWNER = { uid: NOBODY, gid: NOBODY };
-/** The core has the 10,000 of its own. */
+/** Of the work; the entries are exchanged 10,000 times meanwhile. */
 const ROUNDS = 2_000;
 
 /** A directory and a link of `nobody` that take turns as `place`; the link leads to a directory of root. */

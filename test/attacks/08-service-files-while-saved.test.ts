@@ -31,7 +31,7 @@ async function open(t: Test) {
   return { root, own, outside, file: path.join(own, 'a.yaml'), nothingOutsideChanged };
 }
 
-/** The core has the 10,000 of its own; here every 20th time the file is not only read but also written. */
+/** Of the work, which writes every 20th time; the entries are exchanged 10,000 times meanwhile. */
 const ROUNDS = 2_000;
 
 /** Work for a race: it reads and saves the file. `leaks` counts what came along that is not the service's. */

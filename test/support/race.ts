@@ -15,23 +15,31 @@ export interface Race {
   readonly place: string;
   /** Existing entries that `nobody` may rename. */
   readonly others: readonly string[];
-  /** How often the work is done. Default 10,000. */
+  /** How often the work is done at least. Default 10,000. */
   readonly rounds?: number;
   readonly work: () => Promise<unknown>;
 }
 
-/** Does the work while `nobody` exchanges the entries. Returns how often the work succeeded; its refusals are ignored. */
+/**
+ * Does the work while `nobody` exchanges the entries, 10,000 times at least. Returns how often the work succeeded; its
+ * refusals are ignored.
+ */
 export async function race({ place, others, rounds = 10_000, work }: Race): Promise<number> {
   const swapper = spawn(process.execPath, [SWAPPER, place, ...others], {
     uid: NOBODY,
     gid: NOBODY,
     stdio: ['pipe', 'pipe', 'inherit'],
   });
+  const exited = once(swapper, 'exit');
+  let said = '';
+  swapper.stdout.setEncoding('utf8').on('data', (text: string) => {
+    said += text;
+  });
   await once(swapper.stdout, 'data');
   let done = 0;
   let succeeded = 0;
   const run = async (): Promise<void> => {
-    while (done < rounds) {
+    while (swapper.exitCode === null && (done < rounds || !said.includes('enough'))) {
       done += 1;
       await work().then(
         () => {
@@ -43,6 +51,6 @@ export async function race({ place, others, rounds = 10_000, work }: Race): Prom
   };
   await Promise.all([run(), run(), run(), run()]);
   swapper.stdin.end();
-  await once(swapper, 'exit');
+  await exited;
   return succeeded;
 }
