@@ -100,7 +100,9 @@ async function bundleThreads(
 async function bundleCore(options: BundleOptions, specifiers: Set<string>): Promise<void> {
   const { rootDir, outDir } = options;
   const kit = (await readdir(path.join(rootDir, 'core/kit'))).filter(name => !name.endsWith('-worker.ts'));
-  const modules = ['./core/contract/plugin.ts', './core/host/host.ts', ...kit.map(name => `./core/kit/${name}`)];
+  // The last but the kit is what the contract of destinations sends with.
+  const named = ['./core/contract/plugin.ts', './core/host/host.ts', './core/host/fetch.ts'];
+  const modules = [...named, ...kit.map(name => `./core/kit/${name}`)];
   const text = modules.map(name => `export * from '${name}';\n`).join('');
   const whole: Plugin = {
     name: 'the whole core',

@@ -62,7 +62,8 @@ async function install(t: Test): Promise<string> {
 const SIGNAL_TEST = `
   import type { Contributions, Plugin } from 'stackwarden/plugin';
   import { definePlugin, Problem } from 'stackwarden/plugin';
-  import { type SignalCase, testSignalSource } from 'stackwarden/contracts';
+  import { holdDestination, type SignalCase, testSignalSource } from 'stackwarden/contracts';
+  import t from 'tap';
   const source: Contributions['dependency.signal'] = {
     signal: 'neighbour_of',
     classification: 'hard',
@@ -93,6 +94,24 @@ const SIGNAL_TEST = `
     },
   ];
   testSignalSource(async () => source, cases);
+
+  const bell: Contributions['notifications.destination'] = {
+    schemes: ['bell', 'bells'],
+    example: 'bell://host/token',
+    parse(url) {
+      if (url.segments.length !== 1) throw new Problem(400, 'The URL needs a token: bell://host/token');
+      return url.base() + url.path();
+    },
+    send: async (url, { title, body }, delivery) =>
+      delivery.outcome(await delivery.request(String(url), { json: { title, body } })),
+  };
+  holdDestination(t, bell, {
+    cases: [{ url: 'bells://host/toKen', sends: { to: 'POST https://host/toKen', json: { title: 'Title', body: 'Body' } } }],
+    refused: [{ url: 'bell://host', message: /needs a token/ }],
+    accepts: [{ status: 204 }],
+    refuses: [{ status: 403, body: { error: 'no' }, error: /^HTTP 403: no$/ }],
+    secret: { url: 'bell://host/s3cr3t-toKen', parts: ['s3cr3t-toKen'] },
+  });
 `;
 
 t.test('the package', { timeout: 500_000 }, async t => {
@@ -155,6 +174,7 @@ t.test('the package', { timeout: 500_000 }, async t => {
     t.equal(types.code, 0, types.output);
     const suite = await node(greeter, '--import=tsx', 'test/neighbours.test.ts');
     t.equal(suite.code, 0, suite.output);
+    t.match(suite.output, /ok \d+ - faults of the service/);
   });
 
   await t.test('it runs as it is, and a folder of TypeScript alone where Node can', async t => {
