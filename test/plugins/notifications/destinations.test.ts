@@ -1,5 +1,6 @@
 // The seam of destinations: a third party's folder takes URLs of its scheme and sends over a real socket, with the
 // limits of an attempt.
+import { readFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import t from 'tap';
@@ -9,6 +10,8 @@ import type { NotificationDestination } from '../../../plugins/notifications/con
 import { readOptions, readUrl } from '../../../plugins/notifications/destination-url.ts';
 import { messagesFor } from '../../../plugins/notifications/message-text.ts';
 import { scrubber } from '../../../plugins/notifications/scrub.ts';
+import { pluginNames } from '../../support/host.ts';
+import { contributionOf } from '../../support/templates.ts';
 
 const FACTS = {
   deliveryId: 'd1',
@@ -189,6 +192,14 @@ t.test('URLs', async t => {
     connectTimeoutMs: 1_000,
     readTimeoutMs: 15_000,
   });
+});
+
+t.test('the README shows the URL of each destination', async t => {
+  const readme = await readFile(new URL('../../../README.md', import.meta.url), 'utf8');
+  for (const folder of (await pluginNames()).filter(name => name.startsWith('notify-'))) {
+    const { example } = await contributionOf<NotificationDestination>(folder, 'notifications.destination');
+    t.ok(readme.includes(`\`${example}\``), `${folder}: ${example}`);
+  }
 });
 
 t.test('texts within limits', async t => {

@@ -113,6 +113,9 @@ t.test('the flow of the frontend', async t => {
     await refused(one({ url: 'ftp://host/s3cr3t' }), /'Hook'.*begins with http/);
     await refused(one({ url: 'http://h/s3cr3t http://h/s3cr3t' }), /one URL per destination/);
     await refused(one({ provider: 'apprise', url: 'nobody://t0ken' }), /Unsupported notification service 'nobody'/);
+    const left =
+      /'Hook'.*Unsupported notification service 'gotify'\. Supported: none\. For other services use a gateway URL/;
+    await refused(one({ provider: 'apprise', url: 'gotify://h/t0ken' }), left);
     await refused(one({ provider: 'apprise', url: 'https://host/s3cr3t' }), /choose the generic webhook/);
     await refused(one({ headers: { Host: 't0ken' } }), /set by every request itself/);
     await refused(one({ headers: { 'a b': 't0ken' } }), /has a name that is none/);

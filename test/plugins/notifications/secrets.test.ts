@@ -26,7 +26,7 @@ const URLS: Readonly<Record<string, readonly string[]>> = {
     `json://${LOGIN}@${HOST}/${MARK}path?-k=${MARK}query&:extra=${MARK}member`,
     `forms://${LOGIN}@${HOST}/${MARK}path?+X-Key=${MARK}head`,
   ],
-  'notify-discord': [`discord://123456/${MARK}token`],
+  'notify-discord': [`discord://123456/${MARK}token`, `https://discord.com/api/webhooks/123456/${MARK}token`],
   'notify-google-chat': [`gchat://${MARK}space/${MARK}key/${MARK}token`],
   'notify-gotify': [`gotifys://${HOST}/${MARK}token`],
   'notify-home-assistant': [`hassio://${HOST}/${MARK}token`],
@@ -89,9 +89,9 @@ t.test('nothing tells a secret', async t => {
   const destinations = [...Object.values(URLS).flat(), mailUrl].map((url, index) => ({
     id: `d${index}`,
     name: `Destination ${index}`,
-    provider: url.startsWith('https:') ? 'webhook' : 'apprise',
+    provider: url.startsWith(`https://${HOST}`) ? 'webhook' : 'apprise',
     url,
-    headers: url.startsWith('https:') ? { 'X-Key': `${MARK}head` } : {},
+    headers: url.startsWith(`https://${HOST}`) ? { 'X-Key': `${MARK}head` } : {},
   }));
   const saved = await app.post('/notifications/config', { config: { enabled: true, destinations } });
   t.equal(saved.status, 200, saved.text);
