@@ -91,7 +91,9 @@ class Point implements ContributionList<unknown> {
   }
 
   of(plugin: string): string[] {
-    return [...this].filter(({ owner }) => owner === plugin).map(({ key }) => `${this.name}:${key}`);
+    const found: string[] = [];
+    for (const { row } of this.#entries.values()) if (row.owner === plugin) found.push(`${this.name}:${row.key}`);
+    return found;
   }
 
   add(scope: Scope, key: string, original: unknown): { value: unknown; withdraw: () => void } {

@@ -49,9 +49,10 @@ function openWatcher(
   usePolling: boolean,
   onError: (error: unknown) => void,
 ): Promise<FSWatcher> {
+  const looksBack = sinceMs !== Number.POSITIVE_INFINITY;
   const watcher = watch([...directories], {
-    ignoreInitial: sinceMs === Number.POSITIVE_INFINITY,
-    alwaysStat: sinceMs !== Number.POSITIVE_INFINITY,
+    ignoreInitial: !looksBack,
+    alwaysStat: looksBack,
     persistent: false,
     depth,
     usePolling,
@@ -59,12 +60,15 @@ function openWatcher(
     ...(ignored === undefined ? {} : { ignored }),
   });
   let isReady = false;
-  // A clock that is ahead, as of a server whose files are mounted, would make everything look changed.
-  const isOld = (stats: Stats | undefined): boolean =>
-    stats !== undefined && (stats.ctimeMs <= sinceMs || stats.ctimeMs > Date.now());
+  // What was there before is told as added, partly after the watcher is ready. A clock that is ahead, as of a server whose
+  // files are mounted, would make all of it look new.
+  const wasThere = (event: string, stats: Stats | undefined): boolean =>
+    event.startsWith('add') &&
+    stats !== undefined &&
+    (stats.ctimeMs <= sinceMs || (!isReady && stats.ctimeMs > Date.now()));
   watcher
-    .on('all', (_event, file, stats) => {
-      if (isReady || !isOld(stats)) onChange(file);
+    .on('all', (event, file, stats) => {
+      if (!looksBack || !wasThere(event, stats)) onChange(file);
     })
     .on('error', onError);
   return new Promise(resolve =>

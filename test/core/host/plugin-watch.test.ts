@@ -1,4 +1,6 @@
 // Changes of plugin folders that come while the host loads what was there before.
+import { readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
 import t from 'tap';
 import { startWithPlugins } from '../../support/own-plugins.ts';
 import { until } from '../../support/until.ts';
@@ -18,9 +20,11 @@ t.test('what changes while the host starts is noticed', async t => {
     untouched: 'globalThis.timesSetUp = (globalThis.timesSetUp ?? 0) + 1',
   });
   const find = (wanted: string) => app.host.plugins().find(({ name }) => name === wanted);
-  await until(() => find('changed')?.version === '2.0.0' && find('changed')?.state === 'ready', {
-    what: 'the new version',
-  });
+  const isReady = (version: string) => find('changed')?.version === version && find('changed')?.state === 'ready';
+  await until(() => isReady('2.0.0'), { what: 'the new version' });
   await until(() => find('added'), { what: 'the new folder' });
+  const file = path.join(find('changed')?.folder ?? '', 'index.js');
+  await writeFile(file, (await readFile(file, 'utf8')).replace('2.0.0', '3.0.0'));
+  await until(() => isReady('3.0.0'), { what: 'a later version' });
   t.equal((globalThis as { timesSetUp?: number }).timesSetUp, 1, 'and nothing else is loaded again');
 });
