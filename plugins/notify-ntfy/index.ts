@@ -1,15 +1,13 @@
 // ntfy: each message is published to every topic of the URL, on the own server or on the public one.
 import { definePlugin, Problem } from '#core';
-import type { DestinationUrl, NotificationDestination, Severity } from '../notifications/contract.ts';
+import type { DeliveryRequest, DestinationUrl, NotificationDestination, Severity } from '../notifications/contract.ts';
 
-interface NtfyConfig {
+interface NtfyConfig extends Pick<DeliveryRequest, 'headers' | 'basic'> {
   readonly base: string;
   readonly topics: readonly string[];
-  readonly headers: Readonly<Record<string, string>>;
-  readonly basic: { readonly user: string; readonly password: string } | undefined;
   readonly priority: number | undefined;
-  readonly tags: readonly string[] | undefined;
-  readonly click: string | undefined;
+  /** Further members of each message. */
+  readonly options: Readonly<Record<string, unknown>>;
 }
 
 const CLOUD = 'ntfy.sh';
@@ -18,7 +16,6 @@ const HOST_NAME = /^[a-z0-9.:-]+$/i;
 const TOPIC = /^[\w-]{1,64}$/;
 const PRIORITIES: Readonly<Record<Severity, number>> = { info: 2, success: 3, warning: 4, critical: 5 };
 const PRIORITY_NAMES = ['min', 'low', 'default', 'high', 'max', 'urgent'];
-const HIGHEST = 5;
 
 const ntfy: NotificationDestination<NtfyConfig> = {
   schemes: ['ntfy', 'ntfys'],
@@ -33,6 +30,7 @@ const ntfy: NotificationDestination<NtfyConfig> = {
       throw new Problem(400, 'The URL needs a topic of letters, digits, - and _: ntfys://host/topic, or ntfys://topic');
     }
     const isToken = password === '' && (user.startsWith('tk_') || query.get('auth')?.toLowerCase() === 'token');
+    const tags = query.get('tags')?.split(',');
     const token = query.get('token') ?? (isToken ? user : '');
     return {
       base: isCloud(url) ? `https://${CLOUD}/` : `${url.base()}/`,
@@ -40,23 +38,18 @@ const ntfy: NotificationDestination<NtfyConfig> = {
       headers: token === '' ? {} : { authorization: `Bearer ${token}` },
       basic: token === '' ? { user, password } : undefined,
       priority: priorityOf(query.get('priority')),
-      tags: query
-        .get('tags')
-        ?.split(',')
-        .map(tag => tag.trim()),
-      click: query.get('click'),
+      options: { tags: tags?.map(tag => tag.trim()), click: query.get('click') },
     };
   },
 
-  send: ({ base, topics, headers, basic, priority, tags, click }, { title, body, severity, format }, delivery) =>
+  send: ({ base, topics, headers = {}, basic, priority, options }, { title, body, severity, format }, delivery) =>
     delivery.each(topics, async topic => {
       const json = {
         topic,
         title: title || undefined,
         message: body,
         priority: priority ?? PRIORITIES[severity],
-        tags,
-        click,
+        ...options,
         markdown: format === 'markdown' || undefined,
       };
       return delivery.outcome(await delivery.request(base, { headers, basic, json }), { statuses: [200] });
@@ -67,14 +60,14 @@ const ntfy: NotificationDestination<NtfyConfig> = {
 function isCloud({ host, port, segments, query }: DestinationUrl): boolean {
   const mode = query.get('mode')?.toLowerCase();
   if (mode === 'cloud' || mode === 'private') return mode === 'cloud';
-  if (host.toLowerCase() === CLOUD) return true;
-  return port === null && (segments.length === 0 || !HOST_NAME.test(host));
+  const isTopic = port === null && (segments.length === 0 || !HOST_NAME.test(host));
+  return isTopic || host.toLowerCase() === CLOUD;
 }
 
 function priorityOf(text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
   const priority = /^[1-5]$/.test(text) ? Number(text) : PRIORITY_NAMES.indexOf(text.toLowerCase()) + 1;
-  if (priority > 0) return Math.min(priority, HIGHEST);
+  if (priority > 0) return Math.min(priority, PRIORITIES.critical);
   throw new Problem(400, `The priority is a number from 1 to 5, or one of ${PRIORITY_NAMES.join(', ')}`);
 }
 

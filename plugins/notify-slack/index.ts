@@ -1,12 +1,11 @@
 // Slack: each message goes to a webhook, or to every channel that a bot is told.
 import { definePlugin, Problem } from '#core';
-import type { Delivery, DeliveryOutcome, Message, NotificationDestination } from '../notifications/contract.ts';
+import type { NotificationDestination } from '../notifications/contract.ts';
 
 interface SlackConfig {
-  /** The three parts of the webhook's path; undefined for a bot. */
-  readonly webhook: string | undefined;
-  /** Of the bot. */
-  readonly token: string;
+  readonly url: string;
+  /** Of a bot; undefined for a webhook. */
+  readonly token: string | undefined;
   readonly username: string | undefined;
   /** One undefined member stands for the webhook's own channel. */
   readonly channels: readonly (string | undefined)[];
@@ -15,6 +14,8 @@ interface SlackConfig {
 const NATIVE_PATH = /^\/services\/[^/]+\/[^/]+\/[^/]+\/?$/;
 const BOT_TOKEN = /^xox[a-z]-[\w.-]+$/i;
 const PART = /^\w+$/;
+const WEBHOOKS = 'https://hooks.slack.com/services/';
+const BOTS = 'https://slack.com/api/chat.postMessage';
 
 const slack: NotificationDestination<SlackConfig> = {
   schemes: ['slack'],
@@ -27,55 +28,38 @@ const slack: NotificationDestination<SlackConfig> = {
     const [first = '', ...others] = isNative ? url.segments.slice(1) : [url.host, ...url.segments];
     const username = isNative ? undefined : url.user || undefined;
     if (BOT_TOKEN.test(first)) {
-      if (others.length > 0) return { webhook: undefined, token: first, username, channels: others.map(channelOf) };
+      if (others.length > 0) return { url: BOTS, token: first, username, channels: others.map(channelOf) };
       throw new Problem(400, 'The URL of a bot needs a channel after its token: slack://token/#channel');
     }
     const parts = [first, ...others.slice(0, 2)];
     if (parts.length < 3 || !parts.every(part => PART.test(part))) {
       throw new Problem(
         400,
-        'The URL needs the three parts of the webhook: slack://T000/B000/token, or a token of a bot',
+        'The URL needs the three parts of the webhook, slack://T000/B000/token, or a token of a bot',
       );
     }
     const named = others.slice(2).map(channelOf);
-    return { webhook: parts.join('/'), token: '', username, channels: named.length === 0 ? [undefined] : named };
+    const channels = named.length === 0 ? [undefined] : named;
+    return { url: WEBHOOKS + parts.join('/'), token: undefined, username, channels };
   },
 
-  send: (config, message, delivery) =>
-    delivery.each(config.channels, channel => post(config, channel, message, delivery)),
+  send({ url, token, username, channels }, { title, body, text, color, format }, delivery) {
+    const mrkdwn = format === 'markdown';
+    const headers: Record<string, string> = token === undefined ? {} : { authorization: `Bearer ${token}` };
+    const look = { color: `#${color.toString(16).padStart(6, '0')}`, mrkdwn_in: mrkdwn ? ['text'] : [] };
+    const attachments = [{ title: title || undefined, text: body, ...look }];
+    const content = token === undefined ? { text: title || body, attachments } : { text };
+    return delivery.each(channels, async channel => {
+      const answer = await delivery.request(url, { headers, json: { ...content, mrkdwn, channel, username } });
+      return delivery.outcome(answer, { statuses: [200], isOk: token === undefined || answer.json.ok === true });
+    });
+  },
 };
 
 /** A name without a sign is that of a channel; after `+` stands an id, which has no sign. */
 function channelOf(name: string): string {
   if (name.startsWith('+')) return name.slice(1);
   return /^[#@]/.test(name) ? name : `#${name}`;
-}
-
-async function post(
-  { webhook, token, username }: SlackConfig,
-  channel: string | undefined,
-  { title, body, text, color, format }: Message,
-  delivery: Delivery,
-): Promise<DeliveryOutcome> {
-  const mrkdwn = format === 'markdown';
-  if (webhook !== undefined) {
-    const attachment = { color: `#${color.toString(16).padStart(6, '0')}`, title: title || undefined, text: body };
-    const json = {
-      text: title || body,
-      mrkdwn,
-      channel,
-      username,
-      attachments: [{ ...attachment, mrkdwn_in: mrkdwn ? ['text'] : [] }],
-    };
-    return delivery.outcome(await delivery.request(`https://hooks.slack.com/services/${webhook}`, { json }), {
-      statuses: [200],
-    });
-  }
-  const answer = await delivery.request('https://slack.com/api/chat.postMessage', {
-    headers: { authorization: `Bearer ${token}` },
-    json: { channel, text, mrkdwn, username },
-  });
-  return delivery.outcome(answer, { statuses: [200], isOk: answer.json.ok === true });
 }
 
 export default definePlugin({
