@@ -50,6 +50,10 @@ export class AutoRestart implements ProcessRestarts {
     const supervisor = this.#host.use('process.supervisor');
     const { settledMs } = supervisor;
     if (settledMs === null || this.#host.stopping !== null) return;
+    if (policiesOf(this.#settings()).size === 0) {
+      for (const watch of this.#watches.values()) watch.cancel();
+      return;
+    }
     const all = supervisor.list();
     this.#forgetOthers(all);
     for (const snapshot of all) this.#look(snapshot, settledMs);
