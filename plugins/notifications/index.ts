@@ -36,7 +36,7 @@ export default definePlugin({
     const store: QueueStore = new QueueStore(host, {
       policy,
       inFlight: () => deliveries.inFlight(),
-      opened() {
+      changed() {
         intake.flush();
         deliveries.wake();
       },

@@ -92,16 +92,14 @@ export class Intake {
         await store.write('enqueue', { events, now: Date.now() / MS_PER_S });
       } catch (error) {
         // The store has told why it cannot be used, and calls again when it is mended.
-        if (!store.isUsable) {
-          this.#limit(MAX_KEPT);
-          continue;
-        }
+        if (!store.isUsable) continue;
         this.#host.log.error('notifications cannot be queued', error);
       }
       const written = new Set(events);
       this.#waiting = this.#waiting.filter(event => !written.has(event));
       queued();
     }
+    this.#limit();
     if (this.#waiting.length === 0 && this.#dropped > 0) {
       this.#host.log.warn(`${this.#dropped} notifications were lost, because more happened than could be kept`);
       this.#dropped = 0;
@@ -122,11 +120,12 @@ export class Intake {
       if (queued.targets.length > 0) this.#waiting.push(queued);
     }
     this.#told = this.#told.slice(done);
-    this.#limit(this.#with.store.isDegraded ? MAX_KEPT : MAX_WAITING);
+    this.#limit();
   }
 
-  #limit(max: number): void {
-    const excess = this.#waiting.length - max;
+  /** Drops the oldest of more than may wait. */
+  #limit(): void {
+    const excess = this.#waiting.length - (this.#with.store.isDegraded ? MAX_KEPT : MAX_WAITING);
     if (excess <= 0) return;
     this.#waiting = this.#waiting.slice(excess);
     this.#dropped += excess;

@@ -23,8 +23,8 @@ export interface StoreUser {
   policy(): RetryPolicy;
   /** Ids of the deliveries that are being made. */
   inFlight(): readonly string[];
-  /** Called each time the database has become usable. */
-  opened(): void;
+  /** Called each time the database has become usable, or is no longer. */
+  changed(): void;
 }
 
 export class QueueStore {
@@ -142,15 +142,18 @@ export class QueueStore {
     this.#timer = undefined;
     this.#fault = null;
     this.#isOpen = true;
-    this.#user.opened();
+    this.#user.changed();
   }
 
   #degrade(error: unknown): void {
     if (this.#host.signal.aborted) return;
     const reason = errorText(error);
-    if (this.#fault === null)
-      this.#host.log.warn(`the storage of notifications cannot be used, what happens is kept in memory: ${reason}`);
+    const isNew = this.#fault === null;
     this.#fault = reason;
+    if (isNew) {
+      this.#host.log.warn(`the storage of notifications cannot be used, what happens is kept in memory: ${reason}`);
+      this.#user.changed();
+    }
     this.#timer ??= setTimeout(() => void this.#mend(), this.#host.paced(MEND_MS)).unref();
   }
 

@@ -1,0 +1,53 @@
+// A host that is killed in the middle of a delivery: the attempt is counted once, and the message arrives.
+import { writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import t from 'tap';
+import { testDir } from '../../support/directory.ts';
+import { freePort } from '../../support/host-config.ts';
+import { startHostProcess } from '../../support/host-process.ts';
+import { startReceiver } from '../../support/receiver.ts';
+import { until } from '../../support/until.ts';
+
+interface Row {
+  readonly id: string;
+  readonly status: string;
+}
+
+t.test('a host that is killed during a delivery', async t => {
+  const receiver = await startReceiver(t);
+  receiver.answer = () => undefined;
+  const port = await freePort();
+  const configDir = testDir(t, {});
+  const destinations = [{ id: 'one', provider: 'webhook', url: `${receiver.url}/` }];
+  const dumb = {
+    log_dir: path.join(configDir, 'log'),
+    gateway: { enabled: false },
+    api_service: { port },
+    notifications: { enabled: true, retry_base_sec: 1, destinations },
+  };
+  await writeFile(path.join(configDir, 'stackwarden.json'), JSON.stringify({ puid: 65_534, pgid: 65_534, dumb }));
+  const plugins = ['notifications', 'notify-webhook', 'config', 'host-plugins'];
+  const first = await startHostProcess(port, { configDir, plugins });
+  const body = JSON.stringify({ title: 'once', body: 'and for all' });
+  const headers = { 'content-type': 'application/json' };
+  await first.json('/notifications/send', { method: 'POST', headers, body });
+  await until(() => receiver.received.length === 1);
+  first.child.kill('SIGKILL');
+  await first.exited;
+  receiver.answer = (_, response) => void response.end();
+  const second = await startHostProcess(port, { configDir, plugins });
+  const record = await until(async () => {
+    const { items } = (await second.json('/notifications/history')) as { items: Row[] };
+    return items[0]?.status === 'completed' ? items[0] : undefined;
+  });
+  t.match(record, { title: 'once', attempts: 2, error: null });
+  t.same(
+    receiver.received.map(({ body: { attempt, delivery_id: id } }) => [attempt, id]),
+    [
+      [1, record.id],
+      [2, record.id],
+    ],
+  );
+  second.child.kill('SIGTERM');
+  t.equal(await second.exited, 0);
+});
