@@ -27,6 +27,8 @@ const MINUS = 45;
 /** Larger numbers belong to the texts; so do those with more than three digits after the point. */
 const MAX_WHOLE = 2 ** 48;
 const THOUSAND = 1_000;
+/** As many as several samples have parts. */
+const MAX_SHAPES = 500;
 /** Stands for the first number of a text while the text is changed; those that follow, for the others. */
 const PLACEHOLDER = 2 ** 47;
 
@@ -96,6 +98,31 @@ function isOfNumber(code: number): boolean {
   return isDigit(code) || code === 46 || code === 43 || code === MINUS || code === 69 || code === 101;
 }
 
+/** The texts of what charts need of a part, and the places of the numbers between them. */
+interface ItemShape {
+  readonly texts: readonly string[];
+  readonly places: readonly number[];
+}
+
+/** Parts of the same shape are found in one earlier sample after the other. */
+const itemShapes = new Map<string, ItemShape | null>();
+
+/** null when its numbers are in another order. */
+function itemShapeOf(group: number, { texts, numbers }: Shape): ItemShape | null {
+  const key = [group, ...texts].join('\0');
+  const known = itemShapes.get(key);
+  if (known !== undefined) return known;
+  const marked = Template.of({ texts, numbers: numbers.map((_, index) => PLACEHOLDER + index) });
+  const item = shapeOf(itemOfPart(group, marked.text));
+  const places = item.numbers.map(number => number - PLACEHOLDER);
+  const isInOrder = places.every((place, index) => place > (places[index - 1] ?? -1));
+  const shape = isInOrder ? { texts: item.texts, places } : null;
+  const [oldest] = itemShapes.keys();
+  if (oldest !== undefined && itemShapes.size >= MAX_SHAPES) itemShapes.delete(oldest);
+  itemShapes.set(key, shape);
+  return shape;
+}
+
 /** A text in which numbers can be replaced. */
 export class Template {
   readonly text: string;
@@ -120,16 +147,13 @@ export class Template {
   }
 
   /** What charts need of a part; undefined when its numbers are in another order. */
-  static ofItem(group: number, { texts, numbers }: Shape): Template | undefined {
-    const marked = Template.of({ texts, numbers: numbers.map((_, index) => PLACEHOLDER + index) });
-    const item = shapeOf(itemOfPart(group, marked.text));
-    const places = item.numbers.map(number => number - PLACEHOLDER);
-    if (places.some((place, index) => place <= (places[index - 1] ?? -1))) return undefined;
-    const own = Template.of({ texts: item.texts, numbers: places.map(place => numbers[place] ?? 0) });
-    return new Template(
-      own.text,
-      numbers.map((_, place) => own.spans[places.indexOf(place)]),
-    );
+  static ofItem(group: number, shape: Shape): Template | undefined {
+    const item = itemShapeOf(group, shape);
+    if (item === null) return undefined;
+    const own = Template.of({ texts: item.texts, numbers: item.places.map(place => shape.numbers[place] ?? 0) });
+    const spans: Template['spans'][number][] = shape.numbers.map(() => undefined);
+    for (const [index, place] of item.places.entries()) spans[place] = own.spans[index];
+    return new Template(own.text, spans);
   }
 
   /** The text with other numbers, by their places, which are in order. */

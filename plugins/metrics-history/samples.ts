@@ -32,8 +32,8 @@ const MS_PER_S = 1_000;
 const DAY_MS = 86_400_000;
 /** A dictionary is replaced when samples become this much larger than its first ones were, */
 const WORSE = 1.25;
-/** and when that has cost this many times the room of a new one. */
-const WORTH = 4;
+/** and when that has cost this many times the room of a new one, because charts of a long time read each of them. */
+const WORTH = 16;
 /** Samples that follow each other mostly share a dictionary. */
 const MAX_REMEMBERED = 32;
 const FIRST_SAMPLES = 20;

@@ -31,7 +31,8 @@ const MAX_TEXT_BYTES = 16 * 1_024 * 1_024;
 interface KnownPart {
   readonly group: number;
   readonly shape: Shape;
-  readonly scales: readonly Scale[];
+  /** Of its numbers, made on first use. */
+  readonly scales: (Scale | undefined)[];
   readonly whole: Template;
   /** Made on first use. */
   item: Template | null | undefined;
@@ -50,8 +51,8 @@ export interface KnownSample {
   /** Its end, as much as zlib looks back. */
   readonly text: Buffer;
   readonly parts: readonly KnownPart[];
-  /** By group and texts, the places in `parts`. */
-  readonly places: ReadonlyMap<string, readonly number[]>;
+  /** By group and texts, the places in `parts`; made on first use. */
+  places: ReadonlyMap<string, readonly number[]> | undefined;
 }
 
 /** undefined for a sample that is not made as ours are. */
@@ -61,15 +62,19 @@ export function knownSample(text: Buffer): KnownSample | undefined {
   const parts = groups.flatMap((texts, group) =>
     texts.map((part): KnownPart => {
       const shape = shapeOf(part);
-      return { group, shape, scales: shape.numbers.map(scaleOf), whole: Template.of(shape), item: undefined };
+      return { group, shape, scales: [], whole: Template.of(shape), item: undefined };
     }),
   );
+  return { text: text.subarray(-WINDOW_BYTES), parts, places: undefined };
+}
+
+function placesOf(parts: readonly KnownPart[]): Map<string, number[]> {
   const places = new Map<string, number[]>();
   for (const [place, part] of parts.entries()) {
     const key = keyOf(part.group, part.shape.texts);
     places.set(key, [...(places.get(key) ?? []), place]);
   }
-  return { text: text.subarray(-WINDOW_BYTES), parts, places };
+  return places;
 }
 
 /** undefined for a sample that is not made as ours are. */
@@ -84,7 +89,8 @@ export function differences(sample: Sample, known: KnownSample): Buffer | undefi
     for (const part of parts) {
       const shape = shapeOf(part);
       const place = placeOf(known, group, shape, expected);
-      const codes = place === undefined ? undefined : codesOf(shape.numbers, known.parts[place]);
+      const like = place === undefined ? undefined : known.parts[place];
+      const codes = like && codesOf(shape.numbers, like);
       if (place === undefined || codes === undefined) {
         hasText = true;
         writer.put(TEXT);
@@ -138,7 +144,7 @@ function groupsOf(
     const part = known.parts[place];
     if (part === undefined) throw new Error('a part of the sample is unknown');
     expected = place + 1;
-    return textOf(part, changesOf(reader, part.scales));
+    return textOf(part, changesOf(reader, part));
   };
   const [head, managed, external, more] = GROUPS.map(group => {
     const texts: string[] = [];
@@ -148,13 +154,13 @@ function groupsOf(
   return [head ?? [], managed ?? [], external ?? [], more ?? []];
 }
 
-function changesOf(reader: VarintReader, scales: readonly Scale[]): Change[] {
+function changesOf(reader: VarintReader, part: KnownPart): Change[] {
   const changes: Change[] = [];
-  for (let place = reader.skipZeros(scales.length); place < scales.length; ) {
-    const scale = scales[place];
-    if (scale !== undefined) changes.push({ place, number: String(numberOf(reader.take(), scale)) });
+  const { length } = part.shape.numbers;
+  for (let place = reader.skipZeros(length); place < length; ) {
+    changes.push({ place, number: String(numberOf(reader.take(), scaleOf(part, place))) });
     place += 1;
-    place += reader.skipZeros(scales.length - place);
+    place += reader.skipZeros(length - place);
   }
   return changes;
 }
@@ -167,6 +173,7 @@ function unpacked(bytes: Uint8Array, { text }: KnownSample): Uint8Array {
 
 /** The part with this shape that is expected, else the first one. */
 function placeOf(known: KnownSample, group: number, { texts }: Shape, expected: number): number | undefined {
+  known.places ??= placesOf(known.parts);
   const places = known.places.get(keyOf(group, texts));
   return places?.includes(expected) ? expected : places?.[0];
 }
@@ -177,10 +184,10 @@ function keyOf(group: number, texts: readonly string[]): string {
 }
 
 /** undefined when a number cannot be told by its difference. */
-function codesOf(numbers: readonly number[], known: KnownPart | undefined): number[] | undefined {
+function codesOf(numbers: readonly number[], known: KnownPart): number[] | undefined {
   const codes: number[] = [];
-  for (const [index, scale] of known?.scales.entries() ?? []) {
-    const number = numbers[index] ?? scale.number;
+  for (const [place, number] of numbers.entries()) {
+    const scale = scaleOf(known, place);
     const code = codeOf(number, scale);
     if (numberOf(code, scale) !== number) return undefined;
     codes.push(code);
@@ -188,9 +195,14 @@ function codesOf(numbers: readonly number[], known: KnownPart | undefined): numb
   return codes;
 }
 
-function scaleOf(number: number): Scale {
+function scaleOf({ scales, shape }: KnownPart, place: number): Scale {
+  const known = scales[place];
+  if (known !== undefined) return known;
+  const number = shape.numbers[place] ?? 0;
   const unit = unitOf(number);
-  return { number, unit, steps: stepsOf(number, unit) };
+  const scale = { number, unit, steps: stepsOf(number, unit) };
+  scales[place] = scale;
+  return scale;
 }
 
 /** 0 for the same number; else the difference in the unit of the known one, or in another unit, which it names. */

@@ -306,7 +306,7 @@ t.test('dictionaries take little room, and go with the samples that need them', 
   const texts = Array.from({ length: 900 }, (_, index) => {
     // Each time a new dictionary has just seen its first samples, two come that are unlike them.
     const isCalm = index % 23 < 21;
-    const noise = Array.from({ length: isCalm ? 0 : 30 }, (_, part) => random(index * 100 + part));
+    const noise = Array.from({ length: isCalm ? 0 : 120 }, (_, part) => random(index * 1_000 + part));
     return JSON.stringify({ ...sample({ at: index * 60 }), dumb_managed: services, noise });
   });
   statements.write(db, texts);
