@@ -115,7 +115,7 @@ t.test("no vendor's name outside its folder", async t => {
 });
 
 /** Ordinary words, protocols, and a word of the configuration. */
-const ORDINARY_DESTINATIONS = new Set(['apprise', 'custom', 'matrix', 'signal', 'smtp', 'teams', 'webhook']);
+const ORDINARY_DESTINATIONS = new Set(['apprise', 'custom', 'matrix', 'signal', 'slack', 'smtp', 'teams', 'webhook']);
 
 t.test('no name of a service for notifications outside its folder', async t => {
   const folders = await readdir(path.join(rootDir, 'plugins'));

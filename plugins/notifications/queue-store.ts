@@ -107,7 +107,7 @@ export class QueueStore {
     } catch (cause) {
       if (!(cause instanceof Problem)) throw cause;
       this.#degrade(cause);
-      const reason = errorText(cause).replace(/[.;]?\s*$/, '');
+      const reason = errorText(cause).trimEnd().replace(/[.;]$/, '');
       throw new Problem(
         503,
         `Notification storage is temporarily unavailable: ${reason}. The service will retry automatically.`,
