@@ -38,8 +38,9 @@ const app = await startWithPlugins(t, {
     route('listen', async () => {
       const entrance = host.use('http.entrance')
       const fault = () => { throw new Error('a fault of its listener') }
-      const { port } = await entrance.open({ host: '127.0.0.1', port: 0, request: fault, upgrade: fault })
-      return { port }
+      const listener = await entrance.open({ host: '127.0.0.1', port: 0, request: fault, upgrade: fault })
+      host.signal.addEventListener('abort', () => void listener.close(0))
+      return { port: listener.port }
     })`,
   tapper: `host.tap('taker.plan', plan => { plan.env.A = '1'; plan.argv = ['b']; return plan })
     host.tap('taker.plan', plan => ({ ...plan, argv: [...plan.argv, 'c'] }))`,
