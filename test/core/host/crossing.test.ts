@@ -4,8 +4,9 @@ import t from 'tap';
 import { startWithPlugins } from '../../support/own-plugins.ts';
 import { until } from '../../support/until.ts';
 
-const app = await startWithPlugins(t, {
-  taker: `const kept = []
+t.test('what crosses between plugins', async t => {
+  const app = await startWithPlugins(t, {
+    taker: `const kept = []
     const plans = host.hook('taker.plan', 'waterfall', { guarded: false })
     host.provide('taker', {
       call: fn => fn(),
@@ -14,7 +15,7 @@ const app = await startWithPlugins(t, {
       kept: () => kept,
       async plan (plan) { const made = await plans.promise(plan); return { isSame: made === plan, plan: made } }
     }, { deadlineMs: 200 })`,
-  giver: `class Thing { #secret = 'mine'; tell () { return this.#secret } }
+    giver: `class Thing { #secret = 'mine'; tell () { return this.#secret } }
     const route = (name, handle) => host.route({ method: 'POST', path: '/' + name, summary: 'x', handle })
     const taker = () => host.use('taker')
     route('hang', () => taker().call(() => new Promise(() => {})))
@@ -42,36 +43,37 @@ const app = await startWithPlugins(t, {
       host.signal.addEventListener('abort', () => void listener.close(0))
       return { port: listener.port }
     })`,
-  tapper: `host.tap('taker.plan', plan => { plan.env.A = '1'; plan.argv = ['b']; return plan })
+    tapper: `host.tap('taker.plan', plan => { plan.env.A = '1'; plan.argv = ['b']; return plan })
     host.tap('taker.plan', plan => ({ ...plan, argv: [...plan.argv, 'c'] }))`,
-});
-const errorsOf = (name: string) => app.host.plugins().find(plugin => plugin.name === name)?.errors;
+  });
+  const errorsOf = (name: string) => app.host.plugins().find(plugin => plugin.name === name)?.errors;
 
-t.test('a callback has the deadline of the call that it was given to', async t => {
-  const answer = await app.post('/hang');
-  t.equal(answer.status, 503);
-  t.match(answer.body.detail, 'a callback given to taker: call of giver takes longer than 200 ms and is left behind');
-  t.match([errorsOf('giver'), errorsOf('taker')], [{ callback: 1 }, {}]);
-});
+  await t.test('a callback has the deadline of the call that it was given to', async t => {
+    const answer = await app.post('/hang');
+    t.equal(answer.status, 503);
+    t.match(answer.body.detail, 'a callback given to taker: call of giver takes longer than 200 ms and is left behind');
+    t.match([errorsOf('giver'), errorsOf('taker')], [{ callback: 1 }, {}]);
+  });
 
-t.test('an argument with functions can be changed as any other', async t => {
-  t.same((await app.post('/change')).body, { told: 'changed', list: ['one', 'more'], name: 'changed' });
-});
+  await t.test('an argument with functions can be changed as any other', async t => {
+    t.same((await app.post('/change')).body, { told: 'changed', list: ['one', 'more'], name: 'changed' });
+  });
 
-t.test('whoever gets his own back gets the original', async t => {
-  t.same((await app.post('/keep')).body, { own: true, told: 'mine', data: true });
-});
+  await t.test('whoever gets his own back gets the original', async t => {
+    t.same((await app.post('/keep')).body, { own: true, told: 'mine', data: true });
+  });
 
-t.test('a plan with a signal goes through its taps and stays itself where they give it back', async t => {
-  t.same((await app.post('/plan')).body, { isSame: false, env: { A: '1' }, argv: ['b', 'c'] });
-});
+  await t.test('a plan with a signal goes through its taps and stays itself where they give it back', async t => {
+    t.same((await app.post('/plan')).body, { isSame: false, env: { A: '1' }, argv: ['b', 'c'] });
+  });
 
-t.test('a fault of a listener of its own costs the request alone', async t => {
-  const { port } = (await app.post('/listen')).body;
-  for (const round of [1, 2]) {
-    const answer = await fetch(`http://127.0.0.1:${port}/`);
-    t.equal(answer.status, 500);
-    t.same(await answer.json(), { detail: 'Internal error' });
-    await until(() => errorsOf('giver')?.callback === 1 + round);
-  }
+  await t.test('a fault of a listener of its own costs the request alone', async t => {
+    const { port } = (await app.post('/listen')).body;
+    for (const round of [1, 2]) {
+      const answer = await fetch(`http://127.0.0.1:${port}/`);
+      t.equal(answer.status, 500);
+      t.same(await answer.json(), { detail: 'Internal error' });
+      await until(() => errorsOf('giver')?.callback === 1 + round);
+    }
+  });
 });
