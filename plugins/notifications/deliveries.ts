@@ -16,6 +16,7 @@ import type { DestinationSettings, NotificationSettings } from './settings.ts';
 import { severityOf } from './severity.ts';
 
 const LANE_PAUSE_MS = 1_000;
+const TELL_MS = 1_000;
 const TEST_WAIT_MS = 15_000;
 const STOP_MS = 10_000;
 const MS_PER_S = 1_000;
@@ -35,6 +36,7 @@ export class Deliveries {
   readonly #access: AttemptAccess;
   readonly #ended = new AbortController();
   readonly #inFlight = new Map<string, Promise<unknown>>();
+  #told: { readonly destinations: unknown; readonly atMs: number } = { destinations: undefined, atMs: 0 };
   #finished: FinishedAttempt[] = [];
   #timer: NodeJS.Timeout | undefined;
   #working: Promise<void> | undefined;
@@ -112,8 +114,7 @@ export class Deliveries {
         bootId: store.bootId,
         now: Date.now() / MS_PER_S,
         isOpen: enabled && isStarted(),
-        known: destinations.map(({ id }) => id),
-        disabled: destinations.filter(destination => !destination.enabled).map(({ id }) => id),
+        all: this.#all(lookedAtMs),
         ...lanes,
       });
       for (const row of claimed) this.#begin(row);
@@ -122,6 +123,15 @@ export class Deliveries {
       // The store has told why it cannot be used, and wakes when it is mended.
       if (store.isUsable) this.#host.log.error('notifications cannot be sent', error);
     }
+  }
+
+  /** Told after each change, and from time to time, because it takes a look at everything that waits. */
+  #all(nowMs: number): { readonly known: string[]; readonly disabled: string[] } | null {
+    const { destinations } = this.#with.settings();
+    if (destinations === this.#told.destinations && nowMs - this.#told.atMs < TELL_MS) return null;
+    this.#told = { destinations, atMs: nowMs };
+    const disabled = destinations.filter(({ enabled }) => !enabled);
+    return { known: destinations.map(({ id }) => id), disabled: disabled.map(({ id }) => id) };
   }
 
   #begin(row: DeliveryRecord): void {

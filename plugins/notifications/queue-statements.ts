@@ -171,9 +171,8 @@ export interface WorkRequest {
   readonly now: number;
   /** Whether more is sent than what people send themselves. */
   readonly isOpen: boolean;
-  /** All destinations of the configuration, and those of them that are switched off. */
-  readonly known: readonly string[];
-  readonly disabled: readonly string[];
+  /** All destinations of the configuration, and those of them that are switched off; null where they were told lately. */
+  readonly all: { readonly known: readonly string[]; readonly disabled: readonly string[] } | null;
   /** Destinations to which something can be sent now, one message each, and how many of them. */
   readonly free: readonly string[];
   readonly slots: number;
@@ -185,21 +184,26 @@ export interface Work {
   readonly nextAt: number | null;
 }
 
+/** Gives up what is for destinations that are gone, and puts off what is for those that are switched off. */
+function putAside(db: SqliteDatabase, { known, disabled }: NonNullable<WorkRequest['all']>, now: number): void {
+  prepared(
+    db,
+    `UPDATE deliveries SET status = 'failed', error = 'Destination no longer exists.', updated_at = ?
+     WHERE ${PENDING} AND claimed_by IS NULL AND destination_id NOT IN (SELECT value FROM json_each(?))`,
+  ).run(now, JSON.stringify(known));
+  prepared(
+    db,
+    `UPDATE deliveries SET next_attempt_at = ?
+     WHERE ${PENDING} AND claimed_by IS NULL AND next_attempt_at <= ?
+       AND destination_id IN (SELECT value FROM json_each(?))`,
+  ).run(now + DISABLED_PAUSE_S, now, JSON.stringify(disabled));
+}
+
 /** Claims the oldest delivery that is due for each free destination. */
 export function claim(db: SqliteDatabase, request: WorkRequest): Work {
-  const { bootId, now, isOpen, known, disabled, free, slots } = request;
+  const { bootId, now, isOpen, all, free, slots } = request;
   return db.transaction(() => {
-    prepared(
-      db,
-      `UPDATE deliveries SET status = 'failed', error = 'Destination no longer exists.', updated_at = ?
-       WHERE ${PENDING} AND claimed_by IS NULL AND destination_id NOT IN (SELECT value FROM json_each(?))`,
-    ).run(now, JSON.stringify(known));
-    prepared(
-      db,
-      `UPDATE deliveries SET next_attempt_at = ?
-       WHERE ${PENDING} AND claimed_by IS NULL AND next_attempt_at <= ?
-         AND destination_id IN (SELECT value FROM json_each(?))`,
-    ).run(now + DISABLED_PAUSE_S, now, JSON.stringify(disabled));
+    if (all !== null) putAside(db, all, now);
     const oldest = prepared(
       db,
       `SELECT ${RECORD} FROM deliveries
