@@ -9,7 +9,8 @@ const cacheDir = path.join(rootDir, 'node_modules', '.cache', 'stackwarden', 'ty
 
 /** @type {import('node:module').LoadHook} */
 export async function load(url, context, nextLoad) {
-  if (!url.endsWith('.ts')) return nextLoad(url, context);
+  // A module that is loaded anew has a query.
+  if (!/^file:.*\.ts(?:\?|$)/.test(url)) return nextLoad(url, context);
   const file = fileURLToPath(url);
   const source = await readFile(file, 'utf8');
   return { format: 'module', shortCircuit: true, source: await compiled(file, source) };
