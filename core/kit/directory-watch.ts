@@ -22,20 +22,23 @@ export interface DirectoryWatch {
  * the kernel's watches leads to polling, a failure of polling to a warning.
  */
 export async function watchDirectories(options: DirectoryWatch): Promise<() => Promise<void>> {
-  const { directories, log } = options;
+  // A watcher of several is ready before it has looked at any when one of them is missing.
+  const ends = await Promise.all(options.directories.map(directory => watchDirectory(directory, options)));
+  return async () => void (await Promise.all(ends.map(end => end())));
+}
+
+async function watchDirectory(directory: string, options: DirectoryWatch): Promise<() => Promise<void>> {
+  const { log } = options;
   // Mounts from the network do not report changes by inotify, hence the variable.
   let isPolling = process.env.STACKWARDEN_WATCH_POLLING === '1';
-  let current = openWatcher(options, isPolling, error => {
+  let current = openWatcher(directory, options, isPolling, error => {
     if (isPolling) return;
     isPolling = true;
-    log.warn(
-      `${directories.join(', ')}: no watches are left, changes are looked for every ${POLL_INTERVAL_MS / 1_000} s`,
-      error,
-    );
+    log.warn(`${directory}: no watches are left, changes are looked for every ${POLL_INTERVAL_MS / 1_000} s`, error);
     current = current.then(async watcher => {
       await watcher.close();
-      return openWatcher({ ...options, sinceMs: Number.POSITIVE_INFINITY }, true, late =>
-        log.warn(`${directories.join(', ')} cannot be watched`, late),
+      return openWatcher(directory, { ...options, sinceMs: Number.POSITIVE_INFINITY }, true, late =>
+        log.warn(`${directory} cannot be watched`, late),
       );
     });
   });
@@ -45,12 +48,13 @@ export async function watchDirectories(options: DirectoryWatch): Promise<() => P
 
 /** Resolves when the watcher is ready, because closing a watcher before that would leave a handle open. */
 function openWatcher(
-  { directories, depth, ignored, sinceMs = Number.POSITIVE_INFINITY, onChange }: DirectoryWatch,
+  directory: string,
+  { depth, ignored, sinceMs = Number.POSITIVE_INFINITY, onChange }: DirectoryWatch,
   usePolling: boolean,
   onError: (error: unknown) => void,
 ): Promise<FSWatcher> {
   const looksBack = sinceMs !== Number.POSITIVE_INFINITY;
-  const watcher = watch([...directories], {
+  const watcher = watch(directory, {
     ignoreInitial: !looksBack,
     alwaysStat: looksBack,
     persistent: false,
@@ -60,15 +64,12 @@ function openWatcher(
     ...(ignored === undefined ? {} : { ignored }),
   });
   let isReady = false;
-  // What was there before is told as added, partly after the watcher is ready. A clock that is ahead, as of a server whose
-  // files are mounted, would make all of it look new.
-  const wasThere = (event: string, stats: Stats | undefined): boolean =>
-    event.startsWith('add') &&
-    stats !== undefined &&
-    (stats.ctimeMs <= sinceMs || (!isReady && stats.ctimeMs > Date.now()));
+  // A clock that is ahead, as of a server whose files are mounted, would make everything look changed.
+  const isOld = (stats: Stats | undefined): boolean =>
+    stats !== undefined && (stats.ctimeMs <= sinceMs || stats.ctimeMs > Date.now());
   watcher
-    .on('all', (event, file, stats) => {
-      if (!looksBack || !wasThere(event, stats)) onChange(file);
+    .on('all', (_event, file, stats) => {
+      if (isReady || !isOld(stats)) onChange(file);
     })
     .on('error', onError);
   return new Promise(resolve =>

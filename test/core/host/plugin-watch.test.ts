@@ -1,9 +1,15 @@
 // Changes of plugin folders that come while the host loads what was there before.
-import { readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import t from 'tap';
+import { testDir } from '../../support/directory.ts';
+import { startHost } from '../../support/host.ts';
 import { startWithPlugins } from '../../support/own-plugins.ts';
 import { until } from '../../support/until.ts';
+
+const COUNTER = `export default { name: 'untouched', host: '^1', setup() {
+  globalThis.timesCounted = (globalThis.timesCounted ?? 0) + 1;
+} };`;
 
 t.test('what changes while the host starts is noticed', async t => {
   const app = await startWithPlugins(t, {
@@ -27,4 +33,16 @@ t.test('what changes while the host starts is noticed', async t => {
   await writeFile(file, (await readFile(file, 'utf8')).replace('2.0.0', '3.0.0'));
   await until(() => isReady('3.0.0'), { what: 'a later version' });
   t.equal((globalThis as { timesSetUp?: number }).timesSetUp, 1, 'and nothing else is loaded again');
+});
+
+t.test('a directory that is missing makes nothing look changed', async t => {
+  const directory = testDir(t, { untouched: { 'index.js': COUNTER } });
+  const app = await startHost({ pluginDirs: [directory, path.join(directory, 'missing', 'plugins')] });
+  t.teardown(() => app.stop());
+  await mkdir(path.join(directory, 'late'));
+  await writeFile(path.join(directory, 'late', 'index.js'), `export default { name: 'late', host: '^1', setup() {} }`);
+  await until(() => app.host.plugins().find(({ name }) => name === 'late')?.state === 'ready', {
+    what: 'a new folder',
+  });
+  t.equal((globalThis as { timesCounted?: number }).timesCounted, 1, 'what was there before is loaded once');
 });
