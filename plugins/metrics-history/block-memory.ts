@@ -4,8 +4,10 @@ import type { SqliteDatabase } from '#core';
 import type { Piece } from './gzip-pieces.ts';
 import type { TimedPoint } from './sample-points.ts';
 
-/** Of all blocks together: ten charts of the usual size, each of which takes about a megabyte. */
-const MAX_ENTRIES = 6_000;
+/** Of all blocks together: ten charts of the usual size. */
+const MAX_BYTES = 12 * 1_024 * 1_024;
+/** Of the numbers of an entry, about. */
+const NUMBERS_BYTES = 1_000;
 
 /** The last sample of each bucket of a time, in order; as a piece their JSON texts, separated by commas. */
 export interface Block {
@@ -26,7 +28,7 @@ export interface BlockKey {
 /** Those that were used last are at the end. */
 interface Memory {
   readonly blocks: Map<string, { readonly key: BlockKey; readonly block: Block }>;
-  entries: number;
+  bytes: number;
 }
 
 const memories = new WeakMap<SqliteDatabase, Memory>();
@@ -41,14 +43,14 @@ export function rememberedBlock(db: SqliteDatabase, key: BlockKey): Block | unde
 }
 
 export function rememberBlock(db: SqliteDatabase, key: BlockKey, block: Block): void {
-  const memory = memories.get(db) ?? { blocks: new Map(), entries: 0 };
+  const memory = memories.get(db) ?? { blocks: new Map(), bytes: 0 };
   memories.set(db, memory);
   memory.blocks.set(textOf(key), { key, block });
-  memory.entries += block.timestamps.length;
+  memory.bytes += bytesOf(block);
   for (const [oldest, { block: forgotten }] of memory.blocks) {
-    if (memory.entries <= MAX_ENTRIES) return;
+    if (memory.bytes <= MAX_BYTES) return;
     memory.blocks.delete(oldest);
-    memory.entries -= forgotten.timestamps.length;
+    memory.bytes -= bytesOf(forgotten);
   }
 }
 
@@ -59,8 +61,12 @@ export function forgetBlocks(db: SqliteDatabase, timestamp: number): void {
   for (const [text, { key, block }] of memory.blocks) {
     if (timestamp < key.from || timestamp >= key.before) continue;
     memory.blocks.delete(text);
-    memory.entries -= block.timestamps.length;
+    memory.bytes -= bytesOf(block);
   }
+}
+
+function bytesOf({ piece, timestamps }: Block): number {
+  return piece.bytes.length + timestamps.length * NUMBERS_BYTES;
 }
 
 function textOf({ from, bucketSeconds }: BlockKey): string {

@@ -47,29 +47,44 @@ export function compress(
   };
 }
 
+/** JSON text. Throws an Error when what is stored is damaged. */
 export function itemOf(stored: StoredSample, dictionary: Dictionary): Buffer {
   if (stored.codec === DIFFERENCES) return itemOfDifferences(stored.payload, readSample(dictionary));
-  return inflateRawSync(stored.item ?? Buffer.alloc(0), {
-    dictionary: recent(dictionary.item),
-    maxOutputLength: MAX_TEXT_BYTES,
-  });
+  return checked(inflated(stored.item, recent(dictionary.item)));
 }
 
+/** JSON text. Throws an Error when what is stored is damaged. */
 export function wholeOf(stored: StoredSample, dictionary: Dictionary): Buffer {
   if (stored.codec === DIFFERENCES) return wholeOfDifferences(stored.payload, readSample(dictionary));
-  return inflateRawSync(stored.payload, {
-    dictionary: recent(dictionary.whole, itemOf(stored, dictionary)),
-    maxOutputLength: MAX_TEXT_BYTES,
-  });
+  const item = inflated(stored.item, recent(dictionary.item));
+  return checked(inflated(stored.payload, recent(dictionary.whole, item)));
 }
 
-/** null when the dictionary is not made as our samples are. */
+function inflated(bytes: Buffer | null, dictionary: Buffer): Buffer {
+  return inflateRawSync(bytes ?? Buffer.alloc(0), { dictionary, maxOutputLength: MAX_TEXT_BYTES });
+}
+
+/** Such bytes have no checksum: damaged ones may come out as any text, which would spoil an answer with many samples. */
+function checked(text: Buffer): Buffer {
+  JSON.parse(text.toString());
+  return text;
+}
+
+/** null when the dictionary is not made as our samples are, or is damaged: it then serves as any text does. */
 function sampleIn(dictionary: Dictionary): KnownSample | null {
   const read = samples.get(dictionary);
   if (read !== undefined) return read;
-  const sample = knownSample(dictionary.whole) ?? null;
+  const sample = readable(dictionary.whole) ?? null;
   samples.set(dictionary, sample);
   return sample;
+}
+
+function readable(text: Buffer): KnownSample | undefined {
+  try {
+    return knownSample(text);
+  } catch {
+    return undefined;
+  }
 }
 
 function readSample(dictionary: Dictionary): KnownSample {

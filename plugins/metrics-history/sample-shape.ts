@@ -176,9 +176,21 @@ export interface Change {
   readonly number: string;
 }
 
-/** What charts need of a part, as text. */
+/** Throws an Error when the text is none of a part, because what was damaged may be any text. */
+export function checkPart(group: number, text: string): void {
+  JSON.parse(isMember(group) ? `{${text}}` : text);
+}
+
+function isMember(group: number): boolean {
+  return group === 0 || group === MORE;
+}
+
+/** What charts need of a part, as text. Throws an Error when the text is none of a part. */
 export function itemOfPart(group: number, text: string): string {
-  if (group === MORE) return text;
+  if (group === MORE) {
+    checkPart(group, text);
+    return text;
+  }
   if (group === 0) {
     const member = JSON.parse(`{${text}}`) as Sample;
     const [key = ''] = Object.keys(member);

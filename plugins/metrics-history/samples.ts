@@ -4,7 +4,7 @@ import { prepared } from '#kit/prepared-statement';
 import { forgetBlocks } from './block-memory.ts';
 import { itemIn, type Point, pointOf } from './compact-item.ts';
 import type { StoredItem, StoredPayload } from './contract.ts';
-import { count, counter } from './metadata.ts';
+import { count, counter, setMetadata } from './metadata.ts';
 import { forgetRollups } from './rollups.ts';
 import {
   compress,
@@ -29,21 +29,25 @@ export interface Row {
 export const ROW_COLUMNS = 'timestamp, payload, item, codec, dict_id';
 
 const MS_PER_S = 1_000;
+const MINUTE_S = 60;
 const DAY_MS = 86_400_000;
 /** A dictionary is replaced when samples become this much larger than its first ones were, */
 const WORSE = 1.25;
 /** and when that has cost this many times the room of a new one, because charts of a long time read each of them. */
 const WORTH = 16;
-/** Samples that follow each other mostly share a dictionary. */
-const MAX_REMEMBERED = 32;
+/** Bytes of all remembered dictionaries. Once they are taken apart, they take fourteen times as much. */
+const MAX_REMEMBERED_BYTES = 2 * 1_024 * 1_024;
 const FIRST_SAMPLES = 20;
 /** How much a sample counts in the running mean of sizes. */
 const WEIGHT = 0.05;
 
 /** What the thread knows of its database between calls. */
 interface Memory {
-  dictionaries: Map<number, Dictionary>;
+  /** By id, in the order in which they were read or made. */
+  readonly dictionaries: Map<number, Dictionary>;
+  rememberedBytes: number;
   current: Dictionary | undefined;
+  /** Of the performance clock. */
   madeAtMs: number;
   /** Bytes of the first samples with the present dictionary, and of the latest ones, on the average. */
   firstBytes: number;
@@ -114,7 +118,14 @@ function keepSample(db: SqliteDatabase, timestamp: number, sample: Record<string
   count(db, 'samples', known === undefined ? 1 : 0);
   count(db, 'raw_bytes', whole.length - (known?.raw_size ?? 0));
   count(db, 'compressed_bytes', storedBytes - (known?.stored_size ?? 0));
+  thinAgain(db, timestamp);
   keepNumbers(db, timestamp, pointOf(sample));
+}
+
+/** What comes late, also because a clock was set back, is thinned out as its neighbours were. */
+function thinAgain(db: SqliteDatabase, timestamp: number): void {
+  const minuteMs = Math.floor(timestamp / MINUTE_S) * MINUTE_S * MS_PER_S;
+  if (minuteMs < counter(db, 'thinned_until_ms')) setMetadata(db, 'thinned_until_ms', String(minuteMs));
 }
 
 /** Numbers of samples that an earlier program wrote; runs within a transaction of the caller. */
@@ -201,29 +212,44 @@ function memoryOf(db: SqliteDatabase): Memory {
   if (known !== undefined) return known;
   const memory: Memory = {
     dictionaries: new Map(),
+    rememberedBytes: 0,
     current: undefined,
-    madeAtMs: Date.now(),
+    madeAtMs: performance.now(),
     firstBytes: 0,
     firstCount: 0,
     meanBytes: 0,
     excessBytes: 0,
   };
-  const newest = prepared(db, 'SELECT id, item, whole FROM metrics_dictionaries ORDER BY id DESC LIMIT 1').get();
-  memory.current = newest as Dictionary | undefined;
+  const sql = 'SELECT id, item, whole FROM metrics_dictionaries ORDER BY id DESC LIMIT 1';
+  memory.current = prepared(db, sql).get() as Dictionary | undefined;
+  if (memory.current !== undefined) remember(memory, memory.current);
   memories.set(db, memory);
   return memory;
 }
 
 function dictionaryOf(db: SqliteDatabase, { codec, dict_id: id }: Row): Dictionary | undefined {
   if ((codec !== WITH_DICTIONARY && codec !== DIFFERENCES) || id === null) return undefined;
-  const { dictionaries } = memoryOf(db);
-  const known =
-    dictionaries.get(id) ??
-    (prepared(db, 'SELECT id, item, whole FROM metrics_dictionaries WHERE id = ?').get(id) as Dictionary | undefined);
-  const [oldest] = dictionaries.keys();
-  if (oldest !== undefined && dictionaries.size >= MAX_REMEMBERED && !dictionaries.has(id)) dictionaries.delete(oldest);
-  if (known !== undefined) dictionaries.set(id, known);
-  return known;
+  const memory = memoryOf(db);
+  const known = memory.dictionaries.get(id);
+  if (known !== undefined) return known;
+  const sql = 'SELECT id, item, whole FROM metrics_dictionaries WHERE id = ?';
+  const read = prepared(db, sql).get(id) as Dictionary | undefined;
+  if (read !== undefined) remember(memory, read);
+  return read;
+}
+
+function remember(memory: Memory, dictionary: Dictionary): void {
+  memory.dictionaries.set(dictionary.id, dictionary);
+  memory.rememberedBytes += bytesOf(dictionary);
+  for (const [id, oldest] of memory.dictionaries) {
+    if (memory.rememberedBytes <= MAX_REMEMBERED_BYTES || id === dictionary.id) return;
+    memory.dictionaries.delete(id);
+    memory.rememberedBytes -= bytesOf(oldest);
+  }
+}
+
+function bytesOf({ item, whole }: Dictionary): number {
+  return item.length + whole.length;
 }
 
 /** Removes the dictionaries that no sample needs any more: samples use them in the order in which they are written. */
@@ -241,9 +267,9 @@ function dictionaryFor(db: SqliteDatabase, sample: Record<string, unknown>, whol
   const memory = memoryOf(db);
   const { current } = memory;
   const isWorse = memory.firstCount === FIRST_SAMPLES && memory.meanBytes > memory.firstBytes * WORSE;
-  const room = current === undefined ? 0 : current.item.length + current.whole.length;
+  const room = current === undefined ? 0 : bytesOf(current);
   const isWorth = memory.excessBytes > room * WORTH;
-  const isOld = Date.now() - memory.madeAtMs > DAY_MS;
+  const isOld = performance.now() - memory.madeAtMs > DAY_MS;
   if (current !== undefined && !(isWorse && isWorth) && !isOld) return current;
   const item = itemIn(sample);
   const { lastInsertRowid } = prepared(db, 'INSERT INTO metrics_dictionaries (item, whole) VALUES (?, ?)').run(
@@ -252,8 +278,8 @@ function dictionaryFor(db: SqliteDatabase, sample: Record<string, unknown>, whol
   );
   const made = { id: Number(lastInsertRowid), item, whole };
   const anew = { firstBytes: 0, firstCount: 0, meanBytes: 0, excessBytes: 0 };
-  Object.assign(memory, { current: made, madeAtMs: Date.now(), ...anew });
-  memory.dictionaries.set(made.id, made);
+  Object.assign(memory, { current: made, madeAtMs: performance.now(), ...anew });
+  remember(memory, made);
   return made;
 }
 

@@ -3,6 +3,7 @@
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import {
   type Change,
+  checkPart,
   itemOfPart,
   type Parts,
   partsOf,
@@ -115,7 +116,10 @@ export function wholeOfDifferences(bytes: Uint8Array, known: KnownSample): Buffe
     bytes,
     known,
     ({ whole }, changes) => whole.with(changes),
-    text => text,
+    (text, group) => {
+      checkPart(group, text);
+      return text;
+    },
   );
   return Buffer.from(textOfParts(groups));
 }
@@ -142,7 +146,7 @@ function groupsOf(
     if (step === TEXT) return ownText(Buffer.from(reader.takeBytes()).toString(), group);
     const place = expected + signed(step === 0 ? 0 : step - TEXT);
     const part = known.parts[place];
-    if (part === undefined) throw new Error('a part of the sample is unknown');
+    if (part?.group !== group) throw new Error('a part of the sample is unknown');
     expected = place + 1;
     return textOf(part, changesOf(reader, part));
   };

@@ -77,10 +77,14 @@ export class VarintReader {
     return skipped;
   }
 
+  /** Throws an Error at the end. */
   takeBytes(): Uint8Array {
     const length = this.take() - 1;
-    this.#at += length;
-    return this.#bytes.subarray(this.#at - length, this.#at);
+    const end = this.#at + length;
+    if (length < 0 || end > this.#bytes.length) throw new Error('the length of bytes is damaged');
+    const bytes = this.#bytes.subarray(this.#at, end);
+    this.#at = end;
+    return bytes;
   }
 
   #read(): number {
