@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import type { ConfigObject, ConfigProblem, NamedBlock } from '../contract/config.ts';
 import { deepFreeze } from '../kit/deep-freeze.ts';
-import { findBlocks } from '../kit/named-blocks.ts';
+import { blocksOf } from './blocks.ts';
 import { type Environment, type EnvironmentEdit, environmentEdits, type UnusedVariable } from './environment.ts';
 import { type Fitted, fit, keyOf, type Misfit } from './fit.ts';
 import { type ConfigEdit, merge, placeOf, startsWith, withEdits } from './layers.ts';
@@ -48,6 +48,10 @@ export class CurrentConfig {
   readonly #parts: CurrentConfigParts;
   #overlay: readonly ConfigEdit[] = [];
   #effective: Effective | undefined;
+  /** The latest of `layered`, because an update that is saved becomes what is in force. */
+  #layered:
+    | { readonly file: ConfigObject; readonly overlay: readonly ConfigEdit[]; readonly made: Layered }
+    | undefined;
 
   constructor(parts: CurrentConfigParts) {
     this.#parts = parts;
@@ -60,12 +64,13 @@ export class CurrentConfig {
 
   set overlay(overlay: readonly ConfigEdit[]) {
     this.#overlay = overlay;
-    this.outdate();
+    this.#effective = undefined;
   }
 
   /** Discards what was derived, because the file or the schema changed. */
   outdate(): void {
     this.#effective = undefined;
+    this.#layered = undefined;
   }
 
   /** Computed on demand, because plugins register many sections in a row. */
@@ -76,6 +81,12 @@ export class CurrentConfig {
 
   /** The effective value that these layers would have. */
   layered(file: ConfigObject, overlay: readonly ConfigEdit[]): Layered {
+    if (this.#layered?.file !== file || this.#layered.overlay !== overlay)
+      this.#layered = { file, overlay, made: this.#layersOf(file, overlay) };
+    return this.#layered.made;
+  }
+
+  #layersOf(file: ConfigObject, overlay: readonly ConfigEdit[]): Layered {
     const { schema, environment } = this.#parts;
     const defaults = schema.defaults(file);
     const fromFile = fit(merge(defaults, file) as ConfigObject, defaults, schema);
@@ -114,7 +125,7 @@ export class CurrentConfig {
     const layered = this.layered(file.value, this.#overlay);
     const { misfits, ignored } = layered;
     const root = deepFreeze(layered.root);
-    const blocks = findBlocks(root);
+    const blocks = blocksOf(root);
     const problems = problemsOf(misfits, blocks, file.path);
     const disabledBlocks = new Map<string, string>();
     for (const [index, { disables }] of misfits.entries()) {

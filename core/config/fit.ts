@@ -1,8 +1,8 @@
 // Makes a configuration fit its schema, so that a value that does not fit concerns nothing but itself: a default stands
 // in for it where that is safe, and the service whose block holds it is disabled where it is not.
 import type { ConfigObject, NamedBlock } from '../contract/config.ts';
-import { findBlocks } from '../kit/named-blocks.ts';
 import { isObject } from '../kit/plain-object.ts';
+import { blocksOf } from './blocks.ts';
 import { type ConfigEdit, type ConfigPath, placeOf, valueAt, withEdit, withEdits } from './layers.ts';
 import { type ConfigSchema, issuesOf, type SchemaIssue, type Section } from './schema.ts';
 
@@ -41,7 +41,7 @@ export function fit(root: ConfigObject, defaults: ConfigObject, schema: ConfigSc
   const fitting = new Fitting(root, defaults, schema);
   for (const section of schema.sections()) fitting.section(section);
   fitting.shape();
-  for (const block of findBlocks(fitting.root)) fitting.block(block);
+  for (const block of blocksOf(fitting.root)) fitting.block(block);
   return fitting;
 }
 
@@ -210,7 +210,7 @@ class Fitting implements Fitted {
   }
 
   #fallbackAt(path: ConfigPath): boolean | undefined {
-    return this.#schema.rootPlace(findBlocks(this.root)).at(path).fallback;
+    return this.#schema.rootPlace(blocksOf(this.root)).at(path).fallback;
   }
 }
 

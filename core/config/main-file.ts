@@ -8,7 +8,7 @@ import { removeTemporaryFiles, writeFileAtomic } from '../kit/atomic-write.ts';
 import { reasonText } from '../kit/error-text.ts';
 import { BACKUPS, keepBackup } from './backups.ts';
 import { editTextAside } from './edit.ts';
-import { type ConfigEdit, withEdits } from './layers.ts';
+import type { ConfigEdit } from './layers.ts';
 import {
   type ConfigFormat,
   type ConfigText,
@@ -134,10 +134,10 @@ export class MainFile {
   }
 
   /**
-   * Makes the edits on disk and, once they are stored, in the value. A file that vanished is written in any case. Throws
-   * a Problem 503 when writing fails; nothing is changed then.
+   * Makes the edits on disk and, once they are stored, takes over the value that they make of the present one. A file
+   * that vanished is written in any case. Throws a Problem 503 when writing fails; nothing is changed then.
    */
-  async write(edits: readonly ConfigEdit[]): Promise<void> {
+  async write(edits: readonly ConfigEdit[], value: ConfigObject): Promise<void> {
     if (edits.length === 0 && !this.#isGone) return;
     const text = await editTextAside(this.#text ?? '', this.#format, edits);
     if (text.length > MAX_CHARACTERS) {
@@ -156,7 +156,7 @@ export class MainFile {
       this.#text = text;
       this.#isGone = false;
     }
-    this.value = withEdits(this.value, edits) as ConfigObject;
+    this.value = value;
   }
 
   /** The value in memory takes the place of a text that could not be used and is gone. */

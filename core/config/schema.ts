@@ -1,8 +1,8 @@
 // The schema of the whole configuration: the host's own part, and the sections that plugins add at run time.
 import type { z } from 'zod';
 import type { BlockKeys, BlockTemplate, ConfigObject, ConfigSection, NamedBlock } from '../contract/config.ts';
-import { findBlocks } from '../kit/named-blocks.ts';
 import { isObject } from '../kit/plain-object.ts';
+import { blocksOf } from './blocks.ts';
 import { hostSchema } from './host-schema.ts';
 import { mergedObjectSchema, propertiesOf, subschemaAt, toJsonSchema, withSubschema } from './json-schema.ts';
 import { type ConfigEdit, type ConfigPath, merge, placeOf, valueAt, withEdit, withEdits } from './layers.ts';
@@ -86,7 +86,7 @@ export class ConfigSchema {
 
   /** The tree with what contributions give to blocks that lack it. */
   completed(root: Readonly<ConfigObject>): ConfigObject {
-    const blocks = findBlocks(root);
+    const blocks = blocksOf(root);
     const added = new Map<NamedBlock, ConfigObject>();
     for (const { appliesTo, defaults } of this.#blockKeys) {
       if (defaults === undefined) continue;

@@ -11,12 +11,13 @@ import type {
 import type { Logger } from '../contract/log.ts';
 import { Problem } from '../contract/problem.ts';
 import { deepEqual } from '../kit/deep-equal.ts';
-import { duplicateNames, findBlocks, matchBlock } from '../kit/named-blocks.ts';
+import { duplicateNames, matchBlock } from '../kit/named-blocks.ts';
 import { refuseForbiddenKeys, refuseLargeData } from '../kit/plain-data.ts';
 import { isObject } from '../kit/plain-object.ts';
 import { unknownProcess } from '../kit/unknown-process.ts';
 import { WorkQueue } from '../kit/work-queue.ts';
 import type { Announcements, Cause } from './announcements.ts';
+import { blocksOf } from './blocks.ts';
 import type { CurrentConfig, Effective, Layered } from './current.ts';
 import { keyOf, type Misfit } from './fit.ts';
 import {
@@ -111,7 +112,8 @@ export class Updates {
       ? withoutPaths(current.overlay, own.map(pathOf))
       : [...withoutPaths(current.overlay, edits.map(pathOf)), ...edits];
 
-    const next = current.layered(withEdits(file.value, written) as ConfigObject, overlay);
+    const stored = withEdits(file.value, written) as ConfigObject;
+    const next = current.layered(stored, overlay);
     const after = next.root;
     // The next start could not read a file with more.
     refuseLargeData(after, MAX_CHARACTERS);
@@ -124,7 +126,7 @@ export class Updates {
     await this.#checked({ before, after, processName: block?.processName, persist, warnings });
     if (block === undefined && update.mayRemove !== true) this.#refuseLosses(edits, before, blocks);
 
-    await file.write(written);
+    await file.write(written, stored);
     current.overlay = overlay;
 
     const { root, revision } = current.effective();
@@ -241,8 +243,10 @@ function refuseNewMisfits(before: Layered, after: Layered): void {
   };
   const misfit = after.misfits.find(isNew);
   if (misfit !== undefined) throw new Problem(400, `${dotted(misfit.path) || 'the configuration'}: ${misfit.message}`);
-  const namedTwice = new Set(duplicateNames(findBlocks(before.root)));
-  const [twice] = duplicateNames(findBlocks(after.root)).filter(name => !namedTwice.has(name));
+  const repeated = duplicateNames(blocksOf(after.root));
+  if (repeated.length === 0) return;
+  const namedTwice = new Set(duplicateNames(blocksOf(before.root)));
+  const twice = repeated.find(name => !namedTwice.has(name));
   if (twice !== undefined) throw new Problem(400, `the process_name '${twice}' is already in use`);
 }
 

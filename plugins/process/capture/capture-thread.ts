@@ -4,6 +4,7 @@ import { readdir } from 'node:fs/promises';
 import path from 'node:path';
 import type { Worker } from 'node:worker_threads';
 import type { CapturedLines, Logger, LogLevel, Rotation } from '#core';
+import { deepEqual } from '#kit/deep-equal';
 import { startWorker } from '#kit/worker';
 import { slugOf } from '../slug.ts';
 import type { CaptureTarget } from './capture.ts';
@@ -229,6 +230,8 @@ export class CapturedOutput {
   }
 
   async retarget(target: CaptureTarget): Promise<void> {
+    // A change of the configuration concerns few of the services.
+    if (deepEqual(target, this.#target)) return;
     this.#target = target;
     await this.#calls.retarget(target);
   }
