@@ -83,7 +83,9 @@ export class Container {
       }
       const get = this.#getter(original, key, descriptor, name);
       // Who receives a value may change its members, as taps do with a plan.
-      const set = (value: unknown): void => void Reflect.set(original, key, value);
+      const set = (value: unknown): void => {
+        (original as Record<PropertyKey, unknown>)[key] = value;
+      };
       Object.defineProperty(facade, key, receiver === undefined ? { enumerable, get } : { enumerable, get, set });
     }
     return facade;

@@ -33,7 +33,7 @@ const homeAssistant: NotificationDestination<HomeAssistantConfig> = {
     const shaped = segments.findIndex(segment => JWT.test(segment));
     const at = given !== '' ? -1 : shaped >= 0 ? shaped : segments.length - 1;
     const token = given || segments[at];
-    if (token === undefined) throw new Problem(400, 'The URL needs an access token: hassio://host/access_token');
+    if (token === undefined) throw new Problem(400, 'The URL needs an access token after the host');
     const prefix = (query.get('prefix') ?? '')
       .split('/')
       .filter(part => part !== '')

@@ -25,7 +25,7 @@ const matrix: NotificationDestination<MatrixConfig> = {
         'The URL needs a user and password, or an access token: matrixs://user:password@host/#room',
       );
     }
-    if (segments.length === 0) throw new Problem(400, 'The URL needs a room: matrixs://user:password@host/#room');
+    if (segments.length === 0) throw new Problem(400, 'The URL needs a room after the host, such as #room');
     return { base: `${url.base()}/_matrix/client/v3`, user, password, host, rooms: segments.map(roomOf) };
   },
 

@@ -31,7 +31,7 @@ const rocketChat: NotificationDestination<RocketChatConfig> = {
         'The URL needs a webhook, rockets://id%2Ftoken@host, or a user: rockets://user_id:token@host/#channel',
       );
     }
-    if (segments.length === 0) throw new Problem(400, 'A user needs a channel: rockets://user_id:token@host/#channel');
+    if (segments.length === 0) throw new Problem(400, 'A user needs a channel after the host, such as #channel');
     const headers = { 'x-user-id': user, 'x-auth-token': password };
     return { url: `${url.base()}/api/v1/chat.postMessage`, headers, channels: segments };
   },

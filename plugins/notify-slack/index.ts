@@ -29,7 +29,7 @@ const slack: NotificationDestination<SlackConfig> = {
     const username = isNative ? undefined : url.user || undefined;
     if (BOT_TOKEN.test(first)) {
       if (others.length > 0) return { url: BOTS, token: first, username, channels: others.map(channelOf) };
-      throw new Problem(400, 'The URL of a bot needs a channel after its token: slack://token/#channel');
+      throw new Problem(400, 'The URL of a bot needs a channel at its end, such as #channel');
     }
     const parts = [first, ...others.slice(0, 2)];
     if (parts.length < 3 || !parts.every(part => PART.test(part))) {

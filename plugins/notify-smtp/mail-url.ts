@@ -74,7 +74,7 @@ function isEncryption(mode: string): mode is Encryption {
 /** `from` is an address, a name, or both. */
 function senderOf(from: string, own: string): Mailbox {
   if (from.includes('@')) return mailboxOf(from);
-  if (own === '') throw new Problem(400, 'The URL needs a sender: mailtos://user:password@domain, or from=address');
+  if (own === '') throw new Problem(400, 'The URL needs a sender: a user before the domain, or from=address');
   return { ...mailboxOf(own), name: from };
 }
 

@@ -32,7 +32,7 @@ const telegram: NotificationDestination<TelegramConfig> = {
       throw new Problem(400, "The URL needs the bot's token as its host: tgram://bot_id:bot_key/chat_id");
     }
     if (segments.length === 0)
-      throw new Problem(400, 'The URL needs a chat after the token: tgram://bot_id:bot_key/chat_id');
+      throw new Problem(400, 'The URL needs a chat at its end: a number, or a name that begins with @');
     const topic = query.get('topic') ?? query.get('thread');
     return {
       token,

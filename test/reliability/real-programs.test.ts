@@ -21,6 +21,9 @@ t.test('PostgreSQL: initdb, start, stop by SIGINT, restart', async t => {
   t.equal((await restart(app, 'PostgreSQL')).status, 200);
   const second = await pidOf(app, 'PostgreSQL');
   t.not(second, first);
+  await until(async () => (await status(app, 'PostgreSQL')).health_status === 'healthy', {
+    what: 'the end of its start',
+  });
   t.match((await stop(app, 'PostgreSQL')).body, { status: 'Service stopped successfully' });
   t.notOk(lives(second));
   t.match((await status(app, 'PostgreSQL')).restart, { exit_code: 0 }, 'a clean end, not a kill');

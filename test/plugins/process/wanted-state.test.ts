@@ -128,7 +128,7 @@ t.test('a stop that a crash has cut short is done by the next host', async t => 
     await second.exited;
   });
   await until(async () => (await client(second).entry('Stubborn'))?.status === 'stopped');
-  t.notOk(lives(state.processes.Stubborn.pid));
+  await until(() => !lives(state.processes.Stubborn.pid), { what: 'the end of what was being stopped' });
   t.match(await client(second).restart('Stubborn'), { disabled: true });
 });
 
