@@ -1,6 +1,6 @@
 // Events between plugins: each type has one owner, which alone emits it; a listener can neither delay nor fail the
 // emitter.
-
+import { AsyncResource } from 'node:async_hooks';
 import type { EmitOptions, EventDeclaration, EventListing } from '../contract/event.ts';
 import { deepFreeze } from '../kit/deep-freeze.ts';
 import type { Scope } from './scope.ts';
@@ -8,6 +8,8 @@ import type { Scope } from './scope.ts';
 /** A listener that takes longer is reported and no longer waited for. */
 const LISTENER_DEADLINE_MS = 10_000;
 const EVERY_TYPE = '*';
+/** The loop is given back after so much work for listeners, however many events were emitted at once. */
+const SLICE_MS = 3;
 
 interface EmittedEvent {
   readonly type: string;
@@ -28,6 +30,8 @@ export class EventRegistry {
   readonly #listeners = new Map<string, Set<Listener>>();
   /** Names under which each plugin has emitted an event that is emitted once. */
   readonly #emittedOnce = new Map<string, Set<string>>();
+  /** Calls of listeners, in the order in which they are to be made. */
+  readonly #waiting = new Set<() => void>();
 
   declare(plugin: string, type: string, { description }: EventDeclaration): () => void {
     const other = this.#declared.get(type);
@@ -61,13 +65,28 @@ export class EventRegistry {
     if (owner !== plugin) throw new Error(`${plugin} emits '${type}', which belongs to ${owner}`);
     if (once !== undefined && !this.#isFirst(plugin, once)) return;
     const event = deepFreeze<EmittedEvent>({ type, plugin, at: Date.now() / 1_000, data });
+    // What the emitter does now belongs to its call, though one turn of the loop serves events of many emitters.
+    const context = new AsyncResource('event');
     for (const heard of [type, EVERY_TYPE]) {
       for (const listener of this.#listeners.get(heard) ?? []) {
-        setImmediate(() => {
-          if (this.#listeners.get(heard)?.has(listener)) void deliver(listener, event);
+        if (this.#waiting.size === 0) setImmediate(() => this.#deliverSome());
+        this.#waiting.add(() => {
+          const isHeard = this.#listeners.get(heard)?.has(listener);
+          if (isHeard) context.runInAsyncScope(() => void deliver(listener, event));
         });
       }
     }
+  }
+
+  #deliverSome(): void {
+    const endMs = performance.now() + SLICE_MS;
+    for (const call of this.#waiting) {
+      // Not before, because the first to wait starts the next turn.
+      call();
+      this.#waiting.delete(call);
+      if (performance.now() >= endMs) break;
+    }
+    if (this.#waiting.size > 0) setImmediate(() => this.#deliverSome());
   }
 
   #isFirst(plugin: string, once: string): boolean {

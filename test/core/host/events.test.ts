@@ -1,4 +1,5 @@
 // Events between plugins: who may emit what, who hears it, and that nobody who listens can touch who emits.
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { rm } from 'node:fs/promises';
 import path from 'node:path';
 import t, { type Test } from 'tap';
@@ -115,4 +116,31 @@ t.test('a plugin that is gone hears nothing any more, and its types go with it',
   await app.post('/emit', { number: 2 });
   await until(() => heard.stayer?.length === 2);
   t.same(heard.leaver, [1]);
+});
+
+t.test('many events at once leave room for others, and each is heard in the context of its emitter', async t => {
+  const contexts = new AsyncLocalStorage<number>();
+  const order: unknown[] = [];
+  Object.assign(globalThis, { stackwardenContexts: contexts, stackwardenOrder: order });
+  const { app } = await startWith(t, {
+    crowd: `host.event('fixture.one-of-many', { description: 'x' })
+      host.route({ method: 'POST', path: '/emit-many', summary: 'x', handle () {
+        for (let number = 0; number < 50; number += 1)
+          globalThis.stackwardenContexts.run(number, () => host.emit('fixture.one-of-many', { number }))
+        const heard = globalThis.stackwardenOrder
+        setTimeout(() => heard.push('a timer'))
+      } })`,
+    worker: `host.on('fixture.one-of-many', ({ data }) => {
+      globalThis.stackwardenOrder.push([data.number, globalThis.stackwardenContexts.getStore()])
+      const end = performance.now() + 1
+      while (performance.now() < end);
+    })`,
+  });
+  t.equal((await app.post('/emit-many')).status, 200);
+  await until(() => order.length === 51);
+  t.ok(order.indexOf('a timer') < 50, 'a timer fires between them');
+  t.same(
+    order.filter(Array.isArray),
+    Array.from({ length: 50 }, (_, number) => [number, number]),
+  );
 });
