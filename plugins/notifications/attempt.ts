@@ -15,6 +15,7 @@ import type {
 import { readOptions, type UrlOptions } from './destination-url.ts';
 import { type MessageFacts, messagesFor } from './message-text.ts';
 import { scrubber } from './scrub.ts';
+import { shortened } from './short-text.ts';
 
 const TIMEOUT_MS = 15_000;
 const MAX_ANSWER_BYTES = 64 * 1_024;
@@ -43,7 +44,7 @@ export async function attempt(
   verifyTls = true,
 ): Promise<DeliveryOutcome> {
   const scrub = scrubber(url);
-  const options = readOptions(url);
+  const options = readOptions(url, destination.schemes);
   const delivery = deliveryOf(access, { ...options, verifyTls: verifyTls && options.verifyTls }, scrub);
   const late = new AbortController();
   const send = async (): Promise<DeliveryOutcome> => {
@@ -59,9 +60,9 @@ export async function attempt(
       throw new DOMException('late', 'TimeoutError');
     });
     const outcome = await Promise.race([send(), timeout]);
-    return outcome.ok ? outcome : { ...outcome, error: shortened(scrub(outcome.error), MAX_ERROR_LENGTH) };
+    return outcome.ok ? outcome : { ...outcome, error: oneLine(scrub(outcome.error), MAX_ERROR_LENGTH) };
   } catch (error) {
-    return { ok: false, error: shortened(scrub(faultText(error)), MAX_ERROR_LENGTH) };
+    return { ok: false, error: oneLine(scrub(faultText(error)), MAX_ERROR_LENGTH) };
   } finally {
     late.abort();
   }
@@ -100,12 +101,12 @@ function deliveryOf(
       if (isOk && isAccepted(answer, statuses)) return { ok: true };
       const told = typeof reason === 'string' ? reason : reasonOf(answer);
       // Before it is cut, because half a secret is not found.
-      const text = shortened(scrub(told).replaceAll(/\s+/g, ' ').trim(), MAX_REASON_LENGTH);
+      const text = oneLine(scrub(told), MAX_REASON_LENGTH);
       const error = text === '' ? `HTTP ${answer.status}` : `HTTP ${answer.status}: ${text}`;
       return {
         ok: false,
         error,
-        retryAfterSec: typeof retryAfterSec === 'number' ? retryAfterSec : retryAfter(answer),
+        retryAfterSec: isPause(retryAfterSec) ? retryAfterSec : retryAfter(answer),
       };
     },
     async each(targets, send) {
@@ -156,18 +157,25 @@ function isAccepted({ status }: DeliveryAnswer, accepted: readonly number[] | un
   return accepted === undefined ? status >= 200 && status < 300 : accepted.includes(status);
 }
 
-function reasonOf({ status, text, json }: DeliveryAnswer): string {
+function reasonOf({ status, headers, text, json }: DeliveryAnswer): string {
   if (status >= 300 && status < 400) return 'the service redirects, which is not followed';
+  const encoding = String(headers['content-encoding'] ?? 'identity');
+  if (encoding !== 'identity') return 'the answer is compressed, though that was not asked for';
   const told = REASON_KEYS.map(key => json[key]).find(value => value !== undefined && value !== null && value !== true);
   if (typeof told === 'string') return told;
   if (told !== undefined) return JSON.stringify(told);
   return text.startsWith('<') ? '' : text;
 }
 
+function isPause(seconds: unknown): seconds is number {
+  // A JSON number may be too large for any.
+  return typeof seconds === 'number' && Number.isFinite(seconds);
+}
+
 /** In seconds. */
 function retryAfter({ status, headers }: DeliveryAnswer): number | undefined {
   const value = String(headers['retry-after'] ?? (status === 429 ? untilReset(headers) : '')).trim();
-  if (/^\d{1,9}(?:\.\d{1,9})?$/.test(value)) return Number(value);
+  if (/^\d{1,15}(?:\.\d{1,9})?$/.test(value)) return Number(value);
   const at = Date.parse(value);
   return Number.isNaN(at) ? undefined : Math.max(0, (at - Date.now()) / 1_000);
 }
@@ -214,6 +222,7 @@ function causeOf(error: unknown): unknown {
   return inner === undefined ? (error ?? 'unknown fault') : causeOf(inner);
 }
 
-function shortened(text: string, length: number): string {
-  return text.length > length ? `${text.slice(0, length - 3)}...` : text;
+/** Without control characters, which a service may have put into its answer. */
+function oneLine(text: string, length: number): string {
+  return shortened(text.replaceAll(/[\s\p{Cc}]+/gu, ' ').trim(), length);
 }

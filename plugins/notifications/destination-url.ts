@@ -3,12 +3,11 @@ import { isIPv6 } from 'node:net';
 import { Problem } from '#core';
 import type { DestinationUrl, MessageFormat } from './contract.ts';
 import { headerFault } from './request-headers.ts';
+import { wellFormed } from './short-text.ts';
 
 const URL_FORM = /^([a-z][a-z0-9+.-]{0,31}):\/\/([^/?]*)([^?]*)(?:\?(.*))?$/is;
 const SECOND_URL = /[\s,][a-z][a-z0-9+.-]{0,31}:\/\//i;
 const HOST_NAME = /^[a-z0-9_](?:[a-z0-9_.-]{0,251}[a-z0-9_])?\.?$/i;
-/** One that stands alone cannot be sent in any encoding. */
-const HALF_CHARACTER = /\p{Surrogate}/gu;
 const MAX_PORT = 65_535;
 const MIN_TIMEOUT_S = 1;
 const MAX_TIMEOUT_S = 15;
@@ -21,6 +20,15 @@ export interface UrlOptions {
   readonly connectTimeoutMs: number;
   readonly readTimeoutMs: number;
 }
+
+/** Of a generic webhook, whose query is its receiver's own. */
+const WEBHOOK_OPTIONS: UrlOptions = {
+  verifyTls: true,
+  format: 'text',
+  overflow: 'truncate',
+  connectTimeoutMs: MAX_TIMEOUT_S * 1_000,
+  readTimeoutMs: MAX_TIMEOUT_S * 1_000,
+};
 
 /** The scheme in lower case; undefined when the text has none. */
 export function schemeOf(text: string): string | undefined {
@@ -37,7 +45,7 @@ export function readUrl(
   schemes: readonly string[],
   headers: Readonly<Record<string, string>> = {},
 ): DestinationUrl {
-  const text = given.trim().replaceAll(HALF_CHARACTER, '\ufffd');
+  const text = wellFormed(given.trim());
   const [, rawScheme = '', authority = '', path = '', query = ''] = URL_FORM.exec(text) ?? [];
   if (rawScheme === '') throw new Problem(400, 'The URL has no scheme: it must begin with one, such as https://');
   const scheme = rawScheme.toLowerCase();
@@ -81,7 +89,9 @@ export function readUrl(
   };
 }
 
-export function readOptions({ query }: DestinationUrl): UrlOptions {
+/** `schemes` are those of the destination. */
+export function readOptions({ scheme, query }: DestinationUrl, schemes: readonly string[]): UrlOptions {
+  if (/^https?$/.test(scheme) && schemes.includes(scheme)) return WEBHOOK_OPTIONS;
   const format = query.get('format')?.toLowerCase();
   const overflow = query.get('overflow')?.toLowerCase();
   return {

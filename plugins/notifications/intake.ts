@@ -13,18 +13,21 @@ import type { QueueStore } from './queue-store.ts';
 import { isWanted } from './routing.ts';
 import type { DestinationSettings, NotificationSettings } from './settings.ts';
 import { severityOf } from './severity.ts';
+import { beginning, shortened, wellFormed } from './short-text.ts';
 
 const MAX_TITLE = 300;
 const MAX_BODY = 10_000;
 const MAX_METADATA_TEXT = 2_000;
 const MAX_METADATA_DEPTH = 4;
 const MAX_METADATA_MEMBERS = 200;
+/** Of all its names and texts together. */
+const MAX_METADATA_CHARACTERS = 20_000;
 /** Of events that wait for a database that works, and for one that does not. */
 const MAX_WAITING = 20_000;
 const MAX_KEPT = 200;
 const BATCH = 50;
 /** The loop is given back after so much work. */
-const SLICE_MS = 5;
+const SLICE_MS = 3;
 const MS_PER_S = 1_000;
 
 export interface IntakeOptions {
@@ -200,17 +203,26 @@ function textOf(type: string, kind: NotificationEvent, data: unknown): EventText
 }
 
 function cleaned(text: string, length: number): string {
-  const open = redact(text.length > length * 2 ? text.slice(0, length * 2) : text);
-  return open.length > length ? `${open.slice(0, length - 3)}...` : open;
+  return shortened(redact(wellFormed(beginning(text, length * 2))), length);
 }
 
-/** Plain data with every text cleaned, and without what is too deep or too much. */
-function cleanedData(value: unknown, depth = 0): unknown {
-  if (typeof value === 'string') return cleaned(value, MAX_METADATA_TEXT);
+/** Plain data with every text cleaned, and without what is too deep or too much. `room` has what is left of all. */
+function cleanedData(value: unknown, room = { characters: MAX_METADATA_CHARACTERS }, depth = 0): unknown {
+  if (typeof value === 'string') {
+    const text = cleaned(value, Math.min(MAX_METADATA_TEXT, room.characters));
+    room.characters -= text.length;
+    return text;
+  }
   if (typeof value === 'boolean' || value === null || Number.isFinite(value)) return value;
   if (depth >= MAX_METADATA_DEPTH) return null;
-  if (Array.isArray(value)) return value.slice(0, MAX_METADATA_MEMBERS).map(member => cleanedData(member, depth + 1));
+  if (Array.isArray(value))
+    return value.slice(0, MAX_METADATA_MEMBERS).map(member => cleanedData(member, room, depth + 1));
   if (!isObject(value)) return null;
-  const members = Object.entries(value).slice(0, MAX_METADATA_MEMBERS);
-  return Object.fromEntries(members.map(([key, member]) => [key, cleanedData(member, depth + 1)]));
+  const kept: [string, unknown][] = [];
+  for (const [key, member] of Object.entries(value).slice(0, MAX_METADATA_MEMBERS)) {
+    if (key.length > room.characters) break;
+    room.characters -= key.length;
+    kept.push([key, cleanedData(member, room, depth + 1)]);
+  }
+  return Object.fromEntries(kept);
 }

@@ -28,16 +28,38 @@ function secretsOf({ text, user = '', password = '', authority = '', host = '', 
   const values = [...query].flatMap(([key, value]) => (OPEN_KEYS.has(key) ? [] : [value]));
   // Services tell the name of a room without its sign, and one half of what a colon joins.
   const parts = [...segments.map(segment => segment.replace(/^[#@!+]+/, '')), ...authority.split(':')];
-  const whole = [text, user, password, authority, host, ...segments, ...values, ...Object.entries(headers).flat()];
+  // As it was given, because percent signs can be written in several ways.
+  const given = text.split(/[/?&=:@]+/).filter(part => part.includes('%'));
+  const whole = [
+    text,
+    ...given,
+    user,
+    password,
+    authority,
+    host,
+    ...segments,
+    ...values,
+    ...Object.entries(headers).flat(),
+  ];
   const forms = [...whole, ...parts, `${user}:${password}`, segments.join('/')].flatMap(secret => [
     secret,
-    // Half of a pair of surrogates cannot be encoded.
-    encodeURIComponent(Buffer.from(secret).toString()),
     JSON.stringify(secret).slice(1, -1),
-    Buffer.from(secret).toString('base64'),
+    ...encodings(secret),
   ]);
   // The longest first, so that no part of a long one is left beside its mask.
   return [...new Set(forms)].filter(secret => /[^:/]/.test(secret)).sort((a, b) => b.length - a.length);
+}
+
+/** As it may stand in addresses and headers that a service repeats. */
+function encodings(secret: string): string[] {
+  // Half of a pair of surrogates cannot be encoded.
+  const bytes = Buffer.from(secret);
+  const inAddress = encodeURIComponent(bytes.toString());
+  const inForm = new URLSearchParams([['', bytes.toString()]]).toString().slice(1);
+  // Without the signs that fill up its end, because not everybody writes them.
+  const base64 = bytes.toString('base64').replace(/=+$/, '');
+  const lowerCase = [inAddress, inForm].map(text => text.replaceAll(/%\w\w/g, sign => sign.toLowerCase()));
+  return [inAddress, inForm, ...lowerCase, base64, bytes.toString('base64url')];
 }
 
 function without(text: string, secret: string): string {

@@ -3,6 +3,7 @@
 import { readFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { gzipSync } from 'node:zlib';
 import t from 'tap';
 import { createFetcher } from '../../../core/host/fetch.ts';
 import { attempt } from '../../../plugins/notifications/attempt.ts';
@@ -130,6 +131,43 @@ t.test('an attempt', async t => {
     t.same(seen, ['/one', '/two', '/one', '/two', '/one', '/two'], 'one that refuses spares no other');
   });
 
+  await t.test('answers that mean harm', async t => {
+    const fail = async (status: number, headers: Record<string, string>, body: string | Buffer) => {
+      answer = (_, response) => void response.writeHead(status, headers).end(body);
+      return ring();
+    };
+    const pause = { ok: false, retryAfterSec: 9_999_999_999 };
+    t.match(await fail(429, { 'retry-after': '9999999999' }, ''), pause, 'what is too long is cut later');
+    t.match(await fail(503, { 'retry-after': '1e9' }, ''), { ok: false, retryAfterSec: undefined });
+    t.match(await fail(500, { 'content-encoding': 'gzip' }, gzipSync(Buffer.alloc(10_000_000))), {
+      error: 'HTTP 500: the answer is compressed, though that was not asked for',
+    });
+    t.match(await fail(500, {}, 'one\u0000\r\ntwo\u001b[2J'), { error: 'HTTP 500: one two [2J' });
+    t.match(await fail(500, {}, `x${'😀'.repeat(200)}`), { error: `HTTP 500: x${'😀'.repeat(98)}...` });
+    answer = request => {
+      const { socket } = request;
+      const more = () =>
+        void (socket.destroyed || socket.write('HTTP/1.1 103 Early Hints\r\n\r\n', () => setImmediate(more)));
+      more();
+    };
+    t.match(await ring('?cto=1&rto=1'), { ok: false, error: 'The service did not answer in time.' });
+    const endless: NotificationDestination<string> = {
+      ...bell,
+      parse: url => url.base(),
+      send: async (base, _, delivery) => {
+        const heard = await delivery.request(base, {});
+        return delivery.outcome(heard, { isOk: false, retryAfterSec: heard.json.wait });
+      },
+    };
+    answer = (_, response) => void response.end('{"wait":1e999,"error":"later"}');
+    const url = readUrl(`bell://127.0.0.1:${port}`, bell.schemes);
+    t.same(await attempt(endless, url, FACTS, access), {
+      ok: false,
+      error: 'HTTP 200: later',
+      retryAfterSec: undefined,
+    });
+  });
+
   await t.test('an answer without end is read to its limit', async t => {
     answer = (_, response) => {
       const more = () => void (response.destroyed || response.write('x'.repeat(10_000), () => setImmediate(more)));
@@ -185,7 +223,11 @@ t.test('URLs', async t => {
   for (const text of ['bell://', 'bell:///x', 'bell://a b/x', 'bell://host:99999/x', 'bell://[zz]/x'])
     t.throws(() => read(text).base(), { status: 400, message: /names no host/ }, text);
   for (const text of ['', 'host/path', '://x']) t.throws(() => read(text), { status: 400, message: /scheme/ }, text);
-  t.match(readOptions(read('bell://h?verify=NO&format=markdown&overflow=split&cto=0.2&rto=99')), {
+  const web = readUrl('https://host/?verify=no&format=html', ['http', 'https']);
+  const asGiven = { verifyTls: true, format: 'text', readTimeoutMs: 15_000 };
+  t.match(readOptions(web, ['http', 'https']), asGiven, "the query of a webhook is its receiver's own");
+  t.match(readOptions(web, ['bell']), { verifyTls: false, format: 'html' }, 'that of a known service is not');
+  t.match(readOptions(read('bell://h?verify=NO&format=markdown&overflow=split&cto=0.2&rto=99'), ['bell']), {
     verifyTls: false,
     format: 'markdown',
     overflow: 'split',
@@ -248,7 +290,9 @@ t.test('secrets in any form', async t => {
     'to%2Fken',
     'value-of-key',
     'X-Key',
+    'to%2fken',
     btoa('me:p"w'),
+    btoa('value-of-key').replace(/=+$/, ''),
   ])
     t.notMatch(scrub(`it says ${secret} here`), secret, secret);
   t.equal(scrub('the key abc of me, memory abcd'), 'the key [redacted] of [redacted], memory abcd');
