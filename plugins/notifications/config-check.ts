@@ -4,13 +4,8 @@ import { errorText } from '#kit/error-text';
 import { isObject } from '#kit/plain-object';
 import type { NotificationDestination } from './contract.ts';
 import { findDestination } from './destinations.ts';
+import { headerFault } from './request-headers.ts';
 import { type DestinationSettings, notificationsSection } from './settings.ts';
-
-const TOKEN = /^[!#$%&'*+.^_`|~0-9a-z-]{1,256}$/i;
-const MAX_HEADERS = 32;
-const MAX_HEADER_CHARACTERS = 8_192;
-/** What every request needs to have as it is. */
-const FORBIDDEN = new Set(['host', 'content-length', 'transfer-encoding', 'connection']);
 
 /**
  * `before` and `after` are the sections. What is stored already is never refused, so that an unsupported URL of an
@@ -47,17 +42,8 @@ function checkUrl(
 }
 
 function checkHeaders(destination: string, headers: Readonly<Record<string, string>>): void {
-  const entries = Object.entries(headers);
-  const what = `a header of '${destination}'`;
-  if (entries.length > MAX_HEADERS) throw refusal(`'${destination}' has more than ${MAX_HEADERS} headers`);
-  for (const [name, value] of entries) {
-    if (!TOKEN.test(name)) throw refusal(`${what} has a name that is none: letters, digits and hyphens`);
-    if (FORBIDDEN.has(name.toLowerCase())) throw refusal(`${what} is set by every request itself: remove ${name}`);
-    if (/[\u0000-\u0008\u000a-\u001f\u007f]|[^\u0000-\u00ff]/.test(value))
-      throw refusal(`${what} has a value with line ends or characters that headers cannot hold`);
-  }
-  if (entries.flat().join('').length > MAX_HEADER_CHARACTERS)
-    throw refusal(`the headers of '${destination}' have more than ${MAX_HEADER_CHARACTERS} characters`);
+  const fault = headerFault(headers);
+  if (fault !== undefined) throw refusal(`the headers of '${destination}': ${fault}`);
 }
 
 function destinationsOf(section: unknown): readonly DestinationSettings[] {

@@ -6,6 +6,7 @@ import { checkDestinations } from './config-check.ts';
 import type {} from './contract.ts';
 import { Deliveries } from './deliveries.ts';
 import { Intake } from './intake.ts';
+import { LostServices } from './lost-services.ts';
 import { Monitor } from './monitor.ts';
 import { destinationPoint, eventPoint } from './points.ts';
 import { QueueStore } from './queue-store.ts';
@@ -37,14 +38,24 @@ export default definePlugin({
       policy,
       inFlight: () => deliveries.inFlight(),
       changed() {
+        void prune();
         intake.flush();
         deliveries.wake();
       },
     });
+    const prune = async (): Promise<void> => {
+      if (!store.isUsable) return;
+      const args = { now: Date.now() / MS_PER_S, days: settings().history_retention_days };
+      await store.write('prune', args).catch(error => {
+        // The store has told why it cannot be used.
+        if (store.isUsable) host.log.error('old records of notifications cannot be removed', error);
+      });
+    };
     const deliveries = new Deliveries(host, { store, destinations, settings, policy, isStarted });
     const intake = new Intake(host, { store, events, settings, isStarted, queued: () => deliveries.wake() });
 
     const monitor = new Monitor(host, { store, settings, isStarted });
+    const lost = new LostServices(host, settings);
 
     registerConditionEvents(host);
     registerRoutes(host, { store, intake, deliveries, events });
@@ -63,17 +74,16 @@ export default definePlugin({
       isReady = true;
       void store.start(settings().enabled);
       monitor.adjust();
+      lost.look();
     });
     host.tap('config.changed', ({ paths }) => {
+      lost.look();
       if (!paths.some(changed => changed.startsWith(SECTION_PATH.join('.')))) return;
       if (settings().enabled && !store.isUsable && !store.isDegraded) void store.start(true);
       monitor.adjust();
       deliveries.wake();
     });
-    host.every(PRUNE_MS, async () => {
-      if (store.isUsable)
-        await store.write('prune', { now: Date.now() / MS_PER_S, days: settings().history_retention_days });
-    });
+    host.every(PRUNE_MS, prune);
     const stop = () => deliveries.stop();
     host.tap('host.stopping', stop, { deadlineMs: STOPPING_DEADLINE_MS });
     return async () => {

@@ -1,6 +1,7 @@
 // What `dumb.notifications` says. Secrets in it leave the host towards their destination alone.
 import { z } from 'zod';
 import type { ConfigStore } from '#core';
+import { PRINTABLE } from '#kit/printable';
 import { SEVERITIES } from './severity.ts';
 
 export const SECTION_PATH = ['dumb', 'notifications'] as const;
@@ -24,7 +25,14 @@ const destinationSection = z.object({
     .max(128)
     .regex(/^\P{C}*$/u, 'it must be printable')
     .meta({ identity: true, description: 'tells the destination from others, and its secrets with it' }),
-  name: z.string().trim().min(1).max(120).default('Notification destination').describe('how it is shown'),
+  name: z
+    .string()
+    .trim()
+    .min(1)
+    .max(120)
+    .regex(PRINTABLE, 'it must be printable')
+    .default('Notification destination')
+    .describe('how it is shown'),
   enabled: z.boolean().default(true).describe('whether anything but a test is sent to it'),
   provider: z.enum(PROVIDERS).default('apprise').describe('apprise: a URL of a service; webhook: a web address'),
   url: z.string().max(4_096).default('').meta({ writeOnly: true, description: 'its URL' }),

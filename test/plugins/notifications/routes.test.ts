@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import t from 'tap';
 import { startHost } from '../../support/host.ts';
+import { ownLog } from '../../support/own-plugins.ts';
 import { startReceiver } from '../../support/receiver.ts';
 import { until } from '../../support/until.ts';
 
@@ -117,9 +118,9 @@ t.test('the flow of the frontend', async t => {
       /'Hook'.*Unsupported notification service 'gotify'\. Supported: none\. For other services use a gateway URL/;
     await refused(one({ provider: 'apprise', url: 'gotify://h/t0ken' }), left);
     await refused(one({ provider: 'apprise', url: 'https://host/s3cr3t' }), /choose the generic webhook/);
-    await refused(one({ headers: { Host: 't0ken' } }), /set by every request itself/);
-    await refused(one({ headers: { 'a b': 't0ken' } }), /has a name that is none/);
-    await refused(one({ headers: { a: 's3cr3t\r\nb: c' } }), /line ends/);
+    await refused(one({ headers: { Host: 't0ken' } }), /'Hook'.*'host' belongs to the request itself/);
+    await refused(one({ headers: { 'a b': 't0ken' } }), /'Hook'.*name of a header/);
+    await refused(one({ headers: { a: 's3cr3t\r\nb: c' } }), /'Hook'.*value of a header is one line/);
     t.equal(await file(), before);
     t.equal((await app.post('/notifications/config', [])).status, 422);
     t.equal(
@@ -193,6 +194,9 @@ t.test('the flow of the frontend', async t => {
       ['Alpha', 'Beta'],
       'stays stored',
     );
+    await app.post('/config', { updates: { dumb: { notifications: { max_attempts: 4 } } } });
+    const told = (await ownLog(app)).match(/'Hook' of notifications is limited to services of which '\w+'/g);
+    t.same(told?.map(line => line.split("'")[3]).sort(), ['Alpha', 'Beta'], 'each is told once');
   });
 
   await t.test('a new id has nothing to keep', async t => {
