@@ -89,14 +89,18 @@ export class Deliveries {
     this.#isStopping = true;
     clearTimeout(this.#timer);
     const stop = new AbortController();
-    const all = Promise.all(this.#inFlight.values());
-    await Promise.race([all, delay(STOP_MS, undefined, { signal: stop.signal }).catch(() => undefined)]);
+    const all = Promise.all([this.#working, ...this.#inFlight.values()]);
+    await Promise.race([
+      all,
+      delay(this.#host.paced(STOP_MS), undefined, { signal: stop.signal }).catch(() => undefined),
+    ]);
     stop.abort();
     this.#ended.abort();
-    await this.#working;
-    if (!this.#with.store.isUsable) return;
+    const { store } = this.#with;
+    if (!store.isUsable) return;
     // What cannot be given back now is so at the next start, as an interrupted attempt.
-    await this.#with.store.write('release', this.#with.store.bootId).catch(() => undefined);
+    await this.#writeFinished().catch(() => undefined);
+    await store.write('release', { bootId: store.bootId, now: Date.now() / MS_PER_S }).catch(() => undefined);
   }
 
   async #work(): Promise<void> {
@@ -117,6 +121,7 @@ export class Deliveries {
         all: this.#all(lookedAtMs),
         ...lanes,
       });
+      if (this.#isStopping) return;
       for (const row of claimed) this.#begin(row);
       this.#planNext(nextAt, lookedAtMs);
     } catch (error) {
@@ -166,7 +171,9 @@ export class Deliveries {
   ): Promise<number | undefined> {
     const result = await this.#attempt(row);
     const { outcome } = result;
-    if (this.#ended.signal.aborted && !outcome.ok) return undefined;
+    // Requests of a plugin that is withdrawn end before it is told.
+    const isEnded = this.#ended.signal.aborted || this.#host.signal.aborted;
+    if (isEnded && !outcome.ok) return undefined;
     this.#finished.push(this.#resultOf(row, { ...result, isSingle }));
     // The store tells of its faults, and the result is written when it is mended.
     await this.#writeFinished().catch(() => undefined);

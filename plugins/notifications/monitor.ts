@@ -132,8 +132,8 @@ export class Monitor {
     if (told === undefined) return;
     this.#isRestored = true;
     for (const { key, value } of told) {
-      const kept: unknown = JSON.parse(value);
-      if (!isObject(kept) || this.#episodes.get(key)?.isTold) continue;
+      const kept = keptOf(value);
+      if (kept === undefined || this.#episodes.get(key)?.isTold) continue;
       const type = String(kept.type) as ConditionType;
       this.#episodes.set(key, {
         type,
@@ -154,5 +154,15 @@ export class Monitor {
     await this.#with.store.write('keepConditions', { told, now: Date.now() / MS_PER_S }).catch(() => {
       this.#isKept = false;
     });
+  }
+}
+
+/** What was kept of a condition; undefined where an earlier program kept something else. */
+function keptOf(value: string | null): Record<string, unknown> | undefined {
+  try {
+    const kept: unknown = JSON.parse(value ?? '');
+    return isObject(kept) ? kept : undefined;
+  } catch {
+    return undefined;
   }
 }

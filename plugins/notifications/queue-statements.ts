@@ -10,8 +10,11 @@ const PENDING = "status IN ('queued', 'retrying')";
 const TERMINAL = "status IN ('completed', 'sent', 'failed', 'suppressed')";
 const COOLDOWN = 'cooldown:';
 const CONDITION = 'condition:';
+const INTERRUPTED = 'Delivery interrupted by restart';
 const MAX_PENDING = 5_000;
 const MAX_TERMINAL = 20_000;
+/** More than any event has, in characters. */
+const MAX_METADATA = 100_000;
 const COOLDOWN_DAYS = 7;
 const DAY_S = 86_400;
 /** How long a delivery to a destination that is switched off waits until it is looked at again. */
@@ -63,9 +66,12 @@ export interface DeliveryRecord {
   readonly metadata_json: string;
 }
 
-const RECORD = `id, event_id, destination_id, destination_name, event_type, severity, title, body, service_name,
-  CASE status WHEN 'sent' THEN 'completed' ELSE status END AS status, attempts, error, next_attempt_at, created_at,
-  updated_at, sent_at, metadata_json`;
+/** Texts are cut where an earlier program wrote longer ones. */
+const RECORD = `id, event_id, destination_id, substr(destination_name, 1, 120) AS destination_name, event_type,
+  severity, substr(title, 1, 300) AS title, substr(body, 1, 10000) AS body, service_name,
+  CASE status WHEN 'sent' THEN 'completed' ELSE status END AS status, attempts, substr(error, 1, 1000) AS error,
+  next_attempt_at, created_at, updated_at, sent_at,
+  CASE WHEN length(metadata_json) <= ${MAX_METADATA} THEN metadata_json ELSE '{}' END AS metadata_json`;
 
 /** Writes events with a row for each target; those that are there already stay as they are. */
 export function enqueue(db: SqliteDatabase, { events, now }: { events: readonly QueuedEvent[]; now: number }): void {
@@ -111,7 +117,7 @@ function isCoolingDown(db: SqliteDatabase, event: QueuedEvent, target: QueuedTar
           db,
           `UPDATE deliveries SET updated_at = ?, metadata_json = json_set(metadata_json, '$.suppressed_count',
                coalesce(json_extract(metadata_json, '$.suppressed_count'), 1) + 1)
-             WHERE id = ? AND status = 'suppressed'`,
+             WHERE id = ? AND status = 'suppressed' AND json_valid(metadata_json)`,
         ).run(createdAt, state.last_value).changes;
   if (counted === 0) {
     insert(db, event, target, 'suppressed', { now: createdAt, error: null });
@@ -255,6 +261,8 @@ export function finish(db: SqliteDatabase, finished: readonly FinishedAttempt[])
 }
 
 /**
+ * Throws where the file holds code of somebody else, which would run with every statement.
+ *
  * Attempts of hosts that ended are counted as failed. Claims of this host that are not in `inFlight` are given back,
  * because nobody heard of them.
  */
@@ -262,6 +270,10 @@ export function recover(
   db: SqliteDatabase,
   { bootId, now, inFlight, ...policy }: RetryPolicy & { bootId: string; now: number; inFlight: readonly string[] },
 ): void {
+  const foreign = prepared(db, "SELECT type, name FROM sqlite_master WHERE type IN ('trigger', 'view')").get() as
+    | { type: string; name: string }
+    | undefined;
+  if (foreign !== undefined) throw new Error(`it holds the ${foreign.type} '${foreign.name}'`);
   db.transaction(() => {
     const rows = prepared(
       db,
@@ -271,22 +283,32 @@ export function recover(
       const attempts = earlier + 1;
       const pause = isSingle === 1 ? null : pauseAfter(attempts, policy);
       const status = pause === null ? 'failed' : 'retrying';
-      return { id, status, attempts, error: 'Delivery interrupted by restart', nextAttemptAt: now + (pause ?? 0), now };
+      return { id, status, attempts, error: INTERRUPTED, nextAttemptAt: now + (pause ?? 0), now };
     });
     finish(db, interrupted);
-    prepared(
-      db,
-      `UPDATE deliveries SET claimed_by = NULL, claimed_at = NULL
-       WHERE claimed_by = ? AND id NOT IN (SELECT value FROM json_each(?))`,
-    ).run(bootId, JSON.stringify(inFlight));
+    giveBack(db, { bootId, now, except: inFlight });
     // Something is always written, so that a database that cannot be written does not pass for mended.
     writeState(db, 'host', { active: 1, at: now, value: null });
   })();
 }
 
 /** Gives back all claims without counting an attempt. */
-export function release(db: SqliteDatabase, bootId: string): void {
-  prepared(db, 'UPDATE deliveries SET claimed_by = NULL, claimed_at = NULL WHERE claimed_by = ?').run(bootId);
+export function release(db: SqliteDatabase, { bootId, now }: { bootId: string; now: number }): void {
+  giveBack(db, { bootId, now, except: [] });
+}
+
+/** What is tried once, a test, is over without its claim: nobody waits for it any more. */
+function giveBack(
+  db: SqliteDatabase,
+  { bootId, now, except }: { bootId: string; now: number; except: readonly string[] },
+): void {
+  prepared(
+    db,
+    `UPDATE deliveries SET claimed_by = NULL, claimed_at = NULL, updated_at = ?,
+       status = CASE single_attempt WHEN 1 THEN 'failed' ELSE status END,
+       error = CASE single_attempt WHEN 1 THEN '${INTERRUPTED}' ELSE error END
+     WHERE claimed_by = ? AND id NOT IN (SELECT value FROM json_each(?))`,
+  ).run(now, bootId, JSON.stringify(except));
 }
 
 /** Removes records and cooldowns that are too old, and the oldest records of too many. */

@@ -11,7 +11,8 @@ import type { RetryPolicy } from './retry.ts';
 /** A request waits for the lock of another program at most twice as long: behind a call in the background. */
 const BUSY_TIMEOUT_MS = 1_000;
 const REQUEST_MS = 10_000;
-const MAX_BYTES = 16 * 1_024 * 1_024;
+/** For the longest history of the longest texts. */
+const MAX_BYTES = 48 * 1_024 * 1_024;
 const MEND_MS = 5_000;
 const FIRST_TRIES = 4;
 const FIRST_PAUSE_MS = 250;
@@ -136,7 +137,11 @@ export class QueueStore {
       maxAttempts,
       baseSec,
     };
-    await this.#database.call('recover', args, { timeoutMs: REQUEST_MS });
+    await this.#database.call('recover', args, { timeoutMs: REQUEST_MS }).catch(cause => {
+      if (cause instanceof Problem) throw cause;
+      const detail = `The database ${this.#file} is none of this program's: move it away, and a new one is made`;
+      throw new Problem(503, `${detail} (${errorText(cause)})`, { cause });
+    });
     if (this.#fault !== null) this.#host.log.info('the storage of notifications can be used again');
     clearTimeout(this.#timer);
     this.#timer = undefined;

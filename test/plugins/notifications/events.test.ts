@@ -32,6 +32,8 @@ interface Values {
   pressure: string;
 }
 
+/** What the processors do in the first sample alone. */
+let cpuAtFirst: number | null = null;
 const values: Values = { cpu: 1, disks: { '/a': 1, '/b': 1 }, pressure: 'healthy' };
 let samples = 0;
 
@@ -40,7 +42,7 @@ function sample() {
   const space = (percent: number | null) => ({ total: null, used: null, free: null, percent });
   return {
     system: {
-      cpuPercent: values.cpu,
+      cpuPercent: samples === 1 ? (cpuAtFirst ?? values.cpu) : values.cpu,
       memory: { percent: null },
       fileSystems: Object.entries(values.disks).map(([path, percent]) => ({
         path,
@@ -169,6 +171,12 @@ t.test('events', async t => {
       body: 'Disk usage of /a is 95.1 %, the threshold is 90.0 %.',
       metadata: { condition_key: 'resource:disk:/a', value: 95.06 },
     });
+    await settings({ thresholds: { disk_percent: 97 } });
+    await told('Disk usage of /a is normal again');
+    await settings({ thresholds: { disk_percent: 90 } });
+    await until(() => titles(receiver).filter(title => title === 'Disk usage of /a is high').length === 2);
+    t.equal(receiver.received.length, 4, 'a threshold that is changed counts at once');
+    receiver.received.length = 0;
     values.disks = { '/a': 10, '/b': null };
     await told('Disk usage of /a is normal again');
     t.match(receiver.received.at(-1)?.body, {
@@ -177,8 +185,12 @@ t.test('events', async t => {
       metadata: { condition_key: 'resource:disk:/a', recovered_event_type: 'resource.disk.high' },
     });
     await passes(4);
-    t.equal(receiver.received.length, 3, 'an unknown value changes nothing');
-    values.disks = { '/a': 10 };
+    t.equal(receiver.received.length, 1, 'an unknown value changes nothing');
+    values.disks = { '/a': 10, '/b': 1 };
+    await told('Disk usage of /b is normal again');
+    values.disks = { '/a': 99, '/b': 1 };
+    await told('Disk usage of /a is high');
+    values.disks = { '/b': 1 };
     await passes(3);
     values.disks = { '/a': 10, '/b': 1 };
     await passes(3);
@@ -206,6 +218,7 @@ t.test('events', async t => {
     await app.stop();
     samples = 0;
     receiver.received.length = 0;
+    cpuAtFirst = 100;
     app = await start();
     await passes(5);
     values.pressure = 'collecting';

@@ -227,15 +227,19 @@ t.test('a file that is no database', async t => {
   await until(async () => /50 notifications were lost/.test(await ownLog(app)));
 });
 
-t.test('a full disk', { skip: !isRoot && 'only root may mount' }, async t => {
+t.test('a disk that is read-only, and one that is full', { skip: !isRoot && 'only root may mount' }, async t => {
   const receiver = await startReceiver(t);
+  let disk = '';
   const { app, file } = await open(t, 'full', [hook('fast', `${receiver.url}/`)], async configDir => {
-    const disk = path.join(configDir, 'notifications');
+    disk = path.join(configDir, 'notifications');
     await mkdir(disk, { mode: 0o700 });
-    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=1m,mode=700', 'tmpfs', disk]);
+    execFileSync('mount', ['-t', 'tmpfs', '-o', 'ro,size=1m,mode=700', 'tmpfs', disk]);
     t.teardown(() => execFileSync('umount', ['--lazy', disk]));
   });
   ring('before');
+  const history = await app.get('/notifications/history');
+  t.match([history.status, history.body.detail], [503, /cannot be written; check.* read-only/]);
+  execFileSync('mount', ['-o', 'remount,rw', disk]);
   await reached(app, 'before', 'completed');
   const filler = path.join(path.dirname(file), 'filler');
   await writeFile(filler, Buffer.alloc(2 * 1_024 * 1_024)).catch(() => undefined);
