@@ -37,6 +37,8 @@ const TICKS_PER_S = 100;
 const MS_PER_S = 1_000;
 const SETTLED_TICKS = 2 * TICKS_PER_S;
 const MAX_REMEMBERED = 20_000;
+/** More than a run's id has. */
+const MAX_ID_CHARACTERS = 100;
 
 export const bootId = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
 
@@ -144,7 +146,9 @@ export function lookAround(maxAgeMs = 0): ProcessTable {
 export function lookSince(sinceMs: number): ProcessTable {
   if (lastTable !== undefined && lastTable.atMs > sinceMs) return lastTable.table;
   const atMs = performance.now();
-  const table = new ProcessTable(livingProcesses().filter(({ pid }) => pid !== process.pid));
+  const living = livingProcesses();
+  forgetGone(living);
+  const table = new ProcessTable(living.filter(({ pid }) => pid !== process.pid));
   lastTable = { atMs, tookMs: performance.now() - atMs, table };
   return table;
 }
@@ -269,11 +273,25 @@ function runOf(stat: ProcessStat): string | null {
   const entry = readProc(`/proc/${stat.pid}/environ`)
     ?.split('\0')
     .find(text => text.startsWith(prefix));
-  const runId = entry?.slice(prefix.length) ?? null;
+  const runId = entry === undefined ? null : ownText(entry.slice(prefix.length));
   // Between fork and exec a process still shows its parent's environment.
   const isSettled = uptimeTicks() - stat.startTime > SETTLED_TICKS;
   if (runId !== null || isSettled) remember(stat, runId);
   return runId;
+}
+
+/** Anybody can give a process an id, which is then not as short as ours are. */
+function ownText(text: string): string | null {
+  if (text.length > MAX_ID_CHARACTERS) return null;
+  // A part of a text keeps the whole of it in memory, and an environment may have megabytes.
+  return Buffer.from(text, 'latin1').toString('latin1');
+}
+
+/** Services that run a program each second would otherwise be remembered by thousands. */
+function forgetGone(living: readonly ProcessStat[]): void {
+  if (runs.size <= living.length * 2) return;
+  const pids = new Set(living.map(({ pid }) => pid));
+  for (const pid of runs.keys()) if (!pids.has(pid)) runs.delete(pid);
 }
 
 function remember({ pid, startTime }: ProcessStat, runId: string | null): void {

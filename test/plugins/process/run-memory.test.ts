@@ -1,0 +1,52 @@
+// What is remembered of processes that services run again and again takes no room.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import t from 'tap';
+import { lookAround, marksOf } from '../../../plugins/process/supervise/proc-table.ts';
+import { until } from '../../support/until.ts';
+
+const MIB = 1_024 * 1_024;
+const PROCESSES = 40;
+const RUN = '7d6f1c9e-2f0b-4c57-9a43-6a1f0f5f3c11';
+
+setFlagsFromString('--expose-gc');
+const collectGarbage = runInNewContext('gc') as () => void;
+
+function usedBytes(): number {
+  collectGarbage();
+  return process.memoryUsage().heapUsed;
+}
+
+/** Each has an environment of a megabyte, with the marks of a run at its end. */
+async function spawnSleepers(t: { teardown(end: () => void): void }, runId: string): Promise<ChildProcess[]> {
+  const large = Object.fromEntries(Array.from({ length: 10 }, (_, index) => [`LARGE_${index}`, 'x'.repeat(100_000)]));
+  const env = { ...large, ...marksOf({ runId, processName: 'Sleeper', directory: '/nowhere' }) };
+  const children = Array.from({ length: PROCESSES }, () => spawn('/bin/sleep', ['1000'], { env, stdio: 'ignore' }));
+  t.teardown(() => {
+    for (const child of children) child.kill('SIGKILL');
+  });
+  await Promise.all(children.map(child => once(child, 'spawn')));
+  return children;
+}
+
+t.test('the environments of processes are not kept', async t => {
+  lookAround().ofRun(RUN);
+  const before = usedBytes();
+  const children = await spawnSleepers(t, RUN);
+  const found = await until(() => {
+    const pids = lookAround()
+      .ofRun(RUN)
+      .map(({ pid }) => pid);
+    return pids.length >= PROCESSES ? pids : undefined;
+  });
+  t.same(new Set(found), new Set(children.map(({ pid }) => pid)));
+  t.ok(usedBytes() - before < 10 * MIB, 'of forty megabytes');
+});
+
+t.test('an id that is none of ours belongs to no run', async t => {
+  const long = 'x'.repeat(10_000);
+  await spawnSleepers(t, long);
+  t.same(lookAround().ofRun(long), []);
+});
