@@ -65,7 +65,7 @@ export class HotActivation {
       return { database, started: how === 'started', syncedSamples, totals: await this.#store.totals() };
     };
     try {
-      return await withDeadline(stages, LIMIT_MS, 'the activation');
+      return await withDeadline(stages, this.#host.paced(LIMIT_MS), 'the activation');
     } catch (error) {
       ended.abort();
       if (error instanceof Problem && error.status === 409) throw error;

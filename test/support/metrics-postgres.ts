@@ -23,13 +23,15 @@ export interface StartOptions {
   readonly metrics?: Record<string, unknown>;
   readonly plugins?: readonly string[];
   readonly configDir?: string;
+  readonly pace?: number;
 }
 
 /** Without `metrics`, no samples are taken and SQLite is chosen. */
-export async function startMetrics(t: Test, { postgres, metrics, plugins, configDir }: StartOptions = {}) {
+export async function startMetrics(t: Test, { postgres, metrics, plugins, configDir, pace }: StartOptions = {}) {
   const app = await startHost({
     plugins: plugins ?? ['metrics-postgres', 'config', 'services', 'setup', 'health-probe'],
     ...(configDir === undefined ? {} : { configDir }),
+    ...(pace === undefined ? {} : { pace }),
     config: {
       dumb: { metrics: { history_enabled: false, ...metrics } },
       ...(postgres === undefined ? {} : { postgres }),

@@ -91,6 +91,21 @@ t.test('a running server', async t => {
   await holder.query('COMMIT');
   await waiting;
 
+  await holder.query("CREATE TABLE other (id int); SET deadlock_timeout = '10ms'");
+  await holder.query('BEGIN; LOCK TABLE shelf');
+  await waiter.query('BEGIN; LOCK TABLE other');
+  const ends = await Promise.allSettled([
+    holder.query('LOCK TABLE other').finally(() => holder.query('ROLLBACK')),
+    waiter.query('LOCK TABLE shelf').finally(() => waiter.query('ROLLBACK')),
+  ]);
+  t.same(ends.map(({ status }) => status).sort(), ['fulfilled', 'rejected'], 'the server ends one of the two');
+  const deadlocked = await until(async () => {
+    const found = await lookAt(app, 'PostgreSQL');
+    return found.databases[0].deadlocks > 0 && found;
+  });
+  t.match(deadlocked.databases[0], { deadlocks: 1, deadlocks_delta: 1 });
+  t.ok(deadlocked.reasons.some((reason: string) => /new deadlocks/.test(reason)));
+
   const standard = await lookAt(app, 'Requests');
   t.match(standard, { provider: 'postgresql', mode: 'standard', pressure: 'observing', score: 0 });
   t.match(standard.databases, [

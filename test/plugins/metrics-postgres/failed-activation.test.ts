@@ -36,6 +36,15 @@ t.test('a server that does not stay up', async t => {
   await failsDuring(t, app, 'startup');
 });
 
+t.test('a server that is never ready', async t => {
+  const postgres = { process_name: 'PostgreSQL', command: ['sleep', '1000'], config_dir: '', port: await freePort() };
+  // Ten minutes are six seconds.
+  const app = await startMetrics(t, { postgres: { ...postgres, password: 'hunter2-hidden' }, pace: 0.01 });
+  await choose(app);
+  await failsDuring(t, app, 'startup');
+  t.match((await ownLog(app)).join('\n'), 'PostgreSQL was not activated: startup failed: PostgreSQL does not answer');
+});
+
 t.test('a server that refuses the user, and then the tables', async t => {
   const block = await postgresBlock(t);
   const app = await startMetrics(t, { postgres: { ...block, user: 'secret_stranger', password: 'hunter2-hidden' } });
