@@ -1,14 +1,12 @@
 // Waits before a start for directories, mounts, TCP ports and URLs, in this order. Can be cancelled at any time, and
 // never blocks on a dead mount.
-import { execFile } from 'node:child_process';
 import { setTimeout as delay } from 'node:timers/promises';
-import { promisify } from 'node:util';
 import { type Host, type Logger, Problem } from '#core';
+import { orAborted } from '#kit/abort';
 import { acceptsTcp } from '#kit/accepts-tcp';
+import { fileVersion } from '#kit/fs-out-of-process';
 import { readMounts } from '#kit/mountinfo';
 import type { LaunchPlan } from '../contract.ts';
-
-const run = promisify(execFile);
 
 const SLOW_POLL = { firstMs: 2_000, maxMs: 30_000 };
 const URL_POLL = { firstMs: 5_000, maxMs: 60_000 };
@@ -93,16 +91,13 @@ async function waitFor(
   signal.throwIfAborted();
 }
 
-/** Checks the path in a child process, which is abandoned when a dead mount blocks it. */
+/** A mount that does not answer counts as a directory that is not there. */
 function directoryWait(directory: string, limitMs: number): Wait {
   return {
     what: `directory ${directory}`,
     limitMs,
     poll: SLOW_POLL,
-    ready: async signal => {
-      await run('test', ['-e', directory], { timeout: STAT_LIMIT_MS, killSignal: 'SIGKILL', signal });
-      return true;
-    },
+    ready: async signal => (await orAborted(() => fileVersion(directory, STAT_LIMIT_MS), signal)) !== null,
   };
 }
 

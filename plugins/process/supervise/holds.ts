@@ -1,6 +1,7 @@
 // Holds: while one is active only its holder can start or stop the process. It ends with its work, its signal or its
 // deadline.
 import { Problem } from '#core';
+import { orAborted } from '#kit/abort';
 import { MAX_TIMER_MS } from '#kit/deadline';
 import type { HeldProcess, HoldOptions, ProcessHold } from '../contract.ts';
 import type { SupervisedProcess } from './supervised-process.ts';
@@ -107,21 +108,5 @@ export class Holds {
         return process.stop();
       },
     };
-  }
-}
-
-/** Rejects with the signal's reason as soon as it fires; the work itself continues. */
-async function orAborted<Value>(run: () => Promise<Value>, signal: AbortSignal): Promise<Value> {
-  signal.throwIfAborted();
-  let stopListening: () => void = () => undefined;
-  const aborted = new Promise<never>((_resolve, reject) => {
-    const onAbort = (): void => reject(signal.reason);
-    signal.addEventListener('abort', onAbort, { once: true });
-    stopListening = () => signal.removeEventListener('abort', onAbort);
-  });
-  try {
-    return await Promise.race([run(), aborted]);
-  } finally {
-    stopListening();
   }
 }

@@ -1,6 +1,6 @@
 // What a start waits for, when it comes: directories, mounts, ports and addresses, in that order, each with its own limit.
 import { execFile } from 'node:child_process';
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http';
 import { type AddressInfo, createServer as createTcpServer } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -25,7 +25,14 @@ async function serve(listener: RequestListener): Promise<{ server: Server; base:
 }
 
 t.test('a directory and a port that come later', async t => {
-  const dir = testDir(t, {});
+  const dir = testDir(t, { programs: { test: '#!/bin/sh\necho > "$0.ran"\n' } });
+  const programs = path.join(dir, 'programs');
+  await chmod(path.join(programs, 'test'), 0o755);
+  const { PATH } = process.env;
+  process.env.PATH = `${programs}:${PATH}`;
+  t.teardown(() => {
+    process.env.PATH = PATH;
+  });
   const wanted = path.join(dir, 'later');
   const port = await freePort();
   const app = await startHost({
@@ -45,6 +52,7 @@ t.test('a directory and a port that come later', async t => {
   t.teardown(() => server.close());
   t.equal((await started).status, 200);
   t.equal((await status(app, 'Kid')).status, 'running');
+  t.same(await readdir(programs), ['test'], 'no program is run for a look');
 });
 
 t.test('a mount, and never a look at a dead one', { skip: isRoot ? false : 'only root may mount' }, async t => {
