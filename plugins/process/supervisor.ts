@@ -97,6 +97,7 @@ export class Supervisor implements ProcessSupervisor {
       onStatus: snapshot => {
         this.#revision += 1;
         this.#runFiles.running(() => this.#runningPids());
+        this.#boot.follow(snapshot);
         hooks.onStatus(snapshot);
       },
       onStarted: snapshot => {

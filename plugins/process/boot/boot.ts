@@ -5,7 +5,7 @@ import type { ContributionList, Host, NamedBlock } from '#core';
 import { askAgain } from '#kit/ask-again';
 import { errorText } from '#kit/error-text';
 import { namedReason } from '#kit/named-reason';
-import type { StartupReport, SurvivorSearch } from '../contract.ts';
+import type { ProcessSnapshot, StartupReport, SurvivorSearch } from '../contract.ts';
 import { repairOwnership } from '../launch/ownership.ts';
 import { describeMove, reservePorts } from '../launch/ports.ts';
 import type { StartupSettings } from '../settings.ts';
@@ -69,7 +69,6 @@ export class Boot {
       onBegin: (processName, needs) => this.startup.begin(processName, needs),
       onEnd: processName => this.startup.end(processName),
       paced: ms => options.host.paced(ms),
-      ended: () => this.#ended,
     });
   }
 
@@ -84,9 +83,15 @@ export class Boot {
     return this.#run;
   }
 
+  /** Takes over the state of a process that may be starting. */
+  follow(snapshot: ProcessSnapshot): void {
+    this.#starts.follow(snapshot);
+  }
+
   /** Prevents further starts. */
   end(): void {
     this.#ended = true;
+    this.#starts.end();
     this.#giveOut();
     this.#goOn?.();
   }

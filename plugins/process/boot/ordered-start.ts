@@ -1,13 +1,15 @@
 // Starts many processes in dependency order, independent ones concurrently; no process can delay the others
 // indefinitely.
 import { setTimeout as delay } from 'node:timers/promises';
+import type { ProcessSnapshot } from '../contract.ts';
 import type { SupervisedProcess } from '../supervise/supervised-process.ts';
 import { turnWithTime } from '../turns.ts';
 import type { BootOrder } from './boot-order.ts';
 
 /** A start that has waited this long no longer delays others. */
 const STALLED_MS = 5_000;
-const STALL_POLL_MS = 100;
+/** What follows the end of a start begins by then, so that nothing makes progress if nothing has begun. */
+const FOLLOWED_MS = 100;
 const READY_POLL_MS = 250;
 
 export interface OrderedStartOptions {
@@ -21,14 +23,25 @@ export interface OrderedStartOptions {
   onEnd(processName: string): void;
   /** See `Host.paced`. */
   paced(ms: number): number;
-  /** Whether all waiting is to end. */
-  ended(): boolean;
+}
+
+/** A start that is not done. */
+interface PendingStart {
+  readonly process: SupervisedProcess;
+  /** Runs while the start waits, until it counts as stalled. */
+  timer: NodeJS.Timeout | undefined;
+  isStalled: boolean;
+  /** Ends the wait for the start, which itself continues. */
+  leave(): void;
 }
 
 export class OrderedStart {
   readonly #options: OrderedStartOptions;
   /** Processes whose start makes progress: it is neither done nor stalled. */
   readonly #progressing = new Set<SupervisedProcess>();
+  readonly #pending = new Map<string, PendingStart>();
+  #looking: NodeJS.Timeout | undefined;
+  #ended = false;
 
   constructor(options: OrderedStartOptions) {
     this.#options = options;
@@ -64,22 +77,55 @@ export class OrderedStart {
 
   /** Resolves when the start is done, or is stalled while no other start makes progress. */
   async one(process: SupervisedProcess): Promise<void> {
-    let settled = false;
+    const { processName } = process.block;
     this.#progressing.add(process);
-    const settling = this.#options.start(process).then(() => {
-      settled = true;
-    });
-    let waitingSinceMs: number | undefined;
-    while (!settled && !this.#options.ended()) {
-      const now = performance.now();
-      waitingSinceMs = isWaiting(process) ? (waitingSinceMs ?? now) : undefined;
-      const isStalled = waitingSinceMs !== undefined && now - waitingSinceMs >= this.#options.paced(STALLED_MS);
-      if (isStalled) this.#progressing.delete(process);
-      else this.#progressing.add(process);
-      if (isStalled && this.#progressing.size === 0) return;
-      await Promise.race([settling, delay(STALL_POLL_MS, undefined, { ref: false })]);
+    const settling = this.#options.start(process);
+    if (!this.#ended) {
+      let leave: () => void = () => undefined;
+      const left = new Promise<void>(resolve => {
+        leave = resolve;
+      });
+      const pending: PendingStart = { process, timer: undefined, isStalled: false, leave };
+      this.#pending.set(processName, pending);
+      this.follow(process.snapshot());
+      await Promise.race([settling, left]);
+      clearTimeout(pending.timer);
+      this.#pending.delete(processName);
     }
+    this.#noProgress(process);
+  }
+
+  /** Takes over whether a start waits: for a dependency, or for the end of a hold. */
+  follow({ processName, waitingFor, held }: ProcessSnapshot): void {
+    const pending = this.#pending.get(processName);
+    if (pending === undefined) return;
+    if (waitingFor.length > 0 || held !== null) {
+      pending.timer ??= setTimeout(() => {
+        pending.isStalled = true;
+        this.#noProgress(pending.process);
+      }, this.#options.paced(STALLED_MS)).unref();
+      return;
+    }
+    clearTimeout(pending.timer);
+    pending.timer = undefined;
+    pending.isStalled = false;
+    this.#progressing.add(pending.process);
+  }
+
+  /** Ends all waiting. */
+  end(): void {
+    this.#ended = true;
+    for (const { leave } of this.#pending.values()) leave();
+  }
+
+  /** Lets those that wait for stalled starts go on, once nothing makes progress any more. */
+  #noProgress(process: SupervisedProcess): void {
     this.#progressing.delete(process);
+    clearTimeout(this.#looking);
+    this.#looking = setTimeout(() => {
+      if (this.#progressing.size > 0) return;
+      for (const { isStalled, leave } of this.#pending.values()) if (isStalled) leave();
+    }, FOLLOWED_MS).unref();
   }
 
   /**
@@ -88,16 +134,10 @@ export class OrderedStart {
   async #untilReady(process: SupervisedProcess): Promise<void> {
     const deadline = performance.now() + this.#options.readinessTimeoutMs();
     this.#progressing.add(process);
-    while (!this.#options.ended() && process.snapshot().status === 'running' && performance.now() < deadline) {
+    while (!this.#ended && process.snapshot().status === 'running' && performance.now() < deadline) {
       if (await this.#options.isReady(process)) break;
       await delay(this.#options.paced(READY_POLL_MS), undefined, { ref: false });
     }
-    this.#progressing.delete(process);
+    this.#noProgress(process);
   }
-}
-
-/** Whether the start waits for a dependency, or for the end of a hold. */
-function isWaiting(process: SupervisedProcess): boolean {
-  const { waitingFor, held } = process.snapshot();
-  return waitingFor.length > 0 || held !== null;
 }
