@@ -36,6 +36,8 @@ const originals = new WeakMap<object, { readonly scope: Scope; readonly value: o
 export class Container {
   readonly #containment: Containment;
   readonly #known = new WeakMap<object, unknown>();
+  /** The same for lists, which their owner may change: `of` is what they held. */
+  readonly #lists = new WeakMap<object, { readonly of: readonly unknown[]; readonly contained: unknown[] }>();
   /** The same for what its functions give, by who called them. */
   readonly #results = new WeakMap<Scope, Container>();
 
@@ -54,16 +56,18 @@ export class Container {
     }
     if (typeof value === 'function') return this.#function(value as AnyFunction, path, self);
     if (typeof value !== 'object' || value === null) return value;
+    if (Array.isArray(value)) return this.#list(value, path);
     const known = this.#known.get(value);
     if (known !== undefined) return known;
-    if (Array.isArray(value)) return this.#list(value, path);
     return isContainable(value) ? this.#object(value, path) : value;
   }
 
-  #list(values: readonly unknown[], path: string): unknown {
+  #list(values: readonly unknown[], path: string): readonly unknown[] {
     if (!values.some(value => typeof value === 'object' || typeof value === 'function')) return values;
+    const known = this.#lists.get(values);
+    if (known !== undefined && haveSameMembers(known.of, values)) return known.contained;
     const contained: unknown[] = [];
-    this.#known.set(values, contained);
+    this.#lists.set(values, { of: [...values], contained });
     for (const value of values) contained.push(this.contain(value, path));
     return contained;
   }
@@ -152,7 +156,8 @@ export class Container {
   }
 }
 
-const callbacks = new WeakMap<object, WeakMap<Scope, unknown>>();
+/** By function, by whoever gives it, and by whoever receives it. */
+const callbacks = new WeakMap<object, WeakMap<Scope, WeakMap<Scope, unknown>>>();
 const signals = new WeakMap<AbortSignal, WeakMap<Scope, AbortSignal>>();
 
 /**
@@ -171,10 +176,12 @@ export function crossing(args: unknown[], giver: Scope | undefined, receiver: Sc
   return args.map(argument => {
     if (typeof argument !== 'function') return container.contain(argument);
     // The same function always gives the same callback, so that a listener added with it can be removed with it.
-    const byScope = callbacks.get(argument) ?? new WeakMap<Scope, unknown>();
-    callbacks.set(argument, byScope);
-    const callback = byScope.get(giver) ?? container.contain(argument);
-    byScope.set(giver, callback);
+    const byGiver = callbacks.get(argument) ?? new WeakMap<Scope, WeakMap<Scope, unknown>>();
+    callbacks.set(argument, byGiver);
+    const byReceiver = byGiver.get(giver) ?? new WeakMap<Scope, unknown>();
+    byGiver.set(giver, byReceiver);
+    const callback = byReceiver.get(receiver) ?? container.contain(argument);
+    byReceiver.set(receiver, callback);
     return callback;
   });
 }
@@ -191,6 +198,10 @@ function signalFor(receiver: Scope, signal: AbortSignal): AbortSignal {
   if (signal.aborted) pass();
   else signal.addEventListener('abort', pass, { once: true });
   return abort.signal;
+}
+
+function haveSameMembers(one: readonly unknown[], other: readonly unknown[]): boolean {
+  return one.length === other.length && one.every((member, index) => member === other[index]);
 }
 
 /** The members of the object and its prototypes up to Object.prototype; the nearest of each name wins. */

@@ -13,12 +13,29 @@ t.test('what crosses between plugins', async t => {
       change (given) { given.list.push('more'); given.name = 'changed'; return given.tell() },
       keep (given) { kept.push(given) },
       kept: () => kept,
+      things: () => kept,
       async plan (plan) { const made = await plans.promise(plan); return { isSame: made === plan, plan: made } }
     }, { deadlineMs: 200 })`,
+    patient: `host.provide('patient', { call: fn => fn() }, { deadlineMs: 3_000 })`,
     giver: `class Thing { #secret = 'mine'; tell () { return this.#secret } }
     const route = (name, handle) => host.route({ method: 'POST', path: '/' + name, summary: 'x', handle })
     const taker = () => host.use('taker')
     route('hang', () => taker().call(() => new Promise(() => {})))
+    let answer = Promise.resolve()
+    const asked = () => answer
+    route('both', async () => {
+      await host.use('patient').call(asked)
+      answer = new Promise(() => {})
+      await taker().call(asked)
+    })
+    route('things', () => {
+      const counts = []
+      for (const round of [1, 2]) {
+        taker().keep(new Thing())
+        counts.push(taker().things().length)
+      }
+      return { counts, isSame: taker().things() === taker().things() }
+    })
     route('change', () => {
       const given = { list: ['one'], name: 'before', tell () { return this.name } }
       return { told: taker().change(given), list: given.list, name: given.name }
@@ -28,7 +45,7 @@ t.test('what crosses between plugins', async t => {
       const data = { plain: ['data'] }
       taker().keep(thing)
       taker().keep(data)
-      const [first, second] = taker().kept()
+      const [first, second] = taker().kept().slice(-2)
       return { own: first === thing, told: first.tell(), data: second === data }
     })
     route('plan', async () => {
@@ -55,6 +72,14 @@ t.test('what crosses between plugins', async t => {
     t.match([errorsOf('giver'), errorsOf('taker')], [{ callback: 1 }, {}]);
   });
 
+  await t.test('a callback that was given to somebody else before has the deadline of its call too', async t => {
+    t.match((await app.post('/both')).body.detail, 'a callback given to taker: call of giver takes longer than 200 ms');
+  });
+
+  await t.test('a list to which its owner has added holds what was added', async t => {
+    t.same((await app.post('/things')).body, { counts: [1, 2], isSame: true });
+  });
+
   await t.test('an argument with functions can be changed as any other', async t => {
     t.same((await app.post('/change')).body, { told: 'changed', list: ['one', 'more'], name: 'changed' });
   });
@@ -73,7 +98,7 @@ t.test('what crosses between plugins', async t => {
       const answer = await fetch(`http://127.0.0.1:${port}/`);
       t.equal(answer.status, 500);
       t.same(await answer.json(), { detail: 'Internal error' });
-      await until(() => errorsOf('giver')?.callback === 1 + round);
+      await until(() => errorsOf('giver')?.callback === 2 + round);
     }
   });
 });
