@@ -39,6 +39,8 @@ const COMMON: BuildOptions = {
   charset: 'ascii',
   legalComments: 'inline',
   logLevel: 'silent',
+  // Of two modules of the kit that export the same name the bundle would have neither.
+  logOverride: { 'ambiguous-reexport': 'error' },
   minifyWhitespace: true,
   write: false,
 };

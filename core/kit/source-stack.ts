@@ -1,13 +1,14 @@
 // Names the sources in stacks of a build, whose files are bundles of many modules, by the source maps beside them.
 import { readFileSync } from 'node:fs';
 import { SourceMap } from 'node:module';
+import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const ROOT_URL = new URL('../../', import.meta.url).href;
 const IS_BUILD = import.meta.url.endsWith('.js');
 
 /** By the module's URL: what is loaded anew has another. */
-const maps = new Map<string, SourceMap | undefined>();
+const maps = new Map<string, SourceMap>();
 
 /** The stack with the file, line and column of the source in each frame whose place there is known. */
 export function sourceStack(stack: string): string {
@@ -25,16 +26,16 @@ function sourceFrame(line: string): string {
   return `${line.slice(0, at)}${source}:${found.originalLine + 1}:${found.originalColumn + 1}${after}`;
 }
 
+/** The text of an error may come from anybody, so a way that leads out of the build is not followed. */
 function mapOf(url: string): SourceMap | undefined {
-  if (!maps.has(url)) maps.set(url, readMap(url));
-  return maps.get(url);
-}
-
-/** A library, and a plugin of somebody else, may have none that can be read. */
-function readMap(url: string): SourceMap | undefined {
   try {
-    return new SourceMap(JSON.parse(readFileSync(`${fileURLToPath(url)}.map`, 'utf8')));
+    const file = path.normalize(fileURLToPath(url));
+    if (!file.startsWith(fileURLToPath(ROOT_URL))) return undefined;
+    const map = maps.get(url) ?? new SourceMap(JSON.parse(readFileSync(`${file}.map`, 'utf8')));
+    maps.set(url, map);
+    return map;
   } catch {
+    // A library, and a plugin of somebody else, may have none that can be read.
     return undefined;
   }
 }

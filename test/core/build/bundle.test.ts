@@ -1,13 +1,17 @@
 // Bundles of a build: folders can still be deleted and dropped in, everybody has one core, faults name the sources.
-import { spawn } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { promisify } from 'node:util';
 import t from 'tap';
+import { bundle, CORE_FILE } from '../../../core/build/bundle.ts';
 import { buildInto } from '../../support/build.ts';
 import { testDir } from '../../support/directory.ts';
 import { writeConfig } from '../../support/stackwarden.ts';
 import { until } from '../../support/until.ts';
+
+const run = promisify(execFile);
 
 interface Report {
   readonly name: string;
@@ -38,10 +42,10 @@ t.test('a build', async t => {
   await buildInto(outDir, ['config', 'health', 'host-plugins', 'logs', 'process', 'waittcp']);
   const port = await writeConfig(configDir);
   await rm(folder('waittcp'), { recursive: true });
-  const bundle = path.join(folder('logs'), 'index.js');
-  const text = await readFile(bundle, 'utf8');
+  const script = path.join(folder('logs'), 'index.js');
+  const text = await readFile(script, 'utf8');
   // As long as the host's name is, so that everything keeps its place in the source map.
-  await writeFile(bundle, text.replace('host.use("log.hub")', 'null.use("log.hub")'));
+  await writeFile(script, text.replace('host.use("log.hub")', 'null.use("log.hub")'));
 
   const env = { ...process.env, NODE_OPTIONS: '' };
   const args = ['start', '--config-dir', configDir];
@@ -85,6 +89,16 @@ t.test('a build', async t => {
     t.match(source.split('\n')[Number(row) - 1], "host.use('log.hub')");
   });
 
+  await t.test('looks for sources nowhere but in itself', async t => {
+    const map = { version: 3, sources: ['else.ts'], names: [], mappings: 'AAAA' };
+    await writeFile(path.join(dir, 'elsewhere.js.map'), JSON.stringify(map));
+    const stack = `Error: what a service wrote\n    at ${pathToFileURL(outDir)}/../elsewhere.js:1:1`;
+    const program = `import { errorStack } from ${JSON.stringify(path.join(outDir, CORE_FILE))}
+    console.log(errorStack({ stack: process.argv[1] }))`;
+    const { stdout } = await run(process.execPath, ['--input-type=module', '-e', program, stack], { env });
+    t.equal(stdout, `${stack}\n`);
+  });
+
   await t.test('reads large texts in its thread', async t => {
     const headers = { 'content-type': 'application/json' };
     const save = (body: string) =>
@@ -94,4 +108,18 @@ t.test('a build', async t => {
     t.match(await refused.json(), { detail: /JSON/ });
     t.equal((await save('{"updates": {"dumb": {"log_level": "DEBUG"}}, "persist": false}')).status, 200);
   });
+});
+
+t.test('two modules of the kit that export the same name are refused', async t => {
+  const module = 'export const same = 1\n';
+  const rootDir = testDir(t, {
+    core: {
+      cli: { 'main.ts': module },
+      contract: { 'plugin.ts': '' },
+      host: { 'host.ts': '', 'fetch.ts': '' },
+      kit: { 'one.ts': module, 'two.ts': module },
+    },
+  });
+  const built = bundle({ rootDir, outDir: path.join(rootDir, 'build'), plugins: new Set() });
+  await t.rejects(built, /"same" .* is ambiguous/);
 });
