@@ -230,8 +230,11 @@ function preflight(response: ServerResponse, allow: string, common: readonly str
 
 /** Headers are written at once, because setting each by itself costs more than the rest of a small answer. */
 function send(response: ServerResponse, value: unknown, common: readonly string[]): void {
-  if (response.destroyed) return;
   const { body, status, headers } = value instanceof Answer ? value : new Answer(value ?? null, 200, NO_HEADERS);
+  if (response.destroyed) {
+    if (body instanceof Readable) body.destroy();
+    return;
+  }
   const list = joined(common, headers);
   if (body instanceof Readable) {
     response.writeHead(status, list);

@@ -1,9 +1,11 @@
 // Answers are what their schemas say: by type where a handler is written, and checked where tests run it.
+import { Readable } from 'node:stream';
 import t from 'tap';
 import { z } from 'zod';
 import { answer, definePlugin } from '../../../core/contract/plugin.ts';
 import { pluginsDir, startHost } from '../../support/host.ts';
 import { startWithPlugins } from '../../support/own-plugins.ts';
+import { until } from '../../support/until.ts';
 
 t.test('every route of the product says what it answers', async t => {
   const app = await startHost({ pluginDirs: [pluginsDir] });
@@ -19,6 +21,9 @@ t.test('every route of the product says what it answers', async t => {
 });
 
 t.test('an answer that does not fit fails, and names its fault in the log only', async t => {
+  const source = new Readable({ read: () => undefined });
+  const lateAnswer = Object.assign(answer(source), { isAsked: false });
+  Object.assign(globalThis, { lateAnswer });
   const app = await startWithPlugins(
     t,
     {
@@ -32,7 +37,12 @@ t.test('an answer that does not fit fails, and names its fault in the log only',
           const route = (path, response, handle) => host.route({ method: 'GET', path, summary: 'x', response, handle })
           route('/good', object, () => ({ text: 'a', more: undefined }))
           route('/bad', object, () => ({ text: 1 }))
-          route('/missing', object, () => undefined)`,
+          route('/missing', object, () => undefined)
+          route('/late', undefined, async ({ signal }) => {
+            globalThis.lateAnswer.isAsked = true
+            await new Promise(resolve => signal.addEventListener('abort', resolve))
+            return globalThis.lateAnswer
+          })`,
       },
     },
     { shipped: [] },
@@ -42,6 +52,13 @@ t.test('an answer that does not fit fails, and names its fault in the log only',
     t.match(await app.get(path), { status: 500, body: { detail: /^Internal error/ } }, path);
   }
   t.equal(app.host.plugins().find(({ name }) => name === 'answerer')?.errors.route, 2);
+
+  const leaving = new AbortController();
+  const left = fetch(`${app.base}/late`, { signal: leaving.signal }).catch(() => undefined);
+  await until(() => lateAnswer.isAsked);
+  leaving.abort();
+  await until(() => source.destroyed, { what: 'the end of a stream whose client had left before it' });
+  await left;
 });
 
 t.test('a handler is held to its schema when it is written', async t => {
