@@ -4,6 +4,7 @@ import type {} from '../config-files/contract.ts';
 
 const LIMIT_MS = 10_000;
 const MAX_BYTES = 4 * 1024 * 1024;
+const ROOT_ELEMENT = /^[^<]*(?:<\?[^>]*>[^<]*)?<MediaContainer([^>]*)/;
 
 /** Throws an Error when that cannot be told. */
 export async function isIdle(host: Host, named: NamedBlock): Promise<boolean> {
@@ -16,7 +17,8 @@ export async function isIdle(host: Host, named: NamedBlock): Promise<boolean> {
     maxBytes: MAX_BYTES,
     redirects: 0,
   });
-  const size = /<MediaContainer[^>]*\ssize="(\d+)"/.exec(answer.text)?.[1];
+  const [, attributes = ''] = ROOT_ELEMENT.exec(answer.text) ?? [];
+  const size = /\ssize="(\d+)"/.exec(attributes)?.[1];
   if (answer.status !== 200 || size === undefined)
     throw new Error(`the server does not tell who watches (${answer.status}); claim it, so that it can be asked`);
   return size === '0';

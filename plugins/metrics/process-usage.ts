@@ -8,7 +8,7 @@ import { type ProcessRow, readProcesses, TICKS_PER_S, treesOf } from './process-
 import { SocketMap } from './sockets.ts';
 
 const MAX_EXTERNAL = 20;
-const CONTAINER_LINE = /[/:](?:docker|kubepods|libpod|containerd)[^\n]*\/([^/\n]+)/;
+const CONTAINER_ENGINE = /[/:](?:docker|kubepods|libpod|containerd)/;
 
 const ioNumbers = new Float64Array(6);
 
@@ -85,9 +85,19 @@ export class ProcessMeter {
   async #external(row: ProcessRow, cpuPercent: number | null, breather: Breather): Promise<ExternalUsage> {
     const { pid, name, rssBytes, virtualBytes, threads } = row;
     const { ports } = await this.#sockets.useOf([withKey(row)], breather, false);
-    const containerId = CONTAINER_LINE.exec(procText(`/proc/${pid}/cgroup`) ?? '')?.[1] ?? null;
+    const containerId = containerIn(procText(`/proc/${pid}/cgroup`) ?? '');
     return { pid, name, cpuPercent, rssBytes, virtualBytes, threads, disk: diskOf([pid]), ports, containerId };
   }
+}
+
+/** The last part of the first cgroup below that of a container engine. */
+function containerIn(cgroups: string): string | null {
+  for (const line of cgroups.split('\n')) {
+    const engine = line.search(CONTAINER_ENGINE);
+    const last = line.lastIndexOf('/');
+    if (engine >= 0 && last > engine) return line.slice(last + 1);
+  }
+  return null;
 }
 
 /** null when none of them tells. */

@@ -9,6 +9,9 @@ const rootDir = fileURLToPath(new URL('../..', import.meta.url));
 const LENGTH = 16_384;
 /** Linear patterns need a hundredth of it for such a text, even on slow machines. */
 const LIMIT_US = 60_000;
+/** What takes so long may be quadratic with few places at which it begins, which a longer text tells. */
+const SUSPECT_US = 1_000;
+const LONG_LENGTH = 8 * LENGTH;
 const SHORT_LENGTHS = [24, 512];
 const MAX_PIECES = 10;
 
@@ -71,8 +74,10 @@ export function findSlowInput({ source, flags }: Pick<Pattern, 'source' | 'flags
   const isSlow = (input: Input): boolean => {
     // Short texts come first, because a pattern of exponential cost never ends with long ones.
     if (SHORT_LENGTHS.some(length => costUs(pattern, textOf(input, length)) > LIMIT_US)) return true;
+    const grows = (length: number, cost = costUs(pattern, textOf(input, length))): boolean =>
+      cost > LIMIT_US && cost > 3 * costUs(pattern, textOf(input, length / 2));
     const cost = costUs(pattern, textOf(input, LENGTH));
-    return cost > LIMIT_US && cost > 3 * costUs(pattern, textOf(input, LENGTH / 2));
+    return grows(LENGTH, cost) || (cost > SUSPECT_US && cost <= LIMIT_US && grows(LONG_LENGTH));
   };
   return inputsFor(source).find(isSlow)?.pump;
 }

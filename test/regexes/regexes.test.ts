@@ -12,7 +12,7 @@ const KNOWN_MAKERS: Readonly<Record<string, string>> = {
 };
 
 t.test('the check finds what is slow', async t => {
-  for (const source of ['\\s+$', '(a+)+b', '[a-z]+\\d', 'x-.*token'])
+  for (const source of ['\\s+$', '(a+)+b', '[a-z]+\\d', 'x-.*token', '<element[^>]*\\ssize="'])
     t.type(findSlowInput({ source, flags: '' }), 'string', source);
   for (const source of ['^\\s+', '(?<!\\s)\\s+$', '[a-z]+', 'token'])
     t.equal(findSlowInput({ source, flags: 'i' }), undefined);
