@@ -5,7 +5,8 @@ import type { LaunchPlan } from '../process/contract.ts';
 import { isIdle } from './idle.ts';
 import { RepairSchedule } from './schedule.ts';
 import { type RepairSettings, settingsOf } from './settings.ts';
-import { obstacleOf, runTool, TOOL } from './tool.ts';
+import { obstacleOf, runTool } from './tool.ts';
+import { TOOL } from './tool-log.ts';
 
 /** Large libraries take most of an hour on a slow disk. */
 export const LIMIT_MS = 2 * 60 * 60_000;

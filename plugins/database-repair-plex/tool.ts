@@ -3,18 +3,15 @@ import { spawn } from 'node:child_process';
 import path from 'node:path';
 import type { Host, NamedBlock } from '#core';
 import { fileVersion } from '#kit/fs-out-of-process';
-import { formatRecord } from '#kit/log-line';
 import { publicEnvironment } from '#kit/public-environment';
-import { redact } from '#kit/redact';
-import { RotatingFile } from '#kit/rotating-file';
 import { logFileOf } from '#kit/service-log';
 import type { RepairSettings } from './settings.ts';
+import { ToolLog } from './tool-log.ts';
 
-/** What its lines are called in logs; clients parse them under this name. */
-export const TOOL = 'Plex DBRepair';
 const SOURCE = 'https://github.com/ChuckPa/DBRepair';
 const KILL_AFTER_MS = 10_000;
-const MAX_LINE = 16_384;
+/** How long what is left of the output of a tool that has ended is read. */
+const DRAIN_MS = 2_000;
 
 /** Why it cannot be run, with what to do; undefined when it can. */
 export async function obstacleOf({ command: [program = ''], workDir }: RepairSettings): Promise<string | undefined> {
@@ -27,11 +24,11 @@ export async function obstacleOf({ command: [program = ''], workDir }: RepairSet
 
 /** Ends what it has started in any case. Throws an Error with its last line when it fails or is aborted. */
 export async function runTool(host: Host, named: NamedBlock, settings: RepairSettings, signal: AbortSignal) {
+  signal.throwIfAborted();
   const { puid, pgid } = host.use('config.store').root();
   const user = process.getuid?.() === 0 ? { uid: Number(puid), gid: Number(pgid) } : null;
-  const file = logPlace(host, named, settings);
-  const log = new RotatingFile({
-    file,
+  const log = new ToolLog({
+    file: logPlace(host, named, settings),
     rotation: () => host.use('log.hub').rotation(),
     owner: user,
     warn: (message, error) => host.log.warn(message, error),
@@ -44,6 +41,11 @@ export async function runTool(host: Host, named: NamedBlock, settings: RepairSet
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe'],
   });
+  // A child that was not made for want of descriptors has none.
+  const outputs = [child.stdout, child.stderr].filter(Boolean);
+  const cutOff = (): void => {
+    for (const output of outputs) output.destroy();
+  };
   const end = (name: NodeJS.Signals): void => {
     try {
       if (child.pid !== undefined) process.kill(-child.pid, name);
@@ -57,41 +59,27 @@ export async function runTool(host: Host, named: NamedBlock, settings: RepairSet
     limit = setTimeout(() => end('SIGKILL'), KILL_AFTER_MS);
   };
   signal.addEventListener('abort', abort, { once: true });
-  let last = '';
-  let writing = Promise.resolve();
-  const write = (line: string): void => {
-    const text = redact(line.slice(0, MAX_LINE)).trimEnd();
-    if (text === '') return;
-    last = text;
-    const record = formatRecord({ at: Date.now(), level: 'INFO', text, processName: TOOL });
-    const data = Buffer.from(`${record}\n`);
-    writing = writing.then(async () => {
-      if (await log.prepare(data.length)) await log.append(data);
+  const ended = new Promise<number | null>((resolve, reject) => {
+    child.on('error', reject);
+    child.on('exit', () => {
+      clearTimeout(limit);
+      end('SIGKILL');
+      // What it has left behind in another group would hold its output open.
+      limit = setTimeout(cutOff, host.paced(DRAIN_MS));
     });
-  };
-  for (const stream of [child.stdout, child.stderr]) {
-    let rest = '';
-    stream.setEncoding('utf8').on('data', (text: string) => {
-      const lines = (rest + text).split(/\r?\n/);
-      rest = (lines.pop() ?? '').slice(0, MAX_LINE);
-      for (const line of lines) write(line);
-    });
-    stream.on('end', () => write(rest));
-  }
+    child.on('close', resolve);
+  });
+  const recorded = Promise.allSettled(outputs.map(output => log.record(output)));
   try {
-    await new Promise<void>((resolve, reject) => {
-      child.on('error', reject);
-      // What it left behind would hold its output open.
-      child.on('exit', () => end('SIGKILL'));
-      child.on('close', code => {
-        if (code === 0 && !signal.aborted) resolve();
-        else reject(new Error(signal.aborted ? 'it was ended' : last || `it ended with ${code}`));
-      });
-    });
+    const code = await ended;
+    await recorded;
+    if (signal.aborted) throw new Error('it was ended');
+    if (code !== 0) throw new Error(log.lastLine || `it ended with ${code}`);
   } finally {
     clearTimeout(limit);
     signal.removeEventListener('abort', abort);
-    await writing;
+    cutOff();
+    await recorded;
     await log.close();
   }
 }

@@ -30,11 +30,15 @@ require('node:http').createServer(({ url, headers }, answer) => {
   appendFileSync('asked', '.')
   answer.end('<?xml version="1.0"?><MediaContainer size="' + readFileSync('watching', 'utf8') + '"></MediaContainer>')
 }).listen(Number(process.argv[2]), '127.0.0.1')`;
-/** Fails while the server runs, as the tool does, and waits for the file that lets it go on. */
+/**
+ * Fails while the server runs, as the tool does, and waits for the file that lets it go on. With `LEAVES` it leaves a
+ * process behind that holds its output open.
+ */
 const TOOL = `#!/bin/sh
 if kill -0 "$(cat server.pid 2>/dev/null)" 2>/dev/null; then echo "the server is running"; exit 2; fi
 echo "repairing with $* for $WHOM token=aaaabbbbccccddddeeeeffff"
 id -u > ran-as
+[ -z "$LEAVES" ] || setsid sh -c 'echo $$ > left; exec sleep 1000' &
 until [ -e go-on ]; do sleep 0.05; done
 exit "$(cat go-on)"
 `;
@@ -109,8 +113,9 @@ t.test('a server in use is left alone; an idle one is stopped, repaired and star
 });
 
 t.test('before a start, which goes on when the tool fails; a tool that is missing is told once', { skip }, async t => {
-  const { app, home } = await open(t, { run_before_start: true });
-  await until(() => existsSync(path.join(home, 'ran-as')), { what: 'the repair' });
+  const { app, home } = await open(t, { run_before_start: true, env: { LEAVES: '1' } });
+  const left = await until(async () => Number(await readFile(path.join(home, 'left'), 'utf8').catch(() => '')));
+  t.teardown(() => process.kill(left, 'SIGKILL'));
   t.equal((await status(app, NAME)).status, 'starting');
   await writeFile(path.join(home, 'go-on'), '3');
   await until(async () => (await status(app, NAME)).status === 'running', { what: 'the server all the same' });

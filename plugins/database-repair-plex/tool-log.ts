@@ -1,0 +1,52 @@
+// The log of the tool. What came is written before more is read, so that no amount of output fills the memory.
+import type { Readable } from 'node:stream';
+import { formatRecord } from '#kit/log-line';
+import { redact } from '#kit/redact';
+import { RotatingFile, type RotatingFileOptions } from '#kit/rotating-file';
+
+/** What its lines are called in logs; clients parse them under this name. */
+export const TOOL = 'Plex DBRepair';
+const MAX_LINE = 16_384;
+
+export class ToolLog {
+  readonly #file: RotatingFile;
+  #writing = Promise.resolve();
+  #lastLine = '';
+
+  constructor(options: RotatingFileOptions) {
+    this.#file = new RotatingFile(options);
+  }
+
+  /** Empty before the first. */
+  get lastLine(): string {
+    return this.#lastLine;
+  }
+
+  /** Resolves when the output has ended and is written. Rejects when it is cut off. */
+  async record(output: Readable): Promise<void> {
+    let rest = '';
+    for await (const text of output.setEncoding('utf8')) {
+      const lines = `${rest}${text}`.split(/\r?\n/);
+      rest = (lines.pop() ?? '').slice(0, MAX_LINE);
+      await this.#write(lines);
+    }
+    await this.#write([rest]);
+  }
+
+  close(): Promise<void> {
+    return this.#file.close();
+  }
+
+  #write(lines: readonly string[]): Promise<void> {
+    const texts = lines.map(line => redact(line.slice(0, MAX_LINE)).trimEnd()).filter(text => text !== '');
+    this.#lastLine = texts.at(-1) ?? this.#lastLine;
+    const at = Date.now();
+    const records = texts.map(text => `${formatRecord({ at, level: 'INFO', text, processName: TOOL })}\n`);
+    this.#writing = this.#writing.then(() => this.#append(Buffer.from(records.join(''))));
+    return this.#writing;
+  }
+
+  async #append(data: Buffer): Promise<void> {
+    if (data.length > 0 && (await this.#file.prepare(data.length))) await this.#file.append(data);
+  }
+}
