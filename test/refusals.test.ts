@@ -17,7 +17,7 @@ interface Refusal {
   readonly text: string | undefined;
 }
 
-/** The literal parts of a text; names stand for constants of any file of the sources. */
+/** The literal parts of a text; names in capitals stand for constants of any file of the sources. */
 function literalOf(node: Argument | undefined, constants: ReadonlyMap<string, string>): string | undefined {
   switch (node?.type) {
     case 'Literal':
@@ -56,7 +56,7 @@ async function findRefusals(): Promise<Refusal[]> {
     new Visitor({
       VariableDeclarator({ id, init }) {
         const text = id.type === 'Identifier' && init !== null ? literalOf(init, constants) : undefined;
-        if (id.type === 'Identifier' && text !== undefined) constants.set(id.name, text);
+        if (id.type === 'Identifier' && /^[A-Z_]+$/.test(id.name) && text !== undefined) constants.set(id.name, text);
       },
     }).visit(program);
   }
