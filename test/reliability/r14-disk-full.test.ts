@@ -1,6 +1,6 @@
 // R14: the disk is full: saves are refused in a clear sentence, files stay valid, running services go on.
 import { execFile } from 'node:child_process';
-import { chmod, mkdir, mkdtemp, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readdir, readFile, readlink, rm, stat, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
@@ -13,6 +13,13 @@ const PLUGINS = ['config', 'process', 'health'];
 
 const run = promisify(execFile);
 const skip = process.getuid?.() === 0 ? false : 'only root may mount';
+
+/** Of this process, which is the host's. */
+async function openFiles(pattern: RegExp): Promise<string[]> {
+  const descriptors = await readdir('/proc/self/fd');
+  const files = await Promise.all(descriptors.map(name => readlink(`/proc/self/fd/${name}`).catch(() => '')));
+  return files.filter(file => pattern.test(file));
+}
 
 t.test('configuration, state and services', { skip }, async t => {
   const outside = await mkdtemp(path.join(tmpdir(), 'stackwarden-test-'));
@@ -56,7 +63,10 @@ t.test('configuration, state and services', { skip }, async t => {
   t.equal((await status(app, 'Ticker')).status, 'running');
   const started = await start(app, 'Other');
   t.ok([200, 500, 503].includes(started.status), 'a start works or is refused');
-  if (started.status !== 200) t.type(started.body.detail, 'string');
+  if (started.status !== 200) {
+    t.type(started.body.detail, 'string');
+    t.same(await openFiles(/\/other-[^/]*\.spool/), [], 'nothing of it stays open');
+  }
   t.ok(JSON.parse(await readFile(path.join(small, 'supervisor', 'state.json'), 'utf8')).processes.Ticker);
   t.equal((await app.get('/health')).status, 200);
 

@@ -242,13 +242,8 @@ export class CaptureSession {
     owner: Owner,
   ): Promise<CaptureSession> {
     const spool = await GuardedDirectory.at(spoolFile, (directory, name) => directory.openFile(name, 'keep', 0o600));
-    const { positions, last: recorded } = await PositionFile.open(`${spoolFile}.position`).catch(
-      async (error: unknown) => {
-        await spool.close();
-        throw error;
-      },
-    );
-    const last = recorded ?? (await firstPosition(spool, positions, target, options));
+    const { positions, last: recorded } = await PositionFile.open(`${spoolFile}.position`).catch(closing(spool));
+    const last = recorded ?? (await firstPosition(spool, positions, target, options).catch(closing(spool, positions)));
     if (target.logFile !== null) {
       await undoUnrecorded(target.logFile, last).catch((error: NodeJS.ErrnoException) => {
         if (error.code !== 'ENOENT')
@@ -513,6 +508,14 @@ class ReadingMemory {
     if (this.#input.length < bytes) this.#input = Buffer.allocUnsafe(bytes);
     return this.#input.subarray(0, bytes);
   }
+}
+
+/** For a failure after which nobody else closes these. */
+function closing(...files: readonly { close(): Promise<void> }[]): (error: unknown) => Promise<never> {
+  return async error => {
+    await Promise.allSettled(files.map(file => file.close()));
+    throw error;
+  };
 }
 
 /** The position of a new spool, or the one that the log tells when the record is damaged. */
