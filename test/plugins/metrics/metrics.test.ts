@@ -1,7 +1,7 @@
 // `/metrics`: the numbers against load that the test makes itself, trees of processes, and paths that do not answer.
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import t, { type Test } from 'tap';
@@ -28,16 +28,47 @@ const program = (processName: string, text: string, more = {}) => ({
   ...more,
 });
 
-async function startWith(t: Test, config: Record<string, unknown>): Promise<TestHost> {
-  const app = await startHost({ plugins: PLUGINS, config });
-  t.teardown(() => app.stop());
-  return app;
+const HOLD = `const kept = Buffer.alloc(${100 * MIB}, 1); setInterval(() => kept.length, 60_000)`;
+/** A megabyte after the other, each on the disk before it is noted. */
+const WRITE = `const fs = require('node:fs'); const block = Buffer.alloc(${MIB}, 1); const file = fs.openSync(process.env.FILE, 'w'); const note = fs.openSync(process.env.NOTE, 'w'); let total = 0; setInterval(() => { fs.writeSync(file, block, 0, ${MIB}, 0); fs.fsyncSync(file); total += ${MIB}; fs.writeSync(note, String(total).padEnd(16), 0) }, 50)`;
+const LISTEN = `const net = require('node:net'); const server = net.createServer(() => {}).listen(0, '127.0.0.1', () => { const client = net.connect(server.address().port, '127.0.0.1'); client.on('connect', () => require('node:fs').writeFileSync(process.env.FILE, String(server.address().port))) })`;
+
+const dir = testDir(t);
+await chmod(dir, 0o777);
+const noted = path.join(dir, 'written');
+const port = path.join(dir, 'port');
+const app = await startHost({
+  plugins: PLUGINS,
+  config: {
+    burner: program('Burner', 'for (;;);'),
+    holder: program('Holder', HOLD),
+    writer: program('Writer', WRITE, { env: { FILE: path.join(dir, 'file'), NOTE: noted } }),
+    shell: {
+      ...program('Shell', ''),
+      command: ['sh', '-c', `"$NODE" -e "$TEXT"; true`],
+      env: { NODE: process.execPath, TEXT: LISTEN, FILE: port },
+      port: 4_321,
+    },
+    // Each child burns for a moment and ends: their time is found with the parent alone.
+    parent: {
+      ...program('Parent', ''),
+      command: ['sh', '-c', 'while :; do i=0; (while [ $i -lt 3000 ]; do i=$((i+1)); done); done'],
+    },
+    kid: program('Kid', 'setInterval(() => {}, 60_000)'),
+  },
+});
+t.teardown(() => app.stop());
+
+/** Runs while the test does. */
+async function startFor(t: Test, name: string): Promise<void> {
+  await start(app, name);
+  t.teardown(() => app.post('/process/stop-service', { process_name: name }));
 }
 
-const metrics = async (app: TestHost): Promise<Body> => (await app.get('/metrics')).body;
+const metrics = async (host: TestHost): Promise<Body> => (await host.get('/metrics')).body;
 
-async function managed(app: TestHost, name: string): Promise<Body> {
-  return (await metrics(app)).dumb_managed.find((entry: Body) => entry.name === name);
+async function managed(host: TestHost, name: string): Promise<Body> {
+  return (await metrics(host)).dumb_managed.find((entry: Body) => entry.name === name);
 }
 
 /** Milliseconds of CPU time that a process has used so far. */
@@ -47,7 +78,6 @@ async function usedMs(pid: number): Promise<number> {
 }
 
 t.test('CPU time of a process is what the kernel counted, whatever else runs', async t => {
-  const app = await startWith(t, { burner: program('Burner', 'for (;;);') });
   await start(app, 'Burner');
   const { pid, cpu_percent: first, start_time: startTime } = await until(() => managed(app, 'Burner'));
   t.equal(first, null, 'nothing is known before a second reading');
@@ -64,25 +94,28 @@ t.test('CPU time of a process is what the kernel counted, whatever else runs', a
   t.ok(system.cpu_percent > 0 && system.cpu_percent <= 100);
 });
 
-t.test('memory, files and descendants', async t => {
-  const dir = testDir(t);
-  const hold = `const kept = Buffer.alloc(${100 * MIB}, 1); setInterval(() => kept.length, 60_000)`;
-  const write = `const fs = require('node:fs'); const file = fs.openSync(process.env.FILE, 'w'); fs.writeSync(file, Buffer.alloc(${20 * MIB}, 1)); fs.fsyncSync(file); setInterval(() => {}, 60_000)`;
-  const listen = `const net = require('node:net'); const server = net.createServer(() => {}).listen(0, '127.0.0.1', () => { const client = net.connect(server.address().port, '127.0.0.1'); client.on('connect', () => require('node:fs').writeFileSync(process.env.FILE, String(server.address().port))) })`;
-  const file = path.join(dir, 'written');
-  const noted = path.join(dir, 'port');
-  await run('chmod', ['777', dir]);
-  const app = await startWith(t, {
-    holder: program('Holder', hold),
-    writer: program('Writer', write, { env: { FILE: file } }),
-    shell: {
-      ...program('Shell', ''),
-      command: ['sh', '-c', `"$NODE" -e "$TEXT"; true`],
-      env: { NODE: process.execPath, TEXT: listen, FILE: noted },
-      port: 4_321,
-    },
+t.test('a clock that is set back and forward moves its own time alone', async t => {
+  const { now } = Date;
+  t.teardown(async () => {
+    Date.now = now;
+    await app.post('/process/stop-service', { process_name: 'Burner' });
   });
-  for (const name of ['Holder', 'Writer', 'Shell']) await start(app, name);
+  const known = await managed(app, 'Burner');
+  for (const aheadS of [-3_600, 0]) {
+    Date.now = () => now() + aheadS * 1_000;
+    const sample = await until(async () => {
+      const found = await metrics(app);
+      return Math.abs(found.timestamp - now() / 1_000 - aheadS) < 60 && found;
+    });
+    const { cpu_percent: percent, start_time: startTime } = sample.dumb_managed[0];
+    t.ok(percent > 0 && percent <= 110, `a core at most: ${percent}`);
+    t.equal(startTime, known.start_time);
+    t.ok(sample.system.cpu_percent >= 0 && sample.system.cpu_percent <= 100);
+  }
+});
+
+t.test('memory, files and descendants', async t => {
+  for (const name of ['Holder', 'Writer', 'Shell']) await startFor(t, name);
 
   const holder = await until(async () => {
     const entry = await managed(app, 'Holder');
@@ -92,15 +125,28 @@ t.test('memory, files and descendants', async t => {
   t.equal(holder.process_count, 1);
   t.ok(holder.threads > 1 && holder.vms > holder.rss);
 
-  const [file1] = [await until(async () => ((await managed(app, 'Writer'))?.disk_io?.write_bytes ?? 0) >= 20 * MIB)];
-  t.ok(file1, 'what a process wrote');
-  t.ok((await managed(app, 'Writer')).disk_io.write_bytes < 60 * MIB);
+  /** A sample, with what the writer had noted before and after it was taken. */
+  const reading = () =>
+    until(async () => {
+      const before = Number(await readFile(noted, 'utf8').catch(() => ''));
+      const askedAt = Date.now() / 1_000;
+      const { timestamp, dumb_managed: list } = await metrics(app);
+      const written = list.find((entry: Body) => entry.name === 'Writer')?.disk_io?.write_bytes;
+      if (timestamp <= askedAt || before === 0) return undefined;
+      return { before, written, after: Number(await readFile(noted, 'utf8')) };
+    });
+  const first = await reading();
+  await until(async () => Number(await readFile(noted, 'utf8')) > first.after + 10 * MIB);
+  const last = await reading();
+  const written = last.written - first.written;
+  t.ok(written >= last.before - first.after - MIB, `what a process writes is counted: ${written}`);
+  t.ok(written <= (last.after - first.before + MIB) * 1.05, 'and no more than that, but for the notes');
 
-  const port = Number(await until(() => readFile(noted, 'utf8').catch(() => '')));
+  const listened = Number(await until(() => readFile(port, 'utf8').catch(() => '')));
   const shell = await until(
     async () => {
       const entry = await managed(app, 'Shell');
-      return entry?.ports?.includes(port) && entry;
+      return entry?.ports?.includes(listened) && entry;
     },
     { what: 'the port of a child of the shell' },
   );
@@ -124,22 +170,12 @@ t.test('memory, files and descendants', async t => {
 });
 
 t.test('what a process used goes on counting when its children have ended', async t => {
-  const dir = testDir(t);
-  await run('chmod', ['777', dir]);
-  const app = await startWith(t, {
-    // Each child burns for a moment and ends: their time is found with the parent alone.
-    parent: {
-      ...program('Parent', ''),
-      command: ['sh', '-c', 'while :; do i=0; (while [ $i -lt 3000 ]; do i=$((i+1)); done); done'],
-    },
-  });
-  await start(app, 'Parent');
+  await startFor(t, 'Parent');
   const percent = await until(async () => (await managed(app, 'Parent'))?.cpu_percent, { what: 'a percentage' });
   t.ok(percent > 0);
 });
 
 t.test('the machine, its file systems and its network', async t => {
-  const app = await startWith(t, {});
   const { system, timestamp } = await metrics(app);
   const { stdout } = await run('df', ['-B1', '--output=size,used,avail', '/']);
   const [size, used, available] = (stdout.split('\n')[1] ?? '').trim().split(/ +/).map(Number);
@@ -180,7 +216,6 @@ t.test('the machine, its file systems and its network', async t => {
 });
 
 t.test('a mount that does not answer', { skip: isRoot ? false : 'only root may mount' }, async t => {
-  const dir = testDir(t);
   const [dead, disk] = [path.join(dir, 'dead'), path.join(dir, 'a disk')];
   await Promise.all([mkdir(dead), mkdir(disk)]);
   // Whoever looks at this one waits for a server that never answers.
@@ -192,7 +227,7 @@ t.test('a mount that does not answer', { skip: isRoot ? false : 'only root may m
   await mkdir(path.join(disk, 'more'));
   await writeFile(path.join(disk, 'file'), Buffer.alloc(MIB));
   await until(async () => (await run('cat', ['/proc/self/mountinfo'])).stdout.includes(dead));
-  const app = await startHost({
+  const other = await startHost({
     plugins: PLUGINS,
     config: {
       dumb: { metrics: { filesystem_paths: [dead, disk] } },
@@ -202,25 +237,25 @@ t.test('a mount that does not answer', { skip: isRoot ? false : 'only root may m
     },
   });
   t.teardown(async () => {
-    await app.stop();
+    await other.stop();
     holder.kill('SIGKILL');
     await run('umount', ['--lazy', dead]);
     await run('umount', ['--lazy', disk]);
   });
-  const { filesystems, disk: primary } = (await metrics(app)).system;
+  const { filesystems, disk: primary } = (await metrics(other)).system;
   t.match(filesystems[0], { path: dead, available: false, stalled: true, fs_type: 'fuse.test', mount_point: dead });
   t.match(filesystems[1], { path: disk, available: true, total: 8 * MIB, fs_type: 'tmpfs', mount_point: disk });
   t.equal(primary.path, dead, 'it is not replaced by another');
-  t.equal((await app.get('/process/processes')).status, 200);
-  const { candidates } = (await app.get('/metrics/filesystems')).body;
+  t.equal((await other.get('/process/processes')).status, 200);
+  const { candidates } = (await other.get('/metrics/filesystems')).body;
   const found = (place: string) => candidates.find((entry: Body) => entry.path === place);
   t.match(found(dead), { available: false, stalled: true });
   t.match(found(disk), { available: true });
   t.equal(candidates[0].path, '/');
 
-  await start(app, 'Kid');
+  await start(other, 'Kid');
   const { paths, used_total: used } = await until(async () => {
-    const listed = (await managed(app, 'Kid'))?.disk_paths;
+    const listed = (await managed(other, 'Kid'))?.disk_paths;
     return listed?.paths.length > 0 && listed;
   });
   const place = (name: string) => paths.find((entry: Body) => entry.path === name);
@@ -238,8 +273,7 @@ t.test('a mount that does not answer', { skip: isRoot ? false : 'only root may m
 });
 
 t.test('processes that come and go', async t => {
-  const app = await startWith(t, { kid: program('Kid', 'setInterval(() => {}, 60_000)') });
-  await start(app, 'Kid');
+  await startFor(t, 'Kid');
   const forks: ChildProcess = spawn('sh', ['-c', 'while :; do /bin/true; done'], { stdio: 'ignore' });
   t.teardown(() => forks.kill('SIGKILL'));
   const seen = [];
