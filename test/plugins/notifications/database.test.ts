@@ -1,0 +1,55 @@
+// The health of a real database reaches people: that it cannot be read, and that it can be read again.
+import { rm, writeFile } from 'node:fs/promises';
+import t from 'tap';
+import { filmPlace, freshHealth, give, makeDatabase } from '../../support/database-health.ts';
+import { startHost } from '../../support/host.ts';
+import { startReceiver } from '../../support/receiver.ts';
+import { until } from '../../support/until.ts';
+
+t.test('a database that cannot be read', async t => {
+  const receiver = await startReceiver(t);
+  const { main, block } = await filmPlace(t);
+  await writeFile(main, 'no database at all'.repeat(1_000));
+  await give(main);
+  const app = await startHost({
+    pace: 0.05,
+    plugins: ['notifications', 'notify-webhook', 'database-health', 'services', 'config'],
+    config: {
+      radarr: { instances: { Default: block } },
+      dumb: {
+        startup: { stabilization_seconds: 0 },
+        metrics: {
+          database_health: {
+            enabled: true,
+            services: { 'radarr:Default': { enabled: true, mode: 'enhanced' } },
+            interval_sec: 3_600,
+          },
+        },
+        notifications: {
+          enabled: true,
+          monitor_interval_sec: 15,
+          thresholds: { duration_sec: 0, cpu_percent: 100, memory_percent: 100, disk_percent: 100, inode_percent: 100 },
+          destinations: [
+            { id: 'd', provider: 'webhook', url: `${receiver.url}/`, event_types: ['database.collection.failed'] },
+          ],
+        },
+      },
+    },
+  });
+  t.teardown(() => app.stop());
+  const told = (type: string) =>
+    until(() => receiver.received.find(({ body }) => body.event_type === type)?.body, { what: type });
+  t.match(await told('database.collection.failed'), {
+    title: 'A database of Films cannot be read',
+    severity: 'warning',
+    service_name: 'Films',
+  });
+  await rm(main);
+  makeDatabase(main).close();
+  await give(main);
+  await freshHealth(app);
+  t.match(await told('recovery'), {
+    title: 'The databases of Films can be read again',
+    metadata: { condition_key: 'database:Films:collection' },
+  });
+});
