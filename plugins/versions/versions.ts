@@ -56,12 +56,14 @@ export class Versions implements ServiceVersions {
     return this.of(processName);
   }
 
-  /** Begins a round in a moment, one for all that ask until then. */
+  /** Begins a round in a moment, or when the services of a boot are started, one for all that ask until then. */
   soon(): void {
     if (this.#soon !== undefined || this.#host.signal.aborted) return;
     this.#soon = setTimeout(() => {
       this.#soon = undefined;
-      void this.round();
+      // Looks run programs, and those of all services would take the time of their starts.
+      if (this.#host.find('process.supervisor')?.startup().phase === 'starting_services') this.soon();
+      else void this.round();
     }, this.#host.paced(SOON_MS)).unref();
   }
 

@@ -103,6 +103,39 @@ t.test('each kind of source tells, and a changed file is looked at again', { ski
   await shows(app, 'sonarr', '4.0.15.1');
 });
 
+t.test('looks that nobody waits for begin when the services are started', { skip }, async t => {
+  const dir = testDir(t, {});
+  await chmod(dir, 0o755);
+  const [address, wanted] = [path.join(dir, 'address'), path.join(dir, 'wanted')];
+  const ask = `const {readFileSync} = require('fs'); fetch(readFileSync('${address}', 'utf8')).then(a => a.json())`;
+  await program(
+    path.join(dir, 'traefik/traefik'),
+    `[ "$1" = version ] || exec sleep 600
+    exec ${process.execPath} -e "${ask}.then(({phase}) => console.log(phase === 'starting_services' ? '1.0.0' : '2.0.0'))"`,
+  );
+  const app = await startHost({
+    pace: 1,
+    plugins,
+    config: {
+      traefik: {
+        enabled: true,
+        process_name: 'traefik',
+        config_dir: dir,
+        command: [path.join(dir, 'traefik/traefik'), 'x'],
+      },
+      // Is looked for again after two seconds.
+      late: { enabled: true, process_name: 'Late', config_dir: dir, command: ['sleep', '600'], wait_for_dir: wanted },
+      dumb: { startup: { stabilization_seconds: 0 } },
+    },
+  });
+  t.teardown(() => app.stop());
+  await writeFile(address, `${app.base}/process/startup-status`);
+  await until(async () => (await app.get('/process/startup-status')).body.services.Late?.reason?.includes(wanted));
+  await mkdir(wanted);
+  const version = await until(() => versionOf(app, 'traefik'), { what: 'a version' });
+  t.match(version, /2\.0\.0/);
+});
+
 t.test('what the user of the services may not read, or never ends, is no version', { skip }, async t => {
   const dir = testDir(t, {
     own: { token: 'secret-0123' },
