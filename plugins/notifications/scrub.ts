@@ -57,7 +57,7 @@ function encodings(secret: string): string[] {
   const inAddress = encodeURIComponent(bytes.toString());
   const inForm = new URLSearchParams([['', bytes.toString()]]).toString().slice(1);
   // Without the signs that fill up its end, because not everybody writes them.
-  const base64 = bytes.toString('base64').replace(/=+$/, '');
+  const base64 = bytes.toString('base64').replaceAll('=', '');
   const lowerCase = [inAddress, inForm].map(text => text.replaceAll(/%\w\w/g, sign => sign.toLowerCase()));
   return [inAddress, inForm, ...lowerCase, base64, bytes.toString('base64url')];
 }
