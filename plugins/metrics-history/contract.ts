@@ -1,6 +1,7 @@
 // What the history gives to another store that holds it too, and what it asks of that store.
 import type { Point } from './compact-item.ts';
 import type { Ranges } from './ranges.ts';
+import type { storeTotals } from './wire.ts';
 
 export type { Ranges };
 
@@ -49,6 +50,8 @@ export interface MetricsHistory {
   isImporting(): boolean;
   /** Age after which samples are removed from every store; null for no limit. */
   maxAgeDays(): number | null;
+  /** How answers tell what another store holds. */
+  readonly totals: typeof storeTotals;
 }
 
 /** A part of the time: from `from` on, and before `before`, in Unix seconds. Either may be infinite. */

@@ -11,6 +11,7 @@ import { LineFiles } from './line-files.ts';
 import { importLines } from './lines-import.ts';
 import { OtherStore } from './other-store.ts';
 import { type HistorySettings, readSettings } from './settings.ts';
+import { storeTotals } from './wire.ts';
 
 const BUSY_TIMEOUT_MS = 15_000;
 const MAX_BYTES = 64 * 1_024 * 1_024;
@@ -40,6 +41,7 @@ interface Storage extends Statements.StorageNumbers {
 }
 
 export class History implements MetricsHistory {
+  readonly totals = storeTotals;
   readonly #host: Host;
   readonly #directory: string;
   #database: Database<typeof Statements>;

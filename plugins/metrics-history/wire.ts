@@ -176,7 +176,7 @@ export async function storageToWire(
       thinned_samples: sqlite.thinnedSamples,
       error: sqlite.error,
     },
-    postgresql: totalsToWire(other?.totals ?? null),
+    postgresql: other === undefined || other.totals === null ? null : totalsToWire(other.totals),
     legacy_jsonl: { files: legacy.files, bytes: legacy.bytes, preserved: true, migration: legacy.import },
     sync:
       other === undefined
@@ -191,8 +191,7 @@ export async function storageToWire(
 
 const MISSING = 'PostgreSQL is not available in this build; the history is kept in SQLite';
 
-function totalsToWire(totals: HistoryStoreStatus['totals']): z.output<typeof otherSchema> | null {
-  if (totals === null) return null;
+function totalsToWire(totals: NonNullable<HistoryStoreStatus['totals']>): z.output<typeof otherSchema> {
   return {
     database: totals.database,
     schema: totals.schema,
@@ -205,6 +204,9 @@ function totalsToWire(totals: HistoryStoreStatus['totals']): z.output<typeof oth
     newest_timestamp: totals.newest,
   };
 }
+
+/** What another store holds, as answers tell it. */
+export const storeTotals = { schema: otherSchema, toWire: totalsToWire };
 
 /** Rounded to four digits; null without samples. */
 function ratio({ rawBytes, storedBytes }: { readonly rawBytes: number; readonly storedBytes: number }): number | null {

@@ -24,6 +24,7 @@ export default definePlugin({
       path: ['dumb', 'metrics', 'storage', PROVIDER],
       schema: postgresSection,
     });
+    const { totals } = host.use('metrics.history');
     const store = new PostgresStore(host);
     const activation = new HotActivation(host, store);
     host.contribute('metrics.history-store', PROVIDER, store);
@@ -32,9 +33,9 @@ export default definePlugin({
       path: '/metrics/history/storage/activate-postgresql',
       summary: 'Starts the managed PostgreSQL where it does not run, and moves the history there while everything runs',
       capability: 'metrics_history_hot_activation',
-      response: activationSchema,
+      response: activationSchema(totals),
       // Goes on when the client disconnects.
-      handle: async () => activationToWire(await activation.activate()),
+      handle: async () => activationToWire(await activation.activate(), totals),
     });
     host.tap('host.ready', () => store.follow());
     host.tap('config.changed', ({ paths }) => {
