@@ -1,5 +1,6 @@
 // Watches directories by inotify; by polling where no watches are left or STACKWARDEN_WATCH_POLLING is 1.
 import type { Stats } from 'node:fs';
+import { stat } from 'node:fs/promises';
 import { type FSWatcher, watch } from 'chokidar';
 import type { Logger } from '../contract/log.ts';
 
@@ -73,9 +74,12 @@ function openWatcher(
     })
     .on('error', onError);
   return new Promise(resolve =>
-    watcher.on('ready', () => {
+    watcher.on('ready', async () => {
       isReady = true;
       resolve(watcher);
+      // What has disappeared between the look at the directory and its watch is told by nothing else.
+      const stats = looksBack ? await stat(directory).catch(() => undefined) : undefined;
+      if (stats !== undefined && !isOld(stats) && !watcher.closed) onChange(directory);
     }),
   );
 }

@@ -11,6 +11,8 @@ type FileQuestion =
 interface Pending {
   readonly question: FileQuestion;
   readonly timer: NodeJS.Timeout;
+  /** Whether a child has ended over it; the next one that does is the last. */
+  hasEndedChild: boolean;
   resolve(answer: unknown): void;
   reject(error: Error): void;
 }
@@ -44,7 +46,7 @@ export class FileLooker {
       this.#lastId += 1;
       const id = this.#lastId;
       const timer = setTimeout(() => this.#onDeadline(id), limitMs);
-      this.#pending.set(id, { question, timer, resolve, reject });
+      this.#pending.set(id, { question, timer, hasEndedChild: false, resolve, reject });
       this.#send(id, question);
     });
   }
@@ -67,13 +69,19 @@ export class FileLooker {
       stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
     });
     child.on('message', ({ id, answer }: { id: number; answer: unknown }) => this.#take(id)?.resolve(answer));
-    const fail = (error: Error): void => {
+    const onEnd = (error: Error, mayRepeat: boolean): void => {
       if (this.#child !== child) return;
       this.#child = undefined;
-      for (const id of [...this.#pending.keys()]) this.#take(id)?.reject(error);
+      for (const [id, pending] of [...this.#pending]) {
+        if (!mayRepeat || pending.hasEndedChild) this.#take(id)?.reject(error);
+        else {
+          pending.hasEndedChild = true;
+          this.#send(id, pending.question);
+        }
+      }
     };
-    child.on('error', fail);
-    child.on('exit', () => fail(new Error('the look at files was ended')));
+    child.on('error', error => onEnd(error, false));
+    child.on('exit', () => onEnd(new Error('the look at files was ended'), true));
     // Whoever waits for an answer keeps the host alive by its deadline.
     child.unref();
     child.channel?.unref();
