@@ -1,7 +1,7 @@
 // What the history gives to another store that holds it too, and what it asks of that store.
 import type { Point } from './compact-item.ts';
 import type { Ranges } from './ranges.ts';
-import type { storeTotals } from './wire.ts';
+import type { StoreTotals, storeTotals } from './store-totals.ts';
 
 export type { Ranges };
 
@@ -76,17 +76,7 @@ export interface HistoryStoreStatus {
   /** Unix seconds. */
   readonly lastSuccess: number | null;
   /** null when the store cannot be asked. */
-  readonly totals: {
-    readonly database: string;
-    readonly schema: string;
-    readonly samples: number;
-    readonly rawBytes: number;
-    readonly storedBytes: number;
-    /** Of everything on disk. */
-    readonly relationBytes: number;
-    readonly oldest: number | null;
-    readonly newest: number | null;
-  } | null;
+  readonly totals: StoreTotals | null;
   readonly sync: {
     readonly state: 'idle' | 'reconciling' | 'backoff';
     readonly pendingSamples: number;

@@ -11,7 +11,7 @@ import { LineFiles } from './line-files.ts';
 import { importLines } from './lines-import.ts';
 import { OtherStore } from './other-store.ts';
 import { type HistorySettings, readSettings } from './settings.ts';
-import { storeTotals } from './wire.ts';
+import { storeTotals } from './store-totals.ts';
 
 const BUSY_TIMEOUT_MS = 15_000;
 const MAX_BYTES = 64 * 1_024 * 1_024;

@@ -1,9 +1,9 @@
 // Queries and answers of the routes of the history.
 import { z } from 'zod';
 import { queryBoolean, queryInteger, queryNumber } from '#kit/query-values';
-import type { HistoryStoreStatus } from './contract.ts';
 import type { History } from './history.ts';
 import { CURVES, type Curve } from './ranges.ts';
+import { ratio, storeTotals } from './store-totals.ts';
 
 const DEFAULT_WINDOW_S = 21_600;
 const MS_PER_S = 1_000;
@@ -62,18 +62,6 @@ export const storageQuery = z.object({
   probe_postgresql: queryBoolean().default(false).describe('Whether a store that failed is tried again now'),
 });
 
-const otherSchema = z.object({
-  database: z.string(),
-  schema: z.string(),
-  samples: z.int(),
-  raw_bytes: z.int(),
-  compressed_bytes: z.int(),
-  relation_bytes: z.int(),
-  compression_ratio: number,
-  oldest_timestamp: number,
-  newest_timestamp: number,
-});
-
 export const storageSchema = z.object({
   configured_provider: z.enum(['sqlite', 'postgresql']),
   active_provider: z.enum(['sqlite', 'postgresql']),
@@ -92,7 +80,7 @@ export const storageSchema = z.object({
     thinned_samples: z.int(),
     error: z.string().nullable(),
   }),
-  postgresql: otherSchema.nullable(),
+  postgresql: storeTotals.schema.nullable(),
   legacy_jsonl: z.object({
     files: z.int(),
     bytes: z.int(),
@@ -176,7 +164,7 @@ export async function storageToWire(
       thinned_samples: sqlite.thinnedSamples,
       error: sqlite.error,
     },
-    postgresql: other === undefined || other.totals === null ? null : totalsToWire(other.totals),
+    postgresql: other === undefined || other.totals === null ? null : storeTotals.toWire(other.totals),
     legacy_jsonl: { files: legacy.files, bytes: legacy.bytes, preserved: true, migration: legacy.import },
     sync:
       other === undefined
@@ -190,25 +178,3 @@ export async function storageToWire(
 }
 
 const MISSING = 'PostgreSQL is not available in this build; the history is kept in SQLite';
-
-function totalsToWire(totals: NonNullable<HistoryStoreStatus['totals']>): z.output<typeof otherSchema> {
-  return {
-    database: totals.database,
-    schema: totals.schema,
-    samples: totals.samples,
-    raw_bytes: totals.rawBytes,
-    compressed_bytes: totals.storedBytes,
-    relation_bytes: totals.relationBytes,
-    compression_ratio: ratio(totals),
-    oldest_timestamp: totals.oldest,
-    newest_timestamp: totals.newest,
-  };
-}
-
-/** What another store holds, as answers tell it. */
-export const storeTotals = { schema: otherSchema, toWire: totalsToWire };
-
-/** Rounded to four digits; null without samples. */
-function ratio({ rawBytes, storedBytes }: { readonly rawBytes: number; readonly storedBytes: number }): number | null {
-  return rawBytes === 0 ? null : Math.round((storedBytes / rawBytes) * 1e4) / 1e4;
-}
