@@ -76,8 +76,8 @@ holdDestination(t, await contributionOf('notify-slack', 'notifications.destinati
     { url: 'slack://T1/B2', message: /three parts of the webhook/ },
     { url: 'slack://T1/B2/c%2F3', message: /three parts of the webhook/ },
     { url: 'slack:///T1/B2/c3', message: /three parts of the webhook/ },
-    { url: 'slack://xoxb-1-2-aB', message: /channel after its token/ },
-    { url: 'slack://xoxb-1-2-aB/?x=1', message: /channel after its token/ },
+    { url: 'slack://xoxb-1-2-aB', message: /needs a channel/ },
+    { url: 'slack://xoxb-1-2-aB/?x=1', message: /needs a channel/ },
   ],
   foreign: [
     'https://slack.com/services/T/B/c',
