@@ -1,5 +1,5 @@
-// Trimming by folder: a host whose plugin's folder goes lacks exactly what that plugin owned, and answers everything else.
-// One host lives through the removal of each.
+// Trimming by folder: a host whose plugins' folders go lacks exactly what these plugins owned, and answers everything else.
+// One host lives through the removal of all.
 import { mkdtemp, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -7,7 +7,7 @@ import t from 'tap';
 import { pluginNames, pluginsDir, startHost } from '../support/host.ts';
 import { answersEverything, surface, trimmings, untilOffers } from '../support/surface.ts';
 
-t.test('one folder after the other', async t => {
+t.test('a few folders after the other', async t => {
   const directory = await mkdtemp(path.join(tmpdir(), 'stackwarden-plugins-'));
   t.teardown(() => rm(directory, { recursive: true }));
   const link = (name: string) => symlink(path.join(pluginsDir, name), path.join(directory, name));
@@ -15,15 +15,13 @@ t.test('one folder after the other', async t => {
   const app = await startHost({ pluginDirs: [directory] });
   t.teardown(() => app.stop());
   const whole = surface(app);
-  for (const { name, gone, expected } of await trimmings(app)) {
-    await rm(path.join(directory, name));
+  for (const { names, gone, expected } of await trimmings(app)) {
+    for (const name of names) await rm(path.join(directory, name));
     await untilOffers(app, expected);
-    t.notOk(
-      app.host.plugins().some(plugin => plugin.name === name),
-      `${name} is not known any more`,
-    );
+    const known = app.host.plugins().map(({ name }) => name);
+    for (const name of names) t.notOk(known.includes(name), `${name} is not known any more`);
     await answersEverything(t, app, expected, gone);
-    await link(name);
+    for (const name of names) await link(name);
     await untilOffers(app, whole);
   }
   await answersEverything(t, app, whole, []);
