@@ -1,6 +1,7 @@
 // Watches directories by inotify; by polling where no watches are left or STACKWARDEN_WATCH_POLLING is 1.
 import type { Stats } from 'node:fs';
 import { stat } from 'node:fs/promises';
+import path from 'node:path';
 import { type FSWatcher, watch } from 'chokidar';
 import type { Logger } from '../contract/log.ts';
 
@@ -77,9 +78,14 @@ function openWatcher(
     watcher.on('ready', async () => {
       isReady = true;
       resolve(watcher);
-      // What has disappeared between the look at the directory and its watch is told by nothing else.
-      const stats = looksBack ? await stat(directory).catch(() => undefined) : undefined;
-      if (stats !== undefined && !isOld(stats) && !watcher.closed) onChange(directory);
+      if (!looksBack) return;
+      // What changed between the look at a file and its watch is told by nothing else.
+      for (const [place, names] of Object.entries(watcher.getWatched())) {
+        for (const file of names.map(name => path.join(place, name))) {
+          const stats = await stat(file).catch(() => undefined);
+          if (stats !== undefined && !isOld(stats) && !watcher.closed) onChange(file);
+        }
+      }
     }),
   );
 }
