@@ -137,7 +137,9 @@ export function holdDestination(t: Test, destination: NotificationDestination, t
         const { outcome } = await fails(JSON.stringify(reply), reply, error);
         if (retryAfterSec !== undefined) t.match(outcome, { retryAfterSec }, 'the pause that the service asks for');
       }),
-      deliver(destination, url, 'endless').then(() => t.pass('an answer without end is not read to its end')),
+      deliver(destination, url, 'endless').then(({ outcome }) =>
+        t.type(outcome.ok, 'boolean', 'an answer without end is not read to its end'),
+      ),
       ...table.accepts.map(async answers =>
         t.same((await deliver(destination, url, answers)).outcome, { ok: true }, 'its own words for success'),
       ),
