@@ -1,0 +1,70 @@
+// What travels back for one call to a request manager, with what can go wrong on the way; the same with and without sockets.
+import type { ManagerCall } from './request-journal.ts';
+import { API_PATH, type RequestManager } from './request-manager.ts';
+
+export interface Delivery {
+  readonly delayMs: number;
+  /** `never`: nothing comes; `cut`: the connection ends after half of the text, or before a byte where there is none. */
+  readonly end: 'whole' | 'cut' | 'never';
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly text: string;
+}
+
+const JSON_TYPE = { 'content-type': 'application/json; charset=utf-8' };
+const LOGIN_PAGE = '<!doctype html><html><body><form action="/login"><input name="password"></form></body></html>';
+
+/** Lets the manager act on the call unless its fault forbids it. */
+export function deliver(manager: RequestManager, call: ManagerCall): Delivery {
+  const fault = manager.faultOf(call);
+  switch (fault?.kind) {
+    case 'hang':
+      manager.noteUnserved(call, null);
+      return { ...NOTHING, end: 'never' };
+    case 'status':
+      return unserved(manager, call, fault.status, { 'content-type': 'text/plain' }, 'upstream failed');
+    case 'html':
+      return unserved(manager, call, 200, { 'content-type': 'text/html' }, LOGIN_PAGE);
+    case 'busy':
+      return unserved(
+        manager,
+        call,
+        429,
+        { ...JSON_TYPE, ...(fault.retryAfter === undefined ? {} : { 'retry-after': fault.retryAfter }) },
+        JSON.stringify({ message: 'Too many requests.' }),
+      );
+    case 'redirect':
+      return unserved(manager, call, 302, { location: `${fault.origin}${API_PATH}${call.path}` }, '');
+    case 'reset':
+      if (fault.isActedOn) return { ...served(manager, call), end: 'cut' };
+      manager.noteUnserved(call, null);
+      return { ...NOTHING, end: 'cut' };
+    case 'garbled': {
+      const whole = served(manager, call);
+      return { ...whole, text: whole.text.slice(0, whole.text.length / 2) };
+    }
+    case 'slow':
+      return { ...served(manager, call), delayMs: fault.ms };
+    default:
+      return served(manager, call);
+  }
+}
+
+const NOTHING = { delayMs: 0, status: 0, headers: {}, text: '' };
+
+function served(manager: RequestManager, call: ManagerCall): Delivery {
+  const { status, body } = manager.answer(call);
+  const text = body === undefined ? '' : JSON.stringify(body);
+  return { delayMs: 0, end: 'whole', status, headers: body === undefined ? {} : JSON_TYPE, text };
+}
+
+function unserved(
+  manager: RequestManager,
+  call: ManagerCall,
+  status: number,
+  headers: Record<string, string>,
+  text: string,
+): Delivery {
+  manager.noteUnserved(call, status);
+  return { delayMs: 0, end: 'whole', status, headers, text };
+}
