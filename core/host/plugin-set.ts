@@ -190,7 +190,7 @@ export class PluginSet {
     return {
       name: entry.name,
       state: entry.state === 'pending' ? 'skipped' : entry.state,
-      reason: entry.reason,
+      reason: entry.state === 'pending' ? 'its set-up has not ended yet' : entry.reason,
       version: entry.plugin?.version ?? null,
       loadMs: entry.loadMs,
       folder: entry.found.folder,

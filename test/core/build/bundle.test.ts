@@ -71,7 +71,7 @@ t.test('a build', async t => {
     t.equal(await report('waittcp'), undefined);
     await mkdir(folder('dropped-in'));
     await writeFile(path.join(folder('dropped-in'), 'index.js'), DROPPED_IN);
-    t.match(await until(() => report('dropped-in')), { state: 'ready', reason: null });
+    await until(async () => (await report('dropped-in'))?.state === 'ready', { what: 'the dropped folder' });
     const answer = await get('/dropped-in');
     t.equal(answer.status, 418, 'it throws the Problem that the host knows');
     t.same(await answer.json(), { detail: 'short and stout' });
