@@ -23,6 +23,8 @@ export interface SqliteStatement {
   pluck(toggle?: boolean): this;
   /** Whether rows are arrays. Default true when called without an argument. */
   raw(toggle?: boolean): this;
+  /** Whether integers are bigints, as those beyond 2^53 must be. Default true when called without an argument. */
+  safeIntegers(toggle?: boolean): this;
 }
 
 /** SQL, or a function for what SQL cannot express. Each runs once for a database, in its own transaction. */

@@ -136,7 +136,10 @@ export class SqliteThread implements Database<AnyModule> {
     const worker = startWorker('sqlite-worker', import.meta.url, {
       workerData: this.#data,
       name: 'sqlite',
-      resourceLimits: { maxOldGenerationSizeMb: MEMORY_MB, maxYoungGenerationSizeMb: YOUNG_MEMORY_MB },
+      resourceLimits: {
+        maxOldGenerationSizeMb: this.#data.memoryMb ?? MEMORY_MB,
+        maxYoungGenerationSizeMb: YOUNG_MEMORY_MB,
+      },
     });
     let reason = 'its thread ended';
     worker.on('message', (reply: SqliteReply) => {
