@@ -84,13 +84,14 @@ function names(text: string, name: string): boolean {
 }
 
 /**
- * `service-riven` is the folder of `riven_backend` and of `riven_frontend`; one that ends with the vendor's name, such as
- * `metrics-postgres`, is what another area does with it.
+ * `service-riven` is the folder of `riven_backend` and of `riven_frontend`; one that ends or begins with the
+ * vendor's name, such as `metrics-postgres` and `postgres-migration`, is what another area does with it.
  */
 function isOwner(file: string, { slug }: Vendor): boolean {
   const [, folder = ''] = /^plugins\/([^/]+)\//.exec(file) ?? [];
   const [, vendor = ''] = /^service-(.+)/.exec(folder) ?? [];
-  return folder.endsWith(`-${slug}`) || (vendor !== '' && slug.startsWith(`${vendor}-`));
+  const isOfAnArea = folder.endsWith(`-${slug}`) || folder.startsWith(`${slug}-`);
+  return isOfAnArea || (vendor !== '' && slug.startsWith(`${vendor}-`));
 }
 
 t.test('a word is found however it is joined', async t => {

@@ -1,11 +1,15 @@
-// Creates a PostgreSQL data directory for one test, and the configuration block that runs a server on it.
-import { execFile } from 'node:child_process';
+// Creates a PostgreSQL data directory for one test, the configuration block that runs a server on it, and a server that
+// runs without a host.
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { chmod, chown, mkdir } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import { promisify } from 'node:util';
+import pg from 'pg';
 import { testDir } from './directory.ts';
 import { freePort } from './stackwarden.ts';
+import { until } from './until.ts';
 
 const run = promisify(execFile);
 const NOBODY = 65_534;
@@ -37,5 +41,44 @@ export async function postgresBlock(t: Parameters<typeof testDir>[0], settings: 
     stop_signal: 'SIGINT',
     stop_grace_seconds: 60,
     suppress_logging: true,
+  };
+}
+
+/** A server, and a session in each of its databases that is asked for. */
+export async function startPostgres(t: Parameters<typeof testDir>[0], settings: readonly string[] = []) {
+  const { command, config_dir, host, port, user } = await postgresBlock(t, ['fsync=off', ...settings]);
+  const [program = '', ...args] = command.map(word => word.replace('{port}', String(port)));
+  const as = process.getuid?.() === 0 ? { uid: NOBODY, gid: NOBODY } : {};
+  const child = spawn(program, args, { ...as, cwd: '/', stdio: 'ignore' });
+  const ended = once(child, 'exit');
+  const clients = new Map<string, pg.Client>();
+  t.teardown(async () => {
+    for (const client of clients.values()) await client.end();
+    child.kill('SIGQUIT');
+    await ended;
+  });
+  const session = async (database: string): Promise<pg.Client> => {
+    const known = clients.get(database);
+    if (known !== undefined) return known;
+    const client = new pg.Client({ host, port, user, database });
+    client.on('error', () => clients.delete(database));
+    await client.connect();
+    clients.set(database, client);
+    return client;
+  };
+  await until(() => session('postgres'));
+  return {
+    access: { host, port, user, password: '' },
+    /** For other files of the test. */
+    directory: path.dirname(config_dir),
+    session,
+    /** Ends the server at once, as a crash does. */
+    kill: () => child.kill('SIGQUIT'),
+    async create(database: string, tables: string): Promise<pg.Client> {
+      await (await session('postgres')).query(`CREATE DATABASE "${database}" TEMPLATE template0 ENCODING UTF8`);
+      const client = await session(database);
+      await client.query(tables);
+      return client;
+    },
   };
 }

@@ -1,0 +1,35 @@
+// How the rows of one table go over: which of its columns are copied, and what each may hold in PostgreSQL.
+
+export type ColumnType =
+  | { readonly kind: 'boolean' | 'bytea' | 'date' | 'uuid' | 'json' | 'jsonb' }
+  | { readonly kind: 'integer'; readonly bits: 16 | 32 | 64 }
+  | { readonly kind: 'float'; readonly bits: 32 | 64 }
+  /** null: as many digits as a value has. */
+  | { readonly kind: 'numeric'; readonly limit: { readonly precision: number; readonly scale: number } | null }
+  /** Padded to its length with blanks, as `character` is. */
+  | { readonly kind: 'text'; readonly maxCharacters: number | null; readonly isPadded: boolean }
+  | { readonly kind: 'timestamp'; readonly fractionDigits: number; readonly hasZone: boolean }
+  | { readonly kind: 'time' | 'interval'; readonly fractionDigits: number }
+  | { readonly kind: 'enum'; readonly labels: readonly string[] };
+
+export interface ColumnPlan {
+  readonly name: string;
+  readonly type: ColumnType;
+  readonly isNullable: boolean;
+  /** Whether it belongs to a primary key or a unique index, so that no value of it may be changed. */
+  readonly isKey: boolean;
+}
+
+export interface TablePlan {
+  readonly table: string;
+  readonly columns: readonly ColumnPlan[];
+  /** Under which name its row ids are read; null when it has none, or its columns have taken all the names. */
+  readonly rowidName: string | null;
+  /** The columns of its primary key in SQLite, which find a row that has no row id. */
+  readonly primaryKey: readonly string[];
+}
+
+/** A name in a statement of SQLite or PostgreSQL. */
+export function quoted(name: string): string {
+  return `"${name.replaceAll('"', '""')}"`;
+}

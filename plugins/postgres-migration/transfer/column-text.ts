@@ -1,0 +1,201 @@
+// The values of a column as they stand in `COPY`, in the very form in which the server writes them back, so that the
+// bytes that are sent are what both sides are compared by.
+import type { ColumnPlan, ColumnType } from './column-plan.ts';
+import { jsonbText } from './jsonb-text.ts';
+import { floatText, integerText, numericText } from './number-text.ts';
+import type { SanitizingRule } from './task.ts';
+import { dateText, intervalText, timestampText, timeText } from './time-text.ts';
+import { ValueFault } from './value-fault.ts';
+
+export type SqliteValue = bigint | number | string | Uint8Array | null;
+
+/** Where the present value of the column stands. */
+export interface Cell {
+  /** Its text without the reader's replacement of what is no UTF-8; throws a TypeError where there was any. */
+  strictText(): string;
+  /** Its bytes. */
+  bytes(): Uint8Array;
+  /** Called when the value is changed. */
+  changed(rule: SanitizingRule): void;
+}
+
+const NULL_TEXT = '\\N';
+
+const ESCAPED = /[\b\t\n\v\f\r\\]/g;
+/** What a text may hold that must be looked at: besides that, NUL and the sign that replaces what is no UTF-8. */
+const SPECIAL = /[\0\b\t\n\v\f\r\\\ufffd]/;
+const REPLACED = '\ufffd';
+const ESCAPES: Readonly<Record<string, string>> = {
+  '\b': '\\b',
+  '\t': '\\t',
+  '\n': '\\n',
+  '\v': '\\v',
+  '\f': '\\f',
+  '\r': '\\r',
+  '\\': '\\\\',
+};
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+const BOOLEANS: ReadonlyMap<unknown, string> = new Map([
+  ['0', 'f'],
+  ['1', 't'],
+  ['false', 'f'],
+  ['true', 't'],
+]);
+/** Of all other types an empty text is no value. */
+const KEEPING_EMPTY: ReadonlySet<ColumnType['kind']> = new Set(['text', 'bytea', 'json', 'jsonb', 'uuid', 'enum']);
+/** From here on SQLite itself writes a whole number of a REAL column with an exponent. */
+const EXPONENT_FROM = 1e15;
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+/** Makes the text of one value; throws a ValueFault when the column cannot hold it. */
+export type ColumnText = (value: SqliteValue) => string;
+
+export function columnText(column: ColumnPlan, cell: Cell): ColumnText {
+  const { type, isNullable } = column;
+  const write = writerOf(type, column, cell);
+  const takesEmpty = KEEPING_EMPTY.has(type.kind);
+  return value => {
+    if (value === null) {
+      if (!isNullable) throw new ValueFault('not_null');
+      return NULL_TEXT;
+    }
+    if (value !== '' || takesEmpty) return write(value);
+    if (!isNullable) throw new ValueFault('empty_text');
+    cell.changed('empty_text');
+    return NULL_TEXT;
+  };
+}
+
+type Present = Exclude<SqliteValue, null>;
+type Writer = (value: Present) => string;
+
+function writerOf(type: ColumnType, column: ColumnPlan, cell: Cell): Writer {
+  switch (type.kind) {
+    case 'text':
+      return textWriter(column, type, cell);
+    case 'boolean':
+      return booleanText;
+    case 'bytea':
+      return value => byteaText(value, cell);
+    case 'json':
+      return value => escaped(jsonOf(value, column, cell));
+    case 'jsonb':
+      return value => escaped(jsonbText(jsonOf(value, column, cell)));
+    case 'enum':
+      return value => enumText(value, type.labels);
+    case 'integer':
+      return scalar(value => integerText(value, type.bits));
+    case 'float':
+      return scalar(value => floatText(value, type.bits));
+    case 'numeric':
+      return scalar(value => {
+        const { text, isRounded } = numericText(value, type.limit);
+        if (isRounded && column.isKey) throw new ValueFault('rounded');
+        if (isRounded) cell.changed('rounded');
+        return text;
+      });
+    case 'timestamp':
+      return scalar(value => timestampText(value, type));
+    case 'date':
+      return scalar(dateText);
+    case 'time':
+      return scalar(value => timeText(value, type.fractionDigits));
+    case 'interval':
+      return scalar(value => intervalText(value, type.fractionDigits));
+    case 'uuid':
+      return scalar(uuidText);
+  }
+}
+
+function scalar(write: (value: bigint | number | string) => string): Writer {
+  return value => {
+    if (value instanceof Uint8Array) throw new ValueFault('blob_in_column');
+    return write(value);
+  };
+}
+
+function booleanText(value: Present): string {
+  if (value === 0n) return 'f';
+  if (value === 1n) return 't';
+  const text = BOOLEANS.get(value);
+  if (text === undefined) throw new ValueFault('boolean');
+  return text;
+}
+
+function byteaText(value: Present, cell: Cell): string {
+  if (typeof value === 'bigint' || typeof value === 'number') throw new ValueFault('bytea');
+  const bytes = typeof value !== 'string' ? value : value.includes(REPLACED) ? cell.bytes() : Buffer.from(value);
+  return `\\\\x${Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('hex')}`;
+}
+
+function uuidText(value: bigint | number | string): string {
+  const text = String(value).toLowerCase();
+  if (!UUID.test(text)) throw new ValueFault('uuid');
+  return text;
+}
+
+/** Throws a ValueFault when it is no JSON. */
+function jsonOf(value: Present, column: ColumnPlan, cell: Cell): string {
+  const text = plainText(value, column, cell);
+  try {
+    JSON.parse(text);
+    return text;
+  } catch {
+    throw new ValueFault('json');
+  }
+}
+
+function enumText(value: Present, labels: readonly string[]): string {
+  if (typeof value !== 'string' || !labels.includes(value)) throw new ValueFault('enum');
+  return escaped(value);
+}
+
+function textWriter(column: ColumnPlan, type: Extract<ColumnType, { kind: 'text' }>, cell: Cell): Writer {
+  if (type.maxCharacters === null)
+    return value =>
+      typeof value === 'string' && !SPECIAL.test(value) ? value : escaped(plainText(value, column, cell));
+  const { maxCharacters, isPadded } = type;
+  return value => {
+    const text = plainText(value, column, cell);
+    const characters = text.length <= maxCharacters && !isPadded ? text.length : [...text].length;
+    if (characters > maxCharacters) throw new ValueFault('too_long');
+    return escaped(isPadded ? text + ' '.repeat(maxCharacters - characters) : text);
+  };
+}
+
+/** The text of a value, without what PostgreSQL cannot hold. */
+function plainText(value: Present, column: ColumnPlan, cell: Cell): string {
+  let text = storedText(value);
+  if (text.includes(REPLACED) && typeof value === 'string') text = withoutFaults(text, column, cell);
+  if (!text.includes('\0')) return text;
+  if (column.isKey) throw new ValueFault('nul');
+  cell.changed('nul');
+  return text.replaceAll('\0', '');
+}
+
+function storedText(value: Present): string {
+  if (typeof value === 'string') return value;
+  if (typeof value === 'bigint') return value.toString();
+  if (typeof value === 'number')
+    return Number.isInteger(value) && Math.abs(value) < EXPONENT_FROM ? `${value}.0` : String(value);
+  try {
+    return utf8.decode(value);
+  } catch {
+    throw new ValueFault('invalid_utf8');
+  }
+}
+
+/** The reader has replaced what is no UTF-8, or the text holds that sign itself. */
+function withoutFaults(text: string, column: ColumnPlan, cell: Cell): string {
+  try {
+    return cell.strictText();
+  } catch {
+    if (column.isKey) throw new ValueFault('invalid_utf8');
+    cell.changed('invalid_utf8');
+    return text;
+  }
+}
+
+function escaped(text: string): string {
+  return SPECIAL.test(text) ? text.replace(ESCAPED, character => ESCAPES[character] ?? character) : text;
+}

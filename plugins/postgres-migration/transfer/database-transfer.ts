@@ -1,0 +1,253 @@
+// One pair of databases: matched, imported and validated. A table is imported in one transaction, so that what fails names
+// its table and leaves none in part.
+import { quoted, type TablePlan } from './column-plan.ts';
+import { rejectedRow, valueWords } from './rejected-row.ts';
+import { RowDigest, type RowsDigest } from './row-digest.ts';
+import { Source } from './source.ts';
+import type { SourceTable } from './source-worker.ts';
+import { type MatchedTable, matchTables } from './table-match.ts';
+import type { TableChunk } from './table-reading.ts';
+import { Target } from './target.ts';
+import { type ForeignKey, readForeignKeys, readSequences, readTables, type Sequence } from './target-schema.ts';
+import type { DatabasePair, ImportedDatabase, SanitizedColumn, TransferTask } from './task.ts';
+import { faultIn } from './transfer-fault.ts';
+
+/** Hears what is done, in rows of the table. */
+export type Step = (table: string, rows: number, isTableDone: boolean) => void;
+
+export class DatabaseTransfer {
+  readonly pair: DatabasePair;
+  readonly sanitized: SanitizedColumn[] = [];
+  readonly warnings: string[] = [];
+  readonly #source: Source;
+  readonly #digests = new Map<string, RowsDigest>();
+  #given: readonly SourceTable[] = [];
+  #target: Target | undefined;
+  #emptied: readonly string[] = [];
+  #tables: readonly MatchedTable[] = [];
+  #sequences: readonly (Sequence & { readonly next: bigint })[] = [];
+
+  constructor(pair: DatabasePair) {
+    this.pair = pair;
+    this.#source = new Source(pair);
+  }
+
+  /** Opens the file, which is not opened again. Rejects with a TransferFault, as all of these do. */
+  async begin(): Promise<void> {
+    this.#given = await this.#source.begin();
+  }
+
+  /** Connects, and refuses what does not fit together. Nothing is written. */
+  async match(task: TransferTask): Promise<void> {
+    this.#target = await Target.connect(task, this.pair);
+    const tables = await readTables(this.#target);
+    const wanted = tables.filter(({ name }) => !this.pair.leftOut.includes(name));
+    const match = await matchTables(this.pair, this.#source, this.#given, wanted);
+    this.#tables = match.tables;
+    this.warnings.push(...match.warnings);
+    this.#emptied = wanted.map(({ name }) => quoted(name));
+  }
+
+  get rows(): number {
+    return this.#tables.reduce((sum, { rows }) => sum + rows, 0);
+  }
+
+  async import(step: Step): Promise<void> {
+    // Tables that refer to one another can only be emptied together.
+    if (this.#emptied.length > 0) await this.#open.query(`TRUNCATE ${this.#emptied.join()}`);
+    for (const table of this.#tables) await this.#importTable(table, step);
+    this.#sequences = await this.#resetSequences();
+    await this.#open.query('ANALYZE');
+  }
+
+  async validate(step: Step): Promise<ImportedDatabase> {
+    const target = this.#open;
+    target.stage = 'validation';
+    for (const { plan, rows } of this.#tables) await this.#compare(plan, rows, step);
+    const foreignKeys = await this.#checkForeignKeys();
+    await this.#checkSequences();
+    // Until here the server may have kept commits in memory alone.
+    await target.query('CHECKPOINT');
+    const rowCounts = this.#tables.map(({ plan: { table } }) => ({ table, rows: this.#digests.get(table)?.rows ?? 0 }));
+    return {
+      label: this.pair.label,
+      database: this.pair.database,
+      tables: this.#tables.length,
+      rows: rowCounts.reduce((sum, { rows }) => sum + rows, 0),
+      sequencesReset: this.#sequences.length,
+      sequencesValidated: this.#sequences.length,
+      foreignKeysValidated: foreignKeys,
+      primaryKeyDigestsValidated: this.#tables.filter(({ hasSameKey }) => hasSameKey).length,
+      fullRowDigestsValidated: this.#digests.size,
+      rowCounts,
+    };
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([this.#source.close(), this.#target?.close()]);
+  }
+
+  get #open(): Target {
+    if (this.#target === undefined) throw new Error('the databases are not matched yet');
+    return this.#target;
+  }
+
+  async #importTable({ plan, rows: expected }: MatchedTable, step: Step): Promise<void> {
+    const { table, columns } = plan;
+    const { label } = this.pair;
+    if (columns.length === 0) {
+      if (expected > 0)
+        throw faultIn(
+          { code: 'transfer.schema', stage: 'import', label, table, rule: 'missing_column' },
+          'PostgreSQL has none of its columns',
+        );
+      return;
+    }
+    let end: Extract<TableChunk, { kind: 'end' }> | undefined;
+    const source = this.#source;
+    async function* lines(): AsyncGenerator<Uint8Array> {
+      let sent = 0;
+      for await (const chunk of source.chunks(plan)) {
+        if (chunk.kind === 'rows') {
+          yield chunk.bytes;
+          sent += chunk.rows;
+          step(table, sent, false);
+        } else if (chunk.kind === 'fault') {
+          const { column, rule, rowid } = chunk;
+          const place = { table, column, rule, ...(rowid === null ? {} : { rowid }) };
+          throw faultIn({ code: 'transfer.value', stage: 'import', label, ...place }, valueWords(rule));
+        } else end = chunk;
+      }
+    }
+    try {
+      await this.#open.copyIn(`COPY ${quoted(table)} (${listed(plan)}) FROM STDIN`, lines());
+    } catch (error) {
+      throw await rejectedRow(error, plan, source, label);
+    }
+    if (end === undefined) throw new Error(`the rows of ${table} have no end`);
+    this.#digests.set(table, end.digest);
+    this.sanitized.push(...end.sanitized.map(one => ({ label, table, ...one })));
+    step(table, end.digest.rows, true);
+  }
+
+  /** Both sides have the same rows, whatever their order. */
+  async #compare(plan: TablePlan, expected: number, step: Step): Promise<void> {
+    const { table, columns } = plan;
+    const sent = this.#digests.get(table);
+    if (sent === undefined) return;
+    // A `real` is compared as the double that it is, because its own text would not be that of the double which was sent.
+    const selected = columns.map(({ name, type }) =>
+      type.kind === 'float' && type.bits === 32 ? `${quoted(name)}::float8` : quoted(name),
+    );
+    const rows = `COPY (SELECT ${selected.join()} FROM ${quoted(table)}) TO STDOUT`;
+    const digest = new RowDigest();
+    for await (const done of digestOf(this.#open.copyOut(rows), digest)) step(table, done, false);
+    const arrived = digest.value;
+    const fault = { code: 'transfer.validation', stage: 'validation', label: this.pair.label, table } as const;
+    const again = 'try again, and keep every other program away from the database';
+    if (arrived.rows !== sent.rows || sent.rows !== expected)
+      throw faultIn(
+        { ...fault, rule: 'row_count' },
+        `SQLite has ${expected} rows and PostgreSQL ${arrived.rows}; ${again}`,
+      );
+    if (arrived.sum !== sent.sum || arrived.xor !== sent.xor)
+      throw faultIn(
+        { ...fault, rule: 'row_digest' },
+        `what arrived in PostgreSQL differs from what was sent; ${again}`,
+      );
+    step(table, arrived.rows, true);
+  }
+
+  /** Puts each above what its column holds and above what SQLite has ever given out. */
+  async #resetSequences(): Promise<(Sequence & { next: bigint })[]> {
+    const reset = [];
+    for (const sequence of await readSequences(this.#open)) {
+      if (this.pair.leftOut.includes(sequence.table)) continue;
+      const next = await this.#nextValue(sequence);
+      await this.#open.query('SELECT setval($1::oid::regclass, $2::int8, false)', [sequence.oid, String(next)]);
+      reset.push({ ...sequence, next });
+    }
+    return reset;
+  }
+
+  async #nextValue({ table, column }: Sequence): Promise<bigint> {
+    const greatest = `SELECT coalesce(max(${quoted(column)})::int8, 0)::text AS value FROM ${quoted(table)}`;
+    const [row] = await this.#open.query<{ value: string }>(greatest);
+    const { lastRowid = null } = this.#tables.find(({ plan }) => plan.table === table) ?? {};
+    const values = [BigInt(row?.value ?? 0), BigInt(lastRowid ?? 0), 0n];
+    return values.reduce((one, other) => (one > other ? one : other)) + 1n;
+  }
+
+  async #checkSequences(): Promise<void> {
+    for (const { quotedName, table, column, next } of this.#sequences) {
+      const state = `SELECT last_value + is_called::int AS next FROM ${quotedName}`;
+      const [row] = await this.#open.query<{ next: string }>(state);
+      if (row !== undefined && BigInt(row.next) >= next) continue;
+      const { label } = this.pair;
+      throw faultIn(
+        { code: 'transfer.validation', stage: 'validation', label, table, column, rule: 'sequence' },
+        'its sequence would give out a value that a row has; try again',
+      );
+    }
+  }
+
+  /** The number of keys that hold. They were not enforced during the import. */
+  async #checkForeignKeys(): Promise<number> {
+    const keys = (await readForeignKeys(this.#open)).filter(({ table }) => !this.pair.leftOut.includes(table));
+    for (const key of keys) await this.#checkForeignKey(key);
+    return keys.length;
+  }
+
+  async #checkForeignKey({ name, table, parent, columns, isFull }: ForeignKey): Promise<void> {
+    const each = (make: (child: string, parent: string) => string, word: string): string =>
+      columns.map(([child, other]) => make(`c.${quoted(child)}`, `p.${quoted(other)}`)).join(word);
+    const matched = `EXISTS (SELECT FROM ${quoted(parent)} p WHERE ${each((child, other) => `${other} = ${child}`, ' AND ')})`;
+    const none = each(child => `${child} IS NULL`, isFull ? ' AND ' : ' OR ');
+    const texts = each(child => `${child}::text`, ', ');
+    const orphan = `SELECT ARRAY[${texts}] AS texts FROM ${quoted(table)} c WHERE NOT (${none}) AND NOT ${matched} LIMIT 1`;
+    const [row] = await this.#open.query<{ texts: (string | null)[] }>(orphan);
+    if (row === undefined) return;
+    const { label } = this.pair;
+    const plan = this.#tables.find(one => one.plan.table === table)?.plan;
+    const values = columns.map(([column], index) => ({ column, text: row.texts[index] ?? '' }));
+    const rowid = plan && (await this.#source.rowidOf(plan, values));
+    const [[column = ''] = []] = columns;
+    throw faultIn(
+      {
+        code: 'transfer.validation',
+        stage: 'validation',
+        label,
+        table,
+        column,
+        rule: 'foreign_key',
+        ...(rowid === undefined ? {} : { rowid }),
+      },
+      `the row refers to one of the table ${JSON.stringify(parent)} that does not exist (constraint ${JSON.stringify(name)}); mend or remove it in the application`,
+    );
+  }
+}
+
+function listed({ columns }: TablePlan): string {
+  return columns.map(({ name }) => quoted(name)).join();
+}
+
+const LINE_END = 10;
+
+/** Adds each line; gives the number of rows after each piece. */
+async function* digestOf(pieces: AsyncIterable<Uint8Array>, digest: RowDigest): AsyncGenerator<number> {
+  let begun: Uint8Array[] = [];
+  for await (const piece of pieces) {
+    let from = 0;
+    for (;;) {
+      const end = piece.indexOf(LINE_END, from);
+      if (end === -1) break;
+      const line = piece.subarray(from, end + 1);
+      if (begun.length === 0) digest.add(line);
+      else digest.addPieces([...begun, line]);
+      begun = [];
+      from = end + 1;
+    }
+    if (from < piece.length) begun.push(piece.subarray(from));
+    yield digest.rows;
+  }
+}

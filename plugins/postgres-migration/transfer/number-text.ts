@@ -1,0 +1,88 @@
+// Numbers as PostgreSQL writes them.
+import type { ColumnType } from './column-plan.ts';
+import { ValueFault } from './value-fault.ts';
+
+const DECIMAL = /^([+-]?)(\d*)(?:\.(\d*))?(?:[eE]([+-]?\d{1,9}))?$/;
+/** Beyond it a short text would become a number of megabytes. */
+const MAX_EXPONENT = 1_000;
+const RANGES = {
+  16: [-(2n ** 15n), 2n ** 15n - 1n],
+  32: [-(2n ** 31n), 2n ** 31n - 1n],
+  64: [-(2n ** 63n), 2n ** 63n - 1n],
+} as const;
+const INTEGER = /^[+-]?\d{1,19}$/;
+/** From here on, and below the other, a double is written with an exponent. */
+const EXPONENT_FROM = 1e15;
+const EXPONENT_BELOW = 1e-4;
+
+type Limit = Extract<ColumnType, { kind: 'numeric' }>['limit'];
+
+/** Never goes through floating point, but for what SQLite itself holds as a double. */
+export function integerText(value: bigint | number | string, bits: 16 | 32 | 64): string {
+  const integer = integerOf(value);
+  const [least, greatest] = RANGES[bits];
+  if (integer < least || integer > greatest) throw new ValueFault('range');
+  return integer.toString();
+}
+
+function integerOf(value: bigint | number | string): bigint {
+  if (typeof value === 'bigint') return value;
+  const isWhole = typeof value === 'number' ? Number.isInteger(value) : INTEGER.test(value);
+  if (!isWhole) throw new ValueFault('integer');
+  return BigInt(value);
+}
+
+/** A double, or the double that is a `real`, which is how both sides compare one. */
+export function floatText(value: bigint | number | string, bits: 32 | 64): string {
+  const double = doubleOf(value);
+  if (bits === 64) return doubleText(double);
+  const float = Math.fround(double);
+  if (Number.isFinite(double) && !Number.isFinite(float)) throw new ValueFault('range');
+  return doubleText(float);
+}
+
+function doubleOf(value: bigint | number | string): number {
+  if (typeof value === 'number') return value;
+  if (typeof value === 'string' && !isDecimal(value)) throw new ValueFault('number');
+  const double = Number(value);
+  if (typeof value === 'bigint' && BigInt(double) !== value) throw new ValueFault('range');
+  if (!Number.isFinite(double)) throw new ValueFault('range');
+  return double;
+}
+
+/** The shortest digits that mean this double, in the form of the server. */
+export function doubleText(value: number): string {
+  if (Object.is(value, -0)) return '-0';
+  const size = Math.abs(value);
+  if (value === 0 || !Number.isFinite(value) || (size >= EXPONENT_BELOW && size < EXPONENT_FROM)) return String(value);
+  return value.toExponential().replace(/e([+-])(\d)$/, 'e$10$2');
+}
+
+/** The text of a number of any size, and whether it had to be rounded for the column. */
+export function numericText(value: bigint | number | string, limit: Limit): { text: string; isRounded: boolean } {
+  const [, sign, whole = '', fraction = '', exponentText = '0'] = DECIMAL.exec(String(value)) ?? [];
+  if (sign === undefined || whole + fraction === '') throw new ValueFault('number');
+  const exponent = Number(exponentText);
+  if (Math.abs(exponent) > MAX_EXPONENT) throw new ValueFault('range');
+  const scale = Math.max(0, fraction.length - exponent);
+  const digits = `${whole}${fraction}${'0'.repeat(Math.max(0, exponent - fraction.length))}`;
+  const shownScale = limit?.scale ?? scale;
+  const { integer, isRounded } = rounded(BigInt(digits), scale, shownScale);
+  if (limit !== null && integer >= 10n ** BigInt(limit.precision)) throw new ValueFault('range');
+  const shown = integer.toString().padStart(shownScale + 1, '0');
+  const point = shown.length - shownScale;
+  const text = shownScale === 0 ? shown : `${shown.slice(0, point)}.${shown.slice(point)}`;
+  return { text: sign === '-' && integer !== 0n ? `-${text}` : text, isRounded };
+}
+
+/** Half is rounded away from zero. */
+function rounded(integer: bigint, scale: number, wanted: number): { integer: bigint; isRounded: boolean } {
+  if (scale <= wanted) return { integer: integer * 10n ** BigInt(wanted - scale), isRounded: false };
+  const unit = 10n ** BigInt(scale - wanted);
+  return { integer: (integer + unit / 2n) / unit, isRounded: integer % unit !== 0n };
+}
+
+function isDecimal(text: string): boolean {
+  const [, , whole = '', fraction = ''] = DECIMAL.exec(text) ?? [];
+  return whole + fraction !== '';
+}

@@ -1,0 +1,58 @@
+// A digest of the rows of a table that does not depend on their order: their number, and the sum and the exclusive or of
+// the SHA-256 of each row as `COPY` has it.
+import { createHash, hash } from 'node:crypto';
+
+/** A sum of 16 bits for each row stays exact in a double for more rows than a table can have. */
+const LANES = 16;
+const LANE = 2 ** 16;
+
+export interface RowsDigest {
+  readonly rows: number;
+  readonly sum: string;
+  readonly xor: string;
+}
+
+export class RowDigest {
+  readonly #sums = new Float64Array(LANES);
+  readonly #xors = new Uint16Array(LANES);
+  #rows = 0;
+
+  get rows(): number {
+    return this.#rows;
+  }
+
+  /** `line` is a row with its line end. */
+  add(line: string | Uint8Array): void {
+    this.#add(hash('sha256', line, 'binary'));
+  }
+
+  /** A row that comes in pieces. */
+  addPieces(pieces: readonly Uint8Array[]): void {
+    const whole = createHash('sha256');
+    for (const piece of pieces) whole.update(piece);
+    this.#add(whole.digest('binary'));
+  }
+
+  get value(): RowsDigest {
+    let carry = 0;
+    const sums = [...this.#sums].reverse().map(lane => {
+      const total = lane + carry;
+      carry = Math.floor(total / LANE);
+      return hex(total % LANE);
+    });
+    return { rows: this.#rows, sum: sums.reverse().join(''), xor: [...this.#xors].map(hex).join('') };
+  }
+
+  #add(digest: string): void {
+    this.#rows += 1;
+    for (let lane = 0; lane < LANES; lane += 1) {
+      const part = digest.charCodeAt(2 * lane) * 256 + digest.charCodeAt(2 * lane + 1);
+      this.#sums[lane] = (this.#sums[lane] ?? 0) + part;
+      this.#xors[lane] = (this.#xors[lane] ?? 0) ^ part;
+    }
+  }
+}
+
+function hex(lane: number): string {
+  return lane.toString(16).padStart(4, '0');
+}

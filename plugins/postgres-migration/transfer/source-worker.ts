@@ -1,0 +1,142 @@
+// What is asked of a SQLite file that is transferred, in the thread of its database. All of it is one read transaction.
+import type { SqliteDatabase } from '#core';
+import { quoted, type TablePlan } from './column-plan.ts';
+import { type TableChunk, TableReading } from './table-reading.ts';
+
+export interface SourceTable {
+  readonly name: string;
+  readonly columns: readonly string[];
+  readonly primaryKey: readonly string[];
+  readonly rowidName: string | null;
+  /** The greatest row id that SQLite has ever given out where it counts them; else null. */
+  readonly lastRowid: string | null;
+}
+
+export interface TableSize {
+  readonly rows: number;
+  /** The row id of the first row that is larger than is transferred; null when none is, or it has none. */
+  readonly oversized: { readonly rowid: string | null } | null;
+}
+
+const ROWID_NAMES = ['rowid', '_rowid_', 'oid'];
+/** What the rows of a database that was built to do harm may not reach. */
+const GUARDS = ['trusted_schema = OFF', 'cell_size_check = ON'];
+let reading: TableReading | undefined;
+
+/** The tables but those of SQLite itself, in the order of their names. Begins the transaction. */
+export function begin(db: SqliteDatabase): SourceTable[] {
+  for (const guard of GUARDS) db.pragma(guard);
+  db.exec('BEGIN');
+  const tables = db
+    .prepare(
+      `SELECT name, wr FROM pragma_table_list
+       WHERE schema = 'main' AND type IN ('table', 'virtual', 'shadow') AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'
+       ORDER BY name`,
+    )
+    .all() as { name: string; wr: number }[];
+  const counted = db.prepare("SELECT 1 FROM sqlite_master WHERE name = 'sqlite_sequence'").get() !== undefined;
+  return tables.map(({ name, wr }) => {
+    const columns = db
+      .prepare('SELECT name, pk FROM pragma_table_xinfo(?) WHERE hidden <> 1 ORDER BY cid')
+      .all(name) as { name: string; pk: number }[];
+    const names = columns.map(column => column.name);
+    const taken = new Set(names.map(one => one.toLowerCase()));
+    return {
+      name,
+      columns: names,
+      primaryKey: columns
+        .filter(({ pk }) => pk > 0)
+        .sort((one, other) => one.pk - other.pk)
+        .map(column => column.name),
+      rowidName: wr === 1 ? null : (ROWID_NAMES.find(rowid => !taken.has(rowid)) ?? null),
+      lastRowid: counted ? lastRowid(db, name) : null,
+    };
+  });
+}
+
+function lastRowid(db: SqliteDatabase, table: string): string | null {
+  const select = "SELECT CAST(seq AS TEXT) FROM sqlite_sequence WHERE name = ? AND typeof(seq) = 'integer'";
+  return (db.prepare(select).pluck().get(table) as string | undefined) ?? null;
+}
+
+/** Counts the rows, and looks for one of more than `maxRowBytes` without reading large values. */
+export function measure(
+  db: SqliteDatabase,
+  {
+    table,
+    columns,
+    rowidName,
+    maxRowBytes,
+  }: Omit<TablePlan, 'columns' | 'primaryKey'> & {
+    readonly columns: readonly string[];
+    readonly maxRowBytes: number;
+  },
+): TableSize {
+  const sizes = columns.map(column => `octet_length(${quoted(column)})`);
+  const greatest = ['count(*)', ...sizes.map(size => `max(${size})`)].join();
+  const [rows = 0, ...bytes] = db
+    .prepare(`SELECT ${greatest} FROM ${quoted(table)}`)
+    .raw()
+    .get() as number[];
+  if (total(bytes) <= maxRowBytes) return { rows, oversized: null };
+  const select = `SELECT ${[rowidName === null ? 'NULL' : `CAST(${rowidName} AS TEXT)`, ...sizes].join()} FROM ${quoted(table)}`;
+  for (const [rowid, ...lengths] of db.prepare(select).raw().iterate() as IterableIterator<
+    [string | null, ...number[]]
+  >)
+    if (total(lengths) > maxRowBytes) return { rows, oversized: { rowid } };
+  return { rows, oversized: null };
+}
+
+function total(lengths: readonly (number | null)[]): number {
+  return lengths.reduce<number>((sum, length) => sum + (length ?? 0), 0);
+}
+
+export function holdsData(
+  db: SqliteDatabase,
+  { table, column }: { readonly table: string; readonly column: string | null },
+): boolean {
+  const where = column === null ? '' : ` WHERE ${quoted(column)} IS NOT NULL`;
+  return db.prepare(`SELECT 1 FROM ${quoted(table)}${where} LIMIT 1`).get() !== undefined;
+}
+
+/** The table that `readChunk` reads from now on. */
+export function openTable(db: SqliteDatabase, plan: TablePlan): void {
+  reading?.close();
+  reading = new TableReading(db, plan);
+}
+
+export function readChunk(_db: SqliteDatabase): TableChunk {
+  if (reading === undefined) throw new Error('no table is open');
+  return reading.next();
+}
+
+/** The row id of the row at a place from 0 on, in the order in which rows are read. */
+export function rowidAt(
+  db: SqliteDatabase,
+  { table, rowidName, place }: { readonly table: string; readonly rowidName: string; readonly place: number },
+): string | null {
+  const select = `SELECT CAST(${rowidName} AS TEXT) FROM ${quoted(table)} ORDER BY ${rowidName} LIMIT 1 OFFSET ?`;
+  return (db.prepare(select).pluck().get(place) as string | undefined) ?? null;
+}
+
+/** The row id of a row whose columns have these texts. */
+export function rowidOf(
+  db: SqliteDatabase,
+  {
+    table,
+    rowidName,
+    values,
+  }: {
+    readonly table: string;
+    readonly rowidName: string;
+    readonly values: readonly { readonly column: string; readonly text: string }[];
+  },
+): string | null {
+  const where = values.map(({ column }) => `CAST(${quoted(column)} AS TEXT) = ?`).join(' AND ');
+  const select = `SELECT CAST(${rowidName} AS TEXT) FROM ${quoted(table)} WHERE ${where} LIMIT 1`;
+  const rowid = db
+    .prepare(select)
+    .pluck()
+    .get(...values.map(({ text }) => text));
+  return (rowid as string | undefined) ?? null;
+}

@@ -1,0 +1,115 @@
+// A file of SQLite that is transferred: one read transaction in a thread, which sees the same rows from begin to end.
+import path from 'node:path';
+import type { Database, StatementArgs, StatementName, StatementResult } from '#core';
+import { errorText } from '#kit/error-text';
+import { SqliteThread } from '#kit/sqlite-thread';
+import type { TablePlan } from './column-plan.ts';
+import type * as Statements from './source-worker.ts';
+import type { SourceTable, TableSize } from './source-worker.ts';
+import type { TableChunk } from './table-reading.ts';
+import type { DatabasePair } from './task.ts';
+import { TransferFault } from './transfer-fault.ts';
+
+type Module = typeof Statements;
+
+/** Of one table that is counted, or of one chunk. */
+const CALL_MS = 900_000;
+const BUSY_TIMEOUT_MS = 5_000;
+/** Of a row, as SQLite stores it. What it becomes on its way is several times as large. */
+const MAX_ROW_BYTES = 4 * 1_024 * 1_024;
+/** A chunk of one such row. */
+const MAX_CHUNK_BYTES = 16 * MAX_ROW_BYTES;
+const MEMORY_MB = 64;
+
+export class Source {
+  readonly #pair: DatabasePair;
+  readonly #thread: Database<Module>;
+
+  constructor(pair: DatabasePair) {
+    this.#pair = pair;
+    this.#thread = new SqliteThread(
+      {
+        file: pair.file,
+        root: path.dirname(pair.file),
+        statements: statementsUrl(),
+        keepModes: true,
+        readOnly: true,
+        synchronous: 'normal',
+        onCorrupt: 'refuse',
+        busyTimeoutMs: BUSY_TIMEOUT_MS,
+        pageBytes: undefined,
+        canShrink: false,
+        maxBytes: MAX_CHUNK_BYTES,
+        memoryMb: MEMORY_MB,
+      },
+      // It is closed with the program; nothing is written that a disorderly end could lose.
+      { warn: () => undefined, closed: () => undefined },
+    );
+  }
+
+  begin(): Promise<SourceTable[]> {
+    return this.#call('begin', undefined);
+  }
+
+  measure({ name, columns, rowidName }: SourceTable): Promise<TableSize> {
+    return this.#call('measure', { table: name, columns, rowidName, maxRowBytes: MAX_ROW_BYTES });
+  }
+
+  /** `column` null: any row. */
+  holdsData(table: string, column: string | null): Promise<boolean> {
+    return this.#call('holdsData', { table, column });
+  }
+
+  /** The chunks of a table; the next one is made while the present one is used. */
+  async *chunks(plan: TablePlan): AsyncGenerator<TableChunk> {
+    await this.#call('openTable', plan);
+    let next = this.#call('readChunk', undefined);
+    for (;;) {
+      const chunk = await next;
+      if (chunk.kind === 'rows') {
+        next = this.#call('readChunk', undefined);
+        // Whoever stops reading does not hear of it.
+        next.catch(() => undefined);
+      }
+      yield chunk;
+      if (chunk.kind !== 'rows') return;
+    }
+  }
+
+  /** The row id of the row at a place from 0 on, in the order of `chunks`; undefined when it cannot be told. */
+  async rowidAt({ table, rowidName }: TablePlan, place: number): Promise<string | undefined> {
+    if (rowidName === null) return undefined;
+    return (await this.#call('rowidAt', { table, rowidName, place })) ?? undefined;
+  }
+
+  /** The row id of a row that has these texts; undefined when it cannot be told. */
+  async rowidOf(
+    { table, rowidName }: TablePlan,
+    values: readonly { readonly column: string; readonly text: string }[],
+  ): Promise<string | undefined> {
+    if (rowidName === null) return undefined;
+    return (await this.#call('rowidOf', { table, rowidName, values })) ?? undefined;
+  }
+
+  close(): Promise<void> {
+    return this.#thread.close();
+  }
+
+  async #call<Name extends StatementName<Module>>(
+    name: Name,
+    args: StatementArgs<Module, Name>,
+  ): Promise<StatementResult<Module, Name>> {
+    try {
+      return await this.#thread.call(name, args, { timeoutMs: CALL_MS });
+    } catch (error) {
+      const { label } = this.#pair;
+      const message = `The SQLite database cannot be read: ${errorText(error)}`;
+      throw new TransferFault({ message, code: 'transfer.source', stage: 'import', label }, error);
+    }
+  }
+}
+
+function statementsUrl(): string {
+  const { pathname } = new URL(import.meta.url);
+  return new URL(`source-worker${path.extname(pathname)}`, import.meta.url).href;
+}

@@ -1,0 +1,107 @@
+// Decides how the tables of both sides fit together, before anything is written. Names are compared exactly.
+import type { TablePlan } from './column-plan.ts';
+import type { Source } from './source.ts';
+import type { SourceTable } from './source-worker.ts';
+import type { TargetColumn, TargetTable } from './target-schema.ts';
+import type { DatabasePair } from './task.ts';
+import { faultIn, type TransferFault } from './transfer-fault.ts';
+
+export interface MatchedTable {
+  readonly plan: TablePlan;
+  readonly rows: number;
+  /** Whether the primary keys of both sides have the same columns. */
+  readonly hasSameKey: boolean;
+  readonly lastRowid: string | null;
+}
+
+export interface Match {
+  /** Those to copy. */
+  readonly tables: readonly MatchedTable[];
+  readonly warnings: readonly string[];
+}
+
+/** Throws a TransferFault when something would be lost or could not be written. */
+export async function matchTables(
+  { label, leftOut }: DatabasePair,
+  source: Source,
+  given: readonly SourceTable[],
+  wanted: readonly TargetTable[],
+): Promise<Match> {
+  const tables: MatchedTable[] = [];
+  const warnings: string[] = [];
+  const targets = new Map(wanted.map(table => [table.name, table]));
+  for (const table of given) {
+    if (leftOut.includes(table.name)) continue;
+    const found = targets.get(table.name);
+    if (found !== undefined) {
+      tables.push(await matchTable(label, source, table, found, warnings));
+      continue;
+    }
+    if (await source.holdsData(table.name, null))
+      throw schemaFault(label, table.name, 'missing_table', 'PostgreSQL has no such table, and it holds rows');
+    warnings.push(`The table ${JSON.stringify(table.name)} is empty and exists only in SQLite; it was left out.`);
+  }
+  return { tables, warnings };
+}
+
+async function matchTable(
+  label: string,
+  source: Source,
+  table: SourceTable,
+  target: TargetTable,
+  warnings: string[],
+): Promise<MatchedTable> {
+  const { name, rowidName, primaryKey } = table;
+  const { rows, oversized } = await source.measure(table);
+  if (oversized !== null) {
+    const place = oversized.rowid === null ? {} : { rowid: oversized.rowid };
+    const fault = { code: 'transfer.value', stage: 'import', label, table: name, rule: 'too_large', ...place } as const;
+    throw faultIn(fault, 'the row is larger than can be transferred; remove it or make it smaller');
+  }
+  const copied: TargetColumn[] = [];
+  for (const column of target.columns) {
+    if (table.columns.includes(column.name)) {
+      if (!column.isGenerated) copied.push(column);
+    } else if (!column.isNullable && !column.hasDefault && !column.isGenerated)
+      throw schemaFault(
+        label,
+        name,
+        'required_column',
+        'PostgreSQL needs a value that SQLite does not have',
+        column.name,
+      );
+  }
+  for (const column of table.columns) {
+    if (target.columns.some(other => other.name === column)) continue;
+    if (await source.holdsData(name, column))
+      throw schemaFault(label, name, 'missing_column', 'PostgreSQL has no such column, and it holds data', column);
+    warnings.push(
+      `The column ${JSON.stringify(column)} of the table ${JSON.stringify(name)} is empty and exists only in SQLite; it was left out.`,
+    );
+  }
+  const columns = copied.map(({ name: column, type, typeName, isNullable, isKey }) => {
+    if (type === null)
+      throw schemaFault(label, name, 'unsupported_type', `no rule is known for the type ${typeName}`, column);
+    return { name: column, type, isNullable, isKey };
+  });
+  const hasSameKey = primaryKey.length > 0 && samePlaces(primaryKey, target.primaryKey);
+  if (primaryKey.length > 0 && target.primaryKey.length > 0 && !hasSameKey)
+    throw schemaFault(label, name, 'primary_key', 'the primary keys of SQLite and PostgreSQL have other columns');
+  return { plan: { table: name, columns, rowidName, primaryKey }, rows, hasSameKey, lastRowid: table.lastRowid };
+}
+
+function samePlaces(one: readonly string[], other: readonly string[]): boolean {
+  return one.length === other.length && one.every((name, index) => name === other[index]);
+}
+
+function schemaFault(
+  label: string,
+  table: string,
+  rule: 'missing_table' | 'missing_column' | 'required_column' | 'unsupported_type' | 'primary_key',
+  words: string,
+  column?: string,
+): TransferFault {
+  const place = column === undefined ? {} : { column };
+  const advice = 'the installed program and its SQLite database do not fit together';
+  return faultIn({ code: 'transfer.schema', stage: 'import', label, table, rule, ...place }, `${words}; ${advice}`);
+}

@@ -1,0 +1,123 @@
+// The session in a database of PostgreSQL that gets the rows. Its server may be anything: it is waited for no longer than
+// a limit, and what it sends fills no memory.
+import { once } from 'node:events';
+import type { Client, QueryResultRow } from 'pg';
+import copyStreams from 'pg-copy-streams';
+import { BoundedSocket } from '#kit/bounded-socket';
+import { withDeadline } from '#kit/deadline';
+import { serverFault } from './server-fault.ts';
+import type { DatabasePair, TransferStage, TransferTask } from './task.ts';
+
+const CONNECT_MS = 10_000;
+/** Of one statement that looks at all rows of a table, and of one chunk of a `COPY`. */
+const ANSWER_MS = 900_000;
+const CLOSE_MS = 2_000;
+/** Between two questions; a row that comes back is some times as large as in SQLite. */
+const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
+/** A lock that somebody else holds on a table that is nobody's yet. */
+const LOCK_MS = 30_000;
+const SETTINGS = {
+  TimeZone: 'UTC',
+  DateStyle: 'ISO',
+  IntervalStyle: 'postgres',
+  bytea_output: 'hex',
+  extra_float_digits: '1',
+  session_replication_role: 'replica',
+  synchronous_commit: 'off',
+  lock_timeout: String(LOCK_MS),
+} as const;
+
+export class Target {
+  readonly #client: Client;
+  readonly #socket: BoundedSocket;
+  readonly #label: string;
+  stage: TransferStage = 'import';
+
+  private constructor(client: Client, socket: BoundedSocket, label: string) {
+    this.#client = client;
+    this.#socket = socket;
+    this.#label = label;
+  }
+
+  /** Throws a TransferFault. */
+  static async connect({ server }: TransferTask, { database, label }: DatabasePair): Promise<Target> {
+    const { default: pg } = await import('pg');
+    const socket = new BoundedSocket(MAX_ANSWER_BYTES);
+    const { host, port, user, password } = server;
+    const client = new pg.Client({
+      host,
+      port,
+      user,
+      password,
+      database,
+      connectionTimeoutMillis: CONNECT_MS,
+      application_name: 'stackwarden',
+      options: Object.entries(SETTINGS)
+        .map(([name, value]) => `-c ${name}=${value}`)
+        .join(' '),
+      stream: () => socket,
+    });
+    const target = new Target(client, socket, label);
+    // Whoever waits for an answer hears of it by that.
+    client.on('error', () => undefined);
+    await target.#use(() => client.connect());
+    return target;
+  }
+
+  /** Throws a TransferFault. */
+  async query<Row extends QueryResultRow>(sql: string, values: readonly unknown[] = []): Promise<Row[]> {
+    this.#socket.ask();
+    return this.#use(async () => (await this.#client.query<Row>(sql, [...values])).rows);
+  }
+
+  /**
+   * Writes what `chunks` gives, in one transaction with the statement before it; the number of rows. An error of the
+   * server is thrown as it is, for it tells of a line.
+   */
+  async copyIn(sql: string, chunks: AsyncIterable<Uint8Array>): Promise<number> {
+    const stream = this.#client.query(copyStreams.from(sql));
+    let failure: unknown;
+    const failed = once(stream, 'error').then(([error]) => {
+      failure = error;
+      throw error;
+    });
+    failed.catch(() => undefined);
+    // The end of the connection can be told after the error that it is due to.
+    stream.on('error', () => undefined);
+    const wait = (event: string): Promise<unknown> =>
+      withDeadline(() => Promise.race([once(stream, event), failed]), ANSWER_MS, 'PostgreSQL');
+    for await (const chunk of chunks) {
+      this.#socket.ask();
+      if (failure !== undefined) throw failure;
+      if (!stream.write(chunk)) await wait('drain');
+    }
+    stream.end();
+    await wait('finish');
+    return stream.rowCount;
+  }
+
+  /** The bytes of a `COPY ... TO STDOUT`, in any pieces. Throws a TransferFault. */
+  async *copyOut(sql: string): AsyncGenerator<Uint8Array> {
+    const stream = this.#client.query(copyStreams.to(sql));
+    const pieces = stream[Symbol.asyncIterator]() as AsyncIterator<Uint8Array>;
+    for (;;) {
+      this.#socket.ask();
+      const { value, done } = await this.#use(() => pieces.next());
+      if (done) return;
+      yield value;
+    }
+  }
+
+  async close(): Promise<void> {
+    await withDeadline(() => this.#client.end(), CLOSE_MS, 'the end of the connection').catch(() => undefined);
+    this.#socket.destroy();
+  }
+
+  async #use<Value>(work: () => Promise<Value>): Promise<Value> {
+    try {
+      return await withDeadline(work, ANSWER_MS, 'PostgreSQL');
+    } catch (error) {
+      throw serverFault(error, { stage: this.stage, label: this.#label });
+    }
+  }
+}
