@@ -44,8 +44,7 @@ export class ConfigSchema {
     const owned = new Set(others.flatMap(({ schema }) => memberKeys(schema)));
     const twice = owned.size === 0 ? undefined : memberKeys(section.schema).find(key => owned.has(key));
     if (twice !== undefined) throw new Error(`${[...section.path, twice].join('.')} is already owned`);
-    const { path, schema } = section;
-    return this.#added(this.#sections, { path, schema, defaults: schema.safeParse({}).data });
+    return this.#added(this.#sections, { ...section, defaults: section.schema.safeParse({}).data });
   }
 
   addBlockKeys(keys: BlockKeys): () => void {
@@ -189,7 +188,7 @@ export class ConfigSchema {
 
   /** JSON Schema (draft 7) of the root, with a subtree for each of `blocks`. */
   jsonSchema(blocks: readonly NamedBlock[]): ConfigObject {
-    const root = this.#ownJsonSchema();
+    const root = [...this.#sections].reduce(withRunTimeSchema, this.#ownJsonSchema());
     const edits: ConfigEdit[] = [];
     for (const block of blocks) {
       if (block.path[0] === 'dumb') continue;
@@ -255,6 +254,12 @@ export class ConfigSchema {
     }
     return schema;
   }
+}
+
+function withRunTimeSchema(root: ConfigObject, section: ConfigSection): ConfigObject {
+  const { path } = section;
+  const made = section.jsonSchema === undefined ? undefined : subschemaAt(root, path);
+  return made === undefined ? root : withSubschema(root, path, section.jsonSchema?.(made) ?? made);
 }
 
 /**

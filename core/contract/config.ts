@@ -173,6 +173,11 @@ export interface ConfigSection {
   readonly path: readonly string[];
   /** Schema of an object; every member has a default or is optional, and may carry marks. */
   readonly schema: z.ZodType;
+  /**
+   * The JSON Schema of the section with what is known at run time alone, such as the values that other plugins give a
+   * meaning. `made` is the one of `schema`, and stays as it is. Asked at each listing.
+   */
+  jsonSchema?(made: Readonly<ConfigObject>): ConfigObject;
 }
 
 /** The default of one named block. */

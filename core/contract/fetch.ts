@@ -24,6 +24,13 @@ export interface FetchOptions {
   verifyTls?: boolean;
   /** Whether the connection may be used for later requests. Default true. */
   keepAlive?: boolean;
+  /**
+   * The addresses to connect to, which the caller has looked at, instead of looking the name of the host up again. No
+   * redirect is followed then, and the connection is not used again.
+   */
+  addresses?: readonly string[];
+  /** Whether the request goes through the proxy that the environment names for it. Default false. */
+  proxied?: boolean;
   /** Whether the body is returned as a stream. Default false. */
   stream?: boolean;
 }

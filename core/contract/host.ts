@@ -192,6 +192,8 @@ export interface PointOptions {
    * false.
    */
   readonly mayFail?: boolean;
+  /** Called as the owner's after a value was listed or withdrawn. */
+  readonly changed?: () => void;
 }
 
 export interface ProvideOptions {

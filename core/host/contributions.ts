@@ -105,10 +105,13 @@ class Point implements ContributionList<unknown> {
     const refusal = this.#refusalOf(entry.row);
     if (refusal !== undefined) throw refusal;
     this.#entries.set(key, entry);
+    this.#options?.changed?.();
     return {
       value: entry.row.value,
       withdraw: () => {
-        if (this.#entries.get(key) === entry) this.#entries.delete(key);
+        if (this.#entries.get(key) !== entry) return;
+        this.#entries.delete(key);
+        this.#options?.changed?.();
       },
     };
   }

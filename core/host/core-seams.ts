@@ -47,7 +47,9 @@ export function declareCorePoints(
   const declare = (name: string, schema: z.ZodType, answers: Record<string, z.ZodType> = {}): void => {
     contributions.declare(OWNER, name, { schema, answers }, refused);
   };
-  declare('config.schema', z.looseObject({ path, schema: zodSchema }));
+  declare('config.schema', z.looseObject({ path, schema: zodSchema, jsonSchema: functionSchema.optional() }), {
+    jsonSchema: block,
+  });
   declare('config.block', z.looseObject({ schema: zodSchema, defaults: functionSchema.optional() }), {
     defaults: z.array(block),
   });

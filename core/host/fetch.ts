@@ -1,5 +1,7 @@
 // Outgoing HTTP for plugins, on undici: bounded in time, size and redirects. Bodies are never decompressed.
-import type { Agent, Dispatcher } from 'undici';
+import type { LookupFunction } from 'node:net';
+import { isIPv6 } from 'node:net';
+import type { Dispatcher } from 'undici';
 import type { FetchAnswer, FetchOptions, FetchStream } from '../contract/fetch.ts';
 import { MAX_TIMER_MS } from '../kit/deadline.ts';
 import { errorText } from '../kit/error-text.ts';
@@ -10,6 +12,8 @@ import { LARGE_TEXT_BYTES, readText } from '../kit/text-thread.ts';
 const TIMEOUT_MS = 15_000;
 const MAX_BYTES = 10 * 1024 * 1024;
 const REDIRECTS = 5;
+/** Timeouts of undici are off, because one timer for each request limits every wait here. */
+const LIMITS = { keepAliveTimeout: 10_000, headersTimeout: 0, bodyTimeout: 0 };
 const REDIRECT_STATUSES = [301, 302, 303, 307, 308];
 
 /**
@@ -34,25 +38,22 @@ export interface Fetcher {
 
 /** Aborts all requests in flight when `owner` fires. */
 export function createFetcher(owner: AbortSignal, userAgent: string): Fetcher {
-  const agents = new Map<string, Agent>();
+  const agents = new Map<string, Dispatcher>();
 
   const send = async (url: string, options: FetchOptions, signal: AbortSignal): Promise<Dispatcher.ResponseData> => {
     // Imported on first use, because it accounts for a tenth of the time and memory of a start.
-    const { Agent, interceptors, request } = await import('undici');
-    // Timeouts of undici are off, because one timer for each request limits every wait here.
-    const { connectTimeoutMs: timeout = TIMEOUT_MS, verifyTls: rejectUnauthorized = true } = options;
-    const kind = `${timeout} ${rejectUnauthorized}`;
-    const agent =
-      agents.get(kind) ??
-      new Agent({
-        connect: { timeout, rejectUnauthorized },
-        keepAliveTimeout: 10_000,
-        headersTimeout: 0,
-        bodyTimeout: 0,
-      });
-    agents.set(kind, agent);
+    const { Agent, EnvHttpProxyAgent, interceptors, request } = await import('undici');
+    const { connectTimeoutMs: timeout = TIMEOUT_MS, verifyTls: rejectUnauthorized = true, addresses } = options;
+    const kind = `${timeout} ${rejectUnauthorized}${options.proxied === true ? ' proxied' : ''}`;
+    const create = (): Dispatcher => {
+      const lookup = addresses === undefined ? {} : { lookup: lookupAmong(addresses) };
+      const settings = { connect: { timeout, rejectUnauthorized, ...lookup }, ...LIMITS };
+      return options.proxied === true ? new EnvHttpProxyAgent(settings) : new Agent(settings);
+    };
+    const agent = addresses === undefined ? (agents.get(kind) ?? create()) : create();
+    if (addresses === undefined) agents.set(kind, agent);
     const json = options.json === undefined ? undefined : JSON.stringify(options.json);
-    const maxRedirections = options.redirects ?? REDIRECTS;
+    const maxRedirections = addresses === undefined ? (options.redirects ?? REDIRECTS) : 0;
     const answer = await request(url, {
       method: (options.method ?? 'GET') as 'GET',
       headers: {
@@ -63,8 +64,11 @@ export function createFetcher(owner: AbortSignal, userAgent: string): Fetcher {
       },
       body: (json ?? options.body ?? null) as string | null,
       signal,
-      reset: options.keepAlive === false,
+      reset: options.keepAlive === false || addresses !== undefined,
       dispatcher: agent.compose(withholdElsewhere(new URL(url).origin), interceptors.redirect({ maxRedirections })),
+    }).finally(() => {
+      // Closes once the answer is read, since nothing else will ask through it.
+      if (addresses !== undefined) void agent.close();
     });
     // The iterator reports errors to a reader; without a reader an error must not become an uncaught exception.
     answer.body.on('error', () => undefined);
@@ -112,6 +116,17 @@ export function createFetcher(owner: AbortSignal, userAgent: string): Fetcher {
     close: async () => {
       await Promise.all([...agents.values()].map(agent => agent.destroy()));
     },
+  };
+}
+
+/** Gives the same addresses for every name. */
+function lookupAmong(addresses: readonly string[]): LookupFunction {
+  const all = addresses.map(address => ({ address, family: isIPv6(address) ? 6 : 4 }));
+  return (_name, { all: wantsAll }, found) => {
+    const [first] = all;
+    if (first === undefined) found(new Error('there is no address to connect to'), '');
+    else if (wantsAll === true) found(null, all);
+    else found(null, first.address, first.family);
   };
 }
 

@@ -4,23 +4,12 @@ import { createHook } from 'node:async_hooks';
 import type { Test } from 'tap';
 import { Problem } from '../../core/contract/problem.ts';
 import { createFetcher } from '../../core/host/fetch.ts';
-import { deepEqual } from '../../core/kit/deep-equal.ts';
 import { attempt } from '../../plugins/notifications/attempt.ts';
 import type { DeliveryOutcome, NotificationDestination } from '../../plugins/notifications/contract.ts';
 import { readUrl } from '../../plugins/notifications/destination-url.ts';
 import type { MessageFacts } from '../../plugins/notifications/message-text.ts';
-import { type Answers, openReceiver, type Received, type Receiver, type Reply, type SocketFault } from './receiver.ts';
-
-export interface ExpectedRequest {
-  /** Method and whole URL, for example `POST https://service.example/messages`. */
-  readonly to: string;
-  /** With names in lower case. */
-  readonly headers?: Readonly<Record<string, string | undefined>>;
-  /** Members that the JSON of the body has; undefined for one that it has not. */
-  readonly json?: object;
-  /** Members that the form of the body has. */
-  readonly form?: Readonly<Record<string, string | undefined>>;
-}
+import { differences, type ExpectedRequest, type Sent } from './expected-request.ts';
+import { type Answers, openReceiver, type Receiver, type Reply, type SocketFault } from './receiver.ts';
 
 export interface DestinationCase {
   readonly url: string;
@@ -224,11 +213,6 @@ export function holdUrls(
   });
 }
 
-export interface Sent extends Received {
-  /** Method and URL. */
-  readonly to: string;
-}
-
 export interface DeliverOptions {
   readonly tls?: boolean;
   readonly verifyTls?: boolean;
@@ -261,26 +245,4 @@ export async function deliver(
     await fetcher.close();
     await receiver.close();
   }
-}
-
-/** What a request has otherwise than it is expected, by place. */
-function differences(request: Sent, { headers = {}, json, form = {} }: ExpectedRequest): string[] {
-  const fields = Object.fromEntries(new URLSearchParams(request.body));
-  return [
-    ...missing(request.headers, headers, 'header'),
-    ...(json === undefined ? [] : missing(JSON.parse(request.body), json, 'json')),
-    ...missing(fields, form, 'form'),
-  ];
-}
-
-/** Objects may have more members than are wanted, lists may not. */
-function missing(found: unknown, wanted: unknown, place: string): string[] {
-  if (typeof wanted !== 'object' || wanted === null || typeof found !== 'object' || found === null) {
-    return deepEqual(found, wanted) ? [] : [`${place}: ${JSON.stringify(found)}`];
-  }
-  const length = Array.isArray(wanted) && Array.isArray(found) && wanted.length !== found.length;
-  const members = Object.entries(wanted).flatMap(([key, value]) =>
-    missing((found as Record<string, unknown>)[key], value, `${place}.${key}`),
-  );
-  return length ? [`${place}: ${JSON.stringify(found)}`, ...members] : members;
 }

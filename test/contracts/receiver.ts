@@ -19,6 +19,8 @@ export interface Reply {
   readonly headers?: Readonly<Record<string, string>>;
   /** A text is sent as it is, anything else as JSON. */
   readonly body?: unknown;
+  /** Whether the body comes in several pieces. */
+  readonly inPieces?: boolean;
 }
 
 export type Answers = Reply | ((request: Received) => Reply);
@@ -46,8 +48,12 @@ export async function openReceiver(
     if (answers === 'hang') return;
     if (answers === 'reset') return void request.socket.resetAndDestroy();
     if (answers === 'endless') return writeOn(response.writeHead(200));
-    const { status = 200, headers: given = {}, body = '' } = typeof answers === 'function' ? answers(taken) : answers;
-    response.writeHead(status, given).end(typeof body === 'string' ? body : JSON.stringify(body));
+    const reply = typeof answers === 'function' ? answers(taken) : answers;
+    const { status = 200, headers: given = {}, body = '', inPieces = false } = reply;
+    const whole = typeof body === 'string' ? body : JSON.stringify(body);
+    response.writeHead(status, given);
+    if (inPieces) for (const piece of whole.match(/.{1,7}/gs) ?? []) await written(response, piece);
+    response.end(inPieces ? undefined : whole);
   };
   // A client that leaves in the midst is one of the faults.
   const listener = (request: IncomingMessage, response: ServerResponse) =>
@@ -64,6 +70,10 @@ export async function openReceiver(
         server.closeAllConnections();
       }),
   };
+}
+
+function written(response: ServerResponse, piece: string): Promise<void> {
+  return new Promise(resolve => response.write(piece, () => setImmediate(resolve)));
 }
 
 function writeOn(response: ServerResponse): void {

@@ -1,0 +1,25 @@
+// Reads the JSON of a provider's answer, in a thread where it is large.
+import { type FetchAnswer, Problem } from '#core';
+import { refuseCostlyJson } from '#kit/nesting';
+import { plainData } from '#kit/plain-data';
+import { readText } from '#kit/text-thread';
+
+/** Throws a Problem 502 for what is no JSON, or compressed though that was not asked for. */
+export async function parsedText({ text, headers }: Pick<FetchAnswer, 'text' | 'headers'>): Promise<unknown> {
+  const encoding = String(headers['content-encoding'] ?? 'identity');
+  if (encoding !== 'identity')
+    throw new Problem(502, 'The AI provider compressed its answer though that was not asked for');
+  try {
+    return await readText(import.meta.url, parseProviderAnswer, text);
+  } catch (cause) {
+    const isPage = text.trimStart().startsWith('<');
+    const what = isPage ? 'a page instead of JSON' : 'what cannot be read as JSON';
+    throw new Problem(502, `The AI provider answered with ${what}; check base_url`, { cause });
+  }
+}
+
+/** @public The thread for large texts calls it by its name. */
+export function parseProviderAnswer(text: string): unknown {
+  refuseCostlyJson(text);
+  return plainData(JSON.parse(text));
+}

@@ -1,0 +1,52 @@
+// Refuses what could not be asked, whichever way the configuration is saved. What is stored already hinders no save.
+import { isObject } from '#kit/plain-object';
+import type { Providers } from './providers.ts';
+import { checkKey } from './settings-store.ts';
+import { readTargetUrl } from './target-url.ts';
+
+type Members = Readonly<Record<string, unknown>>;
+
+/** `before` and `after` are the sections. Throws a Problem 400 that names the member and no secret. */
+export function checkSection(providers: Providers, before: unknown, after: unknown): void {
+  const stored = recordsOf(before);
+  for (const record of recordsOf(after)) {
+    const text = (key: string): string => (typeof record[key] === 'string' ? record[key].trim() : '');
+    const isNew = (key: string): boolean =>
+      record[key] !== undefined && !stored.some(other => other[key] === record[key]);
+    if (isNew('provider')) providers.require(text('provider'));
+    if (isNew('base_url') && text('base_url') !== '') readTargetUrl(text('base_url'));
+    if (isNew('api_key')) checkKey(String(record.api_key));
+  }
+}
+
+/** The unsaved record, and those of profiles. */
+function recordsOf(section: unknown): readonly Members[] {
+  if (!isObject(section)) return [];
+  const { profiles } = section;
+  return [section, ...(Array.isArray(profiles) ? profiles.filter(isObject) : [])];
+}
+
+/** The JSON Schema of the section with the providers that are loaded. */
+export function withProviders(made: Readonly<Record<string, unknown>>, providers: Providers): Record<string, unknown> {
+  const spellings = providers.spellings();
+  if (spellings.length === 0) return { ...made };
+  return withMember(made, ['properties'], properties => {
+    const profiles = withMember(properties, ['profiles', 'items', 'properties'], fields =>
+      withChoice(fields, spellings),
+    );
+    return withChoice(profiles, spellings);
+  });
+}
+
+function withChoice(properties: Members, spellings: readonly string[]): Record<string, unknown> {
+  return { ...properties, provider: { ...(properties.provider as object), enum: [...spellings] } };
+}
+
+function withMember(
+  value: Members,
+  [key = '', ...rest]: readonly string[],
+  edit: (member: Members) => Members,
+): Record<string, unknown> {
+  const member = isObject(value[key]) ? value[key] : {};
+  return { ...value, [key]: rest.length === 0 ? edit(member) : withMember(member, rest, edit) };
+}

@@ -1,0 +1,59 @@
+// The assistant: answers the owner's questions from what really happened, with a model of the owner's choice.
+import { definePlugin } from '#core';
+import { registerCallRoutes } from './call-routes.ts';
+import { ChatCompletionsClient } from './chat-completions.ts';
+import { checkSection, withProviders } from './config-check.ts';
+import type {} from './contract.ts';
+import { KeyBindings } from './key-bindings.ts';
+import { ModelSources } from './model-source.ts';
+import { Models } from './models.ts';
+import { evidencePoint } from './points.ts';
+import { ProviderCalls } from './provider-calls.ts';
+import { ProviderHttpClient } from './provider-http.ts';
+import { Providers } from './providers.ts';
+import { aiSection, SECTION_PATH } from './settings.ts';
+import { registerSettingsRoutes } from './settings-routes.ts';
+import { SettingsStore } from './settings-store.ts';
+import { judgeTarget } from './target-address.ts';
+
+const PLACE = SECTION_PATH.join('.');
+
+export default definePlugin({
+  name: 'ai',
+  host: '^1',
+
+  async setup(host) {
+    host.contribute('config.schema', 'ai', {
+      path: SECTION_PATH,
+      schema: aiSection,
+      jsonSchema: made => withProviders(made, providers),
+    });
+    const providers: Providers = new Providers(host);
+    host.point('ai.evidence', evidencePoint);
+    const models = new Models();
+    await models.load(host.paths.configDir, host.log);
+    const bindings = new KeyBindings(host, providers);
+    const store = new SettingsStore(host, { providers, bindings });
+    const ownPorts = () => {
+      const config = host.use('config.store');
+      return ['dumb.api_service.port', 'dumb.gateway.port'].map(place => Number(config.get(place)));
+    };
+    const http = new ProviderHttpClient(host, url => judgeTarget(url, ownPorts()));
+    const completions = new ChatCompletionsClient(http, new ModelSources(host.paths.templatesDir));
+    const calls = new ProviderCalls(host, { providers, models, http, completions });
+
+    host.capability('ai_diagnostics', () => true);
+    registerSettingsRoutes(host, { store, providers, models, calls });
+    registerCallRoutes(host, { store, calls });
+    host.tap('config.check', ({ before, after }) => {
+      const [section, key] = SECTION_PATH;
+      const of = (root: Readonly<Record<string, unknown>>) =>
+        (root[section] as Record<string, unknown> | undefined)?.[key];
+      checkSection(providers, of(before), of(after));
+    });
+    host.tap('config.changed', async ({ paths, persisted }) => {
+      if (paths.some(changed => changed.startsWith(PLACE))) await bindings.adopt({ persist: persisted });
+    });
+    host.tap('host.ready', () => bindings.adopt({ persist: true }));
+  },
+});

@@ -1,0 +1,101 @@
+// Binds each stored key to the origin for which it was entered: nobody who may change the address can have it sent
+// elsewhere.
+import { createHash } from 'node:crypto';
+import type { Host } from '#core';
+import { isObject } from '#kit/plain-object';
+import type { Providers } from './providers.ts';
+import { type ProviderRecord, readSettings, SECTION_PATH } from './settings.ts';
+import { originOf } from './target-url.ts';
+
+/** Stands for the origin where the address could not be asked when the key was entered. */
+const NOWHERE = 'none';
+const FINGERPRINT_LENGTH = 16;
+
+type KeyRecord = Pick<ProviderRecord, 'provider' | 'base_url' | 'api_key' | 'api_key_origin'>;
+
+export class KeyBindings {
+  readonly #host: Host;
+  readonly #providers: Providers;
+  /** By fingerprint and record, so that what stands beside a key can be mended. */
+  readonly #known = new Map<string, string>();
+
+  constructor(host: Host, providers: Providers) {
+    this.#host = host;
+    this.#providers = providers;
+  }
+
+  /** What is stored beside a key that was just entered for this record. */
+  bind(record: Pick<ProviderRecord, 'provider' | 'base_url'>, key: string): string {
+    return key === '' ? '' : `${this.#originOf(record)} ${fingerprint(key)}`;
+  }
+
+  /** The origin to which the stored key may be sent; undefined where there is no key. `id` is that of the profile. */
+  originFor(record: KeyRecord, id: string): string | undefined {
+    if (record.api_key === '') return undefined;
+    return boundOrigin(record) ?? this.#known.get(placeOf(record, id)) ?? this.#originOf(record);
+  }
+
+  /**
+   * Binds keys that were stored in another way than through the settings to where their records point now, and with
+   * `persist` keeps that beside them. A key that stays is never bound anew.
+   */
+  async adopt({ persist }: { readonly persist: boolean }): Promise<void> {
+    const config = this.#host.use('config.store');
+    const { profiles } = readSettings(config);
+    const section = config.get(SECTION_PATH);
+    if (!isObject(section)) return;
+    const updates: Record<string, unknown> = {};
+    const top = topRecord(section);
+    if (this.#adopts(top, '')) updates.api_key_origin = this.#companion(top, '');
+    const unbound = profiles.filter(profile => this.#adopts(profile, profile.id)).map(({ id }) => id);
+    if (unbound.length > 0 && Array.isArray(section.profiles))
+      updates.profiles = section.profiles.map(entry => {
+        const profile = profiles.find(({ id }) => isObject(entry) && entry.id === id && unbound.includes(id));
+        return profile === undefined ? entry : { ...entry, api_key_origin: this.#companion(profile, profile.id) };
+      });
+    if (!persist || Object.keys(updates).length === 0) return;
+    await config.update({ updates: { dumb: { ai: updates } }, persist: true, actor: this.#host.name });
+  }
+
+  #adopts(record: KeyRecord, id: string): boolean {
+    if (record.api_key === '') return false;
+    const place = placeOf(record, id);
+    const bound = boundOrigin(record);
+    if (bound !== undefined || !this.#known.has(place)) this.#known.set(place, bound ?? this.#originOf(record));
+    return bound === undefined;
+  }
+
+  #companion(record: KeyRecord, id: string): string {
+    return `${this.#known.get(placeOf(record, id))} ${fingerprint(record.api_key)}`;
+  }
+
+  #originOf({ provider, base_url: url }: Pick<ProviderRecord, 'provider' | 'base_url'>): string {
+    const found = this.#providers.find(provider);
+    return (found === undefined ? undefined : originOf(found.descriptor, url)) ?? NOWHERE;
+  }
+}
+
+function topRecord(section: Readonly<Record<string, unknown>>): KeyRecord {
+  const text = (key: string) => (typeof section[key] === 'string' ? section[key] : '');
+  return {
+    provider: text('provider'),
+    base_url: text('base_url'),
+    api_key: text('api_key'),
+    api_key_origin: text('api_key_origin'),
+  };
+}
+
+/** Undefined when what stands beside the key belongs to another key, or to none. */
+function boundOrigin({ api_key: key, api_key_origin: bound }: KeyRecord): string | undefined {
+  const [origin = '', print = ''] = bound.split(' ');
+  return print === fingerprint(key) ? origin : undefined;
+}
+
+/** Tells a key from any other, so that what is stored beside it cannot be changed by somebody who does not know it. */
+function fingerprint(key: string): string {
+  return createHash('sha256').update(key).digest('hex').slice(0, FINGERPRINT_LENGTH);
+}
+
+function placeOf({ api_key: key }: KeyRecord, id: string): string {
+  return `${fingerprint(key)} ${id}`;
+}

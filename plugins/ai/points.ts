@@ -1,0 +1,82 @@
+// The schemas of providers and of sources of evidence.
+import { z } from 'zod';
+import type { PointOptions } from '#core';
+import { functionSchema } from '#kit/function-schema';
+
+/** A call of a provider ends earlier by itself, after 300 s at most. */
+const PROVIDER_DEADLINE_MS = 330_000;
+/** A source is left behind earlier. */
+const EVIDENCE_DEADLINE_MS = 65_000;
+
+const name = z.string().regex(/^[a-z][a-z0-9_]{1,31}$/);
+
+const descriptorSchema = z.looseObject({
+  value: name,
+  aliases: z.array(name).optional(),
+  tokens: z.array(name).optional(),
+  label: z.string().min(1),
+  promptBudgetChars: z.int().min(4_000),
+  locality: z.enum(['local', 'external', 'mixed']),
+  endpoint: z.discriminatedUnion('mode', [
+    z.looseObject({
+      mode: z.literal('managed'),
+      url: z.url({ protocol: /^https$/ }),
+      apiBase: z.url({ protocol: /^https$/ }).optional(),
+    }),
+    z.looseObject({
+      mode: z.literal('custom'),
+      defaultUrl: z.url().optional(),
+      normalize: functionSchema.optional(),
+    }),
+  ]),
+  key: z.enum(['required', 'optional', 'none']),
+  temperature: z.boolean(),
+  optionsSchema: z.record(z.string(), z.unknown()).optional(),
+  capabilities: z.record(z.string().regex(/^ai_[a-z0-9_]{1,60}$/), z.boolean()).optional(),
+  models: z
+    .looseObject({
+      sourceUrl: z.url(),
+      lifecycle: z.array(z.looseObject({ model: z.string(), shutdown_date: z.iso.date(), replacement: z.string() })),
+    })
+    .optional(),
+  compatibility: functionSchema.optional(),
+});
+
+export const providerPoint: PointOptions = {
+  schema: z.looseObject({ descriptor: descriptorSchema, create: functionSchema }),
+  deadlineMs: PROVIDER_DEADLINE_MS,
+  mayFail: true,
+};
+
+const coverage = z.record(z.string(), z.union([z.literal(false), z.literal(0)])).optional();
+
+export const evidencePoint: PointOptions = {
+  schema: z.looseObject({
+    coverage: z.object({ service: coverage, stack: coverage }),
+    switches: z.array(z.string()).optional(),
+    stage: z.int().optional(),
+    deadlineMs: z.int().min(1).max(60_000).optional(),
+    collect: functionSchema,
+  }),
+  answers: {
+    collect: z
+      .looseObject({
+        members: z.record(z.string(), z.unknown()),
+        coverage: z.record(z.string(), z.union([z.boolean(), z.number()])).optional(),
+        recommendations: z
+          .array(
+            z.looseObject({
+              id: z.string(),
+              title: z.string(),
+              risk: z.enum(['low', 'medium']),
+              action: z.enum(['review', 'observe']),
+              reason: z.string(),
+            }),
+          )
+          .optional(),
+      })
+      .optional(),
+  },
+  deadlineMs: EVIDENCE_DEADLINE_MS,
+  mayFail: true,
+};

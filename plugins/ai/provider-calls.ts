@@ -1,0 +1,226 @@
+// Asks providers: everything that can be refused is refused before a connection is opened, and every call ends in time.
+import { type Host, Problem } from '#core';
+import { withDeadline } from '#kit/deadline';
+import { isObject } from '#kit/plain-object';
+import { WorkQueue } from '#kit/work-queue';
+import type {
+  ChatCompletions,
+  ChatRequest,
+  ModelEntry,
+  ProviderAdapter,
+  ProviderDescriptor,
+  ProviderTarget,
+} from './contract.ts';
+import type { Models } from './models.ts';
+import { isRefusedKey, noTextFault, reasonOf, statusFault } from './provider-fault.ts';
+import type { ProviderHttpClient } from './provider-http.ts';
+import { checkOptions } from './provider-options.ts';
+import type { FoundProvider, Providers } from './providers.ts';
+import type { ProviderRecord } from './settings.ts';
+import { requestBase } from './target-url.ts';
+import { usageOf, usualUsage } from './usage.ts';
+
+const MAX_AT_ONCE = 4;
+const MS_PER_S = 1_000;
+const CHAT_BYTES = 8 * 1024 * 1024;
+const MODELS_BYTES = 16 * 1024 * 1024;
+/** An adapter that ignores its signal is left behind so long after it. */
+const GRACE_MS = 1_000;
+const MODEL_OF_VENDORS = /^[A-Za-z0-9._:/-]+$/;
+
+/** Whom to ask. */
+export interface CallRecord extends ProviderRecord {
+  /** The origin to which the key may be sent; undefined for one that was typed for this very call. */
+  readonly keyOrigin: string | undefined;
+}
+
+export interface ChatOutcome {
+  readonly text: string;
+  readonly usage: Record<string, number | string>;
+}
+
+/** A call that nothing refuses. */
+export interface ReadyCall {
+  readonly record: CallRecord;
+  readonly descriptor: ProviderDescriptor;
+  readonly base: string;
+  readonly key: string;
+  readonly options: Readonly<Record<string, unknown>>;
+  readonly found: FoundProvider;
+  /** Added to a refusal of the key. */
+  readonly keyHint: string;
+}
+
+export interface CallParts {
+  readonly providers: Providers;
+  readonly models: Models;
+  readonly http: ProviderHttpClient;
+  readonly completions: ChatCompletions;
+}
+
+export class ProviderCalls {
+  readonly #host: Host;
+  readonly #parts: CallParts;
+  readonly #queue = new WorkQueue({ concurrency: MAX_AT_ONCE });
+  readonly #adapters = new WeakMap<object, ProviderAdapter>();
+
+  constructor(host: Host, parts: CallParts) {
+    this.#host = host;
+    this.#parts = parts;
+  }
+
+  /** Throws a Problem 400 for whatever would make a chat fail that can be known without asking. */
+  readyForChat(record: CallRecord): ReadyCall {
+    if (record.model === '') throw new Problem(400, 'No model is configured; choose one and save the settings');
+    const ready = this.#ready(record);
+    const { found, descriptor } = ready;
+    if (descriptor.endpoint.mode === 'managed' && !MODEL_OF_VENDORS.test(record.model))
+      throw new Problem(400, `model has signs that no model of ${descriptor.label} has`);
+    const { models } = this.#parts;
+    const end = models.lifecycleOf(found, record.model);
+    if (end?.status === 'retired')
+      throw new Problem(
+        400,
+        `The model ${end.model} was shut down on ${end.shutdown_date}; choose ${end.replacement || 'another one'}`,
+      );
+    const fit = models.compatibilityOf(found, record.model);
+    if (fit?.status === 'unsupported') throw new Problem(400, `The model ${fit.model} cannot be used: ${fit.reason}`);
+    return ready;
+  }
+
+  /** Rejects with a Problem 502 or 504 whose sentence says what to do. */
+  async chat(ready: ReadyCall, request: ChatRequest, signal: AbortSignal): Promise<ChatOutcome> {
+    const { text, finishReason, rawUsage } = await this.#run(ready, CHAT_BYTES, signal, (adapter, target) =>
+      adapter.chat(target, request),
+    );
+    if (typeof text !== 'string' || text.trim() === '') throw noTextFault(finishReason ?? '');
+    const adapter = this.#adapterOf(ready.found);
+    const usage = usageOf(adapter.mapUsage?.(rawUsage) ?? usualUsage(rawUsage), ready.record.provider);
+    return { text, usage };
+  }
+
+  /** The models that the service lists, with what is known of each. */
+  async listModels(record: CallRecord, signal: AbortSignal): Promise<ModelEntry[]> {
+    const ready = this.#ready(record);
+    if (!this.hasModels(ready.found))
+      throw new Problem(400, `${ready.descriptor.label} cannot list its models; enter the name of one`);
+    const listed = await this.#run(
+      ready,
+      MODELS_BYTES,
+      signal,
+      async (adapter, target) => (await adapter.listModels?.(target)) ?? [],
+    );
+    const { models } = this.#parts;
+    const names = new Set<string>();
+    return listed.flatMap(({ lifecycle, compatibility, ...entry }) => {
+      const name = typeof entry.name === 'string' ? entry.name.trim() : '';
+      if (name === '' || names.has(name)) return [];
+      names.add(name);
+      const end = models.lifecycleOf(ready.found, name) ?? lifecycle;
+      const fit = models.compatibilityOf(ready.found, name) ?? compatibility;
+      return [
+        {
+          ...withoutUndefined(entry),
+          name,
+          ...(isObject(end) ? { lifecycle: end } : {}),
+          ...(isObject(fit) ? { compatibility: fit } : {}),
+        },
+      ];
+    });
+  }
+
+  hasModels(found: FoundProvider): boolean {
+    return this.#adapterOf(found).listModels !== undefined;
+  }
+
+  #ready(record: CallRecord): ReadyCall {
+    const found = this.#parts.providers.require(record.provider);
+    const { descriptor } = found;
+    const { label } = descriptor;
+    const base = requestBase(descriptor, record.base_url);
+    const options = checkOptions(descriptor, record.provider_options);
+    const { origin } = new URL(base);
+    const isForeign = record.keyOrigin !== undefined && record.keyOrigin !== origin;
+    const key = descriptor.key === 'none' || isForeign ? '' : record.api_key;
+    if (descriptor.key === 'required' && key === '') {
+      const isStored = record.api_key !== '';
+      throw new Problem(
+        400,
+        isStored
+          ? `The stored key belongs to another address: enter the key again for ${origin}`
+          : `${label} needs a key: enter it as api_key and save`,
+      );
+    }
+    const keyHint = isForeign ? ` The stored key belongs to another address: enter the key again for ${origin}.` : '';
+    return { record, found, descriptor, base, key, options, keyHint };
+  }
+
+  async #run<Result>(
+    ready: ReadyCall,
+    maxBytes: number,
+    caller: AbortSignal,
+    ask: (adapter: ProviderAdapter, target: ProviderTarget) => Promise<Result>,
+  ): Promise<Result> {
+    const { record, found, key, keyHint, descriptor } = ready;
+    const timeoutMs = record.timeout_sec * MS_PER_S;
+    const untilMs = performance.now() + timeoutMs;
+    const late = new Problem(
+      504,
+      `The AI provider did not answer within ${record.timeout_sec} s; raise timeout_sec or choose a faster model`,
+    );
+    const deadline = new AbortController();
+    const timer = setTimeout(() => deadline.abort(late), timeoutMs);
+    const signal = AbortSignal.any([caller, deadline.signal, this.#host.signal]);
+    const work = async (): Promise<Result> => {
+      const leftMs = untilMs - performance.now();
+      const target = this.#target(ready, leftMs, signal);
+      const isManaged = descriptor.endpoint.mode === 'managed';
+      this.#parts.http.open(target, { key, maxBytes, untilMs, isManaged });
+      const what = `the AI provider ${descriptor.value}`;
+      return await withDeadline(() => ask(this.#adapterOf(found), target), leftMs + GRACE_MS, what);
+    };
+    try {
+      return await this.#queue.add(work, { signal });
+    } catch (error) {
+      if (deadline.signal.aborted && !caller.aborted) throw late;
+      if (caller.aborted) throw new Problem(503, 'The request was given up');
+      if (!(error instanceof Problem)) {
+        this.#host.log.error(`the AI provider ${descriptor.value} failed`, error);
+        throw new Problem(502, 'AI provider plugin failed; the log of the host has the reason');
+      }
+      throw isRefusedKey(error) && keyHint !== '' ? new Problem(502, `${error.message}.${keyHint}`) : error;
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  #target({ record, base, descriptor, options }: ReadyCall, timeoutMs: number, signal: AbortSignal): ProviderTarget {
+    return {
+      baseUrl: base,
+      model: record.model,
+      auth: style => ({ style }),
+      timeoutMs,
+      temperature: descriptor.temperature ? record.temperature : undefined,
+      options,
+      signal,
+    };
+  }
+
+  #adapterOf({ provider }: FoundProvider): ProviderAdapter {
+    const known = this.#adapters.get(provider);
+    if (known !== undefined) return known;
+    const errors = {
+      http: (status: number, text: string) => statusFault(status, reasonOf(text, undefined, '')),
+      noText: noTextFault,
+      config: (text: string) => new Problem(400, text),
+    };
+    const { http, completions } = this.#parts;
+    const adapter = provider.create({ http, completions, log: this.#host.log, errors });
+    this.#adapters.set(provider, adapter);
+    return adapter;
+  }
+}
+
+function withoutUndefined<Value extends object>(value: Value): Value {
+  return Object.fromEntries(Object.entries(value).filter(([, member]) => member !== undefined)) as Value;
+}

@@ -1,0 +1,72 @@
+// What a call of a provider ends with when it fails: one sentence without secrets and without pages of others.
+import { Problem } from '#core';
+import { isObject } from '#kit/plain-object';
+import { redact } from '#kit/redact';
+
+const MAX_REASON = 500;
+/** What a page of a server that is no model service may say of itself. */
+const MAX_FOREIGN_REASON = 200;
+const REASON_KEYS = ['detail', 'error', 'message', 'text'];
+const MAX_DEPTH = 6;
+
+/** Begins the codes of Problems for answers with an error status. */
+const STATUS_CODE = 'ai.http.';
+
+export function statusFault(status: number, reason: string): Problem {
+  const told = reason === '' ? '' : `: ${reason}`;
+  return new Problem(502, `AI provider request failed (${status})${told}`, { code: `${STATUS_CODE}${status}` });
+}
+
+export function noTextFault(reason: string): Problem {
+  const told = reason === '' ? '' : ` (${reason})`;
+  return new Problem(502, `The AI provider answered without text${told}; choose another model or shorten the question`);
+}
+
+export function isRefusedKey(error: unknown): boolean {
+  return error instanceof Problem && (error.code === `${STATUS_CODE}401` || error.code === `${STATUS_CODE}403`);
+}
+
+/** Why a provider refused, from the body of its answer, without the key in any form of it. */
+export function reasonOf(text: string, value: unknown, key: string): string {
+  const told = isObject(value) || Array.isArray(value) ? (toldBy(value) ?? JSON.stringify(value)) : undefined;
+  const bare = told ?? text.slice(0, 10 * MAX_FOREIGN_REASON).replace(/<[^<>]*>/g, ' ');
+  const line = redact(withoutKey(bare, key))
+    .replace(/[\s\p{Cc}]+/gu, ' ')
+    .trim();
+  return line.slice(0, told === undefined ? MAX_FOREIGN_REASON : MAX_REASON);
+}
+
+function toldBy(value: unknown, depth = 0): string | undefined {
+  if (typeof value === 'string') return value.trim() === '' ? undefined : value;
+  if (Array.isArray(value)) return toldBy(value[0], depth + 1);
+  if (!isObject(value) || depth > MAX_DEPTH) return undefined;
+  for (const key of REASON_KEYS) {
+    const told = toldBy(value[key], depth + 1);
+    if (told !== undefined) return told;
+  }
+  return undefined;
+}
+
+export function withoutKey(text: string, key: string): string {
+  if (key === '') return text;
+  const forms = [key, encodeURIComponent(key), JSON.stringify(key).slice(1, -1)];
+  return forms.reduce((rest, form) => rest.replaceAll(form, '[REDACTED]'), text);
+}
+
+/** What went wrong where there is no answer. `place` is the host and port. */
+export function networkFault(error: unknown, place: string): Problem {
+  const code = codeOf(error);
+  if (code === 'UND_ERR_CONNECT_TIMEOUT' || code === 'ETIMEDOUT')
+    return new Problem(504, `${place} could not be reached in time (${code}); check base_url and the network`);
+  return new Problem(502, `${place} cannot be asked (${code ?? 'no connection'}); check base_url and that it runs`, {
+    cause: error,
+  });
+}
+
+/** The code of the error or of the innermost cause that has one. */
+export function codeOf(error: unknown, depth = 0): string | undefined {
+  if (typeof error !== 'object' || error === null || depth > MAX_DEPTH) return undefined;
+  const { code, cause, errors } = error as { code?: unknown; cause?: unknown; errors?: unknown };
+  const [first] = Array.isArray(errors) ? errors : [];
+  return codeOf(cause ?? first, depth + 1) ?? (typeof code === 'string' ? code : undefined);
+}

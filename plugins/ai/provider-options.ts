@@ -1,0 +1,31 @@
+// The options of one kind of service, which its descriptor describes.
+import { z } from 'zod';
+import { Problem } from '#core';
+import type { ProviderDescriptor } from './contract.ts';
+
+type Options = Readonly<Record<string, unknown>>;
+
+const NO_OPTIONS = { type: 'object', additionalProperties: false };
+const made = new WeakMap<object, z.ZodType>();
+
+/** Throws a Problem 400 that names the first option that does not fit. */
+export function checkOptions(descriptor: ProviderDescriptor, options: Options): Record<string, unknown> {
+  const parsed = schemaOf(descriptor).safeParse(options);
+  if (parsed.success) return { ...options };
+  const [issue] = parsed.error.issues;
+  const place = ['provider_options', ...(issue?.path ?? [])].join('.');
+  throw new Problem(400, `${place}: ${issue?.message ?? 'it does not fit'}`);
+}
+
+/** None where these belong to another provider. */
+export function fittingOptions(descriptor: ProviderDescriptor, options: Options): Record<string, unknown> {
+  return schemaOf(descriptor).safeParse(options).success ? { ...options } : {};
+}
+
+function schemaOf({ optionsSchema = NO_OPTIONS }: ProviderDescriptor): z.ZodType {
+  const known = made.get(optionsSchema);
+  if (known !== undefined) return known;
+  const schema = z.fromJSONSchema(optionsSchema as Parameters<typeof z.fromJSONSchema>[0]);
+  made.set(optionsSchema, schema);
+  return schema;
+}

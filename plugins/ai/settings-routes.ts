@@ -1,0 +1,94 @@
+// The routes of settings, profiles, presets and providers.
+import type { Host } from '#core';
+import { AI_BODY_LIMIT_BYTES } from './body-values.ts';
+import type { Models } from './models.ts';
+import { PRESETS, presetsAnswer } from './presets.ts';
+import type { ProviderCalls } from './provider-calls.ts';
+import { providersAnswer, providersToWire } from './provider-wire.ts';
+import type { Providers } from './providers.ts';
+import type { SettingsStore } from './settings-store.ts';
+import { profileBody, settingsAnswer, settingsBody, settingsToWire } from './settings-wire.ts';
+
+export interface SettingsRouteParts {
+  readonly store: SettingsStore;
+  readonly providers: Providers;
+  readonly models: Models;
+  readonly calls: ProviderCalls;
+}
+
+export function registerSettingsRoutes(host: Host, { store, providers, models, calls }: SettingsRouteParts): void {
+  const shown = () => settingsToWire(store.read(), { providers, models });
+  const profiles = 'ai_provider_profiles';
+  const bodyLimitBytes = AI_BODY_LIMIT_BYTES;
+
+  host.route({
+    method: 'GET',
+    path: '/ai/settings',
+    summary: 'Whom the assistant asks and what it looks at, without keys',
+    response: settingsAnswer,
+    handle: shown,
+  });
+  host.route({
+    method: 'PUT',
+    path: '/ai/settings',
+    summary: 'Saves settings; what is not sent stays, keys too',
+    bodyLimitBytes,
+    body: settingsBody,
+    response: settingsAnswer,
+    async handle({ body, identity }) {
+      await store.save(body, identity.username ?? 'api');
+      return shown();
+    },
+  });
+  host.route({
+    method: 'POST',
+    path: '/ai/profiles',
+    summary: 'Saves a profile, which is active then',
+    capability: profiles,
+    bodyLimitBytes,
+    body: profileBody,
+    response: settingsAnswer,
+    async handle({ body, identity }) {
+      await store.saveProfile(body, identity.username ?? 'api');
+      return shown();
+    },
+  });
+  host.route({
+    method: 'POST',
+    path: '/ai/profiles/{profile_id}/activate',
+    summary: 'Makes a profile the one in use',
+    capability: profiles,
+    bodyLimitBytes,
+    response: settingsAnswer,
+    async handle({ params, identity }) {
+      await store.activate(params.profile_id ?? '', identity.username ?? 'api');
+      return shown();
+    },
+  });
+  host.route({
+    method: 'DELETE',
+    path: '/ai/profiles/{profile_id}',
+    summary: 'Removes a profile',
+    capability: profiles,
+    bodyLimitBytes,
+    response: settingsAnswer,
+    async handle({ params, identity }) {
+      await store.remove(params.profile_id ?? '', identity.username ?? 'api');
+      return shown();
+    },
+  });
+  host.route({
+    method: 'GET',
+    path: '/ai/presets',
+    summary: 'Questions that are asked often',
+    response: presetsAnswer,
+    handle: () => PRESETS,
+  });
+  host.route({
+    method: 'GET',
+    path: '/ai/providers',
+    summary: 'The kinds of services that can be asked',
+    response: providersAnswer,
+    handle: () => providersToWire(providers, calls),
+  });
+}

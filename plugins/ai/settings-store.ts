@@ -1,0 +1,256 @@
+// Saves settings and profiles, one save after the other, each on what is stored then.
+import { randomUUID } from 'node:crypto';
+import { type Host, Problem } from '#core';
+import { deepEqual } from '#kit/deep-equal';
+import { isObject } from '#kit/plain-object';
+import { WorkQueue } from '#kit/work-queue';
+import type { KeyBindings } from './key-bindings.ts';
+import type { CallRecord } from './provider-calls.ts';
+import { checkOptions, fittingOptions } from './provider-options.ts';
+import type { Providers } from './providers.ts';
+import {
+  type AiSettings,
+  comparisonOf,
+  DEFAULT_RECORD,
+  MAX_PROFILES,
+  PROVIDER_FIELDS,
+  type ProfileRecord,
+  type ProviderRecord,
+  readSettings,
+  SECTION_PATH,
+} from './settings.ts';
+import type { ProfileChange, ProviderChange, SettingsChange } from './settings-wire.ts';
+import { readTargetUrl } from './target-url.ts';
+
+const MAX_NAME_LENGTH = 80;
+const MAX_MODEL_LENGTH = 200;
+const MAX_KEY_LENGTH = 4_096;
+
+/** What a save was about, as the history of changes names it. */
+export type SaveSource = 'ai_settings' | `ai_provider_profile_${'save' | 'activate' | 'delete'}`;
+
+export class SettingsStore {
+  readonly #host: Host;
+  readonly #providers: Providers;
+  readonly #bindings: KeyBindings;
+  readonly #queue = new WorkQueue({ concurrency: 1 });
+
+  constructor(host: Host, { providers, bindings }: { providers: Providers; bindings: KeyBindings }) {
+    this.#host = host;
+    this.#providers = providers;
+    this.#bindings = bindings;
+  }
+
+  read(): AiSettings {
+    return readSettings(this.#host.use('config.store'));
+  }
+
+  /** The record in use as such a change would leave it, for one call; a blank key is one that was not typed. */
+  callRecord({ api_key: typed = '', ...change }: ProviderChange = {}): CallRecord {
+    const { record, activeProfileId } = this.read();
+    const isTyped = typed.trim() !== '';
+    const merged = this.#merged(record, isTyped ? { ...change, api_key: typed } : change);
+    return { ...merged, keyOrigin: isTyped ? undefined : this.#bindings.originFor(record, activeProfileId) };
+  }
+
+  /** What is not given keeps its value. A change to another profile takes that one's values first. */
+  save(change: SettingsChange, actor: string): Promise<void> {
+    return this.#change('ai_settings', actor, stored => {
+      const { active_profile_id: wanted = stored.activeProfileId, enabled = stored.enabled, ...rest } = change;
+      const target = stored.profiles.find(({ id }) => id === wanted);
+      const base = target === undefined || target.id === stored.activeProfileId ? stored.record : recordOf(target);
+      const record = this.#merged(base, rest);
+      const { comparison_mode: mode, ...evidence } = rest;
+      return {
+        enabled,
+        record,
+        evidence: {
+          ...stored.evidence,
+          ...Object.fromEntries(
+            Object.entries(evidence).filter(([key, value]) => key in stored.evidence && value !== undefined),
+          ),
+          comparison_mode: mode === undefined ? stored.evidence.comparison_mode : comparisonOf(mode),
+        },
+        activeProfileId: target?.id ?? '',
+        profiles: stored.profiles.map(profile => (profile.id === target?.id ? { ...profile, ...record } : profile)),
+      };
+    });
+  }
+
+  /** The saved profile is active afterwards. Throws a Problem 404 for an id that is not stored. */
+  saveProfile({ id: given = '', name: givenName, ...change }: ProfileChange, actor: string): Promise<void> {
+    return this.#change('ai_provider_profile_save', actor, stored => {
+      const id = given.trim();
+      const earlier = stored.profiles.find(profile => profile.id === id);
+      if (id !== '' && earlier === undefined) throw unknownProfile(id);
+      if (id === '' && stored.profiles.length >= MAX_PROFILES)
+        throw new Problem(400, `There are ${MAX_PROFILES} profiles, which is the most; delete one first`);
+      const name = freeName(givenName, id, stored.profiles);
+      // A blank key is one that was not typed.
+      const { api_key: key, ...others } = change;
+      const typed = key === undefined || key.trim() === '' ? others : change;
+      const record = earlier === undefined ? this.#created(typed, stored) : this.#merged(recordOf(earlier), typed);
+      const profile = { id: earlier?.id ?? randomUUID(), name, ...record };
+      const profiles =
+        earlier === undefined
+          ? [...stored.profiles, profile]
+          : stored.profiles.map(other => (other === earlier ? profile : other));
+      return { ...stored, record, activeProfileId: profile.id, profiles };
+    });
+  }
+
+  activate(id: string, actor: string): Promise<void> {
+    return this.#change('ai_provider_profile_activate', actor, stored => {
+      const profile = stored.profiles.find(candidate => candidate.id === id);
+      if (profile === undefined) throw unknownProfile(id);
+      return { ...stored, record: recordOf(profile), activeProfileId: id };
+    });
+  }
+
+  /** In place of an active profile the first of the others is active, or else the defaults are in force. */
+  remove(id: string, actor: string): Promise<void> {
+    return this.#change('ai_provider_profile_delete', actor, stored => {
+      const profiles = stored.profiles.filter(profile => profile.id !== id);
+      if (profiles.length === stored.profiles.length) throw unknownProfile(id);
+      if (stored.activeProfileId !== id) return { ...stored, profiles };
+      const [next] = profiles;
+      const record = next === undefined ? DEFAULT_RECORD : recordOf(next);
+      return { ...stored, record, activeProfileId: next?.id ?? '', profiles };
+    });
+  }
+
+  /** Takes the key of the unsaved record along where the profile is for the same service at the same place. */
+  #created(change: ProviderChange, stored: AiSettings): ProviderRecord {
+    this.#providers.require(change.provider ?? '');
+    const record = this.#merged({ ...DEFAULT_RECORD, base_url: '' }, change);
+    const { record: unsaved, activeProfileId } = stored;
+    if (record.api_key !== '' || unsaved.api_key === '' || activeProfileId !== '') return record;
+    const isSameFamily =
+      this.#providers.find(record.provider)?.descriptor.value ===
+      this.#providers.find(unsaved.provider)?.descriptor.value;
+    const adopted = { ...record, api_key: unsaved.api_key };
+    const companion = this.#bindings.bind(record, unsaved.api_key);
+    const isSamePlace = companion.split(' ')[0] === this.#bindings.originFor(unsaved, '');
+    return isSameFamily && isSamePlace ? { ...adopted, api_key_origin: companion } : record;
+  }
+
+  /** Throws a Problem 400 that names the field. */
+  #merged(base: ProviderRecord, change: ProviderChange): ProviderRecord {
+    const isSame = change.provider === undefined || change.provider.trim().toLowerCase() === base.provider;
+    // What is stored already stays, also while nobody has loaded its provider.
+    const found = isSame ? this.#providers.find(base.provider) : this.#providers.require(change.provider ?? '');
+    const former = this.#providers.find(base.provider)?.descriptor;
+    const isOther = found?.descriptor.value !== former?.value;
+    const descriptor = found?.descriptor;
+    const defaults = isOther ? (descriptor?.defaults ?? {}) : {};
+    const record = {
+      ...base,
+      provider: found?.spelling ?? base.provider,
+      base_url: change.base_url?.trim() ?? base.base_url,
+      model: change.model?.trim() ?? base.model,
+      timeout_sec: change.timeout_sec ?? given(base, 'timeout_sec') ?? defaults.timeout_sec ?? base.timeout_sec,
+      temperature: change.temperature ?? given(base, 'temperature') ?? defaults.temperature ?? base.temperature,
+    };
+    if (change.base_url === undefined && isOther && descriptor !== undefined) {
+      const isLeftOver = former?.endpoint.mode === 'managed' && record.base_url === former.endpoint.url;
+      const { endpoint } = descriptor;
+      const usual = defaults.base_url ?? (endpoint.mode === 'custom' ? endpoint.defaultUrl : endpoint.url) ?? '';
+      if (record.base_url === '' || isLeftOver) record.base_url = usual;
+    }
+    if (descriptor?.endpoint.mode === 'managed') record.base_url = descriptor.endpoint.url;
+    else if (record.base_url !== '' && record.base_url !== base.base_url) readTargetUrl(record.base_url);
+    if (record.model === '' && change.model === undefined) record.model = defaults.model ?? '';
+    if (/\p{Cc}/u.test(record.model)) throw new Problem(400, 'model has control characters');
+    if (record.model.length > MAX_MODEL_LENGTH)
+      throw new Problem(400, `model is longer than ${MAX_MODEL_LENGTH} characters`);
+    record.provider_options =
+      change.provider_options === undefined
+        ? isOther && descriptor !== undefined
+          ? fittingOptions(descriptor, base.provider_options)
+          : base.provider_options
+        : descriptor === undefined
+          ? change.provider_options
+          : checkOptions(descriptor, change.provider_options);
+    if (change.api_key === undefined) return record;
+    const key = checkKey(change.api_key);
+    return { ...record, api_key: key, api_key_origin: this.#bindings.bind(record, key) };
+  }
+
+  #change(source: SaveSource, actor: string, edit: (stored: AiSettings) => AiSettings): Promise<void> {
+    return this.#queue.add(async () => {
+      const config = this.#host.use('config.store');
+      const next = edit(this.read());
+      const section = config.get(SECTION_PATH);
+      const updates = changedMembers(isObject(section) ? section : {}, {
+        enabled: next.enabled,
+        ...next.record,
+        ...next.evidence,
+        active_profile_id: next.activeProfileId,
+        profiles: next.profiles.map(storedProfile),
+      });
+      this.#host.log.debug(`${source}: ${Object.keys(updates).join(', ') || 'nothing new'}`);
+      if (Object.keys(updates).length === 0) return;
+      await config.update({ updates: { dumb: { ai: updates } }, persist: true, actor });
+    });
+  }
+}
+
+/** What the owner changed, and is not to be replaced by a default of the provider. */
+function given<Field extends 'timeout_sec' | 'temperature'>(base: ProviderRecord, field: Field): number | undefined {
+  return base[field] === DEFAULT_RECORD[field] ? undefined : base[field];
+}
+
+export function checkKey(text: string): string {
+  const key = text.trim();
+  if (/\p{Cc}/u.test(key)) throw new Problem(400, 'api_key has control characters');
+  if (key.length > MAX_KEY_LENGTH) throw new Problem(400, `api_key is longer than ${MAX_KEY_LENGTH} characters`);
+  return key;
+}
+
+function freeName(given: string, id: string, profiles: readonly ProfileRecord[]): string {
+  const name = given.trim();
+  if (name === '') throw new Problem(400, 'name is blank; give the profile a name');
+  if (name.length > MAX_NAME_LENGTH) throw new Problem(400, `name is longer than ${MAX_NAME_LENGTH} characters`);
+  const isTaken = profiles.some(profile => profile.id !== id && folded(profile.name) === folded(name));
+  if (isTaken) throw new Problem(400, `name: another profile is called '${name}'; choose another name`);
+  return name;
+}
+
+function folded(name: string): string {
+  return name.trim().toLowerCase();
+}
+
+function unknownProfile(id: string): Problem {
+  return new Problem(404, `There is no profile '${id.slice(0, 40)}'; load the settings again`);
+}
+
+function recordOf(profile: ProfileRecord): ProviderRecord {
+  return Object.fromEntries(PROVIDER_FIELDS.map(field => [field, profile[field]])) as ProviderRecord;
+}
+
+/** Blank members of a list would stand for what is stored. */
+function storedProfile({ api_key: key, api_key_origin: origin, ...profile }: ProfileRecord): object {
+  return key === '' ? profile : { ...profile, api_key: key, api_key_origin: origin };
+}
+
+/** What the configuration has to be told; null takes a member away, because a blank secret would keep it. */
+function changedMembers(
+  stored: Readonly<Record<string, unknown>>,
+  next: Readonly<Record<string, unknown>>,
+): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(next).flatMap(([key, value]) => {
+      const before = stored[key];
+      if (deepEqual(before, value)) return [];
+      if (value === '' && key.startsWith('api_key')) return before === undefined ? [] : [[key, null]];
+      return [[key, key === 'provider_options' ? replaced(before, value) : value]];
+    }),
+  );
+}
+
+/** Objects are merged into what is stored, so members that are gone are taken away by name. */
+function replaced(before: unknown, value: unknown): unknown {
+  if (!isObject(before) || !isObject(value)) return value;
+  const gone = Object.keys(before).filter(key => !Object.hasOwn(value, key));
+  return { ...value, ...Object.fromEntries(gone.map(key => [key, null])) };
+}

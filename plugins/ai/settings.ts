@@ -1,0 +1,162 @@
+// What `dumb.ai` says: whom the assistant asks, and what a diagnosis looks at. Whatever the file holds is read; values
+// that cannot be are their defaults.
+import { z } from 'zod';
+import type { ConfigStore } from '#core';
+import { isObject } from '#kit/plain-object';
+import type { Comparison } from './contract.ts';
+
+export const SECTION_PATH = ['dumb', 'ai'] as const;
+export const MAX_PROFILES = 20;
+
+interface Range {
+  readonly min: number;
+  readonly max: number;
+  /** Whether fractions are dropped. */
+  readonly isWhole?: boolean;
+}
+
+/** Of every number of the settings. */
+export const RANGES = {
+  timeout_sec: { min: 5, max: 300, isWhole: true },
+  temperature: { min: 0, max: 2 },
+  max_log_chars: { min: 1_000, max: 200_000, isWhole: true },
+  max_docs_chars: { min: 1_000, max: 60_000, isWhole: true },
+  diagnostic_window_hours: { min: 0.25, max: 720 },
+  max_log_scan_mb: { min: 1, max: 1_024, isWhole: true },
+} as const satisfies Record<string, Range>;
+
+export function clamped(value: number, { min, max, isWhole = false }: Range): number {
+  return Math.min(max, Math.max(min, isWhole ? Math.floor(value) : value));
+}
+
+/** Values beyond the range are clamped where they are read, so the schema only tells of it. */
+function number(name: keyof typeof RANGES, value: number, description: string) {
+  const { min: minimum, max: maximum } = RANGES[name];
+  return z.number().default(value).meta({ minimum, maximum, description });
+}
+
+const providerFields = {
+  provider: z.string().default('ollama').describe('the kind of service that is asked'),
+  base_url: z.string().default('http://127.0.0.1:11434').describe('where it is; managed services have their own'),
+  model: z.string().default('').describe('which of its models answers'),
+  api_key: z.string().default('').meta({ writeOnly: true, description: 'its key' }),
+  api_key_origin: z.string().default('').meta({ writeOnly: true, description: 'where the key may be sent' }),
+  timeout_sec: number('timeout_sec', 60, 'seconds that an answer may take'),
+  temperature: number('temperature', 0.2, 'how much answers vary'),
+  provider_options: z.record(z.string(), z.unknown()).default({}).describe('options of this kind of service'),
+};
+
+const profileFields = {
+  id: z.string().min(1).meta({ identity: true, description: 'tells the profile from others' }),
+  name: z.string().default('').describe('how it is shown'),
+  ...providerFields,
+};
+
+export const SWITCHES = [
+  'include_logs',
+  'include_service_config',
+  'include_dependency_graph',
+  'include_docs_context',
+  'include_metrics',
+  'include_change_history',
+  'include_native_diagnostics',
+  'include_process_list',
+  'deep_log_scan',
+] as const;
+
+const toggle = (value: boolean, description: string) => z.boolean().default(value).describe(description);
+
+const evidenceFields = {
+  max_log_chars: number('max_log_chars', 20_000, 'characters of the end of a log'),
+  include_logs: toggle(true, 'whether logs are looked at'),
+  include_service_config: toggle(true, 'whether the configuration of the service is looked at'),
+  include_dependency_graph: toggle(true, 'whether dependencies are looked at'),
+  include_docs_context: toggle(true, 'whether the documentation is looked at'),
+  include_metrics: toggle(true, 'whether metrics are looked at'),
+  include_change_history: toggle(true, 'whether earlier changes are looked at'),
+  include_native_diagnostics: toggle(true, 'whether a service may be read in its own way'),
+  include_process_list: toggle(false, 'whether all processes are listed'),
+  deep_log_scan: toggle(true, 'whether older logs are searched'),
+  max_docs_chars: number('max_docs_chars', 12_000, 'characters of documentation'),
+  diagnostic_window_hours: number('diagnostic_window_hours', 24, 'hours that are looked at'),
+  comparison_mode: z.string().default('previous_period').describe('previous_period, since_change or none'),
+  max_log_scan_mb: number('max_log_scan_mb', 128, 'MiB of logs that are searched'),
+};
+
+export const aiSection = z.object({
+  enabled: toggle(false, 'whether a model is asked'),
+  ...providerFields,
+  ...evidenceFields,
+  active_profile_id: z.string().default('').describe('the profile in use; blank: none'),
+  profiles: z.array(z.object(profileFields)).default([]).describe('saved providers'),
+});
+
+/** Whom to ask, and how. */
+export type ProviderRecord = z.output<z.ZodObject<typeof providerFields>>;
+export type ProfileRecord = z.output<z.ZodObject<typeof profileFields>>;
+type EvidenceSettings = Omit<z.output<z.ZodObject<typeof evidenceFields>>, 'comparison_mode'> & {
+  readonly comparison_mode: Comparison;
+};
+export interface AiSettings {
+  readonly enabled: boolean;
+  /** The one in use: that of the active profile, or else the unsaved one. */
+  readonly record: ProviderRecord;
+  readonly evidence: EvidenceSettings;
+  /** Empty unless a profile of that id is stored. */
+  readonly activeProfileId: string;
+  readonly profiles: readonly ProfileRecord[];
+}
+
+export const PROVIDER_FIELDS = Object.keys(providerFields) as (keyof ProviderRecord)[];
+export const DEFAULT_RECORD: ProviderRecord = z.object(providerFields).parse({});
+
+const NO_SECTION = {};
+let last: { readonly section: unknown; readonly settings: AiSettings } | undefined;
+
+/** The settings in force. Each is a snapshot that no later change touches. */
+export function readSettings(store: Pick<ConfigStore, 'get'>): AiSettings {
+  const section = store.get(SECTION_PATH) ?? NO_SECTION;
+  // Each change replaces the configuration as a whole, so the result for one object can be kept.
+  if (section !== last?.section) last = { section, settings: settingsOf(isObject(section) ? section : NO_SECTION) };
+  return last.settings;
+}
+
+function settingsOf(section: Readonly<Record<string, unknown>>): AiSettings {
+  const ids = new Set<string>();
+  const profiles = (Array.isArray(section.profiles) ? section.profiles : []).flatMap(entry => {
+    if (!isObject(entry) || typeof entry.id !== 'string' || entry.id === '' || ids.has(entry.id)) return [];
+    ids.add(entry.id);
+    return [fieldsOf(profileFields, entry)];
+  });
+  const active = profiles.find(({ id }) => id === section.active_profile_id);
+  const { id: _id, name: _name, ...saved } = active ?? { id: '', name: '', ...fieldsOf(providerFields, section) };
+  const evidence = fieldsOf(evidenceFields, section);
+  return {
+    enabled: fieldsOf({ enabled: aiSection.shape.enabled }, section).enabled,
+    record: saved,
+    evidence: { ...evidence, comparison_mode: comparisonOf(evidence.comparison_mode) },
+    activeProfileId: active?.id ?? '',
+    profiles: profiles.slice(0, MAX_PROFILES),
+  };
+}
+
+/** The members that these schemas name; each that does not fit is its default, and each number within its range. */
+function fieldsOf<Shape extends z.ZodRawShape>(shape: Shape, given: Readonly<Record<string, unknown>>) {
+  const fields = Object.entries(shape).map(([key, schema]) => {
+    const parsed = z.safeParse(schema, given[key]);
+    const value = parsed.success ? parsed.data : z.parse(schema, undefined);
+    return [key, typeof value === 'number' && isRanged(key) ? clamped(value, RANGES[key]) : value];
+  });
+  return Object.fromEntries(fields) as z.output<z.ZodObject<Shape>>;
+}
+
+function isRanged(key: string): key is keyof typeof RANGES {
+  return Object.hasOwn(RANGES, key);
+}
+
+/** `off` is an earlier word for `none`. */
+export function comparisonOf(text: string): Comparison {
+  const word = text.trim().toLowerCase();
+  if (word === 'none' || word === 'off') return 'none';
+  return word === 'since_change' ? word : 'previous_period';
+}
