@@ -55,6 +55,8 @@ const WIRE: Readonly<Record<string, RegExp>> = {
   // The provider of the history is set and told under these words.
   'plugins/metrics-history/settings.ts': /\bpostgresql\b/gi,
   'plugins/metrics-history/wire.ts': /\b(?:last_|probe_)?postgresql(?:_success)?\b/gi,
+  // Section, prefix, flag and file of an existing installation.
+  'plugins/request-sync/settings.ts': /\bseerr[_-]sync(?:_state)?\b/g,
   'plugins/service-ui/index.ts': /\btraefik_config\b/g,
   'plugins/service-ui/wire.ts': /\btraefik_config\b/g,
 };

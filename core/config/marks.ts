@@ -4,7 +4,7 @@ import { isSecretKey } from '../kit/redact.ts';
 import type { ConfigPath } from './layers.ts';
 
 type Schema = z.core.$ZodType;
-type Mark = 'secret' | 'writeOnly' | 'live' | 'identity' | 'fallback';
+type Mark = 'secret' | 'writeOnly' | 'live' | 'identity' | 'kept' | 'fallback';
 type Marks = { readonly [Name in Mark]?: boolean | undefined };
 
 /** Holds schemas of objects by path, in addition to what the schemas of their parents describe. */
@@ -32,6 +32,7 @@ export class Place {
   readonly secret: boolean;
   readonly writeOnly: boolean;
   readonly isIdentity: boolean;
+  readonly isKept: boolean;
   /** The nearest mark on the way from the root; undefined when no schema has one. */
   readonly live: boolean | undefined;
   /** Same as `live`: the nearest mark. */
@@ -59,6 +60,7 @@ export class Place {
     this.secretBySchema = isMarked('secret', true) || this.writeOnly || (parent?.secretBySchema === true && !isOpen);
     this.secret = this.secretBySchema || (!isOpen && (parent?.secret === true || isSecretKey(key)));
     this.isIdentity = isMarked('identity', true);
+    this.isKept = isMarked('kept', true);
     const nearest = (mark: Mark): boolean | undefined =>
       isMarked(mark, false) ? false : isMarked(mark, true) ? true : undefined;
     this.live = nearest('live') ?? parent?.live;
@@ -162,9 +164,9 @@ function describe(schema: Schema): Described {
   for (const layer of found) for (const inner of wrappedBy(layer)) found.add(inner);
   const layers = [...found];
   const marks = layers.flatMap(layer => {
-    const { secret, writeOnly, live, identity, fallback }: Marks = z.globalRegistry.get(layer) ?? {};
-    const isMarked = [secret, writeOnly, live, identity, fallback].some(mark => mark !== undefined);
-    return isMarked ? [{ secret, writeOnly, live, identity, fallback }] : [];
+    const { secret, writeOnly, live, identity, kept, fallback }: Marks = z.globalRegistry.get(layer) ?? {};
+    const isMarked = [secret, writeOnly, live, identity, kept, fallback].some(mark => mark !== undefined);
+    return isMarked ? [{ secret, writeOnly, live, identity, kept, fallback }] : [];
   });
   let writeOnlyKeys: readonly string[] | undefined;
   const described = {

@@ -85,6 +85,9 @@ function restoredObject(
     if (restored !== KEEP) result[key] = restored;
     else if (fill === 'here' && kept !== undefined) result[key] = kept;
   }
+  if (fill !== 'here' || !isObject(stored)) return result;
+  for (const [key, member] of Object.entries(stored))
+    if (!Object.hasOwn(sent, key) && place.member(key).isKept) result[key] = member;
   return result;
 }
 

@@ -34,6 +34,8 @@ declare module 'zod' {
     live?: boolean;
     /** Marks the member by which the objects of a list are told apart, so that each keeps its own secrets. */
     identity?: boolean;
+    /** Whether an object of a list keeps the member when it is sent without it, as by clients that do not know it. */
+    kept?: boolean;
     /**
      * Whether the default, or none, may stand in for a value that does not fit. Default: false for keys of blocks, whose
      * service is disabled then, and true for members of sections; no service is started where one of those says false.

@@ -2,7 +2,8 @@
 import path from 'node:path';
 
 const DIRECTORIES = ['supervisor', 'backups', 'data', 'jobs', 'plugins', 'templates'];
-const FILES = /^(stackwarden\.(json|yaml|yml)|dumb_config\.json|users\.json|handed-over\.json|\.env)(\.|$)/;
+const FILES =
+  /^(stackwarden\.(json|yaml|yml)|dumb_config\.json|users\.json|handed-over\.json|\w+_sync_state\.json|\.env)(\.|$)/;
 
 /** Both paths must be real ones, with all links resolved. */
 export function isHostState(file: string, configDir: string): boolean {

@@ -1,0 +1,62 @@
+// Tries an address and a key that somebody has typed in. Nothing is stored.
+import { type Host, Problem } from '#core';
+import { WorkQueue } from '#kit/work-queue';
+import { HttpRequestManager } from './http-request-manager.ts';
+import { RemoteError } from './remote-error.ts';
+import type { SyncSettings } from './settings.ts';
+import { normalAddress } from './topology.ts';
+
+const LIMIT_MS = 10_000;
+const MAX_BYTES = 1024 * 1024;
+/** What answers show in place of a key. */
+const MASK = '********';
+
+/** The remote's own status. Throws a Problem 400 that says what is wrong. */
+export async function testConnection(
+  host: Host,
+  { url, apiKey }: { readonly url: string; readonly apiKey: string },
+  settings: SyncSettings,
+): Promise<Record<string, unknown>> {
+  if (url.trim() === '' || apiKey.trim() === '') throw new Problem(400, 'Both the url and the api_key are needed.');
+  const address = addressOf(url.trim());
+  const key = apiKey.trim() === MASK ? storedKey(address, settings) : apiKey.trim();
+  const remote = new HttpRequestManager({
+    host,
+    address,
+    apiKey: key,
+    lane: new WorkQueue({ concurrency: 1 }),
+    stopping: host.signal,
+    signal: AbortSignal.timeout(LIMIT_MS),
+    maxBytes: MAX_BYTES,
+  });
+  try {
+    const status = await remote.status();
+    // Without a key the status is told to everybody.
+    const isAccepted = await remote.acceptsKey().catch(() => true);
+    if (!isAccepted) throw new Problem(400, 'The address answers, but the key was refused (HTTP 401 or 403).');
+    return status;
+  } catch (error) {
+    if (!(error instanceof RemoteError)) throw error;
+    const { status, message } = error;
+    if (status === undefined) throw new Problem(400, `The test failed: ${message}.`, { cause: error });
+    const refusal = error.isForbidden ? ': the key was refused' : '';
+    throw new Problem(400, `Remote answered HTTP ${status}${refusal}`, { cause: error });
+  }
+}
+
+function addressOf(url: string): string {
+  const address = normalAddress(url);
+  if (address !== undefined) return address;
+  if (!/^https?:\/\//i.test(url)) throw new Problem(400, 'The url must begin with http:// or https://.');
+  if (URL.canParse(url) && new URL(url).host !== '')
+    throw new Problem(400, 'The url must not hold a user name or a password; the key is given beside it.');
+  throw new Problem(400, 'The url has no host.');
+}
+
+function storedKey(address: string, { external_primary, external_subordinates }: SyncSettings): string {
+  const entries = [external_primary, ...external_subordinates];
+  const stored = entries.find(({ url, api_key }) => api_key !== '' && normalAddress(url) === address);
+  if (stored === undefined)
+    throw new Problem(400, 'The key is masked, and none is stored for this address; type the key in.');
+  return stored.api_key;
+}

@@ -1,0 +1,60 @@
+// Reads the primary's list of requests, page by page: all of it, or what changed since it was last read.
+import { RemoteError } from './remote-error.ts';
+import type { RemoteRequest } from './remote-request.ts';
+import { PAGE_LENGTH, type RequestManager } from './request-manager.ts';
+
+/** Changes that were being stored during the last read may have an older time than its newest. */
+const OVERLAP_MS = 120_000;
+const MAX_PAGES = 10_000;
+
+export interface Reading {
+  readonly requests: readonly RemoteRequest[];
+  /** Of everything that was read, also of what is replicated nowhere. */
+  readonly ids: ReadonlySet<number>;
+  /** How many requests the list has in all; null where not even the first page could be read. */
+  readonly total: number | null;
+  /** Why the reading is not whole; undefined when it is. */
+  readonly fault: RemoteError | undefined;
+}
+
+/** The whole list. */
+export function readList(manager: RequestManager): Promise<Reading> {
+  return read(manager, 'added', () => false);
+}
+
+/** What changed since `sinceMs` on the primary's clock, and the rest of the pages on which that stands. */
+export function readChanges(manager: RequestManager, sinceMs: number): Promise<Reading> {
+  return read(manager, 'modified', requests =>
+    requests.some(({ updatedAtMs }) => updatedAtMs > 0 && updatedAtMs < sinceMs - OVERLAP_MS),
+  );
+}
+
+async function read(
+  manager: RequestManager,
+  sort: 'added' | 'modified',
+  isEnough: (requests: readonly RemoteRequest[]) => boolean,
+): Promise<Reading> {
+  const requests: RemoteRequest[] = [];
+  const ids = new Set<number>();
+  let total: number | null = null;
+  const reading = (fault?: RemoteError): Reading => ({ requests, ids, total, fault });
+  for (let number = 0; number < MAX_PAGES; number += 1) {
+    const skip = number * PAGE_LENGTH;
+    if (total !== null && skip >= total) return reading();
+    try {
+      const page = await manager.page(sort, skip);
+      const isShorter: boolean = total !== null && page.total < total;
+      total = page.total;
+      requests.push(...page.requests);
+      for (const id of page.ids) ids.add(id);
+      if (page.ids.length === 0 && skip < total) throw new RemoteError('answer', 'a page of the list is empty');
+      // What follows a deleted request has moved to a page that was read before.
+      if (isShorter) throw new RemoteError('answer', 'the list became shorter while it was read');
+      if (isEnough(page.requests)) return reading();
+    } catch (error) {
+      if (error instanceof RemoteError) return reading(error);
+      throw error;
+    }
+  }
+  return reading(new RemoteError('answer', `the list has more than ${MAX_PAGES} pages`));
+}

@@ -1,0 +1,197 @@
+// Follows the primary: reads its list, and finds out what became of requests that the list no longer shows. What could
+// not be read or asked is never taken for deleted.
+import { judgeSuspects, primaryIds, SWEEP_MS } from './deletions.ts';
+import { fingerprintOf, mediaOf } from './fingerprint.ts';
+import type { Group } from './group.ts';
+import { isFor } from './holding.ts';
+import { type Reading, readChanges, readList } from './primary-list.ts';
+import { PrimaryRequests } from './primary-requests.ts';
+import { RemoteError } from './remote-error.ts';
+import { type RemoteRequest, union } from './remote-request.ts';
+import type { RequestManager } from './request-manager.ts';
+import { forEachInSlices } from './slices.ts';
+import { type State, type Tracked, timestamp } from './state.ts';
+
+export interface PrimaryParts {
+  readonly label: string;
+  readonly manager: RequestManager;
+  readonly state: State;
+  readonly settings: PrimarySettings;
+  readonly nowMs: () => number;
+}
+
+export interface PrimarySettings {
+  readonly sync_4k_separately: boolean;
+  readonly sync_deletes: boolean;
+}
+
+export class Primary {
+  readonly #with: PrimaryParts;
+  #known: PrimaryRequests;
+
+  constructor(parts: PrimaryParts) {
+    this.#with = parts;
+    this.#known = new PrimaryRequests(parts.settings.sync_4k_separately);
+  }
+
+  get fingerprints(): Iterable<string> {
+    return this.#known.fingerprints;
+  }
+
+  group(fingerprint: string): Group | undefined {
+    return this.#known.group(fingerprint);
+  }
+
+  /**
+   * Brings what is known, and the state, up to date. Returns why that is not complete, or null; throws a RemoteError when
+   * nothing could be read, and then everything is as it was.
+   */
+  async read(): Promise<RemoteError | null> {
+    const { state, label } = this.#with;
+    const isAnother = state.meta.primary !== null && state.meta.primary !== label;
+    const changes = this.#isSweepDue() || isAnother ? undefined : await this.#readChanges();
+    const reading = changes ?? (await readList(this.#with.manager));
+    if (reading.fault !== undefined && reading.total === null) throw reading.fault;
+    if (isAnother) this.#dropDeletions();
+    if (reading.fault === undefined) this.#note(reading, changes === undefined);
+    if (reading.fault === undefined && changes === undefined) await this.#replace(reading, isAnother);
+    else {
+      for (const request of reading.requests) this.#known.take(request);
+      if (reading.fault !== undefined) this.#known.judge(false, new Set());
+    }
+    if (reading.fault === undefined || !isAnother) await this.#track();
+    return reading.fault ?? null;
+  }
+
+  #isSweepDue(): boolean {
+    const { state, nowMs } = this.#with;
+    const sinceMs = nowMs() - Date.parse(state.meta.last_full_sweep ?? '');
+    return !this.#known.isComplete || !(sinceMs >= 0 && sinceMs < SWEEP_MS) || state.meta.watermark === null;
+  }
+
+  /** undefined when the list became shorter, so that all of it must be read. */
+  async #readChanges(): Promise<Reading | undefined> {
+    const { watermark, last_total: lastTotal } = this.#with.state.meta;
+    const changes = await readChanges(this.#with.manager, Date.parse(watermark ?? ''));
+    return changes.total !== null && lastTotal !== null && changes.total < lastTotal ? undefined : changes;
+  }
+
+  #note({ requests, total }: Reading, isSweep: boolean): void {
+    const { state, nowMs } = this.#with;
+    const { meta } = state;
+    const newestMs = requests.reduce((newest, { updatedAtMs }) => Math.max(newest, updatedAtMs), 0);
+    const earlierMs = isSweep ? 0 : Date.parse(meta.watermark ?? '');
+    meta.watermark = timestamp(Math.max(newestMs, earlierMs));
+    meta.last_total = total;
+    state.last_poll_ts = timestamp(nowMs());
+    if (isSweep) meta.last_full_sweep = state.last_poll_ts;
+  }
+
+  /** Takes a whole list in place of what was known. */
+  async #replace({ requests, ids, total }: Reading, isAnother: boolean): Promise<void> {
+    const { state, label, settings, nowMs } = this.#with;
+    const { meta } = state;
+    const earlier = this.#known;
+    const known = new PrimaryRequests(settings.sync_4k_separately);
+    await forEachInSlices(requests, request => known.take(request));
+    this.#known = known;
+    if (isAnother) await this.#change();
+    meta.primary = label;
+    const suspects: string[] = [];
+    let tracked = 0;
+    await forEachInSlices(state.requests, ([fingerprint, entry]) => {
+      if (entry.deleted === true) return;
+      tracked += 1;
+      if (!primaryIds(entry).some(id => ids.has(id))) suspects.push(fingerprint);
+    });
+    const look = { suspects, tracked, total: total ?? 0, areDeletesOn: settings.sync_deletes, holds: meta.holds };
+    const { released, holds } = judgeSuspects({ ...look, nowMs: nowMs() });
+    meta.holds = holds;
+    const unclear = new Set(suspects);
+    for (const fingerprint of released) unclear.delete(fingerprint);
+    for (const [fingerprint, entry] of state.requests) {
+      if (entry.deleted === true || unclear.has(fingerprint)) continue;
+      for (const id of primaryIds(entry)) {
+        if (ids.has(id)) continue;
+        const isClear = await this.#clear(id, fingerprint, entry, earlier.get(id));
+        if (!isClear) unclear.add(fingerprint);
+      }
+    }
+    known.judge(true, unclear);
+  }
+
+  /** Asks for one request that the list does not show; whether that told what became of it. */
+  async #clear(id: number, fingerprint: string, entry: Tracked, before: RemoteRequest | undefined): Promise<boolean> {
+    const request = await this.#with.manager.request(id).catch((error: unknown) => {
+      if (!(error instanceof RemoteError)) throw error;
+    });
+    if (request === null) {
+      this.#withdraw(id, fingerprint, entry);
+      return true;
+    }
+    const isSame = request !== undefined && this.#isOf(request, fingerprint);
+    const last = isSame ? request : before;
+    if (last !== undefined) this.#known.take(last);
+    return isSame;
+  }
+
+  /** The primary has deleted one request of a fingerprint. */
+  #withdraw(id: number, fingerprint: string, entry: Tracked): void {
+    const ids = primaryIds(entry).filter(other => other !== id);
+    if (ids.length > 0) setIds(entry, ids);
+    else if (this.#known.group(fingerprint) === undefined) {
+      if (Object.keys(entry.subordinates).length === 0) this.#with.state.requests.delete(fingerprint);
+      else entry.deleted = true;
+    }
+    // Deleted and requested again: what was removed on a subordinate may be created there once more.
+    else forgetGone(entry);
+  }
+
+  #isOf(request: RemoteRequest, fingerprint: string): boolean {
+    const media = mediaOf(fingerprint);
+    const is4kSeparate = this.#with.settings.sync_4k_separately;
+    return fingerprintOf(request, is4kSeparate) === fingerprint || (media !== undefined && isFor(request, media));
+  }
+
+  /** Keeps the tracked fingerprints in line with what is known of them. */
+  async #track(): Promise<void> {
+    await forEachInSlices(this.#with.state.requests, ([fingerprint, entry]) => {
+      const group = this.#known.group(fingerprint);
+      if (group === undefined) return;
+      if (entry.deleted === true) {
+        delete entry.deleted;
+        setIds(entry, group.ids);
+        forgetGone(entry);
+      }
+      const known = primaryIds(entry);
+      if (group.ids.some(id => !known.includes(id))) setIds(entry, union(known, group.ids));
+      if (group.mediaType === 'tv') entry.seasons = group.seasons;
+    });
+  }
+
+  /** Another primary decides about nothing that it does not know; that is left on the subordinates. */
+  async #change(): Promise<void> {
+    const { requests, meta } = this.#with.state;
+    meta.holds = null;
+    await forEachInSlices([...requests], ([fingerprint, entry]) => {
+      const group = this.#known.group(fingerprint);
+      if (group === undefined) requests.delete(fingerprint);
+      else setIds(entry, group.ids);
+    });
+  }
+
+  #dropDeletions(): void {
+    const { requests } = this.#with.state;
+    for (const [fingerprint, { deleted }] of requests) if (deleted === true) requests.delete(fingerprint);
+  }
+}
+
+/** `ids` is sorted. */
+function setIds(entry: Tracked, ids: readonly number[]): void {
+  entry.primary_ids = ids;
+  entry.primary_id = ids.at(-1) ?? entry.primary_id;
+}
+
+function forgetGone({ subordinates }: Tracked): void {
+  for (const [label, holding] of Object.entries(subordinates)) if (holding.gone === true) delete subordinates[label];
+}

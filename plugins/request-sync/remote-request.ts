@@ -1,0 +1,109 @@
+// A request as request managers show it, read from an answer that may hold anything.
+import { isObject } from '#kit/plain-object';
+
+/** Values of `status` of a request. Older products use 4 and 5 for states of availability. */
+export const REQUEST_STATUS = { pending: 1, approved: 2, declined: 3, failed: 4, completed: 5 } as const;
+/** Of the values of a title's status the one that asks for no request. */
+export const AVAILABLE = 5;
+
+export type MediaType = 'movie' | 'tv';
+
+export interface Media {
+  readonly mediaType: MediaType;
+  readonly tmdbId: number;
+  readonly is4k: boolean;
+}
+
+export interface RemoteRequest extends Media {
+  readonly id: number;
+  readonly tvdbId: number | null;
+  readonly status: number;
+  /** Sorted; empty for movies, and for series of which no season is listed. */
+  readonly seasons: readonly number[];
+  /** Unix milliseconds on the clock of the request manager; 0 where it tells none. */
+  readonly updatedAtMs: number;
+  /** Address of the person who asked, in lower case. */
+  readonly email: string | null;
+}
+
+/** What a request manager says of a title. */
+export interface Title {
+  /** Of the title in normal quality and in 4K; 1 where nothing is known. */
+  readonly status: number;
+  readonly status4k: number;
+  readonly requests: readonly RemoteRequest[];
+  /** Numbers of the regular seasons of a series. */
+  readonly seasons: readonly number[];
+}
+
+export interface RemoteUser {
+  readonly id: number;
+  /** In lower case. */
+  readonly email: string;
+  readonly permissions: number;
+}
+
+/** undefined for what is replicated nowhere: music, unknown types, and whatever lacks an id, a number or a status. */
+export function readRequest(value: unknown, inTitle?: Omit<Media, 'is4k'>): RemoteRequest | undefined {
+  if (!isObject(value)) return undefined;
+  const media = isObject(value.media) ? value.media : {};
+  const mediaType = value.type ?? media.mediaType ?? inTitle?.mediaType;
+  const { id, status, is4k = false } = value;
+  const tmdbId = media.tmdbId ?? inTitle?.tmdbId;
+  if (mediaType !== 'movie' && mediaType !== 'tv') return undefined;
+  if (!isPositive(id) || !isPositive(tmdbId) || !isKnownStatus(status) || typeof is4k !== 'boolean') return undefined;
+  const { email } = isObject(value.requestedBy) ? value.requestedBy : {};
+  const updatedAtMs = typeof value.updatedAt === 'string' ? Date.parse(value.updatedAt) : Number.NaN;
+  return {
+    id,
+    mediaType,
+    tmdbId,
+    tvdbId: isPositive(media.tvdbId) ? media.tvdbId : null,
+    is4k,
+    status,
+    seasons: mediaType === 'tv' ? seasonNumbers(value.seasons) : [],
+    updatedAtMs: Number.isNaN(updatedAtMs) ? 0 : updatedAtMs,
+    email: typeof email === 'string' && email !== '' ? email.toLowerCase() : null,
+  };
+}
+
+export function readTitle(value: unknown, media: Omit<Media, 'is4k'>): Title {
+  const { mediaInfo, seasons } = isObject(value) ? value : {};
+  const { status = 1, status4k = 1, requests } = isObject(mediaInfo) ? mediaInfo : {};
+  return {
+    status: Number(status),
+    status4k: Number(status4k),
+    requests: listOf(requests).flatMap(request => readRequest(request, media) ?? []),
+    seasons: seasonNumbers(seasons).filter(number => number > 0),
+  };
+}
+
+export function readUser(value: unknown): RemoteUser | undefined {
+  if (!isObject(value)) return undefined;
+  const { id, email, permissions } = value;
+  if (!isPositive(id) || typeof email !== 'string' || email === '' || !Number.isInteger(permissions)) return undefined;
+  return { id, email: email.toLowerCase(), permissions: Number(permissions) };
+}
+
+export function isPositive(value: unknown): value is number {
+  return Number.isSafeInteger(value) && Number(value) > 0;
+}
+
+/** Sorted, each once. */
+export function union(...lists: readonly (readonly number[])[]): number[] {
+  return [...new Set(lists.flat())].sort((a, b) => a - b);
+}
+
+export function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
+/** Another status is one that nobody here understands, so nothing is done about its request. */
+function isKnownStatus(status: unknown): status is number {
+  return isPositive(status) && status <= REQUEST_STATUS.completed;
+}
+
+function seasonNumbers(value: unknown): number[] {
+  const numbers = listOf(value).map(season => (isObject(season) ? season.seasonNumber : undefined));
+  return union(numbers.filter(number => Number.isSafeInteger(number) && Number(number) >= 0) as number[]);
+}

@@ -1,0 +1,164 @@
+// Replication in the background: one cycle after the other while it is enabled, and what people are told of it.
+import type { Host } from '#core';
+import { errorText } from '#kit/error-text';
+import { WorkQueue } from '#kit/work-queue';
+import { Cycles, type Peer } from './cycles.ts';
+import { HttpRequestManager } from './http-request-manager.ts';
+import { familyKeys, readInternals } from './internals.ts';
+import { readSettings, SECTION_PATH, type SyncSettings } from './settings.ts';
+import type { StateFile } from './state-file.ts';
+import { type PeerSettings, type Topology, topologyOf } from './topology.ts';
+
+const MS_PER_S = 1_000;
+/** How long changes that are being asked for may take once the host stops. */
+const STOP_MS = 4_000;
+
+export interface Progress {
+  /** The newest problem of the whole; null when the last cycle had none. */
+  readonly error: string | null;
+  readonly warnings: readonly string[];
+  /** Of the configured subordinates. */
+  readonly labels: readonly string[];
+  readonly nextPollMs: number | null;
+}
+
+export class Replication {
+  readonly #host: Host;
+  readonly #file: StateFile;
+  readonly #lanes = new Map<string, WorkQueue>();
+  readonly #stopping = new AbortController();
+  readonly #cutting = new AbortController();
+  #cycles: { readonly signature: string; readonly cycles: Cycles } | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #running: Promise<void> | undefined;
+  #isChanged = false;
+  #progress: Progress = { error: null, warnings: [], labels: [], nextPollMs: null };
+
+  constructor(host: Host, file: StateFile) {
+    this.#host = host;
+    this.#file = file;
+  }
+
+  get progress(): Progress {
+    return this.#progress;
+  }
+
+  get settings(): SyncSettings {
+    return readSettings(this.#host.use('config.store'));
+  }
+
+  /** Follows the configuration: a running cycle is finished first, and then the next begins at once. */
+  adjust(): void {
+    if (this.#running !== undefined) this.#isChanged = true;
+    else if (this.settings.enabled) this.#plan(0);
+    else this.#rest();
+  }
+
+  /** Whether a change of these members concerns replication. */
+  isConcerned(paths: readonly string[]): boolean {
+    const keys = new Set([...SECTION_PATH, ...familyKeys(this.#host)]);
+    return paths.some(changed => keys.has(changed.split('.', 1)[0] ?? ''));
+  }
+
+  /** Deletions that wait for people to switch them off and on go on afterwards. */
+  async noteOptions(): Promise<void> {
+    if (this.settings.options.sync_deletes) return;
+    // A file that cannot be used is told of by the next cycle.
+    const state = await this.#file.load().catch(() => undefined);
+    if (state != null && state.meta.holds !== null) state.meta.holds = { ...state.meta.holds, isSwitchedOff: true };
+  }
+
+  /** Ends after the changes that are being asked for, and saves what they brought. */
+  async stop(): Promise<void> {
+    clearTimeout(this.#timer);
+    this.#stopping.abort();
+    const cut = setTimeout(() => this.#cutting.abort(), STOP_MS);
+    await this.#running;
+    clearTimeout(cut);
+    await this.#file.saveRest().catch((error: unknown) => this.#host.log.warn(errorText(error)));
+  }
+
+  #plan(ms: number): void {
+    clearTimeout(this.#timer);
+    if (this.#stopping.signal.aborted) return;
+    this.#progress = { ...this.#progress, nextPollMs: Date.now() + ms };
+    this.#timer = setTimeout(() => {
+      this.#running = this.#run().finally(() => {
+        this.#running = undefined;
+      });
+    }, ms).unref();
+  }
+
+  #rest(): void {
+    clearTimeout(this.#timer);
+    this.#cycles = undefined;
+    this.#progress = { error: null, warnings: [], labels: [], nextPollMs: null };
+  }
+
+  /** Never rejects. */
+  async #run(): Promise<void> {
+    this.#isChanged = false;
+    let pauseMs = this.#host.paced(this.settings.poll_interval_seconds * MS_PER_S);
+    try {
+      if (await this.#cycle()) pauseMs = 0;
+    } catch (error) {
+      if (this.#stopping.signal.aborted) return;
+      this.#tell({ ...this.#progress, error: errorText(error) });
+    }
+    if (!this.settings.enabled) this.#rest();
+    else this.#plan(this.#isChanged ? 0 : pauseMs);
+  }
+
+  /** Whether the next cycle begins at once. */
+  async #cycle(): Promise<boolean> {
+    const { settings } = this;
+    const topology = topologyOf(settings, await readInternals(this.#host));
+    const { primary, labels, errors, warnings } = topology;
+    if (primary === undefined) {
+      const [error = warnings[0] ?? 'the primary is not ready'] = errors;
+      this.#tell({ ...this.#progress, error, warnings, labels });
+      return false;
+    }
+    const cycles = await this.#cyclesFor(settings, primary, topology);
+    const report = await cycles.run();
+    this.#tell({ ...this.#progress, error: report.error, warnings: [...warnings, ...report.warnings], labels });
+    return report.hasMore;
+  }
+
+  /** The same as before unless the settings, an address or a key changed. */
+  async #cyclesFor(settings: SyncSettings, primary: PeerSettings, { subordinates }: Topology): Promise<Cycles> {
+    const signature = JSON.stringify([settings.options, primary, subordinates]);
+    if (this.#cycles?.signature === signature) return this.#cycles.cycles;
+    const state = await this.#file.load();
+    const cycles = new Cycles({
+      state,
+      settings: settings.options,
+      primary: this.#peer(primary),
+      subordinates: subordinates.map(peer => this.#peer(peer)),
+      save: () => this.#file.save(),
+      changed: () => this.#file.changed(),
+      nowMs: Date.now,
+    });
+    this.#cycles = { signature, cycles };
+    return cycles;
+  }
+
+  #peer({ label, address, apiKey }: PeerSettings): Peer {
+    const { host } = new URL(address);
+    const lane = this.#lanes.get(host) ?? new WorkQueue({ concurrency: 1 });
+    this.#lanes.set(host, lane);
+    const signals = { stopping: this.#stopping.signal, signal: this.#cutting.signal };
+    return { label, address, manager: new HttpRequestManager({ host: this.#host, address, apiKey, lane, ...signals }) };
+  }
+
+  /** A condition is logged when it begins and when it ends, not at every cycle. */
+  #tell(progress: Progress): void {
+    const { log } = this.#host;
+    const { error, warnings } = this.#progress;
+    if (progress.error !== null && progress.error !== error) log.warn(`replication of requests: ${progress.error}`);
+    if (progress.error === null && error !== null) log.info('replication of requests works again');
+    for (const warning of progress.warnings)
+      if (!warnings.includes(warning)) log.warn(`replication of requests: ${warning}`);
+    this.#progress = progress;
+  }
+}

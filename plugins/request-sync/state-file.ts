@@ -1,0 +1,122 @@
+// The state in its file: loaded once, changed in memory, and written whole. A file that cannot be used is set aside,
+// never overwritten.
+import { rename } from 'node:fs/promises';
+import path from 'node:path';
+import type { Logger } from '#core';
+import { removeTemporaryFilesIn, writeFileIn } from '#kit/atomic-write';
+import { errorText } from '#kit/error-text';
+import { GuardedDirectory } from '#kit/guarded-directory';
+import { readPrivate } from '#kit/trust';
+import { WorkQueue } from '#kit/work-queue';
+import { forEachInSlices } from './slices.ts';
+import { emptyState, type State, stateFrom, stateText } from './state.ts';
+
+const FILE_MODE = 0o600;
+/** The longest that a change is in memory alone while others follow. */
+const SAVE_MS = 2_000;
+
+export class StateFile {
+  readonly #file: string;
+  readonly #log: Logger;
+  readonly #writes = new WorkQueue({ concurrency: 1 });
+  #state: State | undefined;
+  #loading: Promise<State> | undefined;
+  #isSaved = false;
+  #isDirty = false;
+  #isFailing = false;
+  #savedAtMs = 0;
+
+  constructor(file: string, log: Logger) {
+    this.#file = file;
+    this.#log = log;
+  }
+
+  /** Whether a state exists, from before or from now. */
+  get isSaved(): boolean {
+    return this.#isSaved;
+  }
+
+  /** The state, which whoever changes it announces by `changed` or `save`. Rejects while its file is not trusted. */
+  load(): Promise<State> {
+    if (this.#state !== undefined) return Promise.resolve(this.#state);
+    this.#loading ??= this.#load().finally(() => {
+      this.#loading = undefined;
+    });
+    return this.#loading;
+  }
+
+  /** Saves when the last time is long enough ago, or failed. */
+  async changed(): Promise<void> {
+    this.#isDirty = true;
+    if (this.#isFailing || performance.now() - this.#savedAtMs >= SAVE_MS) await this.save();
+  }
+
+  /** Rejects with an Error that names the file when it cannot be written; what was saved before stays. */
+  async save(): Promise<void> {
+    await this.#writes.add(async () => {
+      if (this.#state === undefined) return;
+      this.#isDirty = false;
+      try {
+        await this.#write(this.#state);
+        this.#isSaved = true;
+        this.#isFailing = false;
+      } catch (error) {
+        this.#isDirty = true;
+        this.#isFailing = true;
+        throw new Error(`${this.#file} cannot be written: ${errorText(error)}`, { cause: error });
+      } finally {
+        this.#savedAtMs = performance.now();
+      }
+    });
+  }
+
+  async saveRest(): Promise<void> {
+    if (this.#isDirty) await this.save();
+  }
+
+  async #load(): Promise<State> {
+    const state = (await this.#read(this.#file)) ?? (await this.#read(this.#backup));
+    this.#isSaved = state !== undefined;
+    this.#state = state ?? emptyState();
+    return this.#state;
+  }
+
+  get #backup(): string {
+    return `${this.#file}.bak`;
+  }
+
+  /** undefined when there is none, or one that cannot be read, which is set aside. */
+  async #read(file: string): Promise<State | undefined> {
+    let text: string;
+    try {
+      text = await readPrivate(file);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+      throw error;
+    }
+    try {
+      return stateFrom(JSON.parse(text));
+    } catch (error) {
+      const aside = `${file}.corrupt-${new Date().toISOString().replaceAll(/[:.]/g, '-')}`;
+      await rename(file, aside);
+      this.#log.warn(`${file} cannot be read and is kept as ${aside}: ${errorText(error)}`);
+      return undefined;
+    }
+  }
+
+  async #write(state: State): Promise<void> {
+    const pieces: Buffer[] = [];
+    await forEachInSlices(stateText(state), piece => pieces.push(Buffer.from(piece)));
+    const bytes = Buffer.concat(pieces);
+    await GuardedDirectory.at(this.#file, async (directory, name) => {
+      const next = `${name}.new`;
+      // What an interrupted write has left.
+      await removeTemporaryFilesIn(directory, next);
+      await directory.remove(next);
+      await writeFileIn(directory, next, bytes, { mode: FILE_MODE });
+      if ((await directory.stat(name)) !== null) await directory.rename(name, path.basename(this.#backup));
+      await directory.rename(next, name);
+      await directory.sync();
+    });
+  }
+}

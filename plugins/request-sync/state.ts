@@ -1,0 +1,195 @@
+// What replication knows, in the members of its file: the requests that are tracked, what each subordinate holds of
+// them, and what failed. Members that nobody here knows stay as they are.
+import { bareObject, isObject } from '#kit/plain-object';
+import type { Holding } from './holding.ts';
+import { isPositive } from './remote-request.ts';
+
+export interface Tracked {
+  /** The newest of `primary_ids`. */
+  primary_id: number;
+  /** Absent where an earlier program wrote the entry. */
+  primary_ids?: readonly number[];
+  seasons?: readonly number[];
+  /** Whether all of it is deleted on the primary, while subordinates still hold it. */
+  deleted?: boolean;
+  /** By label. */
+  readonly subordinates: Record<string, Holding>;
+}
+
+interface Failure {
+  failed_at: string;
+  readonly error: string;
+  readonly media_type: string;
+  readonly tmdb_id: number | null;
+  readonly attempts?: number;
+}
+
+/** Deletions that wait, because too much is missing at once. */
+export interface Holds {
+  /** `empty`: the primary showed no request at all. */
+  readonly kind: 'many' | 'empty';
+  /** Fingerprints that were missing each time. */
+  readonly fingerprints: readonly string[];
+  /** Times of the sweeps that count, at least 15 minutes apart. */
+  readonly sweeps: readonly string[];
+  /** Whether deletions were switched off meanwhile; switched on again, they go on. */
+  readonly isSwitchedOff?: boolean;
+}
+
+interface Meta {
+  version: number;
+  /** The label of the primary, which tells it from another. */
+  primary: string | null;
+  /** The newest change of a request that was read, on the clock of the primary. */
+  watermark: string | null;
+  last_full_sweep: string | null;
+  last_total: number | null;
+  labels: Record<string, string>;
+  holds: Holds | null;
+}
+
+export interface State {
+  last_poll_ts: string | null;
+  /** By fingerprint. */
+  readonly requests: Map<string, Tracked>;
+  /** By `<fingerprint>||<label>`. */
+  readonly failed: Map<string, Failure>;
+  readonly meta: Meta;
+  /** Members of the file that nobody here knows. */
+  readonly others: Readonly<Record<string, unknown>>;
+}
+
+const VERSION = 1;
+const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/;
+const SEPARATOR = '||';
+
+export function emptyState(): State {
+  const meta: Meta = {
+    version: VERSION,
+    primary: null,
+    watermark: null,
+    last_full_sweep: null,
+    last_total: null,
+    labels: bareObject(),
+    holds: null,
+  };
+  return { last_poll_ts: null, requests: new Map(), failed: new Map(), meta, others: {} };
+}
+
+/** Takes what can be used of a file's content, also of an earlier program. Throws when it is no state at all. */
+export function stateFrom(value: unknown): State {
+  if (!isObject(value)) throw new Error('it is no object');
+  const { last_poll_ts, requests = {}, failed = {}, meta, ...others } = value;
+  if (!isObject(requests) || !isObject(failed)) throw new Error('its requests or failures are no objects');
+  const state: State = { ...emptyState(), others };
+  state.last_poll_ts = timeOf(last_poll_ts);
+  for (const [fingerprint, entry] of Object.entries(requests)) {
+    const tracked = trackedFrom(entry);
+    if (tracked !== undefined) state.requests.set(fingerprint, tracked);
+  }
+  for (const [key, entry] of Object.entries(failed)) {
+    if (!isObject(entry) || typeof entry.error !== 'string') continue;
+    state.failed.set(key, { ...entry, failed_at: timeOf(entry.failed_at) ?? '' } as Failure);
+  }
+  Object.assign(state.meta, isObject(meta) ? metaFrom(meta) : {});
+  return state;
+}
+
+export function failureKey(fingerprint: string, label: string): string {
+  return fingerprint + SEPARATOR + label;
+}
+
+/** The fingerprint and the label. */
+export function partsOfKey(key: string): readonly [string, string] {
+  const at = key.indexOf(SEPARATOR);
+  return at === -1 ? [key, ''] : [key.slice(0, at), key.slice(at + SEPARATOR.length)];
+}
+
+/** UTC, without fractions. */
+export function timestamp(ms: number): string {
+  return `${new Date(ms).toISOString().slice(0, 19)}Z`;
+}
+
+/** The file's text in pieces, so that a long one can be made while others go on. */
+export function* stateText({ last_poll_ts, requests, failed, meta, others }: State): Generator<string> {
+  yield `{"last_poll_ts":${JSON.stringify(last_poll_ts)},"meta":${JSON.stringify(meta)}`;
+  for (const [name, entries] of [
+    ['requests', requests],
+    ['failed', failed],
+  ] as const) {
+    yield `,\n"${name}":{`;
+    let separator = '\n';
+    for (const [key, entry] of entries) {
+      yield `${separator}${JSON.stringify(key)}:${JSON.stringify(entry)}`;
+      separator = ',\n';
+    }
+    yield '}';
+  }
+  for (const [name, value] of Object.entries(others)) yield `,\n${JSON.stringify(name)}:${JSON.stringify(value)}`;
+  yield '}\n';
+}
+
+function trackedFrom(entry: unknown): Tracked | undefined {
+  if (!isObject(entry) || !isPositive(entry.primary_id)) return undefined;
+  const { primary_id, primary_ids, seasons, deleted, subordinates, ...others } = entry;
+  const held = Object.entries(isObject(subordinates) ? subordinates : {}).flatMap(([label, holding]) => {
+    const read = holdingFrom(holding);
+    return read === undefined ? [] : [[label, read] as const];
+  });
+  return {
+    ...others,
+    primary_id,
+    ...(isNumbers(primary_ids) ? { primary_ids } : {}),
+    ...(isNumbers(seasons) ? { seasons } : {}),
+    ...(deleted === true ? { deleted } : {}),
+    subordinates: bareObject(held),
+  };
+}
+
+function holdingFrom(entry: unknown): Holding | undefined {
+  if (!isObject(entry) || !Number.isSafeInteger(entry.id) || Number(entry.id) < 0) return undefined;
+  const { ids, seasons, adopted, gone, status, synced_at, ...others } = entry;
+  return {
+    ...others,
+    id: Number(entry.id),
+    status: Number.isSafeInteger(status) ? Number(status) : 0,
+    synced_at: timeOf(synced_at) ?? '',
+    ...(isNumbers(ids) ? { ids } : {}),
+    ...(isNumbers(seasons) ? { seasons } : {}),
+    ...(adopted === true ? { adopted } : {}),
+    ...(gone === true ? { gone } : {}),
+  };
+}
+
+function metaFrom({
+  primary,
+  watermark,
+  last_full_sweep,
+  last_total,
+  labels,
+  holds,
+  ...others
+}: object & Partial<Meta>): object {
+  const texts = Object.entries(isObject(labels) ? labels : {}).filter(([, address]) => typeof address === 'string');
+  const isHeld = isObject(holds) && Array.isArray(holds.fingerprints) && Array.isArray(holds.sweeps);
+  return {
+    ...others,
+    version: VERSION,
+    primary: typeof primary === 'string' ? primary : null,
+    watermark: timeOf(watermark),
+    last_full_sweep: timeOf(last_full_sweep),
+    last_total: Number.isSafeInteger(last_total) ? last_total : null,
+    labels: bareObject(texts as [string, string][]),
+    holds: isHeld ? holds : null,
+  };
+}
+
+/** An earlier program wrote some times with an offset in place of `Z`, and fractions. */
+function timeOf(value: unknown): string | null {
+  if (typeof value !== 'string' || Number.isNaN(Date.parse(value))) return null;
+  return TIME.test(value) ? value : timestamp(Date.parse(value));
+}
+
+function isNumbers(value: unknown): value is number[] {
+  return Array.isArray(value) && value.every(member => Number.isSafeInteger(member));
+}

@@ -1,0 +1,336 @@
+// Carries out on one subordinate what the decision table says, one fingerprint after the other, and notes what came of it.
+import { bareObject } from '#kit/plain-object';
+import { type Creation, decide, type Purpose, type Step, type SyncOptions, type View } from './decide.ts';
+import { mediaOf } from './fingerprint.ts';
+import type { Group } from './group.ts';
+import { type Holding, isFor, withCreated, withFound } from './holding.ts';
+import { RemoteError } from './remote-error.ts';
+import { type Media, REQUEST_STATUS, type RemoteRequest, type RemoteUser, type Title } from './remote-request.ts';
+import { type NewRequest, PAGE_LENGTH, type RequestManager } from './request-manager.ts';
+import { failureKey, type State, timestamp } from './state.ts';
+
+const MAX_CREATIONS = 200;
+/** In which a request is looked for that the title does not show. */
+const MAX_PAGES = 10;
+/** More than any fingerprint needs, whatever a subordinate answers. */
+const MAX_STEPS = 200;
+const MAX_ERROR_LENGTH = 300;
+const USERS_MS = 600_000;
+const HOUR_MS = 3_600_000;
+
+const NO_REQUESTS: ReadonlyMap<number, RemoteRequest | null> = new Map();
+const NOTHING_SEEN: View = { requests: NO_REQUESTS };
+
+export interface SubordinateParts {
+  readonly label: string;
+  readonly manager: RequestManager;
+  readonly state: State;
+  readonly settings: SubordinateSettings;
+  readonly group: (fingerprint: string) => Group | undefined;
+  /** Called after each change of the state; rejects when it cannot be saved, and then nothing more is told to anybody. */
+  readonly changed: () => Promise<void>;
+  readonly nowMs: () => number;
+}
+
+export interface SubordinateSettings extends SyncOptions {
+  readonly retry_failed_after_hours: number;
+}
+
+/** `more`: it has had as many creations as one cycle may make. */
+export type Outcome = 'done' | 'more' | 'absent' | 'key';
+
+/** Ends the work of a cycle on a subordinate. */
+class End extends Error {
+  readonly outcome: Outcome;
+
+  constructor(outcome: Outcome, cause?: unknown) {
+    super(outcome, { cause });
+    this.outcome = outcome;
+  }
+}
+
+export class Subordinate {
+  /** Whether it approved what is pending on the primary, as far as was seen since this was set to false. */
+  approvesItself = false;
+  readonly #with: SubordinateParts;
+  #creations = 0;
+  #users: { readonly list: readonly RemoteUser[]; readonly atMs: number } | undefined;
+
+  constructor(parts: SubordinateParts) {
+    this.#with = parts;
+  }
+
+  get label(): string {
+    return this.#with.label;
+  }
+
+  /** What is to be done about the fingerprint: something, nothing, or something later. Asks nobody. */
+  plan(fingerprint: string): 'due' | 'settled' | 'waiting' {
+    this.#noteApproval(fingerprint);
+    const step = this.#decide(fingerprint, NOTHING_SEEN);
+    if (step === undefined) return 'settled';
+    return isDelete(step) || this.#mayRetry(failureKey(fingerprint, this.#with.label)) ? 'due' : 'waiting';
+  }
+
+  /** Deals with fingerprints in their order. Rejects when the state cannot be saved. */
+  async settle(fingerprints: readonly string[]): Promise<Outcome> {
+    this.#creations = 0;
+    try {
+      await this.#with.manager.check().catch(error => {
+        throw endOf('absent', error);
+      });
+      for (const fingerprint of fingerprints) await this.#settleOne(fingerprint);
+      return 'done';
+    } catch (error) {
+      if (error instanceof End) return error.outcome;
+      throw error;
+    }
+  }
+
+  async #settleOne(fingerprint: string): Promise<void> {
+    const { state, label } = this.#with;
+    const key = failureKey(fingerprint, label);
+    let view = NOTHING_SEEN;
+    let purpose: Purpose = 'create';
+    try {
+      for (let steps = 0; steps < MAX_STEPS; steps += 1) {
+        const step = this.#decide(fingerprint, view);
+        if (step === undefined) {
+          if (state.failed.delete(key)) await this.#with.changed();
+          return;
+        }
+        if (step.kind === 'record') {
+          await this.#record(fingerprint, step.holding);
+          continue;
+        }
+        purpose = step.purpose;
+        view = await this.#take(fingerprint, step, view);
+      }
+      throw new RemoteError('answer', 'it answers in circles');
+    } catch (error) {
+      if (!(error instanceof RemoteError)) throw error;
+      await this.#requirePresence(error);
+      await this.#fail(key, purpose, error);
+    }
+  }
+
+  #decide(fingerprint: string, view: View): Step | undefined {
+    const { state, label, settings: options, group } = this.#with;
+    const media = mediaOf(fingerprint);
+    if (media === undefined) return undefined;
+    const tracked = state.requests.get(fingerprint);
+    const isDeleted = tracked?.deleted === true;
+    const holding = tracked?.subordinates[label];
+    return decide({ media, group: group(fingerprint), isDeleted, holding, view, options });
+  }
+
+  async #take(fingerprint: string, step: Exclude<Step, { kind: 'record' }>, view: View): Promise<View> {
+    const { manager, group } = this.#with;
+    const media = mediaOf(fingerprint) as Media;
+    switch (step.kind) {
+      case 'look':
+        return { ...view, title: await this.#look(media, step.purpose) };
+      case 'find-user': {
+        const email = group(fingerprint)?.email;
+        const users = await this.#listUsers();
+        return { ...view, user: users.find(user => user.email === email) ?? null };
+      }
+      case 'read':
+        return withRequest(view, step.id, (await manager.request(step.id)) ?? null);
+      case 'create':
+        return this.#create(fingerprint, media, step, view);
+      case 'extend':
+        return this.#extend(fingerprint, step, view);
+      case 'approve':
+      case 'decline':
+        return this.#setStatus(media, step.kind, step.id, view);
+      case 'delete':
+        await manager.remove(step.id);
+        return withRequest(view, step.id, null);
+    }
+  }
+
+  /** Without an answer a creation goes on, while seasons that are there already could not be told from others. */
+  async #look({ mediaType, tmdbId }: Media, purpose: Purpose): Promise<Title | null> {
+    try {
+      return await this.#with.manager.title(mediaType, tmdbId);
+    } catch (error) {
+      if (purpose !== 'create' || !(error instanceof RemoteError)) throw error;
+      await this.#requirePresence(error);
+      return null;
+    }
+  }
+
+  async #listUsers(): Promise<readonly RemoteUser[]> {
+    const atMs = this.#with.nowMs();
+    const known = this.#users;
+    if (known !== undefined && atMs >= known.atMs && atMs - known.atMs < USERS_MS) return known.list;
+    const list = await this.#with.manager.users();
+    this.#users = { list, atMs };
+    return list;
+  }
+
+  async #create(fingerprint: string, media: Media, step: Creation, view: View): Promise<View> {
+    if (this.#creations >= MAX_CREATIONS) throw new End('more');
+    this.#creations += 1;
+    const { state, label, group, nowMs } = this.#with;
+    const { seasons, userId, isAskedByUser = false } = step;
+    const user = userId === undefined ? {} : { userId, isAskedByUser };
+    const request = { ...media, tvdbId: group(fingerprint)?.tvdbId ?? null, seasons, ...user };
+    const created = await this.#ask(request);
+    const holding = state.requests.get(fingerprint)?.subordinates[label];
+    const sent = seasons === 'all' ? [] : seasons;
+    const now = timestamp(nowMs());
+    if (created !== undefined) {
+      await this.#record(fingerprint, withCreated(holding, created, sent, now));
+      this.#noteApproval(fingerprint);
+      return withRequest(view, created.id, created);
+    }
+    const isTracked = holding !== undefined && holding.id !== 0;
+    const found = isTracked ? undefined : await this.#find(media, view);
+    await this.#record(fingerprint, withFound(holding, found, sent, now));
+    return view;
+  }
+
+  /** Old products know no `all`; they are told the seasons once. */
+  async #ask(request: NewRequest): Promise<RemoteRequest | undefined> {
+    const { manager } = this.#with;
+    try {
+      return await manager.create(request);
+    } catch (error) {
+      const isTooOld = error instanceof RemoteError && (error.status === 400 || error.status === 500);
+      if (request.seasons !== 'all' || !isTooOld) throw error;
+      const { seasons } = await manager.title(request.mediaType, request.tmdbId);
+      if (seasons.length === 0) throw error;
+      return manager.create({ ...request, seasons });
+    }
+  }
+
+  /** The newest request for the title that is there already and was not declined. */
+  async #find(media: Media, view: View): Promise<RemoteRequest | undefined> {
+    const { manager } = this.#with;
+    const title = view.title ?? (await this.#look(media, 'create'));
+    const inTitle = newestFor(media, title?.requests ?? []);
+    if (inTitle !== undefined) return inTitle;
+    for (let number = 0; number < MAX_PAGES; number += 1) {
+      const page = await manager.page('added', number * PAGE_LENGTH);
+      const inPage = newestFor(media, page.requests);
+      if (inPage !== undefined || (number + 1) * PAGE_LENGTH >= page.total) return inPage;
+    }
+    return undefined;
+  }
+
+  async #extend(fingerprint: string, step: Extract<Step, { kind: 'extend' }>, view: View): Promise<View> {
+    const { manager, state, label, nowMs } = this.#with;
+    const changed = await manager.extend(step.id, step.seasons);
+    if (changed === 'refused') return { ...view, isEditRefused: true };
+    const holding = state.requests.get(fingerprint)?.subordinates[label];
+    if (changed !== null && holding !== undefined) {
+      const { status } = changed;
+      await this.#record(fingerprint, { ...withFound(holding, changed, step.seasons, timestamp(nowMs())), status });
+    }
+    return withRequest(view, step.id, changed);
+  }
+
+  async #setStatus(media: Media, kind: 'approve' | 'decline', id: number, view: View): Promise<View> {
+    const { manager } = this.#with;
+    const { pending, declined } = REQUEST_STATUS;
+    const changed = kind === 'approve' ? await manager.approve(id) : await manager.decline(id);
+    const isUnchanged = (status: number) =>
+      kind === 'approve' ? status === pending || status === declined : status !== declined;
+    if (changed !== null && isFor(changed, media) && isUnchanged(changed.status))
+      throw new RemoteError('answer', 'the request did not change its status');
+    return withRequest(view, id, changed);
+  }
+
+  async #record(fingerprint: string, holding: Holding | undefined): Promise<void> {
+    const { state, label, group, nowMs, changed } = this.#with;
+    const tracked = state.requests.get(fingerprint);
+    if (holding === undefined) {
+      if (tracked === undefined) return;
+      delete tracked.subordinates[label];
+      if (Object.keys(tracked.subordinates).length === 0) state.requests.delete(fingerprint);
+    } else {
+      const held = { ...holding, synced_at: timestamp(nowMs()) };
+      if (tracked !== undefined) tracked.subordinates[label] = held;
+      else {
+        const { ids = [], seasons = [] } = group(fingerprint) ?? {};
+        const primary = { primary_id: ids.at(-1) ?? 0, primary_ids: ids, seasons };
+        state.requests.set(fingerprint, { ...primary, subordinates: bareObject([[label, held]]) });
+      }
+    }
+    await changed();
+  }
+
+  /** A lost connection is an outage when the next call fails too; a refused call may mean that the key is wrong. */
+  async #requirePresence(error: RemoteError): Promise<void> {
+    const { manager } = this.#with;
+    if (error.isAbsence)
+      await manager.check().catch(cause => {
+        throw endOf('absent', cause);
+      });
+    if (!error.isForbidden) return;
+    const isAccepted = await manager.acceptsKey().catch(cause => {
+      throw endOf('absent', cause);
+    });
+    if (!isAccepted) throw new End('key', error);
+  }
+
+  #noteApproval(fingerprint: string): void {
+    const { state, label, group } = this.#with;
+    const holding = state.requests.get(fingerprint)?.subordinates[label];
+    const isApproved = holding?.status === REQUEST_STATUS.approved && holding.adopted !== true;
+    if (isApproved && group(fingerprint)?.wish === 'pending') this.approvesItself = true;
+  }
+
+  #mayRetry(key: string): boolean {
+    const { state, settings, nowMs } = this.#with;
+    const failure = state.failed.get(key);
+    if (failure === undefined) return true;
+    return nowMs() >= (retryAtMs(failure.failed_at, settings.retry_failed_after_hours, nowMs()) ?? 0);
+  }
+
+  async #fail(key: string, purpose: Purpose, error: RemoteError): Promise<void> {
+    const { state, nowMs, changed } = this.#with;
+    const media = mediaOf(key.slice(0, key.indexOf('||')));
+    const prefix = purpose === 'create' ? '' : `${purpose}: `;
+    state.failed.set(key, {
+      ...state.failed.get(key),
+      failed_at: timestamp(nowMs()),
+      error: (prefix + error.message).replaceAll(/\s+/g, ' ').slice(0, MAX_ERROR_LENGTH),
+      media_type: media?.mediaType ?? '',
+      tmdb_id: media?.tmdbId ?? null,
+      attempts: (state.failed.get(key)?.attempts ?? 0) + 1,
+    });
+    await changed();
+  }
+}
+
+/** When a failure is tried again; null at every poll. A time in the future, of a clock that was wrong, counts as now. */
+export function retryAtMs(failedAt: string, afterHours: number, nowMs: number): number | null {
+  if (afterHours === 0) return null;
+  const failedAtMs = Date.parse(failedAt);
+  return Math.min(Number.isNaN(failedAtMs) ? 0 : failedAtMs, nowMs) + afterHours * HOUR_MS;
+}
+
+function isDelete(step: Step): boolean {
+  return step.kind !== 'record' && step.purpose === 'delete';
+}
+
+function withRequest(view: View, id: number, request: RemoteRequest | null): View {
+  return { ...view, requests: new Map([...view.requests, [id, request]]) };
+}
+
+function newestFor(media: Media, requests: readonly RemoteRequest[]): RemoteRequest | undefined {
+  return requests
+    .filter(request => isFor(request, media) && request.status !== REQUEST_STATUS.declined)
+    .reduce<RemoteRequest | undefined>(
+      (newest, request) => (request.id > (newest?.id ?? 0) ? request : newest),
+      undefined,
+    );
+}
+
+/** What is no fault of the subordinate stays what it is. */
+function endOf(outcome: Outcome, error: unknown): unknown {
+  return error instanceof RemoteError ? new End(outcome, error) : error;
+}

@@ -1,0 +1,93 @@
+// The answers of the routes.
+import { z } from 'zod';
+import type { Progress } from './replication.ts';
+import type { SyncSettings } from './settings.ts';
+import { partsOfKey, type State, timestamp } from './state.ts';
+import { retryAtMs } from './subordinate.ts';
+
+const counts = z.object({ synced: z.int(), failed: z.int() });
+
+export const statusAnswer = z.union([
+  z.object({ enabled: z.literal(false), status: z.literal('disabled') }),
+  z.object({ enabled: z.literal(true), status: z.literal('initializing'), message: z.string() }),
+  z.object({
+    enabled: z.literal(true),
+    status: z.literal('active'),
+    last_poll: z.string().nullable(),
+    next_poll: z.string().nullable(),
+    poll_interval_seconds: z.int(),
+    total_requests_tracked: z.int(),
+    total_failed: z.int(),
+    subordinates: z.record(z.string(), counts),
+    last_error: z.string().nullable(),
+    warnings: z.array(z.string()),
+  }),
+]);
+
+export const failedAnswer = z.object({
+  count: z.int(),
+  failed_requests: z.array(
+    z.object({
+      fingerprint: z.string(),
+      subordinate: z.string(),
+      media_type: z.string(),
+      tmdb_id: z.int().nullable(),
+      error: z.string(),
+      failed_at: z.string(),
+      retry_at: z.string().nullable().describe('null: at the next poll'),
+      attempts: z.int(),
+    }),
+  ),
+});
+
+export const stateAnswer = z.looseObject({
+  last_poll_ts: z.string().nullable(),
+  requests: z.record(z.string(), z.unknown()),
+  failed: z.record(z.string(), z.unknown()),
+});
+
+export const testBody = z.object({ url: z.string().max(4_096), api_key: z.string().max(4_096) });
+export const testAnswer = z.object({ ok: z.literal(true), status: z.looseObject({ version: z.string() }) });
+
+export const clearQuery = z.object({ fingerprint: z.string().max(200).optional() });
+export const clearAnswer = z.object({ message: z.string(), cleared: z.int() });
+
+export function activeToWire(
+  state: State,
+  { poll_interval_seconds }: SyncSettings,
+  { error, warnings, labels, nextPollMs }: Progress,
+): z.input<typeof statusAnswer> {
+  const subordinates = new Map(labels.map(label => [label, { synced: 0, failed: 0 }]));
+  const countsOf = (label: string) => {
+    const known = subordinates.get(label) ?? { synced: 0, failed: 0 };
+    subordinates.set(label, known);
+    return known;
+  };
+  for (const tracked of state.requests.values())
+    for (const label of Object.keys(tracked.subordinates)) countsOf(label).synced += 1;
+  for (const key of state.failed.keys()) countsOf(partsOfKey(key)[1]).failed += 1;
+  return {
+    enabled: true,
+    status: 'active',
+    last_poll: state.last_poll_ts,
+    next_poll: nextPollMs === null ? null : timestamp(nextPollMs),
+    poll_interval_seconds,
+    total_requests_tracked: state.requests.size,
+    total_failed: state.failed.size,
+    subordinates: Object.fromEntries(subordinates),
+    last_error: error,
+    warnings: [...warnings],
+  };
+}
+
+/** Newest first. */
+export function failedToWire({ failed }: State, retryAfterHours: number): z.input<typeof failedAnswer> {
+  const rows = [...failed].map(([key, { failed_at, error, media_type, tmdb_id, attempts = 1 }]) => {
+    const [fingerprint, subordinate] = partsOfKey(key);
+    const atMs = retryAtMs(failed_at, retryAfterHours, Date.now());
+    const retry_at = atMs === null ? null : timestamp(atMs);
+    return { fingerprint, subordinate, media_type, tmdb_id, error, failed_at, retry_at, attempts };
+  });
+  rows.sort((a, b) => (a.failed_at < b.failed_at ? 1 : a.failed_at > b.failed_at ? -1 : 0));
+  return { count: rows.length, failed_requests: rows };
+}

@@ -1,0 +1,149 @@
+// What people do on the primary appears on the others, over real sockets and with the routes of both prefixes.
+
+import { readFile, stat } from 'node:fs/promises';
+import path from 'node:path';
+import t from 'tap';
+import { startHost } from '../../support/host.ts';
+import { STATUS } from '../../support/request-manager.ts';
+import { startRequestManager } from '../../support/request-manager-server.ts';
+import { until } from '../../support/until.ts';
+
+const PLUGINS = ['request-sync', 'config', 'process'];
+
+t.test('from the primary to two subordinates', async t => {
+  const primary = await startRequestManager(t, { name: 'primary' });
+  const attic = await startRequestManager(t, { name: 'attic', pathPrefix: '/requests' });
+  const cellar = await startRequestManager(t, { name: 'cellar' });
+  const movie = primary.manager.ask({ mediaType: 'movie', tmdbId: 603 });
+  const series = primary.manager.ask({ mediaType: 'tv', tmdbId: 1399, seasons: [1, 2] });
+  primary.manager.ask({ mediaType: 'movie', tmdbId: 604 });
+  cellar.manager.ask({ mediaType: 'movie', tmdbId: 603 });
+  const section = {
+    enabled: false,
+    poll_interval_seconds: 10,
+    external_primary: { enabled: true, url: `${primary.url}/`, api_key: primary.manager.apiKey },
+    external_subordinates: [
+      { url: `${attic.url}/`, api_key: attic.manager.apiKey, label: 'Attic' },
+      { url: cellar.url, api_key: cellar.manager.apiKey },
+    ],
+  };
+  const app = await startHost({ plugins: PLUGINS, config: { seerr_sync: section } });
+  t.teardown(() => app.stop());
+  const status = async () => (await app.get('/seerr-sync/status')).body;
+  const save = async (updates: object) => {
+    const { status, text } = await app.post('/config/', { updates: { seerr_sync: updates }, persist: true });
+    t.equal(status, 200, text);
+  };
+
+  const flags = (await app.get('/process/capabilities')).body;
+  t.match(flags, { request_sync: true, seerr_sync: true });
+  t.same(await status(), { enabled: false, status: 'disabled' });
+  t.match((await app.get('/request-sync/state')).body, { last_poll_ts: null, requests: {}, failed: {} });
+  t.equal(primary.manager.journal.calls().length, 0, 'nothing is asked while it is off');
+
+  await save({ enabled: true });
+  const first = await until(async () => {
+    const now = await status();
+    return now.subordinates?.Attic?.synced === 3 && now.subordinates[cellar.url].synced === 3 && now;
+  });
+  t.match(first, {
+    status: 'active',
+    poll_interval_seconds: 10,
+    total_failed: 0,
+    last_error: null,
+    subordinates: { Attic: { synced: 3, failed: 0 }, [cellar.url]: { synced: 3, failed: 0 } },
+  });
+  t.match(first.last_poll, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/);
+  t.match(
+    attic.manager.requests,
+    [{ tmdbId: 603 }, { tmdbId: 1399, seasons: [1, 2] }, { tmdbId: 604 }],
+    'oldest first',
+  );
+  t.equal(cellar.manager.requests.length, 3, 'what was there is not requested again');
+  const { requests } = (await app.get('/request-sync/state')).body;
+  t.match(requests['movie:603:False'], {
+    primary_id: movie.id,
+    subordinates: { Attic: { status: 2, ids: [attic.manager.requests[0]?.id] }, [cellar.url]: { adopted: true } },
+  });
+  const file = path.join(app.configDir, 'seerr_sync_state.json');
+  t.equal((await stat(file)).mode & 0o777, 0o600);
+  await until(
+    async () => JSON.stringify(JSON.parse(await readFile(file, 'utf8')).requests) === JSON.stringify(requests),
+  );
+  t.notMatch(await readFile(file, 'utf8'), /key-of/);
+
+  await t.test('seasons, declines and deletions follow', async t => {
+    primary.manager.addSeasons(series.id, [3]);
+    await until(() => attic.manager.requestsOf(series).some(({ seasons }) => seasons.includes(3)));
+    t.same(
+      attic.manager.requestsOf(series).map(({ seasons }) => seasons),
+      [[1, 2], [3]],
+      'only what is missing',
+    );
+    primary.manager.remove(movie.id);
+    primary.manager.remove(series.id);
+    await until(() => attic.manager.requests.length === 1);
+    await until(async () => (await status()).total_requests_tracked === 1);
+    t.match(cellar.manager.requests, [{ tmdbId: 603 }, { tmdbId: 604 }], 'what was there before stays');
+  });
+
+  await t.test('a failure is told, cleared and tried again', async t => {
+    attic.manager.faultOf = ({ method }) => (method === 'POST' ? { kind: 'status', status: 500 } : undefined);
+    primary.manager.ask({ mediaType: 'movie', tmdbId: 11, status: STATUS.pending });
+    const failed = await until(async () => {
+      const { body } = await app.get('/seerr-sync/failed');
+      return body.count === 1 && body;
+    });
+    t.match(failed.failed_requests, [
+      {
+        fingerprint: 'movie:11:False',
+        subordinate: 'Attic',
+        media_type: 'movie',
+        tmdb_id: 11,
+        error: 'HTTP 500',
+        attempts: 1,
+      },
+    ]);
+    t.match((await status()).warnings, [/approves by itself/]);
+    attic.manager.faultOf = () => undefined;
+    t.match((await app.request('DELETE', '/request-sync/failed?fingerprint=movie:1:False')).body, { cleared: 0 });
+    t.match((await app.request('DELETE', '/seerr-sync/failed?fingerprint=movie:11:false')).body, { cleared: 1 });
+    await until(() => attic.manager.requests.length === 2);
+    t.equal((await status()).total_failed, 0);
+  });
+
+  await t.test('the label survives a client that does not know it', async t => {
+    const { url, api_key } = section.external_subordinates[0] ?? { url: '', api_key: '' };
+    await save({ external_subordinates: [{ url, api_key }] });
+    t.match((await app.get('/config')).body.seerr_sync.external_subordinates, [{ url, label: 'Attic' }]);
+    const refused = await app.post('/config', {
+      updates: { seerr_sync: { poll_interval_seconds: '' } },
+      persist: true,
+    });
+    t.equal(refused.status, 400, refused.text);
+  });
+
+  await t.test('the tests of addresses', async t => {
+    const test = async (url: string, api_key: string) => {
+      const { status, body } = await app.post('/seerr-sync/test', { url, api_key });
+      return `${status} ${body.detail ?? body.status.version}`;
+    };
+    t.equal(await test(`${attic.url}//`, attic.manager.apiKey), `200 ${attic.manager.product.version}`);
+    t.equal(await test(attic.url, '********'), `200 ${attic.manager.product.version}`, 'the stored key');
+    t.match(await test(cellar.url, '********'), /^400 The key is masked/);
+    t.match(await test(attic.url, 'wrong'), /^400 .*key was refused/);
+    t.match(await test(' ', 'x'), /^400 Both/);
+    t.match(await test('ftp://host', 'x'), /^400 .*http:/);
+    t.match(await test('http://user:word@host', 'x'), /^400 .*password/);
+    t.match(await test('http://127.0.0.1:1', 'x'), /^400 .*refused/);
+    t.equal((await app.post('/seerr-sync/test', { url: attic.url })).status, 422);
+    attic.manager.faultOf = () => ({ kind: 'html' });
+    t.match(await test(attic.url, 'x'), /^400 .*not that of a request manager/);
+    attic.manager.faultOf = () => ({ kind: 'status', status: 502 });
+    t.equal(await test(attic.url, 'x'), '400 Remote answered HTTP 502');
+    attic.manager.faultOf = () => ({ kind: 'redirect', origin: cellar.url });
+    const before = cellar.manager.journal.calls().length;
+    t.equal(await test(attic.url, 'x'), `400 The test failed: it redirects to ${cellar.url}.`);
+    t.equal(cellar.manager.journal.calls().length, before, 'nobody is asked there');
+  });
+});
