@@ -3,6 +3,7 @@ import { definePlugin, type NamedBlock } from '#core';
 import type {} from '../config-files/contract.ts';
 import type { ArrApplications } from '../service-arr/contract.ts';
 import type {} from '../setup/contract.ts';
+import type {} from '../symlinks/contract.ts';
 import { clientsOf } from './clients.ts';
 
 const KEY = 'decypharr';
@@ -43,6 +44,9 @@ export default definePlugin({
       libraryFolder: 'decypharr_symlinks',
       takesTorrents: true,
       clients: (manager, service) => clientsOf(manager, service, host.find('config.files')),
+    });
+    host.contribute('symlink.preset', 'decypharr_beta_consolidated', {
+      rules: [{ from_prefix: '/mnt/debrid/decypharr/realdebrid/__all__', to_prefix: '/mnt/debrid/decypharr/__all__' }],
     });
     host.contribute('arr.consumer', KEY, {
       configKey: KEY,

@@ -195,6 +195,12 @@ export const serviceTemplate = z.strictObject({
     .array(z.strictObject({ name: z.string(), option: z.string() }))
     .optional()
     .describe('logs besides its own: what they are asked by, and the option with the file'),
+  symlinkRoots: z
+    .array(
+      z.strictObject({ order: z.int(), path: z.string().startsWith('/').optional(), option: z.string().optional() }),
+    )
+    .optional()
+    .describe('where its links lie that repairs and snapshots take by default: a path, or what an option holds'),
   migrations: z.array(migration).optional().describe('in their order, after the renaming of former keys'),
   family: z.string().optional().describe('services of one family speak the same API'),
   databases: z

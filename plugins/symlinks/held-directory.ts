@@ -1,0 +1,160 @@
+// A directory in which links are made, held by its descriptor, so that nobody can exchange a part of its path meanwhile.
+// Everything is synchronous, for threads of the child.
+import {
+  chmodSync,
+  chownSync,
+  closeSync,
+  constants,
+  fstatSync,
+  lchownSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readlinkSync,
+  renameSync,
+  type Stats,
+  symlinkSync,
+  unlinkSync,
+} from 'node:fs';
+import path from 'node:path';
+import { diskPath, joined, type RawPath } from './raw-path.ts';
+import { temporaryName } from './temporary-name.ts';
+
+const FLAGS = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;
+const PERMISSIONS = 0o7777;
+/** What is made in a directory with this bit gets the directory's group. */
+const SET_GROUP = 0o2000;
+
+export class HeldDirectory {
+  readonly stats: Stats;
+  readonly #descriptor: number;
+
+  private constructor(descriptor: number) {
+    this.#descriptor = descriptor;
+    this.stats = fstatSync(descriptor);
+  }
+
+  /** Throws an Error when the path, which is a real one, leads elsewhere now. */
+  static open(real: RawPath): HeldDirectory {
+    const descriptor = openSync(diskPath(real), FLAGS);
+    try {
+      if (readlinkSync(`/proc/self/fd/${descriptor}`, 'latin1') !== real)
+        throw new Error('its path leads elsewhere than before');
+      return new HeldDirectory(descriptor);
+    } catch (error) {
+      closeSync(descriptor);
+      throw error;
+    }
+  }
+
+  /**
+   * Opens the directory, or makes it and what is missing above it. `model` gives for a path the real directory whose
+   * owner and mode it gets.
+   */
+  static make(real: RawPath, model: (real: RawPath) => RawPath): HeldDirectory {
+    try {
+      return HeldDirectory.open(real);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    }
+    const parent = HeldDirectory.make(path.posix.dirname(real), model);
+    try {
+      parent.#makeDirectory(path.posix.basename(real), model(real));
+    } finally {
+      parent.close();
+    }
+    return HeldDirectory.open(real);
+  }
+
+  /** undefined when there is nothing. */
+  entry(name: RawPath): Stats | undefined {
+    return lstatSync(this.at(name), { throwIfNoEntry: false });
+  }
+
+  /** The target of a link; undefined when there is none of that name. */
+  target(name: RawPath): RawPath | undefined {
+    try {
+      return readlinkSync(this.at(name), 'latin1');
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException;
+      if (code === 'ENOENT' || code === 'EINVAL') return undefined;
+      throw error;
+    }
+  }
+
+  /**
+   * Puts a link there, in place of what `isExpected` accepts immediately before; readers see the old or the new one.
+   * Returns whether it was put.
+   */
+  place(
+    name: RawPath,
+    target: RawPath,
+    owner: Pick<Stats, 'uid' | 'gid'>,
+    runId: string,
+    isExpected: () => boolean,
+  ): boolean {
+    const temporary = temporaryName(runId);
+    symlinkSync(diskPath(target), this.at(temporary));
+    try {
+      this.#give(temporary, owner);
+      if (isExpected()) {
+        renameSync(this.at(temporary), this.at(name));
+        return true;
+      }
+    } catch (error) {
+      unlinkSync(this.at(temporary));
+      throw error;
+    }
+    unlinkSync(this.at(temporary));
+    return false;
+  }
+
+  /** Moves an entry to another directory of the same file system, over what is there. */
+  moveTo(name: RawPath, to: HeldDirectory): void {
+    renameSync(this.at(name), to.at(name));
+  }
+
+  remove(name: RawPath): void {
+    unlinkSync(this.at(name));
+  }
+
+  /** The path to a name in it that holds wherever the directory is moved. Valid until `close`. */
+  at(name: RawPath): string | Buffer {
+    return diskPath(joined(`/proc/self/fd/${this.#descriptor}`, name));
+  }
+
+  close(): void {
+    closeSync(this.#descriptor);
+  }
+
+  /** A file system that knows no owners says so, unless it made the link with the right one. */
+  #give(name: RawPath, { uid, gid }: Pick<Stats, 'uid' | 'gid'>): void {
+    const inheritsGroup = (this.stats.mode & SET_GROUP) !== 0;
+    if (!inheritsGroup && uid === process.geteuid?.() && gid === process.getegid?.()) return;
+    try {
+      lchownSync(this.at(name), uid, gid);
+    } catch (error) {
+      const made = lstatSync(this.at(name));
+      if (made.uid !== uid || made.gid !== gid) throw error;
+    }
+  }
+
+  #makeDirectory(name: RawPath, model: RawPath): void {
+    const { uid, gid, mode } = lstatSync(diskPath(model));
+    try {
+      mkdirSync(this.at(name), { mode: 0o700 });
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'EEXIST') return;
+      throw error;
+    }
+    const descriptor = openSync(this.at(name), FLAGS);
+    try {
+      const made = `/proc/self/fd/${descriptor}/.`;
+      const { uid: ownUid, gid: ownGid } = fstatSync(descriptor);
+      if (uid !== ownUid || gid !== ownGid) chownSync(made, uid, gid);
+      chmodSync(made, mode & PERMISSIONS);
+    } finally {
+      closeSync(descriptor);
+    }
+  }
+}

@@ -1,0 +1,35 @@
+// Symlinks: rewrites and moves the links of libraries, in a child that may hang on a dead mount without anybody else
+// waiting for it.
+import { fileURLToPath } from 'node:url';
+import { definePlugin } from '#core';
+import type {} from './contract.ts';
+import { registerJobEvents, tellOfEnds } from './job-events.ts';
+import { placesOf } from './path-rules.ts';
+import { presetPoint } from './preset-point.ts';
+import { repairOperation } from './repair-operation.ts';
+import { registerRoutes } from './routes.ts';
+import { SymlinkJobs } from './symlink-jobs.ts';
+import { TaskProcesses } from './task-process.ts';
+
+const LIMITS = { stallMs: 120_000, answerMs: 10_000 };
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+
+export default definePlugin({
+  name: 'symlinks',
+  host: '^1',
+  after: ['services', 'process'],
+
+  async setup(host) {
+    const presets = host.point('symlink.preset', presetPoint);
+    const places = placesOf(host.paths.configDir, ROOT);
+    const processes = new TaskProcesses(places, LIMITS);
+    const jobs = await SymlinkJobs.open(host, processes, [repairOperation(host, places)]);
+    registerJobEvents(host);
+    tellOfEnds(host, jobs);
+    registerRoutes(host, { jobs, presets, places });
+    host.tap('host.ready', () => {
+      void jobs.mend();
+    });
+    return () => processes.close();
+  },
+});

@@ -1,0 +1,53 @@
+// What a thread tells while it is inside of a call that may never return: memory that it shares with whoever watches it.
+const HEADER_INTS = 4;
+const TEXT_BYTES = 4_096;
+const [BEATS, IS_TESTING, LINKS, TEXT_LENGTH] = [0, 1, 2, 3];
+
+export function pulseMemory(): SharedArrayBuffer {
+  return new SharedArrayBuffer(HEADER_INTS * Int32Array.BYTES_PER_ELEMENT + TEXT_BYTES);
+}
+
+export class Pulse {
+  readonly #numbers: Int32Array;
+  readonly #text: Buffer;
+
+  constructor(memory: SharedArrayBuffer) {
+    this.#numbers = new Int32Array(memory, 0, HEADER_INTS);
+    this.#text = Buffer.from(memory, HEADER_INTS * Int32Array.BYTES_PER_ELEMENT);
+  }
+
+  /** Called before each call of the file system. */
+  beat(): void {
+    Atomics.add(this.#numbers, BEATS, 1);
+  }
+
+  /** Counts links that were found. */
+  count(links: number): void {
+    Atomics.add(this.#numbers, LINKS, links);
+  }
+
+  /** Says that what comes next only asks whether something in `directory`, a raw path, exists. */
+  beginTest(directory: string): void {
+    this.#numbers[TEXT_LENGTH] = this.#text.write(directory, 'latin1');
+    Atomics.store(this.#numbers, IS_TESTING, 1);
+    this.beat();
+  }
+
+  endTest(): void {
+    Atomics.store(this.#numbers, IS_TESTING, 0);
+  }
+
+  get beats(): number {
+    return Atomics.load(this.#numbers, BEATS);
+  }
+
+  get links(): number {
+    return Atomics.load(this.#numbers, LINKS);
+  }
+
+  /** The directory that is being asked for; undefined when the present call is another. */
+  get tested(): string | undefined {
+    if (Atomics.load(this.#numbers, IS_TESTING) === 0) return undefined;
+    return this.#text.toString('latin1', 0, this.#numbers[TEXT_LENGTH]);
+  }
+}

@@ -1,0 +1,79 @@
+// Paths and targets as raw texts: one character for each byte, so that names which are not UTF-8 keep theirs, and texts
+// compare by the values of their bytes.
+import path from 'node:path';
+
+/** A text with one character for each byte of a path. */
+export type RawPath = string;
+
+const ASCII = /^[\0-\x7f]*$/;
+
+export function rawOf(text: string): RawPath {
+  return ASCII.test(text) ? text : Buffer.from(text, 'utf8').toString('latin1');
+}
+
+/** The path as calls of the file system take it. */
+export function diskPath(raw: RawPath): string | Buffer {
+  return ASCII.test(raw) ? raw : Buffer.from(raw, 'latin1');
+}
+
+/** The text that people see; bytes that are not UTF-8 become replacement characters. */
+export function shownPath(raw: RawPath): string {
+  return ASCII.test(raw) ? raw : Buffer.from(raw, 'latin1').toString('utf8');
+}
+
+/** The bytes in base64 if the shown text has lost some of them; otherwise undefined. */
+export function lostBytes(raw: RawPath): string | undefined {
+  return rawOf(shownPath(raw)) === raw ? undefined : Buffer.from(raw, 'latin1').toString('base64');
+}
+
+/** The raw text of a member of a line or a manifest, whose `<name>_b64` wins where it is there. */
+export function rawMember(line: Readonly<Record<string, unknown>>, name: string): RawPath | undefined {
+  const [bytes, text] = [line[`${name}_b64`], line[name]];
+  if (typeof bytes === 'string') return Buffer.from(bytes, 'base64').toString('latin1');
+  return typeof text === 'string' ? rawOf(text) : undefined;
+}
+
+/**
+ * One line of JSON with these members. What is not UTF-8 has its bytes beside it, as `<name>_b64` for manifests and
+ * under its name in `raw_base64` for reports.
+ */
+export function jsonLine(paths: Readonly<Record<string, RawPath | null>>, others: Readonly<Record<string, unknown>>) {
+  const members: Record<string, unknown> = {};
+  let lost: Record<string, string> | undefined;
+  for (const [name, raw] of Object.entries(paths)) {
+    members[name] = raw === null ? null : shownPath(raw);
+    const bytes = raw === null ? undefined : lostBytes(raw);
+    if (bytes === undefined) continue;
+    members[`${name}_b64`] = bytes;
+    lost = { ...lost, [name]: bytes };
+  }
+  return `${JSON.stringify({ ...members, ...others, ...(lost && { raw_base64: lost }) })}\n`;
+}
+
+/** Whether `place` is the directory or lies below it; both are normalised. */
+export function isWithin(place: RawPath, directory: RawPath): boolean {
+  return directory === '/' || place === directory || place.startsWith(`${directory}/`);
+}
+
+export function joined(directory: RawPath, name: RawPath): RawPath {
+  if (name === '') return directory;
+  return directory === '/' ? `/${name}` : `${directory}/${name}`;
+}
+
+/**
+ * The target for a link that is taken from one real directory to another and is to lead to the same place. Only what is
+ * relative changes, and of that only the way up: behind a link, `..` does not mean the parent in the text.
+ */
+export function relocatedTarget(target: RawPath, from: RawPath, to: RawPath): RawPath {
+  if (target.startsWith('/') || from === to) return target;
+  const parts = target.split('/');
+  let base = from;
+  while (parts[0] === '..' || parts[0] === '.' || (parts[0] === '' && parts.length > 1)) {
+    if (parts[0] === '..') base = path.posix.dirname(base);
+    parts.shift();
+  }
+  const rest = parts.join('/');
+  const way = path.posix.relative(to, base);
+  if (way === '') return rest === '' ? '.' : rest;
+  return rest === '' ? way : `${way}/${rest}`;
+}

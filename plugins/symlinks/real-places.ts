@@ -1,0 +1,73 @@
+// Looks at paths on the disk, in the child: what they really are, and whether that is a protected place. Every part of a
+// path may be a link that somebody made to lead elsewhere.
+import { closeSync, constants, fstatSync, lstatSync, openSync, readSync, realpathSync, statSync } from 'node:fs';
+import path from 'node:path';
+import { Problem } from '#core';
+import { type Places, refuseProtected } from './path-rules.ts';
+import { diskPath, type RawPath, rawOf, shownPath } from './raw-path.ts';
+
+const HEAD_BYTES = 65_536;
+const KNOWN_TYPE = /"manifest_type"\s*:\s*"symlink_(?:snapshot|repair)"/;
+const ENTRIES = /"(?:entries|changes)"\s*:\s*\[\s*(?:\]|\{[^{}]*"(?:link_path|source_path)"\s*:)/;
+
+/** The real path of something that may not exist: the links of the part that exists are resolved. */
+export function realPlace(raw: RawPath): RawPath {
+  try {
+    return realpathSync.native(diskPath(raw), 'latin1');
+  } catch (error) {
+    const parent = path.posix.dirname(raw);
+    if (parent === raw) throw error;
+    return path.posix.join(realPlace(parent), path.posix.basename(raw));
+  }
+}
+
+/** The real path of a place that may be used. Throws a Problem 400 for a protected one. */
+export function allowedPlace(raw: RawPath, what: string, places: Places): RawPath {
+  const real = realPlace(raw);
+  const ofHost = { ...places, stateDir: shownPath(realPlace(rawOf(places.stateDir))) };
+  refuseProtected(shownPath(real), what, ofHost);
+  return real;
+}
+
+/** The directory to which a path leads; undefined when there is none. */
+export function directoryAt(raw: RawPath): RawPath | undefined {
+  try {
+    return statSync(diskPath(raw)).isDirectory() ? realpathSync.native(diskPath(raw), 'latin1') : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Whether a directory is there, or nothing at all. */
+export function isDirectoryOrFree(raw: RawPath): boolean {
+  return lstatSync(diskPath(raw), { throwIfNoEntry: false }) === undefined || directoryAt(raw) !== undefined;
+}
+
+/**
+ * Throws a Problem 400 unless a manifest may be written there: a `.json` in an allowed place, where nothing is yet, or an
+ * empty file, or an earlier manifest.
+ */
+export function checkManifestPlace(file: string, what: string, places: Places): void {
+  if (!file.endsWith('.json')) throw new Problem(400, `${what} must end in .json.`);
+  const raw = rawOf(file);
+  allowedPlace(raw, what, places);
+  const entry = lstatSync(diskPath(raw), { throwIfNoEntry: false });
+  if (entry === undefined) return;
+  if (!entry.isFile() || (entry.size > 0 && !isManifest(headOf(file))))
+    throw new Problem(400, `${what} exists and is no symlink manifest; choose another name.`);
+}
+
+function isManifest(head: string): boolean {
+  return /^\s*\{/.test(head) && (KNOWN_TYPE.test(head) || ENTRIES.test(head));
+}
+
+function headOf(file: string): string {
+  const descriptor = openSync(file, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+  try {
+    if (!fstatSync(descriptor).isFile()) return '';
+    const head = Buffer.alloc(HEAD_BYTES);
+    return head.toString('utf8', 0, readSync(descriptor, head, 0, HEAD_BYTES, 0));
+  } finally {
+    closeSync(descriptor);
+  }
+}

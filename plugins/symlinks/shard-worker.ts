@@ -1,0 +1,22 @@
+// One thread of a task: answers requests with synchronous calls of the file system, one after the other. It may be left
+// behind inside of a call that never returns.
+import { parentPort, workerData } from 'node:worker_threads';
+import { Pulse } from './pulse.ts';
+import { type ShardName, shards } from './shards.ts';
+
+interface ShardData {
+  readonly name: ShardName;
+  readonly options: never;
+  readonly memory: SharedArrayBuffer;
+}
+
+const { name, options, memory } = workerData as ShardData;
+const answer = shards[name](options, new Pulse(memory)) as (request: unknown) => unknown;
+
+parentPort?.on('message', (request: unknown) => {
+  try {
+    parentPort?.postMessage({ answer: answer(request) });
+  } catch (error) {
+    parentPort?.postMessage({ error: error instanceof Error ? error.message : String(error) });
+  }
+});

@@ -1,0 +1,20 @@
+// The names of links that replace others: hidden, and telling which run has made them, so that what it leaves behind is
+// found and removed.
+import { randomBytes } from 'node:crypto';
+
+const PATTERN = /^\.slr-[0-9a-f]{12}$/;
+const MARK_LENGTH = 6;
+
+/** `runId` is that of the run: at least six hexadecimal digits. */
+export function temporaryName(runId: string): string {
+  return `${prefixOf(runId)}${randomBytes(3).toString('hex')}`;
+}
+
+/** Whether a name is one of a run, or of any run without `runId`. */
+export function isTemporaryName(name: string, runId = ''): boolean {
+  return PATTERN.test(name) && name.startsWith(prefixOf(runId));
+}
+
+function prefixOf(runId: string): string {
+  return `.slr-${runId.slice(0, MARK_LENGTH)}`;
+}

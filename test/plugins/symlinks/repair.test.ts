@@ -1,0 +1,94 @@
+// Repairs of links by a real host: what is rewritten, moved and left alone, and what a dry run says of it before.
+import { lstat, readFile, readlink } from 'node:fs/promises';
+import path from 'node:path';
+import t from 'tap';
+import { endedJob, found, linkDir } from '../../support/links.ts';
+import { startWithPlugins } from '../../support/own-plugins.ts';
+import { until } from '../../support/until.ts';
+
+const OLD = '/mnt/debrid/decypharr/realdebrid/__all__';
+const NEW = '/mnt/debrid/decypharr/__all__';
+/** Keeps the events, and knows a preset of its own. */
+const LISTENER = `
+  const events = [];
+  for (const type of ['symlink.job.succeeded', 'symlink.job.failed']) host.on(type, ({ data }) => { events.push({ type, ...data }) });
+  host.contribute('symlink.preset', 'swap', { rules: [{ from_prefix: '/a/', to_prefix: '/b' }] });
+  host.route({ method: 'GET', path: '/events', summary: 'Events', handle: () => events });
+`;
+
+t.test('repairs', async t => {
+  const host = await startWithPlugins(
+    t,
+    { listener: LISTENER },
+    { shipped: ['symlinks', 'services', 'service-decypharr'] },
+  );
+  const repair = (body: object) => host.post('/process/symlink-repair', body);
+
+  t.test('a preset rewrites what fits, and a dry run says so before', async t => {
+    const root = linkDir(t, {
+      tv: { show: { 'e1.mkv': { to: `${OLD}/Show/e1.mkv` } } },
+      movies: {
+        'film.mkv': { to: '/elsewhere/film.mkv' },
+        'other.mkv': { to: `${OLD}x/film.mkv` },
+        'film.nfo': 'text',
+      },
+    });
+    const link = path.join(root, 'tv/show/e1.mkv');
+    const body = { presets: ['decypharr_beta_consolidated'], roots: [root] };
+    const before = await repair(body);
+    t.match(before, { status: 200, body: { dry_run: true, changed: 1, scanned_symlinks: 3, skipped_unchanged: 2 } });
+    t.equal(await readlink(link), `${OLD}/Show/e1.mkv`);
+    const backup = path.join(host.configDir, 'symlink-repair/repair-manifests/one.json');
+    const given = '/config/symlink-repair/repair-manifests/one.json';
+    const done = await repair({ ...body, dry_run: false, backup_path: given });
+    t.match(
+      done,
+      { status: 200, body: { dry_run: false, changed: 1, backup_manifest: backup, errors: [] } },
+      done.text,
+    );
+    t.same(done.body.changes, before.body.changes);
+    t.equal(await readlink(link), `${NEW}/Show/e1.mkv`);
+    t.match(JSON.parse(await readFile(backup, 'utf8')), {
+      manifest_type: 'symlink_repair',
+      changes: [{ link_path: link, old_target: `${OLD}/Show/e1.mkv`, new_target: `${NEW}/Show/e1.mkv` }],
+      entries: [{ link_path: link, target: `${OLD}/Show/e1.mkv` }],
+    });
+    const again = await repair({ ...body, dry_run: false });
+    t.match(again.body, { changed: 0, skipped_unchanged: 3, backup_manifest: null });
+  });
+
+  t.test('a move takes links to another root, with the directories they need', async t => {
+    const dir = linkDir(t, { from: { tv: { b: { to: '../../film' } } }, to: {}, film: 'x' });
+    const before = found(dir);
+    const roots = [{ from_root: path.join(dir, 'from'), to_root: path.join(dir, 'to/deep') }];
+    t.match((await repair({ root_migrations: roots })).body, { moved: 1, moves_total: 1 });
+    t.equal(found(dir), before);
+    const done = await repair({ root_migrations: roots, dry_run: false });
+    t.match(done.body, { moved: 1, copied: 0, scanned_symlinks: 1, errors: [] }, done.text);
+    t.equal(await readlink(path.join(dir, 'to/deep/tv/b')), '../../../film');
+    t.equal(await readFile(path.join(dir, 'to/deep/tv/b'), 'utf8'), 'x');
+    await t.rejects(lstat(path.join(dir, 'from/tv/b')));
+  });
+
+  t.test('a job tells how it gets on and what it has done', async t => {
+    const root = linkDir(t, { x: { to: '/a/x' } });
+    const body = { process_name: 'My Show', presets: ['swap'], roots: [root], dry_run: false };
+    const queued = await host.post('/process/symlink-repair-async', body);
+    t.match(queued, { status: 200, body: { status: 'queued', operation: 'symlink_repair' } }, queued.text);
+    t.match(queued.body.job_id, /^[0-9a-f]{32}$/);
+    const job = await endedJob(host, queued.body.job_id);
+    t.match(job, { status: 'completed', process_name: 'My Show', result: { changed: 1 }, error: null });
+    t.equal(await readlink(path.join(root, 'x')), '/b/x');
+    const latest = '/process/symlink-job-latest?process_name=myshow';
+    const all = await host.get(`${latest}&operation=symlink_repair&active_only=false`);
+    t.equal(all.body.job?.job_id, queued.body.job_id);
+    t.same((await host.get(latest)).body, { job: null });
+    const events = await until(async () => {
+      const told = await host.get('/events');
+      return told.body.length > 0 ? told : undefined;
+    });
+    const told = { processName: 'My Show', jobId: queued.body.job_id, operation: 'symlink_repair', isScheduled: false };
+    t.match(events.body, [{ type: 'symlink.job.succeeded', ...told }]);
+    t.equal(events.body.length, 1, 'calls that wait for their result tell nobody');
+  });
+});

@@ -1,0 +1,52 @@
+// Trees of links for tests, outside of the product's own directory, where nothing of theirs may lie.
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import type { Test } from 'tap';
+import type { TestHost } from './host.ts';
+import { until } from './until.ts';
+
+/** The tree: a directory for an object, a link to `to`, a file for a text. */
+export interface Tree {
+  readonly [name: string]: Tree | LinkTo | string;
+}
+
+interface LinkTo {
+  readonly to: string;
+}
+
+/** A directory that is removed with the test; the real path of it. */
+export function linkDir(t: Test, tree: Tree = {}): string {
+  const directory = realpathSync(mkdtempSync(path.join(tmpdir(), 'stackwarden-links-')));
+  t.teardown(() => rmSync(directory, { recursive: true, force: true }));
+  plant(directory, tree);
+  return directory;
+}
+
+export function plant(directory: string, tree: Tree): void {
+  mkdirSync(directory, { recursive: true });
+  for (const [name, entry] of Object.entries(tree)) {
+    const place = path.join(directory, name);
+    if (typeof entry === 'string') writeFileSync(place, entry);
+    else if (typeof entry.to === 'string') symlinkSync(entry.to, place);
+    else plant(place, entry as Tree);
+  }
+}
+
+/** Every entry with its kind, owner and target, as find(1) sees it, without the mode of links and the times. */
+export function found(directory: string): string {
+  const args = [directory, '-printf', '%P\\t%y\\t%U:%G\\t%l\\0'];
+  return execFileSync('find', args, { encoding: 'latin1', maxBuffer: 1 << 30 })
+    .split('\0')
+    .sort()
+    .join('\n');
+}
+
+/** The job once it has ended. */
+export function endedJob(host: Pick<TestHost, 'get'>, id: string) {
+  return until(async () => {
+    const { body } = await host.get(`/process/symlink-job-status?job_id=${id}`);
+    return body.status === 'completed' || body.status === 'error' ? body : undefined;
+  });
+}
