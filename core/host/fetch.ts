@@ -14,6 +14,8 @@ const MAX_BYTES = 10 * 1024 * 1024;
 const REDIRECTS = 5;
 /** Timeouts of undici are off, because one timer for each request limits every wait here. */
 const LIMITS = { keepAliveTimeout: 10_000, headersTimeout: 0, bodyTimeout: 0 };
+/** Of one plugin, each with its own connections; the oldest ends with its last request. */
+const MAX_AGENTS = 8;
 const REDIRECT_STATUSES = [301, 302, 303, 307, 308];
 
 /**
@@ -52,6 +54,11 @@ export function createFetcher(owner: AbortSignal, userAgent: string): Fetcher {
     };
     const agent = addresses === undefined ? (agents.get(kind) ?? create()) : create();
     if (addresses === undefined) agents.set(kind, agent);
+    const [oldest] = agents;
+    if (agents.size > MAX_AGENTS && oldest !== undefined) {
+      agents.delete(oldest[0]);
+      void oldest[1].close();
+    }
     const json = options.json === undefined ? undefined : JSON.stringify(options.json);
     const maxRedirections = addresses === undefined ? (options.redirects ?? REDIRECTS) : 0;
     const answer = await request(url, {

@@ -33,18 +33,21 @@ async function watchDirectory(directory: string, options: DirectoryWatch): Promi
   const { log } = options;
   // Mounts from the network do not report changes by inotify, hence the variable.
   let isPolling = process.env.STACKWARDEN_WATCH_POLLING === '1';
+  let isReady = false;
   let current = openWatcher(directory, options, isPolling, error => {
     if (isPolling) return;
     isPolling = true;
     log.warn(`${directory}: no watches are left, changes are looked for every ${POLL_INTERVAL_MS / 1_000} s`, error);
+    const since = isReady ? { sinceMs: Date.now() } : {};
     current = current.then(async watcher => {
       await watcher.close();
-      return openWatcher(directory, { ...options, sinceMs: Number.POSITIVE_INFINITY }, true, late =>
+      return openWatcher(directory, { ...options, ...since }, true, late =>
         log.warn(`${directory} cannot be watched`, late),
       );
     });
   });
   await current;
+  isReady = true;
   return async () => (await current).close();
 }
 

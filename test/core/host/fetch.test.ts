@@ -1,6 +1,6 @@
 // Outgoing requests of a plugin against a server with every fault: slow, endless, cut, redirecting in circles, compressed.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import t, { type Test } from 'tap';
 import type { Host } from '../../../core/contract/host.ts';
@@ -173,6 +173,23 @@ t.test('a stream ends with its plugin, read or not', async t => {
   await next;
   await t.rejects(read(unread.body), /abort/);
   await until(() => closedByClient >= before + 3);
+});
+
+t.test('connections of few kinds are kept', async t => {
+  const { host } = await pluginHost(t);
+  const open = new Set<Socket>();
+  const server = createServer({ keepAliveTimeout: 600_000 }, (_request, response) => response.end('fine'));
+  server.on('connection', socket => {
+    open.add(socket);
+    socket.once('close', () => open.delete(socket));
+  });
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
+  t.teardown(() => server.close());
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+  const begun = Array.from({ length: 30 }, (_, index) => host.fetch(url, { connectTimeoutMs: 1_000 + index }));
+  for (const { text } of await Promise.all(begun)) t.equal(text, 'fine', 'and what ends is waited for');
+  // Kept for ten seconds where nothing ends them.
+  await until(() => open.size <= 8, { timeoutMs: 5_000, what: 'the end of the oldest connections' });
 });
 
 t.test('a body that nobody reads is closed', async t => {
