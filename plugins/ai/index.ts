@@ -1,20 +1,20 @@
 // The assistant: answers the owner's questions from what really happened, with a model of the owner's choice.
 import { definePlugin } from '#core';
-import { registerCallRoutes } from './call-routes.ts';
-import { ChatCompletionsClient } from './chat-completions.ts';
-import { checkSection, withProviders } from './config-check.ts';
 import type {} from './contract.ts';
-import { KeyBindings } from './key-bindings.ts';
-import { ModelSources } from './model-source.ts';
-import { Models } from './models.ts';
 import { evidencePoint } from './points.ts';
-import { ProviderCalls } from './provider-calls.ts';
-import { ProviderHttpClient } from './provider-http.ts';
-import { Providers } from './providers.ts';
-import { aiSection, SECTION_PATH } from './settings.ts';
-import { registerSettingsRoutes } from './settings-routes.ts';
-import { SettingsStore } from './settings-store.ts';
-import { judgeTarget } from './target-address.ts';
+import { registerCallRoutes } from './providers/call-routes.ts';
+import { ChatCompletionsClient } from './providers/chat-completions.ts';
+import { ModelSources } from './providers/model-source.ts';
+import { Models } from './providers/models.ts';
+import { ProviderCalls } from './providers/provider-calls.ts';
+import { ProviderHttpClient } from './providers/provider-http.ts';
+import { Providers } from './providers/providers.ts';
+import { judgeTarget } from './providers/target-address.ts';
+import { checkSection, withProviders } from './settings/config-check.ts';
+import { KeyBindings } from './settings/key-bindings.ts';
+import { aiSection, SECTION_PATH } from './settings/settings.ts';
+import { registerSettingsRoutes } from './settings/settings-routes.ts';
+import { SettingsStore } from './settings/settings-store.ts';
 
 const PLACE = SECTION_PATH.join('.');
 

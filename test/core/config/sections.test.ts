@@ -2,6 +2,26 @@
 import t from 'tap';
 import { startWithPlugins } from '../../support/own-plugins.ts';
 
+t.test('what a schema says at run time alone', async t => {
+  const app = await startWithPlugins(t, {
+    chooser: {
+      more: `config: z => { globalThis.fixtureChoice = z.looseObject({ choice: z.string().default('a') }); return z.looseObject({}) },`,
+      setup: `let asked = 0
+        host.contribute('config.schema', 'x', {
+          path: ['dumb', 'chosen'],
+          schema: globalThis.fixtureChoice,
+          jsonSchema: made => ({
+            ...made,
+            properties: { choice: { ...made.properties.choice, enum: ['a', 'b' + ++asked] } },
+          }),
+        })`,
+    },
+  });
+  const choice = async () => (await app.get('/config/schema')).body.properties.dumb.properties.chosen.properties.choice;
+  t.match(await choice(), { type: 'string', default: 'a', enum: ['a', 'b1'] });
+  t.match(await choice(), { enum: ['a', 'b2'] }, 'asked at each listing');
+});
+
 /** Contributes one member with a default to a shared object. */
 const sharing = (member: string, value: string) => ({
   more: `config: z => {

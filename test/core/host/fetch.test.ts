@@ -93,6 +93,35 @@ t.test('an answer as a text, and as a stream', async t => {
   t.equal((await host.fetch(`${base}/once`, { redirects: 0 })).status, 307, 'unless they are the answer');
 });
 
+t.test('addresses that were looked at stand in for the name, and proxies only where they are asked for', async t => {
+  const { host, base } = await pluginHost(t);
+  const { port } = new URL(base);
+  const named = `http://no-such-name.invalid:${port}`;
+  t.match(await host.fetch(`${named}/text`, { addresses: ['127.0.0.1'] }), { status: 200, text: /fine/ });
+  t.match(
+    await host.fetch(`${named}/text`, { addresses: ['::1', '127.0.0.1'] }),
+    { status: 200 },
+    'each of them is tried',
+  );
+  t.equal((await host.fetch(`${named}/once`, { addresses: ['127.0.0.1'] })).status, 307, 'no redirect is followed');
+  await t.rejects(host.fetch(`${named}/text`, { addresses: [] }));
+
+  const asked: string[] = [];
+  const proxy = createServer().on('connect', ({ url }, socket) => {
+    asked.push(url ?? '');
+    socket.end('HTTP/1.1 403 Forbidden\r\n\r\n');
+  });
+  await new Promise<void>(resolve => proxy.listen(0, '127.0.0.1', resolve));
+  t.teardown(() => proxy.close());
+  process.env.http_proxy = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
+  t.teardown(() => {
+    delete process.env.http_proxy;
+  });
+  t.match(await host.fetch(`${base}/text`), { status: 200 });
+  await t.rejects(host.fetch(`${named}/text`, { addresses: ['127.0.0.1'], proxied: true }));
+  t.same(asked, [`no-such-name.invalid:${port}`]);
+});
+
 t.test('who does not answer, or stops in the middle, is named', async t => {
   const { host, base } = await pluginHost(t);
   const late = { message: /^127\.0\.0\.1:\d+ did not answer within 50 ms$/ };

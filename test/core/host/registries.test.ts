@@ -106,6 +106,26 @@ t.test('what has an owner cannot be taken, and is free again without it', async 
   t.match(body.detail, /fixture\.clock/);
 });
 
+t.test('the owner of a point hears what comes and goes', async t => {
+  const { app, remove } = await startWith(t, {
+    owner: plugin(
+      'owner',
+      `const seen = []
+       const list = host.point('fixture.heard', { schema: host.z.number(), changed: () => {
+         seen.push([...list.values()].join())
+         if (seen.length === 1) throw new Error('no')
+       } })
+       host.route({ method: 'GET', path: '/seen', summary: 'x', handle: () => seen })`,
+    ),
+    first: plugin('first', `host.contribute('fixture.heard', 'one', 1)`, `needs: ['owner'],`),
+    second: plugin('second', `host.contribute('fixture.heard', 'two', 2)`, `needs: ['owner'],`),
+  });
+  t.same((await app.get('/seen')).body, ['1', '1,2']);
+  t.match([stateOf(app, 'first')?.state, stateOf(app, 'owner')?.errors], ['ready', { callback: 1 }]);
+  await remove('first');
+  await until(async () => (await app.get('/seen')).body.at(-1) === '2', { what: 'the owner to hear of it' });
+});
+
 t.test('instances, accessors and functions that are handed over stay what they are', async t => {
   const { app } = await startWith(t, {
     giver: plugin(

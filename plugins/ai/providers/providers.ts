@@ -1,8 +1,8 @@
 // The providers that are loaded, found by any of their spellings.
 import path from 'node:path';
 import { type ContributionList, type Host, Problem } from '#core';
-import type { AiProvider, ProviderDescriptor } from './contract.ts';
-import { providerPoint } from './points.ts';
+import type { AiProvider, ProviderDescriptor } from '../contract.ts';
+import { providerPoint } from '../points.ts';
 
 /** Folders of providers begin so, which tells those that could not be loaded. */
 const FOLDER_PREFIX = 'ai-';

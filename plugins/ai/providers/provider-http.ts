@@ -1,8 +1,8 @@
 // The only way in which adapters reach their services: to the target's own origin, with the key put in here, and with
 // limits of time and size.
 import { type Host, Problem } from '#core';
+import type { KeyHeader, ProviderHttp, ProviderTarget, RequestHeaders } from '../contract.ts';
 import { parsedText } from './answer-text.ts';
-import type { KeyHeader, ProviderHttp, ProviderTarget, RequestHeaders } from './contract.ts';
 import { networkFault, reasonOf, statusFault } from './provider-fault.ts';
 import type { TargetAddresses } from './target-address.ts';
 

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { z } from 'zod';
 import type { Logger } from '#core';
-import type { ModelEnd, ModelFit } from './contract.ts';
+import type { ModelEnd, ModelFit } from '../contract.ts';
 import type { FoundProvider } from './providers.ts';
 
 export interface ModelLifecycle {

@@ -1,7 +1,7 @@
 // How many tokens a call took, from what providers call it. Only finite numbers are kept.
 
 import { isObject } from '#kit/plain-object';
-import type { Usage } from './contract.ts';
+import type { Usage } from '../contract.ts';
 
 /** The counts that are present, and their sum where no total is told. */
 export function usageOf(raw: unknown, provider: string): Record<string, number | string> {

@@ -1,10 +1,10 @@
 // The settings as clients send and see them: without keys.
 import { z } from 'zod';
-import { bodyOf, givenBoolean, givenNumber } from './body-values.ts';
-import type { Models } from './models.ts';
-import type { Providers } from './providers.ts';
+import { bodyOf, givenBoolean, givenNumber } from '../body-values.ts';
+import type { Models } from '../providers/models.ts';
+import type { Providers } from '../providers/providers.ts';
+import { shownUrl } from '../providers/target-url.ts';
 import { type AiSettings, clamped, type ProfileRecord, type ProviderRecord, RANGES, SWITCHES } from './settings.ts';
-import { shownUrl } from './target-url.ts';
 
 /** Members of answers that may be sent back. */
 const READ_ONLY = ['profiles', 'api_key_configured', 'model_lifecycle', 'model_compatibility', 'provider_token'];

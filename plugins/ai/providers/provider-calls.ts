@@ -10,13 +10,13 @@ import type {
   ProviderAdapter,
   ProviderDescriptor,
   ProviderTarget,
-} from './contract.ts';
+} from '../contract.ts';
+import type { ProviderRecord } from '../settings/settings.ts';
 import type { Models } from './models.ts';
 import { isRefusedKey, noTextFault, reasonOf, statusFault } from './provider-fault.ts';
 import type { ProviderHttpClient } from './provider-http.ts';
 import { checkOptions } from './provider-options.ts';
 import type { FoundProvider, Providers } from './providers.ts';
-import type { ProviderRecord } from './settings.ts';
 import { requestBase } from './target-url.ts';
 import { usageOf, usualUsage } from './usage.ts';
 

@@ -3,7 +3,7 @@
 import { z } from 'zod';
 import type { ConfigStore } from '#core';
 import { isObject } from '#kit/plain-object';
-import type { Comparison } from './contract.ts';
+import type { Comparison } from '../contract.ts';
 
 export const SECTION_PATH = ['dumb', 'ai'] as const;
 export const MAX_PROFILES = 20;

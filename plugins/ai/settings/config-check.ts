@@ -1,8 +1,8 @@
 // Refuses what could not be asked, whichever way the configuration is saved. What is stored already hinders no save.
 import { isObject } from '#kit/plain-object';
-import type { Providers } from './providers.ts';
+import type { Providers } from '../providers/providers.ts';
+import { readTargetUrl } from '../providers/target-url.ts';
 import { checkKey } from './settings-store.ts';
-import { readTargetUrl } from './target-url.ts';
 
 type Members = Readonly<Record<string, unknown>>;
 

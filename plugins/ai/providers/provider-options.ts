@@ -1,7 +1,7 @@
 // The options of one kind of service, which its descriptor describes.
 import { z } from 'zod';
 import { Problem } from '#core';
-import type { ProviderDescriptor } from './contract.ts';
+import type { ProviderDescriptor } from '../contract.ts';
 
 type Options = Readonly<Record<string, unknown>>;
 

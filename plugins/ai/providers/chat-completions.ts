@@ -1,6 +1,13 @@
 // The protocol of chat completions for adapters of services that speak it.
 import { isObject } from '#kit/plain-object';
-import type { ChatCompletions, ChatRequest, ChatResult, ModelEntry, ProviderHttp, ProviderTarget } from './contract.ts';
+import type {
+  ChatCompletions,
+  ChatRequest,
+  ChatResult,
+  ModelEntry,
+  ProviderHttp,
+  ProviderTarget,
+} from '../contract.ts';
 import type { ModelSources } from './model-source.ts';
 
 export class ChatCompletionsClient implements ChatCompletions {

@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { isObject } from '#kit/plain-object';
-import type { ModelEntry } from './contract.ts';
+import type { ModelEntry } from '../contract.ts';
 
 type Source = NonNullable<ModelEntry['source']>;
 type Markers = Readonly<Record<'local' | 'external', readonly string[]>>;

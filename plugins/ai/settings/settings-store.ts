@@ -4,10 +4,11 @@ import { type Host, Problem } from '#core';
 import { deepEqual } from '#kit/deep-equal';
 import { isObject } from '#kit/plain-object';
 import { WorkQueue } from '#kit/work-queue';
+import type { CallRecord } from '../providers/provider-calls.ts';
+import { checkOptions, fittingOptions } from '../providers/provider-options.ts';
+import type { Providers } from '../providers/providers.ts';
+import { readTargetUrl } from '../providers/target-url.ts';
 import type { KeyBindings } from './key-bindings.ts';
-import type { CallRecord } from './provider-calls.ts';
-import { checkOptions, fittingOptions } from './provider-options.ts';
-import type { Providers } from './providers.ts';
 import {
   type AiSettings,
   comparisonOf,
@@ -20,7 +21,6 @@ import {
   SECTION_PATH,
 } from './settings.ts';
 import type { ProfileChange, ProviderChange, SettingsChange } from './settings-wire.ts';
-import { readTargetUrl } from './target-url.ts';
 
 const MAX_NAME_LENGTH = 80;
 const MAX_MODEL_LENGTH = 200;

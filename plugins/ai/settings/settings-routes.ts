@@ -1,11 +1,11 @@
 // The routes of settings, profiles, presets and providers.
 import type { Host } from '#core';
-import { AI_BODY_LIMIT_BYTES } from './body-values.ts';
-import type { Models } from './models.ts';
+import { AI_BODY_LIMIT_BYTES } from '../body-values.ts';
+import type { Models } from '../providers/models.ts';
+import type { ProviderCalls } from '../providers/provider-calls.ts';
+import { providersAnswer, providersToWire } from '../providers/provider-wire.ts';
+import type { Providers } from '../providers/providers.ts';
 import { PRESETS, presetsAnswer } from './presets.ts';
-import type { ProviderCalls } from './provider-calls.ts';
-import { providersAnswer, providersToWire } from './provider-wire.ts';
-import type { Providers } from './providers.ts';
 import type { SettingsStore } from './settings-store.ts';
 import { profileBody, settingsAnswer, settingsBody, settingsToWire } from './settings-wire.ts';
 
