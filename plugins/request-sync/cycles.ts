@@ -21,6 +21,8 @@ export interface CycleParts {
   readonly settings: SubordinateSettings & PrimarySettings;
   readonly primary: Peer;
   readonly subordinates: readonly Peer[];
+  /** Of all configured subordinates, also of those that are not ready. */
+  readonly labels: readonly string[];
   /** Saves the state. Rejects when it cannot be saved. */
   readonly save: () => Promise<void>;
   /** Called after each change of the state; saves it when the last time is long ago, and then rejects as `save` does. */
@@ -96,7 +98,8 @@ export class Cycles {
         const plan = subordinate.plan(fingerprint);
         if (plan === 'due') list.push(fingerprint);
         // What nobody wants any more has not failed.
-        else if (plan === 'settled') state.failed.delete(failureKey(fingerprint, subordinate.label));
+        else if (plan === 'settled' && state.failed.size > 0)
+          state.failed.delete(failureKey(fingerprint, subordinate.label));
       }
     };
     for (const subordinate of this.#subordinates) subordinate.approvesItself = false;
@@ -141,7 +144,7 @@ export class Cycles {
   /** Of requests and subordinates that are there no more. */
   #forgetFailures(): void {
     const { state } = this.#with;
-    const labels = new Set(this.#subordinates.map(({ label }) => label));
+    const labels = new Set(this.#with.labels);
     for (const key of [...state.failed.keys()]) {
       const [fingerprint, label] = partsOfKey(key);
       const isKnown = this.#primary.group(fingerprint) !== undefined || state.requests.has(fingerprint);

@@ -22,11 +22,17 @@ export function readList(manager: RequestManager): Promise<Reading> {
   return read(manager, 'added', () => false);
 }
 
-/** What changed since `sinceMs` on the primary's clock, and the rest of the pages on which that stands. */
-export function readChanges(manager: RequestManager, sinceMs: number): Promise<Reading> {
-  return read(manager, 'modified', requests =>
-    requests.some(({ updatedAtMs }) => updatedAtMs > 0 && updatedAtMs < sinceMs - OVERLAP_MS),
-  );
+/**
+ * What changed since `sinceMs` on the primary's clock, and the rest of the pages on which that stands. A page that shows
+ * nothing but what is known is the last one, because what follows it is older.
+ */
+export function readChanges(
+  manager: RequestManager,
+  sinceMs: number,
+  isKnown: (request: RemoteRequest) => boolean,
+): Promise<Reading> {
+  const isOld = ({ updatedAtMs }: RemoteRequest) => updatedAtMs > 0 && updatedAtMs < sinceMs - OVERLAP_MS;
+  return read(manager, 'modified', requests => requests.some(isOld) || requests.every(isKnown));
 }
 
 async function read(

@@ -69,11 +69,17 @@ export class Primary {
     return !this.#known.isComplete || !(sinceMs >= 0 && sinceMs < SWEEP_MS) || state.meta.watermark === null;
   }
 
-  /** undefined when the list became shorter, so that all of it must be read. */
+  /** undefined when the list became shorter, or is no longer empty, so that all of it must be read. */
   async #readChanges(): Promise<Reading | undefined> {
-    const { watermark, last_total: lastTotal } = this.#with.state.meta;
-    const changes = await readChanges(this.#with.manager, Date.parse(watermark ?? ''));
-    return changes.total !== null && lastTotal !== null && changes.total < lastTotal ? undefined : changes;
+    const { watermark, last_total: lastTotal, holds } = this.#with.state.meta;
+    const isKnown = ({ id, updatedAtMs, status }: RemoteRequest): boolean => {
+      const known = this.#known.get(id);
+      return updatedAtMs > 0 && known?.updatedAtMs === updatedAtMs && known.status === status;
+    };
+    const changes = await readChanges(this.#with.manager, Date.parse(watermark ?? ''), isKnown);
+    const { total } = changes;
+    const isShorter = total !== null && lastTotal !== null && total < lastTotal;
+    return isShorter || (holds?.kind === 'empty' && total !== 0) ? undefined : changes;
   }
 
   #note({ requests, total }: Reading, isSweep: boolean): void {
@@ -109,13 +115,14 @@ export class Primary {
     meta.holds = holds;
     const unclear = new Set(suspects);
     for (const fingerprint of released) unclear.delete(fingerprint);
-    for (const [fingerprint, entry] of state.requests) {
-      if (entry.deleted === true || unclear.has(fingerprint)) continue;
-      for (const id of primaryIds(entry)) {
-        if (ids.has(id)) continue;
-        const isClear = await this.#clear(id, fingerprint, entry, earlier.get(id));
-        if (!isClear) unclear.add(fingerprint);
-      }
+    const missing: { readonly id: number; readonly fingerprint: string; readonly entry: Tracked }[] = [];
+    await forEachInSlices(state.requests, ([fingerprint, entry]) => {
+      if (entry.deleted === true || unclear.has(fingerprint)) return;
+      for (const id of primaryIds(entry)) if (!ids.has(id)) missing.push({ id, fingerprint, entry });
+    });
+    for (const { id, fingerprint, entry } of missing) {
+      const isClear = await this.#clear(id, fingerprint, entry, earlier.get(id));
+      if (!isClear) unclear.add(fingerprint);
     }
     known.judge(true, unclear);
   }

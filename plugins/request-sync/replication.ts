@@ -115,8 +115,7 @@ export class Replication {
     const topology = topologyOf(settings, await readInternals(this.#host));
     const { primary, labels, errors, warnings } = topology;
     if (primary === undefined) {
-      const [error = warnings[0] ?? 'the primary is not ready'] = errors;
-      this.#tell({ ...this.#progress, error, warnings, labels });
+      this.#tell({ ...this.#progress, error: errors[0] ?? null, warnings, labels });
       return false;
     }
     const cycles = await this.#cyclesFor(settings, primary, topology);
@@ -126,8 +125,8 @@ export class Replication {
   }
 
   /** The same as before unless the settings, an address or a key changed. */
-  async #cyclesFor(settings: SyncSettings, primary: PeerSettings, { subordinates }: Topology): Promise<Cycles> {
-    const signature = JSON.stringify([settings.options, primary, subordinates]);
+  async #cyclesFor(settings: SyncSettings, primary: PeerSettings, { subordinates, labels }: Topology): Promise<Cycles> {
+    const signature = JSON.stringify([settings.options, primary, subordinates, labels]);
     if (this.#cycles?.signature === signature) return this.#cycles.cycles;
     const state = await this.#file.load();
     const cycles = new Cycles({
@@ -135,6 +134,7 @@ export class Replication {
       settings: settings.options,
       primary: this.#peer(primary),
       subordinates: subordinates.map(peer => this.#peer(peer)),
+      labels,
       save: () => this.#file.save(),
       changed: () => this.#file.changed(),
       nowMs: Date.now,

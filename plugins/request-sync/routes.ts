@@ -42,10 +42,14 @@ export function registerRoutes(host: Host, replication: Replication, file: State
       async handle() {
         const { settings, progress } = replication;
         if (!settings.enabled) return { enabled: false as const, status: 'disabled' as const };
-        const state = await stateOf();
-        if (file.isSaved) return activeToWire(state, settings, progress);
-        const message = progress.error ?? 'no state exists yet: the first cycle is not over';
-        return { enabled: true as const, status: 'initializing' as const, message };
+        const waiting = (message: string) => ({ enabled: true as const, status: 'initializing' as const, message });
+        try {
+          const state = await file.load();
+          if (file.isSaved) return activeToWire(state, settings, progress);
+        } catch (error) {
+          return waiting(errorText(error));
+        }
+        return waiting(progress.error ?? 'no state exists yet: the first cycle is not over');
       },
     });
     host.route({

@@ -95,7 +95,7 @@ export class StateFile {
       throw error;
     }
     try {
-      return stateFrom(JSON.parse(text));
+      return await stateFrom(JSON.parse(text));
     } catch (error) {
       const aside = `${file}.corrupt-${new Date().toISOString().replaceAll(/[:.]/g, '-')}`;
       await rename(file, aside);

@@ -3,6 +3,7 @@
 import { bareObject, isObject } from '#kit/plain-object';
 import type { Holding } from './holding.ts';
 import { isPositive } from './remote-request.ts';
+import { forEachInSlices } from './slices.ts';
 
 export interface Tracked {
   /** The newest of `primary_ids`. */
@@ -76,17 +77,19 @@ export function emptyState(): State {
   return { last_poll_ts: null, requests: new Map(), failed: new Map(), meta, others: {} };
 }
 
-/** Takes what can be used of a file's content, also of an earlier program. Throws when it is no state at all. */
-export function stateFrom(value: unknown): State {
-  if (!isObject(value)) throw new Error('it is no object');
-  const { last_poll_ts, requests = {}, failed = {}, meta, ...others } = value;
+/**
+ * The state that a file's content says, also one of an earlier program; entries that cannot be used are left out. The
+ * content becomes the state's own. Throws an Error when it is no state at all.
+ */
+export async function stateFrom(content: unknown): Promise<State> {
+  if (!isObject(content)) throw new Error('it is no object');
+  const { last_poll_ts, requests = {}, failed = {}, meta, ...others } = content;
   if (!isObject(requests) || !isObject(failed)) throw new Error('its requests or failures are no objects');
-  const state: State = { ...emptyState(), others };
-  state.last_poll_ts = timeOf(last_poll_ts);
-  for (const [fingerprint, entry] of Object.entries(requests)) {
-    const tracked = trackedFrom(entry);
-    if (tracked !== undefined) state.requests.set(fingerprint, tracked);
-  }
+  const state: State = { ...emptyState(), last_poll_ts: timeOf(last_poll_ts), others };
+  await forEachInSlices(Object.keys(requests), fingerprint => {
+    const entry = requests[fingerprint];
+    if (isTracked(entry)) state.requests.set(fingerprint, entry);
+  });
   for (const [key, entry] of Object.entries(failed)) {
     if (!isObject(entry) || typeof entry.error !== 'string') continue;
     state.failed.set(key, { ...entry, failed_at: timeOf(entry.failed_at) ?? '' } as Failure);
@@ -129,36 +132,35 @@ export function* stateText({ last_poll_ts, requests, failed, meta, others }: Sta
   yield '}\n';
 }
 
-function trackedFrom(entry: unknown): Tracked | undefined {
-  if (!isObject(entry) || !isPositive(entry.primary_id)) return undefined;
-  const { primary_id, primary_ids, seasons, deleted, subordinates, ...others } = entry;
-  const held = Object.entries(isObject(subordinates) ? subordinates : {}).flatMap(([label, holding]) => {
-    const read = holdingFrom(holding);
-    return read === undefined ? [] : [[label, read] as const];
-  });
-  return {
-    ...others,
-    primary_id,
-    ...(isNumbers(primary_ids) ? { primary_ids } : {}),
-    ...(isNumbers(seasons) ? { seasons } : {}),
-    ...(deleted === true ? { deleted } : {}),
-    subordinates: bareObject(held),
-  };
+/** Whether the entry can be used, after what of it cannot was taken away. */
+function isTracked(entry: unknown): entry is Tracked {
+  if (!isObject(entry) || !isPositive(entry.primary_id)) return false;
+  keepNumbers(entry, 'primary_ids');
+  keepNumbers(entry, 'seasons');
+  if (entry.deleted !== true && entry.deleted !== undefined) delete entry.deleted;
+  const held = isObject(entry.subordinates) ? entry.subordinates : {};
+  for (const [label, holding] of Object.entries(held)) if (!isHolding(holding)) delete held[label];
+  // Labels are texts of people, who may call a subordinate like a member that every object has.
+  entry.subordinates = Object.setPrototypeOf(held, null);
+  return true;
 }
 
-function holdingFrom(entry: unknown): Holding | undefined {
-  if (!isObject(entry) || !Number.isSafeInteger(entry.id) || Number(entry.id) < 0) return undefined;
-  const { ids, seasons, adopted, gone, status, synced_at, ...others } = entry;
-  return {
-    ...others,
-    id: Number(entry.id),
-    status: Number.isSafeInteger(status) ? Number(status) : 0,
-    synced_at: timeOf(synced_at) ?? '',
-    ...(isNumbers(ids) ? { ids } : {}),
-    ...(isNumbers(seasons) ? { seasons } : {}),
-    ...(adopted === true ? { adopted } : {}),
-    ...(gone === true ? { gone } : {}),
-  };
+function isHolding(entry: unknown): entry is Holding {
+  if (!isObject(entry) || !Number.isSafeInteger(entry.id) || Number(entry.id) < 0) return false;
+  if (!Number.isSafeInteger(entry.status)) entry.status = 0;
+  if (typeof entry.synced_at !== 'string' || !TIME.test(entry.synced_at))
+    entry.synced_at = timeOf(entry.synced_at) ?? '';
+  keepNumbers(entry, 'ids');
+  keepNumbers(entry, 'seasons');
+  if (entry.adopted !== true && entry.adopted !== undefined) delete entry.adopted;
+  if (entry.gone !== true && entry.gone !== undefined) delete entry.gone;
+  return true;
+}
+
+function keepNumbers(entry: Record<string, unknown>, name: string): void {
+  const numbers = entry[name];
+  if (numbers === undefined) return;
+  if (!Array.isArray(numbers) || !numbers.every(member => Number.isSafeInteger(member))) delete entry[name];
 }
 
 function metaFrom({
@@ -188,8 +190,4 @@ function metaFrom({
 function timeOf(value: unknown): string | null {
   if (typeof value !== 'string' || Number.isNaN(Date.parse(value))) return null;
   return TIME.test(value) ? value : timestamp(Date.parse(value));
-}
-
-function isNumbers(value: unknown): value is number[] {
-  return Array.isArray(value) && value.every(member => Number.isSafeInteger(member));
 }

@@ -66,7 +66,6 @@ export class Subordinate {
 
   /** What is to be done about the fingerprint: something, nothing, or something later. Asks nobody. */
   plan(fingerprint: string): 'due' | 'settled' | 'waiting' {
-    this.#noteApproval(fingerprint);
     const step = this.#decide(fingerprint, NOTHING_SEEN);
     if (step === undefined) return 'settled';
     return isDelete(step) || this.#mayRetry(failureKey(fingerprint, this.#with.label)) ? 'due' : 'waiting';
@@ -115,13 +114,15 @@ export class Subordinate {
   }
 
   #decide(fingerprint: string, view: View): Step | undefined {
-    const { state, label, settings: options, group } = this.#with;
-    const media = mediaOf(fingerprint);
+    const { state, label, settings: options } = this.#with;
+    const group = this.#with.group(fingerprint);
+    const media = group ?? mediaOf(fingerprint);
     if (media === undefined) return undefined;
     const tracked = state.requests.get(fingerprint);
-    const isDeleted = tracked?.deleted === true;
     const holding = tracked?.subordinates[label];
-    return decide({ media, group: group(fingerprint), isDeleted, holding, view, options });
+    const isApproved = holding?.status === REQUEST_STATUS.approved && holding.adopted !== true;
+    if (isApproved && group?.wish === 'pending') this.approvesItself = true;
+    return decide({ media, group, isDeleted: tracked?.deleted === true, holding, view, options });
   }
 
   async #take(fingerprint: string, step: Exclude<Step, { kind: 'record' }>, view: View): Promise<View> {
@@ -183,7 +184,6 @@ export class Subordinate {
     const now = timestamp(nowMs());
     if (created !== undefined) {
       await this.#record(fingerprint, withCreated(holding, created, sent, now));
-      this.#noteApproval(fingerprint);
       return withRequest(view, created.id, created);
     }
     const isTracked = holding !== undefined && holding.id !== 0;
@@ -274,13 +274,6 @@ export class Subordinate {
       throw endOf('absent', cause);
     });
     if (!isAccepted) throw new End('key', error);
-  }
-
-  #noteApproval(fingerprint: string): void {
-    const { state, label, group } = this.#with;
-    const holding = state.requests.get(fingerprint)?.subordinates[label];
-    const isApproved = holding?.status === REQUEST_STATUS.approved && holding.adopted !== true;
-    if (isApproved && group(fingerprint)?.wish === 'pending') this.approvesItself = true;
   }
 
   #mayRetry(key: string): boolean {

@@ -18,75 +18,81 @@ export interface PeerSettings {
 }
 
 export interface Topology {
-  /** undefined while it is not ready, or where nothing can be done. */
+  /** undefined when there is an error. */
   readonly primary: PeerSettings | undefined;
   readonly subordinates: readonly PeerSettings[];
   /** Names under which subordinates are listed, also those that are not ready. */
   readonly labels: readonly string[];
-  /** Logical errors that stop everything, the first one first. */
+  /** What stops everything, the first one first: logical errors, or a primary that is not ready. */
   readonly errors: readonly string[];
   /** What concerns one subordinate alone, or passes. */
   readonly warnings: readonly string[];
 }
 
 export function topologyOf(settings: SyncSettings, internals: readonly Internal[]): Topology {
-  const { external_primary: external, external_subordinates: externals } = settings;
+  const { external_primary: external } = settings;
   const primaries = internals.filter(({ role }) => role === 'primary');
+  const followers = internals.filter(({ role }) => role === 'subordinate');
   const errors: string[] = [];
-  const warnings: string[] = [];
   if (primaries.length > 1) errors.push('more than one instance is the primary; leave sync_role primary to one');
   if (external.enabled && primaries.length > 0)
     errors.push('an external primary is enabled while an instance is the primary; choose one');
   if (!external.enabled && primaries.length === 0)
     errors.push('there is no primary; give one instance the sync_role primary or enable an external primary');
-  const primaryAddress = normalAddress(external.url);
+  const address = external.enabled ? normalAddress(external.url) : undefined;
   if (external.enabled && (external.url.trim() === '' || external.api_key.trim() === ''))
     errors.push('the external primary needs its url and its api_key');
-  else if (external.enabled && primaryAddress === undefined)
-    errors.push('the url of the external primary is no address');
+  else if (external.enabled && address === undefined) errors.push('the url of the external primary is no address');
+  const twice = followers.find(internal => address !== undefined && localAddresses(internal).includes(address));
+  if (twice !== undefined) errors.push(`${labelOf(twice)} is the external primary itself; give it another sync_role`);
 
-  const ownPrimary = internals.find(
-    ({ port }) => port !== undefined && localAddresses(port).includes(primaryAddress ?? ''),
-  );
-  if (external.enabled && ownPrimary?.role === 'subordinate')
-    errors.push(`${internalLabel(ownPrimary)} is the external primary itself; choose another sync_role for it`);
-
-  const followers = internals.filter(({ role }) => role === 'subordinate');
-  const found = followers.map(internal => ({ label: internalLabel(internal), peer: peerOf(internal) }));
-  const [internalPrimary] = primaries;
-  const primary = external.enabled
-    ? { label: primaryAddress ?? '', address: primaryAddress ?? '', apiKey: external.api_key.trim() }
-    : internalPrimary && peerOf(internalPrimary);
-  const taken = new Set([...internals.flatMap(({ port }) => (port === undefined ? [] : localAddresses(port)))]);
-  if (external.enabled && primaryAddress !== undefined) taken.add(primaryAddress);
-  for (const [index, { url, api_key, label = '' }] of externals.entries()) {
-    const name = label.trim() === '' ? `the external subordinate ${index + 1}` : label.trim();
-    const address = normalAddress(url);
-    if (url.trim() === '' || api_key.trim() === '') warnings.push(`${name} needs its url and its api_key`);
-    else if (address === undefined) warnings.push(`the url of ${name} is no address`);
-    else if (taken.has(address)) warnings.push(`${name} has the address of the primary or of another subordinate`);
-    else {
-      taken.add(address);
-      const own = (label.trim() === '' ? address : label.trim()).replaceAll('||', '|');
-      const isTwice = found.some(other => other.label === own);
-      if (isTwice) warnings.push(`two subordinates are called ${own}; the second goes by its address`);
-      const final = isTwice ? address : own;
-      found.push({ label: final, peer: { label: final, address, apiKey: api_key.trim() } });
-    }
-  }
-  if (found.length === 0)
+  const outside = externalFollowers(settings, internals, address);
+  const warnings = [...outside.warnings];
+  const labels = [...followers.map(labelOf), ...outside.peers.map(({ label }) => label)];
+  if (labels.length === 0)
     errors.push(
       warnings[0] ?? 'there is no subordinate; give an instance the sync_role subordinate or add an external one',
     );
-  for (const internal of [...followers, ...primaries])
-    if (peerOf(internal) === undefined) warnings.push(`${internalLabel(internal)} is not ready: ${lackOf(internal)}`);
+  for (const internal of followers) if (peerOf(internal) === undefined) warnings.push(lackOf(internal));
+  const [own] = primaries;
+  const ownPeer = own && peerOf(own);
+  if (errors.length === 0 && own !== undefined && ownPeer === undefined) errors.push(lackOf(own));
+  const elsewhere = address === undefined ? undefined : { label: address, address, apiKey: external.api_key.trim() };
   return {
-    primary: errors.length === 0 ? primary : undefined,
-    subordinates: found.flatMap(({ peer }) => peer ?? []),
-    labels: found.map(({ label }) => label),
+    primary: errors.length === 0 ? (elsewhere ?? ownPeer) : undefined,
+    subordinates: [...followers.flatMap(internal => peerOf(internal) ?? []), ...outside.peers],
+    labels,
     errors,
     warnings,
   };
+}
+
+/** Those that can be used; each other one is left out with a warning. */
+function externalFollowers(
+  { external_subordinates: externals }: SyncSettings,
+  internals: readonly Internal[],
+  primaryAddress: string | undefined,
+): { readonly peers: readonly PeerSettings[]; readonly warnings: readonly string[] } {
+  const peers: PeerSettings[] = [];
+  const warnings: string[] = [];
+  const addresses = new Set([...internals.flatMap(localAddresses), primaryAddress]);
+  const labels = new Set(internals.map(labelOf));
+  for (const [index, { url, api_key, label = '' }] of externals.entries()) {
+    const given = label.trim().replaceAll('||', '|');
+    const name = given === '' ? `the external subordinate ${index + 1}` : given;
+    const address = normalAddress(url);
+    if (url.trim() === '' || api_key.trim() === '') warnings.push(`${name} needs its url and its api_key`);
+    else if (address === undefined) warnings.push(`the url of ${name} is no address`);
+    else if (addresses.has(address)) warnings.push(`${name} has the address of the primary or of another subordinate`);
+    else {
+      if (labels.has(given)) warnings.push(`two subordinates are called ${given}; the second goes by its address`);
+      const own = given === '' || labels.has(given) ? address : given;
+      addresses.add(address);
+      labels.add(own);
+      peers.push({ label: own, address, apiKey: api_key.trim() });
+    }
+  }
+  return { peers, warnings };
 }
 
 /**
@@ -101,20 +107,22 @@ export function normalAddress(text: string): string | undefined {
   return `${protocol}//${host}${pathname}`.replace(/(?<!\/)\/+$/, '');
 }
 
-function internalLabel({ name }: Internal): string {
+function labelOf({ name }: Internal): string {
   return `internal:${name}`.replaceAll('||', '|');
 }
 
 function peerOf(internal: Internal): PeerSettings | undefined {
-  const { port, apiKey } = internal;
-  if (port === undefined || apiKey === undefined) return undefined;
-  return { label: internalLabel(internal), address: `http://127.0.0.1:${port}`, apiKey };
+  const { apiKey } = internal;
+  const [address] = localAddresses(internal);
+  if (address === undefined || apiKey === undefined) return undefined;
+  return { label: labelOf(internal), address, apiKey };
 }
 
-function localAddresses(port: number): string[] {
-  return [`http://127.0.0.1:${port}`, `http://localhost:${port}`];
+function localAddresses({ port }: Internal): readonly string[] {
+  return port === undefined ? [] : [`http://127.0.0.1:${port}`, `http://localhost:${port}`];
 }
 
-function lackOf({ port }: Internal): string {
-  return port === undefined ? 'it has no port' : 'its file has no API key yet';
+function lackOf(internal: Internal): string {
+  const lack = internal.port === undefined ? 'it has no port' : 'its config_file has no API key yet';
+  return `${labelOf(internal)} is not ready: ${lack}`;
 }
