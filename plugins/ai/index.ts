@@ -2,7 +2,6 @@
 import { definePlugin } from '#core';
 import type {} from './contract.ts';
 import { evidencePoint } from './points.ts';
-import { registerCallRoutes } from './providers/call-routes.ts';
 import { ChatCompletionsClient } from './providers/chat-completions.ts';
 import { ModelSources } from './providers/model-source.ts';
 import { Models } from './providers/models.ts';
@@ -10,6 +9,7 @@ import { ProviderCalls } from './providers/provider-calls.ts';
 import { ProviderHttpClient } from './providers/provider-http.ts';
 import { Providers } from './providers/providers.ts';
 import { judgeTarget } from './providers/target-address.ts';
+import { registerCallRoutes } from './settings/call-routes.ts';
 import { checkSection, withProviders } from './settings/config-check.ts';
 import { KeyBindings } from './settings/key-bindings.ts';
 import { aiSection, SECTION_PATH } from './settings/settings.ts';

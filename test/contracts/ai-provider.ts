@@ -10,9 +10,9 @@ import { ModelSources } from '../../plugins/ai/providers/model-source.ts';
 import { Models } from '../../plugins/ai/providers/models.ts';
 import { type CallRecord, ProviderCalls } from '../../plugins/ai/providers/provider-calls.ts';
 import { ProviderHttpClient } from '../../plugins/ai/providers/provider-http.ts';
+import { DEFAULT_RECORD } from '../../plugins/ai/providers/provider-record.ts';
 import { Providers } from '../../plugins/ai/providers/providers.ts';
 import { requestBase } from '../../plugins/ai/providers/target-url.ts';
-import { DEFAULT_RECORD } from '../../plugins/ai/settings/settings.ts';
 import { differences, type ExpectedRequest, type Sent } from './expected-request.ts';
 import { type Answers, openReceiver, type Reply, type SocketFault } from './receiver.ts';
 

@@ -11,11 +11,11 @@ import type {
   ProviderDescriptor,
   ProviderTarget,
 } from '../contract.ts';
-import type { ProviderRecord } from '../settings/settings.ts';
 import type { Models } from './models.ts';
 import { isRefusedKey, noTextFault, reasonOf, statusFault } from './provider-fault.ts';
 import type { ProviderHttpClient } from './provider-http.ts';
 import { checkOptions } from './provider-options.ts';
+import type { ProviderRecord } from './provider-record.ts';
 import type { FoundProvider, Providers } from './providers.ts';
 import { requestBase } from './target-url.ts';
 import { usageOf, usualUsage } from './usage.ts';

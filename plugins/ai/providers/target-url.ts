@@ -1,7 +1,7 @@
 // Reads the URLs of providers: what may be saved at all, and where requests go. Nothing here looks at the network.
 import { Problem } from '#core';
 import type { ProviderDescriptor } from '../contract.ts';
-import { DEFAULT_RECORD } from '../settings/settings.ts';
+import { DEFAULT_RECORD } from './provider-record.ts';
 
 const MAX_URL_LENGTH = 2_048;
 /** People paste addresses of requests. */

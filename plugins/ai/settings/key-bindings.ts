@@ -3,9 +3,10 @@
 import { createHash } from 'node:crypto';
 import type { Host } from '#core';
 import { isObject } from '#kit/plain-object';
+import type { ProviderRecord } from '../providers/provider-record.ts';
 import type { Providers } from '../providers/providers.ts';
 import { originOf } from '../providers/target-url.ts';
-import { type ProviderRecord, readSettings, SECTION_PATH } from './settings.ts';
+import { readSettings, SECTION_PATH } from './settings.ts';
 
 /** Stands for the origin where the address could not be asked when the key was entered. */
 const NOWHERE = 'none';

@@ -6,17 +6,15 @@ import { isObject } from '#kit/plain-object';
 import { WorkQueue } from '#kit/work-queue';
 import type { CallRecord } from '../providers/provider-calls.ts';
 import { checkOptions, fittingOptions } from '../providers/provider-options.ts';
+import { DEFAULT_RECORD, PROVIDER_FIELDS, type ProviderRecord } from '../providers/provider-record.ts';
 import type { Providers } from '../providers/providers.ts';
 import { readTargetUrl } from '../providers/target-url.ts';
 import type { KeyBindings } from './key-bindings.ts';
 import {
   type AiSettings,
   comparisonOf,
-  DEFAULT_RECORD,
   MAX_PROFILES,
-  PROVIDER_FIELDS,
   type ProfileRecord,
-  type ProviderRecord,
   readSettings,
   SECTION_PATH,
 } from './settings.ts';

@@ -2,9 +2,10 @@
 import { z } from 'zod';
 import { bodyOf, givenBoolean, givenNumber } from '../body-values.ts';
 import type { Models } from '../providers/models.ts';
+import { clamped, type ProviderRecord, RANGES } from '../providers/provider-record.ts';
 import type { Providers } from '../providers/providers.ts';
 import { shownUrl } from '../providers/target-url.ts';
-import { type AiSettings, clamped, type ProfileRecord, type ProviderRecord, RANGES, SWITCHES } from './settings.ts';
+import { type AiSettings, type ProfileRecord, SWITCHES } from './settings.ts';
 
 /** Members of answers that may be sent back. */
 const READ_ONLY = ['profiles', 'api_key_configured', 'model_lifecycle', 'model_compatibility', 'provider_token'];

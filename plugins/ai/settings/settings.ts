@@ -4,47 +4,10 @@ import { z } from 'zod';
 import type { ConfigStore } from '#core';
 import { isObject } from '#kit/plain-object';
 import type { Comparison } from '../contract.ts';
+import { clamped, number, type ProviderRecord, providerFields, RANGES } from '../providers/provider-record.ts';
 
 export const SECTION_PATH = ['dumb', 'ai'] as const;
 export const MAX_PROFILES = 20;
-
-interface Range {
-  readonly min: number;
-  readonly max: number;
-  /** Whether fractions are dropped. */
-  readonly isWhole?: boolean;
-}
-
-/** Of every number of the settings. */
-export const RANGES = {
-  timeout_sec: { min: 5, max: 300, isWhole: true },
-  temperature: { min: 0, max: 2 },
-  max_log_chars: { min: 1_000, max: 200_000, isWhole: true },
-  max_docs_chars: { min: 1_000, max: 60_000, isWhole: true },
-  diagnostic_window_hours: { min: 0.25, max: 720 },
-  max_log_scan_mb: { min: 1, max: 1_024, isWhole: true },
-} as const satisfies Record<string, Range>;
-
-export function clamped(value: number, { min, max, isWhole = false }: Range): number {
-  return Math.min(max, Math.max(min, isWhole ? Math.floor(value) : value));
-}
-
-/** Values beyond the range are clamped where they are read, so the schema only tells of it. */
-function number(name: keyof typeof RANGES, value: number, description: string) {
-  const { min: minimum, max: maximum } = RANGES[name];
-  return z.number().default(value).meta({ minimum, maximum, description });
-}
-
-const providerFields = {
-  provider: z.string().default('ollama').describe('the kind of service that is asked'),
-  base_url: z.string().default('http://127.0.0.1:11434').describe('where it is; managed services have their own'),
-  model: z.string().default('').describe('which of its models answers'),
-  api_key: z.string().default('').meta({ writeOnly: true, description: 'its key' }),
-  api_key_origin: z.string().default('').meta({ writeOnly: true, description: 'where the key may be sent' }),
-  timeout_sec: number('timeout_sec', 60, 'seconds that an answer may take'),
-  temperature: number('temperature', 0.2, 'how much answers vary'),
-  provider_options: z.record(z.string(), z.unknown()).default({}).describe('options of this kind of service'),
-};
 
 const profileFields = {
   id: z.string().min(1).meta({ identity: true, description: 'tells the profile from others' }),
@@ -91,8 +54,6 @@ export const aiSection = z.object({
   profiles: z.array(z.object(profileFields)).default([]).describe('saved providers'),
 });
 
-/** Whom to ask, and how. */
-export type ProviderRecord = z.output<z.ZodObject<typeof providerFields>>;
 export type ProfileRecord = z.output<z.ZodObject<typeof profileFields>>;
 type EvidenceSettings = Omit<z.output<z.ZodObject<typeof evidenceFields>>, 'comparison_mode'> & {
   readonly comparison_mode: Comparison;
@@ -106,9 +67,6 @@ export interface AiSettings {
   readonly activeProfileId: string;
   readonly profiles: readonly ProfileRecord[];
 }
-
-export const PROVIDER_FIELDS = Object.keys(providerFields) as (keyof ProviderRecord)[];
-export const DEFAULT_RECORD: ProviderRecord = z.object(providerFields).parse({});
 
 const NO_SECTION = {};
 let last: { readonly section: unknown; readonly settings: AiSettings } | undefined;

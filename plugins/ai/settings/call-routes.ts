@@ -1,10 +1,10 @@
 // The routes that ask a provider without any evidence: a test, and the list of its models.
 import { type Host, Problem } from '#core';
 import { AI_BODY_LIMIT_BYTES } from '../body-values.ts';
-import type { SettingsStore } from '../settings/settings-store.ts';
-import { callBody } from '../settings/settings-wire.ts';
-import type { ProviderCalls } from './provider-calls.ts';
-import { modelsAnswer, testAnswer } from './provider-wire.ts';
+import type { ProviderCalls } from '../providers/provider-calls.ts';
+import { modelsAnswer, testAnswer } from '../providers/provider-wire.ts';
+import type { SettingsStore } from './settings-store.ts';
+import { callBody } from './settings-wire.ts';
 
 const MAX_PROMPT_LENGTH = 500;
 const TEST_OUTPUT_TOKENS = 1_024;
