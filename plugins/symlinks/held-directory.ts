@@ -7,6 +7,7 @@ import {
   constants,
   fstatSync,
   lchownSync,
+  linkSync,
   lstatSync,
   mkdirSync,
   openSync,
@@ -107,6 +108,16 @@ export class HeldDirectory {
     }
     unlinkSync(this.at(temporary));
     return false;
+  }
+
+  /** Gives a file another name, and leaves it the old one where the file system can. Throws when the name is taken. */
+  keepAs(name: RawPath, kept: RawPath): void {
+    try {
+      linkSync(this.at(name), this.at(kept));
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'EEXIST' || this.entry(kept) !== undefined) throw error;
+      renameSync(this.at(name), this.at(kept));
+    }
   }
 
   /** Moves an entry to another directory of the same file system, over what is there. */

@@ -2,11 +2,16 @@
 // waiting for it.
 import { fileURLToPath } from 'node:url';
 import { definePlugin } from '#core';
+import { backupOperation } from './backup/backup-operation.ts';
+import { registerBackupRoutes } from './backup/backup-routes.ts';
 import type {} from './contract.ts';
 import { registerJobEvents, tellOfEnds } from './job-events.ts';
+import { registerManifestRoutes } from './manifest/manifest-routes.ts';
 import { placesOf } from './path-rules.ts';
 import { presetPoint } from './preset-point.ts';
 import { repairOperation } from './repair-operation.ts';
+import { restoreOperation } from './restore/restore-operation.ts';
+import { registerRestoreRoutes } from './restore/restore-routes.ts';
 import { registerRoutes } from './routes.ts';
 import { SymlinkJobs } from './symlink-jobs.ts';
 import { TaskProcesses } from './task-process.ts';
@@ -23,10 +28,14 @@ export default definePlugin({
     const presets = host.point('symlink.preset', presetPoint);
     const places = placesOf(host.paths.configDir, ROOT);
     const processes = new TaskProcesses(places, LIMITS);
-    const jobs = await SymlinkJobs.open(host, processes, [repairOperation(host, places)]);
+    const operations = [repairOperation(host, places), backupOperation(host, places), restoreOperation(host)];
+    const jobs = await SymlinkJobs.open(host, processes, operations);
     registerJobEvents(host);
     tellOfEnds(host, jobs);
     registerRoutes(host, { jobs, presets, places });
+    registerBackupRoutes(host, jobs, places);
+    registerRestoreRoutes(host, jobs, places);
+    registerManifestRoutes(host, places);
     host.tap('host.ready', () => {
       void jobs.mend();
     });

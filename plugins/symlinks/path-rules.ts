@@ -23,6 +23,10 @@ export function placesOf(configDir: string, installDir: string): Places {
   return { configDir, stateDir: path.join(configDir, 'symlink-repair'), installDir: path.resolve(installDir) };
 }
 
+export function snapshotDir({ stateDir }: Places): string {
+  return path.join(stateDir, 'snapshots');
+}
+
 export function repairManifestDir({ stateDir }: Places): string {
   return path.join(stateDir, 'repair-manifests');
 }

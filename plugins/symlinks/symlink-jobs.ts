@@ -5,7 +5,7 @@ import { type Host, type JobRun, type Jobs, Problem } from '#core';
 import { Leftovers } from './leftovers.ts';
 import type { Operation, OperationName, OperationOptions } from './operation.ts';
 import { type JobInput, jobInput, type SymlinkJob } from './symlink-job.ts';
-import type { TaskProgress } from './task.ts';
+import type { TaskName, TaskProgress } from './task.ts';
 import type { TaskProcesses } from './task-process.ts';
 
 const MAX_WAITING = 50;
@@ -99,6 +99,11 @@ export class SymlinkJobs {
         409,
         'An earlier symlink operation has not ended, for its file system does not answer; see to its mount.',
       );
+  }
+
+  /** Runs a task that reads and whose client waits. */
+  readTask(task: TaskName, input: unknown, signal: AbortSignal): Promise<unknown> {
+    return this.read(end => this.#processes.run({ task, input, id: newId(), signal: end }), signal);
   }
 
   /** For calls that read and whose client waits: `work` gets a signal that also ends it with this plugin. */

@@ -4,7 +4,15 @@ import { Problem } from '#core';
 import type { Places } from './path-rules.ts';
 
 /** The tasks that tasks.ts holds. */
-export type TaskName = 'repair' | 'check-repair' | 'recover';
+export type TaskName =
+  | 'repair'
+  | 'check-repair'
+  | 'recover'
+  | 'backup'
+  | 'check-backup'
+  | 'restore'
+  | 'check-restore'
+  | 'compare';
 
 /** From the host to the child. */
 export type ToChild =

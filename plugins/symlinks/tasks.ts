@@ -1,6 +1,17 @@
 // The tasks that the child knows, by name.
+import { backup, checkBackup } from './backup/backup-task.ts';
 import { recover } from './recover-task.ts';
 import { checkRepair, repair } from './repair-task.ts';
+import { checkRestore, compare, restore } from './restore/restore-task.ts';
 import type { Task, TaskName } from './task.ts';
 
-export const tasks: Readonly<Record<TaskName, Task>> = { repair, 'check-repair': checkRepair, recover };
+export const tasks: Readonly<Record<TaskName, Task>> = {
+  repair,
+  'check-repair': checkRepair,
+  recover,
+  backup,
+  'check-backup': checkBackup,
+  restore,
+  'check-restore': checkRestore,
+  compare,
+};

@@ -1,0 +1,14 @@
+// What the task of a backup is given.
+import type { FileOwner } from '../journal.ts';
+import type { MountDown } from '../mounts-down.ts';
+
+export interface BackupInput {
+  readonly processName: string | null;
+  readonly backupPath: string;
+  readonly roots: readonly string[];
+  readonly includeBroken: boolean;
+  readonly allowEmpty: boolean;
+  /** Of the manifest and of directories that are made for it; null keeps them the host's. */
+  readonly owner: FileOwner | null;
+  readonly mountsDown: readonly MountDown[];
+}

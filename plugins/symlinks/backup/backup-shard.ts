@@ -1,0 +1,31 @@
+// The visitor of the roots of a backup: makes the entries of the links in a directory.
+import { entryLine } from '../manifest/entry-line.ts';
+import type { Pulse } from '../pulse.ts';
+import { joined } from '../raw-path.ts';
+import { type VisitAnswer, type Visitor, type VisitRequest, visitDirectories } from '../visit.ts';
+
+export interface BackupShardOptions {
+  /** Whether links are recorded whose targets are missing; if so, nobody asks for targets. */
+  readonly includeBroken: boolean;
+}
+
+export function backupShard(
+  { includeBroken }: BackupShardOptions,
+  pulse: Pulse,
+): (request: VisitRequest) => VisitAnswer[] {
+  const visitor: Visitor = (directory, links, targets) => {
+    const counts = { recorded_entries: 0, skipped_broken: 0 };
+    let output = '';
+    for (const { name, target } of links) {
+      const presence = includeBroken ? null : targets.presence(directory.real, target);
+      if (presence === 'missing') {
+        counts.skipped_broken += 1;
+        continue;
+      }
+      counts.recorded_entries += 1;
+      output += entryLine(joined(directory.shown, name), target, presence === 'exists' ? true : null);
+    }
+    return { output, counts, errors: [] };
+  };
+  return request => visitDirectories(request, visitor, pulse);
+}

@@ -1,0 +1,230 @@
+// Steps through the JSON of a file value by value. It holds a window of the file, never the whole, however large its
+// values are, and what it passed over is known to be JSON.
+import { readSync } from 'node:fs';
+
+const WINDOW_BYTES = 1 << 20;
+/** A value above this is passed over, but not given. */
+const MAX_VALUE_BYTES = 1 << 19;
+const MAX_DEPTH = 100;
+const MAX_WORD_BYTES = 64;
+
+const [QUOTE, COMMA, COLON, BACKSLASH] = [0x22, 0x2c, 0x3a, 0x5c];
+const [OPEN_ARRAY, CLOSE_ARRAY, OPEN_OBJECT, CLOSE_OBJECT] = [0x5b, 0x5d, 0x7b, 0x7d];
+const LOWER_U = 0x75;
+const SPACE = 0x20;
+const END = -1;
+const BYTE_ORDER_MARK = Buffer.from('\uFEFF');
+const WORD = /^(?:true|false|null|-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?)$/;
+
+const IS_WHITE = tableOf(' \t\r\n');
+const IS_WORD = tableOf('+-.0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ');
+const IS_HEX = tableOf('0123456789abcdefABCDEF');
+const IS_ESCAPE = tableOf('"\\/bfnrtu');
+
+/** The file is no JSON, or nested too deeply. The message says at which byte, and quotes nothing. */
+export class NotJson extends Error {}
+
+export class JsonScanner {
+  readonly #descriptor: number;
+  readonly #window = Buffer.allocUnsafeSlow(WINDOW_BYTES);
+  readonly #closers = new Uint8Array(MAX_DEPTH);
+  /** Place in the file of the first byte of the window. */
+  #start: number;
+  #at = 0;
+  #end = 0;
+  /** Where in the window the value begins that will be given; -1 when none will. */
+  #mark = -1;
+
+  /** Reads from `offset`, where a value or a whole document begins. The descriptor stays its owner's. */
+  constructor(descriptor: number, offset = 0) {
+    this.#descriptor = descriptor;
+    this.#start = offset;
+    if (offset === 0 && this.#fill() && this.#window.subarray(0, BYTE_ORDER_MARK.length).equals(BYTE_ORDER_MARK))
+      this.#at = BYTE_ORDER_MARK.length;
+  }
+
+  /** Place in the file of the next byte. */
+  get offset(): number {
+    return this.#start + this.#at;
+  }
+
+  /** Whether the next value is an array. */
+  isArray(): boolean {
+    return this.#peek() === OPEN_ARRAY;
+  }
+
+  /** Whether the next value is an object. */
+  isObject(): boolean {
+    return this.#peek() === OPEN_OBJECT;
+  }
+
+  /** Gives the key of each member of the object that comes next; whoever asks for another has passed over the value. */
+  *members(): Generator<unknown> {
+    this.#take(OPEN_OBJECT);
+    if (this.#accept(CLOSE_OBJECT)) return;
+    do {
+      if (this.#peek() !== QUOTE) throw this.#notJson();
+      const key = this.value();
+      this.#take(COLON);
+      yield key;
+    } while (this.#accept(COMMA));
+    this.#take(CLOSE_OBJECT);
+  }
+
+  /** Stops at each element of the array that comes next, to give its place in the file; see `members`. */
+  *elements(): Generator<number> {
+    this.#take(OPEN_ARRAY);
+    if (this.#accept(CLOSE_ARRAY)) return;
+    do {
+      this.#peek();
+      yield this.offset;
+    } while (this.#accept(COMMA));
+    this.#take(CLOSE_ARRAY);
+  }
+
+  /** Passes over the comma between two elements, where reading began at one of them. */
+  comma(): void {
+    this.#take(COMMA);
+  }
+
+  /** The next value; undefined when it is larger than `MAX_VALUE_BYTES`. */
+  value(): unknown {
+    this.#peek();
+    this.#mark = this.#at;
+    this.skip();
+    const text = this.#mark === -1 ? undefined : this.#window.toString('utf8', this.#mark, this.#at);
+    this.#mark = -1;
+    return text === undefined ? undefined : JSON.parse(text);
+  }
+
+  /** Passes over the next value. */
+  skip(): void {
+    const closers = this.#closers;
+    for (let depth = 0; ; ) {
+      const first = this.#peek();
+      if (first === OPEN_OBJECT || first === OPEN_ARRAY) {
+        if (depth === MAX_DEPTH) throw new NotJson(`it is nested deeper than ${MAX_DEPTH} at byte ${this.offset}`);
+        this.#at += 1;
+        const closer = first === OPEN_OBJECT ? CLOSE_OBJECT : CLOSE_ARRAY;
+        if (!this.#accept(closer)) {
+          closers[depth] = closer;
+          depth += 1;
+          if (closer === CLOSE_OBJECT) this.#skipKey();
+          continue;
+        }
+      } else if (first === QUOTE) this.#skipText();
+      else this.#skipWord();
+      while (depth > 0 && this.#accept(closers[depth - 1] as number)) depth -= 1;
+      if (depth === 0) return;
+      this.#take(COMMA);
+      if (closers[depth - 1] === CLOSE_OBJECT) this.#skipKey();
+    }
+  }
+
+  /** Throws unless nothing but white space follows. */
+  end(): void {
+    if (this.#peek() !== END) throw this.#notJson();
+  }
+
+  #skipKey(): void {
+    if (this.#peek() !== QUOTE) throw this.#notJson();
+    this.#skipText();
+    this.#take(COLON);
+  }
+
+  #skipText(): void {
+    this.#at += 1;
+    for (;;) {
+      const window = this.#window;
+      const end = this.#end;
+      let at = this.#at;
+      let byte = 0;
+      while (at < end) {
+        byte = window[at] as number;
+        if (byte === QUOTE || byte === BACKSLASH || byte < SPACE) break;
+        at += 1;
+      }
+      this.#at = at;
+      if (at === end) {
+        if (!this.#fill()) throw this.#notJson();
+      } else if (byte === QUOTE) {
+        this.#at += 1;
+        return;
+      } else if (byte === BACKSLASH) this.#skipEscape();
+      else throw this.#notJson();
+    }
+  }
+
+  #skipEscape(): void {
+    this.#at += 1;
+    const letter = this.#next(IS_ESCAPE);
+    if (letter === LOWER_U) for (let digit = 0; digit < 4; digit += 1) this.#next(IS_HEX);
+  }
+
+  /** Passes over a number, true, false or null. */
+  #skipWord(): void {
+    let word = '';
+    while ((this.#at < this.#end || this.#fill()) && IS_WORD[this.#window[this.#at] as number] === 1) {
+      word += String.fromCharCode(this.#window[this.#at] as number);
+      if (word.length > MAX_WORD_BYTES) throw this.#notJson();
+      this.#at += 1;
+    }
+    if (!WORD.test(word)) throw this.#notJson();
+  }
+
+  #next(allowed: Uint8Array): number {
+    if (this.#at === this.#end && !this.#fill()) throw this.#notJson();
+    const byte = this.#window[this.#at] as number;
+    if (allowed[byte] !== 1) throw this.#notJson();
+    this.#at += 1;
+    return byte;
+  }
+
+  /** The next byte that is no white space, which is not passed over; `END` when there is none. */
+  #peek(): number {
+    for (;;) {
+      const window = this.#window;
+      while (this.#at < this.#end) {
+        const byte = window[this.#at] as number;
+        if (IS_WHITE[byte] !== 1) return byte;
+        this.#at += 1;
+      }
+      if (!this.#fill()) return END;
+    }
+  }
+
+  #accept(byte: number): boolean {
+    if (this.#peek() !== byte) return false;
+    this.#at += 1;
+    return true;
+  }
+
+  #take(byte: number): void {
+    if (!this.#accept(byte)) throw this.#notJson();
+  }
+
+  /** Reads on, when everything in the window has been passed over; false at the end of the file. */
+  #fill(): boolean {
+    if (this.#mark !== -1 && this.#end - this.#mark > MAX_VALUE_BYTES) this.#mark = -1;
+    const kept = this.#mark === -1 ? this.#end : this.#mark;
+    this.#window.copyWithin(0, kept, this.#end);
+    this.#start += kept;
+    this.#at -= kept;
+    this.#end -= kept;
+    if (this.#mark !== -1) this.#mark = 0;
+    const room = WINDOW_BYTES - this.#end;
+    const read = readSync(this.#descriptor, this.#window, this.#end, room, this.#start + this.#end);
+    this.#end += read;
+    return read > 0;
+  }
+
+  #notJson(): NotJson {
+    return new NotJson(`it is not JSON at byte ${this.offset}`);
+  }
+}
+
+function tableOf(characters: string): Uint8Array {
+  const table = new Uint8Array(256);
+  for (const character of characters) table[character.charCodeAt(0)] = 1;
+  return table;
+}

@@ -1,0 +1,175 @@
+// Writes a snapshot beside its place, and puts it there when it is whole: readers, also after a crash, see the old
+// manifest or the new one. The old one is kept as `.<name>.bak`.
+import { writeSync } from 'node:fs';
+import { type FileHandle, link } from 'node:fs/promises';
+import path from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { Problem } from '#core';
+import { type FileOwner, GuardedDirectory, giveFile } from '#kit/guarded-directory';
+import { recognise } from './manifest-reader.ts';
+
+const FILE_MODE = 0o640;
+const DIRECTORY_MODE = 0o750;
+const BUFFERED_CHARACTERS = 1 << 18;
+
+export interface SnapshotHeader {
+  readonly createdAt: string;
+  readonly roots: readonly string[];
+  readonly includeBroken: boolean;
+  readonly targetsChecked: boolean;
+  readonly processName: string | null;
+}
+
+export interface SnapshotPlace {
+  readonly file: string;
+  /** To whom the file, and directories that are made for it, are given if the host is root. */
+  readonly owner: FileOwner | null;
+  /** Whether a manifest that has entries may be replaced by one that has none. */
+  readonly allowEmpty: boolean;
+}
+
+export class SnapshotWriter {
+  readonly #place: SnapshotPlace;
+  readonly #directory: GuardedDirectory;
+  readonly #handle: FileHandle;
+  readonly #temporary: string;
+  #text: string;
+  #isEmpty = true;
+
+  private constructor(
+    place: SnapshotPlace,
+    { directory, handle, temporary }: { directory: GuardedDirectory; handle: FileHandle; temporary: string },
+    header: SnapshotHeader,
+  ) {
+    this.#place = place;
+    this.#directory = directory;
+    this.#handle = handle;
+    this.#temporary = temporary;
+    this.#text = headOf(header);
+  }
+
+  /** Throws a Problem 400 when something else than a manifest stands in the place. */
+  static async begin(place: SnapshotPlace, header: SnapshotHeader): Promise<SnapshotWriter> {
+    const making = { mode: DIRECTORY_MODE, owner: place.owner };
+    const directory = await GuardedDirectory.open(path.dirname(place.file), making);
+    try {
+      const name = path.basename(place.file);
+      await whatStandsAt(directory, name);
+      await removeLeftovers(directory, name);
+      const temporary = `.${name}.${process.pid}.tmp`;
+      const handle = await directory.openFile(temporary, 'create', FILE_MODE);
+      await handle.chmod(FILE_MODE);
+      await giveFile(handle, place.owner, { isNew: true });
+      return new SnapshotWriter(place, { directory, handle, temporary }, header);
+    } catch (error) {
+      directory.close();
+      throw error;
+    }
+  }
+
+  /** Appends what `entryLine` gave for one entry or several. Throws when the disk takes no more. */
+  append(lines: string): void {
+    if (lines === '') return;
+    this.#text += this.#isEmpty ? lines.slice(lines.indexOf('\n')) : lines;
+    this.#isEmpty = false;
+    if (this.#text.length > BUFFERED_CHARACTERS) this.#flush();
+  }
+
+  /** Puts the manifest in its place. Throws a Problem 409 when it would replace entries by none. */
+  async finish(): Promise<void> {
+    const name = path.basename(this.#place.file);
+    this.#text += '\n]}\n';
+    this.#flush();
+    await this.#handle.sync();
+    const present = await whatStandsAt(this.#directory, name);
+    if (present === 'filled' && this.#isEmpty && !this.#place.allowEmpty) {
+      throw new Problem(
+        409,
+        `No link was found, and ${this.#place.file} has entries, so it is kept; look whether the roots are mounted, ` +
+          'or send allow_empty',
+      );
+    }
+    if (present !== 'nothing') await keepCopy(this.#directory, name, this.#place.owner);
+    await this.#directory.rename(this.#temporary, name);
+    await this.#directory.sync();
+  }
+
+  /** Ends the writing; what stands in the place stays as it is unless `finish` was completed. */
+  async close(): Promise<void> {
+    try {
+      await this.#handle.close();
+      await this.#directory.remove(this.#temporary);
+    } finally {
+      this.#directory.close();
+    }
+  }
+
+  #flush(): void {
+    const bytes = Buffer.from(this.#text);
+    this.#text = '';
+    // On a full disk one write may take only a part without an error.
+    for (let done = 0; done < bytes.length; ) done += writeSync(this.#handle.fd, bytes, done);
+  }
+}
+
+function headOf({ createdAt, roots, includeBroken, targetsChecked, processName }: SnapshotHeader): string {
+  const header = JSON.stringify({
+    manifest_type: 'symlink_snapshot',
+    created_at: createdAt,
+    roots,
+    include_broken: includeBroken,
+    targets_checked: targetsChecked,
+    process_name: processName,
+  });
+  return `${header.slice(0, -1)},"entries":[`;
+}
+
+async function whatStandsAt(directory: GuardedDirectory, name: string): Promise<'nothing' | 'empty' | 'filled'> {
+  const entry = await directory.stat(name);
+  if (entry === null) return 'nothing';
+  const place = path.join(directory.path, name);
+  const refusal = new Problem(400, `${place} is no manifest and is kept; choose another backup_path`);
+  if (!entry.isFile()) throw refusal;
+  const handle = await directory.openFile(name, 'read');
+  try {
+    const present = recognise(handle.fd);
+    if (present === 'foreign') throw refusal;
+    return present;
+  } finally {
+    await handle.close();
+  }
+}
+
+/** Gives the file a second name; file systems that have no such names get a copy. */
+async function keepCopy(directory: GuardedDirectory, name: string, owner: FileOwner | null): Promise<void> {
+  const kept = `.${name}.bak`;
+  await directory.remove(kept);
+  const at = (file: string) => `/proc/self/fd/${directory.descriptor}/${file}`;
+  try {
+    await link(at(name), at(kept));
+  } catch {
+    const from = await directory.openFile(name, 'read');
+    const to = await directory.openFile(kept, 'create', FILE_MODE);
+    await giveFile(to, owner, { isNew: true });
+    await pipeline(from.createReadStream(), to.createWriteStream());
+  }
+}
+
+/** Removes what writers of this manifest that have ended left behind. */
+async function removeLeftovers(directory: GuardedDirectory, name: string): Promise<void> {
+  for (const other of await directory.names()) {
+    if (!other.startsWith(`.${name}.`) || !other.endsWith('.tmp')) continue;
+    const pid = Number(other.slice(name.length + 2, -'.tmp'.length));
+    if (Number.isInteger(pid) && !isAlive(pid)) await directory.remove(other);
+  }
+}
+
+function isAlive(pid: number): boolean {
+  if (pid === process.pid) return false;
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}

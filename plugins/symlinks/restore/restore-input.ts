@@ -1,0 +1,12 @@
+// What the tasks of a restore and a comparison are given.
+import type { MountDown } from '../mounts-down.ts';
+
+export interface RestoreInput {
+  readonly manifestPath: string;
+  readonly dryRun: boolean;
+  readonly overwrites: boolean;
+  readonly restoreBroken: boolean;
+  /** How many examples a comparison gives. */
+  readonly sampleLimit: number;
+  readonly mountsDown: readonly MountDown[];
+}

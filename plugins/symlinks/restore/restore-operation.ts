@@ -1,0 +1,26 @@
+// The restore of a manifest as an operation.
+import type { Host } from '#core';
+import { mountsDown } from '../mounts-down.ts';
+import type { Operation, OperationOptions } from '../operation.ts';
+import type { RestoreInput } from './restore-input.ts';
+import type { RestoreOptions } from './restore-request.ts';
+
+export function restoreOperation(host: Host): Operation {
+  return {
+    name: 'symlink_manifest_restore',
+    task: 'restore',
+    checkTask: 'check-restore',
+    writes: options => !(options as RestoreOptions).dry_run,
+    async prepare(given: OperationOptions): Promise<RestoreInput> {
+      const options = given as RestoreOptions;
+      return {
+        manifestPath: options.manifest_path,
+        dryRun: options.dry_run,
+        overwrites: options.overwrite_existing,
+        restoreBroken: options.restore_broken,
+        sampleLimit: 0,
+        mountsDown: await mountsDown(host),
+      };
+    },
+  };
+}

@@ -1,0 +1,203 @@
+// The tree into which a manifest is restored: what stands at its paths, and how links are put there. A path leads only
+// through real directories, from a root of the manifest on, and never into a protected place.
+import { accessSync, constants, lstatSync } from 'node:fs';
+import path from 'node:path';
+import { HeldDirectory } from '../held-directory.ts';
+import type { MountDown } from '../mounts-down.ts';
+import { isProtected, type Places } from '../path-rules.ts';
+import type { Pulse } from '../pulse.ts';
+import { diskPath, isWithin, joined, type RawPath, rawOf, shownPath } from '../raw-path.ts';
+import { realPlace } from '../real-places.ts';
+import { EntryError, type Standing, type Step } from './decision.ts';
+import { PreviewTable } from './preview-table.ts';
+
+/** Directories that are held at once, for changes that lead from one to another. */
+const MAX_HELD = 4;
+
+/** A root as the manifest calls it, and where it really is. */
+export interface Base {
+  readonly shown: RawPath;
+  readonly real: RawPath;
+}
+
+export interface RestoredTreeOptions {
+  /** Within which paths must lie; none means anywhere that is not protected. */
+  readonly bases: readonly Base[];
+  /** With real paths. */
+  readonly places: Places;
+  /** Nothing is restored below these. */
+  readonly mountsDown: readonly MountDown[];
+  /** Of the job, for the names of what is made on the way. */
+  readonly runId: string;
+  /** Of a preview, which writes nothing; null otherwise. */
+  readonly preview: SharedArrayBuffer | null;
+  /** Follows the name of a file that a link replaces. */
+  readonly stamp: string;
+}
+
+/** The directory of a link. */
+interface Parent {
+  readonly real: RawPath;
+  /** null while it does not exist. */
+  readonly held: HeldDirectory | null;
+  /** The nearest directory above that exists, or itself. */
+  readonly above: RawPath;
+}
+
+export class RestoredTree {
+  readonly #options: RestoredTreeOptions;
+  readonly #pulse: Pulse;
+  readonly #preview: PreviewTable | null;
+  readonly #parents = new Map<RawPath, Parent>();
+
+  constructor(options: RestoredTreeOptions, pulse: Pulse) {
+    this.#options = options;
+    this.#pulse = pulse;
+    this.#preview = options.preview === null ? null : new PreviewTable(options.preview);
+  }
+
+  /** The real path of the directory of a link, whether it exists or not. Throws an EntryError for one that may not be. */
+  directoryOf(link: RawPath): RawPath {
+    return this.#parent(link).real;
+  }
+
+  /** Throws an EntryError where the path may not be used. */
+  standing(link: RawPath): Standing {
+    const { real, held, above } = this.#parent(link);
+    const name = path.posix.basename(link);
+    const known = this.#preview?.get(joined(real, name));
+    if (known !== undefined) return known;
+    if (held === null) {
+      this.#refuseBelowLinks(real, above);
+      return { kind: 'nothing' };
+    }
+    this.#pulse.beat();
+    const target = held.target(name);
+    if (target !== undefined) return { kind: 'link', target, holds: other => other === target };
+    const entry = held.entry(name);
+    if (entry === undefined) return { kind: 'nothing' };
+    return { kind: entry.isDirectory() ? 'directory' : 'file' };
+  }
+
+  /** Takes the step, or notes it in a preview. Throws an EntryError when the place is no longer as it was. */
+  take({ path: link, target, instead }: Step): void {
+    const parent = this.#parent(link);
+    const name = path.posix.basename(link);
+    this.#pulse.beat();
+    // Where nothing can be written, a preview says so too.
+    accessSync(diskPath(parent.above), constants.W_OK | constants.X_OK);
+    if (this.#preview === null) this.#write(this.#made(link, parent), name, target, instead);
+    else {
+      for (const missing of missingOf(parent)) this.#preview.setDirectory(missing);
+      this.#preview.setLink(joined(parent.real, name), target);
+    }
+  }
+
+  close(): void {
+    for (const { held } of this.#parents.values()) held?.close();
+    this.#parents.clear();
+  }
+
+  #write(held: HeldDirectory, name: RawPath, target: RawPath | null, instead: Standing): void {
+    const isAsBefore = (): boolean => {
+      this.#pulse.beat();
+      if (instead.kind === 'link') return held.target(name) === instead.target;
+      const entry = held.entry(name);
+      if (entry === undefined) return true;
+      return instead.kind === 'file' && !entry.isDirectory() && !entry.isSymbolicLink();
+    };
+    if (target === null) {
+      if (!isAsBefore()) throw changed();
+      held.remove(name);
+      return;
+    }
+    const owner = (instead.kind === 'link' ? held.entry(name) : undefined) ?? held.stats;
+    if (instead.kind === 'file') held.keepAs(name, `${name}.replaced-${this.#options.stamp}`);
+    if (!held.place(name, target, owner, this.#options.runId, isAsBefore)) throw changed();
+  }
+
+  #made(link: RawPath, { real, held, above }: Parent): HeldDirectory {
+    if (held !== null) return held;
+    const made = HeldDirectory.make(real, () => above);
+    this.#remember(path.posix.dirname(link), { real, held: made, above: real });
+    return made;
+  }
+
+  #parent(link: RawPath): Parent {
+    const directory = path.posix.dirname(link);
+    const known = this.#parents.get(directory);
+    if (known !== undefined) return known;
+    const parent = this.#look(this.#realDirectory(link));
+    this.#remember(directory, parent);
+    return parent;
+  }
+
+  #realDirectory(link: RawPath): RawPath {
+    const { bases, places, mountsDown } = this.#options;
+    const directory = path.posix.dirname(link);
+    const base = bases.find(({ shown, real }) => isWithin(directory, shown) || isWithin(directory, real));
+    if (base === undefined && bases.length > 0) throw new EntryError('it lies outside of the roots of the manifest');
+    const real = base === undefined ? realPlace(directory) : realBelow(base, directory);
+    const place = joined(real, path.posix.basename(link));
+    if (isProtected(shownPath(link), places) || isProtected(shownPath(place), places))
+      throw new EntryError('it lies in a protected place of the system or of this product');
+    const down = mountsDown.find(mount => isWithin(place, rawOf(mount.directory)));
+    if (down !== undefined) throw new EntryError(down.reason);
+    return real;
+  }
+
+  #look(real: RawPath): Parent {
+    this.#pulse.beat();
+    let above = real;
+    while (lstatSync(diskPath(above), { throwIfNoEntry: false }) === undefined) above = path.posix.dirname(above);
+    const held = open(above);
+    if (above === real) return { real, held, above };
+    held.close();
+    return { real, held: null, above };
+  }
+
+  #remember(directory: RawPath, parent: Parent): void {
+    this.#parents.get(directory)?.held?.close();
+    this.#parents.set(directory, parent);
+    const [oldest] = this.#parents.entries();
+    if (this.#parents.size <= MAX_HELD || oldest === undefined) return;
+    oldest[1].held?.close();
+    this.#parents.delete(oldest[0]);
+  }
+
+  /** Where the preview would have put a link in place of a missing directory. */
+  #refuseBelowLinks(real: RawPath, above: RawPath): void {
+    for (const missing of missingOf({ real, above }))
+      if (this.#preview?.get(missing)?.kind === 'link') throw noDirectory();
+  }
+}
+
+function open(real: RawPath): HeldDirectory {
+  try {
+    return HeldDirectory.open(real);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code !== undefined && code !== 'ENOTDIR' && code !== 'ELOOP') throw error;
+    throw noDirectory();
+  }
+}
+
+/** The directories that would have to be made, the deepest one first. */
+function missingOf({ real, above }: Pick<Parent, 'real' | 'above'>): RawPath[] {
+  const missing: RawPath[] = [];
+  for (let place = real; place !== above; place = path.posix.dirname(place)) missing.push(place);
+  return missing;
+}
+
+function realBelow({ shown, real }: Base, directory: RawPath): RawPath {
+  const base = isWithin(directory, shown) ? shown : real;
+  return joined(real, directory.slice(base === '/' ? 1 : base.length + 1));
+}
+
+function noDirectory(): EntryError {
+  return new EntryError('a part of its path is no directory, or is a link');
+}
+
+function changed(): EntryError {
+  return new EntryError('somebody else has changed it meanwhile');
+}
