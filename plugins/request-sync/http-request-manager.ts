@@ -61,9 +61,11 @@ interface Call {
   readonly userId?: number;
 }
 
+/** When the last write of each lane ended, on the monotonic clock. */
+const lastWritesMs = new WeakMap<WorkQueue, number>();
+
 export class HttpRequestManager implements RequestManager {
   readonly #with: HttpRequestManagerParts;
-  #lastWriteMs = Number.NEGATIVE_INFINITY;
 
   constructor(parts: HttpRequestManagerParts) {
     this.#with = parts;
@@ -213,8 +215,9 @@ export class HttpRequestManager implements RequestManager {
   }
 
   async #exchange(path: string, { method, json, timeoutMs = CALL_MS, userId }: Call): Promise<FetchAnswer> {
-    const { host, address, apiKey, stopping, signal, maxBytes = MAX_BYTES } = this.#with;
-    if (method !== undefined) await this.#wait(this.#lastWriteMs + BETWEEN_WRITES_MS - performance.now());
+    const { host, address, apiKey, lane, stopping, signal, maxBytes = MAX_BYTES } = this.#with;
+    if (method !== undefined)
+      await this.#wait((lastWritesMs.get(lane) ?? -BETWEEN_WRITES_MS) + BETWEEN_WRITES_MS - performance.now());
     let url = address + API_PATH + path;
     for (let redirects = 0; ; redirects += 1) {
       stopping.throwIfAborted();
@@ -241,7 +244,7 @@ export class HttpRequestManager implements RequestManager {
           throw new RemoteError('network', networkReason(error), { cause: error });
         })
         .finally(() => {
-          if (method !== undefined) this.#lastWriteMs = performance.now();
+          if (method !== undefined) lastWritesMs.set(lane, performance.now());
         });
       const target = targetOf(answer, url);
       if (target === undefined) return answer;

@@ -2,8 +2,8 @@
 import type { Host } from '#core';
 import { errorText } from '#kit/error-text';
 import { WorkQueue } from '#kit/work-queue';
-import { Cycles, type Peer } from './cycles.ts';
-import { HttpRequestManager } from './http-request-manager.ts';
+import type { Cycles, Peer } from './cycles.ts';
+import type { HttpRequestManager } from './http-request-manager.ts';
 import { familyKeys, readInternals } from './internals.ts';
 import { readSettings, SECTION_PATH, type SyncSettings } from './settings.ts';
 import type { StateFile } from './state-file.ts';
@@ -103,6 +103,7 @@ export class Replication {
       if (await this.#cycle()) pauseMs = 0;
     } catch (error) {
       if (this.#stopping.signal.aborted) return;
+      this.#host.log.debug('a cycle of replication failed', error);
       this.#tell({ ...this.#progress, error: errorText(error) });
     }
     if (!this.settings.enabled) this.#rest();
@@ -128,12 +129,18 @@ export class Replication {
   async #cyclesFor(settings: SyncSettings, primary: PeerSettings, { subordinates, labels }: Topology): Promise<Cycles> {
     const signature = JSON.stringify([settings.options, primary, subordinates, labels]);
     if (this.#cycles?.signature === signature) return this.#cycles.cycles;
+    // Most installations never need them.
+    const [{ Cycles }, { HttpRequestManager }] = await Promise.all([
+      import('./cycles.ts'),
+      import('./http-request-manager.ts'),
+    ]);
+    const peerOf = (peer: PeerSettings): Peer => this.#peer(peer, HttpRequestManager);
     const state = await this.#file.load();
     const cycles = new Cycles({
       state,
       settings: settings.options,
-      primary: this.#peer(primary),
-      subordinates: subordinates.map(peer => this.#peer(peer)),
+      primary: peerOf(primary),
+      subordinates: subordinates.map(peerOf),
       labels,
       save: () => this.#file.save(),
       changed: () => this.#file.changed(),
@@ -143,12 +150,12 @@ export class Replication {
     return cycles;
   }
 
-  #peer({ label, address, apiKey }: PeerSettings): Peer {
+  #peer({ label, address, apiKey }: PeerSettings, Manager: typeof HttpRequestManager): Peer {
     const { host } = new URL(address);
     const lane = this.#lanes.get(host) ?? new WorkQueue({ concurrency: 1 });
     this.#lanes.set(host, lane);
     const signals = { stopping: this.#stopping.signal, signal: this.#cutting.signal };
-    return { label, address, manager: new HttpRequestManager({ host: this.#host, address, apiKey, lane, ...signals }) };
+    return { label, address, manager: new Manager({ host: this.#host, address, apiKey, lane, ...signals }) };
   }
 
   /** A condition is logged when it begins and when it ends, not at every cycle. */

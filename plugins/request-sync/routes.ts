@@ -2,7 +2,6 @@
 import { Readable } from 'node:stream';
 import { answer, type Host, Problem } from '#core';
 import { errorText } from '#kit/error-text';
-import { testConnection } from './connection-test.ts';
 import { normalFingerprint } from './fingerprint.ts';
 import type { Replication } from './replication.ts';
 import { ALIAS_FLAG, ALIAS_PREFIX } from './settings.ts';
@@ -78,6 +77,7 @@ export function registerRoutes(host: Host, replication: Replication, file: State
       body: testBody,
       response: testAnswer,
       async handle({ body: { url, api_key: apiKey } }) {
+        const { testConnection } = await import('./connection-test.ts');
         const status = await testConnection(host, { url, apiKey }, replication.settings);
         return { ok: true as const, status: status as { version: string } };
       },

@@ -17,7 +17,7 @@ export interface Tracked {
   readonly subordinates: Record<string, Holding>;
 }
 
-interface Failure {
+export interface Failure {
   failed_at: string;
   readonly error: string;
   readonly media_type: string;

@@ -7,7 +7,8 @@ import { type Holding, isFor, withCreated, withFound } from './holding.ts';
 import { RemoteError } from './remote-error.ts';
 import { type Media, REQUEST_STATUS, type RemoteRequest, type RemoteUser, type Title } from './remote-request.ts';
 import { type NewRequest, PAGE_LENGTH, type RequestManager } from './request-manager.ts';
-import { failureKey, type State, timestamp } from './state.ts';
+import { retryAtMs } from './retry.ts';
+import { type Failure, failureKey, type State, timestamp } from './state.ts';
 
 const MAX_CREATIONS = 200;
 /** In which a request is looked for that the title does not show. */
@@ -16,7 +17,6 @@ const MAX_PAGES = 10;
 const MAX_STEPS = 200;
 const MAX_ERROR_LENGTH = 300;
 const USERS_MS = 600_000;
-const HOUR_MS = 3_600_000;
 
 const NO_REQUESTS: ReadonlyMap<number, RemoteRequest | null> = new Map();
 const NOTHING_SEEN: View = { requests: NO_REQUESTS };
@@ -54,6 +54,8 @@ export class Subordinate {
   approvesItself = false;
   readonly #with: SubordinateParts;
   #creations = 0;
+  /** The failure that was noted last, when it was a lost connection, and what stood in its place. */
+  #loss: { readonly key: string; readonly before: Failure | undefined } | undefined;
   #users: { readonly list: readonly RemoteUser[]; readonly atMs: number } | undefined;
 
   constructor(parts: SubordinateParts) {
@@ -74,6 +76,7 @@ export class Subordinate {
   /** Deals with fingerprints in their order. Rejects when the state cannot be saved. */
   async settle(fingerprints: readonly string[]): Promise<Outcome> {
     this.#creations = 0;
+    this.#loss = undefined;
     try {
       await this.#with.manager.check().catch(error => {
         throw endOf('absent', error);
@@ -95,6 +98,7 @@ export class Subordinate {
       for (let steps = 0; steps < MAX_STEPS; steps += 1) {
         const step = this.#decide(fingerprint, view);
         if (step === undefined) {
+          this.#loss = undefined;
           if (state.failed.delete(key)) await this.#with.changed();
           return;
         }
@@ -109,8 +113,20 @@ export class Subordinate {
     } catch (error) {
       if (!(error instanceof RemoteError)) throw error;
       await this.#requirePresence(error);
+      this.#noteLoss(key, error);
       await this.#fail(key, purpose, error);
     }
+  }
+
+  /** Two lost connections in a row are an outage, whatever else is answered, and no failures of two requests. */
+  #noteLoss(key: string, error: RemoteError): void {
+    const { failed } = this.#with.state;
+    const earlier = this.#loss;
+    this.#loss = error.fault === 'network' ? { key, before: failed.get(key) } : undefined;
+    if (earlier === undefined || this.#loss === undefined) return;
+    if (earlier.before === undefined) failed.delete(earlier.key);
+    else failed.set(earlier.key, earlier.before);
+    throw new End('absent', error);
   }
 
   #decide(fingerprint: string, view: View): Step | undefined {
@@ -297,13 +313,6 @@ export class Subordinate {
     });
     await changed();
   }
-}
-
-/** When a failure is tried again; null at every poll. A time in the future, of a clock that was wrong, counts as now. */
-export function retryAtMs(failedAt: string, afterHours: number, nowMs: number): number | null {
-  if (afterHours === 0) return null;
-  const failedAtMs = Date.parse(failedAt);
-  return Math.min(Number.isNaN(failedAtMs) ? 0 : failedAtMs, nowMs) + afterHours * HOUR_MS;
 }
 
 function isDelete(step: Step): boolean {

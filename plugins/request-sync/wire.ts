@@ -1,9 +1,9 @@
 // The answers of the routes.
 import { z } from 'zod';
 import type { Progress } from './replication.ts';
+import { retryAtMs } from './retry.ts';
 import type { SyncSettings } from './settings.ts';
 import { partsOfKey, type State, timestamp } from './state.ts';
-import { retryAtMs } from './subordinate.ts';
 
 const counts = z.object({ synced: z.int(), failed: z.int() });
 

@@ -229,6 +229,11 @@ t.test('an outage in the middle, and a single loss', async t => {
   await cycle();
   t.match(state.failed.get('movie:50:False||http://follower'), { error: /closed before/, attempts: 1 });
   t.equal(writes().length - before, 1, 'a creation is not repeated blindly');
+  ask(primary, 3, 60);
+  const writesBefore = writes().length;
+  t.match((await cycle()).warnings, [/not ready/], 'two in a row are an outage');
+  t.equal(writes().length - writesBefore, 2);
+  t.same([...state.failed.keys()], ['movie:50:False||http://follower']);
 });
 
 t.test('a wrong key ends the work, a refusal of one request does not', async t => {

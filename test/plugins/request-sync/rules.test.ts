@@ -6,9 +6,9 @@ import { fingerprintOf, mediaOf, normalFingerprint } from '../../../plugins/requ
 import { groupOf } from '../../../plugins/request-sync/group.ts';
 import { adoptLabels } from '../../../plugins/request-sync/labels.ts';
 import { type RemoteRequest, readRequest } from '../../../plugins/request-sync/remote-request.ts';
+import { retryAtMs } from '../../../plugins/request-sync/retry.ts';
 import { syncSection } from '../../../plugins/request-sync/settings.ts';
 import { stateFrom } from '../../../plugins/request-sync/state.ts';
-import { retryAtMs } from '../../../plugins/request-sync/subordinate.ts';
 import { type Internal, normalAddress, topologyOf } from '../../../plugins/request-sync/topology.ts';
 
 const FINGERPRINT = 'tv:1399:False';
