@@ -13,6 +13,7 @@ import { repairOperation } from './repair-operation.ts';
 import { restoreOperation } from './restore/restore-operation.ts';
 import { registerRestoreRoutes } from './restore/restore-routes.ts';
 import { registerRoutes } from './routes.ts';
+import { registerSchedule } from './schedule/registration.ts';
 import { SymlinkJobs } from './symlink-jobs.ts';
 import { TaskProcesses } from './task-process.ts';
 
@@ -36,6 +37,7 @@ export default definePlugin({
     registerBackupRoutes(host, jobs, places);
     registerRestoreRoutes(host, jobs, places);
     registerManifestRoutes(host, places);
+    await registerSchedule(host, jobs, places);
     host.tap('host.ready', () => {
       void jobs.mend();
     });

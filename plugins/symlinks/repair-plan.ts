@@ -10,8 +10,7 @@ import { allowedPlace, checkManifestPlace, isDirectoryOrFree, realPlace } from '
 import type { RepairInput, RootMigration } from './repair-input.ts';
 import { withoutSlashes } from './rewrite-rules.ts';
 import type { RewriteShardOptions } from './rewrite-shard.ts';
-import { ShardPool } from './shard-pool.ts';
-import type { ShardName } from './shards.ts';
+import { type ShardName, ShardPool } from './shard-pool.ts';
 import { refuseWhenStopped, type TaskRun } from './task.ts';
 import type { VisitAnswer, WalkedDirectory } from './visit.ts';
 import { walk } from './walk.ts';

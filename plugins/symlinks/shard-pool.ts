@@ -7,12 +7,14 @@ import { mountOf, readMounts } from '#kit/mountinfo';
 import { startWorker } from '#kit/worker';
 import { Pulse, pulseMemory } from './pulse.ts';
 import { isWithin, type RawPath, rawOf, shownPath } from './raw-path.ts';
-import type { ShardName } from './shards.ts';
 
 const WATCH_MS = 250;
 const MAX_THREADS = 4;
 const MAX_LEFT_BEHIND = 16;
 const LIMITS = { maxOldGenerationSizeMb: 48, maxYoungGenerationSizeMb: 4 };
+
+/** The shards that shards.ts holds. */
+export type ShardName = 'rewrite' | 'migrate' | 'apply' | 'backup' | 'restore';
 
 export interface ShardPoolOptions {
   readonly name: ShardName;

@@ -2,7 +2,8 @@
 // behind inside of a call that never returns.
 import { parentPort, workerData } from 'node:worker_threads';
 import { Pulse } from './pulse.ts';
-import { type ShardName, shards } from './shards.ts';
+import type { ShardName } from './shard-pool.ts';
+import { shards } from './shards.ts';
 
 interface ShardData {
   readonly name: ShardName;

@@ -4,6 +4,7 @@ import { backupShard } from './backup/backup-shard.ts';
 import { migrateShard } from './migrate-shard.ts';
 import { restoreShard } from './restore/restore-shard.ts';
 import { rewriteShard } from './rewrite-shard.ts';
+import type { ShardName } from './shard-pool.ts';
 
 export const shards = {
   rewrite: rewriteShard,
@@ -11,6 +12,4 @@ export const shards = {
   apply: applyShard,
   backup: backupShard,
   restore: restoreShard,
-};
-
-export type ShardName = keyof typeof shards;
+} satisfies Record<ShardName, unknown>;

@@ -12,7 +12,9 @@ export type TaskName =
   | 'check-backup'
   | 'restore'
   | 'check-restore'
-  | 'compare';
+  | 'compare'
+  | 'list-manifests'
+  | 'prune';
 
 /** From the host to the child. */
 export type ToChild =

@@ -3,6 +3,8 @@ import { backup, checkBackup } from './backup/backup-task.ts';
 import { recover } from './recover-task.ts';
 import { checkRepair, repair } from './repair-task.ts';
 import { checkRestore, compare, restore } from './restore/restore-task.ts';
+import { listManifests } from './schedule/list-task.ts';
+import { prune } from './schedule/prune-task.ts';
 import type { Task, TaskName } from './task.ts';
 
 export const tasks: Readonly<Record<TaskName, Task>> = {
@@ -14,4 +16,6 @@ export const tasks: Readonly<Record<TaskName, Task>> = {
   restore,
   'check-restore': checkRestore,
   compare,
+  'list-manifests': listManifests,
+  prune,
 };

@@ -1,0 +1,91 @@
+// Removes the older manifests of a schedule once a new one is written, unless that one looks as if a disk was missing.
+import path from 'node:path';
+import { errorText } from '#kit/error-text';
+import { GuardedDirectory } from '#kit/guarded-directory';
+import { Manifest } from '../manifest/manifest-reader.ts';
+import { stampOf } from '../manifest/time-stamp.ts';
+import { listManifests } from './list-task.ts';
+import { ManifestName, type NameInput } from './manifest-name.ts';
+
+const MS_PER_S = 1_000;
+
+export interface PruneInput {
+  readonly name: NameInput;
+  /** How many are kept; 0 keeps all. */
+  readonly keep: number;
+  /** The new manifest, and how its backup went. */
+  readonly manifest: string;
+  readonly entries: number;
+  readonly errors: number;
+  readonly missingRoots: readonly string[];
+}
+
+export interface PruneResult {
+  readonly pruned: readonly string[];
+  readonly errors: readonly string[];
+  /** Why nothing was removed, although there was something to remove. */
+  readonly warning: string | null;
+}
+
+export async function prune(input: PruneInput): Promise<PruneResult> {
+  const older = input.keep === 0 ? [] : (await olderManifests(input)).slice(input.keep - 1);
+  if (older.length === 0) return { pruned: [], errors: [], warning: null };
+  const doubt = doubtOf(input, older);
+  if (doubt !== null) return { pruned: [], errors: [], warning: `Older manifests are kept, because ${doubt}` };
+  const pruned: string[] = [];
+  const errors: string[] = [];
+  for (const { file } of older) {
+    try {
+      await GuardedDirectory.remove(file);
+      pruned.push(file);
+    } catch (error) {
+      errors.push(`${file}: ${errorText(error)}`);
+    }
+  }
+  return { pruned, errors, warning: null };
+}
+
+interface OlderManifest {
+  readonly file: string;
+  readonly entries: number;
+}
+
+/** Those of this schedule, newest first. What is no manifest, or that of another process, is none of them. */
+async function olderManifests(input: PruneInput): Promise<OlderManifest[]> {
+  const { manifest } = input;
+  const name = new ManifestName(input.name);
+  const files = await listManifests(input.name);
+  const dated = files
+    .filter(file => file.path !== manifest)
+    .map(file => ({ file: file.path, time: name.timeIn(file.name) ?? stampOf(new Date(file.modified_at * MS_PER_S)) }))
+    .sort((a, b) => (a.time < b.time ? 1 : -1));
+  return dated.flatMap(({ file }) => {
+    const entries = entriesOf(file, input.name.processName);
+    return entries === undefined ? [] : [{ file, entries }];
+  });
+}
+
+function entriesOf(file: string, processName: string): number | undefined {
+  try {
+    const manifest = Manifest.open(file);
+    const { header, total } = manifest;
+    manifest.close();
+    const isOwn = header.processName === null || header.processName === processName;
+    return isOwn && header.type === 'symlink_snapshot' ? total : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Compares with every one that would go: two bad nights in a row must not take the last good manifest either. */
+function doubtOf({ entries, errors, missingRoots }: PruneInput, older: readonly OlderManifest[]): string | null {
+  if (entries === 0) return 'the new one has no entries';
+  if (missingRoots.length > 0) return `roots were missing: ${missingRoots.join(', ')}`;
+  if (errors > 0) return `the backup had ${errors} errors`;
+  const largest = older.reduce((a, b) => (b.entries > a.entries ? b : a));
+  if (entries * 2 >= largest.entries) return null;
+  return (
+    `the new one has ${entries} entries and ${path.basename(largest.file)} has ${largest.entries}; ` +
+    'remove that one by hand if the library is meant to be so small'
+  );
+}

@@ -1,0 +1,33 @@
+// Registers the scheduled backups: the keys of their services, the routes, and their place in the detail of a process.
+import { z } from 'zod';
+import type { Host } from '#core';
+import type {} from '../../process/contract.ts';
+import type {} from '../../services/contract.ts';
+import type { Places } from '../path-rules.ts';
+import type { SymlinkJobs } from '../symlink-jobs.ts';
+import { backupBlock } from './backup-settings.ts';
+import { backupStatus, backupStatusSchema } from './backup-status.ts';
+import { BackupSchedule } from './schedule.ts';
+import { registerScheduleRoutes } from './schedule-routes.ts';
+import { ScheduleState } from './schedule-state.ts';
+
+export async function registerSchedule(host: Host, jobs: SymlinkJobs, places: Places): Promise<void> {
+  // Clients send the keys with the whole block of any service.
+  host.contribute('config.block', 'symlink-backup', { schema: backupBlock });
+  // The services that fill a library with links are those whose templates say when it is saved.
+  const templates = host.find('service.templates')?.list() ?? [];
+  const supported = templates.filter(({ block }) => 'symlink_backup_enabled' in block).map(({ key }) => key);
+  const state = await ScheduleState.open(host, places);
+  const schedule = new BackupSchedule(host, { jobs, places, state, supported });
+  registerScheduleRoutes(host, schedule, jobs, places);
+  host.contribute('process.detail', 'symlink-backup', {
+    schema: z.object({ symlink_backup_status: backupStatusSchema }),
+    members: block => ({ symlink_backup_status: backupStatus(host, schedule, block) }),
+  });
+  host.tap('config.changed', () => {
+    const store = host.use('config.store');
+    // A configuration that cannot be read has no blocks of its own.
+    return store.state === 'valid' ? schedule.forgetOthers(store.blocks()) : undefined;
+  });
+  schedule.start();
+}

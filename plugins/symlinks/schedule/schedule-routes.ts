@@ -1,0 +1,71 @@
+// The routes of scheduled backups: how they stand, which manifests they have made, and a schedule made anew.
+import { z } from 'zod';
+import { type Host, type NamedBlock, Problem } from '#core';
+import { type ManifestFile, manifestFileSchema } from '../manifest/manifest-files.ts';
+import { isAtOrBelow, type Places } from '../path-rules.ts';
+import type { SymlinkJobs } from '../symlink-jobs.ts';
+import { backupStatus, backupStatusSchema } from './backup-status.ts';
+import { listManifests } from './list-task.ts';
+import type { BackupSchedule } from './schedule.ts';
+
+const MAX_MANIFESTS = 200;
+
+const processQuery = z.object({ process_name: z.string() });
+
+export function registerScheduleRoutes(host: Host, schedule: BackupSchedule, jobs: SymlinkJobs, places: Places): void {
+  host.route({
+    method: 'GET',
+    path: '/process/symlink-backup-status',
+    summary: 'Tells how the scheduled snapshots of links of a process stand',
+    query: processQuery,
+    response: z.object({ process_name: z.string(), symlink_backup_status: backupStatusSchema }),
+    handle: ({ query }) => {
+      const block = blockOf(host, query.process_name);
+      return { process_name: block.processName, symlink_backup_status: backupStatus(host, schedule, block) };
+    },
+  });
+  host.route({
+    method: 'GET',
+    path: '/process/symlink-backup-manifests',
+    summary: 'Lists the manifests that the schedule of a process has made',
+    capability: 'symlink_backup_manifest_list',
+    query: processQuery,
+    response: z.object({
+      process_name: z.string(),
+      pattern: z.string(),
+      manifests: z.array(manifestFileSchema),
+      count: z.int().nonnegative(),
+    }),
+    handle: async ({ query, signal }) => {
+      const block = blockOf(host, query.process_name);
+      const name = schedule.manifestName(block);
+      const files = isAtOrBelow(name.directory, places.configDir)
+        ? await listManifests(name.input)
+        : ((await jobs.readTask('list-manifests', name.input, signal)) as ManifestFile[]);
+      const manifests = files.slice(0, MAX_MANIFESTS);
+      return { process_name: block.processName, pattern: name.pattern, manifests, count: files.length };
+    },
+  });
+  host.route({
+    method: 'POST',
+    path: '/process/symlink-backup/reschedule',
+    summary: 'Makes the schedule of the snapshots of a process anew, from its configuration',
+    capability: 'symlink_backup_schedule',
+    body: processQuery,
+    response: z.object({ status: z.enum(['ok', 'error']), message: z.string() }),
+    handle: ({ body }) => {
+      const block = blockOf(host, body.process_name);
+      schedule.reschedule(block);
+      const { status, message } = backupStatus(host, schedule, block);
+      return { status: status === 'unsupported' || status === 'error' ? ('error' as const) : ('ok' as const), message };
+    },
+  });
+}
+
+function blockOf(host: Host, given: string): NamedBlock {
+  const name = given.trim();
+  if (name === '') throw new Problem(400, 'process_name is blank; name a process.');
+  const block = host.use('config.store').findBlock(name);
+  if (block === undefined) throw new Problem(404, 'Process not found');
+  return block;
+}

@@ -1,0 +1,103 @@
+// What is known of the scheduled backups of each process, kept on the disk, so that it survives restarts and changes of
+// the schedule.
+import path from 'node:path';
+import { z } from 'zod';
+import type { Host } from '#core';
+import { writeFileAtomic } from '#kit/atomic-write';
+import { GuardedDirectory } from '#kit/guarded-directory';
+import type { Places } from '../path-rules.ts';
+
+const FILE_MODE = 0o600;
+const DIRECTORY_MODE = 0o750;
+const MAX_BYTES = 1 << 20;
+
+const unixSeconds = z.int();
+
+const recordSchema = z.object({
+  /** When the last run was due, which may be earlier than it began. */
+  last_due: unixSeconds,
+  /** When the last run ended. */
+  last_run: unixSeconds,
+  last_status: z.enum(['completed', 'error']),
+  message: z.string(),
+  /** When a run ended well for the last time; null when none has. */
+  last_backup_at: unixSeconds.nullable(),
+  last_manifest: z.string().nullable(),
+  scanned_symlinks: z.int().nullable(),
+  recorded_entries: z.int().nullable(),
+  pruned_backups: z.array(z.string()),
+  retention_errors: z.array(z.string()),
+  errors: z.int(),
+  warning: z.string().nullable(),
+  /** How often the last run was repeated after a failure, and when it will be again; null when it will not. */
+  retries: z.int(),
+  retry_at: unixSeconds.nullable(),
+});
+
+export type ScheduleRecord = z.output<typeof recordSchema>;
+
+export class ScheduleState {
+  readonly #host: Host;
+  readonly #file: string;
+  readonly #records: Map<string, ScheduleRecord>;
+  #written: Promise<void> = Promise.resolve();
+
+  private constructor(host: Host, file: string, records: Map<string, ScheduleRecord>) {
+    this.#host = host;
+    this.#file = file;
+    this.#records = records;
+  }
+
+  /** A file that cannot be used is told in the log, and replaced at the next change. */
+  static async open(host: Host, { stateDir }: Places): Promise<ScheduleState> {
+    const file = path.join(stateDir, 'schedule.json');
+    const records = await readRecords(file).catch((error: unknown) => {
+      host.log.warn(`${file} cannot be used, so scheduled backups of symlinks begin anew`, error);
+      return new Map<string, ScheduleRecord>();
+    });
+    return new ScheduleState(host, file, records);
+  }
+
+  get(processName: string): ScheduleRecord | undefined {
+    return this.#records.get(processName);
+  }
+
+  names(): string[] {
+    return [...this.#records.keys()];
+  }
+
+  /** Resolves when it is on the disk; what cannot be written is told in the log. */
+  async set(processName: string, record: ScheduleRecord): Promise<void> {
+    this.#records.set(processName, record);
+    await this.#write();
+  }
+
+  async remove(processName: string): Promise<void> {
+    if (this.#records.delete(processName)) await this.#write();
+  }
+
+  #write(): Promise<void> {
+    this.#written = this.#written.then(async () => {
+      const text = `${JSON.stringify(Object.fromEntries(this.#records), null, 2)}\n`;
+      const { puid, pgid } = this.#host.use('config.store').root();
+      const owner = { uid: Number(puid), gid: Number(pgid) };
+      try {
+        await writeFileAtomic(this.#file, text, { mode: FILE_MODE, making: { mode: DIRECTORY_MODE, owner } });
+      } catch (error) {
+        this.#host.log.error(`${this.#file} cannot be written; a restart would not know of the last backups`, error);
+      }
+    });
+    return this.#written;
+  }
+}
+
+async function readRecords(file: string): Promise<Map<string, ScheduleRecord>> {
+  const bytes = await GuardedDirectory.at(file, (directory, name) => directory.read(name, MAX_BYTES)).catch(
+    (error: NodeJS.ErrnoException) => {
+      if (error.code !== 'ENOENT') throw error;
+      return null;
+    },
+  );
+  if (bytes === null) return new Map();
+  return new Map(Object.entries(z.record(z.string(), recordSchema).parse(JSON.parse(bytes.toString()))));
+}

@@ -1,0 +1,280 @@
+// The scheduled backups: looks from time to time which are due, and makes them one after the other as jobs.
+import type { Host, NamedBlock } from '#core';
+import { deepEqual } from '#kit/deep-equal';
+import { errorText } from '#kit/error-text';
+import { type BackupOptions, type BackupResult, checkedRoots } from '../backup/backup-request.ts';
+import { checkedPath, type Places } from '../path-rules.ts';
+import type { SymlinkJob } from '../symlink-job.ts';
+import type { SymlinkJobs } from '../symlink-jobs.ts';
+import { type BackupSettings, backupSettings } from './backup-settings.ts';
+import { dueAfter, lastDueUpTo, type Rhythm } from './due-time.ts';
+import { ManifestName } from './manifest-name.ts';
+import type { PruneInput, PruneResult } from './prune-task.ts';
+import type { ScheduleRecord, ScheduleState } from './schedule-state.ts';
+
+const LOOK_MS = 15_000;
+/** Mounts must be up before what was missed is made up for. */
+const AFTER_START_MS = 600_000;
+const RETRY_MS = 900_000;
+const MAX_RETRIES = 2;
+const MS_PER_S = 1_000;
+
+/** The next run of one process. */
+interface Plan {
+  /** What it was made from. */
+  readonly rhythm: Rhythm;
+  /** When it is due, and when it is made. */
+  readonly due: Date;
+  readonly at: Date;
+}
+
+type RunEnd = Pick<ScheduleRecord, 'last_status' | 'last_backup_at' | 'retries' | 'retry_at'>;
+type RunOutcome = Omit<ScheduleRecord, keyof RunEnd | 'last_due' | 'last_run'>;
+
+const NOTHING_DONE = {
+  scanned_symlinks: null,
+  recorded_entries: null,
+  errors: 0,
+  pruned_backups: [],
+  retention_errors: [],
+  warning: null,
+};
+
+export interface ScheduleParts {
+  readonly jobs: SymlinkJobs;
+  readonly places: Places;
+  readonly state: ScheduleState;
+  /** Config keys of the services whose links can be saved on a schedule. */
+  readonly supported: readonly string[];
+}
+
+export class BackupSchedule {
+  readonly #host: Host;
+  readonly #parts: ScheduleParts;
+  readonly #startedAt = new Date();
+  readonly #plans = new Map<string, Plan>();
+  /** Whether the first look is over: what is overdue later was not missed, but switched on. */
+  #hasLooked = false;
+  /** The process whose backup is being made. */
+  #running: string | undefined;
+  /** Processes whose schedule was made anew after their last run. */
+  readonly #rescheduled = new Set<string>();
+  readonly #endings = new Map<string, (job: SymlinkJob) => void>();
+
+  constructor(host: Host, parts: ScheduleParts) {
+    this.#host = host;
+    this.#parts = parts;
+  }
+
+  start(): void {
+    this.#parts.jobs.watch(job => {
+      if (job.endedAt !== null) this.#endings.get(job.id)?.(job);
+    });
+    this.#host.every(this.#host.paced(LOOK_MS), () => this.#look());
+  }
+
+  /** Makes the plan of a process anew; whatever it was told to wait for is forgotten. */
+  reschedule({ processName }: NamedBlock): void {
+    this.#plans.delete(processName);
+    this.#rescheduled.add(processName);
+  }
+
+  /** Forgets processes that the configuration does not have any more. */
+  async forgetOthers(blocks: readonly NamedBlock[]): Promise<void> {
+    const known = new Set(blocks.map(({ processName }) => processName));
+    for (const name of this.#parts.state.names().filter(name => !known.has(name))) {
+      this.#plans.delete(name);
+      await this.#parts.state.remove(name);
+    }
+  }
+
+  isSupported({ configKey }: NamedBlock): boolean {
+    return this.#parts.supported.includes(configKey);
+  }
+
+  settingsOf(block: NamedBlock): BackupSettings {
+    return backupSettings(block, this.#parts.places);
+  }
+
+  /** Throws a Problem 400 for a template that cannot be used. */
+  manifestName(block: NamedBlock): ManifestName {
+    const template = checkedPath(this.settingsOf(block).path, 'symlink_backup_path', this.#parts.places);
+    return new ManifestName({ template, processName: block.processName });
+  }
+
+  isRunning({ processName }: NamedBlock): boolean {
+    return this.#running === processName;
+  }
+
+  /** How the last run ended; undefined when there was none, or the schedule was made anew since. */
+  outcome({ processName }: NamedBlock): ScheduleRecord['last_status'] | undefined {
+    return this.#rescheduled.has(processName) ? undefined : this.record(processName)?.last_status;
+  }
+
+  record(processName: string): ScheduleRecord | undefined {
+    return this.#parts.state.get(processName);
+  }
+
+  /** When the next run is made; null when none will be. */
+  nextAt(block: NamedBlock): Date | null {
+    const settings = this.settingsOf(block);
+    return settings.enabled && this.isSupported(block) ? this.#planOf(block, settings).at : null;
+  }
+
+  #look(): void {
+    const now = new Date();
+    const blocks = this.#host
+      .use('config.store')
+      .blocks()
+      .filter(block => this.isSupported(block));
+    const due = blocks.flatMap(block => {
+      const settings = this.settingsOf(block);
+      if (!settings.enabled) this.#plans.delete(block.processName);
+      const plan = settings.enabled ? this.#planOf(block, settings) : undefined;
+      return plan !== undefined && plan.at <= now ? [{ block, plan }] : [];
+    });
+    this.#hasLooked = true;
+    const [first] = due.sort((a, b) => a.plan.at.getTime() - b.plan.at.getTime());
+    if (first !== undefined && this.#running === undefined) void this.#make(first.block, first.plan);
+  }
+
+  #planOf({ processName }: NamedBlock, { intervalHours, startTime }: BackupSettings): Plan {
+    const rhythm = { intervalHours, startTime, timeZone: this.#timeZone() };
+    const known = this.#plans.get(processName);
+    if (known !== undefined && deepEqual(known.rhythm, rhythm)) return known;
+    const plan = { rhythm, ...this.#nextRun(this.record(processName), rhythm) };
+    this.#plans.set(processName, plan);
+    return plan;
+  }
+
+  #nextRun(record: ScheduleRecord | undefined, rhythm: Rhythm): Pick<Plan, 'due' | 'at'> {
+    const now = new Date();
+    const afterStart = new Date(this.#startedAt.getTime() + this.#host.paced(AFTER_START_MS));
+    if (record !== undefined && record.retry_at !== null) {
+      const at = dateOf(record.retry_at);
+      return { due: dateOf(record.last_due), at: at < this.#startedAt ? afterStart : at };
+    }
+    const due = dueAfter(record === undefined ? null : dateOf(record.last_due), now, rhythm);
+    if (due > now) return { due, at: due };
+    if (!this.#hasLooked) return { due, at: afterStart };
+    const next = dueAfter(null, now, rhythm);
+    return { due: next, at: next };
+  }
+
+  async #make(block: NamedBlock, plan: Plan): Promise<void> {
+    const { processName } = block;
+    this.#running = processName;
+    this.#rescheduled.delete(processName);
+    const before = this.record(processName);
+    try {
+      const outcome = await this.#backUp(block);
+      await this.#remember(block, plan, {
+        ...outcome,
+        last_status: 'completed',
+        last_backup_at: seconds(new Date()),
+        retries: 0,
+        retry_at: null,
+      });
+    } catch (error) {
+      // A run that ends with its host is made again once that is back.
+      if (this.#host.signal.aborted || this.#host.stopping !== null) return;
+      const retries = before?.retry_at == null ? 0 : before.retries + 1;
+      const retryAt = new Date(Date.now() + this.#host.paced(RETRY_MS));
+      await this.#remember(block, plan, {
+        ...NOTHING_DONE,
+        message: errorText(error),
+        last_status: 'error',
+        last_backup_at: before?.last_backup_at ?? null,
+        last_manifest: before?.last_manifest ?? null,
+        retries,
+        retry_at: retries < MAX_RETRIES ? seconds(retryAt) : null,
+      });
+    } finally {
+      this.#running = undefined;
+      this.#plans.delete(processName);
+    }
+  }
+
+  /** The settings are those of this moment. */
+  async #backUp(block: NamedBlock): Promise<RunOutcome> {
+    const { jobs, places } = this.#parts;
+    const { processName } = block;
+    const { roots, includeBroken, retentionCount } = this.settingsOf(block);
+    const name = this.manifestName(block);
+    const options: BackupOptions = {
+      process_name: processName,
+      backup_path: name.at(new Date()),
+      roots: checkedRoots(roots, places),
+      include_broken: includeBroken,
+      allow_empty: false,
+    };
+    const order = { operation: 'symlink_manifest_backup' as const, processName, options };
+    const ended = await this.#ended(await jobs.start(order, 'schedule'));
+    const result = (await jobs.result(ended.id)) as BackupResult | null;
+    if (result === null) throw new Error(ended.error?.message ?? 'The job has failed.');
+    const pruned = (await jobs.readTask(
+      'prune',
+      {
+        name: name.input,
+        keep: retentionCount,
+        manifest: result.backup_manifest,
+        entries: result.recorded_entries,
+        errors: result.errors_total,
+        missingRoots: result.missing_roots,
+      } satisfies PruneInput,
+      this.#host.signal,
+    )) as PruneResult;
+    return {
+      message: `${result.recorded_entries} links were saved to ${result.backup_manifest}`,
+      last_manifest: result.backup_manifest,
+      scanned_symlinks: result.scanned_symlinks,
+      recorded_entries: result.recorded_entries,
+      errors: result.errors_total,
+      pruned_backups: [...pruned.pruned],
+      retention_errors: [...pruned.errors],
+      warning: pruned.warning,
+    };
+  }
+
+  #ended(job: SymlinkJob): Promise<SymlinkJob> {
+    return new Promise(resolve => {
+      this.#endings.set(job.id, ended => {
+        this.#endings.delete(job.id);
+        resolve(ended);
+      });
+      const present = this.#parts.jobs.get(job.id);
+      if (present !== undefined && present.endedAt !== null) this.#endings.get(job.id)?.(present);
+    });
+  }
+
+  async #remember(block: NamedBlock, { due, rhythm }: Plan, outcome: RunOutcome & RunEnd): Promise<void> {
+    const { processName } = block;
+    if (this.#host.use('config.store').findBlock(processName) === undefined) return;
+    const now = new Date();
+    const lastDue = due <= now ? lastDueUpTo(due, now, rhythm) : due;
+    await this.#parts.state.set(processName, { ...outcome, last_due: seconds(lastDue), last_run: seconds(now) });
+  }
+
+  #timeZone(): string {
+    const zone = this.#host.use('config.store').get('tz');
+    const local = () => new Intl.DateTimeFormat().resolvedOptions().timeZone;
+    return typeof zone === 'string' && isTimeZone(zone) ? zone : local();
+  }
+}
+
+function isTimeZone(name: string): boolean {
+  try {
+    new Intl.DateTimeFormat('en', { timeZone: name });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function seconds(moment: Date): number {
+  return Math.floor(moment.getTime() / MS_PER_S);
+}
+
+function dateOf(unixSeconds: number): Date {
+  return new Date(unixSeconds * MS_PER_S);
+}

@@ -1,0 +1,174 @@
+// Scheduled snapshots by a real host: made once for what was missed, repeated after failures, and older ones removed only
+// where the new one can be trusted.
+import { existsSync } from 'node:fs';
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import t, { type Test } from 'tap';
+import { testDir } from '../../support/directory.ts';
+import { startHost } from '../../support/host.ts';
+import { linkDir } from '../../support/links.ts';
+import { until } from '../../support/until.ts';
+
+const DAY_S = 86_400;
+const now = () => Math.floor(Date.now() / 1_000);
+const NAMES = ['Decypharr', 'Riven Backend'] as const;
+
+/** Ten days after the last run of each process; what was missed is made up for at once, and so are repetitions. */
+async function start(t: Test, blocks: Record<string, object>, config: object = {}) {
+  const configDir = testDir(t, {});
+  const state = path.join(configDir, 'symlink-repair');
+  const snapshots = path.join(state, 'snapshots');
+  await mkdir(snapshots, { recursive: true });
+  const lastRun = {
+    last_due: now() - 10 * DAY_S,
+    last_run: now() - 10 * DAY_S,
+    last_status: 'completed',
+    message: 'done',
+    last_backup_at: now() - 10 * DAY_S,
+    last_manifest: null,
+    scanned_symlinks: 1,
+    recorded_entries: 1,
+    pruned_backups: [],
+    retention_errors: [],
+    errors: 0,
+    warning: null,
+    retries: 0,
+    retry_at: null,
+  };
+  const schedule = path.join(state, 'schedule.json');
+  await writeFile(schedule, JSON.stringify(Object.fromEntries(NAMES.map(name => [name, lastRun]))));
+  const plugins = ['symlinks', 'services', 'process', 'config'];
+  const open = () =>
+    startHost({ plugins, configDir, pace: 0.001, config: { tz: 'Europe/Berlin', ...blocks, ...config } });
+  let host = await open();
+  t.teardown(() => host.stop());
+  const status = async (name: string) =>
+    (await host.get(`/process/symlink-backup-status?process_name=${encodeURIComponent(name)}`)).body
+      .symlink_backup_status;
+  return {
+    snapshots,
+    schedule,
+    status,
+    get: (url: string) => host.get(url),
+    post: (url: string, body: object) => host.post(url, body),
+    /** The status once a run has ended after `before`. */
+    ended: (name: string) =>
+      until(async () => {
+        const found = await status(name);
+        const record = JSON.parse(await readFile(schedule, 'utf8'))[name];
+        return found.status !== 'running' && record.last_run > lastRun.last_run && record.retry_at === null
+          ? found
+          : undefined;
+      }),
+    async restart() {
+      await host.stop();
+      host = await open();
+    },
+  };
+}
+
+const manifest = (count: number, header: object = {}) =>
+  JSON.stringify({
+    ...header,
+    entries: Array.from({ length: count }, (_, at) => ({ link_path: `/r/${at}`, target: '/t' })),
+  });
+
+t.test('what was missed is made once, and older snapshots of the same schedule go', async t => {
+  const root = linkDir(t, { a: { to: '/x' }, b: { to: '/y' }, c: { to: '/z' } });
+  const block = { process_name: 'Decypharr', symlink_backup_enabled: true, symlink_backup_interval: 24 };
+  const host = await start(t, {
+    decypharr: { ...block, symlink_backup_roots: `${root}, ${root}`, symlink_backup_start_time: '03:30' },
+  });
+  const older = {
+    'decypharr-20250101T040000Z.json': manifest(5),
+    'decypharr-20250102T040000Z.json': manifest(2, { process_name: 'Decypharr' }),
+    'decypharr-20250103T040000Z.json': manifest(2, { process_name: 'Another' }),
+    'decypharr-2-20250103T040000Z.json': manifest(2),
+    'decypharr-20250104T040000Z.json': 'no manifest',
+    'decypharr-latest.json': manifest(2),
+  };
+  for (const [name, text] of Object.entries(older)) await writeFile(path.join(host.snapshots, name), text);
+  const made = await host.ended('Decypharr');
+  t.match(made, { status: 'completed', recorded_entries: 3, scanned_symlinks: 3, errors: 0, warning: null });
+  t.ok(made.last_backup_at > now() - 600);
+  t.match(path.basename(made.last_backup_manifest), /^decypharr-\d{8}T\d{6}Z\.json$/);
+  t.equal(JSON.parse(await readFile(made.last_backup_manifest, 'utf8')).process_name, 'Decypharr');
+  t.same(
+    made.pruned_backups.map((file: string) => path.basename(file)),
+    ['decypharr-20250102T040000Z.json', 'decypharr-20250101T040000Z.json'],
+  );
+  const left = [path.basename(made.last_backup_manifest), ...Object.keys(older).filter(name => !/0[12]T/.test(name))];
+  t.same((await readdir(host.snapshots)).sort(), left.sort());
+
+  const next = new Date(made.next_backup_at * 1_000);
+  t.ok(next.getTime() > Date.now() && next.getTime() < Date.now() + 25 * 3_600_000);
+  t.equal(next.toLocaleTimeString('en-GB', { timeZone: 'Europe/Berlin' }), '03:30:00');
+  const job = (await host.get('/process/symlink-job-latest?process_name=decypharr&active_only=false')).body.job;
+  t.match(job, { status: 'completed', operation: 'symlink_manifest_backup', process_name: 'Decypharr' });
+  const listed = (await host.get('/process/symlink-backup-manifests?process_name=Decypharr')).body;
+  t.match(listed, { count: 3, manifests: [{ path: made.last_backup_manifest }, {}, {}] });
+  t.match(listed.pattern, /decypharr-\*\.json$/);
+  t.match((await host.get('/process?process_name=Decypharr')).body.symlink_backup_status, { status: 'completed' });
+
+  await host.restart();
+  t.match(await host.status('Decypharr'), { last_backup_at: made.last_backup_at, next_backup_at: made.next_backup_at });
+  t.equal((await readdir(host.snapshots)).length, 5, 'nothing was made again');
+});
+
+t.test('older snapshots stay where the new one looks as if a disk was missing', async t => {
+  const root = linkDir(t, { a: { to: '/x' } });
+  const block = { process_name: 'Decypharr', symlink_backup_enabled: true };
+  const host = await start(t, { decypharr: { ...block, symlink_backup_roots: [root, '/nowhere/at/all'] } });
+  const kept = path.join(host.snapshots, 'decypharr-20250101T040000Z.json');
+  await writeFile(kept, manifest(1));
+  t.match(await host.ended('Decypharr'), { warning: /roots were missing/, pruned_backups: [] });
+  t.ok(existsSync(kept));
+});
+
+t.test('a failed run is repeated twice, and writes nothing', async t => {
+  const block = { process_name: 'Decypharr', symlink_backup_enabled: true, symlink_backup_interval: 0 };
+  const host = await start(t, { decypharr: { ...block, symlink_backup_roots: ['/nowhere/at/all'] } });
+  const failed = await host.ended('Decypharr');
+  t.match(failed, { status: 'error', message: /No root is there/, symlink_backup_interval: 1 });
+  t.ok(failed.next_backup_at > now());
+  t.equal(JSON.parse(await readFile(host.schedule, 'utf8')).Decypharr.retries, 2);
+  t.same(await readdir(host.snapshots), []);
+});
+
+t.test('schedules follow the configuration', async t => {
+  const host = await start(t, { riven_backend: { process_name: 'Riven Backend', symlink_backup_path: '' } });
+  t.match(await host.status('Riven Backend'), {
+    status: 'disabled',
+    next_backup_at: null,
+    symlink_backup_enabled: false,
+  });
+  t.match((await host.status('Riven Backend')).symlink_backup_path, /snapshots\/riven-backend-\{timestamp\}\.json$/);
+  const set = (updates: object) => host.post('/config', { process_name: 'Riven Backend', updates, persist: true });
+  const reschedule = (name: string) => host.post('/process/symlink-backup/reschedule', { process_name: name });
+  t.match(
+    await set({ symlink_backup_enabled: true, symlink_backup_interval: 0, symlink_backup_retention_count: 2.7 }),
+    { status: 200 },
+  );
+  t.match((await reschedule('Riven Backend')).body, { status: 'ok', message: /next snapshot is due/ });
+  const status = await host.status('Riven Backend');
+  t.match(status, { status: 'scheduled', symlink_backup_interval: 1, symlink_backup_retention_count: 2 });
+  t.ok(status.next_backup_at > now(), 'what was due while it was off is not made up for');
+  await set({ symlink_backup_path: '/etc/x.json' });
+  t.match((await reschedule('Riven Backend')).body, { status: 'error', message: /protected/ });
+  await set({ symlink_backup_enabled: false });
+  t.match((await reschedule('Riven Backend')).body, { status: 'ok' });
+  t.match(await host.status('Riven Backend'), { status: 'disabled' });
+
+  t.match((await reschedule('PostgreSQL')).body, { status: 'error' });
+  t.match(await host.status('PostgreSQL'), { status: 'unsupported', symlink_backup_enabled: false });
+  t.match(await reschedule(' '), { status: 400 });
+  t.match(await reschedule('Nobody'), { status: 404, body: { detail: 'Process not found' } });
+  t.match(await host.get('/process/symlink-backup-status?process_name=Nobody'), { status: 404 });
+  t.match(await host.get('/process/symlink-backup-status'), { status: 422 });
+  t.match(await host.get('/process/symlink-backup-manifests?process_name=Nobody'), { status: 404 });
+  await rm(host.snapshots, { recursive: true });
+  t.match(await host.get('/process/symlink-backup-manifests?process_name=Decypharr'), {
+    status: 200,
+    body: { count: 0 },
+  });
+});
