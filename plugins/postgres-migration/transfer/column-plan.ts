@@ -27,6 +27,8 @@ export interface TablePlan {
   readonly rowidName: string | null;
   /** The columns of its primary key in SQLite, which find a row that has no row id. */
   readonly primaryKey: readonly string[];
+  /** Whether a row may be so large that it is sent in pieces. */
+  readonly hasLongRows: boolean;
 }
 
 /** A name in a statement of SQLite or PostgreSQL. */

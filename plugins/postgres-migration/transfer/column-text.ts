@@ -20,20 +20,25 @@ export interface Cell {
 }
 
 const NULL_TEXT = '\\N';
+const BYTEA_START = '\\\\x';
+/** From this length on a value goes in pieces. */
+export const LONG = 32 * 1_024;
+/** The last code point that is one unit of a text. */
+const LAST_SINGLE = 0xffff;
 
-const ESCAPED = /[\b\t\n\v\f\r\\]/g;
 /** What a text may hold that must be looked at: besides that, NUL and the sign that replaces what is no UTF-8. */
 const SPECIAL = /[\0\b\t\n\v\f\r\\\ufffd]/;
 const REPLACED = '\ufffd';
-const ESCAPES: Readonly<Record<string, string>> = {
-  '\b': '\\b',
-  '\t': '\\t',
-  '\n': '\\n',
-  '\v': '\\v',
-  '\f': '\\f',
-  '\r': '\\r',
-  '\\': '\\\\',
-};
+/** The backslash is the first, for the others bring some. */
+const ESCAPES = [
+  [/\\/g, '\\\\'],
+  [/\n/g, '\\n'],
+  [/\r/g, '\\r'],
+  [/\t/g, '\\t'],
+  [/[\b]/g, '\\b'],
+  [/\v/g, '\\v'],
+  [/\f/g, '\\f'],
+] as const;
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 const BOOLEANS: ReadonlyMap<unknown, string> = new Map([
   ['0', 'f'],
@@ -66,6 +71,40 @@ export function columnText(column: ColumnPlan, cell: Cell): ColumnText {
   };
 }
 
+/** Makes the same text in pieces, for values of megabytes; throws a ValueFault before the first of them. */
+export type ColumnPieces = (value: SqliteValue) => Iterable<string>;
+
+export function columnPieces(column: ColumnPlan, cell: Cell): ColumnPieces {
+  const write = columnText(column, cell);
+  const { type } = column;
+  return value => {
+    if (value === null || typeof value === 'bigint' || typeof value === 'number' || value.length < LONG)
+      return [write(value)];
+    if (type.kind === 'bytea') return hexPieces(bytesOf(value, cell));
+    // The server looks at it itself, and does not make objects of it.
+    if (type.kind === 'json') return textPieces(plainText(value, column, cell));
+    if (type.kind === 'text' && type.maxCharacters === null) return textPieces(plainText(value, column, cell));
+    if (type.kind === 'jsonb') throw new ValueFault('too_large');
+    return [write(value)];
+  };
+}
+
+function* textPieces(text: string): Generator<string> {
+  let from = 0;
+  while (from < text.length) {
+    let end = Math.min(from + LONG, text.length);
+    // A pair is not parted.
+    if (end < text.length && (text.codePointAt(end - 1) ?? 0) > LAST_SINGLE) end += 1;
+    yield escaped(text.slice(from, end));
+    from = end;
+  }
+}
+
+function* hexPieces(bytes: Buffer): Generator<string> {
+  yield BYTEA_START;
+  for (let from = 0; from < bytes.length; from += LONG) yield bytes.toString('hex', from, from + LONG);
+}
+
 type Present = Exclude<SqliteValue, null>;
 type Writer = (value: Present) => string;
 
@@ -76,7 +115,7 @@ function writerOf(type: ColumnType, column: ColumnPlan, cell: Cell): Writer {
     case 'boolean':
       return booleanText;
     case 'bytea':
-      return value => byteaText(value, cell);
+      return value => `${BYTEA_START}${bytesOf(value, cell).toString('hex')}`;
     case 'json':
       return value => escaped(jsonOf(value, column, cell));
     case 'jsonb':
@@ -122,10 +161,11 @@ function booleanText(value: Present): string {
   return text;
 }
 
-function byteaText(value: Present, cell: Cell): string {
+function bytesOf(value: Present, cell: Cell): Buffer {
   if (typeof value === 'bigint' || typeof value === 'number') throw new ValueFault('bytea');
-  const bytes = typeof value !== 'string' ? value : value.includes(REPLACED) ? cell.bytes() : Buffer.from(value);
-  return `\\\\x${Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('hex')}`;
+  if (typeof value === 'string' && !value.includes(REPLACED)) return Buffer.from(value);
+  const bytes = typeof value === 'string' ? cell.bytes() : value;
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }
 
 function uuidText(value: bigint | number | string): string {
@@ -196,6 +236,8 @@ function withoutFaults(text: string, column: ColumnPlan, cell: Cell): string {
   }
 }
 
+/** One sign after the other, because this takes no memory for each place where one stands. */
 function escaped(text: string): string {
-  return SPECIAL.test(text) ? text.replace(ESCAPED, character => ESCAPES[character] ?? character) : text;
+  if (!SPECIAL.test(text)) return text;
+  return ESCAPES.reduce((part, [sign, written]) => part.replace(sign, written), text);
 }

@@ -106,12 +106,10 @@ export class DatabaseTransfer {
     let end: Extract<TableChunk, { kind: 'end' }> | undefined;
     const source = this.#source;
     async function* lines(): AsyncGenerator<Uint8Array> {
-      let sent = 0;
       for await (const chunk of source.chunks(plan)) {
         if (chunk.kind === 'rows') {
           yield chunk.bytes;
-          sent += chunk.rows;
-          step(table, sent, false);
+          step(table, chunk.rows, false);
         } else if (chunk.kind === 'fault') {
           const { column, rule, rowid } = chunk;
           const place = { table, column, rule, ...(rowid === null ? {} : { rowid }) };
@@ -235,19 +233,19 @@ const LINE_END = 10;
 
 /** Adds each line; gives the number of rows after each piece. */
 async function* digestOf(pieces: AsyncIterable<Uint8Array>, digest: RowDigest): AsyncGenerator<number> {
-  let begun: Uint8Array[] = [];
   for await (const piece of pieces) {
     let from = 0;
     for (;;) {
-      const end = piece.indexOf(LINE_END, from);
-      if (end === -1) break;
-      const line = piece.subarray(from, end + 1);
-      if (begun.length === 0) digest.add(line);
-      else digest.addPieces([...begun, line]);
-      begun = [];
-      from = end + 1;
+      const end = piece.indexOf(LINE_END, from) + 1;
+      if (end === 0) break;
+      const line = piece.subarray(from, end);
+      if (digest.isInRow) {
+        digest.addPiece(line);
+        digest.endRow();
+      } else digest.add(line);
+      from = end;
     }
-    if (from < piece.length) begun.push(piece.subarray(from));
+    if (from < piece.length) digest.addPiece(piece.subarray(from));
     yield digest.rows;
   }
 }

@@ -1,6 +1,6 @@
 // A digest of the rows of a table that does not depend on their order: their number, and the sum and the exclusive or of
 // the SHA-256 of each row as `COPY` has it.
-import { createHash, hash } from 'node:crypto';
+import { createHash, type Hash, hash } from 'node:crypto';
 
 /** A sum of 16 bits for each row stays exact in a double for more rows than a table can have. */
 const LANES = 16;
@@ -16,6 +16,7 @@ export class RowDigest {
   readonly #sums = new Float64Array(LANES);
   readonly #xors = new Uint16Array(LANES);
   #rows = 0;
+  #begun: Hash | undefined;
 
   get rows(): number {
     return this.#rows;
@@ -26,11 +27,20 @@ export class RowDigest {
     this.#add(hash('sha256', line, 'binary'));
   }
 
-  /** A row that comes in pieces. */
-  addPieces(pieces: readonly Uint8Array[]): void {
-    const whole = createHash('sha256');
-    for (const piece of pieces) whole.update(piece);
-    this.#add(whole.digest('binary'));
+  /** A piece of a row that comes in several, which `endRow` ends. */
+  addPiece(piece: string | Uint8Array): void {
+    this.#begun ??= createHash('sha256');
+    this.#begun.update(piece);
+  }
+
+  endRow(): void {
+    if (this.#begun === undefined) throw new Error('no row has begun');
+    this.#add(this.#begun.digest('binary'));
+    this.#begun = undefined;
+  }
+
+  get isInRow(): boolean {
+    return this.#begun !== undefined;
   }
 
   get value(): RowsDigest {

@@ -14,6 +14,8 @@ export interface SourceTable {
 
 export interface TableSize {
   readonly rows: number;
+  /** What a row has at most, as SQLite stores it. */
+  readonly maxRowBytes: number;
   /** The row id of the first row that is larger than is transferred; null when none is, or it has none. */
   readonly oversized: { readonly rowid: string | null } | null;
 }
@@ -67,7 +69,7 @@ export function measure(
     columns,
     rowidName,
     maxRowBytes,
-  }: Omit<TablePlan, 'columns' | 'primaryKey'> & {
+  }: Pick<TablePlan, 'table' | 'rowidName'> & {
     readonly columns: readonly string[];
     readonly maxRowBytes: number;
   },
@@ -78,13 +80,14 @@ export function measure(
     .prepare(`SELECT ${greatest} FROM ${quoted(table)}`)
     .raw()
     .get() as number[];
-  if (total(bytes) <= maxRowBytes) return { rows, oversized: null };
+  const size = { rows, maxRowBytes: total(bytes), oversized: null };
+  if (size.maxRowBytes <= maxRowBytes) return size;
   const select = `SELECT ${[rowidName === null ? 'NULL' : `CAST(${rowidName} AS TEXT)`, ...sizes].join()} FROM ${quoted(table)}`;
   for (const [rowid, ...lengths] of db.prepare(select).raw().iterate() as IterableIterator<
     [string | null, ...number[]]
   >)
-    if (total(lengths) > maxRowBytes) return { rows, oversized: { rowid } };
-  return { rows, oversized: null };
+    if (total(lengths) > maxRowBytes) return { ...size, oversized: { rowid } };
+  return size;
 }
 
 function total(lengths: readonly (number | null)[]): number {

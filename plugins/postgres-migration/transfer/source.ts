@@ -15,10 +15,10 @@ type Module = typeof Statements;
 /** Of one table that is counted, or of one chunk. */
 const CALL_MS = 900_000;
 const BUSY_TIMEOUT_MS = 5_000;
-/** Of a row, as SQLite stores it. What it becomes on its way is several times as large. */
+/** Of a row, as SQLite stores it: such a row is held once, and twice as large when its text is no Latin-1. */
 const MAX_ROW_BYTES = 4 * 1_024 * 1_024;
-/** A chunk of one such row. */
-const MAX_CHUNK_BYTES = 16 * MAX_ROW_BYTES;
+/** Of a chunk, or of the columns of all tables. */
+const MAX_ANSWER_BYTES = 16 * 1_024 * 1_024;
 const MEMORY_MB = 64;
 
 export class Source {
@@ -39,7 +39,7 @@ export class Source {
         busyTimeoutMs: BUSY_TIMEOUT_MS,
         pageBytes: undefined,
         canShrink: false,
-        maxBytes: MAX_CHUNK_BYTES,
+        maxBytes: MAX_ANSWER_BYTES,
         memoryMb: MEMORY_MB,
       },
       // It is closed with the program; nothing is written that a disorderly end could lose.

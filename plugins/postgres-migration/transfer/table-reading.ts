@@ -3,13 +3,21 @@ import { TextDecoder } from 'node:util';
 import type { SqliteDatabase } from '#core';
 import { prepared } from '#kit/prepared-statement';
 import { quoted, type TablePlan } from './column-plan.ts';
-import { type Cell, type ColumnText, columnText, type SqliteValue } from './column-text.ts';
+import {
+  type Cell,
+  type ColumnPieces,
+  type ColumnText,
+  columnPieces,
+  columnText,
+  LONG,
+  type SqliteValue,
+} from './column-text.ts';
 import { RowDigest, type RowsDigest } from './row-digest.ts';
 import type { SanitizingRule, TransferRule } from './task.ts';
 import { ValueFault } from './value-fault.ts';
 
-/** Of a chunk; a longer row is one of its own. */
-const CHUNK_CHARACTERS = 128 * 1_024;
+/** Of a chunk, which ends with the row that makes it as long. */
+const CHUNK_CHARACTERS = 64 * 1_024;
 
 export interface Sanitized {
   readonly column: string;
@@ -18,6 +26,7 @@ export interface Sanitized {
 }
 
 export type TableChunk =
+  /** `rows`: of the table by now. */
   | { readonly kind: 'rows'; readonly bytes: Uint8Array; readonly rows: number }
   | { readonly kind: 'end'; readonly digest: RowsDigest; readonly sanitized: readonly Sanitized[] }
   /** A value that its column cannot hold; the reading is over. */
@@ -30,11 +39,15 @@ export class TableReading {
   readonly #plan: TablePlan;
   readonly #rows: IterableIterator<Row>;
   readonly #columns: readonly ColumnText[];
+  readonly #longColumns: readonly ColumnPieces[];
+  readonly #pieces: Generator<string, undefined>;
   /** Of the texts in the file. */
   readonly #decoder: TextDecoder;
   readonly #digest = new RowDigest();
   readonly #sanitized = new Map<string, Sanitized>();
   #row: Row | undefined;
+  /** Of the column that is written. */
+  #index = 0;
 
   constructor(db: SqliteDatabase, plan: TablePlan) {
     this.#db = db;
@@ -48,46 +61,73 @@ export class TableReading {
     const order = rowidName === null ? '' : ` ORDER BY ${rowidName}`;
     const select = db.prepare(`SELECT ${selected} FROM ${quoted(table)}${order}`);
     this.#rows = select.safeIntegers().raw().iterate() as IterableIterator<Row>;
-    this.#columns = columns.map((column, index) => columnText(column, this.#cell(column.name, index + 1)));
+    const cells = columns.map((column, index) => ({ column, cell: this.#cell(column.name, index + 1) }));
+    this.#columns = cells.map(({ column, cell }) => columnText(column, cell));
+    this.#longColumns = cells.map(({ column, cell }) => columnPieces(column, cell));
+    this.#pieces = this.#read();
   }
 
   next(): TableChunk {
-    let text = '';
-    let rows = 0;
-    while (text.length < CHUNK_CHARACTERS) {
-      const { value: row, done } = this.#rows.next();
-      if (done) break;
-      this.#row = row as Row;
-      const line = this.#line(this.#row);
-      if (typeof line !== 'string') return line;
-      this.#digest.add(line);
-      text += line;
-      rows += 1;
+    try {
+      const { value, done } = this.#pieces.next();
+      if (!done) return { kind: 'rows', bytes: Buffer.from(value), rows: this.#digest.rows };
+      return { kind: 'end', digest: this.#digest.value, sanitized: [...this.#sanitized.values()] };
+    } catch (error) {
+      if (!(error instanceof ValueFault)) throw error;
+      this.close();
+      const column = this.#plan.columns[this.#index]?.name ?? '';
+      return { kind: 'fault', column, rule: error.rule, rowid: this.#row?.[0]?.toString() ?? null };
     }
-    if (rows > 0) return { kind: 'rows', bytes: Buffer.from(text), rows };
-    return { kind: 'end', digest: this.#digest.value, sanitized: [...this.#sanitized.values()] };
   }
 
   close(): void {
     this.#rows.return?.();
   }
 
-  #line(row: Row): string | TableChunk {
-    let line = '';
-    let index = 0;
-    try {
-      for (const write of this.#columns) {
-        const text = write(row[index + 1] as SqliteValue);
-        line = index === 0 ? text : `${line}\t${text}`;
-        index += 1;
+  /** Whole rows, but for long ones. */
+  *#read(): Generator<string, undefined> {
+    let text = '';
+    for (const row of this.#rows) {
+      this.#row = row;
+      if (this.#plan.hasLongRows && row.some(isLong)) {
+        if (text !== '') yield text;
+        text = '';
+        for (const piece of this.#longLine(row)) {
+          this.#digest.addPiece(piece);
+          yield piece;
+        }
+        this.#digest.endRow();
+        continue;
       }
-    } catch (error) {
-      if (!(error instanceof ValueFault)) throw error;
-      const column = this.#plan.columns[index]?.name ?? '';
-      this.close();
-      return { kind: 'fault', column, rule: error.rule, rowid: row[0]?.toString() ?? null };
+      const line = this.#line(row);
+      this.#digest.add(line);
+      text += line;
+      if (text.length < CHUNK_CHARACTERS) continue;
+      yield text;
+      text = '';
+    }
+    if (text !== '') yield text;
+  }
+
+  #line(row: Row): string {
+    let line = '';
+    this.#index = 0;
+    for (const write of this.#columns) {
+      const text = write(row[this.#index + 1] as SqliteValue);
+      line = this.#index === 0 ? text : `${line}\t${text}`;
+      this.#index += 1;
     }
     return `${line}\n`;
+  }
+
+  *#longLine(row: Row): Generator<string> {
+    this.#index = 0;
+    for (const pieces of this.#longColumns) {
+      if (this.#index > 0) yield '\t';
+      yield* pieces(row[this.#index + 1] as SqliteValue);
+      this.#index += 1;
+    }
+    yield '\n';
   }
 
   #cell(column: string, index: number): Cell {
@@ -118,4 +158,8 @@ export class TableReading {
       return found;
     };
   }
+}
+
+function isLong(value: SqliteValue): boolean {
+  return (typeof value === 'string' || value instanceof Uint8Array) && value.length >= LONG;
 }

@@ -20,7 +20,7 @@ export interface TransferWatch {
   onProgress(progress: TransferProgress): void;
 }
 
-const MEMORY = ['--max-old-space-size=48', '--max-semi-space-size=2'];
+const MEMORY = ['--max-old-space-size=48', '--max-semi-space-size=1'];
 /** It tells every few seconds that it lives. */
 const SILENCE_MS = 120_000;
 /** What SQLite puts beside a file whose writers kept a write-ahead log, also for those who only read. */
@@ -46,7 +46,8 @@ export async function runTransfer(task: TransferTask, watch: TransferWatch): Pro
 
 async function run(task: TransferTask, { signal, onProgress }: TransferWatch): Promise<TransferResult> {
   const child = spawn(process.execPath, [...MEMORY, ...moduleArguments('transfer-worker', import.meta.url)], {
-    env: publicEnvironment(process.env),
+    // What one thread has freed, the others use again.
+    env: { ...publicEnvironment(process.env), MALLOC_ARENA_MAX: '1' },
     stdio: ['pipe', 'pipe', 'ignore'],
   });
   const stop = (): void => void child.kill('SIGKILL');

@@ -31,9 +31,21 @@ t.test('a database whose tables differ in everything that is allowed', async t =
      CREATE TABLE "Seeds" ("Id" serial PRIMARY KEY);
      INSERT INTO "Seeds" DEFAULT VALUES;
      CREATE TABLE "Keyed" ("Key" text PRIMARY KEY, "V" text);
+     CREATE TABLE "Long" ("Id" int PRIMARY KEY, "T" text, "V" bytea, "J" json);
      CREATE TABLE "Shadowed" ("rowid" text, "oid" text, "V" text);`,
   );
+  // Pieces end in the middle of a pair, of an escape and of a byte that is written as two signs.
+  const long = {
+    text: `x${'😀\\\n'.repeat(50_000)}`,
+    bytes: Buffer.alloc(300_001, 'abc'),
+    json: `["${'y'.repeat(99_999)}"]`,
+  };
   const file = sqliteFile(server.directory, 'whole.db', db => {
+    db.exec('CREATE TABLE "Long" ("Id" INTEGER PRIMARY KEY, "T" TEXT, "V" BLOB, "J" TEXT)');
+    const insert = db.prepare('INSERT INTO "Long" VALUES (?, ?, ?, ?)');
+    insert.run(1, 'short', null, '1');
+    insert.run(2, long.text, long.bytes, long.json);
+    insert.run(3, null, Buffer.from(long.text), null);
     db.exec(`
       PRAGMA journal_mode = WAL;
       CREATE TABLE "VersionInfo" ("Version" INTEGER); INSERT INTO "VersionInfo" VALUES (1), (2);
@@ -64,17 +76,18 @@ t.test('a database whose tables differ in everything that is allowed', async t =
       {
         label: 'main',
         database: 'whole',
-        tables: 6,
-        rows: 7,
+        tables: 7,
+        rows: 10,
         sequencesReset: 5,
         sequencesValidated: 5,
         foreignKeysValidated: 2,
-        primaryKeyDigestsValidated: 5,
-        fullRowDigestsValidated: 6,
+        primaryKeyDigestsValidated: 6,
+        fullRowDigestsValidated: 7,
         rowCounts: [
           { table: 'Empty', rows: 0 },
           { table: 'Episodes', rows: 2 },
           { table: 'Keyed', rows: 2 },
+          { table: 'Long', rows: 3 },
           { table: 'Sent', rows: 0 },
           { table: 'Series', rows: 2 },
           { table: 'Shadowed', rows: 1 },
@@ -93,6 +106,9 @@ t.test('a database whose tables differ in everything that is allowed', async t =
     { Id: 7, Double: 14, Extra: 5 },
     { Id: 41, Double: 82, Extra: 5 },
   ]);
+  const { rows: kept } = await postgres.query('SELECT "T", "V", "J"::text FROM "Long" ORDER BY "Id"');
+  t.ok(kept[1].T === long.text && kept[1].V.equals(long.bytes) && kept[1].J === long.json, 'long values');
+  t.ok(kept[2].V.equals(Buffer.from(long.text)));
   const next = async (sequence: string) => (await postgres.query(`SELECT nextval('"${sequence}"')`)).rows[0].nextval;
   t.equal(await next('Series_Id_seq'), '42', 'above what the column holds');
   t.equal(await next('Episodes_Id_seq'), '3');

@@ -223,7 +223,13 @@ t.test('what is refused, by which rule, and where', async t => {
     db.exec(`CREATE TABLE "T${index}" ("V"); INSERT INTO "T${index}" (rowid, "V") VALUES (77, ${value})`);
     const { name, isNullable, isKey } = column;
     const columns = [{ name, type: column.type, isNullable, isKey }];
-    const reading = new TableReading(db, { table: `T${index}`, columns, rowidName: 'rowid', primaryKey: [] });
+    const reading = new TableReading(db, {
+      table: `T${index}`,
+      columns,
+      rowidName: 'rowid',
+      primaryKey: [],
+      hasLongRows: false,
+    });
     t.same(reading.next(), { kind: 'fault', column: 'V', rule, rowid: '77' }, `${type} ${value}`);
   }
 });
