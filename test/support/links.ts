@@ -43,6 +43,14 @@ export function found(directory: string): string {
     .join('\n');
 }
 
+/** The targets of all links below a directory, by their paths in it, as find(1) tells them. */
+export function linksOf(directory: string): Map<string, string> {
+  const args = [directory, '-type', 'l', '-printf', '%P\\0%l\\0'];
+  const texts = execFileSync('find', args, { encoding: 'latin1', maxBuffer: 1 << 30 }).split('\0');
+  const pairs = Array.from({ length: (texts.length - 1) / 2 }, (_, index) => texts.slice(2 * index, 2 * index + 2));
+  return new Map(pairs.sort() as [string, string][]);
+}
+
 /** The job once it has ended. */
 export function endedJob(host: Pick<TestHost, 'get'>, id: string) {
   return until(async () => {

@@ -1,0 +1,74 @@
+// Tasks with links in a child of their own, as the host runs them: from the build of the tests where there is one.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { FromChild, TaskName } from '../../plugins/symlinks/task.ts';
+import { TYPESCRIPT } from './typescript.ts';
+
+const rootDir = fileURLToPath(new URL('../..', import.meta.url));
+const { STACKWARDEN_TEST_BUILD: buildDir } = process.env;
+const PROGRAM = 'plugins/symlinks/task-worker';
+const COMMAND =
+  buildDir === undefined ? [TYPESCRIPT, path.join(rootDir, `${PROGRAM}.ts`)] : [path.join(buildDir, `${PROGRAM}.js`)];
+
+export interface TaskOptions {
+  /** Holds what the task writes beside links. */
+  readonly configDir: string;
+  readonly id: string;
+  /** How long a question after a target may take; default 10 s. */
+  readonly answerMs?: number;
+  /** Called with each message but the last. */
+  readonly heard?: (message: FromChild) => void;
+}
+
+export interface RunningTask {
+  readonly child: ChildProcess;
+  /** The last message; undefined when the child ended before it. The child is gone then. */
+  readonly ended: Promise<Extract<FromChild, { kind: 'result' | 'failure' }> | undefined>;
+}
+
+export function startTask(
+  task: TaskName,
+  input: object,
+  { configDir, id, answerMs = 10_000, heard }: TaskOptions,
+): RunningTask {
+  const child = spawn(process.execPath, COMMAND, { cwd: rootDir, stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
+  const gone = once(child, 'exit');
+  const places = { configDir, stateDir: path.join(configDir, 'symlink-repair'), installDir: rootDir };
+  child.send({ kind: 'run', task, input, id, places, answerMs }, () => undefined);
+  let last: Awaited<RunningTask['ended']>;
+  child.on('message', (message: FromChild) => {
+    if (message.kind === 'result' || message.kind === 'failure') {
+      last = message;
+      child.kill('SIGKILL');
+    } else heard?.(message);
+  });
+  const ended = gone.then(() => last);
+  return { child, ended };
+}
+
+/** The result of a task that succeeds. */
+export async function taskResult(task: TaskName, input: object, options: TaskOptions) {
+  const message = await startTask(task, input, options).ended;
+  if (message?.kind !== 'result') throw new Error(`${task} failed: ${JSON.stringify(message)}`);
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into results of any shape
+  return message.result as any;
+}
+
+/** The input of a repair that rewrites nothing and moves nothing, but for what is given. */
+export function repairInput(given: object): object {
+  return {
+    dryRun: false,
+    includeBroken: true,
+    overwrites: false,
+    copies: false,
+    roots: [],
+    rules: [],
+    migrations: [],
+    backupPath: null,
+    owner: null,
+    mountsDown: [],
+    ...given,
+  };
+}
