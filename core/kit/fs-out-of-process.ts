@@ -25,6 +25,12 @@ export async function fileVersion(file: string, limitMs = 5_000): Promise<string
   return version;
 }
 
+/** What the version of a file tells of it. */
+export function entryIn(version: string): { readonly bytes: number; readonly writtenNs: bigint } {
+  const [, , bytes = '0', writtenNs = '0'] = version.split(':');
+  return { bytes: Number(bytes), writtenNs: BigInt(writtenNs) };
+}
+
 /**
  * The versions of those files that exist, by path. One child examines all that need one. Throws an Error when the mount
  * of one does not answer within `limitMs`.

@@ -35,7 +35,7 @@ export class PrivateDirectory {
   static async open(
     root: string,
     parts: readonly string[],
-    options: { create: boolean },
+    options: { create: boolean; keepModes?: boolean },
   ): Promise<PrivateDirectory | null>;
   static async open(
     root: string,

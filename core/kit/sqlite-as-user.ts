@@ -1,4 +1,4 @@
-// Changes a database of a service from a child that runs as the service's user, because SQLite follows what lies beside
+// Uses a database of a service from a child that runs as the service's user, because SQLite follows what lies beside
 // the file, and what lies there is the service's.
 import { execFile } from 'node:child_process';
 import { createRequire } from 'node:module';
@@ -7,42 +7,89 @@ import { remedyIn } from './sqlite-fault.ts';
 
 const BUSY_TIMEOUT_MS = 10_000;
 
-export interface DatabaseChange {
+/**
+ * `change` runs in a transaction; `maintain` does not, for what SQLite does outside of one; `read` changes nothing, and
+ * `read-at-rest` does not even make the files that a write-ahead log has beside it: nobody may have the database open.
+ */
+type Access = 'change' | 'maintain' | 'read' | 'read-at-rest';
+
+interface DatabaseWork {
   readonly file: string;
   /** null for the host's own user. */
   readonly user: { readonly uid: number; readonly gid: number } | null;
-  /** Text of a function of the open database and of `input`. What it returns is the result. It runs in a transaction. */
-  readonly change: string;
   /** Plain data. */
   readonly input: unknown;
   readonly limitMs: number;
 }
 
+export interface DatabaseChange extends DatabaseWork {
+  /** Text of a function of the open database and of `input`. What it returns is the result. It runs in a transaction. */
+  readonly change: string;
+}
+
+export interface DatabaseUse extends DatabaseWork {
+  readonly access: Access;
+  /** Text of a function of the open database and of `input`. What it returns is the result. */
+  readonly work: string;
+  /** Ends the child. */
+  readonly signal?: AbortSignal;
+}
+
+/** Names the file, and says why. */
+export class DatabaseUseError extends Error {
+  /** Whether it was ended at its limit, or by its signal. */
+  readonly isLate: boolean;
+
+  constructor(message: string, isLate: boolean) {
+    super(message);
+    this.isLate = isLate;
+  }
+}
+
 /** The library is loaded before the rights are given up, because the user may not reach it. */
 const SCRIPT = `
-const { library, file, user, change, input, busyTimeoutMs } = JSON.parse(require('fs').readFileSync(0, 'utf8'))
+const { library, file, user, access, work, input, busyTimeoutMs } = JSON.parse(require('fs').readFileSync(0, 'utf8'))
 const Database = require(library)
 new Database(':memory:').close()
 if (user !== null) { process.setgroups([]); process.setgid(user.gid); process.setuid(user.uid) }
-const db = new Database(file, { fileMustExist: true, timeout: busyTimeoutMs })
-const run = new Function('db', 'input', 'return (' + change + ')(db, input)')
-process.stdout.write(JSON.stringify(db.transaction(() => run(db, input))() ?? null))
+const isRead = access.startsWith('read')
+const uri = 'file:' + file.replace(/[%?#]/g, encodeURIComponent) + '?immutable=1'
+const options = { readonly: isRead, fileMustExist: true, timeout: busyTimeoutMs }
+const db = new Database(access === 'read-at-rest' ? uri : file, options)
+const run = new Function('db', 'input', 'return (' + work + ')(db, input)')
+const result = access === 'change' ? db.transaction(() => run(db, input))() : run(db, input)
+if (access === 'maintain') db.close()
+process.stdout.write(JSON.stringify(result ?? null))
 `;
+/** What better-sqlite3 reads before it understands addresses of files. */
+const WITH_ADDRESSES = { SQLITE_USE_URI: '1' };
+const MAX_ANSWER_BYTES = 8 * 1024 * 1024;
 
 /** Throws an Error that names the file when it cannot be changed within the limit; then nothing was changed. */
-export function changeDatabaseAs({ file, user, change, input, limitMs }: DatabaseChange): Promise<unknown> {
+export async function changeDatabaseAs({ change, ...given }: DatabaseChange): Promise<unknown> {
+  return useDatabase({ ...given, access: 'change', work: change }, 'changed');
+}
+
+/** Throws a DatabaseUseError when that fails, or takes longer than the limit. */
+export async function useDatabaseAs(use: DatabaseUse): Promise<unknown> {
+  return useDatabase(use, use.access === 'maintain' ? 'written' : 'read');
+}
+
+function useDatabase({ signal, limitMs, file, ...rest }: DatabaseUse, verb: string): Promise<unknown> {
   const library = createRequire(import.meta.url).resolve('better-sqlite3');
-  const request = { library, file, user, change, input, busyTimeoutMs: BUSY_TIMEOUT_MS };
+  const request = { library, file, ...rest, busyTimeoutMs: BUSY_TIMEOUT_MS };
   return new Promise((resolve, reject) => {
     const options = {
       timeout: limitMs,
       killSignal: 'SIGKILL',
       cwd: '/',
-      env: publicEnvironment(process.env),
+      env: { ...publicEnvironment(process.env), ...(rest.access === 'read-at-rest' ? WITH_ADDRESSES : {}) },
+      maxBuffer: MAX_ANSWER_BYTES,
+      ...(signal === undefined ? {} : { signal }),
     } as const;
     const child = execFile(process.execPath, ['-e', SCRIPT], options, (error, stdout, stderr) => {
       if (error === null) resolve(JSON.parse(stdout));
-      else reject(new Error(`${file} cannot be changed: ${reasonIn(stderr)}`));
+      else reject(new DatabaseUseError(`${file} cannot be ${verb}: ${reasonIn(stderr)}`, error.killed === true));
     });
     child.stdin?.on('error', () => undefined).end(JSON.stringify(request));
   });

@@ -8,6 +8,16 @@ export interface ServerAccess {
   readonly password: string;
 }
 
+/** One statement, in a database of the server. */
+export interface ServerQuery {
+  /** Default: the one for maintenance. */
+  readonly database?: string;
+  readonly sql: string;
+  readonly values?: readonly unknown[];
+  /** Default one minute. */
+  readonly limitMs?: number;
+}
+
 export interface PostgresServer {
   access(): ServerAccess;
   /**
@@ -15,6 +25,8 @@ export interface PostgresServer {
    * that cannot be saved.
    */
   register(database: string): Promise<void>;
+  /** Whether a database is on the list of those that it has. */
+  isRegistered(database: string): boolean;
   /** Why nobody may use the server at present, as during a migration; null when everybody may. */
   heldFor(): string | null;
   /**
@@ -26,6 +38,17 @@ export interface PostgresServer {
   ready(options: { readonly signal: AbortSignal }): Promise<void>;
   /** Creates those of its databases that are missing. */
   createDatabases(options: { readonly signal: AbortSignal }): Promise<void>;
+  /**
+   * Runs one statement as the user that owns the databases, and gives its rows, at most 8 MiB. Rejects with the error of
+   * the server, whose `code` is its SQLSTATE, or of the connection.
+   */
+  query(query: ServerQuery): Promise<readonly Readonly<Record<string, unknown>>[]>;
+  /** Takes databases off the list of those that it has; what is in them stays. Rejects with a Problem. */
+  unregister(databases: readonly string[]): Promise<void>;
+  /** Name of its process and its directory of data; undefined where the configuration has no server. */
+  place():
+    | { readonly processName: string; readonly directory: string | undefined; readonly isEnabled: boolean }
+    | undefined;
 }
 
 declare module '#core' {

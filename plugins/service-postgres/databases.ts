@@ -3,18 +3,18 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Client } from 'pg';
 import type { Logger } from '#core';
 import { BoundedSocket } from '#kit/bounded-socket';
+import type { ServerAccess, ServerQuery } from './contract.ts';
 
 const CONNECT_LIMIT_MS = 5_000;
 const POLL_MS = 250;
 const STATEMENT_LIMIT_MS = 60_000;
 /** The names of all databases. */
 const MAX_ANSWER_BYTES = 1024 * 1024;
+/** What others ask for. */
+const MAX_ROWS_BYTES = 8 * 1024 * 1024;
+const MAINTENANCE = 'postgres';
 
-export interface DatabaseServer {
-  readonly host: string;
-  readonly port: number;
-  readonly user: string;
-  readonly password: string;
+export interface DatabaseServer extends ServerAccess {
   /** Names of the databases that must exist. */
   readonly databases: readonly string[];
 }
@@ -48,36 +48,66 @@ export async function createDatabases(server: DatabaseServer, { log, signal, lim
   }
 }
 
-async function connect(
-  { host, port, user, password }: DatabaseServer,
-  signal: AbortSignal,
-  limitMs: number,
-): Promise<{ readonly client: Client; readonly socket: BoundedSocket }> {
-  // Imported on use, because most installations have no database server.
-  const { default: pg } = await import('pg');
+/** Gives the rows of one statement. Rejects with the error of the server or of the connection. */
+export async function runQuery(
+  access: ServerAccess,
+  { database = MAINTENANCE, sql, values = [], limitMs = STATEMENT_LIMIT_MS }: ServerQuery,
+): Promise<readonly Readonly<Record<string, unknown>>[]> {
+  const { client, socket } = await open(access, { database, limitMs, maxBytes: MAX_ROWS_BYTES });
+  try {
+    return (await client.query(sql, [...values])).rows;
+  } finally {
+    client.end().catch(() => undefined);
+    socket.destroySoon();
+  }
+}
+
+async function connect(server: DatabaseServer, signal: AbortSignal, limitMs: number): Promise<Opened> {
   const deadline = performance.now() + limitMs;
   for (;;) {
     signal.throwIfAborted();
-    const socket = new BoundedSocket(MAX_ANSWER_BYTES);
-    const client = new pg.Client({
-      host,
-      port,
-      user,
-      password,
-      database: 'postgres',
-      connectionTimeoutMillis: CONNECT_LIMIT_MS,
-      query_timeout: STATEMENT_LIMIT_MS,
-      stream: () => socket,
-    });
-    client.on('error', () => undefined);
     try {
-      await client.connect();
-      return { client, socket };
+      return await open(server, {
+        database: MAINTENANCE,
+        limitMs: STATEMENT_LIMIT_MS,
+        maxBytes: MAX_ANSWER_BYTES,
+      });
     } catch (error) {
-      socket.destroy();
       if (performance.now() >= deadline || isRefusal(error)) throw error;
       await delay(POLL_MS, undefined, { signal });
     }
+  }
+}
+
+interface Opened {
+  readonly client: Client;
+  readonly socket: BoundedSocket;
+}
+
+async function open(
+  { host, port, user, password }: ServerAccess,
+  { database, limitMs, maxBytes }: { readonly database: string; readonly limitMs: number; readonly maxBytes: number },
+): Promise<Opened> {
+  // Imported on use, because most installations have no database server.
+  const { default: pg } = await import('pg');
+  const socket = new BoundedSocket(maxBytes);
+  const client = new pg.Client({
+    host,
+    port,
+    user,
+    password,
+    database,
+    connectionTimeoutMillis: CONNECT_LIMIT_MS,
+    query_timeout: limitMs,
+    stream: () => socket,
+  });
+  client.on('error', () => undefined);
+  try {
+    await client.connect();
+    return { client, socket };
+  } catch (error) {
+    socket.destroy();
+    throw error;
   }
 }
 

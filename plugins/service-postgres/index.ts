@@ -47,8 +47,12 @@ export default definePlugin({
       return creating;
     };
 
-    // Whoever waits for a start says for how long.
-    const deadlinesMs = { start: Number.POSITIVE_INFINITY, ready: Number.POSITIVE_INFINITY };
+    // Whoever waits for a start or for rows says for how long.
+    const deadlinesMs = {
+      start: Number.POSITIVE_INFINITY,
+      ready: Number.POSITIVE_INFINITY,
+      query: Number.POSITIVE_INFINITY,
+    };
     host.provide('postgres.server', server, { mayFail: true, deadlinesMs });
 
     host.contribute('service.program', KEY, {

@@ -2,8 +2,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Host, type NamedBlock, Problem } from '#core';
 import type { ProcessSupervisor } from '../process/contract.ts';
-import type { PostgresServer, ServerAccess } from './contract.ts';
-import { createDatabases, type DatabaseServer } from './databases.ts';
+import type { PostgresServer, ServerAccess, ServerQuery } from './contract.ts';
+import { createDatabases, type DatabaseServer, runQuery } from './databases.ts';
 import { addressOf } from './placeholders.ts';
 import { checkServer } from './server-probe.ts';
 
@@ -32,9 +32,13 @@ export class ManagedServer implements PostgresServer {
     return { ...this.access(), databases };
   }
 
+  isRegistered(database: string): boolean {
+    return this.server().databases.includes(database);
+  }
+
   async register(database: string): Promise<void> {
     const { enabled } = this.options();
-    const isListed = this.server().databases.includes(database);
+    const isListed = this.isRegistered(database);
     if (enabled === true && isListed) return;
     const others = this.#databases().filter(({ name }) => name !== database);
     const updates = {
@@ -43,6 +47,28 @@ export class ManagedServer implements PostgresServer {
     };
     const actor = this.#host.name;
     await this.#host.use('config.store').update({ updates: { [this.#key]: updates }, persist: true, actor });
+  }
+
+  async unregister(databases: readonly string[]): Promise<void> {
+    const present = this.#databases();
+    const kept = present.filter(({ name }) => typeof name !== 'string' || !databases.includes(name));
+    if (kept.length === present.length) return;
+    const updates = { [this.#key]: { databases: kept } };
+    await this.#host.use('config.store').update({ updates, persist: true, actor: this.#host.name });
+  }
+
+  query(query: ServerQuery): ReturnType<PostgresServer['query']> {
+    return runQuery(this.access(), query);
+  }
+
+  place(): ReturnType<PostgresServer['place']> {
+    const { process_name: processName, config_dir: directory, enabled } = this.options();
+    if (typeof processName !== 'string') return undefined;
+    return {
+      processName,
+      directory: typeof directory === 'string' ? directory : undefined,
+      isEnabled: enabled === true,
+    };
   }
 
   heldFor(): string | null {

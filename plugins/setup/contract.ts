@@ -47,6 +47,11 @@ export interface ServiceConfigure {
 
 export interface ServiceSetups {
   /**
+   * How a block would be launched, with the program and the variables that its template says. Changes nothing. Throws a
+   * Problem that says what is missing.
+   */
+  plan(block: NamedBlock): Promise<LaunchPlan>;
+  /**
    * Why a block, which need not be in the configuration yet, cannot be started: an option or the program is missing.
    * Changes nothing; undefined when nothing is in the way, or the service has no template.
    */

@@ -67,19 +67,25 @@ export class ServiceSetup implements ServiceSetups {
   }
 
   async obstacle(block: NamedBlock): Promise<Problem | undefined> {
-    const template = this.#host.find('service.templates')?.get(block.configKey);
-    if (template?.launch === undefined) return undefined;
+    if (this.#host.find('service.templates')?.get(block.configKey)?.launch === undefined) return undefined;
     try {
-      const plan = this.#host.use('process.supervisor').plan(block);
-      this.#requireOptions(block, template);
-      const placeholders = this.#placeholdersOf(block);
-      const isTemplates = this.#complete(plan, block, template, placeholders);
-      await this.#choose({ plan, block, isTemplates }, template, placeholders);
+      await this.plan(block);
       return undefined;
     } catch (error) {
       if (error instanceof Problem) return error;
       throw error;
     }
+  }
+
+  async plan(block: NamedBlock): Promise<LaunchPlan> {
+    const plan = this.#host.use('process.supervisor').plan(block);
+    const template = this.#host.find('service.templates')?.get(block.configKey);
+    if (template === undefined) return plan;
+    this.#requireOptions(block, template);
+    const placeholders = this.#placeholdersOf(block);
+    const isTemplates = this.#complete(plan, block, template, placeholders);
+    await this.#choose({ plan, block, isTemplates }, template, placeholders);
+    return plan;
   }
 
   #placeholdersOf(block: NamedBlock): Placeholders {
