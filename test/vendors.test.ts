@@ -87,11 +87,13 @@ function names(text: string, name: string): boolean {
 
 /**
  * `service-riven` is the folder of `riven_backend` and of `riven_frontend`; one that ends or begins with the
- * vendor's name, such as `metrics-postgres` and `postgres-migration`, is what another area does with it.
+ * vendor's name, such as `metrics-postgres` and `postgres-migration`, is what another area does with it, and
+ * `migration-sonarr` says how that service gets to PostgreSQL.
  */
 function isOwner(file: string, { slug }: Vendor): boolean {
   const [, folder = ''] = /^plugins\/([^/]+)\//.exec(file) ?? [];
   const [, vendor = ''] = /^service-(.+)/.exec(folder) ?? [];
+  if (folder.startsWith('migration-') && slug === 'postgres') return true;
   const isOfAnArea = folder.endsWith(`-${slug}`) || folder.startsWith(`${slug}-`);
   return isOfAnArea || (vendor !== '' && slug.startsWith(`${vendor}-`));
 }

@@ -2,7 +2,7 @@
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
-import { definePlugin, type PointOptions } from '#core';
+import { definePlugin, type PointOptions, Problem } from '#core';
 import { functionSchema } from '#kit/function-schema';
 import { unknownProcess } from '#kit/unknown-process';
 import type {} from '../services/contract.ts';
@@ -92,6 +92,9 @@ export default definePlugin({
           const { format, config, raw, revision } = await files.read(block);
           return { ...target, config_format: format.name, config, raw, revision };
         }
+        const held = host.find('process.supervisor')?.get(processName)?.held ?? null;
+        if (held !== null)
+          throw new Problem(409, `${processName} is held: ${held.reason}; change its file when that is done`);
         const { changed, revision } = await files.update(block, {
           updates,
           mode: body.mode ?? 'merge',

@@ -1,0 +1,136 @@
+// The cold backup of a service: exact copies with their digests, from which it can be brought back to what it was.
+import { createHash } from 'node:crypto';
+import type { FileHandle } from 'node:fs/promises';
+import path from 'node:path';
+import { writeFileIn } from '#kit/atomic-write';
+import { GuardedDirectory } from '#kit/guarded-directory';
+import type { JobWork } from './job.ts';
+
+export type BackupFile = JobWork['backup'][number];
+
+const CHUNK_BYTES = 1024 * 1024;
+const MAX_TEXT_BYTES = 16 * 1024 * 1024;
+const MODE_BITS = 0o777;
+/** What SQLite keeps beside a database. */
+const BESIDE = ['-wal', '-shm', '-journal'];
+
+/** What the copy of a database is called. */
+export function copyOf(label: string): string {
+  return `sqlite-${label}.db`;
+}
+
+/** Copies a file byte for byte; it is on disk when this resolves. `copied` is told the bytes as they go. */
+export async function backUp(
+  directory: string,
+  name: string,
+  source: string,
+  { signal, copied }: { readonly signal: AbortSignal; readonly copied?: (bytes: number) => void },
+): Promise<BackupFile> {
+  return GuardedDirectory.at(source, async (from, sourceName) => {
+    const input = await from.openFile(sourceName, 'read');
+    const into = await GuardedDirectory.open(directory);
+    try {
+      const { uid, gid, mode } = await input.stat();
+      const output = await into.openFile(name, 'create', 0o600);
+      try {
+        const { sha256, bytes } = await copy(input, output, signal, copied);
+        await output.sync();
+        await into.sync();
+        return { name, source, sha256, bytes, uid, gid, mode: mode & MODE_BITS };
+      } finally {
+        await output.close();
+      }
+    } finally {
+      into.close();
+      await input.close();
+    }
+  });
+}
+
+/** Why a backup cannot be relied on; undefined when every file is what it was. */
+export async function faultOfBackup(directory: string, files: readonly BackupFile[]): Promise<string | undefined> {
+  for (const { name, sha256 } of files) {
+    const file = path.join(directory, name);
+    const found = await GuardedDirectory.at(file, async (place, own) => {
+      const handle = await place.openFile(own, 'read');
+      try {
+        return (await copy(handle, null, AbortSignal.any([]))).sha256;
+      } finally {
+        await handle.close();
+      }
+    }).catch(() => null);
+    if (found === null) return `${file} is missing`;
+    if (found !== sha256) return `${file} was altered`;
+  }
+  return undefined;
+}
+
+/** Puts a file of settings back where it was, and keeps what is there now as `<name>.before-rollback` if asked to. */
+export async function putBackSettings(
+  directory: string,
+  { name, source, uid, gid, mode }: BackupFile,
+  { keepsPresent }: { readonly keepsPresent: boolean },
+): Promise<void> {
+  const backup = await GuardedDirectory.open(directory);
+  try {
+    const bytes = await backup.read(name, MAX_TEXT_BYTES);
+    if (bytes === null) throw new Error(`${path.join(directory, name)} is missing`);
+    await GuardedDirectory.at(source, async (place, own) => {
+      const present = await place.read(own, MAX_TEXT_BYTES);
+      if (keepsPresent && present !== null)
+        await writeFileIn(backup, `${name}.before-rollback`, present, { mode: 0o600 });
+      if (present?.equals(bytes) !== true) await writeFileIn(place, own, bytes, { mode, owner: { uid, gid } });
+    });
+  } finally {
+    backup.close();
+  }
+}
+
+/** Puts the copy of a database in the place of one that is missing or damaged. */
+export async function putBackDatabase(directory: string, file: BackupFile, signal: AbortSignal): Promise<void> {
+  const { name, source, uid, gid, mode } = file;
+  await GuardedDirectory.at(path.join(directory, name), async (from, own) => {
+    const input = await from.openFile(own, 'read');
+    try {
+      await GuardedDirectory.at(source, async (place, target) => {
+        const temporary = `${target}.restored`;
+        await place.remove(temporary);
+        const output = await place.openFile(temporary, 'create', mode);
+        try {
+          await copy(input, output, signal);
+          if (process.geteuid?.() === 0) await output.chown(uid, gid);
+          await output.chmod(mode);
+          await output.sync();
+        } finally {
+          await output.close();
+        }
+        for (const end of BESIDE) await place.remove(`${target}${end}`);
+        await place.rename(temporary, target);
+        await place.sync();
+      });
+    } finally {
+      await input.close();
+    }
+  });
+}
+
+/** From the beginning to the end; without an output it is only read. */
+async function copy(
+  input: FileHandle,
+  output: FileHandle | null,
+  signal: AbortSignal,
+  copied?: (bytes: number) => void,
+): Promise<{ sha256: string; bytes: number }> {
+  const hash = createHash('sha256');
+  const buffer = Buffer.allocUnsafe(CHUNK_BYTES);
+  for (let bytes = 0; ; ) {
+    signal.throwIfAborted();
+    const { bytesRead } = await input.read(buffer, 0, CHUNK_BYTES, bytes);
+    if (bytesRead === 0) return { sha256: hash.digest('hex'), bytes };
+    const chunk = buffer.subarray(0, bytesRead);
+    hash.update(chunk);
+    if (output !== null) await output.writeFile(chunk);
+    bytes += bytesRead;
+    copied?.(bytes);
+  }
+}

@@ -1,0 +1,132 @@
+// The process of a helper instance, in a group of its own. It is on record before it runs, so that no host that dies
+// leaves one behind.
+import { type ChildProcessByStdio, spawn } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
+import type { Readable, Writable } from 'node:stream';
+import { setTimeout as delay } from 'node:timers/promises';
+import { redact } from '#kit/redact';
+import type { Owner } from './places.ts';
+
+const STOP_MS = 30_000;
+const POLL_MS = 50;
+const MAX_LINE = 2_000;
+/** Waits until it is told to begin; without anybody to tell it, it ends. */
+const GATE = 'read -r _ && exec "$@" </dev/null';
+
+export interface HelperIdentity {
+  readonly pid: number;
+  /** Clock ticks after boot. With the pid it names one process. */
+  readonly startTime: number;
+}
+
+export interface HelperCommand {
+  readonly argv: readonly string[];
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string>>;
+  readonly user: Owner;
+  /** Texts that its last words must not hold. */
+  readonly secrets: readonly string[];
+}
+
+export class HelperProcess {
+  readonly #child: ChildProcessByStdio<Writable, Readable, null>;
+  readonly #secrets: readonly string[];
+  readonly #exited: Promise<void>;
+  #lastLine = '';
+  #end: string | undefined;
+
+  private constructor(child: ChildProcessByStdio<Writable, Readable, null>, secrets: readonly string[]) {
+    this.#child = child;
+    this.#secrets = secrets;
+    child.stdin.on('error', () => undefined);
+    child.stdout.setEncoding('utf8').on('data', (text: string) => {
+      const line = text.split(/\r?\n/).findLast(part => part.trim() !== '');
+      if (line !== undefined) this.#lastLine = line.slice(0, MAX_LINE);
+    });
+    this.#exited = new Promise(resolve => {
+      child.once('error', error => {
+        this.#end = error.message;
+        resolve();
+      });
+      child.once('exit', (code, signal) => {
+        this.#end = signal === null ? `it ended with code ${code}` : `it was ended by ${signal}`;
+        resolve();
+      });
+    });
+  }
+
+  /** `recorded` is awaited before the program begins. */
+  static async start(
+    { argv, cwd, env, user, secrets }: HelperCommand,
+    recorded: (identity: HelperIdentity) => Promise<void>,
+  ): Promise<HelperProcess> {
+    const child = spawn('/bin/sh', ['-c', `${GATE} 2>&1`, 'helper', ...argv], {
+      ...user,
+      cwd,
+      env,
+      detached: true,
+      stdio: ['pipe', 'pipe', 'ignore'],
+    });
+    const helper = new HelperProcess(child, secrets);
+    const startTime = child.pid === undefined ? null : await startTimeOf(child.pid);
+    if (child.pid === undefined || startTime === null) throw new Error('the helper instance could not be started');
+    try {
+      await recorded({ pid: child.pid, startTime });
+    } catch (error) {
+      await helper.stop();
+      throw error;
+    }
+    child.stdin.end('\n');
+    return helper;
+  }
+
+  /** How it ended, with its last words; undefined while it runs. */
+  get end(): string | undefined {
+    if (this.#end === undefined) return undefined;
+    const words = this.#secrets.reduce((text, secret) => text.replaceAll(secret, '********'), this.#lastLine);
+    return words === '' ? this.#end : `${this.#end}: ${redact(words)}`;
+  }
+
+  /** Asks it to end, and ends its whole group in any case. */
+  async stop(): Promise<void> {
+    if (this.#end === undefined) this.#signal('SIGTERM');
+    const limit = new AbortController();
+    const late = delay(STOP_MS, undefined, { signal: limit.signal }).catch(() => undefined);
+    await Promise.race([this.#exited, late]);
+    limit.abort();
+    this.#signal('SIGKILL');
+    this.#child.stdout.destroy();
+    await this.#exited;
+  }
+
+  #signal(name: NodeJS.Signals): void {
+    if (this.#child.pid !== undefined) signalGroup(this.#child.pid, name);
+  }
+}
+
+/**
+ * Ends a helper instance that a host has left behind, with all of its group. Nothing else ever has its identity. Rejects
+ * when it hangs in the kernel.
+ */
+export async function killLeftHelper({ pid, startTime }: HelperIdentity): Promise<void> {
+  if ((await startTimeOf(pid)) !== startTime) return;
+  signalGroup(pid, 'SIGKILL');
+  for (const untilMs = performance.now() + STOP_MS; (await startTimeOf(pid)) === startTime; await delay(POLL_MS))
+    if (performance.now() > untilMs) throw new Error(`the helper instance ${pid} of an earlier migration does not end`);
+}
+
+function signalGroup(pid: number, name: NodeJS.Signals): void {
+  try {
+    process.kill(-pid, name);
+  } catch {
+    // Nothing of it is left.
+  }
+}
+
+/** null when there is no such process, or only what its parent has not asked for yet. */
+async function startTimeOf(pid: number): Promise<number | null> {
+  const text = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => null);
+  // The command in parentheses may itself hold parentheses and spaces.
+  const fields = text?.slice(text.lastIndexOf(')') + 2).split(' ') ?? [];
+  return fields.length === 0 || fields[0] === 'Z' ? null : Number(fields[19]);
+}

@@ -1,0 +1,101 @@
+// The files of jobs: one for each, replaced as a whole by every change, and on disk before anything goes on.
+import { constants } from 'node:fs';
+import { open } from 'node:fs/promises';
+import path from 'node:path';
+import type { Logger } from '#core';
+import type { PrivateDirectory } from '#kit/private-directory';
+import { isActive, type JobRecord, recordSchema } from './job.ts';
+import type { Places } from './places.ts';
+
+const MAX_BYTES = 2 * 1024 * 1024;
+const KEPT = 50;
+const NAME = /^([0-9a-f]{32})\.json$/;
+
+export class JobFiles {
+  readonly #places: Places;
+  readonly #log: Logger;
+  readonly #records = new Map<string, JobRecord>();
+
+  constructor(places: Places, log: Logger) {
+    this.#places = places;
+    this.#log = log;
+  }
+
+  /** Reads what earlier hosts have left. A file that is none of ours is ignored. Rejects when others could write to them. */
+  async load(): Promise<void> {
+    const directory = await this.#places.jobs({ create: false });
+    if (directory === null) return;
+    try {
+      for (const name of await directory.names()) {
+        const [, id] = NAME.exec(name) ?? [];
+        const record = id === undefined ? undefined : await readRecord(directory, name);
+        if (record !== undefined && record.job.job_id === id) this.#records.set(id, record);
+        else if (id !== undefined)
+          this.#log.warn(`${path.join(directory.path, name)} is no job of a migration; it is ignored`);
+      }
+    } finally {
+      await directory.close();
+    }
+  }
+
+  /** All records, the one that was changed last first. */
+  list(processName?: string): JobRecord[] {
+    const found = [...this.#records.values()].filter(
+      ({ job }) => processName === undefined || job.process_name === processName,
+    );
+    return found.sort((a, b) => b.job.updated_at - a.job.updated_at || b.job.created_at - a.job.created_at);
+  }
+
+  get(jobId: string): JobRecord | undefined {
+    return this.#records.get(jobId.toLowerCase());
+  }
+
+  /** Shows the record to whoever asks, and leaves it to a later `save` to keep it. */
+  show(record: JobRecord): void {
+    this.#records.set(record.job.job_id, record);
+  }
+
+  /** Shows the record. Resolves once it survives a loss of power; rejects when it cannot be written. */
+  async save(record: JobRecord): Promise<void> {
+    this.show(record);
+    const directory = await this.#places.jobs({ create: true });
+    if (directory === null) throw new Error('the directory of jobs was removed meanwhile');
+    try {
+      await directory.replace(`${record.job.job_id}.json`, `${JSON.stringify(record)}\n`);
+      await this.#prune(directory, record.job.process_name);
+    } finally {
+      await directory.close();
+    }
+  }
+
+  /** Of a job that was never on disk. */
+  forget({ job }: JobRecord): void {
+    this.#records.delete(job.job_id);
+  }
+
+  /** Keeps the newest of each process, those that can be rolled back, and those that have left something behind. */
+  async #prune(directory: PrivateDirectory, processName: string): Promise<void> {
+    for (const { job, work } of this.list(processName).slice(KEPT)) {
+      if (isActive(job) || job.rollback_available || work.isUndoDue || work.preserved.length > 0) continue;
+      await directory.remove(`${job.job_id}.json`);
+      this.#records.delete(job.job_id);
+    }
+  }
+}
+
+/** undefined for what others may have made: a link, a file with a second name, or one of another user. */
+async function readRecord(directory: PrivateDirectory, name: string): Promise<JobRecord | undefined> {
+  const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+  const handle = await open(path.join(directory.path, name), flags).catch(() => undefined);
+  if (handle === undefined) return undefined;
+  try {
+    const entry = await handle.stat();
+    const isOwn = entry.isFile() && entry.nlink === 1 && entry.uid === process.geteuid?.();
+    if (!isOwn || entry.size > MAX_BYTES) return undefined;
+    return recordSchema.parse(JSON.parse(await handle.readFile('utf8')));
+  } catch {
+    return undefined;
+  } finally {
+    await handle.close();
+  }
+}

@@ -1,0 +1,125 @@
+// A job that somebody works on. Every change is shown at once; what the next step relies on is on disk before it begins.
+import type { Logger } from '#core';
+import { type Checkpoint, type JobRecord, type JobWork, type MigrationJob, unixSeconds } from './job.ts';
+import type { JobFiles } from './job-files.ts';
+
+const MAX_EVENTS = 100;
+const MS_PER_S = 1_000;
+
+interface Telling {
+  readonly stage: string;
+  readonly percent: number;
+  readonly message: string;
+  readonly details: Record<string, unknown> | undefined;
+  readonly isEvent: boolean;
+}
+
+export class LiveJob {
+  readonly #files: JobFiles;
+  readonly #log: Logger;
+  #record: JobRecord;
+  #writes: Promise<unknown> = Promise.resolve();
+  #isWriteDue = false;
+  #stage: string | undefined;
+  #stageStartedMs = performance.now();
+  readonly #timings: Record<string, number> = {};
+
+  constructor(record: JobRecord, files: JobFiles, log: Logger) {
+    this.#record = record;
+    this.#files = files;
+    this.#log = log;
+  }
+
+  get job(): MigrationJob {
+    return this.#record.job;
+  }
+
+  get work(): JobWork {
+    return this.#record.work;
+  }
+
+  /** Seconds of each stage until now. */
+  get timings(): Record<string, number> {
+    this.#clock(this.#stage);
+    return { ...this.#timings };
+  }
+
+  /** Resolves when the change is on disk. Rejects when it cannot be written. */
+  async change(job: Partial<MigrationJob>, work: Partial<JobWork> = {}): Promise<void> {
+    this.#show({ ...job, updated_at: unixSeconds() }, work);
+    await this.#write();
+  }
+
+  /** Nothing is done any more. */
+  async end(
+    status: MigrationJob['status'],
+    job: Partial<MigrationJob> = {},
+    work: Partial<JobWork> = {},
+  ): Promise<void> {
+    await this.change({ status, finished_at: unixSeconds(), ...job }, work);
+  }
+
+  /** A change of what clients do not see, which leaves the time of the last change as it was. */
+  async note(work: Partial<JobWork>): Promise<void> {
+    this.#show({}, work);
+    await this.#write();
+  }
+
+  /** The work of this step is done. */
+  async reach(checkpoint: Checkpoint, job: Partial<MigrationJob> = {}, work: Partial<JobWork> = {}): Promise<void> {
+    await this.change({ rollback_checkpoint: checkpoint, ...job }, work);
+  }
+
+  /** Percentages only grow. The disk follows soon. */
+  tell(stage: string, percent: number, message: string, details?: Record<string, unknown>): void {
+    this.#tell({ stage, percent, message, details, isEvent: true });
+  }
+
+  /** As `tell`, but no event that stays. */
+  refresh(stage: string, percent: number, message: string, details?: Record<string, unknown>): void {
+    this.#tell({ stage, percent, message, details, isEvent: false });
+  }
+
+  #tell({ stage, percent, message, details, isEvent }: Telling): void {
+    if (stage !== this.#stage) this.#clock(stage);
+    const at = unixSeconds();
+    const least = this.job.progress?.percent ?? 0;
+    const entry = {
+      at,
+      stage,
+      message,
+      percent: Math.max(least, Math.round(percent * 10) / 10),
+      ...(details === undefined ? {} : { details }),
+    };
+    const events = isEvent ? [...this.job.events, entry].slice(-MAX_EVENTS) : this.job.events;
+    this.#show({ progress: entry, events, updated_at: at });
+    if (this.#isWriteDue) return;
+    this.#isWriteDue = true;
+    this.#write().catch((error: unknown) => this.#log.warn('the progress of a migration could not be kept', error));
+  }
+
+  #show(job: Partial<MigrationJob>, work: Partial<JobWork> = {}): void {
+    this.#record = { job: { ...this.job, ...job }, work: { ...this.work, ...work } };
+    this.#files.show(this.#record);
+  }
+
+  /** One write after the other; each holds all that was shown before it began. */
+  #write(): Promise<void> {
+    const written = this.#writes.then(() => {
+      this.#isWriteDue = false;
+      return this.#files.save(this.#record);
+    });
+    this.#writes = written.catch(() => undefined);
+    return written;
+  }
+
+  #clock(stage: string | undefined): void {
+    const now = performance.now();
+    if (this.#stage !== undefined) {
+      const seconds = (this.#timings[this.#stage] ?? 0) + (now - this.#stageStartedMs) / MS_PER_S;
+      this.#timings[this.#stage] = Math.round(seconds * 10) / 10;
+    }
+    this.#stage = stage;
+    this.#stageStartedMs = now;
+  }
+}

@@ -1,0 +1,33 @@
+// Why a migration failed, in words that hold no secret and no value of a row.
+import { Problem } from '#core';
+import { errorText } from '#kit/error-text';
+import type { JobFailure } from './job.ts';
+import { codeOf } from './server.ts';
+
+export class MigrationFault extends Error {
+  readonly stage: string;
+  readonly code: string;
+  readonly place: Pick<JobFailure, 'table' | 'column'>;
+
+  constructor(stage: string, code: string, message: string, place: Pick<JobFailure, 'table' | 'column'> = {}) {
+    super(message);
+    this.stage = stage;
+    this.code = code;
+    this.place = place;
+  }
+}
+
+const SQLSTATE = /^[0-9A-Z]{5}$/;
+
+/** `stage` is where it happened, for what does not say so itself. What the server says may hold values: it is not told. */
+export function failureOf(error: unknown, stage: string): JobFailure {
+  if (error instanceof MigrationFault)
+    return { message: error.message, code: error.code, stage: error.stage, ...error.place };
+  const code = codeOf(error);
+  if (SQLSTATE.test(code))
+    return { message: `PostgreSQL failed (${code}); see its log`, code: 'migration.server', stage };
+  if (['ECONNREFUSED', 'ECONNRESET', 'EPIPE'].includes(code))
+    return { message: 'PostgreSQL takes no connections any more', code: 'migration.server', stage };
+  if (error instanceof Problem) return { message: error.message, code: error.code ?? 'migration.failed', stage };
+  return { message: errorText(error), code: 'migration.failed', stage };
+}

@@ -1,0 +1,79 @@
+// One migration from its beginning to its end. Whatever fails is taken back; what the end of the host interrupts is left
+// to its next start.
+import type { Host } from '#core';
+import type { HeldProcess } from '../process/contract.ts';
+import { faultOfBackup } from './backup.ts';
+import { cutOver, stopAndProve } from './cutover.ts';
+import { hasReached, type JobFailure, unixSeconds } from './job.ts';
+import type { LiveJob } from './live-job.ts';
+import type { MigrationContext } from './migration-context.ts';
+import { failureOf } from './migration-fault.ts';
+import type { Preparation } from './preparation.ts';
+import { rehearse } from './rehearsal.ts';
+import { restoreService } from './restore.ts';
+
+export interface Migration extends Preparation {
+  readonly held: HeldProcess;
+}
+
+/** Resolves when the job has ended, or the host ends. Rejects when the end of the job cannot be written down. */
+export async function migrate(context: MigrationContext, migration: Migration): Promise<void> {
+  const { live } = migration;
+  const run = live.job.mode === 'cutover' ? cutOver : rehearse;
+  try {
+    await live.change({ status: 'running', started_at: unixSeconds() });
+    await run(context, migration);
+  } catch (error) {
+    if (isEnding(context.host)) return;
+    const failure = failureOf(error, live.job.progress?.stage ?? 'preflight');
+    context.host.log.error(`the migration of ${live.job.process_name} failed: ${failure.message}`);
+    await takeBack(context, migration, failure);
+  }
+}
+
+/** Whether the host, or this plugin, ends: whatever is under way is left to its next start. */
+export function isEnding({ signal, stopping }: Host): boolean {
+  return signal.aborted || stopping !== null;
+}
+
+/** Brings everything back to what it was. The error of the first cause is kept. */
+async function takeBack(context: MigrationContext, migration: Migration, error: JobFailure): Promise<void> {
+  const { host, places } = context;
+  const { subject, live, held } = migration;
+  const { processName } = subject;
+  const wasStopped = live.work.stoppedAtMs !== null;
+  live.tell(live.job.progress?.stage ?? 'preflight', live.job.progress?.percent ?? 0, error.message);
+  try {
+    if (wasStopped) {
+      if (held.snapshot().pid !== null) await stopAndProve(context, held);
+      if (hasReached(live.job, 'cold_backup_verified'))
+        await restoreService(context, migration, { keepsPresent: false });
+    }
+    await live.note({ isUndoDue: true });
+    if (wasStopped && live.job.was_running) await held.start();
+  } catch (failed) {
+    host.log.error(`${processName} could not be brought back to SQLite`, failed);
+    const directory = live.job.backup_dir;
+    const fault = directory === null ? 'there is no backup' : await faultOfBackup(directory, live.work.backup);
+    live.tell('failed', 100, `${error.message}; ${processName} could not be brought back to SQLite`);
+    await live.end('failed', { error, rollback_available: directory !== null && fault === undefined });
+    return;
+  }
+  await undoInServer(context, live);
+  await places.removeWork(live.job.job_id).catch((failed: unknown) => {
+    host.log.warn('the work of a migration could not be removed', failed);
+  });
+  live.tell('failed', 100, wasStopped ? `${processName} is on SQLite as before` : `${processName} was not changed`);
+  await live.end('failed_rolled_back', { error, rollback_available: false });
+}
+
+/** Databases that cannot be removed now are removed when the server runs again. */
+export async function undoInServer({ host, server }: MigrationContext, live: LiveJob): Promise<void> {
+  try {
+    await server.undo(live.work.databases);
+    await live.note({ isUndoDue: false });
+  } catch (error) {
+    const { message } = failureOf(error, 'cleanup');
+    host.log.warn(`databases of a migration are still in PostgreSQL: ${message}; they are removed when it runs again`);
+  }
+}

@@ -1,0 +1,240 @@
+// All migrations of the host: checked, queued and run one after the other, each with its service held from the moment it
+// is asked for.
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { Problem } from '#core';
+import { WorkQueue } from '#kit/work-queue';
+import type { HeldProcess, ProcessSupervisor } from '../process/contract.ts';
+import { isActive, type JobRecord, type MigrationJob, newRecord } from './job.ts';
+import { LiveJob } from './live-job.ts';
+import { isEnding, migrate } from './migration.ts';
+import type { MigrationContext } from './migration-context.ts';
+import { failureOf } from './migration-fault.ts';
+import { confirmationText, preflight } from './preflight.ts';
+import { checkBackup, rollBack } from './rollback.ts';
+import { Subject } from './subject.ts';
+import type { Report, StartBody } from './wire.ts';
+
+const HOLD_MS = 24 * 60 * 60_000;
+const REASON = 'it is being moved to PostgreSQL';
+const SERVER_REASON = 'a service is being moved to it';
+const MODES = ['rehearsal', 'cutover'] as const;
+const ROLLED_BACK_FROM: readonly MigrationJob['status'][] = ['completed', 'failed', 'interrupted', 'rollback_failed'];
+
+export class Migrations {
+  readonly #context: MigrationContext;
+  readonly #queue = new WorkQueue({ concurrency: 1 });
+  /** Processes for which a migration is asked for, or under way. */
+  readonly #reserved = new Set<string>();
+  /** The ends of those that are under way, by process name. */
+  readonly #kept = new Map<string, Promise<void>>();
+
+  constructor(context: MigrationContext) {
+    this.#context = context;
+  }
+
+  subject(processName: string): Subject {
+    return Subject.of(this.#context.host, this.#context.services, processName);
+  }
+
+  async report(processName: string): Promise<Report> {
+    return preflight(this.#context, this.subject(processName));
+  }
+
+  /** Queues a job, which is on disk when this resolves. Rejects with a Problem. */
+  async start(body: StartBody): Promise<MigrationJob> {
+    const mode = checkRequest(body);
+    const subject = this.subject(body.process_name);
+    return this.#reserve(subject.processName, async keep => {
+      const report = await preflight(this.#context, subject);
+      const failed = report.checks.filter(({ status }) => status === 'fail').map(({ id }) => id);
+      if (failed.length > 0)
+        throw new Problem(400, `${subject.processName} cannot be moved yet; these checks failed: ${failed.join(', ')}`);
+      const live = await this.#create(subject, report, mode, body.include_logs);
+      keep((await this.#begin(subject, live)).ended);
+      return live.job;
+    });
+  }
+
+  /** Resolves when the service is back on SQLite. Rejects with a Problem. */
+  async rollBack(jobId: string, confirmation: string): Promise<MigrationJob> {
+    const record = this.#context.files.get(jobId);
+    if (record === undefined) throw new Problem(404, 'There is no migration with this job_id');
+    const { job } = record;
+    const wanted = `ROLLBACK ${job.process_name}`;
+    if (confirmation !== wanted) throw new Problem(400, `Confirm by sending exactly ${wanted}`);
+    if (isActive(job)) throw new Problem(409, 'This migration is still under way; wait for its end');
+    if (job.mode !== 'cutover' || !job.rollback_available || !ROLLED_BACK_FROM.includes(job.status))
+      throw new Problem(400, `A ${job.mode} that is ${job.status} cannot be rolled back`);
+    const subject = this.subject(job.process_name);
+    return this.#reserve(subject.processName, async () => {
+      await checkBackup(record);
+      const live = this.#live(record);
+      await this.#held(subject, 'it is brought back to SQLite', held =>
+        rollBack(this.#context, { subject, live, held, signal: this.#signal(held) }),
+      );
+      return live.job;
+    });
+  }
+
+  /** Goes on with what an earlier host has left; also used by what recovers it. */
+  async resume<Value>(
+    subject: Subject,
+    record: JobRecord,
+    work: (live: LiveJob, held: HeldProcess, signal: AbortSignal) => Promise<Value>,
+  ): Promise<Value> {
+    return this.#reserve(subject.processName, () =>
+      this.#held(subject, 'its migration to PostgreSQL is brought to an end', held =>
+        work(this.#live(record), held, this.#signal(held)),
+      ),
+    );
+  }
+
+  /** Resolves when nothing is done any more. */
+  async settled(): Promise<void> {
+    await Promise.allSettled([...this.#kept.values()]);
+  }
+
+  #live(record: JobRecord): LiveJob {
+    return new LiveJob(record, this.#context.files, this.#context.host.log);
+  }
+
+  #signal(held: HeldProcess): AbortSignal {
+    return AbortSignal.any([this.#context.host.signal, held.signal]);
+  }
+
+  get #supervisor(): ProcessSupervisor {
+    return this.#context.host.use('process.supervisor');
+  }
+
+  /** `keep` leaves the process reserved until that has ended. */
+  async #reserve<Value>(
+    processName: string,
+    work: (keep: (until: Promise<void>) => void) => Promise<Value>,
+  ): Promise<Value> {
+    // A job that tells of its end is about to let go of its service.
+    if (!this.#context.files.list(processName).some(({ job }) => isActive(job))) await this.#kept.get(processName);
+    if (this.#reserved.has(processName))
+      throw new Problem(409, `A migration of ${processName} is under way; wait for its end`);
+    const held = this.#supervisor.get(processName)?.held ?? null;
+    if (held !== null) throw new Problem(409, `${processName} is held: ${held.reason}; try again when that is done`);
+    this.#reserved.add(processName);
+    let kept: Promise<void> | undefined;
+    const release = (): void => {
+      this.#reserved.delete(processName);
+      this.#kept.delete(processName);
+    };
+    try {
+      return await work(until => {
+        kept = until.then(release, release);
+        this.#kept.set(processName, kept);
+      });
+    } finally {
+      if (kept === undefined) release();
+    }
+  }
+
+  async #create(subject: Subject, report: Report, mode: 'rehearsal' | 'cutover', includeLogs: boolean) {
+    const { host } = this.#context;
+    const databases = await subject.databases();
+    const binding = {
+      service_version: report.service_version,
+      source_schema_fingerprint: report.source_schema_fingerprint,
+      sources: Object.fromEntries(databases.map(({ label, source }) => [label, source.file])),
+      targets: Object.fromEntries(databases.map(({ label, target }) => [label, target])),
+    };
+    const identity = {
+      process_name: subject.processName,
+      service_key: subject.service.configKey,
+      instance_name: subject.instanceName,
+      mode,
+      include_logs: includeLogs && report.supports_log_migration,
+      preflight: report,
+      binding,
+      was_running: subject.isRunning === true,
+    };
+    const record = newRecord(identity, databases);
+    const rehearsal = mode === 'cutover' ? this.#rehearsalFor(subject.processName, binding) : undefined;
+    record.job.rehearsal_job_id = rehearsal?.job.job_id ?? null;
+    const live = this.#live(record);
+    try {
+      await live.change({});
+    } catch (error) {
+      this.#context.files.forget(record);
+      host.log.error('a migration could not be recorded', error);
+      throw new Problem(
+        500,
+        `The migration was not begun, because it cannot be recorded below ${this.#context.places.root}`,
+      );
+    }
+    return live;
+  }
+
+  /** The newest completed rehearsal of the same version, tables and names. */
+  #rehearsalFor(processName: string, binding: MigrationJob['binding']): JobRecord | undefined {
+    const wanted = JSON.stringify(binding);
+    return this.#context.files
+      .list(processName)
+      .find(
+        ({ job }) => job.mode === 'rehearsal' && job.status === 'completed' && JSON.stringify(job.binding) === wanted,
+      );
+  }
+
+  /**
+   * Resolves as soon as the service is held; `ended` does when the job has ended. Rejects with a Problem when it cannot be
+   * held.
+   */
+  async #begin(subject: Subject, live: LiveJob): Promise<{ readonly ended: Promise<void> }> {
+    const run = (held: HeldProcess) => migrate(this.#context, { subject, live, held, signal: this.#signal(held) });
+    let refusal: unknown;
+    let isOver = false;
+    const ended = this.#held(subject, REASON, held => this.#queue.add(() => this.#withServer(() => run(held))))
+      .catch(async (error: unknown) => {
+        refusal = error;
+        await this.#endBefore(live, error);
+      })
+      .finally(() => {
+        isOver = true;
+      });
+    while (!isOver && this.#supervisor.get(subject.processName)?.held === null) await nextTurn();
+    if (isOver && refusal instanceof Problem) throw refusal;
+    return { ended };
+  }
+
+  /** For a job whose service or server could not be held. The end of the host leaves it to the next start. */
+  async #endBefore(live: LiveJob, error: unknown): Promise<void> {
+    const { host } = this.#context;
+    if (isEnding(host)) return;
+    host.log.error(`the migration of ${live.job.process_name} could not be brought to its end`, error);
+    if (live.job.status !== 'queued') return;
+    live.tell('failed', 100, `${live.job.process_name} was not changed`);
+    await live.end('failed_rolled_back', { error: failureOf(error, 'preflight') });
+  }
+
+  /** Nobody else starts, stops or changes the server meanwhile. */
+  async #withServer(work: () => Promise<void>): Promise<void> {
+    const { guard, host, server } = this.#context;
+    const name = server.managed.place()?.processName;
+    if (name === undefined) throw new Problem(503, 'The configuration has no PostgreSQL server any more');
+    const options = { signal: host.signal, deadlineMs: HOLD_MS };
+    await guard.guard(name, SERVER_REASON, () => this.#supervisor.hold(name, SERVER_REASON, work, options));
+  }
+
+  #held<Value>(subject: Subject, reason: string, work: (held: HeldProcess) => Promise<Value>): Promise<Value> {
+    const { guard, host } = this.#context;
+    const { processName } = subject;
+    const options = { signal: host.signal, deadlineMs: HOLD_MS };
+    return guard.guard(processName, reason, () => this.#supervisor.hold(processName, reason, work, options));
+  }
+}
+
+function checkRequest(body: StartBody): (typeof MODES)[number] {
+  const mode = MODES.find(one => one === body.mode);
+  if (mode === undefined) throw new Problem(400, `mode must be ${MODES.join(' or ')}, not ${body.mode.slice(0, 50)}`);
+  const wanted = confirmationText(body.process_name);
+  if (body.confirmation !== wanted) throw new Problem(400, `Confirm by sending exactly ${wanted}`);
+  const missing = (['acknowledge_unsupported', 'acknowledge_backup', 'acknowledge_target_reset'] as const).find(
+    name => !body[name],
+  );
+  if (missing !== undefined) throw new Problem(400, `${missing} must be true`);
+  return mode;
+}

@@ -1,0 +1,93 @@
+// Where jobs, backups and the work of jobs lie, below the configuration directory.
+import { chmod, mkdir } from 'node:fs/promises';
+import path from 'node:path';
+import { runChild } from '#kit/fs-out-of-process';
+import { GuardedDirectory } from '#kit/guarded-directory';
+import { PrivateDirectory } from '#kit/private-directory';
+
+/** Named by clients as well. */
+const ROOT = 'arr-postgres-migration';
+/** Others may pass, because a helper instance has its data below, but not look. */
+const PASSABLE = 0o711;
+const PRIVATE = 0o700;
+const REMOVAL_MS = 600_000;
+
+export type Owner = { readonly uid: number; readonly gid: number } | null;
+
+export class Places {
+  readonly #configDir: string;
+  readonly #owner: () => Owner;
+
+  /** `owner` gives the user of services. */
+  constructor(configDir: string, owner: () => Owner) {
+    this.#configDir = configDir;
+    this.#owner = owner;
+  }
+
+  get root(): string {
+    return path.join(this.#configDir, ROOT);
+  }
+
+  /** The directory of job files; null when there is none and it is not to be made. */
+  async jobs(options: { readonly create: boolean }): Promise<PrivateDirectory | null> {
+    if (options.create) await this.#make();
+    return PrivateDirectory.open(this.#configDir, [ROOT, 'jobs'], { ...options, keepModes: true });
+  }
+
+  /** A new directory for the backup of a job. It holds secrets. */
+  async backup(processName: string, jobId: string): Promise<string> {
+    await this.#make();
+    const slug = processName.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-') || 'service';
+    const stamp = new Date().toISOString().replaceAll(/[-:]|\.\d+/g, '');
+    const name = `${stamp}-${jobId.slice(0, 8)}`;
+    const directory = await PrivateDirectory.open(this.#configDir, [ROOT, 'backups', slug, name], { keepModes: true });
+    await directory.close();
+    return directory.path;
+  }
+
+  /** The directory in which a job works. Others may pass it. */
+  async work(jobId: string): Promise<string> {
+    await this.#make();
+    const parts = [ROOT, 'work', jobId];
+    const directory = await PrivateDirectory.open(this.#configDir, parts, { keepModes: true });
+    await directory.close();
+    for (const place of [path.dirname(directory.path), directory.path]) await chmod(place, PASSABLE);
+    return directory.path;
+  }
+
+  /** Makes a directory in that of a job that belongs to the service's user alone. */
+  async owned(work: string, name: string, owner: Owner): Promise<string> {
+    const directory = await GuardedDirectory.open(path.join(work, name), { mode: PRIVATE, owner });
+    directory.close();
+    return directory.path;
+  }
+
+  /** Removes what a job has worked with. What its user has made there is removed as that user. */
+  async removeWork(jobId: string): Promise<void> {
+    const removal = ['-rf', '--', path.join(this.root, 'work', jobId)];
+    const owner = this.#owner();
+    if (owner !== null) await runChild('rm', removal, REMOVAL_MS, owner);
+    await runChild('rm', removal, REMOVAL_MS);
+  }
+
+  /** The jobs whose work was not removed. */
+  async leftWork(): Promise<string[]> {
+    const directory = await PrivateDirectory.open(this.#configDir, [ROOT, 'work'], { create: false, keepModes: true });
+    if (directory === null) return [];
+    try {
+      return await directory.names();
+    } finally {
+      await directory.close();
+    }
+  }
+
+  /** Refuses a directory that others may write to. */
+  async #make(): Promise<void> {
+    await mkdir(this.root, { mode: PASSABLE }).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EEXIST') throw error;
+    });
+    const directory = await PrivateDirectory.open(this.#configDir, [ROOT], { keepModes: true });
+    await directory.close();
+    await chmod(this.root, PASSABLE);
+  }
+}

@@ -1,0 +1,178 @@
+// What becomes of the migrations that the end of a host has interrupted. A service does not start before its files and
+// its block are such that it starts on whole data; PostgreSQL is cleared once it runs.
+import type { Host } from '#core';
+import { faultOfBackup } from './backup.ts';
+import { finalize, stopAndProve } from './cutover.ts';
+import { killLeftHelper } from './helper-process.ts';
+import { hasReached, isActive, type JobRecord } from './job.ts';
+import { LiveJob } from './live-job.ts';
+import { undoInServer } from './migration.ts';
+import type { MigrationContext } from './migration-context.ts';
+import type { Migrations } from './migrations.ts';
+import { restoreService } from './restore.ts';
+import { rollBack } from './rollback.ts';
+import { waitUntilHealthy } from './service-watch.ts';
+import type { Subject } from './subject.ts';
+
+/** A job that has to be brought to its end, and what of it is done. */
+interface Interrupted {
+  readonly record: JobRecord;
+  /** Begins once: by the start of its service, or before. */
+  restored: Promise<boolean> | undefined;
+}
+
+export class Recovery {
+  readonly #context: MigrationContext;
+  readonly #migrations: Migrations;
+  readonly #interrupted: readonly Interrupted[];
+  #clearing: Promise<void> | undefined;
+
+  /** The records are loaded. */
+  constructor(context: MigrationContext, migrations: Migrations) {
+    this.#context = context;
+    this.#migrations = migrations;
+    const active = context.files.list().filter(({ job }) => isActive(job));
+    this.#interrupted = active.reverse().map(record => ({ record, restored: undefined }));
+  }
+
+  /** Resolves when the process can start on whole data. */
+  async beforeStart(processName: string): Promise<void> {
+    for (const one of this.#interrupted)
+      if (one.record.job.process_name === processName && isRestorable(one.record)) await this.#restore(one);
+  }
+
+  /** Brings every interrupted job to its end. */
+  async run(): Promise<void> {
+    const { host, places } = this.#context;
+    for (const one of this.#interrupted) {
+      const { job } = one.record;
+      await this.#recover(one).catch((error: unknown) =>
+        host.log.error(`the interrupted migration of ${job.process_name} could not be brought to its end`, error),
+      );
+    }
+    for (const jobId of await places.leftWork()) {
+      const record = this.#context.files.get(jobId);
+      if (record === undefined || !isActive(record.job)) await places.removeWork(jobId);
+    }
+    await this.clear();
+  }
+
+  /** Removes from the server what ended jobs have left there, once it runs. */
+  clear(): Promise<void> {
+    this.#clearing ??= this.#clear().finally(() => {
+      this.#clearing = undefined;
+    });
+    return this.#clearing;
+  }
+
+  async #clear(): Promise<void> {
+    const { files, host, server } = this.#context;
+    const due = files.list().filter(({ job, work }) => work.isUndoDue && !isActive(job));
+    const name = server.managed.place()?.processName;
+    if (due.length === 0 || name === undefined) return;
+    if (host.use('process.supervisor').get(name)?.status !== 'running') return;
+    await server.managed.ready({ signal: host.signal });
+    for (const record of due) await undoInServer(this.#context, new LiveJob(record, files, host.log));
+  }
+
+  async #recover(one: Interrupted): Promise<void> {
+    const { record } = one;
+    const { job, work } = record;
+    const { files, host, places } = this.#context;
+    if (work.helper !== null) await killLeftHelper(work.helper);
+    if (job.status === 'rolling_back') return this.#rollBack(record);
+    const live = new LiveJob(record, files, host.log);
+    if (job.mode === 'rehearsal' || !hasReached(job, 'cold_backup_verified')) {
+      await places.removeWork(job.job_id);
+      return this.#interrupt(live, `${job.process_name} was not changed`, { isUndoDue: job.status !== 'queued' });
+    }
+    const fault = await faultOfBackup(job.backup_dir ?? '', work.backup);
+    if (fault !== undefined)
+      return this.#interrupt(live, `its backup cannot be relied on (${fault}), so nothing was touched`);
+    const subject = this.#migrations.subject(job.process_name);
+    if (hasReached(job, 'healthy')) return finalize(this.#context, { subject, live }, live.timings);
+    if (hasReached(job, 'service_started')) return this.#watch(subject, live);
+    await this.#migrations.resume(subject, record, async (_live, held) => {
+      const isOnPostgres = held.snapshot().pid !== null && one.restored === undefined;
+      if (isOnPostgres) await stopAndProve(this.#context, held);
+      await this.#restore(one);
+      if (isOnPostgres) await held.start();
+    });
+    await places.removeWork(job.job_id);
+    await this.#end(live);
+  }
+
+  async #rollBack(record: JobRecord): Promise<void> {
+    const subject = this.#migrations.subject(record.job.process_name);
+    const fault = await faultOfBackup(record.job.backup_dir ?? '', record.work.backup);
+    const { files, host } = this.#context;
+    if (fault !== undefined)
+      return this.#interrupt(new LiveJob(record, files, host.log), `its backup cannot be relied on: ${fault}`);
+    await this.#migrations.resume(subject, record, (live, held, signal) =>
+      rollBack(this.#context, { subject, live, held, signal }),
+    );
+  }
+
+  /** The service starts on PostgreSQL, by the boot or because it never ended. */
+  async #watch(subject: Subject, live: LiveJob): Promise<void> {
+    const { host } = this.#context;
+    try {
+      if (live.job.was_running) await waitUntilHealthy(host, subject.processName, host.signal);
+    } catch (error) {
+      if (host.signal.aborted) throw error;
+      return this.#interrupt(live, `${subject.processName} is not healthy on PostgreSQL; roll it back`, {
+        isRollbackAvailable: true,
+      });
+    }
+    await finalize(this.#context, { subject, live }, live.timings, { recovered_after_restart: true });
+  }
+
+  /** Gives whether the files could be put back; what went wrong is logged. */
+  #restore(one: Interrupted): Promise<boolean> {
+    one.restored ??= this.#restoreNow(one.record);
+    return one.restored;
+  }
+
+  async #restoreNow(record: JobRecord): Promise<boolean> {
+    const { files, host } = this.#context;
+    const { job, work } = record;
+    const fault = await faultOfBackup(job.backup_dir ?? '', work.backup);
+    if (fault !== undefined) return false;
+    const live = new LiveJob(record, files, host.log);
+    const subject = this.#migrations.subject(job.process_name);
+    await restoreService(this.#context, { subject, live, signal: host.signal }, { keepsPresent: false });
+    return true;
+  }
+
+  async #interrupt(
+    live: LiveJob,
+    what: string,
+    { isUndoDue = false, isRollbackAvailable = false } = {},
+  ): Promise<void> {
+    const message = `Stackwarden ended during the migration; ${what}`;
+    live.tell('interrupted', 100, message);
+    const error = { message, code: 'migration.interrupted', stage: live.job.rollback_checkpoint ?? 'preparation' };
+    await live.end('interrupted', { error, rollback_available: isRollbackAvailable }, { isUndoDue, helper: null });
+    this.#context.host.log.warn(`${live.job.process_name}: ${message}`);
+  }
+
+  async #end(live: LiveJob): Promise<void> {
+    const message = `Stackwarden ended during the migration; ${live.job.process_name} is on SQLite as before`;
+    live.tell('failed', 100, message);
+    const error = { message, code: 'migration.interrupted', stage: live.job.rollback_checkpoint ?? 'preparation' };
+    await live.end('failed_rolled_back', { error, rollback_available: false }, { isUndoDue: true, helper: null });
+    this.#context.host.log.warn(message);
+  }
+}
+
+/** Whether the files and the block of the service have to be put back before it starts. */
+function isRestorable({ job }: JobRecord): boolean {
+  const isBetween = hasReached(job, 'cold_backup_verified') && !hasReached(job, 'service_started');
+  return job.mode === 'cutover' && job.status !== 'rolling_back' && isBetween;
+}
+
+/** Of an installation, whose services run as this user. */
+export function ownerOf(host: Host): { uid: number; gid: number } | null {
+  const { puid, pgid } = host.use('config.store').root();
+  return process.geteuid?.() === 0 ? { uid: Number(puid), gid: Number(pgid) } : null;
+}

@@ -1,0 +1,57 @@
+// Brings a service back to SQLite: its settings and its blocks become what they were. Every step can be repeated.
+import path from 'node:path';
+import { type BackupFile, copyOf, putBackDatabase, putBackSettings } from './backup.ts';
+import type { LiveJob } from './live-job.ts';
+import type { MigrationContext } from './migration-context.ts';
+import type { Subject } from './subject.ts';
+
+export interface Restoring {
+  readonly subject: Subject;
+  readonly live: LiveJob;
+  readonly signal: AbortSignal;
+}
+
+/** Where the settings of the service were copied from; undefined for a job that has no backup yet. */
+export function settingsIn(subject: Subject, files: readonly BackupFile[]): BackupFile | undefined {
+  return files.find(({ name }) => name === path.basename(subject.service.settingsFile));
+}
+
+/** The service does not run. `keepsPresent`: whether its present settings are kept in the backup. */
+export async function restoreService(
+  context: MigrationContext,
+  { subject, live }: Restoring,
+  { keepsPresent }: { readonly keepsPresent: boolean },
+): Promise<void> {
+  const { backup } = live.work;
+  const settings = settingsIn(subject, backup);
+  if (settings !== undefined && live.job.backup_dir !== null)
+    await putBackSettings(live.job.backup_dir, settings, { keepsPresent });
+  await switchBack(context, subject, live);
+}
+
+/** Saves that the service uses SQLite, and takes the databases off the list of the server that were put there for it. */
+async function switchBack({ host, guard, server }: MigrationContext, subject: Subject, live: LiveJob): Promise<void> {
+  const { processName } = subject;
+  const updates = { ...live.work.options, postgres_enabled: false };
+  const save = () => host.use('config.store').update({ processName, updates, persist: true, actor: host.name });
+  await guard.changing(processName, Object.keys(updates), save);
+  const name = server.managed.place()?.processName;
+  const { registered } = live.work;
+  if (name !== undefined && registered.length > 0)
+    await guard.changing(name, ['databases'], () => server.managed.unregister(registered));
+}
+
+/** Puts the cold backup in the place of a database that is missing or damaged. */
+export async function restoreDatabase(
+  { sources }: MigrationContext,
+  { subject, live, signal }: Restoring,
+): Promise<void> {
+  const copies = live.work.databases.map(({ label }) => copyOf(label));
+  for (const file of live.work.backup.filter(({ name }) => copies.includes(name))) {
+    const source = { file: file.source, user: subject.user, isStopped: true };
+    const { quickCheck } = await sources.quickCheck(source).catch(() => ({ quickCheck: 'unreadable' }));
+    // One that is too large to be checked in time is left as it is: it was not touched.
+    if (quickCheck === 'ok' || quickCheck === null) continue;
+    if (live.job.backup_dir !== null) await putBackDatabase(live.job.backup_dir, file, signal);
+  }
+}

@@ -1,0 +1,139 @@
+// The SQLite file of a service: looked at, checked and copied, never changed. Whatever opens it in its place is a child
+// with the rights of the service.
+import { entryIn, fileVersion } from '#kit/fs-out-of-process';
+import { DatabaseUseError, useDatabaseAs } from '#kit/sqlite-as-user';
+import type { Owner } from './places.ts';
+
+export interface SourceFile {
+  readonly file: string;
+  readonly user: Owner;
+  /** Whether the service is stopped, so that nobody has the file open. */
+  readonly isStopped: boolean;
+}
+
+export interface SourceFacts {
+  readonly exists: boolean;
+  readonly bytes: number | null;
+  /** SHA-256 over the statements of its schema. */
+  readonly fingerprint: string | null;
+  /** Highest of the versions that the program has noted, and all of them; empty where it has no such table. */
+  readonly versions: readonly string[];
+  /** Why it cannot be read. */
+  readonly fault: string | null;
+}
+
+export interface Integrity {
+  /** `ok`, what SQLite says is wrong, or null when that was not found out in time. */
+  readonly quickCheck: string | null;
+  readonly foreignKeyViolations: number | null;
+}
+
+const LOOK_MS = 20_000;
+const QUICK_CHECK_MS = 60_000;
+/** Of a copy, whose size nobody knows before. */
+const WHOLE_MS = 6 * 60 * 60_000;
+const KEPT_MS = 5 * 60_000;
+const MAX_KEPT = 64;
+
+const FACTS = `(db, { table, column }) => {
+  const hash = process.getBuiltinModule('node:crypto').createHash('sha256')
+  const statement = "SELECT type, name, tbl_name, coalesce(sql, '') AS sql FROM sqlite_master WHERE name NOT LIKE 'sqlite_stat%' ORDER BY type, name"
+  for (const { type, name, tbl_name: of, sql } of db.prepare(statement).iterate()) hash.update(type + ',' + name + ',' + of + ',' + sql + '\\n')
+  const quoted = name => '"' + name.replaceAll('"', '""') + '"'
+  const hasVersions = db.prepare("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?").get(table) !== undefined
+  const versions = hasVersions ? db.prepare('SELECT CAST(' + quoted(column) + ' AS TEXT) FROM ' + quoted(table)).pluck().all() : []
+  return { fingerprint: hash.digest('hex'), versions: versions.map(String) }
+}`;
+const CHECK = `(db, { pragma }) => ({
+  quickCheck: db.pragma(pragma).map(row => Object.values(row)[0]).join('; ').slice(0, 300),
+  foreignKeyViolations: db.pragma('foreign_key_check').length,
+})`;
+const SNAPSHOT = `(db, { into }) => { db.prepare('VACUUM INTO ?').run(into) }`;
+const CLOSE_LOG = `db => { db.pragma('wal_checkpoint(TRUNCATE)') }`;
+
+export class SqliteSources {
+  /** Results of checks, by file and version of the file. */
+  readonly #kept = new Map<string, { readonly untilMs: number; readonly integrity: Integrity }>();
+
+  /** Throws nothing: what is wrong is told. */
+  async facts(source: SourceFile, versions: { table: string; column: string }): Promise<SourceFacts> {
+    const nothing = { exists: false, bytes: null, fingerprint: null, versions: [], fault: null };
+    try {
+      const bytes = await sizeOf(source.file);
+      if (bytes === null) return nothing;
+      const found = await this.#read(source, FACTS, versions, LOOK_MS);
+      return { exists: true, bytes, fault: null, ...(found as Pick<SourceFacts, 'fingerprint' | 'versions'>) };
+    } catch (error) {
+      return { ...nothing, exists: true, fault: error instanceof DatabaseUseError ? error.message : String(error) };
+    }
+  }
+
+  /** The same file is checked once in five minutes. Throws an Error when it cannot be read. */
+  async quickCheck(source: SourceFile): Promise<Integrity> {
+    const key = `${source.file}\0${await fileVersion(source.file)}`;
+    const kept = this.#kept.get(key);
+    if (kept !== undefined && kept.untilMs > performance.now()) return kept.integrity;
+    try {
+      const found = await this.#read(source, CHECK, { pragma: 'quick_check(5)' }, QUICK_CHECK_MS);
+      const integrity = found as Integrity;
+      this.#kept.delete(key);
+      this.#kept.set(key, { untilMs: performance.now() + KEPT_MS, integrity });
+      const [oldest = key] = this.#kept.keys();
+      if (this.#kept.size > MAX_KEPT) this.#kept.delete(oldest);
+      return integrity;
+    } catch (error) {
+      if (error instanceof DatabaseUseError && error.isLate) return { quickCheck: null, foreignKeyViolations: null };
+      throw error;
+    }
+  }
+
+  /** A copy in one transaction, which a service that goes on writing does not disturb. `into` is the user's to write. */
+  async snapshot(source: SourceFile, into: string, signal: AbortSignal): Promise<void> {
+    await this.#read(source, SNAPSHOT, { into }, WHOLE_MS, signal);
+  }
+
+  /** Brings what the write-ahead log holds into the file of a stopped service, as its own end would have. */
+  async closeLog({ file, user }: SourceFile, signal: AbortSignal): Promise<void> {
+    await useDatabaseAs({ file, user, access: 'maintain', work: CLOSE_LOG, input: null, limitMs: WHOLE_MS, signal });
+  }
+
+  /** All of a copy that is the host's own. Throws an Error that says what is wrong with it. */
+  async checkCopy(file: string, signal: AbortSignal): Promise<void> {
+    const source = { file, user: null, isStopped: true };
+    const found = await this.#read(source, CHECK, { pragma: 'integrity_check(5)' }, WHOLE_MS, signal);
+    const { quickCheck, foreignKeyViolations } = found as Integrity;
+    if (quickCheck !== 'ok') throw new Error(`the copy of the SQLite database is damaged: ${quickCheck}`);
+    if (foreignKeyViolations !== 0)
+      throw new Error(`${foreignKeyViolations} rows of the SQLite database refer to rows that do not exist`);
+  }
+
+  async #read(
+    { file, user, isStopped }: SourceFile,
+    work: string,
+    input: unknown,
+    limitMs: number,
+    signal?: AbortSignal,
+  ): Promise<unknown> {
+    const hasLog = (await fileVersion(`${file}-wal`)) !== null;
+    const access = isStopped && !hasLog ? 'read-at-rest' : 'read';
+    return useDatabaseAs({ file, user, access, work, input, limitMs, ...(signal === undefined ? {} : { signal }) });
+  }
+}
+
+/** The one that was written last; the first when none exists. */
+export async function newestOf(files: readonly string[]): Promise<string> {
+  let newest = { file: files[0] ?? '', writtenNs: -1n };
+  for (const file of files) {
+    const version = await fileVersion(file);
+    if (version === null) continue;
+    const { writtenNs } = entryIn(version);
+    if (writtenNs > newest.writtenNs) newest = { file, writtenNs };
+  }
+  return newest.file;
+}
+
+/** null when there is no such file. */
+export async function sizeOf(file: string): Promise<number | null> {
+  const version = await fileVersion(file);
+  return version === null ? null : entryIn(version).bytes;
+}

@@ -1,0 +1,150 @@
+// A configured service that can be moved: its files, and what its databases are called in PostgreSQL.
+import path from 'node:path';
+import { type ContributionList, type Host, type NamedBlock, Problem } from '#core';
+import { unknownProcess } from '#kit/unknown-process';
+import type {} from '../config-files/contract.ts';
+import type { LaunchPlan } from '../process/contract.ts';
+import type {} from '../setup/contract.ts';
+import type {} from '../versions/contract.ts';
+import type { MigratedDatabase, MigrationService } from './contract.ts';
+import type { Owner } from './places.ts';
+import { newestOf, type SourceFile } from './sqlite-source.ts';
+
+/** Of a name in PostgreSQL. */
+const MAX_NAME_BYTES = 63;
+const VERSION_MS = 10_000;
+
+export interface SubjectDatabase {
+  readonly label: MigratedDatabase['label'];
+  readonly option: string;
+  readonly source: SourceFile;
+  /** Name in PostgreSQL. */
+  readonly target: string;
+}
+
+export class Subject {
+  readonly named: NamedBlock;
+  readonly service: MigrationService;
+  readonly #host: Host;
+
+  private constructor(host: Host, named: NamedBlock, service: MigrationService) {
+    this.#host = host;
+    this.named = named;
+    this.service = service;
+  }
+
+  /** Throws a Problem: 404 for an unknown process, 400 for one that cannot be moved. */
+  static of(host: Host, services: ContributionList<MigrationService>, processName: string): Subject {
+    const named = host.use('config.store').findBlock(processName);
+    if (named === undefined || named.isHost) throw unknownProcess(processName);
+    const service = services.get(named.configKey)?.value;
+    if (service !== undefined) return new Subject(host, named, service);
+    const known = [...services].map(({ key }) => key).sort();
+    const those = known.length === 0 ? '' : `; these do: ${known.join(', ')}`;
+    throw new Problem(400, `${named.processName} has no migration from SQLite to PostgreSQL${those}`);
+  }
+
+  get processName(): string {
+    return this.named.processName;
+  }
+
+  /** The block as it is now. */
+  get block(): Readonly<Record<string, unknown>> {
+    return this.#host.use('config.store').findBlock(this.processName)?.block ?? this.named.block;
+  }
+
+  /** null for a service without instances. */
+  get instanceName(): string | null {
+    return this.named.path.length > 1 ? this.named.key : null;
+  }
+
+  get directory(): string {
+    return String(this.block.config_dir ?? '');
+  }
+
+  get settingsFile(): string {
+    return path.join(this.directory, this.service.settingsFile);
+  }
+
+  /** The user that the service runs as. */
+  get user(): Owner {
+    return this.#host.use('process.supervisor').plan(this.named).user;
+  }
+
+  get isRunning(): boolean | null {
+    const snapshot = this.#host.use('process.supervisor').get(this.processName);
+    return snapshot === undefined ? null : snapshot.pid !== null;
+  }
+
+  /** Its command, variables and user, as it would be launched now. Throws a Problem that says what is missing. */
+  launchPlan(): Promise<LaunchPlan> {
+    return this.#host.use('service.setup').plan(this.named);
+  }
+
+  /** null when nobody can tell. */
+  async version(): Promise<string | null> {
+    const versions = this.#host.find('service.versions');
+    const known = versions?.of(this.processName) ?? null;
+    if (known !== null || versions === undefined) return known;
+    const late = new Promise<null>(resolve => void setTimeout(() => resolve(null), VERSION_MS).unref());
+    return Promise.race([versions.refresh(this.processName).catch(() => null), late]);
+  }
+
+  /** The settings as they are on disk. Rejects with a Problem when they cannot be read. */
+  async settings(): Promise<Readonly<Record<string, unknown>>> {
+    const values = await this.#host.use('config.files').values(this.named, this.settingsFile);
+    const settings = values[this.service.settingsRoot];
+    if (typeof settings === 'object' && settings !== null) return settings as Record<string, unknown>;
+    throw new Problem(422, `${this.settingsFile} has no element ${this.service.settingsRoot}`);
+  }
+
+  async databases(): Promise<SubjectDatabase[]> {
+    const settings = await this.settings().catch(() => ({}) as Readonly<Record<string, unknown>>);
+    const { user, isRunning, directory } = this;
+    return Promise.all(
+      this.service.databases.map(async database => {
+        const files = database.files.map(file => file.replace('{config_dir}', directory));
+        return {
+          label: database.label,
+          option: database.option,
+          source: { file: await newestOf(files), user, isStopped: isRunning === false },
+          target: this.#target(database, settings),
+        };
+      }),
+    );
+  }
+
+  /** Why a name cannot be used; undefined when it can. */
+  obstacleOf(target: string): string | undefined {
+    if (Buffer.byteLength(target) > MAX_NAME_BYTES) return `the name ${target} is longer than ${MAX_NAME_BYTES} bytes`;
+    if (['postgres', 'template0', 'template1'].includes(target)) return `${target} belongs to PostgreSQL itself`;
+    const options = ['postgres_main_db', 'postgres_log_db', 'postgres_database'];
+    const other = this.#host
+      .use('config.store')
+      .blocks()
+      .find(
+        ({ processName, block }) =>
+          processName !== this.processName && options.some(option => block[option] === target),
+      );
+    return other === undefined ? undefined : `the database ${target} belongs to ${other.processName}`;
+  }
+
+  #target(database: MigratedDatabase, settings: Readonly<Record<string, unknown>>): string {
+    const isGiven = (value: unknown): value is string => typeof value === 'string' && value !== '';
+    const own = this.block[database.option];
+    if (isGiven(own)) return own;
+    const written = database.setting === undefined ? undefined : settings[database.setting];
+    if (isGiven(written)) return written;
+    const first = this.#host.find('service.templates')?.get(this.named.configKey)?.instance ?? 'Default';
+    if (this.instanceName === null || this.instanceName === first) return database.name;
+    return database.instanceName.replace('<slug>', slugOf(this.instanceName));
+  }
+}
+
+function slugOf(name: string): string {
+  return name
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+/g, '_')
+    .replace(/^_/, '')
+    .replace(/_$/, '');
+}

@@ -1,0 +1,104 @@
+// The move itself and the way back: what the service runs on at each end, and what becomes of what was there before.
+import { readdir, readFile, stat } from 'node:fs/promises';
+import path from 'node:path';
+import t from 'tap';
+import type { TestHost } from '../../support/host.ts';
+import { ownLog } from '../../support/own-log.ts';
+import {
+  begin,
+  ended,
+  makeStack,
+  NAME,
+  PASSWORD,
+  PREFIX,
+  running,
+  type Stack,
+  startStack,
+} from '../../support/postgres-migration.ts';
+
+let stack: Stack;
+let app: TestHost;
+let jobId = '';
+const undo = (job: string, confirmation = `ROLLBACK ${NAME}`) =>
+  app.post(`${PREFIX}/rollback`, { job_id: job, confirmation });
+const databases = async (like: string) =>
+  (await stack.query(`SELECT datname FROM pg_database WHERE datname LIKE '${like}' ORDER BY 1`)).map(
+    row => row.datname,
+  );
+const settingsText = () => readFile(path.join(stack.home, 'config.xml'), 'utf8');
+const block = async () => (await app.get(`/process?process_name=${NAME}`)).body.config;
+
+t.before(async () => {
+  stack = await makeStack(t);
+  app = await startStack(t, stack);
+  await stack.query('CREATE DATABASE "sonarr-main"');
+  await stack.query('CREATE TABLE "Series" AS SELECT 1 AS "Id"', 'sonarr-main');
+  await stack.query('CREATE DATABASE "sonarr-log"');
+});
+
+t.test('a service moves to PostgreSQL, and back', async t => {
+  const before = await stack.data();
+  const source = stack.source();
+  const settings = await settingsText();
+  jobId = await begin(app, 'cutover');
+  const job = await ended(app, jobId);
+  const [aside] = await databases('prev_sonarr_%');
+  t.match(job, {
+    status: 'completed',
+    error: null,
+    rollback_available: true,
+    rollback_checkpoint: 'healthy',
+    was_running: true,
+    result: { validated: true, cutover_performed: true, preserved_databases: [aside] },
+  });
+  t.ok(job.result.timings.downtime_seconds > 0);
+  t.same(await stack.data(), { ...before, engine: 'postgres' });
+  t.equal(stack.source(), source);
+  t.same(await stack.query('SELECT * FROM "Series"', aside), [{ Id: 1 }], 'what was there is set aside');
+  t.same(await databases('stage_%'), []);
+  t.match(await settingsText(), /<!-- kept -->.*<PostgresMainDb>sonarr-main<\/PostgresMainDb>/s);
+  t.match(await block(), { postgres_enabled: true, postgres_main_db: 'sonarr-main', postgres_log_db: 'sonarr-log' });
+
+  const backup = job.backup_dir;
+  t.same((await readdir(backup)).sort(), ['config.xml', 'sqlite-main.db', 'stackwarden.json']);
+  t.equal((await stat(backup)).mode & 0o777, 0o700);
+  t.equal((await stat(path.join(backup, 'sqlite-main.db'))).mode & 0o777, 0o600);
+
+  t.equal((await undo('0'.repeat(32))).status, 404);
+  t.equal((await undo(jobId, 'yes')).status, 400);
+  const { status, body, text } = await undo(jobId);
+  t.equal(status, 200, text);
+  t.match(body, {
+    status: 'rolled_back',
+    rollback_available: false,
+    rollback: { sqlite_preserved: true, service_restarted: true, restored_config: path.join(backup, 'config.xml') },
+  });
+  await running(app, [NAME]);
+  t.same(await stack.data(), before);
+  t.equal(stack.source(), source);
+  t.equal(await settingsText(), settings);
+  t.match(await readFile(path.join(backup, 'config.xml.before-rollback'), 'utf8'), /PostgresMainDb/);
+  t.match(await block(), { postgres_enabled: false });
+  t.equal((await undo(jobId)).status, 400, 'once');
+  t.same(await databases('sonarr-%'), ['sonarr-log', 'sonarr-main'], 'PostgreSQL is left as it is');
+});
+
+t.test('a later move takes the place of what an earlier one has set aside', async t => {
+  const [first] = await databases('prev_%');
+  const before = await stack.data();
+  const job = await ended(app, await begin(app, 'cutover', { include_logs: true }));
+  t.equal(job.status, 'completed', JSON.stringify(job.error));
+  t.same(Object.keys(job.result.imports), ['main', 'log']);
+  const kept = await databases('prev_%');
+  t.notOk(kept.includes(first), 'what was set aside first is gone');
+  t.same(kept, [...job.result.preserved_databases].sort());
+  t.same(await stack.data(), { ...before, engine: 'postgres' });
+  t.match((await app.get(`${PREFIX}/preflight?process_name=${NAME}`)).body, { ready: false, postgres_enabled: true });
+});
+
+t.test('nobody is told the password', async t => {
+  const jobs = path.join(stack.configDir, 'arr-postgres-migration', 'jobs');
+  const files = await Promise.all((await readdir(jobs)).map(name => readFile(path.join(jobs, name), 'utf8')));
+  t.equal(files.length, 2);
+  for (const text of [...files, ...(await ownLog(app))]) t.notMatch(text, PASSWORD);
+});

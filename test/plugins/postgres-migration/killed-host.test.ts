@@ -1,0 +1,198 @@
+// The host is killed around every step of a migration: its next start leaves a service on whole data, and nothing behind.
+// The long proof repeats each kind as often as STACKWARDEN_TEST_ROUNDS says.
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import t, { type Test } from 'tap';
+import { CHECKPOINTS } from '../../../plugins/postgres-migration/job.ts';
+import { type KillPoint, type MigrationHost, startMigrationHost } from '../../support/migration-host.ts';
+import { type Body, makeStack, NAME, PLUGINS, PREFIX, request, type Stack } from '../../support/postgres-migration.ts';
+import { rounds } from '../../support/rounds.ts';
+import { until } from '../../support/until.ts';
+
+const PACE = 0.02;
+const ACTIVE = ['queued', 'running', 'finalizing', 'rolling_back'];
+
+interface Kill {
+  readonly what: string;
+  readonly mode: 'rehearsal' | 'cutover' | 'rollback';
+  readonly point: KillPoint;
+  /** States of the page's table. */
+  readonly ends: readonly string[];
+}
+
+const at = (checkpoint: string): string => `"rollback_checkpoint":"${checkpoint}"`;
+const status = (name: string): string => `"status":"${name}"`;
+/** What becomes of a job that had reached the step. */
+const END_AFTER: Readonly<Record<string, string>> = {
+  schema_ready: 'interrupted',
+  service_stopped: 'interrupted',
+  service_started: 'completed',
+  healthy: 'completed',
+};
+const endAfter = (checkpoint: string | undefined): string =>
+  checkpoint === undefined ? 'interrupted' : (END_AFTER[checkpoint] ?? 'failed_rolled_back');
+
+const kills: readonly Kill[] = [
+  ...CHECKPOINTS.flatMap((checkpoint, index): Kill[] => [
+    {
+      what: `before ${checkpoint}`,
+      mode: 'cutover',
+      point: { when: 'before', holds: at(checkpoint) },
+      ends: [endAfter(CHECKPOINTS[index - 1])],
+    },
+    {
+      what: `after ${checkpoint}`,
+      mode: 'cutover',
+      point: { when: 'after', holds: at(checkpoint) },
+      ends: [endAfter(checkpoint)],
+    },
+  ]),
+  { what: 'queued', mode: 'cutover', point: { when: 'after', holds: status('queued') }, ends: ['interrupted'] },
+  { what: 'finalizing', mode: 'cutover', point: { when: 'after', holds: status('finalizing') }, ends: ['completed'] },
+  { what: 'a rehearsal', mode: 'rehearsal', point: { when: 'after', holds: '"helper":{' }, ends: ['interrupted'] },
+  { what: 'an import', mode: 'rehearsal', point: { when: 'after', holds: '"stage":"import"' }, ends: ['interrupted'] },
+  {
+    what: 'rolling back',
+    mode: 'rollback',
+    point: { when: 'after', holds: status('rolling_back') },
+    ends: ['rolled_back'],
+  },
+  {
+    what: 'rolled back',
+    mode: 'rollback',
+    point: { when: 'before', holds: status('rolled_back') },
+    ends: ['rolled_back'],
+  },
+];
+
+const get = async (host: MigrationHost, place: string): Promise<Body> => (await fetch(host.base + place)).json();
+const post = async (host: MigrationHost, place: string, body: unknown): Promise<Body> => {
+  const answer = await fetch(host.base + place, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  });
+  return answer.json();
+};
+
+t.test('the next host brings every interrupted migration to its end', async t => {
+  const stack = await makeStack(t);
+  const dumb = { log_dir: path.join(stack.configDir, 'log'), gateway: { enabled: false } };
+  const written = { puid: 65_534, pgid: 65_534, ...stack.config, dumb: { ...(stack.config.dumb as object), ...dumb } };
+  await writeFile(path.join(stack.configDir, 'stackwarden.json'), JSON.stringify(written));
+  await mkdir(path.join(stack.configDir, 'log'));
+  const open = (kill?: KillPoint) =>
+    startMigrationHost({
+      configDir: stack.configDir,
+      plugins: PLUGINS,
+      pace: PACE,
+      ...(kill === undefined ? {} : { kill }),
+    });
+  const first = await open();
+  await settled(first);
+  const before = await stack.data();
+  const source = stack.source();
+  first.child.kill('SIGKILL');
+  await first.exited;
+
+  let seed = Number(process.env.STACKWARDEN_TEST_SEED ?? Date.now() % 1_000_000);
+  t.comment(`seed ${seed}`);
+  const random = (below: number): number => {
+    seed = (seed * 1_103_515_245 + 12_345) % 2_147_483_648;
+    return Math.floor((seed / 2_147_483_648) * below);
+  };
+  const repeats = rounds(3);
+  for (let round = 0; round < repeats; round += 1) {
+    // A long proof has each kind as often as the others.
+    const kill = kills[repeats < kills.length ? random(kills.length) : round % kills.length];
+    if (kill === undefined) throw new Error('no kill');
+    await killAndRecover(t, stack, { kill, open, before, source });
+  }
+  const last = await open();
+  await settled(last);
+  last.child.kill('SIGTERM');
+  await last.exited;
+});
+
+interface Round {
+  readonly kill: Kill;
+  readonly open: (kill?: KillPoint) => Promise<MigrationHost>;
+  readonly before: Awaited<ReturnType<Stack['data']>>;
+  readonly source: string;
+}
+
+async function killAndRecover(t: Test, stack: Stack, { kill, open, before, source }: Round): Promise<void> {
+  const { what, mode, point, ends } = kill;
+  const doomed = await open(point);
+  await settled(doomed);
+  const settings = await readFile(path.join(stack.home, 'config.xml'), 'utf8');
+  await post(doomed, `${PREFIX}/start`, request(mode === 'rehearsal' ? 'rehearsal' : 'cutover')).catch(() => undefined);
+  if (mode === 'rollback') {
+    const { job } = await ended(doomed);
+    t.equal(job.status, 'completed', `${what}: moved before`);
+    await post(doomed, `${PREFIX}/rollback`, rollback(job)).catch(() => undefined);
+  }
+  const limit = setTimeout(() => doomed.child.kill('SIGTERM'), 90_000);
+  await doomed.exited;
+  clearTimeout(limit);
+  t.equal(doomed.child.signalCode, 'SIGKILL', `${what}: killed`);
+
+  const next = await open();
+  const { job } = await ended(next);
+  t.ok(ends.includes(job.status), `${what}: ${job.status} is one of ${ends.join(', ')}: ${JSON.stringify(job.error)}`);
+  await settled(next);
+  const isMoved = job.status === 'completed';
+  t.same(await stack.data(), { ...before, engine: isMoved ? 'postgres' : 'sqlite' }, `${what}: whole data`);
+  t.equal(stack.source(), source, `${what}: the SQLite file is as it was`);
+  await until(async () => (await leftovers(stack)).length === 0, { what: `${what}: nothing left behind` }).catch(
+    async () => t.same(await leftovers(stack), [], `${what}: nothing left behind`),
+  );
+  if (isMoved) {
+    t.equal(job.result.validated, true);
+    const undone = await post(next, `${PREFIX}/rollback`, rollback(job));
+    t.equal(undone.status, 'rolled_back', JSON.stringify(undone.detail));
+    for (const { name } of [{ name: 'sonarr-main' }, { name: 'sonarr-log' }])
+      await stack.query(`DROP DATABASE "${name}" WITH (FORCE)`);
+    t.same(await stack.data(), before, `${what}: back again`);
+  }
+  t.equal(await readFile(path.join(stack.home, 'config.xml'), 'utf8'), settings, `${what}: its settings`);
+  next.child.kill('SIGKILL');
+  await next.exited;
+}
+
+const rollback = ({ job_id }: Body) => ({ job_id, confirmation: `ROLLBACK ${NAME}` });
+
+async function ended(host: MigrationHost): Promise<Body> {
+  return until(
+    async () => {
+      const answer = await get(host, `${PREFIX}/latest?process_name=${NAME}`);
+      return answer.job !== null && !ACTIVE.includes(answer.job.status) && answer;
+    },
+    { what: 'the end of the migration', timeoutMs: 120_000 },
+  );
+}
+
+/** Everything runs and answers. */
+async function settled(host: MigrationHost): Promise<void> {
+  for (const name of ['PostgreSQL', NAME])
+    await until(
+      async () =>
+        (await get(host, `/process/service-status?process_name=${name}&include_health=true`)).healthy === true,
+      { what: `${name} to be healthy: ${host.output().slice(-2_000)}`, timeoutMs: 120_000 },
+    );
+}
+
+/** Databases, directories and processes that a migration has made for itself. */
+async function leftovers(stack: Stack): Promise<string[]> {
+  const rows = await stack.query(
+    "SELECT datname FROM pg_database WHERE datname LIKE 'stage_%' OR datname LIKE 'prev_%'",
+  );
+  const work = await readdir(path.join(stack.configDir, 'arr-postgres-migration', 'work')).catch(() => []);
+  const pids = (await readdir('/proc')).filter(name => /^\d+$/.test(name));
+  const commands = await Promise.all(pids.map(pid => readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')));
+  return [
+    ...rows.map(({ datname }) => String(datname)),
+    ...work,
+    ...commands.filter(command => command.includes(`${stack.configDir}/arr-postgres-migration`)),
+  ];
+}

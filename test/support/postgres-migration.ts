@@ -1,0 +1,218 @@
+// A host with a service on SQLite, a stand-in of its application, and a PostgreSQL server to which it can move.
+
+import { spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { chmodSync, chownSync, readFileSync } from 'node:fs';
+import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import Database from 'better-sqlite3';
+import pg from 'pg';
+import type { Test } from 'tap';
+import { startHost, type TestHost } from './host.ts';
+import { postgresBlock } from './postgres.ts';
+import { freePort } from './stackwarden.ts';
+import { until } from './until.ts';
+
+// biome-ignore lint/suspicious/noExplicitAny: answers of any shape are looked into
+export type Body = any;
+
+export const NAME = 'Sonarr';
+/** Of the server, which asks for none. */
+export const PASSWORD = 'sEcret-of-the-server';
+export const PREFIX = '/process/postgres-migration';
+export const PLUGINS = [
+  'config',
+  'process',
+  'auto-restart',
+  'health-probe',
+  'services',
+  'setup',
+  'config-files',
+  'format-xml',
+  'service-postgres',
+  'host-plugins',
+  'postgres-migration',
+  'migration-sonarr',
+];
+const APP = fileURLToPath(new URL('./servarr-app.cjs', import.meta.url));
+const NOBODY = 65_534;
+const SERIES = 300;
+/** Whoever watches a service waits for long. */
+const PACE = 0.02;
+
+export interface Stack {
+  /** Of the service. */
+  readonly home: string;
+  /** Of the host. */
+  readonly configDir: string;
+  readonly config: Record<string, unknown>;
+  readonly port: number;
+  readonly serverPort: number;
+  /** Fingerprint of the files that must not change. */
+  source(): string;
+  query(sql: string, database?: string): Promise<Body[]>;
+  /** Changes the database of the service, which does not run. */
+  write(sql: string): void;
+  /** What the service itself tells of its data; undefined while it does not answer. */
+  data(): Promise<{ engine: string; series: number; digest: string } | undefined>;
+}
+
+export interface StackOptions {
+  /** What the application does differently. */
+  readonly habit?: string;
+}
+
+/** The service has made its tables in SQLite, and holds rows of every kind. */
+export async function makeStack(t: Test, { habit = '' }: StackOptions = {}): Promise<Stack> {
+  const server = await postgresBlock(t);
+  // The server has the directory of the test.
+  const dir = await mkdtemp(path.join(tmpdir(), 'stackwarden-test-'));
+  t.teardown(() => rm(dir, { recursive: true, force: true }));
+  const home = path.join(dir, 'home');
+  const configDir = path.join(dir, 'host');
+  for (const place of [home, configDir]) await mkdir(place);
+  chmodSync(dir, 0o755);
+  const port = await freePort();
+  const file = path.join(home, 'config.xml');
+  await writeFile(
+    file,
+    `<Config>\n  <!-- kept -->\n  <Port>${port}</Port>\n  <BindAddress>*</BindAddress>\n  <ApiKey>0123456789abcdef</ApiKey>\n  <LogDbEnabled>True</LogDbEnabled>\n</Config>\n`,
+  );
+  await fill(home);
+  if (process.getuid?.() === 0)
+    for (const place of [home, ...(await readdir(home)).map(name => path.join(home, name))])
+      chownSync(place, NOBODY, NOBODY);
+  const config = {
+    dumb: { startup: { stabilization_seconds: 0, readiness_poll_interval_seconds: 0.1 } },
+    postgres: { ...server, enabled: true, password: PASSWORD, databases: [{ name: 'postgres', enabled: true }] },
+    sonarr: {
+      instances: {
+        Default: {
+          enabled: true,
+          process_name: NAME,
+          port,
+          config_dir: home,
+          config_file: file,
+          log_file: path.join(configDir, 'log', 'sonarr.log'),
+          command: [process.execPath, APP, 'sonarr', '--nobrowser', `--data=${home}`],
+          env: { SERVARR_HABIT: habit },
+          stop_grace_seconds: 10,
+        },
+      },
+    },
+  };
+  const query = async (text: string, database = 'postgres'): Promise<Body[]> => {
+    const client = new pg.Client({ host: '127.0.0.1', port: server.port, user: 'keeper', database });
+    client.on('error', () => undefined);
+    await client.connect();
+    try {
+      return (await client.query(text)).rows;
+    } finally {
+      await client.end();
+    }
+  };
+  return {
+    home,
+    configDir,
+    config,
+    port,
+    serverPort: server.port,
+    source: () =>
+      createHash('sha256')
+        .update(readFileSync(path.join(home, 'sonarr.db')))
+        .digest('hex'),
+    query,
+    write: text => {
+      const db = new Database(path.join(home, 'sonarr.db'));
+      db.exec(text);
+      db.close();
+    },
+    data: async () => {
+      const answer = await fetch(`http://127.0.0.1:${port}/data`).catch(() => undefined);
+      return answer?.ok === true ? ((await answer.json()) as Awaited<ReturnType<Stack['data']>>) : undefined;
+    },
+  };
+}
+
+/** Lets the application make its tables, then fills them. */
+async function fill(home: string): Promise<void> {
+  const settings = readFileSync(path.join(home, 'config.xml'), 'utf8');
+  const child = spawn(process.execPath, [APP, 'sonarr', `--data=${home}`], { stdio: 'inherit' });
+  const [, port = ''] = /<Port>(\d+)</.exec(settings) ?? [];
+  await until(async () => (await fetch(`http://127.0.0.1:${port}/ping`)).ok, { what: 'the application to answer' });
+  const ended = new Promise(resolve => child.once('exit', resolve));
+  child.kill('SIGTERM');
+  await ended;
+  const db = new Database(path.join(home, 'sonarr.db'));
+  const series = db.prepare(
+    'INSERT INTO "Series" ("Title", "TvdbId", "Monitored", "Added", "Images", "SizeOnDisk") VALUES (?, ?, ?, ?, ?, ?)',
+  );
+  const episode = db.prepare(
+    'INSERT INTO "Episodes" ("SeriesId", "Title", "AirDateUtc", "HasFile", "Ratings") VALUES (?, ?, ?, ?, ?)',
+  );
+  const written = db.prepare(
+    'INSERT INTO "EpisodeFiles" ("SeriesId", "RelativePath", "Size", "Hash") VALUES (?, ?, ?, ?)',
+  );
+  db.transaction(() => {
+    for (let id = 1; id <= SERIES; id += 1) {
+      const at = `2024-01-02 03:04:05.${String(id).padStart(7, '0')}Z`;
+      series.run(`Serie ${id} – "ä"\t\\`, 70_000 + id, id % 2, at, `{"id": ${id}}`, 2 ** 40 + id);
+      episode.run(id, `Episode\n${id}`, at, (id + 1) % 2, id / 7);
+      written.run(id, `Season 1/${id}.mkv`, 2 ** 33 + id, Buffer.from([0, id % 256, 255]));
+    }
+    db.prepare('UPDATE "QualityProfiles" SET "Items" = ? WHERE "Name" = ?').run('[1, 2]', 'Any');
+  })();
+  db.close();
+}
+
+export async function startStack(t: Test, { configDir, config }: Stack): Promise<TestHost> {
+  const app = await startHost({ plugins: PLUGINS, configDir, config, pace: PACE });
+  t.teardown(() => app.stop());
+  await running(app);
+  return app;
+}
+
+/** The server runs and takes clients, and so does the service if it is enabled. */
+export async function running(app: TestHost, names: readonly string[] = ['PostgreSQL', NAME]): Promise<void> {
+  for (const name of names)
+    await until(
+      async () =>
+        (await app.get(`/process/service-status?process_name=${name}&include_health=true`)).body.healthy === true,
+      { what: `${name} to be healthy` },
+    );
+}
+
+export const preflight = async (app: TestHost, name = NAME): Promise<Body> =>
+  (await app.get(`${PREFIX}/preflight?process_name=${encodeURIComponent(name)}`)).body;
+
+export const request = (mode: string, more: Record<string, unknown> = {}) => ({
+  process_name: NAME,
+  mode,
+  confirmation: `MIGRATE ${NAME}`,
+  acknowledge_unsupported: true,
+  acknowledge_backup: true,
+  acknowledge_target_reset: true,
+  ...more,
+});
+
+/** Begins a migration and gives its id. */
+export async function begin(app: TestHost, mode: string, more: Record<string, unknown> = {}): Promise<string> {
+  const { status, body, text } = await app.post(`${PREFIX}/start`, request(mode, more));
+  if (status !== 200) throw new Error(text);
+  return body.job_id;
+}
+
+const ACTIVE = ['queued', 'running', 'finalizing', 'rolling_back'];
+
+/** The job once it has ended. */
+export async function ended(app: TestHost, jobId: string): Promise<Body> {
+  return until(
+    async () => {
+      const { body } = await app.get(`${PREFIX}/status?job_id=${jobId}`);
+      return !ACTIVE.includes(body.status) && body;
+    },
+    { what: 'the end of the migration', timeoutMs: 120_000 },
+  );
+}
