@@ -245,7 +245,8 @@ function valueEnd(text: string, from: number, name: string): number {
 
 function endOfQuote(text: string, from: number, escapes: string, quote: keyof typeof END_OF_QUOTE): number {
   const start = from + escapes.length + 1;
-  if (text.startsWith(escapes + quote, start)) return -1;
+  const isMasked = text.startsWith(MASK, start) && text.startsWith(escapes + quote, start + MASK.length);
+  if (isMasked || text.startsWith(escapes + quote, start)) return -1;
   if (escapes === '') {
     const end = endAt(END_OF_QUOTE[quote], text, start);
     return end < 0 ? text.length : end;
