@@ -2,10 +2,12 @@
 import { answer, definePlugin, type Host, Problem } from '#core';
 import { isObject } from '#kit/plain-object';
 import type {} from '../services/contract.ts';
+import type {} from './contract.ts';
 import { checkLogFiles, findLogFile } from './log-files.ts';
 import { LogPages } from './log-page.ts';
 import type { LogPlaces } from './log-places.ts';
 import { LogStream } from './log-stream.ts';
+import { openRotated } from './rotated-files.ts';
 import * as wire from './wire.ts';
 
 export default definePlugin({
@@ -15,6 +17,11 @@ export default definePlugin({
   setup(host) {
     const hub = host.use('log.hub');
     const pages = new LogPages();
+    const placesNow = () => placesOf(host, host.use('config.store').root());
+    const find = (name: string) => {
+      const templates = host.find('service.templates');
+      return findLogFile(name, { store: host.use('config.store'), hub, templates, places: placesNow() });
+    };
     const answers = new wire.PageAnswers();
 
     host.route({
@@ -25,14 +32,22 @@ export default definePlugin({
       response: wire.pageAnswer,
       async handle({ query: { process_name: name, cursor, tail_bytes: tailBytes, file_id: fileId } }) {
         if (name.trim() === '') throw new Problem(400, 'process_name is required');
-        const templates = host.find('service.templates');
-        const places = placesOf(host, host.use('config.store').root());
-        const found = findLogFile(name, { store: host.use('config.store'), hub, templates, places });
+        const found = find(name);
         const page = await pages.read(found.open, { cursor, tailBytes, fileId, ownLog: found.own });
         return answer(answers.of(page, found.processName, cursor === undefined));
       },
     });
 
+    host.provide(
+      'log.files',
+      {
+        async openSet(processName, sinceMs) {
+          const present = await find(processName).open();
+          return present === null ? null : openRotated(present, sinceMs, placesNow());
+        },
+      },
+      { mayFail: true },
+    );
     host.tap('config.check', ({ before, after }) => checkLogFiles(before, after, placesOf(host, after)));
 
     new LogStream(host, hub);
