@@ -48,6 +48,11 @@ export interface MetricsHistory {
   restore(samples: readonly StoredPayload[]): Promise<void>;
   /** Whether files of an earlier program are being imported. */
   isImporting(): boolean;
+  /** What processes used in each of these spans. Without names every process counts. */
+  processUsage(request: {
+    readonly spans: readonly TimeSpan[];
+    readonly names: readonly string[];
+  }): Promise<readonly SpanUsage[]>;
   /** Age after which samples are removed from every store; null for no limit. */
   maxAgeDays(): number | null;
   /** How answers tell what another store holds. */
@@ -58,6 +63,40 @@ export interface MetricsHistory {
 export interface TimeSpan {
   readonly from: number;
   readonly before: number;
+}
+
+/** Of the numbers that were read in one span of time. */
+export interface NumberSummary {
+  readonly samples: number;
+  readonly average: number;
+  readonly median: number;
+  readonly p95: number;
+  readonly maximum: number;
+  readonly minimum: number;
+}
+
+/** What one process and its descendants used in one span of time; null where nothing was measured. */
+export interface ProcessUsageSummary {
+  readonly processName: string;
+  /** How many of the samples that were read have the process. */
+  readonly samples: number;
+  /** Unix seconds of the first and the last of them. */
+  readonly first: number;
+  readonly last: number;
+  /** In the order in which they were seen. */
+  readonly pids: readonly number[];
+  readonly cpuPercent: NumberSummary | null;
+  readonly rssBytes: NumberSummary | null;
+  readonly readBytesPerSecond: number | null;
+  readonly writtenBytesPerSecond: number | null;
+}
+
+export interface SpanUsage {
+  /** How many samples were read. */
+  readonly samples: number;
+  /** Whether there are more, between those that were read or after them. */
+  readonly truncated: boolean;
+  readonly processes: readonly ProcessUsageSummary[];
 }
 
 export interface StoredPayload {

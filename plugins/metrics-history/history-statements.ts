@@ -31,6 +31,7 @@ export {
   timesOfHour,
   unknownTimes,
 } from './changes.ts';
+export { processUsage } from './process-usage.ts';
 export { migrations };
 
 const CHUNK_BYTES = 256 * 1_024;

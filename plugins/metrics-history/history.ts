@@ -5,11 +5,19 @@ import { type Database, type Host, Problem } from '#core';
 import { withDeadline } from '#kit/deadline';
 import type {} from '../metrics/contract.ts';
 import type { ChartRequest } from './chart.ts';
-import type { HistoryMark, HistoryStoreStatus, KeptSample, MetricsHistory, StoredPayload } from './contract.ts';
+import type {
+  HistoryMark,
+  HistoryStoreStatus,
+  KeptSample,
+  MetricsHistory,
+  SpanUsage,
+  StoredPayload,
+} from './contract.ts';
 import type * as Statements from './history-statements.ts';
 import { LineFiles } from './line-files.ts';
 import { importLines } from './lines-import.ts';
 import { OtherStore } from './other-store.ts';
+import type { UsageRequest } from './process-usage.ts';
 import { type HistorySettings, readSettings } from './settings.ts';
 import { storeTotals } from './store-totals.ts';
 
@@ -213,6 +221,10 @@ export class History implements MetricsHistory {
 
   restore(samples: readonly StoredPayload[]): Promise<void> {
     return this.#database.call('restore', { samples });
+  }
+
+  async processUsage(request: UsageRequest): Promise<readonly SpanUsage[]> {
+    return this.#reading(this.#database.call('processUsage', request, { timeoutMs: READ_MS }));
   }
 
   isImporting(): boolean {
