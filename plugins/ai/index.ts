@@ -1,6 +1,9 @@
 // The assistant: answers the owner's questions from what really happened, with a model of the owner's choice.
 import { definePlugin } from '#core';
 import type {} from './contract.ts';
+import { contributeSources } from './evidence-sources.ts';
+import { ChangeLedger } from './ledger/change-ledger.ts';
+import { ChangeWatch } from './ledger/change-watch.ts';
 import { evidencePoint } from './points.ts';
 import { ChatCompletionsClient } from './providers/chat-completions.ts';
 import { ModelSources } from './providers/model-source.ts';
@@ -30,10 +33,13 @@ export default definePlugin({
     });
     const providers: Providers = new Providers(host);
     host.point('ai.evidence', evidencePoint);
+    const ledger = new ChangeLedger(host);
+    const changes = new ChangeWatch(host, ledger);
+    contributeSources(host, ledger);
     const models = new Models();
     await models.load(host.paths.configDir, host.log);
     const bindings = new KeyBindings(host, providers);
-    const store = new SettingsStore(host, { providers, bindings });
+    const store = new SettingsStore(host, { providers, bindings, changes });
     const ownPorts = () => {
       const config = host.use('config.store');
       return ['dumb.api_service.port', 'dumb.gateway.port'].map(place => Number(config.get(place)));

@@ -4,6 +4,7 @@ import { type Host, Problem } from '#core';
 import { deepEqual } from '#kit/deep-equal';
 import { isObject } from '#kit/plain-object';
 import { WorkQueue } from '#kit/work-queue';
+import type { ChangeWatch } from '../ledger/change-watch.ts';
 import type { CallRecord } from '../providers/provider-calls.ts';
 import { checkOptions, fittingOptions } from '../providers/provider-options.ts';
 import { DEFAULT_RECORD, PROVIDER_FIELDS, type ProviderRecord } from '../providers/provider-record.ts';
@@ -31,12 +32,17 @@ export class SettingsStore {
   readonly #host: Host;
   readonly #providers: Providers;
   readonly #bindings: KeyBindings;
+  readonly #changes: ChangeWatch;
   readonly #queue = new WorkQueue({ concurrency: 1 });
 
-  constructor(host: Host, { providers, bindings }: { providers: Providers; bindings: KeyBindings }) {
+  constructor(
+    host: Host,
+    { providers, bindings, changes }: { providers: Providers; bindings: KeyBindings; changes: ChangeWatch },
+  ) {
     this.#host = host;
     this.#providers = providers;
     this.#bindings = bindings;
+    this.#changes = changes;
   }
 
   read(): AiSettings {
@@ -188,7 +194,7 @@ export class SettingsStore {
       });
       this.#host.log.debug(`${source}: ${Object.keys(updates).join(', ') || 'nothing new'}`);
       if (Object.keys(updates).length === 0) return;
-      await config.update({ updates: { dumb: { ai: updates } }, persist: true, actor });
+      await this.#changes.as(source, () => config.update({ updates: { dumb: { ai: updates } }, persist: true, actor }));
     });
   }
 }

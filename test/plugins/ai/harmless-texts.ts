@@ -180,7 +180,7 @@ read_bytes=1048576 write_bytes=524288
 uptime 12 days 03:04:05
 load average: 0.42, 0.36, 0.30
 /dev/sda1 ext4 98% /mnt/media
-192.168.1.10:8096
+203.0.113.10:8096
 fe80::1ff:fe23:4567:890a
 00:1a:2b:3c:4d:5e
 +49 30 123456
@@ -195,7 +195,7 @@ user-agent: Stackwarden/0.1.0
 accept: application/json
 content-type: application/json; charset=utf-8
 x-request-id: 42
-x-forwarded-for: 10.0.0.1
+x-forwarded-for: 203.0.113.1
 x-ratelimit-remaining: 0
 retry-after: 30
 cache-control: no-store

@@ -151,7 +151,7 @@ const KINDS: Readonly<Record<string, () => Planted[]>> = {
       'mongodb+srv://a:§@cluster/x',
       'http://user:§@localhost:8080/dav',
       'smtp://mail%40a:§@smtp',
-      'socks5://a:§@10.0.0.1:1080',
+      'socks5://a:§@203.0.113.1:1080',
       'ftp://anonymous:§@host',
       'https://§@sentry.invalid/42',
       'postgresql%3A%2F%2Fu%3A§%40localhost%2Fdb',

@@ -1,0 +1,31 @@
+// The evidence of databases: how much those of a service suffer, as it was last found, without another look.
+import type { Host } from '#core';
+import { isObject } from '#kit/plain-object';
+import type {} from '../../metrics/contract.ts';
+import type { Evidence, EvidenceRequest } from '../contract.ts';
+import { redactValue } from '../redaction/secret-value.ts';
+
+/** A sample may be so old; it holds what was found before it. */
+const MAX_AGE_MS = 60_000;
+
+export async function collectDatabaseHealth(
+  host: Host,
+  { targets: [target] }: EvidenceRequest,
+): Promise<Evidence | undefined> {
+  const health = target === undefined ? undefined : await healthOf(host, target.processName);
+  if (health === undefined)
+    return {
+      members: { database_health: { available: false, reason: 'Nothing is known of a database of this service.' } },
+    };
+  return { members: { database_health: health }, coverage: { database_health: true } };
+}
+
+/** Places are masked. undefined for a service without a monitored database. */
+export async function healthOf(host: Host, processName: string): Promise<Record<string, unknown> | undefined> {
+  const sampler = host.find('metrics.sampler');
+  const sample = sampler?.newest() ?? (await sampler?.sample(MAX_AGE_MS));
+  const overview = sample?.collected.sample.database_health;
+  const services = isObject(overview) && Array.isArray(overview.services) ? overview.services.filter(isObject) : [];
+  const health = services.find(service => service.process_name === processName && service.monitoring_enabled === true);
+  return health && redactValue(health, { hidePaths: true });
+}

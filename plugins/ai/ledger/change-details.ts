@@ -1,0 +1,82 @@
+// What a change of a configuration changed: values before and after by their paths, without secrets.
+import { isObject } from '#kit/plain-object';
+import { MASK, redactText } from '../redaction/secret-text.ts';
+import { isSecretMember, redactValue } from '../redaction/secret-value.ts';
+
+interface ValueChange {
+  /** Dotted. */
+  readonly path: string;
+  /** undefined where there was none. */
+  readonly before?: unknown;
+  readonly after?: unknown;
+}
+
+export interface ChangeDetails {
+  readonly changes: readonly ValueChange[];
+  /** Whether there are more than those. */
+  readonly truncated: boolean;
+  readonly total_changes: number;
+}
+
+const MAX_CHANGES = 100;
+const MAX_VALUE_CHARS = 500;
+const MAX_DEPTH = 100;
+
+/** What differs at these dotted paths; undefined when nothing does. Lists are one value each. */
+export function changeDetails(before: unknown, after: unknown, paths: readonly string[]): ChangeDetails | undefined {
+  const differences: Difference[] = [];
+  compare(before, after, [], false, differences);
+  const found = differences.filter(({ path }) => isAt(path.join('.'), paths));
+  if (found.length === 0) return undefined;
+  const changes = found.slice(0, MAX_CHANGES).map(({ path, isSecret, old, now }) => ({
+    path: redactText(path.join('.')),
+    ...(old === undefined ? {} : { before: shownOf(old, isSecret) }),
+    ...(now === undefined ? {} : { after: shownOf(now, isSecret) }),
+  }));
+  return { changes, truncated: found.length > MAX_CHANGES, total_changes: found.length };
+}
+
+interface Difference {
+  readonly path: readonly string[];
+  readonly isSecret: boolean;
+  readonly old: unknown;
+  readonly now: unknown;
+}
+
+/** What is the same object on both sides is not looked at. */
+function compare(old: unknown, now: unknown, path: readonly string[], isSecret: boolean, found: Difference[]): void {
+  if (old === now) return;
+  if ((isParent(old) || isParent(now)) && path.length < MAX_DEPTH) {
+    const [oldMembers, nowMembers] = [isParent(old) ? old : {}, isParent(now) ? now : {}];
+    for (const name of new Set([...Object.keys(oldMembers), ...Object.keys(nowMembers)])) {
+      const [one, other] = [own(oldMembers, name), own(nowMembers, name)];
+      const isSecretMemberHere = isSecret || isSecretMember(name, other ?? one);
+      compare(one, other, [...path, name], isSecretMemberHere, found);
+    }
+  } else if (JSON.stringify(old) !== JSON.stringify(now)) found.push({ path, isSecret, old, now });
+}
+
+/** Whether the place is one of the paths, or lies in one or above it. */
+function isAt(place: string, paths: readonly string[]): boolean {
+  return paths.some(path => path === place || place.startsWith(`${path}.`) || path.startsWith(`${place}.`));
+}
+
+function isParent(value: unknown): value is Record<string, unknown> {
+  return isObject(value) && Object.keys(value).length > 0;
+}
+
+function own(members: Readonly<Record<string, unknown>>, name: string): unknown {
+  return Object.hasOwn(members, name) ? members[name] : undefined;
+}
+
+function shownOf(value: unknown, isSecret: boolean): unknown {
+  if (isSecret && isFilled(value)) return MASK;
+  const clean = redactValue(value);
+  if (typeof clean !== 'string' && (clean === null || typeof clean !== 'object')) return clean;
+  const text = typeof clean === 'string' ? clean : JSON.stringify(clean);
+  return text.length <= MAX_VALUE_CHARS ? text : `${text.slice(0, MAX_VALUE_CHARS)}...`;
+}
+
+function isFilled(value: unknown): boolean {
+  return value !== null && value !== '';
+}

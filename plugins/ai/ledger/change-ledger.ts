@@ -1,0 +1,168 @@
+// The ledger of changes: what was changed, started and stopped through this host, so that a diagnosis can tell what came
+// before a fault. It is a help and never in the way: what cannot be written is left out.
+import type { Stats } from 'node:fs';
+import path from 'node:path';
+import type { Database, Host } from '#core';
+import { PrivateDirectory } from '#kit/private-directory';
+import type * as Statements from './ledger-statements.ts';
+import type { LedgerRow } from './ledger-statements.ts';
+
+type LedgerEventType =
+  | 'config_change'
+  | 'service_start'
+  | 'service_stop'
+  | 'service_restart'
+  | 'service_reset'
+  | 'service_removed'
+  | 'update_install';
+
+export interface LedgerEvent {
+  readonly type: LedgerEventType;
+  /** Who caused it, for example `dumb_config` or `operator_action`. */
+  readonly source: string;
+  /** null for what concerns the whole. */
+  readonly processName: string | null;
+  /** Whether somebody who was logged in caused it. */
+  readonly isAuthenticated: boolean;
+  readonly summary: string;
+  readonly details: Readonly<Record<string, unknown>>;
+}
+
+/** An event as a bundle holds it. */
+export interface LedgerEntry {
+  readonly id: number;
+  readonly at: string;
+  /** Unix seconds. */
+  readonly timestamp: number;
+  readonly process_name: string | null;
+  readonly event_type: string;
+  readonly source: string;
+  readonly actor: string | null;
+  readonly summary: string;
+  readonly details: unknown;
+}
+
+export interface LedgerQuery {
+  /** With a name also what concerns the whole. */
+  readonly processName?: string;
+  readonly fromMs?: number;
+  readonly beforeMs?: number;
+  readonly type?: LedgerEventType;
+  /** At most 1,000. Default 200. */
+  readonly limit?: number;
+}
+
+const DIRECTORY = 'ai-diagnostics';
+const FILE = 'events.sqlite';
+const BUSY_TIMEOUT_MS = 2_000;
+const READ_MS = 5_000;
+const PRUNE_MS = 3_600_000;
+const DEFAULT_LIMIT = 200;
+const MAX_LIMIT = 1_000;
+const MS_PER_S = 1_000;
+/** Events that wait for the thread; more are left out. */
+const MAX_WAITING = 1_000;
+
+export class ChangeLedger {
+  readonly #host: Host;
+  readonly #database: Database<typeof Statements>;
+  #place: Promise<Stats> | undefined;
+  #waiting = 0;
+
+  constructor(host: Host) {
+    this.#host = host;
+    this.#database = host.database<typeof Statements>('events', {
+      statements: 'ledger/ledger-statements',
+      file: path.join(host.paths.configDir, DIRECTORY, FILE),
+      busyTimeoutMs: BUSY_TIMEOUT_MS,
+      onCorrupt: 'replace',
+    });
+    host.every(PRUNE_MS, () => this.#prune());
+  }
+
+  /** Resolves when the event is written or left out; never rejects. */
+  async record(event: LedgerEvent): Promise<void> {
+    if (this.#waiting >= MAX_WAITING) return;
+    this.#waiting += 1;
+    try {
+      const { rowOf } = await import('./ledger-row.ts');
+      await this.#ready();
+      await this.#database.call('add', rowOf(event, Date.now()));
+    } catch (error) {
+      this.#host.log.debug('a change is not in the ledger', error);
+    } finally {
+      this.#waiting -= 1;
+    }
+  }
+
+  /** The newest first; empty when the ledger cannot be read. */
+  async list(query: LedgerQuery = {}): Promise<LedgerEntry[]> {
+    const { processName = null, fromMs = 0, beforeMs, type = null, limit = DEFAULT_LIMIT } = query;
+    try {
+      await this.#ready();
+      const rows = await this.#database.call(
+        'list',
+        {
+          processName,
+          from: fromMs / MS_PER_S,
+          before: beforeMs === undefined ? Number.MAX_SAFE_INTEGER : beforeMs / MS_PER_S,
+          limit: Math.min(limit, MAX_LIMIT),
+          eventType: type,
+        },
+        { timeoutMs: READ_MS },
+      );
+      return rows.map(entryOf);
+    } catch (error) {
+      this.#host.log.debug('the ledger of changes cannot be read', error);
+      return [];
+    }
+  }
+
+  /** Makes the directory and the file with modes of their own, once. */
+  #ready(): Promise<Stats> {
+    this.#place ??= this.#make().catch((error: unknown) => {
+      this.#place = undefined;
+      throw error;
+    });
+    return this.#place;
+  }
+
+  async #make(): Promise<Stats> {
+    const directory = await PrivateDirectory.open(this.#host.paths.configDir, [DIRECTORY]);
+    try {
+      return await directory.ensureFile(FILE);
+    } finally {
+      await directory.close();
+    }
+  }
+
+  async #prune(): Promise<void> {
+    if (this.#place === undefined) return;
+    await this.#database.call('prune', { now: Date.now() / MS_PER_S }).catch((error: unknown) => {
+      this.#host.log.debug('old changes stay in the ledger', error);
+    });
+  }
+}
+
+function entryOf({ id, at, process_name, event_type, source, actor, summary, details_json }: LedgerRow): LedgerEntry {
+  return {
+    id,
+    at: new Date(at * MS_PER_S).toISOString(),
+    timestamp: at,
+    process_name,
+    event_type,
+    source,
+    actor,
+    summary,
+    details: parsed(details_json),
+  };
+}
+
+/** Another program may have written the row. */
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return {};
+  }
+}

@@ -1,0 +1,113 @@
+// Writes every change of the configuration and every start and stop of a service to the ledger.
+import type { ConfigChange, Host } from '#core';
+import type {} from '../../config-files/contract.ts';
+import type { StartTrigger } from '../../process/contract.ts';
+import type { ChangeLedger } from './change-ledger.ts';
+
+const OWN_SECTION = 'dumb.ai';
+/** Who changes the file beside this host. */
+const FILE_ACTOR = 'file';
+const OPEN_ACTOR = 'api';
+
+/** What a start was caused by, as the ledger calls it. */
+const START_SOURCES: Readonly<Record<Exclude<StartTrigger, 'boot'>, string>> = {
+  request: 'operator_action',
+  restart: 'operator_action',
+  'auto-restart': 'auto_restart',
+  hold: 'maintenance',
+};
+
+export class ChangeWatch {
+  readonly #host: Host;
+  readonly #ledger: ChangeLedger;
+  #root: Readonly<Record<string, unknown>>;
+  /** Under which source changes of the assistant's own settings are written at present. */
+  #ownSource = 'ai_settings';
+
+  constructor(host: Host, ledger: ChangeLedger) {
+    this.#host = host;
+    this.#ledger = ledger;
+    this.#root = host.use('config.store').root();
+    host.tap('config.changed', change => this.#configChanged(change));
+    host.tap('config.file-changed', ({ processName }) => {
+      void this.#ledger.record({
+        type: 'config_change',
+        source: 'service_config_file',
+        processName,
+        isAuthenticated: false,
+        summary: `The configuration file of ${processName} was changed`,
+        details: {},
+      });
+    });
+    host.on('service_start', ({ data: { processName, trigger } }) => {
+      // What a boot starts is no change.
+      if (trigger === 'boot') return;
+      const type = trigger === 'restart' ? 'service_restart' : 'service_start';
+      const source = START_SOURCES[trigger];
+      return this.#serviceEvent(type, source, processName, `${processName} was started`, {
+        outcome: 'success',
+        trigger,
+      });
+    });
+    host.on('service_stop', ({ data: { processName } }) =>
+      this.#serviceEvent('service_stop', 'operator_action', processName, `${processName} was stopped`, {
+        outcome: 'success',
+      }),
+    );
+    host.on('service.start.failed', ({ data: { processName, reason } }) =>
+      this.#serviceEvent('service_start', 'operator_action', processName, `${processName} could not be started`, {
+        outcome: 'failed',
+        reason,
+      }),
+    );
+  }
+
+  /** Runs `change`, whose changes of the assistant's settings are written under this source. */
+  async as<Value>(source: string, change: () => Promise<Value>): Promise<Value> {
+    const before = this.#ownSource;
+    this.#ownSource = source;
+    try {
+      return await change();
+    } finally {
+      this.#ownSource = before;
+    }
+  }
+
+  #configChanged({ paths, processName, actor, persisted }: ConfigChange): void {
+    const before = this.#root;
+    const after = this.#host.use('config.store').root();
+    this.#root = after;
+    const isOwn = paths.every(changed => changed === OWN_SECTION || changed.startsWith(`${OWN_SECTION}.`));
+    const source = isOwn ? this.#ownSource : 'dumb_config';
+    const isAuthenticated = ![FILE_ACTOR, OPEN_ACTOR].includes(actor) && !isPlugin(this.#host, actor);
+    const origin = actor === FILE_ACTOR ? { origin: 'file' } : {};
+    void import('./ledger-row.ts').then(async ({ configChange }) => {
+      const change = configChange(before, after, paths);
+      if (change === undefined) return;
+      const { summary, details } = change;
+      await this.#ledger.record({
+        type: 'config_change',
+        source,
+        processName: processName ?? null,
+        isAuthenticated,
+        summary,
+        details: { ...details, persisted, ...origin },
+      });
+    });
+  }
+
+  #serviceEvent(
+    type: 'service_start' | 'service_stop' | 'service_restart',
+    source: string,
+    processName: string,
+    summary: string,
+    details: Readonly<Record<string, unknown>>,
+  ): void {
+    void this.#ledger.record({ type, source, processName, isAuthenticated: false, summary, details });
+  }
+}
+
+/** Plugins change the configuration under their own names. */
+function isPlugin(host: Host, actor: string): boolean {
+  return host.plugins().some(({ name }) => name === actor);
+}

@@ -1,0 +1,51 @@
+// Reads how bad a line of a log says it is.
+
+export type LineLevel = 'debug' | 'info' | 'warning' | 'error' | 'critical';
+
+const LEVELS: Readonly<Record<string, LineLevel>> = {
+  trc: 'debug',
+  dbg: 'debug',
+  trace: 'debug',
+  verbose: 'debug',
+  debug: 'debug',
+  inf: 'info',
+  info: 'info',
+  information: 'info',
+  notice: 'info',
+  log: 'info',
+  wrn: 'warning',
+  warn: 'warning',
+  warning: 'warning',
+  err: 'error',
+  error: 'error',
+  severe: 'error',
+  ftl: 'critical',
+  crit: 'critical',
+  fatal: 'critical',
+  panic: 'critical',
+  critical: 'critical',
+  emerg: 'critical',
+};
+
+/** A level stands within so many characters of the beginning. */
+const HEAD = 200;
+const MARKED =
+  /\[([A-Z]{3})\]| - ([A-Za-z]{4,8}) - |\|([A-Za-z]{4,8})\||\blevel"?[=:] ?"?([A-Za-z]{3,11})|\[([A-Za-z]{3,11})\]| (DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|FATAL|CRITICAL|PANIC|LOG|NOTICE)(?:\s{0,4}:|\s)/g;
+const LEADING = /[\s\])|:-]{0,8}([A-Za-z]{3,11})(?::|\s|$)/y;
+const FAILURE = /traceback|exception| failed|^error[: ]|\bpanic:/i;
+
+/** `from` is where the text begins that is behind the time. */
+export function levelOf(line: string, from: number): LineLevel {
+  const head = line.length > HEAD ? line.slice(0, HEAD) : line;
+  LEADING.lastIndex = from;
+  const leading = LEVELS[LEADING.exec(head)?.[1]?.toLowerCase() ?? ''];
+  MARKED.lastIndex = 0;
+  for (let found = MARKED.exec(head); found !== null; found = MARKED.exec(head)) {
+    const word = found[1] ?? found[2] ?? found[3] ?? found[4] ?? found[5] ?? found[6] ?? '';
+    const level = LEVELS[word.toLowerCase()];
+    // What captures a program's output notes `INFO` before a line that may say more itself.
+    if (level !== undefined && (leading === undefined || leading === 'info')) return level;
+  }
+  if (leading !== undefined) return leading;
+  return FAILURE.test(head) ? 'error' : 'info';
+}

@@ -1,0 +1,344 @@
+// Reads the files of one log once, oldest first, within a budget of bytes and of time, and notes what their lines say of
+// two spans of time. Nothing is copied to disk, and no more of the text is kept than is shown.
+import { readSync } from 'node:fs';
+import { Readable } from 'node:stream';
+import { createGunzip } from 'node:zlib';
+import { WordGroups } from '#kit/word-groups';
+import type { TimeSpan } from '../contract.ts';
+import { causeOf, KNOWN_CAUSES } from './known-causes.ts';
+import { type LineLevel, levelOf } from './line-level.ts';
+import { timeOf } from './line-time.ts';
+import { append, type NotedLine, WindowNotes } from './window-notes.ts';
+
+export interface ScannedFile {
+  readonly name: string;
+  readonly descriptor: number;
+  readonly sizeBytes: number;
+  readonly modifiedMs: number;
+}
+
+export interface ScanRequest {
+  /** Those that were written last come first. */
+  readonly files: readonly ScannedFile[];
+  readonly discovered: number;
+  readonly current: TimeSpan;
+  readonly baseline: TimeSpan | null;
+  /** Words of the question, in lower case. */
+  readonly keywords: readonly string[];
+  readonly budgetBytes: number;
+  /** How many lines are shown of the current span, and of the baseline. */
+  readonly excerpts: { readonly current: number; readonly baseline: number };
+  /** Values that are secret wherever they stand. */
+  readonly secrets: readonly string[];
+  /** Of the clock of `performance.timeOrigin + performance.now()`, at which what was read so far is answered. */
+  readonly endsMs: number;
+}
+
+const CHUNK_BYTES = 1024 * 1024;
+const PACKED_BYTES = 64 * 1024;
+/** What is longer is cut. */
+const MAX_LINE_BYTES = 64 * 1024;
+/** So much of a line is decoded to find its time and level. */
+const HEAD_BYTES = 512;
+const NEWLINE = 0x0a;
+/** How many lines are read before it is seen whether the time is over. */
+const LINES_BETWEEN_LOOKS = 5_000;
+const MAX_NEW = 10;
+const MIN_KEYWORD = 4;
+
+const RESTARTS = ['application started', 'now listening on', 'started process', 'service started'];
+const STOPS = ['application is shutting down', 'stopped process', 'service stopped'];
+const BLOCKS = ['-----begin ', '-----end '];
+const WORDS = new WordGroups([KNOWN_CAUSES.flatMap(({ words }) => words), RESTARTS, STOPS, BLOCKS]);
+const [CAUSE, RESTART, STOP, BLOCK] = [1, 2, 4, 8];
+/** A key has fewer lines; what follows is shown again. */
+const MAX_BLOCK_LINES = 200;
+
+const QUARTER_S = 900;
+const ZONE_SLACK_S = 20;
+/** Fourteen hours. */
+const MAX_QUARTERS = 56;
+
+/** The member `log_analysis` of a bundle. */
+export async function scanLogs(request: ScanRequest): Promise<Record<string, unknown>> {
+  return new LogScan(request).run();
+}
+
+class LogScan {
+  readonly #request: ScanRequest;
+  readonly #current: WindowNotes;
+  readonly #baseline: WindowNotes | undefined;
+  readonly #keywords: WordGroups | undefined;
+  #file = '';
+  #line = 0;
+  #bytes = 0;
+  #lines = 0;
+  #filesRead = 0;
+  #isPartial = false;
+  #isLate = false;
+  /** The span of the last line with a time, and that line where it is kept. */
+  #span: WindowNotes | undefined;
+  #kept: NotedLine | undefined;
+  #blockLines = 0;
+  #lastLocalMs: number | undefined;
+
+  constructor(request: ScanRequest) {
+    this.#request = request;
+    this.#current = new WindowNotes(request.current, request.excerpts.current);
+    this.#baseline =
+      request.baseline === null ? undefined : new WindowNotes(request.baseline, request.excerpts.baseline);
+    const keywords = request.keywords.filter(word => word.length >= MIN_KEYWORD && /^[\x21-\x7e]+$/.test(word));
+    this.#keywords = keywords.length === 0 ? undefined : new WordGroups([keywords]);
+  }
+
+  async run(): Promise<Record<string, unknown>> {
+    const earliestMs = Math.min(this.#current.fromMs, this.#baseline?.fromMs ?? Number.POSITIVE_INFINITY);
+    const files = this.#request.files.filter(({ modifiedMs }) => modifiedMs >= earliestMs);
+    let left = this.#request.budgetBytes;
+    const chosen: { file: ScannedFile; bytes: number }[] = [];
+    for (const file of files) {
+      const isPacked = file.name.endsWith('.gz');
+      const bytes = isPacked ? left : Math.min(left, file.sizeBytes);
+      if (left <= 0) break;
+      chosen.push({ file, bytes });
+      // What a packed file holds is not known before; ten times its size is usual.
+      left -= isPacked ? Math.min(left, file.sizeBytes * 10) : bytes;
+    }
+    let offsetSeconds: number | null = null;
+    for (const { file, bytes } of chosen.reverse()) {
+      if (this.#isLate) break;
+      this.#file = file.name;
+      this.#line = 0;
+      this.#lastLocalMs = undefined;
+      // Lines before the first time, as in a log without any, are as old as their file.
+      this.#span ??= this.#spanOf(Math.min(file.modifiedMs, this.#current.toMs - 1));
+      await this.#read(file, bytes).catch(() => {
+        this.#isPartial = true;
+      });
+      this.#filesRead += 1;
+      offsetSeconds = this.#clockOffset(file);
+    }
+    return this.#result(files.length, offsetSeconds);
+  }
+
+  #result(usableFiles: number, offsetSeconds: number | null): Record<string, unknown> {
+    const { discovered, secrets } = this.#request;
+    const all = this.#filesRead === usableFiles && !this.#isPartial && !this.#isLate;
+    const current = this.#current;
+    const signatures = current.signatures();
+    const before = this.#baseline?.signatures();
+    const isNew = ([signature, { count, late }]: [string, { count: number; late: number }]) =>
+      before === undefined ? late === count : !before.has(signature);
+    return {
+      coverage: {
+        available: this.#filesRead > 0,
+        files_discovered: discovered,
+        files_scanned: this.#filesRead,
+        bytes_scanned: this.#bytes,
+        lines_scanned: this.#lines,
+        lines_in_window: current.lines,
+        all_retained_files_scanned: all,
+        truncated: !all,
+        partial_file_scanned: this.#isPartial,
+        window_start: new Date(current.fromMs).toISOString(),
+        window_end: new Date(current.toMs).toISOString(),
+        timed_out: this.#isLate,
+      },
+      levels: current.levels(),
+      restart_markers: current.restarts,
+      stop_markers: current.stops,
+      top_error_signatures: current.topSignatures(),
+      new_error_signatures: [...signatures]
+        .filter(isNew)
+        .slice(0, MAX_NEW)
+        .map(([signature, { count }]) => ({ signature, count })),
+      longest_activity_gap_seconds: current.longestGapSeconds(),
+      known_causes: current.knownCauses(secrets),
+      clock_offset_seconds: offsetSeconds,
+      excerpts: current.excerpts(secrets),
+      ...(this.#baseline === undefined ? {} : { baseline: baselineOf(this.#baseline, secrets) }),
+    };
+  }
+
+  async #read(file: ScannedFile, bytes: number): Promise<void> {
+    if (file.name.endsWith('.gz')) return this.#readPacked(file, bytes);
+    let position = file.sizeBytes - bytes;
+    if (position > 0) this.#isPartial = true;
+    let isCut = position > 0;
+    let rest: Buffer = Buffer.alloc(0);
+    const buffer = Buffer.allocUnsafe(CHUNK_BYTES);
+    while (position < file.sizeBytes && !this.#isLate) {
+      const wanted = Math.min(CHUNK_BYTES, file.sizeBytes - position);
+      const count = readSync(file.descriptor, buffer, 0, wanted, position);
+      if (count === 0) break;
+      position += count;
+      this.#bytes += count;
+      let chunk: Buffer = Buffer.concat([rest, buffer.subarray(0, count)]);
+      // The line before the first newline could hide the name of its secret.
+      if (isCut) {
+        const newline = chunk.indexOf(NEWLINE);
+        if (newline >= 0) isCut = false;
+        chunk = newline < 0 ? Buffer.alloc(0) : chunk.subarray(newline + 1);
+      }
+      rest = this.#takeLines(chunk);
+    }
+    if (rest.length > 0) this.#takeLine(rest, viewOf(rest), 0, rest.length);
+  }
+
+  async #readPacked(file: ScannedFile, bytes: number): Promise<void> {
+    const source = Readable.from(piecesOf(file));
+    const packed = source.pipe(createGunzip());
+    source.on('error', error => packed.destroy(error));
+    let rest: Buffer = Buffer.alloc(0);
+    let read = 0;
+    for await (const part of packed as AsyncIterable<Buffer>) {
+      read += part.length;
+      this.#bytes += part.length;
+      rest = this.#takeLines(Buffer.concat([rest, part]));
+      if (read < bytes && !this.#isLate) continue;
+      this.#isPartial = true;
+      break;
+    }
+    source.destroy();
+    if (rest.length > 0) this.#takeLine(rest, viewOf(rest), 0, rest.length);
+  }
+
+  /** Gives what stands behind the last newline. */
+  #takeLines(chunk: Buffer): Buffer {
+    const view = viewOf(chunk);
+    let start = 0;
+    for (let end = chunk.indexOf(NEWLINE); end >= 0; end = chunk.indexOf(NEWLINE, start)) {
+      this.#takeLine(chunk, view, start, end);
+      start = end + 1;
+      if (
+        this.#lines % LINES_BETWEEN_LOOKS === 0 &&
+        performance.timeOrigin + performance.now() > this.#request.endsMs
+      ) {
+        this.#isLate = true;
+        return Buffer.alloc(0);
+      }
+    }
+    const rest = chunk.subarray(start);
+    if (rest.length <= MAX_LINE_BYTES) return rest;
+    this.#takeLine(rest, viewOf(rest), 0, MAX_LINE_BYTES);
+    return Buffer.alloc(0);
+  }
+
+  #takeLine(chunk: Buffer, view: DataView, start: number, lineEnd: number): void {
+    const end = Math.min(lineEnd, start + MAX_LINE_BYTES);
+    this.#lines += 1;
+    this.#line += 1;
+    const signs = WORDS.find(view, start, end);
+    if (this.#isInBlock(signs, chunk, start, end)) return;
+    const head = chunk.toString('utf8', start, Math.min(end, start + HEAD_BYTES));
+    const time = timeOf(head);
+    if (time === undefined) {
+      this.#takeUntimed(signs, chunk, start, end);
+      return;
+    }
+    this.#lastLocalMs = time.hasOffset ? undefined : time.atMs;
+    this.#kept = undefined;
+    this.#span = this.#spanOf(time.atMs);
+    if (this.#span === undefined) return;
+    const level = levelOf(head, time.end);
+    this.#span.count(time.atMs, level);
+    if ((signs & RESTART) !== 0) this.#span.restarts += 1;
+    if ((signs & STOP) !== 0) this.#span.stops += 1;
+    this.#note(this.#span, { atMs: time.atMs, level, from: time.end }, signs, chunk, start, end);
+  }
+
+  #spanOf(atMs: number): WindowNotes | undefined {
+    if (this.#current.has(atMs)) return this.#current;
+    return this.#baseline?.has(atMs) === true ? this.#baseline : undefined;
+  }
+
+  #note(
+    span: WindowNotes,
+    { atMs, level, from }: { atMs: number; level: LineLevel; from: number },
+    signs: number,
+    chunk: Buffer,
+    start: number,
+    end: number,
+  ): void {
+    const isAsked = this.#keywords !== undefined && this.#keywords.find(viewOf(chunk), start, end) & 1;
+    const isSevere = level === 'error' || level === 'critical' || level === 'warning';
+    if (!isSevere && !isAsked && (signs & CAUSE) === 0) return;
+    const text = chunk.toString('utf8', start, end).replace(/\r$/, '');
+    const line: NotedLine = { atMs, level, file: this.#file, line: this.#line, text, from };
+    if (isSevere) span.noteSignature(line);
+    if (isSevere || isAsked) {
+      span.keep(line, Boolean(isAsked));
+      this.#kept = line;
+    }
+    this.#noteCause(span, line, signs, text.slice(from));
+  }
+
+  /** A line that belongs to the one before it, such as those of a trace. */
+  #takeUntimed(signs: number, chunk: Buffer, start: number, end: number): void {
+    this.#lastLocalMs = undefined;
+    if (this.#span === undefined) return;
+    if (this.#kept === undefined && (signs & CAUSE) === 0) return;
+    const text = chunk.toString('utf8', start, end).replace(/\r$/, '');
+    if (this.#kept !== undefined) append(this.#kept, text);
+    const atMs = this.#kept?.atMs ?? this.#span.fromMs;
+    const line = this.#kept ?? { atMs, level: 'info' as const, file: this.#file, line: this.#line, text, from: 0 };
+    this.#noteCause(this.#span, line, signs, text);
+  }
+
+  #noteCause(span: WindowNotes, line: NotedLine, signs: number, text: string): void {
+    const cause = (signs & CAUSE) === 0 ? undefined : causeOf(text);
+    if (cause !== undefined) span.noteCause(cause.id, line);
+  }
+
+  /** Whether the line belongs to a key or a certificate that is printed over several. */
+  #isInBlock(signs: number, chunk: Buffer, start: number, end: number): boolean {
+    if (this.#blockLines === 0 && (signs & BLOCK) === 0) return false;
+    const text = chunk.toString('utf8', start, end);
+    const begins = text.lastIndexOf(BLOCKS[0]?.toUpperCase() ?? '');
+    const ends = text.lastIndexOf(BLOCKS[1]?.toUpperCase() ?? '');
+    const isInside = this.#blockLines > 0 || begins >= 0 || ends >= 0;
+    if (begins > ends) this.#blockLines = 1;
+    else if (ends >= 0 || this.#blockLines >= MAX_BLOCK_LINES) this.#blockLines = 0;
+    else if (this.#blockLines > 0) this.#blockLines += 1;
+    return isInside;
+  }
+
+  /** By how much the times of a log differ from those of its file; null where they agree, or cannot be compared. */
+  #clockOffset({ modifiedMs }: ScannedFile): number | null {
+    if (this.#lastLocalMs === undefined) return null;
+    const seconds = Math.round((this.#lastLocalMs - modifiedMs) / 1_000);
+    const quarters = Math.round(seconds / QUARTER_S);
+    const isOfZone = Math.abs(seconds - quarters * QUARTER_S) <= ZONE_SLACK_S && Math.abs(quarters) <= MAX_QUARTERS;
+    return quarters !== 0 && isOfZone ? quarters * QUARTER_S : null;
+  }
+}
+
+function baselineOf(notes: WindowNotes, secrets: readonly string[]): Record<string, unknown> {
+  return {
+    window_start: new Date(notes.fromMs).toISOString(),
+    window_end: new Date(notes.toMs).toISOString(),
+    lines_in_window: notes.lines,
+    levels: notes.levels(),
+    restart_markers: notes.restarts,
+    stop_markers: notes.stops,
+    top_error_signatures: notes.topSignatures(),
+    longest_activity_gap_seconds: notes.longestGapSeconds(),
+    known_causes: notes.knownCauses(secrets),
+    excerpts: notes.excerpts(secrets),
+  };
+}
+
+/** A stream of the descriptor would close it, which is its owner's to do. */
+function* piecesOf({ descriptor, sizeBytes }: ScannedFile): Generator<Buffer> {
+  for (let position = 0; position < sizeBytes; ) {
+    const buffer = Buffer.allocUnsafe(PACKED_BYTES);
+    const count = readSync(descriptor, buffer, 0, PACKED_BYTES, position);
+    if (count === 0) return;
+    position += count;
+    yield buffer.subarray(0, count);
+  }
+}
+
+function viewOf(bytes: Buffer): DataView {
+  return new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+}

@@ -1,0 +1,25 @@
+// Reads the end of a log for people and models: whole lines, without secrets.
+import { readSync } from 'node:fs';
+import { redactText } from '../redaction/secret-text.ts';
+import type { ScannedFile } from './log-scan.ts';
+
+/** UTF-8 has no more for a character. */
+const BYTES_PER_CHAR = 4;
+const NEWLINE = 0x0a;
+
+export interface TailRequest {
+  readonly file: ScannedFile;
+  readonly maxChars: number;
+  readonly secrets: readonly string[];
+}
+
+/** At most the last `maxChars` characters. */
+export function readTail({ file, maxChars, secrets }: TailRequest): string {
+  const wanted = Math.min(file.sizeBytes, maxChars * BYTES_PER_CHAR);
+  const start = file.sizeBytes - wanted;
+  const buffer = Buffer.alloc(wanted);
+  const bytes = buffer.subarray(0, readSync(file.descriptor, buffer, 0, wanted, start));
+  // The part of a line could hide the name of its secret.
+  const from = start === 0 ? 0 : bytes.indexOf(NEWLINE) + 1 || bytes.length;
+  return redactText(bytes.toString('utf8', from), secrets).slice(-maxChars);
+}

@@ -1,0 +1,34 @@
+// Has logs read in a thread of their own, which ends with the diagnosis, whatever it reads.
+import { startWorker } from '#kit/worker';
+import type { LogReply, LogWork } from './log-worker.ts';
+
+const MEMORY_MB = 256;
+const YOUNG_MB = 16;
+
+/** The result of each work, or why there is none, in their order. */
+export type LogResult = { readonly result: unknown } | { readonly error: string };
+
+/** Resolves also when the thread ends early or the signal fires: what it did not come to has an error. */
+export function readInThread(work: readonly LogWork[], signal: AbortSignal): Promise<LogResult[]> {
+  const results: LogResult[] = work.map(() => ({ error: 'the log was not read in time' }));
+  if (work.length === 0 || signal.aborted) return Promise.resolve(results);
+  return new Promise(resolve => {
+    const worker = startWorker('log-worker', import.meta.url, {
+      name: 'logs',
+      workerData: work,
+      resourceLimits: { maxOldGenerationSizeMb: MEMORY_MB, maxYoungGenerationSizeMb: YOUNG_MB },
+    });
+    const end = (): void => void worker.terminate();
+    signal.addEventListener('abort', end, { once: true });
+    worker.on('message', ({ index, ...reply }: LogReply) => {
+      results[index] = reply;
+    });
+    worker.on('error', error => {
+      for (const [index, known] of results.entries()) if ('error' in known) results[index] = { error: error.message };
+    });
+    worker.on('exit', () => {
+      signal.removeEventListener('abort', end);
+      resolve(results);
+    });
+  });
+}

@@ -1,0 +1,146 @@
+// The ledger of changes: every change of the configuration through the host and every start and stop that was asked for
+// is written without secrets, in a file that an earlier program may have made, and a fault of it hinders nobody.
+import { chmod, mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import Database from 'better-sqlite3';
+import t from 'tap';
+import * as statements from '../../../plugins/ai/ledger/ledger-statements.ts';
+import { testDir } from '../../support/directory.ts';
+import { startHost } from '../../support/host.ts';
+import { kid, start, stop } from '../../support/kids.ts';
+import { until } from '../../support/until.ts';
+
+const SECRET = 'x7Kq2vN9pLw4';
+const PLUGINS = ['config', 'process', 'auto-restart', 'health-probe', 'ai', 'ai-ollama'];
+const EARLIER = `
+  CREATE TABLE diagnostic_events (id INTEGER PRIMARY KEY AUTOINCREMENT, at REAL NOT NULL, process_name TEXT,
+    event_type TEXT NOT NULL, source TEXT NOT NULL, actor TEXT, summary TEXT NOT NULL, details_json TEXT NOT NULL);
+  CREATE INDEX ix_diagnostic_events_process_at ON diagnostic_events (process_name, at);
+  INSERT INTO diagnostic_events VALUES (7, 1.5, 'App', 'update_install', 'operator_action', NULL, 'of before', 'no json');`;
+
+interface Row {
+  readonly event_type: string;
+  readonly source: string;
+  readonly process_name: string | null;
+  readonly actor: string | null;
+  readonly summary: string;
+  readonly details_json: string;
+}
+
+function rowsOf(file: string): Row[] {
+  try {
+    const db = new Database(file, { readonly: true });
+    const rows = db.prepare('SELECT * FROM diagnostic_events ORDER BY id').all() as Row[];
+    db.close();
+    return rows;
+  } catch {
+    return [];
+  }
+}
+
+t.test('what the host changes', async t => {
+  const configDir = testDir(t);
+  const directory = path.join(configDir, 'ai-diagnostics');
+  const file = path.join(directory, 'events.sqlite');
+  await mkdir(directory, { mode: 0o700 });
+  const earlier = new Database(file);
+  earlier.exec(EARLIER);
+  earlier.close();
+  const block = { ...kid('App', ['calm']), enabled: false, env: { API_KEY: 'the-key-of-before' } };
+  const app = await startHost({
+    configDir,
+    plugins: PLUGINS,
+    config: { app: block, dumb: { ai: { provider: 'ollama' } } },
+  });
+  t.teardown(() => app.stop());
+  const seen = (test: (row: Row) => boolean): Promise<Row> => until(() => rowsOf(file).find(test));
+
+  await app.post('/config', { updates: { data_root: '/srv/elsewhere' }, persist: true });
+  const global = await seen(({ summary }) => summary.includes('data_root'));
+  t.match(global, { event_type: 'config_change', source: 'dumb_config', process_name: null, actor: null });
+  t.match(JSON.parse(global.details_json), {
+    changes: [{ path: 'data_root', after: '/srv/elsewhere' }],
+    truncated: false,
+    total_changes: 1,
+    persisted: true,
+  });
+
+  const updates = { env: { API_KEY: SECRET, MODE: 'fast', OPTIONS: `--password=${SECRET}` } };
+  await app.post('/config', { process_name: 'App', updates, persist: true });
+  const changed = await seen(({ summary }) => summary.includes('env.API_KEY'));
+  t.match(changed, { process_name: 'App', source: 'dumb_config' });
+  t.same(JSON.parse(changed.details_json).changes, [
+    { path: 'app.env.API_KEY', before: '[REDACTED]', after: '[REDACTED]' },
+    { path: 'app.env.MODE', after: 'fast' },
+    { path: 'app.env.OPTIONS', after: '--password=[REDACTED]' },
+  ]);
+
+  await app.request('PUT', '/ai/settings', { json: { model: 'a-model', api_key: SECRET } });
+  t.match(await seen(({ source }) => source === 'ai_settings'), { event_type: 'config_change', process_name: null });
+  await app.post('/ai/profiles', { name: 'One', provider: 'ollama', api_key: SECRET });
+  await seen(({ source }) => source === 'ai_provider_profile_save');
+
+  await start(app, 'App');
+  t.match(await seen(({ event_type: type }) => type === 'service_start'), {
+    process_name: 'App',
+    source: 'operator_action',
+    details_json: /"outcome":"success"/,
+  });
+  await stop(app, 'App');
+  await seen(({ event_type: type }) => type === 'service_stop');
+
+  const text = await readFile(path.join(configDir, 'stackwarden.json'), 'utf8');
+  await writeFile(path.join(configDir, 'stackwarden.json'), text.replace('/srv/elsewhere', '/srv/by-hand'));
+  t.match(JSON.parse((await seen(({ details_json: details }) => details.includes('by-hand'))).details_json), {
+    origin: 'file',
+  });
+
+  t.equal(rowsOf(file)[0]?.summary, 'of before', 'an earlier file is gone on with');
+  const parts = await Promise.all((await readdir(directory)).map(name => readFile(path.join(directory, name))));
+  for (const part of parts) t.notOk(part.includes(SECRET) || part.includes('the-key-of-before'));
+  t.equal((await stat(directory)).mode & 0o777, 0o700);
+  t.equal((await stat(file)).mode & 0o777, 0o600);
+});
+
+t.test('a ledger that cannot be used hinders no change', async t => {
+  const configDir = testDir(t);
+  await mkdir(path.join(configDir, 'ai-diagnostics'));
+  await chmod(path.join(configDir, 'ai-diagnostics'), 0o777);
+  await mkdir(path.join(configDir, 'ai-diagnostics', 'events.sqlite'));
+  const app = await startHost({
+    configDir,
+    plugins: PLUGINS,
+    config: { app: { ...kid('App', ['calm']), enabled: false } },
+  });
+  t.teardown(() => app.stop());
+  t.equal((await app.post('/config', { updates: { data_root: '/srv/x' }, persist: true })).status, 200);
+  t.equal((await start(app, 'App')).status, 200);
+});
+
+t.test('what is old or too much is removed, and a process has what concerns the whole as well', async t => {
+  const db = new Database(':memory:') as unknown as Parameters<typeof statements.add>[0];
+  for (const migration of statements.migrations) if (typeof migration === 'string') db.exec(migration);
+  const now = 1_800_000_000;
+  const row = (at: number, name: string | null) => ({
+    at,
+    process_name: name,
+    event_type: 'config_change',
+    source: 'dumb_config',
+    actor: null,
+    summary: String(at),
+    details_json: '{}',
+  });
+  statements.add(db, row(now - 181 * 86_400, null));
+  for (let index = 0; index < 20_003; index += 1)
+    statements.add(db, row(now - 30_000 + index, ['A', 'B', null][index % 3] ?? null));
+  t.equal(statements.prune(db, { now }), 4);
+  t.equal(statements.prune(db, { now }), 0);
+  const query = { processName: 'A', from: 0, before: now, limit: 5, eventType: null };
+  const listed = statements.list(db, query);
+  t.same([...new Set(listed.map(({ process_name: name }) => name))].sort(), ['A', null]);
+  t.ok(
+    listed.every(({ at }, index) => index === 0 || at <= (listed[index - 1]?.at ?? 0)),
+    'the newest first',
+  );
+  t.same(statements.list(db, { ...query, eventType: 'service_stop' }), []);
+});

@@ -1,0 +1,260 @@
+// The analysis of logs: one pass over the files of a log, which says of two spans of time what their lines tell, within its
+// budget, without secrets.
+import { closeSync, openSync, statSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { gzipSync } from 'node:zlib';
+import t from 'tap';
+import { levelOf } from '../../../plugins/ai/logs/line-level.ts';
+import { timeOf } from '../../../plugins/ai/logs/line-time.ts';
+import { type ScanRequest, scanLogs } from '../../../plugins/ai/logs/log-scan.ts';
+import { readTail } from '../../../plugins/ai/logs/log-tail.ts';
+import { readInThread } from '../../../plugins/ai/logs/log-thread.ts';
+import { questionWords } from '../../../plugins/ai/logs/question-words.ts';
+import { signatureOf } from '../../../plugins/ai/logs/signature.ts';
+import { testDir } from '../../support/directory.ts';
+
+const NOW = Date.now();
+const HOUR_MS = 3_600_000;
+const isoAt = (agoMs: number) => new Date(NOW - agoMs).toISOString();
+
+/** Files of one log, the newest first, as they are opened for a scan. */
+function opened(
+  t: Parameters<typeof testDir>[0],
+  files: Readonly<Record<string, string | Buffer>>,
+): ScanRequest['files'] {
+  const dir = testDir(t);
+  return Object.entries(files).map(([name, content], index) => {
+    const file = path.join(dir, name);
+    writeFileSync(file, content);
+    const descriptor = openSync(file, 'r');
+    t.teardown(() => closeSync(descriptor));
+    return { name, descriptor, sizeBytes: statSync(file).size, modifiedMs: NOW - index * 60_000 };
+  });
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: tests look into analyses of any shape
+function scan(files: ScanRequest['files'], request: Partial<ScanRequest> = {}): Promise<any> {
+  return scanLogs({
+    files,
+    discovered: files.length,
+    current: { fromMs: NOW - HOUR_MS, toMs: NOW },
+    baseline: { fromMs: NOW - 2 * HOUR_MS, toMs: NOW - HOUR_MS },
+    keywords: [],
+    budgetBytes: 1024 * 1024,
+    excerpts: { current: 40, baseline: 20 },
+    secrets: [],
+    endsMs: Number.POSITIVE_INFINITY,
+    ...request,
+  });
+}
+
+t.test('times of lines', async t => {
+  const local = new Date(2026, 0, 2, 3, 4, 5).getTime();
+  const utc = Date.UTC(2026, 0, 2, 3, 4, 5);
+  const forms: readonly (readonly [line: string, atMs: number])[] = [
+    ['Jan 2, 2026 03:04:05 - INFO - up', local],
+    ['Jan  2, 2026 03:04:05 - INFO - up', local],
+    ['2026-01-02 03:04:05 up', local],
+    ['2026-01-02 03:04:05.250|Info|up', local + 250],
+    ['2026-01-02 03:04:05,678 - ERROR - up', local + 678],
+    ['[2026-01-02T03:04:05.5Z] up', utc + 500],
+    ['2026-01-02T03:04:05+02:00 up', utc - 2 * HOUR_MS],
+    ['2026-01-02 03:04:05.123 UTC [12] LOG: up', utc + 123],
+    ['2026/01/02 03:04:05 ERROR : up', local],
+    [`{"level":"info","time":${utc},"msg":"up"}`, utc],
+    [`{"ts":${utc / 1_000}.5,"msg":"up"}`, utc + 500],
+    ['{"time":"2026-01-02T03:04:05Z","msg":"up"}', utc],
+  ];
+  for (const [line, atMs] of forms) t.equal(timeOf(line)?.atMs, atMs, line);
+  for (const line of ['up', '    at main (/app/x.js:1:2)', '{"msg":"up"}', '1234-56', ''])
+    t.equal(timeOf(line), undefined);
+});
+
+t.test('levels of lines', async t => {
+  const forms = {
+    debug: ['[DBG] x', 'a - DEBUG - x', 'level=debug msg=x'],
+    info: ['[INF] x', 'a - INFO - x', '|Info|x', 'x', '{"level":"info"}', '[import] x'],
+    warning: ['[WRN] x', 'a - WARNING - x', '|Warn|x', 'level=warning', '[WARN] x', 'WARN x'],
+    error: [
+      '[ERR] x',
+      'a - ERROR - x',
+      '|Error|x',
+      '{"level":"error"}',
+      '[error] x',
+      'ERROR : x',
+      'Error: x',
+      'it failed',
+      'Traceback (most',
+    ],
+    critical: ['[FTL] x', 'a - CRITICAL - x', '|Fatal|x', 'UTC [12] FATAL:  x', 'PANIC: x'],
+  };
+  for (const [level, lines] of Object.entries(forms)) for (const line of lines) t.equal(levelOf(line, 0), level, line);
+});
+
+t.test('lines that tell the same have one signature, without names and places', async t => {
+  const one = signatureOf(
+    'item 12 of "A Show" at /data/a.mkv from 203.0.113.1 failed: 550e8400-e29b-41d4-a716-446655440000',
+  );
+  const other = signatureOf(
+    "item 7 of 'Another' at /mnt/b/c.mkv from 203.0.113.9 failed: 123e4567-e89b-12d3-a456-426614174000",
+  );
+  t.equal(one, other);
+  t.equal(one, 'item <n> of <text> at <path> from <ip> failed: <id>');
+  t.notMatch(signatureOf('cannot reach http://x?apikey=0123456789abcdef0123'), '0123456789abcdef');
+});
+
+t.test('both spans in one pass over rotated files', async t => {
+  const old = [
+    `${isoAt(3 * HOUR_MS)} ERROR too old`,
+    `${isoAt(1.5 * HOUR_MS)} ERROR item 1 timed out`,
+    `${isoAt(1.2 * HOUR_MS)} INFO Application started`,
+  ];
+  const middle = [`${isoAt(50 * 60_000)} ERROR item 2 timed out`, `${isoAt(40 * 60_000)} WARNING slow`];
+  const present = [
+    `${isoAt(20 * 60_000)} INFO Service stopped`,
+    `${isoAt(19 * 60_000)} INFO Now listening on 8989`,
+    `${isoAt(10 * 60_000)} ERROR listen EADDRINUSE: address already in use 0.0.0.0:8989`,
+    '    at Server.setupListenHandle (node:net:1817:16)',
+    `${isoAt(9 * 60_000)} INFO token=hunter2hunter2 the library is read`,
+    `${isoAt(-60_000)} ERROR of the future`,
+  ];
+  const analysis = await scan(
+    opened(t, {
+      'app.log': present.join('\n'),
+      'app-2026-01-01_1.log': `${middle.join('\r\n')}\r\n`,
+      'app-2026-01-01_2.log.gz': gzipSync(`${old.join('\n')}\n`),
+    }),
+    { keywords: questionWords('What about the library of this service?') },
+  );
+  t.match(analysis.coverage, {
+    available: true,
+    files_discovered: 3,
+    files_scanned: 3,
+    lines_scanned: 11,
+    lines_in_window: 6,
+    all_retained_files_scanned: true,
+    truncated: false,
+    partial_file_scanned: false,
+    timed_out: false,
+  });
+  t.same(analysis.levels, { error: 2, warning: 1, info: 3 });
+  t.equal(analysis.restart_markers, 1);
+  t.equal(analysis.stop_markers, 1);
+  t.equal(analysis.longest_activity_gap_seconds, 1_200);
+  const signatures = analysis.new_error_signatures.map(({ signature }: { signature: string }) => signature);
+  t.same(signatures, ['WARNING slow', 'ERROR listen EADDRINUSE: address already in use <ip>:<n>']);
+  t.match(analysis.known_causes, [{ id: 'port-taken', count: 1, file: 'app.log', line: 3 }]);
+  const contents = analysis.excerpts.map(({ content }: { content: string }) => content);
+  t.equal(contents.length, 4, 'what is severe, and what the question names');
+  t.match(contents[2], /EADDRINUSE[^\n]*\n {4}at Server/, 'a trace belongs to its line');
+  t.match(contents[3], 'token=[REDACTED] the library is read');
+  t.match(analysis.baseline, { levels: { error: 1, info: 1 }, restart_markers: 1, lines_in_window: 2 });
+});
+
+t.test('without a baseline what is new came in the second half', async t => {
+  const lines = [50, 40, 20, 10].map(
+    minutes => `${isoAt(minutes * 60_000)} ERROR ${minutes >= 40 ? 'early' : 'late'} fault`,
+  );
+  const analysis = await scan(opened(t, { 'app.log': [...lines, `${isoAt(60_000)} ERROR early fault`].join('\n') }), {
+    baseline: null,
+  });
+  t.same(analysis.new_error_signatures, [{ signature: 'ERROR late fault', count: 2 }]);
+  t.notOk('baseline' in analysis);
+});
+
+t.test('a budget is spent on the newest lines', async t => {
+  const line = (minutes: number) => `${isoAt(minutes * 60_000)} ERROR password: "a b c" of minute ${minutes}\n`;
+  const present = Array.from({ length: 50 }, (_, index) => line(50 - index)).join('');
+  const files = opened(t, { 'app.log': present, 'app.1.log': line(55) });
+  const { coverage, excerpts } = await scan(files, { budgetBytes: 700 });
+  t.match(coverage, { files_scanned: 1, partial_file_scanned: true, truncated: true, bytes_scanned: 700 });
+  t.ok(coverage.lines_scanned < 12 && coverage.lines_scanned > 5, 'the line that is cut does not count');
+  t.match(excerpts.at(-1).content, 'of minute 1');
+  t.notMatch(JSON.stringify(excerpts), 'a b c');
+});
+
+t.test('what is frequent does not push out what is severe', async t => {
+  const lines = Array.from({ length: 500 }, (_, index) => `${isoAt((500 - index) * 5_000)} INFO library item ${index}`);
+  lines.splice(10, 0, ...Array.from({ length: 30 }, (_, index) => `${isoAt(490 * 5_000)} ERROR fault ${index}`));
+  const { excerpts } = await scan(opened(t, { 'app.log': lines.join('\n') }), { keywords: ['library'] });
+  const severe = excerpts.filter(({ level }: { level: string }) => level === 'error');
+  t.equal(excerpts.length, 40);
+  t.equal(severe.length, 20);
+});
+
+t.test('keys over lines, binary, and lines without end do no harm', async t => {
+  const key = [
+    '-----BEGIN PRIVATE KEY-----',
+    'MIIEvgIBADANBgkqhkiG9w0BAQEFAASC',
+    'BKgwggSkAgEAAoIBAQC7VJTUt9Us8cKj',
+    '-----END PRIVATE KEY-----',
+  ];
+  const lines = [
+    `${isoAt(60_000)} ERROR the key is bad:`,
+    ...key,
+    `${isoAt(50_000)} ERROR ${'x'.repeat(200_000)}`,
+    `${isoAt(40_000)} ERROR \u0000\u001b[31m\ufffd`,
+    `${isoAt(30_000)} ERROR last`,
+  ];
+  const analysis = await scan(opened(t, { 'app.log': lines.join('\n') }));
+  t.equal(analysis.levels.error, 4);
+  t.notMatch(JSON.stringify(analysis), 'MIIEvgIBADANBgkqhkiG');
+  t.ok(JSON.stringify(analysis).length < 20_000);
+  const empty = await scan(opened(t, { 'app.log': '' }));
+  t.match(empty, { levels: {}, excerpts: [], top_error_signatures: [], known_causes: [] });
+});
+
+t.test('times that differ from those of the file by hours', async t => {
+  const shifted = new Date(NOW + 2 * HOUR_MS).toISOString().slice(0, 19).replace('T', ' ');
+  const isLocalUtc = new Date(NOW).getTimezoneOffset() === 0;
+  const { clock_offset_seconds: seconds } = await scan(opened(t, { 'app.log': `${shifted} INFO up\n` }));
+  t.equal(seconds, isLocalUtc ? 7_200 : seconds);
+  const { clock_offset_seconds: none } = await scan(opened(t, { 'app.log': `${isoAt(0)} INFO up\n` }));
+  t.equal(none, null);
+});
+
+t.test('the end of a log begins with a whole line', async t => {
+  const lines = Array.from({ length: 100 }, (_, index) => `line ${index} password=hunter2secret`);
+  const [file] = opened(t, { 'app.log': `${lines.join('\n')}\n` });
+  if (file === undefined) throw new Error('there is no file');
+  const tail = readTail({ file, maxChars: 300, secrets: ['line 99'] });
+  t.ok(tail.length <= 300 && tail.length > 150, `${tail.length} characters`);
+  t.notMatch(tail, 'hunter2');
+  t.match(tail, '[REDACTED] password=[REDACTED]\n');
+});
+
+t.test('in a thread, which ends with its signal', async t => {
+  const files = opened(t, { 'app.log': `${isoAt(1_000)} ERROR it failed\n` });
+  const request = {
+    files,
+    discovered: 1,
+    current: { fromMs: NOW - HOUR_MS, toMs: NOW },
+    baseline: null,
+    keywords: [],
+    budgetBytes: 1024,
+    excerpts: { current: 40, baseline: 20 },
+    secrets: [],
+    endsMs: Number.MAX_SAFE_INTEGER,
+  };
+  const [read] = await readInThread([{ kind: 'scan', request }], new AbortController().signal);
+  t.match(read, { result: { levels: { error: 1 } } });
+  const gone = { ...request, files: [{ name: 'x.log', descriptor: 1_000_000, sizeBytes: 10, modifiedMs: NOW }] };
+  const [, tail] = await readInThread(
+    [
+      { kind: 'scan', request: gone },
+      {
+        kind: 'tail',
+        request: {
+          file: { name: 'x.log', descriptor: 1_000_000, sizeBytes: 10, modifiedMs: NOW },
+          maxChars: 10,
+          secrets: [],
+        },
+      },
+    ],
+    new AbortController().signal,
+  );
+  t.match(tail, { error: /bad file descriptor/ }, 'what cannot be read is told');
+  const aborted = new AbortController();
+  aborted.abort();
+  t.match(await readInThread([{ kind: 'scan', request }], aborted.signal), [{ error: /not read in time/ }]);
+});
