@@ -29,6 +29,7 @@ const BETWEEN_WRITES_MS = 50;
 const MAX_USER_PAGES = 100;
 const REPEATS = 2;
 const MAX_REDIRECTS = 3;
+const NO_CONTENT = 204;
 const BUSY = 429;
 /** How often a call is made again to a server that asks for patience. */
 const MAX_WAITS = 5;
@@ -153,7 +154,8 @@ export class HttpRequestManager implements RequestManager {
 
   async remove(id: number): Promise<void> {
     const answer = await this.#call(`/request/${id}`, { method: 'DELETE' });
-    if (!this.#isGone(answer) && answer.status >= 300) throw this.#refusal(answer);
+    // The login page of a proxy deletes nothing.
+    if (!this.#isGone(answer) && answer.status !== NO_CONTENT) this.#bodyOf(answer);
   }
 
   #changed(answer: FetchAnswer): RemoteRequest | null {
