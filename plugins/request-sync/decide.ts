@@ -1,6 +1,6 @@
 // What is to be done next about one fingerprint on one subordinate: the decision table, as a pure function.
 import type { Group } from './group.ts';
-import { type Holding, isFor, ownIds } from './holding.ts';
+import { type Holding, isFor, ownIds, withoutSeasons } from './holding.ts';
 import { AVAILABLE, type Media, REQUEST_STATUS, type RemoteRequest, type Title, union } from './remote-request.ts';
 
 const { pending, declined } = REQUEST_STATUS;
@@ -78,6 +78,7 @@ export function decide(situation: Situation): Step | undefined {
   if (holding.gone === true) return undefined;
   if (group.wish === 'declined') return group.isWhole ? refusal(situation, holding) : undefined;
   if (!isWanted(group, options)) return undefined;
+  if (holding.unsure === true) return verification(situation, holding);
   const isApprovable = holding.id !== 0 && (holding.status === pending || holding.status === declined);
   if (group.wish === 'approved' && isApprovable) return approval(situation, holding);
   return holding.status === declined ? undefined : furtherSeasons(situation, group, holding);
@@ -124,6 +125,23 @@ function firstOther(
     if (request !== null && isFor(request, media) && isChanged(request)) return { id, isRead: true };
   }
   return undefined;
+}
+
+/** What is left of the holding on the subordinate. */
+function verification({ view, media }: Situation, holding: Holding): Step {
+  const own = ownIds(holding);
+  const { unsure: _, ...rest } = withoutSeasons(holding);
+  const present: RemoteRequest[] = [];
+  for (const id of union(own, holding.id === 0 ? [] : [holding.id])) {
+    const request = view.requests.get(id);
+    if (request === undefined) return { kind: 'read', id, purpose: 'create' };
+    if (request !== null && isFor(request, media)) present.push(request);
+  }
+  const newest = present.at(-1);
+  if (newest === undefined) return { kind: 'record', holding: undefined };
+  const { id, status } = newest;
+  const ids = own.filter(id => present.some(request => request.id === id));
+  return { kind: 'record', holding: { ...rest, id, status, ids } };
 }
 
 function approval(situation: Situation, holding: Holding): Step {

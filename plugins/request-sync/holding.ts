@@ -16,6 +16,8 @@ export interface Holding {
   readonly adopted?: boolean;
   /** Whether somebody removed the request on the subordinate. */
   readonly gone?: boolean;
+  /** Whether it must be read before it is used, because it was deleted on the primary and requested again. */
+  readonly unsure?: boolean;
 }
 
 export function ownIds({ id, ids, adopted }: Holding): readonly number[] {
@@ -48,6 +50,23 @@ export function withFound(
     return { ...holding, ...seasons, synced_at: now };
   if (found === undefined) return { id: 0, status: 0, synced_at: now, ...seasons };
   return { ...holding, id: found.id, status: found.status, synced_at: now, adopted: true, ...seasons };
+}
+
+/** After one of its requests was deleted; undefined when it was the last. */
+export function withoutRequest(holding: Holding, id: number): Holding | undefined {
+  const ids = ownIds(holding).filter(other => other !== id);
+  const newest = ids.at(-1);
+  return newest === undefined ? undefined : { ...withoutSeasons(holding), ids, id: newest };
+}
+
+/** Which seasons its other requests have must be asked for, because one of them was withdrawn. */
+export function withoutSeasons({ seasons: _, ...holding }: Holding): Holding {
+  return holding;
+}
+
+/** After its request was deleted on the primary and requested again: what was removed here may be created once more. */
+export function unsure({ gone: _, ...holding }: Holding): Holding {
+  return { ...holding, unsure: true };
 }
 
 /** Whether an id leads to a request for this title, or after a loss of the subordinate's data to another's. */

@@ -3,7 +3,7 @@
 import { judgeSuspects, primaryIds, SWEEP_MS } from './deletions.ts';
 import { fingerprintOf, mediaOf } from './fingerprint.ts';
 import type { Group } from './group.ts';
-import { isFor } from './holding.ts';
+import { isFor, unsure } from './holding.ts';
 import { type Reading, readChanges, readList } from './primary-list.ts';
 import { PrimaryRequests } from './primary-requests.ts';
 import { RemoteError } from './remote-error.ts';
@@ -149,9 +149,7 @@ export class Primary {
     else if (this.#known.group(fingerprint) === undefined) {
       if (Object.keys(entry.subordinates).length === 0) this.#with.state.requests.delete(fingerprint);
       else entry.deleted = true;
-    }
-    // Deleted and requested again: what was removed on a subordinate may be created there once more.
-    else forgetGone(entry);
+    } else doubt(entry);
   }
 
   #isOf(request: RemoteRequest, fingerprint: string): boolean {
@@ -168,7 +166,7 @@ export class Primary {
       if (entry.deleted === true) {
         delete entry.deleted;
         setIds(entry, group.ids);
-        forgetGone(entry);
+        doubt(entry);
       }
       const known = primaryIds(entry);
       if (group.ids.some(id => !known.includes(id))) setIds(entry, union(known, group.ids));
@@ -199,6 +197,6 @@ function setIds(entry: Tracked, ids: readonly number[]): void {
   entry.primary_id = ids.at(-1) ?? entry.primary_id;
 }
 
-function forgetGone({ subordinates }: Tracked): void {
-  for (const [label, holding] of Object.entries(subordinates)) if (holding.gone === true) delete subordinates[label];
+function doubt({ subordinates }: Tracked): void {
+  for (const [label, holding] of Object.entries(subordinates)) subordinates[label] = unsure(holding);
 }

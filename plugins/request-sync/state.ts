@@ -154,6 +154,7 @@ function isHolding(entry: unknown): entry is Holding {
   keepNumbers(entry, 'seasons');
   if (entry.adopted !== true && entry.adopted !== undefined) delete entry.adopted;
   if (entry.gone !== true && entry.gone !== undefined) delete entry.gone;
+  if (entry.unsure !== true && entry.unsure !== undefined) delete entry.unsure;
   return true;
 }
 

@@ -3,7 +3,7 @@ import { bareObject } from '#kit/plain-object';
 import { type Creation, decide, type Purpose, type Step, type SyncOptions, type View } from './decide.ts';
 import { mediaOf } from './fingerprint.ts';
 import type { Group } from './group.ts';
-import { type Holding, isFor, withCreated, withFound } from './holding.ts';
+import { type Holding, isFor, withCreated, withFound, withoutRequest, withoutSeasons } from './holding.ts';
 import { RemoteError } from './remote-error.ts';
 import { type Media, REQUEST_STATUS, type RemoteRequest, type RemoteUser, type Title } from './remote-request.ts';
 import { type NewRequest, PAGE_LENGTH, type RequestManager } from './request-manager.ts';
@@ -159,10 +159,12 @@ export class Subordinate {
       case 'extend':
         return this.#extend(fingerprint, step, view);
       case 'approve':
-      case 'decline':
         return this.#setStatus(media, step.kind, step.id, view);
+      case 'decline':
+        return this.#decline(fingerprint, media, step.id, view);
       case 'delete':
         await manager.remove(step.id);
+        await this.#withdraw(fingerprint, holding => withoutRequest(holding, step.id));
         return withRequest(view, step.id, null);
     }
   }
@@ -257,6 +259,19 @@ export class Subordinate {
     if (changed !== null && isFor(changed, media) && isUnchanged(changed.status))
       throw new RemoteError('answer', 'the request did not change its status');
     return withRequest(view, id, changed);
+  }
+
+  async #decline(fingerprint: string, media: Media, id: number, view: View): Promise<View> {
+    const declined = await this.#setStatus(media, 'decline', id, view);
+    await this.#withdraw(fingerprint, withoutSeasons);
+    return declined;
+  }
+
+  /** What is noted of each one is true also when the next one fails. */
+  async #withdraw(fingerprint: string, without: (holding: Holding) => Holding | undefined): Promise<void> {
+    const { state, label } = this.#with;
+    const holding = state.requests.get(fingerprint)?.subordinates[label];
+    if (holding !== undefined) await this.#record(fingerprint, without(holding));
   }
 
   async #record(fingerprint: string, holding: Holding | undefined): Promise<void> {
