@@ -1,4 +1,5 @@
 // What happened at every request manager of a test, in one order: each call, and each thing that people did there by hand.
+import type { ManagerFault } from './request-manager-fault.ts';
 
 export interface MediaKey {
   readonly mediaType: 'movie' | 'tv';
@@ -6,10 +7,22 @@ export interface MediaKey {
   readonly is4k: boolean;
 }
 
+/** As in the configuration. */
+export interface ReplicationOptions {
+  readonly sync_pending: boolean;
+  readonly sync_approved: boolean;
+  readonly sync_declined: boolean;
+  readonly sync_deletes: boolean;
+  readonly sync_4k_separately: boolean;
+  readonly user_mapping: 'admin' | 'email_match';
+  readonly pending_without_approval: 'create' | 'hold';
+}
+
 /** What one call, or one person, changed. */
 export interface RequestChange extends MediaKey {
-  readonly kind: 'created' | 'edited' | 'approved' | 'declined' | 'removed' | 'available';
+  readonly kind: 'created' | 'edited' | 'approved' | 'declined' | 'removed' | 'available' | 'blocklisted';
   readonly id: number;
+  readonly status: number;
   /** After the change; of a movie none. */
   readonly seasons: readonly number[];
   /** Whether a person made the request there, in contrast to whoever uses the key. */
@@ -33,13 +46,19 @@ export type JournalEntry =
       readonly what: 'call';
       readonly manager: string;
       readonly call: ManagerCall;
-      /** Null where no whole answer was given. */
+      /** Null where nothing was answered. */
       readonly status: number | null;
       readonly change?: RequestChange | undefined;
+      /** What went wrong, other than slowness. */
+      readonly fault?: ManagerFault['kind'] | undefined;
     }
   | { readonly what: 'person'; readonly manager: string; readonly change: RequestChange }
+  /** The data of the manager. */
   | { readonly what: 'lost'; readonly manager: string }
-  | { readonly what: 'mark'; readonly text: string };
+  /** From here on these options hold. */
+  | { readonly what: 'options'; readonly options: ReplicationOptions }
+  /** Whoever replicates was killed; it had saved that these requests are its own, as `<manager> <id>`. */
+  | { readonly what: 'killed'; readonly saved: ReadonlySet<string> };
 
 export type CallEntry = Extract<JournalEntry, { what: 'call' }>;
 
@@ -48,11 +67,6 @@ export class RequestJournal {
 
   add(entry: JournalEntry): void {
     this.entries.push(entry);
-  }
-
-  /** Notes a moment, such as the start of a cycle or a kill. */
-  mark(text: string): void {
-    this.entries.push({ what: 'mark', text });
   }
 
   /** Calls to one manager, or to all; `from` is an index of `entries`. */

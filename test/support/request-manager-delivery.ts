@@ -1,6 +1,7 @@
 // What travels back for one call to a request manager, with what can go wrong on the way; the same with and without sockets.
 import type { ManagerCall } from './request-journal.ts';
 import { API_PATH, type RequestManager } from './request-manager.ts';
+import type { ManagerFault } from './request-manager-fault.ts';
 
 export interface Delivery {
   readonly delayMs: number;
@@ -19,28 +20,29 @@ export function deliver(manager: RequestManager, call: ManagerCall): Delivery {
   const fault = manager.faultOf(call);
   switch (fault?.kind) {
     case 'hang':
-      manager.noteUnserved(call, null);
+      manager.noteUnserved(call, null, fault.kind);
       return { ...NOTHING, end: 'never' };
     case 'status':
-      return unserved(manager, call, fault.status, { 'content-type': 'text/plain' }, 'upstream failed');
+      return unserved(manager, call, fault, fault.status, { 'content-type': 'text/plain' }, 'upstream failed');
     case 'html':
-      return unserved(manager, call, 200, { 'content-type': 'text/html' }, LOGIN_PAGE);
+      return unserved(manager, call, fault, 200, { 'content-type': 'text/html' }, LOGIN_PAGE);
     case 'busy':
       return unserved(
         manager,
         call,
+        fault,
         429,
         { ...JSON_TYPE, ...(fault.retryAfter === undefined ? {} : { 'retry-after': fault.retryAfter }) },
         JSON.stringify({ message: 'Too many requests.' }),
       );
     case 'redirect':
-      return unserved(manager, call, 302, { location: `${fault.origin}${API_PATH}${call.path}` }, '');
+      return unserved(manager, call, fault, 302, { location: `${fault.origin}${API_PATH}${call.path}` }, '');
     case 'reset':
-      if (fault.isActedOn) return { ...served(manager, call), end: 'cut' };
-      manager.noteUnserved(call, null);
+      if (fault.isActedOn) return { ...served(manager, call, fault.kind), end: 'cut' };
+      manager.noteUnserved(call, null, fault.kind);
       return { ...NOTHING, end: 'cut' };
     case 'garbled': {
-      const whole = served(manager, call);
+      const whole = served(manager, call, fault.kind);
       return { ...whole, text: whole.text.slice(0, whole.text.length / 2) };
     }
     case 'slow':
@@ -52,8 +54,8 @@ export function deliver(manager: RequestManager, call: ManagerCall): Delivery {
 
 const NOTHING = { delayMs: 0, status: 0, headers: {}, text: '' };
 
-function served(manager: RequestManager, call: ManagerCall): Delivery {
-  const { status, body } = manager.answer(call);
+function served(manager: RequestManager, call: ManagerCall, fault?: ManagerFault['kind']): Delivery {
+  const { status, body } = manager.answer(call, fault);
   const text = body === undefined ? '' : JSON.stringify(body);
   return { delayMs: 0, end: 'whole', status, headers: body === undefined ? {} : JSON_TYPE, text };
 }
@@ -61,10 +63,11 @@ function served(manager: RequestManager, call: ManagerCall): Delivery {
 function unserved(
   manager: RequestManager,
   call: ManagerCall,
+  fault: ManagerFault,
   status: number,
   headers: Record<string, string>,
   text: string,
 ): Delivery {
-  manager.noteUnserved(call, status);
+  manager.noteUnserved(call, status, fault.kind);
   return { delayMs: 0, end: 'whole', status, headers, text };
 }

@@ -119,6 +119,11 @@ export class RequestManager {
     return this.#titleStatus.get(titleKey(key)) === MEDIA.available;
   }
 
+  /** Whether the metadata source has the title. */
+  knows({ mediaType, tmdbId }: MediaKey): boolean {
+    return this.#findTitle(mediaType, tmdbId) !== undefined;
+  }
+
   isBlocklisted(key: MediaKey): boolean {
     return this.#titleStatus.get(titleKey(key)) === MEDIA.blocklisted;
   }
@@ -161,12 +166,14 @@ export class RequestManager {
     this.#titleStatus.set(titleKey(key), MEDIA.available);
     for (const request of this.requestsOf(key))
       if (request.status === STATUS.approved) this.#setStatus(request, this.product.availableStatus);
-    this.#note({ ...key, kind: 'available', id: 0, seasons: [], byPerson: true });
+    this.#note({ ...key, kind: 'available', id: 0, status: 0, seasons: [], byPerson: true });
   }
 
   /** Products without a blocklist ignore it. */
   blocklist(key: MediaKey): void {
-    if (this.product.hasBlocklist) this.#titleStatus.set(titleKey(key), MEDIA.blocklisted);
+    if (!this.product.hasBlocklist) return;
+    this.#titleStatus.set(titleKey(key), MEDIA.blocklisted);
+    this.#note({ ...key, kind: 'blocklisted', id: 0, status: 0, seasons: [], byPerson: true });
   }
 
   /** The database is lost, and begins anew with the first number. The key stays, because it is kept elsewhere. */
@@ -180,15 +187,15 @@ export class RequestManager {
   }
 
   /** What the public API answers, noted in the journal. */
-  answer(call: ManagerCall): ManagerAnswer {
+  answer(call: ManagerCall, fault?: ManagerFault['kind']): ManagerAnswer {
     const { answer, change } = this.#dispatch(call);
-    this.journal.add({ what: 'call', manager: this.name, call, status: answer.status, change });
+    this.journal.add({ what: 'call', manager: this.name, call, status: answer.status, change, fault });
     return answer;
   }
 
   /** Notes a call that the manager itself never saw, because something before it failed or answered. */
-  noteUnserved(call: ManagerCall, status: number | null): void {
-    this.journal.add({ what: 'call', manager: this.name, call, status });
+  noteUnserved(call: ManagerCall, status: number | null, fault: ManagerFault['kind']): void {
+    this.journal.add({ what: 'call', manager: this.name, call, status, fault });
   }
 
   #dispatch(call: ManagerCall): { answer: ManagerAnswer; change?: RequestChange } {
@@ -401,8 +408,8 @@ function titleKey({ mediaType, tmdbId, is4k }: MediaKey): string {
 }
 
 function changeOf(request: ManagedRequest, kind: RequestChange['kind']): RequestChange {
-  const { id, mediaType, tmdbId, is4k, seasons, byPerson } = request;
-  return { kind, id, mediaType, tmdbId, is4k, seasons: [...seasons], byPerson };
+  const { id, status, mediaType, tmdbId, is4k, seasons, byPerson } = request;
+  return { kind, id, status, mediaType, tmdbId, is4k, seasons: [...seasons], byPerson };
 }
 
 function problem(status: number, message: string): ManagerAnswer {

@@ -1,0 +1,175 @@
+// What can happen while requests are replicated, as data: people's deeds, faults, outages, losses, kills and time.
+import fc from 'fast-check';
+import type { MediaKey } from './request-journal.ts';
+import { type ManagerUser, type RequestManager, STATUS } from './request-manager.ts';
+import type { ManagerFault } from './request-manager-fault.ts';
+
+/** 0 is the primary, the others are its subordinates. */
+type Place = number;
+
+/** What people do at one request manager. `which` chooses among the requests that are there. */
+export type PersonsDeed =
+  | {
+      readonly kind: 'ask';
+      readonly at: Place;
+      readonly title: number;
+      readonly is4k: boolean;
+      readonly seasons: readonly number[];
+      readonly isPending: boolean;
+      readonly user: number;
+    }
+  | {
+      readonly kind: 'approve' | 'decline' | 'remove' | 'extend';
+      readonly at: Place;
+      readonly which: number;
+      readonly seasons: readonly number[];
+    }
+  | { readonly kind: 'available' | 'blocklist'; readonly at: Place; readonly title: number; readonly is4k: boolean };
+
+export type Deed =
+  | PersonsDeed
+  | { readonly kind: 'cycle' }
+  /** From the n-th call on, as many calls as `times` says. */
+  | {
+      readonly kind: 'fault';
+      readonly at: Place;
+      readonly after: number;
+      readonly times: number;
+      readonly fault: ManagerFault;
+    }
+  | { readonly kind: 'outage'; readonly at: Place; readonly isDown: boolean }
+  | { readonly kind: 'lose'; readonly at: Place }
+  | { readonly kind: 'clock'; readonly at: Place; readonly skewMs: number }
+  /** Whether the state can be saved. */
+  | { readonly kind: 'disk'; readonly isFull: boolean }
+  | { readonly kind: 'pass'; readonly minutes: number }
+  /** At the n-th call of the next cycle, whoever it goes to. */
+  | { readonly kind: 'kill'; readonly after: number }
+  | { readonly kind: 'meanwhile'; readonly after: number; readonly deed: PersonsDeed };
+
+export const USERS: readonly ManagerUser[] = [
+  { id: 2, email: 'Modest@Example.com', permissions: 32 },
+  { id: 3, email: 'trusted@example.com', permissions: 32 | 128 },
+];
+const TITLES = 8;
+const FIRST_TITLE = 600;
+/** Titles that are known everywhere but on the last subordinate. */
+export const RARE_TITLE = FIRST_TITLE + 6;
+const SEASONS = [1, 2, 3, 4];
+const MINUTE_MS = 60_000;
+
+export function titleKey(title: number, is4k: boolean): MediaKey {
+  return { mediaType: title % 2 === 0 ? 'movie' : 'tv', tmdbId: FIRST_TITLE + title, is4k };
+}
+
+/** Does at one request manager what people do there; nothing where there is nothing to do it with. */
+export function perform(manager: RequestManager, deed: PersonsDeed): void {
+  if (deed.kind === 'ask') {
+    const { title, is4k, seasons, isPending, user } = deed;
+    const key = titleKey(title, is4k);
+    if (!manager.knows(key)) return;
+    const asker = manager.users[user % manager.users.length];
+    const status = isPending ? STATUS.pending : STATUS.approved;
+    manager.ask({ ...key, seasons, status, ...(asker === undefined ? {} : { user: asker }) });
+    return;
+  }
+  if ('title' in deed) {
+    const key = titleKey(deed.title, deed.is4k);
+    if (deed.kind === 'available') manager.makeAvailable(key);
+    else manager.blocklist(key);
+    return;
+  }
+  const { requests } = manager;
+  const request = requests[deed.which % requests.length];
+  if (request === undefined) return;
+  if (deed.kind === 'remove') manager.remove(request.id);
+  else if (deed.kind !== 'extend')
+    manager.setStatus(request.id, deed.kind === 'approve' ? STATUS.approved : STATUS.declined);
+  else if (request.mediaType === 'tv') manager.addSeasons(request.id, deed.seasons);
+}
+
+const number = (max: number): fc.Arbitrary<number> => fc.integer({ min: 0, max });
+const seasons = fc.subarray(SEASONS, { minLength: 1 });
+
+function personsDeed(places: number): fc.Arbitrary<PersonsDeed> {
+  // People mostly use the primary.
+  const at = fc.oneof({ weight: 4, arbitrary: fc.constant(0) }, { weight: 1, arbitrary: number(places - 1) });
+  const which = number(20);
+  const title = number(TITLES - 1);
+  const is4k = fc.oneof({ weight: 4, arbitrary: fc.constant(false) }, { weight: 1, arbitrary: fc.constant(true) });
+  const ask = fc.record({
+    kind: fc.constant('ask' as const),
+    at,
+    title,
+    is4k,
+    seasons,
+    isPending: fc.boolean(),
+    user: number(2),
+  });
+  const change = fc.record({
+    kind: fc.constantFrom('approve' as const, 'decline' as const, 'remove' as const, 'extend' as const),
+    at,
+    which,
+    seasons,
+  });
+  const media = fc.record({ kind: fc.constantFrom('available' as const, 'blocklist' as const), at, title, is4k });
+  return fc.oneof({ weight: 5, arbitrary: ask }, { weight: 7, arbitrary: change }, { weight: 1, arbitrary: media });
+}
+
+const fault: fc.Arbitrary<ManagerFault> = fc.oneof(
+  fc.constantFrom<ManagerFault>({ kind: 'html' }, { kind: 'garbled' }, { kind: 'hang' }),
+  fc.constantFrom<ManagerFault>({ kind: 'busy' }, { kind: 'busy', retryAfter: '3' }),
+  fc.constantFrom(400, 401, 403, 404, 500, 502, 503, 504).map(status => ({ kind: 'status' as const, status })),
+  fc.boolean().map(isActedOn => ({ kind: 'reset' as const, isActedOn })),
+  fc.constant<ManagerFault>({ kind: 'redirect', origin: 'http://elsewhere.test' }),
+  fc.constant<ManagerFault>({ kind: 'slow', ms: 20 }),
+);
+
+/** `places`: the primary and its subordinates. */
+export function deeds(places: number): fc.Arbitrary<Deed[]> {
+  const at = number(places - 1);
+  const persons = personsDeed(places);
+  const deed = fc.oneof<fc.WeightedArbitrary<Deed>[]>(
+    { weight: 12, arbitrary: persons },
+    { weight: 8, arbitrary: fc.constant({ kind: 'cycle' as const }) },
+    {
+      weight: 4,
+      arbitrary: fc.record({
+        kind: fc.constant('fault' as const),
+        at,
+        after: number(12),
+        times: fc.constantFrom(1, 1, 2, 4, 20),
+        fault,
+      }),
+    },
+    { weight: 2, arbitrary: fc.record({ kind: fc.constant('outage' as const), at, isDown: fc.boolean() }) },
+    // After a loss on the primary little can be said of its titles, so it is rare.
+    {
+      weight: 1,
+      arbitrary: fc.record({ kind: fc.constant('lose' as const), at: fc.constantFrom(...losable(places)) }),
+    },
+    {
+      weight: 1,
+      arbitrary: fc.record({
+        kind: fc.constant('clock' as const),
+        at,
+        skewMs: fc.constantFrom(-86_400_000, 0, 86_400_000),
+      }),
+    },
+    {
+      weight: 3,
+      arbitrary: fc.record({ kind: fc.constant('pass' as const), minutes: fc.constantFrom(1, 5, 20, 1_500) }),
+    },
+    { weight: 2, arbitrary: fc.record({ kind: fc.constant('kill' as const), after: number(30) }) },
+    { weight: 3, arbitrary: fc.record({ kind: fc.constant('meanwhile' as const), after: number(30), deed: persons }) },
+  );
+  return fc.array(deed, { minLength: 1, maxLength: 60, size: 'max' });
+}
+
+function losable(places: number): Place[] {
+  return [0, ...Array.from({ length: places * 4 }, (_, index) => 1 + (index % (places - 1)))];
+}
+
+export function minutesMs(minutes: number): number {
+  return minutes * MINUTE_MS;
+}

@@ -1,0 +1,316 @@
+// What replication must never do, checked by playing the journal of a test again.
+import type {
+  CallEntry,
+  JournalEntry,
+  MediaKey,
+  ReplicationOptions,
+  RequestChange,
+  RequestJournal,
+} from './request-journal.ts';
+import { type RequestManager, STATUS } from './request-manager.ts';
+
+export type Wish = 'approved' | 'pending' | 'declined' | 'absent';
+
+export interface ReplayedJournal {
+  /** One sentence for each breach. */
+  readonly breaches: readonly string[];
+  /** Whether a person, or a loss of data, interfered with a title's requests on a subordinate since it was first asked for. */
+  isInterfered(manager: string, fingerprint: string): boolean;
+  /** Whether the sync cannot know that it made the request: the answer was lost, or it was killed before it saved it. */
+  isUncertain(manager: string, id: number): boolean;
+  /** Whether the primary lost its data after it had the request, whose number can then be another's. */
+  isLost(fingerprint: string): boolean;
+}
+
+/** One reading of the primary's list. */
+interface ListRead {
+  readonly start: number;
+  readonly sort: string;
+  /** Offsets of pages that failed and were not read since. */
+  readonly failed: Set<number>;
+}
+
+interface WishFrom {
+  readonly from: number;
+  readonly wish: Wish;
+  /** Whether a request was removed, which only a reading of the whole list shows for certain. */
+  readonly isRemoval: boolean;
+}
+
+interface OwnCreation {
+  /** 0 for a movie. */
+  readonly seasons: readonly number[];
+  /** The newest request of the primary that it can have been made for. */
+  readonly upTo: number;
+}
+
+/** What the sync knows to be its own creations on one subordinate, by fingerprint and id. */
+type Creations = Map<string, Map<number, OwnCreation>>;
+
+export function fingerprintOf(
+  { mediaType, tmdbId, is4k }: MediaKey,
+  { sync_4k_separately }: Pick<ReplicationOptions, 'sync_4k_separately'>,
+): string {
+  return `${mediaType}:${tmdbId}:${is4k && sync_4k_separately ? 'True' : 'False'}`;
+}
+
+/** The strongest of what the requests of one fingerprint ask for. */
+export function wishOf(statuses: readonly number[]): Wish {
+  if (statuses.length === 0) return 'absent';
+  if (statuses.some(status => status !== STATUS.pending && status !== STATUS.declined)) return 'approved';
+  return statuses.includes(STATUS.pending) ? 'pending' : 'declined';
+}
+
+export function replay(
+  journal: RequestJournal,
+  primary: RequestManager,
+  subordinates: readonly RequestManager[],
+): ReplayedJournal {
+  const player = new Player(primary, subordinates);
+  for (const [index, entry] of journal.entries.entries()) player.play(entry, index);
+  return player;
+}
+
+class Player implements ReplayedJournal {
+  readonly breaches: string[] = [];
+  readonly #primary: RequestManager;
+  readonly #keys: ReadonlyMap<string, string>;
+  #options: ReplicationOptions | undefined;
+  /** Of the primary, by id. */
+  readonly #requests = new Map<number, RequestChange>();
+  /** What each fingerprint's requests asked for, and from when. */
+  readonly #wishes = new Map<string, WishFrom[]>();
+  #read: ListRead | undefined;
+  #isReadOver = true;
+  /** Where the newest reading without a failure began, and the newest of the whole list. */
+  #wholeFrom = 0;
+  #sweepFrom = 0;
+  /** When the primary said last that a request with this number is not there, asked after a whole sweep. */
+  readonly #confirmed = new Map<number, number>();
+  /** When pages of the primary's list were read. */
+  readonly #listed: number[] = [];
+  /** Fingerprints of which lists may never have shown a request. */
+  readonly #hidden = new Set<string>();
+  readonly #idsOf = new Map<string, Set<number>>();
+  readonly #created = new Map<string, Creations>();
+  readonly #interfered = new Set<string>();
+  readonly #lost = new Set<string>();
+  /** Requests that the sync made. */
+  readonly #known = new Set<string>();
+  /** Requests that the sync removed, with the title on that subordinate. */
+  readonly #removed = new Map<string, string>();
+  readonly #uncertain = new Set<string>();
+
+  constructor(primary: RequestManager, subordinates: readonly RequestManager[]) {
+    this.#primary = primary;
+    this.#keys = new Map([primary, ...subordinates].map(({ name, apiKey }) => [name, apiKey]));
+    for (const { name } of subordinates) this.#created.set(name, new Map());
+  }
+
+  isInterfered(manager: string, fingerprint: string): boolean {
+    return this.#interfered.has(`${manager} ${fingerprint}`);
+  }
+
+  isUncertain(manager: string, id: number): boolean {
+    return this.#uncertain.has(`${manager} ${id}`);
+  }
+
+  isLost(fingerprint: string): boolean {
+    return this.#lost.has(fingerprint);
+  }
+
+  play(entry: JournalEntry, index: number): void {
+    if (entry.what === 'options') this.#options = entry.options;
+    else if (entry.what === 'killed') this.#forget(entry.saved);
+    else if (entry.what === 'lost') this.#lose(entry.manager, index);
+    else if (entry.what === 'person') this.#playPerson(entry.manager, entry.change, index);
+    else this.#playCall(entry, index);
+  }
+
+  #fingerprint(key: MediaKey): string {
+    return fingerprintOf(key, this.#options ?? { sync_4k_separately: true });
+  }
+
+  #playPerson(manager: string, change: RequestChange, index: number): void {
+    const fingerprint = this.#fingerprint(change);
+    if (manager !== this.#primary.name) {
+      const isTouched = ['removed', 'declined', 'approved', 'edited'].includes(change.kind);
+      if (isTouched) this.#interfered.add(`${manager} ${fingerprint}`);
+      return;
+    }
+    if (change.kind === 'available' || change.kind === 'blocklisted') {
+      const { listed, availableStatus } = this.#primary.product;
+      if (change.kind === 'blocklisted' || !listed.includes(availableStatus)) this.#hidden.add(fingerprint);
+      return;
+    }
+    if (change.kind === 'removed') this.#requests.delete(change.id);
+    else this.#requests.set(change.id, change);
+    this.#setWish(fingerprint, index, change.kind === 'removed');
+  }
+
+  #setWish(fingerprint: string, index: number, isRemoval: boolean): void {
+    const requests = [...this.#requests.values()].filter(request => this.#fingerprint(request) === fingerprint);
+    const wish = wishOf(requests.map(({ status }) => status));
+    const history = this.#wishes.get(fingerprint) ?? [];
+    this.#wishes.set(fingerprint, [...history, { from: index, wish, isRemoval }]);
+    const ids = this.#idsOf.get(fingerprint) ?? new Set();
+    for (const { id } of requests) ids.add(id);
+    this.#idsOf.set(fingerprint, ids);
+    if (!isRemoval) return;
+    // Whoever removes a request and asks again clears what was remembered of it.
+    for (const creations of this.#created.values()) {
+      const own = creations.get(fingerprint) ?? new Map<number, OwnCreation>();
+      for (const [id, { upTo }] of own) if (!requests.some(request => request.id <= upTo)) own.delete(id);
+    }
+  }
+
+  #lose(manager: string, index: number): void {
+    if (manager !== this.#primary.name) {
+      for (const fingerprint of this.#wishes.keys()) this.#interfered.add(`${manager} ${fingerprint}`);
+      return;
+    }
+    const present = new Set([...this.#requests.values()].map(request => this.#fingerprint(request)));
+    this.#requests.clear();
+    for (const fingerprint of this.#wishes.keys()) this.#lost.add(fingerprint);
+    for (const fingerprint of present) this.#setWish(fingerprint, index, true);
+  }
+
+  #forget(saved: ReadonlySet<string>): void {
+    // What it removed and did not save is there as far as it knows.
+    for (const [request, title] of this.#removed) if (saved.has(request)) this.#interfered.add(title);
+    for (const request of this.#known) if (!saved.has(request)) this.#uncertain.add(request);
+    for (const [manager, creations] of this.#created)
+      for (const own of creations.values())
+        for (const id of own.keys()) if (!saved.has(`${manager} ${id}`)) own.delete(id);
+  }
+
+  #playCall(entry: CallEntry, index: number): void {
+    const { manager, call, change } = entry;
+    const sent = JSON.stringify([call.path, [...call.query], call.headers, call.body]);
+    for (const [owner, key] of this.#keys)
+      if (owner !== manager && sent.includes(key)) this.#breach(entry, `carries the key of ${owner}`);
+    if (manager === this.#primary.name) {
+      if (call.method !== 'GET') this.#breach(entry, 'writes to the primary');
+      else this.#playReading(entry, index);
+    } else if (change !== undefined) this.#judge(entry, change);
+    else if (entry.status === 404) this.#playGone(entry);
+  }
+
+  /** What is gone when it is to be deleted is deleted. */
+  #playGone({ manager, call: { path } }: CallEntry): void {
+    const [, id] = /^\/request\/(\d+)$/.exec(path) ?? [];
+    for (const [fingerprint, own] of this.#created.get(manager) ?? []) {
+      const wishes = this.#wishesKnown(fingerprint);
+      if (wishes.includes('absent') || wishes.includes('declined')) own.delete(Number(id));
+    }
+  }
+
+  #playReading({ call: { path, query }, status, fault }: CallEntry, index: number): void {
+    if (path === '/status') this.#isReadOver = true;
+    const isRead = status === 200 && fault === undefined;
+    if (path === '/request') {
+      const sort = query.get('sort') ?? '';
+      if (this.#read === undefined || this.#isReadOver || this.#read.sort !== sort) {
+        if (this.#read?.sort === 'added') this.#sweepFrom = this.#knownFrom(this.#sweepFrom);
+        this.#wholeFrom = this.#knownFrom(this.#wholeFrom);
+        this.#read = { start: index, sort, failed: new Set() };
+        this.#isReadOver = false;
+      }
+      const skip = Number(query.get('skip') ?? 0);
+      if (isRead) {
+        this.#read.failed.delete(skip);
+        this.#listed.push(index);
+      } else this.#read.failed.add(skip);
+    }
+    const [, id] = /^\/request\/(\d+)$/.exec(path) ?? [];
+    const isSwept = this.#read?.sort === 'added' && this.#read.failed.size === 0;
+    if (id !== undefined && status === 404 && fault === undefined && isSwept) this.#confirm(Number(id), index);
+  }
+
+  #confirm(id: number, index: number): void {
+    this.#confirmed.set(id, index);
+    for (const [fingerprint, ids] of this.#idsOf) {
+      if (!ids.has(id) || this.#wishes.get(fingerprint)?.at(-1)?.wish !== 'absent') continue;
+      for (const manager of this.#created.keys()) this.#interfered.delete(`${manager} ${fingerprint}`);
+    }
+  }
+
+  /** Where the newest reading began, or `earlier` when a page of it failed. */
+  #knownFrom(earlier: number): number {
+    return this.#read === undefined || this.#read.failed.size > 0 ? earlier : this.#read.start;
+  }
+
+  /** What the primary asked for at any time that the sync may still take for the present. */
+  #wishesKnown(fingerprint: string): readonly Wish[] {
+    const history = this.#wishes.get(fingerprint) ?? [];
+    const sweepFrom = this.#read?.sort === 'added' ? this.#knownFrom(this.#sweepFrom) : this.#sweepFrom;
+    const isShrunk = history.some(({ from, isRemoval }) => isRemoval && from >= sweepFrom);
+    const since = isShrunk ? sweepFrom : this.#knownFrom(this.#wholeFrom);
+    const before = history.findLast(({ from }) => from < since)?.wish ?? 'absent';
+    return [before, ...history.filter(({ from }) => from >= since).map(({ wish }) => wish)];
+  }
+
+  #judge(entry: CallEntry, change: RequestChange): void {
+    const fingerprint = this.#fingerprint(change);
+    const wishes = this.#wishesKnown(fingerprint);
+    const own = this.#created.get(entry.manager)?.get(fingerprint) ?? new Map<number, OwnCreation>();
+    const seasons = change.mediaType === 'movie' ? [0] : change.seasons;
+    const upTo = Math.max(0, ...[...(this.#idsOf.get(fingerprint) ?? [])].filter(id => this.#requests.has(id)));
+    const creation = { seasons, upTo };
+    if (change.kind === 'created') {
+      if (!wishes.includes('approved') && !wishes.includes('pending'))
+        this.#breach(entry, 'creates what nobody asked for');
+      if (
+        !wishes.includes('approved') &&
+        change.status === STATUS.approved &&
+        this.#options?.pending_without_approval === 'hold'
+      )
+        this.#breach(entry, 'approves by creating what nobody approved');
+      const twice = [...own.values()].flatMap(other => other.seasons).filter(season => seasons.includes(season));
+      if (twice.length > 0) this.#breach(entry, `creates again what it created before, seasons ${twice}`);
+      this.#known.add(`${entry.manager} ${change.id}`);
+      if (entry.fault === undefined && upTo > 0)
+        this.#created.get(entry.manager)?.set(fingerprint, own.set(change.id, creation));
+      if (entry.fault !== undefined) this.#uncertain.add(`${entry.manager} ${change.id}`);
+    }
+    if (change.kind === 'edited') {
+      if (!wishes.includes('approved') && !wishes.includes('pending'))
+        this.#breach(entry, 'extends what nobody asked for');
+      if (own.has(change.id)) own.set(change.id, creation);
+    }
+    if (change.kind === 'approved' && !wishes.includes('approved'))
+      this.#breach(entry, 'approves what nobody approved');
+    if (change.kind === 'declined') {
+      if (change.byPerson) this.#breach(entry, "declines a person's request");
+      if (!wishes.includes('declined')) this.#breach(entry, 'declines what nobody declined');
+    }
+    if (change.kind === 'removed') this.#judgeRemoval(entry, change, fingerprint, wishes);
+  }
+
+  #judgeRemoval(entry: CallEntry, change: RequestChange, fingerprint: string, wishes: readonly Wish[]): void {
+    if (change.byPerson) this.#breach(entry, "removes a person's request");
+    const isHidden = this.#hidden.has(fingerprint);
+    if (!wishes.includes('absent') && !wishes.includes('declined') && !isHidden)
+      this.#breach(entry, 'removes what the primary still has');
+    else if (!wishes.includes('declined') && !isHidden) {
+      const seen = this.#lastSeen(fingerprint);
+      const ids = [...(this.#idsOf.get(fingerprint) ?? [])];
+      if (!ids.some(id => (this.#confirmed.get(id) ?? -1) > seen))
+        this.#breach(entry, 'removes without having asked, after a whole sweep, whether the request is gone');
+    }
+    this.#removed.set(`${entry.manager} ${change.id}`, `${entry.manager} ${fingerprint}`);
+    this.#created.get(entry.manager)?.get(fingerprint)?.delete(change.id);
+  }
+
+  /** When a page was read last while the primary had a request of the fingerprint. */
+  #lastSeen(fingerprint: string): number {
+    const history = this.#wishes.get(fingerprint) ?? [];
+    return (
+      this.#listed.findLast(at => (history.findLast(({ from }) => from < at)?.wish ?? 'absent') !== 'absent') ?? -1
+    );
+  }
+
+  #breach({ manager, call: { method, path } }: CallEntry, text: string): void {
+    this.breaches.push(`${method} ${path} at ${manager} ${text}`);
+  }
+}
