@@ -33,22 +33,26 @@ export class RemoteError extends Error {
   }
 }
 
-const REFUSED = ['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET'];
-const TIMED_OUT = ['ETIMEDOUT', 'UND_ERR_CONNECT_TIMEOUT'];
-const NAME = ['ENOTFOUND', 'EAI_AGAIN'];
-const UNREACHABLE = ['EHOSTUNREACH', 'ENETUNREACH', 'EHOSTDOWN'];
-const CERTIFICATE = /CERT|SELF_SIGNED|UNABLE_TO_(?:GET|VERIFY)|^ERR_(?:SSL|TLS)|EPROTO/;
+const LATE = 'timeout: no answer came in time';
+/** By the code of an error, from the system or from the client. */
+const REASONS: readonly (readonly [RegExp, string])[] = [
+  [/^(?:ETIMEDOUT|UND_ERR_CONNECT_TIMEOUT)$/, LATE],
+  [/^ECONNREFUSED$/, 'connection refused'],
+  [/^(?:ECONNRESET|EPIPE|UND_ERR_SOCKET)$/, 'the connection was closed before the answer was whole'],
+  [/^(?:ENOTFOUND|EAI_AGAIN)$/, 'name not found'],
+  [/^(?:EHOSTUNREACH|ENETUNREACH|EHOSTDOWN)$/, 'the machine cannot be reached'],
+  [/CERT|UNABLE_TO_(?:GET|VERIFY)/, 'the certificate is not trusted'],
+  [/^EPROTO$|^ERR_SSL/, 'TLS failed; the port may speak http alone'],
+];
+const MAX_CAUSES = 5;
 
 /** What a failed exchange says of itself, in words that everybody knows. */
 export function networkReason(error: unknown): string {
-  for (let at: unknown = error, depth = 0; at instanceof Error && depth < 5; at = at.cause, depth += 1) {
-    const { code = '' } = at as NodeJS.ErrnoException;
-    if (at.name === 'TimeoutError' || TIMED_OUT.includes(String(code))) return 'timeout: no answer came in time';
-    if (code === 'ECONNREFUSED') return 'connection refused';
-    if (REFUSED.includes(String(code))) return 'the connection was closed before the answer was whole';
-    if (NAME.includes(String(code))) return 'name not found';
-    if (UNREACHABLE.includes(String(code))) return 'the machine cannot be reached';
-    if (CERTIFICATE.test(String(code))) return 'the certificate is not trusted';
+  for (let at: unknown = error, depth = 0; at instanceof Error && depth < MAX_CAUSES; at = at.cause, depth += 1) {
+    if (at.name === 'TimeoutError') return LATE;
+    const { code } = at as NodeJS.ErrnoException;
+    const [, reason] = REASONS.find(([pattern]) => pattern.test(String(code))) ?? [];
+    if (reason !== undefined) return reason;
   }
   return 'the exchange failed';
 }

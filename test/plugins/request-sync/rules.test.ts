@@ -5,6 +5,7 @@ import { judgeSuspects, type Look } from '../../../plugins/request-sync/deletion
 import { fingerprintOf, mediaOf, normalFingerprint } from '../../../plugins/request-sync/fingerprint.ts';
 import { groupOf } from '../../../plugins/request-sync/group.ts';
 import { adoptLabels } from '../../../plugins/request-sync/labels.ts';
+import { networkReason } from '../../../plugins/request-sync/remote-error.ts';
 import { type RemoteRequest, readRequest } from '../../../plugins/request-sync/remote-request.ts';
 import { retryAtMs } from '../../../plugins/request-sync/retry.ts';
 import { syncSection } from '../../../plugins/request-sync/settings.ts';
@@ -269,6 +270,25 @@ t.test('labels of known addresses', async t => {
   ]);
   t.same(Object.keys(state.requests.get('movie:1:False')?.subordinates ?? {}), ['internal:A', '__proto__', 'New']);
   t.same([...state.failed.keys()], ['movie:1:False||New']);
+});
+
+t.test('why nobody answered', async t => {
+  const failure = (code: string) => new Error('fetch failed', { cause: Object.assign(new Error('x'), { code }) });
+  for (const [code, reason] of [
+    ['ECONNREFUSED', /refused/],
+    ['ECONNRESET', /closed before/],
+    ['UND_ERR_CONNECT_TIMEOUT', /timeout/],
+    ['ENOTFOUND', /name not found/],
+    ['EHOSTUNREACH', /cannot be reached/],
+    ['DEPTH_ZERO_SELF_SIGNED_CERT', /certificate/],
+    ['ERR_TLS_CERT_ALTNAME_INVALID', /certificate/],
+    ['UNABLE_TO_VERIFY_LEAF_SIGNATURE', /certificate/],
+    ['ERR_SSL_WRONG_VERSION_NUMBER', /TLS/],
+    ['E_OTHER', /the exchange failed/],
+  ] as const)
+    t.match(networkReason(failure(code)), reason, code);
+  t.match(networkReason(new DOMException('late', 'TimeoutError')), /timeout/);
+  t.match(networkReason('text'), /the exchange failed/);
 });
 
 t.test('when a failure is tried again', async t => {
