@@ -5,8 +5,9 @@ import { errorText } from '#kit/error-text';
 import { normalFingerprint } from './fingerprint.ts';
 import type { Replication } from './replication.ts';
 import { ALIAS_FLAG, ALIAS_PREFIX } from './settings.ts';
-import { partsOfKey, type State, stateText } from './state.ts';
+import { partsOfKey, type State } from './state.ts';
 import type { StateFile } from './state-file.ts';
+import { stateText } from './state-text.ts';
 import {
   activeToWire,
   clearAnswer,

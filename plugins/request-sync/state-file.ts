@@ -9,7 +9,8 @@ import { GuardedDirectory } from '#kit/guarded-directory';
 import { readPrivate } from '#kit/trust';
 import { WorkQueue } from '#kit/work-queue';
 import { forEachInSlices } from './slices.ts';
-import { emptyState, type State, stateFrom, stateText } from './state.ts';
+import { emptyState, type State, stateFrom } from './state.ts';
+import { stateContent, stateText } from './state-text.ts';
 
 const FILE_MODE = 0o600;
 /** The longest that a change is in memory alone while others follow. */
@@ -21,6 +22,7 @@ export class StateFile {
   readonly #writes = new WorkQueue({ concurrency: 1 });
   #state: State | undefined;
   #loading: Promise<State> | undefined;
+  #saving: Promise<void> | undefined;
   #isSaved = false;
   #isDirty = false;
   #isFailing = false;
@@ -48,7 +50,11 @@ export class StateFile {
   /** Saves when the last time is long enough ago, or failed. */
   async changed(): Promise<void> {
     this.#isDirty = true;
-    if (this.#isFailing || performance.now() - this.#savedAtMs >= SAVE_MS) await this.save();
+    if (!this.#isFailing && performance.now() - this.#savedAtMs < SAVE_MS) return;
+    this.#saving ??= this.save().finally(() => {
+      this.#saving = undefined;
+    });
+    await this.#saving;
   }
 
   /** Rejects with an Error that names the file when it cannot be written; what was saved before stays. */
@@ -95,7 +101,7 @@ export class StateFile {
       throw error;
     }
     try {
-      return await stateFrom(JSON.parse(text));
+      return await stateFrom(await stateContent(text));
     } catch (error) {
       const aside = `${file}.corrupt-${new Date().toISOString().replaceAll(/[:.]/g, '-')}`;
       await rename(file, aside);

@@ -113,25 +113,6 @@ export function timestamp(ms: number): string {
   return `${new Date(ms).toISOString().slice(0, 19)}Z`;
 }
 
-/** The file's text in pieces, so that a long one can be made while others go on. */
-export function* stateText({ last_poll_ts, requests, failed, meta, others }: State): Generator<string> {
-  yield `{"last_poll_ts":${JSON.stringify(last_poll_ts)},"meta":${JSON.stringify(meta)}`;
-  for (const [name, entries] of [
-    ['requests', requests],
-    ['failed', failed],
-  ] as const) {
-    yield `,\n"${name}":{`;
-    let separator = '\n';
-    for (const [key, entry] of entries) {
-      yield `${separator}${JSON.stringify(key)}:${JSON.stringify(entry)}`;
-      separator = ',\n';
-    }
-    yield '}';
-  }
-  for (const [name, value] of Object.entries(others)) yield `,\n${JSON.stringify(name)}:${JSON.stringify(value)}`;
-  yield '}\n';
-}
-
 /** Whether the entry can be used, after what of it cannot was taken away. */
 function isTracked(entry: unknown): entry is Tracked {
   if (!isObject(entry) || !isPositive(entry.primary_id)) return false;

@@ -6,7 +6,8 @@ import t from 'tap';
 import { WorkQueue } from '../../../core/kit/work-queue.ts';
 import { type CycleReport, Cycles } from '../../../plugins/request-sync/cycles.ts';
 import { HttpRequestManager } from '../../../plugins/request-sync/http-request-manager.ts';
-import { emptyState, type State, stateFrom, stateText, type Tracked } from '../../../plugins/request-sync/state.ts';
+import { emptyState, type State, stateFrom, type Tracked } from '../../../plugins/request-sync/state.ts';
+import { stateText } from '../../../plugins/request-sync/state-text.ts';
 import {
   type Deed,
   deeds,
