@@ -1,0 +1,98 @@
+// Makes a bundle smaller, step by step, until it fits: what explains least goes first, and what was left out is said.
+import { isObject } from '#kit/plain-object';
+
+type Bundle = Record<string, unknown>;
+
+const LOG_FLOOR_CHARS = 4_000;
+const DOCS_CHARS = 1_500;
+const EXCERPTS = 10;
+const CHANGES = 20;
+const NOTE = 'Left out because the bundle would be too large.';
+
+/** Text that is cut ends so. */
+export function cutText(text: string, maxChars: number): string {
+  if (text.length <= maxChars) return text;
+  const kept = safeSlice(text, maxChars);
+  return `${kept}\n[TRUNCATED ${text.length - kept.length} chars]`;
+}
+
+/** The bundle, or a copy that is made smaller until its JSON text has `maxChars` at most, or no step is left. */
+export function fitBundle(bundle: Readonly<Bundle>, maxChars: number): Bundle {
+  let fitting: Bundle = { ...bundle };
+  for (const step of STEPS) {
+    if (JSON.stringify(fitting).length <= maxChars) return fitting;
+    fitting = step(fitting);
+  }
+  return fitting;
+}
+
+const STEPS: readonly ((bundle: Bundle) => Bundle)[] = [
+  bundle => changed(bundle, 'docs_context', shortDocs),
+  ...[32_000, 16_000, 8_000, LOG_FLOOR_CHARS].map(
+    maxChars => (bundle: Bundle) => changed(bundle, 'logs', logs => shortLogs(logs, maxChars)),
+  ),
+  bundle => changed(bundle, 'log_analysis', analysis => eachAnalysis(analysis, shortAnalysis)),
+  bundle => without(bundle, ['dependency_graph', 'service_config', 'service_configs']),
+  bundle =>
+    changed(bundle, 'change_history', history => (Array.isArray(history) ? history.slice(0, CHANGES) : history)),
+  // What a hostile service wrote can be as large as it likes anywhere.
+  bundle => without(bundle, ['logs', 'log_analysis', 'native_diagnostics', 'database_health', 'change_history']),
+];
+
+function changed(bundle: Bundle, name: string, change: (value: unknown) => unknown): Bundle {
+  return Object.hasOwn(bundle, name) ? { ...bundle, [name]: change(bundle[name]) } : bundle;
+}
+
+function without(bundle: Bundle, names: readonly string[]): Bundle {
+  const rest = { ...bundle };
+  for (const name of names)
+    if (Object.hasOwn(rest, name)) {
+      delete rest[name];
+      rest[`${name}_note`] = NOTE;
+    }
+  return rest;
+}
+
+function shortDocs(docs: unknown): unknown {
+  if (!isObject(docs) || !Array.isArray(docs.sources)) return docs;
+  const sources = docs.sources
+    .filter(isObject)
+    .map(source => ({ ...source, excerpt: cutText(String(source.excerpt), DOCS_CHARS) }));
+  return { ...docs, sources };
+}
+
+function shortLogs(logs: unknown, maxChars: number): unknown {
+  if (!isObject(logs)) return logs;
+  if (typeof logs.content === 'string') return { ...logs, content: lastChars(logs.content, maxChars) };
+  return Object.fromEntries(Object.entries(logs).map(([name, log]) => [name, shortLogs(log, maxChars)]));
+}
+
+/** The end, because it is newer. */
+function lastChars(text: string, maxChars: number): string {
+  return text.length <= maxChars ? text : `[TRUNCATED ${text.length - maxChars} chars]\n${text.slice(-maxChars)}`;
+}
+
+/** Calls `change` with the analysis of one service, or of each in a map. */
+export function eachAnalysis(
+  analysis: unknown,
+  change: (analysis: Record<string, unknown>) => Record<string, unknown>,
+): unknown {
+  if (!isObject(analysis)) return analysis;
+  if (isObject(analysis.coverage)) return change(analysis);
+  return Object.fromEntries(Object.entries(analysis).map(([name, one]) => [name, eachAnalysis(one, change)]));
+}
+
+function shortAnalysis(analysis: Record<string, unknown>): Record<string, unknown> {
+  const { excerpts, baseline, ...rest } = analysis;
+  return {
+    ...rest,
+    excerpts: Array.isArray(excerpts) ? excerpts.slice(-EXCERPTS) : excerpts,
+    ...(isObject(baseline) ? { baseline: shortAnalysis(baseline) } : {}),
+  };
+}
+
+/** Not between the halves of one character. */
+function safeSlice(text: string, maxChars: number): string {
+  const isHalf = /[\ud800-\udbff]/.test(text.charAt(maxChars - 1));
+  return text.slice(0, isHalf ? maxChars - 1 : maxChars);
+}
