@@ -28,6 +28,8 @@ const MAX_BYTES = 32 * 1024 * 1024;
 const BETWEEN_WRITES_MS = 50;
 const MAX_USER_PAGES = 100;
 const REPEATS = 2;
+/** Before a read is repeated the first time. */
+const FIRST_PAUSE_MS = 500;
 const MAX_REDIRECTS = 3;
 const NO_CONTENT = 204;
 const BUSY = 429;
@@ -212,6 +214,7 @@ export class HttpRequestManager implements RequestManager {
       } catch (error) {
         if (isLast || !(error instanceof RemoteError) || error.fault !== 'network') throw error;
       }
+      await this.#wait(FIRST_PAUSE_MS * 2 ** repeats);
       repeats += 1;
     }
   }

@@ -18,6 +18,7 @@ export default definePlugin({
     const file = new StateFile(path.join(host.paths.configDir, STATE_FILE), host.log);
     const replication = new Replication(host, file);
     registerRoutes(host, replication, file);
+    host.tap('config.review', async ({ problems }) => void problems.push(...(await replication.obstacles())));
     host.tap('host.ready', () => replication.adjust());
     host.tap('config.changed', async ({ paths }) => {
       if (!replication.isConcerned(paths)) return;

@@ -47,6 +47,20 @@ export class Replication {
     return readSettings(this.#host.use('config.store'));
   }
 
+  /** What stands in the way of replication in the configuration, whatever runs at present. */
+  async obstacles(): Promise<readonly string[]> {
+    const { settings } = this;
+    if (!settings.enabled) return [];
+    const internals = await readInternals(this.#host);
+    // A key that a program has not made yet is no fault of the configuration.
+    const { errors, warnings } = topologyOf(
+      settings,
+      internals.map(({ apiKey = '', ...internal }) => ({ ...internal, apiKey })),
+    );
+    const section = SECTION_PATH.join('.');
+    return [...new Set([...errors, ...warnings])].map(problem => `${section}: ${problem}`);
+  }
+
   /** Follows the configuration: a running cycle is finished first, and then the next begins at once. */
   adjust(): void {
     if (this.#running !== undefined) this.#isChanged = true;
@@ -115,6 +129,7 @@ export class Replication {
     const { settings } = this;
     const topology = topologyOf(settings, await readInternals(this.#host));
     const { primary, labels, errors, warnings } = topology;
+    this.#progress = { ...this.#progress, labels };
     if (primary === undefined) {
       this.#tell({ ...this.#progress, error: errors[0] ?? null, warnings, labels });
       return false;

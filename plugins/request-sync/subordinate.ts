@@ -321,13 +321,21 @@ export class Subordinate {
     state.failed.set(key, {
       ...state.failed.get(key),
       failed_at: timestamp(nowMs()),
-      error: (prefix + error.message).replaceAll(/\s+/g, ' ').slice(0, MAX_ERROR_LENGTH),
+      error: oneLine(prefix + error.message),
       media_type: media?.mediaType ?? '',
       tmdb_id: media?.tmdbId ?? null,
       attempts: (state.failed.get(key)?.attempts ?? 0) + 1,
     });
     await changed();
   }
+}
+
+/** Short, and without signs that cannot be shown. */
+function oneLine(text: string): string {
+  return text
+    .slice(0, MAX_ERROR_LENGTH)
+    .replaceAll(/[\s\p{C}]+/gu, ' ')
+    .trim();
 }
 
 function isDelete(step: Step): boolean {

@@ -40,6 +40,7 @@ t.test('from the primary to two subordinates', async t => {
   t.same(await status(), { enabled: false, status: 'disabled' });
   t.match((await app.get('/request-sync/state')).body, { last_poll_ts: null, requests: {}, failed: {} });
   t.equal(primary.manager.journal.calls().length, 0, 'nothing is asked while it is off');
+  t.same((await app.host.reviewConfig()).problems, []);
 
   await save({ enabled: true });
   const first = await until(async () => {
@@ -121,6 +122,16 @@ t.test('from the primary to two subordinates', async t => {
       persist: true,
     });
     t.equal(refused.status, 400, refused.text);
+  });
+
+  await t.test('what is wrong with the configuration', async t => {
+    await save({ external_primary: { api_key: '' } });
+    await until(async () => /needs its url and its api_key/.test((await status()).last_error));
+    t.same((await app.host.reviewConfig()).problems, [
+      'seerr_sync: the external primary needs its url and its api_key',
+    ]);
+    await save({ external_primary: { api_key: primary.manager.apiKey } });
+    await until(async () => (await status()).last_error === null);
   });
 
   await t.test('the tests of addresses', async t => {
