@@ -1,6 +1,8 @@
 // The assistant: answers the owner's questions from what really happened, with a model of the owner's choice.
 import { definePlugin } from '#core';
 import type {} from './contract.ts';
+import { registerDiagnoseRoutes } from './conversation/diagnose-routes.ts';
+import type { Diagnoses } from './conversation/diagnoses.ts';
 import { contributeSources } from './evidence-sources.ts';
 import { ChangeLedger } from './ledger/change-ledger.ts';
 import { ChangeWatch } from './ledger/change-watch.ts';
@@ -32,7 +34,7 @@ export default definePlugin({
       jsonSchema: made => withProviders(made, providers),
     });
     const providers: Providers = new Providers(host);
-    host.point('ai.evidence', evidencePoint);
+    const sources = host.point('ai.evidence', evidencePoint);
     const ledger = new ChangeLedger(host);
     const changes = new ChangeWatch(host, ledger);
     contributeSources(host, ledger);
@@ -48,9 +50,16 @@ export default definePlugin({
     const completions = new ChatCompletionsClient(http, new ModelSources(host.paths.templatesDir));
     const calls = new ProviderCalls(host, { providers, models, http, completions });
 
-    host.capability('ai_diagnostics', () => true);
     registerSettingsRoutes(host, { store, providers, models, calls });
     registerCallRoutes(host, { store, calls });
+    let opened: Promise<Diagnoses> | undefined;
+    const diagnoses = () => {
+      opened ??= import('./conversation/diagnoses.ts').then(
+        ({ Diagnoses }) => new Diagnoses(host, { store, calls, ledger, sources }),
+      );
+      return opened;
+    };
+    registerDiagnoseRoutes(host, { store, diagnoses, sources });
     host.tap('config.check', ({ before, after }) => {
       const [section, key] = SECTION_PATH;
       const of = (root: Readonly<Record<string, unknown>>) =>

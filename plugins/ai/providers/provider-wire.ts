@@ -23,7 +23,7 @@ export const providersAnswer = z.object({
   ),
 });
 
-const usageAnswer = z.record(z.string(), z.union([z.number(), z.string()]));
+export const usageAnswer = z.record(z.string(), z.union([z.number(), z.string()]));
 export const testAnswer = z.object({
   ok: z.literal(true),
   provider: z.string(),

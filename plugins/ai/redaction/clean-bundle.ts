@@ -14,12 +14,21 @@ export async function cleanBundle(
   return readText(import.meta.url, cleanBundleText, JSON.stringify(bundle), known);
 }
 
+/** The same for a text that leaves the host. */
+export async function cleanText(text: string, known: readonly string[]): Promise<string> {
+  return readText(import.meta.url, cleanWholeText, text, known);
+}
+
 export function cleanBundleText(json: string, known: readonly string[]): Record<string, unknown> {
   const bundle = JSON.parse(json) as Record<string, unknown>;
   return Object.fromEntries(
     Object.entries(bundle).map(([name, value]) => [
-      redactText(name, known),
+      name,
       redactValue(value, { known, hidePaths: HIDES_PATHS.has(name) }),
     ]),
   );
+}
+
+export function cleanWholeText(text: string, known: readonly string[]): string {
+  return redactText(text, known);
 }

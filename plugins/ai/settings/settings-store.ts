@@ -192,7 +192,6 @@ export class SettingsStore {
         active_profile_id: next.activeProfileId,
         profiles: next.profiles.map(storedProfile),
       });
-      this.#host.log.debug(`${source}: ${Object.keys(updates).join(', ') || 'nothing new'}`);
       if (Object.keys(updates).length === 0) return;
       await this.#changes.as(source, () => config.update({ updates: { dumb: { ai: updates } }, persist: true, actor }));
     });

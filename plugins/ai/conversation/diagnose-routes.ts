@@ -1,0 +1,76 @@
+// The routes of diagnoses. They change nothing that is managed.
+import type { ContributionList, Host } from '#core';
+import { AI_BODY_LIMIT_BYTES } from '../body-values.ts';
+import type { EvidenceSource, EvidenceSwitch } from '../contract.ts';
+import type { SettingsStore } from '../settings/settings-store.ts';
+import {
+  diagnosisAnswer,
+  diagnosisRequest,
+  followUpAnswer,
+  followUpBody,
+  serviceBody,
+  stackBody,
+} from './diagnose-wire.ts';
+import type { Diagnoses } from './diagnoses.ts';
+
+/** Flags that stand for sources of evidence, by the switch of these. */
+const EVIDENCE_FLAGS: readonly (readonly [flag: string, name: EvidenceSwitch])[] = [
+  ['ai_deep_log_scan', 'deep_log_scan'],
+  ['ai_native_diagnostics', 'native_diagnostics'],
+  ['ai_change_history', 'change_history'],
+];
+
+export interface DiagnoseRouteParts {
+  readonly store: SettingsStore;
+  /** Made for the first request. */
+  readonly diagnoses: () => Promise<Diagnoses>;
+  readonly sources: ContributionList<EvidenceSource>;
+}
+
+export function registerDiagnoseRoutes(host: Host, { store, diagnoses, sources }: DiagnoseRouteParts): void {
+  const capability = ['ai_diagnostics', 'ai_diagnostic_evidence'];
+  const bodyLimitBytes = AI_BODY_LIMIT_BYTES;
+
+  host.route({
+    method: 'POST',
+    path: '/ai/diagnose',
+    summary: 'What happened to a service, and what a model says of it',
+    capability,
+    bodyLimitBytes,
+    body: serviceBody,
+    response: diagnosisAnswer,
+    compress: true,
+    async handle({ body, identity, signal }) {
+      const request = diagnosisRequest('service', body, store.read());
+      return (await diagnoses()).run(request, { user: identity.username, signal });
+    },
+  });
+  host.route({
+    method: 'POST',
+    path: '/ai/diagnose-stack',
+    summary: 'What happened to the whole stack, and what a model says of it',
+    capability,
+    bodyLimitBytes,
+    body: stackBody,
+    response: diagnosisAnswer,
+    compress: true,
+    async handle({ body, identity, signal }) {
+      const request = diagnosisRequest('stack', body, store.read());
+      return (await diagnoses()).run(request, { user: identity.username, signal });
+    },
+  });
+  host.route({
+    method: 'POST',
+    path: '/ai/follow-up',
+    summary: 'Asks further about an analysis, which looks at nothing anew',
+    capability: 'ai_diagnostic_sessions',
+    bodyLimitBytes,
+    body: followUpBody,
+    response: followUpAnswer,
+    async handle({ body, identity, signal }) {
+      return (await diagnoses()).askFurther(body, { user: identity.username, signal });
+    },
+  });
+  for (const [flag, name] of EVIDENCE_FLAGS)
+    host.capability(flag, () => [...sources.values()].some(({ switches }) => switches?.includes(name) === true));
+}

@@ -1,0 +1,114 @@
+// Diagnoses as clients ask for and see them.
+import { z } from 'zod';
+import { bodyOf, givenBoolean, givenNumber } from '../body-values.ts';
+import type { Comparison, DiagnosisScope, EvidenceSwitch } from '../contract.ts';
+import { clamped, RANGES } from '../providers/provider-record.ts';
+import { usageAnswer } from '../providers/provider-wire.ts';
+import { PRESETS } from '../settings/presets.ts';
+import { type AiSettings, comparisonOf } from '../settings/settings.ts';
+
+/** Ids of presets that look at what came after a change. */
+const SINCE_CHANGE = new Set(['since_change', 'stack_changes']);
+const STACK_LOG_CHARS = { min: 500, max: 50_000, isWhole: true };
+const STACK_LOG_SHARE = 4;
+const STACK_SERVICE_LOG_CHARS = { min: 500, max: 8_000, isWhole: true };
+const STACK_SERVICES = { min: 5, max: 120, isWhole: true };
+const DEFAULT_SERVICES = 60;
+
+const flag = givenBoolean().optional();
+const count = givenNumber().optional();
+
+const shared = {
+  question: z.string().optional(),
+  preset: z.string().optional(),
+  dry_run: flag,
+  include_logs: flag,
+  include_service_config: flag,
+  include_dependency_graph: flag,
+  include_docs_context: flag,
+  include_metrics: flag,
+  include_change_history: flag,
+  include_native_diagnostics: flag,
+  include_process_list: flag,
+  deep_log_scan: flag,
+  max_log_chars: count,
+  max_docs_chars: count,
+  max_log_scan_mb: count,
+  window_hours: count,
+  comparison: z.string().optional(),
+};
+
+export const serviceBody = bodyOf({ process_name: z.string(), ...shared });
+export const stackBody = bodyOf({ ...shared, max_services: count }, ['process_name']);
+export const followUpBody = bodyOf({ session_id: z.string(), question: z.string() });
+
+const answered = { analysis: z.string(), usage: usageAnswer, provider: z.string(), model: z.string() };
+
+export const diagnosisAnswer = z.object({
+  enabled: z.boolean(),
+  ...answered,
+  bundle: z.record(z.string(), z.unknown()),
+  dry_run: z.boolean(),
+  session_id: z.string(),
+});
+export const followUpAnswer = z.object({ ...answered, session_id: z.string() });
+
+type SharedBody = z.output<typeof stackBody>;
+
+export interface DiagnosisRequest {
+  readonly scope: DiagnosisScope;
+  /** Empty for a stack. */
+  readonly processName: string;
+  /** That of the preset where none was asked. */
+  readonly question: string;
+  /** Empty where none was chosen. */
+  readonly preset: string;
+  readonly isDryRun: boolean;
+  readonly switches: ReadonlySet<EvidenceSwitch>;
+  readonly comparison: Comparison;
+  readonly hours: number;
+  readonly maxLogChars: number;
+  readonly maxLogScanMb: number;
+  readonly maxDocsChars: number;
+  readonly maxServices: number;
+}
+
+/** What is asked, with the settings for everything that is not said. 0 stands for a number that was not given. */
+export function diagnosisRequest(
+  scope: DiagnosisScope,
+  { process_name: processName = '', ...body }: SharedBody & { readonly process_name?: string },
+  { evidence }: AiSettings,
+): DiagnosisRequest {
+  const { preset = '' } = body;
+  const known = PRESETS[scope].find(({ id }) => id === preset);
+  const comparison = body.comparison ?? (SINCE_CHANGE.has(preset) ? 'since_change' : evidence.comparison_mode);
+  const isStack = scope === 'stack';
+  const on: Record<EvidenceSwitch, boolean> = {
+    logs: body.include_logs ?? evidence.include_logs,
+    service_config: body.include_service_config ?? (!isStack && evidence.include_service_config),
+    dependency_graph: body.include_dependency_graph ?? evidence.include_dependency_graph,
+    docs_context: body.include_docs_context ?? evidence.include_docs_context,
+    metrics: body.include_metrics ?? evidence.include_metrics,
+    change_history: body.include_change_history ?? evidence.include_change_history,
+    native_diagnostics: body.include_native_diagnostics ?? evidence.include_native_diagnostics,
+    process_list: body.include_process_list ?? (isStack || evidence.include_process_list),
+    deep_log_scan: body.deep_log_scan ?? evidence.deep_log_scan,
+  };
+  const logChars = body.max_log_chars || evidence.max_log_chars;
+  return {
+    scope,
+    processName: processName.trim(),
+    question: body.question?.trim() || (known?.question ?? ''),
+    preset,
+    isDryRun: body.dry_run ?? false,
+    switches: new Set((Object.keys(on) as EvidenceSwitch[]).filter(name => on[name])),
+    comparison: comparisonOf(comparison),
+    hours: clamped(body.window_hours || evidence.diagnostic_window_hours, RANGES.diagnostic_window_hours),
+    maxLogChars: isStack
+      ? clamped(clamped(logChars, STACK_LOG_CHARS) / STACK_LOG_SHARE, STACK_SERVICE_LOG_CHARS)
+      : clamped(logChars, RANGES.max_log_chars),
+    maxLogScanMb: clamped(body.max_log_scan_mb || evidence.max_log_scan_mb, RANGES.max_log_scan_mb),
+    maxDocsChars: clamped(body.max_docs_chars || evidence.max_docs_chars, RANGES.max_docs_chars),
+    maxServices: clamped(body.max_services || DEFAULT_SERVICES, STACK_SERVICES),
+  };
+}
