@@ -1,8 +1,9 @@
 // The visitor of the root of one migration: says which links are moved or copied, and what is in their way.
 import { lstatSync } from 'node:fs';
+import path from 'node:path';
 import { reasonText } from '#kit/error-text';
 import { headLine } from './plan.ts';
-import { obstacleToWriting } from './planned-link.ts';
+import { deviceToWriteOn } from './planned-link.ts';
 import { type MoveOptions, MovePlanner, type PlannedMove } from './planned-move.ts';
 import type { Pulse } from './pulse.ts';
 import { diskPath, joined, jsonLine, type RawPath, shownPath } from './raw-path.ts';
@@ -27,7 +28,7 @@ export function migrateShard(options: MigrateShardOptions, pulse: Pulse): (reque
     const planner = new MovePlanner(options, pulse, targets);
     const below = directory.real === from ? '' : directory.real.slice(from.length + 1);
     let output = '';
-    let obstacle = planner.obstacle(index, directory.real);
+    let obstacle = obstacleOf(() => planner.obstacle(index, directory.real));
     const planOf = (link: Link): PlannedMove =>
       obstacle === undefined ? planner.plan(index, directory.real, link) : { is: 'error', error: obstacle };
     for (const link of links) {
@@ -43,12 +44,17 @@ export function migrateShard(options: MigrateShardOptions, pulse: Pulse): (reque
         else if (planned.is === 'error') fail(planned.error);
         else if (planned.is === 'move') {
           if (output === '') {
-            obstacle = obstacleToMoving(directory.real, planner.destinationOf(index, directory.real), copies, pulse);
-            if (obstacle !== undefined) {
+            const device = deviceToMoveFrom(
+              directory.real,
+              planner.destinationOf(index, directory.real),
+              copies,
+              pulse,
+            );
+            if (typeof device === 'object') {
+              obstacle = device.obstacle;
               fail(obstacle);
               continue;
             }
-            const { dev: device } = lstatSync(diskPath(directory.real));
             output = headLine({ device, directory: directory.real, move: { from, to, below } });
           }
           counts[copies ? 'copied' : 'moved'] += 1;
@@ -72,11 +78,19 @@ export function migrateShard(options: MigrateShardOptions, pulse: Pulse): (reque
   return request => visitDirectories(request, visitor, pulse);
 }
 
-function obstacleToMoving(source: RawPath, destination: RawPath, copies: boolean, pulse: Pulse): string | undefined {
-  const own = copies ? undefined : obstacleToWriting(source, pulse);
-  if (own !== undefined) return own;
+function obstacleOf(look: () => string | undefined): string | undefined {
+  try {
+    return look();
+  } catch (error) {
+    return reasonText(error);
+  }
+}
+
+/** The number of the file system of `source`, or why nothing can be taken from there to `destination`. */
+function deviceToMoveFrom(source: RawPath, destination: RawPath, copies: boolean, pulse: Pulse) {
   let place = destination;
-  while (lstatSync(diskPath(place), { throwIfNoEntry: false }) === undefined)
-    place = place.slice(0, place.lastIndexOf('/')) || '/';
-  return obstacleToWriting(place, pulse);
+  while (lstatSync(diskPath(place), { throwIfNoEntry: false }) === undefined) place = path.posix.dirname(place);
+  const there = deviceToWriteOn(place, pulse);
+  if (typeof there === 'object') return there;
+  return copies ? lstatSync(diskPath(source)).dev : deviceToWriteOn(source, pulse);
 }

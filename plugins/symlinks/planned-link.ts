@@ -1,6 +1,6 @@
 // What a run does with one link, decided from how things are before it begins. A dry run and a real one decide alike,
 // because both decide here.
-import { accessSync, constants } from 'node:fs';
+import { accessSync, constants, lstatSync } from 'node:fs';
 import path from 'node:path';
 import { reasonText } from '#kit/error-text';
 import type { Pulse } from './pulse.ts';
@@ -53,13 +53,13 @@ export function leadsTo(directory: RawPath, target: RawPath, place: RawPath): bo
   return path.posix.resolve(directory, target) === place;
 }
 
-/** Why nothing can be written in the directory; undefined when it can. */
-export function obstacleToWriting(directory: RawPath, pulse: Pulse): string | undefined {
+/** The number of the file system of a directory, or why nothing can be written there. */
+export function deviceToWriteOn(directory: RawPath, pulse: Pulse): number | { readonly obstacle: string } {
   pulse.beat();
   try {
     accessSync(diskPath(directory), constants.W_OK | constants.X_OK);
-    return undefined;
+    return lstatSync(diskPath(directory)).dev;
   } catch (error) {
-    return reasonText(error);
+    return { obstacle: reasonText(error) };
   }
 }

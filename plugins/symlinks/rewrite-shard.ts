@@ -1,9 +1,8 @@
 // The visitor of the roots of a repair: says which targets are rewritten.
-import { lstatSync } from 'node:fs';
 import { headLine } from './plan.ts';
-import { obstacleToWriting, plannedRewrite, type RewriteOptions } from './planned-link.ts';
+import { deviceToWriteOn, plannedRewrite, type RewriteOptions } from './planned-link.ts';
 import type { Pulse } from './pulse.ts';
-import { diskPath, joined, jsonLine, shownPath } from './raw-path.ts';
+import { joined, jsonLine, shownPath } from './raw-path.ts';
 import type { RewriteRule } from './rewrite-rules.ts';
 import { type ItemError, type VisitAnswer, type Visitor, type VisitRequest, visitDirectories } from './visit.ts';
 
@@ -17,27 +16,25 @@ export function rewriteShard(options: RewriteShardOptions, pulse: Pulse): (reque
     const counts = { changed: 0, skipped_unchanged: 0, skipped_nonexistent_target: 0 };
     const errors: ItemError[] = [];
     let output = '';
-    let obstacle: string | undefined;
+    let device: ReturnType<typeof deviceToWriteOn> | undefined;
     for (const link of links) {
+      const place = joined(directory.shown, link.name);
       const planned = plannedRewrite(directory.real, link, options, targets);
       if (planned.is === 'unchanged') counts.skipped_unchanged += 1;
       else if (planned.is === 'broken') counts.skipped_nonexistent_target += 1;
-      else {
-        const place = joined(directory.shown, link.name);
-        if (planned.is === 'rewrite' && output === '' && obstacle === undefined) {
-          obstacle = obstacleToWriting(directory.real, pulse);
-          if (obstacle === undefined)
-            output = headLine({ device: lstatSync(diskPath(directory.real)).dev, directory: directory.real });
+      else if (planned.is === 'error') errors.push({ link_path: shownPath(place), error: planned.error });
+      else if (planned.is === 'rewrite') {
+        device ??= deviceToWriteOn(directory.real, pulse);
+        if (typeof device === 'object') {
+          errors.push({ link_path: shownPath(place), error: device.obstacle });
+          continue;
         }
-        const error = planned.is === 'error' ? planned.error : obstacle;
-        if (error !== undefined) errors.push({ link_path: shownPath(place), error });
-        else if (planned.is === 'rewrite') {
-          counts.changed += 1;
-          output += jsonLine(
-            { link_path: place, old_target: link.target, new_target: planned.target },
-            { matched_rule: options.shownRules[planned.rule] },
-          );
-        }
+        if (output === '') output = headLine({ device, directory: directory.real });
+        counts.changed += 1;
+        output += jsonLine(
+          { link_path: place, old_target: link.target, new_target: planned.target },
+          { matched_rule: options.shownRules[planned.rule] },
+        );
       }
     }
     return { output, counts, errors };

@@ -38,10 +38,9 @@ function placeOf(raw: RawPath, root: string, places: Places): RawPath | undefine
   return directoryAt(raw);
 }
 
-/** Throws a Problem 500 when there are roots and not one could be read. */
+/** Throws a Problem 500 when there are roots and not one could be read; `unreadable` has reasons by real path. */
 export function refuseUnreadable(walked: readonly WalkedDirectory[], unreadable: ReadonlyMap<RawPath, string>): void {
-  if (walked.length === 0 || unreadable.size < walked.length) return;
   const [first] = walked;
-  const reason = first && unreadable.get(first.real);
-  throw new Problem(500, `None of the roots can be read: ${first && shownPath(first.shown)}: ${reason}`);
+  if (first === undefined || !walked.every(({ real }) => unreadable.has(real))) return;
+  throw new Problem(500, `None of the roots can be read: ${shownPath(first.shown)}: ${unreadable.get(first.real)}`);
 }

@@ -25,8 +25,12 @@ export interface TaskOptions {
 export interface RunningTask {
   readonly child: ChildProcess;
   /** The last message; undefined when the child ended before it. The child is gone then. */
-  readonly ended: Promise<Extract<FromChild, { kind: 'result' | 'failure' }> | undefined>;
+  readonly ended: Promise<TaskEnd | undefined>;
+  /** The last message, as soon as it is there: a child with threads that hang may stay for as long as they do. */
+  readonly answered: Promise<TaskEnd>;
 }
+
+type TaskEnd = Extract<FromChild, { kind: 'result' | 'failure' }>;
 
 export function startTask(
   task: TaskName,
@@ -37,15 +41,17 @@ export function startTask(
   const gone = once(child, 'exit');
   const places = { configDir, stateDir: path.join(configDir, 'symlink-repair'), installDir: rootDir };
   child.send({ kind: 'run', task, input, id, places, answerMs }, () => undefined);
-  let last: Awaited<RunningTask['ended']>;
-  child.on('message', (message: FromChild) => {
-    if (message.kind === 'result' || message.kind === 'failure') {
+  let last: TaskEnd | undefined;
+  const answered = new Promise<TaskEnd>(resolve => {
+    child.on('message', (message: FromChild) => {
+      if (message.kind === 'alive' || message.kind === 'progress') return heard?.(message);
       last = message;
+      resolve(message);
       child.kill('SIGKILL');
-    } else heard?.(message);
+    });
   });
   const ended = gone.then(() => last);
-  return { child, ended };
+  return { child, ended, answered };
 }
 
 /** The result of a task that succeeds. */

@@ -1,0 +1,105 @@
+// File systems that hang, answer slowly, or vanish in the middle of a repair.
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync } from 'node:fs';
+import path from 'node:path';
+import t, { type Test } from 'tap';
+import { placesOf } from '../../../plugins/symlinks/path-rules.ts';
+import { TaskProcesses } from '../../../plugins/symlinks/task-process.ts';
+import { found, linkDir, plant } from '../../support/links.ts';
+import { ROOT_ONLY } from '../../support/race.ts';
+import { repairInput, startTask, taskResult } from '../../support/symlink-task.ts';
+import { until } from '../../support/until.ts';
+
+const ID = 'c'.repeat(32);
+const RULES = [{ from_prefix: '/old', to_prefix: '/new' }];
+const SERVER = path.join(import.meta.dirname, '../../support/link-mount.cjs');
+
+/** A file system of links at `mount` in the directory of the test. */
+async function withMount(t: Test, { folders = 4, links = 5, delayMs = 0 } = {}) {
+  const dir = linkDir(t);
+  const mount = path.join(dir, 'mount');
+  mkdirSync(mount);
+  const words = [mount, folders, links, delayMs].map(String);
+  const server = spawn(process.execPath, [SERVER, ...words], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const gone = once(server, 'exit');
+  t.teardown(async () => {
+    server.kill('SIGKILL');
+    await gone;
+    spawnSync('umount', ['-l', mount]);
+  });
+  await once(server.stdout, 'data');
+  return { dir, mount, end: () => server.kill('SIGKILL') };
+}
+
+t.test('targets that do not answer count as existing, and the run goes on', ROOT_ONLY, async t => {
+  const { dir, mount, end } = await withMount(t);
+  const root = path.join(dir, 'root');
+  plant(root, {
+    a: { one: { to: `${mount}/hang/x` }, two: { to: `${mount}/hang/y` } },
+    b: { gone: { to: path.join(dir, 'no/file') }, there: { to: dir } },
+  });
+  const input = repairInput({ roots: [root], rules: [{ from_prefix: dir, to_prefix: '/new' }], includeBroken: false });
+  const { ended, answered } = startTask(
+    'repair',
+    { ...input, dryRun: true },
+    { configDir: dir, id: ID, answerMs: 500 },
+  );
+  const message = await answered;
+  // A thread that hangs keeps its process until the file system is gone.
+  end();
+  await ended;
+  t.match(message, {
+    kind: 'result',
+    isUsedUp: true,
+    result: { changed: 3, skipped_nonexistent_target: 1, errors: [{ link_path: mount, error: /does not answer/ }] },
+  });
+});
+
+t.test('slow roots are walked, and told of on the way', ROOT_ONLY, async t => {
+  const { dir, mount } = await withMount(t, { folders: 20, links: 10, delayMs: 5 });
+  const heard: unknown[] = [];
+  const options = { configDir: dir, id: ID, heard: (message: unknown) => heard.push(message) };
+  const result = await taskResult('repair', repairInput({ roots: [mount], rules: RULES, dryRun: true }), options);
+  t.match(result, { scanned_symlinks: 200, changed: 200, errors: [] });
+  t.ok(heard.length > 0, 'progress');
+});
+
+t.test('a root that vanishes in the middle ends the run with what is wrong', ROOT_ONLY, async t => {
+  const { dir, mount, end } = await withMount(t, { folders: 300, links: 10, delayMs: 5 });
+  const local = path.join(dir, 'local');
+  plant(local, { x: { to: '/elsewhere' } });
+  const before = found(local);
+  let isVanished = false;
+  const heard = (message: { kind: string; progress?: { processed_items?: unknown } }): void => {
+    if (isVanished || message.kind !== 'progress' || message.progress?.processed_items === 0) return;
+    isVanished = end();
+  };
+  const input = repairInput({ roots: [mount, local], rules: RULES, backupPath: path.join(dir, 'undo.json') });
+  const message = await startTask('repair', input, { configDir: dir, id: ID, heard: heard as () => void }).ended;
+  t.equal(message?.kind, 'result', JSON.stringify(message));
+  const result = message?.kind === 'result' ? (message.result as Record<string, unknown>) : {};
+  t.ok(isVanished);
+  t.equal(result.changed, 0);
+  t.ok((result.errors_total as number) > 0);
+  t.equal(found(local), before);
+});
+
+t.test(
+  'a root that hangs ends the job as stalled, and nothing else writes before its child is gone',
+  ROOT_ONLY,
+  async t => {
+    const { dir, mount, end } = await withMount(t);
+    const processes = new TaskProcesses(placesOf(dir, path.join(dir, 'product')), { stallMs: 4_000, answerMs: 1_000 });
+    t.teardown(() => processes.close());
+    const { signal } = new AbortController();
+    const input = repairInput({ roots: [path.join(mount, 'hang')], rules: RULES });
+    await t.rejects(processes.run({ task: 'repair', input, id: ID, signal, stopMs: 100 }), {
+      status: 503,
+      code: 'stalled',
+    });
+    t.equal(processes.hasAbandoned, true);
+    end();
+    await until(() => !processes.hasAbandoned);
+  },
+);

@@ -1,0 +1,138 @@
+// Laws of repairs over generated trees: a dry run changes nothing and says exactly what the run then does, a second run
+// finds nothing more to do, and the undo manifest brings every link back.
+import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import fc from 'fast-check';
+import t from 'tap';
+import { found, linkDir, linksOf } from '../../support/links.ts';
+import { rounds } from '../../support/rounds.ts';
+import { repairInput, startTask, taskResult } from '../../support/symlink-task.ts';
+
+const ID = 'b'.repeat(32);
+/** What a dry run cannot know, and what tells the two apart. */
+const OWN = ['dry_run', 'duration_ms', 'backup_manifest'];
+
+/** Names as bytes: few, so that trees meet; some are no UTF-8, and one is as long as names can be. */
+const name = fc.constantFrom('a', 'b', 'c', 'd e', '\xff\xfe', 'caf\xc3\xa9', 'n\nl', '"\\', 'x'.repeat(255));
+const target = fc
+  .oneof(
+    fc.constantFrom(
+      '/old',
+      '/old/',
+      '/old/x/y',
+      '/older/x',
+      '/old/\xff',
+      '/mid/z',
+      '.',
+      '..',
+      'a',
+      'b/c',
+      '../a',
+      '../../b',
+      './d e',
+      '',
+    ),
+    fc.tuple(fc.constantFrom('/old/', '../', '/old/../', 'a/../'), name).map(parts => parts.join('')),
+  )
+  .map(text => (text === '' ? 'a' : text));
+const place = fc.array(name, { minLength: 1, maxLength: 2 });
+const entries = fc.array(
+  fc.record({
+    root: fc.constantFrom('one', 'two', 'to'),
+    place,
+    kind: fc.constantFrom('link', 'link', 'link', 'directory', 'file'),
+    target,
+  }),
+  { minLength: 10, maxLength: 30 },
+);
+const request = fc.record({
+  rules: fc.shuffledSubarray([
+    { from_prefix: '/old', to_prefix: '/new' },
+    { from_prefix: '/old/x/', to_prefix: '/' },
+    { from_prefix: 'a', to_prefix: 'b' },
+    { from_prefix: '/mid', to_prefix: 'DIR/one' },
+  ]),
+  roots: fc.subarray(['one', 'two', 'one/a', 'to'], { minLength: 1 }),
+  migrations: fc.subarray([
+    { from_root: 'one', to_root: 'to' },
+    { from_root: 'two', to_root: 'to' },
+    { from_root: 'two', to_root: 'to/a' },
+  ]),
+  includeBroken: fc.boolean(),
+  overwrites: fc.boolean(),
+  copies: fc.boolean(),
+});
+
+function grow(
+  directory: string,
+  tree: readonly { root: string; place: string[]; kind: string; target: string }[],
+): void {
+  for (const root of ['one', 'two', 'to']) mkdirSync(path.join(directory, root), { recursive: true });
+  for (const { root, place: parts, kind, target: to } of tree) {
+    const at = Buffer.from([directory, root, ...parts].join('/'), 'latin1');
+    try {
+      mkdirSync(Buffer.from([directory, root, ...parts.slice(0, -1)].join('/'), 'latin1'), { recursive: true });
+      if (kind === 'directory') mkdirSync(at);
+      else if (kind === 'file') writeFileSync(at, 'text');
+      else symlinkSync(Buffer.from(to, 'latin1'), at);
+    } catch {
+      // Something else is there already.
+    }
+  }
+}
+
+t.test('repairs of generated trees', async t => {
+  const dir = linkDir(t);
+  const options = { configDir: dir, id: ID };
+  const library = path.join(dir, 'library');
+  const backupPath = path.join(dir, 'undo.json');
+  let changes = 0;
+  /** A refusal, as of a link where links are to be moved, is an answer too. */
+  const answerOf = async (input: object) => {
+    const message = await startTask('repair', input, options).ended;
+    if (message?.kind === 'failure' && message.failure.status !== 400) throw new Error(message.failure.message);
+    // biome-ignore lint/suspicious/noExplicitAny: the members of a result are looked at one by one
+    return (message?.kind === 'failure' ? message.failure : message?.result) as any;
+  };
+  await fc.assert(
+    fc.asyncProperty(entries, request, async (tree, { rules, roots, migrations, ...flags }) => {
+      fc.pre(rules.length > 0 || migrations.length > 0);
+      // Two migrations from one root would follow each other.
+      fc.pre(new Set(migrations.map(({ from_root }) => from_root)).size === migrations.length);
+      rmSync(library, { recursive: true, force: true });
+      rmSync(backupPath, { force: true });
+      grow(library, tree);
+      const at = (place: string): string => path.join(library, place);
+      const input = repairInput({
+        ...flags,
+        rules: rules.map(rule => ({ ...rule, to_prefix: rule.to_prefix.replace('DIR', library) })),
+        roots: roots.map(at),
+        migrations: migrations.map(({ from_root, to_root }) => ({ from_root: at(from_root), to_root: at(to_root) })),
+      });
+      const before = found(library);
+      const links = JSON.stringify([...linksOf(library)]);
+      const said = await answerOf({ ...input, dryRun: true });
+      if (found(library) !== before) throw new Error('the dry run has changed something');
+      const done = await answerOf({ ...input, backupPath });
+      for (const member of OWN) for (const answer of [said, done]) delete answer[member];
+      if (JSON.stringify(said) !== JSON.stringify(done))
+        throw new Error(`said ${JSON.stringify(said)}\ndone ${JSON.stringify(done)}`);
+      const count = 'status' in done ? 0 : done.changed + done.moved + done.copied;
+      changes += count;
+      if (count === 0) return found(library) === before;
+      const undo = {
+        manifestPath: backupPath,
+        dryRun: false,
+        overwrites: false,
+        restoreBroken: true,
+        sampleLimit: 0,
+        mountsDown: [],
+      };
+      await taskResult('restore', undo, options);
+      if (JSON.stringify([...linksOf(library)]) !== links) throw new Error('the undo manifest does not bring it back');
+      return true;
+    }),
+    { numRuns: rounds(12), seed: 5, endOnFailure: true },
+  );
+  t.ok(changes > 0, `${changes} changes`);
+});
