@@ -95,8 +95,10 @@ class Player implements ReplayedJournal {
   readonly #created = new Map<string, Creations>();
   readonly #interfered = new Set<string>();
   readonly #lost = new Set<string>();
-  /** Requests that the sync made. */
-  readonly #known = new Set<string>();
+  /** Subordinates that have lost their data. */
+  readonly #lossy = new Set<string>();
+  /** Requests that the sync made, with their fingerprints. */
+  readonly #known = new Map<string, string>();
   /** Requests that the sync removed, with the title on that subordinate. */
   readonly #removed = new Map<string, string>();
   readonly #uncertain = new Set<string>();
@@ -166,6 +168,7 @@ class Player implements ReplayedJournal {
 
   #lose(manager: string, index: number): void {
     if (manager !== this.#primary.name) {
+      this.#lossy.add(manager);
       for (const fingerprint of this.#wishes.keys()) this.#interfered.add(`${manager} ${fingerprint}`);
       return;
     }
@@ -178,7 +181,7 @@ class Player implements ReplayedJournal {
   #forget(saved: ReadonlySet<string>): void {
     // What it removed and did not save is there as far as it knows.
     for (const [request, title] of this.#removed) if (saved.has(request)) this.#interfered.add(title);
-    for (const request of this.#known) if (!saved.has(request)) this.#uncertain.add(request);
+    for (const request of this.#known.keys()) if (!saved.has(request)) this.#uncertain.add(request);
     for (const [manager, creations] of this.#created)
       for (const own of creations.values())
         for (const id of own.keys()) if (!saved.has(`${manager} ${id}`)) own.delete(id);
@@ -193,10 +196,10 @@ class Player implements ReplayedJournal {
       if (call.method !== 'GET') this.#breach(entry, 'writes to the primary');
       else this.#playReading(entry, index);
     } else if (change !== undefined) this.#judge(entry, change);
-    else if (entry.status === 404) this.#playGone(entry);
+    else if (entry.status === 404 || this.#lossy.has(manager)) this.#playGone(entry);
   }
 
-  /** What is gone when it is to be deleted is deleted. */
+  /** What is gone when it is to be deleted is deleted; after a loss of data another title may be in its place. */
   #playGone({ manager, call: { path } }: CallEntry): void {
     const [, id] = /^\/request\/(\d+)$/.exec(path) ?? [];
     for (const [fingerprint, own] of this.#created.get(manager) ?? []) {
@@ -268,7 +271,7 @@ class Player implements ReplayedJournal {
         this.#breach(entry, 'approves by creating what nobody approved');
       const twice = [...own.values()].flatMap(other => other.seasons).filter(season => seasons.includes(season));
       if (twice.length > 0) this.#breach(entry, `creates again what it created before, seasons ${twice}`);
-      this.#known.add(`${entry.manager} ${change.id}`);
+      this.#known.set(`${entry.manager} ${change.id}`, fingerprint);
       if (entry.fault === undefined && upTo > 0)
         this.#created.get(entry.manager)?.set(fingerprint, own.set(change.id, creation));
       if (entry.fault !== undefined) this.#uncertain.add(`${entry.manager} ${change.id}`);
@@ -281,14 +284,19 @@ class Player implements ReplayedJournal {
     if (change.kind === 'approved' && !wishes.includes('approved'))
       this.#breach(entry, 'approves what nobody approved');
     if (change.kind === 'declined') {
-      if (change.byPerson) this.#breach(entry, "declines a person's request");
+      if (this.#isPersons(entry, change, fingerprint)) this.#breach(entry, "declines a person's request");
       if (!wishes.includes('declined')) this.#breach(entry, 'declines what nobody declined');
     }
     if (change.kind === 'removed') this.#judgeRemoval(entry, change, fingerprint, wishes);
   }
 
+  /** After a loss of data a request for the same title under the same number looks like the one that was made before. */
+  #isPersons({ manager }: CallEntry, { byPerson, id }: RequestChange, fingerprint: string): boolean {
+    return byPerson && this.#known.get(`${manager} ${id}`) !== fingerprint;
+  }
+
   #judgeRemoval(entry: CallEntry, change: RequestChange, fingerprint: string, wishes: readonly Wish[]): void {
-    if (change.byPerson) this.#breach(entry, "removes a person's request");
+    if (this.#isPersons(entry, change, fingerprint)) this.#breach(entry, "removes a person's request");
     const isHidden = this.#hidden.has(fingerprint);
     if (!wishes.includes('absent') && !wishes.includes('declined') && !isHidden)
       this.#breach(entry, 'removes what the primary still has');
