@@ -25,6 +25,9 @@ export interface PrimarySettings {
   readonly sync_deletes: boolean;
 }
 
+/** What became of a request that the list does not show: null when it is deleted, `absent` when nobody answers. */
+type Found = RemoteRequest | 'unclear' | 'absent' | null;
+
 export class Primary {
   readonly #with: PrimaryParts;
   #known: PrimaryRequests;
@@ -120,26 +123,31 @@ export class Primary {
       if (entry.deleted === true || unclear.has(fingerprint)) return;
       for (const id of primaryIds(entry)) if (!ids.has(id)) missing.push({ id, fingerprint, entry });
     });
+    let isAbsent = false;
     for (const { id, fingerprint, entry } of missing) {
-      const isClear = await this.#clear(id, fingerprint, entry, earlier.get(id));
-      if (!isClear) unclear.add(fingerprint);
+      const found: Found = isAbsent ? 'absent' : await this.#ask(id, fingerprint);
+      isAbsent = found === 'absent';
+      if (found === null) this.#withdraw(id, fingerprint, entry);
+      else if (typeof found === 'object') known.take(found);
+      else {
+        const before = earlier.get(id);
+        if (before !== undefined) known.take(before);
+        unclear.add(fingerprint);
+      }
     }
     known.judge(true, unclear);
   }
 
-  /** Asks for one request that the list does not show; whether that told what became of it. */
-  async #clear(id: number, fingerprint: string, entry: Tracked, before: RemoteRequest | undefined): Promise<boolean> {
-    const request = await this.#with.manager.request(id).catch((error: unknown) => {
+  /** Asks for one request that the list does not show. */
+  async #ask(id: number, fingerprint: string): Promise<Found> {
+    try {
+      const request = await this.#with.manager.request(id);
+      if (request === null) return null;
+      return request !== undefined && this.#isOf(request, fingerprint) ? request : 'unclear';
+    } catch (error) {
       if (!(error instanceof RemoteError)) throw error;
-    });
-    if (request === null) {
-      this.#withdraw(id, fingerprint, entry);
-      return true;
+      return error.isAbsence ? 'absent' : 'unclear';
     }
-    const isSame = request !== undefined && this.#isOf(request, fingerprint);
-    const last = isSame ? request : before;
-    if (last !== undefined) this.#known.take(last);
-    return isSame;
   }
 
   /** The primary has deleted one request of a fingerprint. */

@@ -6,6 +6,9 @@ export const REQUEST_STATUS = { pending: 1, approved: 2, declined: 3, failed: 4,
 /** Of the values of a title's status the one that asks for no request. */
 export const AVAILABLE = 5;
 
+/** Later ones have years of more than four digits. */
+const MAX_TIME_MS = Date.parse('9999-12-31T00:00:00Z');
+
 export type MediaType = 'movie' | 'tv';
 
 export interface Media {
@@ -53,7 +56,7 @@ export function readRequest(value: unknown, inTitle?: Omit<Media, 'is4k'>): Remo
   if (mediaType !== 'movie' && mediaType !== 'tv') return undefined;
   if (!isPositive(id) || !isPositive(tmdbId) || !isKnownStatus(status) || typeof is4k !== 'boolean') return undefined;
   const { email } = isObject(value.requestedBy) ? value.requestedBy : {};
-  const updatedAtMs = typeof value.updatedAt === 'string' ? Date.parse(value.updatedAt) : Number.NaN;
+  const updatedAtMs = typeof value.updatedAt === 'string' ? Date.parse(value.updatedAt) : 0;
   return {
     id,
     mediaType,
@@ -62,7 +65,7 @@ export function readRequest(value: unknown, inTitle?: Omit<Media, 'is4k'>): Remo
     is4k,
     status,
     seasons: mediaType === 'tv' ? seasonNumbers(value.seasons) : [],
-    updatedAtMs: Number.isNaN(updatedAtMs) ? 0 : updatedAtMs,
+    updatedAtMs: updatedAtMs > 0 && updatedAtMs < MAX_TIME_MS ? updatedAtMs : 0,
     email: typeof email === 'string' && email !== '' ? email.toLowerCase() : null,
   };
 }

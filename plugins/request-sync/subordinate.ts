@@ -8,7 +8,7 @@ import { RemoteError } from './remote-error.ts';
 import { type Media, REQUEST_STATUS, type RemoteRequest, type RemoteUser, type Title } from './remote-request.ts';
 import { type NewRequest, PAGE_LENGTH, type RequestManager } from './request-manager.ts';
 import { retryAtMs } from './retry.ts';
-import { type Failure, failureKey, type State, timestamp } from './state.ts';
+import { type Failure, failureKey, partsOfKey, type State, timestamp } from './state.ts';
 
 const MAX_CREATIONS = 200;
 /** In which a request is looked for that the title does not show. */
@@ -316,7 +316,7 @@ export class Subordinate {
 
   async #fail(key: string, purpose: Purpose, error: RemoteError): Promise<void> {
     const { state, nowMs, changed } = this.#with;
-    const media = mediaOf(key.slice(0, key.indexOf('||')));
+    const media = mediaOf(partsOfKey(key)[0]);
     const prefix = purpose === 'create' ? '' : `${purpose}: `;
     state.failed.set(key, {
       ...state.failed.get(key),

@@ -186,6 +186,26 @@ t.test('another primary deletes nothing', async t => {
   t.same(first.state.requests.get('movie:1:False')?.primary_ids, [1]);
 });
 
+t.test('the primary goes away while it is asked what is missing', async t => {
+  const { primary, follower, cycle, sweep } = stage();
+  const asked = ask(primary, 10);
+  await cycle();
+  for (const { id } of asked.slice(0, 8)) primary.remove(id);
+  primary.faultOf = ({ path }) => {
+    if (/^\/request\/\d/.test(path)) primary.isDown = true;
+    return primary.isDown ? { kind: 'reset', isActedOn: false } : undefined;
+  };
+  const from = primary.journal.entries.length;
+  await sweep();
+  t.equal(follower.requests.length, 10);
+  const calls = primary.journal.calls('primary', from).filter(({ call }) => /^\/request\/\d/.test(call.path));
+  t.equal(calls.length, 1, 'one call tells that nobody is there');
+  primary.isDown = false;
+  primary.faultOf = () => undefined;
+  await sweep();
+  t.equal(follower.requests.length, 2);
+});
+
 t.test('a subordinate is down while requests are deleted', async t => {
   const { primary, follower, cycle, sweep, state } = stage();
   const asked = ask(primary, 3);

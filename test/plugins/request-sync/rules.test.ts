@@ -42,6 +42,8 @@ t.test('requests of other answers', async t => {
   t.match(readRequest({ ...whole, type: 'tv', seasons: [{ seasonNumber: 2 }, {}, { seasonNumber: 0 }] }), {
     seasons: [0, 2],
   });
+  for (const updatedAt of ['+123456-01-01T00:00:00.000Z', 'never', 7, '1900-01-01T00:00:00Z'])
+    t.match(readRequest({ ...whole, updatedAt }), { updatedAtMs: 0 }, String(updatedAt));
   for (const broken of [
     { ...whole, type: 'music' },
     { ...whole, media: {} },
