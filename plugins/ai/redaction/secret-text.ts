@@ -135,7 +135,7 @@ const RULES: readonly Rule[] = [
   { words: ['eyj'], pattern: /(?<![\w+/=-])eyJ[\w+/-]{30,}={0,2}/g, replacement: MASK },
 ];
 
-const BASE64_WORD = /(?<![\w+/=-])[A-Za-z0-9+/]{12,512}={0,2}(?![\w+/=-])/g;
+const BASE64_WORD = /[A-Za-z0-9+/]{12,512}={0,2}/g;
 const CREDENTIALS = /^[\w.@+-]{1,64}:[\x21-\x7e]{3,256}$/;
 const BLOCK_END = '-----END ';
 const BLOCK_CHARACTER = /[A-Za-z0-9+/=\s]/;
@@ -156,9 +156,10 @@ export function redactText(text: string, known: readonly string[] = []): string 
   let result = text;
   for (const secret of known) if (result.includes(secret)) result = result.replaceAll(secret, MASK);
   const signs = WORDS.findInText(result);
-  for (const [index, { pattern, replacement }] of RULES.entries())
-    if ((signs & (1 << index)) !== 0) result = result.replace(pattern, replacement as string);
-  result = withoutCutBlocks(result).replaceAll(BASE64_WORD, word => (holdsCredentials(word) ? MASK : word));
+  if (signs !== 0)
+    for (const [index, { pattern, replacement }] of RULES.entries())
+      if ((signs & (1 << index)) !== 0) result = result.replace(pattern, replacement as string);
+  result = withoutCutBlocks(result).replaceAll(BASE64_WORD, maskCredentials);
   result = redact(result);
   return result.includes(MASK) ? result.replaceAll(NEXT_LINE, `$1$2${MASK}`) : result;
 }
@@ -191,6 +192,9 @@ function withoutCutBlocks(text: string): string {
   return done === 0 ? text : result + text.slice(done);
 }
 
-function holdsCredentials(word: string): boolean {
-  return /[A-Z0-9]/.test(word) && CREDENTIALS.test(Buffer.from(word, 'base64').toString('latin1'));
+/** Masks a word that is a user name and a password in base64, which has letters of both cases. */
+function maskCredentials(word: string, offset: number, text: string): string {
+  if (!/[A-Z]/.test(word) || !/[a-z]/.test(word)) return word;
+  const isPart = /[\w=-]/.test(text.charAt(offset - 1)) || /[\w-]/.test(text.charAt(offset + word.length));
+  return !isPart && CREDENTIALS.test(Buffer.from(word, 'base64').toString('latin1')) ? MASK : word;
 }
