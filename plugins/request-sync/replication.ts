@@ -55,7 +55,7 @@ export class Replication {
     // A key that a program has not made yet is no fault of the configuration.
     const { errors, warnings } = topologyOf(
       settings,
-      internals.map(({ apiKey = '', ...internal }) => ({ ...internal, apiKey })),
+      internals.map(instance => ({ ...instance, apiKey: instance.apiKey ?? '' })),
     );
     const section = SECTION_PATH.join('.');
     return [...new Set([...errors, ...warnings])].map(problem => `${section}: ${problem}`);
