@@ -1,14 +1,12 @@
 // Moves services from SQLite to PostgreSQL: guarded, rehearsed, and back again. Plugins say which services can be moved.
 import { definePlugin } from '#core';
 import { ConfigGuard } from './config-guard.ts';
+import type { Engine } from './engine.ts';
+import { isActive } from './job.ts';
 import { JobFiles } from './job-files.ts';
-import { Migrations } from './migrations.ts';
-import { Places } from './places.ts';
+import { ownerOf, Places } from './places.ts';
 import { servicePoint } from './points.ts';
-import { ownerOf, Recovery } from './recovery.ts';
 import { registerRoutes } from './routes.ts';
-import { Server } from './server.ts';
-import { SqliteSources } from './sqlite-source.ts';
 
 const SERVER = 'postgres';
 /** Before other plugins prepare a start by what the configuration says. */
@@ -27,19 +25,16 @@ export default definePlugin({
     const places = new Places(host.paths.configDir, () => ownerOf(host));
     const files = new JobFiles(places, host.log);
     await files.load();
-    const context = {
-      host,
-      services,
-      files,
-      places,
-      server: new Server(host),
-      sources: new SqliteSources(),
-      guard: new ConfigGuard(host),
+    const interrupted = files.list().filter(({ job }) => isActive(job));
+    const context = { host, services, files, places, guard: new ConfigGuard(host) };
+    let engine: Promise<Engine> | undefined;
+    // Loaded on use, because most hosts never move anything.
+    const load = (): Promise<Engine> => {
+      engine ??= import('./engine.ts').then(({ openEngine }) => openEngine(context, interrupted));
+      return engine;
     };
-    const migrations = new Migrations(context);
-    const recovery = new Recovery(context, migrations);
 
-    registerRoutes(host, migrations, files);
+    registerRoutes(host, { files, migrations: async () => (await load()).migrations });
     host.contribute('host.fact', 'postgres_migration_service_keys', {
       values: () => [...services].map(({ key }) => key).sort(),
     });
@@ -47,18 +42,25 @@ export default definePlugin({
     host.tap(
       'process.prepare',
       async plan => {
-        await recovery.beforeStart(plan.processName);
+        if (interrupted.some(({ job }) => job.process_name === plan.processName))
+          await (await load()).recovery.beforeStart(plan.processName);
         return plan;
       },
       { stage: FIRST, deadlineMs: PREPARE_MS },
     );
+    const recover = async (): Promise<void> => {
+      const { recovery } = await load();
+      await recovery.run();
+    };
     host.tap('host.ready', () => {
-      recovery.run().catch((error: unknown) => host.log.error('interrupted migrations were not recovered', error));
+      if (files.list().length === 0) return;
+      recover().catch((error: unknown) => host.log.error('interrupted migrations were not recovered', error));
     });
+    const clear = async (): Promise<void> => (await load()).recovery.clear();
     host.tap('process.status', ({ configKey, status }) => {
-      if (configKey !== SERVER || status !== 'running') return;
-      recovery.clear().catch((error: unknown) => host.log.warn('PostgreSQL could not be cleared', error));
+      if (configKey !== SERVER || status !== 'running' || !files.list().some(({ work }) => work.isUndoDue)) return;
+      clear().catch((error: unknown) => host.log.warn('PostgreSQL could not be cleared', error));
     });
-    return () => migrations.settled();
+    return async () => (await engine)?.migrations.settled();
   },
 });

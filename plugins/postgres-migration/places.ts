@@ -1,6 +1,7 @@
 // Where jobs, backups and the work of jobs lie, below the configuration directory.
 import { chmod, mkdir } from 'node:fs/promises';
 import path from 'node:path';
+import type { Host } from '#core';
 import { runChild } from '#kit/fs-out-of-process';
 import { GuardedDirectory } from '#kit/guarded-directory';
 import { PrivateDirectory } from '#kit/private-directory';
@@ -90,4 +91,10 @@ export class Places {
     await directory.close();
     await chmod(this.root, PASSABLE);
   }
+}
+
+/** The user that services run as. */
+export function ownerOf(host: Host): Owner {
+  const { puid, pgid } = host.use('config.store').root();
+  return process.geteuid?.() === 0 ? { uid: Number(puid), gid: Number(pgid) } : null;
 }

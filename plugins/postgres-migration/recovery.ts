@@ -1,6 +1,5 @@
 // What becomes of the migrations that the end of a host has interrupted. A service does not start before its files and
 // its block are such that it starts on whole data; PostgreSQL is cleared once it runs.
-import type { Host } from '#core';
 import { faultOfBackup } from './backup.ts';
 import { finalize, stopAndProve } from './cutover.ts';
 import { killLeftHelper } from './helper-process.ts';
@@ -27,12 +26,10 @@ export class Recovery {
   readonly #interrupted: readonly Interrupted[];
   #clearing: Promise<void> | undefined;
 
-  /** The records are loaded. */
-  constructor(context: MigrationContext, migrations: Migrations) {
+  constructor(context: MigrationContext, migrations: Migrations, interrupted: readonly JobRecord[]) {
     this.#context = context;
     this.#migrations = migrations;
-    const active = context.files.list().filter(({ job }) => isActive(job));
-    this.#interrupted = active.reverse().map(record => ({ record, restored: undefined }));
+    this.#interrupted = interrupted.map(record => ({ record, restored: undefined }));
   }
 
   /** Resolves when the process can start on whole data. */
@@ -169,10 +166,4 @@ export class Recovery {
 function isRestorable({ job }: JobRecord): boolean {
   const isBetween = hasReached(job, 'cold_backup_verified') && !hasReached(job, 'service_started');
   return job.mode === 'cutover' && job.status !== 'rolling_back' && isBetween;
-}
-
-/** Of an installation, whose services run as this user. */
-export function ownerOf(host: Host): { uid: number; gid: number } | null {
-  const { puid, pgid } = host.use('config.store').root();
-  return process.geteuid?.() === 0 ? { uid: Number(puid), gid: Number(pgid) } : null;
 }

@@ -11,7 +11,12 @@ const PREFIXES = [
   { prefix: '/process/arr-postgres-migration', flag: 'arr_postgres_migration' },
 ];
 
-export function registerRoutes(host: Host, migrations: Migrations, files: JobFiles): void {
+interface Answering {
+  readonly files: JobFiles;
+  readonly migrations: () => Promise<Migrations>;
+}
+
+export function registerRoutes(host: Host, { files, migrations }: Answering): void {
   for (const { prefix, flag } of PREFIXES) {
     host.route({
       method: 'GET',
@@ -19,7 +24,7 @@ export function registerRoutes(host: Host, migrations: Migrations, files: JobFil
       summary: 'Whether a service can be moved from SQLite to PostgreSQL now; nothing is changed',
       query: processQuery,
       response: reportSchema,
-      handle: ({ query }) => migrations.report(query.process_name),
+      handle: async ({ query }) => (await migrations()).report(query.process_name),
     });
     host.route({
       method: 'POST',
@@ -29,7 +34,7 @@ export function registerRoutes(host: Host, migrations: Migrations, files: JobFil
       body: startBody,
       response: startAnswer,
       async handle({ body }) {
-        const { job_id, process_name, mode } = await migrations.start(body);
+        const { job_id, process_name, mode } = await (await migrations()).start(body);
         return { status: 'queued' as const, job_id, process_name, mode };
       },
     });
@@ -62,7 +67,7 @@ export function registerRoutes(host: Host, migrations: Migrations, files: JobFil
       body: rollbackBody,
       response: jobSchema,
       // Goes on when the client disconnects.
-      handle: ({ body }) => migrations.rollBack(body.job_id, body.confirmation),
+      handle: async ({ body }) => (await migrations()).rollBack(body.job_id, body.confirmation),
     });
   }
 }

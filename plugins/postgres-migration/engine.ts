@@ -1,0 +1,22 @@
+// What runs migrations and brings interrupted ones to their end. It is loaded once somebody asks for one, or one was left.
+import type { JobRecord } from './job.ts';
+import type { MigrationContext } from './migration-context.ts';
+import { Migrations } from './migrations.ts';
+import { Recovery } from './recovery.ts';
+import { Server } from './server.ts';
+import { SqliteSources } from './sqlite-source.ts';
+
+export interface Engine {
+  readonly migrations: Migrations;
+  readonly recovery: Recovery;
+}
+
+/** `interrupted` are the jobs that an earlier host has left. */
+export function openEngine(
+  given: Omit<MigrationContext, 'server' | 'sources'>,
+  interrupted: readonly JobRecord[],
+): Engine {
+  const context = { ...given, server: new Server(given.host), sources: new SqliteSources() };
+  const migrations = new Migrations(context);
+  return { migrations, recovery: new Recovery(context, migrations, interrupted) };
+}
