@@ -22,6 +22,8 @@ export interface DatabaseContent {
 const STATEMENT_MS = 60_000;
 /** Large databases take long to be removed. */
 const REMOVAL_MS = 600_000;
+const NO_SUCH_DATABASE = '3D000';
+const NO_SUCH_TABLE = '42P01';
 const FACTS = `SELECT current_setting('server_version') AS version,
   (SELECT pg_encoding_to_char(encoding) FROM pg_database WHERE datname = 'template0') AS encoding,
   rolsuper AS superuser, rolcreatedb AS createdb FROM pg_roles WHERE rolname = current_user`;
@@ -56,7 +58,11 @@ export class Server {
   async content(database: string): Promise<DatabaseContent | null> {
     const oid = await this.#oidOf(database);
     if (oid === null) return null;
-    const tables = await this.managed.query({ database, sql: TABLES, limitMs: 20_000 });
+    const tables = await this.managed.query({ database, sql: TABLES, limitMs: 20_000 }).catch((error: unknown) => {
+      if (codeOf(error) === NO_SUCH_DATABASE) return null;
+      throw error;
+    });
+    if (tables === null) return null;
     const counted = tables.reduce((sum, { live }) => sum + Number(live), 0);
     return { oid, tableCount: tables.length, rowCount: counted || (await this.#filled(database, tables)) };
   }
@@ -68,7 +74,7 @@ export class Server {
       return (await this.managed.query({ database, sql })).map(({ version }) => String(version));
     } catch (error) {
       // The database or the table is not made yet.
-      if (['3D000', '42P01'].includes(codeOf(error))) return [];
+      if ([NO_SUCH_DATABASE, NO_SUCH_TABLE].includes(codeOf(error))) return [];
       throw error;
     }
   }

@@ -167,10 +167,11 @@ async function fill(home: string): Promise<void> {
   db.close();
 }
 
-export async function startStack(t: Test, { configDir, config }: Stack): Promise<TestHost> {
+/** Resolves when those processes are healthy. */
+export async function startStack(t: Test, { configDir, config }: Stack, names?: readonly string[]): Promise<TestHost> {
   const app = await startHost({ plugins: PLUGINS, configDir, config, pace: PACE });
   t.teardown(() => app.stop());
-  await running(app);
+  await running(app, names);
   return app;
 }
 

@@ -126,7 +126,9 @@ async function killAndRecover(t: Test, stack: Stack, { kill, open, before, sourc
   const doomed = await open(point);
   await settled(doomed);
   const settings = await readFile(path.join(stack.home, 'config.xml'), 'utf8');
-  await post(doomed, `${PREFIX}/start`, request(mode === 'rehearsal' ? 'rehearsal' : 'cutover')).catch(() => undefined);
+  const asked = request(mode === 'rehearsal' ? 'rehearsal' : 'cutover');
+  const answer = await post(doomed, `${PREFIX}/start`, asked).catch(() => undefined);
+  t.equal(answer?.detail, undefined, `${what}: begun`);
   if (mode === 'rollback') {
     const { job } = await ended(doomed);
     t.equal(job.status, 'completed', `${what}: moved before`);
@@ -144,8 +146,8 @@ async function killAndRecover(t: Test, stack: Stack, { kill, open, before, sourc
   const isMoved = job.status === 'completed';
   t.same(await stack.data(), { ...before, engine: isMoved ? 'postgres' : 'sqlite' }, `${what}: whole data`);
   t.equal(stack.source(), source, `${what}: the SQLite file is as it was`);
-  await until(async () => (await leftovers(stack)).length === 0, { what: `${what}: nothing left behind` }).catch(
-    async () => t.same(await leftovers(stack), [], `${what}: nothing left behind`),
+  await until(async () => (await leftovers(stack, isMoved)).length === 0).catch(async () =>
+    t.same(await leftovers(stack, isMoved), [], `${what}: nothing left behind`),
   );
   if (isMoved) {
     t.equal(job.result.validated, true);
@@ -183,10 +185,9 @@ async function settled(host: MigrationHost): Promise<void> {
 }
 
 /** Databases, directories and processes that a migration has made for itself. */
-async function leftovers(stack: Stack): Promise<string[]> {
-  const rows = await stack.query(
-    "SELECT datname FROM pg_database WHERE datname LIKE 'stage_%' OR datname LIKE 'prev_%'",
-  );
+async function leftovers(stack: Stack, isMoved: boolean): Promise<string[]> {
+  const names = isMoved ? '^(stage|prev)_' : '^(stage_|prev_|sonarr-)';
+  const rows = await stack.query(`SELECT datname FROM pg_database WHERE datname ~ '${names}'`);
   const work = await readdir(path.join(stack.configDir, 'arr-postgres-migration', 'work')).catch(() => []);
   const pids = (await readdir('/proc')).filter(name => /^\d+$/.test(name));
   const commands = await Promise.all(pids.map(pid => readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')));

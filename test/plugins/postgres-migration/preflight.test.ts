@@ -1,0 +1,116 @@
+// What stands in the way of a move, and that looking for it leaves no trace. The service is stopped.
+import { chownSync } from 'node:fs';
+import { link, mkdir, readdir, readFile, rename, symlink, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import t from 'tap';
+import type { TestHost } from '../../support/host.ts';
+import {
+  type Body,
+  makeStack,
+  NAME,
+  PREFIX,
+  preflight,
+  type Stack,
+  startStack,
+} from '../../support/postgres-migration.ts';
+
+let stack: Stack;
+let app: TestHost;
+
+t.before(async () => {
+  stack = await makeStack(t);
+  app = await startStack(t, stack);
+  await app.post('/process/stop-service', { process_name: NAME });
+});
+
+async function found(id: string): Promise<Body> {
+  const report = await preflight(app);
+  const check = report.checks.find((one: Body) => one.id === id);
+  if (check?.status === 'fail') t.equal(report.ready, false);
+  return check;
+}
+
+const change = (updates: Record<string, unknown>) =>
+  app.post('/config', { process_name: NAME, updates, persist: true });
+const file = (name: string) => path.join(stack.home, name);
+
+t.test('a service at rest is looked at without a trace', async t => {
+  const before = (await readdir(stack.home)).sort();
+  const source = stack.source();
+  const report = await preflight(app);
+  t.match(report, { ready: true, running: false });
+  t.equal(report.checks.find(({ id }: Body) => id === 'sqlite_main').status, 'pass');
+  t.same((await readdir(stack.home)).sort(), before, 'no file beside the database');
+  t.equal(stack.source(), source);
+});
+
+t.test('databases', async t => {
+  stack.write('PRAGMA foreign_keys = OFF; INSERT INTO "Episodes" ("SeriesId", "Title") VALUES (99999, \'lost\')');
+  t.match(await found('sqlite_main'), { status: 'fail', foreign_key_violations: 1 });
+  stack.write('DELETE FROM "Episodes" WHERE "SeriesId" = 99999');
+  t.match(await found('sqlite_main'), { status: 'pass' });
+  await rename(file('sonarr.db'), file('away'));
+  t.match(await found('sqlite_main'), { status: 'fail', message: /does not exist/ });
+  await writeFile(file('sonarr.db'), 'this is no database, whatever its name says, and long enough to be looked at');
+  t.match(await found('sqlite_main'), { status: 'fail' });
+  await rename(file('away'), file('sonarr.db'));
+  await rename(file('logs.db'), file('away'));
+  t.match(await found('sqlite_log'), { status: 'warn' });
+  await rename(file('away'), file('logs.db'));
+});
+
+t.test('settings of the service, and what wins over them', async t => {
+  const settings = await readFile(file('config.xml'), 'utf8');
+  await writeFile(file('config.xml'), '<Config><Port>');
+  t.match(await found('service_config'), { status: 'fail' });
+  await writeFile(file('config.xml'), settings);
+  await change({ env: { Sonarr__Postgres__Host: 'elsewhere' } });
+  t.match(await found('config_override'), { status: 'fail', keys: ['Sonarr__Postgres__Host'] });
+  await change({ env: {} });
+  await change({ command: ['/nowhere/Sonarr', `--data=${stack.home}`] });
+  t.match(await found('runtime'), { status: 'fail', message: /\/nowhere\/Sonarr/ });
+  await change({ command: [process.execPath, '-e', '0', `--data=${stack.home}`] });
+});
+
+t.test('names of databases', async t => {
+  await change({ postgres_main_db: 'x'.repeat(64) });
+  t.match(await found('target_reset'), { status: 'fail', message: /longer than 63/ });
+  await change({ postgres_main_db: 'postgres' });
+  t.match(await found('target_reset'), { status: 'fail', message: /belongs to PostgreSQL/ });
+  await change({ postgres_main_db: 'one', postgres_log_db: 'one' });
+  t.match(await found('target_reset'), { status: 'fail', message: /same name/ });
+  await change({ postgres_main_db: 'Name With "Quotes"', postgres_log_db: null });
+  await stack.query('CREATE DATABASE "Name With ""Quotes"""');
+  await stack.query('CREATE TABLE t AS SELECT generate_series(1, 3)', 'Name With "Quotes"');
+  const check = await found('target_reset');
+  t.match(check, { status: 'warn', targets: { main: { exists: true, table_count: 1 }, log: { exists: false } } });
+  t.ok(check.targets.main.row_count > 0, 'rows that no statistics know of');
+  await change({ postgres_main_db: null });
+});
+
+t.test('the service and the server', async t => {
+  await change({ postgres_enabled: true });
+  t.match(await found('sqlite_mode'), { status: 'fail' });
+  await change({ postgres_enabled: false });
+  await app.post('/process/stop-service', { process_name: 'PostgreSQL' });
+  t.match(await preflight(app), { ready: false, postgres: { targets: {}, role: null } });
+  t.match(await found('postgres_enabled'), { status: 'fail' });
+  t.match(await found('postgres_connection'), { status: 'fail', message: /start it/ });
+  t.equal(await found('postgres_role'), undefined, 'what cannot be asked is left out');
+});
+
+t.test('job files that others may have made are none', async t => {
+  const jobs = path.join(stack.configDir, 'arr-postgres-migration', 'jobs');
+  await mkdir(jobs, { recursive: true, mode: 0o700 });
+  const ids = ['a', 'b', 'c'].map(letter => letter.repeat(32));
+  const [linked = '', foreign = '', broken = ''] = ids.map(id => path.join(jobs, `${id}.json`));
+  await writeFile(path.join(stack.configDir, 'elsewhere'), '{}');
+  await symlink('/etc/passwd', linked);
+  await link(path.join(stack.configDir, 'elsewhere'), foreign);
+  if (process.getuid?.() === 0) chownSync(foreign, 65_534, 65_534);
+  await writeFile(broken, '{"job":');
+  await app.stop();
+  app = await startStack(t, stack, ['PostgreSQL']);
+  for (const id of ids) t.equal((await app.get(`${PREFIX}/status?job_id=${id}`)).status, 404);
+  t.same((await app.get(`${PREFIX}/latest?process_name=${NAME}`)).body, { job: null });
+});
