@@ -165,7 +165,7 @@ async function startService({ live, held }: Cutover): Promise<void> {
 }
 
 async function finish(context: MigrationContext, { subject, live, signal }: Cutover): Promise<void> {
-  if (live.job.was_running) await waitUntilHealthy(context.host, subject.processName, signal);
+  if (live.job.was_running) await waitUntilHealthy(context.host, subject.processName, signal, { isStarted: true });
   const { stoppedAtMs } = live.work;
   const downtime = stoppedAtMs === null ? 0 : Math.round((Date.now() - stoppedAtMs) / 100) / 10;
   await live.reach('healthy');

@@ -1,5 +1,6 @@
 // What runs migrations and brings interrupted ones to their end. It is loaded once somebody asks for one, or one was left.
 import type { JobRecord } from './job.ts';
+import { Leftovers } from './leftovers.ts';
 import type { MigrationContext } from './migration-context.ts';
 import { Migrations } from './migrations.ts';
 import { Recovery } from './recovery.ts';
@@ -8,6 +9,7 @@ import { SqliteSources } from './sqlite-source.ts';
 
 export interface Engine {
   readonly migrations: Migrations;
+  readonly leftovers: Leftovers;
   readonly recovery: Recovery;
 }
 
@@ -17,6 +19,7 @@ export function openEngine(
   interrupted: readonly JobRecord[],
 ): Engine {
   const context = { ...given, server: new Server(given.host), sources: new SqliteSources() };
-  const migrations = new Migrations(context);
-  return { migrations, recovery: new Recovery(context, migrations, interrupted) };
+  const leftovers = new Leftovers(context);
+  const migrations = new Migrations(context, leftovers);
+  return { migrations, leftovers, recovery: new Recovery(context, { migrations, leftovers }, interrupted) };
 }

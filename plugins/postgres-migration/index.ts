@@ -56,7 +56,7 @@ export default definePlugin({
       if (files.list().length === 0) return;
       recover().catch((error: unknown) => host.log.error('interrupted migrations were not recovered', error));
     });
-    const clear = async (): Promise<void> => (await load()).recovery.clear();
+    const clear = async (): Promise<void> => (await load()).leftovers.clear();
     host.tap('process.status', ({ configKey, status }) => {
       if (configKey !== SERVER || status !== 'running' || !files.list().some(({ work }) => work.isUndoDue)) return;
       clear().catch((error: unknown) => host.log.warn('PostgreSQL could not be cleared', error));

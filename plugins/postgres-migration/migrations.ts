@@ -5,6 +5,7 @@ import { Problem } from '#core';
 import { WorkQueue } from '#kit/work-queue';
 import type { HeldProcess, ProcessSupervisor } from '../process/contract.ts';
 import { isActive, type JobRecord, type MigrationJob, newRecord } from './job.ts';
+import type { Leftovers } from './leftovers.ts';
 import { LiveJob } from './live-job.ts';
 import { isEnding, migrate } from './migration.ts';
 import type { MigrationContext } from './migration-context.ts';
@@ -22,14 +23,16 @@ const ROLLED_BACK_FROM: readonly MigrationJob['status'][] = ['completed', 'faile
 
 export class Migrations {
   readonly #context: MigrationContext;
+  readonly #leftovers: Leftovers;
   readonly #queue = new WorkQueue({ concurrency: 1 });
   /** Processes for which a migration is asked for, or under way. */
   readonly #reserved = new Set<string>();
   /** The ends of those that are under way, by process name. */
   readonly #kept = new Map<string, Promise<void>>();
 
-  constructor(context: MigrationContext) {
+  constructor(context: MigrationContext, leftovers: Leftovers) {
     this.#context = context;
+    this.#leftovers = leftovers;
   }
 
   subject(processName: string): Subject {
@@ -45,6 +48,7 @@ export class Migrations {
     const mode = checkRequest(body);
     const subject = this.subject(body.process_name);
     return this.#reserve(subject.processName, async keep => {
+      await this.#leftovers.clear();
       const report = await preflight(this.#context, subject);
       const failed = report.checks.filter(({ status }) => status === 'fail').map(({ id }) => id);
       if (failed.length > 0)

@@ -4,8 +4,8 @@ import { faultOfBackup } from './backup.ts';
 import { finalize, stopAndProve } from './cutover.ts';
 import { killLeftHelper } from './helper-process.ts';
 import { hasReached, isActive, type JobRecord } from './job.ts';
+import type { Leftovers } from './leftovers.ts';
 import { LiveJob } from './live-job.ts';
-import { undoInServer } from './migration.ts';
 import type { MigrationContext } from './migration-context.ts';
 import type { Migrations } from './migrations.ts';
 import { restoreService } from './restore.ts';
@@ -24,11 +24,16 @@ export class Recovery {
   readonly #context: MigrationContext;
   readonly #migrations: Migrations;
   readonly #interrupted: readonly Interrupted[];
-  #clearing: Promise<void> | undefined;
+  readonly #leftovers: Leftovers;
 
-  constructor(context: MigrationContext, migrations: Migrations, interrupted: readonly JobRecord[]) {
+  constructor(
+    context: MigrationContext,
+    { migrations, leftovers }: { readonly migrations: Migrations; readonly leftovers: Leftovers },
+    interrupted: readonly JobRecord[],
+  ) {
     this.#context = context;
     this.#migrations = migrations;
+    this.#leftovers = leftovers;
     this.#interrupted = interrupted.map(record => ({ record, restored: undefined }));
   }
 
@@ -51,25 +56,7 @@ export class Recovery {
       const record = this.#context.files.get(jobId);
       if (record === undefined || !isActive(record.job)) await places.removeWork(jobId);
     }
-    await this.clear();
-  }
-
-  /** Removes from the server what ended jobs have left there, once it runs. */
-  clear(): Promise<void> {
-    this.#clearing ??= this.#clear().finally(() => {
-      this.#clearing = undefined;
-    });
-    return this.#clearing;
-  }
-
-  async #clear(): Promise<void> {
-    const { files, host, server } = this.#context;
-    const due = files.list().filter(({ job, work }) => work.isUndoDue && !isActive(job));
-    const name = server.managed.place()?.processName;
-    if (due.length === 0 || name === undefined) return;
-    if (host.use('process.supervisor').get(name)?.status !== 'running') return;
-    await server.managed.ready({ signal: host.signal });
-    for (const record of due) await undoInServer(this.#context, new LiveJob(record, files, host.log));
+    await this.#leftovers.clear();
   }
 
   async #recover(one: Interrupted): Promise<void> {
@@ -114,7 +101,7 @@ export class Recovery {
   async #watch(subject: Subject, live: LiveJob): Promise<void> {
     const { host } = this.#context;
     try {
-      if (live.job.was_running) await waitUntilHealthy(host, subject.processName, host.signal);
+      if (live.job.was_running) await waitUntilHealthy(host, subject.processName, host.signal, { isStarted: false });
     } catch (error) {
       if (host.signal.aborted) throw error;
       return this.#interrupt(live, `${subject.processName} is not healthy on PostgreSQL; roll it back`, {

@@ -10,7 +10,7 @@ import type { MigrationContext } from './migration-context.ts';
 import { type Restoring, restoreDatabase, restoreService } from './restore.ts';
 import { waitUntilHealthy } from './service-watch.ts';
 
-const HEALTHY = { limitMs: 90_000, steadyMs: 5_000 };
+const HEALTHY = { isStarted: true, limitMs: 90_000, steadyMs: 5_000 };
 const WARNING = 'What was written to PostgreSQL after the move is not in SQLite.';
 
 export interface Rollback extends Restoring {

@@ -10,9 +10,11 @@ const POLL_MS = 250;
 const PROBE_MS = 5_000;
 
 interface Watch {
-  readonly limitMs: number;
+  /** Whether it was started already. Otherwise somebody else is about to start it. */
+  readonly isStarted: boolean;
+  readonly limitMs?: number;
   /** How long it has to run without an end. */
-  readonly steadyMs: number;
+  readonly steadyMs?: number;
 }
 
 /** Resolves when the process has run for a while and is healthy, where that is probed. Rejects with a MigrationFault. */
@@ -20,12 +22,12 @@ export async function waitUntilHealthy(
   host: Host,
   processName: string,
   signal: AbortSignal,
-  { limitMs, steadyMs }: Watch = { limitMs: LIMIT_MS, steadyMs: STEADY_MS },
+  { isStarted, limitMs = LIMIT_MS, steadyMs = STEADY_MS }: Watch,
 ): Promise<void> {
   const supervisor = host.use('process.supervisor');
   const untilMs = performance.now() + limitMs;
   let steady: { readonly pid: number; readonly sinceMs: number } | undefined;
-  let wasUp = false;
+  let wasUp = isStarted;
   for (;;) {
     signal.throwIfAborted();
     const { pid, status, lastFailureReason } = supervisor.get(processName) ?? { pid: null, status: 'stopped' };

@@ -181,7 +181,7 @@ export async function running(app: TestHost, names: readonly string[] = ['Postgr
     await until(
       async () =>
         (await app.get(`/process/service-status?process_name=${name}&include_health=true`)).body.healthy === true,
-      { what: `${name} to be healthy` },
+      { what: `${name} to be healthy`, intervalMs: 100 },
     );
 }
 
@@ -214,6 +214,6 @@ export async function ended(app: TestHost, jobId: string): Promise<Body> {
       const { body } = await app.get(`${PREFIX}/status?job_id=${jobId}`);
       return !ACTIVE.includes(body.status) && body;
     },
-    { what: 'the end of the migration', timeoutMs: 120_000 },
+    { what: 'the end of the migration', timeoutMs: 240_000, intervalMs: 200 },
   );
 }

@@ -25,14 +25,6 @@ t.before(async () => {
   app = await startStack(t, stack);
 });
 
-/** Sets what the service does differently, and starts it again with it. */
-async function behave(habit: string): Promise<void> {
-  const env = { SERVARR_HABIT: habit };
-  await app.post('/config', { process_name: NAME, updates: { env }, persist: true });
-  await app.post('/process/restart-service', { process_name: NAME });
-  await running(app, [NAME]);
-}
-
 async function leftAsItWas(jobId: string, { before, source, settings }: Awaited<ReturnType<typeof present>>) {
   const job = await ended(app, jobId);
   t.equal(job.status, 'failed_rolled_back', JSON.stringify(job.error));
@@ -58,16 +50,7 @@ const during = (jobId: string, stage: string) =>
 const others = async () =>
   (await stack.query("SELECT datname FROM pg_database WHERE datname ~ '^(stage|prev|sonarr)'")).map(row => row.datname);
 
-t.test('a program that does not run on PostgreSQL', async t => {
-  await behave('fails on PostgreSQL');
-  const job = await leftAsItWas(await begin(app, 'cutover'), await present());
-  t.match(job.error, { stage: 'starting' });
-  t.equal(job.rollback_checkpoint, 'service_config_saved');
-  t.same(await others(), []);
-});
-
 t.test('a service that is killed while it starts', async () => {
-  await behave('');
   const was = await present();
   const id = await begin(app, 'cutover');
   await during(id, 'starting');

@@ -132,11 +132,14 @@ t.test('it is rehearsed while it runs, and held', async t => {
   );
 
   const percents: number[] = [];
-  await until(async () => {
-    const { job } = await latest(OTHER_PREFIX);
-    percents.push(job.progress?.percent ?? 0);
-    return job.status === 'completed' || job.status.startsWith('failed');
-  });
+  await until(
+    async () => {
+      const { job } = await latest(OTHER_PREFIX);
+      percents.push(job.progress?.percent ?? 0);
+      return job.status === 'completed' || job.status.startsWith('failed');
+    },
+    { intervalMs: 100 },
+  );
   const job = await ended(app, id);
   told.push(JSON.stringify(job), await readFile(file, 'utf8'));
   t.same(
