@@ -32,13 +32,13 @@ export default definePlugin({
     const operations = [repairOperation(host, places), backupOperation(host, places), restoreOperation(host)];
     const jobs = await SymlinkJobs.open(host, processes, operations);
     registerJobEvents(host);
-    tellOfEnds(host, jobs);
     registerRoutes(host, { jobs, presets, places });
     registerBackupRoutes(host, jobs, places);
     registerRestoreRoutes(host, jobs, places);
     registerManifestRoutes(host, places);
     await registerSchedule(host, jobs, places);
     host.tap('host.ready', () => {
+      tellOfEnds(host, jobs);
       void jobs.mend();
     });
     return () => processes.close();

@@ -18,9 +18,9 @@ export function registerJobEvents(host: Host): void {
   host.contribute('notifications.event', 'symlink.job.failed', noticeOf('critical', 'has failed') as NotificationEvent);
 }
 
-/** Calls that wait for their result tell whoever made them, and nobody else. */
+/** Calls that wait for their result tell whoever made them, and nobody else. Call it when others listen. */
 export function tellOfEnds(host: Host, jobs: SymlinkJobs): void {
-  jobs.watch(job => {
+  const tell = (job: SymlinkJob): void => {
     const { state, endedAt, input } = job;
     if (endedAt === null || input.trigger === 'request') return;
     const isScheduled = input.trigger === 'schedule';
@@ -28,7 +28,9 @@ export function tellOfEnds(host: Host, jobs: SymlinkJobs): void {
     if (state !== 'succeeded') host.emit('symlink.job.failed', { ...own, message: failureOf(job) });
     else if (!isScheduled)
       host.emit('symlink.job.succeeded', { ...own, message: `It is done for ${input.processName}.` });
-  });
+  };
+  jobs.watch(tell);
+  for (const job of jobs.found()) tell(job);
 }
 
 function noticeOf(severity: 'success' | 'critical', verb: string): NotificationEvent<SymlinkJobEvent> {

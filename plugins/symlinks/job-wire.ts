@@ -43,18 +43,20 @@ export async function shownJob(job: SymlinkJob, jobs: SymlinkJobs): Promise<z.ou
   };
 }
 
+/** A job that ended early also says how far it came, and what undoes it. */
 function messageOf(job: SymlinkJob, jobs: SymlinkJobs): string {
   const message = job.error?.message ?? 'It failed.';
-  if (job.state !== 'interrupted') return message;
-  if (job.startedAt === null) return `${message}; nothing was done yet`;
-  const { processed_items: done = 0, total_items: total = null } = (job.progress?.details ?? {}) as Record<
-    string,
-    unknown
-  >;
+  const isCutOff = job.state === 'interrupted';
+  if (job.startedAt === null) return isCutOff ? `${message}; nothing was done yet` : message;
+  const progress = (job.progress?.details ?? {}) as Readonly<Record<string, number | null | undefined>>;
+  const { processed_items: done = 0, total_items: total = null, changed = 0, moved = 0, copied = 0 } = progress;
   const of = total === null ? '' : ` of ${total}`;
+  const far = isCutOff ? `; at least ${done}${of} items were processed` : '';
   const journal = jobs.journal(job);
-  const undo = journal === undefined ? '' : `, and what was changed is undone by ${journal}, if anything was`;
-  return `${message}; at least ${done}${of} items were processed${undo}`;
+  const hasChanged = (changed ?? 0) + (moved ?? 0) + (copied ?? 0) > 0;
+  // The last progress is older than a sudden end.
+  if (journal === undefined || !(isCutOff || hasChanged)) return `${message}${far}`;
+  return `${message}${far}. What was changed is undone by ${journal}${hasChanged ? '' : ', if anything was'}`;
 }
 
 function seconds(ms: number): number {

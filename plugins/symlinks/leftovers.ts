@@ -4,7 +4,6 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
 import type { Host } from '#core';
 import { orAborted } from '#kit/abort';
-import type { SymlinkJob } from './symlink-job.ts';
 import type { TaskProcesses } from './task-process.ts';
 
 const LOOK_MS = 100;
@@ -14,23 +13,41 @@ const START_FIELD = 19;
 /** A process by its pid and its start, which no other has. */
 const childSchema = z.object({ pid: z.int(), start: z.string() });
 
+export interface CutOffJob {
+  readonly id: string;
+  /** For the log. */
+  readonly name: string;
+  readonly checkpoint: unknown;
+  /** undefined for one that keeps none. */
+  readonly journal: string | undefined;
+}
+
 export class Leftovers {
   readonly #host: Host;
   readonly #processes: TaskProcesses;
-  readonly #mended: Promise<void>;
-  #tellMended: () => void = () => undefined;
-  isMended = false;
+  #mended: Promise<void> = Promise.resolve();
+  #setMended: () => void = () => undefined;
+  isMended = true;
 
+  /** Nothing is mended before `mend` was called. */
   constructor(host: Host, processes: TaskProcesses) {
     this.#host = host;
     this.#processes = processes;
-    this.#mended = new Promise(resolve => {
-      this.#tellMended = resolve;
-    });
+    this.#begin();
   }
 
   whenMended(signal: AbortSignal): Promise<void> {
     return orAborted(() => this.#mended, signal);
+  }
+
+  #begin(): void {
+    this.isMended = false;
+    this.#mended = new Promise(resolve => {
+      this.#setMended = () => {
+        this.isMended = true;
+        resolve();
+      };
+    });
   }
 
   /** For the record of a job: its child. */
@@ -38,22 +55,33 @@ export class Leftovers {
     return { pid, start: (await startOf(pid)) ?? '' };
   }
 
-  /** Ends the children of these jobs and completes their journals. A failure is logged; the journals then stay. */
-  async mend(jobs: readonly SymlinkJob[]): Promise<void> {
+  /** Ends the children of jobs of earlier hosts and completes their journals. */
+  async mend(jobs: readonly CutOffJob[]): Promise<void> {
     for (const { checkpoint } of jobs) {
       const child = childSchema.safeParse(checkpoint);
       if (child.success) await this.#end(child.data);
     }
-    for (const { id, input } of jobs) {
-      try {
-        await this.#processes.run({ task: 'recover', input: input.options, id, signal: this.#host.signal });
-      } catch (error) {
-        if (this.#host.signal.aborted) return;
-        this.#host.log.error(`what ${input.operation} of ${input.processName} has left could not be mended`, error);
-      }
+    for (const job of jobs) await this.#complete(job);
+    this.#setMended();
+  }
+
+  /** Completes the journal of a job whose child has ended without its answer, or does so once it has ended. */
+  async mendAfter(job: CutOffJob): Promise<void> {
+    this.#begin();
+    await this.#processes.whenGone(this.#host.signal).catch(() => undefined);
+    await this.#complete(job);
+    this.#setMended();
+  }
+
+  /** A failure is logged; the journal then stays as it is. */
+  async #complete({ id, name, journal }: CutOffJob): Promise<void> {
+    const { signal, log } = this.#host;
+    if (journal === undefined || signal.aborted) return;
+    try {
+      await this.#processes.run({ task: 'recover', input: { journal }, id, signal });
+    } catch (error) {
+      if (!signal.aborted) log.error(`what ${name} has left in ${journal}.partial could not be mended`, error);
     }
-    this.isMended = true;
-    this.#tellMended();
   }
 
   /** Waits until it has ended, for ever if it hangs in the kernel: it could go on writing. */

@@ -4,6 +4,8 @@ import path from 'node:path';
 import { Problem } from '#core';
 
 const MAX_BYTES = 4_096;
+/** Of a path in a sentence, in characters. */
+const MAX_NAMED = 200;
 const PROTECTED = ['bin', 'boot', 'dev', 'etc', 'lib', 'lib64', 'proc', 'root', 'run', 'sbin', 'sys', 'usr'].map(
   name => `/${name}`,
 );
@@ -29,6 +31,11 @@ export function snapshotDir({ stateDir }: Places): string {
 
 export function repairManifestDir({ stateDir }: Places): string {
   return path.join(stateDir, 'repair-manifests');
+}
+
+/** What a root is called in sentences. */
+export function rootNamed(root: string): string {
+  return `The root ${root.length > MAX_NAMED ? `${root.slice(0, MAX_NAMED)}...` : root}`;
 }
 
 /**

@@ -5,7 +5,6 @@ import { HeldDirectory } from './held-directory.ts';
 import { Journal } from './journal.ts';
 import { type RawPath, rawMember, rawOf } from './raw-path.ts';
 import { realPlace } from './real-places.ts';
-import { journalPlace } from './run-journal.ts';
 import type { TaskRun } from './task.ts';
 import { isTemporaryName } from './temporary-name.ts';
 
@@ -13,11 +12,12 @@ import { isTemporaryName } from './temporary-name.ts';
 const UNFINISHED = 2_000;
 
 export interface RecoverInput {
-  readonly backupPath: string | null;
+  /** Where the manifest is to be. */
+  readonly journal: string;
 }
 
-export async function recover({ backupPath }: RecoverInput, run: TaskRun): Promise<null> {
-  const journal = Journal.reopen(realPlace(rawOf(journalPlace(backupPath, run.places, run.id))));
+export async function recover({ journal: file }: RecoverInput, run: TaskRun): Promise<null> {
+  const journal = Journal.reopen(realPlace(rawOf(file)));
   if (journal === undefined) return null;
   let last: RawPath[] = [];
   for (const change of journal.changes()) {

@@ -3,7 +3,7 @@ import type { Host } from '#core';
 import { defaultRoots } from './default-roots.ts';
 import { mountsDown } from './mounts-down.ts';
 import type { Operation, OperationOptions } from './operation.ts';
-import { checkedPath, type Places } from './path-rules.ts';
+import { checkedPath, type Places, rootNamed } from './path-rules.ts';
 import type { RepairInput } from './repair-input.ts';
 import type { RepairOptions } from './repair-request.ts';
 import { journalPlace } from './run-journal.ts';
@@ -17,7 +17,7 @@ export function repairOperation(host: Host, places: Places): Operation {
     async prepare(given: OperationOptions): Promise<RepairInput> {
       const options = given as RepairOptions;
       const { puid, pgid } = host.use('config.store').root();
-      const defaults = () => defaultRoots(host).map(root => checkedPath(root, `The root ${root}`, places));
+      const defaults = () => defaultRoots(host).map(root => checkedPath(root, rootNamed(root), places));
       return {
         dryRun: options.dry_run,
         includeBroken: options.include_broken,

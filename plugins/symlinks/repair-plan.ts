@@ -2,7 +2,7 @@
 import { Problem } from '#core';
 import { CappedList } from './capped-list.ts';
 import type { MigrateShardOptions } from './migrate-shard.ts';
-import { isAtOrBelow, type Places } from './path-rules.ts';
+import { isAtOrBelow, type Places, rootNamed } from './path-rules.ts';
 import type { RewriteOptions } from './planned-link.ts';
 import type { Migration } from './planned-move.ts';
 import { isWithin, type RawPath, rawOf } from './raw-path.ts';
@@ -157,7 +157,7 @@ function walkedMigrations({ migrations, mountsDown }: RepairInput, places: Place
   const real = migrations.map(shown => ({
     shown,
     from: realPlace(rawOf(shown.from_root)),
-    to: allowedPlace(rawOf(shown.to_root), `The root ${shown.to_root}`, places),
+    to: allowedPlace(rawOf(shown.to_root), rootNamed(shown.to_root), places),
   }));
   for (const { shown, from, to } of real) {
     if (isWithin(from, to) || isWithin(to, from))

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { type ContributionList, Problem } from '#core';
 import type { SymlinkPreset } from './contract.ts';
-import { checkedPath, isAtOrBelow, type Places } from './path-rules.ts';
+import { checkedPath, isAtOrBelow, type Places, rootNamed } from './path-rules.ts';
 import type { RootMigration } from './repair-input.ts';
 import { type RewriteRule, withoutSlashes } from './rewrite-rules.ts';
 
@@ -66,7 +66,7 @@ export function repairOptions(
     dry_run: body.dry_run ?? true,
     include_broken: body.include_broken ?? true,
     presets,
-    roots: [...new Set(trimmed(body.roots).map(root => checkedPath(root, `The root ${root}`, places)))],
+    roots: [...new Set(trimmed(body.roots).map(root => checkedPath(root, rootNamed(root), places)))],
     rewrite_rules: rules,
     root_migrations: migrations,
     overwrite_existing: body.overwrite_existing ?? false,
@@ -108,8 +108,8 @@ function usableMigration({ from_root, to_root }: RootMigration, places: Places):
   const [from, to] = [from_root.trim(), to_root.trim()];
   if (from === '' || to === '') return [];
   const roots = {
-    from_root: checkedPath(from, `The root ${from}`, places),
-    to_root: checkedPath(to, `The root ${to}`, places),
+    from_root: checkedPath(from, rootNamed(from), places),
+    to_root: checkedPath(to, rootNamed(to), places),
   };
   if (isAtOrBelow(roots.from_root, roots.to_root) || isAtOrBelow(roots.to_root, roots.from_root))
     throw new Problem(400, `${to} and ${from} lie in each other; choose separate roots.`);

@@ -2,7 +2,7 @@
 // their result take the same place, and are recorded like the rest, so that one which is cut off can be completed.
 import { randomUUID } from 'node:crypto';
 import { type Host, type JobRun, type Jobs, Problem } from '#core';
-import { Leftovers } from './leftovers.ts';
+import { type CutOffJob, Leftovers } from './leftovers.ts';
 import type { Operation, OperationName, OperationOptions } from './operation.ts';
 import { type JobInput, jobInput, type SymlinkJob } from './symlink-job.ts';
 import type { TaskName, TaskProgress } from './task.ts';
@@ -30,6 +30,7 @@ export class SymlinkJobs {
   readonly #leftovers: Leftovers;
   #writing!: Jobs<typeof jobInput>;
   #reading!: Jobs<typeof jobInput>;
+  readonly #openedAt = Date.now();
   #readingCalls = 0;
 
   private constructor(host: Host, processes: TaskProcesses, operations: readonly Operation[]) {
@@ -50,7 +51,9 @@ export class SymlinkJobs {
 
   /** Completes what jobs that were cut off have left; none that writes begins before. */
   mend(): Promise<void> {
-    return this.#leftovers.mend(this.#writing.list({ active: false }).filter(({ state }) => state === 'interrupted'));
+    const ended = this.#writing.list({ active: false });
+    const cutOff = ended.filter(({ state, startedAt }) => state === 'interrupted' && startedAt !== null);
+    return this.#leftovers.mend(cutOff.map(job => this.#cutOff(job, job.checkpoint)));
   }
 
   /** Rejects with the Problem of an order that could not begin. */
@@ -139,14 +142,25 @@ export class SymlinkJobs {
     return latest;
   }
 
+  /** Jobs that an earlier host was at, and that this one found cut off. */
+  found(): readonly SymlinkJob[] {
+    const all = [...this.#writing.list({ active: false }), ...this.#reading.list({ active: false })];
+    return all.filter(({ state, endedAt }) => state === 'interrupted' && (endedAt ?? 0) >= this.#openedAt);
+  }
+
   watch(listener: (job: SymlinkJob) => void): void {
     this.#writing.watch(listener);
     this.#reading.watch(listener);
   }
 
   /** Where what undoes a job that was cut off is kept; undefined for one that keeps nothing. */
-  journal({ id, input }: SymlinkJob): string | undefined {
+  journal({ id, input }: Pick<SymlinkJob, 'id' | 'input'>): string | undefined {
     return this.#operations.get(input.operation)?.journal?.(input.options, id);
+  }
+
+  #cutOff(job: Pick<SymlinkJob, 'id' | 'input'>, checkpoint: unknown): CutOffJob {
+    const { operation, processName } = job.input;
+    return { id: job.id, name: `${operation} of ${processName}`, checkpoint, journal: this.journal(job) };
   }
 
   #jobsFor({ operation, options }: JobOrder): Jobs<typeof jobInput> {
@@ -172,7 +186,16 @@ export class SymlinkJobs {
     const task = { task: operation.task, input: await operation.prepare(input.options), id, signal, report };
     if (!writes) return this.#processes.run(task);
     const began = async (pid: number): Promise<void> => run.save(await this.#leftovers.childOf(pid));
-    return this.#processes.run({ ...task, stopMs: STOP_MS, began });
+    try {
+      return await this.#processes.run({ ...task, stopMs: STOP_MS, began });
+    } catch (error) {
+      const isStalled = error instanceof Problem && error.code === 'stalled';
+      // What the child tells itself it has told in order.
+      if (error instanceof Problem && !isStalled) throw error;
+      const mended = this.#leftovers.mendAfter(this.#cutOff(run, null));
+      if (!isStalled) await mended;
+      throw error;
+    }
   }
 }
 

@@ -1,7 +1,7 @@
 // The roots of a request as they are walked: each place once, by its real path, without what cannot be walked.
 import { Problem } from '#core';
 import type { MountDown } from './mounts-down.ts';
-import { isAtOrBelow, type Places } from './path-rules.ts';
+import { isAtOrBelow, type Places, rootNamed } from './path-rules.ts';
 import { isWithin, type RawPath, rawOf, shownPath } from './raw-path.ts';
 import { allowedPlace, directoryAt } from './real-places.ts';
 import type { ItemError, WalkedDirectory } from './visit.ts';
@@ -34,7 +34,7 @@ export function walkedRoots(roots: readonly string[], down: readonly MountDown[]
 }
 
 function placeOf(raw: RawPath, root: string, places: Places): RawPath | undefined {
-  allowedPlace(raw, `The root ${root}`, places);
+  allowedPlace(raw, rootNamed(root), places);
   return directoryAt(raw);
 }
 

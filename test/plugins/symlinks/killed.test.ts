@@ -132,7 +132,7 @@ for (const [kind, { to, rewrites = false, overwrites = false, copies = false }] 
       }
       child.kill('SIGKILL');
       await ended;
-      await taskResult('recover', { backupPath }, options);
+      await taskResult('recover', { journal: backupPath }, options);
       const now = linksOf(home);
       t.same(
         [...now].filter(([place, target]) => !allowed(place).includes(target)),
