@@ -72,13 +72,19 @@ export interface ServiceFileAccess {
   write(block: NamedBlock, file: string, text: string, attributes: Pick<WantedFile, 'mode' | 'owner'>): Promise<void>;
 }
 
+/** The values of a file before and after a change; undefined where they could not be read. */
+export interface FileChange {
+  readonly before: FileObject | undefined;
+  readonly after: FileObject | undefined;
+}
+
 declare module '#core' {
   interface Contributions {
     'config.format': ConfigFormat;
   }
   interface Hooks {
     /** Runs after a user has changed the configuration file of the service that the block names. */
-    'config.file-changed': AsyncParallelHook<[NamedBlock]>;
+    'config.file-changed': AsyncParallelHook<[NamedBlock, FileChange]>;
   }
   interface Services {
     'config.files': ServiceFileAccess;

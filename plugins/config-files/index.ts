@@ -95,6 +95,8 @@ export default definePlugin({
         const held = host.find('process.supervisor')?.get(processName)?.held ?? null;
         if (held !== null)
           throw new Problem(409, `${processName} is held: ${held.reason}; change its file when that is done`);
+        const valuesNow = () => files.values(block).catch(() => undefined);
+        const before = await valuesNow();
         const { changed, revision } = await files.update(block, {
           updates,
           mode: body.mode ?? 'merge',
@@ -103,7 +105,7 @@ export default definePlugin({
         });
         if (changed > 0) {
           host.log.info(`${processName}: ${changed} values of its file changed by ${identity.username ?? 'api'}`);
-          await fileChanged.promise(block);
+          await fileChanged.promise(block, { before, after: await valuesNow() });
         }
         const isRunning = host.find('process.supervisor')?.get(processName)?.status === 'running';
         const warnings =

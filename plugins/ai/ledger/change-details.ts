@@ -22,11 +22,11 @@ const MAX_CHANGES = 100;
 const MAX_VALUE_CHARS = 500;
 const MAX_DEPTH = 100;
 
-/** What differs at these dotted paths; undefined when nothing does. Lists are one value each. */
-export function changeDetails(before: unknown, after: unknown, paths: readonly string[]): ChangeDetails | undefined {
+/** What differs, only at these dotted paths where some are given; undefined when nothing does. Lists are one value each. */
+export function changeDetails(before: unknown, after: unknown, paths?: readonly string[]): ChangeDetails | undefined {
   const differences: Difference[] = [];
   compare(before, after, [], false, differences);
-  const found = differences.filter(({ path }) => isAt(path.join('.'), paths));
+  const found = paths === undefined ? differences : differences.filter(({ path }) => isAt(path.join('.'), paths));
   if (found.length === 0) return undefined;
   const changes = found.slice(0, MAX_CHANGES).map(({ path, isSecret, old, now }) => ({
     path: redactText(path.join('.')),

@@ -29,14 +29,11 @@ export class ChangeWatch {
     this.#ledger = ledger;
     this.#root = host.use('config.store').root();
     host.tap('config.changed', change => this.#configChanged(change));
-    host.tap('config.file-changed', ({ processName }) => {
-      void this.#ledger.record({
-        type: 'config_change',
-        source: 'service_config_file',
-        processName,
-        isAuthenticated: false,
-        summary: `The configuration file of ${processName} was changed`,
-        details: {},
+    host.tap('config.file-changed', ({ processName }, { before, after }) => {
+      void import('./ledger-row.ts').then(async ({ fileChange }) => {
+        const { summary, details } = fileChange(processName, before, after);
+        const source = 'service_config_file';
+        await ledger.record({ type: 'config_change', source, processName, isAuthenticated: false, summary, details });
       });
     });
     host.on('service_start', ({ data: { processName, trigger } }) => {

@@ -40,6 +40,19 @@ export function configChange(
   };
 }
 
+/** The same of the configuration file of a service, whose values are unknown where it could not be read. */
+export function fileChange(
+  processName: string,
+  before: unknown,
+  after: unknown,
+): Pick<LedgerEvent, 'summary' | 'details'> {
+  const changed = before === undefined || after === undefined ? undefined : changeDetails(before, after);
+  const what = `The configuration file of ${processName} was changed`;
+  if (changed === undefined) return { summary: what, details: {} };
+  const names = changed.changes.slice(0, NAMED_PATHS).map(({ path }) => path);
+  return { summary: `${what}: ${names.join(', ')}`, details: { ...changed } };
+}
+
 function detailsText(details: Readonly<Record<string, unknown>>): string {
   const text = JSON.stringify(redactValue(details));
   return Buffer.byteLength(text) <= MAX_DETAILS_BYTES ? text : JSON.stringify({ truncated: true });

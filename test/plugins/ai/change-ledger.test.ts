@@ -11,7 +11,7 @@ import { kid, start, stop } from '../../support/kids.ts';
 import { until } from '../../support/until.ts';
 
 const SECRET = 'x7Kq2vN9pLw4';
-const PLUGINS = ['config', 'process', 'auto-restart', 'health-probe', 'ai', 'ai-ollama'];
+const PLUGINS = ['config', 'config-files', 'format-json', 'process', 'auto-restart', 'health-probe', 'ai', 'ai-ollama'];
 const EARLIER = `
   CREATE TABLE diagnostic_events (id INTEGER PRIMARY KEY AUTOINCREMENT, at REAL NOT NULL, process_name TEXT,
     event_type TEXT NOT NULL, source TEXT NOT NULL, actor TEXT, summary TEXT NOT NULL, details_json TEXT NOT NULL);
@@ -46,7 +46,11 @@ t.test('what the host changes', async t => {
   const earlier = new Database(file);
   earlier.exec(EARLIER);
   earlier.close();
-  const block = { ...kid('App', ['calm']), enabled: false, env: { API_KEY: 'the-key-of-before' } };
+  const settings = path.join(configDir, 'app', 'settings.json');
+  await mkdir(path.dirname(settings));
+  await writeFile(settings, JSON.stringify({ port: 8_000, api: { key: 'k', secret: 'of-before-it-was' } }));
+  const place = { config_dir: path.dirname(settings), config_file: settings };
+  const block = { ...kid('App', ['calm']), ...place, enabled: false, env: { API_KEY: 'the-key-of-before' } };
   const app = await startHost({
     configDir,
     plugins: PLUGINS,
@@ -79,6 +83,15 @@ t.test('what the host changes', async t => {
   t.match(await seen(({ source }) => source === 'ai_settings'), { event_type: 'config_change', process_name: null });
   await app.post('/ai/profiles', { name: 'One', provider: 'ollama', api_key: SECRET });
   await seen(({ source }) => source === 'ai_provider_profile_save');
+
+  const changedFile = { service_name: 'App', updates: { port: 8_080, api: { key: 'k', secret: SECRET } } };
+  t.equal((await app.post('/config/service-config', changedFile)).status, 200);
+  const ofFile = await seen(({ source }) => source === 'service_config_file');
+  t.match(ofFile, { process_name: 'App', event_type: 'config_change', summary: /: port, api\.secret/ });
+  t.match(JSON.parse(ofFile.details_json).changes, [
+    { path: 'port', before: 8_000, after: 8_080 },
+    { path: 'api.secret', before: '[REDACTED]', after: '[REDACTED]' },
+  ]);
 
   await start(app, 'App');
   t.match(await seen(({ event_type: type }) => type === 'service_start'), {
