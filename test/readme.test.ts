@@ -202,6 +202,12 @@ t.test('what the README shows', { timeout: 500_000, skip: !existsSync(PYTHON) &&
     t.match(await reader.type(start), /"status":"started"/);
   });
 
+  await t.test('the assistant', async t => {
+    const shown = await reader.type(take(/\/ai\/diagnose/));
+    t.match(shown, /"process_name":"Example Crasher".*"dry_run":true/);
+    t.match(shown, /"provider":"ollama".*"model":"llama3\.2"/);
+  });
+
   await t.test('a login', async t => {
     t.match(await reader.type(take(/auth\/setup/)), /"access_token"/);
     t.match(await reader.ask('/process/processes'), { detail: 'Authentication required' });

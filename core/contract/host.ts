@@ -192,8 +192,11 @@ export interface PointOptions {
    * false.
    */
   readonly mayFail?: boolean;
-  /** Called as the owner's after a value was listed or withdrawn. */
-  readonly changed?: () => void;
+  /**
+   * Capability flags that a value stands for, as its contributor's, for values that are contributed once the point has
+   * its owner. A flag that another plugin has already is left out with a warning.
+   */
+  readonly flags?: (value: unknown) => Readonly<Record<string, boolean>>;
 }
 
 export interface ProvideOptions {

@@ -23,6 +23,12 @@ export class Capabilities {
     };
   }
 
+  /** The plugin that has the flag. */
+  ownerOf(name: string): string | undefined {
+    const [flag] = this.#flags.get(name) ?? [];
+    return flag?.owner.plugin;
+  }
+
   /** All flags, sorted by name. A predicate that throws or returns anything but a boolean counts as false. */
   all(): Record<string, boolean> {
     return Object.fromEntries(

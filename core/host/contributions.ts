@@ -40,6 +40,11 @@ export class ContributionRegistry {
     return point;
   }
 
+  /** The flags that a value of the point stands for. */
+  flagsOf(point: string, value: unknown): Readonly<Record<string, boolean>> {
+    return this.#points.get(point)?.flagsOf(value) ?? {};
+  }
+
   /** `point:key` of everything that one plugin contributed. */
   of(plugin: string): string[] {
     return [...this.#points.values()].flatMap(point => point.of(plugin));
@@ -82,6 +87,10 @@ class Point implements ContributionList<unknown> {
     return this.#entries.get(key)?.row;
   }
 
+  flagsOf(value: unknown): Readonly<Record<string, boolean>> {
+    return this.#options?.flags?.(value) ?? {};
+  }
+
   *values(): IterableIterator<unknown> {
     for (const { row } of this.#entries.values()) yield row.value;
   }
@@ -105,13 +114,10 @@ class Point implements ContributionList<unknown> {
     const refusal = this.#refusalOf(entry.row);
     if (refusal !== undefined) throw refusal;
     this.#entries.set(key, entry);
-    this.#options?.changed?.();
     return {
       value: entry.row.value,
       withdraw: () => {
-        if (this.#entries.get(key) !== entry) return;
-        this.#entries.delete(key);
-        this.#options?.changed?.();
+        if (this.#entries.get(key) === entry) this.#entries.delete(key);
       },
     };
   }

@@ -8,7 +8,6 @@ import type { Disposer } from '../contract/plugin.ts';
 import { Problem } from '../contract/problem.ts';
 import { openJobs, type WorkLeftBehind } from '../jobs/open-jobs.ts';
 import { createCron, isTimeZone, repeat } from '../jobs/schedule.ts';
-import type { Call } from '../kit/owner.ts';
 import type { Capabilities } from './capabilities.ts';
 import type { ContributionRegistry } from './contributions.ts';
 import type { PluginFolder } from './discover.ts';
@@ -95,14 +94,17 @@ export function createPluginHost(shared: Registries, scope: Scope, found: Plugin
     contribute(point, key, original) {
       const add = () => shared.contributions.add(scope, point, key, original);
       const { value } = register(add, ({ withdraw }) => withdraw);
+      for (const [flag, isSet] of Object.entries(shared.contributions.flagsOf(point, value))) {
+        const owner = shared.capabilities.ownerOf(flag) ?? plugin;
+        if (owner === plugin) own(() => shared.capabilities.add(scope, flag, () => isSet));
+        else scope.log.warn(`the flag ${flag} is left out: ${owner} has it already`);
+      }
       if (point === 'config.schema') own(() => shared.config.addSection(value as ConfigSection));
       if (point === 'config.block') own(() => shared.config.addBlockKeys(value as BlockKeys));
       if (point === 'config.template') own(() => shared.config.addTemplate(value as BlockTemplate));
     },
     point(name, options) {
-      const { changed } = options;
-      const owned = changed === undefined ? options : { ...options, changed: () => tell(scope, name, changed) };
-      const declare = () => shared.contributions.declare(plugin, name, owned, shared.refused);
+      const declare = () => shared.contributions.declare(plugin, name, options, shared.refused);
       return register(declare, ({ withdraw }) => withdraw).list as never;
     },
     contributions: point => shared.contributions.list(point) as never,
@@ -187,14 +189,4 @@ function configuredTimeZone({ config }: Registries, { log }: Scope): string | un
   if (isTimeZone(zone)) return zone;
   log.warn(`tz is '${zone}', which is no known time zone; schedules follow local time`);
   return undefined;
-}
-
-/** Tells the owner of a point of a change, whose contributor is not hindered by its faults. */
-function tell(scope: Scope, point: string, changed: () => void): void {
-  const call: Call = { place: 'callback', what: `the change of the point ${point}`, deadlineMs: 0 };
-  try {
-    scope.invoke(call, changed);
-  } catch {
-    // `invoke` has counted and logged the error.
-  }
 }

@@ -34,29 +34,15 @@ export class Providers {
   readonly #host: Host;
   readonly #list: ContributionList<AiProvider>;
   readonly #told = new Set<string>();
-  readonly #flags = new Set<string>();
-  #known: Known = { bySpelling: new Map(), twice: [] };
 
   /** Declares the point. */
   constructor(host: Host) {
     this.#host = host;
-    this.#list = host.point('ai.provider', { ...providerPoint, changed: () => this.#refresh() });
-    this.#refresh();
-  }
-
-  /** Takes note of providers that came or went. */
-  #refresh(): void {
-    this.#known = this.#read();
-    for (const { value, reason } of this.#known.twice) {
-      if (this.#told.has(reason)) continue;
-      this.#told.add(reason);
-      this.#host.log.warn(`the AI provider ${value} is left out: ${reason}`);
-    }
-    for (const [flag] of [...this.#known.bySpelling.values()].flatMap(flagsOf)) this.#declare(flag);
+    this.#list = host.point('ai.provider', { ...providerPoint, flags: value => flagsOf(value as AiProvider) });
   }
 
   find(spelling: string): FoundProvider | undefined {
-    return this.#known.bySpelling.get(spelling.trim().toLowerCase());
+    return this.#known().bySpelling.get(spelling.trim().toLowerCase());
   }
 
   /** Throws a Problem 400 that names those that are loaded. */
@@ -71,12 +57,12 @@ export class Providers {
   }
 
   loaded(): FoundProvider[] {
-    return [...this.#known.bySpelling].flatMap(([name, found]) => (name === found.descriptor.value ? [found] : []));
+    return [...this.#known().bySpelling].flatMap(([name, found]) => (name === found.descriptor.value ? [found] : []));
   }
 
   /** Every spelling that is accepted, sorted. */
   spellings(): string[] {
-    return [...this.#known.bySpelling.keys()].sort();
+    return [...this.#known().bySpelling.keys()].sort();
   }
 
   /** Those whose folder could not be loaded, or whose names belong to another one. */
@@ -88,19 +74,23 @@ export class Providers {
         value: name.slice(FOLDER_PREFIX.length).replaceAll('-', '_'),
         reason: (reason ?? 'it could not be loaded').slice(0, MAX_LISTED_REASON),
       }));
-    return [...failed, ...this.#known.twice];
+    return [...failed, ...this.#known().twice];
   }
 
-  #read(): Known {
+  /** Warns once of each that is left out. */
+  #known(): Known {
     const bySpelling = new Map<string, FoundProvider & { readonly owner: string }>();
     const twice: UnavailableProvider[] = [];
     for (const { owner, provider } of this.#shippedFirst()) {
       const { descriptor } = provider;
-      const { value, aliases = [], tokens = [] } = descriptor;
-      const names = [value, ...aliases, ...tokens];
+      const { value, tokens = [] } = descriptor;
+      const names = namesOf(descriptor);
       const taken = names.find(name => bySpelling.has(name));
       if (taken !== undefined) {
-        twice.push({ value, reason: `${owner} uses the name '${taken}' of ${bySpelling.get(taken)?.owner}` });
+        const reason = `${owner} uses the name '${taken}' of ${bySpelling.get(taken)?.owner}`;
+        twice.push({ value, reason });
+        if (!this.#told.has(reason)) this.#host.log.warn(`the AI provider ${value} is left out: ${reason}`);
+        this.#told.add(reason);
         continue;
       }
       for (const name of names) {
@@ -114,25 +104,20 @@ export class Providers {
   /** No other folder can take the place of one that ships with the product. */
   #shippedFirst(): Listed[] {
     const listed = [...this.#list].map(({ owner, value }) => ({ owner, provider: value }));
+    const names = listed.flatMap(({ provider }) => namesOf(provider.descriptor));
+    // Reports of all plugins are costly at each step of a start.
+    if (new Set(names).size === names.length) return listed;
     const folders = new Map(this.#host.plugins().map(({ name, folder }) => [name, path.dirname(folder)]));
     const shipped = folders.get(this.#host.name);
     const rank = ({ owner }: Listed) => (folders.get(owner) === shipped ? 0 : 1);
     return listed.sort((a, b) => rank(a) - rank(b));
   }
-
-  #declare(flag: string): void {
-    if (this.#flags.has(flag) || this.#host.signal.aborted) return;
-    this.#flags.add(flag);
-    const isSet = () =>
-      [...this.#known.bySpelling.values()].flatMap(flagsOf).some(([name, value]) => name === flag && value);
-    try {
-      this.#host.capability(flag, isSet);
-    } catch (error) {
-      this.#host.log.warn(`the flag ${flag} of an AI provider is left out`, error);
-    }
-  }
 }
 
-function flagsOf({ descriptor }: FoundProvider): [flag: string, value: boolean][] {
-  return [[`ai_provider_${descriptor.value}`, true], ...Object.entries(descriptor.capabilities ?? {})];
+function namesOf({ value, aliases = [], tokens = [] }: ProviderDescriptor): string[] {
+  return [value, ...aliases, ...tokens];
+}
+
+function flagsOf({ descriptor }: AiProvider): Record<string, boolean> {
+  return { [`ai_provider_${descriptor.value}`]: true, ...descriptor.capabilities };
 }

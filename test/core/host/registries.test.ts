@@ -106,24 +106,22 @@ t.test('what has an owner cannot be taken, and is free again without it', async 
   t.match(body.detail, /fixture\.clock/);
 });
 
-t.test('the owner of a point hears what comes and goes', async t => {
+t.test("values of a point can stand for flags, which are their contributors'", async t => {
   const { app, remove } = await startWith(t, {
     owner: plugin(
       'owner',
-      `const seen = []
-       const list = host.point('fixture.heard', { schema: host.z.number(), changed: () => {
-         seen.push([...list.values()].join())
-         if (seen.length === 1) throw new Error('no')
-       } })
-       host.route({ method: 'GET', path: '/seen', summary: 'x', handle: () => seen })`,
+      `host.point('fixture.flagged', { schema: host.z.string(), flags: value => ({ ['fixture_' + value]: true, fixture_off: false }) })
+       host.capability('fixture_own', () => true)
+       host.route({ method: 'GET', path: '/flags', summary: 'x', handle: () => host.capabilities() })`,
     ),
-    first: plugin('first', `host.contribute('fixture.heard', 'one', 1)`, `needs: ['owner'],`),
-    second: plugin('second', `host.contribute('fixture.heard', 'two', 2)`, `needs: ['owner'],`),
+    first: plugin('first', `host.contribute('fixture.flagged', 'one', 'one')`, `needs: ['owner'],`),
+    second: plugin('second', `host.contribute('fixture.flagged', 'two', 'own')`, `needs: ['owner'],`),
   });
-  t.same((await app.get('/seen')).body, ['1', '1,2']);
-  t.match([stateOf(app, 'first')?.state, stateOf(app, 'owner')?.errors], ['ready', { callback: 1 }]);
+  t.same((await app.get('/flags')).body, { fixture_off: false, fixture_one: true, fixture_own: true });
+  t.match(stateOf(app, 'first'), { state: 'ready', capabilities: ['fixture_one', 'fixture_off'] });
+  t.match(stateOf(app, 'second'), { state: 'ready', capabilities: [] }, 'what another has already is left out');
   await remove('first');
-  await until(async () => (await app.get('/seen')).body.at(-1) === '2', { what: 'the owner to hear of it' });
+  await until(async () => (await app.get('/flags')).body.fixture_one === undefined, { what: 'the flag to go' });
 });
 
 t.test('instances, accessors and functions that are handed over stay what they are', async t => {
