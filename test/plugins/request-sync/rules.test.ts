@@ -261,7 +261,7 @@ t.test('labels of known addresses', async t => {
   const failure = { failed_at: '', error: 'x', media_type: 'movie', tmdb_id: 1 };
   const state = await stateFrom({
     requests: {
-      'movie:1:False': { primary_id: 1, subordinates: { 'http://two': held, Old: held, 'internal:A': held } },
+      'movie:1:False': { primary_id: 1, subordinates: { 'http://TWO:80': held, Old: held, 'internal:A': held } },
     },
     failed: { 'movie:1:False||Old': failure },
     meta: { labels: { Old: 'http://three' } },
