@@ -1,6 +1,6 @@
 // What the assistant offers to other plugins: types of model providers, and of what a diagnosis rests on. Members that
 // clients and providers see have the names of the wire.
-import type { Logger } from '#core';
+import type { Logger, NamedBlock } from '#core';
 
 export type MessageRole = 'system' | 'user' | 'assistant';
 
@@ -309,8 +309,24 @@ export interface EvidenceSource {
   collect(request: EvidenceRequest): Promise<Evidence | undefined>;
 }
 
+/** What a service tells of itself in its own files: read, never changed, by statements that are fixed. */
+export interface NativeCollector {
+  readonly configKey: string;
+  /**
+   * Gives members of `native_diagnostics`, with what their numbers do not tell in `limitations`. What cannot be read is
+   * no reason to throw as long as something can.
+   */
+  collect(request: {
+    readonly service: NamedBlock;
+    readonly window: EvidenceWindow;
+    readonly signal: AbortSignal;
+  }): Promise<Readonly<Record<string, unknown>>>;
+}
+
 declare module '#core' {
   interface Contributions {
+    /** What a service tells of itself in its own files, for diagnoses. */
+    'ai.native-collector': NativeCollector;
     /** A kind of model services that the assistant can ask. */
     'ai.provider': AiProvider;
     /** A source of what a diagnosis rests on. */

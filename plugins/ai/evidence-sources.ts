@@ -60,6 +60,11 @@ const SOURCES: Readonly<Record<string, Source>> = {
     collect: async (host, request) =>
       (await import('./evidence/database-evidence.ts')).collectDatabaseHealth(host, request),
   },
+  native_diagnostics: {
+    coverage: { service: { native_collector: false }, stack: { native_collectors: 0 } },
+    switches: ['native_diagnostics'],
+    collect: async (host, request) => (await import('./evidence/native-evidence.ts')).collectNative(host, request),
+  },
   change_history: {
     coverage: { service: { change_history: false }, stack: { change_history: false } },
     switches: ['change_history'],

@@ -6,7 +6,7 @@ import type { Diagnoses } from './conversation/diagnoses.ts';
 import { contributeSources } from './evidence-sources.ts';
 import { ChangeLedger } from './ledger/change-ledger.ts';
 import { ChangeWatch } from './ledger/change-watch.ts';
-import { evidencePoint } from './points.ts';
+import { evidencePoint, nativePoint } from './points.ts';
 import { ChatCompletionsClient } from './providers/chat-completions.ts';
 import { ModelSources } from './providers/model-source.ts';
 import { Models } from './providers/models.ts';
@@ -35,6 +35,7 @@ export default definePlugin({
     });
     const providers: Providers = new Providers(host);
     const sources = host.point('ai.evidence', evidencePoint);
+    host.point('ai.native-collector', nativePoint);
     const ledger = new ChangeLedger(host);
     const changes = new ChangeWatch(host, ledger);
     contributeSources(host, ledger);

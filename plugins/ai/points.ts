@@ -7,6 +7,7 @@ import { functionSchema } from '#kit/function-schema';
 const PROVIDER_DEADLINE_MS = 330_000;
 /** A source is left behind earlier. */
 const EVIDENCE_DEADLINE_MS = 65_000;
+const NATIVE_DEADLINE_MS = 15_000;
 
 const name = z.string().regex(/^[a-z][a-z0-9_]{1,31}$/);
 
@@ -45,6 +46,13 @@ const descriptorSchema = z.looseObject({
 export const providerPoint: PointOptions = {
   schema: z.looseObject({ descriptor: descriptorSchema, create: functionSchema }),
   deadlineMs: PROVIDER_DEADLINE_MS,
+  mayFail: true,
+};
+
+export const nativePoint: PointOptions = {
+  schema: z.looseObject({ configKey: z.string().min(1), collect: functionSchema }),
+  answers: { collect: z.record(z.string(), z.unknown()) },
+  deadlineMs: NATIVE_DEADLINE_MS,
   mayFail: true,
 };
 

@@ -3,6 +3,7 @@
 import path from 'node:path';
 import { definePlugin } from '#core';
 import { fileVersion } from '#kit/fs-out-of-process';
+import type {} from '../ai/contract.ts';
 import type {} from '../integrations/contract.ts';
 import type {} from '../service-arr/contract.ts';
 import type {} from '../services/contract.ts';
@@ -37,6 +38,14 @@ export default definePlugin({
         const category = host.use('arr.applications').slugOf(manager);
         return [{ name: 'InfiniDysk', implementation: 'Sabnzbd', fields: { port, urlBase: '', apiKey }, category }];
       },
+    });
+    const user = () => {
+      const { puid, pgid } = host.use('config.store').root();
+      return process.getuid?.() === 0 ? { uid: Number(puid), gid: Number(pgid) } : null;
+    };
+    host.contribute('ai.native-collector', KEY, {
+      configKey: KEY,
+      collect: async request => (await import('./native-diagnostics.ts')).collectNative(request, user()),
     });
     host.contribute('service.program', KEY, {
       configKey: KEY,

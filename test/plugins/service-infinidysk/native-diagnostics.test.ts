@@ -1,0 +1,94 @@
+// What a diagnosis of InfiniDysk tells from its databases: settings and numbers, and nothing of its providers.
+import { chmod, chown, mkdir } from 'node:fs/promises';
+import path from 'node:path';
+import Database from 'better-sqlite3';
+import t from 'tap';
+import { testDir } from '../../support/directory.ts';
+import { startHost } from '../../support/host.ts';
+
+const NOBODY = 65_534;
+const MINUTE_MS = 60_000;
+
+function fill(directory: string): void {
+  const settings = new Database(path.join(directory, 'db.sqlite'));
+  settings.exec('CREATE TABLE ConfigItems (ConfigName TEXT PRIMARY KEY, ConfigValue TEXT)');
+  const set = settings.prepare('INSERT INTO ConfigItems VALUES (?, ?)');
+  const providers = [
+    { Type: 1, Host: 'news.example', User: 'ann', Pass: 'pr0vider-V4lue', MaxConnections: 20 },
+    { Type: 1, Host: 'more.example', MaxConnections: 30 },
+    { Type: 2, Host: 'backup.example', MaxConnections: 10 },
+  ];
+  set.run('usenet.providers', JSON.stringify({ Providers: providers }));
+  set.run('queue.worker-count', '4');
+  set.run('usenet.pipelining.enabled', 'true');
+  set.run('usenet.pipelining.depth', 'deep');
+  set.run('api.key', 'never-read-V4lue');
+  settings.close();
+  const metrics = new Database(path.join(directory, 'metrics.sqlite'));
+  metrics.exec(`CREATE TABLE SegmentFetches (At INTEGER, Status INTEGER, Retries INTEGER, DurationMs REAL, ReadSessionId TEXT);
+    CREATE TABLE ReadSessions (StartedAt INTEGER, BytesServed INTEGER, BytesFetched INTEGER, DurationMs REAL, EndReason INTEGER)`);
+  const fetched = metrics.prepare('INSERT INTO SegmentFetches VALUES (?, ?, ?, ?, ?)');
+  const now = Date.now();
+  for (let index = 0; index < 10; index += 1) {
+    fetched.run(now - 5 * MINUTE_MS, index < 8 ? 0 : index - 7, 1, 100, index < 5 ? 'a' : null);
+    fetched.run(now - 70 * MINUTE_MS, 0, 0, 50, null);
+  }
+  metrics.prepare('INSERT INTO ReadSessions VALUES (?, ?, ?, ?, ?)').run(now - 5 * MINUTE_MS, 1_000, 2_000, 250, 3);
+  metrics.close();
+}
+
+t.test('settings and numbers', async t => {
+  const dir = testDir(t);
+  await chmod(dir, 0o755);
+  const own = path.join(dir, 'infinidysk');
+  await mkdir(own);
+  fill(own);
+  if (process.getuid?.() === 0)
+    for (const file of ['', 'db.sqlite', 'metrics.sqlite']) await chown(path.join(own, file), NOBODY, NOBODY);
+  const app = await startHost({
+    plugins: ['config', 'process', 'services', 'ai', 'ai-ollama', 'service-infinidysk'],
+    config: { infinidysk: { enabled: false, process_name: 'InfiniDysk', config_dir: own } },
+  });
+  t.teardown(() => app.stop());
+  const ask = async (name: string) => {
+    const request = { process_name: name, dry_run: true, window_hours: 1 };
+    return (await app.post('/ai/diagnose', request)).body.bundle;
+  };
+  const { native_diagnostics: native, diagnostic_coverage: coverage } = await ask('InfiniDysk');
+  t.match(native, {
+    collector: 'infinidysk',
+    available: true,
+    config: {
+      available: true,
+      queue_worker_count: 4,
+      max_queue_connections: null,
+      total_pooled_connections: 50,
+      provider_count: 3,
+      pipelining_enabled: true,
+      pipelining_depth: null,
+    },
+    metrics: {
+      current: {
+        segment_fetches: {
+          count: 10,
+          ok: 8,
+          missing: 1,
+          errors: 1,
+          retries: 10,
+          error_percent: 10,
+          retries_per_100: 100,
+        },
+        read_segment_fetches: { count: 5, ok: 5 },
+        read_sessions: { count: 1, bytes_served: 1_000, bytes_fetched: 2_000, errors: 1, error_percent: 100 },
+      },
+      baseline: { segment_fetches: { count: 10, ok: 10, successful_average_ms: 50 } },
+      changes: { segment_fetches: { successful_average_ms_percent: 100 } },
+    },
+    limitations: [String, /correlation/],
+  });
+  t.equal(coverage.native_collector, true);
+  t.notMatch(JSON.stringify(native), /V4lue|example|ann/);
+  const sonarr = await ask('Sonarr');
+  t.match(sonarr.native_diagnostics, { collector: 'sonarr', available: false, reason: String });
+  t.equal(sonarr.diagnostic_coverage.native_collector, false);
+});
