@@ -144,11 +144,7 @@ export class Replication {
   async #cyclesFor(settings: SyncSettings, primary: PeerSettings, { subordinates, labels }: Topology): Promise<Cycles> {
     const signature = JSON.stringify([settings.options, primary, subordinates, labels]);
     if (this.#cycles?.signature === signature) return this.#cycles.cycles;
-    // Most installations never need them.
-    const [{ Cycles }, { HttpRequestManager }] = await Promise.all([
-      import('./cycles.ts'),
-      import('./http-request-manager.ts'),
-    ]);
+    const { Cycles, HttpRequestManager } = await import('./engine.ts');
     const peerOf = (peer: PeerSettings): Peer => this.#peer(peer, HttpRequestManager);
     const state = await this.#file.load();
     const cycles = new Cycles({

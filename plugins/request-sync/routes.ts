@@ -78,7 +78,7 @@ export function registerRoutes(host: Host, replication: Replication, file: State
       body: testBody,
       response: testAnswer,
       async handle({ body: { url, api_key: apiKey } }) {
-        const { testConnection } = await import('./connection-test.ts');
+        const { testConnection } = await import('./engine.ts');
         const status = await testConnection(host, { url, apiKey }, replication.settings);
         return { ok: true as const, status: status as { version: string } };
       },
