@@ -11,9 +11,11 @@ import type { MigrationContext } from './migration-context.ts';
 import { MigrationFault } from './migration-fault.ts';
 import { type Preparation, prepare } from './preparation.ts';
 import { waitUntilHealthy } from './service-watch.ts';
+import { sizeOf } from './sqlite-source.ts';
 
 const STOP_MS = 60_000;
 const POLL_MS = 100;
+/** Of the whole, while the databases are copied. */
 const BYTES_PERCENT = 10;
 
 export interface Cutover extends Preparation {
@@ -81,11 +83,13 @@ async function makeBackup(context: MigrationContext, { subject, live, signal }: 
     if (!isNeeded) continue;
     await sources.closeLog(source, signal);
     const name = copyOf(label);
+    const size = (await sizeOf(source.file)) ?? 0;
     const file = await backUp(directory, name, source.file, {
       signal,
-      copied: bytes => live.refresh('backup', 22 + Math.min(BYTES_PERCENT, bytes / 2 ** 30), `${bytes} bytes copied`),
+      copied: bytes =>
+        live.refresh('backup', 22 + (BYTES_PERCENT * bytes) / Math.max(bytes, size), `${bytes} bytes copied`),
     });
-    await sources.checkCopy(path.join(directory, name), signal);
+    await sources.checkCopy(path.join(directory, name), null, signal);
     files.push(file);
   }
   const fault = await faultOfBackup(directory, files);

@@ -44,10 +44,10 @@ async function takeSnapshots(
   for (const { label, source } of databases) {
     const into = path.join(directory, `${label}.db`);
     await sources.snapshot(source, into, signal);
+    await sources.checkCopy(into, subject.user, signal);
     copies.set(label, into);
   }
   if (subject.user !== null) await chown(directory, process.geteuid?.() ?? 0, process.getegid?.() ?? 0);
-  for (const copy of copies.values()) await sources.checkCopy(copy, signal);
   live.tell('backup', 35, 'The snapshot is whole');
   return copies;
 }

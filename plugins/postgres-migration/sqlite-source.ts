@@ -97,9 +97,9 @@ export class SqliteSources {
     await useDatabaseAs({ file, user, access: 'maintain', work: CLOSE_LOG, input: null, limitMs: WHOLE_MS, signal });
   }
 
-  /** All of a copy that is the host's own. Throws an Error that says what is wrong with it. */
-  async checkCopy(file: string, signal: AbortSignal): Promise<void> {
-    const source = { file, user: null, isStopped: true };
+  /** All of a copy that nobody else has open. Throws an Error that says what is wrong with it. */
+  async checkCopy(file: string, user: Owner, signal: AbortSignal): Promise<void> {
+    const source = { file, user, isStopped: true };
     const found = await this.#read(source, CHECK, { pragma: 'integrity_check(5)' }, WHOLE_MS, signal);
     const { quickCheck, foreignKeyViolations } = found as Integrity;
     if (quickCheck !== 'ok') throw new Error(`the copy of the SQLite database is damaged: ${quickCheck}`);
@@ -124,7 +124,8 @@ export class SqliteSources {
 export async function newestOf(files: readonly string[]): Promise<string> {
   let newest = { file: files[0] ?? '', writtenNs: -1n };
   for (const file of files) {
-    const version = await fileVersion(file);
+    // What does not answer is told when it is looked into.
+    const version = await fileVersion(file).catch(() => null);
     if (version === null) continue;
     const { writtenNs } = entryIn(version);
     if (writtenNs > newest.writtenNs) newest = { file, writtenNs };

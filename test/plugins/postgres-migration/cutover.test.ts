@@ -1,5 +1,5 @@
 // The move itself and the way back: what the service runs on at each end, and what becomes of what was there before.
-import { readdir, readFile, stat } from 'node:fs/promises';
+import { appendFile, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import t from 'tap';
 import type { TestHost } from '../../support/host.ts';
@@ -66,6 +66,12 @@ t.test('a service moves to PostgreSQL, and back', async t => {
 
   t.equal((await undo('0'.repeat(32))).status, 404);
   t.equal((await undo(jobId, 'yes')).status, 400);
+  const copy = path.join(backup, 'sqlite-main.db');
+  const bytes = await readFile(copy);
+  await appendFile(copy, 'x');
+  const altered = await undo(jobId);
+  t.match(altered, { status: 400, body: { detail: /was altered; nothing was changed/ } });
+  await writeFile(copy, bytes);
   const { status, body, text } = await undo(jobId);
   t.equal(status, 200, text);
   t.match(body, {

@@ -1,6 +1,6 @@
 // The host is killed around every step of a migration: its next start leaves a service on whole data, and nothing behind.
 // The long proof repeats each kind as often as STACKWARDEN_TEST_ROUNDS says.
-import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { appendFile, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import t, { type Test } from 'tap';
 import { CHECKPOINTS } from '../../../plugins/postgres-migration/job.ts';
@@ -16,8 +16,10 @@ interface Kill {
   readonly what: string;
   readonly mode: 'rehearsal' | 'cutover' | 'rollback';
   readonly point: KillPoint;
-  /** States of the page's table. */
+  /** States in which the job may end. */
   readonly ends: readonly string[];
+  /** Whether somebody alters the backup before the next start. */
+  readonly isAltered?: true;
 }
 
 const at = (checkpoint: string): string => `"rollback_checkpoint":"${checkpoint}"`;
@@ -62,6 +64,13 @@ const kills: readonly Kill[] = [
     mode: 'rollback',
     point: { when: 'before', holds: status('rolled_back') },
     ends: ['rolled_back'],
+  },
+  {
+    what: 'an altered backup',
+    mode: 'cutover',
+    point: { when: 'after', holds: at('import_validated') },
+    ends: ['interrupted'],
+    isAltered: true,
   },
 ];
 
@@ -139,6 +148,9 @@ async function killAndRecover(t: Test, stack: Stack, { kill, open, before, sourc
   clearTimeout(limit);
   t.equal(doomed.child.signalCode, 'SIGKILL', `${what}: killed`);
 
+  const backups = path.join(stack.configDir, 'arr-postgres-migration', 'backups', 'sonarr');
+  const newest = (await readdir(backups).catch(() => [])).sort().at(-1) ?? '';
+  if (kill.isAltered) await appendFile(path.join(backups, newest, 'sqlite-main.db'), 'x');
   const next = await open();
   const { job } = await ended(next);
   t.ok(ends.includes(job.status), `${what}: ${job.status} is one of ${ends.join(', ')}: ${JSON.stringify(job.error)}`);
@@ -146,6 +158,11 @@ async function killAndRecover(t: Test, stack: Stack, { kill, open, before, sourc
   const isMoved = job.status === 'completed';
   t.same(await stack.data(), { ...before, engine: isMoved ? 'postgres' : 'sqlite' }, `${what}: whole data`);
   t.equal(stack.source(), source, `${what}: the SQLite file is as it was`);
+  if (kill.isAltered) {
+    t.equal(job.rollback_available, false);
+    t.ok(job.error.message.includes(newest), 'the backup is named');
+    for (const name of await leftovers(stack, isMoved)) await stack.query(`DROP DATABASE "${name}" WITH (FORCE)`);
+  }
   await until(async () => (await leftovers(stack, isMoved)).length === 0).catch(async () =>
     t.same(await leftovers(stack, isMoved), [], `${what}: nothing left behind`),
   );
