@@ -85,18 +85,15 @@ export default definePlugin({
         const { processName } = block;
         const target = { service: processName, service_path: block.path.join('.') };
         const updates = body.updates ?? '';
-        if (
-          updates === '' ||
-          (typeof updates === 'object' && Object.keys(updates).length === 0 && body.mode !== 'replace')
-        ) {
+        const isEmpty = typeof updates === 'object' && Object.keys(updates).length === 0;
+        if (updates === '' || (isEmpty && body.mode !== 'replace')) {
           const { format, config, raw, revision } = await files.read(block);
           return { ...target, config_format: format.name, config, raw, revision };
         }
         const held = host.find('process.supervisor')?.get(processName)?.held ?? null;
         if (held !== null)
           throw new Problem(409, `${processName} is held: ${held.reason}; change its file when that is done`);
-        const valuesNow = () => files.values(block).catch(() => undefined);
-        const before = await valuesNow();
+        const before = await files.values(block).catch(() => undefined);
         const { changed, revision } = await files.update(block, {
           updates,
           mode: body.mode ?? 'merge',
@@ -105,7 +102,7 @@ export default definePlugin({
         });
         if (changed > 0) {
           host.log.info(`${processName}: ${changed} values of its file changed by ${identity.username ?? 'api'}`);
-          await fileChanged.promise(block, { before, after: await valuesNow() });
+          await fileChanged.promise(block, { before, after: await files.values(block).catch(() => undefined) });
         }
         const isRunning = host.find('process.supervisor')?.get(processName)?.status === 'running';
         const warnings =
