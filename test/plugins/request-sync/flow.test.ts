@@ -9,6 +9,8 @@ import { startRequestManager } from '../../support/request-manager-server.ts';
 import { until } from '../../support/until.ts';
 
 const PLUGINS = ['request-sync', 'config', 'process'];
+/** Ten seconds between two cycles become half of one. */
+const PACE = 0.05;
 
 t.test('from the primary to two subordinates', async t => {
   const primary = await startRequestManager(t, { name: 'primary' });
@@ -27,7 +29,7 @@ t.test('from the primary to two subordinates', async t => {
       { url: cellar.url, api_key: cellar.manager.apiKey },
     ],
   };
-  const app = await startHost({ plugins: PLUGINS, config: { seerr_sync: section } });
+  const app = await startHost({ plugins: PLUGINS, pace: PACE, config: { seerr_sync: section } });
   t.teardown(() => app.stop());
   const status = async () => (await app.get('/seerr-sync/status')).body;
   const save = async (updates: object) => {

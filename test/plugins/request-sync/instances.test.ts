@@ -9,6 +9,8 @@ import { startRequestManager } from '../../support/request-manager-server.ts';
 import { until } from '../../support/until.ts';
 
 const NOBODY = 65_534;
+/** Ten seconds between two cycles become half of one. */
+const PACE = 0.05;
 
 t.test('instances as primary and subordinate', async t => {
   const root = testDir(t);
@@ -33,6 +35,7 @@ t.test('instances as primary and subordinate', async t => {
   const blocks = { One: block('One', one.url, files.one), Two: block('Two', two.url, files.two) };
   const app = await startHost({
     plugins: ['request-sync', 'config', 'config-files', 'format-json', 'services'],
+    pace: PACE,
     config: {
       puid: NOBODY,
       pgid: NOBODY,
