@@ -230,12 +230,13 @@ export class RequestManager {
   }
 
   #list(query: URLSearchParams): ManagerAnswer {
-    const { listed, hasBlocklist } = this.product;
-    const shown = this.requests
-      .filter(({ status }) => listed.includes(status))
-      .filter(request => !hasBlocklist || !this.isBlocklisted(request));
-    const byModification = query.get('sort') === 'modified';
-    shown.sort((a, b) => (byModification ? b.updatedAtMs - a.updatedAtMs : 0) || b.id - a.id);
+    const { listed } = this.product;
+    const mayHide = this.#titleStatus.size > 0;
+    const newestFirst = this.requests.toReversed();
+    const shown = newestFirst.filter(
+      request => listed.includes(request.status) && !(mayHide && this.isBlocklisted(request)),
+    );
+    if (query.get('sort') === 'modified') shown.sort((a, b) => b.updatedAtMs - a.updatedAtMs);
     return page(shown, query, request => this.#show(request));
   }
 
