@@ -184,6 +184,7 @@ export class ProviderCalls {
     } catch (error) {
       if (deadline.signal.aborted && !caller.aborted) throw late;
       if (caller.aborted) throw new Problem(503, 'The request was given up');
+      if (this.#host.signal.aborted) throw new Problem(503, 'The assistant is being stopped; ask again later');
       if (!(error instanceof Problem)) {
         this.#host.log.error(`the AI provider ${descriptor.value} failed`, error);
         throw new Problem(502, 'AI provider plugin failed; the log of the host has the reason');

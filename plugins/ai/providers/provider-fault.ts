@@ -1,7 +1,7 @@
 // What a call of a provider ends with when it fails: one sentence without secrets and without pages of others.
 import { Problem } from '#core';
 import { isObject } from '#kit/plain-object';
-import { redact } from '#kit/redact';
+import { redactText } from '../redaction/secret-text.ts';
 
 const MAX_REASON = 500;
 /** What a page of a server that is no model service may say of itself. */
@@ -30,7 +30,7 @@ export function isRefusedKey(error: unknown): boolean {
 export function reasonOf(text: string, value: unknown, key: string): string {
   const told = isObject(value) || Array.isArray(value) ? (toldBy(value) ?? JSON.stringify(value)) : undefined;
   const bare = told ?? text.slice(0, 10 * MAX_FOREIGN_REASON).replace(/<[^<>]*>/g, ' ');
-  const line = redact(withoutKey(bare, key))
+  const line = redactText(withoutKey(bare, key))
     .replace(/[\s\p{Cc}]+/gu, ' ')
     .trim();
   return line.slice(0, told === undefined ? MAX_FOREIGN_REASON : MAX_REASON);

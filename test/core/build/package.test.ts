@@ -62,7 +62,7 @@ async function install(t: Test): Promise<string> {
 const SIGNAL_TEST = `
   import type { Contributions, Plugin } from 'stackwarden/plugin';
   import { definePlugin, Problem } from 'stackwarden/plugin';
-  import { holdDestination, type SignalCase, testSignalSource } from 'stackwarden/contracts';
+  import { holdDestination, holdProvider, MESSAGES, type SignalCase, testSignalSource } from 'stackwarden/contracts';
   import t from 'tap';
   const source: Contributions['dependency.signal'] = {
     signal: 'neighbour_of',
@@ -111,6 +111,42 @@ const SIGNAL_TEST = `
     accepts: [{ status: 204 }],
     refuses: [{ status: 403, body: { error: 'no' }, error: /^HTTP 403: no$/ }],
     secret: { url: 'bell://host/s3cr3t-toKen', parts: ['s3cr3t-toKen'] },
+  });
+
+  const oracle: Contributions['ai.provider'] = {
+    descriptor: {
+      value: 'oracle',
+      label: 'Oracle',
+      promptBudgetChars: 5_000,
+      locality: 'local',
+      endpoint: { mode: 'custom' },
+      key: 'optional',
+      temperature: true,
+    },
+    create: ({ completions }) => ({
+      listModels: target => completions.models(target, 'models', { source: true }),
+      chat: (target, request) => completions.chat(target, request, 'chat'),
+    }),
+  };
+  const base = 'http://oracle.example';
+  holdProvider(t, oracle, {
+    record: { base_url: base, model: 'tiny' },
+    bases: [{ stored: base + '/', base }],
+    chats: [
+      {
+        sends: { to: 'POST ' + base + '/chat', json: { model: 'tiny', messages: MESSAGES } },
+        answers: { body: { choices: [{ message: { content: 'Four.' } }] } },
+        text: 'Four.',
+      },
+    ],
+    models: [
+      {
+        sends: { to: 'GET ' + base + '/models' },
+        answers: { body: { data: [{ id: 'llama' }] } },
+        models: [{ name: 'llama', source: 'local' }],
+      },
+    ],
+    silent: [{ body: { choices: [{ finish_reason: 'length' }] }, reason: /length/ }],
   });
 `;
 
