@@ -23,6 +23,7 @@ export function shownPath(raw: RawPath): string {
 
 /** The bytes in base64 if the shown text has lost some of them; otherwise undefined. */
 export function lostBytes(raw: RawPath): string | undefined {
+  if (ASCII.test(raw)) return undefined;
   return rawOf(shownPath(raw)) === raw ? undefined : Buffer.from(raw, 'latin1').toString('base64');
 }
 
@@ -40,14 +41,17 @@ export function rawMember(line: Readonly<Record<string, unknown>>, name: string)
 export function jsonLine(paths: Readonly<Record<string, RawPath | null>>, others: Readonly<Record<string, unknown>>) {
   const members: Record<string, unknown> = {};
   let lost: Record<string, string> | undefined;
-  for (const [name, raw] of Object.entries(paths)) {
+  for (const name in paths) {
+    const raw = paths[name] ?? null;
     members[name] = raw === null ? null : shownPath(raw);
     const bytes = raw === null ? undefined : lostBytes(raw);
     if (bytes === undefined) continue;
     members[`${name}_b64`] = bytes;
     lost = { ...lost, [name]: bytes };
   }
-  return `${JSON.stringify({ ...members, ...others, ...(lost && { raw_base64: lost }) })}\n`;
+  for (const name in others) members[name] = others[name];
+  if (lost !== undefined) members.raw_base64 = lost;
+  return `${JSON.stringify(members)}\n`;
 }
 
 /** Whether `place` is the directory or lies below it; both are normalised. */

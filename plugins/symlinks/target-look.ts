@@ -37,8 +37,7 @@ export class TargetLook {
     const place = target.startsWith('/') ? target : `${from}/${target}`;
     const cut = place.lastIndexOf('/');
     const [directory, name] = [cut === 0 ? '/' : place.slice(0, cut), place.slice(cut + 1)];
-    const known = path.posix.normalize(place);
-    const unreachable = this.#unreachable.find(prefix => isWithin(known, prefix));
+    const unreachable = this.#unreachableAbove(place);
     if (unreachable !== undefined) {
       this.#met.add(unreachable);
       return 'unknown';
@@ -50,6 +49,12 @@ export class TargetLook {
     const isLink = content.get(name);
     if (isLink === undefined) return 'missing';
     return isLink ? this.#stat(place, directory) : 'exists';
+  }
+
+  #unreachableAbove(place: RawPath): RawPath | undefined {
+    if (this.#unreachable.length === 0) return undefined;
+    const known = path.posix.normalize(place);
+    return this.#unreachable.find(prefix => isWithin(known, prefix));
   }
 
   /** The places that were not asked for though targets lead there, since the last call. */

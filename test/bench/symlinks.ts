@@ -1,0 +1,134 @@
+// Repairs of libraries by the built host, beside what find, one thread of C and one of Node need for the same links, and
+// how long the host's loop is held meanwhile. `--links 1000000` takes other sizes than 10,000 and 100,000.
+import { execFileSync } from 'node:child_process';
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readlinkSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  unlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { makePlace, startBuilt } from './support/built-host.ts';
+import { printFigure } from './support/figures.ts';
+
+const RUNS = 3;
+const LINKS_PER_FOLDER = 100;
+/** One of so many targets is missing. */
+const MISSING = 10;
+const given = process.argv.indexOf('--links');
+const sizes = given === -1 ? [10_000, 100_000] : [Number(process.argv[given + 1])];
+
+const dir = mkdtempSync(path.join(tmpdir(), 'stackwarden-bench-links-'));
+const program = path.join(dir, 'scan-links');
+let hasC = true;
+try {
+  execFileSync(process.env.CC ?? 'cc', [
+    '-O2',
+    '-o',
+    program,
+    fileURLToPath(new URL('./support/scan-links.c', import.meta.url)),
+  ]);
+} catch {
+  console.error('there is no C compiler; its figures are left out');
+  hasC = false;
+}
+const place = await makePlace();
+const host = await startBuilt(place, ['--plugins', 'symlinks,services,process'], true);
+
+const timed = async (work: () => unknown): Promise<number> => {
+  const begunAt = performance.now();
+  await work();
+  return performance.now() - begunAt;
+};
+const times = async (work: (run: number) => unknown): Promise<number[]> => {
+  const runs: number[] = [];
+  for (let run = 0; run < RUNS; run += 1) runs.push(await timed(() => work(run)));
+  return runs;
+};
+
+function grow(root: string, targets: string, links: number): void {
+  for (let folder = 0; folder < links / LINKS_PER_FOLDER; folder += 1) {
+    const own = path.join(root, `Show ${folder}`, 'Season 1');
+    const media = path.join(targets, `release-${folder}`);
+    mkdirSync(own, { recursive: true });
+    mkdirSync(media, { recursive: true });
+    for (let link = 0; link < LINKS_PER_FOLDER; link += 1) {
+      const name = `Show ${folder} - S01E${link}.mkv`;
+      if (link % MISSING !== 0) writeFileSync(path.join(media, name), '');
+      symlinkSync(path.join(media, name), path.join(own, name));
+    }
+  }
+}
+
+/** By one thread of Node. */
+function eachLink(directory: string, use: (place: string) => void): void {
+  for (const entry of readdirSync(directory, { withFileTypes: true })) {
+    const inside = path.join(directory, entry.name);
+    if (entry.isDirectory()) eachLink(inside, use);
+    else if (entry.isSymbolicLink()) use(inside);
+  }
+}
+
+function readAndStat(link: string): void {
+  readlinkSync(link);
+  statSync(link, { throwIfNoEntry: false });
+}
+
+function replaceInPlace(link: string): void {
+  const target = readlinkSync(link);
+  unlinkSync(link);
+  symlinkSync(target, link);
+}
+
+try {
+  for (const links of sizes) {
+    const library = path.join(dir, `library-${links}`);
+    const targets = path.join(dir, `targets-${links}`);
+    const other = path.join(dir, `other-${links}`);
+    grow(library, targets, links);
+    const repair = (body: object) => host.post('/process/symlink-repair', { roots: [library], dry_run: true, ...body });
+    const rule = (from: string, to: string) => ({ rewrite_rules: [{ from_prefix: from, to_prefix: to }] });
+    const none = rule('/no/such', '/place');
+    const tested = { ...rule(targets, `${targets}-new`), include_broken: false };
+    await repair(none);
+    await host.longestPauseMs();
+
+    const find = await times(() =>
+      execFileSync('find', [library, '-printf', '%p %l\n'], { stdio: ['ignore', 'ignore', 'inherit'] }),
+    );
+    const node = await times(() => eachLink(library, readAndStat));
+    const c = hasC ? await times(() => execFileSync(program, [library])) : node;
+    const figure = (name: string, runs: number[], baseline: number[]) =>
+      printFigure({ name: `${name}, ${links} links`, unit: 'ms', runs, baseline });
+    figure('dry run without matches / find', await times(() => repair(none)), find);
+    const existence = await times(() => repair(tested));
+    figure('dry run with every target looked for / Node', existence, node);
+    if (hasC) figure('dry run with every target looked for / C', existence, c);
+    const inPlace = await times(() => eachLink(library, replaceInPlace));
+    const rewrites = await times(run =>
+      repair({
+        ...(run % 2 === 0 ? rule(targets, `${targets}-new`) : rule(`${targets}-new`, targets)),
+        dry_run: false,
+      }),
+    );
+    figure('rewrite / unlink and symlink', rewrites, inPlace);
+    const moves = await times(run => {
+      const [from_root, to_root] = run % 2 === 0 ? [library, other] : [other, library];
+      return host.post('/process/symlink-repair', { root_migrations: [{ from_root, to_root }], dry_run: false });
+    });
+    figure('move / unlink and symlink', moves, inPlace);
+    const pauses = [await host.longestPauseMs()];
+    figure('longest pause of the host', pauses, pauses);
+  }
+} finally {
+  await host.end('SIGTERM');
+  await place.remove();
+  rmSync(dir, { recursive: true, force: true });
+}
