@@ -59,7 +59,7 @@ export function originOf(descriptor: ProviderDescriptor, stored: string): string
 }
 
 function withoutSlash(url: string): string {
-  return url.replace(/\/{1,2048}$/, '');
+  return url.replace(/(?<!\/)\/+$/, '');
 }
 
 function refusal(reason: string): Problem {
