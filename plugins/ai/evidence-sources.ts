@@ -9,6 +9,8 @@ interface Source extends Omit<EvidenceSource, 'collect'> {
 }
 
 const LOGS_MS = 40_000;
+/** After what is looked at. */
+const FOUND_STAGE = 5;
 /** After every other source. */
 const LAST_STAGE = 9;
 
@@ -70,6 +72,12 @@ const SOURCES: Readonly<Record<string, Source>> = {
     switches: ['change_history'],
     collect: async (_host, request, ledger) =>
       (await import('./ledger/change-evidence.ts')).collectChanges(ledger, request),
+  },
+  docs_context: {
+    coverage: { service: { docs: false }, stack: { docs: false } },
+    switches: ['docs_context'],
+    stage: FOUND_STAGE,
+    collect: async (host, request) => (await import('./evidence/docs-evidence.ts')).collectDocs(host, request),
   },
   recommendations: {
     coverage: { service: {}, stack: {} },
