@@ -35,7 +35,8 @@ export async function startMigrationHost(options: Options): Promise<MigrationHos
     env: { ...process.env, NODE_OPTIONS: '', TAP: '' },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
-  process.once('exit', () => child.kill('SIGTERM'));
+  const end = (): void => void child.kill('SIGTERM');
+  process.once('exit', end);
   let output = '';
   for (const stream of [child.stdout, child.stderr])
     stream.setEncoding('utf8').on('data', (text: string) => {
@@ -45,6 +46,7 @@ export async function startMigrationHost(options: Options): Promise<MigrationHos
   const exited = new Promise<void>(resolve => {
     child.once('close', () => {
       isGone = true;
+      process.off('exit', end);
       resolve();
     });
   });

@@ -3,7 +3,7 @@
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { chmodSync, chownSync, readFileSync } from 'node:fs';
-import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -21,6 +21,8 @@ export type Body = any;
 export const NAME = 'Sonarr';
 /** Of the server, which asks for none. */
 export const PASSWORD = 'sEcret-of-the-server';
+/** A second instance. */
+export const OTHER = 'Sonarr 4K';
 export const PREFIX = '/process/postgres-migration';
 export const PLUGINS = [
   'config',
@@ -62,10 +64,12 @@ export interface Stack {
 export interface StackOptions {
   /** What the application does differently. */
   readonly habit?: string;
+  /** Whether there is a second instance, `OTHER`, with the same data. */
+  readonly isTwo?: boolean;
 }
 
 /** The service has made its tables in SQLite, and holds rows of every kind. */
-export async function makeStack(t: Test, { habit = '' }: StackOptions = {}): Promise<Stack> {
+export async function makeStack(t: Test, { habit = '', isTwo = false }: StackOptions = {}): Promise<Stack> {
   const server = await postgresBlock(t);
   // The server has the directory of the test.
   const dir = await mkdtemp(path.join(tmpdir(), 'stackwarden-test-'));
@@ -81,25 +85,33 @@ export async function makeStack(t: Test, { habit = '' }: StackOptions = {}): Pro
     `<Config>\n  <!-- kept -->\n  <Port>${port}</Port>\n  <BindAddress>*</BindAddress>\n  <ApiKey>0123456789abcdef</ApiKey>\n  <LogDbEnabled>True</LogDbEnabled>\n</Config>\n`,
   );
   await fill(home);
-  if (process.getuid?.() === 0)
-    for (const place of [home, ...(await readdir(home)).map(name => path.join(home, name))])
+  const [otherHome, otherPort] = [path.join(dir, 'other'), await freePort()];
+  if (isTwo) {
+    await cp(home, otherHome, { recursive: true });
+    const settings = readFileSync(file, 'utf8').replace(String(port), String(otherPort));
+    await writeFile(path.join(otherHome, 'config.xml'), settings);
+  }
+  for (const directory of process.getuid?.() === 0 ? [home, ...(isTwo ? [otherHome] : [])] : [])
+    for (const place of [directory, ...(await readdir(directory)).map(name => path.join(directory, name))])
       chownSync(place, NOBODY, NOBODY);
+  const instance = (processName: string, place: string, at: number) => ({
+    enabled: true,
+    process_name: processName,
+    port: at,
+    config_dir: place,
+    config_file: path.join(place, 'config.xml'),
+    log_file: path.join(configDir, 'log', `${processName}.log`),
+    command: [process.execPath, APP, 'sonarr', '--nobrowser', `--data=${place}`],
+    env: { SERVARR_HABIT: habit },
+    stop_grace_seconds: 10,
+  });
   const config = {
     dumb: { startup: { stabilization_seconds: 0, readiness_poll_interval_seconds: 0.1 } },
     postgres: { ...server, enabled: true, password: PASSWORD, databases: [{ name: 'postgres', enabled: true }] },
     sonarr: {
       instances: {
-        Default: {
-          enabled: true,
-          process_name: NAME,
-          port,
-          config_dir: home,
-          config_file: file,
-          log_file: path.join(configDir, 'log', 'sonarr.log'),
-          command: [process.execPath, APP, 'sonarr', '--nobrowser', `--data=${home}`],
-          env: { SERVARR_HABIT: habit },
-          stop_grace_seconds: 10,
-        },
+        Default: instance(NAME, home, port),
+        ...(isTwo ? { '4K': instance(OTHER, otherHome, otherPort) } : {}),
       },
     },
   };

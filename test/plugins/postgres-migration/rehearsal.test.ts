@@ -12,6 +12,7 @@ import {
   ended,
   makeStack,
   NAME,
+  OTHER,
   PASSWORD,
   PREFIX,
   preflight,
@@ -49,7 +50,7 @@ const databases = async () => (await stack.query('SELECT datname FROM pg_databas
 const filesBelow = async () => (await readdir(stack.home, { recursive: true })).sort();
 
 t.before(async () => {
-  stack = await makeStack(t, { habit: 'writes' });
+  stack = await makeStack(t, { habit: 'writes', isTwo: true });
   app = await startStack(t, stack);
 });
 
@@ -113,8 +114,11 @@ t.test('it is rehearsed while it runs, and held', async t => {
   const file = path.join(stack.configDir, 'arr-postgres-migration', 'jobs', `${id}.json`);
   t.equal(JSON.parse(await readFile(file, 'utf8')).job.job_id, id, 'on disk before the answer');
 
-  const block = ['sonarr', 'instances', 'Default'];
-  const updates = { updates: { [block[0] ?? '']: { instances: { Default: { stop_grace_seconds: 3 } } } } };
+  const other = await begin(app, 'rehearsal', { process_name: OTHER, confirmation: `MIGRATE ${OTHER}` });
+  t.match((await app.get(`${PREFIX}/status?job_id=${other}`)).body, { status: 'queued' }, 'one after the other');
+  t.equal((await app.post('/process/stop-service', { process_name: OTHER })).status, 409, 'held while it waits');
+
+  const updates = { updates: { sonarr: { instances: { Default: { stop_grace_seconds: 3 } } } } };
   const service = { service_name: NAME, updates: { Config: { LogLevel: 'debug' } } };
   const refusals = await Promise.all([
     app.post('/process/stop-service', { process_name: NAME }),
@@ -157,6 +161,13 @@ t.test('it is rehearsed while it runs, and held', async t => {
   t.match(job.result.imports, { main: { rows: 902, foreign_keys_validated: 1 }, log: { tables: 1 } });
   t.equal(await pidOf(app, NAME), before.source, 'the same process');
   t.same(await stack.data(), before.data);
+  const second = await ended(app, other);
+  t.match(second, {
+    status: 'completed',
+    instance_name: '4K',
+    binding: { targets: { main: 'sonarr_4k_main', log: 'sonarr_4k_log' } },
+  });
+  t.ok(second.started_at >= job.finished_at);
   t.same(await databases(), before.databases);
   t.equal(await readFile(path.join(stack.home, 'config.xml'), 'utf8'), settings);
   t.same(await readdir(path.join(stack.configDir, 'arr-postgres-migration', 'work')), []);
