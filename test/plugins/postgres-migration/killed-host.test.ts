@@ -156,24 +156,26 @@ async function killAndRecover(t: Test, stack: Stack, { kill, open, before, sourc
   t.ok(ends.includes(job.status), `${what}: ${job.status} is one of ${ends.join(', ')}: ${JSON.stringify(job.error)}`);
   await settled(next);
   const isMoved = job.status === 'completed';
+  const keepsDatabases = isMoved || mode === 'rollback';
   t.same(await stack.data(), { ...before, engine: isMoved ? 'postgres' : 'sqlite' }, `${what}: whole data`);
   t.equal(stack.source(), source, `${what}: the SQLite file is as it was`);
   if (kill.isAltered) {
     t.equal(job.rollback_available, false);
     t.ok(job.error.message.includes(newest), 'the backup is named');
-    for (const name of await leftovers(stack, isMoved)) await stack.query(`DROP DATABASE "${name}" WITH (FORCE)`);
+    for (const name of await leftovers(stack, keepsDatabases))
+      await stack.query(`DROP DATABASE "${name}" WITH (FORCE)`);
   }
-  await until(async () => (await leftovers(stack, isMoved)).length === 0).catch(async () =>
-    t.same(await leftovers(stack, isMoved), [], `${what}: nothing left behind`),
+  await until(async () => (await leftovers(stack, keepsDatabases)).length === 0).catch(async () =>
+    t.same(await leftovers(stack, keepsDatabases), [], `${what}: nothing left behind`),
   );
   if (isMoved) {
     t.equal(job.result.validated, true);
     const undone = await post(next, `${PREFIX}/rollback`, rollback(job));
     t.equal(undone.status, 'rolled_back', JSON.stringify(undone.detail));
-    for (const { name } of [{ name: 'sonarr-main' }, { name: 'sonarr-log' }])
-      await stack.query(`DROP DATABASE "${name}" WITH (FORCE)`);
     t.same(await stack.data(), before, `${what}: back again`);
   }
+  for (const name of keepsDatabases ? ['sonarr-main', 'sonarr-log'] : [])
+    await stack.query(`DROP DATABASE "${name}" WITH (FORCE)`);
   t.equal(await readFile(path.join(stack.home, 'config.xml'), 'utf8'), settings, `${what}: its settings`);
   next.child.kill('SIGKILL');
   await next.exited;
@@ -202,8 +204,8 @@ async function settled(host: MigrationHost): Promise<void> {
 }
 
 /** Databases, directories and processes that a migration has made for itself. */
-async function leftovers(stack: Stack, isMoved: boolean): Promise<string[]> {
-  const names = isMoved ? '^(stage|prev)_' : '^(stage_|prev_|sonarr-)';
+async function leftovers(stack: Stack, keepsDatabases: boolean): Promise<string[]> {
+  const names = keepsDatabases ? '^(stage|prev)_' : '^(stage_|prev_|sonarr-)';
   const rows = await stack.query(`SELECT datname FROM pg_database WHERE datname ~ '${names}'`);
   const work = await readdir(path.join(stack.configDir, 'arr-postgres-migration', 'work')).catch(() => []);
   const pids = (await readdir('/proc')).filter(name => /^\d+$/.test(name));
