@@ -4,6 +4,8 @@
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { stateFrom } from '../../plugins/request-sync/state.ts';
+import { stateText } from '../../plugins/request-sync/state-text.ts';
 import { cpuMs, makePlace, residentMegabytes, startBuilt } from './support/built-host.ts';
 import { printFigure } from './support/figures.ts';
 import { type RequestManagers, startRequestManagers, type Traffic } from './support/request-managers.ts';
@@ -23,8 +25,8 @@ const figure = (name: string, unit: string, runs: readonly number[], baseline: r
   printFigure({ name: `request sync: ${name}`, unit, runs, baseline });
 const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);
 
-/** What a host has learnt that replicated everything before. */
-function stateOf(urls: readonly string[]): string {
+/** The file of a host that replicated everything before, in the form in which it writes it. */
+async function stateOf(urls: readonly string[]): Promise<string> {
   const now = '2026-01-01T00:00:00Z';
   const requests = Array.from({ length: REQUESTS }, (_, index) => {
     const id = index + 1;
@@ -37,7 +39,8 @@ function stateOf(urls: readonly string[]): string {
       { primary_id: id, primary_ids: [id], ...seasons, subordinates },
     ];
   });
-  return JSON.stringify({ last_poll_ts: null, requests: Object.fromEntries(requests), failed: {} });
+  const state = await stateFrom({ last_poll_ts: null, requests: Object.fromEntries(requests), failed: {} });
+  return [...stateText(state)].join('');
 }
 
 async function readAllPages({ urls: [url], apiKeys: [apiKey = ''] }: RequestManagers): Promise<void> {
@@ -82,7 +85,7 @@ const settings = {
   external_subordinates: subordinates,
 };
 const place = await makePlace({ seerr_sync: settings });
-await writeFile(path.join(place.configDir, STATE_FILE), stateOf(managers.urls), { mode: 0o600 });
+await writeFile(path.join(place.configDir, STATE_FILE), await stateOf(managers.urls), { mode: 0o600 });
 const host = await startBuilt(place, [], true);
 try {
   const restMb = await residentMegabytes(host.pid);
