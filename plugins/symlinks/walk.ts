@@ -56,6 +56,8 @@ async function walkRoot(
   while (head.next !== null && failure === undefined && !isStopped()) {
     for (let node: Node | null = head.next; node?.place.state === 'done'; node = head.next) {
       head.next = node.next;
+      // Whoever still holds the node would else hold all that came after it.
+      node.next = null;
       ahead -= node.place.answer.output.length;
       take(node.place.answer, node.place.directory);
     }
