@@ -15,8 +15,9 @@ const GATE = 'read -r _ && exec "$@" </dev/null';
 
 export interface HelperIdentity {
   readonly pid: number;
-  /** Clock ticks after boot. With the pid it names one process. */
+  /** Clock ticks after boot. With the pid it names one process until the next boot. */
   readonly startTime: number;
+  readonly bootId: string;
 }
 
 export interface HelperCommand {
@@ -71,7 +72,7 @@ export class HelperProcess {
     const startTime = child.pid === undefined ? null : await startTimeOf(child.pid);
     if (child.pid === undefined || startTime === null) throw new Error('the helper instance could not be started');
     try {
-      await recorded({ pid: child.pid, startTime });
+      await recorded({ pid: child.pid, startTime, bootId: await currentBoot() });
     } catch (error) {
       await helper.stop();
       throw error;
@@ -108,8 +109,8 @@ export class HelperProcess {
  * Ends a helper instance that a host has left behind, with all of its group. Nothing else ever has its identity. Rejects
  * when it hangs in the kernel.
  */
-export async function killLeftHelper({ pid, startTime }: HelperIdentity): Promise<void> {
-  if ((await startTimeOf(pid)) !== startTime) return;
+export async function killLeftHelper({ pid, startTime, bootId }: HelperIdentity): Promise<void> {
+  if (bootId !== (await currentBoot()) || (await startTimeOf(pid)) !== startTime) return;
   signalGroup(pid, 'SIGKILL');
   for (const untilMs = performance.now() + STOP_MS; (await startTimeOf(pid)) === startTime; await delay(POLL_MS))
     if (performance.now() > untilMs) throw new Error(`the helper instance ${pid} of an earlier migration does not end`);
@@ -121,6 +122,10 @@ function signalGroup(pid: number, name: NodeJS.Signals): void {
   } catch {
     // Nothing of it is left.
   }
+}
+
+async function currentBoot(): Promise<string> {
+  return (await readFile('/proc/sys/kernel/random/boot_id', 'utf8')).trim();
 }
 
 /** null when there is no such process, or only what its parent has not asked for yet. */

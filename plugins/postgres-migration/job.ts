@@ -115,7 +115,7 @@ const workSchema = z.object({
   isUndoDue: z.boolean(),
   /** Databases that an ended cutover has set aside, until a later one has succeeded. */
   preserved: z.array(serverDatabase),
-  helper: z.object({ pid: z.int(), startTime: z.number() }).nullable(),
+  helper: z.object({ pid: z.int(), startTime: z.number(), bootId: z.string() }).nullable(),
   /** Options of the block as the configuration file held them; null for those that it did not hold. */
   options: z.record(z.string(), z.unknown()),
   /** Databases that were added to the list of the server. */

@@ -17,7 +17,7 @@ import type { Subject } from './subject.ts';
 interface Interrupted {
   readonly record: JobRecord;
   /** Begins once: by the start of its service, or before. */
-  restored: Promise<boolean> | undefined;
+  restored: Promise<void> | undefined;
 }
 
 export class Recovery {
@@ -111,21 +111,19 @@ export class Recovery {
     await finalize(this.#context, { subject, live }, live.timings, { recovered_after_restart: true });
   }
 
-  /** Gives whether the files could be put back; what went wrong is logged. */
-  #restore(one: Interrupted): Promise<boolean> {
+  #restore(one: Interrupted): Promise<void> {
     one.restored ??= this.#restoreNow(one.record);
     return one.restored;
   }
 
-  async #restoreNow(record: JobRecord): Promise<boolean> {
+  /** Nothing is touched where the backup cannot be relied on. */
+  async #restoreNow(record: JobRecord): Promise<void> {
     const { files, host } = this.#context;
     const { job, work } = record;
-    const fault = await faultOfBackup(job.backup_dir ?? '', work.backup);
-    if (fault !== undefined) return false;
+    if ((await faultOfBackup(job.backup_dir ?? '', work.backup)) !== undefined) return;
     const live = new LiveJob(record, files, host.log);
     const subject = this.#migrations.subject(job.process_name);
     await restoreService(this.#context, { subject, live, signal: host.signal }, { keepsPresent: false });
-    return true;
   }
 
   async #interrupt(

@@ -108,10 +108,6 @@ export class Server {
     });
   }
 
-  async checkpoint(): Promise<void> {
-    await this.#run('CHECKPOINT', REMOVAL_MS);
-  }
-
   /** Gives each database its final name; what had that name keeps `previous.name`. Nobody can connect meanwhile. */
   async promote(databases: readonly MovedDatabase[]): Promise<void> {
     for (const { target, staging, previous } of databases) {
