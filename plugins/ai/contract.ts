@@ -323,6 +323,14 @@ export interface NativeCollector {
   }): Promise<Readonly<Record<string, unknown>>>;
 }
 
+/** A question that is asked often; the key of the contribution is its id. */
+export interface AiPreset {
+  readonly scope: DiagnosisScope;
+  /** A word or two. */
+  readonly label: string;
+  readonly question: string;
+}
+
 declare module '#core' {
   interface Contributions {
     /** What a service tells of itself in its own files, for diagnoses. */
@@ -331,5 +339,7 @@ declare module '#core' {
     'ai.provider': AiProvider;
     /** A source of what a diagnosis rests on. */
     'ai.evidence': EvidenceSource;
+    /** A question that is asked often, after those of the product. */
+    'ai.preset': AiPreset;
   }
 }

@@ -6,7 +6,7 @@ import type { Diagnoses } from './conversation/diagnoses.ts';
 import { contributeSources } from './evidence-sources.ts';
 import { ChangeLedger } from './ledger/change-ledger.ts';
 import { ChangeWatch } from './ledger/change-watch.ts';
-import { evidencePoint, nativePoint } from './points.ts';
+import { evidencePoint, nativePoint, presetPoint } from './points.ts';
 import { ChatCompletionsClient } from './providers/chat-completions.ts';
 import { ModelSources } from './providers/model-source.ts';
 import { Models } from './providers/models.ts';
@@ -35,6 +35,7 @@ export default definePlugin({
     });
     const providers: Providers = new Providers(host);
     const sources = host.point('ai.evidence', evidencePoint);
+    const presets = host.point('ai.preset', presetPoint);
     host.point('ai.native-collector', nativePoint);
     const ledger = new ChangeLedger(host);
     const changes = new ChangeWatch(host, ledger);
@@ -51,7 +52,7 @@ export default definePlugin({
     const completions = new ChatCompletionsClient(http, new ModelSources(host.paths.templatesDir));
     const calls = new ProviderCalls(host, { providers, models, http, completions });
 
-    registerSettingsRoutes(host, { store, providers, models, calls });
+    registerSettingsRoutes(host, { store, providers, models, calls, presets });
     registerCallRoutes(host, { store, calls });
     let opened: Promise<Diagnoses> | undefined;
     const diagnoses = () => {
@@ -60,7 +61,7 @@ export default definePlugin({
       );
       return opened;
     };
-    registerDiagnoseRoutes(host, { store, diagnoses, sources });
+    registerDiagnoseRoutes(host, { store, diagnoses, sources, presets });
     host.tap('config.check', ({ before, after }) => {
       const [section, key] = SECTION_PATH;
       const of = (root: Readonly<Record<string, unknown>>) =>

@@ -56,6 +56,14 @@ export const nativePoint: PointOptions = {
   mayFail: true,
 };
 
+export const presetPoint: PointOptions = {
+  schema: z.looseObject({
+    scope: z.enum(['service', 'stack']),
+    label: z.string().min(1).max(80),
+    question: z.string().min(1).max(8_000),
+  }),
+};
+
 const coverage = z.record(z.string(), z.union([z.literal(false), z.literal(0)])).optional();
 
 export const evidencePoint: PointOptions = {

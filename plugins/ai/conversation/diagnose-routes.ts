@@ -1,7 +1,7 @@
 // The routes of diagnoses. They change nothing that is managed.
 import type { ContributionList, Host } from '#core';
 import { AI_BODY_LIMIT_BYTES } from '../body-values.ts';
-import type { EvidenceSource, EvidenceSwitch } from '../contract.ts';
+import type { AiPreset, EvidenceSource, EvidenceSwitch } from '../contract.ts';
 import type { SettingsStore } from '../settings/settings-store.ts';
 import {
   diagnosisAnswer,
@@ -25,9 +25,10 @@ export interface DiagnoseRouteParts {
   /** Made for the first request. */
   readonly diagnoses: () => Promise<Diagnoses>;
   readonly sources: ContributionList<EvidenceSource>;
+  readonly presets: ContributionList<AiPreset>;
 }
 
-export function registerDiagnoseRoutes(host: Host, { store, diagnoses, sources }: DiagnoseRouteParts): void {
+export function registerDiagnoseRoutes(host: Host, { store, diagnoses, sources, presets }: DiagnoseRouteParts): void {
   const capability = ['ai_diagnostics', 'ai_diagnostic_evidence'];
   const bodyLimitBytes = AI_BODY_LIMIT_BYTES;
 
@@ -41,7 +42,7 @@ export function registerDiagnoseRoutes(host: Host, { store, diagnoses, sources }
     response: diagnosisAnswer,
     compress: true,
     async handle({ body, identity, signal }) {
-      const request = diagnosisRequest('service', body, store.read());
+      const request = diagnosisRequest('service', body, { settings: store.read(), presets });
       return (await diagnoses()).run(request, { user: identity.username, signal });
     },
   });
@@ -55,7 +56,7 @@ export function registerDiagnoseRoutes(host: Host, { store, diagnoses, sources }
     response: diagnosisAnswer,
     compress: true,
     async handle({ body, identity, signal }) {
-      const request = diagnosisRequest('stack', body, store.read());
+      const request = diagnosisRequest('stack', body, { settings: store.read(), presets });
       return (await diagnoses()).run(request, { user: identity.username, signal });
     },
   });

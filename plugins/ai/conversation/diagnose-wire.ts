@@ -1,10 +1,11 @@
 // Diagnoses as clients ask for and see them.
 import { z } from 'zod';
+import type { ContributionList } from '#core';
 import { bodyOf, givenBoolean, givenNumber } from '../body-values.ts';
-import type { Comparison, DiagnosisScope, EvidenceSwitch } from '../contract.ts';
+import type { AiPreset, Comparison, DiagnosisScope, EvidenceSwitch } from '../contract.ts';
 import { clamped, RANGES } from '../providers/provider-record.ts';
 import { usageAnswer } from '../providers/provider-wire.ts';
-import { PRESETS } from '../settings/presets.ts';
+import { presetsOf } from '../settings/presets.ts';
 import { type AiSettings, comparisonOf } from '../settings/settings.ts';
 
 /** Ids of presets that look at what came after a change. */
@@ -77,10 +78,10 @@ export interface DiagnosisRequest {
 export function diagnosisRequest(
   scope: DiagnosisScope,
   { process_name: processName = '', ...body }: SharedBody & { readonly process_name?: string },
-  { evidence }: AiSettings,
+  { settings: { evidence }, presets }: { readonly settings: AiSettings; readonly presets: ContributionList<AiPreset> },
 ): DiagnosisRequest {
   const { preset = '' } = body;
-  const known = PRESETS[scope].find(({ id }) => id === preset);
+  const known = presetsOf(presets)[scope].find(({ id }) => id === preset);
   const comparison = body.comparison ?? (SINCE_CHANGE.has(preset) ? 'since_change' : evidence.comparison_mode);
   const isStack = scope === 'stack';
   const on: Record<EvidenceSwitch, boolean> = {

@@ -1,8 +1,10 @@
 // Questions that are asked often, worded by the product. Only the ids that ask about changes hold the word, because
 // clients tell those by it.
 import { z } from 'zod';
+import type { ContributionList } from '#core';
+import type { AiPreset, DiagnosisScope } from '../contract.ts';
 
-export interface Preset {
+interface Preset {
   readonly id: string;
   readonly label: string;
   readonly question: string;
@@ -12,7 +14,7 @@ const preset = z.object({ id: z.string(), label: z.string(), question: z.string(
 
 export const presetsAnswer = z.object({ service: z.array(preset), stack: z.array(preset) });
 
-export const PRESETS: { readonly service: readonly Preset[]; readonly stack: readonly Preset[] } = {
+const PRESETS: Readonly<Record<DiagnosisScope, readonly Preset[]>> = {
   service: [
     {
       id: 'health',
@@ -63,3 +65,14 @@ export const PRESETS: { readonly service: readonly Preset[]; readonly stack: rea
     },
   ],
 };
+
+/** The presets of the product, and after them those of other plugins under ids of their own. */
+export function presetsOf(contributed: ContributionList<AiPreset>): Record<DiagnosisScope, Preset[]> {
+  const own = new Set(Object.values(PRESETS).flatMap(presets => presets.map(({ id }) => id)));
+  const others = [...contributed].filter(({ key }) => !own.has(key));
+  const of = (scope: DiagnosisScope) =>
+    others
+      .filter(({ value }) => value.scope === scope)
+      .map(({ key, value: { label, question } }) => ({ id: key, label, question }));
+  return { service: [...PRESETS.service, ...of('service')], stack: [...PRESETS.stack, ...of('stack')] };
+}

@@ -1,11 +1,12 @@
 // The routes of settings, profiles, presets and providers.
-import type { Host } from '#core';
+import type { ContributionList, Host } from '#core';
 import { AI_BODY_LIMIT_BYTES } from '../body-values.ts';
+import type { AiPreset } from '../contract.ts';
 import type { Models } from '../providers/models.ts';
 import type { ProviderCalls } from '../providers/provider-calls.ts';
 import { providersAnswer, providersToWire } from '../providers/provider-wire.ts';
 import type { Providers } from '../providers/providers.ts';
-import { PRESETS, presetsAnswer } from './presets.ts';
+import { presetsAnswer, presetsOf } from './presets.ts';
 import type { SettingsStore } from './settings-store.ts';
 import { profileBody, settingsAnswer, settingsBody, settingsToWire } from './settings-wire.ts';
 
@@ -14,9 +15,13 @@ export interface SettingsRouteParts {
   readonly providers: Providers;
   readonly models: Models;
   readonly calls: ProviderCalls;
+  readonly presets: ContributionList<AiPreset>;
 }
 
-export function registerSettingsRoutes(host: Host, { store, providers, models, calls }: SettingsRouteParts): void {
+export function registerSettingsRoutes(
+  host: Host,
+  { store, providers, models, calls, presets }: SettingsRouteParts,
+): void {
   const shown = () => settingsToWire(store.read(), { providers, models });
   const profiles = 'ai_provider_profiles';
   const bodyLimitBytes = AI_BODY_LIMIT_BYTES;
@@ -82,7 +87,7 @@ export function registerSettingsRoutes(host: Host, { store, providers, models, c
     path: '/ai/presets',
     summary: 'Questions that are asked often',
     response: presetsAnswer,
-    handle: () => PRESETS,
+    handle: () => presetsOf(presets),
   });
   host.route({
     method: 'GET',

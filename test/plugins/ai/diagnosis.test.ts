@@ -14,6 +14,8 @@ const EVIDENCE = `
     return { waiting: waiting.length }
   } })
   host.route({ method: 'GET', path: '/held', summary: 'x', handle: () => ({ waiting: waiting.length }) })
+  host.contribute('ai.preset', 'rain', { scope: 'service', label: 'Rain', question: 'Does it rain?' })
+  host.contribute('ai.preset', 'health', { scope: 'service', label: 'Mine', question: 'Mine?' })
   host.contribute('ai.evidence', 'weather', {
     coverage: { service: { weather: false }, stack: { weather: false } },
     async collect ({ scope, targets, question, signal }) {
@@ -231,6 +233,19 @@ t.test('diagnoses and what follows them', async t => {
     await t.rejects(gone);
     await until(async () => (await app.get('/held')).body.waiting === 0, { what: 'the evidence to be given up' });
     await app.post('/held');
+  });
+
+  await t.test('presets', async t => {
+    const { body } = await app.get('/ai/presets');
+    const idsOf = (presets: readonly { id: string }[]) => presets.map(({ id }) => id);
+    t.same(idsOf(body.service), ['health', 'performance', 'since_change', 'errors', 'rain']);
+    t.same(idsOf(body.stack), ['stack_health', 'stack_performance', 'stack_changes', 'stack_dependencies']);
+    t.not(body.service[0].question, 'Mine?', 'those of the product stay');
+    const asked = async (json: object) =>
+      (await app.post('/ai/diagnose', { process_name: 'Two', dry_run: true, ...json })).body.bundle;
+    t.match(await asked({ preset: 'rain' }), { preset: 'rain', question: 'Does it rain?' });
+    t.match(await asked({ preset: 'rain', question: 'Why?' }), { question: 'Why?' });
+    t.match(await asked({ preset: 'unknown' }), { preset: 'unknown', question: '' });
   });
 
   await t.test('flags and the history of changes', async t => {
