@@ -23,7 +23,7 @@ export function cleanBundleText(json: string, known: readonly string[]): Record<
   const bundle = JSON.parse(json) as Record<string, unknown>;
   return Object.fromEntries(
     Object.entries(bundle).map(([name, value]) => [
-      name,
+      redactText(name, known),
       redactValue(value, { known, hidePaths: HIDES_PATHS.has(name) }),
     ]),
   );
