@@ -1,0 +1,54 @@
+// A walk hands over directories in their order, whatever the threads answer first, and keeps nothing of what it has handed
+// over.
+import { setTimeout as delay } from 'node:timers/promises';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import t from 'tap';
+import type { ShardPool } from '../../../plugins/symlinks/shard-pool.ts';
+import type { VisitAnswer, VisitRequest } from '../../../plugins/symlinks/visit.ts';
+import { walk } from '../../../plugins/symlinks/walk.ts';
+
+const FOLDERS = 6_000;
+const LINES_BYTES = 26_000;
+/** All that is handed over would be 156 MB. */
+const MAX_HELD_BYTES = 60_000_000;
+
+t.test('a long walk', async t => {
+  setFlagsFromString('--expose-gc');
+  const collect = runInNewContext('gc') as () => void;
+  const names = Array.from({ length: FOLDERS }, (_, index) => `s${index}`).sort();
+  const answerOf = (real: string): VisitAnswer => {
+    const output = real.endsWith('/one') ? Buffer.alloc(LINES_BYTES, real).toString('latin1') : '';
+    const below = real === '/root' ? names : [];
+    return {
+      output,
+      counts: {},
+      errors: [],
+      links: 0,
+      met: [],
+      below: below.length === 0 && output === '' ? ['one'] : below,
+    };
+  };
+  let asked = 0;
+  const pool = {
+    threads: 2,
+    ask: async (make: (unreachable: string[]) => unknown) => {
+      const { directories } = make([]) as VisitRequest;
+      asked += 1;
+      await delay(asked % 3);
+      return directories.map(({ real }) => answerOf(real));
+    },
+  } as unknown as ShardPool;
+  const taken: string[] = [];
+  let held = 0;
+  collect();
+  const before = process.memoryUsage().heapUsed;
+  await walk(pool, [{ real: '/root', shown: '/root' }], (_answer, { real }) => {
+    taken.push(real);
+    if (taken.length !== 2 * FOLDERS) return;
+    collect();
+    held = process.memoryUsage().heapUsed - before;
+  });
+  t.equal(taken.join('\n'), ['/root', ...names.flatMap(name => [`/root/${name}`, `/root/${name}/one`])].join('\n'));
+  t.ok(held < MAX_HELD_BYTES, `${Math.round(held / 1e6)} MB are held`);
+});
