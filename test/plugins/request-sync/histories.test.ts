@@ -32,9 +32,8 @@ const BETWEEN_SWEEPS_MIN = 16;
 /** So that every failure is tried again. */
 const RETRY_HOURS = 24;
 
-/** That of a failure tells its history again. */
-const { STACKWARDEN_TEST_SEED: seed } = process.env;
-const SEED = seed === undefined ? {} : { seed: Number(seed) };
+/** The suite goes through the same histories each time; a long proof takes others. */
+const { STACKWARDEN_TEST_SEED: seed = '15' } = process.env;
 
 interface Setting {
   readonly products: readonly RequestManagerName[];
@@ -384,7 +383,7 @@ t.test('whatever happens, no law is broken and all comes right', async t => {
       const { faults } = await tell(setting, history);
       if (faults.length > 0) throw new Error(faults.join('\n'));
     }),
-    { numRuns: count, ...SEED },
+    { numRuns: count, seed: Number(seed) },
   );
   t.pass(`${count} histories`);
 });

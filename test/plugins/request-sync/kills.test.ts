@@ -15,8 +15,9 @@ import { rounds } from '../../support/rounds.ts';
 import { type RunningStackwarden, startStackwarden, writeConfig } from '../../support/stackwarden.ts';
 import { until } from '../../support/until.ts';
 
-const { STACKWARDEN_TEST_SEED: seed } = process.env;
-const SEED = seed === undefined ? Math.floor(Math.random() * 1e9) : Number(seed);
+/** The suite goes through the same histories each time; a long proof takes others. */
+const { STACKWARDEN_TEST_SEED: seed = '15' } = process.env;
+const SEED = Number(seed);
 const STATE_FILE = 'seerr_sync_state.json';
 const MOST_CALLS = 25;
 const OPTIONS: ReplicationOptions = {
@@ -78,7 +79,6 @@ t.test('a host that is killed, request managers that are restarted', async t => 
   };
 
   const count = rounds(2);
-  t.comment(`seed ${SEED}`);
   const histories = fc.sample(deeds(servers.length), { seed: SEED, numRuns: count });
   const killAt = fc.sample(fc.integer({ min: 1, max: MOST_CALLS }), { seed: SEED, numRuns: count });
   primary.manager.ask({ ...titleKey(0, false) });
