@@ -14,6 +14,7 @@ const EVIDENCE = `
     return { waiting: waiting.length }
   } })
   host.route({ method: 'GET', path: '/held', summary: 'x', handle: () => ({ waiting: waiting.length }) })
+  host.contribute('ai.native-collector', 'two', { configKey: 'two', collect: async () => ({ queue: 3 }) })
   host.contribute('ai.preset', 'rain', { scope: 'service', label: 'Rain', question: 'Does it rain?' })
   host.contribute('ai.preset', 'health', { scope: 'service', label: 'Mine', question: 'Mine?' })
   host.contribute('ai.evidence', 'weather', {
@@ -187,7 +188,7 @@ t.test('diagnoses and what follows them', async t => {
       question: /recorded changes/,
       service_configs: undefined,
       weather: { scope: 'stack' },
-      diagnostic_coverage: { weather: true, confidence_hint: 'low' },
+      diagnostic_coverage: { weather: true, native_collectors: Number, confidence_hint: /^(low|medium)$/ },
     });
     t.ok(body.bundle.stack_summary.counts.total >= 2);
     t.equal(body.analysis, 'Install SABnzbd as the primary client.');
@@ -233,6 +234,13 @@ t.test('diagnoses and what follows them', async t => {
     await t.rejects(gone);
     await until(async () => (await app.get('/held')).body.waiting === 0, { what: 'the evidence to be given up' });
     await app.post('/held');
+  });
+
+  await t.test('what services tell in their own files', async t => {
+    const native = async (name: string) =>
+      (await app.post('/ai/diagnose', { process_name: name, dry_run: true })).body.bundle.native_diagnostics;
+    t.match(await native('Two'), { collector: 'two', available: true, queue: 3 });
+    t.match(await native('The One'), { collector: 'one', available: false, reason: String });
   });
 
   await t.test('presets', async t => {
