@@ -69,8 +69,11 @@ export class Journal {
     } catch (error) {
       directory.close();
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-      const detail = `${shownPath(partial(file))} is what a run that was cut off has left; move it away, or choose another backup_path.`;
-      throw new Problem(409, detail, { cause: error });
+      throw new Problem(
+        409,
+        `${shownPath(partial(file))} is what a run that was cut off has left; move it away, or choose another backup_path.`,
+        { cause: error },
+      );
     }
     fchmodSync(descriptor, MODE);
     if (owner !== null && process.geteuid?.() === 0) fchownSync(descriptor, owner.uid, owner.gid);

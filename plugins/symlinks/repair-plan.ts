@@ -151,7 +151,11 @@ function walkedMigrations({ migrations, mountsDown }: RepairInput, places: Place
   const errors: object[] = [];
   for (const { to_root: root } of migrations) {
     const down = mountsDown.find(({ directory }) => isAtOrBelow(root, directory));
-    if (down !== undefined) throw new Problem(409, down.reason);
+    if (down !== undefined)
+      throw new Problem(
+        409,
+        `${root} lies on ${down.directory}, which is not mounted; see to ${down.processName} first.`,
+      );
     if (!isDirectoryOrFree(rawOf(root))) throw new Problem(400, `${root} is no directory; choose another to_root.`);
   }
   const real = migrations.map(shown => ({
