@@ -104,7 +104,7 @@ t.test('the next host brings every interrupted migration to its end', async t =>
   first.child.kill('SIGKILL');
   await first.exited;
 
-  let seed = Number(process.env.STACKWARDEN_TEST_SEED ?? Date.now() % 1_000_000);
+  let seed = Number(process.env.STACKWARDEN_TEST_SEED ?? 1);
   t.comment(`seed ${seed}`);
   const random = (below: number): number => {
     seed = (seed * 1_103_515_245 + 12_345) % 2_147_483_648;
