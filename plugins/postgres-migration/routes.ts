@@ -57,7 +57,11 @@ export function registerRoutes(host: Host, { files, migrations }: Answering): vo
       summary: 'The migration of a service that was changed last',
       query: processQuery,
       response: latestAnswer,
-      handle: ({ query }) => ({ job: files.list(query.process_name)[0]?.job ?? null }),
+      handle: ({ query }) => {
+        const name = query.process_name;
+        if (name.trim() === '') throw new Problem(400, 'process_name is blank; name a process.');
+        return { job: files.list(name)[0]?.job ?? null };
+      },
     });
     host.route({
       method: 'POST',

@@ -1,5 +1,8 @@
 // What the plugin offers to others: presets of rules for the repair of links, and its events.
-import type { RewriteRule } from './rewrite-rules.ts';
+export interface RewriteRule {
+  readonly from_prefix: string;
+  readonly to_prefix: string;
+}
 
 /** Rules that a repair takes by their name, contributed by whoever knows why targets change; the key is the name. */
 export interface SymlinkPreset {

@@ -3,11 +3,11 @@ import { z } from 'zod';
 import { type ContributionList, type Host, Problem } from '#core';
 import { queryBoolean } from '#kit/query-values';
 import type { SymlinkPreset } from './contract.ts';
-import { jobSchema, shownJob } from './job-wire.ts';
-import type { Places } from './path-rules.ts';
-import { repairBody, repairOptions } from './repair-request.ts';
-import { repairAnswer, startedJob } from './repair-wire.ts';
-import type { SymlinkJobs } from './symlink-jobs.ts';
+import { jobSchema, shownJob, startedJob } from './jobs/job-wire.ts';
+import type { SymlinkJobs } from './jobs/symlink-jobs.ts';
+import type { Places } from './places/path-rules.ts';
+import { repairBody, repairOptions } from './repair/repair-request.ts';
+import { repairAnswer } from './repair/repair-wire.ts';
 
 /** Libraries on slow mounts take hours; whoever does not want to wait uses jobs. */
 const CALL_DEADLINE_MS = 6 * 3_600_000;

@@ -1,9 +1,9 @@
 // One thread of a task: answers requests with synchronous calls of the file system, one after the other. It may be left
 // behind inside of a call that never returns.
 import { parentPort, workerData } from 'node:worker_threads';
-import { Pulse } from './pulse.ts';
-import type { ShardName } from './shard-pool.ts';
 import { shards } from './shards.ts';
+import { Pulse } from './tasks/pulse.ts';
+import type { ShardName } from './tasks/shard-pool.ts';
 
 interface ShardData {
   readonly name: ShardName;

@@ -1,10 +1,11 @@
 // What threads can do, by name: each is made from its options, and answers requests.
-import { applyShard } from './apply-shard.ts';
+
 import { backupShard } from './backup/backup-shard.ts';
-import { migrateShard } from './migrate-shard.ts';
+import { applyShard } from './repair/apply-shard.ts';
+import { migrateShard } from './repair/migrate-shard.ts';
+import { rewriteShard } from './repair/rewrite-shard.ts';
 import { restoreShard } from './restore/restore-shard.ts';
-import { rewriteShard } from './rewrite-shard.ts';
-import type { ShardName } from './shard-pool.ts';
+import type { ShardName } from './tasks/shard-pool.ts';
 
 export const shards = {
   rewrite: rewriteShard,

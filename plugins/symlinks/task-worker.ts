@@ -1,6 +1,6 @@
 // The program in which tasks run, one at a time. It ends with its host, whatever it is doing.
 import { Problem } from '#core';
-import type { FromChild, TaskProgress, TaskRun, ToChild } from './task.ts';
+import type { FromChild, TaskProgress, TaskRun, ToChild } from './tasks/task.ts';
 import { tasks } from './tasks.ts';
 
 const REPORT_MS = 250;

@@ -1,11 +1,11 @@
 // The tasks that the child knows, by name.
 import { backup, checkBackup } from './backup/backup-task.ts';
-import { recover } from './recover-task.ts';
-import { checkRepair, repair } from './repair-task.ts';
+import { recover } from './repair/recover-task.ts';
+import { checkRepair, repair } from './repair/repair-task.ts';
 import { checkRestore, compare, restore } from './restore/restore-task.ts';
 import { listManifests } from './schedule/list-task.ts';
 import { prune } from './schedule/prune-task.ts';
-import type { Task, TaskName } from './task.ts';
+import type { Task, TaskName } from './tasks/task.ts';
 
 export const tasks: Readonly<Record<TaskName, Task>> = {
   repair,

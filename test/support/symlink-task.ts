@@ -3,7 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { FromChild, TaskName } from '../../plugins/symlinks/task.ts';
+import type { FromChild, TaskName } from '../../plugins/symlinks/tasks/task.ts';
 import { TYPESCRIPT } from './typescript.ts';
 
 const rootDir = fileURLToPath(new URL('../..', import.meta.url));

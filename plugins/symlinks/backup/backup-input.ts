@@ -1,6 +1,7 @@
 // What the task of a backup is given.
-import type { FileOwner } from '../journal.ts';
-import type { MountDown } from '../mounts-down.ts';
+
+import type { MountDown } from '../places/mounts-down.ts';
+import type { FileOwner } from '../repair/journal.ts';
 
 export interface BackupInput {
   readonly processName: string | null;

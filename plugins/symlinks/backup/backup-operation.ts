@@ -1,9 +1,9 @@
 // The snapshot of links as an operation.
 import type { Host } from '#core';
-import { defaultRoots } from '../default-roots.ts';
-import { mountsDown } from '../mounts-down.ts';
-import type { Operation, OperationOptions } from '../operation.ts';
-import type { Places } from '../path-rules.ts';
+import type { Operation, OperationOptions } from '../jobs/operation.ts';
+import { defaultRoots } from '../places/default-roots.ts';
+import { mountsDown } from '../places/mounts-down.ts';
+import type { Places } from '../places/path-rules.ts';
 import type { BackupInput } from './backup-input.ts';
 import { type BackupOptions, checkedRoots } from './backup-request.ts';
 

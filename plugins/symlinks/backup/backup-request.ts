@@ -1,8 +1,8 @@
 // The body of a request for a snapshot, what it becomes once its paths are checked, and the answer.
 import { z } from 'zod';
 import { Problem } from '#core';
-import { checkedPath, type Places } from '../path-rules.ts';
-import { checkedManifestPath } from '../repair-request.ts';
+import { checkedManifestPath } from '../manifest/manifest-path.ts';
+import { checkedPath, type Places } from '../places/path-rules.ts';
 
 const MAX_ROOTS = 200;
 const count = z.int().nonnegative();

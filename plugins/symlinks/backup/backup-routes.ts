@@ -1,9 +1,9 @@
 // The routes that write a snapshot of links.
 import type { z } from 'zod';
 import type { Host } from '#core';
-import type { Places } from '../path-rules.ts';
-import { startedJob } from '../repair-wire.ts';
-import type { SymlinkJobs } from '../symlink-jobs.ts';
+import { startedJob } from '../jobs/job-wire.ts';
+import type { SymlinkJobs } from '../jobs/symlink-jobs.ts';
+import type { Places } from '../places/path-rules.ts';
 import { type BackupResult, backupAnswer, backupBody, backupOptions } from './backup-request.ts';
 
 const CALL_DEADLINE_MS = 6 * 3_600_000;

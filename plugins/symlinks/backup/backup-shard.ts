@@ -1,8 +1,8 @@
 // The visitor of the roots of a backup: makes the entries of the links in a directory.
 import { entryLine } from '../manifest/entry-line.ts';
-import type { Pulse } from '../pulse.ts';
-import { joined } from '../raw-path.ts';
-import { type VisitAnswer, type Visitor, type VisitRequest, visitDirectories } from '../visit.ts';
+import { joined } from '../places/raw-path.ts';
+import type { Pulse } from '../tasks/pulse.ts';
+import { type VisitAnswer, type Visitor, type VisitRequest, visitDirectories } from '../walk/visit.ts';
 
 export interface BackupShardOptions {
   /** Whether links are recorded whose targets are missing; if so, nobody asks for targets. */

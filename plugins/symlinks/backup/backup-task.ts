@@ -1,14 +1,14 @@
 // Writes a snapshot of the links below some roots, in the order of the walk, so that two of the same tree are alike.
 import { Problem } from '#core';
-import { CappedList } from '../capped-list.ts';
 import { SnapshotWriter } from '../manifest/manifest-writer.ts';
-import { type RawPath, rawOf } from '../raw-path.ts';
-import { checkManifestPlace } from '../real-places.ts';
-import { ShardPool } from '../shard-pool.ts';
-import type { TaskRun } from '../task.ts';
-import type { VisitAnswer, WalkedDirectory } from '../visit.ts';
-import { walk } from '../walk.ts';
-import { refuseUnreadable, walkedRoots } from '../walked-roots.ts';
+import { type RawPath, rawOf } from '../places/raw-path.ts';
+import { checkManifestPlace } from '../places/real-places.ts';
+import { CappedList } from '../tasks/capped-list.ts';
+import { ShardPool } from '../tasks/shard-pool.ts';
+import type { TaskRun } from '../tasks/task.ts';
+import type { VisitAnswer, WalkedDirectory } from '../walk/visit.ts';
+import { walk } from '../walk/walk.ts';
+import { refuseUnreadable, walkedRoots } from '../walk/walked-roots.ts';
 import type { BackupInput } from './backup-input.ts';
 import type { BackupResult } from './backup-request.ts';
 import type { BackupShardOptions } from './backup-shard.ts';

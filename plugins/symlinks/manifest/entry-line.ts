@@ -1,5 +1,5 @@
 // One entry of a snapshot as its line of the manifest.
-import { lostBytes, type RawPath, shownPath } from '../raw-path.ts';
+import { lostBytes, type RawPath, shownPath } from '../places/raw-path.ts';
 
 /** What stands in JSON as it is. */
 const PLAIN = /^[ !#-[\]-~]*$/;

@@ -3,7 +3,7 @@
 // document has been found to be JSON.
 import { closeSync, constants, fstatSync, openSync } from 'node:fs';
 import { Problem } from '#core';
-import { type RawPath, rawMember, rawOf } from '../raw-path.ts';
+import { type RawPath, rawMember, rawOf } from '../places/raw-path.ts';
 import { JsonScanner, NotJson } from './json-scanner.ts';
 
 type ManifestType = 'symlink_snapshot' | 'symlink_repair';

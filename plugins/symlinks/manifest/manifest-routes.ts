@@ -3,7 +3,7 @@ import { realpath } from 'node:fs/promises';
 import path from 'node:path';
 import { z } from 'zod';
 import { type Host, Problem } from '#core';
-import { isAtOrBelow, type Places, snapshotDir } from '../path-rules.ts';
+import { isAtOrBelow, type Places, snapshotDir } from '../places/path-rules.ts';
 import { manifestFileSchema, manifestFiles } from './manifest-files.ts';
 import { manifestPathOf } from './manifest-path.ts';
 

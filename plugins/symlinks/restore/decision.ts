@@ -1,7 +1,7 @@
 // What is to be done for one entry of a manifest, decided from what stands in its place. A restore, its dry run and a
 // comparison all ask here, and so agree.
 import type { ManifestChange, ManifestEntry, ManifestItem } from '../manifest/manifest-reader.ts';
-import type { RawPath } from '../raw-path.ts';
+import type { RawPath } from '../places/raw-path.ts';
 
 /** What stands at a path. A link of a preview that another entry would make tells its target to `holds` alone. */
 export type Standing =

@@ -1,6 +1,6 @@
 // What a preview would have changed so far, by path, in memory that threads share: enough to tell that a path which the
 // preview has dealt with already is no more as the disk says. It holds hashes; a table that is full forgets.
-import type { RawPath } from '../raw-path.ts';
+import type { RawPath } from '../places/raw-path.ts';
 import type { Standing } from './decision.ts';
 
 const SLOT_INTS = 2;

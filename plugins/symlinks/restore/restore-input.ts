@@ -1,5 +1,5 @@
 // What the tasks of a restore and a comparison are given.
-import type { MountDown } from '../mounts-down.ts';
+import type { MountDown } from '../places/mounts-down.ts';
 
 export interface RestoreInput {
   readonly manifestPath: string;

@@ -1,7 +1,7 @@
 // The restore of a manifest as an operation.
 import type { Host } from '#core';
-import { mountsDown } from '../mounts-down.ts';
-import type { Operation, OperationOptions } from '../operation.ts';
+import type { Operation, OperationOptions } from '../jobs/operation.ts';
+import { mountsDown } from '../places/mounts-down.ts';
 import type { RestoreInput } from './restore-input.ts';
 import type { RestoreOptions } from './restore-request.ts';
 

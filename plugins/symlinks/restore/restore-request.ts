@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { queryBoolean, queryInteger } from '#kit/query-values';
 import { manifestPathOf } from '../manifest/manifest-path.ts';
-import type { Places } from '../path-rules.ts';
+import type { Places } from '../places/path-rules.ts';
 
 const DEFAULT_SAMPLES = 50;
 const MAX_SAMPLES = 200;

@@ -1,11 +1,11 @@
 // The routes that restore a manifest, or say what that would do.
 import type { z } from 'zod';
 import type { Host } from '#core';
+import { startedJob } from '../jobs/job-wire.ts';
+import type { SymlinkJobs } from '../jobs/symlink-jobs.ts';
 import { manifestPathOf } from '../manifest/manifest-path.ts';
-import { mountsDown } from '../mounts-down.ts';
-import type { Places } from '../path-rules.ts';
-import { startedJob } from '../repair-wire.ts';
-import type { SymlinkJobs } from '../symlink-jobs.ts';
+import { mountsDown } from '../places/mounts-down.ts';
+import type { Places } from '../places/path-rules.ts';
 import {
   type CompareResult,
   compareAnswer,

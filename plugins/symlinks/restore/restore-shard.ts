@@ -2,10 +2,10 @@
 // is written, because a question that is never answered makes the part begin again in another thread.
 import { errorText } from '#kit/error-text';
 import type { ManifestItem } from '../manifest/manifest-reader.ts';
-import { normalised } from '../path-rules.ts';
-import type { Pulse } from '../pulse.ts';
-import { lostBytes, type RawPath, shownPath } from '../raw-path.ts';
-import { TargetLook } from '../target-look.ts';
+import { normalised } from '../places/path-rules.ts';
+import { lostBytes, type RawPath, shownPath } from '../places/raw-path.ts';
+import type { Pulse } from '../tasks/pulse.ts';
+import { TargetLook } from '../walk/target-look.ts';
 import { type Action, type Decision, decide, EntryError, pathsOf } from './decision.ts';
 import { RestoredTree, type RestoredTreeOptions } from './restored-tree.ts';
 

@@ -2,14 +2,14 @@
 // after the other, because what one does may lie in the way of the next.
 import { closeSync } from 'node:fs';
 import { Problem } from '#core';
-import { CappedList } from '../capped-list.ts';
 import { Manifest, type ManifestItem, openManifest } from '../manifest/manifest-reader.ts';
 import { stampOf } from '../manifest/time-stamp.ts';
-import { checkedPath, type Places } from '../path-rules.ts';
-import { rawOf, shownPath } from '../raw-path.ts';
-import { allowedPlace, realPlace } from '../real-places.ts';
-import { ShardPool } from '../shard-pool.ts';
-import type { TaskProgress, TaskRun } from '../task.ts';
+import { checkedPath, type Places } from '../places/path-rules.ts';
+import { rawOf, shownPath } from '../places/raw-path.ts';
+import { allowedPlace, realPlace } from '../places/real-places.ts';
+import { CappedList } from '../tasks/capped-list.ts';
+import { ShardPool } from '../tasks/shard-pool.ts';
+import type { TaskProgress, TaskRun } from '../tasks/task.ts';
 import { previewMemory } from './preview-table.ts';
 import type { RestoreInput } from './restore-input.ts';
 import type { CompareResult, RestoreResult } from './restore-request.ts';

@@ -2,12 +2,12 @@
 // through real directories, from a root of the manifest on, and never into a protected place.
 import { accessSync, constants, lstatSync } from 'node:fs';
 import path from 'node:path';
-import { HeldDirectory } from '../held-directory.ts';
-import type { MountDown } from '../mounts-down.ts';
-import { isProtected, type Places } from '../path-rules.ts';
-import type { Pulse } from '../pulse.ts';
-import { diskPath, isWithin, joined, type RawPath, rawOf, shownPath } from '../raw-path.ts';
-import { realPlace } from '../real-places.ts';
+import { HeldDirectory } from '../places/held-directory.ts';
+import type { MountDown } from '../places/mounts-down.ts';
+import { isProtected, type Places } from '../places/path-rules.ts';
+import { diskPath, isWithin, joined, type RawPath, rawOf, shownPath } from '../places/raw-path.ts';
+import { realPlace } from '../places/real-places.ts';
+import type { Pulse } from '../tasks/pulse.ts';
 import { EntryError, type Standing, type Step } from './decision.ts';
 import { PreviewTable } from './preview-table.ts';
 

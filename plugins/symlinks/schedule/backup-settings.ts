@@ -1,7 +1,7 @@
 // The keys of a service block that say when and how its links are saved, and what they come to when they are unusable.
 import { z } from 'zod';
 import type { NamedBlock } from '#core';
-import { type Places, snapshotDir } from '../path-rules.ts';
+import { type Places, snapshotDir } from '../places/path-rules.ts';
 import { slugOf } from './manifest-name.ts';
 
 const DEFAULT_INTERVAL_H = 168;

@@ -1,7 +1,7 @@
 // How the scheduled snapshots of a process stand, as clients see it.
 import { z } from 'zod';
 import { type Host, type NamedBlock, Problem } from '#core';
-import { defaultRoots } from '../default-roots.ts';
+import { defaultRoots } from '../places/default-roots.ts';
 import type { BackupSettings } from './backup-settings.ts';
 import type { BackupSchedule } from './schedule.ts';
 

@@ -1,9 +1,9 @@
 // The routes of scheduled backups: how they stand, which manifests they have made, and a schedule made anew.
 import { z } from 'zod';
 import { type Host, type NamedBlock, Problem } from '#core';
+import type { SymlinkJobs } from '../jobs/symlink-jobs.ts';
 import { type ManifestFile, manifestFileSchema } from '../manifest/manifest-files.ts';
-import { isAtOrBelow, type Places } from '../path-rules.ts';
-import type { SymlinkJobs } from '../symlink-jobs.ts';
+import { isAtOrBelow, type Places } from '../places/path-rules.ts';
 import { backupStatus, backupStatusSchema } from './backup-status.ts';
 import { listManifests } from './list-task.ts';
 import type { BackupSchedule } from './schedule.ts';

@@ -5,7 +5,7 @@ import { z } from 'zod';
 import type { Host } from '#core';
 import { writeFileAtomic } from '#kit/atomic-write';
 import { GuardedDirectory } from '#kit/guarded-directory';
-import type { Places } from '../path-rules.ts';
+import type { Places } from '../places/path-rules.ts';
 
 const FILE_MODE = 0o600;
 const DIRECTORY_MODE = 0o750;

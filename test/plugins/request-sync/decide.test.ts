@@ -418,15 +418,21 @@ const situations = fc
     }),
     isDeleted: fc.boolean(),
     holding: fc.option(
-      fc.record({
-        id: fc.constantFrom(0, 7, 8),
-        status: statuses,
-        synced_at: fc.constant(''),
-        ids: fc.constantFrom([], [7], [7, 8]),
-        seasons: seasonLists,
-        adopted: fc.boolean(),
-        gone: fc.boolean(),
-      }),
+      fc
+        .record({
+          id: fc.constantFrom(0, 7, 8),
+          status: statuses,
+          synced_at: fc.constant(''),
+          earlier: fc.constantFrom([], [7], [8]),
+          seasons: seasonLists,
+          adopted: fc.boolean(),
+          gone: fc.boolean(),
+        })
+        // The newest that was created here is the one that is tracked.
+        .map(({ earlier, ...held }) => ({
+          ...held,
+          ids: held.adopted || held.id === 0 ? [] : [...earlier.filter(id => id !== held.id), held.id],
+        })),
       { nil: undefined },
     ),
     there: fc.array(

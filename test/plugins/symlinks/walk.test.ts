@@ -4,9 +4,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import t from 'tap';
-import type { ShardPool } from '../../../plugins/symlinks/shard-pool.ts';
-import type { VisitAnswer, VisitRequest } from '../../../plugins/symlinks/visit.ts';
-import { walk } from '../../../plugins/symlinks/walk.ts';
+import type { ShardPool } from '../../../plugins/symlinks/tasks/shard-pool.ts';
+import type { VisitAnswer, VisitRequest } from '../../../plugins/symlinks/walk/visit.ts';
+import { walk } from '../../../plugins/symlinks/walk/walk.ts';
 
 const FOLDERS = 6_000;
 const LINES_BYTES = 26_000;

@@ -1,0 +1,102 @@
+// What jobs that write leave when they are cut off: a child that has not ended yet, and a journal without its end.
+import { readFile } from 'node:fs/promises';
+import { setTimeout as delay } from 'node:timers/promises';
+import { z } from 'zod';
+import type { Host } from '#core';
+import { orAborted } from '#kit/abort';
+import type { TaskProcesses } from '../tasks/task-process.ts';
+
+const LOOK_MS = 100;
+/** Field of /proc/[pid]/stat behind the name, which may hold spaces: the start in clock ticks since the boot. */
+const START_FIELD = 19;
+
+/** A process by its pid and its start, which no other has. */
+const childSchema = z.object({ pid: z.int(), start: z.string() });
+
+export interface CutOffJob {
+  readonly id: string;
+  /** For the log. */
+  readonly name: string;
+  readonly checkpoint: unknown;
+  /** undefined for one that keeps none. */
+  readonly journal: string | undefined;
+}
+
+export class Leftovers {
+  readonly #host: Host;
+  readonly #processes: TaskProcesses;
+  #mended: Promise<void> = Promise.resolve();
+  #setMended: () => void = () => undefined;
+  isMended = true;
+
+  /** Nothing is mended before `mend` was called. */
+  constructor(host: Host, processes: TaskProcesses) {
+    this.#host = host;
+    this.#processes = processes;
+    this.#begin();
+  }
+
+  whenMended(signal: AbortSignal): Promise<void> {
+    return orAborted(() => this.#mended, signal);
+  }
+
+  #begin(): void {
+    this.isMended = false;
+    this.#mended = new Promise(resolve => {
+      this.#setMended = () => {
+        this.isMended = true;
+        resolve();
+      };
+    });
+  }
+
+  /** For the record of a job: its child. */
+  async childOf(pid: number): Promise<z.output<typeof childSchema>> {
+    return { pid, start: (await startOf(pid)) ?? '' };
+  }
+
+  /** Ends the children of jobs of earlier hosts and completes their journals. */
+  async mend(jobs: readonly CutOffJob[]): Promise<void> {
+    for (const { checkpoint } of jobs) {
+      const child = childSchema.safeParse(checkpoint);
+      if (child.success) await this.#end(child.data);
+    }
+    for (const job of jobs) await this.#complete(job);
+    this.#setMended();
+  }
+
+  /** Completes the journal of a job whose child has ended without its answer, or does so once it has ended. */
+  async mendAfter(job: CutOffJob): Promise<void> {
+    this.#begin();
+    await this.#processes.whenGone(this.#host.signal).catch(() => undefined);
+    await this.#complete(job);
+    this.#setMended();
+  }
+
+  /** A failure is logged; the journal then stays as it is. */
+  async #complete({ id, name, journal }: CutOffJob): Promise<void> {
+    const { signal, log } = this.#host;
+    if (journal === undefined || signal.aborted) return;
+    try {
+      await this.#processes.run({ task: 'recover', input: { journal }, id, signal });
+    } catch (error) {
+      if (!signal.aborted) log.error(`what ${name} has left in ${journal}.partial could not be mended`, error);
+    }
+  }
+
+  /** Waits until it has ended, for ever if it hangs in the kernel: it could go on writing. */
+  async #end({ pid, start }: z.output<typeof childSchema>): Promise<void> {
+    for (let told = false; (await startOf(pid)) === start && !this.#host.signal.aborted; told = true) {
+      if (!told) this.#host.log.warn(`process ${pid} of an earlier symlink operation has not ended; it is killed`);
+      process.kill(pid, 'SIGKILL');
+      await delay(LOOK_MS);
+    }
+  }
+}
+
+/** undefined when there is no such process, or only what is left of it. */
+async function startOf(pid: number): Promise<string | undefined> {
+  const text = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
+  const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
+  return fields[0] === 'Z' ? undefined : fields[START_FIELD];
+}

@@ -1,0 +1,21 @@
+// What an operation is: the name that clients know, and the task that does its work. To add one, write a task (tasks.ts),
+// an operation for it, and hand that to `SymlinkJobs` in index.ts; routes then run it by its name.
+import type { TaskName } from '../tasks/task.ts';
+
+export type OperationName = 'symlink_repair' | 'symlink_manifest_backup' | 'symlink_manifest_restore';
+
+/** The options of a request as they were checked; clients see them as `metadata` of the job. */
+export type OperationOptions = Readonly<Record<string, unknown>>;
+
+export interface Operation {
+  readonly name: OperationName;
+  readonly task: TaskName;
+  /** The task that throws the Problems of `task` which are told before it is queued, with the same input. */
+  readonly checkTask: TaskName;
+  /** Whether it changes links with these options, so that it must be the only one that does. */
+  writes(options: OperationOptions): boolean;
+  /** What the task is given, made when it begins. Throws a Problem when it cannot begin. */
+  prepare(options: OperationOptions): Promise<unknown>;
+  /** Where it keeps what undoes a run that is cut off; undefined for one that keeps nothing. */
+  journal?(options: OperationOptions, jobId: string): string;
+}

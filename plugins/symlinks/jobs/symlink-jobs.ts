@@ -1,0 +1,208 @@
+// The jobs of all operations: one that writes at a time, two that read beside it, the others in order. Calls that wait for
+// their result take the same place, and are recorded like the rest, so that one which is cut off can be completed.
+import { randomUUID } from 'node:crypto';
+import { type Host, type JobRun, type Jobs, Problem } from '#core';
+import type { TaskName, TaskProgress } from '../tasks/task.ts';
+import type { TaskProcesses } from '../tasks/task-process.ts';
+import { type CutOffJob, Leftovers } from './leftovers.ts';
+import type { Operation, OperationName, OperationOptions } from './operation.ts';
+import { type JobInput, jobInput, type SymlinkJob } from './symlink-job.ts';
+
+const MAX_WAITING = 50;
+const READERS = 2;
+/** Calls that read and wait for their result take no place of a job, but are limited too. */
+const MAX_READING_CALLS = 4;
+const KEEP = { records: 500, days: 30 };
+/** A task that writes gets this long to end in order before its child is killed. */
+const STOP_MS = 3_000;
+
+export interface JobOrder {
+  readonly operation: OperationName;
+  /** Under which it is filed. */
+  readonly processName: string;
+  readonly options: OperationOptions;
+}
+
+export class SymlinkJobs {
+  readonly #host: Host;
+  readonly #processes: TaskProcesses;
+  readonly #operations: ReadonlyMap<string, Operation>;
+  readonly #leftovers: Leftovers;
+  #writing!: Jobs<typeof jobInput>;
+  #reading!: Jobs<typeof jobInput>;
+  readonly #openedAt = Date.now();
+  #readingCalls = 0;
+
+  private constructor(host: Host, processes: TaskProcesses, operations: readonly Operation[]) {
+    this.#host = host;
+    this.#processes = processes;
+    this.#operations = new Map(operations.map(operation => [operation.name, operation]));
+    this.#leftovers = new Leftovers(host, processes);
+  }
+
+  /** Reads the records of earlier hosts. */
+  static async open(host: Host, processes: TaskProcesses, operations: readonly Operation[]): Promise<SymlinkJobs> {
+    const jobs = new SymlinkJobs(host, processes, operations);
+    const kind = { input: jobInput, run: (run: JobRun<JobInput>) => jobs.#run(run), keep: KEEP };
+    jobs.#writing = await host.jobs('writing', { ...kind, maxQueued: MAX_WAITING });
+    jobs.#reading = await host.jobs('reading', { ...kind, maxQueued: MAX_WAITING, concurrency: READERS });
+    return jobs;
+  }
+
+  /** Completes what jobs that were cut off have left; none that writes begins before. */
+  mend(): Promise<void> {
+    const ended = this.#writing.list({ active: false });
+    const cutOff = ended.filter(({ state, startedAt }) => state === 'interrupted' && startedAt !== null);
+    return this.#leftovers.mend(cutOff.map(job => this.#cutOff(job, job.checkpoint)));
+  }
+
+  /** Rejects with the Problem of an order that could not begin. */
+  async check(order: JobOrder, signal: AbortSignal): Promise<void> {
+    const { checkTask: task, prepare } = this.#operation(order.operation);
+    await this.read(async end => {
+      const input = await prepare(order.options);
+      await this.#processes.run({ task, input, id: newId(), signal: end });
+    }, signal);
+  }
+
+  /** Queues a job. Rejects with a Problem 429 when too many wait. */
+  async start(order: JobOrder, trigger: 'job' | 'schedule'): Promise<SymlinkJob> {
+    const waiting = [...this.#writing.list({ active: true }), ...this.#reading.list({ active: true })];
+    if (waiting.filter(({ state }) => state === 'queued').length >= MAX_WAITING)
+      throw new Problem(429, `${MAX_WAITING} symlink jobs wait already; try again when some have ended.`);
+    return this.#jobsFor(order).start(randomUUID(), { ...order, trigger });
+  }
+
+  /**
+   * Runs at once and resolves with the result. What writes is recorded as a job, refused with a Problem 409 while
+   * another does, and goes on when `signal` aborts.
+   */
+  async call(order: JobOrder, signal: AbortSignal): Promise<unknown> {
+    const operation = this.#operation(order.operation);
+    if (operation.writes(order.options)) {
+      this.refuseWhileWriting();
+      return this.#writing.run(randomUUID(), { ...order, trigger: 'request' }, { queue: false });
+    }
+    return this.read(async end => {
+      const input = await operation.prepare(order.options);
+      return this.#processes.run({ task: operation.task, input, id: newId(), signal: end });
+    }, signal);
+  }
+
+  /** Throws a Problem 409 that names what writes. */
+  refuseWhileWriting(): void {
+    const [active] = this.#writing.list({ active: true });
+    if (active !== undefined)
+      throw new Problem(
+        409,
+        `${active.input.operation} of ${active.input.processName} is ${active.state}; try again when it has ended.`,
+      );
+    if (!this.#leftovers.isMended || this.#processes.hasAbandoned)
+      throw new Problem(
+        409,
+        'An earlier symlink operation has not ended, for its file system does not answer; see to its mount.',
+      );
+  }
+
+  /** Runs a task that reads and whose client waits. */
+  readTask(task: TaskName, input: unknown, signal: AbortSignal): Promise<unknown> {
+    return this.read(end => this.#processes.run({ task, input, id: newId(), signal: end }), signal);
+  }
+
+  /** For calls that read and whose client waits: `work` gets a signal that also ends it with this plugin. */
+  async read<Value>(work: (signal: AbortSignal) => Promise<Value>, signal: AbortSignal): Promise<Value> {
+    if (this.#readingCalls >= MAX_READING_CALLS)
+      throw new Problem(429, 'Too many symlink requests are being worked on; try again when some have ended.');
+    this.#readingCalls += 1;
+    try {
+      return await work(AbortSignal.any([signal, this.#host.signal]));
+    } finally {
+      this.#readingCalls -= 1;
+    }
+  }
+
+  get(id: string): SymlinkJob | undefined {
+    return this.#writing.get(id) ?? this.#reading.get(id);
+  }
+
+  /** null unless the job has succeeded. */
+  async result(id: string): Promise<unknown> {
+    return (await this.#writing.result(id)) ?? (await this.#reading.result(id));
+  }
+
+  /** The newest by its last change; without `operation` of any. */
+  latest(processName: string, operation: string, activeOnly: boolean): SymlinkJob | undefined {
+    const name = folded(processName);
+    let latest: SymlinkJob | undefined;
+    for (const job of [...this.#writing.list(), ...this.#reading.list()]) {
+      if (folded(job.input.processName) !== name || (operation !== '' && job.input.operation !== operation)) continue;
+      if (activeOnly && job.endedAt !== null) continue;
+      if (job.updatedAt > (latest?.updatedAt ?? 0)) latest = job;
+    }
+    return latest;
+  }
+
+  /** Jobs that an earlier host was at, and that this one found cut off. */
+  found(): readonly SymlinkJob[] {
+    const all = [...this.#writing.list({ active: false }), ...this.#reading.list({ active: false })];
+    return all.filter(({ state, endedAt }) => state === 'interrupted' && (endedAt ?? 0) >= this.#openedAt);
+  }
+
+  watch(listener: (job: SymlinkJob) => void): void {
+    this.#writing.watch(listener);
+    this.#reading.watch(listener);
+  }
+
+  /** Where what undoes a job that was cut off is kept; undefined for one that keeps nothing. */
+  journal({ id, input }: Pick<SymlinkJob, 'id' | 'input'>): string | undefined {
+    return this.#operations.get(input.operation)?.journal?.(input.options, id);
+  }
+
+  #cutOff(job: Pick<SymlinkJob, 'id' | 'input'>, checkpoint: unknown): CutOffJob {
+    const { operation, processName } = job.input;
+    return { id: job.id, name: `${operation} of ${processName}`, checkpoint, journal: this.journal(job) };
+  }
+
+  #jobsFor({ operation, options }: JobOrder): Jobs<typeof jobInput> {
+    return this.#operation(operation).writes(options) ? this.#writing : this.#reading;
+  }
+
+  #operation(name: string): Operation {
+    const operation = this.#operations.get(name);
+    if (operation === undefined) throw new Error(`there is no operation ${name}`);
+    return operation;
+  }
+
+  async #run(run: JobRun<JobInput>): Promise<unknown> {
+    const { id, input, signal } = run;
+    const operation = this.#operation(input.operation);
+    const writes = operation.writes(input.options);
+    const report = (progress: TaskProgress): void => run.report({ text: progress.stage, details: progress });
+    report({ stage: 'collecting' });
+    if (writes) {
+      await this.#leftovers.whenMended(signal);
+      await this.#processes.whenGone(signal);
+    }
+    const task = { task: operation.task, input: await operation.prepare(input.options), id, signal, report };
+    if (!writes) return this.#processes.run(task);
+    const began = async (pid: number): Promise<void> => run.save(await this.#leftovers.childOf(pid));
+    try {
+      return await this.#processes.run({ ...task, stopMs: STOP_MS, began });
+    } catch (error) {
+      const isStalled = error instanceof Problem && error.code === 'stalled';
+      // What the child tells itself it has told in order.
+      if (error instanceof Problem && !isStalled) throw error;
+      const mended = this.#leftovers.mendAfter(this.#cutOff(run, null));
+      if (!isStalled) await mended;
+      throw error;
+    }
+  }
+}
+
+function newId(): string {
+  return randomUUID().replaceAll('-', '');
+}
+
+function folded(name: string): string {
+  return name.toLowerCase().replaceAll(/\s/g, '');
+}

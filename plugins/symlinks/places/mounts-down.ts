@@ -1,0 +1,28 @@
+// The mounts of managed services that are not there at present. What lies below one of them is not missing, it is unknown.
+import type { Host } from '#core';
+import { readMounts } from '#kit/mountinfo';
+import type {} from '../../process/contract.ts';
+import type {} from '../../services/contract.ts';
+
+export interface MountDown {
+  readonly directory: string;
+  /** Whose mount it is. */
+  readonly processName: string;
+  /** A sentence for people. */
+  readonly reason: string;
+}
+
+export async function mountsDown(host: Host): Promise<MountDown[]> {
+  const templates = host.find('service.templates');
+  const supervisor = host.find('process.supervisor');
+  if (templates === undefined || supervisor === undefined) return [];
+  const mounted = new Set((await readMounts()).map(({ directory }) => directory));
+  return supervisor.blocks().flatMap(block => {
+    const directory = templates.mountOf(block);
+    if (directory === undefined || block.block.enabled !== true || mounted.has(directory)) return [];
+    const { processName } = block;
+    const status = supervisor.get(processName)?.status ?? 'unknown';
+    const reason = `${directory} is the mount of ${processName}, which is ${status}, and is not mounted; see to ${processName} first.`;
+    return [{ directory, processName, reason }];
+  });
+}

@@ -1,0 +1,96 @@
+// The visitor of the root of one migration: says which links are moved or copied, and what is in their way.
+import { lstatSync } from 'node:fs';
+import path from 'node:path';
+import { reasonText } from '#kit/error-text';
+import { diskPath, joined, jsonLine, type RawPath, shownPath } from '../places/raw-path.ts';
+import type { Pulse } from '../tasks/pulse.ts';
+import { type Link, type VisitAnswer, type Visitor, type VisitRequest, visitDirectories } from '../walk/visit.ts';
+import { headLine } from './plan.ts';
+import { deviceToWriteOn } from './planned-link.ts';
+import { type MoveOptions, MovePlanner, type PlannedMove } from './planned-move.ts';
+
+export interface MigrateShardOptions extends MoveOptions {
+  /** Which of the migrations. */
+  readonly index: number;
+  readonly copies: boolean;
+  /** Its roots as they are shown. */
+  readonly shown: { readonly from: RawPath; readonly to: RawPath };
+}
+
+export function migrateShard(options: MigrateShardOptions, pulse: Pulse): (request: VisitRequest) => VisitAnswer[] {
+  const { index, copies, shown } = options;
+  const { from = '', to = '' } = options.migrations[index] ?? {};
+  const names = { from_root: shownPath(shown.from), to_root: shownPath(shown.to) };
+  const operation = copies ? 'copy' : 'move';
+  const visitor: Visitor = (directory, links, targets) => {
+    const counts = { moved: 0, copied: 0, skipped_nonexistent_target: 0, skipped_existing_destination: 0 };
+    const errors: object[] = [];
+    const planner = new MovePlanner(options, pulse, targets);
+    const below = directory.real === from ? '' : directory.real.slice(from.length + 1);
+    let output = '';
+    let obstacle = obstacleOf(() => planner.obstacle(index, directory.real));
+    const planOf = (link: Link): PlannedMove =>
+      obstacle === undefined ? planner.plan(index, directory.real, link) : { is: 'error', error: obstacle };
+    for (const link of links) {
+      const source = joined(directory.shown, link.name);
+      const place = joined(joined(shown.to, below), link.name);
+      const fail = (error: string): void => {
+        errors.push({ source_path: shownPath(source), target_path: shownPath(place), error });
+      };
+      try {
+        const planned = planOf(link);
+        if (planned.is === 'broken') counts.skipped_nonexistent_target += 1;
+        else if (planned.is === 'existing') counts.skipped_existing_destination += 1;
+        else if (planned.is === 'error') fail(planned.error);
+        else if (planned.is === 'move') {
+          if (output === '') {
+            const device = deviceToMoveFrom(
+              directory.real,
+              planner.destinationOf(index, directory.real),
+              copies,
+              pulse,
+            );
+            if (typeof device === 'object') {
+              obstacle = device.obstacle;
+              fail(obstacle);
+              continue;
+            }
+            output = headLine({ device, directory: directory.real, move: { from, to, below } });
+          }
+          counts[copies ? 'copied' : 'moved'] += 1;
+          output += jsonLine(
+            {
+              source_path: source,
+              target_path: place,
+              old_target: planned.oldTarget,
+              new_target: planned.target,
+              replaced_target: planned.replaced,
+            },
+            { operation, ...names },
+          );
+        }
+      } catch (error) {
+        fail(reasonText(error));
+      }
+    }
+    return { output, counts, errors };
+  };
+  return request => visitDirectories(request, visitor, pulse);
+}
+
+function obstacleOf(look: () => string | undefined): string | undefined {
+  try {
+    return look();
+  } catch (error) {
+    return reasonText(error);
+  }
+}
+
+/** The number of the file system of `source`, or why nothing can be taken from there to `destination`. */
+function deviceToMoveFrom(source: RawPath, destination: RawPath, copies: boolean, pulse: Pulse) {
+  let place = destination;
+  while (lstatSync(diskPath(place), { throwIfNoEntry: false }) === undefined) place = path.posix.dirname(place);
+  const there = deviceToWriteOn(place, pulse);
+  if (typeof there === 'object') return there;
+  return copies ? lstatSync(diskPath(source)).dev : deviceToWriteOn(source, pulse);
+}

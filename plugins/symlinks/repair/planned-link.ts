@@ -1,0 +1,65 @@
+// What a run does with one link, decided from how things are before it begins. A dry run and a real one decide alike,
+// because both decide here.
+import { accessSync, constants, lstatSync } from 'node:fs';
+import path from 'node:path';
+import { reasonText } from '#kit/error-text';
+import { diskPath, isWithin, type RawPath } from '../places/raw-path.ts';
+import type { Pulse } from '../tasks/pulse.ts';
+import type { TargetLook } from '../walk/target-look.ts';
+import type { Link } from '../walk/visit.ts';
+import { type RawRule, rewritten } from './rewrite-rules.ts';
+
+export interface RewriteOptions {
+  readonly rules: readonly RawRule[];
+  /** Real paths of the roots. */
+  readonly roots: readonly RawPath[];
+  /** Whether links whose targets are missing are treated like others. */
+  readonly includeBroken: boolean;
+}
+
+export type PlannedRewrite =
+  | { readonly is: 'unchanged' | 'broken' }
+  | { readonly is: 'error'; readonly error: string }
+  | { readonly is: 'rewrite'; readonly target: RawPath; readonly rule: number };
+
+export function plannedRewrite(
+  directory: RawPath,
+  { name, target }: Link,
+  { rules, includeBroken }: RewriteOptions,
+  targets: TargetLook,
+): PlannedRewrite {
+  const found = rewritten(target, rules);
+  if (found === undefined || found.target === target) return { is: 'unchanged' };
+  if (!includeBroken && targets.presence(directory, target) === 'missing') return { is: 'broken' };
+  if (leadsTo(directory, found.target, path.posix.join(directory, name)))
+    return { is: 'error', error: 'it would point at itself' };
+  return { is: 'rewrite', ...found };
+}
+
+/** The target that the link has once the rewrites are done. */
+export function targetAfterRewrites(
+  directory: RawPath,
+  link: Link,
+  options: RewriteOptions,
+  targets: TargetLook,
+): RawPath {
+  if (!options.roots.some(root => isWithin(directory, root))) return link.target;
+  const planned = plannedRewrite(directory, link, options, targets);
+  return planned.is === 'rewrite' ? planned.target : link.target;
+}
+
+/** Whether a target in this directory is, as a text, the place itself. */
+export function leadsTo(directory: RawPath, target: RawPath, place: RawPath): boolean {
+  return path.posix.resolve(directory, target) === place;
+}
+
+/** The number of the file system of a directory, or why nothing can be written there. */
+export function deviceToWriteOn(directory: RawPath, pulse: Pulse): number | { readonly obstacle: string } {
+  pulse.beat();
+  try {
+    accessSync(diskPath(directory), constants.W_OK | constants.X_OK);
+    return lstatSync(diskPath(directory)).dev;
+  } catch (error) {
+    return { obstacle: reasonText(error) };
+  }
+}

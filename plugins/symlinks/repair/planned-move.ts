@@ -1,0 +1,123 @@
+// What a migration does with one link, decided from how things are before the run begins, and from what the migrations
+// before it will have brought to the same place.
+import { lstatSync, readlinkSync } from 'node:fs';
+import path from 'node:path';
+import { diskPath, isWithin, joined, type RawPath, relocatedTarget, shownPath } from '../places/raw-path.ts';
+import { isTemporaryName } from '../places/temporary-name.ts';
+import type { Pulse } from '../tasks/pulse.ts';
+import { listEntries } from '../walk/listing.ts';
+import type { TargetLook } from '../walk/target-look.ts';
+import type { Link } from '../walk/visit.ts';
+import { leadsTo, type RewriteOptions, targetAfterRewrites } from './planned-link.ts';
+
+/** Real paths of the roots of one migration. */
+export interface Migration {
+  readonly from: RawPath;
+  readonly to: RawPath;
+}
+
+export interface MoveOptions {
+  /** In their order; those before a migration are done when it begins. */
+  readonly migrations: readonly Migration[];
+  readonly rewrites: RewriteOptions;
+  readonly overwrites: boolean;
+}
+
+export type PlannedMove =
+  | { readonly is: 'broken' | 'existing' }
+  | { readonly is: 'error'; readonly error: string }
+  /** `replaced` is the target of the link that is overwritten. */
+  | { readonly is: 'move'; readonly oldTarget: RawPath; readonly target: RawPath; readonly replaced: RawPath | null };
+
+/** What is at a place: a link with its target, or something else. */
+type Occupant = { readonly is: 'link'; readonly target: RawPath } | { readonly is: 'directory' | 'file' } | undefined;
+
+export class MovePlanner {
+  readonly #options: MoveOptions;
+  readonly #pulse: Pulse;
+  readonly #targets: TargetLook;
+
+  constructor(options: MoveOptions, pulse: Pulse, targets: TargetLook) {
+    this.#options = options;
+    this.#pulse = pulse;
+    this.#targets = targets;
+  }
+
+  /** Why nothing can be put into the directory that belongs to `directory`; undefined when something can. */
+  obstacle(index: number, directory: RawPath): string | undefined {
+    const to = this.#migration(index).to;
+    for (let place = this.destinationOf(index, directory); isWithin(place, to); place = path.posix.dirname(place)) {
+      const occupant = this.#occupant(index, place);
+      if (occupant !== undefined && occupant.is !== 'directory') return `${shownPath(place)} is no directory`;
+      if (occupant !== undefined) return undefined;
+      if (place === '/') return undefined;
+    }
+    return undefined;
+  }
+
+  /** Of the migration with this index; there must be no obstacle. */
+  plan(index: number, directory: RawPath, link: Link): PlannedMove {
+    const { rewrites, overwrites } = this.#options;
+    const oldTarget = targetAfterRewrites(directory, link, rewrites, this.#targets);
+    if (!rewrites.includeBroken && this.#targets.presence(directory, oldTarget) === 'missing') return { is: 'broken' };
+    const destination = this.destinationOf(index, directory);
+    const place = joined(destination, link.name);
+    const occupant = this.#occupant(index, place);
+    if (occupant !== undefined && !overwrites) return { is: 'existing' };
+    if (occupant !== undefined && occupant.is !== 'link')
+      return { is: 'error', error: `${shownPath(place)} is a ${occupant.is} and is not replaced` };
+    const target = relocatedTarget(oldTarget, directory, destination);
+    if (leadsTo(destination, target, place)) return { is: 'error', error: 'it would point at itself' };
+    return { is: 'move', oldTarget, target, replaced: occupant?.target ?? null };
+  }
+
+  destinationOf(index: number, directory: RawPath): RawPath {
+    const { from, to } = this.#migration(index);
+    return joined(to, directory === from ? '' : directory.slice(from.length + 1));
+  }
+
+  /** When the migration with this index begins. */
+  #occupant(index: number, place: RawPath): Occupant {
+    for (let earlier = index - 1; earlier >= 0; earlier -= 1) {
+      const { from, to } = this.#migration(earlier);
+      if (!isWithin(place, to)) continue;
+      const brought = this.#brought(earlier, joined(from, place === to ? '' : place.slice(to.length + 1)));
+      if (brought !== undefined) return brought;
+    }
+    return this.#onDisk(place);
+  }
+
+  /** What the migration makes of `source`, a place below its root; undefined when it brings nothing from there. */
+  #brought(index: number, source: RawPath): Occupant {
+    const occupant = this.#onDisk(source);
+    if (occupant?.is === 'directory') return this.#bringsAnything(index, source) ? { is: 'directory' } : undefined;
+    if (occupant?.is !== 'link') return undefined;
+    const directory = path.posix.dirname(source);
+    if (this.obstacle(index, directory) !== undefined) return undefined;
+    const planned = this.plan(index, directory, { name: path.posix.basename(source), target: occupant.target });
+    return planned.is === 'move' ? { is: 'link', target: planned.target } : undefined;
+  }
+
+  #bringsAnything(index: number, directory: RawPath): boolean {
+    this.#pulse.beat();
+    for (const { name, kind } of listEntries(directory)) {
+      if (kind === 'other' || isTemporaryName(name)) continue;
+      if (this.#brought(index, joined(directory, name)) !== undefined) return true;
+    }
+    return false;
+  }
+
+  #onDisk(place: RawPath): Occupant {
+    this.#pulse.beat();
+    const entry = lstatSync(diskPath(place), { throwIfNoEntry: false });
+    if (entry === undefined) return undefined;
+    if (entry.isSymbolicLink()) return { is: 'link', target: readlinkSync(diskPath(place), 'latin1') };
+    return { is: entry.isDirectory() ? 'directory' : 'file' };
+  }
+
+  #migration(index: number): Migration {
+    const migration = this.#options.migrations[index];
+    if (migration === undefined) throw new Error(`there is no migration ${index}`);
+    return migration;
+  }
+}

@@ -1,0 +1,127 @@
+// The task of a repair: plans, and carries the plan out unless it is a dry run.
+
+import { rawOf, shownPath } from '../places/raw-path.ts';
+import { realPlace } from '../places/real-places.ts';
+import type { CappedList } from '../tasks/capped-list.ts';
+import type { Stage, TaskProgress, TaskRun } from '../tasks/task.ts';
+import { Journal } from './journal.ts';
+import { headOf } from './plan.ts';
+import { PlanFile } from './plan-file.ts';
+import { RepairApply } from './repair-apply.ts';
+import type { RepairInput } from './repair-input.ts';
+import { RepairPlan } from './repair-plan.ts';
+import { Report } from './report.ts';
+import { journalPlace } from './run-journal.ts';
+
+type Counts = Pick<RepairPlan['counts'], 'changed' | 'moved' | 'copied'>;
+
+/** Throws the Problems of a repair that cannot begin, without beginning it. */
+export async function checkRepair(input: RepairInput, run: TaskRun): Promise<null> {
+  new RepairPlan(input, run);
+  return null;
+}
+
+export async function repair(input: RepairInput, run: TaskRun): Promise<unknown> {
+  const begunAt = performance.now();
+  const plan = new RepairPlan(input, run);
+  const report = new Report(run.places, run.id);
+  const outcome = input.dryRun ? await preview(plan, report, run) : await carryOut(input, plan, report, run);
+  const { counts, errors, roots } = plan;
+  const { changes, moves } = report;
+  return {
+    dry_run: input.dryRun,
+    roots: input.rules.length === 0 ? [] : input.roots,
+    missing_roots: roots.missing,
+    root_migrations: input.migrations,
+    missing_migration_roots: plan.missingMigrations,
+    rules: input.rules,
+    scanned_symlinks: plan.scanned,
+    ...counts,
+    skipped_changed_during_run: 0,
+    ...outcome,
+    errors: errors.elements,
+    changes: changes.elements,
+    moves: moves.elements,
+    errors_total: errors.total,
+    changes_total: changes.total,
+    moves_total: moves.total,
+    truncated: errors.isCut || changes.isCut || moves.isCut,
+    report_path: report.finish(),
+    duration_ms: Math.round(performance.now() - begunAt),
+  };
+}
+
+async function preview(plan: RepairPlan, report: Report, run: TaskRun): Promise<object> {
+  run.onProgress(() => progressOf('collecting', plan, plan.links, null));
+  await plan.make(
+    output => {
+      for (const line of output.split('\n')) if (line !== '' && headOf(line) === undefined) report.add(line);
+    },
+    () => undefined,
+  );
+  run.onProgress(() => progressOf('completed', plan, plan.links, plan.links));
+  return { backup_manifest: null };
+}
+
+async function carryOut(input: RepairInput, plan: RepairPlan, report: Report, run: TaskRun): Promise<object> {
+  run.onProgress(() => progressOf('collecting', plan, plan.links, null));
+  const file = new PlanFile(run.places, run.id);
+  try {
+    await plan.make(
+      output => file.write(output),
+      () => file.endPart(),
+    );
+    const place = realPlace(rawOf(journalPlace(input.backupPath, run.places, run.id)));
+    let journal: Journal | undefined;
+    const open = (): Journal => (journal ??= Journal.create(place, headerOf(input, plan), input.owner));
+    const { changed, moved, copied, skipped_existing_destination: existing } = plan.counts;
+    const total = changed + moved + copied;
+    const apply = new RepairApply(
+      { plan: file, journal: open, report, errors: plan.errors, overwrites: input.overwrites },
+      run,
+    );
+    const shown = (stage: Stage) => () =>
+      progressOf(stage, { counts: apply.counts, errors: plan.errors }, apply.processed, total);
+    run.onProgress(shown('processing'));
+    let isKept = true;
+    try {
+      await apply.carryOut();
+      isKept = input.backupPath !== null;
+    } finally {
+      run.onProgress(shown('finalizing'));
+      const done = apply.counts.changed + apply.counts.moved + apply.counts.copied;
+      if (done === 0 || !isKept) journal?.discard();
+      else journal?.finish();
+    }
+    const { counts } = apply;
+    const wasWritten = counts.changed + counts.moved + counts.copied > 0 && input.backupPath !== null;
+    return {
+      ...counts,
+      skipped_existing_destination: existing + counts.skipped_existing_destination,
+      backup_manifest: wasWritten ? shownPath(place) : null,
+    };
+  } finally {
+    file.close();
+  }
+}
+
+function headerOf(input: RepairInput, plan: RepairPlan): object {
+  return {
+    manifest_type: 'symlink_repair',
+    created_at: new Date().toISOString(),
+    roots: input.roots,
+    walked_roots: plan.roots.walked.map(({ real }) => shownPath(real)),
+    root_migrations: input.migrations,
+    rules: input.rules,
+  };
+}
+
+function progressOf(
+  stage: Stage,
+  { counts, errors }: { readonly counts: Counts; readonly errors: CappedList },
+  processed: number,
+  total: number | null,
+): TaskProgress {
+  const { changed, moved, copied } = counts;
+  return { stage, processed_items: processed, total_items: total, changed, moved, copied, errors: errors.total };
+}

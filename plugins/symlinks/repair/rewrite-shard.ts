@@ -1,0 +1,44 @@
+// The visitor of the roots of a repair: says which targets are rewritten.
+
+import type { RewriteRule } from '../contract.ts';
+import { joined, jsonLine, shownPath } from '../places/raw-path.ts';
+import type { Pulse } from '../tasks/pulse.ts';
+import { type ItemError, type VisitAnswer, type Visitor, type VisitRequest, visitDirectories } from '../walk/visit.ts';
+import { headLine } from './plan.ts';
+import { deviceToWriteOn, plannedRewrite, type RewriteOptions } from './planned-link.ts';
+
+export interface RewriteShardOptions extends RewriteOptions {
+  /** The rules as they are shown, in the same order. */
+  readonly shownRules: readonly RewriteRule[];
+}
+
+export function rewriteShard(options: RewriteShardOptions, pulse: Pulse): (request: VisitRequest) => VisitAnswer[] {
+  const visitor: Visitor = (directory, links, targets) => {
+    const counts = { changed: 0, skipped_unchanged: 0, skipped_nonexistent_target: 0 };
+    const errors: ItemError[] = [];
+    let output = '';
+    let device: ReturnType<typeof deviceToWriteOn> | undefined;
+    for (const link of links) {
+      const place = joined(directory.shown, link.name);
+      const planned = plannedRewrite(directory.real, link, options, targets);
+      if (planned.is === 'unchanged') counts.skipped_unchanged += 1;
+      else if (planned.is === 'broken') counts.skipped_nonexistent_target += 1;
+      else if (planned.is === 'error') errors.push({ link_path: shownPath(place), error: planned.error });
+      else if (planned.is === 'rewrite') {
+        device ??= deviceToWriteOn(directory.real, pulse);
+        if (typeof device === 'object') {
+          errors.push({ link_path: shownPath(place), error: device.obstacle });
+          continue;
+        }
+        if (output === '') output = headLine({ device, directory: directory.real });
+        counts.changed += 1;
+        output += jsonLine(
+          { link_path: place, old_target: link.target, new_target: planned.target },
+          { matched_rule: options.shownRules[planned.rule] },
+        );
+      }
+    }
+    return { output, counts, errors };
+  };
+  return request => visitDirectories(request, visitor, pulse);
+}

@@ -1,0 +1,179 @@
+// The threads of one task. One that asks whether a target exists and gets no answer is left behind: its request goes to a
+// new thread, which does not ask there again.
+import { availableParallelism } from 'node:os';
+import type { Worker } from 'node:worker_threads';
+import { Problem } from '#core';
+import { mountOf, readMounts } from '#kit/mountinfo';
+import { startWorker } from '#kit/worker';
+import { isWithin, type RawPath, rawOf, shownPath } from '../places/raw-path.ts';
+import { Pulse, pulseMemory } from './pulse.ts';
+
+const WATCH_MS = 250;
+const MAX_THREADS = 4;
+const MAX_LEFT_BEHIND = 16;
+const LIMITS = { maxOldGenerationSizeMb: 48, maxYoungGenerationSizeMb: 4 };
+
+/** The shards that shards.ts holds. */
+export type ShardName = 'rewrite' | 'migrate' | 'apply' | 'backup' | 'restore';
+
+export interface ShardPoolOptions {
+  readonly name: ShardName;
+  /** For the shard, as data. */
+  readonly options: unknown;
+  /** How long a question after a target may take. */
+  readonly answerMs: number;
+  /** Called with each place that does not answer, and is not asked again. */
+  readonly unreachable: (place: string) => void;
+}
+
+interface Request {
+  readonly make: (unreachable: readonly RawPath[]) => unknown;
+  resolve(answer: unknown): void;
+  reject(error: Error): void;
+}
+
+interface Shard {
+  readonly worker: Worker;
+  readonly pulse: Pulse;
+  request: Request | undefined;
+  beats: number;
+  silentMs: number;
+}
+
+export class ShardPool {
+  /** How many requests are worked on at once. */
+  readonly threads = Math.min(MAX_THREADS, Math.max(2, availableParallelism()));
+  readonly #options: ShardPoolOptions;
+  readonly #shards = new Set<Shard>();
+  readonly #waiting: Request[] = [];
+  readonly #unreachable: RawPath[];
+  readonly #watch: NodeJS.Timeout;
+  #leftBehind = 0;
+  /** What threads that are gone have told. */
+  #pastBeats = 0;
+  #pastLinks = 0;
+  #watchedAt = performance.now();
+
+  /** Nothing below `unreachable` is asked for. */
+  constructor(options: ShardPoolOptions, unreachable: readonly RawPath[] = []) {
+    this.#options = options;
+    this.#unreachable = [...unreachable];
+    this.#watch = setInterval(() => this.#look(), WATCH_MS);
+  }
+
+  /** Grows as long as any thread gets on. */
+  get beats(): number {
+    return this.#pastBeats + sum(this.#shards, shard => shard.pulse.beats);
+  }
+
+  /** Links that were found. */
+  get links(): number {
+    return this.#pastLinks + sum(this.#shards, shard => shard.pulse.links);
+  }
+
+  /** Whether threads hang, so that this process cannot end in order. */
+  get hangs(): boolean {
+    return this.#leftBehind > 0;
+  }
+
+  /** `make` gives the request, which is data; it is made again where a thread is left behind. */
+  ask(make: Request['make']): Promise<unknown> {
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ make, resolve, reject });
+      this.#fill();
+    });
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#watch);
+    const shards = [...this.#shards];
+    for (const shard of shards) this.#remove(shard);
+    await Promise.all(shards.map(({ worker }) => worker.terminate()));
+  }
+
+  #fill(): void {
+    while (this.#waiting.length > 0) {
+      const idle = [...this.#shards].find(({ request }) => request === undefined);
+      if (idle === undefined && this.#shards.size >= this.threads) return;
+      const request = this.#waiting.shift();
+      if (request !== undefined) this.#send(idle ?? this.#start(), request);
+    }
+  }
+
+  #send(shard: Shard, request: Request): void {
+    shard.request = request;
+    shard.silentMs = 0;
+    shard.worker.postMessage(request.make(this.#unreachable));
+  }
+
+  #start(): Shard {
+    const { name, options } = this.#options;
+    const memory = pulseMemory();
+    const worker = startWorker('../shard-worker', import.meta.url, {
+      workerData: { name, options, memory },
+      resourceLimits: LIMITS,
+    });
+    const shard: Shard = { worker, pulse: new Pulse(memory), request: undefined, beats: 0, silentMs: 0 };
+    this.#shards.add(shard);
+    worker.on('message', ({ answer, error }: { answer?: unknown; error?: string }) => {
+      const { request } = shard;
+      shard.request = undefined;
+      if (!this.#shards.has(shard)) return;
+      if (error === undefined) request?.resolve(answer);
+      else request?.reject(new Error(error));
+      this.#fill();
+    });
+    worker.on('error', error => {
+      const { request } = shard;
+      if (!this.#shards.has(shard)) return;
+      this.#remove(shard);
+      request?.reject(error);
+      this.#fill();
+    });
+    return shard;
+  }
+
+  #look(): void {
+    // A process that was itself not run for a while must not take that for silence.
+    const now = performance.now();
+    const elapsed = Math.min(now - this.#watchedAt, 2 * WATCH_MS);
+    this.#watchedAt = now;
+    for (const shard of this.#shards) {
+      const { beats, tested } = shard.pulse;
+      shard.silentMs = beats === shard.beats ? shard.silentMs + elapsed : 0;
+      shard.beats = beats;
+      if (tested !== undefined && shard.silentMs >= this.#options.answerMs) void this.#leaveBehind(shard, tested);
+    }
+  }
+
+  async #leaveBehind(shard: Shard, directory: RawPath): Promise<void> {
+    const { request } = shard;
+    this.#remove(shard);
+    shard.worker.unref();
+    this.#leftBehind += 1;
+    if (!this.#unreachable.some(place => isWithin(directory, place))) {
+      const mount = mountOf(shownPath(directory), await readMounts());
+      const place = mount === undefined || mount.directory === '/' ? directory : rawOf(mount.directory);
+      this.#unreachable.push(place);
+      this.#options.unreachable(shownPath(place));
+    }
+    if (request === undefined) return;
+    if (this.#leftBehind > MAX_LEFT_BEHIND) {
+      const detail = `Too many places do not answer, the last of them ${shownPath(directory)}; see to their mounts.`;
+      request.reject(new Problem(503, detail, { code: 'stalled' }));
+    } else this.#waiting.unshift(request);
+    this.#fill();
+  }
+
+  #remove(shard: Shard): void {
+    this.#shards.delete(shard);
+    this.#pastBeats += shard.pulse.beats;
+    this.#pastLinks += shard.pulse.links;
+  }
+}
+
+function sum(shards: Iterable<Shard>, of: (shard: Shard) => number): number {
+  let total = 0;
+  for (const shard of shards) total += of(shard);
+  return total;
+}

@@ -1,0 +1,103 @@
+// One thread's part of a walk: reads directories and hands the links of each to a visitor, who says what becomes of them.
+import { readlinkSync } from 'node:fs';
+import { reasonText } from '#kit/error-text';
+import { diskPath, joined, type RawPath, shownPath } from '../places/raw-path.ts';
+import { isTemporaryName } from '../places/temporary-name.ts';
+import type { Pulse } from '../tasks/pulse.ts';
+import { type Entry, listEntries } from './listing.ts';
+import { TargetLook } from './target-look.ts';
+
+/** A directory that is walked: where it really is, and how people call it. */
+export interface WalkedDirectory {
+  readonly real: RawPath;
+  readonly shown: RawPath;
+}
+
+export interface Link {
+  readonly name: RawPath;
+  readonly target: RawPath;
+}
+
+export interface ItemError {
+  readonly link_path: string;
+  readonly error: string;
+}
+
+/** What a visitor makes of the links of one directory. */
+interface Visited {
+  /** Lines, each with its newline; what all threads give is joined in the order of the walk. */
+  readonly output: string;
+  /** Numbers that are added up over all directories. */
+  readonly counts: Readonly<Record<string, number>>;
+  readonly errors: readonly object[];
+}
+
+/** Called with the links of a directory, sorted by name, if it has any. */
+export type Visitor = (directory: WalkedDirectory, links: readonly Link[], targets: TargetLook) => Visited;
+
+export interface VisitRequest {
+  readonly directories: readonly WalkedDirectory[];
+  readonly unreachable: readonly RawPath[];
+}
+
+export interface VisitAnswer extends Visited {
+  readonly links: number;
+  /** Names of the directories in it, sorted. */
+  readonly below: readonly RawPath[];
+  /** Why the directory could not be read. */
+  readonly unreadable?: string;
+  /** Of the places that are not asked for, those to which targets lead. */
+  readonly met: readonly RawPath[];
+}
+
+export function visitDirectories(request: VisitRequest, visitor: Visitor, pulse: Pulse): VisitAnswer[] {
+  let errors: object[] = [];
+  const targets = new TargetLook(pulse, request.unreachable, (directory, error) =>
+    errors.push({ link_path: shownPath(directory), error: `${error}; targets in it count as existing` }),
+  );
+  return request.directories.map(directory => {
+    errors = [];
+    const below: RawPath[] = [];
+    const answer = { output: '', counts: {}, errors, links: 0, below, met: [] };
+    let links: Link[];
+    try {
+      links = readLinks(directory, below, pulse, errors);
+    } catch (error) {
+      const unreadable = reasonText(error);
+      errors.push({ link_path: shownPath(directory.shown), error: unreadable });
+      return { ...answer, unreadable };
+    }
+    pulse.count(links.length);
+    if (links.length === 0) return answer;
+    const visited = visitor(directory, links, targets);
+    return {
+      ...answer,
+      ...visited,
+      errors: [...errors, ...visited.errors],
+      links: links.length,
+      met: targets.takeMet(),
+    };
+  });
+}
+
+function readLinks({ real, shown }: WalkedDirectory, below: RawPath[], pulse: Pulse, errors: object[]): Link[] {
+  const links: Link[] = [];
+  pulse.beat();
+  for (const { name, kind } of listEntries(real).sort(byName)) {
+    if (kind === 'directory') below.push(name);
+    if (kind !== 'link' || isTemporaryName(name)) continue;
+    pulse.beat();
+    try {
+      links.push({ name, target: readlinkSync(diskPath(joined(real, name)), 'latin1') });
+    } catch (error) {
+      // One that is gone meanwhile is no link of this tree any more.
+      const { code } = error as NodeJS.ErrnoException;
+      if (code !== 'ENOENT') errors.push({ link_path: shownPath(joined(shown, name)), error: reasonText(error) });
+    }
+  }
+  return links;
+}
+
+function byName(a: Entry, b: Entry): number {
+  return a.name < b.name ? -1 : 1;
+}

@@ -1,0 +1,126 @@
+// Walks roots with the threads of a pool. What the visitor makes of each directory is handed over in the order of the
+// walk: a directory before those in it, and those by the values of the bytes of their names.
+
+import { joined, type RawPath } from '../places/raw-path.ts';
+import type { ShardPool } from '../tasks/shard-pool.ts';
+import type { VisitAnswer, VisitRequest, WalkedDirectory } from './visit.ts';
+
+/** Directories of one request; more of them make progress coarse on a slow mount. */
+const BATCH = 32;
+/** What waits for its turn behind a slow directory, in characters of output. */
+const MAX_AHEAD = 16_000_000;
+
+/** What was read, in its place in the walk, or is still to be read. */
+type Place =
+  | { readonly state: 'done'; readonly answer: VisitAnswer; readonly directory: WalkedDirectory }
+  | { readonly state: 'asked' }
+  | {
+      readonly state: 'open';
+      readonly parent: WalkedDirectory | null;
+      readonly names: readonly RawPath[];
+      from: number;
+    };
+
+interface Node {
+  place: Place;
+  next: Node | null;
+}
+
+export interface WalkOptions {
+  /** Ends the walk early when it is true. */
+  readonly isStopped?: () => boolean;
+}
+
+/** Rejects when a thread fails. Directories that cannot be read are errors of their answers. */
+export async function walk(
+  pool: ShardPool,
+  roots: readonly WalkedDirectory[],
+  take: (answer: VisitAnswer, directory: WalkedDirectory) => void,
+  { isStopped = () => false }: WalkOptions = {},
+): Promise<void> {
+  for (const root of roots) await walkRoot(pool, root, take, isStopped);
+}
+
+async function walkRoot(
+  pool: ShardPool,
+  root: WalkedDirectory,
+  take: (answer: VisitAnswer, directory: WalkedDirectory) => void,
+  isStopped: () => boolean,
+): Promise<void> {
+  const head: Node = { place: { state: 'asked' }, next: null };
+  const first: Node = { place: { state: 'open', parent: null, names: [''], from: 0 }, next: null };
+  head.next = first;
+  let ahead = 0;
+  const running = new Set<Promise<void>>();
+  let failure: unknown;
+  while (head.next !== null && failure === undefined && !isStopped()) {
+    for (let node: Node | null = head.next; node?.place.state === 'done'; node = head.next) {
+      head.next = node.next;
+      // Whoever still holds the node would else hold all that came after it.
+      node.next = null;
+      ahead -= node.place.answer.output.length;
+      take(node.place.answer, node.place.directory);
+    }
+    while (running.size < pool.threads + 1 && (ahead < MAX_AHEAD || running.size === 0)) {
+      const batch = nextBatch(head, root);
+      if (batch.length === 0) break;
+      const request = ask(pool, batch).then(
+        size => {
+          ahead += size;
+        },
+        (error: unknown) => {
+          failure = error ?? new Error('a thread failed');
+        },
+      );
+      running.add(request);
+      void request.then(() => running.delete(request));
+    }
+    if (running.size > 0) await Promise.race(running);
+  }
+  await Promise.all(running);
+  if (failure !== undefined) throw failure;
+}
+
+interface Asked {
+  readonly directory: WalkedDirectory;
+  readonly node: Node;
+}
+
+/** The first directories that are still to be read. Each gets a node of its own, before those that stay. */
+function nextBatch(head: Node, root: WalkedDirectory): Asked[] {
+  const batch: Asked[] = [];
+  let before = head;
+  while (before.next !== null && batch.length < BATCH) {
+    const node: Node = before.next;
+    if (node.place.state !== 'open') {
+      before = node;
+      continue;
+    }
+    const { parent, names, from } = node.place;
+    const name = names[from] ?? '';
+    const directory = parent === null ? root : { real: joined(parent.real, name), shown: joined(parent.shown, name) };
+    node.place.from += 1;
+    const isLast = node.place.from >= names.length;
+    const asked: Node = { place: { state: 'asked' }, next: isLast ? node.next : node };
+    before.next = asked;
+    before = asked;
+    batch.push({ directory, node: asked });
+  }
+  return batch;
+}
+
+/** Resolves with the size of the output that now waits. */
+async function ask(pool: ShardPool, batch: readonly Asked[]): Promise<number> {
+  const directories = batch.map(({ directory }) => directory);
+  const answers = (await pool.ask((unreachable): VisitRequest => ({ directories, unreachable }))) as VisitAnswer[];
+  let size = 0;
+  for (const [index, { directory, node }] of batch.entries()) {
+    const answer = answers[index];
+    if (answer === undefined) throw new Error('a thread answered for too few directories');
+    node.place = { state: 'done', answer, directory };
+    size += answer.output.length;
+    if (answer.below.length > 0)
+      node.next = { place: { state: 'open', parent: directory, names: answer.below, from: 0 }, next: node.next };
+  }
+  return size;
+}
