@@ -8,7 +8,7 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import pg from 'pg';
 import { testDir } from './directory.ts';
-import { freePort } from './stackwarden.ts';
+import { freePort } from './host-config.ts';
 import { until } from './until.ts';
 
 const run = promisify(execFile);

@@ -1,0 +1,123 @@
+// The transfer of one file of SQLite to PostgreSQL, validation included, against pgloader and a loop that inserts row by
+// row, on the same file and the same server: rows in a second, and the memory of the process that does it. Option:
+// `--millions 10`, of values. What starts from the sources takes half a second of it.
+import { execFile } from 'node:child_process';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import Database from 'better-sqlite3';
+import { programOf } from '../support/debian.ts';
+import { startPostgres } from '../support/postgres.ts';
+import { run, sqliteFile, taskOf } from '../support/transfer.ts';
+import { printFigure } from './support/figures.ts';
+
+const execute = promisify(execFile);
+const COLUMNS = 10;
+const RUNS = 3;
+const DATABASE = 'history';
+const LOOK_MS = 50;
+const TABLE = `CREATE TABLE "History" ("Id" integer PRIMARY KEY, "EpisodeId" integer NOT NULL, "SeriesId" integer NOT NULL,
+  "SourceTitle" text NOT NULL, "Date" timestamp NOT NULL, "Quality" text NOT NULL, "Data" text NOT NULL,
+  "EventType" integer, "DownloadId" text, "Languages" text NOT NULL)`;
+
+interface Sample {
+  readonly rowsPerS: number;
+  readonly megabytes: number;
+}
+
+const option = process.argv.indexOf('--millions');
+const rows = ((option < 0 ? 1 : Number(process.argv[option + 1])) * 1_000_000) / COLUMNS;
+const place = await mkdtemp(path.join(os.tmpdir(), 'stackwarden-bench-'));
+const ends: (() => unknown)[] = [];
+const fixtures = { testdir: () => place, teardown: (end: () => unknown) => void ends.unshift(end) };
+
+function makeSource(): string {
+  return sqliteFile(place, 'history.db', db => {
+    db.exec(TABLE);
+    const insert = db.prepare(`INSERT INTO "History" VALUES (${Array(COLUMNS).fill('?').join()})`);
+    db.transaction(() => {
+      for (let id = 1; id <= rows; id += 1) {
+        const title = `Some.Show.S0${id % 9}E${id % 20}.1080p.WEB-DL.x264`;
+        const date = `2025-0${1 + (id % 9)}-1${id % 9} 10:11:12.${1_000_000 + (id % 1_000_000)}`;
+        const data = `{\n  "indexer": "one",\n  "nzbInfoUrl": "http://example.org/${id}"\n}`;
+        insert.run(
+          id,
+          id % 5_000,
+          id % 300,
+          title,
+          date,
+          '{"quality":3}',
+          data,
+          id % 4,
+          `${id}`.padStart(36, 'a'),
+          '[1]',
+        );
+      }
+    })();
+  });
+}
+
+/** The largest resident set of the youngest child of this process that is alive. */
+async function peakMegabytes(): Promise<number> {
+  const children = await readFile(`/proc/self/task/${process.pid}/children`, 'utf8');
+  const status = await readFile(`/proc/${children.trim().split(' ').at(-1)}/status`, 'utf8').catch(() => '');
+  return Number(/^VmHWM:\s+(\d+)/m.exec(status)?.[1] ?? 0) / 1_024;
+}
+
+async function measure(work: () => Promise<unknown>): Promise<Sample> {
+  const startedMs = performance.now();
+  let megabytes = 0;
+  const look = setInterval(async () => {
+    megabytes = Math.max(megabytes, await peakMegabytes());
+  }, LOOK_MS);
+  await work();
+  clearInterval(look);
+  return { rowsPerS: (rows * 1_000) / (performance.now() - startedMs), megabytes };
+}
+
+const server = await startPostgres(fixtures as never);
+try {
+  const file = makeSource();
+  const client = await server.create(DATABASE, TABLE);
+  const { host, port, user } = server.access;
+  const pgloader = await programOf(['pgloader'], ['pgloader']);
+  const commands = path.join(place, 'pgloader.load');
+  await writeFile(
+    commands,
+    `LOAD DATABASE FROM sqlite://${file} INTO postgresql://${user}@${host}:${port}/${DATABASE}
+     WITH data only, truncate, quote identifiers SET timezone TO 'UTC';`,
+  );
+
+  const transfer = () => run(taskOf(server, file, DATABASE));
+  const load = () => execute(pgloader, ['--quiet', '--root-dir', path.join(place, 'pgloader'), commands]);
+  const insertEach = async (): Promise<void> => {
+    const source = new Database(file, { readonly: true });
+    await client.query('BEGIN; TRUNCATE "History"');
+    const text = `INSERT INTO "History" VALUES (${Array.from({ length: COLUMNS }, (_, index) => `$${index + 1}`).join()})`;
+    for (const values of source.prepare('SELECT * FROM "History"').raw().iterate())
+      await client.query({ name: 'insert', text, values: values as unknown[] });
+    await client.query('COMMIT');
+    source.close();
+  };
+
+  const ours: Sample[] = [];
+  const theirs: Sample[] = [];
+  for (let index = 0; index < RUNS; index += 1) {
+    ours.push(await measure(transfer));
+    theirs.push(await measure(load));
+  }
+  const { rows: counted } = await client.query<{ count: number }>('SELECT count(*)::int FROM "History"');
+  if (counted[0]?.count !== rows) throw new Error(`pgloader has brought ${counted[0]?.count} of ${rows} rows`);
+  const loop = await measure(insertEach);
+  const perS = (samples: readonly Sample[]): number[] => samples.map(({ rowsPerS }) => rowsPerS);
+  const unit = 'rows a second';
+  const name = `postgres migration of ${rows} rows`;
+  printFigure({ name: `${name}, to pgloader`, unit, runs: perS(ours), baseline: perS(theirs) });
+  printFigure({ name: `${name}, to a loop of inserts`, unit, runs: perS(ours), baseline: perS([loop]) });
+  const memory = (samples: readonly Sample[]): number[] => samples.map(({ megabytes }) => megabytes);
+  printFigure({ name, unit: 'MB at most, to pgloader', runs: memory(ours), baseline: memory(theirs) });
+} finally {
+  for (const end of ends) await end();
+  await rm(place, { recursive: true, force: true });
+}
