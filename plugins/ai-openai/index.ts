@@ -6,9 +6,12 @@ import { lifecycle } from './lifecycle.ts';
 
 const SURFACE = 'responses';
 const UNSUPPORTED: readonly (readonly [pattern: RegExp, reason: string])[] = [
-  [word('embedding|moderation'), 'it is a model for embeddings or moderation; choose one for text'],
-  [word('audio|realtime|transcribe|tts|whisper'), 'it is a model for audio or realtime; choose one for text'],
-  [word('image|dall-e|sora|video'), 'it makes images or video; choose a model for text'],
+  [/(?:^|[-_.])(?:embedding|moderation)(?:$|[-_.])/, 'it is a model for embeddings or moderation; choose one for text'],
+  [
+    /(?:^|[-_.])(?:audio|realtime|transcribe|tts|whisper)(?:$|[-_.])/,
+    'it is a model for audio or realtime; choose one for text',
+  ],
+  [/(?:^|[-_.])(?:image|dall-e|sora|video)(?:$|[-_.])/, 'it makes images or video; choose a model for text'],
   [/computer-use|deep-research|search-preview/, 'it is a specialised tool; choose a model for text'],
 ];
 
@@ -81,11 +84,6 @@ function fitOf(model: string): ModelFit {
   return reason === undefined
     ? { status: 'supported', api_surface: SURFACE, reason: `it answers in text through ${SURFACE}` }
     : { status: 'unsupported', api_surface: SURFACE, reason };
-}
-
-/** One of these between the ends and the signs that join the parts of names. */
-function word(choices: string): RegExp {
-  return new RegExp(`(?:^|[-_.])(?:${choices})(?:$|[-_.])`);
 }
 
 export default definePlugin({

@@ -118,7 +118,7 @@ for (const [kind, { to, rewrites = false, overwrites = false, copies = false }] 
       const old = before.get(inFrom) ?? '';
       return [before.get(place), after.get(place), old, rewrites ? old.replace(/^\/old/, '/new') : old];
     };
-    const count = rounds(3);
+    const count = rounds(1);
     let cut = 0;
     for (let round = 1; round <= count; round += 1) {
       const moment = (round * GOLDEN) % 1;

@@ -132,7 +132,7 @@ t.test('repairs of generated trees', async t => {
       if (JSON.stringify([...linksOf(library)]) !== links) throw new Error('the undo manifest does not bring it back');
       return true;
     }),
-    { numRuns: rounds(12), seed: 5, endOnFailure: true },
+    { numRuns: rounds(6), seed: 5, endOnFailure: true },
   );
   t.ok(changes > 0, `${changes} changes`);
 });

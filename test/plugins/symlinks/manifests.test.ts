@@ -51,7 +51,7 @@ t.test('keys stand in any order, with any white space, beside unknown ones', asy
       );
       t.same(items, expected);
     }),
-    { numRuns: rounds(60) },
+    { numRuns: rounds(20) },
   );
 });
 
@@ -75,7 +75,7 @@ t.test('a document is taken or refused as JSON.parse does it, wherever it is cut
       if (isManifest) await t.resolves(read(changed), changed);
       else await t.rejects(read(changed), { name: 'Problem' }, changed);
     }),
-    { numRuns: rounds(300) },
+    { numRuns: rounds(100) },
   );
 });
 
