@@ -26,6 +26,10 @@ export function moduleArguments(name: string, besideUrl: string): string[] {
   const { pathname } = new URL(besideUrl);
   const file = fileURLToPath(new URL(`${name}${path.extname(pathname)}`, besideUrl));
   if (file.endsWith('.js')) return [file];
-  if ('typescript' in process.features) return [...process.execArgv.filter(word => word.startsWith('--import=')), file];
+  if ('typescript' in process.features) {
+    const imports = process.execArgv.filter(word => word.startsWith('--import='));
+    // The program may start in another directory.
+    return [...imports.map(word => word.replace(/^--import=(?=\.)/, `--import=${process.cwd()}/`)), file];
+  }
   return ['--import', import.meta.resolve('tsx'), file];
 }
