@@ -2,13 +2,19 @@
 import path from 'node:path';
 
 const DIRECTORIES = ['supervisor', 'backups', 'data', 'jobs', 'plugins', 'templates'];
-const FILES =
-  /^(stackwarden\.(json|yaml|yml)|dumb_config\.json|users\.json|handed-over\.json|\w+_sync_state\.json|\.env)(\.|$)/;
+const FILES = /^(stackwarden\.(json|yaml|yml)|dumb_config\.json|users\.json|handed-over\.json|\.env)(\.|$)/;
+const declared = new Set<string>();
+
+/** Adds a file, with what is made beside it, or a directory of the configuration directory, until the process ends. */
+export function declareHostState(name: string): void {
+  declared.add(name);
+}
 
 /** Both paths must be real ones, with all links resolved. */
 export function isHostState(file: string, configDir: string): boolean {
   const relative = path.relative(configDir, file);
   if (relative.startsWith('..') || path.isAbsolute(relative)) return false;
   const [first = ''] = relative.split(path.sep);
-  return DIRECTORIES.includes(first) || (relative === first && FILES.test(first));
+  if (DIRECTORIES.includes(first) || declared.has(first)) return true;
+  return relative === first && (FILES.test(first) || [...declared].some(name => first.startsWith(`${name}.`)));
 }

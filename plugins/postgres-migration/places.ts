@@ -1,9 +1,11 @@
 // Where jobs, backups and the work of jobs lie, below the configuration directory.
+
 import { chmod, mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import type { Host } from '#core';
 import { runChild } from '#kit/fs-out-of-process';
 import { GuardedDirectory } from '#kit/guarded-directory';
+import { declareHostState } from '#kit/host-state';
 import { PrivateDirectory } from '#kit/private-directory';
 
 /** Named by clients as well. */
@@ -21,6 +23,7 @@ export class Places {
 
   /** `owner` gives the user of services. */
   constructor(configDir: string, owner: () => Owner) {
+    declareHostState(ROOT);
     this.#configDir = configDir;
     this.#owner = owner;
   }

@@ -1,6 +1,7 @@
 // Request synchronisation: requests that people make on one request manager are replicated to others.
 import path from 'node:path';
 import { definePlugin } from '#core';
+import { declareHostState } from '#kit/host-state';
 import type {} from '../config-files/contract.ts';
 import type {} from '../services/contract.ts';
 import { Replication } from './replication.ts';
@@ -14,6 +15,7 @@ export default definePlugin({
   after: ['config-files', 'services'],
 
   setup(host) {
+    declareHostState(STATE_FILE);
     host.contribute('config.schema', 'request-sync', { path: SECTION_PATH, schema: syncSection });
     const file = new StateFile(path.join(host.paths.configDir, STATE_FILE), host.log);
     const replication = new Replication(host, file);

@@ -1,7 +1,9 @@
 // Symlinks: rewrites and moves the links of libraries, in a child that may hang on a dead mount without anybody else
 // waiting for it.
+import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { definePlugin } from '#core';
+import { declareHostState } from '#kit/host-state';
 import { backupOperation } from './backup/backup-operation.ts';
 import { registerBackupRoutes } from './backup/backup-routes.ts';
 import type {} from './contract.ts';
@@ -28,6 +30,7 @@ export default definePlugin({
   async setup(host) {
     const presets = host.point('symlink.preset', presetPoint);
     const places = placesOf(host.paths.configDir, ROOT);
+    declareHostState(path.basename(places.stateDir));
     const processes = new TaskProcesses(places, LIMITS);
     const operations = [repairOperation(host, places), backupOperation(host, places), restoreOperation(host)];
     const jobs = await SymlinkJobs.open(host, processes, operations);

@@ -3,6 +3,7 @@
 import type { Stats } from 'node:fs';
 import path from 'node:path';
 import type { Database, Host } from '#core';
+import { declareHostState } from '#kit/host-state';
 import { PrivateDirectory } from '#kit/private-directory';
 import type * as Statements from './ledger-statements.ts';
 import type { LedgerRow } from './ledger-statements.ts';
@@ -70,6 +71,7 @@ export class ChangeLedger {
   #waiting = 0;
 
   constructor(host: Host) {
+    declareHostState(DIRECTORY);
     this.#host = host;
     this.#database = host.database<typeof Statements>('events', {
       statements: 'ledger/ledger-statements',
