@@ -1,6 +1,7 @@
 // What a server tells of databases: its own counters, read in a session that can write nothing. No table is touched.
 import { BoundedSocket } from '#kit/bounded-socket';
 import { errorText } from '#kit/error-text';
+import { secretiveClient } from '#kit/postgres-client';
 import { WorkQueue } from '#kit/work-queue';
 import type { DatabaseFacts } from '../database-health/contract.ts';
 import type { Address } from './address.ts';
@@ -101,7 +102,7 @@ async function rowsOf(address: Address): Promise<[Row, Row]> {
   // Imported on use, because most installations look at no server.
   const { default: pg } = await import('pg');
   const socket = new BoundedSocket(MAX_BYTES);
-  const client = new pg.Client({
+  const client = new (secretiveClient(pg.Client))({
     ...address,
     stream: () => socket,
     application_name: 'stackwarden',

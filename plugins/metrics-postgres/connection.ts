@@ -3,6 +3,7 @@
 import type { Pool, PoolClient, QueryResultRow } from 'pg';
 import { BoundedSocket } from '#kit/bounded-socket';
 import { withDeadline } from '#kit/deadline';
+import { secretiveClient } from '#kit/postgres-client';
 import type { ServerAccess } from '../service-postgres/contract.ts';
 
 const CONNECT_MS = 5_000;
@@ -45,6 +46,7 @@ export class Connection {
     const { default: pg } = await import('pg');
     const sockets = new Set<BoundedSocket>();
     const pool = new pg.Pool({
+      Client: secretiveClient(pg.Client),
       host,
       port,
       user,

@@ -115,6 +115,8 @@ function faultOf(error: unknown): string {
   if (error instanceof Problem) return error.message;
   const code = codeOf(error);
   if (code.startsWith('28')) return 'PostgreSQL refused the user or the password of its block; correct them there';
+  if (code === 'ECLEARTEXT')
+    return 'PostgreSQL asks for the password in clear text; set scram-sha-256 in its pg_hba.conf';
   if (code.startsWith('57')) return 'PostgreSQL does not take clients yet; try again in a moment';
   if (code === 'ECONNREFUSED') return 'PostgreSQL takes no connections; start it';
   return `PostgreSQL does not answer as it should${code === '' ? '' : ` (${code})`}; see its log`;

@@ -3,6 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Client } from 'pg';
 import type { Logger } from '#core';
 import { BoundedSocket } from '#kit/bounded-socket';
+import { secretiveClient } from '#kit/postgres-client';
 import type { ServerAccess, ServerQuery } from './contract.ts';
 
 const CONNECT_LIMIT_MS = 5_000;
@@ -91,7 +92,7 @@ async function open(
   // Imported on use, because most installations have no database server.
   const { default: pg } = await import('pg');
   const socket = new BoundedSocket(maxBytes);
-  const client = new pg.Client({
+  const client = new (secretiveClient(pg.Client))({
     host,
     port,
     user,
@@ -116,7 +117,8 @@ function isThere(error: unknown): boolean {
   return ['42P04', '23505'].includes(String((error as { code?: unknown }).code));
 }
 
-/** A wrong password cannot be retried successfully. Codes: PostgreSQL, appendix A, class 28. */
+/** A refused password, or a refused server, cannot be retried successfully. Codes: PostgreSQL, appendix A, class 28. */
 function isRefusal(error: unknown): boolean {
-  return String((error as { code?: unknown }).code ?? '').startsWith('28');
+  const code = String((error as { code?: unknown }).code ?? '');
+  return code === 'ECLEARTEXT' || code.startsWith('28');
 }

@@ -1,7 +1,10 @@
-// A server that a service names for its database may be anything: what it sends fills no memory.
+// A server that a service names for its database may be anything: what it sends fills no memory, and it gets no password
+// for the asking.
 import { once } from 'node:events';
 import { createServer, type Socket } from 'node:net';
+import pg from 'pg';
 import t from 'tap';
+import { secretiveClient } from '../../core/kit/postgres-client.ts';
 import { startHost } from '../support/host.ts';
 import { until } from '../support/until.ts';
 
@@ -45,4 +48,28 @@ t.test('a message without end', async t => {
     return body.services?.[0]?.collected_at && body.services;
   });
   t.match(service.databases, [{ name: 'shelf', exists: null, probe_error: /sends more than/ }]);
+});
+
+t.test('a server that asks for the password in clear text', async t => {
+  const heard: Buffer[] = [];
+  const server = createServer(socket => {
+    socket.on('error', () => undefined);
+    socket.on('data', data => heard.push(data));
+    // AuthenticationCleartextPassword
+    socket.once('data', () => socket.write(Buffer.from('R\0\0\0\x08\0\0\0\x03', 'latin1')));
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.teardown(() => server.close());
+  const { port } = server.address() as { port: number };
+  const address = { host: '127.0.0.1', port, user: 'me', password: 'kept-secret', database: 'shelf' };
+
+  const open = {
+    client: new (secretiveClient(pg.Client))(address),
+    pool: new pg.Pool({ ...address, Client: secretiveClient(pg.Client) }),
+  };
+  for (const connector of Object.values(open)) {
+    await t.rejects(connector.connect(), { code: 'ECLEARTEXT', message: /scram-sha-256/ });
+  }
+  t.ok(heard.length >= 2, 'each has said who it is');
+  t.notOk(Buffer.concat(heard).includes('kept-secret'));
 });

@@ -10,6 +10,7 @@ const SENTENCES: Readonly<Record<string, string>> = {
   EPIPE: 'it closed the connection; see whether it still runs',
   ENOTFOUND: 'its host is not known',
   ETIMEDOUT: 'it does not answer',
+  ECLEARTEXT: 'it asks for the password in clear text; set scram-sha-256 in its pg_hba.conf',
   '08': 'the connection was lost; see whether it still runs',
   '28': 'it refused the user or the password of its block',
   '3D': 'the database does not exist',

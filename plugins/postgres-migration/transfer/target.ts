@@ -5,6 +5,7 @@ import type { Client, QueryResultRow } from 'pg';
 import copyStreams from 'pg-copy-streams';
 import { BoundedSocket } from '#kit/bounded-socket';
 import { withDeadline } from '#kit/deadline';
+import { secretiveClient } from '#kit/postgres-client';
 import { serverFault } from './server-fault.ts';
 import type { DatabasePair, TransferStage, TransferTask } from './task.ts';
 
@@ -44,7 +45,7 @@ export class Target {
     const { default: pg } = await import('pg');
     const socket = new BoundedSocket(MAX_ANSWER_BYTES);
     const { host, port, user, password } = server;
-    const client = new pg.Client({
+    const client = new (secretiveClient(pg.Client))({
       host,
       port,
       user,
