@@ -1,52 +1,71 @@
 // One child that answers questions about files which may lie on a dead mount. A question that hangs costs the child, which
-// is replaced; the others are asked again.
+// is replaced; the others are asked again, and nobody asks about its file again until the child is gone.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { publicEnvironment } from './public-environment.ts';
 
-/** `versions`: of each file a text that changes whenever it does, or null. `names`: those in the directory. */
-type FileQuestion =
-  | { readonly kind: 'versions'; readonly of: readonly string[] }
-  | { readonly kind: 'names'; readonly of: readonly [string] };
+/** `version`: of each file a text that changes whenever it does, or null. `names`: those in each directory. */
+interface FileQuestion {
+  readonly kind: 'version' | 'names';
+  readonly of: readonly string[];
+}
 
 interface Pending {
   readonly question: FileQuestion;
+  /** By the place of the file in the question. */
+  readonly answers: Map<number, unknown>;
   readonly timer: NodeJS.Timeout;
   /** Whether a child has ended over it; the next one that does is the last. */
   hasEndedChild: boolean;
-  resolve(answer: unknown): void;
+  resolve(answers: unknown[]): void;
   reject(error: Error): void;
 }
 
 const IDLE_MS = 30_000;
 /** A look that hangs takes one of them until the child is replaced. */
 const THREADS = 16;
+/** Of children that hang unkillably. */
+const MAX_STUCK = 32;
 const SCRIPT = `
 const { readdir, stat } = require('node:fs/promises')
-const version = file => stat(file, { bigint: true }).then(
-  entry => [entry.dev, entry.ino, entry.size, entry.mtimeNs].join(':'), () => null)
 const looks = {
-  versions: files => Promise.all(files.map(version)),
-  names: ([directory]) => readdir(directory).catch(() => []),
+  version: file => stat(file, { bigint: true }).then(
+    entry => [entry.dev, entry.ino, entry.size, entry.mtimeNs].join(':'), () => null),
+  names: directory => readdir(directory).catch(() => []),
 }
-process.on('message', async ({ id, question: { kind, of } }) => process.send({ id, answer: await looks[kind](of) }, () => {}))
+process.on('message', ({ id, question: { kind, of } }) => of.forEach(async (file, index) => {
+  process.send({ id, index, answer: await looks[kind](file) }, () => {})
+}))
 // An orderly end would wait for looks that hang.
 process.on('disconnect', () => process.kill(process.pid, 'SIGKILL'))
 `;
 
+interface Answer {
+  readonly id: number;
+  readonly index: number;
+  readonly answer: unknown;
+}
+
 export class FileLooker {
   readonly #pending = new Map<number, Pending>();
+  /** What the children hang over that were ended and are not gone. */
+  readonly #stuck = new Map<ChildProcess, Set<string>>();
   #child: ChildProcess | undefined;
   #lastId = 0;
   #idle: NodeJS.Timeout | undefined;
 
-  /** Rejects with an Error that names the last file when there is no answer within `limitMs`. */
-  ask(question: FileQuestion, limitMs: number): Promise<unknown> {
+  /**
+   * An answer for each file. Rejects with an Error that names a file of which there is none within `limitMs`, and at once
+   * while a child hangs over it.
+   */
+  ask(question: FileQuestion, limitMs: number): Promise<unknown[]> {
+    const silent = question.of.find(file => this.#hangs(file));
+    if (silent !== undefined) return Promise.reject(noAnswer(silent));
     clearTimeout(this.#idle);
     return new Promise((resolve, reject) => {
       this.#lastId += 1;
       const id = this.#lastId;
       const timer = setTimeout(() => this.#onDeadline(id), limitMs);
-      this.#pending.set(id, { question, timer, hasEndedChild: false, resolve, reject });
+      this.#pending.set(id, { question, answers: new Map(), timer, hasEndedChild: false, resolve, reject });
       this.#send(id, question);
     });
   }
@@ -68,7 +87,7 @@ export class FileLooker {
       cwd: '/',
       stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
     });
-    child.on('message', ({ id, answer }: { id: number; answer: unknown }) => this.#take(id)?.resolve(answer));
+    child.on('message', (answer: Answer) => this.#onAnswer(answer));
     const onEnd = (error: Error, mayRepeat: boolean): void => {
       if (this.#child !== child) return;
       this.#child = undefined;
@@ -88,17 +107,34 @@ export class FileLooker {
     return child;
   }
 
+  #onAnswer({ id, index, answer }: Answer): void {
+    const pending = this.#pending.get(id);
+    if (pending === undefined) return;
+    const { question, answers } = pending;
+    answers.set(index, answer);
+    if (answers.size < question.of.length) return;
+    this.#take(id)?.resolve(question.of.map((_, at) => answers.get(at)));
+  }
+
   #onDeadline(id: number): void {
     const late = this.#take(id);
-    late?.reject(new Error(`${late.question.of.at(-1)} does not answer`));
+    if (late === undefined) return;
+    const silent = late.question.of.filter((_, index) => !late.answers.has(index));
+    late.reject(noAnswer(silent[0] ?? ''));
     const child = this.#child;
     if (child === undefined) return;
     // In an uninterruptible wait it dies when its mount does.
+    this.#stuck.set(child, new Set(silent));
+    child.once('exit', () => this.#stuck.delete(child));
     this.#end(child);
     // Others may be late at the same moment.
     setImmediate(() => {
       for (const [other, { question }] of this.#pending) this.#send(other, question);
     });
+  }
+
+  #hangs(file: string): boolean {
+    return this.#stuck.size >= MAX_STUCK || [...this.#stuck.values()].some(files => files.has(file));
   }
 
   #take(id: number): Pending | undefined {
@@ -116,4 +152,8 @@ export class FileLooker {
     child.kill('SIGKILL');
     if (child.connected) child.disconnect();
   }
+}
+
+function noAnswer(file: string): Error {
+  return new Error(`${file} does not answer`);
 }

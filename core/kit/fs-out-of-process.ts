@@ -58,7 +58,7 @@ export async function fileVersions(files: readonly string[], limitMs = 5_000): P
 }
 
 function askVersions(of: readonly string[], limitMs: number): Promise<(string | null)[]> {
-  return looker.ask({ kind: 'versions', of }, limitMs) as Promise<(string | null)[]>;
+  return looker.ask({ kind: 'version', of }, limitMs) as Promise<(string | null)[]>;
 }
 
 async function localVersion(file: string): Promise<string | null> {
@@ -73,7 +73,8 @@ async function localVersion(file: string): Promise<string | null> {
 export async function listNames(directory: string, limitMs = 5_000): Promise<string[]> {
   const isLocal = await localPlaces();
   if (await isLocal(directory)) return readdir(directory).catch(() => []);
-  return (await looker.ask({ kind: 'names', of: [directory] }, limitMs)) as string[];
+  const [names] = await looker.ask({ kind: 'names', of: [directory] }, limitMs);
+  return names as string[];
 }
 
 /**

@@ -13,9 +13,13 @@ import { until } from '../../support/until.ts';
 const run = promisify(execFile);
 const skip = process.getuid?.() === 0 ? false : 'only root may mount';
 
+async function childrenOfThis(): Promise<string[]> {
+  return (await readFile(`/proc/self/task/${process.pid}/children`, 'utf8')).split(' ').filter(Boolean);
+}
+
 /** The children of this process that look at files. */
 async function lookers(): Promise<string[]> {
-  const pids = (await readFile(`/proc/self/task/${process.pid}/children`, 'utf8')).split(' ').filter(Boolean);
+  const pids = await childrenOfThis();
   const texts = await Promise.all(pids.map(pid => readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')));
   return pids.filter((_pid, index) => texts[index]?.includes('looks[kind]'));
 }
@@ -61,4 +65,32 @@ t.test('one child answers for all, and is replaced when a mount does not answer'
   t.equal(await fileVersion(file, 60_000), first, 'and one that was ended is replaced too');
   server.kill('SIGKILL');
   await once(server, 'exit');
+});
+
+t.test('a file over which a child hangs unkillably costs no second one', { skip }, async t => {
+  const mount = path.join(testDir(t, { mount: {} }), 'mount');
+  const program = path.join(import.meta.dirname, '../../support/link-mount.cjs');
+  const server = spawn(process.execPath, [program, mount, '1', '1', '0'], { stdio: ['ignore', 'pipe', 'inherit'] });
+  t.teardown(async () => {
+    server.kill('SIGKILL');
+    await run('umount', ['--lazy', mount]).catch(() => undefined);
+  });
+  await once(server.stdout, 'data');
+  const [silent, answered] = [path.join(mount, 'hang', 'a'), path.join(mount, 'files', 'f')];
+  const version = await fileVersion(answered);
+  t.type(version, 'string');
+  const first = (await lookers())[0] as string;
+  const count = (await childrenOfThis()).length;
+  for (let round = 0; round < 5; round += 1) {
+    await t.rejects(fileVersions([answered, silent], 500), { message: `${silent} does not answer` });
+    t.equal(await fileVersion(answered), version, 'others on the same mount are answered');
+  }
+  // It has lost its arguments.
+  t.ok((await childrenOfThis()).includes(first), 'the one that asked hangs');
+  t.equal((await childrenOfThis()).length, count + 1, 'and one answers the others');
+
+  server.kill('SIGKILL');
+  await once(server, 'exit');
+  await until(async () => !(await childrenOfThis()).includes(first), { what: 'the end of the child' });
+  t.equal(await fileVersion(silent), null, 'the mount is asked again once the child is gone');
 });
