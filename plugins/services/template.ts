@@ -109,6 +109,27 @@ const setup = z.strictObject({
     .optional(),
 });
 
+/** Paths are relative to the directory. Which release is wanted, and what is kept, the block says. */
+const install = z.union([
+  z.strictObject({
+    with: z.string().describe('key of the service whose releases bring its program along'),
+    markers: texts.min(1),
+  }),
+  z.strictObject({
+    source: z.string().describe('the `install.source` that fetches releases'),
+    facts: values.describe('for the source alone, which knows their form'),
+    directory: z.string().optional().describe('folder of the release; absent where the machine itself is changed'),
+    markers: texts.min(1).describe('without one of these it is not installed; absolute ones lie in the machine'),
+    versionFile: z.string().optional().describe('written with the version of the release'),
+    build: z
+      .record(z.string(), values)
+      .optional()
+      .describe('facts for the runtimes that build it, in the order in which they run, unless platforms names others'),
+    built: texts.optional().describe('what builds make anew, also where exclude_dirs names it'),
+    maxMegabytes: z.int().min(1).optional().describe('how much a release may hold unpacked; default 4096'),
+  }),
+]);
+
 /** For a service with instances each of them is changed. */
 const migration = z.union([
   z.strictObject({
@@ -146,6 +167,7 @@ export const serviceTemplate = z.strictObject({
   options: z.record(z.string(), optionFact).optional().describe('its own options; shared ones are in options.json'),
   onboarding: onboarding.optional(),
   launch: launch.optional(),
+  install: install.optional().describe('how its program is installed'),
   program: z.strictObject({ from: z.string() }).optional().describe('where its program is usually obtained'),
   version: z
     .strictObject({
