@@ -35,16 +35,13 @@ export interface AttemptAccess {
   readonly signal?: AbortSignal;
 }
 
-/** The parts and targets that one message has reached, which a repetition spares. */
-export type Reached = Set<string>;
-
 /** Never rejects, and never takes much longer than 15 s. */
 export async function attempt(
   destination: NotificationDestination,
   url: DestinationUrl,
   facts: MessageFacts,
   access: AttemptAccess,
-  { verifyTls = true, reached = new Set() }: { readonly verifyTls?: boolean; readonly reached?: Reached } = {},
+  verifyTls = true,
 ): Promise<DeliveryOutcome> {
   const scrub = scrubber(url);
   const options = readOptions(url, destination.schemes);
@@ -52,11 +49,9 @@ export async function attempt(
   const late = new AbortController();
   const send = async (): Promise<DeliveryOutcome> => {
     const config: unknown = destination.parse(url);
-    for (const [part, message] of messagesFor(facts, destination, options).entries()) {
-      if (reached.has(`${part}`)) continue;
-      const outcome = await destination.send(config, message, { ...delivery, each: eachOf(reached, part) });
+    for (const message of messagesFor(facts, destination, options)) {
+      const outcome = await destination.send(config, message, delivery);
       if (!outcome.ok) return outcome;
-      reached.add(`${part}`);
     }
     return { ok: true };
   };
@@ -77,7 +72,7 @@ function deliveryOf(
   access: AttemptAccess,
   { verifyTls, connectTimeoutMs, readTimeoutMs }: UrlOptions,
   scrub: (text: string) => string,
-): Omit<Delivery, 'each'> {
+): Delivery {
   const deadline = AbortSignal.timeout(TIMEOUT_MS);
   const signal = access.signal === undefined ? deadline : AbortSignal.any([deadline, access.signal]);
   return {
@@ -114,20 +109,14 @@ function deliveryOf(
         retryAfterSec: isPause(retryAfterSec) ? retryAfterSec : retryAfter(answer),
       };
     },
-  };
-}
-
-function eachOf(reached: Reached, part: number): Delivery['each'] {
-  return async (targets, send) => {
-    let outcome: DeliveryOutcome = { ok: true };
-    for (const target of targets) {
-      const key = `${part} ${JSON.stringify(target)}`;
-      if (reached.has(key)) continue;
-      const own = await send(target);
-      if (own.ok) reached.add(key);
-      else if (outcome.ok) outcome = own;
-    }
-    return outcome;
+    async each(targets, send) {
+      let outcome: DeliveryOutcome = { ok: true };
+      for (const target of targets) {
+        const own = await send(target);
+        if (outcome.ok) outcome = own;
+      }
+      return outcome;
+    },
   };
 }
 

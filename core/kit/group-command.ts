@@ -1,0 +1,108 @@
+// Runs a program in a process group of its own, so that what it has started ends with it.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { setPriority } from 'node:os';
+import type { Readable } from 'node:stream';
+import { stripVTControlCharacters } from 'node:util';
+import { reasonText } from './error-text.ts';
+import { redact } from './redact.ts';
+
+export interface GroupCommand {
+  readonly argv: readonly string[];
+  readonly cwd: string | undefined;
+  readonly env: Readonly<Record<string, string>>;
+  /** With whose rights it runs; null: the host's own. */
+  readonly user: { readonly uid: number; readonly gid: number } | null;
+  readonly limitMs: number;
+  /** How far it gives way to others, as nice(1) has it. Default 0. */
+  readonly niceness?: number;
+  /** Kills it. */
+  readonly signal: AbortSignal;
+  /** Takes what it prints, without colours and secrets; no more is read before that is done. */
+  readonly onLines?: (lines: readonly string[]) => void | Promise<void>;
+}
+
+const MAX_LINE = 4_096;
+const TOLD_LINES = 3;
+/** How long what is left of its output is read, which something in another group may hold open. */
+const DRAIN_MS = 2_000;
+
+/** Throws an Error with the last lines of its output when it fails, is cancelled, or takes too long. */
+export async function runInGroup(command: GroupCommand): Promise<void> {
+  const { argv, limitMs, signal, onLines } = command;
+  signal.throwIfAborted();
+  const child = launch(command);
+  let reason: string | undefined;
+  const end = (why?: string): void => {
+    reason ??= why;
+    if (child.pid !== undefined) killGroup(child.pid);
+  };
+  const cancel = (): void => end('it was cancelled');
+  signal.addEventListener('abort', cancel, { once: true });
+  const limit = setTimeout(() => end(`it took longer than ${limitMs / 1_000} s`), limitMs);
+  // A child that was not made for want of descriptors has no outputs.
+  const outputs = [child.stdout, child.stderr].filter(output => output !== null);
+  let told: readonly string[] = [];
+  const take = async (lines: readonly string[]): Promise<void> => {
+    told = [...told, ...lines].slice(-TOLD_LINES);
+    await onLines?.(lines);
+  };
+  const read = Promise.allSettled(outputs.map(output => readLines(output, take)));
+  let drain: NodeJS.Timeout | undefined;
+  try {
+    const ended = await new Promise<string | number | null>((resolve, reject) => {
+      child.on('error', reject);
+      child.on('exit', (code, endedBy) => resolve(code ?? endedBy));
+    });
+    end();
+    drain = setTimeout(() => cutOff(outputs), DRAIN_MS);
+    await read;
+    if (ended !== 0) throw new Error(reason ?? (told.join('; ') || `it ended with ${ended}`));
+  } catch (error) {
+    throw new Error(`${argv.join(' ')} failed: ${reasonText(error)}`, { cause: error });
+  } finally {
+    clearTimeout(limit);
+    clearTimeout(drain);
+    signal.removeEventListener('abort', cancel);
+    cutOff(outputs);
+  }
+}
+
+function launch({ argv: [program = '', ...args], cwd, env, user, niceness = 0 }: GroupCommand): ChildProcess {
+  // The mask of the host hides its own files; these are the service's.
+  const umask = process.umask(0o022);
+  try {
+    const child = spawn(program, args, { ...user, cwd, env, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
+    if (child.pid !== undefined && niceness !== 0) setPriority(child.pid, niceness);
+    return child;
+  } finally {
+    process.umask(umask);
+  }
+}
+
+/** A progress bar that is drawn anew is a line each time. Rejects when the output is cut off. */
+async function readLines(output: Readable, take: (lines: readonly string[]) => Promise<void>): Promise<void> {
+  let rest = '';
+  const tell = async (texts: readonly string[]): Promise<void> => {
+    const lines = texts.map(text => redact(stripVTControlCharacters(text.slice(0, MAX_LINE))).trim());
+    const filled = lines.filter(line => line !== '');
+    if (filled.length > 0) await take(filled);
+  };
+  for await (const text of output.setEncoding('utf8')) {
+    const texts = `${rest}${text}`.split(/[\r\n]/);
+    rest = (texts.pop() ?? '').slice(0, MAX_LINE);
+    await tell(texts);
+  }
+  await tell([rest]);
+}
+
+function cutOff(outputs: readonly Readable[]): void {
+  for (const output of outputs) output.destroy();
+}
+
+function killGroup(pid: number): void {
+  try {
+    process.kill(-pid, 'SIGKILL');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+  }
+}

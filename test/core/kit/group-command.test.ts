@@ -1,0 +1,63 @@
+// Programs that run in a group of their own: what they print, how they fail, and that nothing of them is left.
+import { chmod, readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import t from 'tap';
+import { type GroupCommand, runInGroup } from '../../../core/kit/group-command.ts';
+import { testDir } from '../../support/directory.ts';
+import { until } from '../../support/until.ts';
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+t.test('lines, failures, and ends', async t => {
+  const dir = testDir(t, {});
+  await chmod(dir, 0o777);
+  const user = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : null;
+  const lines: string[] = [];
+  const run = (script: string, more: Partial<GroupCommand> = {}) =>
+    runInGroup({
+      argv: ['sh', '-c', script],
+      cwd: dir,
+      env: { PATH: process.env.PATH ?? '' },
+      user,
+      limitMs: 60_000,
+      signal: new AbortController().signal,
+      onLines: told => void lines.push(...told),
+      ...more,
+    });
+
+  await run(
+    'printf "\\033[32mone\\033[0m\\n10%%\\r20%%\\r\\n\\n token=abcdefgh1234 \\nend"; echo wrong >&2; id -u > who',
+  );
+  t.same([...lines].sort(), ['10%', '20%', 'end', 'one', 'token=[REDACTED]', 'wrong'], 'lines, without secrets');
+  if (user !== null) t.equal((await readFile(path.join(dir, 'who'), 'utf8')).trim(), '65534');
+  await run('nice > nice', { niceness: 7 });
+  t.equal((await readFile(path.join(dir, 'nice'), 'utf8')).trim(), '7');
+
+  await t.rejects(run('echo a; echo b; echo c; echo d; exit 3'), { message: / failed: b; c; d$/ });
+  await t.rejects(run('exit 3'), { message: / failed: it ended with 3$/ });
+  await t.rejects(run('', { argv: [path.join(dir, 'missing')] }), { message: /missing failed: no such file/ });
+  await t.rejects(run('sleep 600', { limitMs: 50 }), { message: / failed: it took longer than 0.05 s$/ });
+  await t.rejects(run('exit 1', { signal: AbortSignal.abort(new Error('over')) }), { message: 'over' });
+
+  const cancel = new AbortController();
+  const cancelled = run('sleep 600 & echo $! > pid.part; mv pid.part pid; wait', { signal: cancel.signal });
+  const pid = await until(async () => Number(await readFile(path.join(dir, 'pid'), 'utf8').catch(() => '')));
+  cancel.abort();
+  await t.rejects(cancelled, { message: / failed: it was cancelled$/ });
+  await until(() => !isAlive(pid), { what: 'the end of what it had started' });
+
+  await writeFile(path.join(dir, 'away'), '#!/bin/sh\nsetsid sleep 600 & echo $! > away.pid; exit 4\n', {
+    mode: 0o755,
+  });
+  await t.rejects(run('', { argv: [path.join(dir, 'away')] }), { message: / failed: it ended with 4$/ });
+  t.pass('what holds its output open is not waited for');
+  const away = Number(await readFile(path.join(dir, 'away.pid'), 'utf8'));
+  if (isAlive(away)) process.kill(away, 'SIGKILL');
+});
