@@ -1,0 +1,43 @@
+// How the programs of the product's services are installed, as the templates say.
+import { existsSync } from 'node:fs';
+import path from 'node:path';
+import t from 'tap';
+import { pluginsDir } from '../../support/host.ts';
+import { templatesOf } from '../../support/templates.ts';
+
+const skip = !existsSync(path.join(pluginsDir, 'services'));
+
+t.test('every service but the host itself says how it is installed', { skip }, async t => {
+  const templates = (await templatesOf()).list();
+  t.same(
+    templates.filter(({ install }) => install === undefined).map(({ key }) => key),
+    ['dumb_api_service'],
+  );
+  for (const { key, install, block, launch } of templates) {
+    if (install === undefined) continue;
+    if ('with' in install) {
+      t.ok(
+        templates.some(other => other.key === install.with && other.install !== undefined),
+        `${key} comes with another service`,
+      );
+      continue;
+    }
+    const { directory, build = {}, built = [], facts } = install;
+    const { repo_owner: owner, repo_name: repository, platforms } = block;
+    if (owner !== undefined && facts.owner !== undefined)
+      t.match({ owner, repository }, { owner: facts.owner, repository: facts.repository }, `${key}: its repository`);
+    if (Array.isArray(platforms) && platforms.length > 0)
+      t.same(Object.keys(build).sort(), [...platforms].sort(), `${key}: what builds it`);
+    if (directory === undefined) continue;
+    const folder = directory.replace('{config_dir}', String(block.config_dir));
+    const [program = ''] = [block.command, launch?.command ?? []].flat().map(String).filter(Boolean);
+    // An interpreter of the machine is no part of a release.
+    if (program.startsWith(folder)) {
+      const made = [...install.markers, ...built].map(place => path.join(folder, place));
+      t.ok(
+        made.some(place => program === place || program.startsWith(`${place}/`)),
+        `${key}: a release must have ${program}`,
+      );
+    }
+  }
+});
