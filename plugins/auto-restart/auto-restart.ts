@@ -64,7 +64,7 @@ export class AutoRestart implements ProcessRestarts {
     const { processName } = snapshot;
     const watch = this.#watchOf(snapshot);
     const policy = this.#policy(processName);
-    if (policy === undefined || snapshot.stoppedByUser) {
+    if (policy === undefined || snapshot.stoppedByUser || !snapshot.enabled) {
       watch.cancel();
       return;
     }

@@ -35,13 +35,16 @@ export interface AttemptAccess {
   readonly signal?: AbortSignal;
 }
 
+/** The parts and targets that one message has reached, which a repetition spares. */
+export type Reached = Set<string>;
+
 /** Never rejects, and never takes much longer than 15 s. */
 export async function attempt(
   destination: NotificationDestination,
   url: DestinationUrl,
   facts: MessageFacts,
   access: AttemptAccess,
-  verifyTls = true,
+  { verifyTls = true, reached = new Set() }: { readonly verifyTls?: boolean; readonly reached?: Reached } = {},
 ): Promise<DeliveryOutcome> {
   const scrub = scrubber(url);
   const options = readOptions(url, destination.schemes);
@@ -49,9 +52,11 @@ export async function attempt(
   const late = new AbortController();
   const send = async (): Promise<DeliveryOutcome> => {
     const config: unknown = destination.parse(url);
-    for (const message of messagesFor(facts, destination, options)) {
-      const outcome = await destination.send(config, message, delivery);
+    for (const [part, message] of messagesFor(facts, destination, options).entries()) {
+      if (reached.has(`${part}`)) continue;
+      const outcome = await destination.send(config, message, { ...delivery, each: eachOf(reached, part) });
       if (!outcome.ok) return outcome;
+      reached.add(`${part}`);
     }
     return { ok: true };
   };
@@ -72,7 +77,7 @@ function deliveryOf(
   access: AttemptAccess,
   { verifyTls, connectTimeoutMs, readTimeoutMs }: UrlOptions,
   scrub: (text: string) => string,
-): Delivery {
+): Omit<Delivery, 'each'> {
   const deadline = AbortSignal.timeout(TIMEOUT_MS);
   const signal = access.signal === undefined ? deadline : AbortSignal.any([deadline, access.signal]);
   return {
@@ -109,14 +114,20 @@ function deliveryOf(
         retryAfterSec: isPause(retryAfterSec) ? retryAfterSec : retryAfter(answer),
       };
     },
-    async each(targets, send) {
-      let outcome: DeliveryOutcome = { ok: true };
-      for (const target of targets) {
-        const own = await send(target);
-        if (outcome.ok) outcome = own;
-      }
-      return outcome;
-    },
+  };
+}
+
+function eachOf(reached: Reached, part: number): Delivery['each'] {
+  return async (targets, send) => {
+    let outcome: DeliveryOutcome = { ok: true };
+    for (const target of targets) {
+      const key = `${part} ${JSON.stringify(target)}`;
+      if (reached.has(key)) continue;
+      const own = await send(target);
+      if (own.ok) reached.add(key);
+      else if (outcome.ok) outcome = own;
+    }
+    return outcome;
   };
 }
 

@@ -137,7 +137,7 @@ export interface Delivery {
   outcome(answer: DeliveryAnswer, expected?: ExpectedAnswer): DeliveryOutcome;
   /**
    * Sends to each target, one after the other. A failure is the outcome, but does not spare the targets after it; a
-   * throw does.
+   * throw does. A repetition of the attempt spares those that were reached. Targets are plain data.
    */
   each<Target>(
     targets: readonly Target[],

@@ -4,7 +4,7 @@ import { type ContributionList, type Host, Problem } from '#core';
 import { MAX_TIMER_MS } from '#kit/deadline';
 import { errorText } from '#kit/error-text';
 import { isObject } from '#kit/plain-object';
-import { type AttemptAccess, attempt } from './attempt.ts';
+import { type AttemptAccess, attempt, type Reached } from './attempt.ts';
 import type { DeliveryOutcome, NotificationDestination } from './contract.ts';
 import { type FoundDestination, findDestination } from './destinations.ts';
 import { type ManualMessage, manualEvent } from './intake.ts';
@@ -20,6 +20,8 @@ const TELL_MS = 1_000;
 const TEST_WAIT_MS = 15_000;
 const STOP_MS = 10_000;
 const MS_PER_S = 1_000;
+/** Of deliveries that some targets of theirs were reached by. */
+const MAX_REACHED = 1_000;
 
 export interface DeliveriesOptions {
   readonly store: QueueStore;
@@ -36,6 +38,8 @@ export class Deliveries {
   readonly #access: AttemptAccess;
   readonly #ended = new AbortController();
   readonly #inFlight = new Map<string, Promise<unknown>>();
+  /** By delivery, while it is to be repeated; after a start of the host all targets are tried again. */
+  readonly #reached = new Map<string, { readonly url: string; readonly reached: Reached }>();
   #told: { readonly destinations: unknown; readonly atMs: number } = { destinations: undefined, atMs: 0 };
   #finished: FinishedAttempt[] = [];
   #timer: NodeJS.Timeout | undefined;
@@ -205,7 +209,27 @@ export class Deliveries {
       attempt: row.attempts + 1,
       metadata: metadataOf(row),
     };
-    return { outcome: await attempt(found.destination, found.url, facts, this.#access, verifyTls), isFinal: false };
+    const reached = this.#reachedBefore(row, text);
+    const outcome = await attempt(found.destination, found.url, facts, this.#access, { verifyTls, reached });
+    this.#keepReached(row, { url: text, reached }, outcome);
+    return { outcome, isFinal: false };
+  }
+
+  #reachedBefore({ id }: DeliveryRecord, url: string): Reached {
+    const known = this.#reached.get(id);
+    this.#reached.delete(id);
+    return known?.url === url ? known.reached : new Set();
+  }
+
+  #keepReached(
+    { id }: DeliveryRecord,
+    known: { readonly url: string; readonly reached: Reached },
+    outcome: DeliveryOutcome,
+  ): void {
+    if (outcome.ok || known.reached.size === 0) return;
+    this.#reached.set(id, known);
+    const [oldest = ''] = this.#reached.keys();
+    if (this.#reached.size > MAX_REACHED) this.#reached.delete(oldest);
   }
 
   #resultOf(

@@ -38,8 +38,11 @@ export interface AuthorizedUrl {
   readonly auth: { readonly user: string; readonly password: string };
 }
 
-/** `request` and `restart` come from a user, or from a plugin on a user's behalf, and make the process wanted. */
-export type StartTrigger = 'boot' | 'request' | 'auto-restart' | 'restart' | 'hold';
+/**
+ * `request` and `restart` come from a user, or from a plugin on a user's behalf, and make the process wanted; `config` is
+ * a change of the configuration file that enables it.
+ */
+export type StartTrigger = 'boot' | 'config' | 'request' | 'auto-restart' | 'restart' | 'hold';
 
 export interface ExitRecord {
   readonly code: number | null;

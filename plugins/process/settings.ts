@@ -42,6 +42,11 @@ const tcpWait = z.looseObject({
 /** Has no defaults, because an editor in a browser would write them into the block. */
 export const blockSchema = z.looseObject({
   enabled: z.boolean().optional().meta(LIVE).describe('started at boot and shown on the dashboard'),
+  autostart: z
+    .boolean()
+    .optional()
+    .meta({ ...LIVE, ...FALLBACK })
+    .describe('false: it is started by hand only, although it is enabled'),
   process_name: z.string().regex(PRINTABLE, 'it must be one line without control characters').describe('unique name'),
   command: oneOrMany.optional().describe('program and arguments; a text is split as a shell would, no shell runs'),
   config_dir: text.optional().describe('working directory'),

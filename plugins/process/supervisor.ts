@@ -30,11 +30,12 @@ import { findObstacles } from './launch/obstacles.ts';
 import { dependenciesPoint, launchPolicyPoint, placeholdersPoint, stopPolicyPoint, survivorPoint } from './points.ts';
 import type { StartupSettings } from './settings.ts';
 import { Adoption } from './supervise/adoption.ts';
+import { attempt } from './supervise/attempt.ts';
 import { ExitWatch } from './supervise/exit-watch.ts';
 import { Holds } from './supervise/holds.ts';
 import { LineageWatch } from './supervise/lineage-watch.ts';
 import { isReadyBy, ProcessHealthReports } from './supervise/process-health.ts';
-import { ProcessSet } from './supervise/process-set.ts';
+import { ProcessSet, type Switches } from './supervise/process-set.ts';
 import { StateFile } from './supervise/state-file.ts';
 import type { SupervisedProcess, Supervision } from './supervise/supervised-process.ts';
 import { WantedStates } from './supervise/wanted-states.ts';
@@ -116,7 +117,10 @@ export class Supervisor implements ProcessSupervisor {
       placeholders: block => Object.assign({}, ...[...placeholders.values()].map(give => give.values(block))),
     };
     const adoption = new Adoption(host, this.#supervision);
-    this.#processes = new ProcessSet(host, this.#supervision, added => adoption.added(added));
+    this.#processes = new ProcessSet(host, this.#supervision, {
+      added: process => adoption.added(process),
+      switched: switches => void this.#follow(switches),
+    });
     this.#boot = new Boot({
       host,
       supervision: this.#supervision,
@@ -269,7 +273,7 @@ export class Supervisor implements ProcessSupervisor {
     this.#finish(new Problem(503, 'The service is shutting down'));
     this.#wanted.forgetAll();
     try {
-      await shutDown({ tiers: await this.#tiers(), budgetMs, log: this.#host.log });
+      await shutDown({ tiers: await this.#tiers(this.#processes.all()), budgetMs, log: this.#host.log });
     } finally {
       await unmountLeftovers(
         this.#processes.all().map(({ block }) => block),
@@ -295,6 +299,26 @@ export class Supervisor implements ProcessSupervisor {
   /** Kills everything at once. */
   kill(): void {
     for (const process of this.#processes.all()) process.kill();
+  }
+
+  /** Starts what the configuration file has enabled, and stops what it has disabled. */
+  async #follow({ on, off }: Switches): Promise<void> {
+    const named = (names: readonly string[]) => names.flatMap(name => this.#processes.find(name) ?? []);
+    await attempt(this.#host.log, 'what the configuration file disables could not be stopped', async () => {
+      for (const tier of await this.#tiers(named(off))) await Promise.all(tier.map(process => this.#disable(process)));
+    });
+    const failure = 'what the configuration file enables could not be started';
+    await attempt(this.#host.log, failure, () => this.#boot.startEnabled(named(on)));
+  }
+
+  /** A process that is held is stopped when its hold has ended, unless it is wanted again by then. */
+  async #disable(process: SupervisedProcess): Promise<void> {
+    const { processName } = process.block;
+    await this.#holds.released(processName);
+    if (this.#end !== undefined || this.#wanted.isEnabled(process.block)) return;
+    if (process.snapshot().status === 'stopped') return;
+    this.#host.log.info(`${processName} is disabled in the configuration file now and is stopped`);
+    await attempt(this.#host.log, `${processName} could not be stopped`, () => process.stop());
   }
 
   #finish(reason: Problem): Problem {
@@ -339,10 +363,9 @@ export class Supervisor implements ProcessSupervisor {
     return orderOf(blocks, this.#dependencies, this.#host.log);
   }
 
-  async #tiers(): Promise<SupervisedProcess[][]> {
-    const all = this.#processes.all();
-    const { needs } = await this.#order(all.map(({ block }) => block));
-    return stopTiers(all, needs, configKey => this.#stopPolicy(configKey)?.tier);
+  async #tiers(processes: readonly SupervisedProcess[]): Promise<SupervisedProcess[][]> {
+    const { needs } = await this.#order(processes.map(({ block }) => block));
+    return stopTiers(processes, needs, configKey => this.#stopPolicy(configKey)?.tier);
   }
 
   #stopPolicy(configKey: string): StopPolicy | undefined {

@@ -12,8 +12,8 @@ export default definePlugin({
 
   setup(host) {
     host.tap('process.prepare', plan => {
-      // Only a boot waits, because a user who starts a service wants it at once.
-      if (plan.trigger !== 'boot') return plan;
+      // Only a start by the configuration waits, because a user who starts a service wants it at once.
+      if (plan.trigger !== 'boot' && plan.trigger !== 'config') return plan;
       const blocks = host.find('process.supervisor')?.blocks() ?? [];
       const enabled = blocks.filter(({ block }) => block.enabled === true);
       const templates = host.find('service.templates');

@@ -239,7 +239,7 @@ export async function deliver(
   };
   try {
     const facts = { ...MESSAGE, ...message };
-    const outcome = await attempt(destination, readUrl(url, destination.schemes), facts, access, verifyTls);
+    const outcome = await attempt(destination, readUrl(url, destination.schemes), facts, access, { verifyTls });
     return { outcome, requests: receiver.received.map((request, index) => ({ ...request, to: asked[index] ?? '' })) };
   } finally {
     await fetcher.close();

@@ -50,6 +50,10 @@ export class Boot {
   /** Present while the configuration cannot be used. */
   #goOn: (() => void) | undefined;
   #run: Promise<void> | undefined;
+  /** Whether it is settled which processes the boot itself starts. */
+  #hasBegun = false;
+  /** Names of processes that the configuration enabled afterwards. */
+  readonly #enabledLater = new Set<string>();
   #ended = false;
 
   constructor(options: BootOptions) {
@@ -88,6 +92,20 @@ export class Boot {
     this.#starts.follow(snapshot);
   }
 
+  /** Starts in order what the configuration enables now. Until the boot has begun, it looks at the configuration itself. */
+  async startEnabled(processes: readonly SupervisedProcess[]): Promise<void> {
+    if (!this.#hasBegun) return;
+    const due = processes.filter(process => {
+      const { status } = process.snapshot();
+      return !this.#excused(process.block.processName) && status !== 'running' && status !== 'starting';
+    });
+    for (const { block } of due) {
+      this.#host.log.info(`${block.processName} is enabled in the configuration file now and is started`);
+      this.#enabledLater.add(block.processName);
+    }
+    await this.#startInOrder(due);
+  }
+
   /** Prevents further starts. */
   end(): void {
     this.#ended = true;
@@ -110,6 +128,7 @@ export class Boot {
     const blocks = new Map(processes.blocks().map(block => [block.processName, block]));
     const isExpected = (block: NamedBlock): boolean => this.#isBootable(block) && supervision.wanted.isWanted(block);
     const wanted = processes.all().filter(({ block }) => isExpected(blocks.get(block.processName) ?? block));
+    this.#hasBegun = true;
     this.startup.expect(wanted.map(({ block }) => block.processName));
     this.startup.enter('preinstalling');
     const first = wanted.find(({ block }) => this.#bootsFirst(block));
@@ -172,7 +191,7 @@ export class Boot {
         this.#host.log.error(namedReason(processName, errorText(refusal)), refusal);
         throw refusal;
       }
-      await process.start('boot');
+      await process.start(this.#enabledLater.has(processName) ? 'config' : 'boot');
     } catch (error) {
       if (this.#ended || this.#excused(processName)) return;
       this.startup.mark(processName, 'failed', errorText(error));

@@ -6,6 +6,10 @@ import { UNPRINTABLE } from '#kit/word-groups';
 import { KeyBlock } from './key-block.ts';
 
 export const MAX_LINE_BYTES = 64 * 1024;
+/** How far before its end a line without one is cut, to cut no secret in two or off its name. */
+const MAX_WORD_BYTES = 16 * 1024;
+/** What separates values from the names of the next ones comes before what may stand between a name and its value. */
+const SEPARATORS = [...',;& '].map(sign => sign.charCodeAt(0));
 
 const NEWLINE = 0x0a;
 const SPACE = 0x20;
@@ -99,13 +103,18 @@ export class OutputLines {
 }
 
 /**
- * Length of the part of `bytes` that consists of complete lines. A line longer than the cap is cut at the cap. A rest
- * without a newline is left for later, or included when `final`.
+ * Length of the part of `bytes` that consists of complete lines. A rest without a newline is left for later, or included
+ * when `final`; one that is longer than the cap is cut behind its last separator, else at a multiple of the cap.
  */
 export function completeBytes(bytes: Buffer, final: boolean): number {
-  const end = bytes.lastIndexOf(NEWLINE) + 1;
   if (final) return bytes.length;
+  const end = bytes.lastIndexOf(NEWLINE) + 1;
   const rest = bytes.length - end;
+  if (rest < MAX_LINE_BYTES) return end;
+  for (const separator of SEPARATORS) {
+    const cut = bytes.lastIndexOf(separator) + 1;
+    if (cut > bytes.length - MAX_WORD_BYTES) return cut;
+  }
   return end + Math.floor(rest / MAX_LINE_BYTES) * MAX_LINE_BYTES;
 }
 
@@ -181,14 +190,22 @@ function isWord(letters: Buffer, view: DataView, start: number, limit: number): 
 function addText(lines: OutputLines, raw: string, keys: KeyBlock): void {
   const dense = raw.includes('\0') ? raw.replaceAll('\0', '') : raw;
   const plain = dense.includes('\x1b') ? dense.replaceAll(ANSI, '') : dense;
-  const hasKeys = keys.concerns(plain);
-  for (let at = 0; at < plain.length; at += MAX_LINE_BYTES) {
-    const part = plain.slice(at, at + MAX_LINE_BYTES);
-    const shown = (hasKeys ? keys.shown(part) : part).trimEnd();
-    // Programs show progress by carriage returns within a line; only the last state is kept.
-    const text = shown.slice(shown.lastIndexOf('\r') + 1);
-    if (text !== '') lines.addText(levelOf(text), redact(text));
+  const shown = keys.concerns(plain) ? keys.shown(plain) : plain;
+  if (shown.length <= MAX_LINE_BYTES) {
+    addLastState(lines, shown, redact);
+    return;
   }
+  // A secret may lie over a cut.
+  const masked = redact(shown);
+  for (let at = 0; at < masked.length; at += MAX_LINE_BYTES)
+    addLastState(lines, masked.slice(at, at + MAX_LINE_BYTES), part => part);
+}
+
+/** Programs show progress by carriage returns within a line; only the last state is kept. */
+function addLastState(lines: OutputLines, shown: string, masked: (text: string) => string): void {
+  const trimmed = shown.trimEnd();
+  const text = trimmed.slice(trimmed.lastIndexOf('\r') + 1);
+  if (text !== '') lines.addText(levelOf(text), masked(text));
 }
 
 function levelOf(text: string): LogLevel {

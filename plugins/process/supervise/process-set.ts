@@ -7,10 +7,24 @@ import { portsOf } from '../launch/ports.ts';
 import { attempt } from './attempt.ts';
 import { SupervisedProcess, type Supervision } from './supervised-process.ts';
 
+/** Names of processes that a change of the configuration file has enabled or disabled. */
+export interface Switches {
+  readonly on: readonly string[];
+  readonly off: readonly string[];
+}
+
+export interface ProcessSetListener {
+  added(process: SupervisedProcess): void;
+  switched(switches: Switches): void;
+}
+
+/** Who makes changes that somebody wrote into the file. */
+const FILE_ACTOR = 'file';
+
 export class ProcessSet {
   readonly #host: Host;
   readonly #supervision: Supervision;
-  readonly #onAdded: (process: SupervisedProcess) => void;
+  readonly #listener: ProcessSetListener;
   readonly #processes = new Map<string, SupervisedProcess>();
   readonly #startedAt = Date.now() / 1_000;
   #counting: { readonly of: unknown; readonly revision: number; readonly blocks: readonly NamedBlock[] } | undefined;
@@ -21,10 +35,10 @@ export class ProcessSet {
   /** Whether the configuration enabled each process before the latest change. */
   #configured = new Map<string, boolean>();
 
-  constructor(host: Host, supervision: Supervision, onAdded: (process: SupervisedProcess) => void) {
+  constructor(host: Host, supervision: Supervision, listener: ProcessSetListener) {
     this.#host = host;
     this.#supervision = supervision;
-    this.#onAdded = onAdded;
+    this.#listener = listener;
   }
 
   /**
@@ -33,7 +47,7 @@ export class ProcessSet {
    */
   follow(): void {
     this.#update();
-    this.#host.tap('config.changed', () => this.#update());
+    this.#host.tap('config.changed', ({ actor }) => this.#update(actor));
   }
 
   /** A number that changes when the processes have taken over another configuration. */
@@ -100,10 +114,10 @@ export class ProcessSet {
     if (block !== undefined) await attempt(this.#host.log, failure, () => process.reconfigure(block));
   }
 
-  #update(): void {
+  #update(actor?: string): void {
     const { log } = this.#host;
     this.#supervision.capture.applySettings();
-    this.#forgetDisabled();
+    const switches = this.#switches(actor);
     const named = new Map(
       this.blocks()
         .filter(({ isHost }) => !isHost)
@@ -123,9 +137,10 @@ export class ProcessSet {
       }
       const added = new SupervisedProcess(block, this.#supervision);
       this.#processes.set(name, added);
-      this.#onAdded(added);
+      this.#listener.added(added);
     }
     this.#revision += 1;
+    if (actor === FILE_ACTOR) this.#listener.switched(switches);
   }
 
   /** Of a held process the removal is told, and looked at again when the hold has ended. */
@@ -147,13 +162,30 @@ export class ProcessSet {
     return true;
   }
 
-  /** Disabling an entry in the configuration overrides an earlier start by hand. */
-  #forgetDisabled(): void {
-    const blocks = this.#host.use('config.store').blocks();
-    const configured = new Map(blocks.map(({ processName, block }) => [processName, block.enabled === true]));
-    for (const [name, enabled] of configured)
-      if (!enabled && this.#configured.get(name) === true) this.#supervision.wanted.forget(name);
+  /** Disabling an entry overrides an earlier start by hand, and enabling one in the file an earlier stop. */
+  #switches(actor: string | undefined): Switches {
+    const store = this.#host.use('config.store');
+    const { wanted } = this.#supervision;
+    const configured = new Map<string, boolean>();
+    const on: string[] = [];
+    const off: string[] = [];
+    for (const { processName, block } of store.blocks()) {
+      const before = this.#configured.get(processName);
+      // A value that does not fit disables its block, but says nothing about whether the service is to run.
+      const enabled = store.disabledBlocks.has(processName) ? before : block.enabled === true;
+      if (enabled === undefined) continue;
+      configured.set(processName, enabled);
+      if (enabled && before !== true) {
+        on.push(processName);
+        if (actor === FILE_ACTOR && wanted.isStopped(processName)) wanted.forget(processName);
+      }
+      if (!enabled && before === true) {
+        off.push(processName);
+        wanted.forget(processName);
+      }
+    }
     this.#configured = configured;
+    return { on, off };
   }
 
   /** A held process whose block is gone; undefined when it is back. */

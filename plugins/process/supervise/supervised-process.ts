@@ -41,6 +41,7 @@ const MAX_ASK_MS = 320;
 const HAND_OVER_LIMIT_MS = 2_000;
 const TRIGGERS: Readonly<Record<StartTrigger, string>> = {
   boot: 'started at boot',
+  config: 'started because the configuration file enables it',
   request: 'started on request',
   restart: 'restarted on request',
   'auto-restart': 'restarted automatically',

@@ -62,7 +62,7 @@ async function open(
     config: { dumb: { notifications: { enabled: true, destinations } } },
     pace: 0.01,
     pluginDirs: [pluginsDir, path.join(dir, 'own')],
-    plugins: ['notifications', 'notify-webhook', 'config', 'bell'],
+    plugins: ['notifications', 'notify-webhook', 'notify-ntfy', 'config', 'bell'],
   });
   t.teardown(() => app.stop());
   return { app, file: path.join(configDir, 'notifications/notifications.sqlite') };
@@ -121,6 +121,21 @@ t.test('receivers', async t => {
     left = 100;
     ring('never');
     t.match(await reached(app, 'never', 'failed'), { attempts: 3, error: 'HTTP 500', sent_at: null });
+  });
+
+  await t.test('a target that was reached is spared by the repetition', async t => {
+    const topics = hook('topics', `${receiver.url.replace('http', 'ntfy')}/one/two/three`, { provider: 'apprise' });
+    await save([topics]);
+    const asked: string[] = [];
+    receiver.answer = ({ body: { topic } }, response) => {
+      asked.push(topic);
+      const isRefused = topic === 'two' && asked.filter(other => other === 'two').length < 3;
+      response.writeHead(isRefused ? 500 : 200).end('{}');
+    };
+    ring('to three');
+    t.match(await reached(app, 'to three', 'completed', 'topics'), { attempts: 3 });
+    t.same(asked, ['one', 'two', 'three', 'two', 'two']);
+    await save([fast]);
   });
 
   await t.test('a cooldown for each condition', async t => {

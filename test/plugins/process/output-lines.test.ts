@@ -9,7 +9,7 @@ import { formatRecord, recordsOf } from '../../../core/kit/log-line.ts';
 import { redact } from '../../../core/kit/redact.ts';
 import { KeyBlock } from '../../../plugins/process/capture/key-block.ts';
 import { LogBlock } from '../../../plugins/process/capture/log-block.ts';
-import { MAX_LINE_BYTES, OutputLines, toLines } from '../../../plugins/process/capture/output-lines.ts';
+import { completeBytes, MAX_LINE_BYTES, OutputLines, toLines } from '../../../plugins/process/capture/output-lines.ts';
 
 const EVERY_RULE = -1;
 const LEVELS: Readonly<Record<string, LogLevel>> = {
@@ -27,10 +27,8 @@ function asText(bytes: Buffer): { level: LogLevel; text: string }[] {
       const plain = raw
         .replaceAll('\0', '')
         .replaceAll(/\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b\n]*(?:\x07|\x1b\\)|[@-Z\\-_])/g, '');
-      const parts: string[] = [];
-      for (let at = 0; at < plain.length; at += MAX_LINE_BYTES) parts.push(plain.slice(at, at + MAX_LINE_BYTES));
-      return parts.flatMap(part => {
-        const text = String(keys.shown(part).trimEnd().split('\r').at(-1));
+      return [keys.shown(plain)].flatMap(shown => {
+        const text = String(shown.trimEnd().split('\r').at(-1));
         const found = /\b(TRACE|DEBUG|INFO|NOTICE|WARN(?:ING)?|ERR(?:OR)?|FATAL|CRIT(?:ICAL)?)\b/i.exec(
           text.slice(0, 80),
         );
@@ -111,4 +109,19 @@ t.test('the place of a level, the longest line, and a key whose beginning is hid
   const body = 'MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQDdlatRjRjogo3W';
   const hidden = `-----BEGIN PRIV\x1b[1mATE KEY-----\n${body}\nplain words\n`;
   t.notOk(JSON.stringify([...toLines(Buffer.from(hidden))]).includes(body));
+});
+
+t.test('no secret is cut in two where a line is too long', async t => {
+  const secret = 'correct-horse-battery-staple';
+  const item = `{"name":"x","password":"${secret}","next":1},`;
+  const doesLeak = (bytes: Buffer) => /horse|battery|correct|staple/.test(JSON.stringify([...toLines(bytes)]));
+  // A place of the cut in every part of an item.
+  for (let shift = 0; shift < item.length; shift += 1) {
+    const long = Buffer.from('x'.repeat(shift) + item.repeat((2 * MAX_LINE_BYTES) / item.length));
+    t.notOk(doesLeak(Buffer.concat([long, Buffer.from('\n')])), `whole, shifted by ${shift}`);
+    const beginning = long.subarray(0, MAX_LINE_BYTES + shift);
+    const cut = completeBytes(beginning, false);
+    t.ok(cut > 0 && cut <= beginning.length);
+    t.notOk(doesLeak(long.subarray(0, cut)) || doesLeak(long.subarray(cut)), `before its end, shifted by ${shift}`);
+  }
 });

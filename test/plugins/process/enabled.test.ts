@@ -1,0 +1,99 @@
+// `enabled` in the configuration file while the host runs: what it enables is started, what it disables is stopped, and a
+// start or stop by hand stays until the key itself changes. `autostart: false` leaves a start to a user.
+import { existsSync } from 'node:fs';
+import { readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import t from 'tap';
+import { pluginsDir, startHost } from '../../support/host.ts';
+import { pidOf, start, status, stop } from '../../support/kids.ts';
+import { ownLog } from '../../support/own-log.ts';
+import { until } from '../../support/until.ts';
+
+const skip = !['health', 'auto-restart'].every(name => existsSync(path.join(pluginsDir, name, 'index.ts')));
+const sleeper = (processName: string, more: object = {}) => ({
+  process_name: processName,
+  command: ['sleep', '600'],
+  suppress_logging: true,
+  stop_grace_seconds: 1,
+  ...more,
+});
+
+t.test('the file decides when its key changes, a user otherwise', { skip }, async t => {
+  const app = await startHost({
+    plugins: ['config', 'process', 'auto-restart', 'health'],
+    config: {
+      dumb: {
+        startup: { stabilization_seconds: 0, readiness_poll_interval_seconds: 0.1 },
+        auto_restart: {
+          enabled: true,
+          max_restarts: 9,
+          backoff_seconds: [0],
+          services: [{ process_name: 'Broken' }],
+        },
+      },
+      on: sleeper('On', { enabled: true }),
+      off: sleeper('Off', { enabled: false }),
+      hand: sleeper('Hand', { enabled: false }),
+      broken: sleeper('Broken', { enabled: true, command: ['/nowhere/program'] }),
+      manual: sleeper('Manual', { enabled: true, autostart: false }),
+    },
+  });
+  t.teardown(() => app.stop());
+  const file = path.join(app.configDir, 'stackwarden.json');
+  const edit = async (change: (root: Record<string, Record<string, unknown>>) => void) => {
+    const root = JSON.parse(await readFile(file, 'utf8'));
+    change(root);
+    await writeFile(file, JSON.stringify(root, null, 4));
+  };
+  const is = async (name: string, state: string) => (await status(app, name)).status === state;
+  const becomes = (name: string, state: string) => until(() => is(name, state), { what: `${name} to be ${state}` });
+  const phase = async () => (await app.get('/process/startup-status')).body;
+  const logged = (line: string) =>
+    until(async () => (await ownLog(app)).some(one => one.includes(line)), { what: line });
+
+  await until(async () => (await phase()).terminal);
+  t.notOk((await phase()).expected_services.includes('Manual'));
+  t.ok(await is('Manual', 'stopped'), 'enabled, but left to a user');
+  t.match(await start(app, 'Manual'), { status: 200 });
+  await start(app, 'Hand');
+  const pids = [await pidOf(app, 'Hand'), await pidOf(app, 'Manual')];
+
+  await edit(root => {
+    Object.assign(root.on ?? {}, { enabled: false });
+    Object.assign(root.off ?? {}, { enabled: true });
+    Object.assign(root.broken ?? {}, { enabled: false });
+    root.fresh = sleeper('Fresh', { enabled: true });
+    root.later = sleeper('Later', { enabled: true, autostart: false });
+  });
+  await Promise.all([becomes('On', 'stopped'), becomes('Off', 'running'), becomes('Fresh', 'running')]);
+  await logged('On is disabled in the configuration file now and is stopped');
+  await logged('Off is enabled in the configuration file now and is started');
+  await logged('Fresh is enabled in the configuration file now and is started');
+  t.ok(await is('Later', 'stopped'));
+  t.match(await status(app, 'Broken'), { restart: { pending: false } }, 'no longer restarted');
+  t.same([await pidOf(app, 'Hand'), await pidOf(app, 'Manual')], pids, 'what did not change goes on');
+  t.match((await app.get('/health')).body, { status: 'healthy' });
+
+  await stop(app, 'Off');
+  const off = await pidOf(app, 'Fresh');
+  await edit(root => {
+    Object.assign(root.off ?? {}, { stop_grace_seconds: 2 });
+    Object.assign(root.fresh ?? {}, { enabled: 'perhaps' });
+    Object.assign(root.hand ?? {}, { stop_grace_seconds: 2 });
+  });
+  await until(async () => (await app.get('/process?process_name=Fresh')).body.config_problem !== null);
+  t.ok(await is('Off', 'stopped'), 'another key starts nothing');
+  t.equal(await pidOf(app, 'Fresh'), off, 'a value that does not fit stops nothing');
+
+  await edit(root => {
+    Object.assign(root.fresh ?? {}, { enabled: true });
+    Object.assign(root.off ?? {}, { enabled: false });
+  });
+  await until(async () => (await app.get('/process?process_name=Off')).body.enabled === false);
+  await edit(root => Object.assign(root.off ?? {}, { enabled: true }));
+  await becomes('Off', 'running');
+  t.equal(await pidOf(app, 'Fresh'), off);
+
+  await app.post('/config', { process_name: 'Off', updates: { enabled: false }, persist: true });
+  t.ok(await is('Off', 'running'), 'a client that saves the key starts and stops by its own requests');
+});
