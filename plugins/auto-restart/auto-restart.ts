@@ -6,7 +6,8 @@ import { errorText } from '#kit/error-text';
 import { unnamedReason } from '#kit/named-reason';
 import type { ExitRecord, ProcessSnapshot } from '../process/contract.ts';
 import type { ProcessRestarts, RestartReport } from './contract.ts';
-import { type AutoRestartSettings, type Policy, policiesOf } from './settings.ts';
+import { limitsOf, type Policies, type Policy, policiesOf } from './policies.ts';
+import type { AutoRestartSettings } from './settings.ts';
 import { Watch } from './watch.ts';
 
 const TICK_MS = 1_000;
@@ -27,9 +28,20 @@ export class AutoRestart implements ProcessRestarts {
     return this.#watch(processName).report(this.#policy(processName));
   }
 
+  restart(processName: string, reason: string): void {
+    const watch = this.#watch(processName);
+    if (watch.busy || watch.dueMs !== null) return;
+    watch.isAsked = true;
+    this.#plan(processName, reason);
+  }
+
   async exited({ processName }: ProcessSnapshot, exit: ExitRecord): Promise<void> {
     if (!exit.unexpected) return;
     const watch = this.#watch(processName);
+    if (exit.code === 0 && this.#policy(processName)?.onlyFailures) {
+      this.#host.log.info(`${processName} ended with exit code 0 and is not restarted: its restart is on-failure`);
+      return;
+    }
     if (watch.awaitingRecovery) this.#failed(processName, watch, exit.reason);
     if (watch.busy) return;
     this.#plan(processName, exit.reason);
@@ -50,7 +62,7 @@ export class AutoRestart implements ProcessRestarts {
     const supervisor = this.#host.use('process.supervisor');
     const { settledMs } = supervisor;
     if (settledMs === null || this.#host.stopping !== null) return;
-    if (policiesOf(this.#settings()).size === 0) {
+    if (this.#policies().size === 0 && ![...this.#watches.values()].some(({ isAsked }) => isAsked)) {
       for (const watch of this.#watches.values()) watch.cancel();
       return;
     }
@@ -79,6 +91,7 @@ export class AutoRestart implements ProcessRestarts {
 
   /** Plans a restart for an enabled process that ended or failed to start, also during the boot. */
   #considerStopped({ processName, lastExit, lastFailureReason }: ProcessSnapshot): void {
+    if (lastExit?.code === 0 && this.#policy(processName)?.onlyFailures) return;
     const reason = lastFailureReason ?? (lastExit?.unexpected === true ? lastExit.reason : null);
     if (reason !== null) this.#plan(processName, reason);
   }
@@ -90,7 +103,9 @@ export class AutoRestart implements ProcessRestarts {
     const isDue = isChecked && now - watch.checkedMs >= policy.checkEveryMs;
     if (!isDue && !watch.hopesForHealth) return;
     const { status, reason } = this.#host.use('process.supervisor').health(processName);
-    if (status === 'healthy') this.#markHealthy(processName, watch);
+    // What asked for a restart that is due knows better than its health.
+    const isDoubted = watch.isAsked && watch.dueMs !== null;
+    if (status === 'healthy' && !isDoubted) this.#markHealthy(processName, watch);
     if (!isDue) return;
     watch.checkedMs = now;
     if (status === 'unhealthy') watch.unhealthyCount += 1;
@@ -181,8 +196,14 @@ export class AutoRestart implements ProcessRestarts {
     this.#host.emit('service.auto_restart.failed', { processName, reason });
   }
 
+  /** Of a service without one, for as long as a restart of it is asked for, the limits of the section. */
   #policy(processName: string): Policy | undefined {
-    return policiesOf(this.#settings()).get(processName);
+    const isAsked = this.#watches.get(processName)?.isAsked === true;
+    return this.#policies().get(processName) ?? (isAsked ? limitsOf(this.#settings()) : undefined);
+  }
+
+  #policies(): Policies {
+    return policiesOf(this.#settings(), this.#host.use('config.store').blocks());
   }
 
   #watch(processName: string): Watch {

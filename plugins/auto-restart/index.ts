@@ -1,9 +1,9 @@
-// Auto-restart: restarts services that end or stay unhealthy, within the limits of `dumb.auto_restart`.
+// Auto-restart: restarts services that end or stay unhealthy, within the limits of `dumb.auto_restart` and their `restart`.
 import { definePlugin } from '#core';
 import { AutoRestart } from './auto-restart.ts';
 import type {} from './contract.ts';
 import { contributeNotices } from './notices.ts';
-import { autoRestartSection, readSettings } from './settings.ts';
+import { autoRestartSection, readSettings, restartBlock } from './settings.ts';
 
 export default definePlugin({
   name: 'auto-restart',
@@ -14,6 +14,7 @@ export default definePlugin({
     // The section is read at each check instead of being the plugin's own, because a new set-up would lose the
     // counters.
     host.contribute('config.schema', 'auto-restart', { path: ['dumb', 'auto_restart'], schema: autoRestartSection });
+    host.contribute('config.block', 'restart', { schema: restartBlock });
     host.event('service.unhealthy', { description: 'A watched process was unhealthy as often as its threshold says' });
     host.event('service.auto_restart.attempt', { description: 'A process is about to be restarted' });
     host.event('service.auto_restart.succeeded', { description: 'A process is healthy again after a restart' });

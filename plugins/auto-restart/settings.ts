@@ -1,8 +1,6 @@
-// The configuration of auto-restart: the section `dumb.auto_restart`, and the policy that results for one service.
+// The configuration of auto-restart: the section `dumb.auto_restart`, and the key `restart` of a service's block.
 import { z } from 'zod';
-import type { RestartLimits } from './restart-policy.ts';
 
-const MS_PER_S = 1_000;
 const seconds = z.number().min(0);
 
 const restartKeys = {
@@ -36,6 +34,30 @@ export const autoRestartSection = z.looseObject({
     .describe('the services that are restarted, each with what differs for it'),
 });
 
+const restartWord = z.enum(['always', 'on-failure', 'no']);
+
+const { max_restarts, window_seconds, backoff_seconds } = restartKeys;
+const restartKey = z.union([
+  restartWord,
+  z.looseObject({
+    policy: restartWord.describe('when it is restarted'),
+    ...z.object({ max_restarts, window_seconds, backoff_seconds }).partial().shape,
+  }),
+]);
+
+export type RestartKey = z.output<typeof restartKey>;
+
+/** Without defaults, because an editor in a browser would write them into the block. */
+export const restartBlock = z.looseObject({
+  restart: restartKey
+    .optional()
+    .meta({ live: true, fallback: true })
+    .describe(
+      'whether it is restarted when it ends by itself: always, on-failure (not after exit code 0) or no; pauses and limit ' +
+        'are those of dumb.auto_restart, or its own; an entry in the list there wins',
+    ),
+});
+
 export type AutoRestartSettings = z.output<typeof autoRestartSection>;
 
 const NO_SECTION = {};
@@ -50,41 +72,4 @@ export function readSettings(config: { get(path: readonly string[]): unknown }):
     last = { section, settings: parsed.success ? parsed.data : autoRestartSection.parse({}) };
   }
   return last.settings;
-}
-
-/** The limits and intervals that apply to one service. */
-export interface Policy extends RestartLimits {
-  readonly onUnhealthy: boolean;
-  readonly checkEveryMs: number;
-  readonly threshold: number;
-  readonly graceMs: number;
-}
-
-const policies = new WeakMap<AutoRestartSettings, ReadonlyMap<string, Policy>>();
-
-/** By process name; what is not in it is not watched. Settings do not change, so that each has its policies once. */
-export function policiesOf(settings: AutoRestartSettings): ReadonlyMap<string, Policy> {
-  const known = policies.get(settings);
-  if (known !== undefined) return known;
-  const made = new Map<string, Policy>();
-  // Of several entries for one service the first counts.
-  for (const service of settings.enabled ? settings.services.toReversed() : []) {
-    if (service.enabled === false) made.delete(service.process_name);
-    else made.set(service.process_name, policyOf(settings, service));
-  }
-  policies.set(settings, made);
-  return made;
-}
-
-function policyOf(settings: AutoRestartSettings, service: AutoRestartSettings['services'][number]): Policy {
-  const merged: AutoRestartSettings = { ...settings, ...(service as Partial<AutoRestartSettings>) };
-  return {
-    onUnhealthy: merged.restart_on_unhealthy,
-    checkEveryMs: merged.healthcheck_interval * MS_PER_S,
-    threshold: merged.unhealthy_threshold,
-    maxRestarts: merged.max_restarts,
-    windowMs: merged.window_seconds * MS_PER_S,
-    backoffMs: merged.backoff_seconds.map(delay => delay * MS_PER_S),
-    graceMs: merged.grace_period_seconds * MS_PER_S,
-  };
 }

@@ -1,8 +1,8 @@
 // The restart counters and the planned restart of one process.
 import type { WantedState } from '../process/contract.ts';
 import type { RestartReport } from './contract.ts';
+import type { Policy } from './policies.ts';
 import { RestartWindow } from './restart-policy.ts';
-import type { Policy } from './settings.ts';
 
 const DEFAULT_WINDOW_MS = 300_000;
 const DEFAULT_THRESHOLD = 3;
@@ -24,6 +24,8 @@ export class Watch {
   awaitingRecovery = false;
   suppressed = false;
   busy = false;
+  /** Whether another plugin has asked for a restart, until that has succeeded or is cancelled. */
+  isAsked = false;
   #wanted: WantedState | null;
 
   constructor(wanted: WantedState | null) {
@@ -49,6 +51,7 @@ export class Watch {
   }
 
   cancelPlan(): void {
+    this.isAsked = false;
     this.dueMs = null;
     this.suppressed = false;
   }
