@@ -85,6 +85,10 @@ export const blockSchema = z.looseObject({
     .optional()
     .meta({ ...LIVE, ...FALLBACK })
     .describe('keeps its output out of the own log'),
+  user: z
+    .union([z.string(), z.number().int()])
+    .optional()
+    .describe('user that it runs as instead of puid and pgid: a name or a number, also with `:group`; never root'),
   wait_for_url: z
     .union([z.string(), urlWait, z.array(z.union([z.string(), urlWait]))])
     .optional()

@@ -27,6 +27,8 @@ import type {
 } from './contract.ts';
 import { createLaunchPlan } from './launch/launch-plan.ts';
 import { findObstacles } from './launch/obstacles.ts';
+import { RunUsers } from './launch/run-user.ts';
+import { guardUsers } from './launch/user-guard.ts';
 import { dependenciesPoint, launchPolicyPoint, placeholdersPoint, stopPolicyPoint, survivorPoint } from './points.ts';
 import type { StartupSettings } from './settings.ts';
 import { Adoption } from './supervise/adoption.ts';
@@ -111,6 +113,7 @@ export class Supervisor implements ProcessSupervisor {
         if (snapshot.completed === true) this.#wanted.markReady(snapshot.processName);
         hooks.onExited(snapshot, exit);
       },
+      users: new RunUsers(host),
       portCompanion: configKey => host.find('service.templates')?.get(configKey)?.ui?.portOffset,
       stopPolicy: configKey => this.#stopPolicy(configKey),
       launchPolicy: configKey => [...this.#launchPolicies.values()].find(policy => policy.configKey === configKey),
@@ -206,7 +209,7 @@ export class Supervisor implements ProcessSupervisor {
       signal,
       env: process.env,
       withheld: store.overridingVariables(),
-      asController: false,
+      user: this.#supervision.users.of(block),
       placeholders,
     });
   }
@@ -251,6 +254,12 @@ export class Supervisor implements ProcessSupervisor {
   /** Adopts what an earlier host left running, then starts everything that is wanted, in dependency order. */
   boot(): Promise<void> {
     return this.#boot.run();
+  }
+
+  /** Throws a Problem 403 when an update would run a program as another user, and its caller may be anybody. */
+  checkUsers(before: Readonly<Record<string, unknown>>, after: Readonly<Record<string, unknown>>): void {
+    if (this.#host.find('access')?.enabled() === true) return;
+    guardUsers(before, after, this.#supervision.users, this.#host.use('config.store').file);
   }
 
   /** Throws a Problem 409 when an update would remove a process that runs or is held. */

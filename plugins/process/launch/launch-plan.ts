@@ -13,18 +13,17 @@ export interface PlanInput {
   readonly env: NodeJS.ProcessEnv;
   /** Variables that are meant for the host, beside those that hold secrets. */
   readonly withheld: readonly string[];
-  /** Whether the process keeps the rights of the host. */
-  readonly asController: boolean;
+  /** null for the host's own user. */
+  readonly user: LaunchPlan['user'];
   /** Values for `{name}` from other plugins. */
   readonly placeholders: Readonly<Record<string, unknown>>;
 }
 
 /** Throws a Problem 400 that names the key when the block cannot be launched. */
 export function createLaunchPlan(input: PlanInput): LaunchPlan {
-  const { block: named, root, trigger, signal } = input;
+  const { block: named, root, trigger, signal, user } = input;
   const { processName, configKey, block } = named;
   const fill = filler(block, { ...input.placeholders, puid: root.puid, pgid: root.pgid, tz: root.tz });
-  const user = input.asController ? null : serviceUser(root);
   const cwd = typeof block.config_dir === 'string' && block.config_dir !== '' ? block.config_dir : undefined;
   return {
     processName,
@@ -34,7 +33,7 @@ export function createLaunchPlan(input: PlanInput): LaunchPlan {
     signal,
     argv: commandWords(block.command, processName).map(fill),
     cwd,
-    env: environmentOf(input, user, fill),
+    env: environmentOf(input, fill),
     user,
     waits: { mounts: [], urls: [] },
   };
@@ -65,16 +64,9 @@ function filler(block: Readonly<Record<string, unknown>>, global: Readonly<Recor
     });
 }
 
-/** The user that services run as; null when the host cannot act as another. */
-export function serviceUser(root: Readonly<Record<string, unknown>>): { uid: number; gid: number } | null {
-  if (process.getuid?.() !== 0) return null;
-  return { uid: Number(root.puid), gid: Number(root.pgid) };
-}
-
 /** What the host may share, what the block asks for by name, and the block's own variables. */
 function environmentOf(
-  { block: { block }, env: own, withheld }: PlanInput,
-  user: LaunchPlan['user'],
+  { block: { block }, env: own, withheld, user }: PlanInput,
   fill: (text: string) => string,
 ): Record<string, string> {
   const env = publicEnvironment(own);

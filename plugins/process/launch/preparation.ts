@@ -5,10 +5,11 @@ import type { LaunchPlan, StartTrigger } from '../contract.ts';
 import { digestOf } from './block-digest.ts';
 import { copyEnvironmentFile } from './env-copy.ts';
 import { checkLaunchable, withoutDescriptors } from './launch.ts';
-import { createLaunchPlan, serviceUser } from './launch-plan.ts';
+import { createLaunchPlan } from './launch-plan.ts';
 import { FALLBACK, ownDirectory } from './own-directory.ts';
 import { type Companion, describeMove, resolvePorts } from './ports.ts';
 import { checkReachable } from './reach.ts';
+import type { RunUsers } from './run-user.ts';
 import { waitForDependencies } from './waits.ts';
 
 export interface Preparation {
@@ -23,6 +24,7 @@ export interface Preparation {
   readonly portCompanion: Companion;
   /** True when the process keeps the rights of the host; a text says why one that could have them does not. */
   asController(block: NamedBlock): true | string | undefined;
+  readonly users: RunUsers;
   /** Values for `{name}` from other plugins. */
   placeholders(block: NamedBlock): Readonly<Record<string, unknown>>;
   prepare(plan: LaunchPlan): Promise<LaunchPlan>;
@@ -50,7 +52,7 @@ async function preparedPlan(preparation: Preparation): Promise<LaunchPlan> {
   if (digestOf(plan.block) !== digestOf(block().block)) plan = await planOf(preparation);
   const own = plan.cwd === undefined ? await ownDirectory(plan, host.paths.configDir, host.log) : undefined;
   plan.cwd ??= own;
-  await copyEnvironmentFile(plan, serviceUser(host.use('config.store').root()));
+  await copyEnvironmentFile(plan, preparation.users.of(block()));
   await checkLaunchable(plan);
   if (!(await checkReachable(plan, host.log, own))) {
     plan.cwd = FALLBACK;
@@ -70,8 +72,8 @@ async function planOf(preparation: Preparation): Promise<LaunchPlan> {
   const withheld = store.overridingVariables();
   const rights = preparation.asController(block);
   if (typeof rights === 'string') host.log.warn(`${block.processName} runs as the services' user: ${rights}`);
-  const asController = rights === true;
-  const input = { block, root, trigger, signal, env: process.env, withheld, asController, placeholders };
+  const user = preparation.users.of(block, rights === true);
+  const input = { block, root, trigger, signal, env: process.env, withheld, user, placeholders };
   const plan = await prepare(createLaunchPlan(input));
   signal.throwIfAborted();
   return plan;

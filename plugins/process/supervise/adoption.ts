@@ -52,7 +52,7 @@ export class Adoption {
   async #unrecorded(): Promise<ReadonlyMap<string, ProcessRecord>> {
     const { directory } = this.#supervision.state;
     const found = new Map<string, ProcessRecord>();
-    const users = new Set([0, process.getuid?.(), Number(this.#host.use('config.store').root().puid)]);
+    const users = new Set([0, process.getuid?.(), ...this.#serviceUsers()]);
     for (const stat of launchedFrom(directory, users)) {
       // The oldest was launched, and later group leaders of the same run are its descendants.
       if (found.has(stat.processName)) continue;
@@ -73,6 +73,20 @@ export class Adoption {
       });
     }
     return found;
+  }
+
+  /** Every user that a service may run as. */
+  #serviceUsers(): number[] {
+    const store = this.#host.use('config.store');
+    const named = store.blocks().flatMap(block => {
+      try {
+        return this.#supervision.users.of(block)?.uid ?? [];
+      } catch {
+        // A block whose user cannot be taken on has started nothing.
+        return [];
+      }
+    });
+    return [Number(store.root().puid), ...named];
   }
 
   async #claim(process: SupervisedProcess, record: ProcessRecord): Promise<void> {

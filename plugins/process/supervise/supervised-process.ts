@@ -21,6 +21,7 @@ import type {
 import { digestOf } from '../launch/block-digest.ts';
 import type { Companion } from '../launch/ports.ts';
 import { prepareLaunch } from '../launch/preparation.ts';
+import type { RunUsers } from '../launch/run-user.ts';
 import { attempt } from './attempt.ts';
 import { captureTargetOf } from './capture-target.ts';
 import { removeCgroup } from './cgroup.ts';
@@ -65,6 +66,7 @@ export interface Supervision extends RunParts {
   onStarted(snapshot: ProcessSnapshot): void;
   onExited(snapshot: ProcessSnapshot, exit: ExitRecord): void;
   readonly portCompanion: Companion;
+  readonly users: RunUsers;
   stopPolicy(configKey: string): StopPolicy | undefined;
   launchPolicy(configKey: string): LaunchPolicy | undefined;
   /** Values from other plugins for `{name}` in commands and variables. */
@@ -284,7 +286,7 @@ export class SupervisedProcess {
 
   async #runStart(trigger: StartTrigger, signal: AbortSignal): Promise<StartOutcome> {
     const { processName } = this.#block;
-    const { host, portCompanion, blocks, prepare, onLaunching, placeholders } = this.#with;
+    const { host, portCompanion, users, blocks, prepare, onLaunching, placeholders } = this.#with;
     this.#lastFailureReason = null;
     this.#lastExit = null;
     this.#move('starting');
@@ -295,6 +297,7 @@ export class SupervisedProcess {
         trigger,
         signal,
         portCompanion,
+        users,
         blocks,
         prepare,
         placeholders,

@@ -1,0 +1,36 @@
+// Refuses changes by which a caller who has shown no credentials would run programs as a user of his choice.
+import { Problem } from '#core';
+import { deepEqual } from '#kit/deep-equal';
+import { isObject } from '#kit/plain-object';
+import type { RunUsers } from './run-user.ts';
+
+type Members = Readonly<Record<string, unknown>>;
+
+/** What decides which program runs, and as whom. */
+const KEYS = ['user', 'command', 'config_dir', 'env', 'env_copy', 'env_file', 'readiness', 'liveness'];
+
+/** Throws a Problem 403 when a block with a user of its own is added, or what it runs is changed. */
+export function guardUsers(before: Members, after: Members, users: RunUsers, file: string): void {
+  for (const [place, block] of blocksIn(after)) {
+    const [configKey = ''] = place;
+    const name = users.nameIn(configKey, block);
+    if (name === undefined) continue;
+    const former = place.reduce<unknown>((value, key) => (isObject(value) ? value[key] : undefined), before);
+    const changed = KEYS.find(key => !deepEqual(block[key], isObject(former) ? former[key] : undefined));
+    if (changed === undefined) continue;
+    throw new Problem(
+      403,
+      `${changed} of ${block.process_name}, which runs as user ${name}, cannot be changed while authentication is off; ` +
+        `switch it on, or change it in ${file}`,
+    );
+  }
+}
+
+function* blocksIn(root: Members): Generator<readonly [place: readonly string[], block: Members]> {
+  for (const [key, value] of Object.entries(root)) {
+    if (!isObject(value)) continue;
+    if (typeof value.process_name === 'string') yield [[key], value];
+    for (const [name, instance] of Object.entries(isObject(value.instances) ? value.instances : {}))
+      if (isObject(instance)) yield [[key, 'instances', name], instance];
+  }
+}
