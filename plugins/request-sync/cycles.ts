@@ -25,6 +25,8 @@ export interface CycleParts {
   readonly labels: readonly string[];
   /** Saves the state. Rejects when it cannot be saved. */
   readonly save: () => Promise<void>;
+  /** The same at the end of a cycle, where the time of it need not be saved at once. */
+  readonly saveCycle: () => Promise<void>;
   /** Called after each change of the state; saves it when the last time is long ago, and then rejects as `save` does. */
   readonly changed: () => Promise<void>;
   readonly nowMs: () => number;
@@ -54,7 +56,7 @@ export class Cycles {
 
   /** Rejects when the state cannot be saved. */
   async run(): Promise<CycleReport> {
-    const { state, primary, subordinates, save } = this.#with;
+    const { state, primary, subordinates, save, saveCycle } = this.#with;
     adoptLabels(state, subordinates);
     this.#correctTimes();
     let fault: RemoteError | null;
@@ -70,7 +72,7 @@ export class Cycles {
     // Before the first call that changes anything it must be known that its outcome can be kept.
     if ([...due.values()].some(({ length }) => length > 0)) await save();
     const outcomes = await this.#settle(due);
-    await save();
+    await saveCycle();
     return {
       error: fault === null ? null : this.#problemOf(fault),
       warnings: [

@@ -154,6 +154,7 @@ export class Replication {
       subordinates: subordinates.map(peerOf),
       labels,
       save: () => this.#file.save(),
+      saveCycle: () => this.#file.saveCycle(),
       changed: () => this.#file.changed(),
       nowMs: Date.now,
     });

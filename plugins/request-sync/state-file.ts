@@ -1,5 +1,6 @@
 // The state in its file: loaded once, changed in memory, and written whole. A file that cannot be used is set aside,
 // never overwritten.
+import { createHash } from 'node:crypto';
 import { rename } from 'node:fs/promises';
 import path from 'node:path';
 import type { Logger } from '#core';
@@ -15,6 +16,8 @@ import { stateContent, stateText } from './state-text.ts';
 const FILE_MODE = 0o600;
 /** The longest that a change is in memory alone while others follow. */
 const SAVE_MS = 2_000;
+/** The same for the time of the last cycle, where nothing else has changed. */
+const SAVE_TIME_MS = 10 * 60_000;
 
 export class StateFile {
   readonly #file: string;
@@ -27,6 +30,8 @@ export class StateFile {
   #isDirty = false;
   #isFailing = false;
   #savedAtMs = 0;
+  /** Of what the file holds beside the time of the last cycle. */
+  #savedDigest = '';
 
   constructor(file: string, log: Logger) {
     this.#file = file;
@@ -58,13 +63,29 @@ export class StateFile {
   }
 
   /** Rejects with an Error that names the file when it cannot be written; what was saved before stays. */
-  async save(): Promise<void> {
+  save(): Promise<void> {
+    return this.#save(() => true);
+  }
+
+  /** As `save`, but leaves a file of megabytes as it is while only the time of the last cycle is another. */
+  async saveCycle(): Promise<void> {
+    const isTimeDue = this.#isFailing || performance.now() - this.#savedAtMs >= SAVE_TIME_MS;
+    await this.#save(digest => isTimeDue || digest !== this.#savedDigest);
+  }
+
+  async #save(isDue: (digest: string) => boolean): Promise<void> {
     await this.#writes.add(async () => {
       if (this.#state === undefined) return;
+      const { bytes, digest } = await fileOf(this.#state);
+      if (!isDue(digest)) {
+        this.#isDirty = true;
+        return;
+      }
       this.#isDirty = false;
       try {
-        await this.#write(this.#state);
+        await this.#write(bytes);
         this.#isSaved = true;
+        this.#savedDigest = digest;
         this.#isFailing = false;
       } catch (error) {
         this.#isDirty = true;
@@ -110,10 +131,7 @@ export class StateFile {
     }
   }
 
-  async #write(state: State): Promise<void> {
-    const pieces: Buffer[] = [];
-    await forEachInSlices(stateText(state), piece => pieces.push(Buffer.from(piece)));
-    const bytes = Buffer.concat(pieces);
+  async #write(bytes: Buffer): Promise<void> {
     await GuardedDirectory.at(this.#file, async (directory, name) => {
       const next = `${name}.new`;
       // What an interrupted write has left.
@@ -125,4 +143,14 @@ export class StateFile {
       await directory.sync();
     });
   }
+}
+
+/** `digest` is the same for states that differ by the time of the last cycle alone. */
+async function fileOf(state: State): Promise<{ readonly bytes: Buffer; readonly digest: string }> {
+  const pieces: Buffer[] = [];
+  await forEachInSlices(stateText(state), piece => pieces.push(Buffer.from(piece)));
+  const [, ...entries] = pieces;
+  const hash = createHash('sha256').update(JSON.stringify([state.meta, state.others]));
+  await forEachInSlices(entries, piece => hash.update(piece));
+  return { bytes: Buffer.concat(pieces), digest: hash.digest('hex') };
 }

@@ -54,6 +54,7 @@ function stage({ options = {}, state = emptyState(), ...managers }: StageOptions
     subordinates,
     labels: subordinates.map(({ label }) => label),
     save,
+    saveCycle: save,
     changed: save,
     nowMs: () => clock.nowMs,
   });

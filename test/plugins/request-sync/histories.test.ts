@@ -209,6 +209,7 @@ class World {
       subordinates: peers.slice(1),
       labels: peers.slice(1).map(({ label }) => label),
       save,
+      saveCycle: save,
       changed: async () => {
         changes += 1;
         if (changes % savesEach === 0) await save();

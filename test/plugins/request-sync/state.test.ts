@@ -92,6 +92,29 @@ t.test('files', async t => {
     t.same(JSON.parse(await readFile(`${file}.bak`, 'utf8')).requests, {});
   });
 
+  await t.test('a cycle that changed nothing leaves the file as it is, until the end', async t => {
+    const { file } = await open('quiet');
+    const states = new StateFile(file, log);
+    const state = await states.load();
+    const saved = async () => JSON.parse(await readFile(file, 'utf8'));
+    state.last_poll_ts = '2026-01-01T00:00:00Z';
+    await states.saveCycle();
+    t.equal((await saved()).last_poll_ts, state.last_poll_ts, 'the first is saved');
+    state.last_poll_ts = '2026-01-01T00:01:00Z';
+    await states.saveCycle();
+    t.equal((await saved()).last_poll_ts, '2026-01-01T00:00:00Z');
+    state.requests.set('movie:1:False', { primary_id: 1, subordinates: {} });
+    await states.saveCycle();
+    t.match(await saved(), { last_poll_ts: state.last_poll_ts, requests: { 'movie:1:False': { primary_id: 1 } } });
+    state.meta.last_total = 5;
+    await states.saveCycle();
+    t.equal((await saved()).meta.last_total, 5);
+    state.last_poll_ts = '2026-01-01T00:02:00Z';
+    await states.saveCycle();
+    await states.saveRest();
+    t.equal((await saved()).last_poll_ts, state.last_poll_ts);
+  });
+
   await t.test('truncated and garbled ones are kept, and the version before is used', async t => {
     for (const [name, text] of [
       ['truncated', '{"requests":{"movie:1'],
