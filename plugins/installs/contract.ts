@@ -116,6 +116,8 @@ export interface BuildRequest {
   readonly directory: string;
   /** Where the folder will lie, for what writes its own path down. */
   readonly finalDirectory: string;
+  /** Where package managers keep what later builds use; below the configuration directory. */
+  readonly caches: string;
   readonly user: InstallUser;
   readonly version: string;
   /** How many jobs a package manager may run at once, and how many connections it may hold. */
@@ -123,7 +125,8 @@ export interface BuildRequest {
   readonly networkJobs: number;
   readonly signal: AbortSignal;
   fill(text: string): string;
-  report(progress: StepProgress): void;
+  /** Takes what the build prints, for the logs of the service; the last line is its progress. */
+  output(lines: readonly string[]): Promise<void>;
 }
 
 /** What turns the files of a release into something that runs. */

@@ -173,6 +173,11 @@ export interface ProcessSupervisor {
   health(processName: string): HealthReport;
   /** Same as `health`, but first probes a running process that has no report yet, for at most `limitMs`. */
   freshHealth(processName: string, limitMs: number): Promise<HealthReport>;
+  /**
+   * Writes what another program says into the logs of a process, as if that had printed it. Nothing happens when there is
+   * no such process.
+   */
+  record(processName: string, lines: readonly string[]): Promise<void>;
   /** Why what running processes write is lost at present, such as a full disk; null while it is kept. */
   readonly outputFault: string | null;
   /** Listening ports that the block of a process configures, by their keys. */

@@ -10,6 +10,7 @@ import { RunFiles } from './boot/run-files.ts';
 import { shutDown } from './boot/shutdown.ts';
 import { stopTiers } from './boot/stop-tiers.ts';
 import { CaptureThread } from './capture/capture-thread.ts';
+import { writeForeignLines } from './capture/foreign-lines.ts';
 import type {
   BootDependencies,
   HealthReport,
@@ -33,6 +34,7 @@ import { dependenciesPoint, launchPolicyPoint, placeholdersPoint, stopPolicyPoin
 import type { StartupSettings } from './settings.ts';
 import { Adoption } from './supervise/adoption.ts';
 import { attempt } from './supervise/attempt.ts';
+import { captureTargetOf } from './supervise/capture-target.ts';
 import { ExitWatch } from './supervise/exit-watch.ts';
 import { Holds } from './supervise/holds.ts';
 import { LineageWatch } from './supervise/lineage-watch.ts';
@@ -379,6 +381,13 @@ export class Supervisor implements ProcessSupervisor {
 
   #stopPolicy(configKey: string): StopPolicy | undefined {
     return [...this.#stopPolicies.values()].find(policy => policy.configKey === configKey);
+  }
+
+  async record(processName: string, lines: readonly string[]): Promise<void> {
+    const block = this.blocks().find(candidate => candidate.processName === processName);
+    if (block === undefined) return;
+    const target = captureTargetOf(this.#host, block);
+    await writeForeignLines(target, lines, this.#host.use('log.hub'), this.#host.log);
   }
 
   #createCapture(directory: string): CaptureThread {

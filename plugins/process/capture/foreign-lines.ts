@@ -1,0 +1,31 @@
+// Lines in the logs of a process that another program has written for it, such as one that builds its program.
+import type { Logger, LogHub } from '#core';
+import { RotatingFile } from '#kit/rotating-file';
+import type { CaptureTarget } from './capture.ts';
+import { KeyBlock } from './key-block.ts';
+import { LogBlock } from './log-block.ts';
+import { toLines } from './output-lines.ts';
+
+/** Resolves when they are written, or counted as dropped. */
+export async function writeForeignLines(
+  { processName, logFile, logLevel, suppressed, owner }: CaptureTarget,
+  texts: readonly string[],
+  hub: LogHub,
+  log: Pick<Logger, 'warn'>,
+): Promise<void> {
+  const lines = toLines(Buffer.from(texts.map(text => `${text}\n`).join('')), new KeyBlock());
+  const at = Date.now();
+  if (!suppressed) {
+    hub.writeCaptured(new LogBlock().format(lines, at, processName, hub.configuredLevel()));
+    await hub.flush();
+  }
+  if (logFile === null) return;
+  const { block } = new LogBlock().format(lines, at, processName, logLevel);
+  const warn = (message: string, error?: unknown): void => log.warn(message, error);
+  const file = new RotatingFile({ file: logFile, rotation: () => hub.rotation(), owner, warn });
+  try {
+    if (await file.prepare(block.length)) await file.append(block);
+  } finally {
+    await file.close();
+  }
+}
