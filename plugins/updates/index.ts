@@ -1,0 +1,39 @@
+// Updates: finds newer releases of services and installs them, by hand or on a schedule; what does not come up is taken
+// back.
+import { z } from 'zod';
+import { definePlugin } from '#core';
+import type {} from '../installs/contract.ts';
+import type {} from '../process/contract.ts';
+import { registerRoutes } from './routes.ts';
+import { registerUpdateEvents } from './update-events.ts';
+import { UpdateRecords } from './update-records.ts';
+import { statusSchema } from './update-result.ts';
+import { Updates } from './updates.ts';
+
+export default definePlugin({
+  name: 'updates',
+  host: '^1',
+  after: ['installs', 'services', 'process'],
+
+  async setup(host) {
+    registerUpdateEvents(host);
+    const records = await UpdateRecords.open(host);
+    const updates = await Updates.open(host, records);
+    registerRoutes(host, updates, records);
+    host.contribute('process.entry', 'updates', {
+      schema: z.object({ supports_manual_update: z.boolean(), update_status: statusSchema.nullable() }),
+      members: block => ({
+        supports_manual_update: updates.isSupported(block),
+        update_status: updates.status(block),
+      }),
+      revision: () => updates.revision,
+    });
+    host.tap('config.changed', () => {
+      const store = host.use('config.store');
+      // A configuration that cannot be read has no blocks of its own.
+      if (store.state === 'valid') return records.keepOnly(new Set(store.blocks().map(block => block.processName)));
+    });
+    updates.start();
+    return () => updates.end();
+  },
+});

@@ -1,0 +1,336 @@
+// One installation of an update, from the look for the release to the service that runs on it. Whatever fails is taken
+// back; what the end of the host interrupts is brought to its end by the next one.
+import { setTimeout as delay } from 'node:timers/promises';
+import { z } from 'zod';
+import { type Host, type JobRun, Problem } from '#core';
+import { errorText } from '#kit/error-text';
+import { redact } from '#kit/redact';
+import type { AvailableRelease, InstallCandidate, InstallSelector } from '../installs/contract.ts';
+import type { HeldProcess, ProcessSnapshot } from '../process/contract.ts';
+import type {} from './contract.ts';
+import { presentVersion } from './present-version.ts';
+import { untilReady } from './readiness.ts';
+import type { UpdateRecords } from './update-records.ts';
+import { lasting, notesOf, type UpdateResult, unixNow } from './update-result.ts';
+import { isNews, isSameVersion } from './version-order.ts';
+
+const HOLD_REASON = 'it is being updated';
+/** Longer than any preparation of a start. */
+const HOLD_MS = 4 * 3_600_000;
+const BOOT_POLL_MS = 250;
+const BOOT_LIMIT_MS = 3_600_000;
+const MS_PER_S = 1_000;
+/** What this host says of a process that somebody else holds. */
+const HELD = 'process.held';
+
+export const orderSchema = z.object({
+  process_name: z.string(),
+  selector: z.custom<InstallSelector>(value => typeof value === 'object' && value !== null && 'kind' in value),
+  /** Whether a release that is not newer than the present one is installed too. */
+  is_wanted_anyway: z.boolean(),
+});
+
+export type InstallOrder = z.output<typeof orderSchema>;
+
+/** What is saved before the steps that the next host has to know of. */
+const checkpointSchema = z.union([
+  z.object({ stage: z.literal('preparing') }),
+  z.object({
+    stage: z.literal('placing'),
+    from: z.string().nullable(),
+    to: z.string(),
+    /** Processes that run from the folder and have to run afterwards. */
+    running: z.array(z.string()),
+    notes: z.object({ release_url: z.string().optional(), notes_label: z.string().optional() }),
+  }),
+]);
+
+type Placing = Extract<z.output<typeof checkpointSchema>, { stage: 'placing' }>;
+
+/** A process that runs from the folder. */
+interface Member {
+  readonly processName: string;
+  readonly held: HeldProcess;
+  readonly mustRun: boolean;
+}
+
+interface Downtime {
+  readonly install_duration_seconds?: number;
+  readonly downtime_seconds?: number;
+  readonly downtime_status: 'completed' | 'not_observed';
+}
+
+export class Installation {
+  readonly #host: Host;
+  readonly #records: UpdateRecords;
+  readonly #run: JobRun<InstallOrder>;
+  readonly #startedMs = performance.now();
+
+  constructor(host: Host, records: UpdateRecords, run: JobRun<InstallOrder>) {
+    this.#host = host;
+    this.#records = records;
+    this.#run = run;
+  }
+
+  /** Resolves when the outcome is recorded, also that of a failure. Rejects when the host or the plugin ends. */
+  async run(): Promise<void> {
+    const { checkpoint, signal } = this.#run;
+    try {
+      if (checkpoint === null) return await this.#install();
+      const left = checkpointSchema.parse(checkpoint);
+      if (left.stage === 'placing') return await this.#resume(left);
+      await this.#fail('Stackwarden ended before the update was prepared; nothing was changed', null);
+    } catch (error) {
+      signal.throwIfAborted();
+      if (error instanceof Problem && error.code === HELD) await this.#defer(error.message);
+      else await this.#fail(errorText(error), null);
+    }
+  }
+
+  get #name(): string {
+    return this.#run.input.process_name;
+  }
+
+  async #install(): Promise<void> {
+    const { input, signal, save } = this.#run;
+    const installs = this.#host.use('installs');
+    await save({ stage: 'preparing' });
+    this.#refuseHeld();
+    this.#tell('looks for the release');
+    const from = await presentVersion(this.#host, this.#name);
+    const release = await installs.latest(this.#name, { selector: input.selector, signal });
+    const isPresent = from !== null && isSameVersion(release.version, from);
+    if (isPresent || !(input.is_wanted_anyway || isNews(release.version, from))) return this.#leave(release, from);
+    this.#tell(`prepares ${release.version}`);
+    const candidate = await installs.prepare(this.#name, { selector: input.selector, signal });
+    try {
+      const folder = await installs.installed(this.#name);
+      await this.#hold([this.#name, ...(folder?.sharedWith ?? [])], members =>
+        this.#place(members, candidate, { from, release }),
+      );
+    } finally {
+      await candidate.discard();
+    }
+  }
+
+  #refuseHeld(): void {
+    const held = this.#host.use('process.supervisor').get(this.#name)?.held ?? null;
+    if (held !== null)
+      throw new Problem(409, `${this.#name} is held: ${held.reason}; update it when that is done`, { code: HELD });
+  }
+
+  /** All processes that run from the folder; nobody else starts or stops one of them meanwhile. */
+  async #hold(names: readonly string[], work: (members: readonly Member[]) => Promise<void>): Promise<void> {
+    const options = { signal: this.#run.signal, deadlineMs: HOLD_MS };
+    const holdRest = ([processName, ...rest]: readonly string[], members: readonly Member[]): Promise<void> =>
+      processName === undefined
+        ? work(members)
+        : this.#host
+            .use('process.supervisor')
+            .hold(
+              processName,
+              HOLD_REASON,
+              held => holdRest(rest, [...members, { processName, held, mustRun: mustRun(held.snapshot()) }]),
+              options,
+            );
+    await holdRest(names, []);
+  }
+
+  async #place(
+    members: readonly Member[],
+    candidate: InstallCandidate,
+    { from, release }: { readonly from: string | null; readonly release: AvailableRelease },
+  ): Promise<void> {
+    const { signal, save } = this.#run;
+    const notes = notesOf(release);
+    const placing: Placing = {
+      stage: 'placing',
+      from,
+      to: candidate.version,
+      running: members.filter(({ mustRun }) => mustRun).map(({ processName }) => processName),
+      notes: { release_url: notes.release_url, notes_label: notes.notes_label },
+    };
+    await save(placing);
+    this.#tell(`puts ${candidate.version} in place`);
+    const isObserved = members[0]?.held.snapshot().pid !== null;
+    const stoppedMs = performance.now();
+    const downtime = (upMs: number | null): Downtime => ({
+      install_duration_seconds: secondsBetween(this.#startedMs, performance.now()),
+      ...(isObserved && upMs !== null
+        ? { downtime_status: 'completed', downtime_seconds: secondsBetween(stoppedMs, upMs) }
+        : { downtime_status: 'not_observed' }),
+    });
+    try {
+      await Promise.all(members.map(({ held }) => held.stop()));
+      await candidate.swap();
+      this.#tell(`starts ${candidate.version}`);
+      const upMs = await this.#bringUp(members);
+      await this.#succeed(placing, members, downtime(upMs));
+    } catch (error) {
+      signal.throwIfAborted();
+      const { reason, upMs } = await this.#takeBack(members, placing, error);
+      await this.#fail(reason, from, { ...downtime(upMs), failed_version: candidate.version });
+    }
+  }
+
+  /** Resolves with the monotonic milliseconds since when the process itself is ready; null when it is not to run. */
+  async #bringUp(members: readonly Member[]): Promise<number | null> {
+    const { signal } = this.#run;
+    const up = members.map(async ({ processName, held, mustRun }) => {
+      if (!mustRun) return null;
+      await held.start();
+      return untilReady(this.#host, processName, signal);
+    });
+    const [main = null] = await Promise.all(up);
+    return main;
+  }
+
+  /** Brings the old release back where the new one is in place. Rejects only when the host ends. */
+  async #takeBack(
+    members: readonly Member[],
+    { from, to }: Placing,
+    error: unknown,
+  ): Promise<{ readonly reason: string; readonly upMs: number | null }> {
+    const reason = errorText(error);
+    const old = from ?? 'the release before it';
+    this.#tell(`takes ${to} back`);
+    try {
+      await Promise.all(members.map(({ held }) => held.stop()));
+      const installs = this.#host.use('installs');
+      const present = await installs.installed(this.#name);
+      if (present === null || present.version === to) await installs.restorePrevious(this.#name);
+    } catch (fault) {
+      this.#run.signal.throwIfAborted();
+      return { reason: `${reason}; and ${old} could not be brought back: ${errorText(fault)}`, upMs: null };
+    }
+    try {
+      return { reason: `${reason}; ${old} is in place again`, upMs: await this.#bringUp(members) };
+    } catch (fault) {
+      this.#run.signal.throwIfAborted();
+      return { reason: `${reason}; ${old} is in place again, but not ready: ${errorText(fault)}`, upMs: null };
+    }
+  }
+
+  /** After the host ended between the stop and the end: whatever is in place is brought up, or taken back. */
+  async #resume(placing: Placing): Promise<void> {
+    const { from, to, running } = placing;
+    await this.#untilBooted();
+    const installs = this.#host.use('installs');
+    const present = await installs.installed(this.#name);
+    if (present?.version !== to)
+      return this.#fail(`Stackwarden ended during the update; ${from ?? 'the release before it'} is in place`, from);
+    await this.#hold([this.#name, ...present.sharedWith], async found => {
+      const members = found.map(member => ({ ...member, mustRun: running.includes(member.processName) }));
+      try {
+        await this.#bringUp(members);
+      } catch (error) {
+        this.#run.signal.throwIfAborted();
+        const { reason } = await this.#takeBack(members, placing, error);
+        return this.#fail(reason, from, { downtime_status: 'not_observed', failed_version: to });
+      }
+      await this.#succeed(placing, members, { downtime_status: 'not_observed' });
+    });
+  }
+
+  /** Resolves when the boot has adopted or started the process, or has given it up, and nobody else holds it. */
+  async #untilBooted(): Promise<void> {
+    const limitMs = performance.now() + BOOT_LIMIT_MS;
+    for (;;) {
+      const supervisor = this.#host.use('process.supervisor');
+      const { terminal, services } = supervisor.startup();
+      const state = services[this.#name]?.state;
+      const isUp = supervisor.get(this.#name)?.status === 'running';
+      if (terminal || isUp || state === 'ready' || state === 'failed' || performance.now() > limitMs)
+        return supervisor.released(this.#name);
+      await delay(BOOT_POLL_MS, undefined, { signal: this.#run.signal });
+    }
+  }
+
+  async #leave(release: AvailableRelease, current: string | null): Promise<void> {
+    await this.#records.setResult(this.#name, {
+      ...lasting(this.#records.result(this.#name)),
+      ...notesOf(release),
+      status: 'no_update',
+      message: `${current} is installed, and ${release.version} is no update of it`,
+      ...(current === null ? {} : { current_version: current }),
+      checked_at: unixNow(),
+    });
+  }
+
+  async #succeed({ from, to, notes }: Placing, members: readonly Member[], timing: Downtime): Promise<void> {
+    const at = unixNow();
+    const result: UpdateResult = {
+      ...notes,
+      status: 'updated',
+      message: `${to} is installed${from === null ? '' : ` in place of ${from}`}`,
+      current_version: to,
+      ...(from === null ? {} : { previous_version: from }),
+      checked_at: at,
+      applied_at: at,
+    };
+    for (const { processName } of members.slice(1)) await this.#records.setResult(processName, result);
+    await this.#records.setResult(this.#name, { ...result, ...timing, timing_completed_at: new Date().toISOString() });
+    const { message, status, ...shown } = result;
+    await this.#records.addNotice({
+      ...shown,
+      id: `applied:${this.#run.id}`,
+      type: 'applied',
+      process_name: this.#name,
+      status,
+      message: `${this.#name} was updated: ${message}`,
+    });
+    this.#host.log.info(`${this.#name} was updated: ${message}`);
+    this.#host.emit('update.succeeded', { processName: this.#name, previousVersion: from, currentVersion: to });
+    await this.#host.find('service.versions')?.refresh(this.#name);
+  }
+
+  async #fail(
+    text: string,
+    current: string | null,
+    placed?: Downtime & { readonly failed_version: string },
+  ): Promise<void> {
+    const reason = redact(text);
+    const at = unixNow();
+    await this.#records.setResult(this.#name, {
+      ...this.#records.result(this.#name),
+      ...placed,
+      ...(placed === undefined ? {} : { timing_completed_at: new Date().toISOString() }),
+      ...(current === null ? {} : { current_version: current }),
+      status: 'error',
+      reason: 'install_failed',
+      message: reason,
+    });
+    await this.#records.addNotice({
+      id: `failed:${this.#run.id}`,
+      type: 'info',
+      process_name: this.#name,
+      status: 'error',
+      message: `${this.#name} was not updated: ${reason}`,
+      checked_at: at,
+    });
+    this.#host.log.error(`${this.#name} was not updated: ${reason}`);
+    this.#host.emit('update.failed', { processName: this.#name, operation: 'install', reason });
+  }
+
+  async #defer(message: string): Promise<void> {
+    await this.#records.setResult(this.#name, {
+      ...this.#records.result(this.#name),
+      status: 'deferred',
+      reason: 'held',
+      message,
+    });
+  }
+
+  #tell(text: string): void {
+    this.#run.report({ text });
+  }
+}
+
+/** Whether the process has to run after the update: it runs, or only its fault keeps it from running. */
+function mustRun({ pid, enabled, stoppedByUser, completed }: ProcessSnapshot): boolean {
+  return pid !== null || (enabled && !stoppedByUser && completed === null);
+}
+
+function secondsBetween(fromMs: number, toMs: number): number {
+  return Math.round((toMs - fromMs) / 10) / (MS_PER_S / 10);
+}

@@ -1,0 +1,39 @@
+// Waits until a service that was just started can be relied on.
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Host } from '#core';
+import type {} from '../health-probe/contract.ts';
+import type {} from '../process/contract.ts';
+
+const READY_MS = 120_000;
+const STABLE_MS = 15_000;
+const POLL_MS = 250;
+
+/**
+ * Resolves when the running process has been ready without a break for 15 s, with the monotonic milliseconds since when.
+ * Rejects with an Error that says why when it ends, or is not ready within 120 s.
+ */
+export async function untilReady(host: Host, processName: string, signal: AbortSignal): Promise<number> {
+  const limitMs = performance.now() + host.paced(READY_MS);
+  let readySinceMs: number | undefined;
+  let firstReadyMs: number | undefined;
+  for (;;) {
+    signal.throwIfAborted();
+    const supervisor = host.use('process.supervisor');
+    const process = supervisor.get(processName);
+    if (process?.status !== 'running')
+      throw new Error(`${processName} ended again: ${process?.lastFailureReason ?? 'it does not run any more'}`);
+    await host.find('process.health')?.ask(process);
+    const { status, reason } = supervisor.health(processName);
+    const nowMs = performance.now();
+    if (status === 'healthy' || status === 'degraded') {
+      readySinceMs ??= nowMs;
+      firstReadyMs ??= nowMs;
+      if (nowMs - readySinceMs >= host.paced(STABLE_MS)) return firstReadyMs;
+    } else {
+      readySinceMs = undefined;
+      if (nowMs > limitMs)
+        throw new Error(`${processName} was not ready within ${READY_MS / 1_000} s: ${reason ?? 'it gives no reason'}`);
+    }
+    await delay(host.paced(POLL_MS), undefined, { signal });
+  }
+}

@@ -1,0 +1,90 @@
+// When updates are looked for: at a start time on the wall clock, and every so many hours of it from there.
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+const DAY_MS = 24 * HOUR_MS;
+/** Clocks that go back repeat less time than this. */
+const REPEATED_MS = 4 * HOUR_MS;
+
+export interface Rhythm {
+  /** At least 1. */
+  readonly intervalHours: number;
+  /** HH:MM on the wall clock of the time zone. */
+  readonly startTime: string;
+  /** IANA name. */
+  readonly timeZone: string;
+}
+
+/** The day on which the moment lies in the time zone, as the UTC midnight of its date. */
+export function dayOf(moment: Date, { timeZone }: Rhythm): Date {
+  return new Date(Math.floor(wallClock(moment.getTime(), timeZone) / DAY_MS) * DAY_MS);
+}
+
+/** The day of the next start time: the one of the moment while that is still ahead, else the day after it. */
+export function nextStartDay(moment: Date, rhythm: Rhythm): Date {
+  const today = dayOf(moment, rhythm);
+  return startOn(today, rhythm) > moment.getTime() ? today : new Date(today.getTime() + DAY_MS);
+}
+
+/**
+ * The first time after `moment` of those that begin at the start time of `day` and follow each other by the interval.
+ * They keep to the wall clock: where clocks skip one it is as much later, and where they repeat one it counts once.
+ */
+export function dueAfter(moment: Date, day: Date, rhythm: Rhythm): Date {
+  const { intervalHours, timeZone } = rhythm;
+  const intervalMs = Math.max(60, Math.round(intervalHours * 60)) * MINUTE_MS;
+  const beginMs = wallStart(day, rhythm);
+  const passedMs = wallClock(moment.getTime(), timeZone) - REPEATED_MS - beginMs;
+  for (let count = Math.max(0, Math.floor(passedMs / intervalMs)); ; count += 1) {
+    const at = momentOf(beginMs + count * intervalMs, timeZone);
+    if (at > moment.getTime()) return new Date(at);
+  }
+}
+
+/** Whether `name` is an IANA time zone that this system knows. */
+export function isTimeZone(name: string): boolean {
+  try {
+    formatOf(name);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function startOn(day: Date, rhythm: Rhythm): number {
+  return momentOf(wallStart(day, rhythm), rhythm.timeZone);
+}
+
+function wallStart(day: Date, { startTime }: Rhythm): number {
+  const [hours, minutes] = startTime.split(':').map(Number);
+  return day.getTime() + (hours ?? 0) * HOUR_MS + (minutes ?? 0) * MINUTE_MS;
+}
+
+/** What the wall clock shows at a moment, as the moment at which one in UTC shows the same. */
+function wallClock(moment: number, timeZone: string): number {
+  const parts = formatOf(timeZone).formatToParts(moment);
+  const of = (type: string) => Number(parts.find(part => part.type === type)?.value);
+  return Date.UTC(of('year'), of('month') - 1, of('day'), of('hour'), of('minute'), of('second'));
+}
+
+/** The inverse of `wallClock`. Clocks change by what they differ in a day before and a day after. */
+function momentOf(wall: number, timeZone: string): number {
+  const offsetAt = (moment: number) => wallClock(moment, timeZone) - moment;
+  const before = offsetAt(wall - DAY_MS);
+  const after = offsetAt(wall + DAY_MS);
+  const early = wall - before;
+  return offsetAt(early) !== before && offsetAt(wall - after) === after ? wall - after : early;
+}
+
+const formats = new Map<string, Intl.DateTimeFormat>();
+
+function formatOf(timeZone: string): Intl.DateTimeFormat {
+  const known = formats.get(timeZone) ?? newFormat(timeZone);
+  formats.set(timeZone, known);
+  return known;
+}
+
+function newFormat(timeZone: string): Intl.DateTimeFormat {
+  const [year, month, day, hour, minute, second] = Array<'numeric'>(6).fill('numeric');
+  return new Intl.DateTimeFormat('en-US', { timeZone, hourCycle: 'h23', year, month, day, hour, minute, second });
+}

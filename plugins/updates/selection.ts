@@ -1,0 +1,69 @@
+// What the block of a service selects, as far as updates go: what keeps it where it is, and what a request may take instead.
+import { Problem } from '#core';
+import type { InstallSelector } from '../installs/contract.ts';
+import { isSameVersion } from './version-order.ts';
+
+export type BlockedBy = 'pinned_version' | 'commit' | 'branch' | 'release';
+
+const REASONS = { pinned: 'pinned_version', commit: 'commit', branch: 'branch', release: 'release' } as const;
+const SETTINGS: Readonly<Record<BlockedBy, string>> = {
+  pinned_version: 'pinned_version',
+  commit: 'commit_sha',
+  branch: 'branch_enabled',
+  release: 'release_version',
+};
+
+/** Why the newest release is not looked for; null where it is. */
+export function blockedBy({ kind }: InstallSelector): BlockedBy | null {
+  return kind in REASONS ? REASONS[kind as keyof typeof REASONS] : null;
+}
+
+export function blockedMessage(processName: string, reason: BlockedBy): string {
+  const setting = SETTINGS[reason];
+  return `${processName} stays where ${setting} keeps it; change ${setting} to update it, or override it once`;
+}
+
+const TARGETS = ['configured', 'latest', 'prerelease', 'nightly'] as const;
+export type UpdateTarget = (typeof TARGETS)[number];
+
+/** Throws a Problem 400 for anything but a target. */
+export function targetOf(given: string): UpdateTarget {
+  const target = TARGETS.find(one => one === given);
+  if (target === undefined) throw new Problem(400, `target must be one of ${TARGETS.join(', ')}`);
+  return target;
+}
+
+/** What is installed by a request that may override the block; undefined where the block must first be changed. */
+export function selectorFor(
+  configured: InstallSelector,
+  { target, mayOverride }: { readonly target: UpdateTarget | undefined; readonly mayOverride: boolean },
+): InstallSelector | undefined {
+  if (target === 'configured') return configured;
+  if (blockedBy(configured) === null) return target === undefined ? configured : { kind: target };
+  return mayOverride ? { kind: target ?? 'latest' } : undefined;
+}
+
+export type TargetKind = 'release' | 'branch' | 'commit';
+
+export function targetKindOf({ kind }: InstallSelector): TargetKind {
+  return kind === 'branch' || kind === 'commit' ? kind : 'release';
+}
+
+const COMMIT_DIGITS = 12;
+
+/** Whether the version is one that the selector selects; undefined where only its source could tell. */
+export function isSelected(selector: InstallSelector, version: string | null): boolean | undefined {
+  if (version === null) return undefined;
+  switch (selector.kind) {
+    case 'branch':
+      return version.startsWith(`${selector.branch}-`);
+    case 'commit':
+      return version === `commit-${selector.commit.slice(0, COMMIT_DIGITS)}`;
+    case 'release':
+      return isSameVersion(version, selector.release);
+    case 'pinned':
+      return isSameVersion(version, selector.version);
+    default:
+      return undefined;
+  }
+}

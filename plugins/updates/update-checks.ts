@@ -1,0 +1,133 @@
+// Looks for updates: once a minute at most for each process unless somebody insists, and not before a server that limits
+// its callers wants to be asked again. What is known survives looks that fail.
+import { type Host, type NamedBlock, Problem } from '#core';
+import { errorText } from '#kit/error-text';
+import { redact } from '#kit/redact';
+import type { AvailableRelease, InstallSelector } from '../installs/contract.ts';
+import type {} from './contract.ts';
+import { presentVersion } from './present-version.ts';
+import { blockedBy, blockedMessage } from './selection.ts';
+import type { UpdateRecords } from './update-records.ts';
+import { lasting, notesOf, unixNow } from './update-result.ts';
+import { isNews, isSameVersion } from './version-order.ts';
+
+const PAUSE_MS = 60_000;
+/** A source has given up before. */
+const LIMIT_MS = 45_000;
+const TOLD_S = 24 * 3_600;
+const MS_PER_S = 1_000;
+
+/** One look at one process, in monotonic milliseconds. */
+interface Look {
+  readonly atMs: number;
+  /** Until when its server is not asked again by anybody. */
+  readonly closedUntilMs: number;
+  readonly failure: string | null;
+}
+
+export class UpdateChecks {
+  readonly #host: Host;
+  readonly #records: UpdateRecords;
+  readonly #running = new Map<string, Promise<string | null>>();
+  readonly #looks = new Map<string, Look>();
+
+  constructor(host: Host, records: UpdateRecords) {
+    this.#host = host;
+    this.#records = records;
+  }
+
+  /** Resolves with why the look failed, or null. With `force` it does not matter when the last one was. */
+  check({ processName }: NamedBlock, { force }: { readonly force: boolean }): Promise<string | null> {
+    const running = this.#running.get(processName);
+    if (running !== undefined) return running;
+    const last = this.#looks.get(processName);
+    if (last !== undefined && performance.now() < (force ? last.closedUntilMs : last.atMs + PAUSE_MS))
+      return Promise.resolve(last.failure);
+    const look = this.#look(processName).finally(() => this.#running.delete(processName));
+    this.#running.set(processName, look);
+    return look;
+  }
+
+  async #look(processName: string): Promise<string | null> {
+    const atMs = performance.now();
+    try {
+      await this.#find(processName);
+      this.#looks.set(processName, { atMs, closedUntilMs: atMs, failure: null });
+      return null;
+    } catch (error) {
+      if (this.#host.signal.aborted) throw error;
+      const failure = redact(errorText(error));
+      this.#looks.set(processName, { atMs, closedUntilMs: performance.now() + pauseOf(error), failure });
+      await this.#fail(processName, failure);
+      return failure;
+    }
+  }
+
+  async #find(processName: string): Promise<void> {
+    const installs = this.#host.use('installs');
+    const selector = installs.selector(processName);
+    const current = await presentVersion(this.#host, processName);
+    const known = this.#records.result(processName);
+    const base = {
+      ...lasting(known),
+      checked_at: unixNow(),
+      ...(current === null ? {} : { current_version: current }),
+    };
+    const reason = blockedBy(selector);
+    if (reason !== null) {
+      const message = blockedMessage(processName, reason);
+      return this.#records.setResult(processName, { ...base, status: 'blocked', reason, message });
+    }
+    const signal = AbortSignal.any([this.#host.signal, AbortSignal.timeout(LIMIT_MS)]);
+    const release = await installs.latest(processName, { signal });
+    if (!isOffered(release, selector, current)) {
+      const message = `${current} is installed, and nothing newer is published`;
+      return this.#records.setResult(processName, { ...base, ...notesOf(release), status: 'no_update', message });
+    }
+    const message = `${release.version} is published${current === null ? '' : `; ${current} is installed`}`;
+    await this.#records.setResult(processName, {
+      ...base,
+      ...notesOf(release),
+      status: 'update_available',
+      message,
+      available_version: release.version,
+    });
+    if (known?.available_version !== release.version)
+      this.#host.emit('update.available', {
+        processName,
+        currentVersion: current,
+        availableVersion: release.version,
+        releaseUrl: release.notesUrl,
+      });
+  }
+
+  async #fail(processName: string, reason: string): Promise<void> {
+    const known = this.#records.result(processName);
+    const at = unixNow();
+    const told = known?.told_failure;
+    const isToldAgain = told?.reason !== reason || at - told.at >= TOLD_S;
+    await this.#records.setResult(processName, {
+      ...(known ?? { status: 'error', message: reason }),
+      ...(known?.status === 'error' && known.reason === undefined ? { message: reason } : {}),
+      last_check_error: reason,
+      last_check_failed_at: at,
+      told_failure: isToldAgain ? { reason, at } : told,
+    });
+    if (!isToldAgain) return;
+    this.#host.log.warn(`updates of ${processName} cannot be looked for: ${reason}`);
+    this.#host.emit('update.failed', { processName, operation: 'check', reason });
+  }
+}
+
+/** Of a nightly build any other is news, because most of their versions have no order. */
+function isOffered({ version }: AvailableRelease, { kind }: InstallSelector, current: string | null): boolean {
+  return kind === 'nightly' ? current === null || !isSameVersion(version, current) : isNews(version, current);
+}
+
+/** The milliseconds for which a server asks to be left alone. */
+function pauseOf(error: unknown): number {
+  if (!(error instanceof Problem)) return 0;
+  const [, given] = Object.entries(error.headers).find(([name]) => name.toLowerCase() === 'retry-after') ?? [];
+  const seconds = Number(given);
+  return Number.isFinite(seconds) && seconds > 0 ? seconds * MS_PER_S : 0;
+}

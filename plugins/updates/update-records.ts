@@ -1,0 +1,180 @@
+// What is known of updates, kept in one file beside the configuration, so that it survives restarts of the host.
+import path from 'node:path';
+import { z } from 'zod';
+import type { Host } from '#core';
+import { writeFileAtomic } from '#kit/atomic-write';
+import { errorText } from '#kit/error-text';
+import { GuardedDirectory } from '#kit/guarded-directory';
+import { declareHostState } from '#kit/host-state';
+import { refuseCostlyJson } from '#kit/nesting';
+import { isObject } from '#kit/plain-object';
+import { noticeSchema, resultSchema, type UpdateNotice, type UpdateResult } from './update-result.ts';
+
+const FILE = 'update_notices.json';
+const FILE_MODE = 0o600;
+const MAX_BYTES = 4 << 20;
+const MAX_APPLIED = 30;
+const MAX_INFO = 10;
+/** Entries of the product itself, which other programs that know the file look for in a place of their own. */
+const PROJECT = /^d(?:u|)mb/i;
+
+const scheduleSchema = z.object({
+  interval_hours: z.number(),
+  start_time: z.string(),
+  time_zone: z.string(),
+  /** The date from which the intervals are counted. */
+  first_day: z.iso.date(),
+  /** Unix seconds. */
+  next_check_at: z.number(),
+});
+
+export type ScheduleRecord = z.output<typeof scheduleSchema>;
+
+export function isProject(processName: string): boolean {
+  return PROJECT.test(processName);
+}
+
+export class UpdateRecords {
+  readonly #host: Host;
+  readonly #file: string;
+  readonly #results: Map<string, UpdateResult>;
+  readonly #schedules: Map<string, ScheduleRecord>;
+  #applied: readonly UpdateNotice[];
+  #info: readonly UpdateNotice[];
+  #written: Promise<void> = Promise.resolve();
+  #isWriteDue = false;
+  #revision = 0;
+
+  private constructor(host: Host, file: string, content: Record<string, unknown>) {
+    this.#host = host;
+    this.#file = file;
+    const { applied, info, project_statuses: project, statuses, schedules } = content;
+    this.#applied = listOf(noticeSchema, applied).slice(0, MAX_APPLIED);
+    this.#info = listOf(noticeSchema, info).slice(0, MAX_INFO);
+    this.#results = new Map([...entriesOf(resultSchema, project), ...entriesOf(resultSchema, statuses)]);
+    this.#schedules = new Map(entriesOf(scheduleSchema, schedules));
+  }
+
+  /** A file that cannot be read is set aside, with a warning. */
+  static async open(host: Host): Promise<UpdateRecords> {
+    declareHostState(FILE);
+    const file = path.join(host.paths.configDir, FILE);
+    return new UpdateRecords(host, file, await contentOf(host, file));
+  }
+
+  /** A number that changes with every change of what is known. */
+  get revision(): number {
+    return this.#revision;
+  }
+
+  result(processName: string): UpdateResult | undefined {
+    return this.#results.get(processName);
+  }
+
+  results(): ReadonlyMap<string, UpdateResult> {
+    return this.#results;
+  }
+
+  schedule(processName: string): ScheduleRecord | undefined {
+    return this.#schedules.get(processName);
+  }
+
+  /** The newest first. */
+  get applied(): readonly UpdateNotice[] {
+    return this.#applied;
+  }
+
+  /** The newest first. */
+  get info(): readonly UpdateNotice[] {
+    return this.#info;
+  }
+
+  /** Resolves when it is on the disk; what cannot be written is told in the log. So do the others. */
+  setResult(processName: string, result: UpdateResult): Promise<void> {
+    this.#results.set(processName, result);
+    return this.#save();
+  }
+
+  setSchedule(processName: string, schedule: ScheduleRecord | null): Promise<void> {
+    if (schedule !== null) this.#schedules.set(processName, schedule);
+    else if (!this.#schedules.delete(processName)) return Promise.resolve();
+    return this.#save();
+  }
+
+  /** A notice with the same id is replaced. */
+  addNotice(notice: UpdateNotice): Promise<void> {
+    const others = (list: readonly UpdateNotice[]) => list.filter(({ id }) => id !== notice.id);
+    if (notice.type === 'applied') this.#applied = [notice, ...others(this.#applied)].slice(0, MAX_APPLIED);
+    else this.#info = [notice, ...others(this.#info)].slice(0, MAX_INFO);
+    return this.#save();
+  }
+
+  /** Forgets processes that the configuration does not have any more. */
+  async keepOnly(names: ReadonlySet<string>): Promise<void> {
+    const gone = [...this.#results.keys(), ...this.#schedules.keys()].filter(name => !names.has(name));
+    if (gone.length === 0) return;
+    for (const name of gone) {
+      this.#results.delete(name);
+      this.#schedules.delete(name);
+    }
+    await this.#save();
+  }
+
+  /** Changes until the write begins are written with it. */
+  #save(): Promise<void> {
+    this.#revision += 1;
+    if (this.#isWriteDue) return this.#written;
+    this.#isWriteDue = true;
+    this.#written = this.#written.then(async () => {
+      this.#isWriteDue = false;
+      try {
+        await writeFileAtomic(this.#file, `${JSON.stringify(this.#content(), null, 2)}\n`, { mode: FILE_MODE });
+      } catch (error) {
+        this.#host.log.error(`${this.#file} cannot be written; a restart would not know of the last updates`, error);
+      }
+    });
+    return this.#written;
+  }
+
+  #content(): Record<string, unknown> {
+    const results = (ofProject: boolean) =>
+      Object.fromEntries([...this.#results].filter(([name]) => isProject(name) === ofProject));
+    return {
+      applied: this.#applied,
+      info: this.#info,
+      project_statuses: results(true),
+      statuses: results(false),
+      schedules: Object.fromEntries(this.#schedules),
+    };
+  }
+}
+
+async function contentOf(host: Host, file: string): Promise<Record<string, unknown>> {
+  return GuardedDirectory.at(file, async (directory, name) => {
+    try {
+      const bytes = await directory.read(name, MAX_BYTES);
+      if (bytes === null) return {};
+      const text = bytes.toString();
+      refuseCostlyJson(text);
+      const content: unknown = JSON.parse(text);
+      if (!isObject(content)) throw new Error('it holds no object');
+      return content;
+    } catch (error) {
+      const aside = `${name}.corrupt-${new Date().toISOString().replaceAll(/[:.]/g, '-')}`;
+      await directory.rename(name, aside);
+      host.log.warn(`${file} cannot be read and is kept as ${aside}: ${errorText(error)}`);
+      return {};
+    }
+  });
+}
+
+/** Without what does not fit, which may be another program's. */
+function listOf<Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema>[] {
+  const parsed = (Array.isArray(value) ? value : []).map(one => schema.safeParse(one));
+  return parsed.flatMap(({ data }) => (data === undefined ? [] : [data]));
+}
+
+function entriesOf<Schema extends z.ZodType>(schema: Schema, value: unknown): [string, z.output<Schema>][] {
+  const entries = isObject(value) ? Object.entries(value) : [];
+  return entries.flatMap(([name, one]) => listOf(schema, [one]).map(data => [name, data] as [string, typeof data]));
+}

@@ -1,0 +1,159 @@
+// The schedule of updates: looks from time to time which processes are due, and takes them one after the other, those of
+// the product last.
+import type { Host, NamedBlock } from '#core';
+import { deepEqual } from '#kit/deep-equal';
+import { errorText } from '#kit/error-text';
+import { WorkQueue } from '#kit/work-queue';
+import { autoUpdate } from './auto-update.ts';
+import { dayOf, dueAfter, isTimeZone, nextStartDay, type Rhythm } from './rhythm.ts';
+import { isProject, type ScheduleRecord, type UpdateRecords } from './update-records.ts';
+
+const LOOK_MS = 15_000;
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+const MS_PER_S = 1_000;
+/** When an update that something else has put off is tried again. */
+const DEFERRED_MS = 900_000;
+const LOCAL_ZONE = new Intl.DateTimeFormat().resolvedOptions().timeZone;
+const NEVER = new Date(8.64e15);
+
+interface Plan {
+  readonly rhythm: Rhythm;
+  /** The UTC midnight of the date from which the intervals are counted. */
+  readonly firstDay: Date;
+  readonly next: Date;
+}
+
+export interface ScheduleParts {
+  readonly records: UpdateRecords;
+  /** Whether updates of the process can be looked for at present: it has a source, and selects no fixed release. */
+  isPossible(block: NamedBlock): boolean;
+  /** Looks for an update and, unless the block says otherwise, installs it. Resolves with whether it was put off. */
+  update(block: NamedBlock): Promise<boolean>;
+}
+
+export class UpdateSchedule {
+  readonly #host: Host;
+  readonly #parts: ScheduleParts;
+  readonly #plans = new Map<string, Plan>();
+  readonly #queue = new WorkQueue({ concurrency: 1 });
+  /** Processes that wait in the queue, or are at their turn. */
+  readonly #due = new Set<string>();
+  /** When this host began: what was due before was missed. */
+  readonly #startedAt = new Date();
+
+  constructor(host: Host, parts: ScheduleParts) {
+    this.#host = host;
+    this.#parts = parts;
+  }
+
+  start(): void {
+    this.#host.every(this.#host.paced(LOOK_MS), () => this.#look());
+  }
+
+  end(): void {
+    this.#queue.clear();
+  }
+
+  /** When updates of the process are looked for next; null when they are not. */
+  nextAt(block: NamedBlock): Date | null {
+    return this.#planOf(block)?.next ?? null;
+  }
+
+  /** Counts the intervals of the process from today on. */
+  reschedule(block: NamedBlock): void {
+    this.#forget(block.processName);
+    this.#planOf(block);
+  }
+
+  #look(): void {
+    if (this.#host.find('process.supervisor')?.startup().terminal === false) return;
+    const now = new Date();
+    const due = this.#host
+      .use('config.store')
+      .blocks()
+      .filter(block => !this.#due.has(block.processName) && (this.nextAt(block) ?? NEVER) <= now);
+    due.sort((a, b) => Number(isProject(a.processName)) - Number(isProject(b.processName)));
+    for (const block of due) void this.#queue.add(() => this.#run(block));
+    for (const { processName } of due) this.#due.add(processName);
+  }
+
+  async #run(block: NamedBlock): Promise<void> {
+    const { processName } = block;
+    let isPutOff = false;
+    try {
+      isPutOff = await this.#parts.update(block);
+    } catch (error) {
+      if (!this.#host.signal.aborted)
+        this.#host.log.error(`the scheduled update of ${processName} failed: ${errorText(error)}`, error);
+    } finally {
+      this.#due.delete(processName);
+      const plan = this.#plans.get(processName);
+      if (plan !== undefined) {
+        const now = new Date();
+        const again = new Date(now.getTime() + this.#host.paced(DEFERRED_MS));
+        const next = dueAfter(now, plan.firstDay, plan.rhythm);
+        this.#keep(processName, { ...plan, next: isPutOff && again < next ? again : next });
+      }
+    }
+  }
+
+  #planOf(block: NamedBlock): Plan | undefined {
+    const { processName } = block;
+    const { enabled, intervalHours, startTime, warning } = autoUpdate(block.block);
+    if (!enabled || !this.#parts.isPossible(block)) {
+      this.#forget(processName);
+      return undefined;
+    }
+    const rhythm = { intervalHours, startTime, timeZone: this.#timeZone() };
+    const known = this.#plans.get(processName);
+    const now = new Date();
+    if (known !== undefined && deepEqual(known.rhythm, rhythm) && isNear(known, now)) return known;
+    if (warning !== null) this.#host.log.warn(`${processName}: ${warning}`);
+    const kept =
+      known === undefined ? this.#keptPlan(this.#parts.records.schedule(processName), rhythm, now) : undefined;
+    const firstDay = dayOf(now, rhythm);
+    const plan = kept ?? { rhythm, firstDay, next: dueAfter(now, firstDay, rhythm) };
+    this.#keep(processName, plan);
+    return plan;
+  }
+
+  /** The plan of an earlier host. What that has missed is made up for at the next start time. */
+  #keptPlan(record: ScheduleRecord | undefined, rhythm: Rhythm, now: Date): Plan | undefined {
+    if (record === undefined) return undefined;
+    const { interval_hours: intervalHours, start_time: startTime, time_zone: timeZone } = record;
+    if (!deepEqual({ intervalHours, startTime, timeZone }, rhythm)) return undefined;
+    const plan = { rhythm, firstDay: new Date(record.first_day), next: new Date(record.next_check_at * MS_PER_S) };
+    if (!isNear(plan, now)) return undefined;
+    if (plan.next > this.#startedAt) return plan;
+    const firstDay = nextStartDay(now, rhythm);
+    return { rhythm, firstDay, next: dueAfter(now, firstDay, rhythm) };
+  }
+
+  #keep(processName: string, plan: Plan): void {
+    this.#plans.set(processName, plan);
+    const { intervalHours, startTime, timeZone } = plan.rhythm;
+    void this.#parts.records.setSchedule(processName, {
+      interval_hours: intervalHours,
+      start_time: startTime,
+      time_zone: timeZone,
+      first_day: plan.firstDay.toISOString().slice(0, 10),
+      next_check_at: Math.floor(plan.next.getTime() / MS_PER_S),
+    });
+  }
+
+  #forget(processName: string): void {
+    this.#plans.delete(processName);
+    void this.#parts.records.setSchedule(processName, null);
+  }
+
+  #timeZone(): string {
+    const zone = this.#host.use('config.store').get('tz');
+    return typeof zone === 'string' && isTimeZone(zone) ? zone : LOCAL_ZONE;
+  }
+}
+
+/** False after the clock was set back so far that the plan cannot have been made by it. */
+function isNear({ next, rhythm }: Plan, now: Date): boolean {
+  return next.getTime() - now.getTime() <= rhythm.intervalHours * HOUR_MS + 2 * DAY_MS;
+}

@@ -1,0 +1,177 @@
+// Updates of services, as requests and schedules ask for them, and how each process stands.
+import type { Host, NamedBlock } from '#core';
+import type { InstallSelector } from '../installs/contract.ts';
+import type {} from '../services/contract.ts';
+import { autoUpdate } from './auto-update.ts';
+import { knownVersion } from './present-version.ts';
+import { blockedBy, blockedMessage, isSelected, selectorFor, targetKindOf, type UpdateTarget } from './selection.ts';
+import { UpdateChecks } from './update-checks.ts';
+import { UpdateInstalls } from './update-installs.ts';
+import type { UpdateRecords } from './update-records.ts';
+import type { UpdateStatus } from './update-result.ts';
+import { UpdateSchedule } from './update-schedule.ts';
+
+const MS_PER_S = 1_000;
+const IMAGE = 'Stackwarden is updated with its image: pull the new image and start the container again';
+
+export interface UpdateRequest {
+  readonly target: UpdateTarget | undefined;
+  /** Whether what the block selects is left aside once. */
+  readonly mayOverride: boolean;
+}
+
+export class Updates {
+  readonly #host: Host;
+  readonly #records: UpdateRecords;
+  readonly #checks: UpdateChecks;
+  readonly #installs: UpdateInstalls;
+  readonly #schedule: UpdateSchedule;
+
+  private constructor(host: Host, records: UpdateRecords, installs: UpdateInstalls) {
+    this.#host = host;
+    this.#records = records;
+    this.#checks = new UpdateChecks(host, records);
+    this.#installs = installs;
+    this.#schedule = new UpdateSchedule(host, {
+      records,
+      isPossible: block => this.isSupported(block) && blockedBy(this.#selector(block)) === null,
+      update: block => this.#updateAsScheduled(block),
+    });
+  }
+
+  static async open(host: Host, records: UpdateRecords): Promise<Updates> {
+    return new Updates(host, records, await UpdateInstalls.open(host, records));
+  }
+
+  start(): void {
+    this.#schedule.start();
+  }
+
+  end(): void {
+    this.#schedule.end();
+  }
+
+  /** Changes with every change of a status but those that the configuration or a version bring about. */
+  get revision(): string {
+    return `${this.#records.revision} ${this.#installs.revision}`;
+  }
+
+  /** Whether releases of the program are published somewhere, and people choose among them. */
+  isSupported({ processName, configKey, isHost }: NamedBlock): boolean {
+    if (isHost || this.#host.find('installs')?.isSupported(processName) !== true) return false;
+    return 'auto_update' in (this.#host.find('service.templates')?.get(configKey)?.block ?? {});
+  }
+
+  /** How the process stands; null when nothing is known of it and nothing will be looked for. */
+  status(block: NamedBlock): UpdateStatus | null {
+    const { processName } = block;
+    if (!this.isSupported(block)) return null;
+    const next = this.#schedule.nextAt(block);
+    const active = this.#installs.active(processName);
+    const result = this.#records.result(processName);
+    const { told_failure: _told, failed_version: _failed, ...shown } = result ?? {};
+    const common = { ...this.#common(block), ...(next === null ? {} : { next_check_at: seconds(next) }) };
+    if (active !== undefined)
+      return { ...common, ...shown, status: 'installing', message: `${processName}: ${active.step}` };
+    if (result !== undefined) return { ...common, ...shown, status: result.status, message: result.message };
+    if (next === null) return null;
+    return { ...common, status: 'scheduled', message: `Updates are looked for at ${next.toISOString()}` };
+  }
+
+  /** Looks for an update. */
+  async check(block: NamedBlock, options: { readonly force: boolean }): Promise<UpdateStatus> {
+    if (!this.isSupported(block)) return this.#unsupported(block);
+    const failure = await this.#checks.check(block, options);
+    const status = this.status(block) ?? this.#plain(block, 'error', 'Its updates are no longer looked for');
+    return failure === null || status.status === 'installing'
+      ? status
+      : { ...status, status: 'error', message: failure };
+  }
+
+  /** Installs an update. Resolves with what came of it. */
+  async install(block: NamedBlock, { target, mayOverride }: UpdateRequest): Promise<UpdateStatus> {
+    if (!this.isSupported(block)) return this.#unsupported(block);
+    const { processName } = block;
+    const configured = this.#selector(block);
+    const selector = selectorFor(configured, { target, mayOverride });
+    const reason = blockedBy(configured);
+    if (selector === undefined && reason !== null)
+      return { ...this.#plain(block, 'blocked', blockedMessage(processName, reason)), reason };
+    const order = {
+      process_name: processName,
+      selector: selector as InstallSelector,
+      is_wanted_anyway: mayOverride || target !== undefined,
+    };
+    if (await this.#installs.request(order)) return this.status(block) ?? this.#unsupported(block);
+    const message = 'Another update is being installed; try again when it is done';
+    return { ...this.#plain(block, 'installing', message), reason: 'update_in_progress' };
+  }
+
+  /** Counts the intervals of its schedule from today on. Resolves with what comes next, in a sentence. */
+  reschedule(block: NamedBlock): string {
+    const { processName } = block;
+    this.#schedule.reschedule(block);
+    const next = this.#schedule.nextAt(block);
+    const { enabled, warning } = autoUpdate(block.block);
+    const why = enabled ? `, because ${this.#obstacle(block)}` : '; set auto_update to have them looked for';
+    const what =
+      next === null
+        ? `Updates of ${processName} are not looked for on a schedule${why}`
+        : `Updates of ${processName} are looked for at ${next.toISOString()}`;
+    return warning === null ? what : `${what}; ${warning}`;
+  }
+
+  /** Resolves with whether the update was put off. */
+  async #updateAsScheduled(block: NamedBlock): Promise<boolean> {
+    const { processName } = block;
+    const failure = await this.#checks.check(block, { force: true });
+    const found = this.#records.result(processName);
+    if (failure !== null || found?.status !== 'update_available') return false;
+    if (autoUpdate(block.block).mode === 'check_only' || found.available_version === found.failed_version) return false;
+    await this.#installs.queue({
+      process_name: processName,
+      selector: this.#selector(block),
+      is_wanted_anyway: false,
+    });
+    return this.#records.result(processName)?.status === 'deferred';
+  }
+
+  #obstacle(block: NamedBlock): string {
+    const reason = this.isSupported(block) ? blockedBy(this.#selector(block)) : null;
+    return reason === null ? 'they cannot be installed from here' : blockedMessage(block.processName, reason);
+  }
+
+  #unsupported(block: NamedBlock): UpdateStatus {
+    const message = block.isHost ? IMAGE : `Updates of ${block.processName} cannot be installed from here`;
+    return this.#plain(block, 'unsupported', message);
+  }
+
+  #plain(block: NamedBlock, status: UpdateStatus['status'], message: string): UpdateStatus {
+    return { ...this.#common(block), status, message };
+  }
+
+  #common(block: NamedBlock) {
+    const { processName } = block;
+    const { enabled, mode, intervalHours, startTime } = autoUpdate(block.block);
+    const selector = this.isSupported(block) ? this.#selector(block) : undefined;
+    const version = knownVersion(this.#host, processName) ?? this.#records.result(processName)?.current_version ?? null;
+    const isInstalled = selector === undefined ? undefined : isSelected(selector, version);
+    return {
+      process_name: processName,
+      auto_update_enabled: enabled,
+      auto_update_mode: mode,
+      auto_update_interval: intervalHours,
+      auto_update_start_time: startTime,
+      ...(selector === undefined ? {} : { configured_target_kind: targetKindOf(selector) }),
+      ...(isInstalled === undefined ? {} : { configured_target_installed: isInstalled }),
+    };
+  }
+
+  #selector({ processName }: NamedBlock): InstallSelector {
+    return this.#host.use('installs').selector(processName);
+  }
+}
+
+function seconds(moment: Date): number {
+  return Math.floor(moment.getTime() / MS_PER_S);
+}

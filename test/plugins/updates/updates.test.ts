@@ -1,0 +1,178 @@
+// Updates of services over their routes: what is found, what keeps one from being installed, what is installed, taken
+// back, and told.
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import t from 'tap';
+import { entryOf } from '../../support/configured.ts';
+import { recordEvents } from '../../support/events.ts';
+import { startHost } from '../../support/host.ts';
+import { pidOf, start, status, stop } from '../../support/kids.ts';
+import { check, install, makeShelf, updateStatus } from '../../support/shelf.ts';
+import { until } from '../../support/until.ts';
+
+const PLUGINS = ['services', 'setup', 'versions', 'updates'];
+const PACE = 0.02;
+
+t.test('updates', async t => {
+  const shelf = await makeShelf(t);
+  await shelf.publish('v1.0.0');
+  const recorder = await recordEvents(t, [...PLUGINS, 'own-installs']);
+  const { configDir, service } = shelf;
+  const config = {
+    gadget: {
+      instances: {
+        One: await service('One'),
+        Two: await service('Two', { pinned_version: 'v1.0.0' }),
+        Twin: { ...(await service('Twin', { enabled: false })), config_dir: path.join(configDir, 'programs', 'One') },
+      },
+    },
+    plain: { enabled: false, process_name: 'Plain', command: ['true'] },
+  };
+  const app = await startHost({
+    configDir,
+    config,
+    pluginDirs: [...shelf.pluginDirs, ...recorder.pluginDirs.slice(1)],
+    plugins: recorder.plugins,
+    pace: PACE,
+  });
+  t.teardown(() => app.stop());
+  const isUp = (name: string) => until(async () => (await status(app, name)).status === 'running', { what: name });
+  await Promise.all([isUp('One'), isUp('Two')]);
+  const present = (name: string) => readFile(path.join(configDir, 'programs', name, 'version.txt'), 'utf8');
+
+  await t.test('who can be updated', async t => {
+    t.match(await entryOf(app, 'One'), { supports_manual_update: true, update_status: null });
+    for (const name of ['Plain', 'DUMB API']) t.match(await entryOf(app, name), { supports_manual_update: false });
+    t.match((await check(app, 'Plain')).body, { status: 'unsupported' });
+    t.match((await install(app, 'DUMB API')).body, { status: 'unsupported', message: /pull the new image/ });
+    t.equal((await check(app, 'Nobody')).status, 404);
+    t.equal((await check(app, ' ')).status, 400);
+    t.match((await install(app, 'One', { target: 'x' })).status, 400);
+    t.equal((await app.get('/process/update-notices?scope=x')).status, 400);
+    const { body: flags } = await app.get('/process/capabilities');
+    for (const flag of ['manual_update_check', 'auto_update_start_time', 'auto_update_mode', 'dashboard_bulk_updates'])
+      t.equal(flags[flag], true, flag);
+    t.match(flags, { update_timing_metrics: true, configured_source_install: true });
+  });
+
+  await t.test(
+    'a look is made once a minute unless it is forced, and one that fails changes nothing known',
+    async t => {
+      t.match((await check(app, 'One', false)).body, { status: 'no_update', current_version: 'v1.0.0' });
+      const asked = await shelf.asked();
+      await check(app, 'One', false);
+      t.equal(await shelf.asked(), asked);
+      await shelf.publish('v1.1.0');
+      t.match((await check(app, 'One')).body, {
+        status: 'update_available',
+        available_version: 'v1.1.0',
+        releases_behind: 1,
+        release_url: 'https://example.org/v1.1.0',
+        configured_target_kind: 'release',
+      });
+      await shelf.refuse(502, 'the shelf is closed: 502; try again later');
+      t.match((await check(app, 'One')).body, { status: 'error', message: /the shelf is closed/ });
+      t.match(await updateStatus(app, 'One'), {
+        status: 'update_available',
+        available_version: 'v1.1.0',
+        last_check_error: /the shelf is closed/,
+      });
+      await shelf.refuse(503, 'asked too often', { 'Retry-After': '3600' });
+      await check(app, 'Twin');
+      const before = await shelf.asked();
+      t.match((await check(app, 'Twin')).body, { status: 'error', message: 'asked too often' });
+      t.equal(await shelf.asked(), before, 'it is not asked again for an hour');
+      await shelf.publish('v1.1.0');
+    },
+  );
+
+  await t.test('what the block selects stays', async t => {
+    const before = await shelf.asked();
+    t.match((await check(app, 'Two')).body, { status: 'blocked', reason: 'pinned_version' });
+    t.match((await install(app, 'Two')).body, { status: 'blocked', reason: 'pinned_version' });
+    t.match((await install(app, 'Two', { target: 'latest' })).body, { status: 'blocked' });
+    t.equal(await shelf.asked(), before);
+    t.match((await install(app, 'Two', { target: 'configured' })).body, { status: 'no_update' });
+    t.match((await install(app, 'Two', { allow_override: true })).body, {
+      status: 'updated',
+      current_version: 'v1.1.0',
+    });
+    t.equal(await present('Two'), 'v1.1.0');
+    t.match((await entryOf(app, 'Two')).config, { pinned_version: 'v1.0.0' });
+    t.match((await check(app, 'Two')).body, { status: 'blocked', configured_target_installed: false });
+  });
+
+  await t.test('an installation stops everything that runs from the folder, and starts what ran', async t => {
+    const pid = await pidOf(app, 'One');
+    const [one, same, other] = await Promise.all([
+      install(app, 'One'),
+      install(app, 'One'),
+      install(app, 'Two', { target: 'latest', allow_override: true }),
+    ]);
+    t.match(one.body, {
+      status: 'updated',
+      current_version: 'v1.1.0',
+      previous_version: 'v1.0.0',
+      downtime_status: 'completed',
+    });
+    t.ok(one.body.downtime_seconds <= one.body.install_duration_seconds);
+    t.ok(Date.parse(one.body.timing_completed_at) > 0);
+    t.same(same.body, one.body);
+    t.match(other.body, { status: 'installing', reason: 'update_in_progress' });
+    t.equal(await present('One'), 'v1.1.0');
+    t.not(await pidOf(app, 'One'), pid);
+    t.equal((await status(app, 'Twin')).status, 'stopped');
+    t.match(await updateStatus(app, 'Twin'), { status: 'updated', current_version: 'v1.1.0' });
+    t.match((await check(app, 'One')).body, { status: 'no_update', applied_at: Number, downtime_status: 'completed' });
+    t.match((await install(app, 'One')).body, { status: 'no_update' });
+  });
+
+  await t.test('what does not come up is taken back', async t => {
+    await shelf.publish('v2.0.0', 'exits');
+    t.match((await install(app, 'One')).body, {
+      status: 'error',
+      message: /exit code 3.*; v1\.1\.0 is in place again/,
+      downtime_status: 'completed',
+    });
+    t.equal(await present('One'), 'v1.1.0');
+    t.equal((await status(app, 'One')).status, 'running');
+    t.match((await check(app, 'One')).body, { status: 'update_available', available_version: 'v2.0.0' });
+  });
+
+  await t.test('a service that was stopped stays so', async t => {
+    await shelf.publish('v3.0.0');
+    await stop(app, 'One');
+    t.match((await install(app, 'One')).body, { status: 'updated', downtime_status: 'not_observed' });
+    t.equal((await status(app, 'One')).status, 'stopped');
+    await start(app, 'One');
+  });
+
+  await t.test('people are told once', async t => {
+    await shelf.publish('v3.1.0');
+    await check(app, 'One');
+    await check(app, 'One');
+    const toldOf = (type: string) =>
+      recorder.events.filter(event => event.type === type && event.data.processName === 'One').map(({ data }) => data);
+    t.match(toldOf('update.available'), [
+      { currentVersion: 'v1.0.0', availableVersion: 'v1.1.0', releaseUrl: 'https://example.org/v1.1.0' },
+      { availableVersion: 'v2.0.0' },
+      { availableVersion: 'v3.1.0' },
+    ]);
+    t.match(toldOf('update.succeeded'), [{ previousVersion: 'v1.0.0', currentVersion: 'v1.1.0' }, {}]);
+    t.match(toldOf('update.failed'), [{ operation: 'check' }, { operation: 'install', reason: /is in place again/ }]);
+  });
+
+  await t.test('notices', async t => {
+    const { body } = await app.get('/process/update-notices?scope=all');
+    t.match(body, {
+      scope: 'all',
+      available: [{ type: 'available', process_name: 'One', available_version: 'v3.1.0', display_name: 'Gadget One' }],
+      info: [{ type: 'info', process_name: 'One', message: /v1\.1\.0 is in place again/ }],
+    });
+    t.same(
+      body.applied.map((notice: { current_version: string }) => notice.current_version),
+      ['v3.0.0', 'v1.1.0', 'v1.1.0'],
+    );
+    t.same((await app.get('/process/update-notices')).body, { scope: 'project', available: [], info: [], applied: [] });
+  });
+});
