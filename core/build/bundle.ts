@@ -1,8 +1,10 @@
 // Bundles one build: the core, each plugin folder and each library that a start needs become a file or two, because
 // finding and reading hundreds of small ones is most of a start.
+import { existsSync } from 'node:fs';
 import { chmod, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { type BuildOptions, build, type OutputFile, type Plugin } from 'esbuild';
+import { bundlePage } from '../kit/page-bundle.ts';
 
 /** Every other library is native, or is imported only when something asks for it, and stays a package. */
 const LIBRARIES = [
@@ -65,6 +67,7 @@ export async function bundle(options: BundleOptions): Promise<ReadonlySet<string
     const folder = `plugins/${name}`;
     await bundleFolder(options, `${folder}/index.ts`, specifiers);
     await bundleThreads(options, folder, folder, specifiers);
+    await bundlePageOf(options, folder);
   }
   for (const entry of options.include ?? []) await bundleFolder(options, entry, specifiers);
   await bundleLibraries(options);
@@ -97,6 +100,15 @@ async function bundleThreads(
       plugins: [places(options, { place, core: 'own', specifiers })],
     });
   }
+}
+
+/** What a plugin shows in a browser lies in its folder `page`, and becomes two files beside that. */
+async function bundlePageOf({ rootDir, outDir }: BundleOptions, folder: string): Promise<void> {
+  const sources = path.join(rootDir, folder, 'page');
+  if (!existsSync(sources)) return;
+  const { script, style } = await bundlePage(sources);
+  await writeFile(path.join(outDir, folder, 'page.js'), script);
+  await writeFile(path.join(outDir, folder, 'page.css'), style);
 }
 
 async function bundleCore(options: BundleOptions, specifiers: Set<string>): Promise<void> {

@@ -90,7 +90,7 @@ async function declare(outDir: string, include: readonly string[]): Promise<void
       typeRoots: [path.join(rootDir, 'node_modules', '@types')],
     },
     include: include.map(place => path.join(rootDir, place)),
-    exclude: [path.join(rootDir, 'core', 'build')],
+    exclude: [path.join(rootDir, 'core', 'build'), path.join(rootDir, 'plugins', '*', 'page')],
   };
   await writeFile(project, JSON.stringify(config));
   await runCompiler(['--project', project]);
@@ -120,11 +120,16 @@ async function files(directory: string): Promise<string[]> {
   return entries.filter(entry => entry.isFile()).map(entry => path.join(entry.parentPath, entry.name));
 }
 
-/** Copies what is not TypeScript: pages, scripts and data of plugins, and the init of containers. */
+/**
+ * Copies what is not TypeScript: pages, scripts and data of plugins, and the init of containers. The folder `page` of a
+ * plugin is bundled instead.
+ */
 async function copyAssets(plugins: ReadonlySet<string>, outDir: string): Promise<void> {
   for (const name of plugins) {
-    for (const file of await files(path.join(rootDir, 'plugins', name))) {
-      if (!file.endsWith('.ts')) await cp(file, path.join(outDir, path.relative(rootDir, file)));
+    const folder = path.join(rootDir, 'plugins', name);
+    for (const file of await files(folder)) {
+      const isBundled = file.endsWith('.ts') || file.startsWith(path.join(folder, 'page', path.sep));
+      if (!isBundled) await cp(file, path.join(outDir, path.relative(rootDir, file)));
     }
   }
   await cp(path.join(rootDir, INIT), path.join(outDir, INIT));

@@ -1,6 +1,7 @@
 // API documentation on the native listener: the OpenAPI description and two views of it that load nothing external.
 import { z } from 'zod';
-import { answer, definePlugin, type Host } from '#core';
+import { type Answer, answer, definePlugin, type Host } from '#core';
+import type {} from '../console/contract.ts';
 import { loadAsset } from './assets.ts';
 import { explorerPage, referencePage } from './pages.ts';
 import { PLACES, welcomePage } from './welcome.ts';
@@ -38,9 +39,7 @@ export default definePlugin({
       summary: 'What this is, and where to go',
       response: z.union([z.string(), z.looseObject({ name: z.string() })]),
       handle: ({ headers: { accept = '' } }) =>
-        accept.includes('text/html')
-          ? answer(welcomePage(), { headers: { 'Content-Type': 'text/html; charset=utf-8' } })
-          : { name: 'Stackwarden', ...PLACES },
+        accept.includes('text/html') ? rootPage(host) : { name: 'Stackwarden', ...PLACES },
     });
     for (const page of [explorerPage, referencePage]) {
       host.route({
@@ -68,6 +67,17 @@ export default definePlugin({
     }
   },
 });
+
+/** The console, where there is one. */
+async function rootPage(host: Host): Promise<Answer<string>> {
+  try {
+    const page = await host.find('console.page')?.open('./');
+    if (page !== undefined) return answer(page.html, { headers: { ...page.headers } });
+  } catch {
+    // It was counted and told where it was called; the links below lead on.
+  }
+  return answer(welcomePage(), { headers: { 'Content-Type': 'text/html; charset=utf-8' } });
+}
 
 function requireDocsEnabled(host: Host): void {
   const isEnabled = host.find('config.store')?.get('dumb.api_service.docs_enabled') !== false;

@@ -6,7 +6,8 @@ import path from 'node:path';
 import { pipeline } from 'node:stream';
 import { GuardedDirectory } from '#kit/guarded-directory';
 import { refuse } from '#kit/refusal';
-import { sendLandingPage, sendWaitingPage } from './pages.ts';
+import type { ConsoleDocument, ConsolePage } from '../console/contract.ts';
+import { sendConsole, sendLandingPage, sendWaitingPage } from './pages.ts';
 
 export interface FrontendFilesOptions {
   /** Folder of the frontend; when it is empty, only a landing page is served. */
@@ -17,7 +18,12 @@ export interface FrontendFilesOptions {
   readonly nativeUrl: string;
   /** The frontend that is expected here but is not there at present; undefined when none is. */
   readonly awaited?: (() => string | undefined) | undefined;
+  /** The page that stands where there is no frontend; undefined when there is none. */
+  readonly consolePage?: (() => ConsolePage | undefined) | undefined;
 }
+
+/** From the root of the gateway to the routes of the host. */
+const ROUTES_AT = 'api/';
 
 const MEDIA_TYPES: Readonly<Record<string, string>> = {
   '.css': 'text/css; charset=utf-8',
@@ -38,24 +44,26 @@ const MEDIA_TYPES: Readonly<Record<string, string>> = {
   '.woff2': 'font/woff2',
 };
 
-export function createFrontendFiles({ staticDir, refusal, nativeUrl, awaited }: FrontendFilesOptions) {
+export function createFrontendFiles({ staticDir, refusal, nativeUrl, awaited, consolePage }: FrontendFilesOptions) {
   return async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     if (request.method === 'OPTIONS') {
       response.writeHead(204, { Allow: 'GET, HEAD, OPTIONS' }).end();
       return;
     }
     const name = decodeFileName(request.url ?? '/');
+    const acceptsHtml = request.headers.accept?.includes('text/html') === true;
     const frontend = staticDir === '' ? awaited?.() : undefined;
     if (frontend !== undefined) {
-      sendWaitingPage(request, response, frontend);
+      sendWaitingPage(request, response, frontend, consolePage?.() !== undefined);
       return;
     }
     if (staticDir === '' && name === '') {
-      sendLandingPage(request, response, nativeUrl);
+      const page = acceptsHtml ? await openConsole(consolePage?.()) : undefined;
+      if (page === undefined) sendLandingPage(request, response, nativeUrl);
+      else sendConsole(request, response, page);
       return;
     }
     const requested = staticDir === '' || name === undefined ? undefined : await openFile(staticDir, name, refusal);
-    const acceptsHtml = request.headers.accept?.includes('text/html') === true;
     const file =
       requested ?? (staticDir !== '' && acceptsHtml ? await openFile(staticDir, 'index.html', refusal) : undefined);
     if (file === undefined) {
@@ -77,6 +85,16 @@ export function createFrontendFiles({ staticDir, refusal, nativeUrl, awaited }: 
     // incomplete.
     pipeline(file.handle.createReadStream({ end: Math.max(file.sizeBytes - 1, 0) }), response, () => undefined);
   };
+}
+
+/** undefined when it cannot be made: the page with links stands in. */
+async function openConsole(page: ConsolePage | undefined): Promise<ConsoleDocument | undefined> {
+  try {
+    return await page?.open(ROUTES_AT);
+  } catch {
+    // It was counted and told where it was called.
+    return undefined;
+  }
 }
 
 /** The path of the wanted file below the folder, empty for the root; undefined when the URL is malformed. */

@@ -4,6 +4,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { HttpEntrance } from '#core';
 import { refuse, refuseSocket } from '#kit/refusal';
+import type { ConsolePage } from '../console/contract.ts';
 import type { EmbeddedUis } from './embedded-uis.ts';
 import { createFrontendFiles } from './frontend-files.ts';
 
@@ -18,6 +19,8 @@ export interface GatewayOptions {
   readonly nativeUrl: string;
   /** The frontend that is expected here but is not there at present; undefined when none is. */
   readonly awaited?: (() => string | undefined) | undefined;
+  /** The page that stands where there is no frontend; undefined when there is none. */
+  readonly consolePage?: (() => ConsolePage | undefined) | undefined;
 }
 
 export interface Gateway {

@@ -4,6 +4,7 @@ import path from 'node:path';
 import { definePlugin, type Host } from '#core';
 import { isLoopback } from '#kit/loopback';
 import { realPlaceOf } from '#kit/system-paths';
+import type {} from '../console/contract.ts';
 import type {} from '../process/contract.ts';
 import type {} from '../service-ui/contract.ts';
 import type {} from './contract.ts';
@@ -92,6 +93,7 @@ async function prepareGateway(
     refusal,
     nativeUrl: buildNativeUrl(host),
     awaited,
+    consolePage: () => host.find('console.page'),
   });
 }
 

@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { refuse } from '#kit/refusal';
+import type { ConsoleDocument } from '../console/contract.ts';
 
 const RETRY_S = 2;
 /** While the frontend takes the port over nobody answers, and a page that were loaded then would stay an error. */
@@ -29,8 +30,22 @@ export function sendLandingPage(request: IncomingMessage, response: ServerRespon
   });
 }
 
+export function sendConsole(
+  request: IncomingMessage,
+  response: ServerResponse,
+  { html, headers }: ConsoleDocument,
+): void {
+  response.writeHead(200, { ...headers, 'Content-Length': Buffer.byteLength(html) });
+  response.end(request.method === 'HEAD' ? undefined : html);
+}
+
 /** Pages ask again by themselves, and get the frontend at the same address as soon as it is there. */
-export function sendWaitingPage(request: IncomingMessage, response: ServerResponse, frontend: string): void {
+export function sendWaitingPage(
+  request: IncomingMessage,
+  response: ServerResponse,
+  frontend: string,
+  hasConsole: boolean,
+): void {
   response.setHeader('Retry-After', RETRY_S);
   if (request.headers.accept?.includes('text/html') !== true) {
     refuse(response, 503, `${frontend} is not running at present`);
@@ -43,6 +58,7 @@ export function sendWaitingPage(request: IncomingMessage, response: ServerRespon
     body: [
       `<p>This page becomes ${escapeHtml(frontend)} as soon as that has started.</p>`,
       '<p>Stackwarden itself is running: why the start takes long or fails, its log says, and the API below <code>/api</code>.</p>',
+      ...(hasConsole ? ['<p><a href="/api/console">The console</a> shows both.</p>'] : []),
     ],
   });
 }

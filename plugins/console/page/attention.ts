@@ -1,0 +1,86 @@
+// What somebody has to look at: values of the configuration that do not fit, plugins that failed, services that do not
+// run as they should.
+import type { Api } from './api.ts';
+import { element } from './element.ts';
+import { addressOf } from './router.ts';
+import type { Service, Services } from './services.ts';
+import { toneOf } from './status-mark.ts';
+import type { PluginEntry } from './wire.ts';
+
+const ASK_MS = 10_000;
+
+interface Matter {
+  readonly sentence: string;
+  readonly address: string;
+}
+
+export class Attention {
+  readonly element = element('section', { class: 'attention', 'aria-label': 'Needs attention', hidden: true });
+  readonly #list = element('ul');
+  readonly #api: Api;
+  readonly #services: Services;
+  #ofHost: readonly Matter[] = [];
+  #shown = '';
+  #forget: (() => void) | undefined;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #isOpen = false;
+
+  constructor(api: Api, services: Services) {
+    this.#api = api;
+    this.#services = services;
+    this.element.append(element('h2', {}, 'Needs attention'), this.#list);
+  }
+
+  open(): void {
+    this.#isOpen = true;
+    this.#forget = this.#services.changed.add(() => this.#draw());
+    void this.#ask();
+  }
+
+  close(): void {
+    this.#isOpen = false;
+    clearTimeout(this.#timer);
+    this.#forget?.();
+  }
+
+  async #ask(): Promise<void> {
+    const [health, listed] = await Promise.all([
+      this.#api.find<{ status: string; details?: string }>('health').catch(() => undefined),
+      this.#api.find<{ plugins: readonly PluginEntry[] }>('host/plugins').catch(() => undefined),
+    ]);
+    if (!this.#isOpen) return;
+    this.#ofHost = [
+      ...(health?.details === undefined ? [] : [{ sentence: health.details, address: addressOf('log') }]),
+      ...(listed?.plugins ?? [])
+        .filter(({ state }) => state === 'failed')
+        .map(({ name, reason }) => ({
+          sentence: `The plugin ${name} has failed: ${reason ?? 'its log says why'}`,
+          address: addressOf('plugins'),
+        })),
+    ];
+    this.#draw();
+    this.#timer = setTimeout(() => void this.#ask(), ASK_MS);
+  }
+
+  #draw(): void {
+    const matters = [...this.#ofHost, ...this.#services.list.flatMap(matterOf)];
+    const text = JSON.stringify(matters);
+    // Rows that stay the same keep the focus.
+    if (text === this.#shown) return;
+    this.#shown = text;
+    this.element.hidden = matters.length === 0;
+    this.#list.replaceChildren(
+      ...matters.map(({ sentence, address }) => element('li', {}, element('a', { href: address }, sentence))),
+    );
+  }
+}
+
+function matterOf(service: Service): readonly Matter[] {
+  const { name, configProblem, reason, health, status } = service;
+  const address = addressOf('service', name);
+  if (configProblem !== null) return [{ sentence: configProblem, address }];
+  const isBad = toneOf(service) === 'bad';
+  // One that a user has stopped has no reason of its own.
+  if (!isBad || reason === null) return [];
+  return [{ sentence: `${name} is ${status === 'running' ? health : status}: ${reason}`, address }];
+}

@@ -1,0 +1,111 @@
+// One chart of a few curves over time. It takes its colours from the style sheet, and its values are said in words, too.
+
+/*! Charts by uPlot. Copyright (c) 2025, Leon Sorokin. All rights reserved. (MIT Licensed) */
+import uPlot from 'uplot';
+import { element, setText } from './element.ts';
+import { clockText } from './format.ts';
+import type { Curve, SampleSeries } from './sample-series.ts';
+
+export interface ChartOptions {
+  readonly title: string;
+  readonly curves: readonly { readonly curve: Curve; readonly label: string }[];
+  /** Upper end of the axis; without it the axis follows the values. */
+  readonly max?: number;
+  readonly text: (value: number | null) => string;
+  /** Steps that the marks of the axis may have; without them those of decimal numbers. */
+  readonly steps?: readonly number[];
+}
+
+const HEIGHT_PX = 180;
+const AXIS_PX = 84;
+const TIME_AXIS_PX = 30;
+/** Pixels between two marks of the axis of time, which has room for a time of day. */
+const TIME_SPACE_PX = 70;
+
+export class Chart {
+  readonly element: HTMLElement;
+  readonly #options: ChartOptions;
+  readonly #caption = element('figcaption');
+  readonly #canvas: HTMLElement;
+  readonly #observer = new ResizeObserver(() => this.#resize());
+  #plot: uPlot | undefined;
+  #series: SampleSeries | undefined;
+
+  constructor(options: ChartOptions) {
+    this.#options = options;
+    this.#canvas = element('div', { class: 'canvas', role: 'img', 'aria-label': `${options.title} over time` });
+    this.element = element('figure', { class: 'chart' }, this.#caption, this.#canvas);
+  }
+
+  show(series: SampleSeries): void {
+    this.#series = series;
+    const { title, curves, text } = this.#options;
+    const words = curves.map(({ curve, label }) => `${label} ${text(series.latest(curve))}`.trim());
+    setText(this.#caption, `${title}: ${words.join(', ')}`);
+    if (this.#plot === undefined) {
+      this.#observer.observe(this.#canvas);
+      this.redraw();
+    } else this.#plot.setData(this.#data());
+  }
+
+  /** Makes it anew, for example in other colours. */
+  redraw(): void {
+    if (this.#series === undefined) return;
+    this.#plot?.destroy();
+    this.#plot = new uPlot(this.#plotOptions(), this.#data(), this.#canvas);
+  }
+
+  close(): void {
+    this.#observer.disconnect();
+    this.#plot?.destroy();
+    this.#plot = undefined;
+  }
+
+  #data(): uPlot.AlignedData {
+    const series = this.#series;
+    if (series === undefined) return [[]];
+    return [[...series.times], ...this.#options.curves.map(({ curve }) => [...series.of(curve)])];
+  }
+
+  #resize(): void {
+    this.#plot?.setSize({ width: this.#canvas.clientWidth, height: HEIGHT_PX });
+  }
+
+  #plotOptions(): uPlot.Options {
+    const { curves, max, text, steps } = this.#options;
+    const style = getComputedStyle(this.#canvas);
+    const colour = (name: string): string => style.getPropertyValue(name).trim();
+    const axis = { stroke: colour('--muted'), grid: { stroke: colour('--line'), width: 1 }, ticks: { show: false } };
+    return {
+      width: this.#canvas.clientWidth,
+      height: HEIGHT_PX,
+      legend: { show: false },
+      cursor: { drag: { x: false, y: false } },
+      scales: { y: { range: (_plot, _least, most) => [0, max ?? Math.max(most ?? 0, 1) * 1.1] } },
+      axes: [
+        {
+          ...axis,
+          size: TIME_AXIS_PX,
+          space: TIME_SPACE_PX,
+          values: (_plot, times, _axis, _space, stepS) => times.map(timeS => clockText(timeS, stepS)),
+        },
+        {
+          ...axis,
+          size: AXIS_PX,
+          values: (_plot, values) => values.map(value => text(value)),
+          ...(steps === undefined ? {} : { incrs: [...steps] }),
+        },
+      ],
+      series: [
+        {},
+        ...curves.map(({ label }, index) => ({
+          label,
+          stroke: colour(index === 0 ? '--curve' : '--curve-other'),
+          width: 2,
+          points: { show: false },
+          spanGaps: false,
+        })),
+      ],
+    };
+  }
+}

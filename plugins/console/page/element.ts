@@ -1,0 +1,45 @@
+// Makes elements. Whatever a service says becomes text, never markup.
+
+type Value = string | number | boolean | ((event: Event) => void);
+export type Attributes = Readonly<Record<string, Value>>;
+export type Child = Node | string;
+
+/** A function becomes a listener of the event, `true` an attribute without a value, `false` none. */
+export function element<Tag extends keyof HTMLElementTagNameMap>(
+  tag: Tag,
+  attributes: Attributes = {},
+  ...children: Child[]
+): HTMLElementTagNameMap[Tag] {
+  return filled(document.createElement(tag), attributes, children);
+}
+
+export function svgElement<Tag extends keyof SVGElementTagNameMap>(
+  tag: Tag,
+  attributes: Attributes = {},
+  ...children: Child[]
+): SVGElementTagNameMap[Tag] {
+  return filled(document.createElementNS('http://www.w3.org/2000/svg', tag), attributes, children);
+}
+
+function filled<Made extends Element>(made: Made, attributes: Attributes, children: readonly Child[]): Made {
+  for (const [name, value] of Object.entries(attributes)) {
+    if (typeof value === 'function') made.addEventListener(name, value);
+    else if (value !== false) made.setAttribute(name, value === true ? '' : String(value));
+  }
+  made.append(...children);
+  return made;
+}
+
+/** Leaves an element alone whose text is the same, so that nothing is drawn or read out again. */
+export function setText(target: Element, text: string): void {
+  if (target.textContent !== text) target.textContent = text;
+}
+
+export function setAttribute(target: Element, name: string, value: string): void {
+  if (target.getAttribute(name) !== value) target.setAttribute(name, value);
+}
+
+/** A labelled field of a form. */
+export function field(label: string, control: HTMLElement): HTMLLabelElement {
+  return element('label', { class: 'field' }, element('span', {}, label), control);
+}

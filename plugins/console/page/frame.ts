@@ -1,0 +1,107 @@
+// What stays around the views: the name, the ways to them, whether the host is reached, and the notices.
+import type { Api } from './api.ts';
+import { element, setText } from './element.ts';
+import type { LiveStream } from './live-stream.ts';
+import { noticeRegion } from './notices.ts';
+import { addressOf } from './router.ts';
+import type { View } from './view.ts';
+
+const TICK_MS = 1_000;
+const TITLE = 'Stackwarden';
+
+const WAYS: readonly { readonly view: string; readonly label: string }[] = [
+  { view: 'services', label: 'Services' },
+  { view: 'log', label: 'Logs' },
+  { view: 'graph', label: 'Graph' },
+  { view: 'metrics', label: 'Metrics' },
+  { view: 'plugins', label: 'Plugins' },
+  { view: 'begin', label: 'What to do next' },
+];
+
+export class Frame {
+  readonly #stream: LiveStream;
+  readonly #ways = new Map<string, HTMLAnchorElement>();
+  readonly #heading = element('h1', { tabindex: -1 });
+  readonly #place = element('div', { class: 'place' });
+  readonly #connection = element('p', { class: 'connection', role: 'status' });
+  readonly #lost: HTMLElement;
+  readonly #lostText = element('span');
+  readonly #navigation: HTMLElement;
+  readonly #logOut: HTMLButtonElement;
+  #view: View | undefined;
+
+  constructor(api: Api, stream: LiveStream, onRetry: () => void) {
+    this.#stream = stream;
+    this.#logOut = element('button', { type: 'button', hidden: true, click: () => api.logOut() }, 'Log out');
+    for (const { view, label } of WAYS) this.#ways.set(view, element('a', { href: addressOf(view) }, label));
+    this.#navigation = element('nav', { 'aria-label': 'Views' }, ...this.#ways.values());
+    this.#lost = element(
+      'div',
+      { class: 'lost', role: 'alert', hidden: true },
+      this.#lostText,
+      element('button', { type: 'button', click: onRetry }, 'Try now'),
+    );
+    const documentation = element('a', { href: api.addressOf('docs') }, 'API documentation');
+    document.body.replaceChildren(
+      element('a', { class: 'skip', href: '#content', click: event => this.#skip(event) }, 'To the content'),
+      element('header', {}, element('p', { class: 'brand' }, TITLE), this.#navigation, this.#connection, this.#logOut),
+      this.#lost,
+      element('main', { id: 'content' }, this.#heading, this.#place),
+      element('footer', {}, ...(api.isNative ? [documentation] : [])),
+      noticeRegion(),
+    );
+    stream.changed.add(() => this.#tellConnection());
+    setInterval(() => this.#tellConnection(), TICK_MS);
+  }
+
+  /** Puts a view in the place of the one before. The first view leaves the focus where it is. */
+  show(view: View, name: string): void {
+    const isFirst = this.#view === undefined;
+    this.#view?.close();
+    this.#view = view;
+    for (const [other, way] of this.#ways) {
+      if (other === name) way.setAttribute('aria-current', 'page');
+      else way.removeAttribute('aria-current');
+    }
+    setText(this.#heading, view.title);
+    document.title = `${view.title} · ${TITLE}`;
+    this.#place.replaceChildren(view.element);
+    if (!isFirst) {
+      scrollTo(0, 0);
+      this.#heading.focus({ preventScroll: true });
+    }
+    view.open();
+  }
+
+  /** Says why there is no view. */
+  fail(sentence: string): void {
+    setText(this.#heading, TITLE);
+    this.#place.replaceChildren(element('p', { class: 'fault', role: 'alert' }, sentence));
+  }
+
+  /** Leaves out what is of no use: ways while nobody has logged in, and those that the host has nothing behind. */
+  allow(ways: readonly string[], canLogOut: boolean): void {
+    this.#navigation.hidden = ways.length === 0;
+    this.#logOut.hidden = !canLogOut;
+    for (const [name, way] of this.#ways) way.hidden = !ways.includes(name);
+  }
+
+  #tellConnection(): void {
+    const { state } = this.#stream;
+    const isLost = state.kind === 'lost';
+    const words = { connecting: 'Connecting', open: 'Live', closed: '', lost: 'Not connected' };
+    setText(this.#connection, words[state.kind]);
+    this.#connection.dataset.kind = state.kind;
+    document.body.classList.toggle('stale', isLost);
+    this.#lost.hidden = !isLost;
+    if (!isLost) return;
+    const leftS = Math.max(0, Math.ceil((state.retryAtMs - Date.now()) / 1_000));
+    setText(this.#lostText, `The connection to the host is lost. What you see may be old. Next try in ${leftS} s.`);
+  }
+
+  /** The part of the address after `#` names the view, so the link cannot do it. */
+  #skip(event: Event): void {
+    event.preventDefault();
+    this.#heading.focus();
+  }
+}

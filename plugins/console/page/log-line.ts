@@ -1,0 +1,36 @@
+// One line of a log: what it says of itself, and how it is shown.
+import { element } from './element.ts';
+
+/** The beginning of a line that the host writes: time, level. */
+const BEGINNING = /^[^-]{8,32} - (DEBUG|INFO|WARNING|ERROR|CRITICAL) - /;
+
+export type Level = 'all' | 'warnings' | 'errors';
+
+const ERRORS: readonly string[] = ['ERROR', 'CRITICAL'];
+const WARNINGS: readonly string[] = ['WARNING', ...ERRORS];
+
+export function levelOf(line: string): string | undefined {
+  return BEGINNING.exec(line)?.[1];
+}
+
+/** `search` is in lower case; empty takes every line. */
+export function isWanted(line: string, search: string, level: Level): boolean {
+  if (search !== '' && !line.toLowerCase().includes(search)) return false;
+  if (level === 'all') return true;
+  return (level === 'errors' ? ERRORS : WARNINGS).includes(levelOf(line) ?? '');
+}
+
+/** The text of a line, with what was searched for marked. */
+export function markedText(line: string, search: string): (Node | string)[] {
+  if (search === '') return [line];
+  const folded = line.toLowerCase();
+  // In a few scripts the lower case of a letter is longer, and places would not agree.
+  if (folded.length !== line.length) return [line];
+  const parts: (Node | string)[] = [];
+  let at = 0;
+  for (let found = folded.indexOf(search); found >= 0; found = folded.indexOf(search, at)) {
+    parts.push(line.slice(at, found), element('mark', {}, line.slice(found, found + search.length)));
+    at = found + search.length;
+  }
+  return [...parts, line.slice(at)];
+}

@@ -1,0 +1,58 @@
+// The samples of the machine as they come, for as long as the page is open. Where no plugin takes samples there are none.
+import type { Api } from './api.ts';
+import { Listeners } from './listeners.ts';
+import { LiveStream } from './live-stream.ts';
+import { SampleSeries } from './sample-series.ts';
+import type { ChartAnswer, Sample } from './wire.ts';
+
+const MAX_POINTS = 1_000;
+
+export class Metrics {
+  readonly changed = new Listeners();
+  readonly series = new SampleSeries();
+  readonly #api: Api;
+  readonly #stream: LiveStream;
+  #latest: Sample | undefined;
+
+  constructor(api: Api) {
+    this.#api = api;
+    this.#stream = new LiveStream({
+      api,
+      path: 'ws/metrics',
+      query: { interval: '2' },
+      onMessage: message => this.#take((message as { readonly data: Sample }).data),
+    });
+  }
+
+  get latest(): Sample | undefined {
+    return this.#latest;
+  }
+
+  open(): void {
+    this.#stream.open();
+  }
+
+  retry(): void {
+    this.#stream.retry();
+  }
+
+  close(): void {
+    this.#stream.close();
+  }
+
+  /** Reads what was kept of the last seconds. Resolves with false where nothing is kept. Throws an ApiError. */
+  async readHistory(spanS: number): Promise<boolean> {
+    const query = { since: String(Math.floor(Date.now() / 1_000 - spanS)), max_points: String(MAX_POINTS) };
+    const kept = await this.#api.find<ChartAnswer>('metrics/history_series', query);
+    if (kept === undefined) return false;
+    this.series.replace(kept);
+    this.changed.tell();
+    return true;
+  }
+
+  #take(sample: Sample): void {
+    this.#latest = sample;
+    this.series.add(sample);
+    this.changed.tell();
+  }
+}

@@ -1,0 +1,16 @@
+// Short sentences that tell what became of something, and vanish; screen readers read them out.
+import { element } from './element.ts';
+
+const SHOWN_MS = 8_000;
+
+const region = element('div', { class: 'notices', role: 'status', 'aria-live': 'polite' });
+
+export function noticeRegion(): HTMLElement {
+  return region;
+}
+
+export function tell(sentence: string, kind: 'done' | 'failed' = 'done'): void {
+  const notice = element('p', { class: `notice ${kind}` }, sentence);
+  region.append(notice);
+  setTimeout(() => notice.remove(), SHOWN_MS);
+}

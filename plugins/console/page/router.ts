@@ -1,0 +1,20 @@
+// Addresses of views: what follows `#/` is the name of a view, and what it is about.
+
+export interface Place {
+  readonly view: string;
+  /** For example the name of a service; empty for a view that is about nothing in particular. */
+  readonly subject: string;
+}
+
+export function addressOf(view: string, subject = ''): string {
+  return subject === '' ? `#/${view}` : `#/${view}/${encodeURIComponent(subject)}`;
+}
+
+export function placeNow(): Place {
+  const [view = '', subject = ''] = location.hash.replace(/^#\/?/, '').split('/');
+  try {
+    return { view, subject: decodeURIComponent(subject) };
+  } catch {
+    return { view, subject: '' };
+  }
+}

@@ -1,0 +1,82 @@
+// The curves of the charts: what was kept, and the samples that come. Counters become rates between two samples.
+import type { ChartAnswer, Sample } from './wire.ts';
+
+const CURVES = ['cpu', 'mem', 'disk_read_rate', 'disk_write_rate', 'net_recv_rate', 'net_sent_rate'] as const;
+
+export type Curve = (typeof CURVES)[number];
+
+/** Half a day of samples; older ones are let go. */
+const MAX_POINTS = 20_000;
+/** A longer time without a sample is a gap. */
+const GAP_S = 60;
+const GAP_BUCKETS = 3;
+
+export class SampleSeries {
+  readonly #values: Record<Curve, (number | null)[]> = emptyValues();
+  #times: number[] = [];
+  #last: Sample | undefined;
+
+  /** Unix seconds. */
+  get times(): readonly number[] {
+    return this.#times;
+  }
+
+  of(curve: Curve): readonly (number | null)[] {
+    return this.#values[curve];
+  }
+
+  latest(curve: Curve): number | null {
+    return this.#values[curve].at(-1) ?? null;
+  }
+
+  /** Takes what was kept in place of everything. */
+  replace({ timestamps, series, bucket_seconds: bucketS }: ChartAnswer): void {
+    this.#times = [];
+    for (const curve of CURVES) this.#values[curve] = [];
+    const gapS = Math.max(GAP_S, (bucketS ?? 0) * GAP_BUCKETS);
+    for (const [index, time] of timestamps.entries())
+      this.#push(time, gapS, curve => (series?.[curve] as readonly (number | null)[] | undefined)?.[index] ?? null);
+  }
+
+  add(sample: Sample): void {
+    const { timestamp, system } = sample;
+    const last = this.#last;
+    this.#last = sample;
+    if (timestamp <= (this.#times.at(-1) ?? 0)) return;
+    const spanS = last === undefined ? 0 : timestamp - last.timestamp;
+    const [disk, net] = [last?.system.disk_io, last?.system.net_io];
+    const now: Record<Curve, number | null> = {
+      cpu: system.cpu_percent,
+      mem: system.mem.percent,
+      disk_read_rate: rate(disk?.read_bytes, system.disk_io?.read_bytes, spanS),
+      disk_write_rate: rate(disk?.write_bytes, system.disk_io?.write_bytes, spanS),
+      net_recv_rate: rate(net?.recv_bytes, system.net_io.recv_bytes, spanS),
+      net_sent_rate: rate(net?.sent_bytes, system.net_io.sent_bytes, spanS),
+    };
+    this.#push(timestamp, GAP_S, curve => now[curve]);
+    if (this.#times.length <= MAX_POINTS) return;
+    this.#times.shift();
+    for (const curve of CURVES) this.#values[curve].shift();
+  }
+
+  /** No line is drawn over a time of which nothing is known. */
+  #push(time: number, gapS: number, valueAt: (curve: Curve) => number | null): void {
+    const last = this.#times.at(-1);
+    if (last !== undefined && time - last > gapS) {
+      this.#times.push(last + 1);
+      for (const curve of CURVES) this.#values[curve].push(null);
+    }
+    this.#times.push(time);
+    for (const curve of CURVES) this.#values[curve].push(valueAt(curve));
+  }
+}
+
+function emptyValues(): Record<Curve, (number | null)[]> {
+  return Object.fromEntries(CURVES.map(curve => [curve, []])) as unknown as Record<Curve, (number | null)[]>;
+}
+
+/** Bytes a second; null when a reading is missing, or the counter or the clock went back. */
+function rate(before: number | null | undefined, now: number | null | undefined, spanS: number): number | null {
+  if (typeof before !== 'number' || typeof now !== 'number' || spanS <= 0 || now < before) return null;
+  return (now - before) / spanS;
+}
