@@ -34,6 +34,9 @@ export default definePlugin({
       if (store.state === 'valid') return records.keepOnly(new Set(store.blocks().map(block => block.processName)));
     });
     updates.start();
-    return () => updates.end();
+    return async () => {
+      updates.end();
+      await records.close();
+    };
   },
 });

@@ -43,6 +43,7 @@ export class UpdateRecords {
   #info: readonly UpdateNotice[];
   #written: Promise<void> = Promise.resolve();
   #isWriteDue = false;
+  #isClosed = false;
   #revision = 0;
 
   private constructor(host: Host, file: string, content: Record<string, unknown>) {
@@ -120,10 +121,16 @@ export class UpdateRecords {
     await this.#save();
   }
 
+  /** Resolves when everything is on the disk; what comes later is left to whoever opens the file next. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await this.#written;
+  }
+
   /** Changes until the write begins are written with it. */
   #save(): Promise<void> {
     this.#revision += 1;
-    if (this.#isWriteDue) return this.#written;
+    if (this.#isWriteDue || this.#isClosed) return this.#written;
     this.#isWriteDue = true;
     this.#written = this.#written.then(async () => {
       this.#isWriteDue = false;
