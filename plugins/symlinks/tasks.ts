@@ -3,6 +3,7 @@ import { backup, checkBackup } from './backup/backup-task.ts';
 import { recover } from './repair/recover-task.ts';
 import { checkRepair, repair } from './repair/repair-task.ts';
 import { checkRestore, compare, restore } from './restore/restore-task.ts';
+import { tidyRestore } from './restore/tidy-task.ts';
 import { listManifests } from './schedule/list-task.ts';
 import { prune } from './schedule/prune-task.ts';
 import type { Task, TaskName } from './tasks/task.ts';
@@ -15,6 +16,7 @@ export const tasks: Readonly<Record<TaskName, Task>> = {
   'check-backup': checkBackup,
   restore,
   'check-restore': checkRestore,
+  'tidy-restore': tidyRestore,
   compare,
   'list-manifests': listManifests,
   prune,

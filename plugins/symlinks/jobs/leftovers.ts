@@ -1,10 +1,12 @@
-// What jobs that write leave when they are cut off: a child that has not ended yet, and a journal without its end.
+// What jobs that write leave when they are cut off: a child that has not ended yet, a journal without its end, and links
+// that were about to replace others.
 import { readFile } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
 import type { Host } from '#core';
 import { orAborted } from '#kit/abort';
 import type { TaskProcesses } from '../tasks/task-process.ts';
+import type { Recovery } from './operation.ts';
 
 const LOOK_MS = 100;
 /** Field of /proc/[pid]/stat behind the name, which may hold spaces: the start in clock ticks since the boot. */
@@ -18,8 +20,7 @@ export interface CutOffJob {
   /** For the log. */
   readonly name: string;
   readonly checkpoint: unknown;
-  /** undefined for one that keeps none. */
-  readonly journal: string | undefined;
+  readonly recovery: Recovery | undefined;
 }
 
 export class Leftovers {
@@ -55,32 +56,33 @@ export class Leftovers {
     return { pid, start: (await startOf(pid)) ?? '' };
   }
 
-  /** Ends the children of jobs of earlier hosts and completes their journals. */
+  /** Ends the children of jobs of earlier hosts, and puts in order what they have left. */
   async mend(jobs: readonly CutOffJob[]): Promise<void> {
     for (const { checkpoint } of jobs) {
       const child = childSchema.safeParse(checkpoint);
       if (child.success) await this.#end(child.data);
     }
-    for (const job of jobs) await this.#complete(job);
+    for (const job of jobs) await this.#recover(job);
     this.#setMended();
   }
 
-  /** Completes the journal of a job whose child has ended without its answer, or does so once it has ended. */
+  /** The same for a job whose child has ended without its answer, or once it has ended. */
   async mendAfter(job: CutOffJob): Promise<void> {
     this.#begin();
     await this.#processes.whenGone(this.#host.signal).catch(() => undefined);
-    await this.#complete(job);
+    await this.#recover(job);
     this.#setMended();
   }
 
-  /** A failure is logged; the journal then stays as it is. */
-  async #complete({ id, name, journal }: CutOffJob): Promise<void> {
+  /** A failure is logged; what is left then stays as it is. */
+  async #recover({ id, name, recovery }: CutOffJob): Promise<void> {
     const { signal, log } = this.#host;
-    if (journal === undefined || signal.aborted) return;
+    if (recovery === undefined || signal.aborted) return;
+    const { task, input, place } = recovery;
     try {
-      await this.#processes.run({ task: 'recover', input: { journal }, id, signal });
+      await this.#processes.run({ task, input, id, signal });
     } catch (error) {
-      if (!signal.aborted) log.error(`what ${name} has left in ${journal}.partial could not be mended`, error);
+      if (!signal.aborted) log.error(`what ${name} has left in ${place} could not be mended`, error);
     }
   }
 

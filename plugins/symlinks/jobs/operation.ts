@@ -7,6 +7,14 @@ export type OperationName = 'symlink_repair' | 'symlink_manifest_backup' | 'syml
 /** The options of a request as they were checked; clients see them as `metadata` of the job. */
 export type OperationOptions = Readonly<Record<string, unknown>>;
 
+/** What puts in order what a run that was cut off has left. */
+export interface Recovery {
+  readonly task: TaskName;
+  readonly input: object;
+  /** For the log. */
+  readonly place: string;
+}
+
 export interface Operation {
   readonly name: OperationName;
   readonly task: TaskName;
@@ -18,4 +26,6 @@ export interface Operation {
   prepare(options: OperationOptions): Promise<unknown>;
   /** Where it keeps what undoes a run that is cut off; undefined for one that keeps nothing. */
   journal?(options: OperationOptions, jobId: string): string;
+  /** Of one that writes. */
+  recovery?(options: OperationOptions, jobId: string): Recovery;
 }

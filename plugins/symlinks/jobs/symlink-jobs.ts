@@ -160,7 +160,8 @@ export class SymlinkJobs {
 
   #cutOff(job: Pick<SymlinkJob, 'id' | 'input'>, checkpoint: unknown): CutOffJob {
     const { operation, processName } = job.input;
-    return { id: job.id, name: `${operation} of ${processName}`, checkpoint, journal: this.journal(job) };
+    const recovery = this.#operations.get(operation)?.recovery?.(job.input.options, job.id);
+    return { id: job.id, name: `${operation} of ${processName}`, checkpoint, recovery };
   }
 
   #jobsFor({ operation, options }: JobOrder): Jobs<typeof jobInput> {

@@ -1,10 +1,8 @@
 // The task after a run was cut off: ends its journal, and removes the temporary links that it was about to rename.
-import { readdirSync } from 'node:fs';
 import path from 'node:path';
-import { HeldDirectory } from '../places/held-directory.ts';
+import { removeLeftLinks } from '../places/left-links.ts';
 import { type RawPath, rawMember, rawOf } from '../places/raw-path.ts';
 import { realPlace } from '../places/real-places.ts';
-import { isTemporaryName } from '../places/temporary-name.ts';
 import type { TaskRun } from '../tasks/task.ts';
 import { Journal } from './journal.ts';
 
@@ -24,23 +22,7 @@ export async function recover({ journal: file }: RecoverInput, run: TaskRun): Pr
     last.push(rawMember(change, 'link_path') ?? rawMember(change, 'target_path') ?? '');
     if (last.length > 2 * UNFINISHED) last = last.slice(UNFINISHED);
   }
-  for (const directory of new Set(last.map(link => path.posix.dirname(link)))) removeTemporary(directory, run.id);
+  for (const directory of new Set(last.map(link => path.posix.dirname(link)))) removeLeftLinks(directory, run.id);
   journal.finish();
   return null;
-}
-
-function removeTemporary(shown: RawPath, runId: string): void {
-  let directory: HeldDirectory;
-  try {
-    directory = HeldDirectory.open(realPlace(shown));
-  } catch {
-    // What cannot be opened holds nothing that could be removed.
-    return;
-  }
-  try {
-    for (const name of readdirSync(directory.at('.'), { encoding: 'latin1' }))
-      if (isTemporaryName(name, runId) && directory.entry(name)?.isSymbolicLink() === true) directory.remove(name);
-  } finally {
-    directory.close();
-  }
 }

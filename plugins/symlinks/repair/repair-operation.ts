@@ -9,6 +9,8 @@ import type { RepairOptions } from './repair-request.ts';
 import { journalPlace } from './run-journal.ts';
 
 export function repairOperation(host: Host, places: Places): Operation {
+  const journalOf = (options: OperationOptions, jobId: string): string =>
+    journalPlace((options as RepairOptions).backup_path, places, jobId);
   return {
     name: 'symlink_repair',
     task: 'repair',
@@ -31,6 +33,10 @@ export function repairOperation(host: Host, places: Places): Operation {
         mountsDown: await mountsDown(host),
       };
     },
-    journal: (options, jobId) => journalPlace((options as RepairOptions).backup_path, places, jobId),
+    journal: journalOf,
+    recovery(options, jobId) {
+      const journal = journalOf(options, jobId);
+      return { task: 'recover', input: { journal }, place: `${journal}.partial` };
+    },
   };
 }

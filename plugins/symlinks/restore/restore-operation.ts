@@ -22,5 +22,9 @@ export function restoreOperation(host: Host): Operation {
         mountsDown: await mountsDown(host),
       };
     },
+    recovery(given) {
+      const { manifest_path: manifestPath } = given as RestoreOptions;
+      return { task: 'tidy-restore', input: { manifestPath }, place: `the directories of ${manifestPath}` };
+    },
   };
 }

@@ -12,6 +12,7 @@ export type TaskName =
   | 'check-backup'
   | 'restore'
   | 'check-restore'
+  | 'tidy-restore'
   | 'compare'
   | 'list-manifests'
   | 'prune';

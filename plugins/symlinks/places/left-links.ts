@@ -1,0 +1,23 @@
+// Links that a run which was cut off was about to rename.
+import { readdirSync } from 'node:fs';
+import { HeldDirectory } from './held-directory.ts';
+import type { RawPath } from './raw-path.ts';
+import { realPlace } from './real-places.ts';
+import { isTemporaryName } from './temporary-name.ts';
+
+/** Removes those of the run from one directory. */
+export function removeLeftLinks(shown: RawPath, runId: string): void {
+  let directory: HeldDirectory;
+  try {
+    directory = HeldDirectory.open(realPlace(shown));
+  } catch {
+    // What cannot be opened holds nothing that could be removed.
+    return;
+  }
+  try {
+    for (const name of readdirSync(directory.at('.'), { encoding: 'latin1' }))
+      if (isTemporaryName(name, runId) && directory.entry(name)?.isSymbolicLink() === true) directory.remove(name);
+  } finally {
+    directory.close();
+  }
+}
