@@ -1,0 +1,50 @@
+// What archives may hold together, counted while they are read, so that a small one cannot become endless.
+import { ArchiveRefusal } from './refusal.ts';
+
+/** Programs are packed to a third or a tenth; a bomb to a thousandth. */
+const MAX_RATIO = 200;
+/** Up to here a ratio says nothing. */
+const UNSUSPICIOUS_BYTES = 64 * 1024 * 1024;
+/** Of what tar tells about entries beside their headers. */
+const MAX_NOTES_LENGTH = 64 * 1024 * 1024;
+
+export interface Limits {
+  readonly maxBytes: number;
+  readonly maxEntries: number;
+}
+
+export class Budget {
+  readonly #limits: Limits;
+  #bytes = 0;
+  #entries = 0;
+  #notesLength = 0;
+
+  constructor(limits: Limits) {
+    this.#limits = limits;
+  }
+
+  countEntry(): void {
+    this.#entries += 1;
+    const { maxEntries } = this.#limits;
+    if (this.#entries > maxEntries) throw new ArchiveRefusal(`it holds more than ${maxEntries} entries`);
+  }
+
+  countNotes(length: number): void {
+    this.#notesLength += length;
+    if (this.#notesLength > MAX_NOTES_LENGTH) throw new ArchiveRefusal('its headers are too long');
+  }
+
+  /** Returns a counter for one compressed text of so many bytes, which is told the size of each piece unpacked from it. */
+  counterOf(packedBytes: number): (pieceBytes: number) => void {
+    const suspiciousBytes = Math.max(UNSUSPICIOUS_BYTES, packedBytes * MAX_RATIO);
+    let own = 0;
+    return pieceBytes => {
+      own += pieceBytes;
+      this.#bytes += pieceBytes;
+      const { maxBytes } = this.#limits;
+      if (this.#bytes > maxBytes) throw new ArchiveRefusal(`it unpacks to more than ${maxBytes} bytes`);
+      if (own > suspiciousBytes)
+        throw new ArchiveRefusal(`it unpacks to more than ${MAX_RATIO} times its size, as a decompression bomb does`);
+    };
+  }
+}

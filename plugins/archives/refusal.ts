@@ -1,0 +1,34 @@
+// Why an archive is refused: one sentence that names the entry.
+
+const MAX_NAME_LENGTH = 120;
+const UNPRINTABLE = /[\p{C}\p{Zl}\p{Zp}]/gu;
+
+/** Told to the user as the answer of the remote system from which the archive came. */
+export class ArchiveRefusal extends Error {
+  /** Which of the archives it is, from 0; undefined when they are refused together. */
+  archive: number | undefined;
+}
+
+/** Lets a refusal know its archive. */
+export async function within<Value>(archive: number, work: () => Promise<Value>): Promise<Value> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof ArchiveRefusal) error.archive = archive;
+    throw error;
+  }
+}
+
+/** The disk has no room for what the archive holds. */
+export class NoRoom extends Error {}
+
+/** `reason` goes on after the name, for example `leads out of the folder`. */
+export function refuseEntry(name: string, reason: string): never {
+  throw new ArchiveRefusal(`${quoted(name)} ${reason}`);
+}
+
+/** The name as one short line, since it can be anything. */
+export function quoted(name: string): string {
+  const short = name.length > MAX_NAME_LENGTH ? `${name.slice(0, MAX_NAME_LENGTH)}...` : name;
+  return `"${short.replaceAll(UNPRINTABLE, '?')}"`;
+}

@@ -1,0 +1,77 @@
+// Reads a tar archive, packed or not. Whatever the parser does not understand refuses the archive.
+import { Header } from 'tar/header';
+import { Parser } from 'tar/parse';
+import type { ReadEntry } from 'tar/read-entry';
+import type { Budget } from './budget.ts';
+import type { ArchiveEntry, ArchiveReader, ContentSink } from './entry.ts';
+import type { PackedFile } from './packed-file.ts';
+import { ArchiveRefusal, refuseEntry } from './refusal.ts';
+
+const MAX_NOTE_BYTES = 1024 * 1024;
+const BLOCK_BYTES = 512;
+
+const KINDS: Readonly<Record<string, ArchiveEntry['kind']>> = {
+  File: 'file',
+  OldFile: 'file',
+  ContiguousFile: 'file',
+  Directory: 'directory',
+  GNUDumpDir: 'directory',
+  SymbolicLink: 'link',
+  Link: 'hardlink',
+  CharacterDevice: 'device',
+  BlockDevice: 'device',
+  FIFO: 'device',
+};
+
+export class TarReader implements ArchiveReader {
+  readonly #file: PackedFile;
+  readonly #budget: Budget;
+
+  constructor(file: PackedFile, budget: Budget) {
+    this.#file = file;
+    this.#budget = budget;
+  }
+
+  async each(visit: (entry: ArchiveEntry) => ContentSink | undefined): Promise<void> {
+    const parser = this.#parserFor(visit);
+    let isBegun = false;
+    for await (const piece of this.#file.unpacked(this.#budget)) {
+      if (!isBegun && !isTar(piece)) throw new ArchiveRefusal('it is neither tar nor zip nor deb');
+      isBegun = true;
+      parser.write(piece);
+    }
+    if (!isBegun) throw new ArchiveRefusal('it is empty');
+    parser.end();
+  }
+
+  /** What its listeners throw leaves the call of `write` or `end` in which they run. */
+  #parserFor(visit: (entry: ArchiveEntry) => ContentSink | undefined): Parser {
+    const parser = new Parser({ strict: true, maxMetaEntrySize: MAX_NOTE_BYTES, brotli: false, zstd: false });
+    let index = 0;
+    parser.on('error', (error: Error) => {
+      throw error instanceof ArchiveRefusal ? error : new ArchiveRefusal(`it is damaged (${error.message})`);
+    });
+    parser.on('meta', (note: string) => this.#budget.countNotes(note.length));
+    parser.on('ignoredEntry', ({ path, type }: ReadEntry) => refuseEntry(path, `is of the kind ${type}`));
+    parser.on('entry', (found: ReadEntry) => {
+      this.#budget.countEntry();
+      const sink = visit(told(found, index));
+      index += 1;
+      if (sink !== undefined) found.on('data', piece => sink.write(piece)).on('end', () => sink.end());
+      found.resume();
+    });
+    return parser;
+  }
+}
+
+function told({ path: name, type, size, mode = 0, linkpath = '' }: ReadEntry, index: number): ArchiveEntry {
+  const kind = KINDS[type] ?? 'device';
+  return { index, name, kind, bytes: kind === 'file' ? size : 0, mode, target: linkpath };
+}
+
+/** Whether it begins with the header of an entry, whose sum is right, or with the end of an empty archive. */
+function isTar(piece: Buffer): boolean {
+  if (piece.length < BLOCK_BYTES) return false;
+  const header = new Header(piece.subarray(0, BLOCK_BYTES));
+  return header.nullBlock || header.cksumValid;
+}

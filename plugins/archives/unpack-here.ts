@@ -1,0 +1,97 @@
+// Unpacks one archive, or the layers of one image, into the working directory. It looks through everything before it
+// writes anything.
+import { fstatSync, statfsSync } from 'node:fs';
+import { ArchiveTree } from './archive-tree.ts';
+import { Budget } from './budget.ts';
+import type { Unpacked, UnpackingProgress } from './contract.ts';
+import type { ArchiveEntry, ArchiveReader } from './entry.ts';
+import { newTarget } from './link-target.ts';
+import { openArchive } from './open-archive.ts';
+import { Plan } from './plan.ts';
+import { NoRoom, within } from './refusal.ts';
+import { Takings } from './taking.ts';
+import type { UnpackTask } from './task.ts';
+import { unwrite, write } from './writer.ts';
+
+/** Between two lines of progress. */
+const PROGRESS_MS = 250;
+/** What is left to others. */
+const SPARE_BYTES = 64 * 1024 * 1024;
+/** What a file takes of the disk is a multiple of this. */
+const UNIT_BYTES = 4_096;
+
+/** `descriptors` are those of the archives. Throws an ArchiveRefusal, or NoRoom, and leaves nothing behind then. */
+export async function unpackHere(
+  task: UnpackTask,
+  descriptors: readonly number[],
+  onProgress: (progress: UnpackingProgress) => void,
+): Promise<Unpacked> {
+  const plan = await planOf(task, await openAll(task, descriptors));
+  checkSpace(plan);
+  let doneBytes = 0;
+  let toldMs = Number.NEGATIVE_INFINITY;
+  const wrote = (bytes: number): void => {
+    doneBytes += bytes;
+    if (performance.now() - toldMs < PROGRESS_MS) return;
+    toldMs = performance.now();
+    onProgress({ doneBytes, totalBytes: plan.bytes });
+  };
+  try {
+    const { readers } = await openAll(task, descriptors);
+    await write(plan, readers, wrote);
+  } catch (error) {
+    unwrite();
+    throw error;
+  }
+  return { files: plan.fileCount, bytes: plan.bytes };
+}
+
+interface OpenArchives {
+  readonly readers: readonly ArchiveReader[];
+  /** Whether `/` is the root of the archives instead of that of the machine. */
+  readonly isRooted: boolean;
+}
+
+/** Each time with a budget of its own, since archives are read twice. */
+async function openAll({ areLayers, ...limits }: UnpackTask, descriptors: readonly number[]): Promise<OpenArchives> {
+  const budget = new Budget(limits);
+  const readers: ArchiveReader[] = [];
+  let isRooted = areLayers;
+  for (const [archive, descriptor] of descriptors.entries()) {
+    const bytes = fstatSync(descriptor).size;
+    const opened = await within(archive, () => openArchive(descriptor, bytes, budget));
+    readers.push({ each: visit => within(archive, () => opened.reader.each(visit)) });
+    isRooted ||= opened.isRooted;
+  }
+  return { readers, isRooted };
+}
+
+/** Throws an ArchiveRefusal for whatever must not be written. */
+async function planOf(task: UnpackTask, { readers, isRooted }: OpenArchives): Promise<Plan> {
+  const tree = new ArchiveTree(task.areLayers);
+  for (const [archive, reader] of readers.entries()) {
+    const entries: ArchiveEntry[] = [];
+    await reader.each(entry => void entries.push(entry));
+    await within(archive, async () => tree.add(archive, entries, isRooted));
+  }
+  if (task.withoutTop) tree.leaveTopOff();
+  const takings = new Takings(task.take);
+  const plan = new Plan();
+  for (const taken of takings.of(tree)) plan.add(taken, (target, place) => newTarget(target, place, takings, isRooted));
+  plan.checkLinks();
+  return plan;
+}
+
+function checkSpace(plan: Plan): void {
+  const { bavail, bsize, ffree, files } = statfsSync('.');
+  const count = plan.fileCount + plan.directories.length + plan.links.length;
+  const neededBytes = plan.bytes + count * UNIT_BYTES + SPARE_BYTES;
+  const freeBytes = bavail * bsize;
+  if (freeBytes < neededBytes) throw new NoRoom(`${mib(freeBytes)} are free where ${mib(neededBytes)} are needed`);
+  // Some file systems make them on demand, and tell of none.
+  if (files > 0 && ffree < count) throw new NoRoom(`${ffree} files can be made where ${count} are needed`);
+}
+
+function mib(bytes: number): string {
+  return `${Math.ceil(bytes / 2 ** 20)} MiB`;
+}

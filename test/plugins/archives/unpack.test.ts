@@ -1,0 +1,177 @@
+// Archives of every kind, unpacked by a build: with the rights of whoever gets the files, only what is wanted, the layers
+// of images one over the other, never onto a disk without room, and ended when they are cancelled.
+import { execFileSync } from 'node:child_process';
+import { lstat, mkdir, open, readdir, readFile, readlink, rm, stat, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { gzipSync } from 'node:zlib';
+import t from 'tap';
+import { deb, pax, type TarMember, tar, tarMember, zip } from '../../support/archive-bytes.ts';
+import { programOf } from '../../support/debian.ts';
+import { startUnpacker } from '../../support/unpacking.ts';
+
+const NOBODY = { uid: 65_534, gid: 65_534 };
+const LONG = 'a-directory-with-a-long-name/'.repeat(6);
+
+/** Everything in a directory by its path: the text of files with `*` when anybody may run them, `->` and the target of links. */
+async function shown(directory: string): Promise<Record<string, string>> {
+  const names = (await readdir(directory, { recursive: true })).sort();
+  const entries = names.map(async name => {
+    const place = path.join(directory, name);
+    const entry = await lstat(place);
+    if (entry.isSymbolicLink()) return [[name, `-> ${await readlink(place)}`]];
+    if (entry.isDirectory()) return (await readdir(place)).length === 0 ? [[`${name}/`, '']] : [];
+    return [[name, `${await readFile(place, 'utf8')}${(entry.mode & 0o111) === 0 ? '' : '*'}`]];
+  });
+  return Object.fromEntries((await Promise.all(entries)).flat());
+}
+
+const RELEASE: readonly TarMember[] = [
+  { name: 'app-1.0/', type: '5', mode: 0o755 },
+  { name: './app-1.0/bin/app', content: 'program', mode: 0o775 },
+  { name: 'app-1.0/bin/again', type: '1', target: 'app-1.0/bin/app' },
+  { name: 'app-1.0/current', type: '2', target: 'bin/app' },
+  { name: 'app-1.0/empty', type: '5', mode: 0o2775 },
+  pax({ path: `app-1.0/${LONG}ü` }),
+  { name: 'short', content: 'text', mode: 0o600 },
+];
+const UNPACKED = {
+  'bin/again': 'program*',
+  'bin/app': 'program*',
+  current: '-> bin/app',
+  'empty/': '',
+  [`${LONG}ü`]: 'text',
+};
+
+t.test('unpacking', async t => {
+  await programOf(['xz'], ['xz-utils']);
+  await programOf(['zstd'], ['zstd']);
+  const { dir, unpack } = await startUnpacker(t);
+
+  t.test("every kind gives the same files, which are their user's", async t => {
+    const plain = tar(RELEASE);
+    const packed = (program: string): Buffer => execFileSync(program, ['-c'], { input: plain });
+    const zipped = zip([
+      { name: 'app-1.0/', mode: 0o040755 },
+      { name: 'app-1.0/bin/app', content: 'program', mode: 0o100775 },
+      { name: 'app-1.0/bin/again', content: 'program', mode: 0o100775 },
+      { name: 'app-1.0/current', content: 'bin/app', mode: 0o120777 },
+      { name: 'app-1.0/empty/', mode: 0 },
+      { name: `app-1.0/${LONG}ü`, content: 'text', mode: 0 },
+    ]);
+    const all = {
+      tar: plain,
+      gzip: gzipSync(plain),
+      xz: packed('xz'),
+      zstd: packed('zstd'),
+      zip: zipped,
+      deb: deb(plain),
+    };
+    for (const [kind, archive] of Object.entries(all)) {
+      const { status, files, bytes, into } = await unpack(archive, { user: NOBODY, withoutTop: true });
+      t.strictSame({ status, files, bytes }, { status: 200, files: 3, bytes: 18 }, kind);
+      t.strictSame(await shown(into), UNPACKED, kind);
+      const { uid, gid, mode } = await stat(path.join(into, LONG, 'ü'));
+      t.strictSame({ uid, gid, mode }, { ...NOBODY, mode: 0o100644 }, kind);
+      t.equal(
+        (await stat(path.join(into, 'bin/again'))).nlink,
+        1,
+        'copies, so that a change of one is none of the other',
+      );
+    }
+  });
+
+  t.test('a package gives what is wanted of it, and links keep their meaning', async t => {
+    const data = tar([
+      { name: './opt/app/bin/app', content: 'program', mode: 0o755 },
+      { name: './opt/app/run', type: '2', target: '/opt/app/bin/app' },
+      { name: './opt/app/lib', type: '2', target: '../../usr/lib/libapp.so.2' },
+      { name: './usr/lib/libapp.so.2', content: 'library' },
+      { name: './usr/lib/libapp.so.20', content: 'another' },
+      { name: './usr/lib/other.so.2', content: 'other' },
+      { name: './usr/bin/su', content: 'not wanted', mode: 0o4755 },
+      { name: './dev/null', type: '3' },
+    ]);
+    const take = [
+      { from: 'opt/app', to: '' },
+      { from: '/usr/lib/lib*.so.2*', to: 'libraries/' },
+      { from: 'not/there', to: 'x' },
+    ];
+    const { status, into } = await unpack(deb(data), { take });
+    t.equal(status, 200);
+    t.strictSame(await shown(into), {
+      'bin/app': 'program*',
+      lib: '-> libraries/libapp.so.2',
+      'libraries/libapp.so.2': 'library',
+      'libraries/libapp.so.20': 'another',
+      run: '-> bin/app',
+    });
+    const alone = await unpack(deb(data), { take: [{ from: 'opt/app', to: '' }] });
+    t.match(alone, { status: 502, detail: /"opt\/app\/lib" is a link to .*, which is not taken/ });
+    t.strictSame(await shown(alone.into), {});
+  });
+
+  t.test('layers lie one over the other', async t => {
+    const base = tar([
+      { name: 'app/old', content: 'old' },
+      { name: 'app/kept', content: 'kept', mode: 0o755 },
+      { name: 'app/cache/a', content: 'a' },
+      { name: 'app/cache/b', content: 'b' },
+      { name: 'app/turns', content: 'into a directory' },
+      { name: 'app/link', type: '2', target: '/etc/passwd' },
+      { name: 'etc/passwd', content: 'root' },
+    ]);
+    const middle = tar([
+      { name: 'app/cache/c', content: 'c' },
+      { name: 'app/cache/.wh..wh..opq' },
+      { name: 'app/same', type: '1', target: 'app/kept' },
+      { name: 'app/.wh.old' },
+      { name: 'app/.wh.link' },
+      { name: 'app/turns/inside', content: 'in it' },
+    ]);
+    const top = tar([
+      { name: 'app/kept', content: 'newer' },
+      { name: 'app/cache/', type: '5', mode: 0o755 },
+      { name: 'app/entry', type: '2', target: '/app/cache/c' },
+    ]);
+    const layers = [gzipSync(base), middle, gzipSync(top)];
+    const { status, into } = await unpack(layers, { take: [{ from: 'app/', to: 'runtime/' }], user: NOBODY });
+    t.equal(status, 200);
+    t.strictSame(await shown(into), {
+      'runtime/cache/c': 'c',
+      'runtime/entry': '-> cache/c',
+      'runtime/kept': 'newer',
+      'runtime/same': 'kept*',
+      'runtime/turns/inside': 'in it',
+    });
+  });
+
+  t.test('a disk without room is told before anything is written', async t => {
+    const small = path.join(dir, 'small');
+    await mkdir(small);
+    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=70m', 'none', small]);
+    t.teardown(() => execFileSync('umount', [small]));
+    const content = Buffer.alloc(20 * 1024 * 1024, 'x');
+    const { status, detail } = await unpack(tar([{ name: 'large', content }]), { into: small });
+    t.equal(status, 507);
+    t.match(detail, /small has no room: 70 MiB are free where 85 MiB are needed; free some/);
+    t.strictSame(await readdir(small), []);
+    await writeFile(path.join(small, 'there'), '');
+    t.match(await unpack(tar([]), { into: small }), { status: 500, detail: /small is not empty/ });
+  });
+
+  t.test('it tells how far it is, and ends when it is cancelled', async t => {
+    const file = path.join(dir, 'large.tar');
+    const size = 2 ** 29;
+    const handle = await open(file, 'w');
+    await handle.write(Buffer.concat(tarMember({ name: 'large', size })));
+    await handle.truncate(size + 3 * 512);
+    await handle.close();
+    const { status, detail, into } = await unpack(file, { isCancelled: true });
+    t.match({ status, detail }, { status: 500, detail: 'it was cancelled' });
+    const left = await stat(path.join(into, 'large'));
+    t.ok(left.size < size, 'it was in the middle');
+    t.equal((await stat(path.join(into, 'large'))).size, left.size, 'and writes no more');
+    await rm(into, { recursive: true });
+    await rm(file);
+  });
+});

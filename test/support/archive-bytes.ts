@@ -1,0 +1,128 @@
+// Archives byte by byte, with whatever a publisher could put into them, also by malice.
+import { crc32, deflateRawSync, gzipSync } from 'node:zlib';
+
+export interface TarMember {
+  readonly name: string | Buffer;
+  /** Type flag of the header: `0` a file, `1` a hard link, `2` a link, `5` a directory and so on. Default: `0`. */
+  readonly type?: string;
+  readonly content?: string | Buffer;
+  readonly mode?: number;
+  readonly target?: string;
+  /** Told in the header instead of the size of the content. */
+  readonly size?: number;
+  /** Told instead of the right sum of the header. */
+  readonly sum?: number;
+}
+
+const BLOCK = 512;
+
+/** The members in their order, and the end of the archive. */
+export function tar(members: readonly TarMember[], end = Buffer.alloc(2 * BLOCK)): Buffer {
+  return Buffer.concat([...members.flatMap(tarMember), end]);
+}
+
+export function tarMember(member: TarMember): Buffer[] {
+  const { name, type = '0', content = '', mode = 0o644, target = '' } = member;
+  const body = Buffer.from(content);
+  const header = Buffer.alloc(BLOCK);
+  Buffer.from(name).copy(header, 0, 0, 100);
+  header.write(`${mode.toString(8).padStart(7, '0')}\0`, 100);
+  header.write('0000000\x000000000\0', 108);
+  header.write(`${(member.size ?? body.length).toString(8).padStart(11, '0')}\0`, 124);
+  header.write('00000000000\0', 136);
+  header.write('        ', 148);
+  header.write(type, 156);
+  Buffer.from(target).copy(header, 157, 0, 100);
+  header.write('ustar\x0000', 257);
+  const sum = member.sum ?? header.reduce((total, byte) => total + byte, 0);
+  header.write(`${sum.toString(8).padStart(6, '0')}\0 `, 148);
+  return [header, body, Buffer.alloc((BLOCK - (body.length % BLOCK)) % BLOCK)];
+}
+
+/** The extended header that says more of the member after it; with the type `g` of all members after it. */
+export function pax(records: Readonly<Record<string, string>>, type: 'x' | 'g' = 'x'): TarMember {
+  const lines = Object.entries(records).map(([key, value]) => {
+    const rest = Buffer.byteLength(` ${key}=${value}\n`);
+    let length = rest + 1;
+    while (rest + String(length).length > length) length += 1;
+    return `${length} ${key}=${value}\n`;
+  });
+  return { name: 'PaxHeader', type, content: lines.join('') };
+}
+
+export interface ZipMember {
+  readonly name: string | Buffer;
+  readonly content?: string | Buffer;
+  /** Type and permissions as Unix has them; 0 for an archive of another system. */
+  readonly mode?: number;
+  /** Told instead of what is true. */
+  readonly size?: number;
+  readonly crc?: number;
+  readonly method?: number;
+  readonly flags?: number;
+  /** Place of the member whose packed bytes it shares. */
+  readonly sharedWith?: number;
+}
+
+const UTF8_NAMES = 0x800;
+const DEFLATED = 8;
+
+export function zip(members: readonly ZipMember[]): Buffer {
+  const locals: Buffer[] = [];
+  const central: Buffer[] = [];
+  const places: number[] = [];
+  let place = 0;
+  for (const [index, member] of members.entries()) {
+    const name = Buffer.from(member.name);
+    const content = Buffer.from(member.content ?? '');
+    const packed = deflateRawSync(content);
+    const common = Buffer.alloc(26);
+    common.writeUInt16LE(20, 0);
+    common.writeUInt16LE(member.flags ?? UTF8_NAMES, 2);
+    common.writeUInt16LE(member.method ?? DEFLATED, 4);
+    common.writeUInt32LE(member.crc ?? crc32(content), 10);
+    common.writeUInt32LE(packed.length, 14);
+    common.writeUInt32LE(member.size ?? content.length, 18);
+    common.writeUInt16LE(name.length, 22);
+    const isOwn = member.sharedWith === undefined;
+    places[index] = isOwn ? place : (places[member.sharedWith] ?? 0);
+    if (isOwn) {
+      const local = Buffer.concat([Buffer.from('PK\x03\x04'), common, name, packed]);
+      locals.push(local);
+      place += local.length;
+    }
+    const mode = member.mode ?? 0o100644;
+    const tail = Buffer.alloc(14);
+    tail.writeUInt32LE((mode << 16) >>> 0, 6);
+    tail.writeUInt32LE(places[index] ?? 0, 10);
+    const system = Buffer.from([20, mode === 0 ? 0 : 3]);
+    central.push(Buffer.concat([Buffer.from('PK\x01\x02'), system, common, tail, name]));
+  }
+  const directory = Buffer.concat(central);
+  const end = Buffer.alloc(22);
+  end.write('PK\x05\x06');
+  end.writeUInt16LE(members.length, 8);
+  end.writeUInt16LE(members.length, 10);
+  end.writeUInt32LE(directory.length, 12);
+  end.writeUInt32LE(place, 16);
+  return Buffer.concat([...locals, directory, end]);
+}
+
+/** A Debian package with these parts, by name. */
+export function ar(parts: Readonly<Record<string, Buffer | string>>): Buffer {
+  const members = Object.entries(parts).flatMap(([name, part]) => {
+    const content = Buffer.from(part);
+    const header = `${name.padEnd(16)}${'0'.padEnd(12)}${'0'.padEnd(6)}${'0'.padEnd(6)}${'100644'.padEnd(8)}`;
+    return [
+      Buffer.from(`${header}${String(content.length).padEnd(10)}\`\n`),
+      content,
+      Buffer.alloc(content.length % 2),
+    ];
+  });
+  return Buffer.concat([Buffer.from('!<arch>\n'), ...members]);
+}
+
+export function deb(data: Buffer): Buffer {
+  const control = gzipSync(tar([{ name: './control', content: 'Package: any\n' }]));
+  return ar({ 'debian-binary': '2.0\n', 'control.tar.gz': control, 'data.tar.gz': gzipSync(data) });
+}
