@@ -331,6 +331,8 @@ declare module '#core' {
     'process.prepare': AsyncSeriesWaterfallHook<[LaunchPlan]>;
     /** When nothing but the launch itself is left of a start, which no tap can refuse any more. The launch waits. */
     'process.launching': AsyncParallelHook<[LaunchPlan]>;
+    /** Right after a launch, before it is observed. What the process needs from its beginning on is done here. */
+    'process.launched': AsyncParallelHook<[LaunchPlan, ProcessSnapshot]>;
     /** After a launch whose process stayed alive through its observation. */
     'process.started': AsyncParallelHook<[ProcessSnapshot]>;
     /** After a run ended, requested or not, and its output was read completely. */

@@ -45,6 +45,7 @@ export default definePlugin({
       schema: launchPlanSchema,
     });
     const launching = host.hook('process.launching', 'parallel');
+    const launched = host.hook('process.launched', 'parallel');
     const started = host.hook('process.started', 'parallel', { deadlineMs: STARTED_DEADLINE_MS });
     const exited = host.hook('process.exited', 'parallel');
     const status = host.hook('process.status', 'parallel');
@@ -57,6 +58,7 @@ export default definePlugin({
       hooks: {
         prepare: plan => prepare.promise(plan),
         onLaunching: plan => launching.promise(plan),
+        onLaunched: (plan, snapshot) => launched.promise(plan, snapshot),
         onStatus: snapshot => void status.promise(snapshot),
         onStarted: snapshot => void started.promise(snapshot),
         onExited: (snapshot, exit) => void exited.promise(snapshot, exit),

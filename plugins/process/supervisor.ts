@@ -56,7 +56,7 @@ const HANDED_OVER = 'Process control is being loaded again; try again in a momen
 
 export interface SupervisorOptions {
   readonly host: Host;
-  readonly hooks: Pick<Supervision, 'prepare' | 'onLaunching' | 'onStatus' | 'onStarted' | 'onExited'>;
+  readonly hooks: Pick<Supervision, 'prepare' | 'onLaunching' | 'onLaunched' | 'onStatus' | 'onStarted' | 'onExited'>;
   readonly startupSettings: () => StartupSettings;
 }
 

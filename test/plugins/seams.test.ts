@@ -28,6 +28,7 @@ const HOOKS = [
   'host.ready',
   'process.exited',
   'process.launching',
+  'process.launched',
   'process.prepare',
   'process.started',
   'process.status',

@@ -8,6 +8,11 @@ import { kernelText } from '#kit/kernel-text';
 import { readMounts } from '#kit/mountinfo';
 
 const PREFIX = 'stackwarden-';
+/**
+ * In a cgroup of this name, as by DelegateSubgroup of a systemd unit, the host leaves the one above to its runs: the kernel
+ * lets nothing that has processes of its own limit what is below it.
+ */
+const HOST_CGROUP = 'stackwarden-host';
 /** Blank for a run that has none. */
 export const NO_CGROUP = '';
 
@@ -87,7 +92,7 @@ async function findOwnCgroup(): Promise<string | null> {
     const [, place] = /^0::(\/.*)$/m.exec(readFileSync('/proc/self/cgroup', 'utf8')) ?? [];
     const mount = (await readMounts()).find(({ type }) => type === 'cgroup2');
     if (place === undefined || mount === undefined) return null;
-    return path.join(mount.directory, place);
+    return path.join(mount.directory, path.basename(place) === HOST_CGROUP ? path.dirname(place) : place);
   } catch {
     // Without /proc there are no cgroups either.
     return null;

@@ -62,6 +62,7 @@ export interface Supervision extends RunParts {
   blocks(): readonly NamedBlock[];
   prepare(plan: LaunchPlan): Promise<LaunchPlan>;
   onLaunching(plan: LaunchPlan): Promise<void>;
+  onLaunched(plan: LaunchPlan, snapshot: ProcessSnapshot): Promise<void>;
   onStatus(snapshot: ProcessSnapshot): void;
   onStarted(snapshot: ProcessSnapshot): void;
   onExited(snapshot: ProcessSnapshot, exit: ExitRecord): void;
@@ -286,7 +287,7 @@ export class SupervisedProcess {
 
   async #runStart(trigger: StartTrigger, signal: AbortSignal): Promise<StartOutcome> {
     const { processName } = this.#block;
-    const { host, portCompanion, users, blocks, prepare, onLaunching, placeholders } = this.#with;
+    const { host, portCompanion, users, blocks, prepare, placeholders } = this.#with;
     this.#lastFailureReason = null;
     this.#lastExit = null;
     this.#move('starting');
@@ -308,10 +309,10 @@ export class SupervisedProcess {
           this.#with.onStatus(this.snapshot());
         },
       });
-      await onLaunching(plan);
+      await this.#with.onLaunching(plan);
       signal.throwIfAborted();
       this.#follow(await launchRun(this.#with, this.#block, plan, captureTargetOf(host, this.#block)));
-      await this.#observe(signal);
+      await this.#observe(plan, signal);
     } catch (error) {
       throw await this.#failStart(error, signal, trigger);
     }
@@ -372,9 +373,10 @@ export class SupervisedProcess {
    * The process must stay alive for two seconds (scaled by the pace), or until its own probe says that it is healthy; a
    * service that ends with exit code 0 has failed too, unless it is a one-shot.
    */
-  async #observe(signal: AbortSignal): Promise<void> {
+  async #observe(plan: LaunchPlan, signal: AbortSignal): Promise<void> {
     const run = this.#run;
     if (run === undefined) return;
+    await this.#with.onLaunched(plan, this.snapshot());
     const waited = new AbortController();
     const over = AbortSignal.any([signal, waited.signal]);
     try {

@@ -1,0 +1,129 @@
+// Sets the limits of one run right after its launch, each by what this machine lets the host write.
+import { execFile } from 'node:child_process';
+import { readdir, stat, writeFile } from 'node:fs/promises';
+import { setPriority } from 'node:os';
+import path from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { reasonText } from '#kit/error-text';
+import { publicEnvironment } from '#kit/public-environment';
+import { cgroupOf, processesOf } from './process-tree.ts';
+import { bytesOf, type LimitKeys } from './settings.ts';
+
+const run = promisify(execFile);
+const PRLIMIT_MS = 5_000;
+/** A process that multiplies faster than it can be looked at inherits from its parents what these have by then. */
+const ROUNDS = 3;
+/** The host moves a new run into its cgroup beside the launch, and the kernel may take its time for it. */
+const MOVE_POLL_MS = 10;
+const MOVE_POLLS = 50;
+const CPU_PERIOD_US = 100_000;
+
+/** `cgroup` bounds all processes of the run together, `prlimit` each of them. */
+type Means = 'cgroup' | 'prlimit' | 'none';
+
+/** What enforces each limit of the block, and why something does not. */
+export interface Enforcement {
+  readonly means: Readonly<Record<string, Means>>;
+  readonly faults: readonly string[];
+}
+
+export async function enforce(pid: number, { nice, limits = {} }: LimitKeys): Promise<Enforcement> {
+  const { memory, cpu, open_files: openFiles } = limits;
+  const means: Record<string, Means> = {};
+  const faults: string[] = [];
+  const cgroup = memory === undefined && cpu === undefined ? null : await movedCgroup(pid);
+  const inCgroup = async (file: string, controller: string, value: string): Promise<boolean> =>
+    cgroup !== null && (await writeLimit(cgroup, file, controller, value));
+  const resources: string[] = [];
+  if (memory !== undefined) {
+    const bytes = bytesOf(memory);
+    const isWhole = await inCgroup('memory.max', 'memory', String(bytes));
+    means.memory = isWhole ? 'cgroup' : 'prlimit';
+    if (!isWhole) resources.push(`--data=${bytes}`);
+  }
+  if (cpu !== undefined) {
+    const quota = `${Math.max(1_000, Math.round(cpu * CPU_PERIOD_US))} ${CPU_PERIOD_US}`;
+    means.cpu = (await inCgroup('cpu.max', 'cpu', quota)) ? 'cgroup' : 'none';
+    if (means.cpu === 'none') faults.push('its processors are not limited, because no cgroup with that can be written');
+  }
+  if (openFiles !== undefined) {
+    means.open_files = 'prlimit';
+    resources.push(`--nofile=${openFiles}`);
+  }
+  const fault = await limitEach(pid, resources, nice);
+  if (fault !== null) {
+    faults.push(fault);
+    for (const [key, by] of Object.entries(means)) if (by === 'prlimit') means[key] = 'none';
+  }
+  return { means, faults };
+}
+
+/** Waits a moment for the move of the process into the cgroup of its run. */
+async function movedCgroup(pid: number): Promise<string | null> {
+  for (let poll = 0; poll < MOVE_POLLS; poll += 1) {
+    const found = await cgroupOf(pid);
+    if (found !== null) return found;
+    await delay(MOVE_POLL_MS);
+  }
+  return null;
+}
+
+/** False where the kernel does not offer or allow it, as in most containers. */
+async function writeLimit(cgroup: string, file: string, controller: string, value: string): Promise<boolean> {
+  const write = () => writeFile(path.join(cgroup, file), value, { flag: 'r+' });
+  try {
+    await write().catch(async () => {
+      await writeFile(path.join(path.dirname(cgroup), 'cgroup.subtree_control'), `+${controller}`, { flag: 'r+' });
+      await write();
+    });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Why it failed, or null. What is created later inherits from what is limited. */
+async function limitEach(
+  leader: number,
+  resources: readonly string[],
+  nice: number | undefined,
+): Promise<string | null> {
+  const done = new Set<number>();
+  for (let round = 0; round < ROUNDS; round += 1) {
+    const others = (await processesOf(leader)).filter(pid => !done.has(pid));
+    for (const pid of others) {
+      done.add(pid);
+      try {
+        if (nice !== undefined) for (const thread of await threadsOf(pid)) setPriority(thread, nice);
+        if (resources.length > 0) await setResources(pid, resources);
+      } catch (error) {
+        // Of a descendant that has ended meanwhile nothing is left to limit.
+        if (pid === leader) return `its limits cannot be set (${reasonText(error)})`;
+      }
+    }
+  }
+  return null;
+}
+
+/**
+ * As the user of the process, who may lower its limits; in most containers root may not set those of others. Root alone
+ * may raise them.
+ */
+async function setResources(pid: number, resources: readonly string[]): Promise<void> {
+  const set = (as: { readonly uid?: number; readonly gid?: number }) =>
+    run('prlimit', ['--pid', String(pid), ...resources], {
+      ...as,
+      env: publicEnvironment(process.env),
+      cwd: '/',
+      timeout: PRLIMIT_MS,
+    });
+  if (process.getuid?.() !== 0) return void (await set({}));
+  const { uid, gid } = await stat(`/proc/${pid}`);
+  await set({ uid, gid }).catch(() => set({}));
+}
+
+/** The kernel keeps a priority for each thread. */
+async function threadsOf(pid: number): Promise<number[]> {
+  return (await readdir(`/proc/${pid}/task`)).map(Number);
+}

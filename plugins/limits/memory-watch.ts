@@ -1,0 +1,27 @@
+// Asks for the restart of services that take more memory than their `memory_restart` says.
+import type { Host } from '#core';
+import type {} from '../auto-restart/contract.ts';
+import type {} from '../process/contract.ts';
+import { processesOf, residentBytes } from './process-tree.ts';
+import { bytesOf, type LimitKeys } from './settings.ts';
+
+const INTERVAL_MS = 10_000;
+const MIB = 2 ** 20;
+
+export function watchMemory(host: Host): void {
+  host.every(host.paced(INTERVAL_MS), async () => {
+    const supervisor = host.find('process.supervisor');
+    for (const { processName, block } of supervisor?.blocks() ?? []) {
+      const { memory_restart: limit } = block as LimitKeys;
+      const process = limit === undefined ? undefined : supervisor?.get(processName);
+      if (limit === undefined || process?.status !== 'running' || process.pid === null) continue;
+      const bytes = await residentBytes(await processesOf(process.pid));
+      if (bytes <= bytesOf(limit)) continue;
+      const reason = `it takes ${Math.round(bytes / MIB)} MiB of memory, more than its memory_restart of ${limit}`;
+      const restarts = host.find('process.restarts');
+      if (restarts === undefined)
+        host.log.warn(`${processName} is not restarted without the plugin auto-restart: ${reason}`);
+      else restarts.restart(processName, reason);
+    }
+  });
+}

@@ -1,0 +1,110 @@
+// What services take of the machine: priority, open files, memory and processors, told by what; and restarts for memory.
+import { chmod, mkdir, readFile, rmdir, writeFile } from 'node:fs/promises';
+import { getPriority } from 'node:os';
+import path from 'node:path';
+import t from 'tap';
+import { readMounts } from '../../../core/kit/mountinfo.ts';
+import { cgroupOf } from '../../../plugins/limits/process-tree.ts';
+import { testDir } from '../../support/directory.ts';
+import { startHost } from '../../support/host.ts';
+import { pidOf, start, status } from '../../support/kids.ts';
+import { ownLog } from '../../support/own-log.ts';
+import { startStackwarden, writeConfig } from '../../support/stackwarden.ts';
+import { until } from '../../support/until.ts';
+
+const MIB = 2 ** 20;
+const block = (processName: string, script: string, more: object) => ({
+  enabled: false,
+  process_name: processName,
+  command: ['sh', '-c', script],
+  suppress_logging: true,
+  stop_grace_seconds: 1,
+  ...more,
+});
+
+t.test('limits of running services', async t => {
+  const configDir = testDir(t, {});
+  const dir = testDir(t, {});
+  await chmod(dir, 0o777);
+  const wait = `until [ -e ${dir}/go ]; do sleep 0.05; done`;
+  const plugins = ['config', 'process', 'limits', 'auto-restart'];
+  const app = await startHost({
+    configDir,
+    plugins,
+    config: {
+      dumb: { startup: { stabilization_seconds: 0, readiness_poll_interval_seconds: 0.1 } },
+      bound: block(
+        'Bound',
+        `sleep 600 & ${wait}; head -c 100M /dev/zero | tail -c 90M > ${dir}/out; echo $? > ${dir}/code; sleep 600`,
+        {
+          nice: 7,
+          limits: { memory: '64M', cpu: 0.5, open_files: 99 },
+        },
+      ),
+      greedy: block('Greedy', `${wait}; head -c 90M /dev/zero | tail -c 80M | sleep 600`, {
+        memory_restart: '60M',
+        restart: { policy: 'no', backoff_seconds: [0] },
+      }),
+      odd: block('Odd', 'sleep 600', { limits: { memory: 'much' } }),
+    },
+  });
+  await until(async () => (await app.get('/process/startup-status')).body.terminal);
+  for (const name of ['Bound', 'Greedy']) t.match(await start(app, name), { status: 200 });
+  const pid = await pidOf(app, 'Bound');
+  const [child] = (await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8')).split(' ').map(Number);
+  const entry = async (host: typeof app) =>
+    (await host.get('/process/processes')).body.processes.find(
+      ({ process_name: name }: { process_name: string }) => name === 'Bound',
+    );
+  const { limited_by: by } = await entry(app);
+  t.match(by, { open_files: 'prlimit', memory: /^(cgroup|prlimit)$/, cpu: /^(cgroup|none)$/ });
+  for (const one of [pid, child ?? 0]) {
+    t.equal(getPriority(one), 7);
+    const limits = await readFile(`/proc/${one}/limits`, 'utf8');
+    t.match(limits, /Max open files\s+99\s+99/);
+    if (by.memory === 'prlimit') t.match(limits, new RegExp(`Max data size\\s+${64 * MIB}\\s`));
+  }
+  const cgroup = await cgroupOf(pid);
+  if (by.memory === 'cgroup') t.equal(Number(await readFile(`${cgroup}/memory.max`, 'utf8')), 64 * MIB);
+  if (by.cpu === 'cgroup') t.equal(await readFile(`${cgroup}/cpu.max`, 'utf8'), '50000 100000\n');
+  else t.ok((await ownLog(app)).some(line => line.includes('Bound: its processors are not limited')));
+  t.ok((await ownLog(app)).some(line => line.includes(`Bound is limited: memory by ${by.memory}`)));
+  t.match((await app.get('/process?process_name=Odd')).body.config_problem, /512M/);
+
+  const greedy = await pidOf(app, 'Greedy');
+  await writeFile(path.join(dir, 'go'), '');
+  const code = await until(() => readFile(path.join(dir, 'code'), 'utf8'), { what: 'the end of what takes too much' });
+  t.not(code, '0\n');
+  await until(async () => (await pidOf(app, 'Greedy')) !== greedy, { what: 'the restart' });
+  t.ok((await status(app, 'Greedy')).restart.restart_attempts >= 1);
+  t.ok((await ownLog(app)).some(line => /Greedy is restarted, attempt 1 of 3: it takes \d+ MiB/.test(line)));
+
+  await app.host.stop('fault');
+  const next = await startHost({ configDir, plugins });
+  t.teardown(() => next.stop());
+  await until(async () => (await entry(next)).limited_by?.open_files === 'prlimit', { what: 'what adoption tells' });
+  t.equal(await pidOf(next, 'Bound'), pid);
+});
+
+const mount = (await readMounts()).find(({ type }) => type === 'cgroup2');
+const above = path.join(mount?.directory ?? '/nowhere', `stackwarden-test-${process.pid}`);
+const own = path.join(above, 'stackwarden-host');
+const isMade = await mkdir(own, { recursive: true }).then(
+  () => true,
+  () => false,
+);
+const skip = !isMade && 'no cgroup of version 2 may be written';
+
+t.test('runs lie beside the cgroup of their host, where that has one for itself', { skip }, async t => {
+  const configDir = testDir(t, {});
+  const port = await writeConfig(configDir, { bound: block('Bound', 'sleep 600', { enabled: true }) });
+  const within = ['sh', '-c', `echo $$ > ${own}/cgroup.procs && exec "$@"`, 'sh'];
+  const host = await startStackwarden(configDir, port, { within });
+  const state = () => readFile(path.join(configDir, 'supervisor', 'state.json'), 'utf8');
+  const pid = await until(async () => JSON.parse(await state()).processes.Bound?.pid, { what: 'the launch' });
+  const found = await until(() => cgroupOf(pid), { what: 'the move into a cgroup' });
+  t.equal(path.dirname(found), above);
+  host.child.kill('SIGTERM');
+  await host.exited;
+  for (const directory of [own, above]) await until(() => rmdir(directory).then(() => true), { what: 'its end' });
+});
