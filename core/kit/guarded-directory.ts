@@ -184,6 +184,11 @@ export class GuardedDirectory {
     return rename(this.#inside(from), this.#inside(to)).catch(this.#tellPlace);
   }
 
+  /** Moves what the name stands for into another directory of the same file system. */
+  move(name: string, to: GuardedDirectory, newName: string): Promise<void> {
+    return rename(this.#inside(name), to.#inside(newName)).catch(this.#tellPlace);
+  }
+
   /** Removes a file or a link; nothing happens when there is none. */
   async remove(name: string): Promise<void> {
     await rm(this.#inside(name), { force: true }).catch(this.#tellPlace);

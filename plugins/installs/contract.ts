@@ -1,6 +1,6 @@
 // How programs of services come onto the machine: sources that fetch releases, runtimes that build them, and the engine
 // that puts a finished release in the place of the one before.
-import type { FetchAnswer, FetchOptions, FetchStream, NamedBlock } from '#core';
+import type { FetchAnswer, FetchOptions, FetchStream, NamedBlock, Problem } from '#core';
 
 /** The release that is wanted. `latest`, `prerelease` and `nightly` name what their source calls so. */
 export type InstallSelector =
@@ -14,7 +14,7 @@ export type InstallSelector =
 
 /** How far the step of a source or a runtime is. */
 export interface StepProgress {
-  /** A few words for people, such as `downloads app-3.0.1.zip`. */
+  /** A few words for people, such as `downloads server-3.0.1.zip`. */
   readonly text: string;
   /** 0 to 100 of this step; null while it is unknown. */
   readonly percent: number | null;
@@ -112,9 +112,9 @@ export interface BuildRequest {
   readonly block: NamedBlock;
   /** What `install.build` of the template has for this platform; an empty object when it has nothing. */
   readonly facts: Readonly<Record<string, unknown>>;
-  /** The folder of the release, in which everything happens, by children that run as `user`. */
+  /** The folder of the release, in which everything happens, by children that run as `user`. It lies below `finalDirectory`. */
   readonly directory: string;
-  /** Where the folder will lie, for what writes its own path down. */
+  /** Where its files will lie, for what writes its own path down. */
   readonly finalDirectory: string;
   /** Where package managers keep what later builds use; below the configuration directory. */
   readonly caches: string;
@@ -139,9 +139,10 @@ export interface InstallRuntime {
   build(request: BuildRequest): Promise<void>;
 }
 
-export type InstallPhase = 'queued' | 'resolving' | 'fetching' | 'building' | 'swapping';
+/** `waiting`: it has failed, and is tried again later by itself. */
+export type InstallPhase = 'queued' | 'fetching' | 'building' | 'swapping' | 'waiting';
 
-/** An installation that is under way. */
+/** An installation that is under way, or will be. */
 export interface InstallProgress extends StepProgress {
   readonly phase: InstallPhase;
 }
@@ -172,8 +173,8 @@ export interface InstallCandidate {
 
 export interface PrepareOptions {
   /** Default: what the block selects. */
-  readonly selector?: InstallSelector;
-  readonly signal?: AbortSignal;
+  readonly selector?: InstallSelector | undefined;
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** Installs releases of the services whose templates say how. */
@@ -193,8 +194,17 @@ export interface Installs {
   prepare(processName: string, options?: PrepareOptions): Promise<InstallCandidate>;
   /** Takes the last swap back. No process may run from the folder. Throws a Problem 409 when there is none. */
   restorePrevious(processName: string): Promise<InstalledRelease>;
+  /**
+   * What stands in the way of installing the program of a block, which need not be in the configuration yet: a runtime, or
+   * no answer from where the releases are. Changes nothing; undefined when nothing does. null when no source has it.
+   */
+  obstacle(block: NamedBlock): Promise<Problem | undefined | null>;
+  /** Installs what these blocks lack. Resolves when each has its program, or has failed to get it. */
+  installMissing(blocks: readonly NamedBlock[]): Promise<void>;
   /** undefined while nothing is being installed for the process. */
   progress(processName: string): InstallProgress | undefined;
+  /** A number that changes with every change of a progress. */
+  readonly revision: number;
 }
 
 declare module '#core' {

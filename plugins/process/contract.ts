@@ -29,6 +29,8 @@ export interface LaunchPlan {
   env: Record<string, string>;
   /** null for the host's own user. */
   user: { uid: number; gid: number } | null;
+  /** Shows what the start waits for; null when it goes on. Waits do not delay the starts of other processes. */
+  showWait(what: string | null): void;
   /** Waited for in addition to what the block configures. */
   readonly waits: { mounts: string[]; urls: (string | AuthorizedUrl)[] };
 }
@@ -40,9 +42,10 @@ export interface AuthorizedUrl {
 
 /**
  * `request` and `restart` come from a user, or from a plugin on a user's behalf, and make the process wanted; `config` is
- * a change of the configuration file that enables it.
+ * a change of the configuration file that enables it; `install` makes up for a start of the boot whose program was
+ * missing.
  */
-export type StartTrigger = 'boot' | 'config' | 'request' | 'auto-restart' | 'restart' | 'hold';
+export type StartTrigger = 'boot' | 'config' | 'request' | 'auto-restart' | 'restart' | 'hold' | 'install';
 
 export interface ExitRecord {
   readonly code: number | null;

@@ -213,6 +213,7 @@ export class Supervisor implements ProcessSupervisor {
       withheld: store.overridingVariables(),
       user: this.#supervision.users.of(block),
       placeholders,
+      showWait: () => undefined,
     });
   }
 

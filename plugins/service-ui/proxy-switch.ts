@@ -62,7 +62,7 @@ export class ProxySwitch {
 
   /** A proxy whose program is missing stays off: interfaces are embedded without it. */
   async #isInstalled(proxy: NamedBlock): Promise<boolean> {
-    const obstacle = await this.#host.find('service.setup')?.obstacle(proxy);
+    const obstacle = await this.#host.find('service.setup')?.missing(proxy);
     if (obstacle !== undefined) this.#host.log.info(`embedding without ${proxy.processName}: ${obstacle.message}`);
     return obstacle === undefined;
   }

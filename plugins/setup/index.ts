@@ -4,8 +4,10 @@ import { definePlugin, type PointOptions } from '#core';
 import { functionSchema } from '#kit/function-schema';
 import { ServiceSetup } from './setup.ts';
 
-/** Long enough for steps that create data directories or download programs. */
+/** Long enough for steps that create data directories. */
 const STEP_DEADLINE_MS = 600_000;
+/** Long enough for programs that are built before their first start. */
+const PREPARE_DEADLINE_MS = 10_800_000;
 
 const stepPoint: PointOptions = {
   schema: z.looseObject({ configKey: z.string(), configure: functionSchema }),
@@ -37,7 +39,7 @@ export default definePlugin({
         if (template?.launch !== undefined) await setup.prepare(plan, template);
         return plan;
       },
-      { stage: -10 },
+      { stage: -10, deadlineMs: PREPARE_DEADLINE_MS },
     );
   },
 });

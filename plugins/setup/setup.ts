@@ -4,6 +4,7 @@ import { type ContributionList, type Host, type NamedBlock, Problem } from '#cor
 import { errorText } from '#kit/error-text';
 import { fileVersion } from '#kit/fs-out-of-process';
 import { GuardedDirectory } from '#kit/guarded-directory';
+import type {} from '../installs/contract.ts';
 import type { LaunchPlaceholders, LaunchPlan } from '../process/contract.ts';
 import type { ServiceTemplate } from '../services/contract.ts';
 import { runBefore } from './before.ts';
@@ -14,6 +15,7 @@ import { Placeholders } from './placeholders.ts';
 import { checkProgram } from './program.ts';
 
 const PROGRAM = '{program}';
+const OPTION_MISSING = 'setup.option-missing';
 
 interface Points {
   readonly steps: ContributionList<ServiceConfigure>;
@@ -67,6 +69,14 @@ export class ServiceSetup implements ServiceSetups {
   }
 
   async obstacle(block: NamedBlock): Promise<Problem | undefined> {
+    const missing = await this.missing(block);
+    if (missing === undefined || missing.code === OPTION_MISSING) return missing;
+    const obstacle = await this.#host.find('installs')?.obstacle(block);
+    // Without a source it stays with what the template says.
+    return obstacle === null ? missing : obstacle;
+  }
+
+  async missing(block: NamedBlock): Promise<Problem | undefined> {
     if (this.#host.find('service.templates')?.get(block.configKey)?.launch === undefined) return undefined;
     try {
       await this.plan(block);
@@ -127,7 +137,8 @@ export class ServiceSetup implements ServiceSetups {
 
   #requireOptions({ processName, block }: NamedBlock, { setup }: ServiceTemplate): void {
     const option = setup?.required?.find(name => isBlank(block[name]));
-    if (option !== undefined) throw new Problem(400, `${processName} cannot start: its option ${option} is not set`);
+    if (option !== undefined)
+      throw new Problem(400, `${processName} cannot start: its option ${option} is not set`, { code: OPTION_MISSING });
   }
 
   /**

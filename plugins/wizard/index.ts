@@ -14,6 +14,9 @@ import { select } from './selection.ts';
 import { Starter } from './starter.ts';
 import * as wire from './wire.ts';
 
+/** Long enough for programs that are built before their first start. */
+const START_DEADLINE_MS = 10_800_000;
+
 export default definePlugin({
   name: 'wizard',
   host: '^1',
@@ -51,6 +54,7 @@ export default definePlugin({
       path: '/process/start-core-service',
       summary: 'Configures and starts core and optional services with everything they need',
       capability: ['optional_only_onboarding', 'optional_service_options'],
+      deadlineMs: START_DEADLINE_MS,
       body: wire.startBody,
       response: wire.startAnswer,
       async handle({ body, identity }) {
@@ -87,7 +91,8 @@ async function startServices(host: Host, body: wire.StartRequest, actor: string)
     .find('dependency.graph')
     ?.startOrder()
     .catch((error: unknown) => host.log.error('the dependency graph cannot be asked for the order of starting', error));
-  const { results, errors } = await new Starter(supervisor, order?.needs ?? new Map()).run(units);
+  const starter = new Starter(supervisor, () => host.find('installs'), order?.needs ?? new Map());
+  const { results, errors } = await starter.run(units);
   const all = [...refusals, ...errors];
   if (results.length > 0 || all.length === 0) return { results, errors: all };
   const detail = `None of the services could be started: ${all.map(({ error }) => error).join('; ')}`;

@@ -2,6 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { errorText } from '#kit/error-text';
 import { unnamedReason } from '#kit/named-reason';
+import type { Installs } from '../installs/contract.ts';
 import type { ProcessSupervisor } from '../process/contract.ts';
 import type { Unit } from './candidate.ts';
 import type { StartAnswer } from './wire.ts';
@@ -12,20 +13,36 @@ const POLL_MS = 500;
 
 export class Starter {
   readonly #supervisor: ProcessSupervisor;
+  readonly #installs: () => Installs | undefined;
   /** The outcome of each process: null when it runs, otherwise the reason why not. */
   readonly #outcomes = new Map<string, Promise<string | null>>();
   readonly #needs: ReadonlyMap<string, ReadonlySet<string>>;
 
   /** `needs` has the enabled processes after which each process starts; free of cycles. */
-  constructor(supervisor: ProcessSupervisor, needs: ReadonlyMap<string, ReadonlySet<string>>) {
+  constructor(
+    supervisor: ProcessSupervisor,
+    installs: () => Installs | undefined,
+    needs: ReadonlyMap<string, ReadonlySet<string>>,
+  ) {
     this.#supervisor = supervisor;
+    this.#installs = installs;
     this.#needs = needs;
   }
 
   async run(units: readonly Unit[]): Promise<StartAnswer> {
     const answer: StartAnswer = { results: [], errors: [] };
+    this.#installMissing(units);
     for (const unit of units) await this.#runUnit(unit, answer);
     return answer;
+  }
+
+  /** All at once, not each when its turn to start has come; its start tells why one could not be installed. */
+  #installMissing(units: readonly Unit[]): void {
+    const names = new Set(units.flatMap(({ before, main, after }) => [...before, ...main, ...after]));
+    const chosen = this.#supervisor.blocks().filter(({ processName }) => names.has(processName));
+    this.#installs()
+      ?.installMissing(chosen)
+      .catch(() => undefined);
   }
 
   async #runUnit({ service, before, main, after }: Unit, { results, errors }: StartAnswer): Promise<void> {
@@ -100,7 +117,9 @@ export class Starter {
       if (signal.aborted) return null;
       const { waitingFor = [] } = this.#supervisor.get(processName) ?? {};
       const now = performance.now();
-      waitingSinceMs = waitingFor.length > 0 ? (waitingSinceMs ?? now) : undefined;
+      // An installation ends by itself.
+      const waits = waitingFor.length > 0 && this.#installs()?.progress(processName) === undefined;
+      waitingSinceMs = waits ? (waitingSinceMs ?? now) : undefined;
       if (waitingSinceMs !== undefined && now - waitingSinceMs >= WAIT_LIMIT_MS)
         return `it still waits for ${waitingFor.join(', ')} and starts when that is there`;
     }

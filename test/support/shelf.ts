@@ -166,5 +166,8 @@ const ENGINE = `
         return { version: await read(place), installedAt: null, previousVersion: null, sharedWith: [] };
       },
       progress: () => undefined,
+      obstacle: async () => null,
+      installMissing: async () => undefined,
+      revision: 0,
     });
   } }`;

@@ -16,6 +16,7 @@ const START_SOURCES: Readonly<Record<Exclude<StartTrigger, 'boot'>, string>> = {
   restart: 'operator_action',
   'auto-restart': 'auto_restart',
   hold: 'maintenance',
+  install: 'maintenance',
 };
 
 export class ChangeWatch {

@@ -133,8 +133,10 @@ export class Boot {
     this.startup.enter('preinstalling');
     const first = wanted.find(({ block }) => this.#bootsFirst(block));
     if (first !== undefined) await this.#starts.one(first);
-    this.startup.enter('starting_services');
-    await this.#startInOrder(wanted.filter(process => process !== first));
+    const rest = wanted.filter(process => process !== first);
+    // What is installed starts meanwhile.
+    void this.#install(rest).then(() => this.startup.leave('preinstalling', 'starting_services'));
+    await this.#startInOrder(rest);
     await this.#stabilize();
   }
 
@@ -147,6 +149,13 @@ export class Boot {
       this.#goOn = resolve;
     });
     this.startup.mend();
+  }
+
+  async #install(processes: readonly SupervisedProcess[]): Promise<void> {
+    const blocks = processes.map(({ block }) => block);
+    await attempt(this.#host.log, 'missing programs could not be installed', async () => {
+      await this.#host.find('installs')?.installMissing(blocks);
+    });
   }
 
   async #startInOrder(processes: readonly SupervisedProcess[]): Promise<void> {

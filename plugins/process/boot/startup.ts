@@ -93,6 +93,11 @@ export class Startup {
     this.#onPhase(this.report());
   }
 
+  /** Goes from one phase to the next, unless a later one was entered meanwhile. */
+  leave(phase: StartupPhase, next: StartupPhase): void {
+    if (this.#phase === phase) this.enter(next);
+  }
+
   mark(processName: string, state: 'starting' | 'ready' | 'failed', reason: string | null = null): void {
     if (!this.#services.has(processName)) return;
     this.#enterService(processName, state, reason);

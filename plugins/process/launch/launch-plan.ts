@@ -17,6 +17,7 @@ export interface PlanInput {
   readonly user: LaunchPlan['user'];
   /** Values for `{name}` from other plugins. */
   readonly placeholders: Readonly<Record<string, unknown>>;
+  showWait(what: string | null): void;
 }
 
 /** Throws a Problem 400 that names the key when the block cannot be launched. */
@@ -35,6 +36,7 @@ export function createLaunchPlan(input: PlanInput): LaunchPlan {
     cwd,
     env: environmentOf(input, fill),
     user,
+    showWait: what => input.showWait(what),
     waits: { mounts: [], urls: [] },
   };
 }

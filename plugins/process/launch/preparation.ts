@@ -64,7 +64,7 @@ async function preparedPlan(preparation: Preparation): Promise<LaunchPlan> {
 }
 
 async function planOf(preparation: Preparation): Promise<LaunchPlan> {
-  const { host, trigger, signal, prepare } = preparation;
+  const { host, trigger, signal, prepare, onWaiting } = preparation;
   const store = host.use('config.store');
   const root = store.root();
   const block = preparation.block();
@@ -73,7 +73,7 @@ async function planOf(preparation: Preparation): Promise<LaunchPlan> {
   const rights = preparation.asController(block);
   if (typeof rights === 'string') host.log.warn(`${block.processName} runs as the services' user: ${rights}`);
   const user = preparation.users.of(block, rights === true);
-  const input = { block, root, trigger, signal, env: process.env, withheld, user, placeholders };
+  const input = { block, root, trigger, signal, env: process.env, withheld, user, placeholders, showWait: onWaiting };
   const plan = await prepare(createLaunchPlan(input));
   signal.throwIfAborted();
   return plan;

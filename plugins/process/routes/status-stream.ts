@@ -107,14 +107,16 @@ export class StatusStream {
   #withHealth() {
     const list = this.#supervisor.list();
     const restarts = this.#host.find('process.restarts');
+    const installs = this.#host.find('installs');
     if (this.#known.size === 0) this.#known = new Set(list.map(({ processName }) => processName));
     const processes = list.map(snapshot => ({
-      ...statusToWire(snapshot),
+      ...statusToWire(snapshot, installs?.progress(snapshot.processName)),
       ...healthToWire(snapshot, this.#supervisor.health(snapshot.processName), restarts?.report(snapshot.processName)),
     }));
     const departed = [...this.#departed].map(name => ({
       process_name: name,
       status: 'stopped',
+      install: null,
       healthy: null,
       health_status: null,
       health_reason: null,

@@ -1,9 +1,16 @@
 // The wire form of a process's status with its health and restart counters, shared by REST and the status stream.
 import { z } from 'zod';
 import type { RestartReport } from '../../auto-restart/contract.ts';
+import type { InstallProgress } from '../../installs/contract.ts';
 import type { HealthReport, ProcessSnapshot } from '../contract.ts';
 
 export const holdSchema = z.object({ reason: z.string(), since: z.number().describe('Unix seconds') });
+
+export const installSchema = z.object({
+  phase: z.enum(['queued', 'fetching', 'building', 'swapping', 'waiting']),
+  text: z.string(),
+  percent: z.number().nullable().describe('of this phase'),
+});
 
 const restartSchema = z.object({
   restart_attempts: z.number(),
@@ -38,22 +45,8 @@ export const statusSchema = z.object({
   process_name: z.string(),
   status: z.string(),
   held: holdSchema.nullable().describe('why nobody may start or stop it at present'),
+  install: installSchema.nullable().describe('how far the installation of its program is'),
   ...z.object(healthMembers).partial().shape,
-});
-
-export const statusListSchema = z.object({
-  processes: z.array(
-    z.object({
-      process_name: z.string(),
-      enabled: z.boolean().describe('enabled by the configuration, or started by hand since'),
-      status: z.string(),
-      held: holdSchema.nullable(),
-      pid: z.number().nullable(),
-      started_at: z.number().nullable().describe('Unix seconds of the launch'),
-      waiting_for: z.array(z.string()).describe('what a start waits for'),
-      ...healthMembers,
-    }),
-  ),
 });
 
 export type HealthMembers = z.input<z.ZodObject<typeof healthMembers>>;
@@ -73,8 +66,18 @@ const NEVER_RESTARTED: RestartReport = {
   awaitingRecovery: false,
 };
 
-export function statusToWire({ processName, status, held }: ProcessSnapshot) {
-  return { process_name: processName, status, held: held === null ? null : { ...held } };
+/** `install` is undefined while nothing is being installed for the process. */
+export function statusToWire({ processName, status, held }: ProcessSnapshot, install: InstallProgress | undefined) {
+  return {
+    process_name: processName,
+    status,
+    held: held === null ? null : { ...held },
+    install: installToWire(install),
+  };
+}
+
+export function installToWire(install: InstallProgress | undefined): z.input<typeof installSchema> | null {
+  return install === undefined ? null : { phase: install.phase, text: install.text, percent: install.percent };
 }
 
 /** `restarts` is undefined when no plugin that restarts processes is loaded. */

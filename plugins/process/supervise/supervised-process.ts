@@ -47,6 +47,7 @@ const TRIGGERS: Readonly<Record<StartTrigger, string>> = {
   restart: 'restarted on request',
   'auto-restart': 'restarted automatically',
   hold: 'started by the work that holds it',
+  install: 'started after its installation',
 };
 /** Messages of a shutdown may be so late. */
 const LIVING_MAX_AGE_MS = 500;

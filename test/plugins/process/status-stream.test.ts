@@ -46,6 +46,7 @@ t.test('messages', async t => {
     'health_status',
     'healthy',
     'held',
+    'install',
     'process_name',
     'restart',
     'status',

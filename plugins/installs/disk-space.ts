@@ -1,0 +1,17 @@
+// Whether a file system has room for what is about to be written.
+import { statfs } from 'node:fs/promises';
+import { Problem } from '#core';
+import { withDeadline } from '#kit/deadline';
+
+const LIMIT_MS = 5_000;
+const MIB = 2 ** 20;
+/** What the machine needs besides. */
+const SPARE_BYTES = 64 * MIB;
+
+/** Throws a Problem 507 that says how much is missing. */
+export async function needSpace(place: string, bytes: number): Promise<void> {
+  const { bavail, bsize } = await withDeadline(() => statfs(place), LIMIT_MS, `the file system of ${place}`);
+  const lacking = bytes + SPARE_BYTES - bavail * bsize;
+  if (lacking > 0)
+    throw new Problem(507, `the file system of ${place} lacks ${Math.ceil(lacking / MIB)} MiB for it; free some space`);
+}

@@ -1,0 +1,168 @@
+// Downloads one file of a release. A connection that is cut off is continued where it ended, if the file is still the
+// same one.
+import { createHash, type Hash } from 'node:crypto';
+import type { FileHandle } from 'node:fs/promises';
+import path from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { type FetchStream, Problem } from '#core';
+import { errorText } from '#kit/error-text';
+import { GuardedDirectory, giveFile } from '#kit/guarded-directory';
+import type { DownloadOptions, InstallUser, StepProgress } from './contract.ts';
+import type { VendorFetch } from './vendor-fetch.ts';
+
+const GIB = 2 ** 30;
+const MAX_BYTES = 4 * GIB;
+/** Until the answer begins, and between two parts of it. */
+const SILENCE_MS = 30_000;
+const TRIES = 5;
+const PAUSE_MS = 1_000;
+/** A connection that has brought so much is not counted as a failure. */
+const WORTH_BYTES = 2 ** 20;
+
+export interface DownloadRequest extends DownloadOptions {
+  readonly url: string;
+  /** Absolute path of the directory for the file. */
+  readonly directory: string;
+  readonly user: InstallUser;
+  readonly signal: AbortSignal;
+  readonly fetch: VendorFetch;
+  /** See `Host.paced`. */
+  paced(ms: number): number;
+  needSpace(bytes: number): Promise<void>;
+  report(progress: StepProgress): void;
+}
+
+/** Gives the path of the file. Throws a Problem 502 or 504. */
+export async function download(request: DownloadRequest): Promise<string> {
+  const file = path.join(request.directory, path.basename(request.name));
+  await GuardedDirectory.at(file, async (directory, name) => {
+    const handle = await directory.openFile(name, 'create', 0o644);
+    try {
+      await giveFile(handle, request.user, { isNew: true });
+      await receive(request, handle);
+    } finally {
+      await handle.close();
+    }
+  });
+  return file;
+}
+
+/** What has been received so far. */
+interface Received {
+  bytes: number;
+  hash: Hash | undefined;
+  /** By which the server knows the same content again. */
+  tag: string | undefined;
+}
+
+async function receive(request: DownloadRequest, handle: FileHandle): Promise<void> {
+  const received: Received = { bytes: 0, hash: newHash(request), tag: undefined };
+  for (let tries = 1; ; tries += 1) {
+    const before = received.bytes;
+    try {
+      await receiveOn(request, handle, received);
+      break;
+    } catch (error) {
+      request.signal.throwIfAborted();
+      if (error instanceof Problem) throw error;
+      if (received.bytes - before >= WORTH_BYTES) tries = 1;
+      if (tries >= TRIES) throw unreachable(request, error);
+    }
+    await delay(request.paced(PAUSE_MS * tries), undefined, { signal: request.signal });
+  }
+  const { digest, name, url } = request;
+  if (digest !== undefined && received.hash?.digest('hex') !== digest.hex.toLowerCase())
+    throw new Problem(
+      502,
+      `${name} from ${hostOf(url)} is not what its publisher says (${digest.algorithm}); try again later, or choose another release`,
+    );
+}
+
+/** Continues where an earlier connection ended. An Error that is no Problem is worth another connection. */
+async function receiveOn(request: DownloadRequest, handle: FileHandle, received: Received): Promise<void> {
+  const { url, name, maxBytes = MAX_BYTES, signal } = request;
+  const range =
+    received.bytes > 0 && received.tag !== undefined
+      ? { range: `bytes=${received.bytes}-`, 'if-range': received.tag }
+      : undefined;
+  if (range === undefined) await restart(request, handle, received);
+  const answer = await request.fetch(url, {
+    stream: true,
+    headers: { ...request.headers, ...range },
+    signal,
+    timeoutMs: SILENCE_MS,
+    idleTimeoutMs: SILENCE_MS,
+    maxBytes,
+  });
+  if (answer.status === 200 && received.bytes > 0) await restart(request, handle, received);
+  else if (answer.status === 206 && startOf(answer) !== received.bytes) {
+    received.tag = undefined;
+    throw new Error(`${hostOf(url)} continues ${name} at another place`);
+  } else if (answer.status !== 200 && answer.status !== 206) refuse(request, answer.status);
+  received.tag = tagOf(answer);
+  const length = Number(answer.headers['content-length'] ?? Number.NaN);
+  const total = received.bytes + length;
+  if (total > maxBytes) throw tooLarge(request, maxBytes);
+  if (length > 0) await request.needSpace(length);
+  for await (const part of answer.body) {
+    received.bytes += part.length;
+    if (received.bytes > maxBytes) throw tooLarge(request, maxBytes);
+    received.hash?.update(part);
+    await handle.appendFile(part).catch(tellFull(request));
+    const percent = Number.isNaN(total) ? null : Math.floor((100 * received.bytes) / total);
+    request.report({ text: `downloads ${name}`, percent });
+  }
+  if (received.bytes < total) throw new Error(`${hostOf(url)} closed the connection before the end of ${name}`);
+}
+
+async function restart(request: DownloadRequest, handle: FileHandle, received: Received): Promise<void> {
+  await handle.truncate(0);
+  received.bytes = 0;
+  received.hash = newHash(request);
+}
+
+function newHash({ digest }: DownloadRequest): Hash | undefined {
+  return digest && createHash(digest.algorithm);
+}
+
+function startOf({ headers }: FetchStream): number {
+  return Number(/^bytes (\d{1,15})-/.exec(String(headers['content-range']).slice(0, 100))?.[1] ?? Number.NaN);
+}
+
+/** A weak tag does not promise the same bytes. */
+function tagOf({ headers: { etag, 'last-modified': modified } }: FetchStream): string | undefined {
+  if (typeof etag === 'string' && etag.startsWith('"')) return etag;
+  return typeof modified === 'string' ? modified : undefined;
+}
+
+/** Throws a Problem, or an Error where another try may help. */
+function refuse({ url, name }: DownloadRequest, status: number): never {
+  const said = `${hostOf(url)} answered ${status} to the download of ${name}`;
+  if (status >= 500) throw new Error(said);
+  const remedy = status === 404 ? 'choose another release' : 'see whether it needs a token, or try again later';
+  throw new Problem(502, `${said}; ${remedy}`);
+}
+
+function unreachable({ url, name }: DownloadRequest, error: unknown): Problem {
+  const isLate = error instanceof Error && error.name === 'TimeoutError';
+  return new Problem(
+    isLate ? 504 : 502,
+    `${name} cannot be downloaded from ${hostOf(url)}: ${errorText(error)}; check the network of this machine, or try again later`,
+    { cause: error },
+  );
+}
+
+function tooLarge({ url, name }: DownloadRequest, maxBytes: number): Problem {
+  return new Problem(502, `${name} from ${hostOf(url)} is larger than ${maxBytes} bytes; choose another release`);
+}
+
+function tellFull({ directory }: DownloadRequest): (error: NodeJS.ErrnoException) => never {
+  return error => {
+    if (error.code !== 'ENOSPC' && error.code !== 'EDQUOT') throw error;
+    throw new Problem(507, `the file system of ${directory} is full; free some space`, { cause: error });
+  };
+}
+
+function hostOf(url: string): string {
+  return new URL(url).host;
+}

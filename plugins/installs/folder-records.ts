@@ -1,0 +1,109 @@
+// What the host knows of the folders into which it has installed: in its own state, because a service can write to its
+// folder. A swap is recorded before its first step, so that the next start can complete it.
+import { createHash } from 'node:crypto';
+import { z } from 'zod';
+import type { Logger } from '#core';
+import { isTemporary, PrivateDirectory } from '#kit/private-directory';
+
+/** Below the configuration directory. */
+export const RECORDS_DIRECTORY = 'installs';
+const MAX_BYTES = 1024 * 1024;
+const SUFFIX = '.json';
+
+/** A name in the work directory of a folder. */
+const part = z.string().regex(/^[a-z]+-[0-9a-f]{8}$/);
+/** A path below the folder, or below a part. */
+const place = z.string().regex(/^(?!\/)(?!(?:.*\/)?\.{1,2}(?:\/|$))[^\0]+$/);
+const release = z.object({ version: z.string().nullable(), installedAt: z.number().nullable() });
+const previous = release.extend({
+  kept: z
+    .object({
+      part: part.describe('where it lies'),
+      outs: z.array(place).describe('what lies there'),
+      ins: z.array(place).describe('what came in their place'),
+    })
+    .nullable()
+    .describe('null for one that went into the machine itself'),
+});
+
+const swap = z.object({
+  incoming: place.describe('below the work directory'),
+  outgoing: part,
+  outs: z.array(place),
+  ins: z.array(place),
+  installed: release,
+  previous: previous.nullable(),
+});
+
+const folderRecord = z.object({
+  /** Absolute path, or what stands for the program of a service in the machine itself. */
+  directory: z.string(),
+  user: z.object({ uid: z.number(), gid: z.number() }).nullable().describe('to whom what is made there belongs'),
+  installed: release.nullable(),
+  previous: previous.nullable(),
+  swap: swap.nullable().describe('one that has begun and is not complete'),
+});
+
+export type Release = z.output<typeof release>;
+export type Swap = z.output<typeof swap>;
+export type FolderRecord = z.output<typeof folderRecord>;
+
+export class FolderRecords {
+  readonly #configDir: string;
+  readonly #log: Logger;
+  readonly #records = new Map<string, FolderRecord>();
+
+  constructor(configDir: string, log: Logger) {
+    this.#configDir = configDir;
+    this.#log = log;
+  }
+
+  /** To be called once, before anything else. One that cannot be read is left out with a warning, and kept. */
+  async load(): Promise<void> {
+    const directory = await PrivateDirectory.open(this.#configDir, [RECORDS_DIRECTORY], { create: false });
+    if (directory === null) return;
+    try {
+      for (const name of await directory.names()) {
+        if (isTemporary(name)) await directory.remove(name);
+        else if (name.endsWith(SUFFIX)) await this.#read(directory, name);
+      }
+    } finally {
+      await directory.close();
+    }
+  }
+
+  all(): readonly FolderRecord[] {
+    return [...this.#records.values()];
+  }
+
+  of(directory: string): FolderRecord {
+    return this.#records.get(directory) ?? { directory, user: null, installed: null, previous: null, swap: null };
+  }
+
+  /** Resolves when it is on disk. */
+  async save(record: FolderRecord): Promise<void> {
+    const directory = await PrivateDirectory.open(this.#configDir, [RECORDS_DIRECTORY]);
+    try {
+      await directory.replace(fileOf(record.directory), JSON.stringify(record, null, 2));
+    } finally {
+      await directory.close();
+    }
+    this.#records.set(record.directory, record);
+  }
+
+  async #read(directory: PrivateDirectory, name: string): Promise<void> {
+    try {
+      const text = await directory.read(name, MAX_BYTES);
+      const record = folderRecord.parse(JSON.parse(String(text)));
+      this.#records.set(record.directory, record);
+    } catch (error) {
+      const kept = `${name}.corrupt-${Date.now()}`;
+      await directory.rename(name, kept);
+      this.#log.warn(`the record ${name} of an installation cannot be read; it is kept as ${kept}`, error);
+    }
+  }
+}
+
+function fileOf(directory: string): string {
+  return createHash('sha256').update(directory).digest('hex').slice(0, 32) + SUFFIX;
+}

@@ -1,0 +1,292 @@
+// Releases of programs: which there are, making them ready, putting them in place and taking them back. What is
+// installed runs on until another release is complete.
+import path from 'node:path';
+import { type ContributionList, type Host, type NamedBlock, Problem } from '#core';
+import { orAborted } from '#kit/abort';
+import { fileVersions } from '#kit/fs-out-of-process';
+import { unnamedReason } from '#kit/named-reason';
+import { unknownProcess } from '#kit/unknown-process';
+import { WorkQueue } from '#kit/work-queue';
+import type {} from '../process/contract.ts';
+import type {} from '../services/contract.ts';
+import type {} from '../versions/contract.ts';
+import type {
+  AvailableRelease,
+  InstallCandidate,
+  InstalledRelease,
+  InstallProgress,
+  InstallRuntime,
+  InstallSelector,
+  InstallSource,
+  InstallUser,
+  PrepareOptions,
+} from './contract.ts';
+import { FolderRecords } from './folder-records.ts';
+import { type InstallTarget, installTarget, type OwnTarget } from './install-target.ts';
+import { keptPlaces } from './kept-places.ts';
+import { installLimits } from './limits.ts';
+import { machineCandidate } from './machine-candidate.ts';
+import { ReleaseFolder } from './release-folder.ts';
+import { checkRuntimes, latestRelease, type PreparationOptions, prepareRelease } from './release-preparation.ts';
+import { selectorOf } from './selectors.ts';
+
+const MS_PER_S = 1_000;
+
+export interface InstallPoints {
+  readonly sources: ContributionList<InstallSource>;
+  readonly runtimes: ContributionList<InstallRuntime>;
+}
+
+type Report = (progress: InstallProgress) => void;
+
+export class Installations {
+  readonly #host: Host;
+  readonly #points: InstallPoints;
+  readonly #records: FolderRecords;
+  readonly #folders = new Map<string, ReleaseFolder>();
+  readonly #queue = new WorkQueue({ concurrency: 1 });
+  /** The last installation of each config key: one comes after the other. */
+  readonly #turns = new Map<string, Promise<unknown>>();
+  /** Resolves when swaps that an earlier host has begun are complete. */
+  readonly #recovered: Promise<void>;
+
+  constructor(host: Host, points: InstallPoints) {
+    this.#host = host;
+    this.#points = points;
+    this.#records = new FolderRecords(host.paths.configDir, host.log);
+    this.#recovered = this.#recover();
+  }
+
+  /** undefined for a program that nothing here can install. */
+  target(block: NamedBlock): InstallTarget | undefined {
+    const templates = this.#host.find('service.templates');
+    return templates && installTarget(block, key => templates.get(key), this.#blocks());
+  }
+
+  /** What is installed for a process; undefined when nothing here can install it. */
+  find(processName: string): OwnTarget | undefined {
+    const block = this.#blocks().find(candidate => candidate.processName === processName);
+    const target = block && this.target(block);
+    return target?.kind === 'own' && this.source(target) !== undefined ? target : undefined;
+  }
+
+  /** Throws a Problem when nothing here can install the program of the process. */
+  get(processName: string): OwnTarget {
+    const target = this.find(processName);
+    if (target !== undefined) return target;
+    if (this.#host.use('config.store').findBlock(processName) === undefined) throw unknownProcess(processName);
+    throw new Problem(400, `the program of ${processName} is not installed by Stackwarden; install it by hand`);
+  }
+
+  source({ source }: OwnTarget): InstallSource | undefined {
+    return [...this.#points.sources.values()].find(candidate => candidate.source === source);
+  }
+
+  /** Whether everything is there that the program must have. */
+  async isInstalled(target: InstallTarget): Promise<boolean> {
+    await this.#recovered;
+    const found = await fileVersions(target.markers);
+    return target.markers.every(marker => found.has(marker));
+  }
+
+  /** Whether what lies there has been installed here. */
+  isOurs(target: OwnTarget): boolean {
+    return this.#records.of(placeOf(target)).installed !== null;
+  }
+
+  async installed(target: InstallTarget): Promise<InstalledRelease | null> {
+    if (!(await this.isInstalled(target))) return null;
+    const own = target.kind === 'own' ? target : this.get(target.by.processName);
+    const { installed, previous } = this.#records.of(placeOf(own));
+    return {
+      version: installed?.version ?? null,
+      installedAt: installed?.installedAt ?? null,
+      previousVersion: previous?.version ?? null,
+      sharedWith: this.#blocks()
+        .filter(block => block.processName !== target.block.processName && this.#isPlacedAt(block, placeOf(own)))
+        .map(({ processName }) => processName),
+    };
+  }
+
+  /** Throws a Problem. */
+  async latest(target: OwnTarget, { selector, signal }: PrepareOptions = {}): Promise<AvailableRelease> {
+    await this.#recovered;
+    return latestRelease(this.#preparation(target, { selector, signal, report: () => undefined }));
+  }
+
+  /** What stands in the way of installing it; null when no source has it. */
+  async obstacle(block: NamedBlock): Promise<Problem | undefined | null> {
+    const target = this.target(block);
+    if (target?.kind === 'brought') return this.obstacle(target.by);
+    if (target === undefined || this.source(target) === undefined) return null;
+    try {
+      const preparation = this.#preparation(target, { report: () => undefined });
+      await checkRuntimes(preparation);
+      await latestRelease(preparation);
+      return undefined;
+    } catch (error) {
+      if (!(error instanceof Problem)) throw error;
+      const reason = unnamedReason(block.processName, error.message);
+      return new Problem(error.status, `${block.processName} cannot be installed: ${reason}`, { cause: error });
+    }
+  }
+
+  /** Throws a Problem with nothing left behind. */
+  async prepare(target: OwnTarget, options: PrepareOptions & { readonly report: Report }): Promise<InstallCandidate> {
+    await this.#recovered;
+    const signal = this.#signal(options.signal);
+    options.report({ phase: 'queued', text: 'waits for its turn', percent: null });
+    return this.#inTurn(target.block.configKey, signal, () => this.#prepare(target, { ...options, signal }));
+  }
+
+  /** Throws a Problem 409 when no release before the present one is known. */
+  async restore(target: OwnTarget): Promise<void> {
+    await this.#recovered;
+    const { previous } = this.#records.of(placeOf(target));
+    if (target.directory !== null) return this.#folder(target.directory).restore();
+    if (previous?.version == null)
+      throw new Problem(409, `no release before the present one is known; set pinned_version to the one that is meant`);
+    const selector: InstallSelector = { kind: 'pinned', version: previous.version };
+    const candidate = await this.prepare(target, { selector, report: () => undefined });
+    await candidate.swap();
+  }
+
+  /** Resolves when nothing is removed in the background any more. */
+  async end(): Promise<void> {
+    await Promise.all([...this.#folders.values()].map(folder => folder.cleaned()));
+  }
+
+  async #prepare(target: OwnTarget, options: PrepareOptions & { readonly report: Report }): Promise<InstallCandidate> {
+    const { directory, block } = target;
+    const preparation = this.#preparation(target, options);
+    if (preparation.source.intoMachine === true) return machineCandidate(preparation, this.#records, placeOf(target));
+    if (directory === null)
+      throw new Problem(
+        400,
+        `the template of ${block.processName} names no directory for its program; add install.directory`,
+      );
+    const folder = this.#folder(directory);
+    const kept = keptPlaces(target, directory, this.#blocks());
+    const { draft, version } = await prepareRelease(preparation, folder, kept);
+    return {
+      version,
+      swap: async () => {
+        // Only what is known to be a release is cleared.
+        const clears = kept.clears && (this.isOurs(target) || (await this.isInstalled(target)));
+        const present = { version: this.#foundVersion(block.processName), installedAt: null };
+        await folder.swap(draft, { version, installedAt: nowS() }, { ...kept, clears }, present);
+      },
+      discard: () => folder.discard(draft),
+    };
+  }
+
+  #preparation(
+    target: OwnTarget,
+    { selector, signal, report }: PrepareOptions & { readonly report: Report },
+  ): PreparationOptions {
+    const source = this.source(target);
+    const { processName } = target.block;
+    if (source === undefined)
+      throw new Problem(
+        400,
+        `no plugin offers the source ${target.source}, from which ${processName} is installed; load it`,
+      );
+    const builds = target.builds.map(({ platform, facts }) => {
+      const runtime = [...this.#points.runtimes.values()].find(candidate => candidate.platform === platform);
+      if (runtime === undefined)
+        throw new Problem(
+          400,
+          `no plugin builds for ${platform}, which ${processName} needs; load one, or change platforms`,
+        );
+      return { runtime, facts };
+    });
+    return {
+      host: this.#host,
+      target,
+      source,
+      builds,
+      selector: selector ?? selectorOf(target.block.block),
+      installedVersion: this.#records.of(placeOf(target)).installed?.version ?? this.#foundVersion(processName),
+      user: this.#userOf(target.block),
+      limits: installLimits(this.#queue.size + this.#queue.pending),
+      signal: this.#signal(signal),
+      report,
+    };
+  }
+
+  /** One after the other for each config key, and not more at once than the machine can bear. */
+  #inTurn<Value>(configKey: string, signal: AbortSignal, work: () => Promise<Value>): Promise<Value> {
+    const turn = (this.#turns.get(configKey) ?? Promise.resolve()).then(() => {
+      this.#queue.concurrency = installLimits(this.#queue.size + this.#queue.pending + 1).workers;
+      return this.#queue.add(async () => {
+        signal.throwIfAborted();
+        return work();
+      });
+    });
+    this.#turns.set(
+      configKey,
+      turn.catch(() => undefined),
+    );
+    return orAborted(() => turn, signal);
+  }
+
+  #folder(directory: string): ReleaseFolder {
+    const { log } = this.#host;
+    const known = this.#folders.get(directory);
+    if (known !== undefined) return known;
+    const folder = new ReleaseFolder({ directory, records: this.#records, log });
+    this.#folders.set(directory, folder);
+    return folder;
+  }
+
+  async #recover(): Promise<void> {
+    try {
+      await this.#records.load();
+    } catch (error) {
+      this.#host.log.error('what is recorded of installations cannot be read', error);
+      return;
+    }
+    for (const { directory } of this.#records.all().filter(record => path.isAbsolute(record.directory))) {
+      const folder = this.#folder(directory);
+      try {
+        if (await folder.recover())
+          this.#host.log.info(`the installation in ${directory} was cut off, and is complete now`);
+        folder.clean();
+      } catch (error) {
+        this.#host.log.error(`the installation in ${directory} was cut off, and cannot be completed`, error);
+      }
+    }
+  }
+
+  #isPlacedAt(block: NamedBlock, place: string): boolean {
+    const target = this.target(block);
+    if (target?.kind !== 'brought') return target !== undefined && placeOf(target) === place;
+    return this.#isPlacedAt(target.by, place);
+  }
+
+  #foundVersion(processName: string): string | null {
+    return this.#host.find('service.versions')?.of(processName) ?? null;
+  }
+
+  /** The user that the service runs as. */
+  #userOf(block: NamedBlock): InstallUser {
+    return this.#host.use('process.supervisor').plan(block).user;
+  }
+
+  #signal(signal: AbortSignal | undefined): AbortSignal {
+    return signal === undefined ? this.#host.signal : AbortSignal.any([this.#host.signal, signal]);
+  }
+
+  #blocks(): readonly NamedBlock[] {
+    return this.#host.use('config.store').blocks();
+  }
+}
+
+/** By what its record is found: its folder, or what stands for the machine itself. */
+function placeOf({ directory, block }: OwnTarget): string {
+  return directory ?? `machine:${block.configKey}`;
+}
+
+function nowS(): number {
+  return Math.floor(Date.now() / MS_PER_S);
+}

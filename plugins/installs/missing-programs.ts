@@ -1,0 +1,174 @@
+// Programs that are missing when their services are to start: installed at once, and tried again later where a boot could
+// not get them. What the machine has already is used as it is.
+import { type Host, type NamedBlock, Problem } from '#core';
+import { errorText } from '#kit/error-text';
+import { unnamedReason } from '#kit/named-reason';
+import type { LaunchPlan } from '../process/contract.ts';
+import type {} from '../setup/contract.ts';
+import { InstallJobs, type InstallRun } from './install-jobs.ts';
+import type { InstallTarget, OwnTarget } from './install-target.ts';
+import type { Installations } from './installations.ts';
+import type { ProgressBoard } from './progress-board.ts';
+import { Retries } from './retries.ts';
+import { selectorOf, selectorText } from './selectors.ts';
+
+/** A build of a large program on a small machine. */
+const LIMIT_MS = 7_200_000;
+const FIRST_RETRY_MS = 30_000;
+const MAX_RETRY_MS = 1_800_000;
+/** Statuses of what another system, or the way to it, is to blame for. */
+const REMOTE = [502, 503, 504];
+const MS_PER_S = 1_000;
+
+type Triggered = Pick<LaunchPlan, 'trigger' | 'signal' | 'showWait'>;
+
+export class MissingPrograms {
+  readonly #host: Host;
+  readonly #installations: Installations;
+  readonly #board: ProgressBoard;
+  readonly #jobs = new InstallJobs();
+  readonly #retries: Retries;
+  /** Why a boot could not install, until the start of the process tells it. */
+  readonly #failed = new Map<string, Problem>();
+
+  constructor(host: Host, installations: Installations, board: ProgressBoard) {
+    this.#host = host;
+    this.#installations = installations;
+    this.#board = board;
+    const times = { firstMs: host.paced(FIRST_RETRY_MS), maxMs: host.paced(MAX_RETRY_MS) };
+    this.#retries = new Retries(processName => this.#again(processName), times);
+  }
+
+  /** Before a start. Throws a Problem when its program cannot be installed, or the signal's reason. */
+  async ensure(block: NamedBlock, { trigger, signal, showWait }: Triggered): Promise<void> {
+    const { processName } = block;
+    const failed = this.#failed.get(processName);
+    this.#failed.delete(processName);
+    if (trigger === 'boot' && failed !== undefined) throw this.#planned(processName, failed);
+    const target = await this.#lacking(block);
+    if (target === undefined) return;
+    this.#retries.forget(processName);
+    showWait('the installation of its program');
+    try {
+      await this.#install(target, processName, signal);
+    } catch (error) {
+      if (signal.aborted || !(error instanceof Problem) || trigger !== 'boot') throw error;
+      throw this.#planned(processName, error);
+    } finally {
+      showWait(null);
+    }
+  }
+
+  /** At a boot, for all that it will start. Never rejects. */
+  async installAll(blocks: readonly NamedBlock[]): Promise<void> {
+    await Promise.all(blocks.map(block => this.#installEarly(block)));
+  }
+
+  /** A process that nobody wants any more needs no program. */
+  forget(processName: string): void {
+    this.#failed.delete(processName);
+    this.#retries.forget(processName);
+    this.#board.clear(processName);
+    this.#jobs.leave(processName);
+  }
+
+  end(): void {
+    this.#retries.end();
+  }
+
+  async #installEarly(block: NamedBlock): Promise<void> {
+    const { processName } = block;
+    try {
+      const target = await this.#lacking(block);
+      if (target !== undefined) await this.#install(target, processName, this.#host.signal);
+    } catch (error) {
+      if (error instanceof Problem) this.#failed.set(processName, error);
+      else this.#host.log.debug(`${processName} was not installed before its start`, error);
+    }
+  }
+
+  /** What is to be installed before a start of the process; undefined when it can be launched, or nobody can install it. */
+  async #lacking(block: NamedBlock): Promise<OwnTarget | undefined> {
+    const target = this.#installations.target(block);
+    if (target === undefined || (await this.#installations.isInstalled(target))) return undefined;
+    const own = await this.#ownOf(target);
+    if (own === undefined || this.#installations.source(own) === undefined) return undefined;
+    if (this.#installations.isOurs(own)) return own;
+    const missing = await this.#host.find('service.setup')?.missing(block);
+    return missing === undefined ? undefined : own;
+  }
+
+  async #ownOf(target: InstallTarget): Promise<OwnTarget | undefined> {
+    if (target.kind === 'own') return target;
+    const by = this.#installations.target(target.by);
+    // A release that is there, and does not bring it along, will not do so the next time.
+    return by?.kind === 'own' && !(await this.#installations.isInstalled(by)) ? by : undefined;
+  }
+
+  #install(target: OwnTarget, processName: string, signal: AbortSignal): Promise<void> {
+    const key = target.directory ?? target.block.configKey;
+    return this.#jobs
+      .join(key, processName, signal, run => this.#run(target, run))
+      .catch((error: unknown) => {
+        this.#board.clear(processName);
+        signal.throwIfAborted();
+        const [status, options] = error instanceof Problem ? [error.status, { cause: error }] : [500, { cause: error }];
+        const reason = unnamedReason(processName, errorText(error));
+        throw new Problem(status, `${processName} cannot be installed: ${reason}`, options);
+      });
+  }
+
+  async #run(target: OwnTarget, { signal, processNames }: InstallRun): Promise<void> {
+    const { processName, block } = target.block;
+    const { log } = this.#host;
+    const started = performance.now();
+    const selector = selectorOf(block);
+    log.info(`${processName}: ${selectorText(selector)} is being installed`);
+    const limit = AbortSignal.any([signal, AbortSignal.timeout(LIMIT_MS)]);
+    const report = this.#board.show.bind(this.#board, processNames);
+    try {
+      const candidate = await this.#installations.prepare(target, { selector, signal: limit, report });
+      if (limit.aborted) await candidate.discard();
+      limit.throwIfAborted();
+      report({ phase: 'swapping', text: `puts ${candidate.version} in place`, percent: null });
+      await candidate.swap();
+      const seconds = Math.round((performance.now() - started) / MS_PER_S);
+      log.info(`${processName}: ${candidate.version} is installed, after ${seconds} s`);
+      await this.#host.find('service.versions')?.refresh(processName);
+    } finally {
+      for (const name of processNames) this.#board.clear(name);
+    }
+  }
+
+  /** What has failed elsewhere is tried again by itself. Returns the sentence that says so. */
+  #planned(processName: string, problem: Problem): Problem {
+    if (!REMOTE.includes(problem.status)) return problem;
+    const pauseMs = this.#retries.plan(processName);
+    const again = `${problem.message} (tried again by itself in ${Math.ceil(pauseMs / MS_PER_S)} s)`;
+    this.#board.show([processName], { phase: 'waiting', text: again, percent: null });
+    return new Problem(problem.status, again, { cause: problem });
+  }
+
+  async #again(processName: string): Promise<void> {
+    this.#board.clear(processName);
+    const supervisor = this.#host.find('process.supervisor');
+    const { status, enabled, stoppedByUser } = supervisor?.get(processName) ?? {};
+    const block = supervisor?.blocks().find(candidate => candidate.processName === processName);
+    if (supervisor === undefined || block === undefined || status !== 'stopped' || !enabled || stoppedByUser) {
+      this.#retries.forget(processName);
+      return;
+    }
+    try {
+      const target = await this.#lacking(block);
+      if (target !== undefined) await this.#install(target, processName, this.#host.signal);
+    } catch (error) {
+      if (this.#host.signal.aborted) return;
+      const { message } = error instanceof Problem ? this.#planned(processName, error) : { message: errorText(error) };
+      this.#host.log.warn(message, error);
+      return;
+    }
+    this.#retries.forget(processName);
+    // A start that fails tells of it itself.
+    await supervisor.start(processName, 'install').catch(() => undefined);
+  }
+}

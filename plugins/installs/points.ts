@@ -1,0 +1,35 @@
+// Schemas of what sources and runtimes are, and of what they answer.
+import { z } from 'zod';
+import type { PointOptions } from '#core';
+import { functionSchema } from '#kit/function-schema';
+
+/** Of a large release on a slow line, and of a large program on a small machine. */
+const DEADLINE_MS = 7_200_000;
+
+/** It is shown, compared and written to files. */
+const version = z.string().regex(/^[\w][\w.+~:/@-]{0,199}$/);
+
+export const sourcePoint: PointOptions = {
+  schema: z.looseObject({
+    source: z.string(),
+    intoMachine: z.boolean().optional(),
+    latest: functionSchema,
+    fetch: functionSchema,
+  }),
+  answers: {
+    latest: z.looseObject({
+      version,
+      notesUrl: z.url({ protocol: /^https?$/ }).nullable(),
+      releasesBehind: z.int().min(0).nullable(),
+    }),
+    fetch: z.looseObject({ version, files: z.record(z.string(), z.string()).optional() }),
+  },
+  deadlineMs: DEADLINE_MS,
+  mayFail: true,
+};
+
+export const runtimePoint: PointOptions = {
+  schema: z.looseObject({ platform: z.string(), check: functionSchema, build: functionSchema }),
+  deadlineMs: DEADLINE_MS,
+  mayFail: true,
+};

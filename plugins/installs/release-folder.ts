@@ -1,0 +1,243 @@
+// The folder of a program: the release in it, the one before, and those that are made ready. All are on one file system,
+// so that a release takes its place by renaming. What is in the folder belongs to the services' user, so the host goes
+// through it by held directories only, and leaves all work on files to children of that user.
+import { randomBytes } from 'node:crypto';
+import path from 'node:path';
+import { type Logger, Problem } from '#core';
+import { writeFileIn } from '#kit/atomic-write';
+import { runInDirectories } from '#kit/directory-command';
+import { GuardedDirectory } from '#kit/guarded-directory';
+import { readMounts } from '#kit/mountinfo';
+import { reachOf } from '#kit/service-user';
+import { isSystemPath, realPlaceOf } from '#kit/system-paths';
+import type { InstallUser } from './contract.ts';
+import type { FolderRecord, FolderRecords, Release } from './folder-records.ts';
+import { carryOut, isThere, type KeptPlaces, planSwap, WORK, within } from './swap.ts';
+
+const FILES = 'files';
+const DOWNLOADS = 'downloads';
+const CACHES = 'caches';
+
+export interface ReleaseFolderOptions {
+  readonly directory: string;
+  readonly records: FolderRecords;
+  readonly log: Logger;
+}
+
+/** A release that is being made ready. */
+export interface Draft {
+  /** Absolute paths. */
+  readonly files: string;
+  readonly downloads: string;
+  readonly caches: string;
+  readonly part: string;
+}
+
+export class ReleaseFolder {
+  readonly #options: ReleaseFolderOptions;
+  /** Names in the work directory that are in use. */
+  readonly #drafts = new Set<string>();
+  #turn: Promise<unknown> = Promise.resolve();
+  #cleaning: Promise<void> = Promise.resolve();
+
+  constructor(options: ReleaseFolderOptions) {
+    this.#options = options;
+  }
+
+  get record(): FolderRecord {
+    return this.#options.records.of(this.#options.directory);
+  }
+
+  /**
+   * `isGiven`: it may lie in a directory of the system, because no option of a user names it. Throws a Problem that says
+   * what to do when nothing can be made in the folder.
+   */
+  async begin(user: InstallUser, isGiven: boolean): Promise<Draft> {
+    const { directory, records } = this.#options;
+    if (!isGiven && isSystemPath(await realPlaceOf(path.normalize(directory))))
+      throw new Problem(400, `${directory} lies in a directory of the system; choose another`);
+    const part = nameOf('draft');
+    this.#drafts.add(part);
+    const folder = await GuardedDirectory.open(directory, { owner: user });
+    try {
+      // What is left behind is found by the record.
+      await records.save({ ...this.record, user });
+      const making = { mode: 0o755, owner: user };
+      for (const name of [FILES, DOWNLOADS, CACHES])
+        await within(folder, `${WORK}/${part}/${name}/`, () => undefined, making);
+      const place = path.join(folder.path, WORK, part);
+      const [reach] = await reachOf([{ place, use: 'enter' }], user ?? undefined);
+      if (typeof reach === 'object')
+        throw new Problem(
+          403,
+          `user ${user?.uid} cannot pass ${reach.closed}, below which its programs are to be installed; let that user pass (chmod o+x), or choose another folder`,
+        );
+      const [files, downloads, caches] = [FILES, DOWNLOADS, CACHES].map(name => path.join(place, name)) as [
+        string,
+        string,
+        string,
+      ];
+      return { part, files, downloads, caches };
+    } catch (error) {
+      await this.#remove(folder, part);
+      throw error;
+    } finally {
+      folder.close();
+    }
+  }
+
+  /** Writes small texts into a release. */
+  async write({ part }: Draft, files: Readonly<Record<string, string>>): Promise<void> {
+    const { user: owner } = this.record;
+    const how = { mode: 0o644, owner, durable: false };
+    await this.#use(async folder => {
+      for (const [file, text] of Object.entries(files)) {
+        const place = path.join(WORK, part, FILES, path.join('/', file));
+        await within(folder, place, (parent, name) => writeFileIn(parent, name, Buffer.from(text), how), { owner });
+      }
+    });
+  }
+
+  /** Removes what has been downloaded, once a release needs it no more. */
+  async removeDownloads({ part }: Draft): Promise<void> {
+    await this.#use(folder => this.#removeIn(folder, path.join(WORK, part), DOWNLOADS));
+  }
+
+  /** Those of the paths below the folder that would be missing if the release were put in its place. */
+  async missing({ part }: Draft, places: readonly string[], { keeps }: KeptPlaces): Promise<string[]> {
+    return this.#use(async folder => {
+      const found = await Promise.all(
+        places.map(async place => {
+          if (await isThere(folder, path.join(WORK, part, FILES, place))) return [];
+          const isKept = [...keeps].some(kept => place === kept || place.startsWith(`${kept}/`));
+          return isKept && (await isThere(folder, place)) ? [] : [place];
+        }),
+      );
+      return found.flat();
+    });
+  }
+
+  /** Puts a release in the place of the present one, which is the previous one afterwards. */
+  swap({ part }: Draft, release: Release, kept: KeptPlaces, present: Release | null): Promise<void> {
+    return this.#alone(async folder => {
+      const { record } = this;
+      const keeps = new Set([...kept.keeps, ...(await mountsIn(folder))]);
+      const incoming = path.join(part, FILES);
+      const { outs, ins } = await planSwap(folder, incoming, { ...kept, keeps });
+      const outgoing = nameOf('release');
+      const left = record.installed ?? present ?? { version: null, installedAt: null };
+      const previous = outs.length === 0 ? null : { ...left, kept: { part: outgoing, outs, ins } };
+      const swap = { incoming, outgoing, outs, ins, installed: release, previous };
+      await this.#complete(folder, { ...record, swap });
+      this.#drafts.delete(part);
+      this.clean();
+    });
+  }
+
+  /** Takes the last swap back. Throws a Problem 409 when there is none. */
+  restore(): Promise<void> {
+    return this.#alone(async folder => {
+      const { record } = this;
+      const { previous } = record;
+      if (previous === null || previous.kept === null)
+        throw new Problem(
+          409,
+          `no release before the present one is kept in ${record.directory}; install one by its number`,
+        );
+      const { version, installedAt } = previous;
+      const { part, outs, ins } = previous.kept;
+      const outgoing = nameOf('release');
+      const installed = { version, installedAt };
+      const swap = { incoming: part, outgoing, outs: ins, ins: outs, installed, previous: null };
+      await this.#complete(folder, { ...record, swap });
+      this.clean();
+    });
+  }
+
+  async discard({ part }: Draft): Promise<void> {
+    await this.#use(folder => this.#remove(folder, part));
+  }
+
+  /** Completes a swap that was cut off; whether there was one. */
+  async recover(): Promise<boolean> {
+    const { record } = this;
+    if (record.swap === null) return false;
+    await this.#alone(folder => this.#complete(folder, record));
+    return true;
+  }
+
+  /** Removes what neither the record nor a draft needs, in the background. */
+  clean(): void {
+    this.#cleaning = this.#cleaning
+      .then(() => this.#use(folder => this.#clean(folder)))
+      .catch((error: NodeJS.ErrnoException) => {
+        const place = path.join(this.#options.directory, WORK);
+        if (error.code !== 'ENOENT') this.#options.log.warn(`what is not needed in ${place} stays`, error);
+      });
+  }
+
+  /** Resolves when nothing is removed any more. */
+  cleaned(): Promise<void> {
+    return this.#cleaning;
+  }
+
+  async #clean(folder: GuardedDirectory): Promise<void> {
+    for (const name of await within(folder, `${WORK}/`, work => work.names())) {
+      const { previous, swap } = this.record;
+      const needed = [previous?.kept?.part, swap?.outgoing, swap?.incoming.split('/')[0]];
+      if (!needed.includes(name) && !this.#drafts.has(name)) await this.#remove(folder, name);
+    }
+  }
+
+  /** The record is the only thing by which a step of a swap is known to be left. */
+  async #complete(folder: GuardedDirectory, record: FolderRecord): Promise<void> {
+    const { records } = this.#options;
+    const { swap, user } = record;
+    if (swap === null) return;
+    await records.save(record);
+    await carryOut(folder, swap, user);
+    await records.save({ ...record, swap: null, installed: swap.installed, previous: swap.previous });
+  }
+
+  async #remove(folder: GuardedDirectory, part: string): Promise<void> {
+    this.#drafts.delete(part);
+    await this.#removeIn(folder, WORK, part);
+  }
+
+  /** As the user to whom it belongs, who may have put links there. */
+  async #removeIn(folder: GuardedDirectory, place: string, name: string): Promise<void> {
+    const { user } = this.record;
+    await within(folder, path.join(place, name), async directory => {
+      const args = ['-rf', '--one-file-system', '--', `/proc/self/fd/3/${name}`];
+      await runInDirectories('rm', args, { directories: [directory], user });
+    });
+  }
+
+  /** Swaps of one folder come one after the other. */
+  #alone<Value>(work: (folder: GuardedDirectory) => Promise<Value>): Promise<Value> {
+    const done = this.#turn.then(() => this.#use(work));
+    this.#turn = done.catch(() => undefined);
+    return done;
+  }
+
+  async #use<Value>(work: (folder: GuardedDirectory) => Promise<Value>): Promise<Value> {
+    const folder = await GuardedDirectory.open(this.#options.directory);
+    try {
+      return await work(folder);
+    } finally {
+      folder.close();
+    }
+  }
+}
+
+function nameOf(kind: 'draft' | 'release'): string {
+  return `${kind}-${randomBytes(4).toString('hex')}`;
+}
+
+/** Other file systems in the folder, which cannot be renamed. */
+async function mountsIn({ path: place }: GuardedDirectory): Promise<string[]> {
+  const mounts = await readMounts();
+  return mounts
+    .map(({ directory }) => path.relative(place, directory))
+    .filter(inside => inside !== '' && !inside.startsWith('..'));
+}

@@ -1,0 +1,190 @@
+// Makes one release ready beside the present one: fetched by its source, built by its runtimes, and looked through.
+import { type Host, Problem } from '#core';
+import { withDeadline } from '#kit/deadline';
+import { errorText } from '#kit/error-text';
+import { redact } from '#kit/redact';
+import type {} from '../process/contract.ts';
+import { cacheDirectory } from './cache-directory.ts';
+import type {
+  Architecture,
+  AvailableRelease,
+  BuildRequest,
+  FetchRequest,
+  InstallPhase,
+  InstallProgress,
+  InstallRuntime,
+  InstallSelector,
+  InstallSource,
+  InstallUser,
+  SourceRequest,
+  StepProgress,
+} from './contract.ts';
+import { needSpace } from './disk-space.ts';
+import { download } from './download.ts';
+import { filler, type OwnTarget } from './install-target.ts';
+import type { InstallLimits } from './limits.ts';
+import type { Draft, ReleaseFolder } from './release-folder.ts';
+import type { KeptPlaces } from './swap.ts';
+import { vendorFetch } from './vendor-fetch.ts';
+
+export interface PreparationOptions {
+  readonly host: Host;
+  readonly target: OwnTarget;
+  readonly source: InstallSource;
+  readonly builds: readonly RuntimeBuild[];
+  readonly selector: InstallSelector;
+  readonly installedVersion: string | null;
+  readonly user: InstallUser;
+  readonly limits: InstallLimits;
+  readonly signal: AbortSignal;
+  report(progress: InstallProgress): void;
+}
+
+interface RuntimeBuild {
+  readonly runtime: InstallRuntime;
+  readonly facts: Readonly<Record<string, unknown>>;
+}
+
+export interface ReadyRelease {
+  readonly draft: Draft;
+  readonly version: string;
+}
+
+const LATEST_LIMIT_MS = 30_000;
+/** Of a line that a build has printed. */
+const MAX_TEXT = 200;
+const ARCHITECTURES: Readonly<Record<string, Architecture>> = { x64: 'amd64', arm64: 'arm64', arm: 'arm' };
+
+/** Throws a Problem with nothing left behind. */
+export async function prepareRelease(
+  options: PreparationOptions,
+  folder: ReleaseFolder,
+  kept: KeptPlaces,
+): Promise<ReadyRelease> {
+  const { target, builds, signal } = options;
+  await checkRuntimes(options);
+  const draft = await folder.begin(options.user, target.isGiven);
+  try {
+    const { version, files = {} } = await fetchRelease(options, { into: draft.files, downloads: draft.downloads });
+    await folder.removeDownloads(draft);
+    for (const build of builds)
+      await runBuild(options, build, { draft, version, finalDirectory: target.directory ?? '' });
+    signal.throwIfAborted();
+    const { versionFile } = target;
+    await folder.write(draft, { ...files, ...(versionFile === undefined ? {} : { [versionFile]: `${version}\n` }) });
+    const [missing] = await folder.missing(draft, target.parts, kept);
+    if (missing !== undefined)
+      throw new Problem(
+        502,
+        `the release ${version} has no ${missing}, without which it cannot run; choose another release`,
+      );
+    return { draft, version };
+  } catch (error) {
+    await folder.discard(draft);
+    throw error;
+  }
+}
+
+/** Throws a Problem when the source tells nothing within 30 s. */
+export function latestRelease(options: PreparationOptions): Promise<AvailableRelease> {
+  const { source, target, signal } = options;
+  const asked = sourceRequest(options);
+  const what = `the look for releases of ${target.block.processName}`;
+  return withDeadline(() => source.latest(asked), LATEST_LIMIT_MS, what).catch(asNoAnswer(signal));
+}
+
+/** Throws a Problem that says what the machine lacks. */
+export async function checkRuntimes({ builds, target, user, signal }: PreparationOptions): Promise<void> {
+  for (const { runtime, facts } of builds) await runtime.check({ block: target.block, facts, user, signal });
+}
+
+function sourceRequest({ host, target, selector, installedVersion, signal }: PreparationOptions): SourceRequest {
+  const architecture = ARCHITECTURES[process.arch];
+  if (architecture === undefined)
+    throw new Problem(400, `programs are published for amd64, arm64 and arm, and this machine is ${process.arch}`);
+  return {
+    block: target.block,
+    facts: target.facts,
+    selector,
+    architecture,
+    installedVersion,
+    signal,
+    fill: filler(target.block),
+    fetch: vendorFetch(host),
+  };
+}
+
+/** Throws a Problem; what a source throws otherwise counts as no answer from where its releases are. */
+export async function fetchRelease(
+  options: PreparationOptions,
+  { into, downloads }: { readonly into: string; readonly downloads: string },
+) {
+  const { host, source, target, user, signal } = options;
+  const asked = sourceRequest(options);
+  const report = reporter(options, 'fetching');
+  const room = (bytes: number): Promise<void> => needSpace(into, bytes);
+  const request: FetchRequest = {
+    ...asked,
+    into,
+    user,
+    maxBytes: target.maxBytes,
+    needSpace: room,
+    report,
+    download: (url, wanted) =>
+      download({
+        ...wanted,
+        url,
+        directory: downloads,
+        user,
+        signal,
+        fetch: asked.fetch,
+        paced: ms => host.paced(ms),
+        needSpace: room,
+        report,
+      }),
+  };
+  return source.fetch(request).catch(asNoAnswer(signal));
+}
+
+/** Turns what is no Problem into one that says that a remote system has failed. */
+function asNoAnswer(signal: AbortSignal): (error: unknown) => never {
+  return error => {
+    if (error instanceof Problem || signal.aborted) throw error;
+    throw new Problem(502, `${errorText(error)}; check the network of this machine, or try again later`, {
+      cause: error,
+    });
+  };
+}
+
+async function runBuild(
+  options: PreparationOptions,
+  { runtime, facts }: RuntimeBuild,
+  { draft, version, finalDirectory }: { draft: Draft; version: string; finalDirectory: string },
+): Promise<void> {
+  const { host, target, user, limits, signal } = options;
+  const report = reporter(options, 'building');
+  const request: BuildRequest = {
+    block: target.block,
+    facts,
+    directory: draft.files,
+    finalDirectory,
+    user,
+    version,
+    caches: await cacheDirectory(host.paths.configDir, user, draft.caches),
+    childJobs: limits.childJobs,
+    networkJobs: limits.networkJobs,
+    signal,
+    fill: filler(target.block),
+    output: async lines => {
+      const text = redact(lines.at(-1) ?? '').slice(0, MAX_TEXT);
+      if (text !== '') report({ text, percent: null });
+      await host.find('process.supervisor')?.record(target.block.processName, lines);
+    },
+  };
+  report({ text: `builds with ${runtime.platform}`, percent: null });
+  await runtime.build(request);
+}
+
+function reporter({ report }: PreparationOptions, phase: InstallPhase): (progress: StepProgress) => void {
+  return ({ text, percent }) => report({ phase, text, percent });
+}

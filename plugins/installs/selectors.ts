@@ -1,0 +1,32 @@
+// Which release a block selects: a pinned version, a commit, a branch or a release, in this order, else the latest.
+import type { InstallSelector } from './contract.ts';
+
+const MOVING = ['latest', 'prerelease', 'nightly'] as const;
+
+export function selectorOf(block: Readonly<Record<string, unknown>>): InstallSelector {
+  const text = (option: string): string => {
+    const value = Object.hasOwn(block, option) ? block[option] : undefined;
+    return typeof value === 'string' ? value.trim() : '';
+  };
+  const version = text('pinned_version');
+  if (version !== '') return moving(version) ?? { kind: 'pinned', version };
+  const commit = text('commit_sha');
+  if (commit !== '') return { kind: 'commit', commit };
+  if (block.branch_enabled === true) return { kind: 'branch', branch: text('branch') || 'main' };
+  const release = text('release_version');
+  if (block.release_version_enabled !== true || release === '') return { kind: 'latest' };
+  return moving(release) ?? { kind: 'release', release };
+}
+
+/** As people read it. */
+export function selectorText(selector: InstallSelector): string {
+  if (selector.kind === 'release') return selector.release;
+  if (selector.kind === 'pinned') return selector.version;
+  if (selector.kind === 'branch') return `the branch ${selector.branch}`;
+  return selector.kind === 'commit' ? `the commit ${selector.commit}` : `the ${selector.kind} release`;
+}
+
+function moving(text: string): InstallSelector | undefined {
+  const kind = MOVING.find(word => word === text.toLowerCase());
+  return kind && { kind };
+}

@@ -1,0 +1,135 @@
+// Puts a release in the place of another by renaming. What is kept is never moved. Each step can be repeated after a
+// crash, because what a step moves lies on one side of it only.
+import path from 'node:path';
+import { Problem } from '#core';
+import type { FileOwner, GuardedDirectory, Making } from '#kit/guarded-directory';
+import type { Swap } from './folder-records.ts';
+
+/** The directory in the folder of a service that holds all releases but the present one. */
+export const WORK = '.stackwarden';
+
+export interface KeptPlaces {
+  /** Paths below the folder that stay as they are, whatever a release has there. */
+  readonly keeps: ReadonlySet<string>;
+  /** Whether all else goes, not only what the release replaces. */
+  readonly clears: boolean;
+}
+
+/** What a swap moves out of the folder and into it. Throws a Problem 409 when a release cannot lie around what is kept. */
+export async function planSwap(
+  folder: GuardedDirectory,
+  incoming: string,
+  { keeps, clears }: KeptPlaces,
+): Promise<Pick<Swap, 'outs' | 'ins'>> {
+  const plan = { outs: [] as string[], ins: [] as string[] };
+  const ancestors = new Set([...keeps].flatMap(ancestorsOf));
+  const walk = async (place: string): Promise<void> => {
+    const names = await namesAt(folder, place);
+    const newNames = await namesAt(folder, path.join(WORK, incoming, place));
+    const present = new Set(names);
+    const next = new Set(newNames);
+    for (const name of new Set([...names, ...newNames])) {
+      const inside = path.join(place, name);
+      if (inside === WORK) {
+        if (next.has(name))
+          throw new Problem(409, `the release has a folder ${WORK} of its own; choose another release`);
+        continue;
+      }
+      if (keeps.has(inside) && present.has(name)) continue;
+      if (ancestors.has(inside) && present.has(name)) {
+        if (next.has(name) && !(await isDirectory(folder, path.join(WORK, incoming, inside))))
+          throw new Problem(
+            409,
+            `the release has a file ${inside}, in which something is kept; remove it from exclude_dirs`,
+          );
+        await walk(inside);
+        continue;
+      }
+      if (present.has(name) && (clears || next.has(name))) plan.outs.push(inside);
+      if (next.has(name)) plan.ins.push(inside);
+    }
+  };
+  await walk('');
+  return plan;
+}
+
+/** Carries a swap out, from wherever it was left. */
+export async function carryOut(
+  folder: GuardedDirectory,
+  { incoming, outgoing, outs, ins }: Swap,
+  owner: FileOwner | null,
+): Promise<void> {
+  for (const place of outs) {
+    const aside = path.join(WORK, outgoing, place);
+    if ((await isThere(folder, aside)) || !(await isThere(folder, place))) continue;
+    await move(folder, place, aside, owner);
+  }
+  for (const [index, place] of ins.entries()) {
+    const source = path.join(WORK, incoming, place);
+    if (!(await isThere(folder, source))) continue;
+    // What has come since then is somebody's, and stays with the release that leaves.
+    if (await isThere(folder, place)) await move(folder, place, path.join(WORK, outgoing, `${WORK}-${index}`), owner);
+    await move(folder, source, place, owner);
+  }
+  await folder.sync();
+}
+
+function move(folder: GuardedDirectory, from: string, to: string, owner: FileOwner | null): Promise<void> {
+  return within(folder, from, (source, name) =>
+    within(folder, to, (target, newName) => source.move(name, target, newName), { owner }),
+  );
+}
+
+export async function isThere(folder: GuardedDirectory, place: string): Promise<boolean> {
+  return (await statOf(folder, place)) !== null;
+}
+
+async function isDirectory(folder: GuardedDirectory, place: string): Promise<boolean> {
+  return (await statOf(folder, place))?.isDirectory() === true;
+}
+
+function statOf(folder: GuardedDirectory, place: string) {
+  return within(folder, place, (directory, name) => directory.stat(name)).catch(missing(null));
+}
+
+function namesAt(folder: GuardedDirectory, place: string): Promise<string[]> {
+  return within(folder, `${place}/`, directory => directory.names()).catch(missing<string[]>([]));
+}
+
+/**
+ * Calls `use` with the directory that holds a place below the folder, and the place's name in it; for a place that ends
+ * with a slash, with that directory.
+ */
+export async function within<Value>(
+  folder: GuardedDirectory,
+  place: string,
+  use: (directory: GuardedDirectory, name: string) => Value | Promise<Value>,
+  making?: Making,
+): Promise<Value> {
+  const parts = place.split('/');
+  const name = parts.pop() ?? '';
+  const entered: GuardedDirectory[] = [];
+  try {
+    let directory = folder;
+    for (const part of parts.filter(Boolean)) {
+      directory = await directory.enter(part, making);
+      entered.push(directory);
+    }
+    return await use(directory, name);
+  } finally {
+    for (const directory of entered) directory.close();
+  }
+}
+
+function ancestorsOf(place: string): string[] {
+  const parent = path.dirname(place);
+  return parent === '.' ? [] : [parent, ...ancestorsOf(parent)];
+}
+
+/** A directory on the way may be missing, or be a file in one of the releases. */
+function missing<Value>(value: Value): (error: NodeJS.ErrnoException) => Value {
+  return error => {
+    if (error.code === 'ENOENT') return value;
+    throw error;
+  };
+}

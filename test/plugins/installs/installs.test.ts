@@ -1,0 +1,148 @@
+// Programs that are missing when their services start: installed beside what runs, put in place at once, kept, taken back,
+// and left alone where the machine has its own.
+import { existsSync } from 'node:fs';
+import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import t from 'tap';
+import { pidOf, start, status, stop } from '../../support/kids.ts';
+import { ask, makeShop, startShopHost } from '../../support/shop.ts';
+import { until } from '../../support/until.ts';
+
+const root = process.getuid?.() === 0;
+const NOBODY = 65_534;
+
+t.test('installations', async t => {
+  const shop = await makeShop(t);
+  const { block, place } = shop;
+  await shop.publish('v1.0.0', { 'lib/code': 'one', 'old.txt': 'one', 'data/seed': 'one' });
+  await shop.template('widget', { build: { maker: {} } });
+  await shop.template('lacking', { build: { maker: { lacks: 'a saw' } } });
+  await shop.template('unmade', { build: { maker: { script: 'exit 3' } } });
+  await shop.template('huge', { facts: { shop: path.join(path.dirname(shop.configDir), 'shop'), bytes: 2 ** 60 } });
+  await shop.template('elsewhere', { source: 'nobody' });
+  const blocks: Record<string, Record<string, unknown>> = {};
+  const instance = (key: string, name: string, more: Record<string, unknown> = {}) => {
+    blocks[key] = { instances: { ...((blocks[key]?.instances ?? {}) as object), [name]: block(name, more) } };
+  };
+  instance('widget', 'Fresh', {
+    clear_on_update: true,
+    exclude_dirs: ['data', path.join(place('Fresh'), 'lib/cache')],
+  });
+  instance('widget', 'Own', { command: ['sleep', '1000'] });
+  instance('widget', 'Stopped');
+  instance('lacking', 'Lacking');
+  instance('unmade', 'Unmade');
+  instance('huge', 'Huge');
+  instance('elsewhere', 'Elsewhere');
+  const app = await startShopHost(shop, blocks);
+  t.teardown(() => app.stop());
+  const inPlace = (name: string, file: string) => readFile(path.join(place(name), file), 'utf8').catch(() => null);
+  const drafts = (name: string) =>
+    readdir(path.join(place(name), '.stackwarden')).then(
+      names => names.filter(entry => entry.startsWith('draft')),
+      () => [],
+    );
+
+  await t.test('a missing program is installed before the start, with progress', async t => {
+    await shop.close();
+    const started = start(app, 'Fresh');
+    const seen = await until(async () => {
+      const found = await status(app, 'Fresh');
+      return found.install?.phase === 'fetching' ? found : undefined;
+    });
+    t.match(seen, { status: 'starting', install: { text: 'brings v1.0.0', percent: 50 } });
+    const { body } = await app.get('/process/processes');
+    const entry = body.processes.find((one: { process_name: string }) => one.process_name === 'Fresh');
+    t.match(entry.install, { phase: 'fetching' });
+    t.notOk(existsSync(path.join(place('Fresh'), 'run.sh')), 'nothing is in place before all is complete');
+    await shop.open();
+    t.match(await started, { status: 200 });
+    t.match(await status(app, 'Fresh'), { status: 'running', install: null });
+    t.equal(await inPlace('Fresh', 'version.txt'), 'v1.0.0\n');
+    t.equal(await inPlace('Fresh', 'origin.txt'), 'shop');
+    if (root) t.equal(await inPlace('Fresh', 'made.txt'), `${NOBODY}\n`, 'it is built by the user of the services');
+    if (root) t.match(await stat(path.join(place('Fresh'), 'lib/code')), { uid: NOBODY, gid: NOBODY });
+    t.same(await drafts('Fresh'), []);
+    t.match((await ask(app, 'installed', 'Fresh')).body.value, { version: 'v1.0.0', previousVersion: null });
+  });
+
+  await t.test('a release takes the place of another, and what is kept is not touched', async t => {
+    const at = (file: string) => path.join(place('Fresh'), file);
+    await mkdir(at('lib/cache'), { recursive: true });
+    for (const file of ['data/mine', 'lib/cache/mine', 'stray.txt']) await writeFile(at(file), 'mine');
+    const kept = await stat(at('data/mine'));
+    await shop.publish('v2.0.0', { 'lib/code': 'two', 'new.txt': 'two', 'data/seed': 'two', 'lib/cache/theirs': 'x' });
+    t.match((await ask(app, 'latest', 'Fresh')).body.value, { version: 'v2.0.0' });
+    const pid = await pidOf(app, 'Fresh');
+    t.equal((await ask(app, 'prepare', 'Fresh')).body.value, 'v2.0.0');
+    t.equal(await inPlace('Fresh', 'lib/code'), 'one', 'the present release is not changed');
+    t.equal(await pidOf(app, 'Fresh'), pid, 'and runs on');
+    await stop(app, 'Fresh');
+    t.equal((await ask(app, 'swap', 'Fresh')).status, 200);
+    t.equal(await inPlace('Fresh', 'lib/code'), 'two');
+    t.equal(await inPlace('Fresh', 'version.txt'), 'v2.0.0\n');
+    t.equal(await inPlace('Fresh', 'old.txt'), null, 'clear_on_update');
+    t.equal(await inPlace('Fresh', 'stray.txt'), null);
+    t.equal(await inPlace('Fresh', 'data/seed'), 'one', 'an excluded directory keeps what it had');
+    t.match(await stat(at('data/mine')), { ino: kept.ino, mtimeMs: kept.mtimeMs });
+    t.same(await readdir(at('lib/cache')), ['mine'], 'also one inside of what is replaced');
+    t.match((await ask(app, 'installed', 'Fresh')).body.value, { version: 'v2.0.0', previousVersion: 'v1.0.0' });
+
+    await writeFile(at('data/later'), 'mine');
+    t.match((await ask(app, 'restorePrevious', 'Fresh')).body.value, { version: 'v1.0.0', previousVersion: null });
+    t.equal(await inPlace('Fresh', 'lib/code'), 'one');
+    t.equal(await inPlace('Fresh', 'old.txt'), 'one');
+    t.equal(await inPlace('Fresh', 'stray.txt'), 'mine');
+    t.equal(await inPlace('Fresh', 'new.txt'), null);
+    t.equal(await inPlace('Fresh', 'data/later'), 'mine');
+    t.match(await ask(app, 'restorePrevious', 'Fresh'), { status: 409, body: { detail: /install one by its number/ } });
+    t.match(await start(app, 'Fresh'), { status: 200 });
+    await until(async () => (await readdir(at('.stackwarden'))).length === 0, { what: 'the replaced releases to go' });
+  });
+
+  await t.test('a candidate is discarded', async t => {
+    t.equal((await ask(app, 'prepare', 'Fresh', { selector: { kind: 'pinned', version: 'v2.0.0' } })).status, 200);
+    t.equal((await drafts('Fresh')).length, 1);
+    await ask(app, 'discard', 'Fresh');
+    t.same(await drafts('Fresh'), []);
+    t.equal(await inPlace('Fresh', 'version.txt'), 'v1.0.0\n');
+  });
+
+  await t.test('what the machine has is used as it is', async t => {
+    await mkdir(place('Own'), { recursive: true });
+    t.match(await start(app, 'Own'), { status: 200 });
+    t.same(await readdir(place('Own')), []);
+  });
+
+  await t.test('a stop cancels an installation', async t => {
+    await shop.close();
+    const started = start(app, 'Stopped');
+    await until(async () => (await status(app, 'Stopped')).install?.phase === 'fetching');
+    await stop(app, 'Stopped');
+    t.match(await started, { status: 409 });
+    await shop.open();
+    await until(async () => (await drafts('Stopped')).length === 0, { what: 'nothing left behind' });
+    t.match(await status(app, 'Stopped'), { status: 'stopped', install: null });
+    t.notOk(existsSync(path.join(place('Stopped'), 'run.sh')));
+  });
+
+  await t.test('what stands in the way is one sentence', async t => {
+    for (const [name, status, detail] of [
+      ['Lacking', 400, /^Lacking cannot be installed: a saw is missing; get it$/],
+      ['Unmade', 500, /^Unmade cannot be installed: .* ended with 3$/],
+      ['Huge', 507, /^Huge cannot be installed: the file system of .* lacks \d+ MiB for it; free some space$/],
+      ['Elsewhere', 400, /is not installed; it is usually obtained from a shop$/],
+    ] as const) {
+      t.match(await start(app, name), { status, body: { detail } }, name);
+      t.same(await drafts(name), [], 'nothing is left behind');
+    }
+    await shop.refuse({ status: 0, detail: 'shop.example does not answer' });
+    t.match(await start(app, 'Stopped'), {
+      status: 502,
+      body: { detail: /^Stopped cannot be installed: shop\.example does not answer; check the network/ },
+    });
+    await shop.refuse(null);
+    t.match(await ask(app, 'latest', 'Elsewhere'), { status: 400, body: { detail: /install it by hand/ } });
+    t.match(await ask(app, 'latest', 'Nobody'), { status: 404 });
+  });
+});

@@ -1,0 +1,163 @@
+// A source of releases, a runtime and a desk at which the service of installations is asked, as a third party's plugins.
+// What is published are folders; files beside them make the source wait or refuse.
+import { mkdir, rm, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import type { Test } from 'tap';
+import { testDir } from './directory.ts';
+import { pluginsDir, startHost, type TestHost } from './host.ts';
+
+type Files = Readonly<Record<string, string>>;
+
+export interface Shop {
+  readonly configDir: string;
+  readonly pluginDirs: readonly string[];
+  /** The folder of a program that is installed there. */
+  place(name: string): string;
+  /** Makes a release the newest. */
+  publish(version: string, files?: Files): Promise<void>;
+  /** The source waits until it is opened again. */
+  close(): Promise<void>;
+  open(): Promise<void>;
+  /** The source answers with this failure; null ends it. A status of 0 is an Error that is no Problem. */
+  refuse(refusal: { readonly status: number; readonly detail: string } | null): Promise<void>;
+  /** Writes a template of a service `key` whose `install` has these members besides. */
+  template(key: string, install?: Record<string, unknown>, more?: Record<string, unknown>): Promise<void>;
+  /** A block of such a service, in a folder that is not there yet. */
+  block(name: string, more?: Record<string, unknown>): Record<string, unknown>;
+}
+
+/** Stays up, and says which release it is of. */
+const PROGRAM = 'echo "runs $(cat version.txt)"; exec sleep 1000\n';
+
+export async function makeShop(t: Test): Promise<Shop> {
+  const root = testDir(t, {
+    shop: {},
+    config: { templates: { services: {} } },
+    plugins: { 'own-shop': { 'index.mjs': SHOP } },
+  });
+  const shop = path.join(root, 'shop');
+  const configDir = path.join(root, 'config');
+  const gate = path.join(shop, 'closed');
+  const place = (name: string): string => path.join(root, 'programs', name);
+  return {
+    configDir,
+    pluginDirs: [pluginsDir, path.join(root, 'plugins')],
+    place,
+    async publish(version, files = {}) {
+      for (const [file, text] of Object.entries({ 'run.sh': PROGRAM, ...files })) {
+        const target = path.join(shop, version, file);
+        await mkdir(path.dirname(target), { recursive: true, mode: 0o755 });
+        await writeFile(target, text);
+      }
+      await writeFile(path.join(shop, 'latest'), version);
+    },
+    close: () => writeFile(gate, ''),
+    open: () => rm(gate, { force: true }),
+    refuse: refusal => writeFile(path.join(shop, 'refusal'), JSON.stringify(refusal)),
+    template: (key, install = {}, more = {}) =>
+      writeFile(
+        path.join(configDir, 'templates', 'services', `${key}.json`),
+        JSON.stringify({
+          key,
+          displayName: key,
+          kind: 'core',
+          description: 'A service of a test.',
+          links: {},
+          instance: 'Default',
+          block: { enabled: false, process_name: key, command: [], config_dir: '' },
+          launch: { command: ['sh', 'run.sh'] },
+          program: { from: 'a shop' },
+          stop: { tier: 1 },
+          ...more,
+          install: {
+            source: 'shop',
+            facts: { shop },
+            directory: '{config_dir}',
+            markers: ['run.sh', 'version.txt'],
+            versionFile: 'version.txt',
+            ...install,
+          },
+        }),
+      ),
+    block: (name, more = {}) => ({
+      enabled: false,
+      process_name: name,
+      config_dir: place(name),
+      suppress_logging: true,
+      stop_grace_seconds: 1,
+      ...more,
+    }),
+  };
+}
+
+export function startShopHost(shop: Shop, config: Record<string, unknown>, more: object = {}): Promise<TestHost> {
+  const { configDir, pluginDirs } = shop;
+  return startHost({ configDir, pluginDirs, plugins: ['installs', 'setup', 'services', 'own-shop'], config, ...more });
+}
+
+/** Calls a member of the service. */
+export async function ask(app: TestHost, member: string, ...args: readonly unknown[]) {
+  return app.post('/desk', { member, args });
+}
+
+const SHOP = `
+  import { spawn } from 'node:child_process';
+  import { access, readFile } from 'node:fs/promises';
+  import { setTimeout as delay } from 'node:timers/promises';
+  const run = (argv, user, signal) => new Promise((resolve, reject) => {
+    const child = spawn(argv[0], argv.slice(1), { ...user, signal, killSignal: 'SIGKILL', stdio: 'ignore' });
+    child.on('error', reject);
+    child.on('close', code => code === 0 ? resolve() : reject(new Error(argv.join(' ') + ' ended with ' + code)));
+  });
+  export default { name: 'own-shop', host: '^1', setup(host) {
+    const { Problem, z } = host;
+    const refuse = async shop => {
+      const refusal = JSON.parse(await readFile(shop + '/refusal', 'utf8').catch(() => 'null'));
+      if (refusal?.status === 0) throw new Error(refusal.detail);
+      if (refusal) throw new Problem(refusal.status, refusal.detail);
+    };
+    const versionOf = async ({ facts: { shop }, selector }) =>
+      selector.version ?? selector.release ?? (await readFile(shop + '/latest', 'utf8'));
+    host.contribute('install.source', 'shop', {
+      source: 'shop',
+      async latest(request) {
+        await refuse(request.facts.shop);
+        return { version: await versionOf(request), notesUrl: null, releasesBehind: null };
+      },
+      async fetch(request) {
+        const { facts: { shop, bytes = 0 }, into, user, signal } = request;
+        await request.needSpace(bytes);
+        const version = await versionOf(request);
+        request.report({ text: 'brings ' + version, percent: 50 });
+        while (await access(shop + '/closed').then(() => true, () => false)) await delay(20, undefined, { signal });
+        await refuse(shop);
+        await run(['cp', '-rT', shop + '/' + version, into], user, signal);
+        return { version, files: { 'origin.txt': 'shop' } };
+      },
+    });
+    host.contribute('install.runtime', 'maker', {
+      platform: 'maker',
+      async check({ facts }) {
+        if (facts.lacks) throw new Problem(400, facts.lacks + ' is missing; get it');
+      },
+      async build({ directory, user, signal, output, caches, facts }) {
+        await output(['makes it']);
+        await run(['sh', '-c', 'cd ' + directory + ' && ' + (facts.script ?? 'id -u > made.txt && test -w ' + caches)], user, signal)
+          .catch(error => { throw new Problem(500, error.message); });
+      },
+    });
+    const candidates = new Map();
+    host.route({ method: 'POST', path: '/desk', summary: 'Asks the service of installations', body: z.object({ member: z.string(), args: z.array(z.any()) }),
+      async handle({ body: { member, args } }) {
+        const [name] = args;
+        if (member === 'swap' || member === 'discard') {
+          await candidates.get(name)[member]();
+          return { value: null };
+        }
+        const value = await host.use('installs')[member](...args);
+        if (member !== 'prepare') return { value: value ?? null };
+        candidates.set(name, value);
+        return { value: value.version };
+      },
+    });
+  } }`;
