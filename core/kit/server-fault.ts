@@ -1,0 +1,67 @@
+// What people are told when a server elsewhere did not give what it was asked for: its host, what it said, and what helps.
+import { Problem } from '../contract/problem.ts';
+import { errorText } from './error-text.ts';
+
+/** Deeper causes are not looked for. */
+const MAX_CAUSES = 6;
+const LATE = ['UND_ERR_CONNECT_TIMEOUT', 'ETIMEDOUT', 'TimeoutError'];
+const UNTRUSTED = /CERT|SELF_SIGNED|UNABLE_TO_VERIFY/;
+
+interface Answer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+}
+
+/**
+ * For an answer with an error status. `what` is what was asked for, as in `the list of releases`. The Problem has the
+ * status 502, because another try may help.
+ */
+export function statusFault(url: string | URL, { status, headers }: Answer, what: string): Problem {
+  const { host } = new URL(url);
+  const until = allowedAgain(status, headers);
+  if (until !== undefined)
+    return new Problem(502, `${host} allows no more requests for now (${status}); try again ${until}`);
+  if (status === 404 || status === 410)
+    return new Problem(502, `${host} does not have ${what} (${status}); check what is selected, or try again later`);
+  if (status === 401 || status === 403)
+    return new Problem(502, `${host} refused ${what} (${status}); check that this machine may use it, and its proxy`);
+  return new Problem(502, `${host} answered ${status} when asked for ${what}; try again later`);
+}
+
+/** For what was thrown where there is no whole answer: a Problem 504 when it was late, else 502. */
+export function networkFault(url: string | URL, error: unknown): Problem {
+  if (error instanceof Problem) return error;
+  const { host } = new URL(url);
+  const code = codeOf(error);
+  if (code !== undefined && LATE.includes(code))
+    return new Problem(504, `${host} did not answer in time; check the network, or try again later`, { cause: error });
+  const isUntrusted = code !== undefined && UNTRUSTED.test(code);
+  const help = isUntrusted
+    ? 'its certificate is not trusted; give its authority by NODE_EXTRA_CA_CERTS, or correct the clock'
+    : 'check the network, its proxy and the names of hosts';
+  return new Problem(502, `${host} cannot be asked (${code ?? errorText(error)}); ${help}`, { cause: error });
+}
+
+/** When a server that counts requests answers again; undefined for any other refusal. */
+function allowedAgain(status: number, headers: Answer['headers']): string | undefined {
+  const isUsedUp = status === 429 || (status === 403 && headers['x-ratelimit-remaining'] === '0');
+  const after = String(headers['retry-after'] ?? '');
+  if (!isUsedUp && !(status === 403 && after !== '')) return undefined;
+  if (/^\d{1,6}$/.test(after)) return `after ${clockTime(Date.now() / 1000 + Number(after))}`;
+  const reset = String(headers['x-ratelimit-reset'] ?? '');
+  return /^\d{1,10}$/.test(reset) ? `after ${clockTime(Number(reset))}` : 'in an hour';
+}
+
+function clockTime(atS: number): string {
+  return `${new Date(atS * 1000).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
+}
+
+/** The code, or the name, of the error or of the innermost cause that has one. */
+function codeOf(error: unknown, depth = 0): string | undefined {
+  if (typeof error !== 'object' || error === null || depth > MAX_CAUSES) return undefined;
+  const { code, name, cause, errors } = error as { code?: unknown; name?: unknown; cause?: unknown; errors?: unknown };
+  const [first] = Array.isArray(errors) ? errors : [];
+  const inner = codeOf(cause ?? first, depth + 1);
+  if (inner !== undefined) return inner;
+  return name === 'TimeoutError' ? name : typeof code === 'string' ? code : undefined;
+}

@@ -1,0 +1,132 @@
+// One repository of a container registry, asked as the distribution specification says, without an account.
+import { z } from 'zod';
+import { type FetchAnswer, Problem } from '#core';
+import { networkFault, statusFault } from '#kit/server-fault';
+import { toldUrl } from '#kit/told-url';
+import type { SourceRequest } from '../installs/contract.ts';
+import { bearerChallenge } from './bearer-challenge.ts';
+import { isDigest } from './image-reference.ts';
+import { digestOf, type ImageDescriptor, MANIFEST_TYPES } from './manifest.ts';
+
+const DOCUMENT_MAX_BYTES = 4 * 1024 * 1024;
+const TOKEN_MAX_BYTES = 64 * 1024;
+/** Registries let tokens end after a minute at the earliest. */
+const TOKEN_AGE_MS = 50_000;
+/** Anything else could not stand in a header. */
+const tokenText = z.string().regex(/^[\x21-\x7e]{1,20000}$/);
+const tokenAnswer = z.union([
+  z.object({ token: tokenText }).transform(({ token }) => token),
+  z.object({ access_token: tokenText }).transform(({ access_token }) => access_token),
+]);
+
+export interface RegistryDocument {
+  readonly digest: string;
+  readonly value: unknown;
+}
+
+interface Token {
+  /** undefined where the registry answers without one. */
+  readonly text: string | undefined;
+  readonly since: number;
+}
+
+export class Registry {
+  readonly #request: Pick<SourceRequest, 'fetch' | 'signal'>;
+  readonly #base: URL;
+  readonly #image: string;
+  #token: Token | undefined;
+
+  /** `image` is the name of the repository in the registry, whose address is `url`. */
+  constructor(request: Pick<SourceRequest, 'fetch' | 'signal'>, url: string, image: string) {
+    this.#request = request;
+    this.#base = new URL(`/v2/${image}/`, url);
+    this.#image = image;
+  }
+
+  /**
+   * A manifest or an index by its tag or digest; undefined where the registry has none. Throws a Problem 502 when its
+   * text does not have the digest that it should have.
+   */
+  async document(reference: string): Promise<RegistryDocument | undefined> {
+    const url = new URL(`manifests/${reference}`, this.#base);
+    const answer = await this.#ask(url, { accept: MANIFEST_TYPES.join(', ') });
+    if (answer.status === 404) return undefined;
+    const told = isDigest(reference) ? reference : answer.headers['docker-content-digest'];
+    return this.#checked(answer, url, told);
+  }
+
+  /** The configuration of an image. Throws a Problem 502, also when it is not what the manifest says. */
+  async config({ digest, size }: ImageDescriptor): Promise<unknown> {
+    if (size > DOCUMENT_MAX_BYTES)
+      throw new Problem(502, `The configuration of ${this.#image} is too large to be one; choose another version`);
+    const url = this.blobUrl(digest);
+    return this.#checked(await this.#ask(url), url, digest).value;
+  }
+
+  blobUrl(digest: string): URL {
+    return new URL(`blobs/${digest}`, this.#base);
+  }
+
+  /** What a request for a blob needs to be let through, which may be somewhere else afterwards. */
+  async headers(): Promise<Record<string, string>> {
+    if (this.#token === undefined || performance.now() - this.#token.since > TOKEN_AGE_MS) {
+      const answer = await this.#send(new URL('/v2/', this.#base), {});
+      this.#token = { text: await this.#newToken(answer), since: performance.now() };
+    }
+    return authorization(this.#token.text);
+  }
+
+  async #ask(url: URL, headers: Record<string, string> = {}): Promise<FetchAnswer> {
+    const answer = await this.#send(url, { ...headers, ...(await this.headers()) });
+    if (answer.status !== 200 && answer.status !== 404) throw statusFault(url, answer, this.#image);
+    return answer;
+  }
+
+  /** undefined where the registry wants none. */
+  async #newToken(challenge: FetchAnswer): Promise<string | undefined> {
+    if (challenge.status !== 401) return undefined;
+    const bearer = bearerChallenge(challenge.headers['www-authenticate']);
+    if (bearer === undefined) throw statusFault(this.#base, challenge, this.#image);
+    const realm = await toldUrl(bearer.realm, this.#base);
+    if (bearer.service !== undefined) realm.searchParams.set('service', bearer.service);
+    realm.searchParams.set('scope', `repository:${this.#image}:pull`);
+    const answer = await this.#send(realm, {}, TOKEN_MAX_BYTES);
+    if (answer.status !== 200) throw statusFault(realm, answer, `a token for ${this.#image}`);
+    const read = tokenAnswer.safeParse(jsonOf(answer));
+    if (read.success) return read.data;
+    throw new Problem(502, `${realm.host} gave no token for ${this.#image}; try again later`);
+  }
+
+  #checked(answer: FetchAnswer, url: URL, told: string | string[] | undefined): RegistryDocument {
+    if (answer.status !== 200) throw statusFault(url, answer, this.#image);
+    const digest = digestOf(answer.text);
+    if (told !== undefined && told !== digest)
+      throw new Problem(502, `${url.host} gave something else than the ${told} of ${this.#image}; try again later`);
+    const value = jsonOf(answer);
+    if (value === undefined) throw new Problem(502, `${url.host} did not describe ${this.#image}; try again later`);
+    return { digest, value };
+  }
+
+  async #send(url: URL, headers: Record<string, string>, maxBytes = DOCUMENT_MAX_BYTES): Promise<FetchAnswer> {
+    const { fetch, signal } = this.#request;
+    try {
+      return await fetch(url.href, { headers, maxBytes, signal });
+    } catch (error) {
+      signal.throwIfAborted();
+      throw networkFault(url, error);
+    }
+  }
+}
+
+function authorization(token: string | undefined): Record<string, string> {
+  return token === undefined ? {} : { authorization: `Bearer ${token}` };
+}
+
+/** undefined for what is no JSON. */
+function jsonOf(answer: FetchAnswer): unknown {
+  try {
+    return answer.json();
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,289 @@
+// The contract of sources of programs: what each finds and fetches over a real socket, and that no fault of a server makes
+// it wait, leave something behind, or go where it should not.
+import { createHash } from 'node:crypto';
+import { mkdir, mkdtemp, open as openFile, readdir, readFile, readlink, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import type { Test } from 'tap';
+import type { FetchOptions } from '../../core/contract/fetch.ts';
+import type { Host } from '../../core/contract/host.ts';
+import { Problem } from '../../core/contract/problem.ts';
+import { createFetcher, type Fetcher } from '../../core/host/fetch.ts';
+import { networkFault } from '../../core/kit/server-fault.ts';
+import { unpack } from '../../plugins/archives/unpack.ts';
+import type {
+  Architecture,
+  AvailableRelease,
+  DownloadOptions,
+  FetchedRelease,
+  FetchRequest,
+  InstallSelector,
+  InstallSource,
+} from '../../plugins/installs/contract.ts';
+import {
+  type FileAnswers,
+  type FileRequest,
+  openFileServer,
+  type ServedFile,
+  type ServerFault,
+} from './file-server.ts';
+
+/** How a release is asked for, and of whom. */
+export interface InstallCase {
+  readonly what?: string;
+  /** Default: the latest. */
+  readonly selector?: InstallSelector;
+  /** Default: amd64. */
+  readonly architecture?: Architecture;
+  readonly installedVersion?: string;
+  /** Members that differ from those of the table. */
+  readonly facts?: Readonly<Record<string, unknown>>;
+  /** Default: those of the table. */
+  readonly answers?: (base: string) => FileAnswers;
+}
+
+export interface FetchedCase extends InstallCase {
+  readonly version: string;
+  readonly notesUrl?: string | null;
+  readonly releasesBehind?: number | null;
+  /** All that is in the release, by path: texts, and `-> target` for links. */
+  readonly files: Readonly<Record<string, string>>;
+  /** What it gives to be written beside them. */
+  readonly texts?: Readonly<Record<string, string>>;
+  /** How many requests are made at most until the release is there. */
+  readonly maxRequests?: number;
+}
+
+export interface RefusedCase extends InstallCase {
+  readonly what: string;
+  readonly status: number;
+  readonly message: RegExp;
+  /** Whether the release is refused before it is fetched. Default true. */
+  readonly beforeFetch?: boolean;
+}
+
+export interface InstallSourceTable {
+  readonly facts: (base: string) => Readonly<Record<string, unknown>>;
+  /** A server that has everything. */
+  readonly answers: (base: string) => FileAnswers;
+  /** The first is the usual one. */
+  readonly fetched: readonly [FetchedCase, ...FetchedCase[]];
+  readonly refused: readonly RefusedCase[];
+}
+
+interface Outcome<Value> {
+  readonly value: Value | undefined;
+  readonly error: Problem | undefined;
+}
+
+interface Attempt {
+  readonly host: string;
+  readonly requests: readonly FileRequest[];
+  readonly latest: Outcome<AvailableRelease>;
+  /** How many requests belong to `latest`. */
+  readonly asked: number;
+  readonly fetched: Outcome<FetchedRelease>;
+  readonly files: Readonly<Record<string, string>>;
+}
+
+interface Fault {
+  readonly what: string;
+  readonly answer: ServedFile | ServerFault;
+  readonly status: number;
+  readonly message: RegExp;
+}
+
+const SHORT_MS = 300;
+const LIMIT_MS = 30_000;
+const MAX_BYTES = 64 * 1024 * 1024;
+const FAULTS: readonly Fault[] = [
+  { what: 'no answer', answer: 'hang', status: 504, message: /in time/ },
+  { what: 'a reset', answer: 'reset', status: 502, message: /cannot be asked/ },
+  { what: 'nothing there', answer: { status: 410 }, status: 502, message: /\(410\)/ },
+  { what: 'no right', answer: { status: 403 }, status: 502, message: /refused .* \(403\)/ },
+  {
+    what: 'too many requests',
+    answer: { status: 429, headers: { 'retry-after': '60' } },
+    status: 502,
+    message: /allows no more requests for now \(429\); try again after \d{4}-\d\d-\d\d \d\d:\d\d UTC/,
+  },
+  {
+    what: 'a limit that is used up',
+    answer: { status: 403, headers: { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': '1784300000' } },
+    status: 502,
+    message: /try again after 2026-07-17 14:53 UTC/,
+  },
+  { what: 'its own fault', answer: { status: 503 }, status: 502, message: /answered 503/ },
+  { what: 'an answer without end', answer: 'endless', status: 502, message: /./ },
+  { what: 'a page', answer: { body: '<html>log in' }, status: 502, message: /./ },
+];
+
+/** Runs all of the contract. `open` makes the source with the services that a host gives it. */
+export function holdInstallSource(
+  t: Test,
+  open: (host: Pick<Host, 'use'>) => InstallSource,
+  table: InstallSourceTable,
+): void {
+  const ask = (of: InstallCase, options?: { limitMs?: number; signal?: AbortSignal }) =>
+    attempted(open, table, of, options);
+  const [usual] = table.fetched;
+
+  t.test('what it finds and fetches', async t => {
+    for (const wanted of table.fetched) {
+      const what = wanted.what ?? wanted.version;
+      const { latest, fetched, files, requests } = await ask(wanted);
+      t.equal(latest.error ?? fetched.error, undefined, what);
+      t.equal(latest.value?.version, wanted.version, `${what}: the version that is told`);
+      t.equal(fetched.value?.version, wanted.version, `${what}: the version that is fetched`);
+      t.equal(latest.value?.notesUrl, wanted.notesUrl ?? null);
+      t.equal(latest.value?.releasesBehind, wanted.releasesBehind ?? null);
+      t.same(files, wanted.files, `${what}: files`);
+      if (wanted.texts !== undefined) t.same(fetched.value?.files, wanted.texts, `${what}: texts`);
+      if (wanted.maxRequests !== undefined)
+        t.ok(requests.length <= wanted.maxRequests, `${what}: ${requests.length} requests`);
+    }
+  });
+
+  t.test('what it refuses', async t => {
+    for (const { what, status, message, beforeFetch = true, ...of } of table.refused) {
+      const { latest, fetched, files } = await ask(of);
+      if (beforeFetch) t.match(latest.error, { status, message }, what);
+      t.match(fetched.error, { status, message }, what);
+      t.same(files, {}, `${what}: nothing is left`);
+    }
+  });
+
+  t.test('faults of the server', async t => {
+    for (const { what, answer, status, message } of FAULTS) {
+      const limit = answer === 'hang' ? { limitMs: SHORT_MS } : {};
+      const { host, latest, fetched, files } = await ask({ ...usual, answers: () => () => answer }, limit);
+      for (const { error } of [latest, fetched]) {
+        t.match(error, { status, message }, what);
+        t.match(error?.message, host, `${what}: the host is named`);
+      }
+      t.same(files, {}, `${what}: nothing is left`);
+    }
+  });
+
+  t.test('its signal ends it', async t => {
+    const reason = new Error('the user has cancelled it');
+    const { latest, fetched } = await ask(usual, { signal: AbortSignal.abort(reason) });
+    t.equal(latest.error, reason);
+    t.equal(fetched.error, reason);
+  });
+}
+
+/** Asks a server that is here for this alone, first what there is and then for all of it. */
+async function attempted(
+  open: (host: Pick<Host, 'use'>) => InstallSource,
+  table: InstallSourceTable,
+  of: InstallCase,
+  { limitMs, signal = new AbortController().signal }: { readonly limitMs?: number; readonly signal?: AbortSignal } = {},
+): Promise<Attempt> {
+  let answers: FileAnswers = () => undefined;
+  const server = await openFileServer(request => answers(request));
+  answers = (of.answers ?? table.answers)(server.base);
+  const directory = await mkdtemp(path.join(tmpdir(), 'stackwarden-source-'));
+  const into = path.join(directory, 'release');
+  await mkdir(into);
+  const fetcher = createFetcher(new AbortController().signal, 'stackwarden/contract');
+  const fetch = ((url: string, options: FetchOptions = {}) =>
+    fetcher.fetch(url, { ...options, verifyTls: false, timeoutMs: limitMs ?? LIMIT_MS })) as Fetcher['fetch'];
+  const block = {
+    processName: 'Program',
+    path: ['program'],
+    configKey: 'program',
+    key: 'program',
+    isHost: false,
+    block: {},
+  };
+  const request: FetchRequest = {
+    block,
+    facts: { ...table.facts(server.base), ...of.facts },
+    selector: of.selector ?? { kind: 'latest' },
+    architecture: of.architecture ?? 'amd64',
+    installedVersion: of.installedVersion ?? null,
+    signal,
+    fill: text => text,
+    fetch,
+    into,
+    user: null,
+    maxBytes: MAX_BYTES,
+    download: (url, options) => downloaded(fetch, url, { ...options, directory, signal }),
+    needSpace: async () => undefined,
+    report: () => undefined,
+  };
+  const source = open({ use: () => ({ unpack }) } as unknown as Pick<Host, 'use'>);
+  try {
+    const latest = await outcomeOf(() => source.latest(request));
+    const asked = server.requests.length;
+    const fetched = await outcomeOf(() => source.fetch(request));
+    return {
+      host: new URL(server.base).host,
+      requests: server.requests,
+      asked,
+      latest,
+      fetched,
+      files: await filesIn(into),
+    };
+  } finally {
+    await fetcher.close();
+    await server.close();
+    await rm(directory, { recursive: true });
+  }
+}
+
+async function outcomeOf<Value>(run: () => Promise<Value>): Promise<Outcome<Value>> {
+  return run().then(
+    value => ({ value, error: undefined }),
+    (error: Problem) => ({ value: undefined, error }),
+  );
+}
+
+/** Texts by path, and `-> target` for links. */
+async function filesIn(directory: string): Promise<Record<string, string>> {
+  const found: Record<string, string> = {};
+  for (const entry of await readdir(directory, { recursive: true, withFileTypes: true })) {
+    const file = path.join(entry.parentPath, entry.name);
+    const name = path.relative(directory, file);
+    if (entry.isSymbolicLink()) found[name] = `-> ${await readlink(file)}`;
+    else if (entry.isFile()) found[name] = await readFile(file, 'utf8');
+  }
+  return found;
+}
+
+/** The download of the engine without its progress and its repetitions. */
+async function downloaded(
+  fetch: Fetcher['fetch'],
+  url: string,
+  {
+    name,
+    headers = {},
+    digest,
+    maxBytes = MAX_BYTES,
+    directory,
+    signal,
+  }: DownloadOptions & { directory: string; signal: AbortSignal },
+): Promise<string> {
+  const file = path.join(directory, name);
+  const hash = createHash(digest?.algorithm ?? 'sha256');
+  const { host } = new URL(url);
+  try {
+    const answer = await fetch(url, { headers: { ...headers }, maxBytes, signal, stream: true });
+    if (answer.status !== 200) throw new Problem(502, `${host} answered ${answer.status}`);
+    const handle = await openFile(file, 'w');
+    try {
+      for await (const chunk of answer.body) {
+        hash.update(chunk);
+        await handle.write(chunk);
+      }
+    } finally {
+      await handle.close();
+    }
+  } catch (error) {
+    signal.throwIfAborted();
+    throw networkFault(url, error);
+  }
+  if (digest !== undefined && hash.digest('hex') !== digest.hex) throw new Problem(502, `${host} sent something else`);
+  return file;
+}

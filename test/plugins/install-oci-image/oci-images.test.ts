@@ -1,0 +1,215 @@
+// Container images: by tag, digest and architecture, through tokens and redirects, layers over layers, and all faults.
+import t from 'tap';
+import { OciImages } from '../../../plugins/install-oci-image/oci-images.ts';
+import { type FileAnswers, openFileServer, type ServedFile, type ServerFault } from '../../contracts/file-server.ts';
+import { holdInstallSource } from '../../contracts/install-source.ts';
+import {
+  type Image,
+  imageOf,
+  indexOf,
+  LAYER_TYPE,
+  type RegistryContent,
+  registryAnswers,
+} from '../../support/oci-image.ts';
+
+const VERSION = 'org.opencontainers.image.version';
+const base = { 'bin/sh': '#!/bin/sh', 'app/old.js': 'old', 'app/lib/a.js': 'a', 'app/lib/b.js': 'b' };
+const program = {
+  'app/server.js': '#!/usr/bin/node',
+  'app/.wh.old.js': '',
+  'app/lib/.wh..wh..opq': '',
+  'app/lib/c.js': 'c',
+  'usr/local/lib/libfast.so.2': '-> libfast.so.2.1',
+  'usr/local/lib/libfast.so.2.1': 'fast',
+  'root/secret': 'not wanted',
+};
+const files = {
+  'server.js': '#!/usr/bin/node',
+  'lib/c.js': 'c',
+  'native/libfast.so.2': '-> libfast.so.2.1',
+  'native/libfast.so.2.1': 'fast',
+};
+
+const amd64 = await imageOf([base, program], { labels: { [VERSION]: '2.4.0' } });
+const arm64 = await imageOf([{ 'app/server.js': 'arm64' }], { architecture: 'arm64', labels: { [VERSION]: '2.4.0' } });
+const armV7 = await imageOf([{ 'app/server.js': 'arm v7' }], { architecture: 'arm' });
+const armV6 = await imageOf([{ 'app/server.js': 'arm v6' }], { architecture: 'arm' });
+const ofSystem = await imageOf([{ 'app/server.js': 'x' }], {
+  labels: { [VERSION]: '24.04', 'org.opencontainers.image.ref.name': 'ubuntu' },
+});
+const empty = await imageOf([{ 'bin/sh': 'nothing of it' }]);
+const encrypted = await imageOf([program], { layerType: `${LAYER_TYPE}+encrypted` });
+const index = indexOf({ amd64, arm64, 'arm/v6': armV6, 'arm/v7': armV7 });
+const images = [amd64, arm64, armV7, armV6, ofSystem, empty, encrypted];
+const tags = {
+  latest: index,
+  'v2.4.0': index,
+  '2.3.0': amd64.manifest,
+  single: amd64.manifest,
+  system: ofSystem.manifest,
+  empty: empty.manifest,
+  encrypted: encrypted.manifest,
+  'only-arm': indexOf({ arm64 }),
+  schema1: JSON.stringify({ schemaVersion: 1, mediaType: 'application/json', fsLayers: [] }),
+};
+const content = { image: 'owner/program', tags, images };
+const serve = (changes: Partial<RegistryContent>) => (base: string) =>
+  registryAnswers(base, { ...content, ...changes });
+/** A registry that gives something of its own for paths that hold `part`. */
+const instead =
+  (part: string, answer: ServedFile | ServerFault): ((base: string) => FileAnswers) =>
+  base => {
+    const usual = registryAnswers(base, content);
+    return request => (request.path.includes(part) ? answer : usual(request));
+  };
+const challenged = (header: string): ServedFile => ({ status: 401, headers: { 'www-authenticate': header } });
+const [firstLayer = ''] = [...amd64.blobs.keys()].slice(1);
+const long = 'x'.repeat(5 * 1024 * 1024);
+const release = (reference: string) => ({ kind: 'release', release: reference }) as const;
+const texts = (reference: string, { digest }: Image) => ({
+  'install-selector.txt': `${reference}\n`,
+  'image-digest.txt': `${digest}\n`,
+});
+
+const store = await openFileServer(({ path }) => ({ body: amd64.blobs.get(path.slice(1)) }));
+const elsewhere = (digest: string) => ({ status: 307, headers: { location: `${store.base}/${digest}` } });
+
+holdInstallSource(t, host => new OciImages(host), {
+  facts: base => ({
+    registry: new URL(base).host,
+    image: 'owner/program',
+    paths: { 'app/': '', 'usr/local/lib/libfast.so.2*': 'native/', 'opt/absent/': 'absent/' },
+  }),
+  answers: serve({}),
+  fetched: [
+    // A challenge, a token, index, manifest and configuration twice, and two layers.
+    { version: '2.4.0', files, texts: texts('latest', amd64), maxRequests: 12 },
+    { version: '2.4.0', architecture: 'arm64', files: { 'server.js': 'arm64' }, texts: texts('latest', arm64) },
+    {
+      what: 'the best of several kinds of processors',
+      version: `latest-${armV7.digest.slice(7, 19)}`,
+      architecture: 'arm',
+      files: { 'server.js': 'arm v7' },
+    },
+    { what: 'blobs elsewhere', answers: serve({ blob: elsewhere }), version: '2.4.0', files },
+    { what: 'a tag without v', selector: release('2.4.0'), version: 'v2.4.0', files },
+    { what: 'a tag with v', selector: { kind: 'pinned', version: 'v2.3.0' }, version: '2.3.0', files },
+    { what: 'a branch', selector: { kind: 'branch', branch: 'single' }, version: '2.4.0', files },
+    {
+      what: 'a digest',
+      selector: release(armV6.digest),
+      architecture: 'arm',
+      version: armV6.digest.slice(7, 19),
+      files: { 'server.js': 'arm v6' },
+    },
+    {
+      what: 'the version of the system that it was made from is not its own',
+      selector: release('system'),
+      version: `system-${ofSystem.digest.slice(7, 19)}`,
+      files: { 'server.js': 'x' },
+    },
+  ],
+  refused: [
+    {
+      what: 'no such tag',
+      selector: release('9.9.9'),
+      status: 400,
+      message: /owner\/program has no image with the tag 9\.9\.9; select/,
+    },
+    {
+      what: 'no tag',
+      selector: release('../../etc'),
+      status: 400,
+      message: /"\.\.\/\.\.\/etc" is neither a tag nor a digest/,
+    },
+    {
+      what: 'another architecture',
+      selector: release('only-arm'),
+      status: 400,
+      message: /no image for amd64, but for "arm64"/,
+    },
+    {
+      what: 'another architecture without an index',
+      selector: release('single'),
+      architecture: 'arm64',
+      status: 400,
+      message: /no image for arm64, but for "amd64"/,
+    },
+    { what: 'an old form', selector: release('schema1'), status: 502, message: /a form that is not known/ },
+    {
+      what: 'another manifest',
+      answers: instead(amd64.digest, { body: arm64.manifest }),
+      status: 502,
+      message: /something else than the sha256:/,
+    },
+    { what: 'a manifest without end', answers: instead('/manifests/', 'endless'), status: 502, message: /larger than/ },
+    { what: 'a long manifest', answers: instead('/manifests/', { body: long }), status: 502, message: /larger than/ },
+    {
+      what: 'deep JSON',
+      answers: instead('/manifests/', { body: '['.repeat(100_000) }),
+      status: 502,
+      message: /did not describe/,
+    },
+    { what: 'no token', answers: instead('/token', { body: {} }), status: 502, message: /gave no token/ },
+    {
+      what: 'a token of two lines',
+      answers: instead('/token', { body: { token: 'a\r\nhost: b' } }),
+      status: 502,
+      message: /gave no token/,
+    },
+    {
+      what: 'an account',
+      answers: instead('/v2/', challenged('Basic realm="x"')),
+      status: 502,
+      message: /refused owner\/program \(401\)/,
+    },
+    {
+      what: 'a token by http',
+      answers: instead('/v2/', challenged('Bearer realm="http://localhost/t"')),
+      status: 502,
+      message: /not by https/,
+    },
+    {
+      what: 'a token from a file',
+      answers: instead('/v2/', challenged('Bearer realm="file:///etc/passwd"')),
+      status: 502,
+      message: /not by https/,
+    },
+    {
+      what: 'another layer',
+      answers: serve({
+        blob: (digest, body) => (digest === firstLayer ? { body: Buffer.concat([body, body]) } : undefined),
+      }),
+      beforeFetch: false,
+      status: 502,
+      message: /./,
+    },
+    {
+      what: 'a layer that is not there',
+      answers: instead(firstLayer, { status: 404 }),
+      beforeFetch: false,
+      status: 502,
+      message: /404/,
+    },
+    {
+      what: 'an encrypted layer',
+      selector: release('encrypted'),
+      beforeFetch: false,
+      status: 502,
+      message: /tar\+gzip\+encrypted", which cannot/,
+    },
+    {
+      what: 'nothing of the program',
+      selector: release('empty'),
+      beforeFetch: false,
+      status: 502,
+      message: /holds nothing of the program/,
+    },
+  ],
+});
+
+t.test('layers that lie elsewhere are fetched there, without the token', async t => {
+  t.ok(store.requests.length > 0);
+  for (const { headers } of store.requests) t.notOk(headers.authorization, 'no token elsewhere');
+  await store.close();
+});
