@@ -1,0 +1,13 @@
+// What a template says of a program that comes as packages of a Debian repository.
+import { z } from 'zod';
+
+const packageName = z.string().regex(/^[a-z0-9][a-z0-9+.-]+$/);
+
+/** `{os_id}` and `{codename}` stand for the system of the machine. */
+export const aptFacts = z.strictObject({
+  repository: z.string().describe('address of the repository, without a slash at its end'),
+  suite: z.string(),
+  component: z.string(),
+  key: z.string().describe('address of the key, in ASCII, by which its lists are signed'),
+  packages: z.array(packageName).min(1).describe('all of one version; the first one tells it'),
+});

@@ -1,0 +1,43 @@
+// Texts that carry their own signature: gpgv tells what was signed, with the rights of nobody, because it reads what
+// others wrote.
+import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { Problem } from '#core';
+import { runChild } from '#kit/fs-out-of-process';
+
+const LIMIT_MS = 20_000;
+const NOBODY = 65_534;
+const GOOD = /^\[GNUPG:\] VALIDSIG /m;
+/** A signature by a key that is not asked for does no harm beside a good one. */
+const BAD = /^\[GNUPG:\] (?:BADSIG|EXPSIG|EXPKEYSIG|REVKEYSIG|FAILURE) /m;
+
+/**
+ * What of the text is signed by the key. Throws a Problem 502 when it is not signed by it, and 400 when the machine has
+ * no gpgv. `host` is where the text comes from.
+ */
+export async function signedText(text: string, key: Buffer, host: string): Promise<string> {
+  const directory = await mkdtemp(path.join(tmpdir(), 'stackwarden-signed-'));
+  try {
+    const [keyFile, textFile] = [path.join(directory, 'key.gpg'), path.join(directory, 'text')];
+    // Whoever may read them cannot change them.
+    await chmod(directory, 0o755);
+    await writeFile(keyFile, key, { mode: 0o644 });
+    await writeFile(textFile, text, { mode: 0o644 });
+    const check = (...words: string[]) => gpgv(['--homedir', directory, '--keyring', keyFile, ...words, textFile]);
+    const { output: told } = await check('--status-fd', '1');
+    if (!GOOD.test(told) || BAD.test(told))
+      throw new Problem(502, `The lists of ${host} are not signed by its key; nothing was installed, try again later`);
+    return (await check('--output', '-')).output;
+  } finally {
+    await rm(directory, { recursive: true, force: true });
+  }
+}
+
+async function gpgv(args: readonly string[]) {
+  const user = process.geteuid?.() === 0 ? { uid: NOBODY, gid: NOBODY } : {};
+  return runChild('gpgv', args, LIMIT_MS, user).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'ENOENT') throw error;
+    throw new Problem(400, 'gpgv, which checks the signatures of packages, is not installed; run apt-get install gpgv');
+  });
+}

@@ -1,0 +1,240 @@
+// Packages of a signed repository, installed into this machine and taken back, and repositories that lie.
+import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { readFile, rm, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { gzipSync } from 'node:zlib';
+import fc from 'fast-check';
+import t from 'tap';
+import { aptPackages } from '../../../plugins/install-apt/apt-packages.ts';
+import { compareVersions } from '../../../plugins/install-apt/debian-version.ts';
+import type { ServedFile } from '../../contracts/file-server.ts';
+import { holdInstallSource } from '../../contracts/install-source.ts';
+import { aptRepository, type PackageSpec, servedFiles, signingKey } from '../../support/apt-repository.ts';
+import { testDir } from '../../support/directory.ts';
+
+const run = promisify(execFile);
+const skip = process.geteuid?.() !== 0 || !existsSync('/usr/bin/apt-get');
+const NAMES = ['stackwarden-try', 'stackwarden-try-server', 'stackwarden-try-web', 'stackwarden-try-codec'];
+const SERVER = '/usr/lib/stackwarden-try/server';
+const WANTED = '/etc/systemd/system/multi-user.target.wants/stackwarden-try.service';
+const unit = '[Service]\nExecStart=/bin/true\n[Install]\nWantedBy=multi-user.target\n';
+/** As packages do, when they are installed for the first time. */
+const enabling = '#!/bin/sh\ntest -n "$2" || systemctl enable stackwarden-try.service\n';
+
+const specs = (version: string): PackageSpec[] => [
+  { name: 'stackwarden-try', version, files: {}, depends: `stackwarden-try-server (= ${version})` },
+  {
+    name: 'stackwarden-try-server',
+    version,
+    files: {
+      [SERVER.slice(1)]: `#!/bin/sh\n# ${version}`,
+      'lib/systemd/system/stackwarden-try.service': unit,
+      'DEBIAN/postinst': enabling,
+    },
+    depends: 'libc6, no-such-codec:any | stackwarden-try-codec (>= 2)',
+  },
+  { name: 'stackwarden-try-web', version, files: { 'usr/share/stackwarden-try/web/index.html': version } },
+];
+const codec = (version: string) => ({ name: 'stackwarden-try-codec', version, files: {} });
+
+const key = skip ? undefined : await signingKey();
+const other = skip ? undefined : await signingKey();
+const directory = testDir(t, { lists: {}, cache: {} });
+// Nothing is asked of the sources of this machine, and its lists stay as they are.
+await writeFile(
+  path.join(directory, 'apt.conf'),
+  `Dir::Etc::sourcelist "/dev/null"; Dir::Etc::sourceparts "/dev/null";
+Dir::State::lists "${directory}/lists"; Dir::Cache "${directory}/cache";`,
+);
+process.env.APT_CONFIG = path.join(directory, 'apt.conf');
+t.teardown(async () => {
+  if (!skip) await run('dpkg', ['--purge', ...NAMES]);
+  await rm(WANTED, { force: true });
+  await key?.end();
+  await other?.end();
+});
+
+if (key !== undefined && other !== undefined) {
+  const all = [...specs('1.2+deb12'), ...specs('1.10+deb12'), ...specs('1.10~rc1'), codec('1.9'), codec('2.0')];
+  const good = await aptRepository(all, key);
+  const incomplete = await aptRepository(
+    all.filter(({ name }) => name !== 'stackwarden-try-web'),
+    key,
+  );
+  const foreign = await aptRepository(all, other);
+  const lacking = { name: 'stackwarden-try', version: '3.0', files: {}, depends: 'no-such-library' };
+  const unmet = await aptRepository([lacking, ...specs('3.0').slice(1), codec('2.0')], key);
+  const unsigned = { body: good.release() };
+  const IN_RELEASE = '/dists/suite/InRelease';
+  const PACKAGES = '/dists/suite/main/binary-amd64/Packages.gz';
+  const but = (changes: Readonly<Record<string, ServedFile>>) => () => servedFiles({ ...good.files, ...changes });
+  const signed = async (text: string): Promise<ServedFile> => ({ body: await key.sign(text) });
+  const packagesOf = async (text: string) => ({
+    [IN_RELEASE]: await signed(good.release(text)),
+    [PACKAGES]: { body: gzipSync(text) },
+  });
+  const hostile = good.packages.replaceAll('pool/main/', '../../etc/').replaceAll('Package: s', 'Package: --s');
+
+  holdInstallSource(t, () => aptPackages, {
+    facts: base => ({
+      repository: base,
+      suite: 'suite',
+      component: 'main',
+      key: `${base}/key.asc`,
+      packages: NAMES.slice(0, 3),
+    }),
+    answers: but({}),
+    fetched: [
+      { version: '1.10+deb12', installedVersion: '1.2+deb12', releasesBehind: 2, files: {}, maxRequests: 10 },
+      { what: 'what is there is not fetched again', version: '1.10+deb12', files: {}, maxRequests: 6 },
+      { what: 'the version before', selector: { kind: 'pinned', version: '1.2' }, version: '1.2+deb12', files: {} },
+      {
+        what: 'a plain list',
+        answers: but({
+          [IN_RELEASE]: await signed(good.release().replace(/^.*Packages\.gz\n/m, '')),
+          '/dists/suite/main/binary-amd64/Packages': { body: good.packages },
+        }),
+        selector: { kind: 'pinned', version: '1.2+deb12' },
+        version: '1.2+deb12',
+        files: {},
+      },
+    ],
+    refused: [
+      {
+        what: 'no such version',
+        selector: { kind: 'pinned', version: '9.9' },
+        status: 400,
+        message:
+          /does not have stackwarden-try 9\.9 \(it has 1\.10\+deb12, 1\.10~rc1, 1\.2\+deb12\); correct pinned_version/,
+      },
+      {
+        what: 'a tag',
+        selector: { kind: 'release', release: 'v1' },
+        status: 400,
+        message: /there is no release of it; select a version by pinned_version/,
+      },
+      {
+        what: 'another architecture',
+        architecture: 'arm64',
+        status: 400,
+        message: /has no packages for arm64 in suite/,
+      },
+      {
+        what: 'another system',
+        facts: { suite: 'jessie' },
+        status: 502,
+        message: /does not have packages for jessie \(404\)/,
+      },
+      {
+        what: 'a package that is missing',
+        answers: () => servedFiles(incomplete.files),
+        status: 400,
+        message: /does not have stackwarden-try-web 1\.10\+deb12/,
+      },
+      {
+        what: 'no key',
+        answers: but({ '/key.asc': { body: '<html>' } }),
+        status: 502,
+        message: /gives no key in ASCII/,
+      },
+      {
+        what: 'no signature',
+        answers: but({ [IN_RELEASE]: unsigned }),
+        status: 502,
+        message: /are not signed by its key/,
+      },
+      {
+        what: 'another key',
+        answers: but({ [IN_RELEASE]: foreign.files[IN_RELEASE] ?? {} }),
+        status: 502,
+        message: /are not signed by its key/,
+      },
+      {
+        what: 'a signed text with more around it',
+        answers: but({
+          [IN_RELEASE]: { body: `${good.release('x')}\n${good.files[IN_RELEASE]?.body}` },
+          [PACKAGES]: { body: gzipSync('x') },
+        }),
+        status: 502,
+        message: /is not the one that is signed/,
+      },
+      {
+        what: 'a signed text that was changed',
+        answers: but({
+          [IN_RELEASE]: { body: String(good.files[IN_RELEASE]?.body).replace('Origin: Test', 'Origin: Tast') },
+        }),
+        status: 502,
+        message: /are not signed by its key/,
+      },
+      {
+        what: 'lists that ended',
+        answers: but({
+          [IN_RELEASE]: await signed(good.release(good.packages, 'Valid-Until: Sat, 01 Jan 2022 00:00:00 UTC\n')),
+        }),
+        status: 502,
+        message: /ended on Sat, 01 Jan 2022/,
+      },
+      {
+        what: 'another list',
+        answers: but({ [PACKAGES]: { body: gzipSync(`${good.packages}\n`) } }),
+        status: 502,
+        message: /is not the one that is signed|larger than/,
+      },
+      {
+        what: 'names and paths that are none',
+        answers: but(await packagesOf(hostile)),
+        status: 502,
+        message: /does not have stackwarden-try;/,
+      },
+      {
+        what: 'a list that is none',
+        answers: but(await packagesOf('\0'.repeat(3_000_000))),
+        status: 502,
+        message: /does not have stackwarden-try;/,
+      },
+      {
+        what: 'another package',
+        answers: but({ '/pool/main/stackwarden-try-web_1.10+deb12_all.deb': { body: 'x' } }),
+        beforeFetch: false,
+        status: 502,
+        message: /./,
+      },
+      {
+        what: 'packages that need what nobody has',
+        answers: () => servedFiles(unmet.files),
+        beforeFetch: false,
+        status: 409,
+        message: /apt-get could not install the packages \(.*no-such-library.*\); mend it with/,
+      },
+    ],
+  });
+
+  t.test('the machine has the last version that was wanted, and starts nothing of it by itself', async t => {
+    const { stdout } = await run('dpkg-query', ['-W', ...NAMES]);
+    t.same(stdout.replaceAll('\t', ' ').trim().split('\n').sort(), [
+      'stackwarden-try 1.2+deb12',
+      'stackwarden-try-codec 2.0',
+      'stackwarden-try-server 1.2+deb12',
+      'stackwarden-try-web 1.2+deb12',
+    ]);
+    t.match(await readFile(SERVER, 'utf8'), '# 1.2+deb12');
+    t.notOk(existsSync(WANTED), 'its unit is not enabled');
+  });
+}
+
+t.test('versions are ordered as dpkg orders them', { skip }, async t => {
+  const version = fc.stringMatching(/^(\d:)?\d[0-9a-c.+~]{0,5}(-[0-9a~.]{1,3})?$/);
+  await fc.assert(
+    fc.asyncProperty(version, version, async (a, b) => {
+      const isOlder = await run('dpkg', ['--compare-versions', a, 'lt', b]).then(
+        () => true,
+        () => false,
+      );
+      return isOlder === compareVersions(a, b) < 0;
+    }),
+    { numRuns: 100 },
+  );
+  t.pass();
+});

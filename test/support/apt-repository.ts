@@ -1,0 +1,98 @@
+// A repository of Debian packages, signed by a key that is made for it.
+import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { gzipSync } from 'node:zlib';
+import type { FileAnswers, ServedFile } from '../contracts/file-server.ts';
+import { type ArchiveFiles, debOf } from './archive-files.ts';
+
+const run = promisify(execFile);
+
+export interface PackageSpec {
+  readonly name: string;
+  readonly version: string;
+  readonly files: ArchiveFiles;
+  readonly depends?: string;
+}
+
+export interface SigningKey {
+  /** In ASCII. */
+  readonly publicKey: string;
+  sign(text: string): Promise<string>;
+  /** Ends the agent that holds it. */
+  end(): Promise<void>;
+}
+
+export async function signingKey(): Promise<SigningKey> {
+  const home = await mkdtemp(path.join(tmpdir(), 'gpg-'));
+  const gpg = (...args: string[]) => run('gpg', ['--homedir', home, '--batch', '--passphrase', '', ...args]);
+  await gpg('--quick-generate-key', 'Packages <packages@example>', 'ed25519', 'sign', 'never');
+  const { stdout: publicKey } = await gpg('--armor', '--export');
+  return {
+    publicKey,
+    async sign(text) {
+      const file = path.join(home, 'text');
+      await writeFile(file, text);
+      return (await gpg('--clearsign', '--output', '-', file)).stdout;
+    },
+    async end() {
+      await run('gpgconf', ['--homedir', home, '--kill', 'all']);
+      await rm(home, { recursive: true, force: true });
+    },
+  };
+}
+
+export interface AptRepository {
+  /** What it serves, by path. */
+  readonly files: Readonly<Record<string, ServedFile>>;
+  readonly packages: string;
+  /** The text that `InRelease` signs; `changes` are more of its fields. */
+  release(packages?: string, changes?: string): string;
+}
+
+/** Its suite is `suite`, its component `main`; it has packages for amd64 alone. */
+export async function aptRepository(specs: readonly PackageSpec[], key: SigningKey): Promise<AptRepository> {
+  const files: Record<string, ServedFile> = { '/key.asc': { body: key.publicKey } };
+  const stanzas: string[] = [];
+  for (const { name, version, files: content, depends = '' } of specs) {
+    const control: Record<string, string> = depends === '' ? {} : { Depends: depends };
+    const bytes = await debOf(content, { name, version, control });
+    const file = `pool/main/${name}_${version}_all.deb`;
+    files[`/${file}`] = { body: bytes };
+    const fields = {
+      Package: name,
+      Version: version,
+      Architecture: 'all',
+      ...control,
+      Filename: file,
+      Size: String(bytes.length),
+      SHA256: sha256(bytes),
+      Description: `${name}\n More of it: Version: 99`,
+    };
+    stanzas.push(
+      Object.entries(fields)
+        .map(([field, value]) => `${field}: ${value}\n`)
+        .join(''),
+    );
+  }
+  const packages = stanzas.join('\n');
+  const release = (of = packages, changes = '') => {
+    const list = (bytes: Buffer, name: string) => ` ${sha256(bytes)} ${bytes.length} main/binary-amd64/${name}\n`;
+    const lists = list(Buffer.from(of), 'Packages') + list(gzipSync(of), 'Packages.gz');
+    return `Origin: Test\nSuite: suite\n${changes}MD5Sum:\n d41d8cd98f00b204e9800998ecf8427e 0 main/binary-arm64/Packages\nSHA256:\n${lists}`;
+  };
+  files['/dists/suite/InRelease'] = { body: await key.sign(release()) };
+  files['/dists/suite/main/binary-amd64/Packages.gz'] = { body: gzipSync(packages) };
+  return { files, packages, release };
+}
+
+export function servedFiles(files: Readonly<Record<string, ServedFile>>): FileAnswers {
+  return ({ path: asked }) => files[decodeURIComponent(asked)];
+}
+
+function sha256(bytes: Buffer): string {
+  return createHash('sha256').update(bytes).digest('hex');
+}
