@@ -4,7 +4,12 @@ import type { NamedBlock } from '#core';
 import type { HealthReport, ProcessSnapshot } from '../process/contract.ts';
 
 /** How processes with one config key are probed once their ports accept connections. */
-export type ProcessProbe = { readonly configKey: string } & (HttpProbe | CustomProbe);
+type KindProbe = { readonly configKey: string } & (HttpProbe | CustomProbe);
+
+/** How processes whose block has a key are probed, instead of by their ports and the probe of their kind. */
+type KeyProbe = { readonly blockKey: string } & CustomProbe;
+
+export type ProcessProbe = KindProbe | KeyProbe;
 
 /** Signs that an answer comes from the application itself and not from something else on its port. */
 interface ExpectedAnswer {

@@ -30,19 +30,23 @@ export interface HealthQuestion {
 }
 
 /** Throws only when the check itself fails, as for want of descriptors; a negative or unclear answer is a report like any other. */
-export async function checkHealth({ block, ports: own, probes, fetch }: HealthQuestion): Promise<HealthReport> {
+export async function checkHealth({ block, ports: configured, probes, fetch }: HealthQuestion): Promise<HealthReport> {
+  const ask = (address: HealthAddress): Promise<HealthReport> => askHttp(address, fetch);
+  const all = [...probes];
+  const stated = all.find(probe => 'blockKey' in probe && block.block[probe.blockKey] !== undefined);
+  const statedReport = stated !== undefined && 'check' in stated ? await stated.check(block, ask) : undefined;
+  if (statedReport !== undefined) return statedReport;
   const host = probeHost(block.block.host);
-  const ports = [...new Set([...own, ...portsFromEnvironment(block.block)])];
+  const ports = [...new Set([...configured, ...portsFromEnvironment(block.block)])];
   const accepted = await Promise.all(ports.map(port => acceptsTcp(host, port, PORT_TIMEOUT_MS)));
   const refused = ports.find((_port, index) => accepted[index] === false);
   if (refused !== undefined) {
     return report('unhealthy', `Port ${host}:${refused} not responding`, { probe: 'tcp', host, port: refused, ports });
   }
-  const known = [...probes].find(probe => probe.configKey === block.configKey);
-  const stated = block.block.health as OwnProbe | undefined;
-  const ask = (address: HealthAddress): Promise<HealthReport> => askHttp(address, fetch);
-  const isCustom = stated === undefined && known !== undefined && 'check' in known;
-  const address = addressOf(block, stated, known !== undefined && 'path' in known ? known : undefined);
+  const known = all.find(probe => 'configKey' in probe && probe.configKey === block.configKey);
+  const own = block.block.health as OwnProbe | undefined;
+  const isCustom = own === undefined && known !== undefined && 'check' in known;
+  const address = addressOf(block, own, known !== undefined && 'path' in known ? known : undefined);
   const answer = isCustom ? known.check(block, ask) : address && ask(address);
   const listens = report('healthy', null, ports.length > 0 ? { probe: 'tcp', host, ports } : { probe: 'process' });
   return (await answer) ?? listens;

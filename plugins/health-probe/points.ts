@@ -19,7 +19,11 @@ const httpProbe = z.looseObject({
 });
 
 export const probePoint: PointOptions = {
-  schema: z.union([z.looseObject({ configKey: z.string(), check: functionSchema }), httpProbe]),
+  schema: z.union([
+    z.looseObject({ configKey: z.string(), check: functionSchema }),
+    z.looseObject({ blockKey: z.string(), check: functionSchema }),
+    httpProbe,
+  ]),
   answers: { check: health.optional() },
   deadlineMs: 15_000,
 };

@@ -1,0 +1,74 @@
+// Looks at one run of a service again and again, and counts what it sees in a row.
+import type { Timing } from './settings.ts';
+
+/** What was never passing does not fail: it is still unknown. */
+export type ProbeState = 'unknown' | 'passing' | 'failing';
+
+export interface ProbeLoopOptions {
+  /** What counts until a threshold is reached. */
+  readonly initially: ProbeState;
+  /** Asked before each look; undefined ends the loop. */
+  timing(): Timing | undefined;
+  /** null when all is well, else the reason. */
+  look(): Promise<string | null>;
+  /** Called with null when it passes now, with the reason when it fails now. */
+  onChange(reason: string | null): void;
+}
+
+export class ProbeLoop {
+  readonly #options: ProbeLoopOptions;
+  #timer: NodeJS.Timeout | undefined;
+  #state: ProbeState;
+  #reason: string | null = null;
+  #successes = 0;
+  #failures = 0;
+  #hasEnded = false;
+
+  constructor(options: ProbeLoopOptions) {
+    this.#options = options;
+    this.#state = options.initially;
+    const timing = options.timing();
+    if (timing !== undefined) this.#next(timing.initialDelayMs);
+  }
+
+  get state(): ProbeState {
+    return this.#state;
+  }
+
+  /** Of the latest look, if that failed. */
+  get reason(): string | null {
+    return this.#reason;
+  }
+
+  end(): void {
+    this.#hasEnded = true;
+    clearTimeout(this.#timer);
+  }
+
+  #next(ms: number): void {
+    if (!this.#hasEnded) this.#timer = setTimeout(() => void this.#look(), ms).unref();
+  }
+
+  async #look(): Promise<void> {
+    const timing = this.#options.timing();
+    if (timing === undefined) return;
+    // What could not be asked, as for want of descriptors, tells nothing.
+    const reason = await this.#options.look().catch(() => undefined);
+    if (this.#hasEnded) return;
+    if (reason !== undefined) this.#count(reason, timing);
+    this.#next(timing.intervalMs);
+  }
+
+  #count(reason: string | null, { successThreshold, failureThreshold }: Timing): void {
+    this.#reason = reason;
+    this.#successes = reason === null ? this.#successes + 1 : 0;
+    this.#failures = reason === null ? 0 : this.#failures + 1;
+    if (this.#successes >= successThreshold && this.#state !== 'passing') this.#move('passing');
+    if (this.#failures >= failureThreshold && this.#state === 'passing') this.#move('failing');
+  }
+
+  #move(state: ProbeState): void {
+    this.#state = state;
+    this.#options.onChange(this.#reason);
+  }
+}

@@ -1,0 +1,129 @@
+// The probes of all running services: readiness tells their health, liveness asks for restarts.
+import type { Host, NamedBlock } from '#core';
+import { logFileOf } from '#kit/service-log';
+import type {} from '../auto-restart/contract.ts';
+import type {} from '../health-probe/contract.ts';
+import type { HealthReport, LaunchPlan, ProcessSnapshot } from '../process/contract.ts';
+import { LogText } from './log-text.ts';
+import { look } from './look.ts';
+import { ProbeLoop } from './probe-loop.ts';
+import { type LivenessKey, type ReadinessKey, timingOf } from './settings.ts';
+
+type Kind = 'readiness' | 'liveness';
+
+interface RunProbes {
+  readonly pid: number;
+  /** What it was launched with; undefined for what an earlier host launched. */
+  readonly plan: LaunchPlan | undefined;
+  /** Of a run that was launched with a text to come in its log. */
+  readonly log: LogText | undefined;
+  readonly loops: Map<Kind, ProbeLoop>;
+}
+
+export class RunsProbes {
+  readonly #host: Host;
+  readonly #runs = new Map<string, RunProbes>();
+
+  constructor(host: Host) {
+    this.#host = host;
+  }
+
+  async launched({ processName, pid }: ProcessSnapshot, plan: LaunchPlan): Promise<void> {
+    if (pid === null) return;
+    const text = this.#keys(processName).readiness?.log;
+    const file = logFileOf(plan.block.log_file, this.#host.paths.logDir);
+    const log = text === undefined || file === null ? undefined : await LogText.from(file, text);
+    this.#enter(processName, { pid, plan, log });
+  }
+
+  /** Begins what the configuration asks for of all that runs. */
+  review(): void {
+    for (const { processName, pid, status } of this.#host.find('process.supervisor')?.list() ?? []) {
+      if (pid === null || status !== 'running') continue;
+      if (this.#runs.get(processName)?.pid !== pid) this.#enter(processName, { pid, plan: undefined, log: undefined });
+      this.#begin(processName);
+    }
+  }
+
+  exited({ processName }: ProcessSnapshot): void {
+    const run = this.#runs.get(processName);
+    if (run === undefined || this.#host.find('process.supervisor')?.get(processName)?.pid === run.pid) return;
+    this.#leave(processName);
+  }
+
+  end(): void {
+    for (const name of this.#runs.keys()) this.#leave(name);
+  }
+
+  /** What its readiness says of the health of a service. */
+  report({ processName }: NamedBlock): HealthReport {
+    const loop = this.#runs.get(processName)?.loops.get('readiness');
+    const details = { probe: 'readiness' };
+    if (loop?.state === 'passing') return { status: 'healthy', healthy: true, reason: null, details };
+    const reason = loop?.reason ?? 'Its readiness has not been looked at yet';
+    if (loop?.state === 'failing') return { status: 'unhealthy', healthy: false, reason, details };
+    return { status: 'starting', healthy: true, reason, details };
+  }
+
+  #enter(processName: string, run: Omit<RunProbes, 'loops'>): void {
+    this.#leave(processName);
+    this.#runs.set(processName, { ...run, loops: new Map() });
+    this.#begin(processName);
+  }
+
+  #leave(processName: string): void {
+    for (const loop of this.#runs.get(processName)?.loops.values() ?? []) loop.end();
+    this.#runs.delete(processName);
+  }
+
+  #begin(processName: string): void {
+    const run = this.#runs.get(processName);
+    for (const kind of ['readiness', 'liveness'] as const) {
+      if (run === undefined || run.loops.has(kind) || this.#keys(processName)[kind] === undefined) continue;
+      const loop = new ProbeLoop({
+        initially: kind === 'readiness' ? 'unknown' : 'passing',
+        timing: () => {
+          const key = this.#keys(processName)[kind];
+          if (key !== undefined) return timingOf(key);
+          run.loops.delete(kind);
+        },
+        look: () => this.#look(processName, run, kind),
+        onChange: reason =>
+          kind === 'readiness' ? this.#ready(processName, reason) : this.#lives(processName, reason),
+      });
+      run.loops.set(kind, loop);
+    }
+  }
+
+  async #look(processName: string, run: RunProbes, kind: Kind): Promise<string | null> {
+    const keys = this.#keys(processName);
+    const key = keys[kind];
+    if (key === undefined) return null;
+    // What runs since before this host, or before the key, has written its line long ago.
+    if (kind === 'readiness' && keys.readiness?.log !== undefined) return (await run.log?.look()) ?? null;
+    const block = this.#host.use('config.store').findBlock(processName);
+    const plan = () => run.plan ?? (block && this.#host.find('process.supervisor')?.plan(block));
+    const { timeoutMs } = timingOf(key);
+    return look(key, { host: this.#host, block: block?.block ?? {}, timeoutMs, plan });
+  }
+
+  #ready(processName: string, reason: string | null): void {
+    if (reason === null) this.#host.log.info(`${processName} is ready`);
+    else this.#host.log.warn(`${processName} is not ready any more: ${reason}`);
+    const snapshot = this.#host.find('process.supervisor')?.get(processName);
+    if (snapshot?.status === 'running') void this.#host.find('process.health')?.ask(snapshot);
+  }
+
+  #lives(processName: string, reason: string | null): void {
+    if (reason === null) return;
+    const restarts = this.#host.find('process.restarts');
+    const failed = `its liveness failed: ${reason}`;
+    if (restarts === undefined)
+      this.#host.log.warn(`${processName} is not restarted without the plugin auto-restart: ${failed}`);
+    else restarts.restart(processName, failed);
+  }
+
+  #keys(processName: string): { readonly readiness?: ReadinessKey; readonly liveness?: LivenessKey } {
+    return this.#host.use('config.store').findBlock(processName)?.block ?? {};
+  }
+}
