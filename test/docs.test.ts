@@ -3,7 +3,8 @@ import { access, readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import t from 'tap';
-import { USAGE } from '../core/cli/command-line.ts';
+import { COMMON_OPTIONS } from '../core/cli/command-line.ts';
+import { CommandSet } from '../core/cli/command-set.ts';
 
 const rootDir = fileURLToPath(new URL('..', import.meta.url));
 const PAGES = ['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md', 'core/README.md', 'plugins/README.md'];
@@ -60,14 +61,18 @@ t.test('files that are named in backticks, commands and links are there', async 
 
 t.test('scripts and commands that are to be typed are there', async t => {
   const { scripts } = JSON.parse(await readFile(path.join(rootDir, 'package.json'), 'utf8'));
+  const commands = new CommandSet(rootDir);
   const benches = await readdir(path.join(rootDir, 'test/bench'));
   for (const { page, text } of await pages()) {
     for (const [, script = ''] of text.matchAll(/npm run (?:--silent )?([a-z]+)/g))
       t.ok(script in scripts, `${page} runs the script ${script}`);
     for (const [, command = ''] of text.matchAll(/npx stackwarden ([a-z][a-z-]+)/g))
-      t.match(USAGE, new RegExp(`^ {2}stackwarden \\[?${command}\\b`, 'm'), `${page} runs the command ${command}`);
-    for (const [, option = ''] of text.matchAll(/npx stackwarden [^\n`]*?(--[a-z-]+)/g))
-      t.match(USAGE, option, `${page} gives the option ${option}`);
+      t.ok(await commands.find(command), `${page} runs the command ${command}`);
+    for (const [, command = '', options = ''] of text.matchAll(/npx stackwarden ([a-z-]+)((?: [^\n`]*?)?)(?=[\n`])/g)) {
+      const known = [...COMMON_OPTIONS, ...((await commands.find(command))?.options ?? [])].map(({ flags }) => flags);
+      for (const [option] of options.matchAll(/(?<= )--[a-z-]+/g))
+        t.match(known.join(), option, `${page} gives ${command} the option ${option}`);
+    }
     for (const [, bench = ''] of text.matchAll(/npm run bench ([a-z-]+)/g))
       t.ok(benches.includes(`${bench}.ts`), `${page} runs the bench ${bench}`);
   }

@@ -9,6 +9,7 @@ import { bundlePage } from '../kit/page-bundle.ts';
 /** Every other library is native, or is imported only when something asks for it, and stays a package. */
 const LIBRARIES = [
   'chokidar',
+  'commander',
   'croner',
   'helmet',
   'jsonc-parser',
@@ -68,6 +69,7 @@ export async function bundle(options: BundleOptions): Promise<ReadonlySet<string
     await bundleFolder(options, `${folder}/index.ts`, specifiers);
     await bundleThreads(options, folder, folder, specifiers);
     await bundlePageOf(options, folder);
+    await bundleCommands(options, folder, specifiers);
   }
   for (const entry of options.include ?? []) await bundleFolder(options, entry, specifiers);
   await bundleLibraries(options);
@@ -82,6 +84,22 @@ async function bundleFolder(options: BundleOptions, entry: string, specifiers: S
     splitting: true,
     chunkNames: '[name]-[hash]',
     plugins: [places(options, { place, core: 'shared', specifiers })],
+  });
+}
+
+/** Each command runs in a process of its own, which loads nothing of the host. */
+async function bundleCommands(options: BundleOptions, folder: string, specifiers: Set<string>): Promise<void> {
+  const place = `${folder}/commands`;
+  if (!existsSync(path.join(options.rootDir, place))) return;
+  const names = await readdir(path.join(options.rootDir, place));
+  await run(options, {
+    entryPoints: names.map(name => `${place}/${name}`),
+    outdir: path.join(options.outDir, folder),
+    outbase: folder,
+    splitting: true,
+    // As deep as the commands, and no file of them.
+    chunkNames: 'shared/[name]-[hash]',
+    plugins: [places(options, { place, core: 'own', specifiers })],
   });
 }
 

@@ -1,7 +1,7 @@
 // `stackwarden check`: prints each problem of the configuration and the plugins on one line. It changes nothing.
 import { existsSync, readdirSync } from 'node:fs';
 import { createHost } from '../host/host.ts';
-import type { CommandLine } from './command-line.ts';
+import type { PluginScope } from './plugins.ts';
 
 /** What a configuration directory may hold before its first start. */
 const OWN_NAMES = new Set([
@@ -17,7 +17,7 @@ const OWN_NAMES = new Set([
 ]);
 
 /** Resolves with 1 when there is a problem. */
-export async function check({ configDir, plugins }: CommandLine): Promise<number> {
+export async function check({ configDir, plugins }: PluginScope): Promise<number> {
   if (!existsSync(configDir)) throw new Error(`there is no directory ${configDir}; name another with --config-dir`);
   const host = await createHost({
     configDir,

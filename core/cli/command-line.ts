@@ -1,103 +1,174 @@
-// Parses the command line into a command and its options; anything that cannot be understood is one line of error.
+// Parses the command line into a command, its words and its options; what cannot be understood is one line of error.
 import { existsSync } from 'node:fs';
 import path from 'node:path';
-import { parseArgs } from 'node:util';
+import { CommanderError, Command as Grammar } from 'commander';
+import type { Command, CommandOption, OptionValues } from '../contract/command.ts';
+import { nearestWord } from '../kit/nearest-word.ts';
+import { CommandSet, longFlag } from './command-set.ts';
 
-export const USAGE = `stackwarden: supervises the programs of a self-hosted media stack
+/** The words that were given make no sense; the process ends with 2. */
+export class UsageError extends Error {}
 
-  stackwarden [start] [options]   run in the foreground until SIGTERM or SIGINT
-  stackwarden check [options]     validate the configuration and every plugin; exit 1 on a problem
-  stackwarden plugins [options]   list every plugin and its state
-  stackwarden health [options]    ask the running service; exit 0 when it is healthy
-  stackwarden graph [PROCESS]     print what needs what in the running service, as Mermaid text
-  stackwarden create-plugin NAME  write a plugin to begin with, and its test
-
-  --config-dir DIR   configuration and state (default: $STACKWARDEN_CONFIG_DIR, else /config, else .stackwarden)
-  --plugins A,B      load only these plugins
-  --scope all        graph: documented integrations too, not only what holds a start up
-  --example          start: write a small example stack where no configuration exists yet
-  --into DIR         create-plugin: where its folder is made (default: plugins in the configuration directory)
-  --pace SHARE       start: for tests, the product's own waits take this share of their time, for example 0.1
-  --version          print the version
-  --help             print this
-
-  STACKWARDEN_TOKEN holds the access token for graph where people must log in.
-`;
-
-const COMMANDS = ['start', 'check', 'plugins', 'health', 'graph', 'create-plugin'] as const;
-export type Command = (typeof COMMANDS)[number] | 'version' | 'help';
+/** Options that stand before or after any command. */
+export const COMMON_OPTIONS: readonly CommandOption[] = [
+  {
+    flags: '--config-dir <DIR>',
+    description: 'configuration and state (default: $STACKWARDEN_CONFIG_DIR, else /config, else .stackwarden)',
+  },
+  {
+    flags: '--url <URL>',
+    description: 'the running host (default: $STACKWARDEN_URL, else the one on the configuration directory)',
+  },
+  { flags: '--plugins <A,B>', description: 'start, check, plugins: load only these plugins' },
+  { flags: '--version', description: 'print the version' },
+  { flags: '-h, --help', description: 'tell what there is, or what the command takes' },
+];
 
 export interface CommandLine {
+  readonly name: string;
   readonly command: Command;
+  /** The words after the name that are no options. */
+  readonly args: readonly string[];
+  readonly options: OptionValues;
   readonly configDir: string;
-  readonly plugins: readonly string[] | undefined;
-  readonly example: boolean;
-  /** Option of `graph`; undefined means everything that is enabled. */
-  readonly processName: string | undefined;
-  readonly scope: 'runtime' | 'all';
-  /** Argument of `create-plugin`. */
-  readonly pluginName: string | undefined;
-  /** Option of `create-plugin`: the directory in which the plugin's folder is created. */
-  readonly into: string;
-  /** Value of `HostOptions.pace`; 1 unless a test sets another. */
-  readonly pace: number;
+  /** Where the running host is; undefined: the configuration directory tells. */
+  readonly url: string | undefined;
 }
 
-/** Throws an Error with a message of one line when the arguments cannot be understood. */
-export function parseCommandLine(args: readonly string[], env: NodeJS.ProcessEnv): CommandLine {
-  const { values, positionals } = parse(args);
-  const [command = 'start', ...rest] = positionals;
-  if (!isCommand(command)) throw new Error(`unknown command '${command}'; there are ${COMMANDS.join(', ')}`);
-  const [name, surplus] = command === 'graph' || command === 'create-plugin' ? rest : [undefined, ...rest];
-  if (surplus !== undefined) throw new Error(`unexpected argument '${surplus}'`);
-  if (values.example === true && command !== 'start') throw new Error("'--example' belongs to 'start'");
-  const { scope = 'runtime' } = values;
-  if (scope !== 'runtime' && scope !== 'all') throw new Error("'--scope' is runtime or all");
-  if (values.scope !== undefined && command !== 'graph') throw new Error("'--scope' belongs to 'graph'");
-  if (values.into !== undefined && command !== 'create-plugin') throw new Error("'--into' belongs to 'create-plugin'");
-  const pace = Number(values.pace ?? 1);
-  if (!(pace > 0)) throw new Error("'--pace' is a number above 0");
-  if (values.pace !== undefined && command !== 'start') throw new Error("'--pace' belongs to 'start'");
-  const plugins = values.plugins?.split(',').map(name => name.trim());
-  if (plugins?.includes('')) throw new Error("'--plugins' needs names separated by commas, for example process,config");
-  const configDir = path.resolve(values['config-dir'] ?? defaultConfigDir(env));
-  return {
-    command: values.help === true ? 'help' : values.version === true ? 'version' : command,
-    configDir,
-    plugins,
-    example: values.example ?? false,
-    processName: command === 'graph' ? name : undefined,
-    scope,
-    pluginName: command === 'create-plugin' ? name : undefined,
-    into: path.resolve(values.into ?? path.join(configDir, 'plugins')),
-    pace,
-  };
+/** What every command takes has been read from the words, and taken out of them. */
+export interface Place extends Pick<CommandLine, 'configDir' | 'url'> {
+  readonly common: OptionValues;
+  /** Words up to the first option of a command. */
+  readonly operands: readonly string[];
+  /** That option, and all that follows. */
+  readonly others: readonly string[];
 }
 
-function isCommand(word: string): word is (typeof COMMANDS)[number] {
-  return (COMMANDS as readonly string[]).includes(word);
+/** Throws a UsageError with a message of one line when the arguments cannot be understood. */
+export async function parseCommandLine(args: readonly string[], env: NodeJS.ProcessEnv): Promise<CommandLine> {
+  const { common, operands, others, configDir, url } = placeOf(args, env);
+  const set = new CommandSet(configDir);
+  const given = commandFirst(operands, others, set);
+  const [name = 'start', ...words] =
+    common.version === true ? ['version'] : common.help === true ? ['help', ...operands.slice(0, 1)] : given;
+  const command = await set.find(name);
+  if (command === undefined) throw new UsageError(unknownCommand(name, set));
+  const grammar = grammarOf(name, command);
+  await understand(grammar, words, set);
+  refuseSurplus(grammar.args, command);
+  const { plugins } = common;
+  const options = { ...grammar.opts<OptionValues>(), ...(plugins === undefined ? {} : { plugins }) };
+  return { name, command, args: grammar.args, options, configDir, url };
 }
 
-function parse(args: readonly string[]) {
-  try {
-    return parseArgs({
-      args: [...args],
-      allowPositionals: true,
-      options: {
-        'config-dir': { type: 'string' },
-        plugins: { type: 'string' },
-        example: { type: 'boolean' },
-        scope: { type: 'string' },
-        into: { type: 'string' },
-        pace: { type: 'string' },
-        version: { type: 'boolean' },
-        help: { type: 'boolean', short: 'h' },
-      },
-    });
-  } catch (error) {
-    const [sentence = 'bad arguments'] = (error as Error).message.split(/[.\n]/);
-    throw new Error(sentence, { cause: error });
+/** What a command takes, without what every command takes. */
+export function grammarOf(
+  name: string,
+  { summary, arguments: taken = [], options = [] }: Omit<Command, 'run'>,
+): Grammar {
+  const grammar = new Grammar(name)
+    .description(summary)
+    .summary(summary)
+    .helpOption(false)
+    .allowExcessArguments()
+    .exitOverride()
+    .configureOutput({ writeErr: () => undefined });
+  for (const { syntax, description, choices } of taken) {
+    const argument = grammar.createArgument(syntax, description);
+    const name = argument.name();
+    if (choices !== undefined) argument.choices(choices).argParser(value => oneOf(name, value, choices));
+    grammar.addArgument(argument);
   }
+  for (const option of options) addOption(grammar, option);
+  return grammar;
+}
+
+function addOption(grammar: Grammar, { flags, description, choices, range }: CommandOption): void {
+  const option = grammar.createOption(flags, description);
+  const name = longFlag({ flags });
+  if (choices !== undefined) option.choices(choices).argParser(value => oneOf(`'${name}'`, value, choices));
+  if (range !== undefined) option.argParser(value => numberWithin(name, value, range));
+  grammar.addOption(option);
+}
+
+function oneOf(what: string, value: string, choices: readonly string[]): string {
+  if (choices.includes(value)) return value;
+  throw new UsageError(`${what} is ${choices.slice(0, -1).join(', ')} or ${choices.at(-1)}`);
+}
+
+function numberWithin(name: string, value: string, [least, most]: readonly [number, number]): number {
+  const number = Number(value);
+  if (value.trim() !== '' && Number.isInteger(number) && number >= least && number <= most) return number;
+  throw new UsageError(`'${name}' is a whole number from ${least} to ${most}`);
+}
+
+/** Throws a UsageError when an option that every command takes cannot be understood. */
+export function placeOf(args: readonly string[], env: NodeJS.ProcessEnv): Place {
+  const grammar = grammarOf('stackwarden', { summary: '', options: COMMON_OPTIONS });
+  const end = args.indexOf('--');
+  const [before, after] = end < 0 ? [args, []] : [args.slice(0, end), args.slice(end)];
+  const { operands, unknown } = understood(() => grammar.parseOptions([...before]));
+  const common = grammar.opts<OptionValues>();
+  const configDir = path.resolve(String(common.configDir ?? defaultConfigDir(env)));
+  return { common, operands, others: [...unknown, ...after], configDir, url: urlOf(common.url, env) };
+}
+
+/** The options of a command may stand before its name. Without a name it is `start`. */
+function commandFirst(operands: readonly string[], others: readonly string[], set: CommandSet): readonly string[] {
+  if (operands.length > 0) return [...operands, ...others];
+  const names = others.length === 0 ? [] : set.names();
+  const at = others.findIndex(word => names.includes(word));
+  return at < 0 ? ['start', ...others] : [others[at] ?? '', ...others.toSpliced(at, 1)];
+}
+
+async function understand(grammar: Grammar, words: readonly string[], set: CommandSet): Promise<void> {
+  try {
+    understood(() => grammar.parse([...words], { from: 'user' }));
+  } catch (error) {
+    const [, flag] = /^unknown option '(--[a-z-]+)/.exec((error as Error).message) ?? [];
+    const owner = flag === undefined ? undefined : await ownerOf(flag, set);
+    throw owner === undefined ? error : new UsageError(`'${flag}' belongs to '${owner}'`);
+  }
+}
+
+/** Turns what the parser throws into a sentence of one line. */
+function understood<Result>(parse: () => Result): Result {
+  try {
+    return parse();
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error;
+    throw new UsageError(error.message.replace(/^error: /, '').replaceAll(/\s+/g, ' '), { cause: error });
+  }
+}
+
+async function ownerOf(flag: string, set: CommandSet): Promise<string | undefined> {
+  for (const name of set.names()) {
+    const command = await set.find(name).catch(() => undefined);
+    if (command?.options?.some(({ flags }) => longFlag({ flags }) === flag)) return name;
+  }
+  return undefined;
+}
+
+function refuseSurplus(args: readonly string[], { arguments: taken = [] }: Command): void {
+  const surplus = taken.at(-1)?.syntax.includes('...') ? undefined : args[taken.length];
+  if (surplus !== undefined) throw new UsageError(`unexpected argument '${surplus}'`);
+}
+
+function unknownCommand(name: string, set: CommandSet): string {
+  const names = set.names();
+  const meant = nearestWord(name, names);
+  const hint = meant === undefined ? `there are ${names.join(', ')}` : `did you mean ${meant}?`;
+  return `unknown command '${name}'; ${hint}`;
+}
+
+function urlOf(option: unknown, env: NodeJS.ProcessEnv): string | undefined {
+  const given = String(option ?? env.STACKWARDEN_URL ?? '');
+  if (given === '') return undefined;
+  const text = given.endsWith('/') ? given.slice(0, -1) : given;
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url === undefined || !['http:', 'https:'].includes(url.protocol) || url.search !== '' || url.hash !== '')
+    throw new UsageError(`'${given}' is no address of a host, such as http://127.0.0.1:8000`);
+  return text;
 }
 
 function defaultConfigDir(env: NodeJS.ProcessEnv): string {

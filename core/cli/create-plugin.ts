@@ -5,14 +5,13 @@ import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { PLUGIN_NAME } from '../host/discover.ts';
-import type { CommandLine } from './command-line.ts';
 
 const templateDir = fileURLToPath(new URL('../../templates/plugin', import.meta.url));
 /** The template's name, which the new plugin's name replaces. */
 const NAME = /my([-_])plugin/g;
 
-export async function createPlugin({ pluginName: name, into }: CommandLine): Promise<number> {
-  if (name === undefined) throw new Error('create-plugin needs a name, for example create-plugin greeter');
+/** `into` is the directory in which the plugin's folder is made. */
+export async function createPlugin(name: string, into: string): Promise<number> {
   if (!PLUGIN_NAME.test(name))
     throw new Error(`'${name}' is no name: lower-case letters, digits and hyphens may be used`);
   const folder = path.join(into, name);

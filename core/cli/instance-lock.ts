@@ -1,22 +1,29 @@
 // Allows one host per configuration directory, by a lock of the kernel: it holds over the PID namespaces of containers
-// that share the directory, and ends with the host however that ends.
+// that share the directory, and ends with the host however that ends. Its file tells who holds it, and where that answers.
 import { spawn } from 'node:child_process';
 import { constants } from 'node:fs';
 import { type FileHandle, mkdir, open, stat } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import path from 'node:path';
 import { PrivateDirectory } from '../kit/private-directory.ts';
+import { baseUrl } from './base-url.ts';
 
 const DIRECTORY = 'supervisor';
 const FILE = 'host.lock';
 const LOCK_TIMEOUT_MS = 10_000;
-const MAX_HOLDER_LENGTH = 200;
+const MAX_HOLDER_LENGTH = 400;
+
+export interface InstanceLock {
+  /** Tells commands on the same directory where this host listens. */
+  announce(address: { readonly host: string; readonly port: number }): Promise<void>;
+  release(): Promise<void>;
+}
 
 /**
  * Throws an Error that names the holder when another host has the directory, and one that says how to mend it when
- * others may write the host's state. Returns a function that releases the lock.
+ * others may write the host's state.
  */
-export async function lockInstance(configDir: string): Promise<() => Promise<void>> {
+export async function lockInstance(configDir: string): Promise<InstanceLock> {
   await mkdir(configDir, { recursive: true });
   const directory = await PrivateDirectory.open(configDir, [DIRECTORY]);
   const file = path.join(directory.path, FILE);
@@ -26,8 +33,11 @@ export async function lockInstance(configDir: string): Promise<() => Promise<voi
     try {
       if (!(await lock(handle))) throw new Error(await refusal(handle, configDir));
       if (await isInPlace(handle, file)) {
-        await describe(handle);
-        return () => handle.close();
+        await describe(handle, '');
+        return {
+          announce: address => describe(handle, `${baseUrl(address)}\n`),
+          release: () => handle.close(),
+        };
       }
     } catch (error) {
       await handle.close();
@@ -64,9 +74,28 @@ async function isInPlace(handle: FileHandle, file: string): Promise<boolean> {
   return found !== null && found.ino === locked.ino && found.dev === locked.dev;
 }
 
-/** For the message to others; on a full disk they are told of a holder without a name. */
-async function describe(handle: FileHandle): Promise<void> {
-  const holder = Buffer.from(`pid ${process.pid} on ${hostname()}\n`);
+/**
+ * The base URL of the host that last ran on the directory; undefined when none has told, or when the caller may not know.
+ */
+export async function addressInLock(configDir: string): Promise<string | undefined> {
+  const directory = await PrivateDirectory.open(configDir, [DIRECTORY], { create: false, keepModes: true }).catch(
+    // What others may write decides about no address.
+    () => null,
+  );
+  if (directory === null) return undefined;
+  try {
+    const [, address = ''] = (await directory.readHead(FILE, MAX_HOLDER_LENGTH)).toString('utf8').split('\n');
+    return address === '' ? undefined : address;
+  } catch {
+    return undefined;
+  } finally {
+    await directory.close();
+  }
+}
+
+/** For others; on a full disk they are told of a holder without a name. */
+async function describe(handle: FileHandle, address: string): Promise<void> {
+  const holder = Buffer.from(`pid ${process.pid} on ${hostname()}\n${address}`);
   try {
     await handle.truncate();
     await handle.write(holder, 0, holder.length, 0);

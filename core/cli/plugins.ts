@@ -1,8 +1,13 @@
 // `stackwarden plugins`: prints every plugin that is found, with its state. It changes nothing.
 import { createHost } from '../host/host.ts';
-import type { CommandLine } from './command-line.ts';
 
-export async function listPlugins({ configDir, plugins }: CommandLine): Promise<number> {
+export interface PluginScope {
+  readonly configDir: string;
+  /** Only these; undefined means every plugin. */
+  readonly plugins: readonly string[] | undefined;
+}
+
+export async function listPlugins({ configDir, plugins }: PluginScope): Promise<number> {
   const host = await createHost({
     configDir,
     dryRun: true,

@@ -1,17 +1,13 @@
 // Finds the address of the service that runs on a configuration directory, from outside it. It changes nothing.
-import { openConfig } from '../config/open.ts';
-import { readSettings } from '../host/settings.ts';
-import { createEarlyLog } from '../log/early-log.ts';
+import { addressInLock } from './instance-lock.ts';
 
-/** Base URL of the native listener, from the configuration. */
+/**
+ * Base URL of the native listener: where the host said that it listens, else where the configuration says. The latter
+ * takes longer, and is needed where nothing runs, or where the host's state may not be read.
+ */
 export async function addressOf(configDir: string): Promise<string> {
-  const config = await openConfig({ configDir, log: createEarlyLog(), env: process.env, readOnly: true });
-  const { host, port } = readSettings(config.store.root()).api;
-  await config.close();
-  const target = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host;
-  return `http://${target.includes(':') ? `[${target}]` : target}:${port}`;
-}
-
-export function nothingAnswers(url: string, cause: unknown): Error {
-  return new Error(`nothing answers at ${url}; is the service running?`, { cause });
+  const told = await addressInLock(configDir);
+  if (told !== undefined) return told;
+  const { configuredAddress } = await import('./configured-address.ts');
+  return configuredAddress(configDir);
 }

@@ -3,23 +3,30 @@ import { openSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { createHost } from '../host/host.ts';
 import type { StackwardenHost } from '../host/host-options.ts';
-import type { CommandLine } from './command-line.ts';
 import { Example } from './example.ts';
 import { closeInheritedDescriptors } from './inherited-descriptors.ts';
 import { lockInstance } from './instance-lock.ts';
+import type { PluginScope } from './plugins.ts';
 
 /** What the host makes is never writable by others, whatever its own user allowed. */
 const WRITABLE_BY_OTHERS = 0o022;
 /** A terminal and a package runner may both deliver one key press; only a later signal counts as a second one. */
 const SECOND_SIGNAL_AFTER_MS = 1_000;
 
-export async function start({ configDir, plugins, example: wantsExample, pace }: CommandLine): Promise<number> {
+export interface StartOptions extends PluginScope {
+  readonly example: boolean;
+  /** Value of `HostOptions.pace`; 1 unless a test sets another. */
+  readonly pace: number;
+}
+
+/** The reader of the output may close it at any time: the log file has every line, and the host goes on. */
+export async function start({ configDir, plugins, example: wantsExample, pace }: StartOptions): Promise<number> {
   closeInheritedDescriptors();
   process.umask(process.umask() | WRITABLE_BY_OTHERS);
   // The next build keeps a build whose directory is open (see core/build/swap.ts).
   openSync(fileURLToPath(new URL('../..', import.meta.url)).replace(/\/$/, ''), 'r');
   const onCreated = stopOnSignals();
-  const unlock = await lockInstance(configDir);
+  const lock = await lockInstance(configDir);
   // Supervision also works without a listener; then nothing else would keep the process alive.
   const alive = setInterval(() => undefined, 2 ** 30);
   const example = new Example(configDir);
@@ -34,6 +41,7 @@ export async function start({ configDir, plugins, example: wantsExample, pace }:
       ...(plugins === undefined ? {} : { plugins, knownPluginsOnly: true }),
     };
     const host = await createHost(options);
+    if (host.address !== null) await lock.announce(host.address);
     if (process.pid === 1) {
       host.log.warn(
         'running as PID 1: ended orphans of services stay zombies; begin the command with stackwarden-init',
@@ -43,7 +51,7 @@ export async function start({ configDir, plugins, example: wantsExample, pace }:
   } finally {
     clearInterval(alive);
     await example.release();
-    await unlock();
+    await lock.release();
   }
 }
 

@@ -16,6 +16,7 @@ import type { Host } from './host.ts';
 import type { LogHub } from './log.ts';
 import type { AccessCheck, HttpEntrance } from './route.ts';
 
+export type * from './command.ts';
 export type * from './config.ts';
 export type * from './database.ts';
 export type * from './disposer.ts';

@@ -8,7 +8,8 @@ import { redact } from './redact.ts';
 
 export interface GroupCommand {
   readonly argv: readonly string[];
-  readonly cwd: string | undefined;
+  /** It enters this itself, with its own rights. Default: the root of the file system. */
+  readonly cwd?: string | undefined;
   readonly env: Readonly<Record<string, string>>;
   /** With whose rights it runs; null: the host's own. */
   readonly user: { readonly uid: number; readonly gid: number } | null;
@@ -23,6 +24,7 @@ export interface GroupCommand {
 
 const MAX_LINE = 4_096;
 const TOLD_LINES = 3;
+const ENTER = 'cd -- "$1" && shift && exec "$@"';
 /** How long what is left of its output is read, which something in another group may hold open. */
 const DRAIN_MS = 2_000;
 
@@ -67,11 +69,13 @@ export async function runInGroup(command: GroupCommand): Promise<void> {
   }
 }
 
-function launch({ argv: [program = '', ...args], cwd, env, user, niceness = 0 }: GroupCommand): ChildProcess {
+function launch({ argv, cwd, env, user, niceness = 0 }: GroupCommand): ChildProcess {
+  // The system would change the directory before the user, and go through doors that are closed to that one.
+  const [program = '', ...args] = cwd === undefined ? argv : ['/bin/sh', '-c', ENTER, 'sh', cwd, ...argv];
   // The mask of the host hides its own files; these are the service's.
   const umask = process.umask(0o022);
   try {
-    const child = spawn(program, args, { ...user, cwd, env, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
+    const child = spawn(program, args, { ...user, cwd: '/', env, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
     if (child.pid !== undefined && niceness !== 0) setPriority(child.pid, niceness);
     return child;
   } finally {

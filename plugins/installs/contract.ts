@@ -14,7 +14,7 @@ export type InstallSelector =
 
 /** How far the step of a source or a runtime is. */
 export interface StepProgress {
-  /** A few words for people, such as `downloads server-3.0.1.zip`. */
+  /** A few words for people, such as `downloads app-3.0.1.zip`. */
   readonly text: string;
   /** 0 to 100 of this step; null while it is unknown. */
   readonly percent: number | null;

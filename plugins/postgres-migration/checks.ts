@@ -2,10 +2,10 @@
 import { statfs } from 'node:fs/promises';
 import path from 'node:path';
 import type { Host } from '#core';
+import { byteText } from '#kit/byte-text';
 import { withDeadline } from '#kit/deadline';
 import { errorText } from '#kit/error-text';
 import { reachOf } from '#kit/service-user';
-import { byteText } from './byte-text.ts';
 import { isActive } from './job.ts';
 import type { JobFiles } from './job-files.ts';
 import type { Places } from './places.ts';

@@ -1,8 +1,8 @@
 // The report on whether a service can be moved now. It writes nothing and starts nothing.
 import { createHash } from 'node:crypto';
 import { Problem } from '#core';
+import { byteText } from '#kit/byte-text';
 import { errorText } from '#kit/error-text';
-import { byteText } from './byte-text.ts';
 import type { PreflightContext, ServerState, Source, Targets } from './checks.ts';
 import * as checks from './checks.ts';
 import type { JobFiles } from './job-files.ts';

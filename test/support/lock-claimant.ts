@@ -2,7 +2,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import { lockInstance } from '../../core/cli/instance-lock.ts';
+import { type InstanceLock, lockInstance } from '../../core/cli/instance-lock.ts';
 import { TYPESCRIPT } from './typescript.ts';
 
 const thisFile = fileURLToPath(import.meta.url);
@@ -36,12 +36,12 @@ async function order(child: ChildProcess, what: 'claim' | 'release'): Promise<un
 }
 
 if (process.argv[1] === thisFile) {
-  let release: (() => Promise<void>) | undefined;
+  let lock: InstanceLock | undefined;
   const answer = (value: unknown): void => void process.send?.({ value });
   process.on('message', async (what: 'claim' | 'release') => {
     try {
-      if (what === 'release') await release?.();
-      else release = await lockInstance(process.argv[2] ?? '');
+      if (what === 'release') await lock?.release();
+      else lock = await lockInstance(process.argv[2] ?? '');
       answer(null);
     } catch (error) {
       answer((error as Error).message);

@@ -7,7 +7,7 @@ import { unknownProcess } from '#kit/unknown-process';
 import type {} from '../../auto-restart/contract.ts';
 import type { ProcessSupervisor, StartOutcome } from '../contract.ts';
 import { ProcessEntries } from './entries.ts';
-import { healthToWire, installToWire, statusSchema, statusToWire } from './status-wire.ts';
+import { healthToWire, installToWire, statusListSchema, statusSchema, statusToWire } from './status-wire.ts';
 
 const START_PATIENCE_MS = 300_000;
 const FIRST_PROBE_MS = 3_000;
@@ -151,6 +151,29 @@ export function registerRoutes(host: Host, supervisor: ProcessSupervisor): void 
       const status = statusToWire(snapshot, host.find('installs')?.progress(processName));
       if (health === undefined) return status;
       return { ...status, ...healthToWire(snapshot, health, host.find('process.restarts')?.report(processName)) };
+    },
+  });
+
+  host.route({
+    method: 'GET',
+    path: '/process/service-statuses',
+    summary: 'The live status of every process but the host itself, with its health, restarts and process id',
+    response: statusListSchema,
+    handle() {
+      const restarts = host.find('process.restarts');
+      const services = supervisor.list().filter(({ isHost }) => !isHost);
+      const processes = services.map(snapshot => {
+        const { processName, enabled, pid, startedAt, waitingFor } = snapshot;
+        return {
+          ...statusToWire(snapshot, host.find('installs')?.progress(snapshot.processName)),
+          enabled,
+          pid,
+          started_at: startedAt,
+          waiting_for: [...waitingFor],
+          ...healthToWire(snapshot, supervisor.health(processName), restarts?.report(processName)),
+        };
+      });
+      return { processes };
     },
   });
 

@@ -49,6 +49,21 @@ export const statusSchema = z.object({
   ...z.object(healthMembers).partial().shape,
 });
 
+export const statusListSchema = z.object({
+  processes: z.array(
+    z.object({
+      process_name: z.string(),
+      enabled: z.boolean().describe('enabled by the configuration, or started by hand since'),
+      status: z.string(),
+      held: holdSchema.nullable(),
+      pid: z.number().nullable(),
+      started_at: z.number().nullable().describe('Unix seconds of the launch'),
+      waiting_for: z.array(z.string()).describe('what a start waits for'),
+      ...healthMembers,
+    }),
+  ),
+});
+
 export type HealthMembers = z.input<z.ZodObject<typeof healthMembers>>;
 
 /** The report of a process that is not restarted automatically. */

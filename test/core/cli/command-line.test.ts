@@ -1,6 +1,6 @@
 // The command line: commands, options, and one clear line for everything that is wrong.
 import { existsSync } from 'node:fs';
-import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { chmod, readdir, readFile, writeFile } from 'node:fs/promises';
 import { createServer as createHttpServer } from 'node:http';
 import { createServer } from 'node:net';
 import path from 'node:path';
@@ -11,47 +11,106 @@ import { spawnStackwarden, startStackwarden, writeConfig } from '../../support/s
 
 const hasGraph = existsSync(new URL('../../../plugins/dependency-graph/index.ts', import.meta.url));
 
+const DIR = '/nonexistent';
+
+async function parse(args: readonly string[], env: NodeJS.ProcessEnv = {}) {
+  return parseCommandLine(args, { STACKWARDEN_CONFIG_DIR: DIR, ...env });
+}
+
 t.test('commands and options', async t => {
-  t.match(parseCommandLine([], {}), { command: 'start', example: false, plugins: undefined });
-  t.match(parseCommandLine(['start', '--example'], {}), { command: 'start', example: true });
-  t.match(parseCommandLine(['check', '--config-dir', '/tmp/x'], {}), { command: 'check', configDir: '/tmp/x' });
-  t.match(parseCommandLine(['--plugins', 'a, b'], {}), { plugins: ['a', 'b'] });
-  t.match(parseCommandLine(['graph', 'My App', '--scope', 'all'], {}), {
-    command: 'graph',
-    processName: 'My App',
-    scope: 'all',
+  t.match(await parse([]), { name: 'start', args: [], options: {}, configDir: DIR, url: undefined });
+  t.match(await parse(['start', '--example']), { name: 'start', options: { example: true } });
+  t.match(await parse(['--example', 'start', '--pace', '0.5']), {
+    name: 'start',
+    options: { example: true, pace: '0.5' },
   });
-  t.match(parseCommandLine(['graph'], {}), { command: 'graph', processName: undefined, scope: 'runtime' });
-  t.match(parseCommandLine(['--version'], {}), { command: 'version' });
-  t.match(parseCommandLine(['start', '--help'], {}), { command: 'help' });
-  t.match(parseCommandLine([], { STACKWARDEN_CONFIG_DIR: '/tmp/env' }), { configDir: '/tmp/env' });
-  t.match(parseCommandLine(['--config-dir=/tmp/opt'], { STACKWARDEN_CONFIG_DIR: '/tmp/env' }), {
-    configDir: '/tmp/opt',
+  t.match(await parse(['--example']), { name: 'start', options: { example: true } });
+  t.match(await parse(['check', '--config-dir', '/tmp/x']), { name: 'check', configDir: '/tmp/x' });
+  t.match(await parse(['--plugins', 'a, b']), { name: 'start', options: { plugins: 'a, b' } });
+  t.match(await parse(['--plugins', 'check']), { name: 'start', options: { plugins: 'check' } });
+  t.match(await parse(['--version']), { name: 'version' });
+  t.match(await parse(['start', '--help']), { name: 'help', args: ['start'] });
+  t.match(await parse(['-h']), { name: 'help', args: [] });
+  t.match(await parse(['--config-dir=/tmp/opt']), { configDir: '/tmp/opt' });
+  t.match(await parse(['plugins', '--url', 'https://host:1/api/']), { url: 'https://host:1/api' });
+  t.match(await parse(['plugins'], { STACKWARDEN_URL: 'http://[::1]:1' }), { url: 'http://[::1]:1' });
+});
+
+t.test('commands of plugins', { skip: !hasGraph }, async t => {
+  t.match(await parse(['graph', 'My App', '--scope', 'all']), {
+    name: 'graph',
+    args: ['My App'],
+    options: { scope: 'all' },
   });
+  t.match(await parse(['graph']), { name: 'graph', args: [], options: {} });
+  t.match(await parse(['--scope', 'all', 'graph', '--', '--odd']), { name: 'graph', args: ['--odd'] });
 });
 
 t.test('what cannot be understood is one sentence', async t => {
   for (const [args, message] of [
-    [['dance'], /unknown command 'dance'/],
-    [['start', 'now'], /unexpected argument 'now'/],
-    [['graph', 'a', 'b'], /unexpected argument 'b'/],
-    [['graph', '--scope', 'some'], /runtime or all/],
-    [['start', '--scope', 'all'], /belongs to 'graph'/],
-    [['--wat'], /--wat/],
+    [['dance'], /^unknown command 'dance'; there are .*check, .*start/],
+    [['chekc'], /^unknown command 'chekc'; did you mean check\?/],
+    [['../start'], /^unknown command/],
+    [['constructor'], /^unknown command/],
+    [['check', 'now'], /^unexpected argument 'now'/],
+    [['--wat'], /^unknown option '--wat'/],
     [['--config-dir'], /config-dir/],
-    [['--plugins', 'a,,b'], /separated by commas/],
-    [['check', '--example'], /belongs to 'start'/],
-    [['start', '--pace', '0'], /'--pace' is a number above 0/],
-    [['check', '--pace', '0.5'], /belongs to 'start'/],
+    [['check', '--example'], /^'--example' belongs to 'start'/],
+    [['check', '--url', 'localhost:80'], /'localhost:80' is no address of a host/],
+    [['completion'], /missing required argument 'SHELL'/],
+    [['completion', 'csh'], /^SHELL is bash, zsh or fish$/],
+    ...(hasGraph
+      ? ([
+          [['graph', 'a', 'b'], /^unexpected argument 'b'/],
+          [['graph', '--scope', 'some'], /^'--scope' is runtime or all/],
+          [['check', '--scope', 'all'], /^'--scope' belongs to 'graph'/],
+        ] as const)
+      : []),
   ] as const) {
-    t.throws(() => parseCommandLine([...args], {}), { message });
+    await t.rejects(parse(args), { message });
   }
 });
 
-t.test('a bad option ends with 1 and one line', async t => {
-  const run = spawnStackwarden(testDir(t, {}), { args: ['start', '--wat'] });
-  t.same(await run.exited, { code: 1, signal: null });
-  t.match(run.stderr(), /^stackwarden: .*--wat.*\n$/);
+t.test('what cannot be understood ends with 2 and one line', async t => {
+  const configDir = testDir(t, {});
+  for (const [args, message] of [
+    [['start', '--wat'], /^stackwarden: .*--wat.*\n$/],
+    [['--pace', '0', 'start'], /^stackwarden: '--pace' is a number above 0\n$/],
+    [['check', '--plugins', 'a,,b'], /^stackwarden: .*separated by commas.*\n$/],
+    [['create-plugin'], /^stackwarden: create-plugin needs a name.*\n$/],
+    [['help', 'dance'], /^stackwarden: unknown command 'dance'.*\n$/],
+  ] as const) {
+    const run = spawnStackwarden(configDir, { args });
+    t.same(await run.exited, { code: 2, signal: null });
+    t.match(run.stderr(), message);
+  }
+});
+
+t.test('a plugin of the configuration directory brings a command of its own', async t => {
+  const greet = `export default {
+    summary: 'greet somebody',
+    arguments: [{ syntax: '[NAME]', description: 'whom' }],
+    options: [{ flags: '-l, --loud', description: 'so that all hear it' }],
+    async run({ args: [name = 'you'], options, output }) {
+      output.line(\`Hello \${options.loud ? name.toUpperCase() : name}\\u001b[31m\\u202e\`);
+      return 4;
+    },
+  };`;
+  const folder = {
+    'index.js': `export default { name: 'greeter', host: '^1', setup () {} }`,
+    commands: { 'greet.js': greet },
+  };
+  const configDir = testDir(t, { plugins: { greeter: folder } });
+  const greeting = spawnStackwarden(configDir, { args: ['greet', 'Ann', '-l'] });
+  t.same(await greeting.exited, { code: 4, signal: null });
+  t.equal(greeting.stdout(), 'Hello ANN[31m\n', 'nothing that a terminal would act upon');
+  const help = spawnStackwarden(configDir, { args: ['greet', '--help'] });
+  await help.exited;
+  t.match(help.stdout(), /greet \[options\] \[NAME\].*greet somebody.*-l, --loud +so that all hear it/s);
+  await chmod(path.join(configDir, 'plugins', 'greeter', 'commands', 'greet.js'), 0o666);
+  const refused = spawnStackwarden(configDir, { args: ['greet'] });
+  t.match(await refused.exited, { code: 1 });
+  t.match(refused.stderr(), /greet\.js .*who could change the plugin/);
 });
 
 t.test('a plugin that nobody has is an error with the names that there are', async t => {
@@ -111,11 +170,11 @@ t.test('version and help are answered without any configuration', async t => {
   t.same(await ask('--version'), { code: 0, signal: null, stdout: `${version}\n`, stderr: '' });
   const help = await ask('--help');
   t.match(help, { code: 0, stderr: '' });
-  for (const word of ['start', 'check', 'plugins', 'health', '--config-dir', '--plugins', '--example', '--version']) {
+  for (const word of ['start', 'check', 'plugins', 'health', '--config-dir', '--plugins', '--url', '--version']) {
     t.ok(help.stdout.includes(word), `help tells of ${word}`);
   }
   t.same(await ask('-h'), help);
-  t.match(await ask('plugins', 'surplus'), { code: 1, stdout: '', stderr: /^stackwarden: unexpected argument.*\n$/ });
+  t.match(await ask('plugins', 'surplus'), { code: 2, stdout: '', stderr: /^stackwarden: unexpected argument.*\n$/ });
   t.same(await readdir(configDir), [], 'nothing was written');
 });
 
@@ -171,7 +230,7 @@ t.test('graph draws what the running service answers', { skip: !hasGraph }, asyn
   };
   const port = await writeConfig(configDir, config);
   const silent = spawnStackwarden(configDir, { args: ['graph'] });
-  t.match(await silent.exited, { code: 1 });
+  t.match(await silent.exited, { code: 3 });
   t.match(silent.stderr(), /nothing answers at http.*; is the service running\?/);
   const running = await startStackwarden(configDir, port);
   t.teardown(async () => {

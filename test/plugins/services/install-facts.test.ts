@@ -2,8 +2,13 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import t from 'tap';
+import { Problem } from '../../../core/contract/problem.ts';
+import type { InstallRuntime } from '../../../plugins/installs/contract.ts';
+import { buildRequest } from '../../support/build-request.ts';
+import { testDir } from '../../support/directory.ts';
 import { pluginsDir } from '../../support/host.ts';
-import { templatesOf } from '../../support/templates.ts';
+import { ownTools } from '../../support/own-tools.ts';
+import { contributionOf, templatesOf } from '../../support/templates.ts';
 
 const skip = !existsSync(path.join(pluginsDir, 'services'));
 
@@ -38,6 +43,33 @@ t.test('every service but the host itself says how it is installed', { skip }, a
         made.some(place => program === place || program.startsWith(`${place}/`)),
         `${key}: a release must have ${program}`,
       );
+    }
+  }
+});
+
+/** Which folder has the runtime of a platform. */
+const RUNTIMES: Readonly<Record<string, string>> = {
+  node: 'runtime-node',
+  npm: 'runtime-node',
+  pnpm: 'runtime-node',
+  yarn: 'runtime-node',
+  python: 'runtime-python',
+  bun: 'runtime-bun',
+  dotnet: 'runtime-dotnet',
+};
+
+t.test('what builds a service is understood, and missed where the machine has nothing', { skip }, async t => {
+  const dir = testDir(t, {});
+  await ownTools(t, dir)({});
+  for (const { key, displayName, install } of (await templatesOf()).list()) {
+    if (install === undefined || 'with' in install) continue;
+    for (const [platform, facts] of Object.entries(install.build ?? {})) {
+      const plugin = RUNTIMES[platform] ?? '';
+      if (!existsSync(path.join(pluginsDir, plugin))) continue;
+      const runtime = await contributionOf<InstallRuntime>(plugin, 'install.runtime', { key: platform });
+      const request = buildRequest(dir, {}, { facts, block: { branch_enabled: true } });
+      await t.rejects(runtime.check(request), new Problem(400, ''), `${displayName} asks for ${platform}`);
+      t.equal(runtime.platform, platform, key);
     }
   }
 });

@@ -1,0 +1,99 @@
+// The commands that there are: those of the core, and each file `commands/NAME.ts` in the folder of a plugin. Only what is
+// asked for is loaded, because a command is to answer at once.
+import { existsSync, readdirSync } from 'node:fs';
+import path from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import type { Command, CommandCall, CommandOption } from '../contract/command.ts';
+import { CORE_COMMANDS } from './core-commands.ts';
+
+const productPlugins = fileURLToPath(new URL('../../plugins', import.meta.url));
+const EXTENSIONS = import.meta.url.endsWith('.ts') ? ['.ts', '.js'] : ['.js'];
+const NAME = /^[a-z][a-z0-9-]*$/;
+
+export class CommandSet {
+  /** Of the product, and of the configuration directory. */
+  readonly #directories: readonly string[];
+
+  constructor(configDir: string) {
+    this.#directories = [productPlugins, path.join(configDir, 'plugins')];
+  }
+
+  /** Throws an Error when the file of a plugin is no command or may not be loaded. */
+  async find(name: string): Promise<Command | undefined> {
+    const own = Object.hasOwn(CORE_COMMANDS, name) ? CORE_COMMANDS[name] : undefined;
+    const ofPlugin = await this.#ofPlugins(name);
+    return own === undefined || ofPlugin === undefined ? (own ?? ofPlugin) : either(own, ofPlugin);
+  }
+
+  /** Sorted, without those for programs. */
+  names(): string[] {
+    const names = new Set(Object.keys(CORE_COMMANDS).filter(name => NAME.test(name)));
+    for (const folder of this.#directories.flatMap(foldersIn)) {
+      for (const file of entriesOf(path.join(folder, 'commands'))) {
+        const { name, ext } = path.parse(file);
+        if (NAME.test(name) && EXTENSIONS.includes(ext)) names.add(name);
+      }
+    }
+    return [...names].sort();
+  }
+
+  async #ofPlugins(name: string): Promise<Command | undefined> {
+    if (!NAME.test(name)) return undefined;
+    for (const folder of this.#directories.flatMap(foldersIn)) {
+      const places = EXTENSIONS.map(extension => path.join(folder, 'commands', name + extension));
+      const file = places.find(place => existsSync(place));
+      if (file !== undefined) return load(file, folder);
+    }
+    return undefined;
+  }
+}
+
+async function load(file: string, folder: string): Promise<Command> {
+  if (path.dirname(folder) !== productPlugins) {
+    const { refusalOfFolder } = await import('../host/plugin-trust.ts');
+    const refusal = await refusalOfFolder(folder);
+    if (refusal !== null) throw new Error(refusal);
+  }
+  const { default: command } = (await import(pathToFileURL(file).href)) as { default?: Partial<Command> };
+  if (typeof command?.summary !== 'string' || typeof command.run !== 'function')
+    throw new Error(`${file} has no default export with 'summary' and 'run'`);
+  return command as Command;
+}
+
+/** The command of the core, until a word or an option is given that only the plugin's takes. */
+function either(own: Command, ofPlugin: Command): Command {
+  const isGiven = ({ options }: CommandCall, { flags }: CommandOption): boolean =>
+    options[optionName(flags)] !== undefined;
+  return {
+    summary: `${own.summary}; with names or --all: ${ofPlugin.summary}`,
+    arguments: ofPlugin.arguments ?? [],
+    options: [...(own.options ?? []), ...(ofPlugin.options ?? [])],
+    async run(call) {
+      const meant = call.args.length > 0 || ofPlugin.options?.some(option => isGiven(call, option));
+      if (!meant) return own.run(call);
+      const surplus = own.options?.find(option => isGiven(call, option));
+      if (surplus !== undefined) throw call.misuse(`'${longFlag(surplus)}' is for the host, not for a service`);
+      return ofPlugin.run(call);
+    },
+  };
+}
+
+/** `--tail-bytes` of `-t, --tail-bytes <COUNT>`. */
+export function longFlag({ flags }: Pick<CommandOption, 'flags'>): string {
+  return /--[a-z-]+/.exec(flags)?.[0] ?? flags;
+}
+
+/** `tailBytes` of `-t, --tail-bytes <COUNT>`. */
+export function optionName(flags: string): string {
+  return longFlag({ flags })
+    .slice(2)
+    .replaceAll(/-([a-z])/g, (_, letter: string) => letter.toUpperCase());
+}
+
+function foldersIn(directory: string): string[] {
+  return entriesOf(directory).map(name => path.join(directory, name));
+}
+
+function entriesOf(directory: string): string[] {
+  return existsSync(directory) ? readdirSync(directory) : [];
+}

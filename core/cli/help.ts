@@ -1,0 +1,33 @@
+// `stackwarden help`: tells which commands there are, or what one of them takes.
+import type { CommandCall } from '../contract/command.ts';
+import { errorText } from '../kit/error-text.ts';
+import { COMMON_OPTIONS, grammarOf } from './command-line.ts';
+import { CommandSet } from './command-set.ts';
+
+const AFTER = `
+Without a command it is start. Exit codes: 0 done, 1 failed, 2 not understood, 3 nothing answers.
+STACKWARDEN_TOKEN holds an access token where people must log in; stackwarden login keeps one.`;
+
+export async function help({ args: [name], configDir, output, misuse }: CommandCall): Promise<number> {
+  const set = new CommandSet(configDir);
+  if (name === undefined) {
+    output.line(await overview(set));
+    return 0;
+  }
+  const command = await set.find(name);
+  if (command === undefined) throw misuse(`unknown command '${name}'; stackwarden help lists all`);
+  output.line(grammarOf(`stackwarden ${name}`, command).helpInformation().trimEnd());
+  return 0;
+}
+
+async function overview(set: CommandSet): Promise<string> {
+  const summary = 'supervises the programs of a self-hosted media stack';
+  const grammar = grammarOf('stackwarden', { summary, options: COMMON_OPTIONS }).helpCommand(false);
+  for (const name of set.names()) {
+    const command = await set
+      .find(name)
+      .catch((error: Error) => ({ summary: `cannot be loaded: ${errorText(error)}` }));
+    grammar.addCommand(grammarOf(name, command ?? { summary: '' }));
+  }
+  return grammar.helpInformation() + AFTER;
+}

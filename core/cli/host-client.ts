@@ -1,0 +1,159 @@
+// Requests of a command to the running host: with the address and the login that belong to it, a deadline, and errors
+// that say what to do.
+import { type ClientRequest, type IncomingMessage, request as requestHttp } from 'node:http';
+import type { HostClient, LoginTokens, RequestDeadline } from '../contract/command.ts';
+import { errorText } from '../kit/error-text.ts';
+import { isObject } from '../kit/plain-object.ts';
+import { Logins } from './logins.ts';
+
+const TIMEOUT_MS = 30_000;
+const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
+const NEEDS_LOGIN =
+  'the service requires a login; run stackwarden login, or set STACKWARDEN_TOKEN to the access_token that POST /auth/login answers';
+const OLD_TOKEN = 'the token in STACKWARDEN_TOKEN is not accepted any more; POST /auth/login answers a new one';
+const OLD_LOGIN = 'the login is not accepted any more; run stackwarden login again';
+
+/** Nothing answers at the address, so that nothing was done. */
+export class Unreachable extends Error {}
+
+interface Answer {
+  readonly status: number;
+  readonly body: unknown;
+}
+
+type Query = Readonly<Record<string, string | undefined>>;
+
+/** `findUrl` is asked at the first request. */
+export function createHostClient(findUrl: () => Promise<string>, env: NodeJS.ProcessEnv): HostClient {
+  return new Client(findUrl, env.STACKWARDEN_TOKEN || undefined, new Logins(env));
+}
+
+class Client implements HostClient {
+  readonly #findUrl: () => Promise<string>;
+  readonly #token: string | undefined;
+  readonly #logins: Logins;
+  #url: Promise<string> | undefined;
+  /** One for all requests that need it at once. */
+  #renewal: Promise<string> | undefined;
+
+  constructor(findUrl: () => Promise<string>, token: string | undefined, logins: Logins) {
+    this.#findUrl = findUrl;
+    this.#token = token;
+    this.#logins = logins;
+  }
+
+  url(): Promise<string> {
+    this.#url ??= this.#findUrl();
+    return this.#url;
+  }
+
+  async get(path: string, query?: Query): Promise<unknown> {
+    return accepted(await this.#ask('GET', withQuery(path, query)));
+  }
+
+  async find(path: string, query?: Query): Promise<unknown> {
+    const answer = await this.#ask('GET', withQuery(path, query));
+    return answer.status === 404 && detailOf(answer) === 'Not found' ? undefined : accepted(answer);
+  }
+
+  async post(path: string, body: unknown, options?: RequestDeadline): Promise<unknown> {
+    return accepted(await this.#ask('POST', path, body, options));
+  }
+
+  async keepLogin(tokens: LoginTokens | null): Promise<void> {
+    await this.#logins.keep(await this.url(), tokens);
+  }
+
+  async #ask(method: string, path: string, body?: unknown, options?: RequestDeadline): Promise<Answer> {
+    const url = await this.url();
+    const kept = this.#token === undefined ? await this.#logins.of(url) : undefined;
+    const token = this.#token ?? kept?.access_token;
+    const answer = await exchange(url + path, { method, body, token, ...options });
+    if (answer.status !== 401 || path.startsWith('/auth/')) return answer;
+    if (this.#token !== undefined) throw new Error(OLD_TOKEN);
+    if (kept === undefined) throw new Error(NEEDS_LOGIN);
+    this.#renewal ??= this.#renew(url, kept);
+    const again = await exchange(url + path, { method, body, token: await this.#renewal, ...options });
+    if (again.status === 401) throw new Error(OLD_LOGIN);
+    return again;
+  }
+
+  /** An access token lasts for an hour; what it is renewed with lasts for weeks. */
+  async #renew(url: string, { refresh_token }: LoginTokens): Promise<string> {
+    const answer = await exchange(`${url}/auth/refresh`, { method: 'POST', body: { refresh_token }, token: undefined });
+    if (answer.status === 401) throw new Error(OLD_LOGIN);
+    const tokens = accepted(answer) as LoginTokens;
+    await this.#logins.keep(url, tokens);
+    return tokens.access_token;
+  }
+}
+
+interface Exchange extends RequestDeadline {
+  readonly method: string;
+  readonly body: unknown;
+  readonly token: string | undefined;
+}
+
+async function exchange(url: string, { method, body, token, timeoutMs = TIMEOUT_MS }: Exchange): Promise<Answer> {
+  const base = new URL(url).origin;
+  const request = url.startsWith('https:') ? (await import('node:https')).request : requestHttp;
+  const text = body === undefined ? undefined : JSON.stringify(body);
+  const headers = {
+    accept: 'application/json',
+    ...(text === undefined ? {} : { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) }),
+    ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+  };
+  const signal = AbortSignal.timeout(timeoutMs);
+  try {
+    const message = await answered(request(url, { method, headers, signal, agent: false }), text);
+    const answer = { status: message.statusCode ?? 0, body: parsed(await textOf(message)) };
+    return answer;
+  } catch (cause) {
+    if (cause instanceof TooLarge) throw cause;
+    if (signal.aborted) throw new Unreachable(`${base} has not answered within ${timeoutMs / 1_000} s`, { cause });
+    const reason = (cause as NodeJS.ErrnoException).code === 'ECONNREFUSED' ? '' : ` (${errorText(cause)})`;
+    throw new Unreachable(`nothing answers at ${base}${reason}; is the service running?`, { cause });
+  }
+}
+
+function answered(request: ClientRequest, text: string | undefined): Promise<IncomingMessage> {
+  return new Promise((resolve, reject) => {
+    request.once('response', resolve).once('error', reject).end(text);
+  });
+}
+
+class TooLarge extends Error {}
+
+async function textOf(message: IncomingMessage): Promise<string> {
+  const parts: Buffer[] = [];
+  let bytes = 0;
+  for await (const part of message as AsyncIterable<Buffer>) {
+    bytes += part.length;
+    if (bytes > MAX_ANSWER_BYTES) throw new TooLarge(`the answer is larger than ${MAX_ANSWER_BYTES} bytes`);
+    parts.push(part);
+  }
+  return Buffer.concat(parts).toString('utf8');
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    // It is no answer of a host; what follows says so by its status or by the members that it lacks.
+    return undefined;
+  }
+}
+
+function detailOf({ body }: Answer): string | undefined {
+  return isObject(body) && typeof body.detail === 'string' ? body.detail : undefined;
+}
+
+function accepted(answer: Answer): unknown {
+  if (answer.status >= 200 && answer.status < 300 && answer.body !== undefined) return answer.body;
+  throw new Error(detailOf(answer) ?? `what answers is no Stackwarden (HTTP ${answer.status}); look at the address`);
+}
+
+function withQuery(path: string, query: Query = {}): string {
+  const given = Object.entries(query).filter((entry): entry is [string, string] => entry[1] !== undefined);
+  return given.length === 0 ? path : `${path}?${new URLSearchParams(given)}`;
+}

@@ -1,0 +1,59 @@
+// The tokens of `stackwarden login`, by the address that gave them, in a file that only their user may read.
+import { mkdir } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import path from 'node:path';
+import type { LoginTokens } from '../contract/command.ts';
+import { isObject } from '../kit/plain-object.ts';
+import { PrivateDirectory } from '../kit/private-directory.ts';
+
+const DIRECTORY = 'stackwarden';
+const FILE = 'logins.json';
+const MAX_BYTES = 1024 * 1024;
+
+export class Logins {
+  /** Where programs of this user keep what they need. */
+  readonly #parent: string;
+
+  constructor(env: NodeJS.ProcessEnv) {
+    this.#parent = env.XDG_CONFIG_HOME || path.join(env.HOME || homedir(), '.config');
+  }
+
+  async of(url: string): Promise<LoginTokens | undefined> {
+    const directory = await PrivateDirectory.open(this.#parent, [DIRECTORY], { create: false });
+    if (directory === null) return undefined;
+    try {
+      return (await this.#read(directory)).get(url);
+    } finally {
+      await directory.close();
+    }
+  }
+
+  /** null forgets them. */
+  async keep(url: string, tokens: LoginTokens | null): Promise<void> {
+    await mkdir(this.#parent, { recursive: true, mode: 0o700 });
+    const directory = await PrivateDirectory.open(this.#parent, [DIRECTORY]);
+    try {
+      const all = await this.#read(directory);
+      if (tokens === null) all.delete(url);
+      else all.set(url, { access_token: tokens.access_token, refresh_token: tokens.refresh_token });
+      await directory.replace(FILE, `${JSON.stringify(Object.fromEntries(all), null, 2)}\n`);
+    } finally {
+      await directory.close();
+    }
+  }
+
+  /** A file that cannot be understood holds no login; the next one replaces it. */
+  async #read(directory: PrivateDirectory): Promise<Map<string, LoginTokens>> {
+    const text = (await directory.read(FILE, MAX_BYTES))?.toString('utf8') ?? '{}';
+    try {
+      return new Map(Object.entries(JSON.parse(text)).filter(isLogin));
+    } catch {
+      return new Map();
+    }
+  }
+}
+
+function isLogin(entry: [string, unknown]): entry is [string, LoginTokens] {
+  const [, tokens] = entry;
+  return isObject(tokens) && typeof tokens.access_token === 'string' && typeof tokens.refresh_token === 'string';
+}

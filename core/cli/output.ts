@@ -1,0 +1,57 @@
+// What a command writes: text of services without control characters, tables in columns, colours for terminals alone.
+import type { CommandOutput, Painted } from '../contract/command.ts';
+
+const COLOURS = { green: 32, yellow: 33, red: 31, grey: 90 } as const;
+/** Everything but line ends and tabs that moves a cursor, hides text or turns its direction. */
+const CONTROL = /[\p{Cc}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]/gu;
+const GAP = '  ';
+
+/** Whoever read the output has closed it, so that nobody is left to work for. */
+export class OutputClosed extends Error {}
+
+/** Results go to the standard output, notes to the standard error. What writes throws an OutputClosed. */
+export function createOutput(env: NodeJS.ProcessEnv): CommandOutput {
+  const { stdout, stderr } = process;
+  const isTerminal = stdout.isTTY === true;
+  let isClosed = false;
+  stdout.on('error', () => {
+    isClosed = true;
+  });
+  stderr.on('error', () => undefined);
+  const write = (text: string): void => {
+    if (isClosed) throw new OutputClosed();
+    stdout.write(text);
+  };
+  const hasColours = isTerminal && !env.NO_COLOR && env.TERM !== 'dumb';
+  const paint = (text: string, cell: string | Painted): string =>
+    typeof cell === 'string' || !hasColours ? text : `\u001b[${COLOURS[cell.colour]}m${text}\u001b[0m`;
+  return {
+    isTerminal,
+    line: text => write(`${plain(text)}\n`),
+    note: text => void stderr.write(`${plain(text)}\n`),
+    json: value => write(`${plain(JSON.stringify(value, null, 2))}\n`),
+    table(titles, rows) {
+      const cells = [titles, ...rows].map(row => row.map(cell => oneLine(typeof cell === 'string' ? cell : cell.text)));
+      const widths = titles.map((_title, column) => Math.max(...cells.map(row => [...(row[column] ?? '')].length)));
+      for (const [index, row] of cells.entries()) {
+        const painted = row.map((text, column) => {
+          const isLast = column === row.length - 1;
+          const padding = isLast ? '' : ' '.repeat((widths[column] ?? 0) - [...text].length);
+          return paint(text, rows[index - 1]?.[column] ?? '') + padding;
+        });
+        write(`${painted.join(GAP)}\n`);
+      }
+    },
+    clear() {
+      if (isTerminal) write('\u001b[H\u001b[2J\u001b[3J');
+    },
+  };
+}
+
+function plain(text: string): string {
+  return text.replaceAll(CONTROL, found => (found === '\n' || found === '\t' ? found : ''));
+}
+
+function oneLine(text: string): string {
+  return plain(text).replaceAll(/\s+/g, ' ').trim();
+}

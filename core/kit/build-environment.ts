@@ -1,0 +1,175 @@
+// Where downloaded code is built. Nobody trusts it: it runs as the user of the services, in groups that end with their
+// commands, with a home that is new each time, and with those variables alone that every program may know.
+import { randomBytes } from 'node:crypto';
+import { readdirSync } from 'node:fs';
+import { mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import type { NamedBlock } from '../contract/config.ts';
+import { Problem } from '../contract/problem.ts';
+import { errorText } from './error-text.ts';
+import { runInGroup } from './group-command.ts';
+import { GuardedDirectory } from './guarded-directory.ts';
+import { kernelText } from './kernel-text.ts';
+import { publicEnvironment } from './public-environment.ts';
+import { reachOf } from './service-user.ts';
+
+export type BuildUser = { readonly uid: number; readonly gid: number } | null;
+
+export interface BuildPlace {
+  /** Of the service. Variables that `env_passthrough` names may hold a password. */
+  readonly block: NamedBlock;
+  /** The folder of the release, in which commands run. */
+  readonly directory: string;
+  /** What package managers keep for later builds; made when it is missing. */
+  readonly caches: string;
+  readonly user: BuildUser;
+  readonly signal: AbortSignal;
+  /** Takes what the commands print; no more is read before that is done. */
+  output(lines: readonly string[]): Promise<void>;
+}
+
+export interface BuildCommand {
+  readonly argv: readonly string[];
+  /** Relative to the folder of the release. */
+  readonly in?: string | undefined;
+  /** In addition to those that every command gets. */
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+/** How a machine reaches the network, what it trusts, and where its package registries are. */
+const KEPT =
+  /^(?:PATH|LANG|LC_[A-Z]+|TZ|(?:https?|all|no)_proxy|SSL_CERT_(?:FILE|DIR)|NODE_EXTRA_CA_CERTS|(?:REQUESTS|CURL)_CA_BUNDLE|npm_config_registry|YARN_NPM_REGISTRY_SERVER|PIP_(?:EXTRA_)?INDEX_URL)$/i;
+/** What is built gives way to what runs. */
+const NICENESS = 10;
+/** A compilation on a small machine takes its time. */
+const LIMIT_MS = 3_600_000;
+const REMOVAL_LIMIT_MS = 120_000;
+const MARK = 'STACKWARDEN_BUILD';
+/** While something is found it may have started more. */
+const MAX_LOOKS = 10;
+
+export class BuildEnvironment {
+  /** Belongs to the user, and is removed at the end. */
+  readonly home: string;
+  readonly #place: BuildPlace;
+  readonly #caches: string;
+  readonly #env: Readonly<Record<string, string>>;
+
+  private constructor(place: BuildPlace, caches: string, home: string) {
+    this.#place = place;
+    this.#caches = caches;
+    this.home = home;
+    this.#env = {
+      ...buildVariables((place.block.block.env_passthrough ?? []) as string[]),
+      HOME: home,
+      XDG_CACHE_HOME: caches,
+      CI: 'true',
+      [MARK]: place.directory,
+    };
+  }
+
+  /**
+   * Calls `use` with an environment; what is left of the commands and their home is gone afterwards. Throws a Problem 500
+   * with the end of what failed.
+   */
+  static async with(place: BuildPlace, use: (environment: BuildEnvironment) => Promise<void>): Promise<void> {
+    const caches = await cachesOf(place);
+    const home = path.join(caches, `home-${randomBytes(6).toString('hex')}`);
+    (await GuardedDirectory.open(home, { mode: 0o700, owner: place.user })).close();
+    const environment = new BuildEnvironment(place, caches, home);
+    try {
+      await use(environment);
+    } catch (error) {
+      place.signal.throwIfAborted();
+      if (error instanceof Problem) throw error;
+      const { processName } = place.block;
+      const remedy = `see the log of ${processName}, and install it again when the cause is mended`;
+      throw new Problem(500, `${processName} cannot be built: ${errorText(error)}; ${remedy}`, { cause: error });
+    } finally {
+      endBuild(place.directory);
+      await environment.#remove(caches === place.caches ? home : caches);
+    }
+  }
+
+  get path(): string {
+    return this.#env.PATH ?? '';
+  }
+
+  /** Where a tool keeps what later builds use. */
+  cache(name: string): string {
+    return path.join(this.#caches, name);
+  }
+
+  /** Throws an Error with the end of what the command said. */
+  async run({ argv, in: folder = '.', env }: BuildCommand): Promise<void> {
+    const { directory, user, signal } = this.#place;
+    const onLines = (lines: readonly string[]): Promise<void> => this.#place.output(lines);
+    await onLines([`$ ${argv.join(' ')}`]);
+    await runInGroup({
+      argv,
+      cwd: path.join(directory, folder),
+      env: { ...this.#env, ...env },
+      user,
+      limitMs: LIMIT_MS,
+      niceness: NICENESS,
+      signal,
+      onLines,
+    });
+  }
+
+  /** By the user, because whoever runs as that one could lead another elsewhere. */
+  async #remove(directory: string): Promise<void> {
+    const argv = ['rm', '-rf', '--', directory];
+    const { user } = this.#place;
+    const { signal } = new AbortController();
+    await runInGroup({ argv, env: this.#env, user, limitMs: REMOVAL_LIMIT_MS, signal });
+  }
+}
+
+/** Those variables of the host that builds get: none with a password, unless it is asked for by name. */
+export function buildVariables(passthrough: readonly string[] = []): Record<string, string> {
+  const own = publicEnvironment(process.env);
+  for (const name of passthrough) {
+    const value = process.env[name];
+    if (value !== undefined) own[name] = value;
+  }
+  return Object.fromEntries(Object.entries(own).filter(([name]) => KEPT.test(name)));
+}
+
+/** Kills what is left of a build in this folder, whatever group it is in. */
+export function endBuild(directory: string): void {
+  const mark = Buffer.from(`${MARK}=${directory}`).toString('latin1');
+  for (let look = 0; look < MAX_LOOKS && endMarked(mark); look += 1);
+}
+
+/** Whether there was any. */
+function endMarked(mark: string): boolean {
+  let isFound = false;
+  for (const name of readdirSync('/proc')) {
+    if (!/^\d+$/.test(name)) continue;
+    try {
+      if (!kernelText(`/proc/${name}/environ`).split('\0').includes(mark)) continue;
+      process.kill(Number(name), 'SIGKILL');
+      isFound = true;
+    } catch {
+      // It has ended, or is no business of ours.
+    }
+  }
+  return isFound;
+}
+
+/** Where the user cannot reach the configured place, a temporary one. */
+async function cachesOf({ caches, user }: BuildPlace): Promise<string> {
+  (await GuardedDirectory.open(caches, { mode: 0o700, owner: user })).close();
+  const [reach] = await reachOf([{ place: caches, use: 'enter' }], user ?? undefined);
+  if (reach === 'open') return caches;
+  const temporary = await mkdtemp(path.join(tmpdir(), 'stackwarden-build-'));
+  const directory = await GuardedDirectory.open(temporary);
+  try {
+    if (user !== null) await directory.give(user);
+  } finally {
+    directory.close();
+  }
+  return temporary;
+}

@@ -1,0 +1,41 @@
+// Work on several services, each after those that it needs, and at once where none needs another.
+import type { HostClient } from '#core';
+
+/** By name, the names that must be done before. */
+export type Needs = ReadonlyMap<string, ReadonlySet<string>>;
+
+/** Which of these services need which, as the host has it. Without a graph, none needs another. */
+export async function needsAmong(names: readonly string[], host: HostClient): Promise<Needs> {
+  const needs = new Map(names.map(name => [name, new Set<string>()]));
+  if (names.length < 2) return needs;
+  for (const name of names) {
+    const graph = (await host.find('/process/dependency-graph', { process_name: name })) as
+      | { readonly edges: readonly { readonly source: string; readonly target: string }[] }
+      | undefined;
+    if (graph === undefined) return needs;
+    for (const { source, target } of graph.edges) if (needs.has(source)) needs.get(target)?.add(source);
+  }
+  return needs;
+}
+
+/** For what takes services down: each after those that need it. */
+export function reversed(needs: Needs): Needs {
+  const turned = new Map([...needs.keys()].map(name => [name, new Set<string>()]));
+  for (const [name, others] of needs) for (const other of others) turned.get(other)?.add(name);
+  return turned;
+}
+
+/** In a circle the one that is reached first goes first. The results have the order of `needs`. */
+export function inOrder<Result>(needs: Needs, work: (name: string) => Promise<Result>): Promise<Result[]> {
+  const begun = new Map<string, Promise<Result>>();
+  const begin = (name: string, way: ReadonlySet<string>): Promise<Result> => {
+    const known = begun.get(name);
+    if (known !== undefined) return known;
+    const further = new Set(way).add(name);
+    const before = [...(needs.get(name) ?? [])].filter(other => !further.has(other));
+    const result = Promise.allSettled(before.map(other => begin(other, further))).then(() => work(name));
+    begun.set(name, result);
+    return result;
+  };
+  return Promise.all([...needs.keys()].map(name => begin(name, new Set())));
+}

@@ -1,0 +1,96 @@
+// What `start`, `stop` and `restart` share: the services that are meant, their order, a line for each, and the wait for
+// what becomes of them.
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Command, CommandCall, HostClient } from '#core';
+import { inOrder, needsAmong, reversed } from './in-order.ts';
+import { chosenServices, readServices, type Service, serviceNames } from './services.ts';
+
+/** The host itself gives up earlier. */
+const ANSWER_MS = 3_600_000;
+const POLL_MS = 500;
+const DEFAULT_WAIT_S = 300;
+const MAX_WAIT_S = 86_400;
+const MS_PER_S = 1_000;
+
+export interface Operation {
+  readonly name: 'start' | 'stop' | 'restart';
+  readonly summary: string;
+  /** What `--all` means. */
+  readonly all: { readonly description: string; includes(service: Service): boolean };
+  /** Whether each goes before those that it needs, instead of after them. */
+  readonly isReversed: boolean;
+  /** Where the wait ends: true or false for good or bad, undefined while it is open. */
+  outcome(service: Service): boolean | undefined;
+}
+
+export function operationCommand(operation: Operation): Command {
+  return {
+    summary: operation.summary,
+    arguments: [{ syntax: '[NAME...]', description: 'names or patterns such as "Example *"', offer: serviceNames }],
+    options: [
+      { flags: '-a, --all', description: operation.all.description },
+      { flags: '-w, --wait', description: 'until it is certain what became of each' },
+      {
+        flags: '--timeout <SECONDS>',
+        description: `how long --wait waits (default: ${DEFAULT_WAIT_S})`,
+        range: [1, MAX_WAIT_S],
+      },
+    ],
+    async run(call) {
+      const names = (await meant(operation, call)).map(({ process_name: name }) => name);
+      if (names.length === 0) call.output.note(`there is nothing to ${operation.name}`);
+      const needs = await needsAmong(names, call.host);
+      const results = await inOrder(operation.isReversed ? reversed(needs) : needs, name =>
+        perform(operation, name, call),
+      );
+      return results.includes(false) ? 1 : 0;
+    },
+  };
+}
+
+async function meant(operation: Operation, { args, options, host, misuse }: CommandCall): Promise<readonly Service[]> {
+  const isAll = options.all === true;
+  if (isAll === args.length > 0) throw misuse(`name services to ${operation.name}, or all of them by --all`);
+  const services = await readServices(host);
+  return isAll ? services.filter(service => operation.all.includes(service)) : chosenServices(services, args);
+}
+
+/** Whether it succeeded. A failure is told, and does not keep the others from their turn. */
+async function perform(operation: Operation, name: string, { host, options, output }: CommandCall): Promise<boolean> {
+  try {
+    const answer = (await host.post(
+      `/process/${operation.name}-service`,
+      { process_name: name },
+      { timeoutMs: ANSWER_MS },
+    )) as { readonly status: string; readonly waiting_for?: readonly string[] };
+    const waiting = answer.waiting_for?.length ? `: ${answer.waiting_for.join(', ')}` : '';
+    output.line(`${name}: ${answer.status}${waiting}`);
+    if (options.wait) await settled(operation, name, host, Number(options.timeout ?? DEFAULT_WAIT_S));
+    return true;
+  } catch (error) {
+    output.note(`${name}: ${(error as Error).message}`);
+    return false;
+  }
+}
+
+async function settled(operation: Operation, name: string, host: HostClient, limitS: number): Promise<void> {
+  const endMs = performance.now() + limitS * MS_PER_S;
+  for (;;) {
+    const service = (await readServices(host)).find(({ process_name: other }) => other === name);
+    if (service === undefined) throw new Error('it has left the configuration');
+    const outcome = operation.outcome(service);
+    if (outcome === true) return;
+    const { health_reason: reason, restart, status } = service;
+    const why = restart.last_failure_reason ?? restart.last_exit_reason ?? reason ?? `it is ${status}`;
+    if (outcome === false) throw new Error(why);
+    if (performance.now() > endMs) throw new Error(`it is not there after ${limitS} s: ${reason ?? status}`);
+    await delay(POLL_MS);
+  }
+}
+
+/** A service with a task that has ended well counts as much as one that runs and is well. */
+export function isUp({ status, health_status: health, restart }: Service): boolean | undefined {
+  if (status === 'stopped') return restart.exit_code === 0 && restart.last_failure_reason === null;
+  if (status !== 'running') return undefined;
+  return health === null || health === 'healthy' || health === 'degraded' ? true : undefined;
+}

@@ -1,0 +1,53 @@
+// The services of the running host as commands see them, and which of them are meant by names and patterns.
+import type { HostClient } from '#core';
+import { fitsPattern } from '#kit/name-pattern';
+import { nearestWord } from '#kit/nearest-word';
+
+export interface Service {
+  readonly process_name: string;
+  readonly enabled: boolean;
+  readonly status: string;
+  readonly pid: number | null;
+  /** Unix seconds. */
+  readonly started_at: number | null;
+  readonly health_status: string | null;
+  readonly health_reason: string | null;
+  readonly restart: {
+    readonly restart_attempts: number;
+    readonly last_failure_reason: string | null;
+    readonly last_exit_reason: string | null;
+    readonly exit_code: number | null;
+  };
+}
+
+/** In the order of the configuration. */
+export async function readServices(host: HostClient): Promise<readonly Service[]> {
+  const answer = (await host.get('/process/service-statuses')) as { readonly processes: readonly Service[] };
+  return answer.processes;
+}
+
+/** Names for a shell to complete. */
+export async function serviceNames(host: HostClient): Promise<readonly string[]> {
+  return (await readServices(host)).map(({ process_name: name }) => name);
+}
+
+/** Each once. Throws an Error that names the first pattern that fits no service. */
+export function chosenServices(services: readonly Service[], patterns: readonly string[]): readonly Service[] {
+  const chosen = new Set<Service>();
+  for (const pattern of patterns) {
+    // A name may hold an asterisk of its own.
+    const named = services.filter(({ process_name: name }) => name === pattern);
+    const found = named.length > 0 ? named : services.filter(({ process_name: name }) => fitsPattern(name, pattern));
+    if (found.length === 0) throw new Error(unknownService(pattern, services));
+    for (const service of found) chosen.add(service);
+  }
+  return services.filter(service => chosen.has(service));
+}
+
+function unknownService(pattern: string, services: readonly Service[]): string {
+  const meant = nearestWord(
+    pattern,
+    services.map(({ process_name: name }) => name),
+  );
+  return `no service fits '${pattern}'; ${meant === undefined ? 'stackwarden status --all lists them' : `did you mean '${meant}'?`}`;
+}

@@ -1,0 +1,10 @@
+// `stackwarden start NAME`: starts services.
+import { isUp, operationCommand } from '../client/operation.ts';
+
+export default operationCommand({
+  name: 'start',
+  summary: 'start services',
+  all: { description: 'every service that is enabled, or was started by hand', includes: ({ enabled }) => enabled },
+  isReversed: false,
+  outcome: isUp,
+});

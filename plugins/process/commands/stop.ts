@@ -1,0 +1,10 @@
+// `stackwarden stop NAME`: stops services, which stay stopped until they are started again.
+import { operationCommand } from '../client/operation.ts';
+
+export default operationCommand({
+  name: 'stop',
+  summary: 'stop services; they stay stopped until they are started again',
+  all: { description: 'every service that runs', includes: ({ status }) => status !== 'stopped' },
+  isReversed: true,
+  outcome: ({ status }) => (status === 'stopped' ? true : undefined),
+});

@@ -1,0 +1,30 @@
+// Builds programs that Node.js runs, with npm, pnpm or yarn, and finds out whether this machine can.
+import { definePlugin } from '#core';
+import { BuildEnvironment } from '#kit/build-environment';
+import { isBuilt, needsTools } from '#kit/build-steps';
+import type {} from '../installs/contract.ts';
+import { buildWith } from './build.ts';
+import { nodeFacts, PACKAGE_MANAGERS } from './facts.ts';
+import { checkNode, checkPackageManager } from './machine.ts';
+
+export default definePlugin({
+  name: 'runtime-node',
+  host: '^1',
+
+  setup(host) {
+    for (const manager of PACKAGE_MANAGERS)
+      host.contribute('install.runtime', manager, {
+        platform: manager,
+        async check({ facts: given, ...request }) {
+          const facts = nodeFacts.parse(given);
+          await checkNode(request, facts);
+          if (needsTools(facts, request.block.block)) await checkPackageManager(request, manager);
+        },
+        async build(request) {
+          const facts = nodeFacts.parse(request.facts);
+          if (await isBuilt(facts, request.directory)) return;
+          await BuildEnvironment.with(request, environment => buildWith(manager, facts, request, environment));
+        },
+      });
+  },
+});

@@ -1,0 +1,30 @@
+// What this machine has for programs of Node.js, and what to do where something is missing.
+import { Problem } from '#core';
+import { isAtLeast, toolLines, toolVersion } from '#kit/tool-version';
+import type { BuildRequest } from '../installs/contract.ts';
+import type { NodeFacts, PackageManager } from './facts.ts';
+
+type Asked = Pick<BuildRequest, 'block' | 'user' | 'signal'>;
+
+/** Throws a Problem 400 where it is missing or too old. */
+export async function checkNode({ block, ...asking }: Asked, { node: least }: NodeFacts): Promise<void> {
+  const version = await toolVersion(['node', '--version'], asking);
+  const wanted = least === undefined ? 'Node.js' : `Node.js ${least} or later`;
+  const remedy = 'install it from https://nodejs.org, so that the user of the services can run it as node';
+  if (version === undefined)
+    throw new Problem(400, `${block.processName} needs ${wanted}, which this machine does not have; ${remedy}`);
+  if (least !== undefined && !isAtLeast(version, String(least)))
+    throw new Problem(400, `${block.processName} needs ${wanted}, but this machine has ${version}; ${remedy}`);
+}
+
+/** Throws a Problem 400 where neither it nor what could bring it is there. Releases may bring yarn themselves. */
+export async function checkPackageManager({ block, ...asking }: Asked, manager: PackageManager): Promise<void> {
+  if (manager === 'node' || manager === 'yarn' || (await isThere(manager, asking))) return;
+  if (manager !== 'npm' && (await isThere('corepack', asking))) return;
+  const remedy = manager === 'npm' ? 'install npm' : `install it with npm install --global ${manager}`;
+  throw new Problem(400, `${block.processName} is built with ${manager}, which this machine does not have; ${remedy}`);
+}
+
+export async function isThere(tool: string, asking: Pick<BuildRequest, 'user' | 'signal'>): Promise<boolean> {
+  return (await toolLines([tool, '--version'], asking)) !== undefined;
+}

@@ -1,0 +1,113 @@
+// `status`, `start`, `stop` and `restart` of the command line, against one running host.
+import t from 'tap';
+import { runCommand } from '../../support/command.ts';
+import { startHost } from '../../support/host.ts';
+import { spawnStackwarden } from '../../support/stackwarden.ts';
+import { until } from '../../support/until.ts';
+
+const SLEEP = { command: ['sleep', '600'], config_dir: '/', stop_grace_seconds: 1 };
+const HEADER = /^NAME +STATUS +HEALTH +PID +UPTIME +CPU +MEMORY +RESTARTS\n/;
+
+const app = await startHost({
+  plugins: ['config', 'process', 'auto-restart', 'health-probe', 'metrics', 'dependency-graph', 'signal-wait-for-dir'],
+  config: {
+    web: { enabled: true, process_name: 'Store', ...SLEEP },
+    shop: { enabled: true, process_name: 'Shop Front', ...SLEEP, wait_for_dir: [{ path: '/', process_name: 'Store' }] },
+    odd: { enabled: false, process_name: 'Odd * Näme', ...SLEEP },
+    task: { enabled: false, process_name: 'Task', command: ['true'], config_dir: '/', oneshot: true },
+    broken: { enabled: false, process_name: 'Broken', command: ['false'], config_dir: '/' },
+  },
+});
+t.teardown(() => app.stop());
+const command = (...args: string[]) => runCommand(app, ...args);
+const rows = async (...args: string[]) => JSON.parse((await command('status', '--json', ...args)).stdout);
+await until(async () => (await app.get('/process/startup-status')).body.terminal, { timeoutMs: 60_000 });
+
+t.test('status lists what is in use, for people and for programs', async t => {
+  const table = await command('status');
+  t.match(table, { code: 0, stderr: '' });
+  t.match(table.stdout, HEADER);
+  t.match(table.stdout, /^Store +running +healthy +\d+ +(\d+m )?\d+s +(-|\d+\.\d%) +[\d.]+ [KM]iB +0$/m);
+  t.notMatch(table.stdout, 'Task');
+  t.notMatch(table.stdout, '\u001b', 'no colour without a terminal');
+  const [store] = await rows('store');
+  t.same(Object.keys(store), [
+    'name',
+    'enabled',
+    'status',
+    'health',
+    'health_reason',
+    'pid',
+    'uptime_seconds',
+    'cpu_percent',
+    'memory_bytes',
+    'restarts',
+  ]);
+  t.match(store, { name: 'Store', enabled: true, status: 'running', health: 'healthy', restarts: 0 });
+  t.ok(store.pid > 1 && store.uptime_seconds >= 0 && store.memory_bytes > 0);
+  const all = (await rows('--all')).map(({ name }: { name: string }) => name);
+  t.same(all, ['Store', 'Shop Front', 'Odd * Näme', 'Task', 'Broken'], 'without the host itself');
+});
+
+t.test('names and patterns', async t => {
+  const names = async (...args: string[]) => (await rows(...args)).map(({ name }: { name: string }) => name);
+  t.same(await names('s*'), ['Store', 'Shop Front']);
+  t.same(await names('*o*r*'), ['Store', 'Shop Front']);
+  t.same(await names('Odd * Näme', 'task'), ['Odd * Näme', 'Task']);
+  const unknown = await command('status', 'Shop Frint');
+  t.match(unknown, { code: 1, stdout: '', stderr: /^stackwarden: no service fits.*did you mean 'Shop Front'\?\n$/ });
+});
+
+t.test('all of them, those first that others need, and the other way round', async t => {
+  const told = (stdout: string) =>
+    stdout
+      .trim()
+      .split('\n')
+      .map(line => line.slice(0, line.indexOf(':')));
+  const stopped = await command('stop', '--all');
+  t.equal(stopped.code, 0, stopped.stderr);
+  t.ok(told(stopped.stdout).indexOf('Shop Front') < told(stopped.stdout).indexOf('Store'), stopped.stdout);
+  t.match(await command('stop', '--all'), { code: 0, stdout: '', stderr: 'there is nothing to stop\n' });
+  const started = await command('start', '--all');
+  t.same(told(started.stdout), ['Store', 'Shop Front'], started.stderr);
+});
+
+t.test('start, restart and stop, each told', async t => {
+  t.match(await command('start', 'odd*', '--wait'), { code: 0, stdout: 'Odd * Näme: Service started successfully\n' });
+  t.match(await rows('odd*'), [{ status: 'running' }]);
+  const [{ pid }] = await rows('odd*');
+  t.match(await command('restart', 'Odd*'), { code: 0, stdout: /restarted/ });
+  t.not((await rows('odd*'))[0].pid, pid);
+  t.match(await command('stop', 'Odd*', '-w'), { code: 0, stdout: /stopped/ });
+  t.match(await rows('odd*'), [{ status: 'stopped', pid: null, uptime_seconds: null, cpu_percent: null }]);
+  t.match(await command('start', 'Task', '--wait'), { code: 0 });
+});
+
+t.test('one that fails does not keep the others back', async t => {
+  const result = await command('start', 'Broken', 'Odd*');
+  t.match(result, { code: 1, stdout: /^Odd \* Näme: .*started/, stderr: /^Broken: .*code 1/ });
+});
+
+t.test('what makes no sense, and what nobody answers', async t => {
+  for (const args of [['stop'], ['restart', '--all', 'Store'], ['start', '--wait'], ['status', '--timeout', '1']])
+    t.match(await command(...args), { code: 2, stdout: '' }, args.join(' '));
+  t.match(await command('start', 'Store', '--example'), { code: 2, stderr: /'--example' is for the host/ });
+  t.match(await command('stop', 'Store', '--wait', '--timeout', 'x'), {
+    code: 2,
+    stderr: /'--timeout' is a whole number/,
+  });
+  const nobody = await runCommand({ ...app, base: 'http://127.0.0.1:1' }, 'status');
+  t.match(nobody, { code: 3, stderr: 'stackwarden: nothing answers at http://127.0.0.1:1; is the service running?\n' });
+});
+
+t.test('watching shows a death, and ends when nobody reads', async t => {
+  const watch = spawnStackwarden(app.configDir, {
+    args: ['status', '--watch', 'Store'],
+    env: { STACKWARDEN_URL: app.base },
+  });
+  await until(async () => /^Store +running/m.test(watch.stdout()));
+  t.match(await command('stop', 'Store'), { code: 0 });
+  await until(async () => /^Store +stopped/m.test(watch.stdout()));
+  watch.child.stdout?.destroy();
+  t.match(await watch.exited, { code: 0 });
+});

@@ -1,0 +1,52 @@
+// What runtimes are handed for a build, in a folder of the test, with what they print in a list.
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import type { NamedBlock } from '../../core/contract/config.ts';
+import type { BuildRequest } from '../../plugins/installs/contract.ts';
+
+/** Like the services of tests; null where the test cannot be another user. */
+export const BUILD_USER = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : null;
+
+export interface TestBuild extends BuildRequest {
+  readonly printed: string[];
+}
+
+export interface BuildRequestOptions {
+  readonly facts?: Readonly<Record<string, unknown>>;
+  readonly block?: Readonly<Record<string, unknown>>;
+  readonly signal?: AbortSignal;
+}
+
+/** The release lies in `<dir>/release` and shall lie in `<dir>/final`. */
+export function buildRequest(
+  dir: string,
+  files: Readonly<Record<string, string>>,
+  { facts = {}, block = {}, signal = new AbortController().signal }: BuildRequestOptions = {},
+): TestBuild {
+  const directory = path.join(dir, 'release');
+  mkdirSync(directory, { recursive: true });
+  for (const [name, text] of Object.entries(files)) {
+    const file = path.join(directory, name);
+    mkdirSync(path.dirname(file), { recursive: true });
+    writeFileSync(file, text);
+  }
+  if (BUILD_USER !== null) execFileSync('/bin/chown', ['-R', `${BUILD_USER.uid}:${BUILD_USER.gid}`, directory]);
+  const printed: string[] = [];
+  const named: NamedBlock = { configKey: 'app', key: 'app', path: ['app'], processName: 'App', isHost: false, block };
+  return {
+    printed,
+    block: named,
+    facts,
+    directory,
+    finalDirectory: path.join(dir, 'final'),
+    caches: path.join(dir, 'caches'),
+    user: BUILD_USER,
+    version: '1.2.3',
+    childJobs: 1,
+    networkJobs: 2,
+    signal,
+    fill: text => text.replaceAll('{config_dir}', '/app'),
+    output: async lines => void printed.push(...lines),
+  };
+}
