@@ -56,7 +56,22 @@ export interface MigrationService {
   readonly helper: HelperInstance;
 }
 
+export interface MigrationEvent {
+  readonly processName: string;
+  readonly jobId: string;
+  readonly mode: 'rehearsal' | 'cutover';
+  readonly status: string;
+  /** A sentence for people. */
+  readonly message: string;
+}
+
 declare module '#core' {
+  interface Events {
+    /** A service was moved from SQLite to PostgreSQL. Rehearsals are not told. */
+    'migration.succeeded': MigrationEvent;
+    /** A move of a service to PostgreSQL, its rehearsal or the way back has failed, or was cut off. */
+    'migration.failed': MigrationEvent;
+  }
   interface Contributions {
     /** A service whose SQLite databases can move to PostgreSQL. */
     'migration.service': MigrationService;

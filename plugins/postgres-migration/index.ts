@@ -4,6 +4,7 @@ import { ConfigGuard } from './config-guard.ts';
 import type { Engine } from './engine.ts';
 import { isActive } from './job.ts';
 import { JobFiles } from './job-files.ts';
+import { registerMigrationEvents } from './migration-events.ts';
 import { ownerOf, Places } from './places.ts';
 import { servicePoint } from './points.ts';
 import { registerRoutes } from './routes.ts';
@@ -34,6 +35,7 @@ export default definePlugin({
       return engine;
     };
 
+    registerMigrationEvents(host);
     registerRoutes(host, { files, migrations: async () => (await load()).migrations });
     host.contribute('host.fact', 'postgres_migration_service_keys', {
       values: () => [...services].map(({ key }) => key).sort(),

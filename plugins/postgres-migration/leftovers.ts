@@ -27,6 +27,6 @@ export class Leftovers {
     if (due.length === 0 || name === undefined) return;
     if (host.use('process.supervisor').get(name)?.status !== 'running') return;
     await server.managed.ready({ signal: host.signal });
-    for (const record of due) await undoInServer(this.#context, new LiveJob(record, files, host.log));
+    for (const record of due) await undoInServer(this.#context, new LiveJob(record, files, host));
   }
 }

@@ -1,7 +1,8 @@
 // A job that somebody works on. Every change is shown at once; what the next step relies on is on disk before it begins.
-import type { Logger } from '#core';
+import type { Host } from '#core';
 import { type Checkpoint, type JobRecord, type JobWork, type MigrationJob, unixSeconds } from './job.ts';
 import type { JobFiles } from './job-files.ts';
+import { tellOfEnd } from './migration-events.ts';
 
 const MAX_EVENTS = 100;
 const MS_PER_S = 1_000;
@@ -16,7 +17,7 @@ interface Telling {
 
 export class LiveJob {
   readonly #files: JobFiles;
-  readonly #log: Logger;
+  readonly #host: Host;
   #record: JobRecord;
   #writes: Promise<unknown> = Promise.resolve();
   #isWriteDue = false;
@@ -24,10 +25,10 @@ export class LiveJob {
   #stageStartedMs = performance.now();
   readonly #timings: Record<string, number> = {};
 
-  constructor(record: JobRecord, files: JobFiles, log: Logger) {
+  constructor(record: JobRecord, files: JobFiles, host: Host) {
     this.#record = record;
     this.#files = files;
-    this.#log = log;
+    this.#host = host;
   }
 
   get job(): MigrationJob {
@@ -57,6 +58,7 @@ export class LiveJob {
     work: Partial<JobWork> = {},
   ): Promise<void> {
     await this.change({ status, finished_at: unixSeconds(), ...job }, work);
+    tellOfEnd(this.#host, this.job);
   }
 
   /** A change of what clients do not see, which leaves the time of the last change as it was. */
@@ -95,7 +97,9 @@ export class LiveJob {
     this.#show({ progress: entry, events, updated_at: at });
     if (this.#isWriteDue) return;
     this.#isWriteDue = true;
-    this.#write().catch((error: unknown) => this.#log.warn('the progress of a migration could not be kept', error));
+    this.#write().catch((error: unknown) =>
+      this.#host.log.warn('the progress of a migration could not be kept', error),
+    );
   }
 
   #show(job: Partial<MigrationJob>, work: Partial<JobWork> = {}): void {

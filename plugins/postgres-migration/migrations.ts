@@ -99,7 +99,7 @@ export class Migrations {
   }
 
   #live(record: JobRecord): LiveJob {
-    return new LiveJob(record, this.#context.files, this.#context.host.log);
+    return new LiveJob(record, this.#context.files, this.#context.host);
   }
 
   #signal(held: HeldProcess): AbortSignal {

@@ -65,7 +65,7 @@ export class Recovery {
     const { files, host, places } = this.#context;
     if (work.helper !== null) await killLeftHelper(work.helper);
     if (job.status === 'rolling_back') return this.#rollBack(record);
-    const live = new LiveJob(record, files, host.log);
+    const live = new LiveJob(record, files, host);
     if (job.mode === 'rehearsal' || !hasReached(job, 'cold_backup_verified')) {
       await places.removeWork(job.job_id);
       return this.#interrupt(live, `${job.process_name} was not changed`, { isUndoDue: job.status !== 'queued' });
@@ -91,7 +91,7 @@ export class Recovery {
     const fault = await faultOfBackup(record.job.backup_dir ?? '', record.work.backup);
     const { files, host } = this.#context;
     if (fault !== undefined)
-      return this.#interrupt(new LiveJob(record, files, host.log), `its backup cannot be relied on: ${fault}`);
+      return this.#interrupt(new LiveJob(record, files, host), `its backup cannot be relied on: ${fault}`);
     await this.#migrations.resume(subject, record, (live, held, signal) =>
       rollBack(this.#context, { subject, live, held, signal }),
     );
@@ -121,7 +121,7 @@ export class Recovery {
     const { files, host } = this.#context;
     const { job, work } = record;
     if ((await faultOfBackup(job.backup_dir ?? '', work.backup)) !== undefined) return;
-    const live = new LiveJob(record, files, host.log);
+    const live = new LiveJob(record, files, host);
     const subject = this.#migrations.subject(job.process_name);
     await restoreService(this.#context, { subject, live, signal: host.signal }, { keepsPresent: false });
   }

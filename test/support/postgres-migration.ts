@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url';
 import Database from 'better-sqlite3';
 import pg from 'pg';
 import type { Test } from 'tap';
-import { startHost, type TestHost } from './host.ts';
+import { pluginsDir, startHost, type TestHost } from './host.ts';
 import { postgresBlock } from './postgres.ts';
 import { freePort } from './stackwarden.ts';
 import { until } from './until.ts';
@@ -179,9 +179,31 @@ async function fill(home: string): Promise<void> {
   db.close();
 }
 
+/** A third party's plugin, which answers with the events of migrations. */
+const LISTENER = `export default { name: 'listener', host: '^1', setup (host) {
+  const events = [];
+  for (const type of ['migration.succeeded', 'migration.failed']) host.on(type, ({ data }) => { events.push({ type, ...data }) });
+  host.route({ method: 'GET', path: '/events', summary: 'Events', handle: () => events });
+} }`;
+
+/** The events of one migration, once there is one. */
+export const toldOf = (app: TestHost, jobId: string): Promise<Body[]> =>
+  until(
+    async () => {
+      const { body } = await app.get('/events');
+      const own = body.filter((event: Body) => event.jobId === jobId);
+      return own.length > 0 && own;
+    },
+    { what: 'the event of a migration' },
+  );
+
 /** Resolves when those processes are healthy. */
 export async function startStack(t: Test, { configDir, config }: Stack, names?: readonly string[]): Promise<TestHost> {
-  const app = await startHost({ plugins: PLUGINS, configDir, config, pace: PACE });
+  const own = path.join(path.dirname(configDir), 'plugins');
+  await mkdir(path.join(own, 'listener'), { recursive: true });
+  await writeFile(path.join(own, 'listener/index.js'), LISTENER);
+  const plugins = [...PLUGINS, 'listener'];
+  const app = await startHost({ plugins, pluginDirs: [pluginsDir, own], configDir, config, pace: PACE });
   t.teardown(() => app.stop());
   await running(app, names);
   return app;

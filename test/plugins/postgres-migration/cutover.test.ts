@@ -14,6 +14,7 @@ import {
   running,
   type Stack,
   startStack,
+  toldOf,
 } from '../../support/postgres-migration.ts';
 
 let stack: Stack;
@@ -52,6 +53,8 @@ t.test('a service moves to PostgreSQL, and back', async t => {
     result: { validated: true, cutover_performed: true, preserved_databases: [aside] },
   });
   t.ok(job.result.timings.downtime_seconds > 0);
+  const told = { type: 'migration.succeeded', mode: 'cutover', status: 'completed' };
+  t.match(await toldOf(app, job.job_id), [told]);
   t.same(await stack.data(), { ...before, engine: 'postgres' });
   t.equal(stack.source(), source);
   t.same(await stack.query('SELECT * FROM "Series"', aside), [{ Id: 1 }], 'what was there is set aside');

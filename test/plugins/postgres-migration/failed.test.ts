@@ -13,6 +13,7 @@ import {
   running,
   type Stack,
   startStack,
+  toldOf,
 } from '../../support/postgres-migration.ts';
 import { until } from '../../support/until.ts';
 
@@ -29,6 +30,8 @@ async function leftAsItWas(jobId: string, { before, source, settings }: Awaited<
   const job = await ended(app, jobId);
   t.equal(job.status, 'failed_rolled_back', JSON.stringify(job.error));
   t.equal(job.rollback_available, false);
+  const told = { type: 'migration.failed', processName: NAME, jobId, mode: job.mode, status: 'failed_rolled_back' };
+  t.same(await toldOf(app, jobId), [{ ...told, message: job.error.message }]);
   await running(app, [NAME]);
   t.same(await stack.data(), before);
   t.equal(stack.source(), source);
