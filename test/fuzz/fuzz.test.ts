@@ -10,7 +10,7 @@ const STALL_LIMIT_MS = 3_000;
 
 t.test('bodies and frames', { timeout: 240_000 }, async t => {
   const app = await startHost({
-    plugins: 'all',
+    plugins: 'offline',
     config: { sleeper: { enabled: false, process_name: 'Sleeper', command: ['sleep', '600'] } },
   });
   t.teardown(() => app.stop());

@@ -11,7 +11,7 @@ const endMs = performance.now() + Number(process.argv[2] ?? 5) * MS_PER_MINUTE;
 const found = new Set<string>();
 for (let seed = Date.now(); performance.now() < endMs; seed += 1) {
   const app = await startHost({
-    plugins: 'all',
+    plugins: 'offline',
     config: { sleeper: { enabled: false, process_name: 'Sleeper', command: ['sleep', '600'] } },
   });
   try {

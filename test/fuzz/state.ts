@@ -93,7 +93,7 @@ async function faultsOf(files: readonly (readonly [string, string | Uint8Array])
     }
     const app = await startHost({
       configDir,
-      plugins: 'all',
+      plugins: 'offline',
       config: { sleeper: { enabled: false, process_name: 'Sleeper', command: ['sleep', '600'] } },
     });
     try {

@@ -87,7 +87,7 @@ const queries = [
 
 t.test('bodies and queries', { timeout: 240_000 }, async t => {
   const app = await startHost({
-    plugins: 'all',
+    plugins: 'offline',
     config: { sleeper: { enabled: false, process_name: 'Sleeper', command: ['sleep', '600'] } },
   });
   t.teardown(() => app.stop());

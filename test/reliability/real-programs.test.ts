@@ -9,7 +9,7 @@ import { freePort } from '../support/stackwarden.ts';
 import { until } from '../support/until.ts';
 
 t.test('PostgreSQL: initdb, start, stop by SIGINT, restart', async t => {
-  const app = await startHost({ plugins: 'all', config: { postgres: await postgresBlock(t) } });
+  const app = await startHost({ plugins: 'offline', config: { postgres: await postgresBlock(t) } });
   t.teardown(() => app.stop());
   t.equal((await start(app, 'PostgreSQL')).status, 200);
   const first = await pidOf(app, 'PostgreSQL');
@@ -35,7 +35,7 @@ t.test('a web server: ports and health', async t => {
   const directory = testDir(t, { 'index.html': 'hello' });
   await chmod(directory, 0o755);
   const app = await startHost({
-    plugins: 'all',
+    plugins: 'offline',
     config: {
       web: {
         enabled: true,

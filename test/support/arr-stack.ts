@@ -72,7 +72,7 @@ export async function startStack(
   const configDir = path.join(dir, 'host');
   await mkdir(configDir, { recursive: true });
   const running = await startHost({
-    plugins: 'all',
+    plugins: 'offline',
     configDir,
     config: {
       data_root: dir,

@@ -11,15 +11,18 @@ import { PACE } from './pace.ts';
 
 export { pluginNames, pluginsDir };
 
+/** Folders of the sources of programs begin so. */
+const SOURCES = 'install-';
 /** For tests of processes. */
 const DEFAULT_PLUGINS = ['config', 'process', 'auto-restart', 'health-probe'];
 
 export interface TestHostOptions extends Partial<Omit<HostOptions, 'plugins'>> {
   /**
    * What the test is about; what that needs comes along. Default: processes and configuration, or everything in
-   * `pluginDirs` where the test gives some. `all`: every plugin of the product.
+   * `pluginDirs` where the test gives some. `all`: every plugin of the product; `offline`: all but those that fetch
+   * programs from the internet.
    */
-  readonly plugins?: readonly string[] | 'all';
+  readonly plugins?: readonly string[] | 'all' | 'offline';
   /** Written as stackwarden.json before the start; the gateway is off and ports are free unless it says otherwise. */
   readonly config?: Record<string, unknown>;
 }
@@ -52,7 +55,7 @@ export interface TestHost {
 
 export async function startHost(options: TestHostOptions = {}): Promise<TestHost> {
   const { config, plugins = options.pluginDirs === undefined ? DEFAULT_PLUGINS : 'all', ...hostOptions } = options;
-  const chosen = plugins === 'all' ? {} : { plugins: await withNeeds(plugins) };
+  const chosen = plugins === 'all' ? {} : { plugins: await chosenPlugins(plugins) };
   const configDir = options.configDir ?? (await mkdtemp(path.join(tmpdir(), 'stackwarden-test-')));
   const dumb = (config?.dumb ?? {}) as Record<string, unknown>;
   const written = {
@@ -107,6 +110,11 @@ export async function startHost(options: TestHostOptions = {}): Promise<TestHost
       await withdraw();
     },
   };
+}
+
+async function chosenPlugins(plugins: readonly string[] | 'offline'): Promise<string[]> {
+  if (plugins !== 'offline') return withNeeds(plugins);
+  return (await pluginNames()).filter(name => !name.startsWith(SOURCES));
 }
 
 function parse(text: string): unknown {

@@ -46,7 +46,7 @@ async function open(t: Test, mounts: readonly string[]) {
     };
     await writeFile(path.join(configDir, 'templates/services', `${key}.json`), JSON.stringify(template));
   }
-  const app = await startHost({ plugins: 'all', configDir, config: { data_root: data } });
+  const app = await startHost({ plugins: 'offline', configDir, config: { data_root: data } });
   t.teardown(() => app.stop());
   return { app, folders, data };
 }

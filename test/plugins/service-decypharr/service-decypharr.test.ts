@@ -58,7 +58,7 @@ t.test('entries of media managers', { skip }, async t => {
   });
   const file = path.join(dir, 'config.json');
   const app = await startHost({
-    plugins: 'all',
+    plugins: 'offline',
     configDir,
     config: {
       data_root: dir,
@@ -106,7 +106,7 @@ t.test('a manager that makes its key only when Decypharr already runs', { skip }
     command: [process.execPath, arrApp, 'sonarr', String(port), settings],
   };
   const app = await startHost({
-    plugins: 'all',
+    plugins: 'offline',
     configDir: await configDirIn(dir),
     config: {
       data_root: dir,

@@ -34,7 +34,7 @@ async function openManaged(t: Test) {
   const [apiPort, port, appPort, uiPort] = [await freePort(), await freePort(), await freePort(), await freePort()];
   const node = process.execPath;
   const app = await startHost({
-    plugins: 'all',
+    plugins: 'offline',
     listen: { port: apiPort },
     config: {
       dumb: {

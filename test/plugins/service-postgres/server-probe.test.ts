@@ -18,7 +18,7 @@ t.test('a server that recovers is starting, and healthy when it takes clients', 
   // A standby refuses everybody until it is promoted.
   const standby = path.join(postgres.config_dir, 'standby.signal');
   await writeFile(standby, '');
-  const app = await startHost({ plugins: 'all', config: { postgres } });
+  const app = await startHost({ plugins: 'offline', config: { postgres } });
   t.teardown(() => app.stop());
   t.equal((await start(app, 'PostgreSQL')).status, 200);
   const refused = await until(async () => {
@@ -40,7 +40,7 @@ t.test('something else on its port is not a database server', { skip }, async t 
   const port = await freePort();
   const command = [process.execPath, webApp, String(port)];
   const postgres = { enabled: false, process_name: 'PostgreSQL', command, config_dir: '', port };
-  const app = await startHost({ plugins: 'all', config: { postgres } });
+  const app = await startHost({ plugins: 'offline', config: { postgres } });
   t.teardown(() => app.stop());
   t.equal((await start(app, 'PostgreSQL')).status, 200);
   const found = await until(async () => {

@@ -18,7 +18,7 @@ const isHere = ['service-ui', 'gateway'].every(name =>
 async function open(t: { teardown(fn: () => unknown): void }, more: Record<string, unknown> = {}) {
   const [port, gatewayPort] = [await freePort(), await freePort()];
   const app = await startHost({
-    plugins: 'all',
+    plugins: 'offline',
     config: {
       dumb: { gateway: { enabled: true, port: gatewayPort } },
       app: {

@@ -27,7 +27,7 @@ t.test('directories, files, variables and secrets', { skip }, async t => {
     config_file: path.join(dir, name, file),
   });
   const app = await startHost({
-    plugins: 'all',
+    plugins: 'offline',
     config: {
       puid: NOBODY,
       pgid: NOBODY,
@@ -88,7 +88,7 @@ t.test('directories, files, variables and secrets', { skip }, async t => {
 t.test('what is missing is said in one line', { skip }, async t => {
   const dir = testDir(t, {});
   const app = await startHost({
-    plugins: 'all',
+    plugins: 'offline',
     config: {
       puid: NOBODY,
       pulsarr: { config_dir: dir, command: ['node', 'dist/server.js'] },

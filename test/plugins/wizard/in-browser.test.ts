@@ -21,7 +21,7 @@ t.test('a core service whose program is missing does not lock the wizard', { ski
   await copyFile(pageFile, path.join(dir, 'console', 'index.html'));
   const port = await freePort();
   const app = await startHost({
-    plugins: 'all',
+    plugins: 'offline',
     config: {
       dumb: { startup: QUICK, gateway: { enabled: true, port, static_dir: path.join(dir, 'console') } },
       sonarr: { instances: { Default: { command: ['sleep', '600'], config_dir: dir, config_file: `${dir}/a.xml` } } },

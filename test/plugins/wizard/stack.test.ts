@@ -54,7 +54,7 @@ t.test('from an empty stack to a running one', { skip: !isHere, timeout: 400_000
   const remote = await place('rclone');
   const at = (directory: string, name: string) => ({ config_dir: directory, config_file: path.join(directory, name) });
   const host = await startHost({
-    plugins: 'all',
+    plugins: 'offline',
     config: {
       puid: NOBODY,
       pgid: NOBODY,

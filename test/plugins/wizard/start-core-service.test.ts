@@ -28,7 +28,7 @@ const saved = async (app: TestHost) => JSON.parse(await readFile(path.join(app.c
 
 /** A slower `pace`: where a service must end within the observation, also on a slow machine. */
 async function open(t: { teardown(fn: () => unknown): void }, config: Record<string, unknown>, pace = PACE) {
-  const app = await startHost({ plugins: 'all', pace, config: { dumb: { startup: QUICK }, ...config } });
+  const app = await startHost({ plugins: 'offline', pace, config: { dumb: { startup: QUICK }, ...config } });
   t.teardown(() => app.stop());
   await until(async () => (await app.get('/process/startup-status')).body.terminal, { timeoutMs: 60_000 });
   return app;
@@ -87,7 +87,7 @@ t.test('requests that are refused change nothing, and need not wait for a start 
   const dir = testDir(t, {});
   const later = path.join(dir, 'later');
   const app = await startHost({
-    plugins: 'all',
+    plugins: 'offline',
     config: {
       dumb: { startup: { ...QUICK, readiness_timeout_seconds: 600 } },
       plex: idle(dir),
