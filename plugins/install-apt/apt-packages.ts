@@ -18,6 +18,7 @@ export const aptPackages: InstallSource = {
   intoMachine: true,
 
   async latest(request: SourceRequest): Promise<AvailableRelease> {
+    await checkMachine();
     const { version, releasesBehind } = (await chosen(request)).choice;
     return { version, notesUrl: null, releasesBehind };
   },
