@@ -2,8 +2,6 @@
 // commands, with a home that is new each time, and with those variables alone that every program may know.
 import { randomBytes } from 'node:crypto';
 import { readdirSync } from 'node:fs';
-import { mkdtemp } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { NamedBlock } from '../contract/config.ts';
 import { Problem } from '../contract/problem.ts';
@@ -12,7 +10,6 @@ import { runInGroup } from './group-command.ts';
 import { GuardedDirectory } from './guarded-directory.ts';
 import { kernelText } from './kernel-text.ts';
 import { publicEnvironment } from './public-environment.ts';
-import { reachOf } from './service-user.ts';
 
 export type BuildUser = { readonly uid: number; readonly gid: number } | null;
 
@@ -21,7 +18,7 @@ export interface BuildPlace {
   readonly block: NamedBlock;
   /** The folder of the release, in which commands run. */
   readonly directory: string;
-  /** What package managers keep for later builds; made when it is missing. */
+  /** What package managers keep for later builds; it belongs to the user. */
   readonly caches: string;
   readonly user: BuildUser;
   readonly signal: AbortSignal;
@@ -53,17 +50,15 @@ export class BuildEnvironment {
   /** Belongs to the user, and is removed at the end. */
   readonly home: string;
   readonly #place: BuildPlace;
-  readonly #caches: string;
   readonly #env: Readonly<Record<string, string>>;
 
-  private constructor(place: BuildPlace, caches: string, home: string) {
+  private constructor(place: BuildPlace, home: string) {
     this.#place = place;
-    this.#caches = caches;
     this.home = home;
     this.#env = {
       ...buildVariables((place.block.block.env_passthrough ?? []) as string[]),
       HOME: home,
-      XDG_CACHE_HOME: caches,
+      XDG_CACHE_HOME: place.caches,
       CI: 'true',
       [MARK]: place.directory,
     };
@@ -74,10 +69,9 @@ export class BuildEnvironment {
    * with the end of what failed.
    */
   static async with(place: BuildPlace, use: (environment: BuildEnvironment) => Promise<void>): Promise<void> {
-    const caches = await cachesOf(place);
-    const home = path.join(caches, `home-${randomBytes(6).toString('hex')}`);
+    const home = path.join(place.caches, `home-${randomBytes(6).toString('hex')}`);
     (await GuardedDirectory.open(home, { mode: 0o700, owner: place.user })).close();
-    const environment = new BuildEnvironment(place, caches, home);
+    const environment = new BuildEnvironment(place, home);
     try {
       await use(environment);
     } catch (error) {
@@ -88,7 +82,7 @@ export class BuildEnvironment {
       throw new Problem(500, `${processName} cannot be built: ${errorText(error)}; ${remedy}`, { cause: error });
     } finally {
       endBuild(place.directory);
-      await environment.#remove(caches === place.caches ? home : caches);
+      await environment.#removeHome();
     }
   }
 
@@ -98,7 +92,7 @@ export class BuildEnvironment {
 
   /** Where a tool keeps what later builds use. */
   cache(name: string): string {
-    return path.join(this.#caches, name);
+    return path.join(this.#place.caches, name);
   }
 
   /** Throws an Error with the end of what the command said. */
@@ -119,8 +113,8 @@ export class BuildEnvironment {
   }
 
   /** By the user, because whoever runs as that one could lead another elsewhere. */
-  async #remove(directory: string): Promise<void> {
-    const argv = ['rm', '-rf', '--', directory];
+  async #removeHome(): Promise<void> {
+    const argv = ['rm', '-rf', '--', this.home];
     const { user } = this.#place;
     const { signal } = new AbortController();
     await runInGroup({ argv, env: this.#env, user, limitMs: REMOVAL_LIMIT_MS, signal });
@@ -157,19 +151,4 @@ function endMarked(mark: string): boolean {
     }
   }
   return isFound;
-}
-
-/** Where the user cannot reach the configured place, a temporary one. */
-async function cachesOf({ caches, user }: BuildPlace): Promise<string> {
-  (await GuardedDirectory.open(caches, { mode: 0o700, owner: user })).close();
-  const [reach] = await reachOf([{ place: caches, use: 'enter' }], user ?? undefined);
-  if (reach === 'open') return caches;
-  const temporary = await mkdtemp(path.join(tmpdir(), 'stackwarden-build-'));
-  const directory = await GuardedDirectory.open(temporary);
-  try {
-    if (user !== null) await directory.give(user);
-  } finally {
-    directory.close();
-  }
-  return temporary;
 }

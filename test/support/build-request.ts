@@ -25,13 +25,14 @@ export function buildRequest(
   { facts = {}, block = {}, signal = new AbortController().signal }: BuildRequestOptions = {},
 ): TestBuild {
   const directory = path.join(dir, 'release');
-  mkdirSync(directory, { recursive: true });
+  const caches = path.join(dir, 'caches');
+  for (const made of [directory, caches]) mkdirSync(made, { recursive: true });
   for (const [name, text] of Object.entries(files)) {
     const file = path.join(directory, name);
     mkdirSync(path.dirname(file), { recursive: true });
     writeFileSync(file, text);
   }
-  if (BUILD_USER !== null) execFileSync('/bin/chown', ['-R', `${BUILD_USER.uid}:${BUILD_USER.gid}`, directory]);
+  if (BUILD_USER !== null) execFileSync('/bin/chown', ['-R', `${BUILD_USER.uid}:${BUILD_USER.gid}`, directory, caches]);
   const printed: string[] = [];
   const named: NamedBlock = { configKey: 'app', key: 'app', path: ['app'], processName: 'App', isHost: false, block };
   return {
@@ -40,7 +41,7 @@ export function buildRequest(
     facts,
     directory,
     finalDirectory: path.join(dir, 'final'),
-    caches: path.join(dir, 'caches'),
+    caches,
     user: BUILD_USER,
     version: '1.2.3',
     childJobs: 1,
