@@ -50,7 +50,9 @@ export function createFetcher(owner: AbortSignal, userAgent: string): Fetcher {
     const create = (): Dispatcher => {
       const lookup = addresses === undefined ? {} : { lookup: lookupAmong(addresses) };
       const settings = { connect: { timeout, rejectUnauthorized, ...lookup }, ...LIMITS };
-      return options.proxied === true ? new EnvHttpProxyAgent(settings) : new Agent(settings);
+      if (options.proxied !== true) return new Agent(settings);
+      // Through a proxy there are two connections, of which none takes its settings from above.
+      return new EnvHttpProxyAgent({ ...settings, proxyTls: { timeout }, requestTls: { rejectUnauthorized } });
     };
     const agent = addresses === undefined ? (agents.get(kind) ?? create()) : create();
     if (addresses === undefined) agents.set(kind, agent);

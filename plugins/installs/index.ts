@@ -9,6 +9,7 @@ import type {} from './contract.ts';
 import { RECORDS_DIRECTORY } from './folder-records.ts';
 import { InstallService } from './install-service.ts';
 import { Installations } from './installations.ts';
+import { MIRRORS_PATH, mirrorsSchema } from './mirrors.ts';
 import { MissingPrograms } from './missing-programs.ts';
 import { runtimePoint, sourcePoint } from './points.ts';
 import { ProgressBoard } from './progress-board.ts';
@@ -24,6 +25,7 @@ export default definePlugin({
   setup(host) {
     declareHostState(RECORDS_DIRECTORY);
     declareHostState(CACHES_DIRECTORY);
+    host.contribute('config.schema', 'mirrors', { path: MIRRORS_PATH, schema: mirrorsSchema });
     const sources = host.point('install.source', sourcePoint);
     const runtimes = host.point('install.runtime', runtimePoint);
     const board = new ProgressBoard();

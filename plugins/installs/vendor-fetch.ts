@@ -1,18 +1,97 @@
-// HTTP to those who publish programs: through the proxy of the environment, to http and https alone.
-import { type Host, Problem } from '#core';
+// HTTP to those who publish programs: through the proxy of the environment and the mirrors of the configuration, and to
+// machines of the internet alone, because addresses come from feeds that anybody may have written.
+import { type FetchAnswer, type FetchOptions, type FetchStream, type Host, Problem } from '#core';
+import { addressesOf, addressKind } from '#kit/address-kind';
+import { isLoopback } from '#kit/loopback';
 import type { SourceRequest } from './contract.ts';
+import { type Mirrors, mirrorOf } from './mirrors.ts';
 
 export type VendorFetch = SourceRequest['fetch'];
 
-/** Addresses may come from feeds, so they are looked at first. Throws a Problem 502 for one that is not to be used. */
-export function vendorFetch(host: Pick<Host, 'fetch'>): VendorFetch {
-  return ((url, options) => host.fetch(checked(url), { ...options, proxied: true })) as VendorFetch;
+const REDIRECTS = 5;
+const REDIRECT_STATUSES = [301, 302, 303, 307, 308];
+const PROXY_VARIABLES = ['https_proxy', 'HTTPS_PROXY', 'http_proxy', 'HTTP_PROXY'];
+/** What another origin is told after a redirect; everything else may be a credential. */
+const HARMLESS_HEADERS = new Set(['accept', 'accept-language', 'if-range', 'range', 'user-agent']);
+
+/** How an address is asked. */
+interface Way {
+  readonly url: URL;
+  /** Of the user's own choice, as a mirror is: it may lie anywhere, and lead on within itself. */
+  readonly isChosen: boolean;
+  readonly options: Pick<FetchOptions, 'proxied' | 'addresses'>;
 }
 
-function checked(url: string): string {
-  const parsed = URL.canParse(url) ? new URL(url) : undefined;
-  const isPlain = parsed?.username === '' && parsed.password === '' && !/[\s\p{Cc}]/u.test(url);
-  if (parsed === undefined || !isPlain || !['http:', 'https:'].includes(parsed.protocol))
+/**
+ * Rejects with a Problem 502 for an address that is not to be used, and for too many redirects, and with what `host.fetch`
+ * throws.
+ */
+export function vendorFetch(host: Pick<Host, 'fetch' | 'use'>): VendorFetch {
+  const mirrors = (): Mirrors => {
+    const { dumb } = host.use('config.store').root() as { dumb: { install_mirrors?: Mirrors } };
+    return dumb.install_mirrors ?? {};
+  };
+  return (async (address: string, options: FetchOptions = {}) => {
+    const { redirects = REDIRECTS } = options;
+    let way = await wayTo(checked(address), mirrors());
+    let { headers = {} } = options;
+    for (let count = 0; ; count += 1) {
+      const answer = await host.fetch(way.url.href, { ...options, ...way.options, headers, redirects: 0 });
+      const { location } = answer.headers;
+      if (redirects === 0 || !REDIRECT_STATUSES.includes(answer.status) || typeof location !== 'string') return answer;
+      await leave(answer);
+      if (count === redirects)
+        throw new Problem(502, `${way.url.host} redirects more than ${redirects} times; try again later`);
+      const next = checked(URL.canParse(location, way.url.href) ? new URL(location, way.url).href : location);
+      const isWithin = next.origin === way.url.origin;
+      if (!isWithin) headers = harmless(headers);
+      way = isWithin && way.isChosen ? { ...way, url: next } : await wayTo(next, mirrors());
+    }
+  }) as VendorFetch;
+}
+
+function checked(address: string): URL {
+  const url = URL.canParse(address) ? new URL(address) : undefined;
+  const isPlain = url?.username === '' && url.password === '' && !/[\s\p{Cc}]/u.test(address);
+  if (url === undefined || !isPlain || !['http:', 'https:'].includes(url.protocol))
     throw new Problem(502, 'the address of a release is no plain http or https address; choose another release');
-  return parsed.href;
+  return url;
+}
+
+async function wayTo(url: URL, mirrors: Mirrors): Promise<Way> {
+  const mirror = mirrorOf(url, mirrors);
+  if (mirror !== undefined) return { url: mirror, isChosen: true, options: { proxied: !isLoopback(bareHost(mirror)) } };
+  if (url.protocol !== 'https:')
+    throw new Problem(
+      502,
+      `${url.host} gives programs by http, so that anybody on the way could exchange them; choose another release, or name an address for it in dumb.install_mirrors`,
+    );
+  // The proxy looks names up; here it may be that nobody can.
+  const isProxied = PROXY_VARIABLES.some(name => (process.env[name] ?? '') !== '');
+  const isNamed = /[a-z]/i.test(url.hostname) && !url.hostname.startsWith('[');
+  if (isProxied && isNamed && !isLocalName(url.hostname)) return { url, isChosen: false, options: { proxied: true } };
+  const addresses = await addressesOf(url);
+  if (addresses.some(address => addressKind(address) !== 'public'))
+    throw new Problem(
+      502,
+      `${url.host} is no machine of the internet, so no program is fetched from it; if it is meant, name an address for it in dumb.install_mirrors`,
+    );
+  return { url, isChosen: false, options: { addresses } };
+}
+
+function isLocalName(name: string): boolean {
+  return name === 'localhost' || name.endsWith('.localhost');
+}
+
+function bareHost({ hostname }: URL): string {
+  return hostname.replace(/^\[|\]$/g, '');
+}
+
+/** Closes the connection of a stream that nobody reads. */
+async function leave(answer: FetchAnswer | FetchStream): Promise<void> {
+  if ('body' in answer) for await (const _part of answer.body) break;
+}
+
+function harmless(headers: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(Object.entries(headers).filter(([name]) => HARMLESS_HEADERS.has(name.toLowerCase())));
 }
