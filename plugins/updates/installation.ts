@@ -1,5 +1,6 @@
 // One installation of an update, from the look for the release to the service that runs on it. Whatever fails is taken
 // back; what the end of the host interrupts is brought to its end by the next one.
+import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
 import { type Host, type JobRun, Problem } from '#core';
@@ -10,9 +11,10 @@ import type { HeldProcess, ProcessSnapshot } from '../process/contract.ts';
 import type {} from './contract.ts';
 import { presentVersion } from './present-version.ts';
 import { untilReady } from './readiness.ts';
+import { isUpdate } from './selection.ts';
 import type { UpdateRecords } from './update-records.ts';
 import { lasting, notesOf, type UpdateResult, unixNow } from './update-result.ts';
-import { isNews, isSameVersion } from './version-order.ts';
+import { isSameVersion } from './version-order.ts';
 
 const HOLD_REASON = 'it is being updated';
 /** Longer than any preparation of a start. */
@@ -54,6 +56,16 @@ interface Member {
   readonly mustRun: boolean;
 }
 
+/** The hold has ended before its work, because process control is loaded again or the host stops. */
+class HoldLost extends Error {
+  readonly placing: Placing;
+
+  constructor(placing: Placing) {
+    super('the hold has ended before the update');
+    this.placing = placing;
+  }
+}
+
 interface Downtime {
   readonly install_duration_seconds?: number;
   readonly downtime_seconds?: number;
@@ -74,16 +86,18 @@ export class Installation {
 
   /** Resolves when the outcome is recorded, also that of a failure. Rejects when the host or the plugin ends. */
   async run(): Promise<void> {
-    const { checkpoint, signal } = this.#run;
-    try {
-      if (checkpoint === null) return await this.#install();
-      const left = checkpointSchema.parse(checkpoint);
-      if (left.stage === 'placing') return await this.#resume(left);
-      await this.#fail('Stackwarden ended before the update was prepared; nothing was changed', null);
-    } catch (error) {
-      signal.throwIfAborted();
-      if (error instanceof Problem && error.code === HELD) await this.#defer(error.message);
-      else await this.#fail(errorText(error), null);
+    const { checkpoint } = this.#run;
+    let left = checkpoint === null ? null : checkpointSchema.parse(checkpoint);
+    for (;;) {
+      try {
+        if (left === null) return await this.#install();
+        if (left.stage === 'placing') return await this.#resume(left);
+        return await this.#fail('Stackwarden ended before the update was prepared; nothing was changed', null);
+      } catch (error) {
+        await this.#endWithHost();
+        if (!(error instanceof HoldLost)) return await this.#recordFault(error);
+        left = error.placing;
+      }
     }
   }
 
@@ -100,7 +114,8 @@ export class Installation {
     const from = await presentVersion(this.#host, this.#name);
     const release = await installs.latest(this.#name, { selector: input.selector, signal });
     const isPresent = from !== null && isSameVersion(release.version, from);
-    if (isPresent || !(input.is_wanted_anyway || isNews(release.version, from))) return this.#leave(release, from);
+    const isWanted = input.is_wanted_anyway || isUpdate(input.selector, release.version, from);
+    if (isPresent || !isWanted) return this.#leave(release, from);
     this.#tell(`prepares ${release.version}`);
     const candidate = await installs.prepare(this.#name, { selector: input.selector, signal });
     try {
@@ -122,18 +137,28 @@ export class Installation {
   /** All processes that run from the folder; nobody else starts or stops one of them meanwhile. */
   async #hold(names: readonly string[], work: (members: readonly Member[]) => Promise<void>): Promise<void> {
     const options = { signal: this.#run.signal, deadlineMs: HOLD_MS };
-    const holdRest = ([processName, ...rest]: readonly string[], members: readonly Member[]): Promise<void> =>
-      processName === undefined
-        ? work(members)
-        : this.#host
-            .use('process.supervisor')
-            .hold(
-              processName,
-              HOLD_REASON,
-              held => holdRest(rest, [...members, { processName, held, mustRun: mustRun(held.snapshot()) }]),
-              options,
-            );
-    await holdRest(names, []);
+    let working: Promise<void> | undefined;
+    const holdRest = ([processName, ...rest]: readonly string[], members: readonly Member[]): Promise<void> => {
+      if (processName === undefined) {
+        working = work(members);
+        return working;
+      }
+      return this.#host
+        .use('process.supervisor')
+        .hold(
+          processName,
+          HOLD_REASON,
+          held => holdRest(rest, [...members, { processName, held, mustRun: mustRun(held.snapshot()) }]),
+          options,
+        );
+    };
+    try {
+      await holdRest(names, []);
+    } catch (error) {
+      // A hold that ends early leaves its work behind, which ends at its next step and knows better.
+      if (working === undefined) throw error;
+      await working;
+    }
   }
 
   async #place(
@@ -141,7 +166,7 @@ export class Installation {
     candidate: InstallCandidate,
     { from, release }: { readonly from: string | null; readonly release: AvailableRelease },
   ): Promise<void> {
-    const { signal, save } = this.#run;
+    const { save } = this.#run;
     const notes = notesOf(release);
     const placing: Placing = {
       stage: 'placing',
@@ -167,7 +192,6 @@ export class Installation {
       const upMs = await this.#bringUp(members);
       await this.#succeed(placing, members, downtime(upMs));
     } catch (error) {
-      signal.throwIfAborted();
       const { reason, upMs } = await this.#takeBack(members, placing, error);
       await this.#fail(reason, from, { ...downtime(upMs), failed_version: candidate.version });
     }
@@ -175,22 +199,26 @@ export class Installation {
 
   /** Resolves with the monotonic milliseconds since when the process itself is ready; null when it is not to run. */
   async #bringUp(members: readonly Member[]): Promise<number | null> {
-    const { signal } = this.#run;
     const up = members.map(async ({ processName, held, mustRun }) => {
       if (!mustRun) return null;
       await held.start();
-      return untilReady(this.#host, processName, signal);
+      return untilReady(this.#host, processName, held.signal);
     });
     const [main = null] = await Promise.all(up);
     return main;
   }
 
-  /** Brings the old release back where the new one is in place. Rejects only when the host ends. */
+  /** Brings the old release back where the new one is in place. Rejects with a HoldLost alone. */
   async #takeBack(
     members: readonly Member[],
-    { from, to }: Placing,
+    placing: Placing,
     error: unknown,
   ): Promise<{ readonly reason: string; readonly upMs: number | null }> {
+    const refuseLost = (): void => {
+      if (members.some(({ held }) => held.signal.aborted)) throw new HoldLost(placing);
+    };
+    refuseLost();
+    const { from, to } = placing;
     const reason = errorText(error);
     const old = from ?? 'the release before it';
     this.#tell(`takes ${to} back`);
@@ -200,13 +228,13 @@ export class Installation {
       const present = await installs.installed(this.#name);
       if (present === null || present.version === to) await installs.restorePrevious(this.#name);
     } catch (fault) {
-      this.#run.signal.throwIfAborted();
+      refuseLost();
       return { reason: `${reason}; and ${old} could not be brought back: ${errorText(fault)}`, upMs: null };
     }
     try {
       return { reason: `${reason}; ${old} is in place again`, upMs: await this.#bringUp(members) };
     } catch (fault) {
-      this.#run.signal.throwIfAborted();
+      refuseLost();
       return { reason: `${reason}; ${old} is in place again, but not ready: ${errorText(fault)}`, upMs: null };
     }
   }
@@ -224,7 +252,6 @@ export class Installation {
       try {
         await this.#bringUp(members);
       } catch (error) {
-        this.#run.signal.throwIfAborted();
         const { reason } = await this.#takeBack(members, placing, error);
         return this.#fail(reason, from, { downtime_status: 'not_observed', failed_version: to });
       }
@@ -236,14 +263,26 @@ export class Installation {
   async #untilBooted(): Promise<void> {
     const limitMs = performance.now() + BOOT_LIMIT_MS;
     for (;;) {
-      const supervisor = this.#host.use('process.supervisor');
-      const { terminal, services } = supervisor.startup();
-      const state = services[this.#name]?.state;
-      const isUp = supervisor.get(this.#name)?.status === 'running';
-      if (terminal || isUp || state === 'ready' || state === 'failed' || performance.now() > limitMs)
-        return supervisor.released(this.#name);
+      const supervisor = this.#host.find('process.supervisor');
+      const startup = supervisor?.startup();
+      const state = startup?.services[this.#name]?.state;
+      const isUp = supervisor?.get(this.#name)?.status === 'running';
+      if (startup?.terminal || isUp || state === 'ready' || state === 'failed' || performance.now() > limitMs)
+        return supervisor?.released(this.#name);
       await delay(BOOT_POLL_MS, undefined, { signal: this.#run.signal });
     }
+  }
+
+  /** Leaves what the host cannot end any more to the next one, which finds the job as it was saved. */
+  async #endWithHost(): Promise<void> {
+    const { signal } = this.#run;
+    if (this.#host.stopping !== null && !signal.aborted) await once(signal, 'abort');
+    signal.throwIfAborted();
+  }
+
+  async #recordFault(error: unknown): Promise<void> {
+    if (error instanceof Problem && error.code === HELD) await this.#defer(error.message);
+    else await this.#fail(errorText(error), null);
   }
 
   async #leave(release: AvailableRelease, current: string | null): Promise<void> {

@@ -2,7 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Host } from '#core';
 import type {} from '../health-probe/contract.ts';
-import type {} from '../process/contract.ts';
+import type { ProcessSnapshot } from '../process/contract.ts';
 
 const READY_MS = 120_000;
 const STABLE_MS = 15_000;
@@ -20,8 +20,7 @@ export async function untilReady(host: Host, processName: string, signal: AbortS
     signal.throwIfAborted();
     const supervisor = host.use('process.supervisor');
     const process = supervisor.get(processName);
-    if (process?.status !== 'running')
-      throw new Error(`${processName} ended again: ${process?.lastFailureReason ?? 'it does not run any more'}`);
+    if (process?.status !== 'running') throw new Error(`${processName} ended again: ${whyNot(process)}`);
     await host.find('process.health')?.ask(process);
     const { status, reason } = supervisor.health(processName);
     const nowMs = performance.now();
@@ -36,4 +35,8 @@ export async function untilReady(host: Host, processName: string, signal: AbortS
     }
     await delay(host.paced(POLL_MS), undefined, { signal });
   }
+}
+
+function whyNot(process: ProcessSnapshot | undefined): string {
+  return process?.lastFailureReason ?? process?.lastExit?.reason ?? 'it does not run any more';
 }

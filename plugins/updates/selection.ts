@@ -1,7 +1,7 @@
 // What the block of a service selects, as far as updates go: what keeps it where it is, and what a request may take instead.
 import { Problem } from '#core';
 import type { InstallSelector } from '../installs/contract.ts';
-import { isSameVersion } from './version-order.ts';
+import { isNews, isSameVersion } from './version-order.ts';
 
 export type BlockedBy = 'pinned_version' | 'commit' | 'branch' | 'release';
 
@@ -33,14 +33,17 @@ export function targetOf(given: string): UpdateTarget {
   return target;
 }
 
-/** What is installed by a request that may override the block; undefined where the block must first be changed. */
-export function selectorFor(
-  configured: InstallSelector,
-  { target, mayOverride }: { readonly target: UpdateTarget | undefined; readonly mayOverride: boolean },
-): InstallSelector | undefined {
+/** What a request installs: the newest release where it names nothing and overrides what the block selects. */
+export function selectorFor(configured: InstallSelector, target: UpdateTarget | undefined): InstallSelector {
   if (target === 'configured') return configured;
-  if (blockedBy(configured) === null) return target === undefined ? configured : { kind: target };
-  return mayOverride ? { kind: target ?? 'latest' } : undefined;
+  if (target !== undefined) return { kind: target };
+  return blockedBy(configured) === null ? configured : { kind: 'latest' };
+}
+
+/** Whether a release would be news. Of a nightly build any other is, because most of their versions have no order. */
+export function isUpdate({ kind }: InstallSelector, offered: string, installed: string | null): boolean {
+  if (kind === 'nightly' && installed !== null) return !isSameVersion(offered, installed);
+  return isNews(offered, installed);
 }
 
 export type TargetKind = 'release' | 'branch' | 'commit';

@@ -3,13 +3,12 @@
 import { type Host, type NamedBlock, Problem } from '#core';
 import { errorText } from '#kit/error-text';
 import { redact } from '#kit/redact';
-import type { AvailableRelease, InstallSelector } from '../installs/contract.ts';
+import type {} from '../installs/contract.ts';
 import type {} from './contract.ts';
 import { presentVersion } from './present-version.ts';
-import { blockedBy, blockedMessage } from './selection.ts';
+import { blockedBy, blockedMessage, isUpdate } from './selection.ts';
 import type { UpdateRecords } from './update-records.ts';
 import { lasting, notesOf, unixNow } from './update-result.ts';
-import { isNews, isSameVersion } from './version-order.ts';
 
 const PAUSE_MS = 60_000;
 /** A source has given up before. */
@@ -80,7 +79,7 @@ export class UpdateChecks {
     }
     const signal = AbortSignal.any([this.#host.signal, AbortSignal.timeout(LIMIT_MS)]);
     const release = await installs.latest(processName, { signal });
-    if (!isOffered(release, selector, current)) {
+    if (!isUpdate(selector, release.version, current)) {
       const message = `${current} is installed, and nothing newer is published`;
       return this.#records.setResult(processName, { ...base, ...notesOf(release), status: 'no_update', message });
     }
@@ -117,11 +116,6 @@ export class UpdateChecks {
     this.#host.log.warn(`updates of ${processName} cannot be looked for: ${reason}`);
     this.#host.emit('update.failed', { processName, operation: 'check', reason });
   }
-}
-
-/** Of a nightly build any other is news, because most of their versions have no order. */
-function isOffered({ version }: AvailableRelease, { kind }: InstallSelector, current: string | null): boolean {
-  return kind === 'nightly' ? current === null || !isSameVersion(version, current) : isNews(version, current);
 }
 
 /** The milliseconds for which a server asks to be left alone. */

@@ -58,8 +58,10 @@ export class Updates {
 
   /** Whether releases of the program are published somewhere, and people choose among them. */
   isSupported({ processName, configKey, isHost }: NamedBlock): boolean {
-    if (isHost || this.#host.find('installs')?.isSupported(processName) !== true) return false;
-    return 'auto_update' in (this.#host.find('service.templates')?.get(configKey)?.block ?? {});
+    const template = this.#host.find('service.templates')?.get(configKey);
+    // Most entries are done here, without a look at the configuration.
+    if (isHost || template?.install === undefined || !('auto_update' in template.block)) return false;
+    return this.#host.find('installs')?.isSupported(processName) === true;
   }
 
   /** How the process stands; null when nothing is known of it and nothing will be looked for. */
@@ -93,13 +95,12 @@ export class Updates {
     if (!this.isSupported(block)) return this.#unsupported(block);
     const { processName } = block;
     const configured = this.#selector(block);
-    const selector = selectorFor(configured, { target, mayOverride });
     const reason = blockedBy(configured);
-    if (selector === undefined && reason !== null)
+    if (reason !== null && !mayOverride && target !== 'configured')
       return { ...this.#plain(block, 'blocked', blockedMessage(processName, reason)), reason };
     const order = {
       process_name: processName,
-      selector: selector as InstallSelector,
+      selector: selectorFor(configured, target),
       is_wanted_anyway: mayOverride || target !== undefined,
     };
     if (await this.#installs.request(order)) return this.status(block) ?? this.#unsupported(block);

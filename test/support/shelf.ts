@@ -1,59 +1,83 @@
-// A shelf of releases of one service, and what it takes that a host updates from it: a template, a block, and plugins in a
-// folder of the test's own.
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+// A shelf of releases of one kind of service, and what it takes that a host updates from it: a template, blocks, and a
+// source in a folder of a third party's.
+import { chown, mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Test } from 'tap';
 import { testDir } from './directory.ts';
 import { pluginsDir, type TestHost } from './host.ts';
 
-/** What a release does when it is started. */
+const NOBODY = 65_534;
+/** The release that services have when a test begins. */
+export const FIRST = 'v1.0.0';
+
+/** What a release does when it is started. Each notes which it is, where no update comes. */
 const PROGRAMS = {
   good: 'exec sleep 1000',
   exits: 'echo it cannot start; exit 3',
+  /** Runs without ever answering on its port. */
+  mute: 'exec sleep 1000',
+  /** Answers on the port of its block. */
+  answers: `exec ${process.execPath} -e "require('http').createServer((_, a) => a.end('ok')).listen(process.env.PORT, '127.0.0.1')"`,
 } as const;
 type Program = keyof typeof PROGRAMS;
 
 export interface Shelf {
   /** Of the host. */
   readonly configDir: string;
+  /** Of the templates of the test's own. */
+  readonly templatesDir: string;
+  /** Of the source, as a value of `dumb.plugins.dirs`. */
+  readonly sourceDir: string;
   readonly pluginDirs: readonly string[];
   /** Makes a release the newest. */
-  publish(version: string, program?: Program): Promise<void>;
+  publish(version: string, program?: Program, files?: Readonly<Record<string, string>>): Promise<void>;
   /** Has the shelf answer everybody with this failure. */
   refuse(status: number, message: string, headers?: Record<string, string>): Promise<void>;
   /** How often it was asked for the newest release. */
   asked(): Promise<number>;
-  /** Writes the template, and the present release of a service; gives its block. */
-  service(name: string, more?: Record<string, unknown>): Promise<Record<string, unknown>>;
+  /** Writes the template, and the first release of a service; gives its block. */
+  service(name: string, more?: Record<string, unknown>, program?: Program): Promise<Record<string, unknown>>;
+  /** The release in the folder of a service. */
+  present(name: string): Promise<string>;
+  /** The release that the service was started on last. */
+  started(name: string): Promise<string>;
 }
 
 export async function makeShelf(t: Test): Promise<Shelf> {
-  const root = testDir(t, { releases: {}, config: {}, plugins: { 'own-installs': { 'index.mjs': ENGINE } } });
-  const directory = path.join(root, 'releases');
+  const root = testDir(t, { releases: {}, config: {}, plugins: { 'install-shelf': { 'index.mjs': SOURCE } } });
+  const [directory, configDir] = [path.join(root, 'releases'), path.join(root, 'config')];
+  const templatesDir = path.join(configDir, 'templates', 'services');
+  const sourceDir = path.join(root, 'plugins');
   const release = async (place: string, version: string, program: Program) => {
     await mkdir(place, { recursive: true, mode: 0o755 });
-    await writeFile(path.join(place, 'run.sh'), `echo ${version}; ${PROGRAMS[program]}\n`);
+    const note = `echo ${version} > data/started`;
+    await writeFile(path.join(place, 'run.sh'), `${note}; ${PROGRAMS[program]}\n`);
+    await writeFile(path.join(place, `only-in-${version}`), '');
     await writeFile(path.join(place, 'version.txt'), version);
   };
   const tell = (content: unknown) => writeFile(path.join(directory, 'latest.json'), JSON.stringify(content));
-  const configDir = path.join(root, 'config');
+  const placeOf = (name: string) => path.join(configDir, 'programs', name);
+  const read = async (file: string) => (await readFile(file, 'utf8')).trim();
   return {
     configDir,
-    pluginDirs: [pluginsDir, path.join(root, 'plugins')],
-    async publish(version, program = 'good') {
+    templatesDir,
+    sourceDir,
+    pluginDirs: [pluginsDir, sourceDir],
+    async publish(version, program = 'good', files = {}) {
       await release(path.join(directory, version), version, program);
+      for (const [name, text] of Object.entries(files)) await writeFile(path.join(directory, version, name), text);
       await tell({ version, notesUrl: `https://example.org/${version}`, releasesBehind: 1 });
     },
     refuse: (status, message, headers = {}) => tell({ refusal: { status, message, headers } }),
     asked: async () => (await readFile(path.join(directory, 'asked'), 'utf8').catch(() => '')).length,
-    async service(name, more = {}) {
-      const place = path.join(configDir, 'programs', name);
-      await mkdir(path.join(configDir, 'templates', 'services'), { recursive: true });
-      await writeFile(
-        path.join(configDir, 'templates', 'services', 'gadget.json'),
-        JSON.stringify(template(directory)),
-      );
-      await release(place, 'v1.0.0', 'good');
+    async service(name, more = {}, program = 'good') {
+      const place = placeOf(name);
+      await mkdir(templatesDir, { recursive: true });
+      await writeFile(path.join(templatesDir, 'gadget.json'), JSON.stringify(template(directory)));
+      await release(place, FIRST, program);
+      await mkdir(path.join(place, 'data'));
+      await chown(path.join(place, 'data'), NOBODY, NOBODY);
+      await chown(place, NOBODY, NOBODY);
       return {
         enabled: true,
         process_name: name,
@@ -64,6 +88,8 @@ export async function makeShelf(t: Test): Promise<Shelf> {
         ...more,
       };
     },
+    present: name => read(path.join(placeOf(name), 'version.txt')),
+    started: name => read(path.join(placeOf(name), 'data', 'started')),
   };
 }
 
@@ -90,8 +116,11 @@ function template(shelf: string): Record<string, unknown> {
       branch_enabled: false,
       branch: 'main',
       commit_sha: '',
+      clear_on_update: true,
+      exclude_dirs: ['data'],
     },
     stop: { tier: 1 },
+    version: { from: [{ file: '{config_dir}/version.txt' }] },
     install: {
       source: 'shelf',
       facts: { shelf },
@@ -109,65 +138,28 @@ export const check = (app: TestHost, name: string, force = true) =>
 export const install = (app: TestHost, name: string, more: Record<string, unknown> = {}) =>
   app.post('/process/update-install', { process_name: name, ...more });
 
-const ENGINE = `
-  import { appendFile, cp, readFile, rename, rm, stat } from 'node:fs/promises';
-  export default { name: 'own-installs', host: '^1', after: ['services', 'process'], setup(host) {
-    const { Problem } = host;
-    const block = name => host.use('config.store').blocks().find(one => one.processName === name);
-    const facts = name => host.use('service.templates').get(block(name)?.configKey)?.install?.facts;
-    const dir = name => block(name).block.config_dir;
-    const selector = name => {
-      const b = block(name).block;
-      if (b.pinned_version) return { kind: 'pinned', version: b.pinned_version };
-      if (b.commit_sha) return { kind: 'commit', commit: b.commit_sha };
-      if (b.branch_enabled) return { kind: 'branch', branch: b.branch };
-      if (!b.release_version_enabled || b.release_version === 'latest') return { kind: 'latest' };
-      if (['nightly', 'prerelease'].includes(b.release_version)) return { kind: b.release_version };
-      return { kind: 'release', release: b.release_version };
-    };
-    const read = place => readFile(place + '/version.txt', 'utf8').catch(() => null);
-    const latest = async (name, given = selector(name)) => {
-      const { shelf } = facts(name);
+const SOURCE = `
+  import { spawn } from 'node:child_process';
+  import { once } from 'node:events';
+  import { appendFile, readFile } from 'node:fs/promises';
+  export default { name: 'install-shelf', host: '^1', needs: ['installs'], setup(host) {
+    const latest = async ({ facts: { shelf }, selector }) => {
       await appendFile(shelf + '/asked', '.');
-      if (given.kind === 'pinned') return { version: given.version, notesUrl: null, releasesBehind: null };
+      if (selector.kind === 'pinned') return { version: selector.version, notesUrl: null, releasesBehind: null };
       const { refusal, ...release } = JSON.parse(await readFile(shelf + '/latest.json', 'utf8'));
-      if (refusal) throw new Problem(refusal.status, refusal.message, { headers: refusal.headers });
+      if (refusal) throw new host.Problem(refusal.status, refusal.message, { headers: refusal.headers });
       return release;
     };
-    host.provide('installs', {
-      isSupported: name => facts(name) !== undefined,
-      selector,
-      installed: async name => {
-        const version = await read(dir(name));
-        const sharedWith = host.use('config.store').blocks().filter(one => one.processName !== name && one.block.config_dir === dir(name)).map(one => one.processName);
-        return version === null ? null : { version, installedAt: null, previousVersion: await read(dir(name) + '.previous'), sharedWith };
+    host.contribute('install.source', 'shelf', {
+      source: 'shelf',
+      latest,
+      async fetch(request) {
+        const { version } = await latest(request);
+        request.report({ text: 'takes ' + version + ' from the shelf', percent: null });
+        const args = ['-r', request.facts.shelf + '/' + version + '/.', request.into];
+        const [code] = await once(spawn('cp', args, { ...request.user, cwd: '/' }), 'exit');
+        if (code !== 0) throw new Error('cp ended with ' + code);
+        return { version };
       },
-      latest: (name, options = {}) => latest(name, options.selector),
-      prepare: async (name, options = {}) => {
-        const { version } = await latest(name, options.selector);
-        const place = dir(name);
-        await rm(place + '.next', { recursive: true, force: true });
-        await cp(facts(name).shelf + '/' + version, place + '.next', { recursive: true });
-        return {
-          version,
-          swap: async () => {
-            await rm(place + '.previous', { recursive: true, force: true });
-            await rename(place, place + '.previous');
-            await rename(place + '.next', place);
-          },
-          discard: () => rm(place + '.next', { recursive: true, force: true }),
-        };
-      },
-      restorePrevious: async name => {
-        const place = dir(name);
-        await rename(place, place + '.failed');
-        await rename(place + '.previous', place);
-        await rm(place + '.failed', { recursive: true });
-        return { version: await read(place), installedAt: null, previousVersion: null, sharedWith: [] };
-      },
-      progress: () => undefined,
-      obstacle: async () => null,
-      installMissing: async () => undefined,
-      revision: 0,
     });
   } }`;

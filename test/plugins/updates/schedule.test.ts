@@ -7,7 +7,7 @@ import { startHost } from '../../support/host.ts';
 import { check, install, makeShelf, updateStatus } from '../../support/shelf.ts';
 import { until } from '../../support/until.ts';
 
-const PLUGINS = ['services', 'setup', 'versions', 'updates', 'own-installs'];
+const PLUGINS = ['services', 'setup', 'versions', 'updates', 'installs', 'install-shelf'];
 const PACE = 0.02;
 const HOUR_S = 3_600;
 const DAY_S = 24 * HOUR_S;

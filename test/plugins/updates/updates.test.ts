@@ -1,6 +1,5 @@
 // Updates of services over their routes: what is found, what keeps one from being installed, what is installed, taken
 // back, and told.
-import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import t from 'tap';
 import { entryOf } from '../../support/configured.ts';
@@ -8,21 +7,24 @@ import { recordEvents } from '../../support/events.ts';
 import { startHost } from '../../support/host.ts';
 import { pidOf, start, status, stop } from '../../support/kids.ts';
 import { check, install, makeShelf, updateStatus } from '../../support/shelf.ts';
+import { freePort } from '../../support/stackwarden.ts';
 import { until } from '../../support/until.ts';
 
-const PLUGINS = ['services', 'setup', 'versions', 'updates'];
+const PLUGINS = ['services', 'setup', 'versions', 'updates', 'installs'];
 const PACE = 0.02;
 
 t.test('updates', async t => {
   const shelf = await makeShelf(t);
   await shelf.publish('v1.0.0');
-  const recorder = await recordEvents(t, [...PLUGINS, 'own-installs']);
+  const recorder = await recordEvents(t, [...PLUGINS, 'install-shelf']);
   const { configDir, service } = shelf;
+  const webPort = await freePort();
   const config = {
     gadget: {
       instances: {
         One: await service('One'),
         Two: await service('Two', { pinned_version: 'v1.0.0' }),
+        Web: await service('Web', { port: webPort, env: { PORT: String(webPort) } }, 'answers'),
         Twin: { ...(await service('Twin', { enabled: false })), config_dir: path.join(configDir, 'programs', 'One') },
       },
     },
@@ -37,8 +39,8 @@ t.test('updates', async t => {
   });
   t.teardown(() => app.stop());
   const isUp = (name: string) => until(async () => (await status(app, name)).status === 'running', { what: name });
-  await Promise.all([isUp('One'), isUp('Two')]);
-  const present = (name: string) => readFile(path.join(configDir, 'programs', name, 'version.txt'), 'utf8');
+  await Promise.all(['One', 'Two', 'Web'].map(isUp));
+  const { present } = shelf;
 
   await t.test('who can be updated', async t => {
     t.match(await entryOf(app, 'One'), { supports_manual_update: true, update_status: null });
@@ -131,12 +133,22 @@ t.test('updates', async t => {
     await shelf.publish('v2.0.0', 'exits');
     t.match((await install(app, 'One')).body, {
       status: 'error',
-      message: /exit code 3.*; v1\.1\.0 is in place again/,
+      message: /code 3.*; v1\.1\.0 is in place again/,
       downtime_status: 'completed',
     });
     t.equal(await present('One'), 'v1.1.0');
     t.equal((await status(app, 'One')).status, 'running');
     t.match((await check(app, 'One')).body, { status: 'update_available', available_version: 'v2.0.0' });
+  });
+
+  await t.test('what does not answer is taken back', async t => {
+    await shelf.publish('v2.1.0', 'mute');
+    t.match((await install(app, 'Web')).body, {
+      status: 'error',
+      message: /^Web was not ready within 120 s: .*; v1\.0\.0 is in place again/,
+    });
+    t.equal(await present('Web'), 'v1.0.0');
+    await until(async () => (await status(app, 'Web')).healthy === true, { what: 'the old release to answer' });
   });
 
   await t.test('a service that was stopped stays so', async t => {
@@ -167,7 +179,10 @@ t.test('updates', async t => {
     t.match(body, {
       scope: 'all',
       available: [{ type: 'available', process_name: 'One', available_version: 'v3.1.0', display_name: 'Gadget One' }],
-      info: [{ type: 'info', process_name: 'One', message: /v1\.1\.0 is in place again/ }],
+      info: [
+        { type: 'info', process_name: 'Web' },
+        { type: 'info', process_name: 'One', message: /v1\.1\.0 is in place again/ },
+      ],
     });
     t.same(
       body.applied.map((notice: { current_version: string }) => notice.current_version),

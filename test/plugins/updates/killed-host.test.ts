@@ -1,0 +1,107 @@
+// The host is killed at any moment of an update: afterwards the old or the new release is in place and runs, and what is
+// excluded is as it was. The long proof repeats it as often as STACKWARDEN_TEST_ROUNDS says.
+import { readdir, readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import t from 'tap';
+import { rounds } from '../../support/rounds.ts';
+import { FIRST, makeShelf } from '../../support/shelf.ts';
+import { startStackwarden, writeConfig } from '../../support/stackwarden.ts';
+import { until } from '../../support/until.ts';
+
+const PLUGINS = [
+  'config',
+  'process',
+  'auto-restart',
+  'health-probe',
+  'versions',
+  'updates',
+  'installs',
+  'install-shelf',
+];
+const NAME = 'Gadget';
+const MINE = 'what the user has written';
+
+t.test('updates of hosts that are killed', { timeout: 3_600_000 }, async t => {
+  const shelf = await makeShelf(t);
+  await shelf.publish(FIRST);
+  const block = await shelf.service(NAME);
+  const folder = String(block.config_dir);
+  await writeFile(path.join(folder, 'data', 'mine'), MINE);
+  const port = await writeConfig(shelf.configDir, {
+    gadget: { instances: { Default: block } },
+    dumb: {
+      startup: { stabilization_seconds: 0, readiness_poll_interval_seconds: 0.1 },
+      plugins: { dirs: [shelf.sourceDir] },
+    },
+  });
+  const open = async () => {
+    const host = await startStackwarden(shelf.configDir, port, { plugins: PLUGINS });
+    // biome-ignore lint/suspicious/noExplicitAny: answers of any shape
+    const json = async (place: string, init?: RequestInit): Promise<any> =>
+      (await fetch(host.base + place, init)).json();
+    const status = async () => (await json(`/process/update-status?process_name=${NAME}`)).update_status;
+    await until(
+      async () => {
+        const { terminal } = await json('/process/startup-status');
+        const process = await json(`/process/service-status?process_name=${NAME}`);
+        return terminal && process.status === 'running' && (await status())?.status !== 'installing';
+      },
+      { what: `${NAME} to run, and its update to be over` },
+    );
+    const install = () =>
+      json('/process/update-install', {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ process_name: NAME }),
+      });
+    return { host, status, install };
+  };
+
+  let seed = Number(process.env.STACKWARDEN_TEST_SEED ?? 1);
+  t.comment(`seed ${seed}`);
+  const random = (): number => {
+    seed = (seed * 1_103_515_245 + 12_345) % 2_147_483_648;
+    return seed / 2_147_483_648;
+  };
+  const ends = new Map<string, number>();
+  const whole = new Map<string, number>();
+  let present: string = FIRST;
+  let app = await open();
+  const repeats = rounds(2);
+  for (let round = 1; round <= repeats; round += 1) {
+    const next = `v1.${round}.0`;
+    const program = random() < 0.25 ? 'exits' : 'good';
+    await shelf.publish(next, program);
+    const began = performance.now();
+    const answer = app.install().catch(() => undefined);
+    // The first time shows how long it takes.
+    const longestMs = whole.get(program);
+    if (longestMs === undefined && repeats > 2) {
+      await answer;
+      whole.set(program, performance.now() - began);
+    } else {
+      await delay(random() * (longestMs ?? 1_000) * 1.1);
+      app.host.child.kill('SIGKILL');
+      await Promise.all([answer, app.host.exited]);
+      app = await open();
+    }
+    const version = await shelf.present(NAME);
+    const told = (await app.status())?.status ?? 'nothing';
+    const what = `round ${round}: ${next}, which ${program === 'good' ? 'runs' : 'does not run'}, is ${told}`;
+    t.ok(version === present || (version === next && program === 'good'), `${what}: ${version} is in place`);
+    t.equal(await shelf.started(NAME), version, `${what}: what is in place runs`);
+    t.ok((await readdir(folder)).includes(`only-in-${version}`), `${what}: and is whole`);
+    t.equal(
+      (await readdir(folder)).filter(name => name.startsWith('only-in-')).length,
+      1,
+      `${what}: nothing of the other`,
+    );
+    t.equal(await readFile(path.join(folder, 'data', 'mine'), 'utf8'), MINE, `${what}: what is excluded is as it was`);
+    ends.set(told, (ends.get(told) ?? 0) + 1);
+    present = version;
+  }
+  t.comment([...ends].map(([told, times]) => `${told}: ${times}`).join(', '));
+  app.host.child.kill('SIGTERM');
+  await app.host.exited;
+});
