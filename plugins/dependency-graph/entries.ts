@@ -36,7 +36,7 @@ const SHOWN_KEYS = [
   'key_type',
 ];
 /** Members that signals may read. */
-const READ_KEYS = [...SHOWN_KEYS, 'branch_enabled', 'commit_sha', 'config_file', 'config_dir'];
+const READ_KEYS = [...SHOWN_KEYS, 'depends_on', 'branch_enabled', 'commit_sha', 'config_file', 'config_dir'];
 /**
  * The members of a wait that are kept, all of which name services or what is waited for; others may hold credentials.
  */

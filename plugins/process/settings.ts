@@ -14,6 +14,7 @@ const LIVE = { live: true };
 /** Marks members without which the service does the same work. */
 const FALLBACK = { fallback: true };
 
+const condition = z.enum(['started', 'healthy', 'completed']).describe('what must be true of it');
 const waitedFor = z.string().optional().describe('the service that answers there, as the dependency graph has it');
 
 const urlWait = z.looseObject({
@@ -102,6 +103,16 @@ export const blockSchema = z.looseObject({
     .union([tcpWait, z.array(tcpWait)])
     .optional()
     .describe('ports that must accept connections before the start'),
+  depends_on: z
+    .union([
+      z.string(),
+      z.array(z.union([z.string(), z.looseObject({ process_name: z.string(), condition: condition.optional() })])),
+      z.record(z.string(), z.union([condition, z.looseObject({ condition: condition.optional() })])),
+    ])
+    .optional()
+    .describe(
+      'services that must be started (the default), healthy or completed before the start: names, or conditions by name',
+    ),
   wait_timeout_seconds: seconds
     .optional()
     .meta(FALLBACK)

@@ -99,6 +99,8 @@ export class Supervisor implements ProcessSupervisor {
       holds: this.#holds,
       lineage: new LineageWatch(host.paced(LINEAGE_POLL_MS)),
       blocks: () => this.#processes.blocks(),
+      snapshot: processName => this.#processes.get(processName),
+      isReady: process => this.#health.isReady(process),
       onStatus: snapshot => {
         this.#revision += 1;
         this.#runFiles.running(() => this.#runningPids());

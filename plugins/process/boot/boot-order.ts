@@ -1,6 +1,7 @@
 // Derives the boot order from waits in the configuration, where no plugin provides an order.
 import type { ContributionList, Logger, NamedBlock } from '#core';
 import type { BootDependencies } from '../contract.ts';
+import { blocksNamed, dependenciesOf } from '../launch/depends-on.ts';
 
 export interface BootOrder {
   /** The process names after which each process starts; cycles are broken in file order. */
@@ -45,18 +46,22 @@ function orderByWaits(blocks: readonly NamedBlock[]): BootOrder {
   return { needs, cycles };
 }
 
-/** Processes named by `wait_for_url`, and processes that listen on a local port for which a wait is configured. */
-function configuredDependencies({ processName, block }: NamedBlock, blocks: readonly NamedBlock[]): string[] {
+/** Processes named by `depends_on` and `wait_for_url`, and processes that listen on a local port for which a wait is configured. */
+function configuredDependencies(named: NamedBlock, blocks: readonly NamedBlock[]): string[] {
+  const { processName, block } = named;
+  const stated = dependenciesOf(named).flatMap(({ name }) => blocksNamed(name, blocks));
   const urls = listOf(block.wait_for_url).map(entry =>
     typeof entry === 'string' ? { url: entry } : (entry as Record<string, unknown>),
   );
   const tcp = listOf(block.wait_for_tcp) as Record<string, unknown>[];
-  const named = urls.map(entry => entry.process_name).filter(name => typeof name === 'string');
+  const answering = urls.map(entry => entry.process_name).filter(name => typeof name === 'string');
   const ports = new Set([...urls.map(entry => localPort(entry.url)), ...tcp.map(entry => entry.port)]);
   const listeners = blocks.filter(other =>
     ['port', 'frontend_port', 'backend_port', 'webdav_port'].some(key => ports.has(other.block[key])),
   );
-  return [...named, ...listeners.map(other => other.processName)].filter(name => name !== processName);
+  return [...answering, ...[...stated, ...listeners].map(other => other.processName)].filter(
+    name => name !== processName,
+  );
 }
 
 function localPort(url: unknown): number | undefined {

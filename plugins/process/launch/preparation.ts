@@ -10,17 +10,16 @@ import { FALLBACK, ownDirectory } from './own-directory.ts';
 import { type Companion, describeMove, resolvePorts } from './ports.ts';
 import { checkReachable } from './reach.ts';
 import type { RunUsers } from './run-user.ts';
-import { waitForDependencies } from './waits.ts';
+import { type Processes, waitForDependencies } from './waits.ts';
 
-export interface Preparation {
+/** `blocks` has `enabled` as the supervisor sees it. */
+export interface Preparation extends Processes {
   readonly host: Host;
   readonly trigger: StartTrigger;
   /** Aborts when the start is cancelled. */
   readonly signal: AbortSignal;
   /** The current block, which may change while the start waits. */
   block(): NamedBlock;
-  /** All blocks, with `enabled` as the supervisor sees it. */
-  blocks(): readonly NamedBlock[];
   readonly portCompanion: Companion;
   /** True when the process keeps the rights of the host; a text says why one that could have them does not. */
   asController(block: NamedBlock): true | string | undefined;
@@ -47,7 +46,8 @@ async function preparedPlan(preparation: Preparation): Promise<LaunchPlan> {
   if (state === 'safe') throw new Problem(503, `${block().processName} was not started: ${stateReason}`);
   let plan = await planOf(preparation);
   await adjustPorts(preparation);
-  await waitForDependencies(plan, { log: host.log, fetch: host.fetch, onWaiting });
+  const { blocks, snapshot, isReady } = preparation;
+  await waitForDependencies(plan, { log: host.log, fetch: host.fetch, onWaiting, blocks, snapshot, isReady });
   // A moved port, a tap or a user may have changed the block meanwhile; the plan is then made again.
   if (digestOf(plan.block) !== digestOf(block().block)) plan = await planOf(preparation);
   const own = plan.cwd === undefined ? await ownDirectory(plan, host.paths.configDir, host.log) : undefined;

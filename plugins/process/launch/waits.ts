@@ -1,20 +1,30 @@
-// Waits before a start for directories, mounts, TCP ports and URLs, in this order. Can be cancelled at any time, and
+// Waits before a start for other services, directories, mounts, TCP ports and URLs, in this order. Can be cancelled at any time, and
 // never blocks on a dead mount.
 import { setTimeout as delay } from 'node:timers/promises';
-import { type Host, type Logger, Problem } from '#core';
+import { type Host, type Logger, type NamedBlock, Problem } from '#core';
 import { orAborted } from '#kit/abort';
 import { acceptsTcp } from '#kit/accepts-tcp';
 import { fileVersion } from '#kit/fs-out-of-process';
 import { readMounts } from '#kit/mountinfo';
-import type { LaunchPlan } from '../contract.ts';
+import type { LaunchPlan, ProcessSnapshot } from '../contract.ts';
+import { blocksNamed, type Condition, checkDependencies, dependenciesOf, isFulfilled } from './depends-on.ts';
 
 const SLOW_POLL = { firstMs: 2_000, maxMs: 30_000 };
 const URL_POLL = { firstMs: 5_000, maxMs: 60_000 };
+/** Costs nothing but a look at what is known. */
+const PROCESS_POLL = { firstMs: 50, maxMs: 1_000 };
 const DEFAULT_LIMIT_S = 600;
 const LOG_EVERY_MS = 60_000;
 const STAT_LIMIT_MS = 5_000;
 
-export interface WaitContext {
+/** What a wait for other processes asks. */
+export interface Processes {
+  blocks(): readonly NamedBlock[];
+  snapshot(processName: string): ProcessSnapshot | undefined;
+  isReady(process: ProcessSnapshot): Promise<boolean>;
+}
+
+export interface WaitContext extends Processes {
   readonly log: Logger;
   readonly fetch: Host['fetch'];
   /** Called with what is missing, and with null when it is there. */
@@ -43,11 +53,18 @@ export function checkWaits(processName: string, block: Readonly<Record<string, u
 export async function waitForDependencies(plan: LaunchPlan, context: WaitContext): Promise<void> {
   const { block, trigger, waits: extra } = plan;
   checkWaits(plan.processName, block);
+  const own = context.blocks().find(({ processName }) => processName === plan.processName);
+  if (own !== undefined) checkDependencies(own, context.blocks());
   const limit = typeof block.wait_timeout_seconds === 'number' ? block.wait_timeout_seconds * 1_000 : undefined;
   // At boot, directories and mounts are waited for without a limit.
   const patient = limit ?? (trigger === 'boot' ? Number.POSITIVE_INFINITY : DEFAULT_LIMIT_S * 1_000);
   const bounded = limit ?? DEFAULT_LIMIT_S * 1_000;
   const waits: Wait[] = [
+    ...(own === undefined ? [] : dependenciesOf(own)).flatMap(({ name, condition }) =>
+      blocksNamed(name, context.blocks()).map(({ processName }) =>
+        processWait(processName, condition, bounded, context),
+      ),
+    ),
     ...listOf(block.wait_for_dir).map(entry => directoryWait(textOf(entry, 'path'), patient)),
     ...[...listOf(block.wait_for_mounts), ...extra.mounts].map(entry => mountWait(textOf(entry, 'path'), patient)),
     ...listOf(block.wait_for_tcp).map(entry => tcpWait(entry as TcpEntry, bounded)),
@@ -89,6 +106,15 @@ async function waitFor(
     onWaiting(null);
   }
   signal.throwIfAborted();
+}
+
+function processWait(name: string, condition: Condition, limitMs: number, { snapshot, isReady }: Processes): Wait {
+  return {
+    what: `service ${name} (${condition})`,
+    limitMs,
+    poll: PROCESS_POLL,
+    ready: () => isFulfilled(condition, snapshot(name), isReady),
+  };
 }
 
 /** A mount that does not answer counts as a directory that is not there. */

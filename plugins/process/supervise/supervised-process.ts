@@ -22,6 +22,7 @@ import { digestOf } from '../launch/block-digest.ts';
 import type { Companion } from '../launch/ports.ts';
 import { prepareLaunch } from '../launch/preparation.ts';
 import type { RunUsers } from '../launch/run-user.ts';
+import type { Processes } from '../launch/waits.ts';
 import { attempt } from './attempt.ts';
 import { captureTargetOf } from './capture-target.ts';
 import { removeCgroup } from './cgroup.ts';
@@ -54,13 +55,11 @@ const LIVING_MAX_AGE_MS = 500;
 const CANCELLED = Symbol('start cancelled');
 
 /** What all supervised processes share. */
-export interface Supervision extends RunParts {
+export interface Supervision extends RunParts, Processes {
   readonly host: Host;
   readonly wanted: WantedStates;
   readonly holds: Holds;
   readonly lineage: LineageWatch;
-  /** The blocks of the configuration, with `enabled` as the supervisor sees it. */
-  blocks(): readonly NamedBlock[];
   prepare(plan: LaunchPlan): Promise<LaunchPlan>;
   onLaunching(plan: LaunchPlan): Promise<void>;
   onLaunched(plan: LaunchPlan, snapshot: ProcessSnapshot): Promise<void>;
@@ -288,7 +287,7 @@ export class SupervisedProcess {
 
   async #runStart(trigger: StartTrigger, signal: AbortSignal): Promise<StartOutcome> {
     const { processName } = this.#block;
-    const { host, portCompanion, users, blocks, prepare, placeholders } = this.#with;
+    const { host, portCompanion, users, blocks, snapshot, isReady, prepare, placeholders } = this.#with;
     this.#lastFailureReason = null;
     this.#lastExit = null;
     this.#move('starting');
@@ -301,6 +300,8 @@ export class SupervisedProcess {
         portCompanion,
         users,
         blocks,
+        snapshot,
+        isReady,
         prepare,
         placeholders,
         asController: block => this.#with.launchPolicy(block.configKey)?.asController?.(block),

@@ -25,6 +25,7 @@ const SIGNALS: readonly (readonly [folder: string, signal: string])[] = [
   ['signal-non-core-dependency-map', 'non_core_dependency_map'],
   ['signal-conditional-startup-map', 'conditional_startup_map'],
   ['signal-documented-integration', 'documented_integration'],
+  ['signal-depends-on', 'depends_on'],
 ];
 const SINGLE = [
   'riven_backend',
