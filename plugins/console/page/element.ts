@@ -35,10 +35,6 @@ export function setText(target: Element, text: string): void {
   if (target.textContent !== text) target.textContent = text;
 }
 
-export function setAttribute(target: Element, name: string, value: string): void {
-  if (target.getAttribute(name) !== value) target.setAttribute(name, value);
-}
-
 /** A labelled field of a form. */
 export function field(label: string, control: HTMLElement): HTMLLabelElement {
   return element('label', { class: 'field' }, element('span', {}, label), control);

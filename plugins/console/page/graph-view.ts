@@ -1,6 +1,6 @@
 // The graph of services as a picture, and the same in words.
 import type { Api } from './api.ts';
-import { element, setAttribute, setText, svgElement } from './element.ts';
+import { element, setText, svgElement } from './element.ts';
 import { type GraphEdge, layoutOf, NODE_HEIGHT, NODE_WIDTH, type PlacedNode } from './graph-layout.ts';
 import { addressOf } from './router.ts';
 import type { Service, Services } from './services.ts';
@@ -10,10 +10,12 @@ import type { GraphAnswer } from './wire.ts';
 
 /** The route tells of the surroundings of one service, so each is asked for, a few at a time. */
 const REQUESTS_AT_ONCE = 4;
+/** Longer names are drawn narrower, so that they fit. */
 const MAX_NAME = 20;
 const STATUS_ROW = 32;
 const NAME_ROW = 17;
 const TEXT_LEFT = 26;
+const TEXT_WIDTH = NODE_WIDTH - TEXT_LEFT - 8;
 
 export class GraphView implements View {
   readonly title = 'Graph';
@@ -120,18 +122,15 @@ export class GraphView implements View {
   }
 
   #nodeOf({ name, x, y }: PlacedNode): SVGElement {
-    const word = svgElement('text', { class: 'word', x: TEXT_LEFT, y: STATUS_ROW });
+    const word = svgElement('tspan', { class: 'word', x: TEXT_LEFT, y: STATUS_ROW });
+    const fit = name.length > MAX_NAME ? { textLength: TEXT_WIDTH, lengthAdjust: 'spacingAndGlyphs' } : {};
     const node = svgElement(
       'a',
       { class: 'node', href: addressOf('service', name), transform: `translate(${x} ${y})` },
       svgElement('rect', { width: NODE_WIDTH, height: NODE_HEIGHT, rx: 6 }),
       svgElement('circle', { cx: TEXT_LEFT / 2, cy: NODE_HEIGHT / 2, r: 5 }),
-      svgElement(
-        'text',
-        { x: TEXT_LEFT, y: NAME_ROW },
-        name.length > MAX_NAME ? `${name.slice(0, MAX_NAME - 1)}…` : name,
-      ),
-      word,
+      // The space between them is for those who hear it.
+      svgElement('text', {}, svgElement('tspan', { x: TEXT_LEFT, y: NAME_ROW, ...fit }, name), ' ', word),
     );
     this.#marks.set(name, { node, word });
     return node;
@@ -142,7 +141,6 @@ export class GraphView implements View {
     if (mark === undefined) return;
     mark.node.dataset.tone = toneOf(service);
     setText(mark.word, wordOf(service));
-    setAttribute(mark.node, 'aria-label', `${service.name}, ${wordOf(service)}`);
   }
 
   #say(names: readonly string[], edges: readonly GraphEdge[]): void {
