@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 import t from 'tap';
 import { Problem } from '../../../core/contract/problem.ts';
-import type { InstallRuntime } from '../../../plugins/installs/contract.ts';
+import type { InstallRuntime, InstallSource, SourceRequest } from '../../../plugins/installs/contract.ts';
 import { buildRequest } from '../../support/build-request.ts';
 import { testDir } from '../../support/directory.ts';
 import { pluginsDir } from '../../support/host.ts';
@@ -71,5 +71,30 @@ t.test('what builds a service is understood, and missed where the machine has no
       await t.rejects(runtime.check(request), new Problem(400, ''), `${displayName} asks for ${platform}`);
       t.equal(runtime.platform, platform, key);
     }
+  }
+});
+
+t.test('where the releases are is understood', { skip }, async t => {
+  const asked = new Problem(502, 'the vendor was asked');
+  for (const { key, install, block } of (await templatesOf()).list()) {
+    if (install === undefined || 'with' in install) continue;
+    const plugin = `install-${install.source}`;
+    if (!existsSync(path.join(pluginsDir, plugin))) continue;
+    const source = await contributionOf<InstallSource>(plugin, 'install.source');
+    t.equal(source.source, install.source, key);
+    const named = { configKey: key, key, path: [key], processName: key, isHost: false, block };
+    const request: SourceRequest = {
+      block: named,
+      facts: install.facts,
+      selector: { kind: 'latest' },
+      architecture: 'amd64',
+      installedVersion: null,
+      signal: new AbortController().signal,
+      fill: text => text,
+      fetch: (): Promise<never> => Promise.reject(asked),
+    };
+    const answer = await source.latest(request).catch((error: unknown) => error);
+    // What the machine has is found without asking anybody.
+    t.ok(answer instanceof Problem || install.source === 'system-binary', `${key}: ${install.source}`);
   }
 });
