@@ -1,0 +1,41 @@
+// The sum that a file of a release must have, as its publisher tells it.
+import { Problem } from '#core';
+import { networkFault, statusFault } from '#kit/server-fault';
+import type { DownloadOptions, SourceRequest } from '../installs/contract.ts';
+import type { Asset } from './published-release.ts';
+
+export type Digest = NonNullable<DownloadOptions['digest']>;
+
+const MAX_BYTES = 1024 * 1024;
+const LIMIT_MS = 12_000;
+const LINE = /^([0-9a-f]{64}|[0-9a-f]{128})\s+\*?(?:\.\/)?(\S+)$/i;
+
+/** From a file of the release with a line for each of its files. Throws a Problem 502 when it does not have the line. */
+export async function listedDigest(
+  { name }: Asset,
+  { url, headers, list }: { readonly url: string; readonly headers: Record<string, string>; readonly list: string },
+  { fetch, signal }: SourceRequest,
+): Promise<Digest> {
+  const answer = await fetch(url, { headers, maxBytes: MAX_BYTES, timeoutMs: LIMIT_MS, signal }).catch(
+    (error: unknown) => {
+      signal.throwIfAborted();
+      throw networkFault(url, error);
+    },
+  );
+  if (answer.status !== 200) throw statusFault(url, answer, list);
+  for (const line of answer.text.split('\n')) {
+    const [, hex, file] = LINE.exec(line.trim()) ?? [];
+    if (hex !== undefined && file === name) return digestOf(hex);
+  }
+  throw new Problem(502, `${list} of ${new URL(url).host} tells no sum of ${name}; choose another release`);
+}
+
+/** As the API tells it, such as `sha256:...`; undefined where it tells none. */
+export function toldDigest({ digest }: Asset): Digest | undefined {
+  const [, hex] = /^sha(?:256|512):([0-9a-f]{64}|[0-9a-f]{128})$/.exec(digest ?? '') ?? [];
+  return hex === undefined ? undefined : digestOf(hex);
+}
+
+function digestOf(hex: string): Digest {
+  return { algorithm: hex.length === 64 ? 'sha256' : 'sha512', hex: hex.toLowerCase() };
+}

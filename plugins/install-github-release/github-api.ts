@@ -1,0 +1,142 @@
+// Questions to the API of GitHub, which allows a number of them each hour. Once it refuses more, it is left in peace until
+// it allows them again.
+import { setTimeout as delay } from 'node:timers/promises';
+import type { z } from 'zod';
+import { type FetchAnswer, Problem } from '#core';
+import { networkFault, statusFault } from '#kit/server-fault';
+import type { SourceRequest } from '../installs/contract.ts';
+import type { Repository } from './github-facts.ts';
+
+const MAX_BYTES = 8 * 1024 * 1024;
+const LIMIT_MS = 12_000;
+const MS_PER_S = 1_000;
+const WITH_TOKEN = 'a token in github_token of the section dumb allows more';
+
+/** An answer that told to come back later. */
+export interface Refusal {
+  readonly answer: Pick<FetchAnswer, 'status' | 'headers'>;
+  readonly untilMs: number;
+}
+
+export interface ApiOptions {
+  readonly base: string;
+  readonly repository: Repository;
+  readonly token: string;
+  /** How long a question waits until questions are allowed again. */
+  readonly maxWaitS: number;
+  /** The last one of each host and token, which all questions of the source share. */
+  readonly refusals: Map<string, Refusal>;
+}
+
+export class GithubApi {
+  readonly #request: SourceRequest;
+  readonly #options: ApiOptions;
+  readonly #onWait: (untilMs: number) => void;
+
+  constructor(request: SourceRequest, options: ApiOptions, onWait: (untilMs: number) => void = () => undefined) {
+    this.#request = request;
+    this.#options = options;
+    this.#onWait = onWait;
+  }
+
+  /** Address of a path below the repository. */
+  url(path: string): string {
+    return `${this.#options.base.replace(/\/$/, '')}/repos/${this.repositoryName}${path}`;
+  }
+
+  get repositoryName(): string {
+    const { owner, name } = this.#options.repository;
+    return `${owner}/${name}`;
+  }
+
+  get hasToken(): boolean {
+    return this.#options.token !== '';
+  }
+
+  /** What a request to the API itself may carry, and nobody else must see. */
+  get headers(): Record<string, string> {
+    const { token } = this.#options;
+    return {
+      accept: 'application/vnd.github+json',
+      'x-github-api-version': '2022-11-28',
+      ...(token === '' ? {} : { authorization: `Bearer ${token}` }),
+    };
+  }
+
+  /** undefined for what is not there. `what` is as in `the latest release`. Throws a Problem. */
+  async find<Schema extends z.ZodType>(
+    path: string,
+    schema: Schema,
+    what: string,
+  ): Promise<z.output<Schema> | undefined> {
+    const url = this.url(path);
+    const { host } = new URL(url);
+    const answer = await this.#ask(url);
+    if (answer.status === 404) return undefined;
+    if (answer.status === 401)
+      throw new Problem(502, `${host} does not know the token (401); correct github_token in the section dumb`);
+    if (answer.status !== 200) throw this.#fault(url, answer, what);
+    const read = schema.safeParse(jsonOf(answer));
+    if (read.success) return read.data;
+    throw new Problem(502, `${host} did not answer with ${what}; try again later`);
+  }
+
+  async #ask(url: string): Promise<FetchAnswer> {
+    const key = `${new URL(url).host} ${this.#options.token}`;
+    await this.#pass(key, url);
+    const answer = await this.#send(url);
+    const untilMs = allowedAgainMs(answer);
+    if (untilMs === undefined) {
+      this.#options.refusals.delete(key);
+      return answer;
+    }
+    this.#options.refusals.set(key, { answer, untilMs });
+    await this.#pass(key, url);
+    return this.#send(url);
+  }
+
+  /** Waits for the end of a refusal. Throws a Problem 502 when that is too far away. */
+  async #pass(key: string, url: string): Promise<void> {
+    const refusal = this.#options.refusals.get(key);
+    const waitMs = (refusal?.untilMs ?? 0) - Date.now();
+    if (refusal === undefined || waitMs <= 0) return;
+    if (waitMs > this.#options.maxWaitS * MS_PER_S) throw this.#fault(url, refusal.answer, 'its answer');
+    this.#onWait(refusal.untilMs);
+    await delay(waitMs, undefined, { signal: this.#request.signal });
+  }
+
+  async #send(url: string): Promise<FetchAnswer> {
+    const { fetch, signal } = this.#request;
+    try {
+      return await fetch(url, { headers: this.headers, maxBytes: MAX_BYTES, timeoutMs: LIMIT_MS, signal });
+    } catch (error) {
+      signal.throwIfAborted();
+      throw networkFault(url, error);
+    }
+  }
+
+  #fault(url: string, answer: Refusal['answer'], what: string): Problem {
+    const fault = statusFault(url, answer, what);
+    const isLimited = allowedAgainMs(answer) !== undefined && this.#options.token === '';
+    return isLimited ? new Problem(fault.status, `${fault.message}, or now: ${WITH_TOKEN}`) : fault;
+  }
+}
+
+/** When it answers again; undefined for an answer that has another reason. */
+function allowedAgainMs({ status, headers }: Refusal['answer']): number | undefined {
+  if (status !== 403 && status !== 429) return undefined;
+  const after = String(headers['retry-after'] ?? '');
+  if (/^\d{1,6}$/.test(after)) return Date.now() + Number(after) * MS_PER_S;
+  const reset = String(headers['x-ratelimit-reset'] ?? '');
+  const isUsedUp = status === 429 || headers['x-ratelimit-remaining'] === '0';
+  return isUsedUp && /^\d{1,10}$/.test(reset) ? Number(reset) * MS_PER_S : undefined;
+}
+
+/** undefined for what is no JSON. */
+function jsonOf(answer: FetchAnswer): unknown {
+  try {
+    return answer.json();
+  } catch {
+    return undefined;
+  }
+}
