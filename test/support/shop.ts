@@ -64,7 +64,7 @@ export async function makeShop(t: Test): Promise<Shop> {
           description: 'A service of a test.',
           links: {},
           instance: 'Default',
-          block: { enabled: false, process_name: key, command: [], config_dir: '' },
+          block: { enabled: false, process_name: key, command: [], config_dir: path.join(root, key, 'default') },
           launch: { command: ['sh', 'run.sh'] },
           program: { from: 'a shop' },
           stop: { tier: 1 },

@@ -1,0 +1,101 @@
+// A release that takes the place of another is whole or not there, whenever it is killed, and what is kept stays.
+import { execFile } from 'node:child_process';
+import { randomInt } from 'node:crypto';
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import t from 'tap';
+import { moduleArguments } from '../../../core/kit/worker.ts';
+import { testDir } from '../../support/directory.ts';
+import { openReleases, SWAP } from '../../support/releases.ts';
+import { rounds } from '../../support/rounds.ts';
+
+const run = promisify(execFile);
+const OLD = { 'run.sh': 'old', 'lib/code': 'old', 'lib/cache/mine': 'mine', 'data/mine': 'mine', 'gone.txt': 'old' };
+const NEW = { 'run.sh': 'new', 'lib/code': 'new', 'lib/cache/theirs': 'new', 'data/seed': 'new', 'added.txt': 'new' };
+const AFTER = { 'run.sh': 'new', 'lib/code': 'new', 'lib/cache/mine': 'mine', 'data/mine': 'mine', 'added.txt': 'new' };
+/** Before and after each rename of such a swap. */
+const MOMENTS = 16;
+
+async function write(directory: string, files: Record<string, string>): Promise<void> {
+  for (const [file, text] of Object.entries(files)) {
+    await mkdir(path.dirname(path.join(directory, file)), { recursive: true });
+    await writeFile(path.join(directory, file), text);
+  }
+}
+
+async function read(directory: string, below = ''): Promise<Record<string, string>> {
+  const found: Record<string, string> = {};
+  for (const entry of await readdir(path.join(directory, below), { withFileTypes: true })) {
+    const place = path.join(below, entry.name);
+    if (entry.isDirectory()) Object.assign(found, await read(directory, place));
+    else found[place] = await readFile(path.join(directory, place), 'utf8');
+  }
+  return found;
+}
+
+const programs = (files: Record<string, string>) =>
+  Object.fromEntries(Object.entries(files).filter(([file]) => !file.startsWith('.stackwarden')));
+
+/** Whether the deed was killed at that moment. */
+async function killed(args: readonly string[]): Promise<boolean> {
+  const beside = new URL('../../support/x.ts', import.meta.url).href;
+  return run(process.execPath, [...moduleArguments('release-swapper', beside), ...args]).then(
+    () => false,
+    (error: { signal: string }) => {
+      if (error.signal !== 'SIGKILL') throw error;
+      return true;
+    },
+  );
+}
+
+t.test('killed at any moment', async t => {
+  const given = process.env.STACKWARDEN_TEST_SEED;
+  for (let round = 0; round < rounds(4); round += 1) {
+    const moment = given === undefined ? 1 + randomInt(MOMENTS) : Number(given);
+    const name = `round ${round}, moment ${moment}`;
+    const root = testDir(t, { config: {}, program: {} });
+    const [configDir, directory] = [path.join(root, 'config'), path.join(root, 'program')];
+    await write(directory, OLD);
+    const before = await openReleases(configDir, directory);
+    const draft = await before.begin(null, true);
+    await write(draft.files, NEW);
+    const wasKilled = await killed(['swap', configDir, directory, draft.part, String(moment)]);
+    const after = await openReleases(configDir, directory);
+    await after.recover();
+    const found = programs(await read(directory));
+    const isNew = after.record.installed !== null;
+    t.same(found, isNew ? AFTER : OLD, `${name}: ${isNew ? 'new' : 'old'}, nothing between`);
+    t.equal(after.record.swap, null, name);
+    if (!wasKilled) t.ok(isNew, name);
+    after.clean();
+    await after.cleaned();
+    const left = await readdir(path.join(directory, '.stackwarden'));
+    t.equal(left.length, isNew ? 1 : 0, `${name}: nothing but the release before is left beside it`);
+    if (!isNew) continue;
+
+    await killed(['restore', configDir, directory, '-', String(moment)]);
+    const back = await openReleases(configDir, directory);
+    await back.recover();
+    const isBack = back.record.previous === null;
+    t.same(programs(await read(directory)), isBack ? OLD : AFTER, `${name}: taken back, or not`);
+    back.clean();
+    await back.cleaned();
+    if (!isBack) await back.restore();
+    t.same(programs(await read(directory)), OLD, `${name}: the release before is there again`);
+    await back.cleaned();
+  }
+});
+
+t.test('a swap that is repeated changes nothing more', async t => {
+  const root = testDir(t, { config: {}, program: {} });
+  const [configDir, directory] = [path.join(root, 'config'), path.join(root, 'program')];
+  const folder = await openReleases(configDir, directory);
+  const draft = await folder.begin(null, true);
+  await write(draft.files, NEW);
+  await folder.swap(draft, ...SWAP);
+  t.same(programs(await read(directory)), NEW, 'into an empty folder');
+  t.equal(await folder.recover(), false);
+  await t.rejects(folder.restore(), /no release before the present one/);
+  await folder.cleaned();
+});
