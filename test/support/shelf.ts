@@ -162,4 +162,21 @@ const SOURCE = `
         return { version };
       },
     });
+    let release;
+    host.route({
+      method: 'POST',
+      path: '/shelf/hold',
+      summary: 'Holds a process until the next call, which names none',
+      body: host.z.object({ process_name: host.z.string().optional() }),
+      handle: async ({ body }) => {
+        release?.();
+        if (body.process_name === undefined) return {};
+        const until = new Promise(resolve => { release = resolve; });
+        await new Promise(begun => host.use('process.supervisor').hold(body.process_name, 'it is on the shelf', () => {
+          begun();
+          return until;
+        }));
+        return {};
+      },
+    });
   } }`;

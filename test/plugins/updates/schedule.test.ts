@@ -27,6 +27,7 @@ t.test('schedules and records', async t => {
     dumb: { startup: { stabilization_seconds: 0, readiness_poll_interval_seconds: 0.1 } },
     gadget: {
       instances: {
+        Wary: await shelf.service('Wary', weekly),
         Daily: await shelf.service('Daily', { ...daily, auto_update_start_time: startTime }),
         Weekly: await shelf.service('Weekly', weekly),
         Watched: await shelf.service('Watched', { ...weekly, auto_update_mode: 'check_only' }),
@@ -133,8 +134,9 @@ t.test('schedules and records', async t => {
     // Longer for a machine on which the start takes longer than that.
     for (let aheadS = 6; ; aheadS *= 2) {
       const due = plan(now() + aheadS);
-      const schedules = { Weekly: due, Watched: due };
-      await writeFile(file, JSON.stringify({ schedules }));
+      const schedules = { Wary: due, Weekly: due, Watched: due };
+      const failed = { status: 'error', message: 'It did not come up.', failed_version: 'v1.1.0' };
+      await writeFile(file, JSON.stringify({ schedules, statuses: { Wary: failed } }));
       const app = await open();
       const isPlanned = (await updateStatus(app, 'Weekly')).next_check_at === due.next_check_at;
       if (isPlanned) {
@@ -142,6 +144,7 @@ t.test('schedules and records', async t => {
         await until(
           async () => (await stateOf('Weekly')) === 'updated' && (await stateOf('Watched')) === 'update_available',
         );
+        t.equal(await stateOf('Wary'), 'update_available', 'a release that failed is not tried again by itself');
         const { next_check_at: next } = await updateStatus(app, 'Weekly');
         t.ok(next > now() + DAY_S, 'and looked for again after the interval');
         t.equal((await install(app, 'Watched')).body.status, 'updated', 'by hand whatever the schedule does');

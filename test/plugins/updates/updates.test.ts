@@ -129,6 +129,19 @@ t.test('updates', async t => {
     t.match((await install(app, 'One')).body, { status: 'no_update' });
   });
 
+  await t.test('what somebody else holds is left to them', async t => {
+    const known = await updateStatus(app, 'Two');
+    await app.post('/shelf/hold', { process_name: 'Two' });
+    t.match((await install(app, 'Two', { target: 'latest', allow_override: true })).body, {
+      status: 'deferred',
+      reason: 'held',
+      message: /^Two is held: it is on the shelf; update it when that is done$/,
+      current_version: known.current_version,
+    });
+    await app.post('/shelf/hold', {});
+    t.match((await check(app, 'Two')).body, { status: 'blocked' });
+  });
+
   await t.test('what does not come up is taken back', async t => {
     await shelf.publish('v2.0.0', 'exits');
     t.match((await install(app, 'One')).body, {
