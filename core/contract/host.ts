@@ -157,6 +157,11 @@ export interface Host {
   /** Stops the whole host, as SIGTERM does. */
   stop(): void;
   /**
+   * Reads the configuration again and rotates the logs, as SIGHUP does; does nothing while the host starts or stops. The
+   * log tells who asked.
+   */
+  reload(by: string): Promise<void>;
+  /**
    * Why the host is stopping: `request` after a signal or a call of `stop`, `fault` after a failure of its own; null
    * while it runs. A plugin that is disposed while this is null is being reloaded or removed.
    */

@@ -89,7 +89,7 @@ export interface Hooks {
   'config.review': AsyncSeriesHook<[ConfigReview]>;
   /** After the listener answers. */
   'host.ready': AsyncParallelHook<[]>;
-  /** After SIGHUP, when the configuration has been read again: logs are rotated. */
+  /** After SIGHUP or a request to reload, when the configuration has been read again: logs are rotated. */
   'host.hangup': AsyncParallelHook<[]>;
   /** Before anything is disposed. */
   'host.stopping': AsyncParallelHook<[]>;

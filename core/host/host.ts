@@ -190,10 +190,10 @@ class RunningHost implements StackwardenHost {
     return this.#stop;
   }
 
-  async reload(): Promise<void> {
+  async reload(by = 'SIGHUP'): Promise<void> {
     if (!this.#ready || this.#stopping !== null) return;
     this.#logging.rotate();
-    this.log.info('SIGHUP: the configuration is read again, and the logs are rotated');
+    this.log.info(`${by}: the configuration is read again, and the logs are rotated`);
     await this.#config.reread();
     await this.#coreHooks.hangup.promise();
   }
@@ -301,6 +301,7 @@ class RunningHost implements StackwardenHost {
       missing: () => this.#set?.missing() ?? [],
       stopping: () => this.#stopping,
       stop: () => asHost(() => void this.stop()),
+      reload: by => asHost(() => this.reload(by)),
       refused: (scope, error) => this.#set?.refuse(scope, error),
       dryRun: this.#options.dryRun ?? false,
       pace: this.#options.pace ?? 1,

@@ -37,6 +37,7 @@ export interface Registries {
   missing(): readonly PluginReport[];
   stopping(): 'request' | 'fault' | null;
   stop(): void;
+  reload(by: string): Promise<void>;
   /** Reports a contribution that was made before its point was declared and does not fit. */
   refused(scope: Scope, error: Error): void;
   /** Whether network requests are withheld. */
@@ -176,6 +177,7 @@ export function createPluginHost(shared: Registries, scope: Scope, found: Plugin
     database: (name, options) => ownDatabase(scope, found, name, options, shared.databases),
     fetch: shared.dryRun ? (): Promise<never> => Promise.reject(withheld('a request')) : fetcher.fetch,
     stop: shared.stop,
+    reload: shared.reload,
     get stopping() {
       return shared.stopping();
     },

@@ -1,4 +1,25 @@
 // Which names a pattern means, where `*` stands for any text. Case does not matter.
+import { nearestWord } from './nearest-word.ts';
+
+/**
+ * The names that are meant, each once and in their own order. Throws an Error that names the first pattern that fits
+ * none of them.
+ */
+export function namesThatFit(names: readonly string[], patterns: readonly string[]): string[] {
+  const meant = new Set<string>();
+  for (const pattern of patterns) {
+    // A name may hold an asterisk of its own.
+    const found = names.includes(pattern) ? [pattern] : names.filter(name => fitsPattern(name, pattern));
+    if (found.length === 0) throw new Error(`no service fits '${pattern}'; ${hint(pattern, names)}`);
+    for (const name of found) meant.add(name);
+  }
+  return names.filter(name => meant.has(name));
+}
+
+function hint(pattern: string, names: readonly string[]): string {
+  const nearest = nearestWord(pattern, names);
+  return nearest === undefined ? 'stackwarden status --all lists them' : `did you mean '${nearest}'?`;
+}
 
 export function fitsPattern(name: string, pattern: string): boolean {
   const [first = '', ...others] = pattern.toLowerCase().split('*');

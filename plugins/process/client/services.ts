@@ -1,7 +1,6 @@
 // The services of the running host as commands see them, and which of them are meant by names and patterns.
 import type { HostClient } from '#core';
-import { fitsPattern } from '#kit/name-pattern';
-import { nearestWord } from '#kit/nearest-word';
+import { namesThatFit } from '#kit/name-pattern';
 
 export interface Service {
   readonly process_name: string;
@@ -31,23 +30,11 @@ export async function serviceNames(host: HostClient): Promise<readonly string[]>
   return (await readServices(host)).map(({ process_name: name }) => name);
 }
 
-/** Each once. Throws an Error that names the first pattern that fits no service. */
+/** Throws an Error that names the first pattern that fits no service. */
 export function chosenServices(services: readonly Service[], patterns: readonly string[]): readonly Service[] {
-  const chosen = new Set<Service>();
-  for (const pattern of patterns) {
-    // A name may hold an asterisk of its own.
-    const named = services.filter(({ process_name: name }) => name === pattern);
-    const found = named.length > 0 ? named : services.filter(({ process_name: name }) => fitsPattern(name, pattern));
-    if (found.length === 0) throw new Error(unknownService(pattern, services));
-    for (const service of found) chosen.add(service);
-  }
-  return services.filter(service => chosen.has(service));
-}
-
-function unknownService(pattern: string, services: readonly Service[]): string {
-  const meant = nearestWord(
-    pattern,
+  const names = namesThatFit(
     services.map(({ process_name: name }) => name),
+    patterns,
   );
-  return `no service fits '${pattern}'; ${meant === undefined ? 'stackwarden status --all lists them' : `did you mean '${meant}'?`}`;
+  return services.filter(({ process_name: name }) => names.includes(name));
 }

@@ -1,0 +1,48 @@
+// `stackwarden login`: exchanges a user name and a password for tokens, which later commands send.
+import { createInterface } from 'node:readline/promises';
+import { Writable } from 'node:stream';
+import type { Command, LoginTokens } from '#core';
+
+const MAX_PASSWORD_BYTES = 4_096;
+
+const command: Command = {
+  summary: 'log in, for this command and later ones',
+  arguments: [{ syntax: '<USER>', description: 'name of the user' }],
+  options: [{ flags: '--password-stdin', description: 'read the password from the standard input' }],
+  async run({ args: [username = ''], options, host, output, misuse }) {
+    const url = await host.url();
+    const isTyped = options.passwordStdin !== true;
+    if (isTyped && !process.stdin.isTTY)
+      throw misuse('a password is asked on a terminal alone; elsewhere give it with --password-stdin');
+    const password = isTyped ? await typedPassword(`Password of ${username} for ${url}: `) : await readPassword();
+    const tokens = (await host.post('/auth/login', { username, password })) as LoginTokens;
+    await host.keepLogin(tokens);
+    output.line(`logged in to ${url} as ${username}`);
+    return 0;
+  },
+};
+
+export default command;
+
+/** Nothing of it is shown. */
+async function typedPassword(question: string): Promise<string> {
+  process.stderr.write(question);
+  const nowhere = new Writable({ write: (_part, _encoding, done) => done() });
+  const terminal = createInterface({ input: process.stdin, output: nowhere, terminal: true });
+  terminal.once('SIGINT', () => process.exit(130));
+  try {
+    return await terminal.question('');
+  } finally {
+    terminal.close();
+    process.stderr.write('\n');
+  }
+}
+
+async function readPassword(): Promise<string> {
+  let text = '';
+  for await (const part of process.stdin.setEncoding('utf8')) {
+    text += part;
+    if (text.length > MAX_PASSWORD_BYTES) throw new Error('the standard input holds more than a password');
+  }
+  return text.endsWith('\n') ? text.slice(0, -1) : text;
+}

@@ -1,0 +1,74 @@
+// `stackwarden config`: reads and changes a value of the configuration by its dotted path.
+import type { Command, CommandCall, HostClient } from '#core';
+import { isObject } from '#kit/plain-object';
+
+const command: Command = {
+  summary: 'print a value of the configuration, or change it',
+  arguments: [
+    { syntax: '<ACTION>', description: 'what to do', choices: ['get', 'set'] },
+    { syntax: '[PATH]', description: 'for example dumb.log_level; without it everything', offer: pathsOf },
+    { syntax: '[VALUE]', description: 'JSON, or else text; null removes what may be absent' },
+  ],
+  options: [{ flags: '--memory', description: 'set: until the host ends, without saving it' }],
+  run: call => (call.args[0] === 'get' ? get(call) : set(call)),
+};
+
+export default command;
+
+async function get({ args: [, path, surplus], options, host, output, misuse }: CommandCall): Promise<number> {
+  if (surplus !== undefined) throw misuse(`unexpected argument '${surplus}'; config set changes a value`);
+  if (options.memory) throw misuse("'--memory' belongs to config set");
+  const value = valueAt(await host.get('/config'), path === undefined ? [] : path.split('.'));
+  if (value === undefined) throw new Error(`the configuration has no ${path}`);
+  if (typeof value === 'string') output.line(value);
+  else output.json(value);
+  return 0;
+}
+
+async function set({ args: [, path, text], options, host, output, misuse }: CommandCall): Promise<number> {
+  if (path === undefined || text === undefined) throw misuse('config set needs a path and a value');
+  const parts = path.split('.');
+  if (parts.includes(''))
+    throw misuse(`'${path}' is no path; it is made of names and dots, for example dumb.log_level`);
+  const updates = parts.reduceRight<unknown>((value, part) => ({ [part]: value }), parsed(text));
+  const answer = (await host.post('/config', { updates, persist: !options.memory })) as {
+    readonly changed: readonly string[];
+    readonly overridden: readonly string[];
+    readonly restart_required: readonly string[];
+    readonly warnings: readonly string[];
+  };
+  output.line(answer.changed.length === 0 ? 'nothing has changed' : `changed: ${answer.changed.join(', ')}`);
+  for (const place of answer.overridden) output.note(`${place}: the environment gives another value, which counts`);
+  for (const place of answer.restart_required) output.note(`${place}: counts after a restart`);
+  for (const warning of answer.warnings) output.note(warning);
+  return 0;
+}
+
+function valueAt(value: unknown, parts: readonly string[]): unknown {
+  const [part, ...others] = parts;
+  if (part === undefined) return value;
+  if (Array.isArray(value)) return valueAt(value[Number(part)], others);
+  return isObject(value) && Object.hasOwn(value, part) ? valueAt(value[part], others) : undefined;
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    // A word without quotes is meant as it stands.
+    return text;
+  }
+}
+
+async function pathsOf(host: HostClient): Promise<readonly string[]> {
+  const paths: string[] = [];
+  const visit = (value: unknown, path: string): void => {
+    if (!isObject(value)) return;
+    for (const [name, member] of Object.entries(value)) {
+      paths.push(path + name);
+      visit(member, `${path}${name}.`);
+    }
+  };
+  visit(await host.get('/config'), '');
+  return paths;
+}

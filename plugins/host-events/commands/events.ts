@@ -1,0 +1,47 @@
+// `stackwarden events`: what happened, one line for each event, and with `--follow` what happens.
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Command } from '#core';
+import { fitsPattern } from '#kit/name-pattern';
+
+const POLL_MS = 500;
+const MS_PER_S = 1_000;
+
+interface HostEvent {
+  readonly type: string;
+  readonly at: number;
+  readonly data: Readonly<Record<string, unknown>>;
+}
+
+const command: Command = {
+  summary: 'tell what has happened since the host was started',
+  options: [
+    { flags: '-f, --follow', description: 'what happens from now on too, until Ctrl-C' },
+    { flags: '--type <PATTERN>', description: 'only events of these types, for example "service.*"' },
+    { flags: '--json', description: 'print an object on each line' },
+  ],
+  async run({ options, host, output }) {
+    const pattern = String(options.type ?? '*');
+    for (let after = '0'; ; ) {
+      const { events, last } = (await host.get('/host/events', { after })) as {
+        readonly events: readonly HostEvent[];
+        readonly last: number;
+      };
+      for (const event of events)
+        if (fitsPattern(event.type, pattern)) output.line(options.json ? JSON.stringify(event) : textOf(event));
+      after = String(last);
+      if (!options.follow) return 0;
+      await delay(POLL_MS);
+    }
+  },
+};
+
+export default command;
+
+function textOf({ type, at, data }: HostEvent): string {
+  const { processName, ...others } = data;
+  const members = Object.entries(others).map(([name, value]) => `${name}=${JSON.stringify(value)}`);
+  const time = new Date(at * MS_PER_S).toISOString();
+  return [time, type, ...(typeof processName === 'string' ? [processName] : []), ...members]
+    .join('  ')
+    .replaceAll('\n', ' ');
+}

@@ -1,0 +1,33 @@
+// Keeps the newest events under ids that only grow.
+import type { AnyEvent } from '#core';
+
+interface KeptEvent {
+  readonly id: number;
+  readonly type: string;
+  readonly plugin: string;
+  readonly at: number;
+  readonly data: Record<string, unknown>;
+}
+
+export class EventRing {
+  readonly #limit: number;
+  #kept: KeptEvent[] = [];
+  #last: number;
+
+  /** Ids begin at `nowMs`, which is above those of an earlier host: none tells a thousand events a second. */
+  constructor(limit: number, nowMs: number) {
+    this.#limit = limit;
+    this.#last = nowMs;
+  }
+
+  add({ type, plugin, at, data }: AnyEvent): void {
+    this.#last += 1;
+    this.#kept.push({ id: this.#last, type, plugin, at, data: data as Record<string, unknown> });
+    if (this.#kept.length > 2 * this.#limit) this.#kept = this.#kept.slice(-this.#limit);
+  }
+
+  /** The events with higher ids; the newest ones where they are too many. */
+  after(id: number): { readonly events: KeptEvent[]; readonly last: number } {
+    return { events: this.#kept.slice(-this.#limit).filter(event => event.id > id), last: this.#last };
+  }
+}

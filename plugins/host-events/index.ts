@@ -1,0 +1,37 @@
+// The newest events of the host, for clients that ask again and again for what came since.
+import { z } from 'zod';
+import { definePlugin } from '#core';
+import { queryInteger } from '#kit/query-values';
+import { EventRing } from './event-ring.ts';
+
+const MAX_EVENTS = 1_000;
+
+export default definePlugin({
+  name: 'host-events',
+  host: '^1',
+
+  setup(host) {
+    const ring = new EventRing(MAX_EVENTS, Date.now());
+    host.on('*', event => ring.add(event));
+    host.route({
+      method: 'GET',
+      path: '/host/events',
+      tag: 'host',
+      summary: `The newest events, at most ${MAX_EVENTS}, the oldest first`,
+      query: z.object({ after: queryInteger({ min: 0 }).optional().describe('id that was answered last') }),
+      response: z.object({
+        events: z.array(
+          z.object({
+            id: z.number().describe('only grows, also over restarts of the host'),
+            type: z.string(),
+            plugin: z.string(),
+            at: z.number().describe('Unix seconds'),
+            data: z.record(z.string(), z.unknown()),
+          }),
+        ),
+        last: z.number().describe('for the next request'),
+      }),
+      handle: ({ query }) => ring.after(query.after ?? 0),
+    });
+  },
+});

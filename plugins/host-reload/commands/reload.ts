@@ -1,0 +1,17 @@
+// `stackwarden reload`: has the running host read its configuration again.
+import type { Command } from '#core';
+
+const command: Command = {
+  summary: 'read the configuration again and begin new log files; nothing is restarted',
+  async run({ host, output }) {
+    const { status, problems } = (await host.post('/host/reload', {})) as {
+      readonly status: string;
+      readonly problems: readonly string[];
+    };
+    output.line(status);
+    for (const problem of problems) output.note(problem);
+    return problems.length > 0 ? 1 : 0;
+  },
+};
+
+export default command;

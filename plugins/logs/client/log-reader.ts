@@ -1,0 +1,71 @@
+// Reads the log of one process through the host, page after page: its end first, then what came since.
+import type { HostClient } from '#core';
+import { findLevel, passes } from '#kit/log-level';
+
+const FIRST_TAIL_BYTES = 64 * 1024;
+/** As much as the host gives at once. */
+const MAX_TAIL_BYTES = 8 * 1024 * 1024;
+const GROWTH = 8;
+/** The beginning of a line as the host writes it: time and level. */
+const HEAD = /^\w{3} \d{1,2}, \d{4} [\d:.,]{1,15} - ([A-Z]{1,8}) - /;
+
+type Level = Parameters<typeof passes>[1];
+
+interface Page {
+  readonly size: number;
+  readonly cursor: number;
+  readonly chunk: string;
+  readonly reset: boolean;
+  readonly file_id: string | null;
+}
+
+export class LogReader {
+  readonly #host: HostClient;
+  readonly #processName: string;
+  readonly #threshold: Level | undefined;
+  /** Of the line that was read last: what continues it has no level of its own. */
+  #level: Level | undefined;
+  #cursor = 0;
+  #fileId: string | null = null;
+
+  /** Lines below the threshold are left out. */
+  constructor(host: HostClient, processName: string, threshold: Level | undefined) {
+    this.#host = host;
+    this.#processName = processName;
+    this.#threshold = threshold;
+  }
+
+  /** At most `count` lines, the newest ones. */
+  async tail(count: number): Promise<readonly string[]> {
+    for (let tailBytes = FIRST_TAIL_BYTES; ; tailBytes *= GROWTH) {
+      const page = await this.#page({ tail_bytes: String(Math.min(tailBytes, MAX_TAIL_BYTES)) });
+      const lines = this.#linesOf(page.chunk);
+      if (lines.length < count && tailBytes < MAX_TAIL_BYTES && page.size > tailBytes) continue;
+      return count === 0 ? [] : lines.slice(-count);
+    }
+  }
+
+  /** What was written since the last call. */
+  async further(): Promise<readonly string[]> {
+    const position = { cursor: String(this.#cursor), ...(this.#fileId === null ? {} : { file_id: this.#fileId }) };
+    const { chunk } = await this.#page({ ...position, tail_bytes: String(MAX_TAIL_BYTES) });
+    return this.#linesOf(chunk);
+  }
+
+  async #page(query: Readonly<Record<string, string>>): Promise<Page> {
+    const page = (await this.#host.get('/logs', { process_name: this.#processName, ...query })) as Page;
+    if (page.reset) this.#level = undefined;
+    this.#cursor = page.cursor;
+    this.#fileId = page.file_id;
+    return page;
+  }
+
+  #linesOf(chunk: string): string[] {
+    const lines = chunk.endsWith('\n') ? chunk.slice(0, -1).split('\n') : chunk === '' ? [] : chunk.split('\n');
+    return lines.filter(line => {
+      const [, word] = HEAD.exec(line) ?? [];
+      this.#level = word === undefined ? this.#level : findLevel(word);
+      return this.#threshold === undefined || this.#level === undefined || passes(this.#level, this.#threshold);
+    });
+  }
+}
