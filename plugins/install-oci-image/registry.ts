@@ -87,7 +87,7 @@ export class Registry {
     if (challenge.status !== 401) return undefined;
     const bearer = bearerChallenge(challenge.headers['www-authenticate']);
     if (bearer === undefined) throw statusFault(this.#base, challenge, this.#image);
-    const realm = await toldUrl(bearer.realm, this.#base);
+    const realm = toldUrl(bearer.realm, this.#base);
     if (bearer.service !== undefined) realm.searchParams.set('service', bearer.service);
     realm.searchParams.set('scope', `repository:${this.#image}:pull`);
     const answer = await this.#send(realm, {}, TOKEN_MAX_BYTES);

@@ -52,7 +52,7 @@ export async function xmlRelease(
   };
   const version = told(names.version);
   if (!VERSION.test(version)) throw new Problem(502, `The feed of ${host} has no version; try again later`);
-  return { version, url: await toldUrl(told(names.archive), address), digest: undefined, releasesBehind: null };
+  return { version, url: toldUrl(told(names.archive), address), digest: undefined, releasesBehind: null };
 }
 
 /** What a list has, the newest first. */
@@ -67,17 +67,17 @@ export async function releaseList(request: SourceRequest, address: string): Prom
 }
 
 /** The archive of an entry in the list at `address`. */
-export async function listedArchive(
+export function listedArchive(
   { version, url, hash }: ListedRelease,
   address: string,
-): Promise<Omit<PublishedArchive, 'releasesBehind'>> {
+): Omit<PublishedArchive, 'releasesBehind'> {
   const { host } = new URL(address);
   const hex = (hash ?? '').toLowerCase();
   const algorithm = ALGORITHMS.get(hex.length);
   if (hex !== '' && (algorithm === undefined || !/^[0-9a-f]+$/.test(hex)))
     throw new Problem(502, `${host} tells a hash of ${version} that is not known; select another version`);
   const digest = algorithm === undefined ? undefined : { algorithm, hex };
-  return { version, url: await toldUrl(url, address), digest };
+  return { version, url: toldUrl(url, address), digest };
 }
 
 /** Where an address redirects to that stands for the newest archive, whose name has the version in it. */
@@ -87,7 +87,7 @@ export async function redirectedArchive(request: SourceRequest, address: string)
   const location = [answer.headers.location].flat()[0];
   if (!REDIRECTS.includes(answer.status) || location === undefined)
     throw statusFault(address, answer, 'the address of its newest archive');
-  const url = await toldUrl(location, address);
+  const url = toldUrl(location, address);
   const version = VERSION_IN_NAME.exec(url.pathname.slice(url.pathname.lastIndexOf('/')))?.[0];
   if (version === undefined) throw new Problem(502, `${host} leads to an archive without a version; try again later`);
   return { version, url, digest: undefined, releasesBehind: null };

@@ -49,7 +49,7 @@ async function newestListed(request: SourceRequest, facts: VendorFacts, text: st
   const behind = releases.findIndex(({ version }) => version === request.installedVersion);
   const [first] = releases;
   if (first === undefined) throw new Error('a list of releases has one at least');
-  return { ...(await listedArchive(first, address)), releasesBehind: behind < 0 ? null : behind };
+  return { ...listedArchive(first, address), releasesBehind: behind < 0 ? null : behind };
 }
 
 async function pinned(request: SourceRequest, facts: VendorFacts, version: string): Promise<PublishedArchive> {
@@ -61,7 +61,7 @@ async function pinned(request: SourceRequest, facts: VendorFacts, version: strin
       return [];
     });
     const found = releases.find(release => release.version === version);
-    if (found !== undefined) return { ...(await listedArchive(found, address)), releasesBehind: null };
+    if (found !== undefined) return { ...listedArchive(found, address), releasesBehind: null };
   }
   if (facts.pinned === undefined)
     throw new Problem(

@@ -35,6 +35,17 @@ export interface FileServer {
   close(): Promise<void>;
 }
 
+/** Breaks the first answer for each path in the midst. */
+export function cutOnce(answers: FileAnswers): FileAnswers {
+  const cut = new Set<string>();
+  return request => {
+    const answer = answers(request);
+    if (typeof answer !== 'object' || !(answer.body instanceof Uint8Array) || cut.has(request.path)) return answer;
+    cut.add(request.path);
+    return { ...answer, cutAfterBytes: Math.ceil(answer.body.length / 2) };
+  };
+}
+
 /** What `answers` knows nothing of is not found. */
 export async function openFileServer(answers: FileAnswers): Promise<FileServer> {
   const requests: FileRequest[] = [];

@@ -1,25 +1,24 @@
 // The contract of sources of programs: what each finds and fetches over a real socket, and that no fault of a server makes
 // it wait, leave something behind, or go where it should not.
-import { createHash } from 'node:crypto';
-import { mkdir, mkdtemp, open as openFile, readdir, readFile, readlink, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, readlink, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { Test } from 'tap';
 import type { FetchOptions } from '../../core/contract/fetch.ts';
 import type { Host } from '../../core/contract/host.ts';
-import { Problem } from '../../core/contract/problem.ts';
-import { createFetcher, type Fetcher } from '../../core/host/fetch.ts';
-import { networkFault } from '../../core/kit/server-fault.ts';
+import type { Problem } from '../../core/contract/problem.ts';
+import { createFetcher } from '../../core/host/fetch.ts';
 import { unpack } from '../../plugins/archives/unpack.ts';
 import type {
   Architecture,
   AvailableRelease,
-  DownloadOptions,
   FetchedRelease,
   FetchRequest,
   InstallSelector,
   InstallSource,
 } from '../../plugins/installs/contract.ts';
+import { download } from '../../plugins/installs/download.ts';
+import { vendorFetch } from '../../plugins/installs/vendor-fetch.ts';
 import {
   type FileAnswers,
   type FileRequest,
@@ -40,6 +39,8 @@ export interface InstallCase {
   readonly facts?: Readonly<Record<string, unknown>>;
   /** Default: those of the table. */
   readonly answers?: (base: string) => FileAnswers;
+  /** What the server `ELSEWHERE` answers. */
+  readonly elsewhere?: FileAnswers;
 }
 
 export interface FetchedCase extends InstallCase {
@@ -52,6 +53,10 @@ export interface FetchedCase extends InstallCase {
   readonly texts?: Readonly<Record<string, string>>;
   /** How many requests are made at most until the release is there. */
   readonly maxRequests?: number;
+  /** Names of headers that a server elsewhere may not see. */
+  readonly secretHeaders?: readonly string[];
+  /** Whether a file is continued in its midst. */
+  readonly isResumed?: boolean;
 }
 
 export interface RefusedCase extends InstallCase {
@@ -77,11 +82,9 @@ interface Outcome<Value> {
 }
 
 interface Attempt {
-  readonly host: string;
   readonly requests: readonly FileRequest[];
+  readonly elsewhere: readonly FileRequest[];
   readonly latest: Outcome<AvailableRelease>;
-  /** How many requests belong to `latest`. */
-  readonly asked: number;
   readonly fetched: Outcome<FetchedRelease>;
   readonly files: Readonly<Record<string, string>>;
 }
@@ -93,6 +96,9 @@ interface Fault {
   readonly message: RegExp;
 }
 
+/** Another server that the vendor can lead to. */
+export const ELSEWHERE = 'https://files.example';
+const VENDOR = 'https://vendor.example';
 const SHORT_MS = 300;
 const LIMIT_MS = 30_000;
 const MAX_BYTES = 64 * 1024 * 1024;
@@ -131,7 +137,7 @@ export function holdInstallSource(
   t.test('what it finds and fetches', async t => {
     for (const wanted of table.fetched) {
       const what = wanted.what ?? wanted.version;
-      const { latest, fetched, files, requests } = await ask(wanted);
+      const { latest, fetched, files, requests, elsewhere } = await ask(wanted);
       t.equal(latest.error ?? fetched.error, undefined, what);
       t.equal(latest.value?.version, wanted.version, `${what}: the version that is told`);
       t.equal(fetched.value?.version, wanted.version, `${what}: the version that is fetched`);
@@ -139,6 +145,11 @@ export function holdInstallSource(
       t.equal(latest.value?.releasesBehind, wanted.releasesBehind ?? null);
       t.same(files, wanted.files, `${what}: files`);
       if (wanted.texts !== undefined) t.same(fetched.value?.files, wanted.texts, `${what}: texts`);
+      if (wanted.elsewhere !== undefined) t.ok(elsewhere.length > 0, `${what}: something is fetched elsewhere`);
+      for (const { headers } of elsewhere)
+        for (const name of wanted.secretHeaders ?? []) t.notOk(name in headers, `${what}: ${name} does not travel`);
+      const isResumed = [...requests, ...elsewhere].some(({ headers }) => headers.range !== undefined);
+      t.equal(isResumed, wanted.isResumed ?? false, `${what}: whether it is continued`);
       if (wanted.maxRequests !== undefined)
         t.ok(requests.length <= wanted.maxRequests, `${what}: ${requests.length} requests`);
     }
@@ -156,10 +167,10 @@ export function holdInstallSource(
   t.test('faults of the server', async t => {
     for (const { what, answer, status, message } of FAULTS) {
       const limit = answer === 'hang' ? { limitMs: SHORT_MS } : {};
-      const { host, latest, fetched, files } = await ask({ ...usual, answers: () => () => answer }, limit);
+      const { latest, fetched, files } = await ask({ ...usual, answers: () => () => answer }, limit);
       for (const { error } of [latest, fetched]) {
         t.match(error, { status, message }, what);
-        t.match(error?.message, host, `${what}: the host is named`);
+        t.match(error?.message, 'vendor.example', `${what}: the host is named`);
       }
       t.same(files, {}, `${what}: nothing is left`);
     }
@@ -173,22 +184,29 @@ export function holdInstallSource(
   });
 }
 
-/** Asks a server that is here for this alone, first what there is and then for all of it. */
+/** Asks servers that are here for this alone, first what there is and then for all of it. */
 async function attempted(
   open: (host: Pick<Host, 'use'>) => InstallSource,
   table: InstallSourceTable,
   of: InstallCase,
-  { limitMs, signal = new AbortController().signal }: { readonly limitMs?: number; readonly signal?: AbortSignal } = {},
+  {
+    limitMs = LIMIT_MS,
+    signal = new AbortController().signal,
+  }: { readonly limitMs?: number; readonly signal?: AbortSignal } = {},
 ): Promise<Attempt> {
-  let answers: FileAnswers = () => undefined;
-  const server = await openFileServer(request => answers(request));
-  answers = (of.answers ?? table.answers)(server.base);
+  const vendor = await openFileServer((of.answers ?? table.answers)(VENDOR));
+  const store = await openFileServer(request => of.elsewhere?.(request));
+  const mirrors = { [new URL(VENDOR).host]: vendor.base, [new URL(ELSEWHERE).host]: store.base };
   const directory = await mkdtemp(path.join(tmpdir(), 'stackwarden-source-'));
   const into = path.join(directory, 'release');
   await mkdir(into);
   const fetcher = createFetcher(new AbortController().signal, 'stackwarden/contract');
-  const fetch = ((url: string, options: FetchOptions = {}) =>
-    fetcher.fetch(url, { ...options, verifyTls: false, timeoutMs: limitMs ?? LIMIT_MS })) as Fetcher['fetch'];
+  const fetch = vendorFetch({
+    fetch: (url: string, options: FetchOptions = {}) =>
+      fetcher.fetch(url, { ...options, verifyTls: false, timeoutMs: limitMs }),
+    use: () => ({ root: () => ({ dumb: { install_mirrors: mirrors } }) }),
+  } as unknown as Pick<Host, 'fetch' | 'use'>);
+  const limits = { user: null, signal, fetch, needSpace: async () => undefined, report: () => undefined };
   const block = {
     processName: 'Program',
     path: ['program'],
@@ -198,37 +216,25 @@ async function attempted(
     block: {},
   };
   const request: FetchRequest = {
+    ...limits,
     block,
-    facts: { ...table.facts(server.base), ...of.facts },
+    facts: { ...table.facts(VENDOR), ...of.facts },
     selector: of.selector ?? { kind: 'latest' },
     architecture: of.architecture ?? 'amd64',
     installedVersion: of.installedVersion ?? null,
-    signal,
     fill: text => text,
-    fetch,
     into,
-    user: null,
     maxBytes: MAX_BYTES,
-    download: (url, options) => downloaded(fetch, url, { ...options, directory, signal }),
-    needSpace: async () => undefined,
-    report: () => undefined,
+    download: (url, options) => download({ ...limits, ...options, url, directory, paced: () => 0 }),
   };
   const source = open({ use: () => ({ unpack }) } as unknown as Pick<Host, 'use'>);
   try {
     const latest = await outcomeOf(() => source.latest(request));
-    const asked = server.requests.length;
     const fetched = await outcomeOf(() => source.fetch(request));
-    return {
-      host: new URL(server.base).host,
-      requests: server.requests,
-      asked,
-      latest,
-      fetched,
-      files: await filesIn(into),
-    };
+    return { requests: vendor.requests, elsewhere: store.requests, latest, fetched, files: await filesIn(into) };
   } finally {
     await fetcher.close();
-    await server.close();
+    await Promise.all([vendor.close(), store.close()]);
     await rm(directory, { recursive: true });
   }
 }
@@ -250,40 +256,4 @@ async function filesIn(directory: string): Promise<Record<string, string>> {
     else if (entry.isFile()) found[name] = await readFile(file, 'utf8');
   }
   return found;
-}
-
-/** The download of the engine without its progress and its repetitions. */
-async function downloaded(
-  fetch: Fetcher['fetch'],
-  url: string,
-  {
-    name,
-    headers = {},
-    digest,
-    maxBytes = MAX_BYTES,
-    directory,
-    signal,
-  }: DownloadOptions & { directory: string; signal: AbortSignal },
-): Promise<string> {
-  const file = path.join(directory, name);
-  const hash = createHash(digest?.algorithm ?? 'sha256');
-  const { host } = new URL(url);
-  try {
-    const answer = await fetch(url, { headers: { ...headers }, maxBytes, signal, stream: true });
-    if (answer.status !== 200) throw new Problem(502, `${host} answered ${answer.status}`);
-    const handle = await openFile(file, 'w');
-    try {
-      for await (const chunk of answer.body) {
-        hash.update(chunk);
-        await handle.write(chunk);
-      }
-    } finally {
-      await handle.close();
-    }
-  } catch (error) {
-    signal.throwIfAborted();
-    throw networkFault(url, error);
-  }
-  if (digest !== undefined && hash.digest('hex') !== digest.hex) throw new Problem(502, `${host} sent something else`);
-  return file;
 }

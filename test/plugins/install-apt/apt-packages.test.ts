@@ -199,7 +199,7 @@ if (key !== undefined && other !== undefined) {
         answers: but({ '/pool/main/stackwarden-try-web_1.10+deb12_all.deb': { body: 'x' } }),
         beforeFetch: false,
         status: 502,
-        message: /./,
+        message: /is not what its publisher says \(sha256\)/,
       },
       {
         what: 'packages that need what nobody has',

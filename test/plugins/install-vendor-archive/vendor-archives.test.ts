@@ -67,20 +67,26 @@ function hostileXml(): RefusedCase[] {
     message,
   });
   return [
+    ...['file:///etc/passwd', 'ftp://files.example/a.deb', 'data:,x', 'https://u:p@files.example/a.deb'].map(url =>
+      hostile(url, xml('1.41', url), /^vendor\.example leads to ".+", which is no plain http or https address/),
+    ),
+    hostile('control characters', xml('1.41', 'https://files.example/a\u0007.deb'), /which is no plain/),
     ...[
-      'http://localhost/a.deb',
-      'file:///etc/passwd',
-      'ftp://localhost/a.deb',
-      'data:,x',
-      'https://u:p@localhost/a.deb',
-    ].map(url => hostile(url, xml('1.41', url), /leads to ".+; nothing was fetched from there/)),
-    hostile('control characters', xml('1.41', 'https://localhost/a\u0007.deb'), /which is no address/),
-    hostile('a version with a path', xml('../../etc', 'https://localhost/a.deb'), /has no version/),
-    hostile('a version of two lines', xml('1.41\n1.42', 'https://localhost/a.deb'), /has no version/),
+      'https://127.0.0.1:1/a.deb',
+      'https://[::1]/a.deb',
+      'https://169.254.169.254/a.deb',
+      'https://localhost/a.deb',
+    ].map(url => ({ ...hostile(url, xml('1.41', url), /is no machine of the internet/), beforeFetch: false })),
+    {
+      ...hostile('http', xml('1.41', 'http://files.invalid/a.deb'), /gives programs by http/),
+      beforeFetch: false,
+    },
+    hostile('a version with a path', xml('../../etc', 'https://files.example/a.deb'), /has no version/),
+    hostile('a version of two lines', xml('1.41\n1.42', 'https://files.example/a.deb'), /has no version/),
     hostile('no release', '<MediaContainer/>', /has no Release@version/),
     hostile(
       'entities of its own',
-      `<!DOCTYPE a [<!ENTITY b "c">]>${xml('1.41', 'https://localhost/&b;')}`,
+      `<!DOCTYPE a [<!ENTITY b "c">]>${xml('1.41', 'https://files.example/&b;')}`,
       /did not answer with the XML/,
     ),
     hostile('JSON', '{"version": 1}', /did not answer with the XML/),
@@ -237,7 +243,7 @@ t.test('lists and redirections', async t => {
         answers: withList(base => ({ [LIST]: { body: [release(base, '4.0.10.2', 'ab'.repeat(32))] } })),
         beforeFetch: false,
         status: 502,
-        message: /./,
+        message: /is not what its publisher says \(sha256\)/,
       },
     ],
   });
