@@ -45,7 +45,7 @@ export interface AuthorizedUrl {
  * a change of the configuration file that enables it; `install` makes up for a start of the boot whose program was
  * missing.
  */
-export type StartTrigger = 'boot' | 'config' | 'request' | 'auto-restart' | 'restart' | 'hold' | 'install';
+export type StartTrigger = 'boot' | 'config' | 'schedule' | 'request' | 'auto-restart' | 'restart' | 'hold' | 'install';
 
 export interface ExitRecord {
   readonly code: number | null;

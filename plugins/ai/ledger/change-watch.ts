@@ -12,6 +12,7 @@ const OPEN_ACTOR = 'api';
 /** What a start was caused by, as the ledger calls it. */
 const START_SOURCES: Readonly<Record<Exclude<StartTrigger, 'boot'>, string>> = {
   config: 'operator_action',
+  schedule: 'schedule',
   request: 'operator_action',
   restart: 'operator_action',
   'auto-restart': 'auto_restart',

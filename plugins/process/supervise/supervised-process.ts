@@ -44,6 +44,7 @@ const HAND_OVER_LIMIT_MS = 2_000;
 const TRIGGERS: Readonly<Record<StartTrigger, string>> = {
   boot: 'started at boot',
   config: 'started because the configuration file enables it',
+  schedule: 'started by its schedule',
   request: 'started on request',
   restart: 'restarted on request',
   'auto-restart': 'restarted automatically',

@@ -1,0 +1,137 @@
+// Starts services at the times of their schedules. What is passed over, because the service still runs, was stopped by a
+// user or Stackwarden did not run, is told.
+import { Cron } from 'croner';
+import type { Host, NamedBlock, Schedule } from '#core';
+import type { ProcessSnapshot } from '../process/contract.ts';
+import type { ServedTimes } from './served-times.ts';
+import { type ScheduleSettings, scheduleOf } from './settings.ts';
+
+/** More missed times are not counted. */
+const MAX_COUNTED = 1_000;
+
+interface Running {
+  /** What it was made from; a schedule that has changed is made anew. */
+  readonly made: string;
+  readonly schedule: Schedule;
+}
+
+export class Schedules {
+  readonly #host: Host;
+  readonly #served: ServedTimes;
+  readonly #running = new Map<string, Running>();
+  readonly #lastRuns = new Map<string, Date>();
+  #revision = 0;
+
+  constructor(host: Host, served: ServedTimes) {
+    this.#host = host;
+    this.#served = served;
+  }
+
+  /** A number that changes with every answer of `describe`. */
+  get revision(): number {
+    return this.#revision;
+  }
+
+  /** Takes over the schedules of all enabled services. */
+  follow(): void {
+    const store = this.#host.use('config.store');
+    const wanted = new Map<string, ScheduleSettings>();
+    for (const { processName, block } of store.blocks()) {
+      const settings = block.enabled === true ? scheduleOf(block) : undefined;
+      if (settings !== undefined) wanted.set(processName, settings);
+    }
+    for (const [name, { schedule }] of this.#running) {
+      if (wanted.has(name)) continue;
+      schedule.stop();
+      this.#running.delete(name);
+    }
+    for (const [name, settings] of wanted) this.#schedule(name, settings, String(store.get('tz')));
+    this.#served.keep(new Set(wanted.keys()));
+    this.#revision += 1;
+  }
+
+  describe({ processName }: NamedBlock): { next_run?: string | null; last_run?: string | null } {
+    const running = this.#running.get(processName);
+    if (running === undefined) return {};
+    return { next_run: isoTime(running.schedule.next()), last_run: isoTime(this.#lastRuns.get(processName) ?? null) };
+  }
+
+  #schedule(processName: string, settings: ScheduleSettings, configuredZone: string): void {
+    const made = JSON.stringify([settings, configuredZone]);
+    const before = this.#running.get(processName);
+    if (before?.made === made) return;
+    before?.schedule.stop();
+    const options = settings.timeZone === undefined ? {} : { timeZone: settings.timeZone };
+    const schedule = this.#host.cron(settings.cron, () => this.#due(processName), options);
+    this.#running.set(processName, { made, schedule });
+    const served = this.#served.of(processName);
+    // A changed schedule has missed nothing.
+    if (before === undefined && served !== undefined) this.#tellMissed(processName, settings, new Date(served));
+    this.#served.set(processName, Date.now());
+  }
+
+  #tellMissed(processName: string, { cron, timeZone, makesUp }: ScheduleSettings, served: Date): void {
+    const zone = timeZone ?? this.#host.use('config.store').get('tz');
+    const times = new Cron(cron, {
+      paused: true,
+      ...(typeof zone === 'string' && zone !== '' ? { timezone: zone } : {}),
+    });
+    const now = new Date();
+    let count = 0;
+    let last: Date | null = null;
+    for (
+      let next = times.nextRun(served);
+      next !== null && next < now && count < MAX_COUNTED;
+      next = times.nextRun(next)
+    ) {
+      count += 1;
+      last = next;
+    }
+    if (last === null) return;
+    const missed = count === 1 ? 'a time' : `${count === MAX_COUNTED ? 'at least ' : ''}${count} times`;
+    const what = `${processName}: its schedule has missed ${missed} while Stackwarden did not run, the last ${isoTime(last)}`;
+    this.#host.log.warn(`${what}${makesUp ? '; it runs once now' : ''}`);
+    if (makesUp) this.#start(processName);
+  }
+
+  #due(processName: string): void {
+    this.#served.set(processName, Date.now());
+    this.#revision += 1;
+    const settings = scheduleOf(this.#host.use('config.store').findBlock(processName)?.block ?? {});
+    const process = this.#host.find('process.supervisor')?.get(processName);
+    if (settings === undefined || process === undefined || this.#host.stopping !== null) return;
+    const isBusy = process.status !== 'stopped';
+    const obstacle = obstacleTo(process, settings);
+    if (obstacle !== null) {
+      this.#host.log.warn(`${processName} is not started by its schedule this time: ${obstacle}`);
+      return;
+    }
+    if (isBusy) this.#host.log.info(`${processName} still runs and is restarted by its schedule`);
+    this.#start(processName, isBusy);
+  }
+
+  /** Not waited for, because a start may wait for what the service needs. */
+  #start(processName: string, isRestart = false): void {
+    const supervisor = this.#host.find('process.supervisor');
+    if (supervisor === undefined) return;
+    this.#lastRuns.set(processName, new Date());
+    this.#revision += 1;
+    const { name } = this.#host;
+    const started = isRestart
+      ? supervisor.restart(processName, 'schedule', name)
+      : supervisor.start(processName, 'schedule', name);
+    // The supervisor has told of it.
+    started.catch(() => undefined);
+  }
+}
+
+/** Why a time is passed over, or null. */
+function obstacleTo({ stoppedByUser, held, status }: ProcessSnapshot, { restarts }: ScheduleSettings): string | null {
+  if (stoppedByUser) return 'it was stopped by hand; start it by hand to go on';
+  if (held !== null) return `it is held: ${held.reason}`;
+  return status === 'stopped' || restarts ? null : 'it still runs from an earlier start';
+}
+
+function isoTime(time: Date | null): string | null {
+  return time === null ? null : time.toISOString().replace(/\.\d+Z$/, 'Z');
+}
