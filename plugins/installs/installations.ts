@@ -94,16 +94,15 @@ export class Installations {
     return this.#records.of(placeOf(target)).installed !== null;
   }
 
-  async installed(target: InstallTarget): Promise<InstalledRelease | null> {
+  async installed(target: OwnTarget): Promise<InstalledRelease | null> {
     if (!(await this.isInstalled(target))) return null;
-    const own = target.kind === 'own' ? target : this.get(target.by.processName);
-    const { installed, previous } = this.#records.of(placeOf(own));
+    const { installed, previous } = this.#records.of(placeOf(target));
     return {
       version: installed?.version ?? null,
       installedAt: installed?.installedAt ?? null,
       previousVersion: previous?.version ?? null,
       sharedWith: this.#blocks()
-        .filter(block => block.processName !== target.block.processName && this.#isPlacedAt(block, placeOf(own)))
+        .filter(block => block.processName !== target.block.processName && this.#isPlacedAt(block, placeOf(target)))
         .map(({ processName }) => processName),
     };
   }

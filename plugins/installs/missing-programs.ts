@@ -3,7 +3,7 @@
 import { type Host, type NamedBlock, Problem } from '#core';
 import { errorText } from '#kit/error-text';
 import { unnamedReason } from '#kit/named-reason';
-import type { LaunchPlan } from '../process/contract.ts';
+import type { LaunchPlan, StartTrigger } from '../process/contract.ts';
 import type {} from '../setup/contract.ts';
 import { InstallJobs, type InstallRun } from './install-jobs.ts';
 import type { InstallTarget, OwnTarget } from './install-target.ts';
@@ -16,6 +16,8 @@ import { selectorOf, selectorText } from './selectors.ts';
 const LIMIT_MS = 7_200_000;
 const FIRST_RETRY_MS = 30_000;
 const MAX_RETRY_MS = 1_800_000;
+/** Starts that nobody waits for. */
+const RETRIED: readonly StartTrigger[] = ['boot', 'config'];
 /** Statuses of what another system, or the way to it, is to blame for. */
 const REMOTE = [502, 503, 504];
 const MS_PER_S = 1_000;
@@ -44,7 +46,7 @@ export class MissingPrograms {
     const { processName } = block;
     const failed = this.#failed.get(processName);
     this.#failed.delete(processName);
-    if (trigger === 'boot' && failed !== undefined) throw this.#planned(processName, failed);
+    if (RETRIED.includes(trigger) && failed !== undefined) throw this.#planned(processName, failed);
     const target = await this.#lacking(block);
     if (target === undefined) return;
     this.#retries.forget(processName);
@@ -52,7 +54,7 @@ export class MissingPrograms {
     try {
       await this.#install(target, processName, signal);
     } catch (error) {
-      if (signal.aborted || !(error instanceof Problem) || trigger !== 'boot') throw error;
+      if (signal.aborted || !(error instanceof Problem) || !RETRIED.includes(trigger)) throw error;
       throw this.#planned(processName, error);
     } finally {
       showWait(null);

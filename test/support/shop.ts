@@ -102,7 +102,7 @@ export async function ask(app: TestHost, member: string, ...args: readonly unkno
 
 const SHOP = `
   import { spawn } from 'node:child_process';
-  import { access, readFile } from 'node:fs/promises';
+  import { access, readFile, writeFile } from 'node:fs/promises';
   import { setTimeout as delay } from 'node:timers/promises';
   const run = (argv, user, signal) => new Promise((resolve, reject) => {
     const child = spawn(argv[0], argv.slice(1), { ...user, signal, killSignal: 'SIGKILL', stdio: 'ignore' });
@@ -133,6 +133,16 @@ const SHOP = `
         await refuse(shop);
         await run(['cp', '-rT', shop + '/' + version, into], user, signal);
         return { version, files: { 'origin.txt': 'shop' } };
+      },
+    });
+    host.contribute('install.source', 'counter', {
+      source: 'counter',
+      intoMachine: true,
+      latest: async request => ({ version: await versionOf(request), notesUrl: null, releasesBehind: null }),
+      async fetch(request) {
+        const version = await versionOf(request);
+        await writeFile(request.facts.program, 'echo ' + version + '; exec sleep 1000');
+        return { version };
       },
     });
     host.contribute('install.runtime', 'maker', {

@@ -131,7 +131,8 @@ export class Boot {
     this.#hasBegun = true;
     this.startup.expect(wanted.map(({ block }) => block.processName));
     this.startup.enter('preinstalling');
-    const first = wanted.find(({ block }) => this.#bootsFirst(block));
+    const candidate = wanted.find(({ block }) => this.#bootsFirst(block));
+    const first = candidate && (await this.#isInstalled(candidate)) ? candidate : undefined;
     if (first !== undefined) await this.#starts.one(first);
     const rest = wanted.filter(process => process !== first);
     // What is installed starts meanwhile.
@@ -149,6 +150,11 @@ export class Boot {
       this.#goOn = resolve;
     });
     this.startup.mend();
+  }
+
+  async #isInstalled({ block }: SupervisedProcess): Promise<boolean> {
+    const missing = this.#host.find('service.setup')?.missing(block);
+    return (await missing?.catch((error: unknown) => error)) === undefined;
   }
 
   async #install(processes: readonly SupervisedProcess[]): Promise<void> {

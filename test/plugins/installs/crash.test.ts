@@ -14,6 +14,7 @@ const run = promisify(execFile);
 const OLD = { 'run.sh': 'old', 'lib/code': 'old', 'lib/cache/mine': 'mine', 'data/mine': 'mine', 'gone.txt': 'old' };
 const NEW = { 'run.sh': 'new', 'lib/code': 'new', 'lib/cache/theirs': 'new', 'data/seed': 'new', 'added.txt': 'new' };
 const AFTER = { 'run.sh': 'new', 'lib/code': 'new', 'lib/cache/mine': 'mine', 'data/mine': 'mine', 'added.txt': 'new' };
+const OLD_PROGRAM = { 'run.sh': 'old' };
 /** Before and after each rename of such a swap. */
 const MOMENTS = 16;
 
@@ -98,4 +99,16 @@ t.test('a swap that is repeated changes nothing more', async t => {
   t.equal(await folder.recover(), false);
   await t.rejects(folder.restore(), /no release before the present one/);
   await folder.cleaned();
+});
+
+t.test('what was being made ready is removed at the next start', async t => {
+  const root = testDir(t, { config: {}, program: OLD_PROGRAM });
+  const [configDir, directory] = [path.join(root, 'config'), path.join(root, 'program')];
+  const draft = await (await openReleases(configDir, directory)).begin(null, true);
+  await write(draft.files, NEW);
+  const folder = await openReleases(configDir, directory);
+  folder.clean();
+  await folder.cleaned();
+  t.same(await readdir(path.join(directory, '.stackwarden')), []);
+  t.same(programs(await read(directory)), OLD_PROGRAM);
 });

@@ -19,6 +19,18 @@ t.test('installations', async t => {
   await shop.template('lacking', { build: { maker: { lacks: 'a saw' } } });
   await shop.template('unmade', { build: { maker: { script: 'exit 3' } } });
   await shop.template('huge', { facts: { shop: path.join(path.dirname(shop.configDir), 'shop'), bytes: 2 ** 60 } });
+  const program = path.join(path.dirname(shop.configDir), 'system-program.sh');
+  await shop.template(
+    'system',
+    {
+      source: 'counter',
+      facts: { program, shop: path.join(path.dirname(shop.configDir), 'shop') },
+      directory: undefined,
+      markers: [program],
+      versionFile: undefined,
+    },
+    { launch: { command: ['sh', program] } },
+  );
   await shop.template('elsewhere', { source: 'nobody' });
   const blocks: Record<string, Record<string, unknown>> = {};
   const instance = (key: string, name: string, more: Record<string, unknown> = {}) => {
@@ -34,6 +46,7 @@ t.test('installations', async t => {
   instance('unmade', 'Unmade');
   instance('huge', 'Huge');
   instance('elsewhere', 'Elsewhere');
+  instance('system', 'System');
   const app = await startShopHost(shop, blocks);
   t.teardown(() => app.stop());
   const inPlace = (name: string, file: string) => readFile(path.join(place(name), file), 'utf8').catch(() => null);
@@ -124,6 +137,19 @@ t.test('installations', async t => {
     await until(async () => (await drafts('Stopped')).length === 0, { what: 'nothing left behind' });
     t.match(await status(app, 'Stopped'), { status: 'stopped', install: null });
     t.notOk(existsSync(path.join(place('Stopped'), 'run.sh')));
+  });
+
+  await t.test('a release goes into the machine itself while its service is stopped', async t => {
+    t.match(await start(app, 'System'), { status: 200 });
+    t.match((await ask(app, 'installed', 'System')).body.value, { version: 'v2.0.0', previousVersion: null });
+    await ask(app, 'prepare', 'System', { selector: { kind: 'pinned', version: 'v1.0.0' } });
+    t.match(await readFile(program, 'utf8'), /v2/, 'nothing is changed before');
+    await stop(app, 'System');
+    await ask(app, 'swap', 'System');
+    t.match(await readFile(program, 'utf8'), /v1/);
+    const back = (await ask(app, 'restorePrevious', 'System')).body.value;
+    t.match(back, { version: 'v2.0.0', previousVersion: 'v1.0.0' });
+    t.match(await readFile(program, 'utf8'), /v2/);
   });
 
   await t.test('what stands in the way is one sentence', async t => {

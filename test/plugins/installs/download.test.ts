@@ -1,0 +1,114 @@
+// Downloads of releases: continued where a connection was cut off, checked, limited, and refused with one sentence.
+import { createHash } from 'node:crypto';
+import { mkdtemp, readdir, readFile } from 'node:fs/promises';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import path from 'node:path';
+import t from 'tap';
+import { Problem } from '../../../core/contract/problem.ts';
+import { createFetcher } from '../../../core/host/fetch.ts';
+import { type DownloadRequest, download } from '../../../plugins/installs/download.ts';
+import { testDir } from '../../support/directory.ts';
+
+const CONTENT = Buffer.from(Array.from({ length: 200_000 }, (_, index) => index % 251));
+const HALF = CONTENT.length / 2;
+const sha256 = createHash('sha256').update(CONTENT).digest('hex');
+const other = Buffer.alloc(CONTENT.length, 7);
+
+type Answer = (request: IncomingMessage, response: ServerResponse) => void;
+
+/** Sends the first half and cuts the connection. */
+const cut: Answer = (_request, response) => {
+  response.writeHead(200, { 'content-length': CONTENT.length, etag: '"one"' });
+  response.write(CONTENT.subarray(0, HALF), () => setImmediate(() => response.destroy()));
+};
+const whole =
+  (content: Buffer, headers = {}): Answer =>
+  (_request, response) => {
+    response.writeHead(200, { 'content-length': content.length, ...headers });
+    response.end(content);
+  };
+const rest: Answer = ({ headers }, response) => {
+  const [, start = ''] = /^bytes=(\d+)-$/.exec(headers.range ?? '') ?? [];
+  const from = Number(start);
+  response.writeHead(206, {
+    'content-range': `bytes ${from}-${CONTENT.length - 1}/${CONTENT.length}`,
+    etag: String(headers['if-range']),
+  });
+  response.end(CONTENT.subarray(from));
+};
+const refusal =
+  (status: number): Answer =>
+  (_request, response) => {
+    response.writeHead(status);
+    response.end('no');
+  };
+
+t.test('a download', async t => {
+  const asked: IncomingMessage['headers'][] = [];
+  let answers: readonly Answer[] = [];
+  const server = createServer((request, response) => {
+    asked.push(request.headers);
+    (answers[asked.length - 1] ?? answers.at(-1))?.(request, response);
+  });
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
+  const fetcher = createFetcher(new AbortController().signal, 'test');
+  t.teardown(async () => {
+    await fetcher.close();
+    server.close();
+  });
+  const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const root = testDir(t, {});
+  const percents: (number | null)[] = [];
+
+  const get = async (with_: readonly Answer[], more: Partial<DownloadRequest> = {}) => {
+    asked.length = 0;
+    answers = with_;
+    const directory = await mkdtemp(path.join(root, 'in-'));
+    const file = await download({
+      url: `${base}/app.zip?key=of-no-concern`,
+      name: 'app.zip',
+      directory,
+      user: null,
+      signal: new AbortController().signal,
+      fetch: fetcher.fetch,
+      paced: () => 1,
+      needSpace: async () => undefined,
+      report: ({ percent }) => percents.push(percent),
+      ...more,
+    });
+    t.same(await readdir(directory), ['app.zip']);
+    return readFile(file);
+  };
+  const digest = { algorithm: 'sha256', hex: sha256.toUpperCase() } as const;
+
+  t.ok((await get([whole(CONTENT)], { digest, headers: { authorization: 'Bearer x' } })).equals(CONTENT));
+  t.equal(percents.at(-1), 100);
+  t.match(asked[0], { authorization: 'Bearer x' });
+
+  t.ok((await get([cut, rest], { digest })).equals(CONTENT), 'a cut-off connection is continued');
+  t.match(asked[1], { range: /^bytes=[1-9]\d*-$/, 'if-range': '"one"' });
+  t.ok((await get([cut, whole(other)])).equals(other), 'from the beginning when the file is another');
+  t.ok((await get([cut, refusal(503), rest], { digest })).equals(CONTENT), 'also after a failure of the server');
+
+  const host = /^[^?]*127\.0\.0\.1:\d+[^?]*$/;
+  for (const [what, given, more, problem] of [
+    [
+      'another content',
+      [whole(other)],
+      { digest },
+      { status: 502, message: /is not what its publisher says \(sha256\)/ },
+    ],
+    ['no such file', [refusal(404)], {}, { status: 502, message: /answered 404 .*; choose another release/ }],
+    ['no right', [refusal(403)], {}, { status: 502, message: /answered 403 .*needs a token, or try again later/ }],
+    ['a server that fails', [refusal(500)], {}, { status: 502, message: /answered 500 .*try again later/ }],
+    ['a size that is told', [whole(CONTENT)], { maxBytes: 10 }, { status: 502, message: /larger than 10 bytes/ }],
+    ['a place that is wrong', [cut, whole(CONTENT), rest], { maxBytes: HALF }, { status: 502, message: /larger than/ }],
+  ] as const) {
+    const failure = await get(given, more as Partial<DownloadRequest>).catch((error: unknown) => error);
+    t.match(failure, problem, what);
+    t.match((failure as Error).message, host, 'it names the host, and nothing of the query');
+  }
+  const full = new Problem(507, 'no room');
+  await t.rejects(get([whole(CONTENT)], { needSpace: () => Promise.reject(full) }), { message: 'no room' });
+});
