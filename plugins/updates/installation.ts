@@ -263,7 +263,7 @@ export class Installation {
   async #untilBooted(): Promise<void> {
     const limitMs = performance.now() + BOOT_LIMIT_MS;
     for (;;) {
-      const supervisor = this.#host.find('process.supervisor');
+      const supervisor = this.#host.find('installs') && this.#host.find('process.supervisor');
       const startup = supervisor?.startup();
       const state = startup?.services[this.#name]?.state;
       const isUp = supervisor?.get(this.#name)?.status === 'running';

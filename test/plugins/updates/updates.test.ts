@@ -6,7 +6,7 @@ import { entryOf } from '../../support/configured.ts';
 import { recordEvents } from '../../support/events.ts';
 import { startHost } from '../../support/host.ts';
 import { pidOf, start, status, stop } from '../../support/kids.ts';
-import { check, install, makeShelf, updateStatus } from '../../support/shelf.ts';
+import { check, FIRST, install, makeShelf, updateStatus } from '../../support/shelf.ts';
 import { freePort } from '../../support/stackwarden.ts';
 import { until } from '../../support/until.ts';
 
@@ -20,6 +20,10 @@ t.test('updates', async t => {
   const { configDir, service } = shelf;
   const webPort = await freePort();
   const config = {
+    dumb: {
+      startup: { stabilization_seconds: 0, readiness_poll_interval_seconds: 0.1 },
+      plugins: { required: [] },
+    },
     gadget: {
       instances: {
         One: await service('One'),
@@ -160,7 +164,22 @@ t.test('updates', async t => {
       status: 'error',
       message: /^Web was not ready within 120 s: .*; v1\.0\.0 is in place again/,
     });
-    t.equal(await present('Web'), 'v1.0.0');
+    t.equal(await present('Web'), FIRST);
+    await until(async () => (await status(app, 'Web')).healthy === true, { what: 'the old release to answer' });
+  });
+
+  await t.test('process control that is loaded again meanwhile costs nothing', async t => {
+    const installed = install(app, 'Web');
+    await until(async () => /starts v2/.test((await updateStatus(app, 'Web')).message), { what: 'the new release' });
+    const choose = (disabled: readonly string[]) =>
+      app.post('/config', { updates: { dumb: { plugins: { disabled } } } });
+    const state = () => app.host.plugins().find(({ name }) => name === 'process')?.state;
+    await choose(['process']);
+    await until(() => state() === 'disabled', { what: 'process control to be gone' });
+    t.equal(await present('Web'), 'v2.1.0');
+    await choose([]);
+    t.match((await installed).body, { status: 'error', message: /; v1\.0\.0 is in place again/ });
+    t.equal(await present('Web'), FIRST);
     await until(async () => (await status(app, 'Web')).healthy === true, { what: 'the old release to answer' });
   });
 
@@ -194,6 +213,7 @@ t.test('updates', async t => {
       available: [{ type: 'available', process_name: 'One', available_version: 'v3.1.0', display_name: 'Gadget One' }],
       info: [
         { type: 'info', process_name: 'Web' },
+        { process_name: 'Web' },
         { type: 'info', process_name: 'One', message: /v1\.1\.0 is in place again/ },
       ],
     });
