@@ -101,7 +101,7 @@ export class GithubReleases implements InstallSource {
             asset,
             filled(facts.checksums, release.version, facts, request),
           );
-    const { url, headers } = await addressOf(asset, api);
+    const { url, headers } = addressOf(asset, api);
     const file = await request.download(url, {
       name: asset.name,
       headers,
@@ -129,7 +129,7 @@ export class GithubReleases implements InstallSource {
         502,
         `The release ${release.version} of ${request.block.processName} has no ${list}, by which it is checked; choose another release`,
       );
-    return listedDigest(asset, { ...(await addressOf(found, api)), list }, request);
+    return listedDigest(asset, { ...addressOf(found, api), list }, request);
   }
 
   async #unpack(
@@ -153,11 +153,8 @@ export class GithubReleases implements InstallSource {
 }
 
 /** By the API where that is asked with a token, which private repositories need; else where everybody gets it. */
-async function addressOf(
-  { id, url }: Asset,
-  api: GithubApi,
-): Promise<{ url: string; headers: Record<string, string> }> {
-  if (!api.hasToken) return { url: (await toldUrl(url, api.url(''))).href, headers: {} };
+function addressOf({ id, url }: Asset, api: GithubApi): { url: string; headers: Record<string, string> } {
+  if (!api.hasToken) return { url: toldUrl(url, api.url('')).href, headers: {} };
   const headers = { ...api.headers, accept: 'application/octet-stream' };
   return { url: api.url(`/releases/assets/${id}`), headers };
 }

@@ -138,10 +138,13 @@ function hostile(): RefusedCase[] {
     message: /did not answer with the latest release of owner\/program/,
   });
   return [
-    told('an asset of another scheme', 'file:///etc/passwd', /leads to "file:.*nothing was fetched from there/),
-    told('an asset without encryption', 'http://localhost/x', /which is not by https/),
-    told('an asset with a user', 'https://u:p@localhost/x', /an address with a user/),
-    told('an asset with control characters', 'https://localhost/\u0007', /which is no address/),
+    told('an asset of another scheme', 'file:///etc/passwd', /leads to "file:.*which is no plain/),
+    told('an asset without encryption', 'http://localhost/x', /gives programs by http/),
+    told('an asset with a user', 'https://u:p@localhost/x', /which is no plain/),
+    told('an asset with control characters', 'https://localhost/\u0007', /which is no plain/),
+    ...['https://127.0.0.1/x', 'https://localhost/x', 'https://[::1]/x', 'https://169.254.169.254/x'].map(url =>
+      told('an asset in this machine', url, /is no machine of the internet/),
+    ),
     told('an asset with data', 'data:,x', /leads to/),
     tagged('a tag with control characters', 'v1\u001b[2J'),
     tagged('a tag of two lines', 'v1\nv2'),
@@ -330,7 +333,7 @@ holdInstallSource(t, host => new GithubReleases(host, () => ({ token: '', maxWai
         },
       }),
       status: 502,
-      message: /sent something else/,
+      message: /is not what its publisher says/,
       beforeFetch: false,
     },
     {
@@ -338,7 +341,7 @@ holdInstallSource(t, host => new GithubReleases(host, () => ({ token: '', maxWai
       facts: unchecked,
       answers: one({ files: { 'program-1.2.0-amd64.tgz': { body: program, digest: `sha256:${sum(older)}` } } }),
       status: 502,
-      message: /sent something else/,
+      message: /is not what its publisher says/,
       beforeFetch: false,
     },
     {
