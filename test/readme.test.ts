@@ -5,6 +5,7 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import t, { type Test } from 'tap';
+import { parseCommandLine } from '../core/cli/command-line.ts';
 import { testDir } from './support/directory.ts';
 import { COMMAND, freePort, type RunningStackwarden, startStackwarden } from './support/stackwarden.ts';
 import { until } from './support/until.ts';
@@ -109,6 +110,18 @@ async function open(t: Test): Promise<Reader> {
   return reader;
 }
 
+/** The words of a command as a shell splits them. */
+function argumentsOf(command: string): string[] {
+  return [...command.matchAll(/'([^']*)'|[^ ']+/g)].map(([word, quoted]) => quoted ?? word).slice(1);
+}
+
+/** Whether a JSON Schema names the key at this dotted path. */
+function hasKey(schema: unknown, path: string): boolean {
+  let part = schema as { properties?: Record<string, unknown> } | undefined;
+  for (const key of path.split('.')) part = part?.properties?.[key] as typeof part;
+  return part !== undefined;
+}
+
 t.test('what the README shows', { timeout: 500_000, skip: !existsSync(PYTHON) && 'needs Python' }, async t => {
   const reader = await open(t);
 
@@ -166,6 +179,22 @@ t.test('what the README shows', { timeout: 500_000, skip: !existsSync(PYTHON) &&
     t.equal(JSON.parse(storage ?? '').sqlite.path, path.join(reader.configDir, 'metrics', 'metrics.sqlite'));
     const { metrics } = (await reader.ask('/config')).dumb as { metrics: Record<string, unknown> };
     t.match(metrics, { history_interval_sec: 5, history_retention_days: 7, history_max_total_mb: 100 });
+  });
+
+  await t.test('what is known from elsewhere', async t => {
+    const [, table = ''] = README.split('## What you know from elsewhere');
+    const rows = [...(table.split('\n## ')[0]?.matchAll(/^\| (.+) \| (.+) \| (.+) \|$/gm) ?? [])].slice(2);
+    t.ok(rows.length > 25, `${rows.length} rows`);
+    const words = rows.flatMap(([, , , here = '']) => [...here.matchAll(/`([^`]+)`/g)].map(([, word = '']) => word));
+    const schema = await reader.ask('/config/schema');
+    const { paths } = (await reader.ask('/openapi.json')) as { paths: Record<string, Record<string, unknown>> };
+    for (const word of words) {
+      const [first = '', second = ''] = word.split(' ');
+      if (first === 'stackwarden')
+        await t.resolves(parseCommandLine(argumentsOf(word), { STACKWARDEN_CONFIG_DIR: reader.configDir }), word);
+      else if (/^[A-Z]+$/.test(first)) t.ok(paths[second]?.[first.toLowerCase()], word);
+      else t.ok(hasKey(schema, word.startsWith('dumb.') ? word : `example_web.${word}`), word);
+    }
   });
 
   await t.test('a plugin', async t => {
