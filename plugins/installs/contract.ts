@@ -102,7 +102,10 @@ export interface InstallSource {
    * called while the service is stopped, with an empty `into`, and going back is fetching the version before.
    */
   readonly intoMachine?: boolean;
-  /** Tells of a release without downloading it. Throws a Problem that says what to do. At most 30 s. */
+  /**
+   * Tells of a release without downloading it. Throws a Problem that says what to do; the header `Retry-After` of one
+   * keeps updates from asking again for so many seconds. At most 30 s.
+   */
   latest(request: SourceRequest): Promise<AvailableRelease>;
   /** Throws a Problem that says what to do; one with status 502 to 504 is tried again later by itself. */
   fetch(request: FetchRequest): Promise<FetchedRelease>;

@@ -5,15 +5,14 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
 import { type Host, type JobRun, Problem } from '#core';
 import { errorText } from '#kit/error-text';
-import { redact } from '#kit/redact';
 import type { AvailableRelease, InstallCandidate, InstallSelector } from '../installs/contract.ts';
 import type { HeldProcess, ProcessSnapshot } from '../process/contract.ts';
-import type {} from './contract.ts';
+import { type Downtime, InstallationOutcome } from './installation-outcome.ts';
 import { presentVersion } from './present-version.ts';
 import { untilReady } from './readiness.ts';
 import { isUpdate } from './selection.ts';
 import type { UpdateRecords } from './update-records.ts';
-import { lasting, notesOf, type UpdateResult, unixNow } from './update-result.ts';
+import { notesOf } from './update-result.ts';
 import { isSameVersion } from './version-order.ts';
 
 const HOLD_REASON = 'it is being updated';
@@ -66,22 +65,16 @@ class HoldLost extends Error {
   }
 }
 
-interface Downtime {
-  readonly install_duration_seconds?: number;
-  readonly downtime_seconds?: number;
-  readonly downtime_status: 'completed' | 'not_observed';
-}
-
 export class Installation {
   readonly #host: Host;
-  readonly #records: UpdateRecords;
   readonly #run: JobRun<InstallOrder>;
+  readonly #outcome: InstallationOutcome;
   readonly #startedMs = performance.now();
 
   constructor(host: Host, records: UpdateRecords, run: JobRun<InstallOrder>) {
     this.#host = host;
-    this.#records = records;
     this.#run = run;
+    this.#outcome = new InstallationOutcome(host, records, { id: run.id, processName: run.input.process_name });
   }
 
   /** Resolves when the outcome is recorded, also that of a failure. Rejects when the host or the plugin ends. */
@@ -92,7 +85,7 @@ export class Installation {
       try {
         if (left === null) return await this.#install();
         if (left.stage === 'placing') return await this.#resume(left);
-        return await this.#fail('Stackwarden ended before the update was prepared; nothing was changed', null);
+        return await this.#outcome.fail('Stackwarden ended before the update was prepared; nothing was changed', null);
       } catch (error) {
         await this.#endWithHost();
         if (!(error instanceof HoldLost)) return await this.#recordFault(error);
@@ -115,7 +108,7 @@ export class Installation {
     const release = await installs.latest(this.#name, { selector: input.selector, signal });
     const isPresent = from !== null && isSameVersion(release.version, from);
     const isWanted = input.is_wanted_anyway || isUpdate(input.selector, release.version, from);
-    if (isPresent || !isWanted) return this.#leave(release, from);
+    if (isPresent || !isWanted) return this.#outcome.leave(release, from);
     this.#tell(`prepares ${release.version}`);
     const candidate = await installs.prepare(this.#name, { selector: input.selector, signal });
     try {
@@ -124,7 +117,9 @@ export class Installation {
         this.#place(members, candidate, { from, release }),
       );
     } finally {
-      await candidate.discard();
+      await candidate
+        .discard()
+        .catch(error => this.#host.log.warn(`${candidate.version} of ${this.#name} stays`, error));
     }
   }
 
@@ -190,10 +185,10 @@ export class Installation {
       await candidate.swap();
       this.#tell(`starts ${candidate.version}`);
       const upMs = await this.#bringUp(members);
-      await this.#succeed(placing, members, downtime(upMs));
+      await this.#outcome.succeed(placing, members, downtime(upMs));
     } catch (error) {
       const { reason, upMs } = await this.#takeBack(members, placing, error);
-      await this.#fail(reason, from, { ...downtime(upMs), failed_version: candidate.version });
+      await this.#outcome.fail(reason, from, { ...downtime(upMs), failed_version: candidate.version });
     }
   }
 
@@ -246,16 +241,19 @@ export class Installation {
     const installs = this.#host.use('installs');
     const present = await installs.installed(this.#name);
     if (present?.version !== to)
-      return this.#fail(`Stackwarden ended during the update; ${from ?? 'the release before it'} is in place`, from);
+      return this.#outcome.fail(
+        `Stackwarden ended during the update; ${from ?? 'the release before it'} is in place`,
+        from,
+      );
     await this.#hold([this.#name, ...present.sharedWith], async found => {
       const members = found.map(member => ({ ...member, mustRun: running.includes(member.processName) }));
       try {
         await this.#bringUp(members);
       } catch (error) {
         const { reason } = await this.#takeBack(members, placing, error);
-        return this.#fail(reason, from, { downtime_status: 'not_observed', failed_version: to });
+        return this.#outcome.fail(reason, from, { downtime_status: 'not_observed', failed_version: to });
       }
-      await this.#succeed(placing, members, { downtime_status: 'not_observed' });
+      await this.#outcome.succeed(placing, members, { downtime_status: 'not_observed' });
     });
   }
 
@@ -281,83 +279,8 @@ export class Installation {
   }
 
   async #recordFault(error: unknown): Promise<void> {
-    if (error instanceof Problem && error.code === HELD) await this.#defer(error.message);
-    else await this.#fail(errorText(error), null);
-  }
-
-  async #leave(release: AvailableRelease, current: string | null): Promise<void> {
-    await this.#records.setResult(this.#name, {
-      ...lasting(this.#records.result(this.#name)),
-      ...notesOf(release),
-      status: 'no_update',
-      message: `${current} is installed, and ${release.version} is no update of it`,
-      ...(current === null ? {} : { current_version: current }),
-      checked_at: unixNow(),
-    });
-  }
-
-  async #succeed({ from, to, notes }: Placing, members: readonly Member[], timing: Downtime): Promise<void> {
-    const at = unixNow();
-    const result: UpdateResult = {
-      ...notes,
-      status: 'updated',
-      message: `${to} is installed${from === null ? '' : ` in place of ${from}`}`,
-      current_version: to,
-      ...(from === null ? {} : { previous_version: from }),
-      checked_at: at,
-      applied_at: at,
-    };
-    for (const { processName } of members.slice(1)) await this.#records.setResult(processName, result);
-    await this.#records.setResult(this.#name, { ...result, ...timing, timing_completed_at: new Date().toISOString() });
-    const { message, status, ...shown } = result;
-    await this.#records.addNotice({
-      ...shown,
-      id: `applied:${this.#run.id}`,
-      type: 'applied',
-      process_name: this.#name,
-      status,
-      message: `${this.#name} was updated: ${message}`,
-    });
-    this.#host.log.info(`${this.#name} was updated: ${message}`);
-    this.#host.emit('update.succeeded', { processName: this.#name, previousVersion: from, currentVersion: to });
-    await this.#host.find('service.versions')?.refresh(this.#name);
-  }
-
-  async #fail(
-    text: string,
-    current: string | null,
-    placed?: Downtime & { readonly failed_version: string },
-  ): Promise<void> {
-    const reason = redact(text);
-    const at = unixNow();
-    await this.#records.setResult(this.#name, {
-      ...this.#records.result(this.#name),
-      ...placed,
-      ...(placed === undefined ? {} : { timing_completed_at: new Date().toISOString() }),
-      ...(current === null ? {} : { current_version: current }),
-      status: 'error',
-      reason: 'install_failed',
-      message: reason,
-    });
-    await this.#records.addNotice({
-      id: `failed:${this.#run.id}`,
-      type: 'info',
-      process_name: this.#name,
-      status: 'error',
-      message: `${this.#name} was not updated: ${reason}`,
-      checked_at: at,
-    });
-    this.#host.log.error(`${this.#name} was not updated: ${reason}`);
-    this.#host.emit('update.failed', { processName: this.#name, operation: 'install', reason });
-  }
-
-  async #defer(message: string): Promise<void> {
-    await this.#records.setResult(this.#name, {
-      ...this.#records.result(this.#name),
-      status: 'deferred',
-      reason: 'held',
-      message,
-    });
+    if (error instanceof Problem && error.code === HELD) await this.#outcome.defer(error.message);
+    else await this.#outcome.fail(errorText(error), null);
   }
 
   #tell(text: string): void {

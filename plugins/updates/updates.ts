@@ -8,7 +8,7 @@ import { blockedBy, blockedMessage, isSelected, selectorFor, targetKindOf, type 
 import { UpdateChecks } from './update-checks.ts';
 import { UpdateInstalls } from './update-installs.ts';
 import type { UpdateRecords } from './update-records.ts';
-import type { UpdateStatus } from './update-result.ts';
+import type { UpdateResult, UpdateStatus } from './update-result.ts';
 import { UpdateSchedule } from './update-schedule.ts';
 
 const MS_PER_S = 1_000;
@@ -70,7 +70,7 @@ export class Updates {
     if (!this.isSupported(block)) return null;
     const next = this.#schedule.nextAt(block);
     const active = this.#installs.active(processName);
-    const result = this.#records.result(processName);
+    const result = this.#result(block);
     const { told_failure: _told, failed_version: _failed, ...shown } = result ?? {};
     const common = { ...this.#common(block), ...(next === null ? {} : { next_check_at: seconds(next) }) };
     if (active !== undefined)
@@ -78,6 +78,12 @@ export class Updates {
     if (result !== undefined) return { ...common, ...shown, status: result.status, message: result.message };
     if (next === null) return null;
     return { ...common, status: 'scheduled', message: `Updates are looked for at ${next.toISOString()}` };
+  }
+
+  /** What was found, unless the block has been freed since from what kept it where it is. */
+  #result(block: NamedBlock): UpdateResult | undefined {
+    const result = this.#records.result(block.processName);
+    return result?.status === 'blocked' && blockedBy(this.#selector(block)) === null ? undefined : result;
   }
 
   /** Looks for an update. */

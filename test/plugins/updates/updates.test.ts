@@ -144,6 +144,8 @@ t.test('updates', async t => {
     });
     await app.post('/shelf/hold', {});
     t.match((await check(app, 'Two')).body, { status: 'blocked' });
+    await app.post('/config', { process_name: 'Two', updates: { pinned_version: '' } });
+    t.equal(await updateStatus(app, 'Two'), null, 'nothing is known of one that nothing keeps any more');
   });
 
   await t.test('what does not come up is taken back', async t => {

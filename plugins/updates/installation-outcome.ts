@@ -1,0 +1,118 @@
+// What came of one installation: recorded for clients, and told to people.
+import type { Host } from '#core';
+import { redact } from '#kit/redact';
+import type { AvailableRelease } from '../installs/contract.ts';
+import type {} from '../versions/contract.ts';
+import type {} from './contract.ts';
+import type { UpdateRecords } from './update-records.ts';
+import { lasting, notesOf, type UpdateResult, unixNow } from './update-result.ts';
+
+export interface Downtime {
+  readonly install_duration_seconds?: number;
+  readonly downtime_seconds?: number;
+  readonly downtime_status: 'completed' | 'not_observed';
+}
+
+/** Versions, and what is told of the release. */
+export interface Replacement {
+  /** null while it is unknown. */
+  readonly from: string | null;
+  readonly to: string;
+  readonly notes: { readonly release_url?: string | undefined; readonly notes_label?: string | undefined };
+}
+
+export class InstallationOutcome {
+  readonly #host: Host;
+  readonly #records: UpdateRecords;
+  readonly #id: string;
+  readonly #processName: string;
+
+  constructor(host: Host, records: UpdateRecords, job: { readonly id: string; readonly processName: string }) {
+    this.#host = host;
+    this.#records = records;
+    this.#id = job.id;
+    this.#processName = job.processName;
+  }
+
+  /** The release is not news. */
+  async leave(release: AvailableRelease, current: string | null): Promise<void> {
+    await this.#records.setResult(this.#processName, {
+      ...lasting(this.#records.result(this.#processName)),
+      ...notesOf(release),
+      status: 'no_update',
+      message: `${current} is installed, and ${release.version} is no update of it`,
+      ...(current === null ? {} : { current_version: current }),
+      checked_at: unixNow(),
+    });
+  }
+
+  /** `members` are all processes that run from the folder. */
+  async succeed(
+    { from, to, notes }: Replacement,
+    members: readonly { readonly processName: string }[],
+    timing: Downtime,
+  ): Promise<void> {
+    const processName = this.#processName;
+    const at = unixNow();
+    const message = `${to} is installed${from === null ? '' : ` in place of ${from}`}`;
+    const shown = {
+      ...notes,
+      status: 'updated' as const,
+      current_version: to,
+      ...(from === null ? {} : { previous_version: from }),
+      checked_at: at,
+      applied_at: at,
+    };
+    const own: UpdateResult = { ...shown, message, ...timing, timing_completed_at: new Date().toISOString() };
+    for (const member of members)
+      await this.#records.setResult(
+        member.processName,
+        member.processName === processName ? own : { ...shown, message },
+      );
+    const sentence = `${processName} was updated: ${message}`;
+    const news = { id: `applied:${this.#id}`, type: 'applied' as const, process_name: processName };
+    await this.#records.addNotice({ ...shown, ...news, message: sentence });
+    this.#host.log.info(sentence);
+    this.#host.emit('update.succeeded', { processName, previousVersion: from, currentVersion: to });
+    for (const member of members) await this.#host.find('service.versions')?.refresh(member.processName);
+  }
+
+  /** `placed` is of a release that was in place for a while. */
+  async fail(
+    text: string,
+    current: string | null,
+    placed?: Downtime & { readonly failed_version: string },
+  ): Promise<void> {
+    const processName = this.#processName;
+    const reason = redact(text);
+    await this.#records.setResult(processName, {
+      ...this.#records.result(processName),
+      ...(placed === undefined ? {} : { ...placed, timing_completed_at: new Date().toISOString() }),
+      ...(current === null ? {} : { current_version: current }),
+      status: 'error',
+      reason: 'install_failed',
+      message: reason,
+    });
+    const sentence = `${processName} was not updated: ${reason}`;
+    await this.#records.addNotice({
+      id: `failed:${this.#id}`,
+      type: 'info',
+      process_name: processName,
+      status: 'error',
+      message: sentence,
+      checked_at: unixNow(),
+    });
+    this.#host.log.error(sentence);
+    this.#host.emit('update.failed', { processName, operation: 'install', reason });
+  }
+
+  /** Somebody else holds the process. */
+  async defer(message: string): Promise<void> {
+    await this.#records.setResult(this.#processName, {
+      ...this.#records.result(this.#processName),
+      status: 'deferred',
+      reason: 'held',
+      message,
+    });
+  }
+}
