@@ -1,6 +1,7 @@
 // Everything that one plugin has registered. Disposing of the scope withdraws it in reverse order; nothing can be added
 // later.
 
+import { setMaxListeners } from 'node:events';
 import type { Logger } from '../contract/log.ts';
 import type { Disposer } from '../contract/plugin.ts';
 import { errorText } from '../kit/error-text.ts';
@@ -35,6 +36,8 @@ export class Scope implements Owner {
 
   constructor(options: ScopeOptions) {
     this.#options = options;
+    // Everything that a plugin waits for at a time may listen.
+    setMaxListeners(0, this.#abort.signal);
   }
 
   get plugin(): string {

@@ -87,6 +87,8 @@ function obscure(password: string): Promise<string> {
       if (error === null) resolve(stdout.trim());
       else reject(new Problem(500, 'rclone could not store the password of its remote', { cause: error }));
     });
+    // A program that does not listen says by its end that it has failed.
+    child.stdin?.on('error', () => undefined);
     child.stdin?.end(password);
   });
 }
