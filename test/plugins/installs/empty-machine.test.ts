@@ -1,0 +1,300 @@
+// An empty machine: a browser goes through onboarding, and what it has chosen is fetched from those who publish it, built,
+// started and healthy. One service for each source that needs no package of the machine, and for each runtime.
+import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { chmod, lstat, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import t from 'tap';
+import { debOf, tarGzipOf } from '../../support/archive-files.ts';
+import { testDir } from '../../support/directory.ts';
+import { pluginsDir, startHost } from '../../support/host.ts';
+import { imageOf, registryAnswers } from '../../support/oci-image.ts';
+import { freePort } from '../../support/stackwarden.ts';
+import { until } from '../../support/until.ts';
+import { github, openVendors } from '../../support/vendors.ts';
+
+const PLUGINS = ['archives', 'installs', 'wizard', 'runtime-node', 'runtime-python', 'runtime-bun', 'runtime-dotnet'];
+const SOURCES = ['install-github-release', 'install-oci-image', 'install-vendor-archive'];
+const isHere = [...PLUGINS, ...SOURCES].every(name => existsSync(path.join(pluginsDir, name)));
+const templates = fileURLToPath(new URL('../../../templates/services', import.meta.url));
+const arm = process.arch === 'arm64';
+const COMMIT = 'c0ffee'.padEnd(40, '0');
+
+/** Answers everything as whoever looks for its health wants it. */
+const SERVE = `
+const { createServer } = require('node:http');
+const serve = port => createServer((request, response) => {
+  response.setHeader('content-type', 'application/json');
+  response.end(JSON.stringify({ status: 'ok', version: '1.0', success: true }));
+}).listen(Number(port), '127.0.0.1');
+`;
+/** Serves on the port that an element of its configuration file has. */
+const serveAs = (element: string, file: string) =>
+  `#!/usr/bin/env node
+${SERVE}
+const file = require('node:path').join(${file});
+serve(/<${element}>(\\d+)</.exec(require('node:fs').readFileSync(file, 'utf8'))[1]);
+`;
+const SERVE_PORT = `${SERVE}serve(process.env.PORT);\n`;
+const TAUTULLI = `
+import http.server, part, sys
+class Handler(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        self.send_response(200)
+        self.end_headers()
+part.main()
+http.server.HTTPServer(('127.0.0.1', int(sys.argv[sys.argv.index('--port') + 1])), Handler).serve_forever()
+`;
+const MAKE_WHEEL = `
+import sys, zipfile
+info = 'part-1.0.dist-info/'
+with zipfile.ZipFile(sys.argv[1], 'w') as wheel:
+    wheel.writestr('part.py', 'def main():\\n    pass\\n')
+    wheel.writestr(info + 'METADATA', 'Metadata-Version: 2.1\\nName: part\\nVersion: 1.0\\n')
+    wheel.writestr(info + 'WHEEL', 'Wheel-Version: 1.0\\nGenerator: test\\nRoot-Is-Purelib: true\\nTag: py3-none-any\\n')
+    wheel.writestr(info + 'RECORD', ''.join(name + ',,\\n' for name in wheel.namelist()) + info + 'RECORD,,\\n')
+`;
+
+/** What stands in for programs that the machine may lack, or have too old. */
+const TOOLS = {
+  node: `if [ "$1" = --version ]; then echo v24.0.0; else exec ${process.execPath} "$@"; fi`,
+  pnpm: 'exec npm "$@"',
+  bun: `case "$*" in
+    --version) echo 1.3.0;;
+    install) mkdir -p node_modules;;
+    'run build') mkdir -p dist && cp src/server.js dist/server.js;;
+    *migrate.ts) ;;
+    'run --bun '*) shift 2; exec node "$@";;
+  esac`,
+  dotnet: `case $1 in
+    --list-sdks) echo '10.0.100 [/usr/share/dotnet/sdk]';;
+    publish) mkdir -p "$6" && cp "$(dirname "$2")/Program" "$6/NzbWebDAV" && chmod +x "$6/NzbWebDAV";;
+  esac`,
+  rclone: 'echo "no mounts here" >&2; exit 1',
+};
+
+async function wheel(dir: string): Promise<Buffer> {
+  const file = path.join(dir, 'part-1.0-py3-none-any.whl');
+  execFileSync('python3', ['-c', MAKE_WHEEL, file]);
+  return readFile(file);
+}
+
+/** The product's own templates, whose folders at the root of the file system lie in the test's directory instead. */
+async function moveTemplates(root: string, keys: readonly string[]): Promise<void> {
+  const places = /(?<=^|[=:])\/(?=(?:opt|seerr|sonarr|emby|infinidysk|aiostreams|tautulli|pulsarr)(?:\/|$))/;
+  const moved = (value: unknown): unknown => {
+    if (typeof value === 'string') return value.replace(places, `${root}/`);
+    if (Array.isArray(value)) return value.map(moved);
+    if (typeof value !== 'object' || value === null) return value;
+    return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, moved(member)]));
+  };
+  const folder = path.join(root, 'config/templates/services');
+  await mkdir(folder, { recursive: true });
+  for (const key of keys) {
+    const template = JSON.parse(await readFile(path.join(templates, `${key}.json`), 'utf8'));
+    await writeFile(path.join(folder, `${key}.json`), JSON.stringify(moved(template)));
+  }
+}
+
+/** What is published, in the layouts in which it really is. */
+async function publishers(dir: string) {
+  const image = await imageOf(
+    [
+      {
+        'app/package.json': '{}',
+        'app/packages/server/dist/server.js': SERVE_PORT,
+        'app/packages/core/dist/index.js': '',
+        'app/packages/frontend/dist/index.html': '',
+        'app/resources/metadata.json': '{}',
+        'app/left-out.txt': '',
+        'etc/passwd': 'root',
+      },
+      { 'app/.wh.left-out.txt': '', 'usr/local/lib/libmimalloc.so.2': '' },
+    ],
+    { architecture: arm ? 'arm64' : 'amd64', labels: { 'org.opencontainers.image.version': 'v2.1.0' } },
+  );
+  const sonarr = await tarGzipOf({
+    'Sonarr/Sonarr': serveAs('Port', `process.argv.find(word => word.startsWith('--data=')).slice(7), 'config.xml'`),
+  });
+  const emby = await debOf(
+    {
+      'opt/emby-server/bin/emby-server': serveAs(
+        'HttpServerPortNumber',
+        `process.argv[process.argv.indexOf('-programdata') + 1], 'config/system.xml'`,
+      ),
+    },
+    { name: 'emby-server' },
+  );
+  const sonarrName = `Sonarr.main.4.0.9.2244.linux-${arm ? 'arm64' : 'x64'}.tar.gz`;
+  return {
+    ...github({
+      'seerr-team/seerr': {
+        tag: 'v3.0.1',
+        sources: {
+          'package.json': JSON.stringify({
+            dependencies: { part: 'file:./part' },
+            scripts: { build: 'node build.cjs' },
+          }),
+          'build.cjs': `require('node:fs').mkdirSync('dist'); require('node:fs').writeFileSync('dist/index.js', require('part'))`,
+          'part/package.json': JSON.stringify({ name: 'part', version: '1.0.0' }),
+          'part/index.js': `module.exports = ${JSON.stringify(SERVE_PORT)}`,
+        },
+      },
+      'Tautulli/Tautulli': {
+        tag: 'v2.15.0',
+        sources: {
+          'Tautulli.py': TAUTULLI,
+          'requirements.txt': './part-1.0-py3-none-any.whl\n',
+          'part-1.0-py3-none-any.whl': await wheel(dir),
+        },
+      },
+      'jamcalli/Pulsarr': {
+        tag: 'v0.9.0',
+        sources: { 'package.json': '{}', 'src/server.js': `${SERVE}serve(process.env.listenPort)` },
+      },
+      'infinidysk/infinidysk': {
+        tag: 'v1.0.0',
+        sources: {
+          'backend/NzbWebDAV.csproj': '<Project/>',
+          'backend/Program': `#!/usr/bin/env node\n${SERVE}if (!process.argv.includes('--db-migration')) serve(new URL(process.env.ASPNETCORE_URLS.replace('+', 'any')).port)`,
+          'frontend/package.json': JSON.stringify({
+            scripts: {
+              build: 'node build.cjs build/server/index.js',
+              'build:server': 'node build.cjs dist-node/server.js',
+            },
+          }),
+          'frontend/build.cjs': `const { dirname } = require('node:path'), fs = require('node:fs'); fs.mkdirSync(dirname(process.argv[2]), { recursive: true }); fs.writeFileSync(process.argv[2], ${JSON.stringify(SERVE_PORT)})`,
+        },
+      },
+      'MediaBrowser/Emby.Releases': {
+        tag: '4.9.1.80',
+        assets: { [`emby-server-deb_4.9.1.80_${arm ? 'arm64' : 'amd64'}.deb`]: emby },
+      },
+    }),
+    'services.sonarr.tv': ({ path: asked }: { path: string }) =>
+      asked.startsWith('/v1/update/main/changes?')
+        ? {
+            body: [
+              {
+                version: '4.0.9.2244',
+                url: `https://download.sonarr.tv/v4/main/${sonarrName}`,
+                hash: createHash('sha256').update(sonarr).digest('hex'),
+              },
+            ],
+          }
+        : undefined,
+    'download.sonarr.tv': ({ path: asked }: { path: string }) =>
+      asked.endsWith(sonarrName) ? { body: sonarr } : undefined,
+    'ghcr.io': registryAnswers('https://ghcr.io', {
+      image: 'viren070/aiostreams',
+      tags: { latest: image.manifest },
+      images: [image],
+    }),
+  };
+}
+
+t.test('onboarding on an empty machine ends with running services', { skip: !isHere, timeout: 400_000 }, async t => {
+  // Programs without an extension are of the kind that the nearest package says.
+  const dir = testDir(t, { config: {}, bin: {}, 'package.json': '{}' });
+  await chmod(dir, 0o755);
+  const keys = ['seerr', 'sonarr', 'emby', 'infinidysk', 'aiostreams', 'tautulli', 'pulsarr'];
+  await moveTemplates(dir, keys);
+  for (const [name, script] of Object.entries(TOOLS))
+    await writeFile(path.join(dir, 'bin', name), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
+  const before = process.env.PATH;
+  process.env.PATH = `${path.join(dir, 'bin')}:${before}`;
+  t.teardown(() => {
+    process.env.PATH = before;
+  });
+  const vendors = await openVendors(t, await publishers(dir));
+  const app = await startHost({
+    plugins: 'all',
+    configDir: path.join(dir, 'config'),
+    config: { dumb: { install_mirrors: vendors.mirrors } },
+  });
+  t.teardown(() => app.stop());
+
+  t.match((await app.get('/health')).body, { status: 'healthy' });
+  t.ok((await app.get('/process/capabilities')).body.optional_only_onboarding);
+  const offered = (await app.get('/process/core-services')).body.core_services.map(({ key }: { key: string }) => key);
+  t.ok(keys.slice(0, 4).every(key => offered.includes(key)));
+  t.notOk((await app.get('/config')).body.emby.enabled);
+  await app.get('/config/service-ui');
+  await app.get('/process/optional-services?core_service=sonarr');
+
+  const ports = await Promise.all(Array.from({ length: 8 }, freePort));
+  const [seerr, sonarr, emby, frontend, backend, aiostreams, tautulli, pulsarr] = ports;
+  const started = app.post('/process/start-core-service', {
+    core_services: [
+      { name: 'seerr', instance_name: 'Requests', service_options: { seerr: { port: seerr } } },
+      { name: 'sonarr', instance_name: 'Combined', service_options: { sonarr: { port: sonarr } } },
+      { name: 'emby', service_options: { emby: { port: emby } } },
+      {
+        name: 'infinidysk',
+        service_options: { infinidysk: { frontend_port: frontend, backend_port: backend, commit_sha: COMMIT } },
+      },
+    ],
+    optional_services: ['aiostreams', 'tautulli', 'pulsarr'],
+    optional_service_options: {
+      aiostreams: { port: aiostreams, base_url: 'http://localhost', auth_username: 'a', auth_password: 'b' },
+      tautulli: { port: tautulli },
+      pulsarr: { port: pulsarr },
+    },
+  });
+  const entries = async (): Promise<Record<string, unknown>[]> => (await app.get('/process/processes')).body.processes;
+  const seen = await until(async () => (await entries()).find(({ install }) => install !== null), {
+    what: 'an installation that can be watched',
+  });
+  t.match(seen.install, { phase: String, text: String });
+  const { status, body } = await started;
+  t.equal(status, 200);
+  t.same(
+    body.errors.filter(({ component }: { component: string | null }) => component !== 'Rclone w/ InfiniDysk'),
+    [],
+    JSON.stringify(body.errors),
+  );
+  await app.post('/config/onboarding-completed', { completed: true });
+
+  const names = [
+    'Seerr Requests',
+    'Sonarr Combined',
+    'Emby Media Server',
+    'InfiniDysk',
+    'AIOStreams',
+    'Tautulli',
+    'Pulsarr',
+  ];
+  for (const name of names) {
+    const healthy = await until(
+      async () => {
+        const { body } = await app.get(
+          `/process/service-status?process_name=${encodeURIComponent(name)}&include_health=true`,
+        );
+        return body.status === 'running' && body.healthy === true && body;
+      },
+      { what: `${name} to be healthy` },
+    );
+    t.equal(healthy.health_status, 'healthy', name);
+  }
+  const versions = Object.fromEntries((await entries()).map(({ process_name: name, version }) => [name, version]));
+  t.match(versions, {
+    'Seerr Requests': 'v3.0.1',
+    'Emby Media Server': '4.9.1.80',
+    InfiniDysk: `commit-${COMMIT.slice(0, 12)}`,
+    AIOStreams: 'v2.1.0',
+    Tautulli: 'v2.15.0',
+    Pulsarr: 'v0.9.0',
+  });
+  const runtime = path.join(dir, 'aiostreams/runtime');
+  t.notOk(
+    (await readdir(runtime)).some(name => ['left-out.txt', 'etc'].includes(name)),
+    'only what is wanted of an image',
+  );
+  if (process.getuid?.() === 0)
+    for (const place of ['seerr/requests/dist/index.js', 'opt/sonarr/Sonarr/Sonarr', 'tautulli/venv/bin/python'])
+      t.equal((await lstat(path.join(dir, place))).uid, 65_534, `${place} belongs to the user of the services`);
+  const { log } = (await app.get('/logs?process_name=Pulsarr')).body;
+  t.match(log, / - INFO - Pulsarr subprocess: \$ bun install\n/, 'the build stands in the log of its service');
+});
