@@ -43,7 +43,7 @@ export function createOutput(env: NodeJS.ProcessEnv): CommandOutput {
       }
     },
     clear() {
-      if (isTerminal) write('\u001b[H\u001b[2J\u001b[3J');
+      if (isTerminal) write('\u001b[H\u001b[J');
     },
   };
 }

@@ -1,10 +1,13 @@
 // `status`, `start`, `stop` and `restart` of the command line, against one running host.
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
 import t from 'tap';
 import { runCommand } from '../../support/command.ts';
 import { startHost } from '../../support/host.ts';
-import { spawnStackwarden } from '../../support/stackwarden.ts';
+import { COMMAND, spawnStackwarden } from '../../support/stackwarden.ts';
 import { until } from '../../support/until.ts';
 
+const run = promisify(execFile);
 const SLEEP = { command: ['sleep', '600'], config_dir: '/', stop_grace_seconds: 1 };
 const HEADER = /^NAME +STATUS +HEALTH +PID +UPTIME +CPU +MEMORY +RESTARTS\n/;
 
@@ -98,6 +101,20 @@ t.test('what makes no sense, and what nobody answers', async t => {
   });
   const nobody = await runCommand({ ...app, base: 'http://127.0.0.1:1' }, 'status');
   t.match(nobody, { code: 3, stderr: 'stackwarden: nothing answers at http://127.0.0.1:1; is the service running?\n' });
+});
+
+t.test('a terminal shows colours, unless it is asked not to', async t => {
+  const words = [process.execPath, ...COMMAND, '--url', app.base, 'status', 'Store'].map(word => `'${word}'`).join(' ');
+  for (const [more, expected] of [
+    [{}, /^Store +\u001b\[32mrunning\u001b\[0m/m],
+    [{ NO_COLOR: '1' }, /^Store +running +healthy/m],
+  ] as const) {
+    const { NO_COLOR: _unset, ...env } = process.env;
+    const { stdout } = await run('script', ['-qec', words, '/dev/null'], {
+      env: { ...env, NODE_OPTIONS: '', TERM: 'xterm', ...more },
+    });
+    t.match(stdout, expected);
+  }
 });
 
 t.test('watching shows a death, and ends when nobody reads', async t => {

@@ -1,0 +1,27 @@
+// Patterns of names, beside a plain definition of what they mean.
+import fc from 'fast-check';
+import t from 'tap';
+import { fitsPattern, namesThatFit } from '../../../core/kit/name-pattern.ts';
+
+/** Slow, and true by its definition. */
+function means(pattern: string, name: string): boolean {
+  if (pattern === '') return name === '';
+  if (pattern[0] === '*') return means(pattern.slice(1), name) || (name !== '' && means(pattern, name.slice(1)));
+  return name !== '' && pattern[0] === name[0] && means(pattern.slice(1), name.slice(1));
+}
+
+t.test('a pattern fits as it is defined', async t => {
+  const letters = (most: number, ...units: string[]) => fc.string({ unit: fc.constantFrom(...units), maxLength: most });
+  const law = fc.property(letters(8, 'a', 'b', '*'), letters(10, 'a', 'b'), (pattern, name) => {
+    t.equal(fitsPattern(name, pattern), means(pattern, name), `'${pattern}' for '${name}'`);
+  });
+  fc.assert(law, { numRuns: 300 });
+  t.ok(fitsPattern('Example Web', 'example *'), 'in any case');
+});
+
+t.test('names keep their order, each once, and a name with an asterisk means itself', async t => {
+  const names = ['Web', 'Worker', 'W*'];
+  t.same(namesThatFit(names, ['worker', 'w*', 'Web']), ['Web', 'Worker', 'W*']);
+  t.same(namesThatFit(names, ['W*']), ['W*']);
+  t.throws(() => namesThatFit(names, ['Web', 'Wrker']), { message: "no service fits 'Wrker'; did you mean 'Worker'?" });
+});

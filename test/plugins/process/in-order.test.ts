@@ -1,0 +1,53 @@
+// The order of starts and stops that somebody asks for, over graphs of any form.
+import { setImmediate as turn } from 'node:timers/promises';
+import fc from 'fast-check';
+import t from 'tap';
+import { inOrder, type Needs, reversed } from '../../../plugins/process/client/in-order.ts';
+
+const COUNT = 7;
+const edges = fc.array(fc.tuple(fc.nat(COUNT - 1), fc.nat(COUNT - 1)), { maxLength: 20 });
+
+function needsOf(pairs: readonly (readonly [number, number])[]): Map<string, Set<string>> {
+  const needs = new Map(Array.from({ length: COUNT }, (_, index) => [`s${index}`, new Set<string>()]));
+  for (const [from, to] of pairs) if (from !== to) needs.get(`s${from}`)?.add(`s${to}`);
+  return needs;
+}
+
+/** When each began and ended, in steps. */
+async function walk(needs: Needs): Promise<Map<string, { began: number; ended: number }>> {
+  const times = new Map<string, { began: number; ended: number }>();
+  let step = 0;
+  await inOrder(needs, async name => {
+    if (times.has(name)) throw new Error(`${name} was done twice`);
+    const time = { began: step++, ended: 0 };
+    times.set(name, time);
+    await turn();
+    time.ended = step++;
+  });
+  return times;
+}
+
+t.test('without a circle nothing begins before what it needs has ended', async t => {
+  await fc.assert(
+    fc.asyncProperty(edges, async pairs => {
+      const needs = needsOf(pairs.map(([a, b]) => [Math.max(a, b), Math.min(a, b)] as const));
+      for (const order of [needs, reversed(needs)]) {
+        const times = await walk(order);
+        for (const [name, others] of order)
+          for (const other of others)
+            if (!((times.get(other)?.ended ?? Number.NaN) < (times.get(name)?.began ?? Number.NaN)))
+              throw new Error(`${name} began before ${other} had ended`);
+      }
+    }),
+    { numRuns: 60 },
+  );
+  t.pass();
+});
+
+t.test('a circle holds nobody up', async t => {
+  await fc.assert(
+    fc.asyncProperty(edges, async pairs => (await walk(needsOf(pairs))).size === COUNT),
+    { numRuns: 60 },
+  );
+  t.pass();
+});
