@@ -1,0 +1,59 @@
+// Unpacks within the test's own process, thousands of times where a program for each would take minutes.
+import { mkdir, mkdtemp, open, readdir, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import type { UnpackTask } from '../../plugins/archives/task.ts';
+import { unpackHere } from '../../plugins/archives/unpack-here.ts';
+
+export interface UnpackAttempt {
+  /** Absolute path of the folder. */
+  readonly into: string;
+  /** Why it was refused; undefined when it was unpacked. */
+  readonly refusal: Error | undefined;
+  /** All that lies in the folder, by path. */
+  readonly names: readonly string[];
+  /** What lies beside the folder and the archives. */
+  readonly beside: readonly string[];
+}
+
+/** A list of archives are layers. Rejects with whatever is no refusal. */
+export async function attemptToUnpack(
+  dir: string,
+  archive: Buffer | readonly Buffer[],
+  options: Partial<Omit<UnpackTask, 'archives' | 'areLayers' | 'user'>> = {},
+): Promise<UnpackAttempt> {
+  const place = await mkdtemp(path.join(dir, 'attempt-'));
+  const into = path.join(place, 'into');
+  await mkdir(into);
+  const archives = await Promise.all(
+    [archive].flat().map(async (bytes, index) => {
+      await writeFile(path.join(place, `archive-${index}`), bytes);
+      return open(path.join(place, `archive-${index}`));
+    }),
+  );
+  const task: UnpackTask = {
+    take: [{ from: '', to: '' }],
+    withoutTop: false,
+    maxBytes: 10_000_000,
+    maxEntries: 50,
+    ...options,
+    archives: archives.length,
+    areLayers: Array.isArray(archive),
+    user: null,
+  };
+  const before = process.cwd();
+  process.chdir(into);
+  try {
+    const descriptors = archives.map(({ fd }) => fd);
+    const refusal = await unpackHere(task, descriptors, () => undefined).then(() => undefined, asRefusal);
+    const others = (await readdir(place)).filter(name => name !== 'into' && !name.startsWith('archive-'));
+    return { into, refusal, names: await readdir(into, { recursive: true }), beside: others };
+  } finally {
+    process.chdir(before);
+    await Promise.all(archives.map(handle => handle.close()));
+  }
+}
+
+function asRefusal(error: Error): Error {
+  if (error.constructor.name !== 'ArchiveRefusal') throw error;
+  return error;
+}
