@@ -22,10 +22,7 @@ export default definePlugin({
     registerRoutes(host, updates, records);
     host.contribute('process.entry', 'updates', {
       schema: z.object({ supports_manual_update: z.boolean(), update_status: statusSchema.nullable() }),
-      members: block => ({
-        supports_manual_update: updates.isSupported(block),
-        update_status: updates.status(block),
-      }),
+      members: block => updates.entry(block),
       revision: () => updates.revision,
     });
     host.tap('config.changed', () => {

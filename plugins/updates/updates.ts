@@ -8,7 +8,7 @@ import { blockedBy, blockedMessage, isSelected, selectorFor, targetKindOf, type 
 import { UpdateChecks } from './update-checks.ts';
 import { UpdateInstalls } from './update-installs.ts';
 import type { UpdateRecords } from './update-records.ts';
-import type { UpdateResult, UpdateStatus } from './update-result.ts';
+import type { UpdateStatus } from './update-result.ts';
 import { UpdateSchedule } from './update-schedule.ts';
 
 const MS_PER_S = 1_000;
@@ -34,7 +34,10 @@ export class Updates {
     this.#installs = installs;
     this.#schedule = new UpdateSchedule(host, {
       records,
-      isPossible: block => this.isSupported(block) && blockedBy(this.#selector(block)) === null,
+      isPossible: block => {
+        const selector = this.#selectorOf(block);
+        return selector !== undefined && blockedBy(selector) === null;
+      },
       update: block => this.#updateAsScheduled(block),
     });
   }
@@ -56,41 +59,22 @@ export class Updates {
     return `${this.#records.revision} ${this.#installs.revision}`;
   }
 
-  /** Whether releases of the program are published somewhere, and people choose among them. */
-  isSupported({ processName, configKey, isHost }: NamedBlock): boolean {
-    const template = this.#host.find('service.templates')?.get(configKey);
-    // Most entries are done here, without a look at the configuration.
-    if (isHost || template?.install === undefined || !('auto_update' in template.block)) return false;
-    return this.#host.find('installs')?.isSupported(processName) === true;
+  /** The members of its entry in the list of processes. */
+  entry(block: NamedBlock): { supports_manual_update: boolean; update_status: UpdateStatus | null } {
+    const isSupported = this.#isSupported(block);
+    return { supports_manual_update: isSupported, update_status: isSupported ? this.#status(block) : null };
   }
 
   /** How the process stands; null when nothing is known of it and nothing will be looked for. */
   status(block: NamedBlock): UpdateStatus | null {
-    const { processName } = block;
-    if (!this.isSupported(block)) return null;
-    const next = this.#schedule.nextAt(block);
-    const active = this.#installs.active(processName);
-    const result = this.#result(block);
-    const { told_failure: _told, failed_version: _failed, ...shown } = result ?? {};
-    const common = { ...this.#common(block), ...(next === null ? {} : { next_check_at: seconds(next) }) };
-    if (active !== undefined)
-      return { ...common, ...shown, status: 'installing', message: `${processName}: ${active.step}` };
-    if (result !== undefined) return { ...common, ...shown, status: result.status, message: result.message };
-    if (next === null) return null;
-    return { ...common, status: 'scheduled', message: `Updates are looked for at ${next.toISOString()}` };
-  }
-
-  /** What was found, unless the block has been freed since from what kept it where it is. */
-  #result(block: NamedBlock): UpdateResult | undefined {
-    const result = this.#records.result(block.processName);
-    return result?.status === 'blocked' && blockedBy(this.#selector(block)) === null ? undefined : result;
+    return this.entry(block).update_status;
   }
 
   /** Looks for an update. */
   async check(block: NamedBlock, options: { readonly force: boolean }): Promise<UpdateStatus> {
-    if (!this.isSupported(block)) return this.#unsupported(block);
+    if (this.#selectorOf(block) === undefined) return this.#unsupported(block);
     const failure = await this.#checks.check(block, options);
-    const status = this.status(block) ?? this.#plain(block, 'error', 'Its updates are no longer looked for');
+    const status = this.status(block) ?? this.#unsupported(block);
     return failure === null || status.status === 'installing'
       ? status
       : { ...status, status: 'error', message: failure };
@@ -98,9 +82,9 @@ export class Updates {
 
   /** Installs an update. Resolves with what came of it. */
   async install(block: NamedBlock, { target, mayOverride }: UpdateRequest): Promise<UpdateStatus> {
-    if (!this.isSupported(block)) return this.#unsupported(block);
+    const configured = this.#selectorOf(block);
+    if (configured === undefined) return this.#unsupported(block);
     const { processName } = block;
-    const configured = this.#selector(block);
     const reason = blockedBy(configured);
     if (reason !== null && !mayOverride && target !== 'configured')
       return { ...this.#plain(block, 'blocked', blockedMessage(processName, reason)), reason };
@@ -133,18 +117,16 @@ export class Updates {
     const { processName } = block;
     const failure = await this.#checks.check(block, { force: true });
     const found = this.#records.result(processName);
-    if (failure !== null || found?.status !== 'update_available') return false;
+    const selector = this.#selectorOf(block);
+    if (failure !== null || found?.status !== 'update_available' || selector === undefined) return false;
     if (autoUpdate(block.block).mode === 'check_only' || found.available_version === found.failed_version) return false;
-    await this.#installs.queue({
-      process_name: processName,
-      selector: this.#selector(block),
-      is_wanted_anyway: false,
-    });
+    await this.#installs.queue({ process_name: processName, selector, is_wanted_anyway: false });
     return this.#records.result(processName)?.status === 'deferred';
   }
 
   #obstacle(block: NamedBlock): string {
-    const reason = this.isSupported(block) ? blockedBy(this.#selector(block)) : null;
+    const selector = this.#selectorOf(block);
+    const reason = selector === undefined ? null : blockedBy(selector);
     return reason === null ? 'they cannot be installed from here' : blockedMessage(block.processName, reason);
   }
 
@@ -157,10 +139,27 @@ export class Updates {
     return { ...this.#common(block), status, message };
   }
 
-  #common(block: NamedBlock) {
+  #status(block: NamedBlock): UpdateStatus | null {
+    const { processName } = block;
+    const next = this.#schedule.nextAt(block);
+    const active = this.#installs.active(processName);
+    const known = this.#records.result(processName);
+    if (next === null && active === undefined && known === undefined) return null;
+    const selector = this.#host.use('installs').selector(processName);
+    // Nothing is known of one that was freed since from what kept it where it is.
+    const result = known?.status === 'blocked' && blockedBy(selector) === null ? undefined : known;
+    const { told_failure: _told, failed_version: _failed, ...shown } = result ?? {};
+    const base = { ...this.#common(block, selector), ...(next === null ? {} : { next_check_at: seconds(next) }) };
+    if (active !== undefined)
+      return { ...base, ...shown, status: 'installing', message: `${processName}: ${active.step}` };
+    if (result !== undefined) return { ...base, ...shown, status: result.status, message: result.message };
+    if (next === null) return null;
+    return { ...base, status: 'scheduled', message: `Updates are looked for at ${next.toISOString()}` };
+  }
+
+  #common(block: NamedBlock, selector: InstallSelector | undefined = this.#selectorOf(block)) {
     const { processName } = block;
     const { enabled, mode, intervalHours, startTime } = autoUpdate(block.block);
-    const selector = this.isSupported(block) ? this.#selector(block) : undefined;
     const version = knownVersion(this.#host, processName) ?? this.#records.result(processName)?.current_version ?? null;
     const isInstalled = selector === undefined ? undefined : isSelected(selector, version);
     return {
@@ -174,8 +173,16 @@ export class Updates {
     };
   }
 
-  #selector({ processName }: NamedBlock): InstallSelector {
-    return this.#host.use('installs').selector(processName);
+  /** What the block selects; undefined where no releases are published, or people do not choose among them. */
+  #selectorOf(block: NamedBlock): InstallSelector | undefined {
+    return this.#isSupported(block) ? this.#host.use('installs').selector(block.processName) : undefined;
+  }
+
+  #isSupported({ processName, configKey, isHost }: NamedBlock): boolean {
+    const template = this.#host.find('service.templates')?.get(configKey);
+    // Most entries of a large configuration are done here, without a look at all of it.
+    if (isHost || template?.install === undefined || !('auto_update' in template.block)) return false;
+    return this.#host.find('installs')?.isSupported(processName) === true;
   }
 }
 
