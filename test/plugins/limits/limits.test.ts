@@ -23,8 +23,9 @@ const block = (processName: string, script: string, more: object) => ({
 });
 
 t.test('limits of running services', async t => {
-  const configDir = testDir(t, {});
-  const dir = testDir(t, {});
+  const base = testDir(t, { config: {}, open: {} });
+  const configDir = path.join(base, 'config');
+  const dir = path.join(base, 'open');
   await chmod(dir, 0o777);
   const wait = `until [ -e ${dir}/go ]; do sleep 0.05; done`;
   const plugins = ['config', 'process', 'limits', 'auto-restart'];

@@ -20,7 +20,8 @@ const block = (processName: string, script: string, more: object) => ({
 });
 
 t.test('readiness and liveness', async t => {
-  const dir = testDir(t, {});
+  const base = testDir(t, { config: {}, open: {} });
+  const dir = path.join(base, 'open');
   await chmod(dir, 0o777);
   const file = (name: string) => path.join(dir, name);
   let code = 503;
@@ -29,7 +30,7 @@ t.test('readiness and liveness', async t => {
   t.teardown(() => server.close());
   const { port } = server.address() as { port: number };
   const quick = { interval_seconds: 0.1, failure_threshold: 2 };
-  const configDir = testDir(t, {});
+  const configDir = path.join(base, 'config');
   const plugins = ['config', 'process', 'health-probe', 'probes', 'auto-restart'];
   const app = await startHost({
     configDir,

@@ -1,0 +1,103 @@
+// `watch`: changes restart a service once, when they have calmed down; what is ignored, and what a user stopped, stays.
+import { chmod, mkdir, unlink, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import fc from 'fast-check';
+import t from 'tap';
+import { isIgnored } from '../../../plugins/watch-files/ignored.ts';
+import { testDir } from '../../support/directory.ts';
+import { recordEvents } from '../../support/events.ts';
+import { startHost } from '../../support/host.ts';
+import { pidOf, start, status, stop } from '../../support/kids.ts';
+import { ownLog } from '../../support/own-log.ts';
+import { until } from '../../support/until.ts';
+
+t.test('a service that is written', async t => {
+  const base = testDir(t, {
+    app: {
+      'app.js': '1',
+      deep: { 'part.js': '1' },
+      'out.log': '',
+      node_modules: { 'x.js': '1' },
+      cache: { x: '' },
+    },
+    closed: { 'x.js': '1' },
+    config: {},
+  });
+  const [dir, closed, configDir] = ['app', 'closed', 'config'].map(name => path.join(base, name)) as [
+    string,
+    string,
+    string,
+  ];
+  await chmod(closed, 0o700);
+  const { count, plugins, pluginDirs } = await recordEvents(t, ['watch-files']);
+  const block = (processName: string, more: object) => ({
+    enabled: true,
+    process_name: processName,
+    command: ['sh', '-c', `[ -e ${dir}/broken ] && exit 3; exec sleep 600`],
+    config_dir: dir,
+    suppress_logging: true,
+    stop_grace_seconds: 1,
+    ...more,
+  });
+  const config = {
+    dumb: { startup: { stabilization_seconds: 0, readiness_poll_interval_seconds: 0.1 } },
+    app: block('App', { watch: { paths: '.', ignore: ['*.log', 'cache/'], delay_seconds: 0.3 } }),
+    hidden: block('Hidden', { watch: [path.join(closed, 'x.js')] }),
+  };
+  const app = await startHost({ configDir, plugins, pluginDirs, config });
+  t.teardown(() => app.host.stop('fault'));
+  const logged = (line: string, times = 1, host = app) =>
+    until(async () => (await ownLog(host)).filter(one => one.includes(line)).length >= times, { what: line });
+  const change = (name: string) => writeFile(path.join(dir, name), String(Math.random()));
+  const restarts = () => count('service_start', 'App') - 1;
+  await logged('App is watched for changes');
+  await logged(`Hidden: ${closed}/x.js of its watch cannot be seen by its user`);
+
+  for (const name of ['out.log', 'cache/x', 'node_modules/x.js']) await change(name);
+  for (const name of ['app.js', 'deep/part.js', 'deep/new.js']) await change(name);
+  await until(() => restarts() === 1, { what: 'the restart' });
+  const [line = ''] = (await ownLog(app)).filter(one => one.includes('App is restarted: '));
+  t.match(line, /\/(app|deep\/part|deep\/new)\.js and \d more changed$/);
+  t.notMatch(line, /out\.log|node_modules|cache/);
+
+  await change('broken');
+  await logged('App could not be restarted after a change: App failed to stay running (exit code 3)');
+  await unlink(path.join(dir, 'broken'));
+  await until(() => restarts() === 2, { what: 'the restart of what had failed' });
+
+  await stop(app, 'App');
+  await change('app.js');
+  t.equal((await status(app, 'App')).status, 'stopped');
+  await start(app, 'App');
+  await logged('App is watched for changes', 2);
+  await change('app.js');
+  await until(() => restarts() === 4, { what: 'the restart after a start by hand' });
+  t.equal(count('service_start', 'Hidden'), 1);
+  const pid = await pidOf(app, 'App');
+  await app.host.stop('fault');
+
+  const next = await startHost({ configDir, plugins, pluginDirs });
+  t.teardown(() => next.stop());
+  await logged('App is watched for changes', 3, next);
+  await mkdir(path.join(dir, 'more'));
+  await until(async () => ![pid, undefined].includes(await pidOf(next, 'App')), {
+    what: 'the restart of what was adopted',
+  });
+});
+
+t.test('names are matched as the same pattern of a regular expression does', async t => {
+  const text = fc.string({ unit: fc.constantFrom('a', 'b', '.', '*'), minLength: 1, maxLength: 8 });
+  fc.assert(
+    fc.property(text, text, (name, pattern) => {
+      const parts = pattern.split('*').map(part => part.replaceAll('.', '\\.'));
+      return (
+        isIgnored(`/r/${name}`, '/r', [pattern]) === new RegExp(`^${parts.join('.*')}$`).test(name) ||
+        name.includes('..') ||
+        name === '.'
+      );
+    }),
+  );
+  t.ok(isIgnored('/r/a/b/c', '/r', ['a/b']));
+  t.notOk(isIgnored('/r/a/bc', '/r', ['a/b/']));
+  t.ok(isIgnored('/r/x/.git/HEAD', '/r', []));
+});
