@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
 import { Problem } from '#core';
-import { networkFault, statusFault } from '#kit/server-fault';
+import { statusFault } from '#kit/server-fault';
 import type { SourceRequest } from '../installs/contract.ts';
 import { keyBytes } from './armored-key.ts';
 import { type PackageEntry, readPackages } from './package-index.ts';
@@ -85,16 +85,11 @@ async function receive(
   what: string,
   maxBytes: number,
 ): Promise<Buffer> {
-  try {
-    const answer = await fetch(address, { stream: true, maxBytes, signal });
-    if (answer.status !== 200) throw statusFault(address, answer, what);
-    const parts: Buffer[] = [];
-    for await (const part of answer.body) parts.push(part);
-    return Buffer.concat(parts);
-  } catch (error) {
-    signal.throwIfAborted();
-    throw networkFault(address, error);
-  }
+  const answer = await fetch(address, { stream: true, maxBytes, signal });
+  if (answer.status !== 200) throw statusFault(address, answer, what);
+  const parts: Buffer[] = [];
+  for await (const part of answer.body) parts.push(part);
+  return Buffer.concat(parts);
 }
 
 function tooLarge(host: string): (cause: unknown) => never {

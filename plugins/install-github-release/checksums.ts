@@ -1,6 +1,6 @@
 // The sum that a file of a release must have, as its publisher tells it.
 import { Problem } from '#core';
-import { networkFault, statusFault } from '#kit/server-fault';
+import { statusFault } from '#kit/server-fault';
 import type { DownloadOptions, SourceRequest } from '../installs/contract.ts';
 import type { Asset } from './published-release.ts';
 
@@ -16,12 +16,7 @@ export async function listedDigest(
   { url, headers, list }: { readonly url: string; readonly headers: Record<string, string>; readonly list: string },
   { fetch, signal }: SourceRequest,
 ): Promise<Digest> {
-  const answer = await fetch(url, { headers, maxBytes: MAX_BYTES, timeoutMs: LIMIT_MS, signal }).catch(
-    (error: unknown) => {
-      signal.throwIfAborted();
-      throw networkFault(url, error);
-    },
-  );
+  const answer = await fetch(url, { headers, maxBytes: MAX_BYTES, timeoutMs: LIMIT_MS, signal });
   if (answer.status !== 200) throw statusFault(url, answer, list);
   for (const line of answer.text.split('\n')) {
     const [, hex, file] = LINE.exec(line.trim()) ?? [];

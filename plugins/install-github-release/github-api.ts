@@ -3,7 +3,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { z } from 'zod';
 import { type FetchAnswer, Problem } from '#core';
-import { networkFault, statusFault } from '#kit/server-fault';
+import { statusFault } from '#kit/server-fault';
 import type { SourceRequest } from '../installs/contract.ts';
 import type { Repository } from './github-facts.ts';
 
@@ -105,14 +105,9 @@ export class GithubApi {
     await delay(waitMs, undefined, { signal: this.#request.signal });
   }
 
-  async #send(url: string): Promise<FetchAnswer> {
+  #send(url: string): Promise<FetchAnswer> {
     const { fetch, signal } = this.#request;
-    try {
-      return await fetch(url, { headers: this.headers, maxBytes: MAX_BYTES, timeoutMs: LIMIT_MS, signal });
-    } catch (error) {
-      signal.throwIfAborted();
-      throw networkFault(url, error);
-    }
+    return fetch(url, { headers: this.headers, maxBytes: MAX_BYTES, timeoutMs: LIMIT_MS, signal });
   }
 
   #fault(url: string, answer: Refusal['answer'], what: string): Problem {

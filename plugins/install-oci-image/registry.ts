@@ -1,7 +1,7 @@
 // One repository of a container registry, asked as the distribution specification says, without an account.
 import { z } from 'zod';
 import { type FetchAnswer, Problem } from '#core';
-import { networkFault, statusFault } from '#kit/server-fault';
+import { statusFault } from '#kit/server-fault';
 import { toldUrl } from '#kit/told-url';
 import type { SourceRequest } from '../installs/contract.ts';
 import { bearerChallenge } from './bearer-challenge.ts';
@@ -107,14 +107,9 @@ export class Registry {
     return { digest, value };
   }
 
-  async #send(url: URL, headers: Record<string, string>, maxBytes = DOCUMENT_MAX_BYTES): Promise<FetchAnswer> {
+  #send(url: URL, headers: Record<string, string>, maxBytes = DOCUMENT_MAX_BYTES): Promise<FetchAnswer> {
     const { fetch, signal } = this.#request;
-    try {
-      return await fetch(url.href, { headers, maxBytes, signal });
-    } catch (error) {
-      signal.throwIfAborted();
-      throw networkFault(url, error);
-    }
+    return fetch(url.href, { headers, maxBytes, signal });
   }
 }
 

@@ -1,7 +1,7 @@
 // The forms in which vendors tell of their archives: XML about the newest, a JSON list of many, and a mere redirection.
 import { z } from 'zod';
 import { type FetchAnswer, Problem } from '#core';
-import { networkFault, statusFault } from '#kit/server-fault';
+import { statusFault } from '#kit/server-fault';
 import { toldUrl } from '#kit/told-url';
 import type { DownloadOptions, SourceRequest } from '../installs/contract.ts';
 import type { VendorFacts } from './vendor-facts.ts';
@@ -93,14 +93,9 @@ export async function redirectedArchive(request: SourceRequest, address: string)
   return { version, url, digest: undefined, releasesBehind: null };
 }
 
-async function ask({ fetch, signal }: SourceRequest, address: string, redirects?: number): Promise<FetchAnswer> {
+function ask({ fetch, signal }: SourceRequest, address: string, redirects?: number): Promise<FetchAnswer> {
   const limits = { maxBytes: FEED_MAX_BYTES, timeoutMs: FEED_LIMIT_MS, signal };
-  try {
-    return await fetch(address, redirects === undefined ? limits : { ...limits, redirects });
-  } catch (error) {
-    signal.throwIfAborted();
-    throw networkFault(address, error);
-  }
+  return fetch(address, redirects === undefined ? limits : { ...limits, redirects });
 }
 
 /** undefined for what is no JSON. */

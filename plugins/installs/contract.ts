@@ -50,7 +50,7 @@ export interface SourceRequest {
   fill(text: string): string;
   /**
    * `host.fetch`, through the proxy and the mirrors that the user has configured. An address that a feed has given goes
-   * through it as well.
+   * through it as well. Rejects with a Problem 502 or 504 that names the host; so does the body of a stream.
    */
   fetch(url: string, options: FetchOptions & { stream: true }): Promise<FetchStream>;
   fetch(url: string, options?: FetchOptions): Promise<FetchAnswer>;

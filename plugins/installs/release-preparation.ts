@@ -24,6 +24,7 @@ import { download } from './download.ts';
 import { filler, type OwnTarget } from './install-target.ts';
 import type { InstallLimits } from './limits.ts';
 import type { Draft, ReleaseFolder } from './release-folder.ts';
+import { sourceFetch, telling } from './source-fetch.ts';
 import type { KeptPlaces } from './swap.ts';
 import { vendorFetch } from './vendor-fetch.ts';
 
@@ -110,7 +111,7 @@ function sourceRequest({ host, target, selector, installedVersion, signal }: Pre
     installedVersion,
     signal,
     fill: filler(target.block),
-    fetch: vendorFetch(host),
+    fetch: sourceFetch(vendorFetch(host), signal),
   };
 }
 
@@ -131,17 +132,19 @@ export async function fetchRelease(
     needSpace: room,
     report,
     download: (url, wanted) =>
-      download({
-        ...wanted,
-        url,
-        directory: downloads,
-        user,
-        signal,
-        fetch: asked.fetch,
-        paced: ms => host.paced(ms),
-        needSpace: room,
-        report,
-      }),
+      telling(url, signal, () =>
+        download({
+          ...wanted,
+          url,
+          directory: downloads,
+          user,
+          signal,
+          fetch: vendorFetch(host),
+          paced: ms => host.paced(ms),
+          needSpace: room,
+          report,
+        }),
+      ),
   };
   return source.fetch(request).catch(asNoAnswer(signal));
 }
@@ -149,7 +152,8 @@ export async function fetchRelease(
 /** Turns what is no Problem into one that says that a remote system has failed. */
 function asNoAnswer(signal: AbortSignal): (error: unknown) => never {
   return error => {
-    if (error instanceof Problem || signal.aborted) throw error;
+    signal.throwIfAborted();
+    if (error instanceof Problem) throw error;
     throw new Problem(502, `${errorText(error)}; check the network of this machine, or try again later`, {
       cause: error,
     });
