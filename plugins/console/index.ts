@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { answer, definePlugin, Problem } from '#core';
 import type { ConsolePage } from './contract.ts';
 import { consoleDocument } from './document.ts';
-import { loadPageFiles, type PageFiles } from './page-files.ts';
+import type { PageFiles } from './page-files.ts';
 
 const FOREVER = 'public, max-age=31536000, immutable';
 
@@ -16,10 +16,12 @@ export default definePlugin({
     let loading: Promise<PageFiles> | undefined;
     /** Loaded when a browser first asks, and again after a failure. */
     const files = (): Promise<PageFiles> => {
-      loading ??= loadPageFiles().catch((error: unknown) => {
-        loading = undefined;
-        throw error;
-      });
+      loading ??= import('./page-files.ts')
+        .then(module => module.loadPageFiles())
+        .catch((error: unknown) => {
+          loading = undefined;
+          throw error;
+        });
       return loading;
     };
     const page: ConsolePage = { open: async routesAt => consoleDocument(await files(), routesAt) };

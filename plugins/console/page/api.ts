@@ -28,6 +28,7 @@ export class Api {
   readonly #routes: URL;
   #tokens: Tokens | undefined;
   #refreshing: Promise<boolean> | undefined;
+  #entering: Promise<void> | undefined;
   /** Told when the host wants credentials that nobody has. */
   readonly refused = new Listeners();
 
@@ -78,12 +79,13 @@ export class Api {
     }
   }
 
-  async logIn(username: string, password: string): Promise<void> {
-    this.#keep(await this.#send<Tokens>('auth/login', requestOf({ username, password }), READ_MS));
+  logIn(username: string, password: string): Promise<void> {
+    return this.#enter('auth/login', { username, password });
   }
 
-  async setUp(username: string, password: string): Promise<void> {
-    this.#keep(await this.#send<Tokens>('auth/setup', requestOf({ username, password }), READ_MS));
+  /** Creates the first account, from which on everybody must log in, and logs in with it. */
+  setUp(username: string, password: string): Promise<void> {
+    return this.#enter('auth/setup', { username, password });
   }
 
   logOut(): void {
@@ -99,16 +101,29 @@ export class Api {
     return this.#refreshing;
   }
 
+  #enter(path: string, credentials: { readonly username: string; readonly password: string }): Promise<void> {
+    const tokens = this.#send<Tokens>(path, requestOf(credentials), READ_MS);
+    this.#entering = tokens.then(given => this.#keep(given));
+    return this.#entering;
+  }
+
   async #exchange(): Promise<boolean> {
-    const token = this.#tokens?.refresh_token;
-    if (token !== undefined) {
-      try {
-        this.#keep(await this.#send<Tokens>('auth/refresh', requestOf({ refresh_token: token }), READ_MS));
-        return true;
-      } catch (error) {
-        // Without an answer the tokens may still be good.
-        if (!(error instanceof ApiError) || error.status !== 401) return false;
+    const old = this.#tokens;
+    // Whoever is logging in at present tells by himself when that fails.
+    await this.#entering?.catch(() => undefined);
+    if (this.#tokens !== old) return this.hasTokens;
+    try {
+      if (old !== undefined) {
+        const body = requestOf({ refresh_token: old.refresh_token });
+        const tokens = await this.#send<Tokens>('auth/refresh', body, READ_MS);
+        // Somebody may have logged out or in meanwhile.
+        if (this.#tokens === old) this.#keep(tokens);
+        return this.hasTokens;
       }
+    } catch (error) {
+      // Without an answer the tokens may still be good.
+      if (!(error instanceof ApiError) || error.status !== 401) return false;
+      if (this.#tokens !== old) return this.hasTokens;
     }
     this.#keep(undefined);
     this.refused.tell();

@@ -26,6 +26,8 @@ export class Chart {
   readonly element: HTMLElement;
   readonly #options: ChartOptions;
   readonly #caption = element('figcaption');
+  readonly #values: readonly HTMLElement[];
+  readonly #time = element('span');
   readonly #canvas: HTMLElement;
   readonly #observer = new ResizeObserver(() => this.#resize());
   #plot: uPlot | undefined;
@@ -34,14 +36,18 @@ export class Chart {
   constructor(options: ChartOptions) {
     this.#options = options;
     this.#canvas = element('div', { class: 'canvas', role: 'img', 'aria-label': `${options.title} over time` });
+    this.#values = options.curves.map(() => element('span'));
+    for (const [place, { label }] of options.curves.entries()) {
+      const key = element('span', { class: 'key', 'data-curve': place }, label);
+      this.#caption.append(place === 0 ? `${options.title}: ` : ', ', key, ' ', this.#values[place] ?? '');
+    }
+    this.#caption.append(this.#time);
     this.element = element('figure', { class: 'chart' }, this.#caption, this.#canvas);
   }
 
   show(series: SampleSeries): void {
     this.#series = series;
-    const { title, curves, text } = this.#options;
-    const words = curves.map(({ curve, label }) => `${label} ${text(series.latest(curve))}`.trim());
-    setText(this.#caption, `${title}: ${words.join(', ')}`);
+    this.#say(this.#plot?.cursor.idx ?? null);
     if (this.#plot === undefined) {
       this.#observer.observe(this.#canvas);
       this.redraw();
@@ -59,6 +65,20 @@ export class Chart {
     this.#observer.disconnect();
     this.#plot?.destroy();
     this.#plot = undefined;
+  }
+
+  /** Says the values at the pointer, else the newest ones. */
+  #say(at: number | null): void {
+    const series = this.#series;
+    if (series === undefined) return;
+    const { curves, text } = this.#options;
+    const index = at ?? series.times.length - 1;
+    for (const [place, { curve }] of curves.entries()) {
+      const value = this.#values[place];
+      if (value !== undefined) setText(value, text(series.of(curve)[index] ?? null));
+    }
+    const time = series.times[index];
+    setText(this.#time, at === null || time === undefined ? '' : ` at ${clockText(time, 1)}`);
   }
 
   #data(): uPlot.AlignedData {
@@ -80,6 +100,7 @@ export class Chart {
       width: this.#canvas.clientWidth,
       height: HEIGHT_PX,
       legend: { show: false },
+      hooks: { setCursor: [({ cursor }) => this.#say(cursor.idx ?? null)] },
       cursor: { drag: { x: false, y: false } },
       scales: { y: { range: (_plot, _least, most) => [0, max ?? Math.max(most ?? 0, 1) * 1.1] } },
       axes: [

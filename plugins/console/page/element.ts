@@ -39,3 +39,10 @@ export function setText(target: Element, text: string): void {
 export function field(label: string, control: HTMLElement): HTMLLabelElement {
   return element('label', { class: 'field' }, element('span', {}, label), control);
 }
+
+/** Gives a parent this many children, of which those that it has stay, and with them the focus and what is selected. */
+export function fit(parent: Element, count: number, create: () => Element): readonly Element[] {
+  while (parent.children.length > count) parent.lastElementChild?.remove();
+  while (parent.children.length < count) parent.append(create());
+  return [...parent.children];
+}

@@ -25,7 +25,9 @@ export class Frame {
   readonly #place = element('div', { class: 'place' });
   readonly #connection = element('p', { class: 'connection', role: 'status' });
   readonly #lost: HTMLElement;
-  readonly #lostText = element('span');
+  /** Said once, so the seconds that are left stand outside of it. */
+  readonly #lostText = element('p', { role: 'alert' });
+  readonly #countdown = element('span');
   readonly #navigation: HTMLElement;
   readonly #logOut: HTMLButtonElement;
   #view: View | undefined;
@@ -37,8 +39,9 @@ export class Frame {
     this.#navigation = element('nav', { 'aria-label': 'Views' }, ...this.#ways.values());
     this.#lost = element(
       'div',
-      { class: 'lost', role: 'alert', hidden: true },
+      { class: 'lost', hidden: true },
       this.#lostText,
+      this.#countdown,
       element('button', { type: 'button', click: onRetry }, 'Try now'),
     );
     const documentation = element('a', { href: api.addressOf('docs') }, 'API documentation');
@@ -94,9 +97,10 @@ export class Frame {
     this.#connection.dataset.kind = state.kind;
     document.body.classList.toggle('stale', isLost);
     this.#lost.hidden = !isLost;
+    setText(this.#lostText, isLost ? 'The connection to the host is lost. What you see may be old.' : '');
     if (!isLost) return;
     const leftS = Math.max(0, Math.ceil((state.retryAtMs - Date.now()) / 1_000));
-    setText(this.#lostText, `The connection to the host is lost. What you see may be old. Next try in ${leftS} s.`);
+    setText(this.#countdown, `Next try in ${leftS} s.`);
   }
 
   /** The part of the address after `#` names the view, so the link cannot do it. */

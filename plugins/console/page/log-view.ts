@@ -21,7 +21,14 @@ export class LogView {
   readonly #list: VirtualList<ShownLine>;
   readonly #rows = element('ol', { class: 'lines' });
   readonly #scroller: HTMLElement;
-  readonly #count = element('p', { class: 'muted', role: 'status' });
+  readonly #count = element('p', { class: 'muted' });
+  /** A log grows all the time; what a search found is said once. */
+  readonly #found = element('p', { class: 'spoken', role: 'status' });
+  readonly #more = element(
+    'button',
+    { type: 'button', hidden: true, click: () => this.#feed.readMore() },
+    'Older lines, too',
+  );
   readonly #fault = element('p', { class: 'fault', role: 'alert', hidden: true });
   readonly #search = element('input', { type: 'search', autocomplete: 'off', spellcheck: 'false' });
   readonly #level = element(
@@ -61,6 +68,8 @@ export class LogView {
         field('Show', this.#level),
         element('label', { class: 'check' }, this.#follow, 'Follow the end'),
         this.#count,
+        this.#found,
+        this.#more,
       ),
       this.#fault,
       this.#scroller,
@@ -97,6 +106,7 @@ export class LogView {
     this.#shown = [];
     this.#add(this.#feed.lines);
     this.#draw();
+    setText(this.#found, `${this.#shown.length.toLocaleString()} found`);
   }
 
   #take(added: number | 'all'): void {
@@ -114,8 +124,8 @@ export class LogView {
   #draw(): void {
     this.#list.show(this.#shown);
     const all = this.#feed.lines.length;
-    const { dropped } = this.#feed;
-    const left = dropped > 0 ? `, ${dropped.toLocaleString()} older ones left out` : '';
+    const left = this.#feed.isCut ? ', older ones left out' : '';
+    this.#more.hidden = !this.#feed.hasMore;
     const some = this.#shown.length === all ? '' : `${this.#shown.length.toLocaleString()} of `;
     setText(this.#count, `${some}${all.toLocaleString()} ${all === 1 ? 'line' : 'lines'}${left}`);
     this.#toEnd();

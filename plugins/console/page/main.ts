@@ -50,11 +50,15 @@ const WAYS: ReadonlyMap<string, Way> = new Map([
 ] satisfies [string, Way][]);
 /** Names of the ways that the host has something behind; none while nobody has logged in. */
 let ways: readonly string[] = [];
+let isLoginShown = false;
 
 metrics.changed.add(() => {
   if (metrics.latest !== undefined) services.takeUsage(metrics.latest);
 });
 api.refused.add(() => {
+  // Several requests may be refused at once, and somebody may be typing already.
+  if (isLoginShown) return;
+  isLoginShown = true;
   ways = [];
   statuses.close();
   metrics.close();
@@ -82,6 +86,7 @@ async function begin(): Promise<void> {
     const offered = await readOffered();
     if (offered.includes('services')) await services.read();
     ways = offered;
+    isLoginShown = false;
     frame.allow(ways, auth?.enabled === true);
     statuses.open();
     if (ways.includes('metrics')) metrics.open();

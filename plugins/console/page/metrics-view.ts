@@ -1,6 +1,6 @@
 // Charts of the machine, the space on its file systems, and what the services use.
 import { Chart } from './chart.ts';
-import { element, field, setText } from './element.ts';
+import { element, field, fit, setText } from './element.ts';
 import { bytesText, percentText, rateText } from './format.ts';
 import type { Metrics } from './metrics.ts';
 import { addressOf } from './router.ts';
@@ -107,25 +107,38 @@ export class MetricsView implements View {
     if (sample === undefined) return;
     setText(this.#note, '');
     for (const chart of this.#charts) chart.show(this.#metrics.series);
-    this.#places.replaceChildren(...sample.system.filesystems.map(placeItem));
+    const { filesystems: places } = sample.system;
+    for (const [index, item] of fit(this.#places, places.length, createPlaceItem).entries())
+      showPlace(item, places[index]);
     const busiest = sample.dumb_managed.toSorted((a, b) => b.rss - a.rss).slice(0, MAX_SERVICES);
-    this.#rows.replaceChildren(...busiest.map(serviceRow));
+    for (const [index, row] of fit(this.#rows, busiest.length, createServiceRow).entries())
+      showService(row, busiest[index]);
   }
 }
 
-function placeItem({ path, used, total, percent }: Sample['system']['filesystems'][number]): HTMLElement {
-  const full = percent ?? 0;
-  const text = `${path}: ${bytesText(used)} of ${bytesText(total)}, ${percentText(percent)}`;
-  const meter = element('meter', { min: 0, max: 100, high: FULL_PERCENT, optimum: 0, value: full, 'aria-label': path });
-  return element('li', {}, element('span', {}, text), meter);
+function createPlaceItem(): HTMLElement {
+  return element('li', {}, element('span'), element('meter', { min: 0, max: 100, high: FULL_PERCENT, optimum: 0 }));
 }
 
-function serviceRow({ name, cpu_percent: cpu, rss }: Sample['dumb_managed'][number]): HTMLElement {
-  return element(
-    'tr',
-    {},
-    element('th', { scope: 'row' }, element('a', { href: addressOf('service', name) }, name)),
-    element('td', {}, percentText(cpu)),
-    element('td', {}, bytesText(rss)),
-  );
+function showPlace(item: Element, place: Sample['system']['filesystems'][number] | undefined): void {
+  const [text, meter] = item.children;
+  if (place === undefined || text === undefined || !(meter instanceof HTMLMeterElement)) return;
+  const { path, used, total, percent } = place;
+  setText(text, `${path}: ${bytesText(used)} of ${bytesText(total)}, ${percentText(percent)}`);
+  meter.setAttribute('aria-label', path);
+  meter.value = percent ?? 0;
+}
+
+function createServiceRow(): HTMLElement {
+  return element('tr', {}, element('th', { scope: 'row' }, element('a')), element('td'), element('td'));
+}
+
+function showService(row: Element, usage: Sample['dumb_managed'][number] | undefined): void {
+  const [, cpu, memory] = row.children;
+  const link = row.querySelector('a');
+  if (usage === undefined || link === null || cpu === undefined || memory === undefined) return;
+  setText(link, usage.name);
+  link.href = addressOf('service', usage.name);
+  setText(cpu, percentText(usage.cpu_percent));
+  setText(memory, bytesText(usage.rss));
 }

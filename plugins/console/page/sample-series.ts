@@ -25,10 +25,6 @@ export class SampleSeries {
     return this.#values[curve];
   }
 
-  latest(curve: Curve): number | null {
-    return this.#values[curve].at(-1) ?? null;
-  }
-
   /** Takes what was kept in place of everything. */
   replace({ timestamps, series, bucket_seconds: bucketS }: ChartAnswer): void {
     this.#times = [];

@@ -1,7 +1,7 @@
 // One service: how it is, what it uses, its buttons, and its log.
 import { ActionButtons } from './actions.ts';
 import type { Api } from './api.ts';
-import { element, setText } from './element.ts';
+import { element, fit, setText } from './element.ts';
 import { ageText, bytesText, percentText } from './format.ts';
 import { LogView } from './log-view.ts';
 import type { Service, Services } from './services.ts';
@@ -59,12 +59,9 @@ export class ServiceView implements View {
     this.#mark.show(service);
     this.#buttons.show(service);
     const facts = factsOf(service);
-    // The list is made anew only when a fact comes or goes, so that a selection in it survives.
-    if (this.#facts.children.length !== facts.length)
-      this.#facts.replaceChildren(...facts.map(() => element('div', {}, element('dt'), element('dd'))));
-    for (const [index, texts] of facts.entries())
-      for (const [place, part] of [...(this.#facts.children[index]?.children ?? [])].entries())
-        setText(part, texts[place] ?? '');
+    const rows = fit(this.#facts, facts.length, () => element('div', {}, element('dt'), element('dd')));
+    for (const [index, row] of rows.entries())
+      for (const [place, part] of [...row.children].entries()) setText(part, facts[index]?.[place] ?? '');
   }
 }
 

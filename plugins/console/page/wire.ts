@@ -31,6 +31,7 @@ interface RestartReport {
 }
 
 export interface LogPage {
+  readonly size: number;
   readonly cursor: number;
   readonly chunk: string;
   readonly reset: boolean;

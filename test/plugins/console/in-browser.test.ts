@@ -179,13 +179,16 @@ t.test('the console', { skip: !isHere, timeout: 600_000 }, async t => {
 
   await t.test('a hundred thousand lines', async t => {
     await go('service/Chronicle');
-    await page.getByText('100,000 lines').waitFor();
+    await page.getByText(/^\d+,\d+ lines, older ones left out$/).waitFor();
+    await button('Older lines, too').click();
+    await page.getByText('100,000 lines', { exact: true }).waitFor();
     const view = page.getByRole('region', { name: 'Log of Chronicle' });
     await view.getByText('line 99998').waitFor();
     t.ok((await rowsInDocument()) < 100);
     await page.getByLabel('Search the log').fill('needle of the haystack');
     await page.getByText('1 of 100,000 lines').waitFor();
     t.equal(await view.locator('mark').textContent(), 'Needle of the haystack');
+    t.equal(await page.locator('.spoken').textContent(), '1 found', 'readers are told once');
     await page.getByLabel('Search the log').fill('');
     await chosen('Show').selectOption('Errors');
     await page.getByText('1 of 100,000 lines').waitFor();
