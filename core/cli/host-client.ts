@@ -33,7 +33,7 @@ class Client implements HostClient {
   readonly #token: string | undefined;
   readonly #logins: Logins;
   #url: Promise<string> | undefined;
-  /** One for all requests that need it at once. */
+  /** Under way, for all requests that need it at once; a command that goes on needs another after an hour. */
   #renewal: Promise<string> | undefined;
 
   constructor(findUrl: () => Promise<string>, token: string | undefined, logins: Logins) {
@@ -48,16 +48,16 @@ class Client implements HostClient {
   }
 
   async get(path: string, query?: Query): Promise<unknown> {
-    return accepted(await this.#ask('GET', withQuery(path, query)));
+    return accepted(await this.#ask('GET', withQuery(path, query)), path);
   }
 
   async find(path: string, query?: Query): Promise<unknown> {
     const answer = await this.#ask('GET', withQuery(path, query));
-    return answer.status === 404 && detailOf(answer) === 'Not found' ? undefined : accepted(answer);
+    return isAbsent(answer) ? undefined : accepted(answer, path);
   }
 
   async post(path: string, body: unknown, options?: RequestDeadline): Promise<unknown> {
-    return accepted(await this.#ask('POST', path, body, options));
+    return accepted(await this.#ask('POST', path, body, options), path);
   }
 
   async keepLogin(tokens: LoginTokens | null): Promise<void> {
@@ -72,7 +72,9 @@ class Client implements HostClient {
     if (answer.status !== 401 || path.startsWith('/auth/')) return answer;
     if (this.#token !== undefined) throw new Error(OLD_TOKEN);
     if (kept === undefined) throw new Error(NEEDS_LOGIN);
-    this.#renewal ??= this.#renew(url, kept);
+    this.#renewal ??= this.#renew(url, kept).finally(() => {
+      this.#renewal = undefined;
+    });
     const again = await exchange(url + path, { method, body, token: await this.#renewal, ...options });
     if (again.status === 401) throw new Error(OLD_LOGIN);
     return again;
@@ -80,9 +82,10 @@ class Client implements HostClient {
 
   /** An access token lasts for an hour; what it is renewed with lasts for weeks. */
   async #renew(url: string, { refresh_token }: LoginTokens): Promise<string> {
-    const answer = await exchange(`${url}/auth/refresh`, { method: 'POST', body: { refresh_token }, token: undefined });
+    const path = '/auth/refresh';
+    const answer = await exchange(url + path, { method: 'POST', body: { refresh_token }, token: undefined });
     if (answer.status === 401) throw new Error(OLD_LOGIN);
-    const tokens = accepted(answer) as LoginTokens;
+    const tokens = accepted(answer, path) as LoginTokens;
     await this.#logins.keep(url, tokens);
     return tokens.access_token;
   }
@@ -106,8 +109,7 @@ async function exchange(url: string, { method, body, token, timeoutMs = TIMEOUT_
   const signal = AbortSignal.timeout(timeoutMs);
   try {
     const message = await answered(request(url, { method, headers, signal, agent: false }), text);
-    const answer = { status: message.statusCode ?? 0, body: parsed(await textOf(message)) };
-    return answer;
+    return { status: message.statusCode ?? 0, body: parsed(await textOf(message)) };
   } catch (cause) {
     if (cause instanceof TooLarge) throw cause;
     if (signal.aborted) throw new Unreachable(`${base} has not answered within ${timeoutMs / 1_000} s`, { cause });
@@ -148,8 +150,14 @@ function detailOf({ body }: Answer): string | undefined {
   return isObject(body) && typeof body.detail === 'string' ? body.detail : undefined;
 }
 
-function accepted(answer: Answer): unknown {
+/** Whether the host has nothing under the path, in contrast to a process or a file that it does not know. */
+function isAbsent(answer: Answer): boolean {
+  return answer.status === 404 && detailOf(answer) === 'Not found';
+}
+
+function accepted(answer: Answer, path: string): unknown {
   if (answer.status >= 200 && answer.status < 300 && answer.body !== undefined) return answer.body;
+  if (isAbsent(answer)) throw new Error(`the running host has no ${path}; load the plugin that answers it`);
   throw new Error(detailOf(answer) ?? `what answers is no Stackwarden (HTTP ${answer.status}); look at the address`);
 }
 

@@ -85,7 +85,7 @@ export async function addressInLock(configDir: string): Promise<string | undefin
   if (directory === null) return undefined;
   try {
     const [, address = ''] = (await directory.readHead(FILE, MAX_HOLDER_LENGTH)).toString('utf8').split('\n');
-    return address === '' ? undefined : address;
+    return URL.canParse(address) ? address : undefined;
   } catch {
     return undefined;
   } finally {

@@ -4,6 +4,8 @@ import { Writable } from 'node:stream';
 import type { Command, LoginTokens } from '#core';
 
 const MAX_PASSWORD_BYTES = 4_096;
+/** As of a process that SIGINT ends. */
+const INTERRUPTED = 130;
 
 const command: Command = {
   summary: 'log in, for this command and later ones',
@@ -26,12 +28,16 @@ export default command;
 
 /** Nothing of it is shown. */
 async function typedPassword(question: string): Promise<string> {
-  process.stderr.write(question);
   const nowhere = new Writable({ write: (_part, _encoding, done) => done() });
   const terminal = createInterface({ input: process.stdin, output: nowhere, terminal: true });
-  terminal.once('SIGINT', () => process.exit(130));
+  terminal.once('SIGINT', () => process.exit(INTERRUPTED));
+  // Not before the terminal has ceased to show what is typed.
+  process.stderr.write(question);
+  const closed = new Promise<never>((_resolve, reject) => {
+    terminal.once('close', () => reject(new Error('no password was given')));
+  });
   try {
-    return await terminal.question('');
+    return await Promise.race([terminal.question(''), closed]);
   } finally {
     terminal.close();
     process.stderr.write('\n');

@@ -88,6 +88,7 @@ t.test('logs of one, of several and of all; by number and level; followed', asyn
   t.match(await command('stop', 'The Speaker'), { code: 0 });
   t.match(await attached.exited, { code: 0 }, 'it ends with the service');
   t.match(await command('attach', 'The Speaker'), { code: 1, stderr: /does not run/ });
+  t.match(await command('graph'), { code: 1, stderr: /no \/process\/dependency-graph; load the plugin/ });
   t.match(await command('attach', '*e*'), { code: 1, stderr: /fits The Speaker and Other/ });
 });
 
@@ -176,6 +177,17 @@ t.test('a login is kept for its address, renewed, and forgotten', async t => {
   await writeFile(kept, JSON.stringify({ [app.base]: { ...logins[app.base], access_token: 'expired' } }));
   t.match(await command('status'), { code: 0 });
   t.not(JSON.parse(await readFile(kept, 'utf8'))[app.base].access_token, 'expired');
+  const following = spawnStackwarden(app.configDir, {
+    args: ['--url', app.base, 'events', '-f'],
+    env: { STACKWARDEN_TOKEN: '', XDG_CONFIG_HOME: path.join(app.configDir, 'home') },
+  });
+  for (const round of [1, 2]) {
+    await writeFile(kept, JSON.stringify({ [app.base]: { ...logins[app.base], access_token: 'expired' } }));
+    const isRenewed = async () => !(await readFile(kept, 'utf8')).includes('expired');
+    await until(isRenewed, { what: `what goes on to renew its login, time ${round}` });
+  }
+  following.child.kill();
+  await following.exited;
   await writeFile(kept, JSON.stringify({ [app.base]: { access_token: 'no', refresh_token: 'no' } }));
   t.match(await command('status'), { code: 1, stderr: /run stackwarden login again/ });
   t.match(await runCommand({ ...app, env: { STACKWARDEN_TOKEN: logins[app.base].access_token } }, 'status'), {
