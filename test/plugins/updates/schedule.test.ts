@@ -77,7 +77,8 @@ t.test('schedules and records', async t => {
     t.ok(next > now() && next <= now() + DAY_S);
     for (const name of ['Pinned', 'Still']) t.equal(await updateStatus(app, name), null, name);
     await check(app, 'Weekly');
-    const block = { auto_update_interval: 1, auto_update_start_time: '00:00' };
+    const minute = String((new Date().getUTCMinutes() + 30) % 60).padStart(2, '0');
+    const block = { auto_update_interval: 1, auto_update_start_time: `00:${minute}` };
     await app.post('/config', { process_name: 'Weekly', updates: block });
     const { body } = await app.post('/process/auto-update/reschedule', { process_name: 'weekly' });
     t.match(body, { status: 'ok', message: /^Updates of Weekly are looked for at / });

@@ -178,9 +178,8 @@ t.test('updates', async t => {
     const state = () => app.host.plugins().find(({ name }) => name === 'process')?.state;
     await choose(['process']);
     await until(() => state() === 'disabled', { what: 'process control to be gone' });
-    t.equal(await present('Web'), 'v2.1.0');
     await choose([]);
-    t.match((await installed).body, { status: 'error', message: /; v1\.0\.0 is in place again/ });
+    t.match((await installed).body, { status: 'error', message: /; v1\.0\.0 is in place/ });
     t.equal(await present('Web'), FIRST);
     await until(async () => (await status(app, 'Web')).healthy === true, { what: 'the old release to answer' });
   });
