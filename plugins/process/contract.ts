@@ -153,6 +153,10 @@ export interface ProcessSupervisor {
   start(processName: string, trigger: StartTrigger, by?: string): Promise<StartOutcome>;
   stop(processName: string, by?: string): Promise<StopOutcome>;
   restart(processName: string, trigger: StartTrigger, by?: string): Promise<void>;
+  /** Stops all that runs, each before what it needs. Throws an Error when something could not be stopped. */
+  stopAll(by: string): Promise<void>;
+  /** Writes to the standard input of a process with `stdin: true`. Throws a Problem 409 when it takes none. */
+  input(processName: string, text: string): Promise<void>;
   /**
    * Prevents everybody but `work` from starting, stopping or restarting the process: requests get a Problem 409 with
    * the reason, automatic operations wait. Waits for a running operation first. The hold ends with the work; the

@@ -129,6 +129,10 @@ export const blockSchema = z.looseObject({
     .boolean()
     .optional()
     .describe('it does its work and ends: exit code 0 is success, and what needs it starts then; runs at each boot'),
+  stdin: z
+    .boolean()
+    .optional()
+    .describe('it has a standard input, to which /process/input writes; it survives a restart of Stackwarden'),
   stop_signal: z
     .enum(['SIGTERM', 'SIGINT', 'SIGQUIT'])
     .optional()

@@ -1,6 +1,7 @@
 // Process control as other plugins use it: combines supervision, boot, holds and the ordered shutdown.
 import path from 'node:path';
 import { type ContributionList, type Host, type NamedBlock, Problem } from '#core';
+import { errorText } from '#kit/error-text';
 import { isObject } from '#kit/plain-object';
 import type {} from '../services/contract.ts';
 import { Boot } from './boot/boot.ts';
@@ -190,6 +191,20 @@ export class Supervisor implements ProcessSupervisor {
     this.#holds.refuse(process.block.processName);
     this.#tell('restart', process, trigger, by);
     await process.restart(trigger);
+  }
+
+  async stopAll(by: string): Promise<void> {
+    const running = this.#processes.all().filter(process => process.snapshot().status !== 'stopped');
+    const faults: unknown[] = [];
+    for (const tier of await this.#tiers(running)) {
+      const stops = await Promise.allSettled(tier.map(({ block }) => this.stop(block.processName, by)));
+      faults.push(...stops.flatMap(stop => (stop.status === 'rejected' ? [stop.reason] : [])));
+    }
+    if (faults.length > 0) throw new AggregateError(faults, faults.map(errorText).join('; '));
+  }
+
+  input(processName: string, text: string): Promise<void> {
+    return this.#controllable(processName).input(text);
   }
 
   async hold<Value>(

@@ -73,8 +73,8 @@ function ownTurn(): Promise<void> {
   return turn;
 }
 
-/** Throws a Problem 400 when the program cannot be started, 503 when no descriptor is left for it. */
-export async function launch(plan: LaunchPlan, spoolFile: string): Promise<Launched> {
+/** Without `input` it has none. Throws a Problem 400 when the program cannot be started, 503 when no descriptor is left for it. */
+export async function launch(plan: LaunchPlan, spoolFile: string, input?: FileHandle): Promise<Launched> {
   const [program = '', ...args] = plan.argv;
   const output = await openOutput(plan, spoolFile);
   // Programs may open /dev/stdout by name. Where the spool cannot be given to their user, only such programs fail.
@@ -86,7 +86,7 @@ export async function launch(plan: LaunchPlan, spoolFile: string): Promise<Launc
       cwd: plan.cwd,
       env: plan.env,
       detached: true,
-      stdio: ['ignore', output.fd, output.fd],
+      stdio: [input?.fd ?? 'ignore', output.fd, output.fd],
       ...(plan.user === null ? {} : { uid: plan.user.uid, gid: plan.user.gid }),
     });
     const failed = new Promise<never>((_resolve, reject) => child.once('error', reject));

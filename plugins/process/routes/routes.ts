@@ -11,6 +11,7 @@ import { healthToWire, installToWire, statusListSchema, statusSchema, statusToWi
 
 const START_PATIENCE_MS = 300_000;
 const FIRST_PROBE_MS = 3_000;
+const MAX_INPUT_CHARACTERS = 65_536;
 /** Long enough for an answer to reach the browser through the process that is about to be stopped. */
 const ANSWER_MS = 200;
 
@@ -134,6 +135,21 @@ export function registerRoutes(host: Host, supervisor: ProcessSupervisor): void 
       if (isDeferred(block, restart)) return { status: 'Service is being restarted', process_name: processName };
       await restart();
       return { status: 'Service restarted successfully', process_name: processName };
+    },
+  });
+
+  host.route({
+    method: 'POST',
+    path: '/process/input',
+    summary: 'Writes a text to the standard input of a process with stdin: true',
+    body: nameBody.extend({
+      text: z.string().max(MAX_INPUT_CHARACTERS).describe('as it is; most programs want a line break'),
+    }),
+    response: z.object({ process_name: z.string() }),
+    async handle({ body }) {
+      const { processName } = find(body.process_name);
+      await supervisor.input(processName, body.text);
+      return { process_name: processName };
     },
   });
 

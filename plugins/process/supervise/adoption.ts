@@ -4,6 +4,7 @@ import type { Host } from '#core';
 import { askAgain } from '#kit/ask-again';
 import { attempt } from './attempt.ts';
 import { findCgroup, removeEmptyCgroups } from './cgroup.ts';
+import { removeOtherPipes } from './input-pipe.ts';
 import { bootId, launchedFrom, outputFileOf, startedAtOf } from './proc-table.ts';
 import type { ProcessRecord } from './state-file.ts';
 import { SupervisedProcess, type Supervision } from './supervised-process.ts';
@@ -36,6 +37,7 @@ export class Adoption {
     }
     await Promise.all(claims);
     await removeEmptyCgroups();
+    await removeOtherPipes(state.directory, state.runIds());
     if (isWhole) await attempt(this.#host.log, 'leftover output could not be removed', () => capture.removeOthers());
   }
 

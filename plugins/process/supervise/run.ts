@@ -12,6 +12,7 @@ import { launch } from '../launch/launch.ts';
 import { enterCgroup, makeCgroup, NO_CGROUP, pidsIn, removeCgroup } from './cgroup.ts';
 import type { Exit } from './exit-record.ts';
 import type { ExitWatch } from './exit-watch.ts';
+import { makeInputPipe, removeInputPipe } from './input-pipe.ts';
 import { launchedAs, recordOf } from './launch-record.ts';
 import { descendantsOf, forgetTable, identify, isAlive, marksOf, type ProcessIdentity } from './proc-table.ts';
 import type { FoundProcess, StateFile } from './state-file.ts';
@@ -62,7 +63,8 @@ export async function launchRun(
     // Written before the pid is known, so that the next host finds the process if this one is killed now.
     await state.begin(processName, recordOf(launched));
     const env = { ...plan.env, ...marksOf({ runId, processName, directory: state.directory }) };
-    const { pid, exited } = await launch({ ...plan, env }, output.spoolFile);
+    const input = block.stdin === true ? await makeInputPipe(state.directory, runId, plan.user) : undefined;
+    const { pid, exited } = await launch({ ...plan, env }, output.spoolFile, input).finally(() => input?.close());
     forgetTable();
     const leader = (await askAgain(() => identify(pid)).catch(() => null)) ?? { pid, startTime: 0, bootId: '' };
     state.set(processName, recordOf(launched, leader));
@@ -75,6 +77,7 @@ export async function launchRun(
     return { target: stopTarget, output, startedAt, startedMs, adopted: false, blockDigest, exited };
   } catch (error) {
     state.delete(processName, runId);
+    await removeInputPipe(state.directory, runId);
     removeCgroup(cgroup);
     await output.finish();
     throw error;

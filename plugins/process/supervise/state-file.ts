@@ -106,6 +106,11 @@ export class StateFile {
     if (records.delete(processName)) this.#save();
   }
 
+  /** Of all recorded runs. */
+  runIds(): ReadonlySet<string> {
+    return new Set([...this.#known().records.values()].map(({ run_id: runId }) => runId));
+  }
+
   wanted(processName: string): WantedRecord | undefined {
     return this.#known().wanted.get(processName);
   }

@@ -28,6 +28,7 @@ import { captureTargetOf } from './capture-target.ts';
 import { removeCgroup } from './cgroup.ts';
 import { type Exit, exitRecordOf } from './exit-record.ts';
 import type { Holds } from './holds.ts';
+import { removeInputPipe, writeInput } from './input-pipe.ts';
 import type { LineageWatch } from './lineage-watch.ts';
 import { adoptRun, launchRun, type Run, type RunParts } from './run.ts';
 import type { FoundProcess, ProcessRecord } from './state-file.ts';
@@ -140,6 +141,14 @@ export class SupervisedProcess {
 
   get #completed(): boolean | null {
     return this.#isOneshot ? this.#lastExit?.code === 0 : null;
+  }
+
+  /** Throws a Problem 409 when it does not run, or takes no input. */
+  async input(text: string): Promise<void> {
+    const { processName } = this.#block;
+    if (this.#run === undefined)
+      throw new Problem(409, `${processName} does not run; start it before it is written to`);
+    await writeInput(this.#with.state.directory, this.#run.target.runId, text, processName);
   }
 
   /** Takes over a changed configuration. */
@@ -451,6 +460,7 @@ export class SupervisedProcess {
       .catch((error: unknown) =>
         host.log.error(`the last output of ${processName} cannot be read or cleared away`, error),
       );
+    await removeInputPipe(state.directory, run.target.runId);
     const exit = exitRecordOf(how, asked, this.#isOneshot);
     this.#run = undefined;
     this.#with.lineage.delete(run.target);

@@ -1,0 +1,78 @@
+// The pipe from which a run reads its standard input: a FIFO in the host's own directory, which outlives the host. The
+// process holds both of its ends, so that its input never ends.
+import { execFile } from 'node:child_process';
+import { constants } from 'node:fs';
+import { type FileHandle, open, readdir, rm } from 'node:fs/promises';
+import path from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { Problem } from '#core';
+import type { LaunchPlan } from '../contract.ts';
+
+const run = promisify(execFile);
+const MAKE_MS = 5_000;
+const SUFFIX = '.stdin';
+/** What the kernel writes whole or not at all. */
+const CHUNK_BYTES = 4_096;
+const FULL_POLL_MS = 50;
+const FULL_LIMIT_MS = 5_000;
+
+/** Opened for the process that is about to be launched; the caller closes it. */
+export async function makeInputPipe(directory: string, runId: string, user: LaunchPlan['user']): Promise<FileHandle> {
+  const file = fileOf(directory, runId);
+  await run('mkfifo', ['-m', '0600', '--', file], { timeout: MAKE_MS, cwd: '/' });
+  const handle = await open(file, constants.O_RDWR | constants.O_NOFOLLOW);
+  // Programs may open /dev/stdin by name.
+  if (user !== null) await handle.chown(user.uid, user.gid);
+  return handle;
+}
+
+/** Throws a Problem 409 when nobody reads there, or not for so long that the pipe is full. */
+export async function writeInput(directory: string, runId: string, text: string, processName: string): Promise<void> {
+  const handle = await open(
+    fileOf(directory, runId),
+    constants.O_WRONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW,
+  ).catch((error: NodeJS.ErrnoException) => {
+    const why =
+      error.code === 'ENOENT'
+        ? 'was launched without an input; set stdin to true and restart it'
+        : 'reads no input any more; restart it';
+    throw new Problem(409, `${processName} ${why}`, { cause: error });
+  });
+  const bytes = Buffer.from(text);
+  const deadline = performance.now() + FULL_LIMIT_MS;
+  try {
+    for (let at = 0; at < bytes.length; ) {
+      const chunk = bytes.subarray(at, at + CHUNK_BYTES);
+      const written = await handle.write(chunk).catch((error: NodeJS.ErrnoException) => {
+        if (error.code === 'EAGAIN') return { bytesWritten: 0 };
+        throw error;
+      });
+      at += written.bytesWritten;
+      if (written.bytesWritten > 0) continue;
+      if (performance.now() >= deadline)
+        throw new Problem(
+          409,
+          `${processName} does not read its input: ${at} of ${bytes.length} bytes were taken; try the rest again later`,
+        );
+      await delay(FULL_POLL_MS);
+    }
+  } finally {
+    await handle.close();
+  }
+}
+
+export async function removeInputPipe(directory: string, runId: string): Promise<void> {
+  await rm(fileOf(directory, runId), { force: true });
+}
+
+/** Removes the pipes of runs that are over. */
+export async function removeOtherPipes(directory: string, runIds: ReadonlySet<string>): Promise<void> {
+  for (const name of await readdir(directory).catch(() => []))
+    if (name.endsWith(SUFFIX) && !runIds.has(name.slice(0, -SUFFIX.length)))
+      await rm(path.join(directory, name), { force: true });
+}
+
+function fileOf(directory: string, runId: string): string {
+  return path.join(directory, runId + SUFFIX);
+}
