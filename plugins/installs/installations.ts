@@ -89,6 +89,14 @@ export class Installations {
     return target.markers.every(marker => found.has(marker));
   }
 
+  /** Those that are installed, from one look at all. A mount that does not answer concerns the look at its own alone. */
+  async presentAmong(targets: readonly InstallTarget[]): Promise<ReadonlySet<InstallTarget>> {
+    await this.#recovered;
+    const markers = targets.flatMap(target => target.markers);
+    const found = await fileVersions(markers).catch(() => new Map<string, string>());
+    return new Set(targets.filter(target => target.markers.every(marker => found.has(marker))));
+  }
+
   /** Whether what lies there has been installed here. */
   isOurs(target: OwnTarget): boolean {
     return this.#records.of(placeOf(target)).installed !== null;

@@ -32,6 +32,8 @@ export class MissingPrograms {
   readonly #retries: Retries;
   /** Why a boot could not install, until the start of the process tells it. */
   readonly #failed = new Map<string, Problem>();
+  /** What a boot has found installed, until the start of the process. */
+  readonly #present = new Set<string>();
 
   constructor(host: Host, installations: Installations, board: ProgressBoard) {
     this.#host = host;
@@ -46,6 +48,7 @@ export class MissingPrograms {
     const { processName } = block;
     const failed = this.#failed.get(processName);
     this.#failed.delete(processName);
+    if (trigger === 'boot' && this.#present.delete(processName)) return;
     if (RETRIED.includes(trigger) && failed !== undefined) throw this.#planned(processName, failed);
     const target = await this.#lacking(block);
     if (target === undefined) return;
@@ -63,7 +66,10 @@ export class MissingPrograms {
 
   /** At a boot, for all that it will start. Never rejects. */
   async installAll(blocks: readonly NamedBlock[]): Promise<void> {
-    await Promise.all(blocks.map(block => this.#installEarly(block)));
+    const targets = blocks.flatMap(block => this.#installations.target(block) ?? []);
+    const present = await this.#installations.presentAmong(targets);
+    for (const { block } of present) this.#present.add(block.processName);
+    await Promise.all(targets.map(target => (present.has(target) ? undefined : this.#installEarly(target.block))));
   }
 
   /** A process that nobody wants any more needs no program. */
