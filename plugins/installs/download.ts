@@ -5,8 +5,8 @@ import type { FileHandle } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type FetchStream, Problem } from '#core';
-import { errorText } from '#kit/error-text';
 import { GuardedDirectory, giveFile } from '#kit/guarded-directory';
+import { networkFault, statusFault } from '#kit/server-fault';
 import type { DownloadOptions, InstallUser, StepProgress } from './contract.ts';
 import type { VendorFetch } from './vendor-fetch.ts';
 
@@ -66,7 +66,7 @@ async function receive(request: DownloadRequest, handle: FileHandle): Promise<vo
       request.signal.throwIfAborted();
       if (error instanceof Problem) throw error;
       if (received.bytes - before >= WORTH_BYTES) tries = 1;
-      if (tries >= TRIES) throw unreachable(request, error);
+      if (tries >= TRIES) throw faultOf(request, error);
     }
     await delay(request.paced(PAUSE_MS * tries), undefined, { signal: request.signal });
   }
@@ -98,7 +98,7 @@ async function receiveOn(request: DownloadRequest, handle: FileHandle, received:
   else if (answer.status === 206 && startOf(answer) !== received.bytes) {
     received.tag = undefined;
     throw new Error(`${hostOf(url)} continues ${name} at another place`);
-  } else if (answer.status !== 200 && answer.status !== 206) refuse(request, answer.status);
+  } else if (answer.status !== 200 && answer.status !== 206) refuse(request, answer);
   received.tag = tagOf(answer);
   const length = Number(answer.headers['content-length'] ?? Number.NaN);
   const total = received.bytes + length;
@@ -135,21 +135,14 @@ function tagOf({ headers: { etag, 'last-modified': modified } }: FetchStream): s
   return typeof modified === 'string' ? modified : undefined;
 }
 
-/** Throws a Problem, or an Error where another try may help. */
-function refuse({ url, name }: DownloadRequest, status: number): never {
-  const said = `${hostOf(url)} answered ${status} to the download of ${name}`;
-  if (status >= 500) throw new Error(said);
-  const remedy = status === 404 ? 'choose another release' : 'see whether it needs a token, or try again later';
-  throw new Problem(502, `${said}; ${remedy}`);
+/** Throws a Problem, or an Error with it as the cause where another try may help. */
+function refuse({ url, name }: DownloadRequest, answer: FetchStream): never {
+  const fault = statusFault(url, answer, name);
+  throw answer.status >= 500 ? new Error(fault.message, { cause: fault }) : fault;
 }
 
-function unreachable({ url, name }: DownloadRequest, error: unknown): Problem {
-  const isLate = error instanceof Error && error.name === 'TimeoutError';
-  return new Problem(
-    isLate ? 504 : 502,
-    `${name} cannot be downloaded from ${hostOf(url)}: ${errorText(error)}; check the network of this machine, or try again later`,
-    { cause: error },
-  );
+function faultOf({ url }: DownloadRequest, error: unknown): Problem {
+  return error instanceof Error && error.cause instanceof Problem ? error.cause : networkFault(url, error);
 }
 
 function tooLarge({ url, name }: DownloadRequest, maxBytes: number): Problem {

@@ -1,5 +1,6 @@
 // Installations that are under way, by what they install. All who need the same one share it; it ends when nobody needs
 // it any more.
+import { Problem } from '#core';
 import { orAborted } from '#kit/abort';
 
 interface InstallJob {
@@ -35,9 +36,12 @@ export class InstallJobs {
 
   /** Whoever waits for it on behalf of this process needs it no more. */
   leave(processName: string): void {
-    for (const { processNames, abort } of this.#jobs.values())
-      if (processNames.delete(processName) && processNames.size === 0)
-        abort.abort(new Error('nobody needs it any more'));
+    for (const [key, { processNames, abort }] of this.#jobs) {
+      if (!processNames.delete(processName) || processNames.size > 0) continue;
+      // Whoever needs it from now on begins anew.
+      this.#jobs.delete(key);
+      abort.abort(new Problem(409, 'nobody needs it any more; start it again'));
+    }
   }
 
   #begin(key: string, work: (run: InstallRun) => Promise<void>): InstallJob {
@@ -45,10 +49,12 @@ export class InstallJobs {
     const processNames = new Set<string>();
     const done = Promise.resolve()
       .then(() => work({ signal: abort.signal, processNames }))
-      .finally(() => this.#jobs.delete(key));
+      .finally(() => {
+        if (this.#jobs.get(key) === job) this.#jobs.delete(key);
+      });
     // Each who waits is told; with nobody left, nobody is to be.
     done.catch(() => undefined);
-    const job = { done, abort, processNames };
+    const job: InstallJob = { done, abort, processNames };
     this.#jobs.set(key, job);
     return job;
   }
