@@ -29,6 +29,7 @@ export function operationCommand(operation: Operation): Command {
     arguments: [{ syntax: '[NAME...]', description: 'names or patterns such as "Example *"', offer: serviceNames }],
     options: [
       { flags: '-a, --all', description: operation.all.description },
+      { flags: '-g, --group <NAME>', description: 'the services of a group' },
       { flags: '-w, --wait', description: 'until it is certain what became of each' },
       {
         flags: '--timeout <SECONDS>',
@@ -49,10 +50,25 @@ export function operationCommand(operation: Operation): Command {
 }
 
 async function meant(operation: Operation, { args, options, host, misuse }: CommandCall): Promise<readonly Service[]> {
-  const isAll = options.all === true;
-  if (isAll === args.length > 0) throw misuse(`name services to ${operation.name}, or all of them by --all`);
+  const { all, group } = options;
+  if ([args.length > 0, all, group].filter(Boolean).length !== 1)
+    throw misuse(`name services to ${operation.name}, or a group by --group, or all of them by --all`);
   const services = await readServices(host);
-  return isAll ? services.filter(service => operation.all.includes(service)) : chosenServices(services, args);
+  if (all) return services.filter(service => operation.all.includes(service));
+  return chosenServices(services, group === undefined ? args : await membersOf(String(group), host));
+}
+
+/** The plugin that knows groups orders their members too, but only its end would tell of them. */
+async function membersOf(group: string, host: HostClient): Promise<readonly string[]> {
+  const { groups } = (await host.get('/process/groups')) as {
+    readonly groups: readonly { readonly name: string; readonly process_names: readonly string[] }[];
+  };
+  const found = groups.find(({ name }) => name === group);
+  if (found !== undefined) return found.process_names;
+  const names = groups.map(({ name }) => name);
+  throw new Error(
+    `there is no group '${group}'; ${names.length === 0 ? 'no service names one' : `there are ${names.join(', ')}`}`,
+  );
 }
 
 /** Whether it succeeded. A failure is told, and does not keep the others from their turn. */

@@ -12,11 +12,20 @@ const SLEEP = { command: ['sleep', '600'], config_dir: '/', stop_grace_seconds: 
 const HEADER = /^NAME +STATUS +HEALTH +PID +UPTIME +CPU +MEMORY +RESTARTS\n/;
 
 const app = await startHost({
-  plugins: ['config', 'process', 'auto-restart', 'health-probe', 'metrics', 'dependency-graph', 'signal-wait-for-dir'],
+  plugins: [
+    'config',
+    'process',
+    'auto-restart',
+    'health-probe',
+    'metrics',
+    'dependency-graph',
+    'signal-wait-for-dir',
+    'groups',
+  ],
   config: {
     web: { enabled: true, process_name: 'Store', ...SLEEP },
     shop: { enabled: true, process_name: 'Shop Front', ...SLEEP, wait_for_dir: [{ path: '/', process_name: 'Store' }] },
-    odd: { enabled: false, process_name: 'Odd * Näme', ...SLEEP },
+    odd: { enabled: false, process_name: 'Odd * Näme', ...SLEEP, groups: ['odd'] },
     task: { enabled: false, process_name: 'Task', command: ['true'], config_dir: '/', oneshot: true },
     broken: { enabled: false, process_name: 'Broken', command: ['false'], config_dir: '/' },
   },
@@ -84,6 +93,13 @@ t.test('start, restart and stop, each told', async t => {
   t.match(await command('stop', 'Odd*', '-w'), { code: 0, stdout: /stopped/ });
   t.match(await rows('odd*'), [{ status: 'stopped', pid: null, uptime_seconds: null, cpu_percent: null }]);
   t.match(await command('start', 'Task', '--wait'), { code: 0 });
+});
+
+t.test('the services of a group', async t => {
+  t.match(await command('start', '--group', 'odd'), { code: 0, stdout: /^Odd \* Näme: / });
+  t.match(await command('stop', '-g', 'odd'), { code: 0, stdout: /stopped/ });
+  t.match(await command('stop', '-g', 'even'), { code: 1, stderr: /no group 'even'; there are odd\n$/ });
+  t.match(await command('stop', 'Store', '-g', 'odd'), { code: 2 });
 });
 
 t.test('one that fails does not keep the others back', async t => {
