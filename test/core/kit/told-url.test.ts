@@ -10,7 +10,7 @@ t.test('addresses of files', async t => {
     ['https://files.example/a.tar.gz', 'https://files.example/a.tar.gz'],
     ['/a.tar.gz', 'https://feed.example/a.tar.gz'],
     ['//files.example:8443/a', 'https://files.example:8443/a'],
-    ['http://mirror.lan/a', 'http://mirror.lan/a'],
+    ['http://mirror.example/a', 'http://mirror.example/a'],
   ] as const)
     t.equal(toldUrl(text, FEED).href, url, text);
 });
