@@ -30,6 +30,8 @@ export class Frame {
   readonly #countdown = element('span');
   readonly #navigation: HTMLElement;
   readonly #logOut: HTMLButtonElement;
+  readonly #documentation: HTMLAnchorElement;
+  readonly #newer = element('div', { role: 'status' });
   #view: View | undefined;
 
   constructor(api: Api, stream: LiveStream, onRetry: () => void) {
@@ -39,18 +41,19 @@ export class Frame {
     this.#navigation = element('nav', { 'aria-label': 'Views' }, ...this.#ways.values());
     this.#lost = element(
       'div',
-      { class: 'lost', hidden: true },
+      { class: 'strip fault-strip', hidden: true },
       this.#lostText,
       this.#countdown,
       element('button', { type: 'button', click: onRetry }, 'Try now'),
     );
-    const documentation = element('a', { href: api.addressOf('docs') }, 'API documentation');
+    this.#documentation = element('a', { href: api.addressOf('docs'), hidden: true }, 'API documentation');
     document.body.replaceChildren(
       element('a', { class: 'skip', href: '#content', click: event => this.#skip(event) }, 'To the content'),
       element('header', {}, element('p', { class: 'brand' }, TITLE), this.#navigation, this.#connection, this.#logOut),
       this.#lost,
+      this.#newer,
       element('main', { id: 'content' }, this.#heading, this.#place),
-      element('footer', {}, ...(api.isNative ? [documentation] : [])),
+      element('footer', {}, this.#documentation),
       noticeRegion(),
     );
     stream.changed.add(() => this.#tellConnection());
@@ -87,6 +90,23 @@ export class Frame {
     this.#navigation.hidden = ways.length === 0;
     this.#logOut.hidden = !canLogOut;
     for (const [name, way] of this.#ways) way.hidden = !ways.includes(name);
+  }
+
+  /** The native listener alone has pages about the API, and only where that plugin is there. */
+  allowDocumentation(isThere: boolean): void {
+    this.#documentation.hidden = !isThere;
+  }
+
+  /** Says that the host has another page than this one. */
+  offerReload(): void {
+    const reload = element('button', { type: 'button', click: () => location.reload() }, 'Reload');
+    const bar = element(
+      'div',
+      { class: 'strip' },
+      element('p', {}, 'The host has another version of this page.'),
+      reload,
+    );
+    this.#newer.replaceChildren(bar);
   }
 
   #tellConnection(): void {

@@ -51,7 +51,13 @@ const WAYS: ReadonlyMap<string, Way> = new Map([
 /** Names of the ways that the host has something behind; none while nobody has logged in. */
 let ways: readonly string[] = [];
 let isLoginShown = false;
+let wasLost = false;
 
+statuses.changed.add(() => {
+  const { kind } = statuses.state;
+  if (kind === 'open' && wasLost) void lookForNewerPage();
+  wasLost = kind === 'lost' || (kind !== 'open' && wasLost);
+});
 metrics.changed.add(() => {
   if (metrics.latest !== undefined) services.takeUsage(metrics.latest);
 });
@@ -74,6 +80,17 @@ void begin();
 function retry(): void {
   statuses.retry();
   metrics.retry();
+}
+
+/** A host that was away may have been upgraded. */
+async function lookForNewerPage(): Promise<void> {
+  const own = new URL(import.meta.url).pathname.split('/').at(-1) ?? '';
+  try {
+    const answer = await fetch(location.pathname, { headers: { accept: 'text/html' }, cache: 'no-store' });
+    if (!(await answer.text()).includes(own)) frame.offerReload();
+  } catch {
+    // The stream tells that the host is gone again, and this is asked once more when it is back.
+  }
 }
 
 async function begin(): Promise<void> {
@@ -103,6 +120,7 @@ async function begin(): Promise<void> {
 async function readOffered(): Promise<readonly string[]> {
   const listed = await api.find<{ plugins: readonly PluginEntry[] }>('host/plugins');
   const routes = listed?.plugins.flatMap(plugin => plugin.routes);
+  frame.allowDocumentation(api.isNative && routes?.includes('GET /docs') === true);
   const beginning = await api.find<{ needs_onboarding: boolean }>('config/onboarding-status');
   const isOffered = (route: string | undefined): boolean =>
     route === undefined ? beginning?.needs_onboarding === true : (routes?.includes(`GET ${route}`) ?? true);

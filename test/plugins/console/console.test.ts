@@ -83,6 +83,21 @@ t.test('a listener of another plugin shows it', { skip: !isHere }, async t => {
   t.match(headers, { 'Content-Security-Policy': /default-src 'none'/ });
 });
 
+t.test('while a frontend is awaited its page leads here', { skip: !isHere }, async t => {
+  const port = await freePort();
+  const frontend = { enabled: true, host: '127.0.0.1', port, command: ['/nonexistent/frontend'] };
+  const app = await startHost({
+    plugins: ['console', 'gateway', 'process', 'services', 'service-dumb-frontend'],
+    config: { dumb: { gateway: { enabled: true, port }, frontend } },
+  });
+  t.teardown(() => app.stop());
+  const page = await until(async () => {
+    const answer = await fetch(`http://127.0.0.1:${port}/`, { headers: HTML });
+    return answer.status === 503 ? answer : undefined;
+  });
+  t.match(await page.text(), /becomes DUMB Frontend[\s\S]*href="\/api\/console"/);
+});
+
 t.test('without it the root says where to go', { skip: !isHere }, async t => {
   const port = await freePort();
   const app = await startHost({ plugins: ['docs', 'gateway'], config: { dumb: { gateway: { enabled: true, port } } } });

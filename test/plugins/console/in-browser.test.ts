@@ -371,9 +371,15 @@ t.test('the console', { skip: !isHere, timeout: 600_000 }, async t => {
     const tried = page.waitForEvent('websocket');
     await button('Try now').click();
     await tried;
+    await page.route(`${native}/`, route => route.fulfill({ body: 'the page of another version' }));
     const web = testDir(t, { 'index.html': '<h1>A frontend</h1>' });
     app = await start({ gateway: { enabled: true, port, static_dir: web } }, options);
     await page.getByText('Live', { exact: true }).waitFor();
+    await row('Alpha').getByText('running').waitFor();
+    await page.getByText('The host has another version of this page.').waitFor();
+    await page.unroute(`${native}/`);
+    await button('Reload').click();
+    await page.getByText('The host has another version of this page.').waitFor({ state: 'detached' });
     await row('Alpha').getByText('running').waitFor();
 
     await page.goto(gateway);
