@@ -105,6 +105,7 @@ const LIMIT_MS = 30_000;
 const MAX_BYTES = 64 * 1024 * 1024;
 const FAULTS: readonly Fault[] = [
   { what: 'no answer', answer: 'hang', status: 504, message: /in time/ },
+  { what: 'silence in the midst', answer: 'silent', status: 504, message: /in time/ },
   { what: 'a reset', answer: 'reset', status: 502, message: /cannot be asked/ },
   { what: 'nothing there', answer: { status: 410 }, status: 502, message: /\(410\)/ },
   { what: 'no right', answer: { status: 403 }, status: 502, message: /refused .* \(403\)/ },
@@ -167,7 +168,7 @@ export function holdInstallSource(
 
   t.test('faults of the server', async t => {
     for (const { what, answer, status, message } of FAULTS) {
-      const limit = answer === 'hang' ? { limitMs: SHORT_MS } : {};
+      const limit = status === 504 ? { limitMs: SHORT_MS } : {};
       const { latest, fetched, files } = await ask({ ...usual, answers: () => () => answer }, limit);
       for (const { error } of [latest, fetched]) {
         t.match(error, { status, message }, what);

@@ -46,7 +46,7 @@ const directory = testDir(t, { lists: {}, cache: {} });
 await writeFile(
   path.join(directory, 'apt.conf'),
   `Dir::Etc::sourcelist "/dev/null"; Dir::Etc::sourceparts "/dev/null";
-Dir::State::lists "${directory}/lists"; Dir::Cache "${directory}/cache";`,
+Dir::State::lists "${directory}/lists"; Dir::Cache "${directory}/cache"; Dpkg::Options:: "--force-unsafe-io";`,
 );
 process.env.APT_CONFIG = path.join(directory, 'apt.conf');
 t.teardown(async () => {
