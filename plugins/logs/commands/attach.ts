@@ -1,6 +1,7 @@
-// `stackwarden attach`: follows the output of one service for as long as it runs.
+// `stackwarden attach`: follows the output of one service for as long as it runs, and passes on what is typed where its
+// block says `stdin: true`.
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Command, HostClient } from '#core';
+import type { Command, CommandCall, HostClient } from '#core';
 import { namesThatFit } from '#kit/name-pattern';
 import { LogReader } from '../client/log-reader.ts';
 import { processNames } from '../client/process-names.ts';
@@ -9,28 +10,52 @@ const LINES_BEFORE = 10;
 const POLL_MS = 300;
 
 const command: Command = {
-  summary: 'follow the output of a service for as long as it runs',
+  summary: 'follow the output of a service for as long as it runs, and pass on what is typed',
   arguments: [{ syntax: '<NAME>', description: 'name of the service', offer: processNames }],
-  async run({ args: [wanted = ''], host, output }) {
-    const [name = wanted, other] = namesThatFit(await processNames(host), [wanted]);
-    if (other !== undefined) throw new Error(`'${wanted}' fits ${name} and ${other}; name one of them`);
-    if (!(await isUp(name, host))) throw new Error(`${name} does not run; stackwarden logs shows what it wrote`);
-    output.note(`following ${name}; what is typed does not reach it. Ctrl-C leaves it running`);
-    const log = new LogReader(host, name, undefined);
-    let lines = await log.tail(LINES_BEFORE);
-    for (let isLast = false; ; lines = await log.further()) {
-      if (lines.length > 0) output.line(lines.join('\n'));
-      if (isLast) break;
-      await delay(POLL_MS);
-      // Asked before the lines, so that those it wrote at its end are read.
-      isLast = !(await isUp(name, host));
-    }
+  async run(call) {
+    const { host, output } = call;
+    const name = await oneName(call);
+    const { status, config } = (await host.get('/process', { process_name: name })) as {
+      readonly status: string;
+      readonly config: { readonly stdin?: boolean };
+    };
+    if (status === 'stopped') throw new Error(`${name} does not run; stackwarden logs shows what it wrote`);
+    const hasInput = config.stdin === true;
+    const input = hasInput ? 'each line that is typed goes to it' : 'it takes no input, which stdin: true gives it';
+    output.note(`following ${name}; ${input}. Ctrl-C leaves it running`);
+    const followed = follow(name, call);
+    await (hasInput ? Promise.race([followed, passOn(name, host).then(() => followed)]) : followed);
     output.note(`${name} has stopped`);
     return 0;
   },
 };
 
 export default command;
+
+async function oneName({ args: [wanted = ''], host }: CommandCall): Promise<string> {
+  const [name = wanted, other] = namesThatFit(await processNames(host), [wanted]);
+  if (other !== undefined) throw new Error(`'${wanted}' fits ${name} and ${other}; name one of them`);
+  return name;
+}
+
+/** Resolves when the service has stopped and all that it wrote was shown. */
+async function follow(name: string, { host, output }: CommandCall): Promise<void> {
+  const log = new LogReader(host, name, undefined);
+  let lines = await log.tail(LINES_BEFORE);
+  for (let isLast = false; ; lines = await log.further()) {
+    if (lines.length > 0) output.line(lines.join('\n'));
+    if (isLast) return;
+    await delay(POLL_MS);
+    // Asked before the lines, so that those it wrote at its end are read.
+    isLast = !(await isUp(name, host));
+  }
+}
+
+/** Resolves at the end of the input, and leaves that of the service open. */
+async function passOn(name: string, host: HostClient): Promise<void> {
+  for await (const text of process.stdin.setEncoding('utf8'))
+    await host.post('/process/input', { process_name: name, text });
+}
 
 async function isUp(name: string, host: HostClient): Promise<boolean> {
   const { status } = (await host.get('/process/service-status', { process_name: name })) as { readonly status: string };

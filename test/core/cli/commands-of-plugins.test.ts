@@ -1,6 +1,7 @@
 // Commands that plugins bring, each against one running host: logs, attach, config, events, reload, top, login, and what a
 // shell completes.
 import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { appendFile, chmod, mkdir, readFile, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
@@ -13,6 +14,7 @@ import { until } from '../../support/until.ts';
 
 const run = promisify(execFile);
 const SPEAK = `process.stdout.write('one\\nWARNING two\\n  of two\\nERROR three \\u001b[31m\\u202e!\\n');
+  process.stdin.on('data', text => console.log('told ' + text));
   require('fs').watch(process.argv[1], () => console.log('heard ' + require('fs').readFileSync(process.argv[1], 'utf8')));`;
 
 const app = await startHost({
@@ -30,7 +32,7 @@ await writeFile(speech, '', { mode: 0o644 });
 await app.post('/config', {
   process_name: 'The Speaker',
   persist: true,
-  updates: { command: [process.execPath, '-e', SPEAK, speech], stop_grace_seconds: 1 },
+  updates: { command: [process.execPath, '-e', SPEAK, speech], stop_grace_seconds: 1, stdin: true },
 });
 
 /** A command that goes on until it is ended. */
@@ -85,7 +87,14 @@ t.test('logs of one, of several and of all; by number and level; followed', asyn
   });
   t.notMatch(following.stdout(), 'three', 'nothing of before');
   t.match(attached.stdout(), 'three');
+  const typing = spawn(process.execPath, [...COMMAND, '--url', app.base, 'attach', 'The Speaker'], {
+    stdio: ['pipe', 'pipe', 'ignore'],
+    env: { ...process.env, NODE_OPTIONS: '' },
+  });
+  typing.stdin.end('a word\n');
+  await until(async () => /told a word/.test(following.stdout()), { what: 'the service to be told' });
   t.match(await command('stop', 'The Speaker'), { code: 0 });
+  t.equal(typing.exitCode ?? (await once(typing, 'exit'))[0], 0, 'the end of the input is not the end of it');
   t.match(await attached.exited, { code: 0 }, 'it ends with the service');
   t.match(await command('attach', 'The Speaker'), { code: 1, stderr: /does not run/ });
   t.match(await command('graph'), { code: 1, stderr: /no \/process\/dependency-graph; load the plugin/ });
