@@ -2,6 +2,7 @@
 import { definePlugin } from '#core';
 import { AutoRestart } from './auto-restart.ts';
 import type {} from './contract.ts';
+import { restartMetrics } from './exported-metrics.ts';
 import { contributeNotices } from './notices.ts';
 import { autoRestartSection, readSettings, restartBlock } from './settings.ts';
 
@@ -33,6 +34,7 @@ export default definePlugin({
         problems.push(`dumb.auto_restart.services: no service is called '${name}'; give its process_name`);
     });
     host.provide('process.restarts', autoRestart);
+    host.contribute('prometheus.metrics', 'restarts', restartMetrics(host.use('process.supervisor'), autoRestart));
     host.tap('process.exited', (process, exit) => autoRestart.exited(process, exit));
   },
 });

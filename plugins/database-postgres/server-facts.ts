@@ -1,7 +1,7 @@
 // What a server tells of databases: its own counters, read in a session that can write nothing. No table is touched.
 import { BoundedSocket } from '#kit/bounded-socket';
 import { errorText } from '#kit/error-text';
-import { secretiveClient } from '#kit/postgres-client';
+import { secretiveClient } from '#kit/pg-client';
 import { WorkQueue } from '#kit/work-queue';
 import type { DatabaseFacts } from '../database-health/contract.ts';
 import type { Address } from './address.ts';

@@ -3,7 +3,7 @@
 import type { Pool, PoolClient, QueryResultRow } from 'pg';
 import { BoundedSocket } from '#kit/bounded-socket';
 import { withDeadline } from '#kit/deadline';
-import { secretiveClient } from '#kit/postgres-client';
+import { secretiveClient } from '#kit/pg-client';
 import type { ServerAccess } from '../service-postgres/contract.ts';
 
 const CONNECT_MS = 5_000;

@@ -1,5 +1,6 @@
 // Metrics: what the machine and its processes use, now; on request and as a stream.
 import { definePlugin, Problem } from '#core';
+import { usageMetrics } from './exported-metrics.ts';
 import { MetricsStream } from './metrics-stream.ts';
 import { collectorPoint, introductionPoint } from './points.ts';
 import { Sampler } from './sampler.ts';
@@ -16,6 +17,7 @@ export default definePlugin({
     host.point('metrics.introduction', introductionPoint);
     const sampler = new Sampler(host);
     host.provide('metrics.sampler', sampler);
+    host.contribute('prometheus.metrics', 'usage', usageMetrics(sampler));
     const settings = () => readSettings(host.use('config.store').get('dumb.metrics'));
 
     host.route({

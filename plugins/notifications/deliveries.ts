@@ -42,6 +42,7 @@ export class Deliveries {
   readonly #reached = new Map<string, { readonly url: string; readonly reached: Reached }>();
   #told: { readonly destinations: unknown; readonly atMs: number } = { destinations: undefined, atMs: 0 };
   #finished: FinishedAttempt[] = [];
+  readonly #attempts = { completed: 0, failed: 0, retrying: 0 };
   #timer: NodeJS.Timeout | undefined;
   #working: Promise<void> | undefined;
   #isAwaited = false;
@@ -56,6 +57,11 @@ export class Deliveries {
       userAgent: `Stackwarden/${host.version}`,
       signal: this.#ended.signal,
     };
+  }
+
+  /** Attempts since the host started, by their outcome. */
+  get attempts(): Readonly<Record<FinishedAttempt['status'], number>> {
+    return this.#attempts;
   }
 
   inFlight(): readonly string[] {
@@ -178,7 +184,9 @@ export class Deliveries {
     // Requests of a plugin that is withdrawn end before it is told.
     const isEnded = this.#ended.signal.aborted || this.#host.signal.aborted;
     if (isEnded && !outcome.ok) return undefined;
-    this.#finished.push(this.#resultOf(row, { ...result, isSingle }));
+    const finished = this.#resultOf(row, { ...result, isSingle });
+    this.#attempts[finished.status] += 1;
+    this.#finished.push(finished);
     // The store tells of its faults, and the result is written when it is mended.
     await this.#writeFinished().catch(() => undefined);
     return outcome.ok ? undefined : outcome.retryAfterSec;

@@ -5,6 +5,7 @@ import { registerConditionEvents } from './condition-events.ts';
 import { checkDestinations } from './config-check.ts';
 import type {} from './contract.ts';
 import { Deliveries } from './deliveries.ts';
+import { deliveryMetrics } from './exported-metrics.ts';
 import { Intake } from './intake.ts';
 import { LostServices } from './lost-services.ts';
 import { Monitor } from './monitor.ts';
@@ -57,6 +58,7 @@ export default definePlugin({
     const monitor = new Monitor(host, { store, settings, isStarted });
     const lost = new LostServices(host, settings);
 
+    host.contribute('prometheus.metrics', 'notifications', deliveryMetrics(deliveries));
     registerConditionEvents(host);
     registerRoutes(host, { store, intake, deliveries, events });
     host.tap('config.check', ({ before, after }) => {

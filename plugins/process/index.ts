@@ -2,6 +2,7 @@
 import { definePlugin } from '#core';
 import { PrivateDirectory } from '#kit/private-directory';
 import { EVENTS } from './events.ts';
+import { processMetrics } from './exported-metrics.ts';
 import { newPortConflicts } from './launch/ports.ts';
 import { contributeNotices } from './notices.ts';
 import { launchPlanSchema } from './points.ts';
@@ -71,6 +72,7 @@ export default definePlugin({
     host.provide('process.supervisor', supervisor, { deadlineMs: CONTROL_DEADLINE_MS, deadlinesMs });
     registerRoutes(host, supervisor);
     new StatusStream(host, supervisor);
+    host.contribute('prometheus.metrics', 'process', processMetrics(supervisor));
 
     host.tap('process.probed', (process, health) => supervisor.probed(process, health));
     host.tap('config.check', ({ before, after, warnings }) => {

@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Client } from 'pg';
 import type { Logger } from '#core';
 import { BoundedSocket } from '#kit/bounded-socket';
-import { secretiveClient } from '#kit/postgres-client';
+import { secretiveClient } from '#kit/pg-client';
 import type { ServerAccess, ServerQuery } from './contract.ts';
 
 const CONNECT_LIMIT_MS = 5_000;

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { createServer, type Socket } from 'node:net';
 import pg from 'pg';
 import t from 'tap';
-import { secretiveClient } from '../../core/kit/postgres-client.ts';
+import { secretiveClient } from '../../core/kit/pg-client.ts';
 import { startHost } from '../support/host.ts';
 import { until } from '../support/until.ts';
 

@@ -5,7 +5,7 @@ import type { Client, QueryResultRow } from 'pg';
 import copyStreams from 'pg-copy-streams';
 import { BoundedSocket } from '#kit/bounded-socket';
 import { withDeadline } from '#kit/deadline';
-import { secretiveClient } from '#kit/postgres-client';
+import { secretiveClient } from '#kit/pg-client';
 import { serverFault } from './server-fault.ts';
 import type { DatabasePair, TransferStage, TransferTask } from './task.ts';
 

@@ -1,4 +1,4 @@
-// A client of PostgreSQL that tells nobody its password, also not whoever took the port of a server that is down.
+// A client of pg that tells no server its password, also not whoever took the port of one that is down.
 import type { Client } from 'pg';
 
 type ClientClass = new (...config: ConstructorParameters<typeof Client>) => Client;

@@ -1,0 +1,63 @@
+// The text of metrics, in the format of Prometheus and in that of OpenMetrics.
+// Formats: https://prometheus.io/docs/instrumenting/exposition_formats/ and
+// https://github.com/prometheus/OpenMetrics/blob/v1.0.0/specification/OpenMetrics.md
+import type { MetricFamily, MetricSample } from './contract.ts';
+
+export type Format = 'prometheus' | 'openmetrics';
+
+export const CONTENT_TYPES: Readonly<Record<Format, string>> = {
+  prometheus: 'text/plain; version=0.0.4; charset=utf-8',
+  openmetrics: 'application/openmetrics-text; version=1.0.0; charset=utf-8',
+};
+
+const PREFIX = 'stackwarden_';
+/** Names of services may be longer than a time series is worth. */
+const MAX_VALUE_LENGTH = 200;
+
+/** OpenMetrics where the client names it. */
+export function formatFor(accept: string): Format {
+  return accept.includes('application/openmetrics-text') ? 'openmetrics' : 'prometheus';
+}
+
+/** Families of one name are told as one, with the help and the type of the first. */
+export function exposition(families: readonly MetricFamily[], format: Format): string {
+  const byName = new Map<string, MetricFamily[]>();
+  for (const family of families) byName.set(family.name, [...(byName.get(family.name) ?? []), family]);
+  const texts = [...byName.values()].map(same => familyText(same, format));
+  return texts.join('') + (format === 'openmetrics' ? '# EOF\n' : '');
+}
+
+function familyText(same: readonly MetricFamily[], format: Format): string {
+  const [first] = same;
+  if (first === undefined) return '';
+  const { name, help, type } = first;
+  const series = PREFIX + name + (type === 'counter' ? '_total' : '');
+  // Only OpenMetrics names the family of a counter without its suffix.
+  const family = format === 'openmetrics' ? PREFIX + name : series;
+  const lines = new Map(same.flatMap(({ samples }) => samples).flatMap(sample => lineOf(series, sample)));
+  if (lines.size === 0) return '';
+  const told = [...lines].map(([labelled, value]) => `${labelled} ${value}\n`);
+  return `# HELP ${family} ${format === 'openmetrics' ? escaped(help) : helpText(help)}\n# TYPE ${family} ${type}\n${told.join('')}`;
+}
+
+/** The series and its value; nothing for an unknown one. */
+function lineOf(series: string, { labels = {}, value }: MetricSample): [string, string][] {
+  if (value === null) return [];
+  const pairs = Object.entries(labels).map(([name, text]) => `${name}="${escaped(text.slice(0, MAX_VALUE_LENGTH))}"`);
+  return [[pairs.length === 0 ? series : `${series}{${pairs.join(',')}}`, numberText(value)]];
+}
+
+function numberText(value: number): string {
+  if (Number.isFinite(value)) return String(value);
+  if (Number.isNaN(value)) return 'NaN';
+  return value > 0 ? '+Inf' : '-Inf';
+}
+
+function escaped(text: string): string {
+  return helpText(text).replaceAll('"', '\\"');
+}
+
+/** In which the format of Prometheus knows no escaped quote. */
+function helpText(text: string): string {
+  return text.replaceAll('\\', '\\\\').replaceAll('\n', '\\n');
+}

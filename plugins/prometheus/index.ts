@@ -1,0 +1,56 @@
+// Prometheus: the numbers of all areas as an exporter tells them, for those who keep them elsewhere.
+import { z } from 'zod';
+import { answer, type ContributionList, definePlugin } from '#core';
+import { functionSchema } from '#kit/function-schema';
+import type { ExportedMetrics, MetricFamily } from './contract.ts';
+import { CONTENT_TYPES, exposition, formatFor } from './exposition.ts';
+import { hostMetrics } from './host-metrics.ts';
+
+/** Scrapers wait for ten seconds. */
+const DEADLINE_MS = 5_000;
+const NAME = /^[a-z][a-z0-9_]{0,99}$/;
+
+const families = z.array(
+  z.object({
+    name: z.string().regex(NAME),
+    help: z.string(),
+    type: z.enum(['gauge', 'counter']),
+    samples: z.array(
+      z.object({ labels: z.record(z.string().regex(NAME), z.string()).optional(), value: z.number().nullable() }),
+    ),
+  }),
+);
+
+export default definePlugin({
+  name: 'prometheus',
+  host: '^1',
+
+  setup(host) {
+    const areas = host.point('prometheus.metrics', {
+      schema: z.looseObject({ families: functionSchema }),
+      answers: { families },
+      deadlineMs: DEADLINE_MS,
+    });
+    host.contribute('prometheus.metrics', 'host', hostMetrics);
+    host.route({
+      method: 'GET',
+      path: '/metrics/prometheus',
+      tag: 'metrics',
+      compress: true,
+      summary: 'All numbers in the text format of Prometheus, or of OpenMetrics where the client accepts it',
+      async handle({ headers }) {
+        const format = formatFor(String(headers.accept ?? ''));
+        const text = exposition(await familiesOf(areas), format);
+        return answer(Buffer.from(text), { headers: { 'content-type': CONTENT_TYPES[format] } });
+      },
+    });
+  },
+});
+
+/** In the order of the names of areas, so that two answers are alike. */
+async function familiesOf(areas: ContributionList<ExportedMetrics>): Promise<MetricFamily[]> {
+  const sorted = [...areas].sort((a, b) => (a.key < b.key ? -1 : 1));
+  // A failure was counted and told where it was called; the others are told.
+  const found = await Promise.all(sorted.map(async ({ value }) => value.families()).map(told => told.catch(() => [])));
+  return found.flat();
+}
