@@ -33,11 +33,11 @@ export async function writeInput(directory: string, runId: string, text: string,
     fileOf(directory, runId),
     constants.O_WRONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW,
   ).catch((error: NodeJS.ErrnoException) => {
-    const why =
-      error.code === 'ENOENT'
-        ? 'was launched without an input; set stdin to true and restart it'
-        : 'reads no input any more; restart it';
-    throw new Problem(409, `${processName} ${why}`, { cause: error });
+    if (error.code !== 'ENOENT')
+      throw new Problem(409, `${processName} reads no input any more; restart it`, { cause: error });
+    throw new Problem(409, `${processName} was launched without an input; set stdin to true and restart it`, {
+      cause: error,
+    });
   });
   const bytes = Buffer.from(text);
   const deadline = performance.now() + FULL_LIMIT_MS;
