@@ -4,7 +4,7 @@ import { type FetchAnswer, Problem } from '#core';
 import { statusFault } from '#kit/server-fault';
 import { toldUrl } from '#kit/told-url';
 import type { SourceRequest } from '../installs/contract.ts';
-import { bearerChallenge } from './bearer-challenge.ts';
+import { type BearerChallenge, bearerChallenge } from './bearer-challenge.ts';
 import { isDigest } from './image-reference.ts';
 import { digestOf, type ImageDescriptor, MANIFEST_TYPES } from './manifest.ts';
 
@@ -25,8 +25,7 @@ export interface RegistryDocument {
 }
 
 interface Token {
-  /** undefined where the registry answers without one. */
-  readonly text: string | undefined;
+  readonly text: string;
   readonly since: number;
 }
 
@@ -34,6 +33,8 @@ export class Registry {
   readonly #request: Pick<SourceRequest, 'fetch' | 'signal'>;
   readonly #base: URL;
   readonly #image: string;
+  /** How tokens are given; null where none is wanted, undefined while that is unknown. */
+  #challenge: BearerChallenge | null | undefined;
   #token: Token | undefined;
 
   /** `image` is the name of the repository in the registry, whose address is `url`. */
@@ -69,26 +70,33 @@ export class Registry {
 
   /** What a request for a blob needs to be let through, which may be somewhere else afterwards. */
   async headers(): Promise<Record<string, string>> {
-    if (this.#token === undefined || performance.now() - this.#token.since > TOKEN_AGE_MS) {
-      const answer = await this.#send(new URL('/v2/', this.#base), {});
-      this.#token = { text: await this.#newToken(answer), since: performance.now() };
-    }
-    return authorization(this.#token.text);
+    if (this.#challenge === undefined) this.#learn(await this.#send(new URL('/v2/', this.#base), {}));
+    if (this.#challenge === null || this.#challenge === undefined) return {};
+    if (this.#token === undefined || performance.now() - this.#token.since > TOKEN_AGE_MS)
+      this.#token = { text: await this.#newToken(this.#challenge), since: performance.now() };
+    return { authorization: `Bearer ${this.#token.text}` };
   }
 
   async #ask(url: URL, headers: Record<string, string> = {}): Promise<FetchAnswer> {
-    const answer = await this.#send(url, { ...headers, ...(await this.headers()) });
+    let answer = await this.#send(url, { ...headers, ...(await this.headers()) });
+    // Some registries let everybody ask whether they are there, and want a token for what they have.
+    if (answer.status === 401 && this.#challenge === null) {
+      this.#learn(answer);
+      answer = await this.#send(url, { ...headers, ...(await this.headers()) });
+    }
     if (answer.status !== 200 && answer.status !== 404) throw statusFault(url, answer, this.#image);
     return answer;
   }
 
-  /** undefined where the registry wants none. */
-  async #newToken(challenge: FetchAnswer): Promise<string | undefined> {
-    if (challenge.status !== 401) return undefined;
-    const bearer = bearerChallenge(challenge.headers['www-authenticate']);
-    if (bearer === undefined) throw statusFault(this.#base, challenge, this.#image);
-    const realm = toldUrl(bearer.realm, this.#base);
-    if (bearer.service !== undefined) realm.searchParams.set('service', bearer.service);
+  #learn(answer: FetchAnswer): void {
+    const challenge = answer.status === 401 ? bearerChallenge(answer.headers['www-authenticate']) : null;
+    if (challenge === undefined) throw statusFault(this.#base, answer, this.#image);
+    this.#challenge = challenge;
+  }
+
+  async #newToken(challenge: BearerChallenge): Promise<string> {
+    const realm = toldUrl(challenge.realm, this.#base);
+    if (challenge.service !== undefined) realm.searchParams.set('service', challenge.service);
     realm.searchParams.set('scope', `repository:${this.#image}:pull`);
     const answer = await this.#send(realm, {}, TOKEN_MAX_BYTES);
     if (answer.status !== 200) throw statusFault(realm, answer, `a token for ${this.#image}`);
@@ -111,10 +119,6 @@ export class Registry {
     const { fetch, signal } = this.#request;
     return fetch(url.href, { headers, maxBytes, signal });
   }
-}
-
-function authorization(token: string | undefined): Record<string, string> {
-  return token === undefined ? {} : { authorization: `Bearer ${token}` };
 }
 
 /** undefined for what is no JSON. */

@@ -16,7 +16,7 @@ export interface ImageOptions {
 }
 
 export const LAYER_TYPE = 'application/vnd.oci.image.layer.v1.tar+gzip';
-const TOKEN = 'registry-t0ken';
+export const TOKEN = 'registry-t0ken';
 
 export function digestOf(bytes: Buffer | string): string {
   return `sha256:${createHash('sha256').update(bytes).digest('hex')}`;

@@ -10,6 +10,7 @@ import {
   LAYER_TYPE,
   type RegistryContent,
   registryAnswers,
+  TOKEN,
 } from '../../support/oci-image.ts';
 
 const VERSION = 'org.opencontainers.image.version';
@@ -106,6 +107,25 @@ holdInstallSource(t, host => new OciImages(host), {
       elsewhere: cutOnce(blobs),
       secretHeaders: ['authorization'],
       isResumed: true,
+      version: '2.4.0',
+      files,
+    },
+    {
+      what: 'a registry that says who it is to everybody',
+      answers: base => {
+        const usual = registryAnswers(base, content);
+        return request => (request.path === '/v2/' ? { body: {} } : usual(request));
+      },
+      version: '2.4.0',
+      files,
+    },
+    {
+      what: 'a registry without tokens',
+      answers: base => {
+        const usual = registryAnswers(base, content);
+        return request =>
+          usual({ ...request, headers: { ...request.headers, authorization: `Bearer ${TOKEN}` } }) ?? { body: {} };
+      },
       version: '2.4.0',
       files,
     },
