@@ -85,6 +85,7 @@ export class Installations {
   /** Whether everything is there that the program must have. */
   async isInstalled(target: InstallTarget): Promise<boolean> {
     await this.#recovered;
+    if (this.#isCutOff(target)) await this.#folder(placeOf(target)).recover();
     const found = await fileVersions(target.markers);
     return target.markers.every(marker => found.has(marker));
   }
@@ -94,7 +95,9 @@ export class Installations {
     await this.#recovered;
     const markers = targets.flatMap(target => target.markers);
     const found = await fileVersions(markers).catch(() => new Map<string, string>());
-    return new Set(targets.filter(target => target.markers.every(marker => found.has(marker))));
+    return new Set(
+      targets.filter(target => !this.#isCutOff(target) && target.markers.every(marker => found.has(marker))),
+    );
   }
 
   /** Whether what lies there has been installed here. */
@@ -263,6 +266,11 @@ export class Installations {
         this.#host.log.error(`the installation in ${directory} was cut off, and cannot be completed`, error);
       }
     }
+  }
+
+  /** Whether a swap has begun there and has not ended. */
+  #isCutOff(target: InstallTarget): target is OwnTarget {
+    return target.kind === 'own' && this.#records.of(placeOf(target)).swap !== null;
   }
 
   #isPlacedAt(block: NamedBlock, place: string): boolean {

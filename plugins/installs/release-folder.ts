@@ -61,7 +61,7 @@ export class ReleaseFolder {
     const folder = await GuardedDirectory.open(directory, { owner: user });
     try {
       // What is left behind is found by the record.
-      await records.save({ ...this.record, user });
+      await this.#alone(() => records.save({ ...this.record, user }));
       const making = { mode: 0o755, owner: user };
       for (const name of [FILES, DOWNLOADS, CACHES])
         await within(folder, `${WORK}/${part}/${name}/`, () => undefined, making);
@@ -79,7 +79,7 @@ export class ReleaseFolder {
       ];
       return { part, files, downloads, caches };
     } catch (error) {
-      await this.#remove(folder, part);
+      await this.#drop(part);
       throw error;
     } finally {
       folder.close();
@@ -154,15 +154,16 @@ export class ReleaseFolder {
     });
   }
 
-  async discard({ part }: Draft): Promise<void> {
-    await this.#use(folder => this.#remove(folder, part));
+  /** Never rejects. */
+  discard({ part }: Draft): Promise<void> {
+    return this.#drop(part);
   }
 
   /** Completes a swap that was cut off; whether there was one. */
   async recover(): Promise<boolean> {
-    const { record } = this;
-    if (record.swap === null) return false;
-    await this.#alone(folder => this.#complete(folder, record));
+    if (this.record.swap === null) return false;
+    // Whatever comes next begins with that.
+    await this.#alone(async () => undefined);
     return true;
   }
 
@@ -185,7 +186,7 @@ export class ReleaseFolder {
     for (const name of await within(folder, `${WORK}/`, work => work.names())) {
       const { previous, swap } = this.record;
       const needed = [previous?.kept?.part, swap?.outgoing, swap?.incoming.split('/')[0]];
-      if (!needed.includes(name) && !this.#drafts.has(name)) await this.#remove(folder, name);
+      if (!needed.includes(name) && !this.#drafts.has(name)) await this.#removeIn(folder, WORK, name);
     }
   }
 
@@ -199,9 +200,10 @@ export class ReleaseFolder {
     await records.save({ ...record, swap: null, installed: swap.installed, previous: swap.previous });
   }
 
-  async #remove(folder: GuardedDirectory, part: string): Promise<void> {
+  #drop(part: string): Promise<void> {
     this.#drafts.delete(part);
-    await this.#removeIn(folder, WORK, part);
+    this.clean();
+    return this.#cleaning;
   }
 
   /** As the user to whom it belongs, who may have put links there. */
@@ -213,9 +215,14 @@ export class ReleaseFolder {
     });
   }
 
-  /** Swaps of one folder come one after the other. */
+  /** Swaps of one folder come one after the other, each after the end of one that was cut off. */
   #alone<Value>(work: (folder: GuardedDirectory) => Promise<Value>): Promise<Value> {
-    const done = this.#turn.then(() => this.#use(work));
+    const done = this.#turn.then(() =>
+      this.#use(async folder => {
+        await this.#complete(folder, this.record);
+        return work(folder);
+      }),
+    );
     this.#turn = done.catch(() => undefined);
     return done;
   }
