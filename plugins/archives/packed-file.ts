@@ -5,7 +5,7 @@ import { pipeline } from 'node:stream/promises';
 import { promisify } from 'node:util';
 import { createGunzip } from 'node:zlib';
 import type { Budget } from './budget.ts';
-import { ArchiveRefusal } from './refusal.ts';
+import { ArchiveRefusal, NoUnpacker } from './refusal.ts';
 
 const read = promisify(readWithCallback);
 
@@ -101,10 +101,9 @@ export class PackedFile {
   async *#through(program: keyof typeof PROGRAMS): AsyncGenerator<Buffer> {
     const { args, from } = PROGRAMS[program];
     const child = spawn(program, args, { cwd: '/', stdio: ['pipe', 'pipe', 'pipe'] });
-    const absent = new Promise<string>(resolve => {
-      child.once('error', () =>
-        resolve(`it is packed by ${program}, which is not installed here; install the package ${from}`),
-      );
+    let isAbsent = false;
+    child.once('error', () => {
+      isAbsent = true;
     });
     let words = '';
     child.stderr.setEncoding('utf8').on('data', (text: string) => {
@@ -118,7 +117,9 @@ export class PackedFile {
     const filled = pipeline(this.#pieces(), child.stdin).catch((error: unknown) => error);
     try {
       yield* child.stdout as AsyncIterable<Buffer>;
-      const fault = await Promise.race([absent, closed]);
+      const fault = await closed;
+      if (isAbsent)
+        throw new NoUnpacker(`it is packed by ${program}, which is not installed; install the package ${from}`);
       if (fault !== undefined) throw new ArchiveRefusal(fault);
     } finally {
       child.kill('SIGKILL');

@@ -22,6 +22,9 @@ export async function within<Value>(archive: number, work: () => Promise<Value>)
 /** The disk has no room for what the archive holds. */
 export class NoRoom extends Error {}
 
+/** The machine lacks the program that unpacks what the archive is packed by. */
+export class NoUnpacker extends Error {}
+
 /** `reason` goes on after the name, for example `leads out of the folder`. */
 export function refuseEntry(name: string, reason: string): never {
   throw new ArchiveRefusal(`${quoted(name)} ${reason}`);

@@ -22,4 +22,5 @@ export type UnpackLine =
   /** Why it is refused; `archive` counts from 0. */
   | { readonly refusal: string; readonly archive: number }
   | { readonly noRoom: string }
+  | { readonly noUnpacker: string }
   | { readonly fault: string };

@@ -2,7 +2,7 @@
 // input, and tells in lines of JSON what becomes of it. It ends with the program that started it.
 import { createInterface } from 'node:readline';
 import { errorText } from '#kit/error-text';
-import { ArchiveRefusal, NoRoom } from './refusal.ts';
+import { ArchiveRefusal, NoRoom, NoUnpacker } from './refusal.ts';
 import { DIRECTORY_DESCRIPTOR, type UnpackLine, type UnpackTask } from './task.ts';
 import { unpackHere } from './unpack-here.ts';
 
@@ -28,6 +28,7 @@ async function main(task: UnpackTask): Promise<void> {
 
 function failureOf(error: unknown): UnpackLine {
   if (error instanceof ArchiveRefusal) return { refusal: error.message, archive: error.archive ?? 0 };
+  if (error instanceof NoUnpacker) return { noUnpacker: error.message };
   return error instanceof NoRoom ? { noRoom: error.message } : { fault: errorText(error) };
 }
 

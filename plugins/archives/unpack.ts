@@ -41,6 +41,7 @@ async function run(
   descriptors: readonly number[],
 ): Promise<Unpacked> {
   signal.throwIfAborted();
+  const names = archives.map(file => path.basename(file)).join(', ');
   const child = spawn(process.execPath, [...MEMORY, ...moduleArguments('unpack-worker', import.meta.url)], {
     cwd: '/',
     env: publicEnvironment(process.env),
@@ -80,7 +81,8 @@ async function run(
         else if ('unpacked' in line) resolve(line.unpacked);
         else if ('refusal' in line) reject(refused(archives[line.archive] ?? '', line.refusal));
         else if ('noRoom' in line) reject(new Problem(507, `${into} has no room: ${line.noRoom}; free some`));
-        else if ('fault' in line) reject(new Error(`${archives.join(', ')} cannot be unpacked: ${line.fault}`));
+        else if ('noUnpacker' in line) reject(new Problem(400, `${names} cannot be unpacked: ${line.noUnpacker}`));
+        else if ('fault' in line) reject(new Error(`${names} cannot be unpacked: ${line.fault}`));
       });
     });
   } finally {

@@ -4,6 +4,7 @@ import { access } from 'node:fs/promises';
 import { gzipSync } from 'node:zlib';
 import t from 'tap';
 import { ar, deb, pax, type TarMember, tar, type ZipMember, zip } from '../../support/archive-bytes.ts';
+import { programOf } from '../../support/debian.ts';
 import { testDir } from '../../support/directory.ts';
 import { attemptToUnpack } from '../../support/unpack-attempt.ts';
 
@@ -101,8 +102,8 @@ const TABLE: readonly (readonly [string, Buffer | readonly Buffer[], RegExp])[] 
   ['an archive that is cut off', tars(file('a', { content: 'x'.repeat(5_000) })).subarray(0, 2_000), /damaged/],
   ['a gzip that is cut off', gzipSync(tars(file('a', { content: randomBytes(5_000) }))).subarray(0, 4_000), /damaged/],
   ['a gzip in a gzip', gzipSync(gzipSync(tars())), /neither tar nor zip nor deb/],
-  ['an xz that is none', Buffer.from('\xfd7zXZ\0nonsense', 'latin1'), /damaged|not installed/],
-  ['a zstd that is none', Buffer.from('\x28\xb5\x2f\xfdnonsense', 'latin1'), /damaged|not installed/],
+  ['an xz that is none', Buffer.from('\xfd7zXZ\0nonsense', 'latin1'), /damaged/],
+  ['a zstd that is none', Buffer.from('\x28\xb5\x2f\xfdnonsense', 'latin1'), /damaged/],
   ['bzip2', Buffer.from('BZh9 and more'), /bzip2, which is not supported/],
   ['a page instead of an archive', Buffer.from(`<html>${'sorry '.repeat(200)}</html>`), /neither tar nor zip nor deb/],
   ['nothing', Buffer.alloc(0), /empty/],
@@ -146,6 +147,8 @@ const TABLE: readonly (readonly [string, Buffer | readonly Buffer[], RegExp])[] 
 ];
 
 t.test('nothing of it is written, and a sentence says why', async t => {
+  await programOf(['xz'], ['xz-utils']);
+  await programOf(['zstd'], ['zstd']);
   const dir = testDir(t);
   t.ok(TABLE.length >= 60);
   for (const [what, archive, sentence] of TABLE) {
@@ -154,6 +157,20 @@ t.test('nothing of it is written, and a sentence says why', async t => {
     t.strictSame([...names, ...beside], [], what);
   }
   await t.rejects(access(OUTSIDE), 'nothing outside');
+});
+
+t.test('what unpacks is missing', async t => {
+  const dir = testDir(t);
+  const { PATH } = process.env;
+  t.teardown(() => Object.assign(process.env, { PATH }));
+  process.env.PATH = '/nonexistent';
+  for (const [program, from, begin] of [
+    ['xz', 'xz-utils', '\xfd7zXZ\0'],
+    ['zstd', 'zstd', '\x28\xb5\x2f\xfd'],
+  ] as const) {
+    const message = `it is packed by ${program}, which is not installed; install the package ${from}`;
+    await t.rejects(attemptToUnpack(dir, Buffer.from(`${begin} and more`, 'latin1')), { message });
+  }
 });
 
 function maxBytesFor(what: string): number {
