@@ -3,10 +3,15 @@ import { readdir } from 'node:fs/promises';
 import path from 'node:path';
 import type { BuildEnvironment } from '#kit/build-environment';
 import { runSteps } from '#kit/build-steps';
+import { GuardedDirectory } from '#kit/guarded-directory';
 import type { BuildRequest } from '../installs/contract.ts';
 import { type NodeFacts, type PackageManager, USUAL_STEPS } from './facts.ts';
 import { isThere } from './machine.ts';
 
+/** What reads the lock files of projects that ask for no version. */
+const USUAL_PNPM = '10';
+const WANTED_PNPM = /"packageManager": *"pnpm@(\d{1,4}(?:\.\d{1,4}){2})/;
+const MAX_PACKAGE_BYTES = 1024 * 1024;
 /** Where yarn lies in releases that bring it. */
 const YARN_RELEASES = '.yarn/releases';
 const YARN = /^yarn-[\w.-]+\.c?js$/;
@@ -19,29 +24,51 @@ export async function buildWith(
   request: BuildRequest,
   environment: BuildEnvironment,
 ): Promise<void> {
-  const programs = path.join(environment.home, 'bin');
-  await provide(manager, facts, request, environment, programs);
-  const env = { ...settingsOf(request, environment), PATH: `${programs}:${environment.path}`, ...facts.env };
+  const programs = path.join(environment.home, 'tools/bin');
+  const provided = await provide(manager, facts, request, environment, programs);
+  const PATH = `${programs}:${environment.path}`;
+  const env = { ...settingsOf(request, environment), ...provided, PATH, ...facts.env };
   await runSteps(environment, facts.steps ?? USUAL_STEPS[manager], { ...facts, env }, request.fill);
 }
 
-/** Puts the package manager where steps, and what they call, find it. */
+/** Puts the package manager where steps, and what they call, find it. Gives the variables that it needs for that. */
 async function provide(
   manager: PackageManager,
   { in: folder = '.' }: NodeFacts,
   request: BuildRequest,
   environment: BuildEnvironment,
   programs: string,
-): Promise<void> {
-  if (manager === 'yarn') {
-    const releases = path.join(request.directory, folder, YARN_RELEASES);
-    const release = (await readdir(releases).catch(() => [])).find(name => YARN.test(name));
-    if (release !== undefined)
-      return environment.run({ argv: ['sh', '-c', WRITE_YARN, 'sh', programs, path.join(releases, release)] });
+): Promise<Readonly<Record<string, string>>> {
+  const release = manager === 'yarn' ? await broughtYarn(request, folder) : undefined;
+  if (release !== undefined) {
+    await environment.run({ argv: ['sh', '-c', WRITE_YARN, 'sh', programs, release] });
+    return {};
   }
-  if (manager === 'node' || (await isThere(manager, request))) return;
+  if (manager === 'node' || (await isThere(manager, request))) return {};
+  if (manager === 'pnpm' && (await isThere('npm', request))) {
+    const pnpm = await wantedPnpm(request, folder);
+    const argv = ['npm', 'install', '--global', '--prefix', path.dirname(programs), pnpm];
+    await environment.run({ argv, env: settingsOf(request, environment) });
+    // It is of the version that the project asks for.
+    return { npm_config_manage_package_manager_versions: 'false' };
+  }
   await environment.run({ argv: ['mkdir', '-p', programs] });
   await environment.run({ argv: ['corepack', 'enable', '--install-directory', programs, manager] });
+  return {};
+}
+
+async function broughtYarn({ directory }: BuildRequest, folder: string): Promise<string | undefined> {
+  const releases = path.join(directory, folder, YARN_RELEASES);
+  const name = (await readdir(releases).catch(() => [])).find(file => YARN.test(file));
+  return name && path.join(releases, name);
+}
+
+async function wantedPnpm({ directory }: BuildRequest, folder: string): Promise<string> {
+  const file = path.join(directory, folder, 'package.json');
+  const text = await GuardedDirectory.at(file, (parent, name) => parent.read(name, MAX_PACKAGE_BYTES)).catch(
+    () => null,
+  );
+  return `pnpm@${WANTED_PNPM.exec(text?.toString('utf8') ?? '')?.[1] ?? USUAL_PNPM}`;
 }
 
 /** Of all package managers, because a project may call another one. */

@@ -17,12 +17,22 @@ export async function checkNode({ block, ...asking }: Asked, { node: least }: No
     throw new Problem(400, `${block.processName} needs ${wanted}, but this machine has ${version}; ${remedy}`);
 }
 
-/** Throws a Problem 400 where neither it nor what could bring it is there. Releases may bring yarn themselves. */
+/** What can bring a package manager that is missing; releases may bring yarn themselves. */
+const BRINGERS: Readonly<Record<PackageManager, readonly string[]>> = {
+  node: ['node'],
+  npm: [],
+  pnpm: ['npm', 'corepack'],
+  yarn: ['node'],
+};
+
+/** Throws a Problem 400 where neither it nor what could bring it is there. */
 export async function checkPackageManager({ block, ...asking }: Asked, manager: PackageManager): Promise<void> {
-  if (manager === 'node' || manager === 'yarn' || (await isThere(manager, asking))) return;
-  if (manager !== 'npm' && (await isThere('corepack', asking))) return;
-  const remedy = manager === 'npm' ? 'install npm' : `install it with npm install --global ${manager}`;
-  throw new Problem(400, `${block.processName} is built with ${manager}, which this machine does not have; ${remedy}`);
+  const tools = [manager, ...BRINGERS[manager]];
+  for (const tool of tools) if (await isThere(tool, asking)) return;
+  throw new Problem(
+    400,
+    `${block.processName} is built with ${manager}, which this machine does not have; install ${tools.join(' or ')}`,
+  );
 }
 
 export async function isThere(tool: string, asking: Pick<BuildRequest, 'user' | 'signal'>): Promise<boolean> {

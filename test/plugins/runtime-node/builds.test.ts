@@ -166,10 +166,19 @@ t.test('package managers are those of the machine, of the release, or of corepac
   await pnpm.build(brought);
   t.match(await readFile(path.join(brought.directory, 'calls'), 'utf8'), /^brought install\n/);
 
+  const bring =
+    'mkdir -p "$4/bin"; printf "#!/bin/sh\\necho $5 \\$* >> calls\\n" > "$4/bin/pnpm"; chmod +x "$4/bin/pnpm"';
+  await useTools({ node, npm: bring });
+  await pnpm.check(buildRequest(dir, {}));
+  const asking = JSON.stringify({ packageManager: 'pnpm@9.15.9+sha512.abc' }, null, 2);
+  const fetched = buildRequest(dir, { calls: '', 'package.json': asking });
+  await pnpm.build(fetched);
+  t.match(await readFile(path.join(fetched.directory, 'calls'), 'utf8'), /^pnpm@9\.15\.9 install\n/);
+
   await useTools({ node });
   const none = {
     status: 400,
-    message: /^App is built with pnpm, which this machine does not have; install it with npm/,
+    message: /^App is built with pnpm, which this machine does not have; install pnpm or npm or corepack$/,
   };
   await t.rejects(pnpm.check(buildRequest(dir, {})), none);
   const prebuilt = { unless: 'dist/app.js' };
