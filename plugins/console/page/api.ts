@@ -1,5 +1,6 @@
-// Requests to the host, with the tokens of whoever has logged in. They are kept for this tab alone, and exchanged for
-// new ones when the host no longer takes them.
+// Requests to the host, with the tokens of whoever has logged in, which are exchanged for new ones when the host no longer
+// takes them. They are kept for this tab alone, and on a gateway, where web interfaces of services share the origin and
+// could read them, for this page alone.
 import { Listeners } from './listeners.ts';
 
 const KEPT_AS = 'stackwarden.tokens';
@@ -34,7 +35,7 @@ export class Api {
 
   constructor(routes: URL) {
     this.#routes = routes;
-    this.#tokens = readKept();
+    this.#tokens = this.isNative ? readKept() : undefined;
   }
 
   get hasTokens(): boolean {
@@ -158,6 +159,7 @@ export class Api {
 
   #keep(tokens: Tokens | undefined): void {
     this.#tokens = tokens;
+    if (!this.isNative) return;
     if (tokens === undefined) sessionStorage.removeItem(KEPT_AS);
     else sessionStorage.setItem(KEPT_AS, JSON.stringify(tokens));
   }

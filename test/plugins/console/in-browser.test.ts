@@ -391,6 +391,7 @@ t.test('the console', { skip: !isHere, timeout: 600_000 }, async t => {
     await button('Log in').click();
     await row('Alpha').getByText('running').waitFor();
     await page.getByText('Live', { exact: true }).waitFor();
+    t.equal(await page.evaluate('sessionStorage.length'), 0, 'web interfaces of this origin find no token');
   });
 
   t.same(faults, [], 'no error, no violation of the policy, no request to elsewhere');
