@@ -36,7 +36,8 @@ export async function contributionOf<Value>(
     point: () => new Map(),
     provide: () => undefined,
     find: (service: string) => (service === 'service.templates' ? templates : undefined),
-    use: (service: string) => (service === 'service.templates' ? templates : { findBlock: () => undefined }),
+    use: (service: string) =>
+      service === 'service.templates' ? templates : { findBlock: () => undefined, get: () => ({}) },
     tap: () => undefined,
   };
   await definition.setup(host as unknown as Host, section);
