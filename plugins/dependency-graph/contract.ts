@@ -77,6 +77,8 @@ export interface SignalSource {
   readonly description: string;
   /** Further members of blocks that the source reads. Members that are secrets are never given to it. */
   readonly reads?: readonly string[];
+  /** Whether clients see its row of the truth table only while it has found something. Default false. */
+  readonly isHiddenUnused?: boolean;
   /**
    * Called once for each revision of the configuration. All third parties together have 250 ms; they may also return
    * just a list of relations.

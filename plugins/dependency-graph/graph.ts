@@ -110,7 +110,7 @@ export class Graph implements DependencyGraph {
     const answer = new GraphAnswer(target, scope, { structure, signals, templates, status });
     return {
       ...answer.toWire(),
-      dependency_truth_table: signals.map(({ source, plugin, strength }) => ({
+      dependency_truth_table: signals.filter(isListed(structure)).map(({ source, plugin, strength }) => ({
         signal: source.signal,
         classification: source.classification,
         strength,
@@ -231,4 +231,10 @@ export class Graph implements DependencyGraph {
     }));
     return { structure, signals, errors, processes, staleMs };
   }
+}
+
+function isListed({ outgoing }: Structure): (signal: KnownSignal) => boolean {
+  return ({ source: { signal, isHiddenUnused } }) =>
+    isHiddenUnused !== true ||
+    [...outgoing.values()].some(edges => edges.some(({ signals }) => signals.includes(signal)));
 }

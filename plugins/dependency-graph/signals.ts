@@ -35,6 +35,7 @@ const signalPoint: PointOptions = {
     strength: z.enum(['hard_runtime', 'hard_configured', 'soft_linkage']),
     description: z.string(),
     reads: z.array(z.string()).optional(),
+    isHiddenUnused: z.boolean().optional(),
     find: functionSchema,
   }),
 };

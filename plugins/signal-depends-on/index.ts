@@ -11,6 +11,7 @@ export default definePlugin({
       classification: 'hard',
       strength: 'hard_runtime',
       description: 'Services that depends_on names',
+      isHiddenUnused: true,
       find: snapshot => ({
         relations: snapshot.entries.flatMap(entry =>
           namesIn(entry.config.depends_on)

@@ -52,7 +52,8 @@ t.test('conditions', { skip }, async t => {
   await until(async () => (await is('Base')) === 'running' && (await is('Work')) === 'running');
   t.equal(await is('Web'), 'stopped', 'the boot waits for what the graph says');
   const { body: graph } = await app.get('/process/dependency-graph?process_name=Web&scope=all');
-  t.match(JSON.stringify(graph), /depends_on/);
+  const table: readonly { signal: string }[] = graph.dependency_truth_table;
+  t.equal(table.at(-1)?.signal, 'depends_on');
   await writeFile(file('done'), '');
   await until(async () => (await is('Work')) === 'stopped');
   t.not(await is('Web'), 'running');
