@@ -7,6 +7,7 @@ import { Example } from './example.ts';
 import { closeInheritedDescriptors } from './inherited-descriptors.ts';
 import { lockInstance } from './instance-lock.ts';
 import type { PluginScope } from './plugins.ts';
+import { serviceManagerOf } from './service-manager.ts';
 
 /** What the host makes is never writable by others, whatever its own user allowed. */
 const WRITABLE_BY_OTHERS = 0o022;
@@ -26,6 +27,7 @@ export async function start({ configDir, plugins, example: wantsExample, pace }:
   // The next build keeps a build whose directory is open (see core/build/swap.ts).
   openSync(fileURLToPath(new URL('../..', import.meta.url)).replace(/\/$/, ''), 'r');
   const onCreated = stopOnSignals();
+  const onPhase = serviceManagerOf(process.env);
   const lock = await lockInstance(configDir);
   // Supervision also works without a listener; then nothing else would keep the process alive.
   const alive = setInterval(() => undefined, 2 ** 30);
@@ -38,6 +40,7 @@ export async function start({ configDir, plugins, example: wantsExample, pace }:
       pace,
       stdout: true,
       onCreated,
+      onPhase,
       ...(plugins === undefined ? {} : { plugins, knownPluginsOnly: true }),
     };
     const host = await createHost(options);

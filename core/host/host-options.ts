@@ -4,6 +4,9 @@ import type { PluginReport } from '../contract/host.ts';
 import type { Logger } from '../contract/log.ts';
 import type { PluginDeadlines } from './plugin-set.ts';
 
+/** Where a host is in its life: it answers, reads its configuration again, or takes everything down. */
+export type HostPhase = 'running' | 'reloading' | 'stopping';
+
 export interface HostOptions {
   readonly configDir: string;
   /** Whether the host's own log lines also go to standard output. Default false. */
@@ -21,6 +24,8 @@ export interface HostOptions {
   readonly recoveryPausesMs?: readonly number[];
   /** Receives the host before anything is loaded, so that a stop works from the beginning. */
   readonly onCreated?: (host: StackwardenHost) => void;
+  /** Called at the beginning of each phase; `running` comes again after each reload. */
+  readonly onPhase?: (phase: HostPhase, host: StackwardenHost) => void;
   /**
    * Factor for the product's own waiting times: with 0.1 a test sees in 0.2 s what takes 2 s otherwise. Deadlines and
    * configured times do not change. Default 1.

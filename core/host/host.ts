@@ -123,6 +123,7 @@ class RunningHost implements StackwardenHost {
     if (this.#options.dryRun || this.#stopping !== null) return;
     this.#tellReview();
     this.#ready = true;
+    this.#options.onPhase?.('running', this);
     this.#lookAtRequired();
     await this.#coreHooks.ready.promise();
     if (this.#stopping !== null) return;
@@ -192,10 +193,16 @@ class RunningHost implements StackwardenHost {
 
   async reload(by = 'SIGHUP'): Promise<void> {
     if (!this.#ready || this.#stopping !== null) return;
+    this.#options.onPhase?.('reloading', this);
     this.#logging.rotate();
     this.log.info(`${by}: the configuration is read again, and the logs are rotated`);
-    await this.#config.reread();
-    await this.#coreHooks.hangup.promise();
+    try {
+      await this.#config.reread();
+      await this.#coreHooks.hangup.promise();
+    } finally {
+      // A stop that began meanwhile is the last that is told.
+      if (this.#stopping === null) this.#options.onPhase?.('running', this);
+    }
   }
 
   async force(): Promise<void> {
@@ -426,6 +433,7 @@ class RunningHost implements StackwardenHost {
 
   async #stopAll(cause: 'request' | 'fault'): Promise<void> {
     this.#stopping = cause;
+    this.#options.onPhase?.('stopping', this);
     this.log?.info(cause === 'request' ? 'stopping' : 'stopping because of a fault; managed processes go on');
     let clean = cause === 'request';
     const step = async (what: string, run: () => unknown): Promise<void> => {

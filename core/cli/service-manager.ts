@@ -1,0 +1,52 @@
+// What systemd is told of the host, by the socket that it names: that it answers, reloads or stops, and, while its event
+// loop goes round, that it is alive. Node opens no such socket, so systemd's own program sends each message.
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import type { HostPhase, StackwardenHost } from '../host/host-options.ts';
+import { publicEnvironment } from '../kit/public-environment.ts';
+
+const run = promisify(execFile);
+const LIMIT_MS = 5_000;
+
+/**
+ * What hears of each phase of the host; it does nothing where no service manager asks. Takes the variables of the
+ * protocol out of `env`, because no service speaks for the host.
+ */
+export function serviceManagerOf(env: NodeJS.ProcessEnv): (phase: HostPhase, host: StackwardenHost) => void {
+  const { NOTIFY_SOCKET: socket, WATCHDOG_USEC, WATCHDOG_PID = String(process.pid) } = env;
+  for (const name of ['NOTIFY_SOCKET', 'WATCHDOG_USEC', 'WATCHDOG_PID']) delete env[name];
+  if (socket === undefined) return () => undefined;
+  const watchdogMs = WATCHDOG_PID === String(process.pid) ? Number(WATCHDOG_USEC ?? 0) / 1_000 : 0;
+  let watchdog: NodeJS.Timeout | undefined;
+  let hasWarned = false;
+  let sent = Promise.resolve();
+  /** One after the other, because systemd goes by the last. */
+  const send = (host: StackwardenHost, ...assignments: string[]): void => {
+    sent = sent.then(async () => {
+      try {
+        const options = { env: { ...publicEnvironment(env), NOTIFY_SOCKET: socket }, timeout: LIMIT_MS };
+        await run('systemd-notify', assignments, options);
+      } catch (error) {
+        const remedy = 'systemd-notify of the package systemd must be on PATH, or Type=exec be in the unit';
+        if (!hasWarned) host.log?.warn(`systemd cannot be told of this host: ${remedy}`, error);
+        hasWarned = true;
+      }
+    });
+  };
+  return (phase, host) => {
+    send(host, ...assignmentsOf(phase, host));
+    if (phase === 'stopping') clearInterval(watchdog);
+    // Twice as often as it must, as systemd advises.
+    else if (watchdogMs > 0) watchdog ??= setInterval(() => send(host, 'WATCHDOG=1'), watchdogMs / 2);
+  };
+}
+
+function assignmentsOf(phase: HostPhase, { address }: StackwardenHost): string[] {
+  if (phase === 'stopping') return ['STOPPING=1', 'STATUS=stopping'];
+  if (phase === 'reloading') {
+    const monotonicUsec = process.hrtime.bigint() / 1_000n;
+    return ['RELOADING=1', `MONOTONIC_USEC=${monotonicUsec}`, 'STATUS=reading the configuration again'];
+  }
+  const status = address === null ? 'the API is switched off' : `answers on http://${address.host}:${address.port}`;
+  return ['READY=1', `STATUS=${status}`];
+}
