@@ -95,6 +95,6 @@ t.test('where the releases are is understood', { skip }, async t => {
     };
     const answer = await source.latest(request).catch((error: unknown) => error);
     // What the machine has is found without asking anybody.
-    t.ok(answer instanceof Problem || install.source === 'system-binary', `${key}: ${install.source}`);
+    t.ok(answer instanceof Problem || !(answer instanceof Error), `${key}: ${install.source}: ${answer}`);
   }
 });
