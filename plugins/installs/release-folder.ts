@@ -3,6 +3,7 @@
 // through it by held directories only, and leaves all work on files to children of that user.
 import { randomBytes } from 'node:crypto';
 import path from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { type Logger, Problem } from '#core';
 import { writeFileIn } from '#kit/atomic-write';
 import { runInDirectories } from '#kit/directory-command';
@@ -17,6 +18,8 @@ import { carryOut, isThere, type KeptPlaces, planSwap, WORK, within } from './sw
 const FILES = 'files';
 const DOWNLOADS = 'downloads';
 const CACHES = 'caches';
+const REMOVE_TRIES = 5;
+const REMOVE_PAUSE_MS = 500;
 
 export interface ReleaseFolderOptions {
   readonly directory: string;
@@ -186,7 +189,11 @@ export class ReleaseFolder {
     for (const name of await within(folder, `${WORK}/`, work => work.names())) {
       const { previous, swap } = this.record;
       const needed = [previous?.kept?.part, swap?.outgoing, swap?.incoming.split('/')[0]];
-      if (!needed.includes(name) && !this.#drafts.has(name)) await this.#removeIn(folder, WORK, name);
+      if (needed.includes(name) || this.#drafts.has(name)) continue;
+      // What an earlier host has started may still write there, by its path.
+      const gone = nameOf('gone');
+      await within(folder, `${WORK}/`, work => work.rename(name, gone));
+      await this.#removeIn(folder, WORK, gone);
     }
   }
 
@@ -211,7 +218,15 @@ export class ReleaseFolder {
     const { user } = this.record;
     await within(folder, path.join(place, name), async directory => {
       const args = ['-rf', '--one-file-system', '--', `/proc/self/fd/3/${name}`];
-      await runInDirectories('rm', args, { directories: [directory], user });
+      for (let tries = 1; ; tries += 1) {
+        try {
+          return await runInDirectories('rm', args, { directories: [directory], user });
+        } catch (error) {
+          // Something was written meanwhile.
+          if (tries === REMOVE_TRIES) throw error;
+          await delay(REMOVE_PAUSE_MS);
+        }
+      }
     });
   }
 
@@ -237,7 +252,7 @@ export class ReleaseFolder {
   }
 }
 
-function nameOf(kind: 'draft' | 'release'): string {
+function nameOf(kind: 'draft' | 'release' | 'gone'): string {
   return `${kind}-${randomBytes(4).toString('hex')}`;
 }
 

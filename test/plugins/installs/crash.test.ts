@@ -1,6 +1,7 @@
 // A release that takes the place of another is whole or not there, whenever it is killed, and what is kept stays.
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { randomInt } from 'node:crypto';
+import { once } from 'node:events';
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
@@ -103,14 +104,20 @@ t.test('a swap that is repeated changes nothing more', async t => {
   await folder.cleaned();
 });
 
-t.test('what was being made ready is removed at the next start', async t => {
-  const root = testDir(t, { config: {}, program: OLD_PROGRAM });
-  const [configDir, directory] = [path.join(root, 'config'), path.join(root, 'program')];
-  const draft = await (await openReleases(configDir, directory)).begin(null, true);
-  await write(draft.files, NEW);
-  const folder = await openReleases(configDir, directory);
-  folder.clean();
-  await folder.cleaned();
-  t.same(await readdir(path.join(directory, '.stackwarden')), []);
-  t.same(programs(await read(directory)), OLD_PROGRAM);
-});
+t.test(
+  'what was being made ready is removed at the next start, also while a child of the last host writes it',
+  async t => {
+    const root = testDir(t, { config: {}, program: OLD_PROGRAM });
+    const [configDir, directory] = [path.join(root, 'config'), path.join(root, 'program')];
+    const draft = await (await openReleases(configDir, directory)).begin(null, true);
+    await write(draft.files, NEW);
+    const writer = spawn('sh', ['-c', 'while : > $0/$i; do i=$((i + 1)); done', draft.files], { stdio: 'ignore' });
+    const ended = once(writer, 'exit');
+    const folder = await openReleases(configDir, directory);
+    folder.clean();
+    await folder.cleaned();
+    await ended;
+    t.same(await readdir(path.join(directory, '.stackwarden')), []);
+    t.same(programs(await read(directory)), OLD_PROGRAM);
+  },
+);
