@@ -8,7 +8,7 @@ import { pluginsDir, startHost } from '../../support/host.ts';
 import { start, status } from '../../support/kids.ts';
 import { until } from '../../support/until.ts';
 
-const MORE = ['dependency-graph', 'signal-depends-on', 'probes'];
+const MORE = ['dependency-graph', 'signal-depends-on', 'readiness'];
 const skip = !MORE.every(name => existsSync(path.join(pluginsDir, name, 'index.ts')));
 const block = (processName: string, more: object = {}) => ({
   enabled: false,

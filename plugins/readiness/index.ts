@@ -7,12 +7,12 @@ import { RunsProbes } from './run-probes.ts';
 import { probesBlock } from './settings.ts';
 
 export default definePlugin({
-  name: 'probes',
+  name: 'readiness',
   host: '^1',
   needs: ['process', 'health-probe'],
 
   setup(host) {
-    host.contribute('config.block', 'probes', { schema: probesBlock });
+    host.contribute('config.block', 'readiness', { schema: probesBlock });
     const probes = new RunsProbes(host);
     host.contribute('process.probe', 'readiness', {
       blockKey: 'readiness',

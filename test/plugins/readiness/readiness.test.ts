@@ -31,7 +31,7 @@ t.test('readiness and liveness', async t => {
   const { port } = server.address() as { port: number };
   const quick = { interval_seconds: 0.1, failure_threshold: 2 };
   const configDir = path.join(base, 'config');
-  const plugins = ['config', 'process', 'health-probe', 'probes', 'auto-restart'];
+  const plugins = ['config', 'process', 'health-probe', 'readiness', 'auto-restart'];
   const app = await startHost({
     configDir,
     plugins,
