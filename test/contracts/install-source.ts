@@ -204,7 +204,7 @@ async function attempted(
   const fetcher = createFetcher(new AbortController().signal, 'stackwarden/contract');
   const fetch = vendorFetch({
     fetch: (url: string, options: FetchOptions = {}) =>
-      fetcher.fetch(url, { ...options, verifyTls: false, timeoutMs: limitMs }),
+      fetcher.fetch(url, { ...options, verifyTls: false, timeoutMs: limitMs, idleTimeoutMs: limitMs }),
     use: () => ({ root: () => ({ dumb: { install_mirrors: mirrors } }) }),
   } as unknown as Pick<Host, 'fetch' | 'use'>);
   const limits = { user: null, signal, needSpace: async () => undefined, report: () => undefined };
