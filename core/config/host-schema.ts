@@ -28,6 +28,14 @@ const productSchema = z.looseObject({
     .describe('directory of the logs; absent: /log where it exists, else log in the configuration directory'),
   log_count: z.number().int().min(0).default(2).describe('how many older files of each log are kept'),
   log_size: z.union([z.string(), z.number()]).default('10M').describe('size at which a log is rotated, such as 10M'),
+  log_format: z
+    .enum(['text', 'json'])
+    .default('text')
+    .describe('how lines stand in the own log and on standard output: text, or one JSON object each'),
+  log_milliseconds: z
+    .boolean()
+    .default(false)
+    .describe('whether times of the own log have milliseconds; JSON always has them'),
   color_log: z.boolean().default(true).describe('colours of levels on a terminal'),
   api_service: z
     .looseObject({

@@ -232,6 +232,8 @@ class RunningHost implements StackwardenHost {
         maxBytes: this.#settings.logBytes,
         keep: this.#settings.logCount,
         color: this.#settings.colorLog,
+        format: this.#settings.logFormat,
+        milliseconds: this.#settings.logMilliseconds,
       }),
       owner: () => this.#serviceOwner(),
       stdout: this.#options.stdout ?? false,

@@ -13,6 +13,8 @@ const settingsSchema = z
     log_size: z.union([z.string(), z.number()]).catch('10M'),
     log_count: z.number().int().min(0).catch(2),
     color_log: z.boolean().catch(true),
+    log_format: z.enum(['text', 'json']).catch('text'),
+    log_milliseconds: z.boolean().catch(false),
     api_service: z
       .object({
         enabled: z.boolean().catch(true),
@@ -38,6 +40,8 @@ const settingsSchema = z
     logBytes: parseSize(dumb.log_size),
     logCount: dumb.log_count,
     colorLog: dumb.color_log,
+    logFormat: dumb.log_format,
+    logMilliseconds: dumb.log_milliseconds,
     httpLogLevel: dumb.api_service.log_level,
     api: { enabled: dumb.api_service.enabled, host: dumb.api_service.host, port: dumb.api_service.port },
     plugins: dumb.plugins,

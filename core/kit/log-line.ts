@@ -31,6 +31,18 @@ export function formatRecord({ at, level, text, processName }: LogLine, color = 
   return formatLine(at, level, color === '' ? shown : `${color}${shown}\x1b[0m`);
 }
 
+/** Same as `formatRecord`, with a time such as `Apr 2, 2025 10:04:01.007`. */
+export function formatRecordWithMilliseconds(record: LogLine, color = ''): string {
+  const time = formatTime(record.at);
+  const milliseconds = String(record.at % 1_000).padStart(3, '0');
+  return `${time}.${milliseconds}${formatRecord(record, color).slice(time.length)}`;
+}
+
+/** A record as an object in one line, with its time in UTC; the time and the level come first. */
+export function formatRecordAsJson({ at, level, text, processName }: LogLine): string {
+  return JSON.stringify({ time: new Date(at).toISOString(), level, process: processName, message: text });
+}
+
 /** The records of which a block of captured lines was formatted. */
 export function recordsOf({ at, processName, block }: CapturedLines): LogLine[] {
   const levelAt = formatLine(at, 'INFO', '').indexOf('INFO');

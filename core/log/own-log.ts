@@ -8,7 +8,13 @@ import type { CapturedLines, Logger, LogHub, LogLevel, LogLine, Rotation } from 
 import type { Disposer } from '../contract/plugin.ts';
 import { errorStack, errorText, reasonText } from '../kit/error-text.ts';
 import { GuardedDirectory } from '../kit/guarded-directory.ts';
-import { formatDay, formatLine, formatRecord, recordsOf } from '../kit/log-line.ts';
+import {
+  formatDay,
+  formatRecord,
+  formatRecordAsJson,
+  formatRecordWithMilliseconds,
+  recordsOf,
+} from '../kit/log-line.ts';
 import { redact } from '../kit/redact.ts';
 import { RotatingFile } from '../kit/rotating-file.ts';
 import { Throttle } from '../kit/throttle.ts';
@@ -17,6 +23,10 @@ interface LogSettings extends Rotation {
   readonly logLevel: LogLevel;
   readonly httpLogLevel: LogLevel;
   readonly color: boolean;
+  /** Of the lines in the file and on standard output; subscribers get records. */
+  readonly format: 'text' | 'json';
+  /** Whether the times of text have milliseconds. */
+  readonly milliseconds: boolean;
 }
 
 export interface LoggingOptions {
@@ -185,13 +195,28 @@ async function usableDirectory({ directory, owner }: LoggingOptions): Promise<Us
 
 type Entry = LogLine | CapturedLines;
 
-/** The entries as they stand in the file. */
-function toBlock(entries: readonly Entry[]): Uint8Array {
-  const [first] = entries;
-  if (entries.length === 1 && first !== undefined && 'block' in first) return first.block;
-  return Buffer.concat(
-    entries.map(entry => ('block' in entry ? entry.block : Buffer.from(`${formatRecord(entry)}\n`))),
+type LineFormat = (record: LogLine, color?: string) => string;
+
+function lineFormatOf({ format, milliseconds }: LogSettings): LineFormat {
+  if (format === 'json') return formatRecordAsJson;
+  return milliseconds ? formatRecordWithMilliseconds : formatRecord;
+}
+
+/** The entry as it stands in the file. Captured output comes in the usual format, and is taken apart for others alone. */
+function bytesOf(entry: Entry, format: LineFormat): Uint8Array {
+  if (!('block' in entry)) return Buffer.from(`${format(entry)}\n`);
+  if (format === formatRecord) return entry.block;
+  return Buffer.from(
+    recordsOf(entry)
+      .map(record => `${format(record)}\n`)
+      .join(''),
   );
+}
+
+function toBlock(entries: readonly Entry[], format: LineFormat): Uint8Array {
+  const [first] = entries;
+  if (entries.length === 1 && first !== undefined) return bytesOf(first, format);
+  return Buffer.concat(entries.map(entry => bytesOf(entry, format)));
 }
 
 /** Passes records to subscribers and, as text, to the file: at once when the log rests, otherwise every 25 ms. */
@@ -214,6 +239,10 @@ class LogWriter {
     this.#directory = directory;
     this.#place = place;
     this.#options = options;
+  }
+
+  get #format(): LineFormat {
+    return lineFormatOf(this.#options.settings());
   }
 
   get #writes(): boolean {
@@ -243,8 +272,8 @@ class LogWriter {
   }
 
   writeNow(level: LogLevel, texts: readonly string[]): void {
-    const lines = texts.map(text => formatLine(Date.now(), level, redact(text)));
-    const block = `${Buffer.from(toBlock(this.#pending.splice(0)))}${lines.join('\n')}\n`;
+    const records = texts.map(text => ({ at: Date.now(), level, text: redact(text) }));
+    const block = Buffer.from(toBlock([...this.#pending.splice(0), ...records], this.#format)).toString();
     try {
       this.#place?.appendNow(this.#nameOfToday(), block);
     } catch {
@@ -295,12 +324,13 @@ class LogWriter {
   /** One write for all, because each write to a file or a terminal is made at once. */
   #print(entry: Entry): void {
     if (!this.#options.stdout) return;
+    const format = this.#format;
     if (this.#options.settings().color && this.#isTerminal) {
       const lines = 'block' in entry ? recordsOf(entry) : [entry];
-      process.stdout.write(lines.map(line => `${formatRecord(line, COLORS[line.level])}\n`).join(''));
+      process.stdout.write(lines.map(line => `${format(line, COLORS[line.level])}\n`).join(''));
     } else {
       // A slow reader takes the copy when the block may hold other lines.
-      process.stdout.write('block' in entry ? Buffer.from(entry.block) : `${formatRecord(entry)}\n`);
+      process.stdout.write(Buffer.from(bytesOf(entry, format)));
     }
   }
 
@@ -325,7 +355,7 @@ class LogWriter {
   /** Writes to standard error, because the log cannot report its own faults. */
   #complain(message: string, error?: unknown): void {
     const reason = error instanceof Error ? `: ${error.message}` : '';
-    process.stderr.write(`${formatLine(Date.now(), 'WARNING', message + reason)}\n`);
+    process.stderr.write(`${this.#format({ at: Date.now(), level: 'WARNING', text: message + reason })}\n`);
   }
 
   #nameOfToday(): string {
@@ -346,7 +376,7 @@ class LogWriter {
         warn: (message, error) => this.#complain(message, error),
       });
     }
-    const block = toBlock(entries);
+    const block = toBlock(entries, this.#format);
     if (await this.#file.prepare(block.length)) await this.#file.append(block);
   }
 }

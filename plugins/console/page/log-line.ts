@@ -1,8 +1,8 @@
 // One line of a log: what it says of itself, and how it is shown.
 import { element } from './element.ts';
 
-/** The beginning of a line that the host writes: time, level. */
-const BEGINNING = /^[^-]{8,32} - (DEBUG|INFO|WARNING|ERROR|CRITICAL) - /;
+/** The beginning of a line that the host writes, as text or JSON: time, level. */
+const BEGINNING = /^(?:[^-]{8,32} - |\{"time":"[^"]{24}","level":")(DEBUG|INFO|WARNING|ERROR|CRITICAL)(?: - |",)/;
 
 export type Level = 'all' | 'warnings' | 'errors';
 

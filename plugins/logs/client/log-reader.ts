@@ -6,8 +6,8 @@ const FIRST_TAIL_BYTES = 64 * 1024;
 /** As much as the host gives at once. */
 const MAX_TAIL_BYTES = 8 * 1024 * 1024;
 const GROWTH = 8;
-/** The beginning of a line as the host writes it: time and level. */
-const HEAD = /^\w{3} \d{1,2}, \d{4} [\d:.,]{1,15} - ([A-Z]{1,8}) - /;
+/** The beginning of a line as the host writes it, as text or JSON: time and level. */
+const HEAD = /^(?:\w{3} \d{1,2}, \d{4} [\d:.,]{1,15} - |\{"time":"[^"]{24}","level":")([A-Z]{1,8})(?: - |",)/;
 
 type Level = Parameters<typeof passes>[1];
 

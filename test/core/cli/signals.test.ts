@@ -28,7 +28,10 @@ t.test('SIGHUP reads the configuration and rotates the logs; SIGTERM stops, stag
 
   const file = path.join(configDir, 'stackwarden.json');
   const config = JSON.parse(await readFile(file, 'utf8'));
-  await writeFile(file, JSON.stringify({ ...config, tz: 'Europe/Berlin' }));
+  await writeFile(
+    file,
+    JSON.stringify({ ...config, tz: 'Europe/Berlin', dumb: { ...config.dumb, log_milliseconds: true } }),
+  );
   host.child.kill('SIGHUP');
   await until(
     async () => ((await (await fetch(`${host.base}/config`)).json()) as { tz: string }).tz === 'Europe/Berlin',
@@ -48,7 +51,7 @@ t.test('SIGHUP reads the configuration and rotates the logs; SIGTERM stops, stag
     found.every((place, index) => place > (found[index - 1] ?? -1)),
     `each stage has its line: ${found.join(', ')}`,
   );
-  t.match(lines.at(-1), /host: Stackwarden \S+ has stopped$/);
+  t.match(lines.at(-1), /:\d\d\.\d{3} - INFO - host: Stackwarden \S+ has stopped$/, 'with milliseconds by now');
   t.notMatch(host.stdout(), /\x1b\[/, 'a pipe gets no colours');
 });
 

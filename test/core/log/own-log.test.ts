@@ -8,7 +8,7 @@ import { findLevel, parseLevel, passes } from '../../../core/kit/log-level.ts';
 import { formatDay, formatLine, formatRecord } from '../../../core/kit/log-line.ts';
 import { redact } from '../../../core/kit/redact.ts';
 import { RotatingFile, type RotatingFileOptions } from '../../../core/kit/rotating-file.ts';
-import { createLogging } from '../../../core/log/own-log.ts';
+import { createLogging, type LoggingOptions } from '../../../core/log/own-log.ts';
 import { testDir } from '../../support/directory.ts';
 
 t.test('redact', async t => {
@@ -174,7 +174,15 @@ t.test('a disk that takes nothing', { skip: !existsSync('/dev/full') }, async t 
 
 t.test('a record after the end does not bring the file back', async t => {
   const directory = path.join(testDir(t), 'log');
-  const settings = { logLevel: 'INFO', httpLogLevel: 'INFO', maxBytes: 1e6, keep: 2, color: false } as const;
+  const settings = {
+    logLevel: 'INFO',
+    httpLogLevel: 'INFO',
+    maxBytes: 1e6,
+    keep: 2,
+    color: false,
+    format: 'text',
+    milliseconds: false,
+  } as const;
   const logging = await createLogging({
     directory,
     name: 'Own',
@@ -196,7 +204,15 @@ t.test('a record after the end does not bring the file back', async t => {
 
 t.test('the log as a whole', async t => {
   const directory = path.join(testDir(t), 'log');
-  const settings = { logLevel: 'INFO', httpLogLevel: 'ERROR', maxBytes: 1e6, keep: 2, color: false } as const;
+  const settings = {
+    logLevel: 'INFO',
+    httpLogLevel: 'ERROR',
+    maxBytes: 1e6,
+    keep: 2,
+    color: false,
+    format: 'text',
+    milliseconds: false,
+  } as const;
   const logging = await createLogging({
     directory,
     name: 'Own',
@@ -259,4 +275,46 @@ t.test('the log as a whole', async t => {
   log.info('later');
   await hub.flush();
   t.equal(told.length, lines.length, 'no more after the end of the subscription');
+});
+
+t.test('lines as JSON, and times with milliseconds', async t => {
+  const directory = path.join(testDir(t), 'log');
+  const common = { logLevel: 'INFO', httpLogLevel: 'INFO', maxBytes: 1e6, keep: 2, color: false } as const;
+  let settings: ReturnType<LoggingOptions['settings']> = { ...common, format: 'json', milliseconds: false };
+  const logging = await createLogging({
+    directory,
+    name: 'Own',
+    stdout: false,
+    owner: () => null,
+    settings: () => settings,
+  });
+  t.teardown(() => logging.close());
+  const { hub } = logging;
+  const told: LogLine[] = [];
+  hub.subscribe(lines => told.push(...lines));
+  const at = new Date(2025, 3, 2, 10, 4, 1, 7).getTime();
+  const captured = { at, level: 'ERROR', text: 'it "said" \\ {} –', processName: 'Sonärr' } as const;
+  const writeBoth = async (): Promise<string[]> => {
+    logging.logger('part').info('token=abc');
+    hub.writeCaptured({ at, processName: captured.processName, block: Buffer.from(`${formatRecord(captured)}\n`) });
+    await hub.flush();
+    const [name = ''] = await readdir(directory);
+    return (await readFile(path.join(directory, name), 'utf8')).trimEnd().split('\n').slice(-2);
+  };
+
+  const objects = (await writeBoth()).map(line => JSON.parse(line) as Record<string, unknown>);
+  const { time, ...own } = objects[0] ?? {};
+  t.equal(time, new Date(told[0]?.at ?? 0).toISOString());
+  t.same(own, { level: 'INFO', message: 'part: token=[REDACTED]' });
+  t.same(objects[1], {
+    time: new Date(at).toISOString(),
+    level: 'ERROR',
+    process: captured.processName,
+    message: captured.text,
+  });
+  settings = { ...settings, format: 'text', milliseconds: true };
+  const [first = '', second = ''] = await writeBoth();
+  t.match(first, /^\w{3} \d{1,2}, \d{4} \d\d:\d\d:\d\d\.\d{3} - INFO - part: /);
+  t.equal(second, formatRecord(captured).replace('10:04:01', '10:04:01.007'));
+  t.same(told[1], told[3], 'subscribers get the same records');
 });
