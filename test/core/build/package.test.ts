@@ -168,7 +168,7 @@ t.test('the package', { timeout: 500_000 }, async t => {
     const again = await node(scratch, main, 'create-plugin', 'greeter', '--into', path.join(scratch, 'plugins'));
     t.match(again, { code: 1, output: /^stackwarden: .*greeter is there already; choose another name\n$/ });
     t.match(await node(scratch, main, 'create-plugin'), {
-      code: 1,
+      code: 2,
       output: /^stackwarden: create-plugin needs a name/,
     });
     t.match(await node(scratch, main, 'create-plugin', '../x'), {
