@@ -115,11 +115,13 @@ t.test('a stop that a crash has cut short is done by the next host', async t => 
   });
   const first = await startStackwarden(configDir, port);
   await until(async () => (await client(first).entry('Stubborn'))?.status === 'running');
-  const state = JSON.parse(await readFile(path.join(configDir, 'supervisor', 'state.json'), 'utf8'));
+  const saved = async () => JSON.parse(await readFile(path.join(configDir, 'supervisor', 'state.json'), 'utf8'));
+  const state = await saved();
   const cut = client(first)
     .post('stop', 'Stubborn')
     .catch(() => undefined);
   await until(async () => (await client(first).entry('Stubborn'))?.status === 'stopping');
+  await until(async () => (await saved()).wanted.Stubborn?.state === 'stopped', { what: 'the wish on the disk' });
   first.child.kill('SIGKILL');
   await Promise.all([first.exited, cut]);
   const second = await startStackwarden(configDir, port);
