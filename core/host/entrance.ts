@@ -12,6 +12,7 @@ import { createDispatch } from '../http/dispatch.ts';
 import { HostNames } from '../http/host-names.ts';
 import { openListener } from '../http/listener.ts';
 import { describeApi } from '../http/openapi.ts';
+import { RefusedChanges } from '../http/refused-changes.ts';
 import { RouteMap } from '../http/route-map.ts';
 import type { Owner } from '../kit/owner.ts';
 import { refuse, refuseSocket } from '../kit/refusal.ts';
@@ -80,7 +81,8 @@ export function createHttpEntrance(options: EntranceOptions): HttpServer {
   const access = new AccessGate(options);
   const streams = new StreamServer({ ...options, access, origins });
   const headers = [...hardeningHeaders(), 'Cache-Control', 'no-store'];
-  const dispatch = createDispatch({ ...options, routes, origins, access, headers });
+  const refused = new RefusedChanges(options.log);
+  const dispatch = createDispatch({ ...options, routes, origins, access, refused, headers });
   const names = new HostNames({ config: options.config, origins, mustLogIn: () => access.mustLogIn() });
   const connections = new Connections();
   let description: Record<string, unknown> | undefined;
@@ -95,8 +97,9 @@ export function createHttpEntrance(options: EntranceOptions): HttpServer {
       if (check === undefined) listener.request(request, response);
       else
         void check.then(problem => {
-          if (problem === undefined) listener.request(request, response);
-          else refuse(response, problem.status, problem.message);
+          if (problem === undefined) return listener.request(request, response);
+          refused.note(request, { status: problem.status, reason: problem.message });
+          refuse(response, problem.status, problem.message);
         });
     },
     upgrade(request, socket, head) {

@@ -16,6 +16,7 @@ import { compressed, isGzip } from './compression.ts';
 import { type CorsPolicy, FOREIGN_SITE, isSafe } from './cors-policy.ts';
 import { failureAnswer, shapeProblem } from './errors.ts';
 import { parseQuery } from './query.ts';
+import type { RefusedChanges } from './refused-changes.ts';
 import type { OwnedRoute, RouteMap, RouteMatch } from './route-map.ts';
 import { UnreadAnswers } from './unread-answers.ts';
 
@@ -24,6 +25,7 @@ export interface DispatchOptions {
   readonly routes: RouteMap;
   readonly origins: CorsPolicy;
   readonly access: AccessGate;
+  readonly refused: RefusedChanges;
   /** Names and values, in turn, of the headers that every answer carries unless its route gives others. */
   readonly headers: readonly string[];
   readonly checkAnswers?: boolean;
@@ -37,7 +39,7 @@ export type Dispatch = (request: IncomingMessage, response: ServerResponse, via:
 const DEFAULT_LIMIT_BYTES = 1024 * 1024;
 
 export function createDispatch(options: DispatchOptions): Dispatch {
-  const { log, routes, origins, access, headers: common } = options;
+  const { log, routes, origins, access, refused, headers: common } = options;
   const bodies = new BodyBudget();
   const unread = new UnreadAnswers(options.unreadMs);
 
@@ -125,6 +127,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
           else owner.fault('route', report);
         });
         const headers = { ...failure.headers, 'Content-Type': 'application/json; charset=utf-8' };
+        refused.note(request, { status: failure.status, reason: String(failure.body.detail) });
         send(response, new Answer(failure.body, failure.status, headers), common);
       };
       try {

@@ -37,11 +37,12 @@ export default definePlugin({
       path: '/metrics/prometheus',
       tag: 'metrics',
       compress: true,
+      response: z.string().describe('the text of the metrics'),
       summary: 'All numbers in the text format of Prometheus, or of OpenMetrics where the client accepts it',
       async handle({ headers }) {
         const format = formatFor(String(headers.accept ?? ''));
         const text = exposition(await familiesOf(areas), format);
-        return answer(Buffer.from(text), { headers: { 'content-type': CONTENT_TYPES[format] } });
+        return answer(text, { headers: { 'content-type': CONTENT_TYPES[format] } });
       },
     });
   },
