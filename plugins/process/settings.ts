@@ -14,6 +14,7 @@ const LIVE = { live: true };
 /** Marks members without which the service does the same work. */
 const FALLBACK = { fallback: true };
 
+const dependency = z.string().describe('process_name of the other service');
 const condition = z.enum(['started', 'healthy', 'completed']).describe('what must be true of it');
 const waitedFor = z.string().optional().describe('the service that answers there, as the dependency graph has it');
 
@@ -106,7 +107,7 @@ export const blockSchema = z.looseObject({
   depends_on: z
     .union([
       z.string(),
-      z.array(z.union([z.string(), z.looseObject({ process_name: z.string(), condition: condition.optional() })])),
+      z.array(z.union([z.string(), z.looseObject({ process_name: dependency, condition: condition.optional() })])),
       z.record(z.string(), z.union([condition, z.looseObject({ condition: condition.optional() })])),
     ])
     .optional()
