@@ -20,7 +20,7 @@ export function statusFault(url: string | URL, { status, headers }: Answer, what
   const { host } = new URL(url);
   const until = allowedAgain(status, headers);
   if (until !== undefined)
-    return new Problem(502, `${host} allows no more requests for now (${status}); try again ${until}`);
+    return new Problem(502, `${host} allows no more requests at present (${status}); try again ${until}`);
   if (status === 404 || status === 410)
     return new Problem(502, `${host} does not have ${what} (${status}); check what is selected, or try again later`);
   if (status === 401 || status === 403)

@@ -113,7 +113,7 @@ const FAULTS: readonly Fault[] = [
     what: 'too many requests',
     answer: { status: 429, headers: { 'retry-after': '60' } },
     status: 502,
-    message: /allows no more requests for now \(429\); try again after \d{4}-\d\d-\d\d \d\d:\d\d UTC/,
+    message: /allows no more requests at present \(429\); try again after \d{4}-\d\d-\d\d \d\d:\d\d UTC/,
   },
   {
     what: 'a limit that is used up',

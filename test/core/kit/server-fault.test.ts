@@ -11,16 +11,16 @@ t.test('statuses', async t => {
     [404, {}, 'vendor.example does not have its feed (404); check what is selected, or try again later'],
     [401, {}, 'vendor.example refused its feed (401); check that this machine may use it, and its proxy'],
     [500, {}, 'vendor.example answered 500 when asked for its feed; try again later'],
-    [429, {}, 'vendor.example allows no more requests for now (429); try again in an hour'],
+    [429, {}, 'vendor.example allows no more requests at present (429); try again in an hour'],
     [
       429,
       { 'retry-after': 'Fri, 01 Jan 2100' },
-      'vendor.example allows no more requests for now (429); try again in an hour',
+      'vendor.example allows no more requests at present (429); try again in an hour',
     ],
     [
       403,
       { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': '1784300000' },
-      'vendor.example allows no more requests for now (403); try again after 2026-07-17 14:53 UTC',
+      'vendor.example allows no more requests at present (403); try again after 2026-07-17 14:53 UTC',
     ],
     [
       403,
@@ -30,7 +30,7 @@ t.test('statuses', async t => {
     [
       429,
       { 'x-ratelimit-reset': '99999999999999999999' },
-      'vendor.example allows no more requests for now (429); try again in an hour',
+      'vendor.example allows no more requests at present (429); try again in an hour',
     ],
   ] as const)
     t.match(statusFault(URL, { status, headers }, 'its feed'), { status: 502, message });

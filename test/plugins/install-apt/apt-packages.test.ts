@@ -237,15 +237,12 @@ t.test('a file that somebody has changed since it was looked at is not installed
 
 t.test('versions are ordered as dpkg orders them', { skip }, async t => {
   const version = fc.stringMatching(/^(\d:)?\d[0-9a-c.+~]{0,5}(-[0-9a~.]{1,3})?$/);
-  await fc.assert(
-    fc.asyncProperty(version, version, async (a, b) => {
-      const isOlder = await run('dpkg', ['--compare-versions', a, 'lt', b]).then(
-        () => true,
-        () => false,
-      );
-      return isOlder === compareVersions(a, b) < 0;
-    }),
-    { numRuns: 100 },
-  );
-  t.pass();
+  const law = fc.asyncProperty(version, version, async (a, b) => {
+    const isOlder = await run('dpkg', ['--compare-versions', a, 'lt', b]).then(
+      () => true,
+      () => false,
+    );
+    return isOlder === compareVersions(a, b) < 0;
+  });
+  await t.resolves(fc.assert(law, { numRuns: 100 }));
 });

@@ -168,7 +168,7 @@ t.test('limits are waited for, remembered, and told with the time of their end',
   });
   const { source, request } = asking(t, server.base, { maxWaitS: 300 });
   const message =
-    /allows no more requests for now \(403\); try again after \d{4}-\d\d-\d\d \d\d:\d\d UTC, or now: a token in github_token/;
+    /allows no more requests at present \(403\); try again after \d{4}-\d\d-\d\d \d\d:\d\d UTC, or now: a token in github_token/;
   await t.rejects(source.fetch(request), { status: 502, message });
   await t.rejects(source.latest(request), { status: 502, message });
   t.equal(server.requests.length, 1, 'and nobody is asked before');
