@@ -101,7 +101,7 @@ t.test('a service in trouble', async t => {
       confidence_hint: 'high',
     });
     const { sources } = bundle.docs_context;
-    t.match(sources[0], { path: 'network.md', source: 'local', excerpt: /^## A port is taken/ });
+    t.match(sources[0], { path: 'network.md', source: 'local', excerpt: /^## A port is taken/m });
     t.ok(sources.length <= 6 && JSON.stringify(sources).length < 16_000);
     const [first] = bundle.recommendations;
     t.match(first, { id: 'port-taken', reason: /8989/, restart_required: false, automatic_apply_supported: false });
