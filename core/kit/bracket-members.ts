@@ -75,8 +75,10 @@ export class BracketMembers {
       const at = lineBreak === undefined ? comma + 1 : Math.max(tail, comma + 1);
       return [insert(at, `${lead}${list},`)];
     }
+    // A comma before a member that is taken out goes with it.
+    if (lineBreak === undefined) return [insert(comma ?? tail, `,${lead}${list}`)];
     const end = this.#members[index]?.endOffset ?? 0;
-    return lineBreak === undefined ? [insert(tail, `,${lead}${list}`)] : [insert(end, ','), insert(tail, lead + list)];
+    return [insert(end, ','), insert(tail, lead + list)];
   }
 
   #atStart(first: number, texts: readonly string[], lead: string): Splice[] {

@@ -92,6 +92,12 @@ t.test('many edits of a text at once', async t => {
     'YAML in brackets': (root: unknown) => ({ format: 'yaml', text: stringify(root, { collectionStyle: 'flow' }) }),
   } satisfies Record<string, (root: unknown) => { format: ConfigFormat; text: string }>;
   for (const [name, textOf] of Object.entries(texts)) {
+    const { format, text } = textOf({ b: 1, a: 2 });
+    const exchanged = editText(text, format, [
+      { path: ['a'], value: undefined },
+      { path: ['c'], value: 3 },
+    ]);
+    t.same(parseConfig(exchanged, name, format), { b: 1, c: 3 }, `${name}: the last is taken out, and another added`);
     const law = fc.property(tree, edits, (root, all) => {
       const { format, text } = textOf(root);
       const edited = editText(text, format, all);
