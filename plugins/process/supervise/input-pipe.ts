@@ -33,8 +33,9 @@ export async function writeInput(directory: string, runId: string, text: string,
     fileOf(directory, runId),
     constants.O_WRONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW,
   ).catch((error: NodeJS.ErrnoException) => {
-    if (error.code !== 'ENOENT')
+    if (error.code === 'ENXIO')
       throw new Problem(409, `${processName} reads no input any more; restart it`, { cause: error });
+    if (error.code !== 'ENOENT') throw error;
     throw new Problem(409, `${processName} was launched without an input; set stdin to true and restart it`, {
       cause: error,
     });
