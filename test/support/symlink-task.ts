@@ -78,3 +78,8 @@ export function repairInput(given: object): object {
     ...given,
   };
 }
+
+/** The input of a restore that writes and replaces nothing, but for what is given. */
+export function restoreInput(given: object): object {
+  return { dryRun: false, overwrites: false, restoreBroken: true, sampleLimit: 0, mountsDown: [], ...given };
+}

@@ -32,9 +32,13 @@ export type ManifestChange =
       readonly newTarget: RawPath;
       /** The target of the link that stood at `targetPath` before; null when there was none. */
       readonly replacedTarget: RawPath | null;
+      /** How many directories were made for it, from that of `targetPath` upwards. */
+      readonly newDirectories: number;
     };
 
 const MAX_BYTES = 2 ** 33;
+/** Changes that are read at once, to be given in their other order. */
+const REVERSED = 2_048;
 const TYPES: readonly unknown[] = ['symlink_snapshot', 'symlink_repair'] satisfies ManifestType[];
 const HEADER_KEYS = ['manifest_type', 'created_at', 'roots', 'root_migrations', 'process_name'];
 
@@ -97,9 +101,11 @@ export class Manifest {
   *#changesNewestFirst(): Generator<ManifestChange | null> {
     const list = this.#lists.get('changes');
     if (list === undefined) return;
-    for (let part = list.offsets.length - 1; part >= 0; part -= 1) {
-      const size = Math.min(list.stride, list.count - part * list.stride);
-      const changes = Array.from(this.#elements(list.offsets[part], size), changeOf);
+    const places = Math.ceil(REVERSED / list.stride);
+    for (let end = list.offsets.length; end > 0; end -= places) {
+      const first = Math.max(0, end - places);
+      const size = Math.min(list.count, end * list.stride) - first * list.stride;
+      const changes = Array.from(this.#elements(list.offsets[first], size), changeOf);
       yield* changes.reverse();
     }
   }
@@ -235,7 +241,10 @@ function changeOf(element: unknown): ManifestChange | null {
   const sourcePath = memberOf(object, 'source_path');
   const targetPath = memberOf(object, 'target_path');
   if (sourcePath === null || targetPath === null || (kind !== 'move' && kind !== 'copy')) return null;
-  return { kind, sourcePath, targetPath, oldTarget, newTarget, replacedTarget: memberOf(object, 'replaced_target') };
+  const { new_directories: made } = object;
+  const newDirectories = typeof made === 'number' ? made : 0;
+  const replacedTarget = memberOf(object, 'replaced_target');
+  return { kind, sourcePath, targetPath, oldTarget, newTarget, replacedTarget, newDirectories };
 }
 
 /** Half of a surrogate pair, as which other programs write a byte that is no UTF-8: the byte is its low part. */

@@ -13,6 +13,7 @@ import {
   openSync,
   readlinkSync,
   renameSync,
+  rmdirSync,
   type Stats,
   symlinkSync,
   unlinkSync,
@@ -25,6 +26,8 @@ const FLAGS = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;
 const PERMISSIONS = 0o7777;
 /** What is made in a directory with this bit gets the directory's group. */
 const SET_GROUP = 0o2000;
+/** Something lies in the directory, or is mounted on it. */
+const IN_USE = new Set(['ENOTEMPTY', 'EEXIST', 'EBUSY']);
 
 export class HeldDirectory {
   readonly stats: Stats;
@@ -127,6 +130,18 @@ export class HeldDirectory {
 
   remove(name: RawPath): void {
     unlinkSync(this.at(name));
+  }
+
+  /** Removes the directory itself, whose real path is `real`, if nothing is in it. Returns whether it is gone. */
+  removeIfEmpty(real: RawPath): boolean {
+    try {
+      rmdirSync(this.at(`../${path.posix.basename(real)}`));
+      return true;
+    } catch (error) {
+      const { code = '' } = error as NodeJS.ErrnoException;
+      if (IN_USE.has(code)) return false;
+      throw error;
+    }
   }
 
   /** The path to a name in it that holds wherever the directory is moved. Valid until `close`. */

@@ -28,6 +28,7 @@ export function migrateShard(options: MigrateShardOptions, pulse: Pulse): (reque
     const planner = new MovePlanner(options, pulse, targets);
     const below = directory.real === from ? '' : directory.real.slice(from.length + 1);
     let output = '';
+    let newDirectories = 0;
     let obstacle = obstacleOf(() => planner.obstacle(index, directory.real));
     const planOf = (link: Link): PlannedMove =>
       obstacle === undefined ? planner.plan(index, directory.real, link) : { is: 'error', error: obstacle };
@@ -44,18 +45,14 @@ export function migrateShard(options: MigrateShardOptions, pulse: Pulse): (reque
         else if (planned.is === 'error') fail(planned.error);
         else if (planned.is === 'move') {
           if (output === '') {
-            const device = deviceToMoveFrom(
-              directory.real,
-              planner.destinationOf(index, directory.real),
-              copies,
-              pulse,
-            );
-            if (typeof device === 'object') {
-              obstacle = device.obstacle;
+            const ways = waysOf(directory.real, planner.destinationOf(index, directory.real), copies, pulse);
+            if ('obstacle' in ways) {
+              obstacle = ways.obstacle;
               fail(obstacle);
               continue;
             }
-            output = headLine({ device, directory: directory.real, move: { from, to, below } });
+            output = headLine({ device: ways.device, directory: directory.real, move: { from, to, below } });
+            newDirectories = ways.newDirectories;
           }
           counts[copies ? 'copied' : 'moved'] += 1;
           output += jsonLine(
@@ -66,7 +63,7 @@ export function migrateShard(options: MigrateShardOptions, pulse: Pulse): (reque
               new_target: planned.target,
               replaced_target: planned.replaced,
             },
-            { operation, ...names },
+            { operation, ...names, ...(newDirectories > 0 && { new_directories: newDirectories }) },
           );
         }
       } catch (error) {
@@ -86,11 +83,28 @@ function obstacleOf(look: () => string | undefined): string | undefined {
   }
 }
 
-/** The number of the file system of `source`, or why nothing can be taken from there to `destination`. */
-function deviceToMoveFrom(source: RawPath, destination: RawPath, copies: boolean, pulse: Pulse) {
+interface Ways {
+  /** The number of the file system from which links are taken. */
+  readonly device: number;
+  /** How many directories must be made for them: the destination, and those above it that are missing. */
+  readonly newDirectories: number;
+}
+
+/** How links come from `source` to `destination`, or why they cannot. */
+function waysOf(
+  source: RawPath,
+  destination: RawPath,
+  copies: boolean,
+  pulse: Pulse,
+): Ways | { readonly obstacle: string } {
+  let newDirectories = 0;
   let place = destination;
-  while (lstatSync(diskPath(place), { throwIfNoEntry: false }) === undefined) place = path.posix.dirname(place);
+  while (lstatSync(diskPath(place), { throwIfNoEntry: false }) === undefined) {
+    place = path.posix.dirname(place);
+    newDirectories += 1;
+  }
   const there = deviceToWriteOn(place, pulse);
   if (typeof there === 'object') return there;
-  return copies ? lstatSync(diskPath(source)).dev : deviceToWriteOn(source, pulse);
+  const device = copies ? lstatSync(diskPath(source)).dev : deviceToWriteOn(source, pulse);
+  return typeof device === 'object' ? device : { device, newDirectories };
 }

@@ -131,8 +131,20 @@ class PartRestore {
       if (decision.steps.some(({ instead }) => instead.kind === 'file')) this.#count('replaced_files');
       if ((this.#counts[decision.action] ?? 0) <= this.#request.sampleLimit)
         this.#samples.push(sampleOf(decision, index));
+      if (!lacksTarget && decision.action !== 'skip_existing') this.#removeMade(item);
     } catch (error) {
       this.#fail(firstPath(item), error);
+    }
+  }
+
+  /** The link is back, so the directories that were made for it go when the last one has left them. */
+  #removeMade(item: ManifestItem): void {
+    if (!('kind' in item) || item.kind === 'rewrite' || item.newDirectories === 0) return;
+    try {
+      this.#tree.removeEmpty(item.targetPath, item.newDirectories);
+    } catch (error) {
+      const link_path = shownPath(item.targetPath);
+      this.#errors.push({ link_path, error: `its directory is empty and cannot be removed: ${reasonOf(error)}` });
     }
   }
 
@@ -162,6 +174,7 @@ function checkedItem(item: ManifestItem): ManifestItem {
     targetPath: checkedPath(item.targetPath),
     ...targets,
     replacedTarget: item.replacedTarget === null ? null : checkedTarget(item.replacedTarget),
+    newDirectories: item.newDirectories,
   };
 }
 

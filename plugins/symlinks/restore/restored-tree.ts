@@ -93,6 +93,20 @@ export class RestoredTree {
     }
   }
 
+  /** Removes the directory of the link and those above it, `count` in all, as far as they are empty. */
+  removeEmpty(link: RawPath, count: number): void {
+    if (this.#preview !== null) return;
+    const parent = this.#parent(link);
+    let left = count - missingOf(parent).length;
+    for (let place = parent.above; left > 0; place = path.posix.dirname(place), left -= 1) {
+      if (isProtected(shownPath(place), this.#options.places)) return;
+      this.#pulse.beat();
+      const held = place === parent.real ? parent.held : null;
+      if (!(held === null ? removeIfEmpty(place) : held.removeIfEmpty(place))) return;
+      this.#forgetBelow(place);
+    }
+  }
+
   close(): void {
     for (const { held } of this.#parents.values()) held?.close();
     this.#parents.clear();
@@ -165,6 +179,14 @@ export class RestoredTree {
     this.#parents.delete(oldest[0]);
   }
 
+  #forgetBelow(place: RawPath): void {
+    for (const [directory, { real, held }] of this.#parents)
+      if (isWithin(real, place)) {
+        held?.close();
+        this.#parents.delete(directory);
+      }
+  }
+
   /** Where the preview would have put a link in place of a missing directory. */
   #refuseBelowLinks(real: RawPath, above: RawPath): void {
     for (const missing of missingOf({ real, above }))
@@ -179,6 +201,15 @@ function open(real: RawPath): HeldDirectory {
     const { code } = error as NodeJS.ErrnoException;
     if (code !== undefined && code !== 'ENOTDIR' && code !== 'ELOOP') throw error;
     throw noDirectory();
+  }
+}
+
+function removeIfEmpty(real: RawPath): boolean {
+  const held = HeldDirectory.open(real);
+  try {
+    return held.removeIfEmpty(real);
+  } finally {
+    held.close();
   }
 }
 

@@ -8,7 +8,7 @@ import t, { type Test } from 'tap';
 import { linkDir, linksOf, plant, type Tree } from '../../support/links.ts';
 import { isRoot } from '../../support/race.ts';
 import { rounds } from '../../support/rounds.ts';
-import { startTask, taskResult } from '../../support/symlink-task.ts';
+import { restoreInput, startTask, taskResult } from '../../support/symlink-task.ts';
 import { until } from '../../support/until.ts';
 
 /** Steps of this part of a span never meet again. */
@@ -126,14 +126,7 @@ t.test('restore', async t => {
   };
   reset();
   const before = linksOf(root);
-  const input = {
-    manifestPath: manifest,
-    dryRun: false,
-    overwrites: true,
-    restoreBroken: true,
-    sampleLimit: 0,
-    mountsDown: [],
-  };
+  const input = restoreInput({ manifestPath: manifest, overwrites: true });
   const start = () => heardFirst(heard => startTask('restore', input, { ...options, heard }));
   const first = start();
   const spanMs = await spanOf(first.begun, first.ended);

@@ -1,14 +1,14 @@
 // A repair whose child is killed at any moment: every link is the old or the new one, none is missing, nothing else is left,
 // and the journal undoes what was done.
 import { type ChildProcess, spawnSync } from 'node:child_process';
-import { existsSync, lstatSync, readFileSync, readlinkSync, rmSync, symlinkSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import t, { type Test } from 'tap';
-import { linkDir, linksOf, plant, type Tree } from '../../support/links.ts';
+import { found, linkDir, linksOf, plant, type Tree } from '../../support/links.ts';
 import { isRoot } from '../../support/race.ts';
 import { rounds } from '../../support/rounds.ts';
-import { repairInput, startTask, taskResult } from '../../support/symlink-task.ts';
+import { repairInput, restoreInput, startTask, taskResult } from '../../support/symlink-task.ts';
 import { until } from '../../support/until.ts';
 
 /** Steps of this part of a span never meet again. */
@@ -60,22 +60,6 @@ async function journaled(backupPath: string, child: ChildProcess): Promise<numbe
   return performance.now();
 }
 
-/** Newest first, and only what still is as the run has made it. */
-function undo(changes: readonly Change[]): void {
-  for (const change of changes.toReversed()) {
-    const place = (change.link_path ?? change.target_path) as string;
-    const entry = lstatSync(place, { throwIfNoEntry: false });
-    if (entry === undefined || readlinkSync(place) !== change.new_target) continue;
-    rmSync(place);
-    if (change.operation === 'move') {
-      rmSync(change.source_path as string, { force: true });
-      symlinkSync(change.old_target as string, change.source_path as string);
-    }
-    const earlier = change.link_path === undefined ? change.replaced_target : change.old_target;
-    if (typeof earlier === 'string') symlinkSync(earlier, place);
-  }
-}
-
 for (const [kind, { to, rewrites = false, overwrites = false, copies = false }] of Object.entries(KINDS)) {
   const isElsewhere = to?.startsWith('other/') === true;
   t.test(kind, { skip: isElsewhere && !isRoot ? 'only root can mount' : false }, async t => {
@@ -96,6 +80,7 @@ for (const [kind, { to, rewrites = false, overwrites = false, copies = false }] 
       backupPath,
     });
     const options = { configDir: dir, id: ID };
+    const undo = restoreInput({ manifestPath: backupPath });
     const reset = (): void => {
       for (const place of ['from', to ?? ''])
         if (place !== '') rmSync(path.join(home, place), { recursive: true, force: true });
@@ -105,6 +90,7 @@ for (const [kind, { to, rewrites = false, overwrites = false, copies = false }] 
     };
     reset();
     const before = linksOf(home);
+    const entries = found(home);
     const begunAt = performance.now();
     const whole = startTask('repair', input, options);
     const plannedMs = (await journaled(backupPath, whole.child)) - begunAt;
@@ -154,8 +140,8 @@ for (const [kind, { to, rewrites = false, overwrites = false, copies = false }] 
         'the journal names what changed',
       );
       if (changed.length > 0 && changed.length < before.size) cut += 1;
-      undo(changes);
-      t.equal(textOf(linksOf(home)), textOf(before), 'undone');
+      if (changes.length > 0) await taskResult('restore', undo, options);
+      t.equal(found(home), entries, 'undone, with the directories that it made');
     }
     t.comment(`${count} moments, ${cut} of them with a part of the links changed`);
   });

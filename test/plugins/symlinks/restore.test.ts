@@ -112,8 +112,12 @@ t.test('restores', async t => {
 
   t.test('a repair is undone, newest change first, whatever it was', async t => {
     const dir = linkDir(t, {
-      from: { tv: { a: { to: '/old/a' }, b: { to: '../../x' } }, taken: { to: '/old/taken' } },
-      to: { taken: { to: '/there/before' } },
+      from: {
+        tv: { a: { to: '/old/a' }, s1: { b: { to: '../../../x' } } },
+        kept: { c: { to: '/c' } },
+        taken: { to: '/old/taken' },
+      },
+      to: { taken: { to: '/there/before' }, kept: {} },
     });
     const before = found(dir);
     for (const copies of [false, true]) {
@@ -130,11 +134,26 @@ t.test('restores', async t => {
       t.match((await host.post('/process/symlink-repair', body)).body, { changed: 2, errors: [] });
       const manifest = { manifest_path: backup };
       const preview = (await restore(manifest)).body;
-      t.match(preview, { manifest_type: 'symlink_repair', total_entries: 5, restored: 5, errors: [] });
+      t.match(preview, { manifest_type: 'symlink_repair', total_entries: 6, restored: 6, errors: [] });
       const done = (await restore({ ...manifest, dry_run: false })).body;
-      t.match(done, { restored: 5, errors: [] }, JSON.stringify(done));
-      await rm(path.join(dir, 'to/tv'), { recursive: true });
-      t.equal(found(dir), before);
+      t.match(done, { restored: 6, errors: [] }, JSON.stringify(done));
+      t.equal(found(dir), before, 'also the directories that it made are gone, and no others');
     }
+  });
+
+  t.test('directories that a move made stay while anything is in them, and go when the undo is repeated', async t => {
+    const dir = linkDir(t, { from: { tv: { s1: { a: { to: '/a' } } } } });
+    const before = found(dir);
+    const backup = path.join(host.configDir, 'symlink-repair/repair-manifests/made.json');
+    const roots = { from_root: path.join(dir, 'from'), to_root: path.join(dir, 'to/deep') };
+    const body = { root_migrations: [roots], dry_run: false, backup_path: backup };
+    t.match((await host.post('/process/symlink-repair', body)).body, { moved: 1, errors: [] });
+    await writeFile(path.join(dir, 'to/deep/tv/own'), 'of the user');
+    const undo = { manifest_path: backup, dry_run: false };
+    t.match((await restore(undo)).body, { restored: 1, errors: [] });
+    t.same(await readdir(path.join(dir, 'to/deep/tv')), ['own']);
+    await rm(path.join(dir, 'to/deep/tv/own'));
+    t.match((await restore(undo)).body, { skipped_unchanged: 1, errors: [] });
+    t.equal(found(dir), before);
   });
 });
