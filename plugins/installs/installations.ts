@@ -161,9 +161,10 @@ export class Installations {
     await candidate.swap();
   }
 
-  /** Resolves when nothing is removed in the background any more. */
+  /** Resolves when no folder is changed any more, so that another load of the plugin can take over. */
   async end(): Promise<void> {
-    await Promise.all([...this.#folders.values()].map(folder => folder.cleaned()));
+    await this.#recovered;
+    await Promise.all([...this.#folders.values()].map(folder => folder.end()));
   }
 
   async #prepare(target: OwnTarget, options: PrepareOptions & { readonly report: Report }): Promise<InstallCandidate> {

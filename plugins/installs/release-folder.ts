@@ -6,6 +6,7 @@ import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Logger, Problem } from '#core';
 import { writeFileIn } from '#kit/atomic-write';
+import { endBuild } from '#kit/build-environment';
 import { runInDirectories } from '#kit/directory-command';
 import { GuardedDirectory } from '#kit/guarded-directory';
 import { readMounts } from '#kit/mountinfo';
@@ -40,8 +41,11 @@ export class ReleaseFolder {
   readonly #options: ReleaseFolderOptions;
   /** Names in the work directory that are in use. */
   readonly #drafts = new Set<string>();
+  /** All drafts of this host, whose builds end with their requests. */
+  readonly #begun = new Set<string>();
   #turn: Promise<unknown> = Promise.resolve();
   #cleaning: Promise<void> = Promise.resolve();
+  #hasEnded = false;
 
   constructor(options: ReleaseFolderOptions) {
     this.#options = options;
@@ -60,6 +64,7 @@ export class ReleaseFolder {
     if (!isGiven && isSystemPath(await realPlaceOf(path.normalize(directory))))
       throw new Problem(400, `${directory} lies in a directory of the system; choose another`);
     const part = nameOf('draft');
+    this.#begun.add(part);
     this.#drafts.add(part);
     const folder = await GuardedDirectory.open(directory, { owner: user });
     try {
@@ -172,6 +177,7 @@ export class ReleaseFolder {
 
   /** Removes what neither the record nor a draft needs, in the background. */
   clean(): void {
+    if (this.#hasEnded) return;
     this.#cleaning = this.#cleaning
       .then(() => this.#use(folder => this.#clean(folder)))
       .catch((error: NodeJS.ErrnoException) => {
@@ -185,11 +191,20 @@ export class ReleaseFolder {
     return this.#cleaning;
   }
 
+  /** Leaves the folder to whoever opens it next: resolves when nothing is moved in it any more, and never again. */
+  async end(): Promise<void> {
+    this.#hasEnded = true;
+    await this.#turn;
+    await this.cleaned();
+  }
+
   async #clean(folder: GuardedDirectory): Promise<void> {
     for (const name of await within(folder, `${WORK}/`, work => work.names())) {
       const { previous, swap } = this.record;
       const needed = [previous?.kept?.part, swap?.outgoing, swap?.incoming.split('/')[0]];
       if (needed.includes(name) || this.#drafts.has(name)) continue;
+      // The build of a host that was killed goes on without it.
+      if (name.startsWith('draft-') && !this.#begun.has(name)) endBuild(path.join(folder.path, WORK, name, FILES));
       // What an earlier host has started may still write there, by its path.
       const gone = nameOf('gone');
       await within(folder, `${WORK}/`, work => work.rename(name, gone));
@@ -231,7 +246,12 @@ export class ReleaseFolder {
   }
 
   /** Swaps of one folder come one after the other, each after the end of one that was cut off. */
-  #alone<Value>(work: (folder: GuardedDirectory) => Promise<Value>): Promise<Value> {
+  async #alone<Value>(work: (folder: GuardedDirectory) => Promise<Value>): Promise<Value> {
+    if (this.#hasEnded)
+      throw new Problem(
+        503,
+        `what installs in ${this.#options.directory} was loaded anew; start the installation again`,
+      );
     const done = this.#turn.then(() =>
       this.#use(async folder => {
         await this.#complete(folder, this.record);

@@ -5,7 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
 import { type Host, type JobRun, Problem } from '#core';
 import { errorText } from '#kit/error-text';
-import type { AvailableRelease, InstallCandidate, InstallSelector } from '../installs/contract.ts';
+import type { AvailableRelease, InstallCandidate, InstallSelector, Installs } from '../installs/contract.ts';
 import type { HeldProcess, ProcessSnapshot } from '../process/contract.ts';
 import { type Downtime, InstallationOutcome } from './installation-outcome.ts';
 import { presentVersion } from './present-version.ts';
@@ -18,8 +18,9 @@ import { isSameVersion } from './version-order.ts';
 const HOLD_REASON = 'it is being updated';
 /** Longer than any preparation of a start. */
 const HOLD_MS = 4 * 3_600_000;
-const BOOT_POLL_MS = 250;
+const POLL_MS = 250;
 const BOOT_LIMIT_MS = 3_600_000;
+const RELOAD_LIMIT_MS = 60_000;
 const MS_PER_S = 1_000;
 /** What this host says of a process that somebody else holds. */
 const HELD = 'process.held';
@@ -70,10 +71,13 @@ export class Installation {
   readonly #run: JobRun<InstallOrder>;
   readonly #outcome: InstallationOutcome;
   readonly #startedMs = performance.now();
+  /** Of the job; once that has run out of time, what is begun is brought to its end without it. */
+  #signal: AbortSignal;
 
   constructor(host: Host, records: UpdateRecords, run: JobRun<InstallOrder>) {
     this.#host = host;
     this.#run = run;
+    this.#signal = run.signal;
     this.#outcome = new InstallationOutcome(host, records, { id: run.id, processName: run.input.process_name });
   }
 
@@ -88,6 +92,7 @@ export class Installation {
         return await this.#outcome.fail('Stackwarden ended before the update was prepared; nothing was changed', null);
       } catch (error) {
         await this.#endWithHost();
+        this.#signal = this.#host.signal;
         if (!(error instanceof HoldLost)) return await this.#recordFault(error);
         left = error.placing;
       }
@@ -131,7 +136,7 @@ export class Installation {
 
   /** All processes that run from the folder; nobody else starts or stops one of them meanwhile. */
   async #hold(names: readonly string[], work: (members: readonly Member[]) => Promise<void>): Promise<void> {
-    const options = { signal: this.#run.signal, deadlineMs: HOLD_MS };
+    const options = { signal: this.#signal, deadlineMs: HOLD_MS };
     let working: Promise<void> | undefined;
     const holdRest = ([processName, ...rest]: readonly string[], members: readonly Member[]): Promise<void> => {
       if (processName === undefined) {
@@ -209,44 +214,51 @@ export class Installation {
     placing: Placing,
     error: unknown,
   ): Promise<{ readonly reason: string; readonly upMs: number | null }> {
-    const refuseLost = (): void => {
-      if (members.some(({ held }) => held.signal.aborted)) throw new HoldLost(placing);
-    };
-    refuseLost();
+    refuseLost(members, placing);
     const { from, to } = placing;
     const reason = errorText(error);
     const old = from ?? 'the release before it';
     this.#tell(`takes ${to} back`);
+    let told = `${reason}; ${old} is in place again`;
     try {
       await Promise.all(members.map(({ held }) => held.stop()));
-      const installs = this.#host.use('installs');
+      const installs = await this.#untilInstalls();
       const present = await installs.installed(this.#name);
       if (present === null || present.version === to) await installs.restorePrevious(this.#name);
     } catch (fault) {
-      refuseLost();
-      return { reason: `${reason}; and ${old} could not be brought back: ${errorText(fault)}`, upMs: null };
+      refuseLost(members, placing);
+      told = `${reason}; and ${old} could not be brought back: ${errorText(fault)}`;
     }
     try {
-      return { reason: `${reason}; ${old} is in place again`, upMs: await this.#bringUp(members) };
+      // Also the new one is better than nothing.
+      return { reason: told, upMs: await this.#bringUp(members) };
     } catch (fault) {
-      refuseLost();
-      return { reason: `${reason}; ${old} is in place again, but not ready: ${errorText(fault)}`, upMs: null };
+      refuseLost(members, placing);
+      return { reason: `${told}, but not ready: ${errorText(fault)}`, upMs: null };
     }
+  }
+
+  /** Resolves when the release can be looked at, which it cannot be while what installs it is loaded anew. */
+  async #untilInstalls(): Promise<Installs> {
+    const limitMs = performance.now() + RELOAD_LIMIT_MS;
+    while (this.#host.find('installs')?.isSupported(this.#name) !== true && performance.now() < limitMs)
+      await delay(POLL_MS, undefined, { signal: this.#signal });
+    return this.#host.use('installs');
   }
 
   /** After the host ended between the stop and the end: whatever is in place is brought up, or taken back. */
   async #resume(placing: Placing): Promise<void> {
     const { from, to, running } = placing;
     await this.#untilBooted();
-    const installs = this.#host.use('installs');
-    const present = await installs.installed(this.#name);
-    if (present?.version !== to)
-      return this.#outcome.fail(
-        `Stackwarden ended during the update; ${from ?? 'the release before it'} is in place`,
-        from,
-      );
-    await this.#hold([this.#name, ...present.sharedWith], async found => {
+    const present = await (await this.#untilInstalls()).installed(this.#name);
+    await this.#hold([this.#name, ...(present?.sharedWith ?? [])], async found => {
       const members = found.map(member => ({ ...member, mustRun: running.includes(member.processName) }));
+      if (present?.version !== to) {
+        const reason = `Stackwarden ended during the update; ${from ?? 'the release before it'} is in place`;
+        const fault = await this.#bringUp(members).then(() => null, errorText);
+        refuseLost(members, placing);
+        return this.#outcome.fail(fault === null ? reason : `${reason}, but not ready: ${fault}`, from);
+      }
       try {
         await this.#bringUp(members);
       } catch (error) {
@@ -267,19 +279,21 @@ export class Installation {
       const isUp = supervisor?.get(this.#name)?.status === 'running';
       if (startup?.terminal || isUp || state === 'ready' || state === 'failed' || performance.now() > limitMs)
         return supervisor?.released(this.#name);
-      await delay(BOOT_POLL_MS, undefined, { signal: this.#run.signal });
+      await delay(POLL_MS, undefined, { signal: this.#signal });
     }
   }
 
   /** Leaves what the host cannot end any more to the next one, which finds the job as it was saved. */
   async #endWithHost(): Promise<void> {
-    const { signal } = this.#run;
+    const { signal } = this.#host;
     if (this.#host.stopping !== null && !signal.aborted) await once(signal, 'abort');
     signal.throwIfAborted();
   }
 
   async #recordFault(error: unknown): Promise<void> {
-    if (error instanceof Problem && error.code === HELD) await this.#outcome.defer(error.message);
+    const remedy = `see the log of ${this.#name}, and install it again`;
+    if (this.#run.signal.aborted) await this.#outcome.fail(`it took longer than an update may; ${remedy}`, null);
+    else if (error instanceof Problem && error.code === HELD) await this.#outcome.defer(error.message);
     else await this.#outcome.fail(errorText(error), null);
   }
 
@@ -291,6 +305,11 @@ export class Installation {
 /** Whether the process has to run after the update: it runs, or only its fault keeps it from running. */
 function mustRun({ pid, enabled, stoppedByUser, completed }: ProcessSnapshot): boolean {
   return pid !== null || (enabled && !stoppedByUser && completed === null);
+}
+
+/** Throws a HoldLost once a process is held no more. */
+function refuseLost(members: readonly Member[], placing: Placing): void {
+  if (members.some(({ held }) => held.signal.aborted)) throw new HoldLost(placing);
 }
 
 function secondsBetween(fromMs: number, toMs: number): number {

@@ -16,6 +16,8 @@ const PROGRAMS = {
   exits: 'echo it cannot start; exit 3',
   /** Runs without ever answering on its port. */
   mute: 'exec sleep 1000',
+  /** Ends by force alone. */
+  stubborn: `trap '' TERM; exec sleep 1000`,
   /** Answers on the port of its block. */
   answers: `exec ${process.execPath} -e "require('http').createServer((_, a) => a.end('ok')).listen(process.env.PORT, '127.0.0.1')"`,
 } as const;

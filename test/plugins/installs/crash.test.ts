@@ -105,19 +105,38 @@ t.test('a swap that is repeated changes nothing more', async t => {
 });
 
 t.test(
-  'what was being made ready is removed at the next start, also while a child of the last host writes it',
+  'what was being made ready is removed at the next start, and what a killed host has left to build it is ended',
   async t => {
     const root = testDir(t, { config: {}, program: OLD_PROGRAM });
     const [configDir, directory] = [path.join(root, 'config'), path.join(root, 'program')];
     const draft = await (await openReleases(configDir, directory)).begin(null, true);
     await write(draft.files, NEW);
-    const writer = spawn('sh', ['-c', 'while : > $0/$i; do i=$((i + 1)); done', draft.files], { stdio: 'ignore' });
-    const ended = once(writer, 'exit');
+    const script = 'while mkdir -p $0/$((i += 1)); do :; done; exec sleep 1000';
+    const env = { ...process.env, STACKWARDEN_BUILD: draft.files };
+    const build = spawn('sh', ['-c', script, draft.files], { env, stdio: 'ignore' });
+    const ended = once(build, 'exit');
     const folder = await openReleases(configDir, directory);
     folder.clean();
     await folder.cleaned();
     await ended;
-    t.same(await readdir(path.join(directory, '.stackwarden')), []);
+    t.same(await readdir(path.join(directory, '.stackwarden')), [], 'and nothing comes back');
     t.same(programs(await read(directory)), OLD_PROGRAM);
   },
 );
+
+t.test('a folder is left to the next load of the plugin once its swap is done', async t => {
+  const root = testDir(t, { config: {}, program: OLD_PROGRAM });
+  const [configDir, directory] = [path.join(root, 'config'), path.join(root, 'program')];
+  const folder = await openReleases(configDir, directory);
+  const draft = await folder.begin(null, true);
+  const later = await folder.begin(null, true);
+  await write(draft.files, NEW);
+  const swapped = folder.swap(draft, ...SWAP);
+  await folder.end();
+  t.same(programs(await read(directory)), NEW, 'the swap is complete');
+  await swapped;
+  await t.rejects(folder.swap(later, ...SWAP), {
+    status: 503,
+    message: /was loaded anew; start the installation again/,
+  });
+});

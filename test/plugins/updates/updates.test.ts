@@ -29,6 +29,7 @@ t.test('updates', async t => {
         One: await service('One'),
         Two: await service('Two', { pinned_version: 'v1.0.0' }),
         Web: await service('Web', { port: webPort, env: { PORT: String(webPort) } }, 'answers'),
+        Slow: await service('Slow', { stop_grace_seconds: 3 }, 'stubborn'),
         Twin: { ...(await service('Twin', { enabled: false })), config_dir: path.join(configDir, 'programs', 'One') },
       },
     },
@@ -43,7 +44,7 @@ t.test('updates', async t => {
   });
   t.teardown(() => app.stop());
   const isUp = (name: string) => until(async () => (await status(app, name)).status === 'running', { what: name });
-  await Promise.all(['One', 'Two', 'Web'].map(isUp));
+  await Promise.all(['One', 'Two', 'Web', 'Slow'].map(isUp));
   const { present } = shelf;
 
   await t.test('who can be updated', async t => {
@@ -170,15 +171,19 @@ t.test('updates', async t => {
     await until(async () => (await status(app, 'Web')).healthy === true, { what: 'the old release to answer' });
   });
 
+  const loadAnew = async (plugin: string) => {
+    const choose = (disabled: readonly string[]) =>
+      app.post('/config', { updates: { dumb: { plugins: { disabled } } } });
+    const state = () => app.host.plugins().find(({ name }) => name === plugin)?.state;
+    await choose([plugin]);
+    await until(() => state() === 'disabled', { what: `${plugin} to be gone` });
+    await choose([]);
+  };
+
   await t.test('process control that is loaded again meanwhile costs nothing', async t => {
     const installed = install(app, 'Web');
     await until(async () => /starts v2/.test((await updateStatus(app, 'Web')).message), { what: 'the new release' });
-    const choose = (disabled: readonly string[]) =>
-      app.post('/config', { updates: { dumb: { plugins: { disabled } } } });
-    const state = () => app.host.plugins().find(({ name }) => name === 'process')?.state;
-    await choose(['process']);
-    await until(() => state() === 'disabled', { what: 'process control to be gone' });
-    await choose([]);
+    await loadAnew('process');
     t.match((await installed).body, { status: 'error', message: /; v1\.0\.0 is in place/ });
     t.equal(await present('Web'), FIRST);
     await until(async () => (await status(app, 'Web')).healthy === true, { what: 'the old release to answer' });
@@ -223,5 +228,18 @@ t.test('updates', async t => {
       ['v3.0.0', 'v1.1.0', 'v1.1.0'],
     );
     t.same((await app.get('/process/update-notices')).body, { scope: 'project', available: [], info: [], applied: [] });
+  });
+
+  await t.test('what puts releases in place can be loaded again between the stop and the start', async t => {
+    const installed = install(app, 'Slow');
+    await until(async () => /puts v3/.test((await updateStatus(app, 'Slow')).message), { what: 'the stop' });
+    await loadAnew('installs');
+    const { body } = await installed;
+    const version = await present('Slow');
+    if (body.status === 'error') t.match(body.message, /; v1\.0\.0 is in place again$/);
+    else t.equal(body.status, 'updated', body.message);
+    t.equal(version, body.status === 'error' ? FIRST : 'v3.1.0', 'it is what is told');
+    t.equal((await status(app, 'Slow')).status, 'running');
+    t.equal(await shelf.started('Slow'), version);
   });
 });
