@@ -1,14 +1,14 @@
 // What is installed for a block, and where: the facts of its template with the values of the block.
 import path from 'node:path';
 import type { NamedBlock } from '#core';
-import type { ServiceTemplate } from '../services/contract.ts';
+import type { ServiceTemplate, ServiceTemplates } from '../services/contract.ts';
 
 type Fact = NonNullable<ServiceTemplate['install']>;
 
 interface Common {
   readonly block: NamedBlock;
-  /** Absolute paths. Without one of them the program is not installed. */
-  readonly markers: readonly string[];
+  /** Absolute paths, of each layout that a release can have. Without all of one layout it is not installed. */
+  readonly layouts: readonly (readonly string[])[];
 }
 
 /** A program that comes with that of another service. */
@@ -26,8 +26,10 @@ export interface OwnTarget extends Common {
   readonly directory: string | null;
   /** Whether the folder is the template's own choice, not that of an option. */
   readonly isGiven: boolean;
-  /** Of the markers those in the folder, as paths below it. */
-  readonly parts: readonly string[];
+  /** Of the layouts what lies in the folder, as paths below it. */
+  readonly parts: readonly (readonly string[])[];
+  /** A path below the folder in which instances have folders of their own; undefined where they have none. */
+  readonly ownFolders: string | undefined;
   readonly versionFile: string | undefined;
   /** In the order in which they build. */
   readonly builds: readonly { readonly platform: string; readonly facts: Readonly<Record<string, unknown>> }[];
@@ -41,55 +43,78 @@ export type InstallTarget = BroughtTarget | OwnTarget;
 const MIB = 2 ** 20;
 const MAX_MEGABYTES = 4_096;
 
+type Templates = Pick<ServiceTemplates, 'get' | 'installDirectory'>;
+
 /** undefined when the template says nothing of it, or an option that it needs is not set. */
 export function installTarget(
   block: NamedBlock,
-  templateOf: (configKey: string) => ServiceTemplate | undefined,
+  templates: Templates,
   blocks: readonly NamedBlock[],
 ): InstallTarget | undefined {
-  const fact = templateOf(block.configKey)?.install;
-  if (fact === undefined) return undefined;
-  if ('with' in fact) return broughtTarget(block, fact, templateOf, blocks);
+  const template = templates.get(block.configKey);
+  if (template?.install === undefined) return undefined;
+  const { install: fact } = template;
+  if ('with' in fact) return broughtTarget(block, fact, templates, blocks);
   const fill = filler(block);
-  const directory = fact.directory === undefined ? null : path.normalize(fill(fact.directory)).replace(/(?<=.)\/$/, '');
-  if (directory !== null && (!path.isAbsolute(directory) || directory === '/' || directory.includes('{')))
-    return undefined;
-  const markers = fact.markers.map(fill);
-  const { platforms } = block.block;
-  const named =
-    Array.isArray(platforms) && platforms.length > 0 ? platforms.map(String) : Object.keys(fact.build ?? {});
+  const directory = fact.directory === undefined ? null : folderOf(templates.installDirectory(block));
+  if (directory === undefined) return undefined;
+  const layouts = [fact.markers, ...(fact.otherMarkers === undefined ? [] : [fact.otherMarkers])].map(markers =>
+    markers.map(fill),
+  );
+  const [ownFolders] = fact.ownDirectory?.split('{') ?? [];
   return {
     kind: 'own',
     block,
-    markers: markers.map(marker => path.resolve(directory ?? '/', marker)),
+    layouts: layouts.map(markers => markers.map(marker => path.resolve(directory ?? '/', marker))),
     source: fact.source,
     facts: fact.facts,
     directory,
     isGiven: fact.directory !== undefined && !fact.directory.includes('{'),
-    parts: markers.filter(marker => !path.isAbsolute(marker)),
+    parts: layouts.map(markers => markers.filter(marker => !path.isAbsolute(marker))),
+    ownFolders: ownFolders && path.relative(directory ?? '/', ownFolders),
     versionFile: fact.versionFile === undefined ? undefined : fill(fact.versionFile),
-    builds: named.map(platform => ({ platform, facts: fact.build?.[platform] ?? {} })),
+    builds: platformsOf(block, template, fact).map(platform => ({ platform, facts: fact.build?.[platform] ?? {} })),
     built: (fact.built ?? []).map(place => path.normalize(fill(place))),
     maxBytes: (fact.maxMegabytes ?? MAX_MEGABYTES) * MIB,
   };
 }
 
+/** undefined for what can be no folder of a program. */
+function folderOf(place: string | undefined): string | undefined {
+  if (place === undefined || !path.isAbsolute(place)) return undefined;
+  const folder = path.normalize(place).replace(/(?<=.)\/$/, '');
+  return folder === '/' ? undefined : folder;
+}
+
+/** A block chooses among those that it has from its template; what else builds the program is no choice of a user. */
+function platformsOf(
+  { block: { platforms } }: NamedBlock,
+  { block: given }: ServiceTemplate,
+  { build = {} }: Extract<Fact, { source: string }>,
+): readonly string[] {
+  const known = Object.keys(build);
+  if (!Array.isArray(platforms) || platforms.length === 0) return known;
+  const offered = [given.platforms ?? []].flat();
+  const fixed = offered.length === 0 ? [] : known.filter(platform => !offered.includes(platform));
+  return [...new Set([...platforms.map(String), ...fixed])];
+}
+
 function broughtTarget(
   block: NamedBlock,
   { with: key, markers }: Extract<Fact, { with: string }>,
-  templateOf: (configKey: string) => ServiceTemplate | undefined,
+  templates: Templates,
   blocks: readonly NamedBlock[],
 ): BroughtTarget | undefined {
   const candidates = blocks.filter(({ configKey }) => configKey === key);
   const by = candidates.find(candidate => candidate.block.enabled === true) ?? candidates[0];
-  const target = by && installTarget(by, templateOf, blocks);
+  const target = by && installTarget(by, templates, blocks);
   if (by === undefined || target?.kind !== 'own') return undefined;
   const fill = filler(by);
   return {
     kind: 'brought',
     block,
     by,
-    markers: markers.map(marker => path.resolve(target.directory ?? '/', fill(marker))),
+    layouts: [markers.map(marker => path.resolve(target.directory ?? '/', fill(marker)))],
   };
 }
 

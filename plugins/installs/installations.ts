@@ -60,7 +60,7 @@ export class Installations {
   /** undefined for a program that nothing here can install. */
   target(block: NamedBlock): InstallTarget | undefined {
     const templates = this.#host.find('service.templates');
-    return templates && installTarget(block, key => templates.get(key), this.#blocks());
+    return templates && installTarget(block, templates, this.#blocks());
   }
 
   /** What is installed for a process; undefined when nothing here can install it. */
@@ -86,18 +86,15 @@ export class Installations {
   async isInstalled(target: InstallTarget): Promise<boolean> {
     await this.#recovered;
     if (this.#isCutOff(target)) await this.#folder(placeOf(target)).recover();
-    const found = await fileVersions(target.markers);
-    return target.markers.every(marker => found.has(marker));
+    return isComplete(target, await fileVersions(target.layouts.flat()));
   }
 
   /** Those that are installed, from one look at all. A mount that does not answer concerns the look at its own alone. */
   async presentAmong(targets: readonly InstallTarget[]): Promise<ReadonlySet<InstallTarget>> {
     await this.#recovered;
-    const markers = targets.flatMap(target => target.markers);
+    const markers = targets.flatMap(target => target.layouts.flat());
     const found = await fileVersions(markers).catch(() => new Map<string, string>());
-    return new Set(
-      targets.filter(target => !this.#isCutOff(target) && target.markers.every(marker => found.has(marker))),
-    );
+    return new Set(targets.filter(target => !this.#isCutOff(target) && isComplete(target, found)));
   }
 
   /** Whether what lies there has been installed here. */
@@ -296,6 +293,11 @@ export class Installations {
   #blocks(): readonly NamedBlock[] {
     return this.#host.use('config.store').blocks();
   }
+}
+
+/** `found` are the paths that exist. */
+function isComplete({ layouts }: InstallTarget, found: ReadonlyMap<string, unknown>): boolean {
+  return layouts.some(markers => markers.every(marker => found.has(marker)));
 }
 
 /** By what its record is found: its folder, or what stands for the machine itself. */

@@ -9,7 +9,7 @@ const OWN_PLACES = ['config_dir', 'config_file', 'log_file', 'access_log_file'];
 
 /** A folder that is excluded itself, or lies in an excluded one, is not cleared. */
 export function keptPlaces(
-  { block: { block }, built }: OwnTarget,
+  { block: { block }, built, ownFolders = '' }: OwnTarget,
   directory: string,
   blocks: readonly NamedBlock[],
 ): KeptPlaces {
@@ -21,7 +21,9 @@ export function keptPlaces(
   const isOutside = (place: string): boolean => place === '' || place.split('/', 1)[0] === '..';
   const isAbove = (place: string): boolean => place.split('/').every(part => part === '' || part === '..');
   return {
-    keeps: new Set([...excluded.filter(place => !built.includes(place)), ...own].filter(place => !isOutside(place))),
+    keeps: new Set(
+      [...excluded.filter(place => !built.includes(place)), ...own, ownFolders].filter(place => !isOutside(place)),
+    ),
     clears: block.clear_on_update === true && !excluded.some(isAbove),
   };
 }

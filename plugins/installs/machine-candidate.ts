@@ -22,7 +22,7 @@ export async function machineCandidate(
     version,
     swap: async () => {
       const fetched = await fetchInto(preparation);
-      const { markers } = preparation.target;
+      const [markers = []] = preparation.target.layouts;
       const found = await fileVersions(markers);
       const missing = markers.find(marker => !found.has(marker));
       if (missing !== undefined)

@@ -73,8 +73,9 @@ export async function prepareRelease(
     signal.throwIfAborted();
     const { versionFile } = target;
     await folder.write(draft, { ...files, ...(versionFile === undefined ? {} : { [versionFile]: `${version}\n` }) });
-    const [missing] = await folder.missing(draft, target.parts, kept);
-    if (missing !== undefined)
+    const lacking = await Promise.all(target.parts.map(parts => folder.missing(draft, parts, kept)));
+    const [[missing] = []] = lacking;
+    if (missing !== undefined && lacking.every(places => places.length > 0))
       throw new Problem(
         502,
         `the release ${version} has no ${missing}, without which it cannot run; choose another release`,

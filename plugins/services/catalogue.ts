@@ -70,9 +70,15 @@ export class Catalogue implements ServiceTemplates {
     if (mounts === undefined) return undefined;
     const { path, when } = mounts;
     if (when !== undefined && !when.values.includes(String(block[when.option] ?? ''))) return undefined;
-    const names = [...path.matchAll(OPTION)].map(([, name = '']) => name);
-    if (!names.every(name => typeof block[name] === 'string')) return undefined;
-    return path.replaceAll(OPTION, (_whole, name: string) => String(block[name]));
+    return filled(path, block);
+  }
+
+  installDirectory({ configKey, key, block }: NamedBlock): string | undefined {
+    const install = this.get(configKey)?.install;
+    if (install === undefined || 'with' in install) return undefined;
+    const { directory, ownDirectory = directory } = install;
+    const place = selectsOwnRelease(block) ? ownDirectory : directory;
+    return place && filled(place, { ...block, instance: directoryName(key) });
   }
 
   graphOptions() {
@@ -103,6 +109,30 @@ function isDropped(
 ): boolean {
   if (condition !== 'built-from-source') return block[condition.option] !== condition.isNot;
   return branch === true || (typeof commit === 'string' && commit.trim() !== '');
+}
+
+/** Whether an instance runs another release than those that run the latest. */
+function selectsOwnRelease(block: Values): boolean {
+  const text = (option: string) =>
+    String(block[option] ?? '')
+      .trim()
+      .toLowerCase();
+  const pinned = text('pinned_version');
+  if (pinned !== '') return pinned !== 'latest';
+  if (isDropped('built-from-source', block)) return true;
+  return block.release_version_enabled === true && !['', 'latest'].includes(text('release_version'));
+}
+
+/** Replaces names of options by their texts; undefined when one is not set. */
+function filled(path: string, values: Values): string | undefined {
+  const names = [...path.matchAll(OPTION)].map(([, name = '']) => name);
+  if (!names.every(name => typeof values[name] === 'string')) return undefined;
+  return path.replaceAll(OPTION, (_whole, name: string) => String(values[name]));
+}
+
+/** That of an instance, which leads to no other directory whatever its name is. */
+function directoryName(instance: string): string {
+  return slugOf(instance).replaceAll('/', '_').replace(/^\.+$/, '_');
 }
 
 /** The folder name of an instance: lower case, with underscores for blanks. */

@@ -20,6 +20,8 @@ export interface ServiceTemplates {
   coreNeeds(template: ServiceTemplate, block: Readonly<Record<string, unknown>>): readonly string[];
   /** The path at which a block mounts a file system; undefined when it mounts none. */
   mountOf(block: NamedBlock): string | undefined;
+  /** The folder of the releases of its program; undefined where it has none, or an option that names it is not set. */
+  installDirectory(block: NamedBlock): string | undefined;
   /** Options of any service from which relations are read; answers may show those in `shown`. */
   graphOptions(): { readonly shown: readonly string[]; readonly read: readonly string[] };
   /** The block of a new service, or of the named instance for a service with instances. */

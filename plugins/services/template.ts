@@ -119,7 +119,12 @@ const install = z.union([
     source: z.string().describe('the `install.source` that fetches releases'),
     facts: values.describe('for the source alone, which knows their form'),
     directory: z.string().optional().describe('folder of the release; absent where the machine itself is changed'),
+    ownDirectory: z
+      .string()
+      .optional()
+      .describe('that of an instance which selects another release than the latest; {instance} is its name'),
     markers: texts.min(1).describe('without one of these it is not installed; absolute ones lie in the machine'),
+    otherMarkers: texts.min(1).optional().describe('the same for releases of another layout'),
     versionFile: z.string().optional().describe('written with the version of the release'),
     build: z
       .record(z.string(), values)

@@ -30,6 +30,12 @@ export default definePlugin({
     const setup = new ServiceSetup(host, { steps, programs }, context => install.promise(context));
 
     host.provide('service.setup', setup);
+    host.contribute('process.placeholders', 'setup', {
+      values(block) {
+        const directory = host.find('service.templates')?.installDirectory(block);
+        return directory === undefined ? {} : { install_dir: directory };
+      },
+    });
 
     // Runs before the taps of other plugins, so that they see the command and variables from the template.
     host.tap(

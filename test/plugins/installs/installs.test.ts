@@ -31,6 +31,12 @@ t.test('installations', async t => {
     },
     { launch: { command: ['sh', program] } },
   );
+  const shared = path.join(path.dirname(shop.configDir), 'shared');
+  await shop.template(
+    'paired',
+    { directory: shared, ownDirectory: path.join(shared, 'instances/{instance}') },
+    { launch: { command: ['sh', '{install_dir}/run.sh'] } },
+  );
   await shop.template('elsewhere', { source: 'nobody' });
   const blocks: Record<string, Record<string, unknown>> = {};
   const instance = (key: string, name: string, more: Record<string, unknown> = {}) => {
@@ -46,6 +52,8 @@ t.test('installations', async t => {
   instance('unmade', 'Unmade');
   instance('huge', 'Huge');
   instance('elsewhere', 'Elsewhere');
+  instance('paired', 'Moving', { clear_on_update: true });
+  instance('paired', 'Held Back', { pinned_version: 'v1.0.0' });
   instance('system', 'System');
   const app = await startShopHost(shop, blocks);
   t.teardown(() => app.stop());
@@ -111,6 +119,19 @@ t.test('installations', async t => {
     t.match(await ask(app, 'restorePrevious', 'Fresh'), { status: 409, body: { detail: /install one by its number/ } });
     t.match(await start(app, 'Fresh'), { status: 200 });
     await until(async () => (await readdir(at('.stackwarden'))).length === 0, { what: 'the replaced releases to go' });
+  });
+
+  await t.test('an instance that selects another release has a folder of its own', async t => {
+    const own = path.join(shared, 'instances/held_back');
+    const versionIn = (directory: string) => readFile(path.join(directory, 'version.txt'), 'utf8');
+    for (const name of ['Held Back', 'Moving']) t.match(await start(app, name), { status: 200 });
+    t.equal(await versionIn(own), 'v1.0.0\n');
+    t.equal(await versionIn(shared), 'v2.0.0\n');
+    t.match((await ask(app, 'installed', 'Held Back')).body.value, { version: 'v1.0.0', sharedWith: [] });
+    await ask(app, 'prepare', 'Moving', { selector: { kind: 'pinned', version: 'v1.0.0' } });
+    await ask(app, 'swap', 'Moving');
+    t.equal(await versionIn(shared), 'v1.0.0\n');
+    t.equal(await versionIn(own), 'v1.0.0\n', 'it is not cleared with the folder around it');
   });
 
   await t.test('a candidate is discarded', async t => {
