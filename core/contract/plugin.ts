@@ -14,7 +14,7 @@ import type {
 import type { Disposer } from './disposer.ts';
 import type { Host } from './host.ts';
 import type { LogHub } from './log.ts';
-import type { AccessCheck, HttpEntrance } from './route.ts';
+import type { AccessCheck, HttpEntrance, HttpRequests } from './route.ts';
 
 export type * from './command.ts';
 export type * from './config.ts';
@@ -74,6 +74,7 @@ export interface Contributions {
 export interface Services {
   'config.store': ConfigStore;
   'http.entrance': HttpEntrance;
+  'http.requests': HttpRequests;
   'log.hub': LogHub;
   /** Decides about every protected request and stream. Absent: open, unless users exist (see core/http/access.ts). */
   access: AccessCheck;

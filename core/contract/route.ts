@@ -169,6 +169,21 @@ export interface Listener {
   close(graceMs: number): Promise<void>;
 }
 
+/** The requests of one group of routes since the start of the host. */
+export interface RequestCount {
+  /** As in the API description; `unknown` where there is no such route. */
+  readonly group: string;
+  /** How many were answered with `1xx` to `5xx`, and how many were `cut` because the client was gone first. */
+  readonly answers: Readonly<Record<string, number>>;
+  /** How long all of them together took, from their heads to the ends of their answers. */
+  readonly seconds: number;
+}
+
+/** Counts the requests to routes, whatever listener they came through. */
+export interface HttpRequests {
+  counts(): readonly RequestCount[];
+}
+
 /** What a plugin needs to serve the host's routes and streams through a listener of its own. */
 export interface HttpEntrance {
   handle(request: IncomingMessage, response: ServerResponse, via: Via): void;

@@ -3,7 +3,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import helmet from 'helmet';
 import type { Logger } from '../contract/log.ts';
-import type { HttpEntrance, Listener, ListenerOptions, Route, Via } from '../contract/route.ts';
+import type { HttpEntrance, HttpRequests, Listener, ListenerOptions, Route, Via } from '../contract/route.ts';
 import type { Stream } from '../contract/stream.ts';
 import { AccessGate } from '../http/access.ts';
 import { Connections } from '../http/connections.ts';
@@ -13,6 +13,7 @@ import { HostNames } from '../http/host-names.ts';
 import { openListener } from '../http/listener.ts';
 import { describeApi } from '../http/openapi.ts';
 import { RefusedChanges } from '../http/refused-changes.ts';
+import { RequestCounts } from '../http/request-counts.ts';
 import { RouteMap } from '../http/route-map.ts';
 import type { Owner } from '../kit/owner.ts';
 import { refuse, refuseSocket } from '../kit/refusal.ts';
@@ -37,6 +38,7 @@ export interface EntranceOptions {
 
 /** The members of the entrance that only the host uses. */
 export interface HttpServer extends HttpEntrance {
+  readonly requests: HttpRequests;
   /** Throws when the method and path are taken. The returned function withdraws the route. */
   addRoute(owner: Owner, route: Route): () => void;
   /** Throws when the path is taken. The returned function closes the stream's clients and withdraws it. */
@@ -82,7 +84,8 @@ export function createHttpEntrance(options: EntranceOptions): HttpServer {
   const streams = new StreamServer({ ...options, access, origins });
   const headers = [...hardeningHeaders(), 'Cache-Control', 'no-store'];
   const refused = new RefusedChanges(options.log);
-  const dispatch = createDispatch({ ...options, routes, origins, access, refused, headers });
+  const requests = new RequestCounts();
+  const dispatch = createDispatch({ ...options, routes, origins, access, refused, requests, headers });
   const names = new HostNames({ config: options.config, origins, mustLogIn: () => access.mustLogIn() });
   const connections = new Connections();
   let description: Record<string, unknown> | undefined;
@@ -120,6 +123,7 @@ export function createHttpEntrance(options: EntranceOptions): HttpServer {
   };
 
   const entrance: HttpServer = {
+    requests,
     handle: (request, response, via) => void dispatch(request, response, via),
     upgrade: (request, socket, head) => void streams.accept(request, socket, head),
     allowsOrigin: origin => origins.allows(origin),

@@ -287,6 +287,7 @@ class RunningHost implements StackwardenHost {
       stopping: () => this.#stopping !== null,
     });
     this.#services.provideOwn('http.entrance', ownedEntrance(this.#http));
+    this.#services.provideOwn('http.requests', { counts: () => this.#http.requests.counts() });
     if (this.#options.dryRun) return;
     this.#disposers.push(watchDescriptors(this.log, () => this.#http.closeIdleConnections()));
   }

@@ -17,6 +17,7 @@ import { type CorsPolicy, FOREIGN_SITE, isSafe } from './cors-policy.ts';
 import { failureAnswer, shapeProblem } from './errors.ts';
 import { parseQuery } from './query.ts';
 import type { RefusedChanges } from './refused-changes.ts';
+import type { RequestCounts } from './request-counts.ts';
 import type { OwnedRoute, RouteMap, RouteMatch } from './route-map.ts';
 import { UnreadAnswers } from './unread-answers.ts';
 
@@ -26,6 +27,7 @@ export interface DispatchOptions {
   readonly origins: CorsPolicy;
   readonly access: AccessGate;
   readonly refused: RefusedChanges;
+  readonly requests: RequestCounts;
   /** Names and values, in turn, of the headers that every answer carries unless its route gives others. */
   readonly headers: readonly string[];
   readonly checkAnswers?: boolean;
@@ -37,9 +39,11 @@ export interface DispatchOptions {
 export type Dispatch = (request: IncomingMessage, response: ServerResponse, via: Via) => Promise<void>;
 
 const DEFAULT_LIMIT_BYTES = 1024 * 1024;
+/** Of requests to no route, however many paths they name. */
+const UNKNOWN_GROUP = 'unknown';
 
 export function createDispatch(options: DispatchOptions): Dispatch {
-  const { log, routes, origins, access, refused, headers: common } = options;
+  const { log, routes, origins, access, refused, requests, headers: common } = options;
   const bodies = new BodyBudget();
   const unread = new UnreadAnswers(options.unreadMs);
 
@@ -90,12 +94,14 @@ export function createDispatch(options: DispatchOptions): Dispatch {
   return async (request, response, via) => {
     const startedAt = performance.now();
     const { path, queryText } = target(request.url ?? '/', via.prefix);
-    response.once('close', () => {
-      const cut = response.writableFinished ? '' : ' (cut)';
-      const ms = Math.round(performance.now() - startedAt);
-      log.debug(`${request.method} ${path} ${response.statusCode} in ${ms} ms${cut}`);
-    });
     let owner: Owner | undefined;
+    let group = UNKNOWN_GROUP;
+    response.once('close', () => {
+      const isWhole = response.writableFinished;
+      const ms = performance.now() - startedAt;
+      requests.add(group, isWhole ? response.statusCode : 0, ms);
+      log.debug(`${request.method} ${path} ${response.statusCode} in ${Math.round(ms)} ms${isWhole ? '' : ' (cut)'}`);
+    });
     try {
       const foreign = request.headers.origin;
       if (foreign !== undefined) allowOrigin(response, foreign, origins.allows(foreign));
@@ -110,7 +116,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
         throw new Problem(405, `Use ${match.join(', ')} here`, { headers: { Allow: match.join(', ') } });
       }
       if (match.owned.route.nativeOnly && !via.native) throw new Problem(404, 'Not found');
-      owner = match.owned.owner;
+      ({ owner, group } = match.owned);
       const value = await run(match, new Call(request, response, match.owned), queryText);
       const { compress = false } = match.owned.route;
       send(response, compress ? await compressed(value, request.headers['accept-encoding']) : value, common);

@@ -23,12 +23,12 @@ export function describeApi({ version, routes, streams }: ApiParts): JsonObject 
     },
   };
   const paths: Record<string, JsonObject> = {};
-  for (const { owner, route } of routes) {
+  for (const { group, route } of routes) {
     if (route.hidden) continue;
     const path = route.path.replace('...}', '}');
     const item = paths[path] ?? {};
     paths[path] = item;
-    item[route.method.toLowerCase()] = describeOperation(owner.plugin, route, schemas);
+    item[route.method.toLowerCase()] = describeOperation(group, route, schemas);
   }
   return {
     openapi: '3.1.0',
@@ -43,11 +43,11 @@ export function describeApi({ version, routes, streams }: ApiParts): JsonObject 
   };
 }
 
-function describeOperation(plugin: string, route: OwnedRoute['route'], schemas: JsonObject): JsonObject {
+function describeOperation(group: string, route: OwnedRoute['route'], schemas: JsonObject): JsonObject {
   const id = `${route.method.toLowerCase()}${route.path.replace(/[^a-zA-Z0-9]+/g, '_').replace(/_$/, '')}`;
   const describe = (schema: z.ZodType, part: string, io: 'input' | 'output') =>
     toJsonSchema(schema, `${id}_${part}`, io, schemas);
-  const result: JsonObject = { operationId: id, summary: route.summary, tags: [route.tag ?? plugin] };
+  const result: JsonObject = { operationId: id, summary: route.summary, tags: [group] };
   const parameters = [...route.path.matchAll(/\{(\w+)/g)].map(([, name]) => ({
     name,
     in: 'path',

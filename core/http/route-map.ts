@@ -7,6 +7,8 @@ import type { Call, Owner } from '../kit/owner.ts';
 export interface OwnedRoute {
   readonly owner: Owner;
   readonly route: Route;
+  /** In the API description, and in what is counted. */
+  readonly group: string;
   readonly call: Call;
 }
 
@@ -46,7 +48,7 @@ export class RouteMap {
         `route ${route.method} ${route.path} of ${plugin} is already registered by ${other.owner.plugin}`,
       );
     }
-    const owned = { owner, route, call: callOf(route) };
+    const owned = { owner, route, group: route.tag ?? plugin, call: callOf(route) };
     methods.set(route.method, owned);
     return () => {
       if (methods.get(route.method) !== owned) return;

@@ -1,17 +1,21 @@
 // What the exporter tells of managed processes.
 import type { ExportedMetrics, MetricSample } from '../prometheus/contract.ts';
-import type { ProcessSnapshot, ProcessSupervisor } from './contract.ts';
+import type { ProcessSnapshot } from './contract.ts';
+import type { Supervisor } from './supervisor.ts';
 
 const MS_PER_S = 1_000;
 
-export function processMetrics(supervisor: ProcessSupervisor): ExportedMetrics {
+export function processMetrics(supervisor: Supervisor): ExportedMetrics {
   return {
-    families() {
+    async families() {
+      const { files, waitingBytes, readBytes, readLines } = await supervisor.spoolFigures();
       const processes = supervisor.list().filter(({ isHost }) => !isHost);
       const samples = (value: (snapshot: ProcessSnapshot) => number | null): MetricSample[] =>
         processes.map(snapshot => ({ labels: { process: snapshot.processName }, value: value(snapshot) }));
       const gauge = (name: string, help: string, value: (snapshot: ProcessSnapshot) => number | null) =>
         ({ name, help, type: 'gauge', samples: samples(value) }) as const;
+      const single = (name: string, type: 'gauge' | 'counter', help: string, value: number) =>
+        ({ name, help, type, samples: [{ value }] }) as const;
       return [
         gauge('process_up', 'Whether the process runs.', ({ status }) => Number(status === 'running')),
         gauge('process_enabled', 'Whether the process is to run.', ({ enabled }) => Number(enabled)),
@@ -21,12 +25,16 @@ export function processMetrics(supervisor: ProcessSupervisor): ExportedMetrics {
         gauge('process_uptime_seconds', 'Time since the launch.', ({ startedMonotonicMs }) =>
           startedMonotonicMs === null ? null : (performance.now() - startedMonotonicMs) / MS_PER_S,
         ),
-        {
-          name: 'output_lost',
-          help: 'Whether what running processes write is lost at present, as on a full disk.',
-          type: 'gauge',
-          samples: [{ value: Number(supervisor.outputFault !== null) }],
-        },
+        single(
+          'output_lost',
+          'gauge',
+          'Whether what running processes write is lost at present, as on a full disk.',
+          Number(supervisor.outputFault !== null),
+        ),
+        single('spool_files', 'gauge', 'Files that running processes write their output to.', files),
+        single('spool_waiting_bytes', 'gauge', 'Output that is written and not in the logs yet.', waitingBytes),
+        single('spool_read_bytes', 'counter', 'Output that was taken into the logs.', readBytes),
+        single('spool_read_lines', 'counter', 'Lines that were taken into the logs.', readLines),
       ];
     },
   };

@@ -10,6 +10,7 @@ import { unmountLeftovers } from './boot/leftover-mounts.ts';
 import { RunFiles } from './boot/run-files.ts';
 import { shutDown } from './boot/shutdown.ts';
 import { stopTiers } from './boot/stop-tiers.ts';
+import type { SpoolFigures } from './capture/capture.ts';
 import { CaptureThread } from './capture/capture-thread.ts';
 import { writeForeignLines } from './capture/foreign-lines.ts';
 import type {
@@ -150,6 +151,11 @@ export class Supervisor implements ProcessSupervisor {
 
   get outputFault(): string | null {
     return this.#supervision.capture.fault;
+  }
+
+  /** How much output of services there is, and how much was taken. */
+  spoolFigures(): Promise<SpoolFigures> {
+    return this.#supervision.capture.figures();
   }
 
   list(): readonly ProcessSnapshot[] {

@@ -5,6 +5,7 @@ import { functionSchema } from '#kit/function-schema';
 import type { ExportedMetrics, MetricFamily } from './contract.ts';
 import { CONTENT_TYPES, exposition, formatFor } from './exposition.ts';
 import { hostMetrics } from './host-metrics.ts';
+import { requestMetrics } from './request-metrics.ts';
 
 /** Scrapers wait for ten seconds. */
 const DEADLINE_MS = 5_000;
@@ -32,6 +33,7 @@ export default definePlugin({
       deadlineMs: DEADLINE_MS,
     });
     host.contribute('prometheus.metrics', 'host', hostMetrics);
+    host.contribute('prometheus.metrics', 'requests', requestMetrics(host.use('http.requests')));
     host.route({
       method: 'GET',
       path: '/metrics/prometheus',

@@ -40,6 +40,7 @@ const SERVICES = [
   'config.store',
   'dependency.graph',
   'http.entrance',
+  'http.requests',
   'log.hub',
   'mount.control',
   'process.supervisor',

@@ -7,9 +7,10 @@ import type { CapturedLines, Logger, LogLevel, Rotation } from '#core';
 import { deepEqual } from '#kit/deep-equal';
 import { startWorker } from '#kit/worker';
 import { slugOf } from '../slug.ts';
-import type { CaptureTarget } from './capture.ts';
+import type { CaptureTarget, SpoolFigures } from './capture.ts';
 
 const RESTART_MS = 1_000;
+const NOTHING: SpoolFigures = { files: 0, waitingBytes: 0, readBytes: 0, readLines: 0 };
 
 export type CaptureCall =
   | {
@@ -21,7 +22,11 @@ export type CaptureCall =
   | { readonly kind: 'retarget'; readonly session: number; readonly target: CaptureTarget }
   | { readonly kind: 'finish'; readonly session: number }
   | { readonly kind: 'remove-others' }
+  | { readonly kind: 'figures' }
   | { readonly kind: 'close' };
+
+/** The figures, or why a process ended as far as its output tells. */
+export type CaptureResult = SpoolFigures | string | null;
 
 export type ToWorker =
   | { readonly id: number; readonly call: CaptureCall }
@@ -30,7 +35,7 @@ export type ToWorker =
   | { readonly delivered: number };
 
 export type FromWorker =
-  | { readonly id: number; readonly result: string | null }
+  | { readonly id: number; readonly result: CaptureResult }
   | { readonly id: number; readonly error: unknown }
   | { readonly delivery: number; readonly lines: CapturedLines }
   | { readonly isFull: boolean }
@@ -58,7 +63,7 @@ interface CaptureThreadOptions {
 
 interface PendingCall {
   readonly call: CaptureCall;
-  resolve(result: string | null): void;
+  resolve(result: CaptureResult): void;
   reject(error: unknown): void;
 }
 
@@ -103,7 +108,10 @@ export class CaptureThread {
     const session = this.#lastId;
     const output: CapturedOutput = new CapturedOutput(spoolFile, target, {
       retarget: changed => this.#call({ kind: 'retarget', session, target: changed }),
-      finish: () => this.#call({ kind: 'finish', session }).finally(() => this.#outputs.delete(session)),
+      finish: async () => {
+        const reason = await this.#call({ kind: 'finish', session }).finally(() => this.#outputs.delete(session));
+        return reason as string | null;
+      },
     });
     await this.#call({ kind: 'open', session, target, spoolFile });
     this.#outputs.set(session, output);
@@ -115,6 +123,11 @@ export class CaptureThread {
     const names = await readdir(this.#options.directory).catch(() => []);
     if (this.#worker === undefined && !names.some(name => name.includes('.spool'))) return;
     await this.#call({ kind: 'remove-others' });
+  }
+
+  async figures(): Promise<SpoolFigures> {
+    if (this.#worker === undefined || this.#closed) return NOTHING;
+    return (await this.#call({ kind: 'figures' })) as SpoolFigures;
   }
 
   applySettings(): void {
@@ -134,7 +147,7 @@ export class CaptureThread {
     await this.#worker?.terminate();
   }
 
-  #call(call: CaptureCall): Promise<string | null> {
+  #call(call: CaptureCall): Promise<CaptureResult> {
     this.#worker ??= this.#startWorker();
     this.#lastId += 1;
     const id = this.#lastId;

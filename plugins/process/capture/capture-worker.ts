@@ -3,7 +3,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import type { CapturedLines } from '#core';
 import { askAgain } from '#kit/ask-again';
 import { Capture, type CaptureSession } from './capture.ts';
-import type { CaptureCall, FromWorker, ToWorker, WorkerData } from './capture-thread.ts';
+import type { CaptureCall, CaptureResult, FromWorker, ToWorker, WorkerData } from './capture-thread.ts';
 
 const { directory, settings: firstSettings } = workerData as WorkerData;
 let settings = firstSettings;
@@ -39,7 +39,7 @@ const capture = new Capture({
   onFull: isFull => post({ isFull }),
 });
 
-async function run(call: CaptureCall): Promise<string | null> {
+async function run(call: CaptureCall): Promise<CaptureResult> {
   switch (call.kind) {
     case 'open': {
       const opened = askAgain(() => capture.open(call.target, call.spoolFile));
@@ -63,6 +63,8 @@ async function run(call: CaptureCall): Promise<string | null> {
       await Promise.allSettled(sessions.values());
       await capture.removeOthers();
       return null;
+    case 'figures':
+      return capture.figures();
     case 'close':
       await capture.close();
       return null;

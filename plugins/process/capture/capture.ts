@@ -80,6 +80,16 @@ export interface CaptureOptions {
   readonly onFull: (isFull: boolean) => void;
 }
 
+/** How much output there is. */
+export interface SpoolFigures {
+  readonly files: number;
+  /** What was written and is not in the logs yet. */
+  readonly waitingBytes: number;
+  /** What was read since the thread began. */
+  readonly readBytes: number;
+  readonly readLines: number;
+}
+
 export class Capture {
   readonly #options: CaptureOptions;
   /** By the name of the spool. */
@@ -90,6 +100,8 @@ export class Capture {
   #polling: NodeJS.Timeout | undefined;
   #looking: NodeJS.Timeout | undefined;
   #punches = true;
+  #readBytes = 0;
+  #readLines = 0;
 
   constructor(options: CaptureOptions) {
     this.#options = options;
@@ -104,6 +116,10 @@ export class Capture {
     const session = await CaptureSession.open(spoolFile, target, this.#options, {
       released: () => this.#sessions.delete(name),
       release: bytes => this.#release(spoolFile, bytes),
+      took: (bytes, lines) => {
+        this.#readBytes += bytes;
+        this.#readLines += lines;
+      },
       reading: this.#reading,
     });
     this.#sessions.set(name, session);
@@ -150,6 +166,16 @@ export class Capture {
     }
   }
 
+  figures(): SpoolFigures {
+    const sessions = [...this.#sessions.values()];
+    return {
+      files: sessions.length,
+      waitingBytes: sessions.reduce((sum, session) => sum + session.waitingBytes(), 0),
+      readBytes: this.#readBytes,
+      readLines: this.#readLines,
+    };
+  }
+
   rotate(): void {
     for (const session of this.#sessions.values()) session.rotate();
   }
@@ -183,6 +209,8 @@ interface RememberedLine {
 interface Owner {
   released(): void;
   release(bytes: number): Promise<void>;
+  /** So much of the output is in the logs now. */
+  took(bytes: number, lines: number): void;
   /** The sessions that read now. */
   readonly reading: Set<CaptureSession>;
 }
@@ -259,6 +287,10 @@ export class CaptureSession {
    */
   hasMore(): boolean {
     return fstatSync(this.#spool.fd).size !== this.#seenBytes;
+  }
+
+  waitingBytes(): number {
+    return Math.max(0, fstatSync(this.#spool.fd).size - this.#consumed);
   }
 
   /** The line that best explains why the process ended: the last with a word for an error, otherwise the last. */
@@ -391,7 +423,9 @@ export class CaptureSession {
       if (this.#consumed >= size) return size;
       const complete = completeBytes(buffer.subarray(0, bytesRead), final && last);
       if (complete === 0) return size;
-      await this.#write(toLines(buffer.subarray(0, complete), this.#keys), this.#consumed + complete, memory);
+      const lines = toLines(buffer.subarray(0, complete), this.#keys);
+      await this.#write(lines, this.#consumed + complete, memory);
+      this.#owner.took(complete, lines.count);
       if (last) return size;
       if (this.#isAwaited || performance.now() >= this.#endsMs) return this.#consumed;
     }

@@ -34,17 +34,27 @@ t.test('a host', async t => {
     { third: THIRD },
     {
       shipped: ['config', 'process', 'auto-restart', 'metrics', 'notifications', 'notify-webhook', 'prometheus'],
-      config: { calm: kid('Calm', ['calm'], { enabled: true }), odd: kid(ODD, ['calm'], { enabled: true }) },
+      config: { calm: kid('Calm', ['calm'], { enabled: true }), odd: kid(ODD, ['count', '100'], { enabled: true }) },
     },
   );
   const scrape = async (accept?: string) => {
     const response = await fetch(`${app.base}/metrics/prometheus`, accept === undefined ? {} : { headers: { accept } });
     return { type: response.headers.get('content-type'), text: await response.text() };
   };
+  const number = (text: string, series: string): number =>
+    Number(
+      text
+        .split('\n')
+        .find(line => line.startsWith(`stackwarden_${series} `))
+        ?.split(' ')
+        .at(-1),
+    );
   // Two readings tell how busy it is.
   const isBusyKnown = ({ text }: { text: string }): boolean =>
     ['Calm', 'Odd'].every(name => text.includes(`stackwarden_process_cpu_cores{process="${name}`));
-  await until(async () => isBusyKnown(await scrape()), { what: 'the services', intervalMs: 200 });
+  const isOutputRead = ({ text }: { text: string }): boolean => number(text, 'spool_read_lines_total') === 102;
+  const isThere = (answer: { text: string }): boolean => isBusyKnown(answer) && isOutputRead(answer);
+  await until(async () => isThere(await scrape()), { what: 'the services', intervalMs: 200 });
   const { type, text } = await scrape();
   t.equal(type, 'text/plain; version=0.0.4; charset=utf-8');
   t.equal(await lint(text), '');
@@ -55,6 +65,31 @@ t.test('a host', async t => {
   );
   t.match(text, 'stackwarden_bell_rings_total{door="a\\nb"} 3\n');
   t.notMatch(text, /No Name|null|undefined|NaN/, 'what fails or does not fit is left out');
+
+  t.equal(number(text, 'spool_files'), 2);
+  t.equal(number(text, 'spool_read_bytes_total'), 'up\nup\n'.length + 100 * 'number 10\n'.length - 10);
+  t.equal(number(text, 'spool_waiting_bytes'), 0);
+
+  const numbers = async () => (await scrape()).text;
+  const before = await numbers();
+  await app.get('/process/processes');
+  await app.get('/process?process_name=Nobody');
+  for (const path of ['/nowhere', '/nowhere/else', '/']) await app.get(path);
+  const after = await numbers();
+  const grown = (labels: string): number =>
+    number(after, `requests_total{${labels}}`) - (number(before, `requests_total{${labels}}`) || 0);
+  t.same(
+    [
+      grown('group="process",status="2xx"'),
+      grown('group="process",status="4xx"'),
+      grown('group="unknown",status="4xx"'),
+      grown('group="metrics",status="2xx"'),
+    ],
+    [1, 1, 3, 1],
+  );
+  t.ok(number(after, 'request_seconds_total{group="process"}') > 0);
+  t.notMatch(after, 'nowhere', 'what clients name makes no series');
+
   const memory = /stackwarden_process_memory_bytes\{process="Calm"\} (\d+)/.exec(text)?.[1];
   t.ok(Number(memory) > 1_000_000);
 
@@ -77,7 +112,12 @@ t.test('a host', async t => {
 });
 
 t.test('any text is one value of a label', async t => {
-  const values = fc.array(fc.string({ unit: 'binary', maxLength: 30 }), { minLength: 1, maxLength: 5 });
+  // The unit `binary` of fast-check takes a second to be made.
+  const character = fc.oneof(
+    fc.constantFrom('"', '\\', '\n', '\r', '{', '}', ','),
+    fc.nat(0xd7_ff).map(code => String.fromCodePoint(code)),
+  );
+  const values = fc.array(fc.string({ unit: character, maxLength: 30 }), { minLength: 1, maxLength: 5 });
   t.doesNotThrow(() =>
     fc.assert(
       fc.property(values, fc.constantFrom('prometheus', 'openmetrics'), (texts, format) => {
