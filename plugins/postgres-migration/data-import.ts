@@ -7,6 +7,8 @@ import { MigrationFault } from './migration-fault.ts';
 import type { Subject } from './subject.ts';
 import type { TransferProgress, TransferResult } from './transfer/task.ts';
 
+/** Some statements look at all rows of a table. */
+const ANSWER_MS = 900_000;
 /** First and last percentage of each stage. */
 const PERCENT = { import: [36, 80], validation: [82, 92] } as const;
 
@@ -33,7 +35,7 @@ export async function importData(
   });
   live.tell('import', PERCENT.import[0], 'The rows are copied');
   try {
-    const task = { server: server.managed.access(), databases, user: subject.user };
+    const task = { server: server.managed.access(), databases, user: subject.user, answerMs: ANSWER_MS };
     return await runTransfer(task, { signal, onProgress: progress => tell(live, progress) });
   } catch (error) {
     if (!(error instanceof TransferFault)) throw error;

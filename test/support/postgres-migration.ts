@@ -55,6 +55,8 @@ export interface Stack {
   /** Fingerprint of the files that must not change. */
   source(): string;
   query(sql: string, database?: string): Promise<Body[]>;
+  /** Those of the service that are transferred, in the order of the transfer. Each holds rows. */
+  tables(): string[];
   /** Changes the database of the service, which does not run. */
   write(sql: string): void;
   /** What the service itself tells of its data; undefined while it does not answer. */
@@ -136,6 +138,14 @@ export async function makeStack(t: Test, { habit = '', isTwo = false }: StackOpt
         .update(readFileSync(path.join(home, 'sonarr.db')))
         .digest('hex'),
     query,
+    tables: () => {
+      const db = new Database(path.join(home, 'sonarr.db'), { readonly: true });
+      try {
+        return tablesOf(db);
+      } finally {
+        db.close();
+      }
+    },
     write: text => {
       const db = new Database(path.join(home, 'sonarr.db'));
       db.exec(text);
@@ -146,6 +156,12 @@ export async function makeStack(t: Test, { habit = '', isTwo = false }: StackOpt
       return answer?.ok === true ? ((await answer.json()) as Awaited<ReturnType<Stack['data']>>) : undefined;
     },
   };
+}
+
+function tablesOf(db: Database.Database): string[] {
+  const select = `SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite%' AND name <> 'VersionInfo'
+    ORDER BY name`;
+  return db.prepare(select).pluck().all() as string[];
 }
 
 /** Lets the application make its tables, then fills them. */
@@ -175,6 +191,8 @@ async function fill(home: string): Promise<void> {
       written.run(id, `Season 1/${id}.mkv`, 2 ** 33 + id, Buffer.from([0, id % 256, 255]));
     }
     db.prepare('UPDATE "QualityProfiles" SET "Items" = ? WHERE "Name" = ?').run('[1, 2]', 'Any');
+    for (const table of tablesOf(db))
+      if (db.prepare(`SELECT 1 FROM "${table}"`).get() === undefined) db.exec(`INSERT INTO "${table}" DEFAULT VALUES`);
   })();
   db.close();
 }

@@ -54,6 +54,12 @@ function steps(tables, isPostgres) {
   });
 }
 
+/** Whoever writes a row to the table waits for ever, also where triggers are off. */
+const holding = table => `
+  CREATE FUNCTION hold() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PERFORM pg_sleep(86400); RETURN NEW; END';
+  CREATE TRIGGER hold BEFORE INSERT ON "${table}" FOR EACH ROW EXECUTE FUNCTION hold();
+  ALTER TABLE "${table}" ENABLE ALWAYS TRIGGER hold`;
+
 const NOTES =
   'CREATE TABLE IF NOT EXISTS "VersionInfo" ("Version" bigint NOT NULL, "AppliedOn" timestamp, "Description" text)';
 
@@ -91,6 +97,8 @@ async function postgres(database, tables) {
     for (const sql of made) await client.query(sql);
     await client.query('INSERT INTO "VersionInfo" ("Version") VALUES ($1)', [index + 1]);
   }
+  const [, held] = /^holds (\w+)$/.exec(habit) ?? [];
+  if (held in tables) await client.query(holding(held));
   return { rows: async sql => (await client.query(sql)).rows, end: () => client.end() };
 }
 

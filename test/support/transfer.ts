@@ -18,7 +18,12 @@ export function sqliteFile(directory: string, name: string, write: (db: Database
 }
 
 export function taskOf({ access }: PostgresServer, file: string, database: string): TransferTask {
-  return { server: access, user: null, databases: [{ label: 'main', file, database, leftOut: ['VersionInfo'] }] };
+  return {
+    server: access,
+    user: null,
+    answerMs: 60_000,
+    databases: [{ label: 'main', file, database, leftOut: ['VersionInfo'] }],
+  };
 }
 
 export interface RunOptions {

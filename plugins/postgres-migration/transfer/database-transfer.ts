@@ -10,7 +10,7 @@ import type { TableChunk } from './table-reading.ts';
 import { Target } from './target.ts';
 import { type ForeignKey, readForeignKeys, readSequences, readTables, type Sequence } from './target-schema.ts';
 import type { DatabasePair, ImportedDatabase, SanitizedColumn, TransferTask } from './task.ts';
-import { faultIn } from './transfer-fault.ts';
+import { faultIn, shown } from './transfer-fault.ts';
 
 /** Hears what is done, in rows of the table. */
 export type Step = (table: string, rows: number, isTableDone: boolean) => void;
@@ -20,7 +20,7 @@ export class DatabaseTransfer {
   readonly sanitized: SanitizedColumn[] = [];
   readonly warnings: string[] = [];
   readonly #source: Source;
-  readonly #digests = new Map<string, RowsDigest>();
+  readonly #sent = new Map<string, { readonly digest: RowsDigest; readonly bytes: number }>();
   #given: readonly SourceTable[] = [];
   #target: Target | undefined;
   #emptied: readonly string[] = [];
@@ -68,7 +68,10 @@ export class DatabaseTransfer {
     await this.#checkSequences();
     // Until here the server may have kept commits in memory alone.
     await target.query('CHECKPOINT');
-    const rowCounts = this.#tables.map(({ plan: { table } }) => ({ table, rows: this.#digests.get(table)?.rows ?? 0 }));
+    const rowCounts = this.#tables.map(({ plan: { table } }) => ({
+      table,
+      rows: this.#sent.get(table)?.digest.rows ?? 0,
+    }));
     return {
       label: this.pair.label,
       database: this.pair.database,
@@ -78,7 +81,7 @@ export class DatabaseTransfer {
       sequencesValidated: this.#sequences.length,
       foreignKeysValidated: foreignKeys,
       primaryKeyDigestsValidated: this.#tables.filter(({ hasSameKey }) => hasSameKey).length,
-      fullRowDigestsValidated: this.#digests.size,
+      fullRowDigestsValidated: this.#sent.size,
       rowCounts,
     };
   }
@@ -104,10 +107,12 @@ export class DatabaseTransfer {
       return;
     }
     let end: Extract<TableChunk, { kind: 'end' }> | undefined;
+    let bytes = 0;
     const source = this.#source;
     async function* lines(): AsyncGenerator<Uint8Array> {
       for await (const chunk of source.chunks(plan)) {
         if (chunk.kind === 'rows') {
+          bytes += chunk.bytes.length;
           yield chunk.bytes;
           step(table, chunk.rows, false);
         } else if (chunk.kind === 'fault') {
@@ -123,7 +128,7 @@ export class DatabaseTransfer {
       throw await rejectedRow(error, plan, source, label);
     }
     if (end === undefined) throw new Error(`the rows of ${table} have no end`);
-    this.#digests.set(table, end.digest);
+    this.#sent.set(table, { digest: end.digest, bytes });
     this.sanitized.push(...end.sanitized.map(one => ({ label, table, ...one })));
     step(table, end.digest.rows, true);
   }
@@ -131,7 +136,7 @@ export class DatabaseTransfer {
   /** Both sides have the same rows, whatever their order. */
   async #compare(plan: TablePlan, expected: number, step: Step): Promise<void> {
     const { table, columns } = plan;
-    const sent = this.#digests.get(table);
+    const sent = this.#sent.get(table);
     if (sent === undefined) return;
     // A `real` is compared as the double that it is, because its own text would not be that of the double which was sent.
     const selected = columns.map(({ name, type }) =>
@@ -139,16 +144,24 @@ export class DatabaseTransfer {
     );
     const rows = `COPY (SELECT ${selected.join()} FROM ${quoted(table)}) TO STDOUT`;
     const digest = new RowDigest();
-    for await (const done of digestOf(this.#open.copyOut(rows), digest)) step(table, done, false);
-    const arrived = digest.value;
     const fault = { code: 'transfer.validation', stage: 'validation', label: this.pair.label, table } as const;
     const again = 'try again, and keep every other program away from the database';
-    if (arrived.rows !== sent.rows || sent.rows !== expected)
+    let bytes = 0;
+    for await (const piece of this.#open.copyOut(rows)) {
+      bytes += piece.length;
+      // The same rows have the same length; a server may send them for ever.
+      if (bytes > sent.bytes)
+        throw faultIn({ ...fault, rule: 'row_digest' }, `PostgreSQL has more than was sent; ${again}`);
+      addLines(digest, piece);
+      step(table, digest.rows, false);
+    }
+    const arrived = digest.value;
+    if (arrived.rows !== sent.digest.rows || arrived.rows !== expected)
       throw faultIn(
         { ...fault, rule: 'row_count' },
         `SQLite has ${expected} rows and PostgreSQL ${arrived.rows}; ${again}`,
       );
-    if (arrived.sum !== sent.sum || arrived.xor !== sent.xor)
+    if (arrived.sum !== sent.digest.sum || arrived.xor !== sent.digest.xor)
       throw faultIn(
         { ...fault, rule: 'row_digest' },
         `what arrived in PostgreSQL differs from what was sent; ${again}`,
@@ -220,7 +233,7 @@ export class DatabaseTransfer {
         rule: 'foreign_key',
         ...(rowid === undefined ? {} : { rowid }),
       },
-      `the row refers to one of the table ${JSON.stringify(parent)} that does not exist (constraint ${JSON.stringify(name)}); mend or remove it in the application`,
+      `the row refers to one of the table ${shown(parent)} that does not exist (constraint ${shown(name)}); mend or remove it in the application`,
     );
   }
 }
@@ -231,21 +244,18 @@ function listed({ columns }: TablePlan): string {
 
 const LINE_END = 10;
 
-/** Adds each line; gives the number of rows after each piece. */
-async function* digestOf(pieces: AsyncIterable<Uint8Array>, digest: RowDigest): AsyncGenerator<number> {
-  for await (const piece of pieces) {
-    let from = 0;
-    for (;;) {
-      const end = piece.indexOf(LINE_END, from) + 1;
-      if (end === 0) break;
-      const line = piece.subarray(from, end);
-      if (digest.isInRow) {
-        digest.addPiece(line);
-        digest.endRow();
-      } else digest.add(line);
-      from = end;
-    }
-    if (from < piece.length) digest.addPiece(piece.subarray(from));
-    yield digest.rows;
+/** `piece` begins and ends anywhere. */
+function addLines(digest: RowDigest, piece: Uint8Array): void {
+  let from = 0;
+  for (;;) {
+    const end = piece.indexOf(LINE_END, from) + 1;
+    if (end === 0) break;
+    const line = piece.subarray(from, end);
+    if (digest.isInRow) {
+      digest.addPiece(line);
+      digest.endRow();
+    } else digest.add(line);
+    from = end;
   }
+  if (from < piece.length) digest.addPiece(piece.subarray(from));
 }

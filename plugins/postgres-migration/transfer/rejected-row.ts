@@ -4,7 +4,7 @@ import type { TablePlan } from './column-plan.ts';
 import { serverFault } from './server-fault.ts';
 import type { Source } from './source.ts';
 import type { TransferRule } from './task.ts';
-import { faultIn, TransferFault } from './transfer-fault.ts';
+import { faultIn, shown, TransferFault } from './transfer-fault.ts';
 
 const WORDS: Partial<Record<TransferRule, string>> = {
   blob_in_column: 'a blob stands where the column has another type',
@@ -57,11 +57,11 @@ export async function rejectedRow(
   if (error instanceof TransferFault) return error;
   const { code, where, column, constraint } = error as Readonly<Record<string, unknown>>;
   const rule = typeof code === 'string' ? (RULES[code] ?? RULES[code.slice(0, 2)]) : undefined;
-  if (rule === undefined) return serverFault(error, { stage: 'import', label });
+  if (rule === undefined) return serverFault(error, { stage: 'import', label, table: plan.table });
   const [, line] = LINE.exec(String(where)) ?? [];
   const rowid = line === undefined ? undefined : await source.rowidAt(plan, Number(line) - 1);
   const known = plan.columns.find(({ name }) => name === column || String(where).includes(`, column ${name}: `));
-  const named = typeof constraint === 'string' ? ` (constraint ${JSON.stringify(constraint)})` : '';
+  const named = typeof constraint === 'string' ? ` (constraint ${shown(constraint)})` : '';
   return faultIn(
     {
       code: 'transfer.value',

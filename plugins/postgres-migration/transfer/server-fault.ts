@@ -28,10 +28,10 @@ const CODE = /^\w{1,20}$/;
 
 export function serverFault(
   error: unknown,
-  { stage, label }: { readonly stage: TransferStage; readonly label: string },
+  place: { readonly stage: TransferStage; readonly label: string; readonly table?: string },
 ): TransferFault {
   if (error instanceof TransferFault) return error;
-  return new TransferFault({ message: `PostgreSQL: ${reasonOf(error)}`, code: 'transfer.server', stage, label }, error);
+  return new TransferFault({ message: `PostgreSQL: ${reasonOf(error)}`, code: 'transfer.server', ...place }, error);
 }
 
 function reasonOf(error: unknown): string {
@@ -39,6 +39,7 @@ function reasonOf(error: unknown): string {
   if (typeof code === 'string')
     return SENTENCES[code] ?? SENTENCES[code.slice(0, 2)] ?? `it failed (${CODE.test(code) ? code : 'unknown code'})`;
   if (/timeout|took longer/i.test(message)) return 'it does not answer';
+  if (/sends more than/.test(message)) return 'it sends more than was asked for; see what answers at its port';
   if (/terminated|ended|closed|destroy/i.test(message)) return 'the connection was lost; see whether it still runs';
   return 'it failed for a reason that it did not name';
 }

@@ -5,7 +5,7 @@ import type { Source } from './source.ts';
 import type { SourceTable } from './source-worker.ts';
 import type { TargetColumn, TargetTable } from './target-schema.ts';
 import type { DatabasePair } from './task.ts';
-import { faultIn, type TransferFault } from './transfer-fault.ts';
+import { faultIn, shown, type TransferFault } from './transfer-fault.ts';
 
 export interface MatchedTable {
   readonly plan: TablePlan;
@@ -40,7 +40,7 @@ export async function matchTables(
     }
     if (await source.holdsData(table.name, null))
       throw schemaFault(label, table.name, 'missing_table', 'PostgreSQL has no such table, and it holds rows');
-    warnings.push(`The table ${JSON.stringify(table.name)} is empty and exists only in SQLite; it was left out.`);
+    warnings.push(`The table ${shown(table.name)} is empty and exists only in SQLite; it was left out.`);
   }
   return { tables, warnings };
 }
@@ -77,12 +77,12 @@ async function matchTable(
     if (await source.holdsData(name, column))
       throw schemaFault(label, name, 'missing_column', 'PostgreSQL has no such column, and it holds data', column);
     warnings.push(
-      `The column ${JSON.stringify(column)} of the table ${JSON.stringify(name)} is empty and exists only in SQLite; it was left out.`,
+      `The column ${shown(column)} of the table ${shown(name)} is empty and exists only in SQLite; it was left out.`,
     );
   }
   const columns = copied.map(({ name: column, type, typeName, isNullable, isKey }) => {
     if (type === null)
-      throw schemaFault(label, name, 'unsupported_type', `no rule is known for the type ${typeName}`, column);
+      throw schemaFault(label, name, 'unsupported_type', `no rule is known for the type ${shown(typeName)}`, column);
     return { name: column, type, isNullable, isKey };
   });
   const hasSameKey = primaryKey.length > 0 && samePlaces(primaryKey, target.primaryKey);

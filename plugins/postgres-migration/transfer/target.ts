@@ -10,11 +10,9 @@ import { serverFault } from './server-fault.ts';
 import type { DatabasePair, TransferStage, TransferTask } from './task.ts';
 
 const CONNECT_MS = 10_000;
-/** Of one statement that looks at all rows of a table, and of one chunk of a `COPY`. */
-const ANSWER_MS = 900_000;
 const CLOSE_MS = 2_000;
-/** Between two questions; a row that comes back is some times as large as in SQLite. */
-const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
+/** To one question. Of rows that come back it is asked for a piece after the other. */
+const MAX_ANSWER_BYTES = 8 * 1024 * 1024;
 /** A lock that somebody else holds on a table that is nobody's yet. */
 const LOCK_MS = 30_000;
 const SETTINGS = {
@@ -32,16 +30,18 @@ export class Target {
   readonly #client: Client;
   readonly #socket: BoundedSocket;
   readonly #label: string;
+  readonly #answerMs: number;
   stage: TransferStage = 'import';
 
-  private constructor(client: Client, socket: BoundedSocket, label: string) {
+  private constructor(client: Client, socket: BoundedSocket, label: string, answerMs: number) {
     this.#client = client;
     this.#socket = socket;
     this.#label = label;
+    this.#answerMs = answerMs;
   }
 
   /** Throws a TransferFault. */
-  static async connect({ server }: TransferTask, { database, label }: DatabasePair): Promise<Target> {
+  static async connect({ server, answerMs }: TransferTask, { database, label }: DatabasePair): Promise<Target> {
     const { default: pg } = await import('pg');
     const socket = new BoundedSocket(MAX_ANSWER_BYTES);
     const { host, port, user, password } = server;
@@ -58,7 +58,7 @@ export class Target {
         .join(' '),
       stream: () => socket,
     });
-    const target = new Target(client, socket, label);
+    const target = new Target(client, socket, label, answerMs);
     // Whoever waits for an answer hears of it by that.
     client.on('error', () => undefined);
     await target.#use(() => client.connect());
@@ -86,9 +86,9 @@ export class Target {
     // The end of the connection can be told after the error that it is due to.
     stream.on('error', () => undefined);
     const wait = (event: string): Promise<unknown> =>
-      withDeadline(() => Promise.race([once(stream, event), failed]), ANSWER_MS, 'PostgreSQL');
+      withDeadline(() => Promise.race([once(stream, event), failed]), this.#answerMs, 'PostgreSQL');
+    this.#socket.ask();
     for await (const chunk of chunks) {
-      this.#socket.ask();
       if (failure !== undefined) throw failure;
       if (!stream.write(chunk)) await wait('drain');
     }
@@ -116,7 +116,7 @@ export class Target {
 
   async #use<Value>(work: () => Promise<Value>): Promise<Value> {
     try {
-      return await withDeadline(work, ANSWER_MS, 'PostgreSQL');
+      return await withDeadline(work, this.#answerMs, 'PostgreSQL');
     } catch (error) {
       throw serverFault(error, { stage: this.stage, label: this.#label });
     }

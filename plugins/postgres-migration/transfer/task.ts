@@ -8,6 +8,8 @@ export interface TransferTask {
   readonly databases: readonly DatabasePair[];
   /** Who the child becomes once it has opened its files; null for the host's own user. */
   readonly user: { readonly uid: number; readonly gid: number } | null;
+  /** How long the server may take for one statement, and for a piece of the rows. */
+  readonly answerMs: number;
 }
 
 /** A file of SQLite, and the database of PostgreSQL whose tables exist and get its rows. */

@@ -1,5 +1,6 @@
-// Moves that fail: the service is on SQLite as before, and its files are the same byte for byte.
-import { readFile } from 'node:fs/promises';
+// Moves that fail, also because a program is killed: the service is on SQLite as before, and its files are the same byte
+// for byte.
+import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import t from 'tap';
 import type { TestHost } from '../../support/host.ts';
@@ -15,6 +16,7 @@ import {
   startStack,
   toldOf,
 } from '../../support/postgres-migration.ts';
+import { randomNumbers, rounds } from '../../support/rounds.ts';
 import { until } from '../../support/until.ts';
 
 const VALUE = 7_345_678;
@@ -53,44 +55,67 @@ const during = (jobId: string, stage: string) =>
 const others = async () =>
   (await stack.query("SELECT datname FROM pg_database WHERE datname ~ '^(stage|prev|sonarr)'")).map(row => row.datname);
 
-t.test('a service that is killed while it starts', async () => {
-  const was = await present();
-  const id = await begin(app, 'cutover');
-  await during(id, 'starting');
-  const pid = await until(() => pidOf(app, NAME));
-  process.kill(pid, 'SIGKILL');
-  await leftAsItWas(id, was);
-});
+/** A job that tells of its end is about to let go of its service. */
+const accepted = (route: string, body: Record<string, unknown>) =>
+  until(async () => (await app.post(route, { process_name: NAME, ...body })).status === 200, {
+    what: `${route} to be done`,
+  });
+const set = (updates: Record<string, unknown>) => accepted('/config', { updates, persist: true });
 
-t.test('a server that is killed during the import, and cleared once it runs again', async t => {
+/** The program that transfers, which waits in the table. */
+async function held(table: string): Promise<number> {
+  const waits = `SELECT 1 FROM pg_stat_activity WHERE wait_event = 'PgSleep' AND query LIKE 'COPY "${table}" %'`;
+  await until(async () => (await stack.query(waits)).length > 0, { what: `the import of ${table}` });
+  const children = await readFile(`/proc/self/task/${process.pid}/children`, 'utf8');
+  for (const pid of children.trim().split(' '))
+    if ((await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')).includes('transfer-worker'))
+      return Number(pid);
+  throw new Error('nothing transfers');
+}
+
+t.test('programs that are killed', async t => {
   const was = await present();
-  const id = await begin(app, 'cutover');
-  await during(id, 'import');
-  process.kill(await pidOf(app, 'PostgreSQL'), 'SIGKILL');
-  const job = await leftAsItWas(id, was);
-  t.match(job.error.message, /PostgreSQL|ended/);
-  await app.post('/process/start-service', { process_name: 'PostgreSQL' });
-  await running(app, ['PostgreSQL']);
-  await until(async () => (await others()).length === 0, { what: 'the databases to be removed' });
+  const tables = stack.tables();
+  const random = randomNumbers(t);
+  for (let round = 0; round < rounds(3); round += 1) {
+    const table = tables[random(tables.length)] ?? '';
+    const kind = ['transfer', 'server', 'service'][round % 3];
+    const mode = kind === 'service' || random(2) === 0 ? 'cutover' : 'rehearsal';
+    t.comment(`${round}: ${kind}, ${mode}, ${table}`);
+    await set({ env: { SERVARR_HABIT: kind === 'service' ? '' : `holds ${table}` } });
+    const id = await begin(app, mode);
+    if (kind === 'service') await during(id, 'starting');
+    const pid = kind === 'service' ? await until(() => pidOf(app, NAME)) : await held(table);
+    process.kill(kind === 'server' ? await pidOf(app, 'PostgreSQL') : pid, 'SIGKILL');
+    const { error } = await leftAsItWas(id, was);
+    if (kind === 'transfer') t.match(error, { stage: 'import', code: 'transfer.ended', message: /SIGKILL.*try again/ });
+    if (kind === 'server') {
+      t.match(error, { stage: 'import', message: /PostgreSQL|ended/ });
+      await accepted('/process/start-service', { process_name: 'PostgreSQL' });
+      await running(app, ['PostgreSQL']);
+    }
+    await until(async () => (await others()).length === 0, { what: 'the databases to be removed' });
+    t.same(await readdir(path.join(stack.configDir, 'arr-postgres-migration', 'work')), []);
+  }
+  await set({ env: {} });
+  const job = await ended(app, await begin(app, 'rehearsal'));
+  t.match(job, { status: 'completed', result: { validated: true } }, 'none of it stands in the way of the next');
 });
 
 t.test('a value that PostgreSQL cannot hold, of which nobody is told', async t => {
-  await app.post('/process/stop-service', { process_name: NAME });
+  await accepted('/process/stop-service', {});
   stack.write(`UPDATE "Series" SET "Monitored" = ${VALUE} WHERE "Id" = 17`);
-  await app.post('/process/start-service', { process_name: NAME });
+  await accepted('/process/start-service', {});
   await running(app, [NAME]);
-  const job = await leftAsItWas(await begin(app, 'cutover'), await present());
+  const was = await present();
+  const job = await leftAsItWas(await begin(app, 'cutover'), was);
   t.match(job.error, { stage: 'import', table: 'Series', column: 'Monitored', message: /17/ });
   t.notMatch(JSON.stringify(job), String(VALUE));
   t.same(await others(), []);
 });
 
 t.test('a program that makes no tables, before anything is stopped', async t => {
-  await app.post('/config', {
-    process_name: NAME,
-    updates: { env: { SERVARR_HABIT: 'makes no tables' } },
-    persist: true,
-  });
+  await set({ env: { SERVARR_HABIT: 'makes no tables' } });
   const pid = await pidOf(app, NAME);
   const job = await leftAsItWas(await begin(app, 'rehearsal'), await present());
   t.match(job.error, { stage: 'schema', message: /code 5/ });

@@ -6,7 +6,7 @@ import t, { type Test } from 'tap';
 import { CHECKPOINTS } from '../../../plugins/postgres-migration/job.ts';
 import { type KillPoint, type MigrationHost, startMigrationHost } from '../../support/migration-host.ts';
 import { type Body, makeStack, NAME, PLUGINS, PREFIX, request, type Stack } from '../../support/postgres-migration.ts';
-import { rounds } from '../../support/rounds.ts';
+import { randomNumbers, rounds } from '../../support/rounds.ts';
 import { until } from '../../support/until.ts';
 
 const PACE = 0.02;
@@ -104,12 +104,7 @@ t.test('the next host brings every interrupted migration to its end', async t =>
   first.child.kill('SIGKILL');
   await first.exited;
 
-  let seed = Number(process.env.STACKWARDEN_TEST_SEED ?? 1);
-  t.comment(`seed ${seed}`);
-  const random = (below: number): number => {
-    seed = (seed * 1_103_515_245 + 12_345) % 2_147_483_648;
-    return Math.floor((seed / 2_147_483_648) * below);
-  };
+  const random = randomNumbers(t);
   const repeats = rounds(1);
   for (let round = 0; round < repeats; round += 1) {
     // A long proof has each kind as often as the others.

@@ -157,8 +157,8 @@ t.test('it is rehearsed while it runs, and held', async t => {
     rollback_available: false,
     result: { validated: true, cutover_performed: false, sqlite_runtime_restored: true },
   });
-  t.match(job.result.key_row_counts, { Series: 300, Episodes: 300, EpisodeFiles: 300, History: 0 });
-  t.match(job.result.imports, { main: { rows: 902, foreign_keys_validated: 1 }, log: { tables: 1 } });
+  t.match(job.result.key_row_counts, { Series: 300, Episodes: 300, EpisodeFiles: 300, History: 1 });
+  t.match(job.result.imports, { main: { rows: 958, foreign_keys_validated: 1 }, log: { tables: 1 } });
   t.equal(await pidOf(app, NAME), before.source, 'the same process');
   t.same(await stack.data(), before.data);
   const second = await ended(app, other);
@@ -171,7 +171,7 @@ t.test('it is rehearsed while it runs, and held', async t => {
   t.same(await databases(), before.databases);
   t.equal(await readFile(path.join(stack.home, 'config.xml'), 'utf8'), settings);
   t.same(await readdir(path.join(stack.configDir, 'arr-postgres-migration', 'work')), []);
-  t.match(await preflight(app), { ready: true, estimate: { rows: 902 } });
+  t.match(await preflight(app), { ready: true, estimate: { rows: 958 } });
   t.equal((await app.get(`${PREFIX}/status?job_id=${id.toUpperCase()}&process_name=${NAME}`)).status, 200);
   t.equal((await app.get(`${PREFIX}/status?job_id=${id}&process_name=Other`)).status, 404);
   const undo = await app.post(`${PREFIX}/rollback`, { job_id: id, confirmation: `ROLLBACK ${NAME}` });
