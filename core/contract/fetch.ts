@@ -10,6 +10,11 @@ export interface FetchOptions {
    */
   body?: string | Uint8Array | AsyncIterable<string | Uint8Array>;
   signal?: AbortSignal;
+  /**
+   * Whether a disposer of the plugin waits for the request: it then goes on while the plugin is disposed of, until the
+   * disposers have run. Default false: it ends with the plugin's signal.
+   */
+  isAwaitedByDisposer?: boolean;
   /** Limit for the whole exchange; for a stream, until its answer begins. Default 15 s. */
   timeoutMs?: number;
   /** For streams: how long the server may send nothing, and how long the body may wait for its reader. Default 15 s. */

@@ -38,7 +38,7 @@ export interface Fetcher {
   close(): Promise<void>;
 }
 
-/** Aborts all requests in flight when `owner` fires. */
+/** Aborts the requests in flight when `owner` fires, but for those that a disposer waits for; `close` ends all. */
 export function createFetcher(owner: AbortSignal, userAgent: string): Fetcher {
   const agents = new Map<string, Dispatcher>();
 
@@ -90,8 +90,11 @@ export function createFetcher(owner: AbortSignal, userAgent: string): Fetcher {
     return answer;
   };
 
+  const endsOf = ({ signal, isAwaitedByDisposer = false }: FetchOptions) =>
+    isAwaitedByDisposer ? [signal] : [owner, signal];
+
   const fetchText = async (url: string, options: FetchOptions): Promise<FetchAnswer> => {
-    const limit = limitTime(url, options.timeoutMs ?? TIMEOUT_MS, [owner, options.signal]);
+    const limit = limitTime(url, options.timeoutMs ?? TIMEOUT_MS, endsOf(options));
     try {
       const { statusCode, headers, body } = await send(url, options, limit.signal);
       const chunks: Buffer[] = [];
@@ -107,7 +110,7 @@ export function createFetcher(owner: AbortSignal, userAgent: string): Fetcher {
 
   const fetchStream = async (url: string, options: FetchOptions): Promise<FetchStream> => {
     const silenceMs = options.idleTimeoutMs ?? TIMEOUT_MS;
-    const limit = limitTime(url, options.timeoutMs ?? TIMEOUT_MS, [owner, options.signal]);
+    const limit = limitTime(url, options.timeoutMs ?? TIMEOUT_MS, endsOf(options));
     try {
       const { statusCode, headers, body } = await send(url, options, limit.signal);
       limit.restart(silenceMs);

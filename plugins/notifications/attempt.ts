@@ -35,8 +35,11 @@ export interface AttemptAccess {
   readonly signal?: AbortSignal;
 }
 
-/** The parts and targets that one message has reached, which a repetition spares. */
-export type Reached = Set<string>;
+/** The parts and targets that one message has reached, which a repetition spares. The last of them ends the attempt. */
+export interface Reached {
+  has(target: string): boolean;
+  add(target: string): void;
+}
 
 /** Never rejects, and never takes much longer than 15 s. */
 export async function attempt(
@@ -52,11 +55,12 @@ export async function attempt(
   const late = new AbortController();
   const send = async (): Promise<DeliveryOutcome> => {
     const config: unknown = destination.parse(url);
-    for (const [part, message] of messagesFor(facts, destination, options).entries()) {
+    const messages = messagesFor(facts, destination, options);
+    for (const [part, message] of messages.entries()) {
       if (reached.has(`${part}`)) continue;
       const outcome = await destination.send(config, message, { ...delivery, each: eachOf(reached, part) });
       if (!outcome.ok) return outcome;
-      reached.add(`${part}`);
+      if (part < messages.length - 1) reached.add(`${part}`);
     }
     return { ok: true };
   };
@@ -124,8 +128,8 @@ function eachOf(reached: Reached, part: number): Delivery['each'] {
       const key = `${part} ${JSON.stringify(target)}`;
       if (reached.has(key)) continue;
       const own = await send(target);
-      if (own.ok) reached.add(key);
-      else if (outcome.ok) outcome = own;
+      if (!own.ok && outcome.ok) outcome = own;
+      if (own.ok && targets.length > 1) reached.add(key);
     }
     return outcome;
   };

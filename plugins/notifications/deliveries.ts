@@ -1,16 +1,17 @@
 // Sends what is queued: claims what is due, makes the attempts, and writes their results.
 import { setTimeout as delay } from 'node:timers/promises';
-import { type ContributionList, type Host, Problem } from '#core';
+import type { ContributionList, Host } from '#core';
 import { MAX_TIMER_MS } from '#kit/deadline';
 import { errorText } from '#kit/error-text';
 import { isObject } from '#kit/plain-object';
-import { type AttemptAccess, attempt, type Reached } from './attempt.ts';
+import { type AttemptAccess, attempt } from './attempt.ts';
 import type { DeliveryOutcome, NotificationDestination } from './contract.ts';
 import { type FoundDestination, findDestination } from './destinations.ts';
 import { type ManualMessage, manualEvent } from './intake.ts';
 import { Lanes } from './lanes.ts';
-import type { DeliveryRecord, FinishedAttempt } from './queue-statements.ts';
+import type { ClaimedDelivery, DeliveryRecord, FinishedAttempt } from './queue-statements.ts';
 import type { QueueStore } from './queue-store.ts';
+import { ReachedTargets } from './reached-targets.ts';
 import { askedPause, pauseAfter, type RetryPolicy } from './retry.ts';
 import type { DestinationSettings, NotificationSettings } from './settings.ts';
 import { severityOf } from './severity.ts';
@@ -18,10 +19,7 @@ import { severityOf } from './severity.ts';
 const LANE_PAUSE_MS = 1_000;
 const TELL_MS = 1_000;
 const TEST_WAIT_MS = 15_000;
-const STOP_MS = 10_000;
 const MS_PER_S = 1_000;
-/** Of deliveries that some targets of theirs were reached by. */
-const MAX_REACHED = 1_000;
 
 export interface DeliveriesOptions {
   readonly store: QueueStore;
@@ -31,6 +29,13 @@ export interface DeliveriesOptions {
   isStarted(): boolean;
 }
 
+interface AttemptResult {
+  readonly outcome: DeliveryOutcome;
+  readonly isFinal: boolean;
+  /** What a repetition spares. */
+  readonly reached: string | null;
+}
+
 export class Deliveries {
   readonly #host: Host;
   readonly #with: DeliveriesOptions;
@@ -38,8 +43,6 @@ export class Deliveries {
   readonly #access: AttemptAccess;
   readonly #ended = new AbortController();
   readonly #inFlight = new Map<string, Promise<unknown>>();
-  /** By delivery, while it is to be repeated; after a start of the host all targets are tried again. */
-  readonly #reached = new Map<string, { readonly url: string; readonly reached: Reached }>();
   #told: { readonly destinations: unknown; readonly atMs: number } = { destinations: undefined, atMs: 0 };
   #finished: FinishedAttempt[] = [];
   readonly #attempts = { completed: 0, failed: 0, retrying: 0 };
@@ -53,7 +56,7 @@ export class Deliveries {
     this.#with = options;
     this.#lanes = new Lanes(host.paced(LANE_PAUSE_MS));
     this.#access = {
-      fetch: (url, request) => host.fetch(url, request),
+      fetch: (url, request) => host.fetch(url, { ...request, isAwaitedByDisposer: true }),
       userAgent: `Stackwarden/${host.version}`,
       signal: this.#ended.signal,
     };
@@ -94,16 +97,13 @@ export class Deliveries {
     return after ?? row;
   }
 
-  /** Claims nothing more, waits up to 10 s for attempts, and gives back the claims of those that go on. */
-  async stop(): Promise<void> {
+  /** Claims nothing more, waits so long for attempts, and gives back the claims of those that go on. */
+  async stop(waitMs: number): Promise<void> {
     this.#isStopping = true;
     clearTimeout(this.#timer);
     const stop = new AbortController();
     const all = Promise.all([this.#working, ...this.#inFlight.values()]);
-    await Promise.race([
-      all,
-      delay(this.#host.paced(STOP_MS), undefined, { signal: stop.signal }).catch(() => undefined),
-    ]);
+    await Promise.race([all, delay(waitMs, undefined, { signal: stop.signal }).catch(() => undefined)]);
     stop.abort();
     this.#ended.abort();
     const { store } = this.#with;
@@ -149,7 +149,7 @@ export class Deliveries {
     return { known: destinations.map(({ id }) => id), disabled: disabled.map(({ id }) => id) };
   }
 
-  #begin(row: DeliveryRecord): void {
+  #begin(row: ClaimedDelivery): void {
     const id = row.destination_id;
     this.#lanes.begin(id, performance.now());
     void this.#deliver(row, { isSingle: false }).then(askedSec => {
@@ -169,21 +169,19 @@ export class Deliveries {
   }
 
   /** Gives the pause that the receiver asks for, in seconds. */
-  #deliver(row: DeliveryRecord, options: { readonly isSingle: boolean }): Promise<number | undefined> {
+  #deliver(row: ClaimedDelivery, options: { readonly isSingle: boolean }): Promise<number | undefined> {
     const made = this.#attemptAndWrite(row, options).finally(() => this.#inFlight.delete(row.id));
     this.#inFlight.set(row.id, made);
     return made;
   }
 
   async #attemptAndWrite(
-    row: DeliveryRecord,
+    row: ClaimedDelivery,
     { isSingle }: { readonly isSingle: boolean },
   ): Promise<number | undefined> {
     const result = await this.#attempt(row);
     const { outcome } = result;
-    // Requests of a plugin that is withdrawn end before it is told.
-    const isEnded = this.#ended.signal.aborted || this.#host.signal.aborted;
-    if (isEnded && !outcome.ok) return undefined;
+    if (this.#ended.signal.aborted && !outcome.ok) return undefined;
     const finished = this.#resultOf(row, { ...result, isSingle });
     this.#attempts[finished.status] += 1;
     this.#finished.push(finished);
@@ -193,8 +191,12 @@ export class Deliveries {
   }
 
   /** `isFinal` when another attempt could not be better. */
-  async #attempt(row: DeliveryRecord): Promise<{ outcome: DeliveryOutcome; isFinal: boolean }> {
-    const failed = (error: string) => ({ outcome: { ok: false, error } as const, isFinal: true });
+  async #attempt(row: ClaimedDelivery): Promise<AttemptResult> {
+    const failed = (error: string, isFinal = true): AttemptResult => ({
+      outcome: { ok: false, error },
+      isFinal,
+      reached: row.reached,
+    });
     const destination = this.#with.settings().destinations.find(({ id }) => id === row.destination_id);
     if (destination === undefined) return failed('Destination no longer exists.');
     const { provider, url: text, headers, verify_tls: verifyTls } = destination;
@@ -203,7 +205,7 @@ export class Deliveries {
     try {
       found = findDestination(this.#with.destinations, { provider, text, headers });
     } catch (error) {
-      return failed(error instanceof Problem ? errorText(error) : 'The URL of the destination cannot be read.');
+      return failed(errorText(error), this.#hasAllPlugins());
     }
     const facts = {
       deliveryId: row.id,
@@ -217,41 +219,36 @@ export class Deliveries {
       attempt: row.attempts + 1,
       metadata: metadataOf(row),
     };
-    const reached = this.#reachedBefore(row, text);
+    const { store } = this.#with;
+    const reached = new ReachedTargets({
+      deliveryId: row.id,
+      url: text,
+      noted: row.reached,
+      // The result of the attempt has it too, where it comes to one.
+      note: known => void store.write('note', { id: row.id, reached: known }).catch(() => undefined),
+    });
     const outcome = await attempt(found.destination, found.url, facts, this.#access, { verifyTls, reached });
-    this.#keepReached(row, { url: text, reached }, outcome);
-    return { outcome, isFinal: false };
+    return { outcome, isFinal: false, reached: reached.text };
   }
 
-  #reachedBefore({ id }: DeliveryRecord, url: string): Reached {
-    const known = this.#reached.get(id);
-    this.#reached.delete(id);
-    return known?.url === url ? known.reached : new Set();
-  }
-
-  #keepReached(
-    { id }: DeliveryRecord,
-    known: { readonly url: string; readonly reached: Reached },
-    outcome: DeliveryOutcome,
-  ): void {
-    if (outcome.ok || known.reached.size === 0) return;
-    this.#reached.set(id, known);
-    const [oldest = ''] = this.#reached.keys();
-    if (this.#reached.size > MAX_REACHED) this.#reached.delete(oldest);
+  /** Whether a type of destinations that is missing stays so: one whose plugin is loaded anew comes back. */
+  #hasAllPlugins(): boolean {
+    return this.#host.plugins().every(({ state }) => state === 'ready' || state === 'disabled');
   }
 
   #resultOf(
     { id, attempts: earlier }: DeliveryRecord,
-    { outcome, isFinal, isSingle }: { outcome: DeliveryOutcome; isFinal: boolean; isSingle: boolean },
+    { outcome, isFinal, isSingle, reached }: AttemptResult & { readonly isSingle: boolean },
   ): FinishedAttempt {
     const now = Date.now() / MS_PER_S;
     const attempts = earlier + 1;
-    if (outcome.ok) return { id, status: 'completed', attempts, error: null, nextAttemptAt: now, now };
+    const over = { id, attempts, nextAttemptAt: now, reached: null, now } as const;
+    if (outcome.ok) return { ...over, status: 'completed', error: null };
     const { error } = outcome;
-    if (isFinal) return { id, status: 'failed', attempts: earlier, error, nextAttemptAt: now, now };
+    if (isFinal) return { ...over, status: 'failed', attempts: earlier, error };
     const pause = isSingle ? null : pauseAfter(attempts, this.#with.policy(), outcome.retryAfterSec);
-    if (pause === null) return { id, status: 'failed', attempts, error, nextAttemptAt: now, now };
-    return { id, status: 'retrying', attempts, error, nextAttemptAt: now + pause, now };
+    if (pause === null) return { ...over, status: 'failed', error };
+    return { ...over, status: 'retrying', error, nextAttemptAt: now + pause, reached };
   }
 
   /** Writes all results; those that cannot be written wait for the database. */

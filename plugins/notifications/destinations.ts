@@ -1,7 +1,9 @@
 // Finds the type of destinations for a URL among those that are present.
 import { type ContributionList, Problem } from '#core';
+import { errorText } from '#kit/error-text';
 import type { DestinationUrl, NotificationDestination } from './contract.ts';
 import { holdsTwoUrls, readUrl, schemeOf } from './destination-url.ts';
+import { scrubber } from './scrub.ts';
 import type { Provider } from './settings.ts';
 
 export interface FoundDestination {
@@ -38,7 +40,12 @@ export function findDestination(
     );
   }
   const url = readUrl(text, destination.schemes, provider === 'webhook' ? headers : {});
-  destination.parse(url);
+  try {
+    destination.parse(url);
+  } catch (error) {
+    const isTold = error instanceof Problem;
+    throw new Problem(400, isTold ? scrubber(url)(errorText(error)) : 'The URL of the destination cannot be read.');
+  }
   return { destination, url };
 }
 

@@ -15,7 +15,9 @@ import { registerRoutes } from './routes.ts';
 import { notificationsSection, readSettings, SECTION_PATH } from './settings.ts';
 
 const PRUNE_MS = 3_600_000;
-/** Longer than attempts are waited for. */
+/** How long attempts are waited for: at the end of the host, and where this plugin alone is withdrawn. */
+const STOP_MS = 10_000;
+const WITHDRAWAL_MS = 4_000;
 const STOPPING_DEADLINE_MS = 12_000;
 const MS_PER_S = 1_000;
 
@@ -86,11 +88,11 @@ export default definePlugin({
       deliveries.wake();
     });
     host.every(PRUNE_MS, prune);
-    const stop = () => deliveries.stop();
-    host.tap('host.stopping', stop, { deadlineMs: STOPPING_DEADLINE_MS });
+    host.tap('host.stopping', () => deliveries.stop(host.paced(STOP_MS)), { deadlineMs: STOPPING_DEADLINE_MS });
     return async () => {
+      const stopped = host.stopping === null ? deliveries.stop(host.paced(WITHDRAWAL_MS)) : undefined;
+      await Promise.all([intake.settled(), stopped]);
       store.close();
-      if (host.stopping === null) await stop();
     };
   },
 });

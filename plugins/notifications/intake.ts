@@ -27,7 +27,7 @@ const MAX_WAITING = 20_000;
 const MAX_KEPT = 200;
 const BATCH = 50;
 /** The loop is given back after so much work. */
-const SLICE_MS = 3;
+const SLICE_MS = 1;
 const MS_PER_S = 1_000;
 
 export interface IntakeOptions {
@@ -74,6 +74,11 @@ export class Intake {
       // Something may have come, or the database been mended, since the last look.
       if (this.#hasWork()) this.flush();
     });
+  }
+
+  /** Resolves when nothing waits that could be handed on. */
+  async settled(): Promise<void> {
+    await this.#working;
   }
 
   /** Writes what a person sends at once. Returns the ids of the deliveries. */

@@ -25,4 +25,5 @@ export const migrations: readonly Migration[] = [
   addColumns,
   `CREATE INDEX deliveries_pending ON deliveries (destination_id, created_at) WHERE status IN ('queued', 'retrying');
    CREATE INDEX deliveries_claimed ON deliveries (claimed_by) WHERE claimed_by IS NOT NULL;`,
+  'ALTER TABLE deliveries ADD COLUMN reached TEXT',
 ];

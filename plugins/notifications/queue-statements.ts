@@ -66,6 +66,11 @@ export interface DeliveryRecord {
   readonly metadata_json: string;
 }
 
+export interface ClaimedDelivery extends DeliveryRecord {
+  /** What earlier attempts have reached; null where that is nothing. */
+  readonly reached: string | null;
+}
+
 /** Texts are cut where an earlier program wrote longer ones. */
 const RECORD = `id, event_id, destination_id, substr(destination_name, 1, 120) AS destination_name, event_type,
   severity, substr(title, 1, 300) AS title, substr(body, 1, 10000) AS body, service_name,
@@ -167,9 +172,10 @@ function insert(
 export function addTest(
   db: SqliteDatabase,
   { event, target, bootId, now }: { event: QueuedEvent; target: QueuedTarget; bootId: string; now: number },
-): DeliveryRecord | undefined {
+): ClaimedDelivery | undefined {
   insert(db, event, target, 'queued', { now, error: null, bootId });
-  return record(db, target.deliveryId);
+  const added = record(db, target.deliveryId);
+  return added && { ...added, reached: null };
 }
 
 export interface WorkRequest {
@@ -185,7 +191,7 @@ export interface WorkRequest {
 }
 
 export interface Work {
-  readonly claimed: readonly DeliveryRecord[];
+  readonly claimed: readonly ClaimedDelivery[];
   /** When the next delivery is due; null when none waits for its time. */
   readonly nextAt: number | null;
 }
@@ -212,16 +218,16 @@ export function claim(db: SqliteDatabase, request: WorkRequest): Work {
     if (all !== null) putAside(db, all, now);
     const oldest = prepared(
       db,
-      `SELECT ${RECORD} FROM deliveries
+      `SELECT ${RECORD}, reached FROM deliveries
        WHERE ${PENDING} AND destination_id = ? AND claimed_by IS NULL AND next_attempt_at <= ?
          AND (bypass_enabled = 1 OR ?)
        ORDER BY created_at, rowid LIMIT 1`,
     );
     const take = prepared(db, 'UPDATE deliveries SET claimed_by = ?, claimed_at = ? WHERE id = ?');
-    const claimed: DeliveryRecord[] = [];
+    const claimed: ClaimedDelivery[] = [];
     for (const destination of free) {
       if (claimed.length >= slots) break;
-      const row = oldest.get(destination, now, Number(isOpen)) as DeliveryRecord | undefined;
+      const row = oldest.get(destination, now, Number(isOpen)) as ClaimedDelivery | undefined;
       if (row === undefined) continue;
       take.run(bootId, now, row.id);
       claimed.push(row);
@@ -243,20 +249,27 @@ export interface FinishedAttempt {
   readonly attempts: number;
   readonly error: string | null;
   readonly nextAttemptAt: number;
+  /** What a repetition spares. */
+  readonly reached: string | null;
   readonly now: number;
+}
+
+/** Keeps what an attempt has reached while it goes on. */
+export function note(db: SqliteDatabase, { id, reached }: { id: string; reached: string }): void {
+  prepared(db, 'UPDATE deliveries SET reached = ? WHERE id = ?').run(reached, id);
 }
 
 /** Writes the result of attempts and gives their claims back. */
 export function finish(db: SqliteDatabase, finished: readonly FinishedAttempt[]): void {
   const update = prepared(
     db,
-    `UPDATE deliveries SET status = ?, attempts = ?, error = ?, next_attempt_at = ?, updated_at = ?, sent_at = ?,
-       claimed_by = NULL, claimed_at = NULL
+    `UPDATE deliveries SET status = ?, attempts = ?, error = ?, next_attempt_at = ?, reached = ?, updated_at = ?,
+       sent_at = ?, claimed_by = NULL, claimed_at = NULL
      WHERE id = ?`,
   );
   db.transaction(() => {
-    for (const { id, status, attempts, error, nextAttemptAt, now } of finished)
-      update.run(status, attempts, error, nextAttemptAt, now, status === 'completed' ? now : null, id);
+    for (const { id, status, attempts, error, nextAttemptAt, reached, now } of finished)
+      update.run(status, attempts, error, nextAttemptAt, reached, now, status === 'completed' ? now : null, id);
   })();
 }
 
@@ -277,13 +290,13 @@ export function recover(
   db.transaction(() => {
     const rows = prepared(
       db,
-      'SELECT id, attempts, single_attempt FROM deliveries WHERE claimed_by IS NOT NULL AND claimed_by <> ?',
-    ).all(bootId) as { id: string; attempts: number; single_attempt: number }[];
-    const interrupted = rows.map(({ id, attempts: earlier, single_attempt: isSingle }): FinishedAttempt => {
+      'SELECT id, attempts, single_attempt, reached FROM deliveries WHERE claimed_by IS NOT NULL AND claimed_by <> ?',
+    ).all(bootId) as { id: string; attempts: number; single_attempt: number; reached: string | null }[];
+    const interrupted = rows.map(({ id, attempts: earlier, single_attempt: isSingle, reached }): FinishedAttempt => {
       const attempts = earlier + 1;
       const pause = isSingle === 1 ? null : pauseAfter(attempts, policy);
       const status = pause === null ? 'failed' : 'retrying';
-      return { id, status, attempts, error: INTERRUPTED, nextAttemptAt: now + (pause ?? 0), now };
+      return { id, status, attempts, error: INTERRUPTED, nextAttemptAt: now + (pause ?? 0), reached, now };
     });
     finish(db, interrupted);
     giveBack(db, { bootId, now, except: inFlight });

@@ -23,7 +23,7 @@ t.test('every plugin is ready', async t => {
       await delay(RUN_MS);
     }
   };
-  const host = await startHostProcess(port, { configDir, deadlines }, child => void throttle(child));
+  const host = await startHostProcess(port, { configDir, deadlines }, { onSpawn: child => void throttle(child) });
   isThrottled = false;
   t.teardown(async () => {
     host.child.kill('SIGTERM');

@@ -22,10 +22,10 @@ export interface HostProcess {
 export async function startHostProcess(
   port: number,
   options: Options,
-  onSpawn?: (child: ChildProcess) => void,
+  { onSpawn, env = {} }: { onSpawn?: (child: ChildProcess) => void; env?: NodeJS.ProcessEnv } = {},
 ): Promise<HostProcess> {
   const child = spawn(process.execPath, [TYPESCRIPT, thisFile, JSON.stringify(options)], {
-    env: { ...process.env, NODE_OPTIONS: '', TAP: '' },
+    env: { ...process.env, NODE_OPTIONS: '', TAP: '', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   onSpawn?.(child);

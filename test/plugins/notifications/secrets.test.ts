@@ -12,7 +12,8 @@ import {
   type Receiver,
   type SocketFault,
 } from '../../contracts/receiver.ts';
-import { pluginNames, startHost } from '../../support/host.ts';
+import { testDir } from '../../support/directory.ts';
+import { pluginNames, pluginsDir, startHost } from '../../support/host.ts';
 
 /** Each secret has this in it, in whatever form it is told. */
 const MARK = 'hUsh9';
@@ -45,6 +46,20 @@ const URLS: Readonly<Record<string, readonly string[]>> = {
   'notify-webhook': [`https://${HOST}/${MARK}path?key=${MARK}query`],
   'notify-zulip': [`zulip://alerts@acme/${MARK}key`],
 };
+
+/** A third party's destination, which tells the whole URL when it has been saved and is used. */
+const OPEN_URL = `open://${LOGIN}@${HOST}/${MARK}path`;
+const OPEN = `export default { name: 'open', host: '^1', needs: ['notifications'], setup (host) {
+  let parsed = 0
+  host.contribute('notifications.destination', 'open', {
+    schemes: ['open', 'opens'], example: 'open://host/path', send: async () => ({ ok: true }),
+    parse ({ text }) {
+      parsed += 1
+      if (text.startsWith('opens')) throw new Error('cannot read ' + text)
+      if (parsed > 1) throw new host.Problem(400, 'no such place: ' + text + ', ' + text.slice(8))
+    },
+  })
+} }`;
 
 /** All that was asked, beginning at another place each time, so that what is cut is cut in the midst of a secret. */
 let offset = 0;
@@ -84,9 +99,13 @@ t.test('nothing tells a secret', async t => {
 
   const folders = (await pluginNames()).filter(name => name.startsWith('notify-'));
   t.same(Object.keys(URLS).sort(), folders.sort(), 'no destination is missing');
-  const app = await startHost({ plugins: ['notifications', 'config', 'process', 'logs', 'host-plugins', ...folders] });
+  const app = await startHost({
+    config: {},
+    pluginDirs: [pluginsDir, testDir(t, { open: { 'index.js': OPEN } })],
+    plugins: ['notifications', 'config', 'process', 'logs', 'host-plugins', 'open', ...folders],
+  });
   t.teardown(() => app.stop());
-  const destinations = [...Object.values(URLS).flat(), mailUrl].map((url, index) => ({
+  const destinations = [...Object.values(URLS).flat(), mailUrl, OPEN_URL].map((url, index) => ({
     id: `d${index}`,
     name: `Destination ${index}`,
     provider: url.startsWith(`https://${HOST}`) ? 'webhook' : 'apprise',
@@ -105,6 +124,14 @@ t.test('nothing tells a secret', async t => {
     const delivered = answers.filter(({ body }) => body.status === 'completed').length;
     if (fault === 'refusal within success') t.ok(delivered < destinations.length);
     else t.equal(delivered, 0, `${fault}: each failed`);
+  }
+  for (const url of [OPEN_URL, OPEN_URL.replace('open', 'opens')]) {
+    const refused = await app.post('/notifications/config', { config: { destinations: [{ url: `${url}2` }] } });
+    t.match(
+      [refused.status, refused.body.detail],
+      [400, /^Invalid notification configuration at destinations: the URL/],
+    );
+    told.push(refused.text);
   }
   const routes = [
     '/notifications/history?limit=500',
