@@ -107,6 +107,7 @@ t.test('deliveries while plugins are loaded anew', async t => {
   });
 
   await t.test('a type of destinations that is missing for a while', async t => {
+    receiver.answer = (_, response) => void response.end();
     await use('chime');
     await off('rope');
     t.equal(await stateOf('chime'), 'skipped');
