@@ -32,7 +32,7 @@ export default definePlugin({
       ],
       versions: { table: 'VersionInfo', column: 'Version' },
       keyTables: ['Artists', 'Albums', 'TrackFiles', 'History'],
-      overridingVariables: 'LIDARR__POSTGRES__',
+      overridingVariables: ['LIDARR__POSTGRES__'],
       settingsFile: 'config.xml',
       settingsRoot: 'Config',
       settings: {

@@ -31,7 +31,7 @@ export default definePlugin({
       ],
       versions: { table: 'VersionInfo', column: 'Version' },
       keyTables: ['Indexers', 'Applications', 'History'],
-      overridingVariables: 'PROWLARR__POSTGRES__',
+      overridingVariables: ['PROWLARR__POSTGRES__'],
       settingsFile: 'config.xml',
       settingsRoot: 'Config',
       settings: {

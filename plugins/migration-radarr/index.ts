@@ -32,7 +32,7 @@ export default definePlugin({
       ],
       versions: { table: 'VersionInfo', column: 'Version' },
       keyTables: ['Movies', 'MovieFiles', 'History'],
-      overridingVariables: 'RADARR__POSTGRES__',
+      overridingVariables: ['RADARR__POSTGRES__'],
       settingsFile: 'config.xml',
       settingsRoot: 'Config',
       settings: {

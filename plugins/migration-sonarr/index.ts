@@ -32,7 +32,7 @@ export default definePlugin({
       ],
       versions: { table: 'VersionInfo', column: 'Version' },
       keyTables: ['Series', 'Episodes', 'EpisodeFiles', 'History'],
-      overridingVariables: 'SONARR__POSTGRES__',
+      overridingVariables: ['SONARR__POSTGRES__'],
       settingsFile: 'config.xml',
       settingsRoot: 'Config',
       settings: {

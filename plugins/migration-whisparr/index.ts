@@ -31,7 +31,7 @@ export default definePlugin({
       ],
       versions: { table: 'VersionInfo', column: 'Version' },
       keyTables: ['Series', 'Episodes', 'EpisodeFiles', 'History'],
-      overridingVariables: 'WHISPARR__POSTGRES__',
+      overridingVariables: ['WHISPARR__POSTGRES__'],
       settingsFile: 'config.xml',
       settingsRoot: 'Config',
       settings: {

@@ -6,12 +6,13 @@ import { byteText } from '#kit/byte-text';
 import { withDeadline } from '#kit/deadline';
 import { errorText } from '#kit/error-text';
 import { reachOf } from '#kit/service-user';
+import { serverTexts } from './helper-launch.ts';
 import { isActive } from './job.ts';
 import type { JobFiles } from './job-files.ts';
 import type { Places } from './places.ts';
 import type { DatabaseContent, Server, ServerFacts } from './server.ts';
 import type { SourceFacts, SqliteSources } from './sqlite-source.ts';
-import type { Subject, SubjectDatabase } from './subject.ts';
+import { movedOptions, type Subject, type SubjectDatabase } from './subject.ts';
 import { isOlder } from './version-order.ts';
 import type { Check, Report } from './wire.ts';
 
@@ -84,22 +85,36 @@ export function sqliteCheck({ label, source, facts, quickCheck, foreignKeyViolat
   return check(id, 'pass', 'The SQLite database is whole', more);
 }
 
-export async function serviceConfig(subject: Subject): Promise<Check> {
+/** Nothing for a service whose settings do not matter. */
+export async function serviceConfig(subject: Subject): Promise<Check[]> {
+  if (subject.settingsFile === undefined) return [];
   const more = { path: subject.settingsFile };
   try {
     await subject.settings();
-    return check('service_config', 'pass', 'The settings of the service can be read', more);
+    return [check('service_config', 'pass', 'The settings of the service can be read', more)];
   } catch (error) {
-    return check('service_config', 'fail', `The settings of the service cannot be read: ${errorText(error)}`, more);
+    return [check('service_config', 'fail', `The settings of the service cannot be read: ${errorText(error)}`, more)];
   }
 }
 
-export async function configOverride(subject: Subject): Promise<Check> {
-  const { overridingVariables } = subject.service;
-  const plan = await subject.launchPlan().catch(() => ({ env: {} }));
-  const keys = Object.keys(plan.env).filter(name => name.toUpperCase().startsWith(overridingVariables));
+/** Looks at how the service would be launched once it was moved. */
+export async function configOverride(
+  { server }: PreflightContext,
+  subject: Subject,
+  databases: readonly SubjectDatabase[],
+): Promise<Check> {
+  const { overridingVariables, variables = {} } = subject.service;
+  const targets = Object.fromEntries(databases.map(({ label, target }) => [label, target]));
+  const wanted = serverTexts(variables, server.managed.access(), targets);
+  const plan = await subject.launchPlan(movedOptions(databases)).catch(() => ({ env: wanted }));
+  const isOverriding = (name: string): boolean =>
+    overridingVariables.some(beginning => name.toUpperCase().startsWith(beginning));
+  const keys = [
+    ...Object.keys(plan.env).filter(isOverriding),
+    ...Object.keys(wanted).filter(name => plan.env[name] !== wanted[name]),
+  ];
   if (keys.length === 0) return check('config_override', 'pass', 'No variable overrides the choice of the database');
-  const message = `These variables of the service would win over its settings; remove them: ${keys.join(', ')}`;
+  const message = `These variables of the service would win over the move; remove them from its env: ${keys.join(', ')}`;
   return check('config_override', 'fail', message, { keys });
 }
 

@@ -5,13 +5,14 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { HeldProcess } from '../process/contract.ts';
 import { type BackupFile, backUp, copyOf, faultOfBackup } from './backup.ts';
 import { importData, importedToWire } from './data-import.ts';
-import { serverSettings } from './helper-launch.ts';
+import { inRoot, serverTexts } from './helper-launch.ts';
 import type { JobWork } from './job.ts';
 import type { MigrationContext } from './migration-context.ts';
 import { MigrationFault } from './migration-fault.ts';
 import { type Preparation, prepare } from './preparation.ts';
 import { waitUntilHealthy } from './service-watch.ts';
 import { sizeOf } from './sqlite-source.ts';
+import { movedOptions } from './subject.ts';
 
 const STOP_MS = 60_000;
 const POLL_MS = 100;
@@ -74,8 +75,8 @@ async function makeBackup(context: MigrationContext, { subject, live, signal }: 
   live.tell('backup', 22, 'The databases and settings are copied');
   const directory = await places.backup(subject.processName, live.job.job_id);
   const files: BackupFile[] = [];
-  const settings = path.basename(subject.settingsFile);
-  files.push(await backUp(directory, settings, subject.settingsFile, { signal }));
+  const settings = subject.switchedFile;
+  if (settings !== undefined) files.push(await backUp(directory, path.basename(settings), settings, { signal }));
   const { file: mainFile } = host.use('config.store');
   files.push(await backUp(directory, path.basename(mainFile), mainFile, { signal }));
   for (const { label, source } of await subject.databases()) {
@@ -95,7 +96,8 @@ async function makeBackup(context: MigrationContext, { subject, live, signal }: 
   const fault = await faultOfBackup(directory, files);
   if (fault !== undefined) throw new MigrationFault('backup', 'migration.backup', fault);
   live.tell('backup', 35, 'The backup is whole');
-  const paths = { backup_dir: directory, app_config_backup: path.join(directory, settings), rollback_available: true };
+  const copy = settings === undefined ? null : path.join(directory, path.basename(settings));
+  const paths = { backup_dir: directory, app_config_backup: copy, rollback_available: true };
   await live.reach('cold_backup_verified', paths, { backup: files });
 }
 
@@ -137,12 +139,15 @@ async function promote({ server }: MigrationContext, { live }: Cutover): Promise
   await live.reach('target_promoted');
 }
 
+/** A program that variables point at PostgreSQL gets them at its start, by what its block says then. */
 async function pointAtPostgres({ host, server }: MigrationContext, { subject, live }: Cutover): Promise<void> {
-  const names = Object.fromEntries(live.work.databases.map(({ label, target }) => [label, target]));
-  const { service, settingsFile, named } = subject;
-  const values = { [service.settingsRoot]: serverSettings(service, server.managed.access(), names) };
-  const wanted = { seed: undefined, values, initial: {}, mode: 0o600, owner: null };
-  await host.use('config.files').ensure(named, settingsFile, wanted);
+  const { service, switchedFile, named } = subject;
+  if (switchedFile !== undefined) {
+    const names = Object.fromEntries(live.work.databases.map(({ label, target }) => [label, target]));
+    const values = inRoot(service, serverTexts(service.settings ?? {}, server.managed.access(), names));
+    const wanted = { seed: undefined, values, initial: {}, mode: 0o600, owner: null };
+    await host.use('config.files').ensure(named, switchedFile, wanted);
+  }
   await live.reach('app_config_written');
 }
 
@@ -150,11 +155,11 @@ async function saveConfiguration(context: MigrationContext, { subject, live }: C
   const { host, guard, server } = context;
   const { processName, service } = subject;
   const targets = new Map(live.work.databases.map(({ label, target }) => [label, target]));
-  const options = service.databases.map(({ label, option }) => [option, targets.get(label)] as const);
+  const databases = service.databases.map(({ label, option }) => ({ option, target: targets.get(label) ?? '' }));
   const name = server.managed.place()?.processName ?? '';
   const missing = [...targets.values()].filter(target => !server.managed.isRegistered(target));
   await live.note({ registered: missing });
-  const updates = { postgres_enabled: true, ...Object.fromEntries(options) };
+  const updates = movedOptions(databases);
   const save = () => host.use('config.store').update({ processName, updates, persist: true, actor: host.name });
   await guard.changing(processName, Object.keys(updates), save);
   for (const target of missing)

@@ -28,9 +28,10 @@ export async function importData(
   // Imported on use, because most hosts never move anything.
   const { runTransfer } = await import('./transfer/transfer.ts');
   const { TransferFault } = await import('./transfer/transfer-fault.ts');
+  const { versions, bookkeeping = [] } = subject.service;
+  const leftOut = [versions.table, ...bookkeeping];
   const databases = live.work.databases.flatMap(({ label, staging }) => {
     const file = copies.get(label);
-    const leftOut = [subject.service.versions.table];
     return file === undefined ? [] : [{ label, file, database: staging, leftOut }];
   });
   live.tell('import', PERCENT.import[0], 'The rows are copied');

@@ -1,23 +1,37 @@
-// How a helper instance is launched: the command, the variables and the settings of the service with those of the helper
-// in their place, so that it touches nothing of the service.
+// How a helper is launched: the command, the variables and the settings of the service with those of the helper in their
+// place, so that it touches nothing of the service.
 import type { ServerAccess } from '../service-postgres/contract.ts';
 import type { MigrationService } from './contract.ts';
 
 type Texts = Readonly<Record<string, string>>;
 
+export interface HelperValues {
+  /** A directory of its own. */
+  readonly data: string;
+  readonly port: number;
+  /** A new secret. */
+  readonly key: string;
+  readonly includesLogs: boolean;
+  readonly server: ServerAccess;
+  /** Names of databases by their label. */
+  readonly databases: Texts;
+}
+
 /** The command of the service with the arguments of the helper in place of its own. */
 export function helperCommand(
   argv: readonly string[],
-  { arguments: wanted, flags = [] }: MigrationService['helper'],
-  values: Texts,
+  { arguments: wanted = {}, flags = [], script }: MigrationService['helper'],
+  values: HelperValues,
 ): string[] {
+  if (script !== undefined) return [...argv.slice(0, 1), ...script];
   const words = [...argv];
-  for (const [name, text] of Object.entries(wanted)) {
-    const value = filled(text, values);
+  for (const [name, value] of Object.entries(ownTexts(wanted, values))) {
     const isJoined = name.endsWith('=');
-    const at = words.findIndex((word, index) => index > 0 && (isJoined ? isCalled(word, name) : word === name));
-    if (isJoined) words.splice(at < 0 ? words.length : at, at < 0 ? 0 : 1, `${name}${value}`);
-    else words.splice(at < 0 ? words.length : at, at < 0 ? 0 : 2, name, value);
+    const joined = isJoined ? name : `${name}=`;
+    const found = words.findIndex((word, index) => index > 0 && (word === name || isCalled(word, joined)));
+    const at = found < 0 ? words.length : found;
+    const isApart = !isJoined && words[at] === name;
+    words.splice(at, isApart ? 2 : 1, ...(isJoined ? [`${name}${value}`] : [name, value]));
   }
   return [...words, ...flags.filter(flag => !words.includes(flag))];
 }
@@ -28,46 +42,47 @@ function isCalled(word: string, name: string): boolean {
   return /^(?:-|\/)/.test(word) && bare(word).startsWith(bare(name));
 }
 
-/** The variables of the service without those that would say otherwise. */
-export function helperEnvironment(
-  { helper, overridingVariables }: MigrationService,
-  env: Texts,
-): Record<string, string> {
-  const parts = [helper.withoutVariables, overridingVariables];
+/** The variables of the service without those that would say otherwise, and those of the helper. */
+export function helperEnvironment(service: MigrationService, env: Texts, values: HelperValues): Record<string, string> {
+  const { helper, overridingVariables, variables = {} } = service;
+  const parts = [helper.withoutVariables, ...overridingVariables];
   const isKept = (name: string): boolean => !parts.some(part => name.toUpperCase().startsWith(part));
-  return Object.fromEntries(Object.entries(env).filter(([name]) => isKept(name)));
-}
-
-export interface HelperValues {
-  readonly port: number;
-  /** A new secret. */
-  readonly key: string;
-  readonly includesLogs: boolean;
-  readonly server: ServerAccess;
-  /** Names of databases by their label. */
-  readonly databases: Texts;
+  return {
+    ...Object.fromEntries(Object.entries(env).filter(([name]) => isKept(name))),
+    ...serverTexts(variables, values.server, values.databases),
+    ...ownTexts(helper.variables ?? {}, values),
+  };
 }
 
 /** What the settings of the helper differ in. */
 export function helperSettings(
-  service: MigrationService,
-  { port, key, includesLogs, server, databases }: HelperValues,
+  { settings = {}, helper }: MigrationService,
+  values: HelperValues,
 ): Record<string, string> {
-  const { settings, logSetting } = service.helper;
+  const { settings: own = {}, logSetting } = helper;
   return {
-    ...serverSettings(service, server, databases),
-    ...filledAll(settings, { port: String(port), key }),
-    ...(logSetting === undefined ? {} : { [logSetting]: includesLogs ? 'True' : 'False' }),
+    ...serverTexts(settings, values.server, values.databases),
+    ...ownTexts(own, values),
+    ...(logSetting === undefined ? {} : { [logSetting]: values.includesLogs ? 'True' : 'False' }),
   };
 }
 
-/** The settings that point a program at databases of the server. */
-export function serverSettings(
-  { settings }: MigrationService,
+/** Settings or variables that point a program at databases of the server. */
+export function serverTexts(
+  texts: Texts,
   { host, port, user, password }: ServerAccess,
   databases: Texts,
 ): Record<string, string> {
-  return filledAll(settings, { host, port: String(port), user, password, ...databases });
+  return filledAll(texts, { host, port: String(port), user, password, ...databases });
+}
+
+/** Values as they stand in the file of settings. */
+export function inRoot({ settingsRoot }: MigrationService, values: Texts): Record<string, unknown> {
+  return settingsRoot === undefined ? { ...values } : { [settingsRoot]: values };
+}
+
+function ownTexts(texts: Texts, { data, port, key }: HelperValues): Record<string, string> {
+  return filledAll(texts, { data, port: String(port), key });
 }
 
 function filledAll(texts: Texts, values: Texts): Record<string, string> {

@@ -35,6 +35,7 @@ export class HelperProcess {
   readonly #exited: Promise<void>;
   #lastLine = '';
   #end: string | undefined;
+  #hasSucceeded = false;
 
   private constructor(child: ChildProcessByStdio<Writable, Readable, null>, secrets: readonly string[]) {
     this.#child = child;
@@ -50,6 +51,7 @@ export class HelperProcess {
         resolve();
       });
       child.once('exit', (code, signal) => {
+        this.#hasSucceeded = code === 0;
         this.#end = signal === null ? `it ended with code ${code}` : `it was ended by ${signal}`;
         resolve();
       });
@@ -86,6 +88,11 @@ export class HelperProcess {
     if (this.#end === undefined) return undefined;
     const words = this.#secrets.reduce((text, secret) => text.replaceAll(secret, '********'), this.#lastLine);
     return words === '' ? this.#end : `${this.#end}: ${redact(words)}`;
+  }
+
+  /** Whether it has ended with code 0. */
+  get hasSucceeded(): boolean {
+    return this.#hasSucceeded;
   }
 
   /** Asks it to end, and ends its whole group in any case. */

@@ -4,7 +4,8 @@ import type { LiveJob } from './live-job.ts';
 import type { MigrationContext } from './migration-context.ts';
 import { MigrationFault } from './migration-fault.ts';
 import { preflight } from './preflight.ts';
-import { buildSchema, compareVersions } from './schema-builder.ts';
+import { buildSchema } from './schema-builder.ts';
+import { compareVersions } from './schema-versions.ts';
 import type { Subject } from './subject.ts';
 
 export interface Preparation {
@@ -18,13 +19,13 @@ export async function prepare(context: MigrationContext, preparation: Preparatio
   await repeatChecks(context, preparation);
   await makeDatabases(context, preparation);
   const { subject, live } = preparation;
-  live.tell('schema', 5, 'A helper instance of the program makes the tables; the service goes on');
+  live.tell('schema', 5, 'The program makes the tables in PostgreSQL; the service goes on');
   const made = await buildSchema({ ...context, ...preparation });
   const [main] = await subject.databases();
   if (main === undefined) throw new Error(`${subject.processName} has no database`);
   const { versions, fault } = await context.sources.facts(main.source, subject.service.versions);
   if (fault !== null) throw new MigrationFault('schema', 'migration.source', fault);
-  const warning = compareVersions(versions, made);
+  const warning = compareVersions(subject.service, versions, made);
   live.tell('schema', 18, 'The tables are complete');
   return warning === undefined ? [] : [warning];
 }

@@ -11,9 +11,9 @@ export interface Restoring {
   readonly signal: AbortSignal;
 }
 
-/** Where the settings of the service were copied from; undefined for a job that has no backup yet. */
-export function settingsIn(subject: Subject, files: readonly BackupFile[]): BackupFile | undefined {
-  return files.find(({ name }) => name === path.basename(subject.service.settingsFile));
+/** The copy of the settings of the service; undefined where none are switched, or there is no backup yet. */
+function settingsIn({ switchedFile }: Subject, files: readonly BackupFile[]): BackupFile | undefined {
+  return switchedFile === undefined ? undefined : files.find(({ name }) => name === path.basename(switchedFile));
 }
 
 /** The service does not run. `keepsPresent`: whether its present settings are kept in the backup. */

@@ -1,18 +1,19 @@
-// Makes the tables of a service in PostgreSQL: a helper instance of the installed program, with data and settings of its
-// own, makes them as it would at its first start.
+// Makes the tables of a service in PostgreSQL: a helper, which is an instance of the installed program with data and
+// settings of its own or a script that comes with it, makes them as it would for a new installation.
 import { randomBytes } from 'node:crypto';
 import { createServer } from 'node:net';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Host, Problem } from '#core';
 import { writeFileAtomic } from '#kit/atomic-write';
+import { deepEqual } from '#kit/deep-equal';
 import { GuardedDirectory } from '#kit/guarded-directory';
-import { helperCommand, helperEnvironment, helperSettings } from './helper-launch.ts';
+import { type HelperValues, helperCommand, helperEnvironment, helperSettings, inRoot } from './helper-launch.ts';
 import { HelperProcess } from './helper-process.ts';
 import type { LiveJob } from './live-job.ts';
 import { MigrationFault } from './migration-fault.ts';
 import type { Places } from './places.ts';
-import type { Server } from './server.ts';
+import type { MadeSchema, Server } from './server.ts';
 import type { Subject } from './subject.ts';
 
 const MAX_SETTINGS_BYTES = 1024 * 1024;
@@ -38,18 +39,26 @@ export async function buildSchema(building: Building): Promise<readonly string[]
   const { service, user } = subject;
   const plan = await subject.launchPlan();
   const data = await places.owned(await places.work(live.job.job_id), 'appdata', user);
-  const port = await freePort();
-  await writeSettings(building, data, port);
+  const access = server.managed.access();
+  const values = {
+    data,
+    port: await freePort(),
+    key: randomBytes(16).toString('hex'),
+    includesLogs: live.job.include_logs,
+    server: access,
+    databases: Object.fromEntries(live.work.databases.map(({ label, staging }) => [label, staging])),
+  };
+  await writeSettings(building, values);
   const command = {
-    argv: helperCommand(plan.argv, service.helper, { data, port: String(port) }),
-    cwd: data,
-    env: helperEnvironment(service, plan.env),
+    argv: helperCommand(plan.argv, service.helper, values),
+    cwd: (service.helper.isInPlace && plan.cwd) || data,
+    env: helperEnvironment(service, plan.env, values),
     user,
-    secrets: [server.managed.access().password].filter(Boolean),
+    secrets: [access.password].filter(Boolean),
   };
   const helper = await HelperProcess.start(command, identity => live.note({ helper: identity }));
   try {
-    return await complete(building, helper, port);
+    return await complete(building, helper, values.port);
   } finally {
     await helper.stop();
     for (const { staging } of live.work.databases) await server.endSessions(staging).catch(() => undefined);
@@ -57,24 +66,28 @@ export async function buildSchema(building: Building): Promise<readonly string[]
   }
 }
 
-/** A copy of the service's settings, changed so that it touches nothing of the service. */
-async function writeSettings({ host, server, subject, live }: Building, data: string, port: number): Promise<void> {
-  const { service, settingsFile, user } = subject;
-  const values = helperSettings(service, {
-    port,
-    key: randomBytes(16).toString('hex'),
-    includesLogs: live.job.include_logs,
-    server: server.managed.access(),
-    databases: Object.fromEntries(live.work.databases.map(({ label, staging }) => [label, staging])),
-  });
-  const text = await GuardedDirectory.at(settingsFile, (directory, name) => directory.read(name, MAX_SETTINGS_BYTES));
-  const extension = path.extname(settingsFile);
+/** Nothing for a program that needs none. What it writes touches nothing of the service. */
+async function writeSettings(building: Building, values: HelperValues): Promise<void> {
+  const { places, subject } = building;
+  const { settingsFile, helper } = subject.service;
+  const text = helper.settingsText ?? (await changedSettings(building, values));
+  if (settingsFile === undefined || text === undefined) return;
+  const directory = path.dirname(settingsFile);
+  if (directory !== '.') await places.owned(values.data, directory, subject.user);
+  await writeFileAtomic(path.join(values.data, settingsFile), text, { mode: 0o600, owner: subject.user });
+}
+
+/** The service's settings with what a helper has in their place; undefined where settings do not matter. */
+async function changedSettings({ host, subject }: Building, values: HelperValues): Promise<string | undefined> {
+  const { service, switchedFile: file } = subject;
+  if (file === undefined) return undefined;
+  const text = await GuardedDirectory.at(file, (directory, name) => directory.read(name, MAX_SETTINGS_BYTES));
+  const extension = path.extname(file);
   const format = [...host.contributions('config.format').values()].find(one => one.extensions.includes(extension));
   if (text === null || format === undefined)
-    throw new MigrationFault('schema', 'migration.settings', `${settingsFile} is missing or cannot be edited`);
-  const edited = await format.edit(text.toString('utf8'), { [service.settingsRoot]: values }, 'merge');
-  const copy = path.join(data, service.settingsFile);
-  await writeFileAtomic(copy, edited.text, { mode: 0o600, owner: user });
+    throw new MigrationFault('schema', 'migration.settings', `${file} is missing or cannot be edited`);
+  const wanted = inRoot(service, helperSettings(service, values));
+  return (await format.edit(text.toString('utf8'), wanted, 'merge')).text;
 }
 
 async function complete(
@@ -84,27 +97,32 @@ async function complete(
 ): Promise<readonly string[]> {
   const { versions, helper: facts } = subject.service;
   const staging = live.work.databases[0]?.staging ?? '';
+  const isUp = async (): Promise<boolean> =>
+    facts.readyPath === undefined ? helper.hasSucceeded : answers(host, `http://127.0.0.1:${port}${facts.readyPath}`);
   const startedMs = performance.now();
-  let found: readonly string[] = [];
+  let found: MadeSchema = { versions: [], tables: 0 };
   let changedMs = startedMs;
   for (;;) {
     signal.throwIfAborted();
-    if (helper.end !== undefined) throw fault(`the helper instance made no tables: ${helper.end}`);
-    const now = await server.versions(staging, versions);
-    if (now.length !== found.length) {
+    const { end } = helper;
+    const now = await server.schema(staging, versions);
+    const isScriptDone = facts.script !== undefined && helper.hasSucceeded && now.versions.length > 0;
+    if (end !== undefined && !isScriptDone) throw fault(`the helper made no tables: ${end}`);
+    if (!deepEqual(now, found)) {
       changedMs = performance.now();
       found = now;
-      live.refresh('schema', 5 + Math.min(12, now.length / 25), `${now.length} versions of the tables are made`);
+      live.refresh(
+        'schema',
+        5 + Math.min(12, now.tables / 5),
+        `${now.versions.length} versions of the tables are made`,
+      );
     }
     const quietMs = performance.now() - changedMs;
-    const isQuiet = found.length > 0 && quietMs >= host.paced(QUIET_MS);
-    if (isQuiet && (await answers(host, `http://127.0.0.1:${port}${facts.readyPath}`))) {
-      // What was made until it answered is not in what was found before.
-      const all = await server.versions(staging, versions);
-      if (all.length === found.length) return all;
-    }
-    if (quietMs > STUCK_MS) throw fault('the helper instance made no further tables for three minutes');
-    if (performance.now() - startedMs > LIMIT_MS) throw fault('the helper instance was not done within 15 minutes');
+    const isQuiet = found.versions.length > 0 && quietMs >= host.paced(QUIET_MS);
+    // What was made until it answered is not in what was found before.
+    if (isQuiet && (await isUp()) && deepEqual(await server.schema(staging, versions), found)) return found.versions;
+    if (quietMs > STUCK_MS) throw fault('the helper made no further tables for three minutes');
+    if (performance.now() - startedMs > LIMIT_MS) throw fault('the helper was not done within 15 minutes');
     await delay(host.paced(POLL_MS), undefined, { signal });
   }
 }
@@ -131,24 +149,4 @@ function freePort(): Promise<number> {
       probe.close(() => (port > 0 ? resolve(port) : reject(new Problem(503, 'No port is free for a helper instance'))));
     });
   });
-}
-
-/**
- * Compares what the program has made with what it has noted in SQLite; gives a warning. Rejects with a MigrationFault
- * where the rows of the one do not fit the tables of the other.
- */
-export function compareVersions(inSqlite: readonly string[], inPostgres: readonly string[]): string | undefined {
-  const [old, made] = [highest(inSqlite), highest(inPostgres)];
-  if (old < made)
-    throw fault(
-      'the SQLite database is older than the program; start the service once on SQLite, so that it finishes its own update',
-    );
-  if (old > made) throw fault('the installed program is older than its data; update it first');
-  const alone = inSqlite.filter(version => !inPostgres.includes(version)).length;
-  return alone === 0 ? undefined : `${alone} versions of the tables are noted in SQLite alone`;
-}
-
-function highest(versions: readonly string[]): bigint {
-  const numbers = versions.filter(version => /^\d+$/.test(version)).map(BigInt);
-  return numbers.sort((a, b) => (a < b ? -1 : Number(a > b))).at(-1) ?? -1n;
 }

@@ -2,6 +2,7 @@
 // (OID), which stays under every name, so that whatever was interrupted can be continued or undone.
 import type { Host } from '#core';
 import type { PostgresServer } from '../service-postgres/contract.ts';
+import type { MigrationService } from './contract.ts';
 import type { JobWork } from './job.ts';
 
 type MovedDatabase = JobWork['databases'][number];
@@ -19,6 +20,12 @@ export interface DatabaseContent {
   readonly rowCount: number;
 }
 
+export interface MadeSchema {
+  /** Names that the program has noted for the versions of its schema. */
+  readonly versions: readonly string[];
+  readonly tables: number;
+}
+
 const STATEMENT_MS = 60_000;
 /** Large databases take long to be removed. */
 const REMOVAL_MS = 600_000;
@@ -31,6 +38,8 @@ const TABLES = `SELECT format('%I.%I', n.nspname, c.relname) AS name,
     coalesce(pg_stat_get_live_tuples(c.oid), 0)::float8 AS live
   FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
   WHERE c.relkind IN ('r', 'p') AND n.nspname NOT IN ('pg_catalog', 'information_schema') AND n.nspname NOT LIKE 'pg_toast%'`;
+/** Those below are the server's own (PostgreSQL documentation, "OID Assignment"). */
+const FIRST_OWN_OID = 16_384;
 /** PostgreSQL knows no parameters in statements that make, rename or drop. */
 const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`;
 
@@ -67,14 +76,16 @@ export class Server {
     return { oid, tableCount: tables.length, rowCount: counted || (await this.#filled(database, tables)) };
   }
 
-  /** The versions of its schema that a program has noted; none while the table is missing. */
-  async versions(database: string, { table, column }: { table: string; column: string }): Promise<string[]> {
-    const sql = `SELECT ${quoted(column)}::text AS version FROM ${quoted(table)} ORDER BY 1`;
+  /** What a program has made until now; nothing while the table of its versions is missing. */
+  async schema(database: string, { table, column }: MigrationService['versions']): Promise<MadeSchema> {
+    const tables = `SELECT count(*)::int FROM pg_class WHERE relkind IN ('r', 'p') AND oid >= ${FIRST_OWN_OID}`;
+    const sql = `SELECT ${quoted(column)}::text AS version, (${tables}) AS tables FROM ${quoted(table)} ORDER BY 1`;
     try {
-      return (await this.managed.query({ database, sql })).map(({ version }) => String(version));
+      const rows = await this.managed.query({ database, sql });
+      return { versions: rows.map(({ version }) => String(version)), tables: Number(rows[0]?.tables ?? 0) };
     } catch (error) {
       // The database or the table is not made yet.
-      if ([NO_SUCH_DATABASE, NO_SUCH_TABLE].includes(codeOf(error))) return [];
+      if ([NO_SUCH_DATABASE, NO_SUCH_TABLE].includes(codeOf(error))) return { versions: [], tables: 0 };
       throw error;
     }
   }

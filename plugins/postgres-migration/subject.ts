@@ -7,6 +7,7 @@ import type { LaunchPlan } from '../process/contract.ts';
 import type {} from '../setup/contract.ts';
 import type {} from '../versions/contract.ts';
 import type { MigratedDatabase, MigrationService } from './contract.ts';
+import { dataOf } from './data-place.ts';
 import type { Owner } from './places.ts';
 import { newestOf, type SourceFile } from './sqlite-source.ts';
 
@@ -20,6 +21,13 @@ export interface SubjectDatabase {
   readonly source: SourceFile;
   /** Name in PostgreSQL. */
   readonly target: string;
+}
+
+/** What the block of a service holds once it was moved. */
+export function movedOptions(
+  databases: readonly Pick<SubjectDatabase, 'option' | 'target'>[],
+): Readonly<Record<string, unknown>> {
+  return { postgres_enabled: true, ...Object.fromEntries(databases.map(({ option, target }) => [option, target])) };
 }
 
 export class Subject {
@@ -62,8 +70,23 @@ export class Subject {
     return String(this.block.config_dir ?? '');
   }
 
-  get settingsFile(): string {
-    return path.join(this.directory, this.service.settingsFile);
+  /** Where the program keeps its data. */
+  get data(): string {
+    const { directory, service } = this;
+    if (service.data === undefined) return directory;
+    const { argv, env } = this.#host.use('process.supervisor').plan(this.named);
+    return dataOf(service.data, { argv, env, directory });
+  }
+
+  /** undefined for a program whose settings do not matter. */
+  get settingsFile(): string | undefined {
+    const { settingsFile } = this.service;
+    return settingsFile === undefined ? undefined : path.join(this.data, settingsFile);
+  }
+
+  /** The file of settings that points the program at PostgreSQL; undefined where variables do. */
+  get switchedFile(): string | undefined {
+    return this.service.settings === undefined ? undefined : this.settingsFile;
   }
 
   /** The user that the service runs as. */
@@ -76,9 +99,12 @@ export class Subject {
     return snapshot === undefined ? null : snapshot.pid !== null;
   }
 
-  /** Its command, variables and user, as it would be launched now. Throws a Problem that says what is missing. */
-  launchPlan(): Promise<LaunchPlan> {
-    return this.#host.use('service.setup').plan(this.named);
+  /**
+   * Its command, variables and user, as it would be launched with these options of its block in place of its own. Rejects
+   * with a Problem that says what is missing.
+   */
+  launchPlan(options: Readonly<Record<string, unknown>> = {}): Promise<LaunchPlan> {
+    return this.#host.use('service.setup').plan({ ...this.named, block: { ...this.block, ...options } });
   }
 
   /** null when nobody can tell. */
@@ -92,18 +118,24 @@ export class Subject {
 
   /** The settings as they are on disk. Rejects with a Problem when they cannot be read. */
   async settings(): Promise<Readonly<Record<string, unknown>>> {
-    const values = await this.#host.use('config.files').values(this.named, this.settingsFile);
-    const settings = values[this.service.settingsRoot];
+    const { settingsFile } = this;
+    const { settingsRoot } = this.service;
+    if (settingsFile === undefined) return {};
+    const values = await this.#host.use('config.files').values(this.named, settingsFile);
+    const settings = settingsRoot === undefined ? values : values[settingsRoot];
     if (typeof settings === 'object' && settings !== null) return settings as Record<string, unknown>;
-    throw new Problem(422, `${this.settingsFile} has no element ${this.service.settingsRoot}`);
+    throw new Problem(422, `${settingsFile} has no element ${settingsRoot}`);
   }
 
   async databases(): Promise<SubjectDatabase[]> {
     const settings = await this.settings().catch(() => ({}) as Readonly<Record<string, unknown>>);
-    const { user, isRunning, directory } = this;
+    const { user, isRunning, directory, data } = this;
+    const places: Readonly<Record<string, string>> = { config_dir: directory, data };
     return Promise.all(
       this.service.databases.map(async database => {
-        const files = database.files.map(file => file.replace('{config_dir}', directory));
+        const files = database.files.map(file =>
+          file.replace(/^\{(\w+)\}/, (all, name: string) => places[name] ?? all),
+        );
         return {
           label: database.label,
           option: database.option,

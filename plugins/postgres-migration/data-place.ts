@@ -1,0 +1,21 @@
+// Where a program keeps its data, as its command, its variables or its facts say.
+import path from 'node:path';
+import type { DataPlace } from './contract.ts';
+
+interface Launched {
+  readonly argv: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+  /** `config_dir` of the block, in which the program works. */
+  readonly directory: string;
+}
+
+/** An absolute path. */
+export function dataOf({ argument, variable, otherwise }: DataPlace, { argv, env, directory }: Launched): string {
+  const told = (argument && wordAfter(argument, argv)) || (variable && env[variable]);
+  return path.resolve('/', directory, told || otherwise.replace('{config_dir}', () => directory));
+}
+
+function wordAfter(argument: string, argv: readonly string[]): string | undefined {
+  const at = argv.lastIndexOf(argument);
+  return at < 0 ? argv.find(word => word.startsWith(`${argument}=`))?.slice(argument.length + 1) : argv[at + 1];
+}
