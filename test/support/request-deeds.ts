@@ -1,7 +1,7 @@
 // What can happen while requests are replicated, as data: people's deeds, faults, outages, losses, kills and time.
 import fc from 'fast-check';
 import type { MediaKey } from './request-journal.ts';
-import { type ManagerUser, type RequestManager, STATUS } from './request-manager.ts';
+import { type ManagedRequest, type ManagerUser, type RequestManager, STATUS } from './request-manager.ts';
 import type { ManagerFault } from './request-manager-fault.ts';
 
 /** 0 is the primary, the others are its subordinates. */
@@ -19,7 +19,7 @@ export type PersonsDeed =
       readonly user: number;
     }
   | {
-      readonly kind: 'approve' | 'decline' | 'remove' | 'extend';
+      readonly kind: 'approve' | 'decline' | 'fail' | 'remove' | 'extend';
       readonly at: Place;
       readonly which: number;
       readonly seasons: readonly number[];
@@ -45,18 +45,42 @@ export type Deed =
   | { readonly kind: 'pass'; readonly minutes: number }
   /** At the n-th call of the next cycle, whoever it goes to. */
   | { readonly kind: 'kill'; readonly after: number }
-  | { readonly kind: 'meanwhile'; readonly after: number; readonly deed: PersonsDeed };
+  | { readonly kind: 'meanwhile'; readonly after: number; readonly deed: PersonsDeed }
+  /** Requests that the primary declined fill pages of its list. */
+  | { readonly kind: 'crowd'; readonly count: number };
 
-export const USERS: readonly ManagerUser[] = [
+/** What goes wrong or gets in the way in a history; a history has some of it, so that each law is tried without the rest. */
+const TROUBLES = [
+  'fault',
+  'outage',
+  'lose',
+  'clock',
+  'disk',
+  'kill',
+  'meanwhile',
+  /** People use the subordinates too. */
+  'others',
+  'crowd',
+] as const;
+
+export const PRIMARY_USERS: readonly ManagerUser[] = [
   { id: 2, email: 'Modest@Example.com', permissions: 32 },
   { id: 3, email: 'trusted@example.com', permissions: 32 | 128 },
+  { id: 4, email: 'stranger@example.com', permissions: 32 },
 ];
-const TITLES = 8;
+/** The same people under other numbers and in another spelling, but for one whom nobody knows there. */
+export const SUBORDINATE_USERS: readonly ManagerUser[] = [
+  { id: 3, email: 'MODEST@example.com', permissions: 32 },
+  { id: 7, email: 'Trusted@example.com', permissions: 32 | 128 },
+];
+const TITLES = 6;
 const FIRST_TITLE = 600;
 /** Titles that are known everywhere but on the last subordinate. */
-export const RARE_TITLE = FIRST_TITLE + 6;
+export const RARE_TITLE = FIRST_TITLE + 4;
 const SEASONS = [1, 2, 3, 4];
+const FIRST_OF_CROWD = 10_000;
 const MINUTE_MS = 60_000;
+const STATUS_AFTER = { approve: STATUS.approved, decline: STATUS.declined, fail: STATUS.failed } as const;
 
 export function titleKey(title: number, is4k: boolean): MediaKey {
   return { mediaType: title % 2 === 0 ? 'movie' : 'tv', tmdbId: FIRST_TITLE + title, is4k };
@@ -79,20 +103,33 @@ export function perform(manager: RequestManager, deed: PersonsDeed): void {
     else manager.blocklist(key);
     return;
   }
-  const { requests } = manager;
+  const requests = manager.requests.filter(request => !isOfCrowd(request));
   const request = requests[deed.which % requests.length];
   if (request === undefined) return;
   if (deed.kind === 'remove') manager.remove(request.id);
-  else if (deed.kind !== 'extend')
-    manager.setStatus(request.id, deed.kind === 'approve' ? STATUS.approved : STATUS.declined);
+  else if (deed.kind !== 'extend') manager.setStatus(request.id, STATUS_AFTER[deed.kind]);
   else if (request.mediaType === 'tv') manager.addSeasons(request.id, deed.seasons);
 }
 
+/** Replicated nowhere. */
+export function crowd(manager: RequestManager, count: number): void {
+  const from = FIRST_OF_CROWD + manager.requests.length;
+  for (let tmdbId = from; tmdbId < from + count; tmdbId += 1)
+    manager.ask({ mediaType: 'movie', tmdbId, status: STATUS.declined });
+}
+
+function isOfCrowd({ tmdbId }: ManagedRequest): boolean {
+  return tmdbId >= FIRST_OF_CROWD;
+}
+
+const CHANGES = ['approve', 'approve', 'decline', 'decline', 'remove', 'remove', 'extend', 'extend', 'fail'] as const;
 const number = (max: number): fc.Arbitrary<number> => fc.integer({ min: 0, max });
 const seasons = fc.subarray(SEASONS, { minLength: 1 });
+/** A request for a series without seasons is one for all of them. */
+const askedSeasons = fc.oneof({ weight: 6, arbitrary: seasons }, { weight: 1, arbitrary: fc.constant([]) });
 
+/** What people do at the first `places`; mostly they use the primary. */
 function personsDeed(places: number): fc.Arbitrary<PersonsDeed> {
-  // People mostly use the primary.
   const at = fc.oneof({ weight: 4, arbitrary: fc.constant(0) }, { weight: 1, arbitrary: number(places - 1) });
   const which = number(20);
   const title = number(TITLES - 1);
@@ -102,18 +139,23 @@ function personsDeed(places: number): fc.Arbitrary<PersonsDeed> {
     at,
     title,
     is4k,
-    seasons,
+    seasons: askedSeasons,
     isPending: fc.boolean(),
-    user: number(2),
+    user: number(3),
   });
   const change = fc.record({
-    kind: fc.constantFrom('approve' as const, 'decline' as const, 'remove' as const, 'extend' as const),
+    kind: fc.constantFrom<'approve' | 'decline' | 'fail' | 'remove' | 'extend'>(...CHANGES),
     at,
     which,
     seasons,
   });
-  const media = fc.record({ kind: fc.constantFrom('available' as const, 'blocklist' as const), at, title, is4k });
-  return fc.oneof({ weight: 5, arbitrary: ask }, { weight: 7, arbitrary: change }, { weight: 1, arbitrary: media });
+  const media = fc.record({
+    kind: fc.constantFrom<'available' | 'blocklist'>('available', 'available', 'blocklist'),
+    at: number(places - 1),
+    title,
+    is4k,
+  });
+  return fc.oneof({ weight: 10, arbitrary: ask }, { weight: 14, arbitrary: change }, { weight: 3, arbitrary: media });
 }
 
 const fault: fc.Arbitrary<ManagerFault> = fc.oneof(
@@ -127,44 +169,77 @@ const fault: fc.Arbitrary<ManagerFault> = fc.oneof(
 
 /** `places`: the primary and its subordinates. */
 export function deeds(places: number): fc.Arbitrary<Deed[]> {
-  const at = number(places - 1);
-  const persons = personsDeed(places);
-  const deed = fc.oneof<fc.WeightedArbitrary<Deed>[]>(
-    { weight: 12, arbitrary: persons },
-    { weight: 8, arbitrary: fc.constant({ kind: 'cycle' as const }) },
-    {
-      weight: 4,
-      arbitrary: fc.record({
-        kind: fc.constant('fault' as const),
-        at,
-        after: number(12),
-        times: fc.constantFrom(1, 1, 2, 4, 20),
-        fault,
-      }),
-    },
-    { weight: 2, arbitrary: fc.record({ kind: fc.constant('outage' as const), at, isDown: fc.boolean() }) },
-    // After a loss on the primary little can be said of its titles, so it is rare.
-    {
-      weight: 1,
-      arbitrary: fc.record({ kind: fc.constant('lose' as const), at: fc.constantFrom(...losable(places)) }),
-    },
-    {
-      weight: 1,
-      arbitrary: fc.record({
-        kind: fc.constant('clock' as const),
-        at,
-        skewMs: fc.constantFrom(-86_400_000, 0, 86_400_000),
-      }),
-    },
-    {
-      weight: 3,
-      arbitrary: fc.record({ kind: fc.constant('pass' as const), minutes: fc.constantFrom(1, 5, 20, 1_500) }),
-    },
-    { weight: 2, arbitrary: fc.record({ kind: fc.constant('kill' as const), after: number(30) }) },
-    { weight: 3, arbitrary: fc.record({ kind: fc.constant('meanwhile' as const), after: number(30), deed: persons }) },
-  );
-  return fc.array(deed, { minLength: 1, maxLength: 60, size: 'max' });
+  return fc.subarray([...TROUBLES]).chain(troubles => {
+    const weigh = (trouble: (typeof TROUBLES)[number], weight: number) => (troubles.includes(trouble) ? weight : 0);
+    const at = number(places - 1);
+    const persons = personsDeed(troubles.includes('others') ? places : 1);
+    // What changed before the newest that was read is not on the first page, and nobody looks further.
+    const clockAt = troubles.includes('crowd') ? fc.integer({ min: 1, max: places - 1 }) : at;
+    const deed = fc.oneof<fc.WeightedArbitrary<Deed>[]>(
+      { weight: 12, arbitrary: persons },
+      { weight: 8, arbitrary: fc.constant({ kind: 'cycle' as const }) },
+      {
+        weight: weigh('fault', 4),
+        arbitrary: fc.record({
+          kind: fc.constant('fault' as const),
+          at,
+          after: number(12),
+          times: fc.constantFrom(1, 1, 2, 4, 20),
+          fault,
+        }),
+      },
+      {
+        weight: weigh('outage', 2),
+        arbitrary: fc.record({ kind: fc.constant('outage' as const), at, isDown: fc.boolean() }),
+      },
+      // After a loss on the primary little can be said of its titles, so it is rare.
+      {
+        weight: weigh('lose', 1),
+        arbitrary: fc.record({ kind: fc.constant('lose' as const), at: fc.constantFrom(...losable(places)) }),
+      },
+      {
+        weight: weigh('clock', 1),
+        arbitrary: fc.record({
+          kind: fc.constant('clock' as const),
+          at: clockAt,
+          skewMs: fc.constantFrom(-86_400_000, 0, 86_400_000),
+        }),
+      },
+      {
+        weight: weigh('disk', 1),
+        arbitrary: fc.record({ kind: fc.constant('disk' as const), isFull: fc.boolean() }),
+      },
+      {
+        weight: 3,
+        arbitrary: fc.record({ kind: fc.constant('pass' as const), minutes: fc.constantFrom(1, 5, 20, 1_500) }),
+      },
+      {
+        weight: weigh('kill', 2),
+        arbitrary: fc.record({ kind: fc.constant('kill' as const), after: number(30) }),
+      },
+      {
+        weight: weigh('meanwhile', 3),
+        arbitrary: fc.record({ kind: fc.constant('meanwhile' as const), after: number(30), deed: persons }),
+      },
+      {
+        weight: weigh('crowd', 1),
+        arbitrary: fc.record({ kind: fc.constant('crowd' as const), count: fc.constantFrom(99, 100, 130) }),
+      },
+    );
+    return fc.array(deed, { minLength: 1, maxLength: 60, size: 'max' });
+  });
 }
+
+/** What people do at the primary while nothing goes wrong, with the crowd that comes after; the next cycle is to see it. */
+export interface QuietDeed {
+  readonly deed: PersonsDeed;
+  readonly crowd: number;
+}
+
+export const quietDeeds: fc.Arbitrary<QuietDeed[]> = fc.array(
+  fc.record({ deed: personsDeed(1), crowd: fc.constantFrom(0, 0, 0, 0, 0, 130) }),
+  { maxLength: 4 },
+);
 
 function losable(places: number): Place[] {
   return [0, ...Array.from({ length: places * 4 }, (_, index) => 1 + (index % (places - 1)))];

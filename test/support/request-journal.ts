@@ -27,6 +27,8 @@ export interface RequestChange extends MediaKey {
   readonly seasons: readonly number[];
   /** Whether a person made the request there, in contrast to whoever uses the key. */
   readonly byPerson: boolean;
+  /** The owner's, in lower case; empty where a title changed. */
+  readonly email: string;
 }
 
 /** A request to the public API, below its base path. */

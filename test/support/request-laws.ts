@@ -7,9 +7,8 @@ import type {
   RequestChange,
   RequestJournal,
 } from './request-journal.ts';
-import { type RequestManager, STATUS } from './request-manager.ts';
-
-export type Wish = 'approved' | 'pending' | 'declined' | 'absent';
+import { ADMINISTRATOR, approvesByAsking, type ManagerUser, type RequestManager, STATUS } from './request-manager.ts';
+import { NOTHING_WISHED, type Wish, type Wished, wishedBy } from './request-wishes.ts';
 
 export interface ReplayedJournal {
   /** One sentence for each breach. */
@@ -30,9 +29,8 @@ interface ListRead {
   readonly failed: Set<number>;
 }
 
-interface WishFrom {
+interface WishFrom extends Wished {
   readonly from: number;
-  readonly wish: Wish;
   /** Whether a request was removed, which only a reading of the whole list shows for certain. */
   readonly isRemoval: boolean;
 }
@@ -54,13 +52,6 @@ export function fingerprintOf(
   return `${mediaType}:${tmdbId}:${is4k && sync_4k_separately ? 'True' : 'False'}`;
 }
 
-/** The strongest of what the requests of one fingerprint ask for. */
-export function wishOf(statuses: readonly number[]): Wish {
-  if (statuses.length === 0) return 'absent';
-  if (statuses.some(status => status !== STATUS.pending && status !== STATUS.declined)) return 'approved';
-  return statuses.includes(STATUS.pending) ? 'pending' : 'declined';
-}
-
 export function replay(
   journal: RequestJournal,
   primary: RequestManager,
@@ -75,6 +66,8 @@ class Player implements ReplayedJournal {
   readonly breaches: string[] = [];
   readonly #primary: RequestManager;
   readonly #keys: ReadonlyMap<string, string>;
+  /** The permissions of each subordinate's users, by address in lower case. */
+  readonly #users = new Map<string, ReadonlyMap<string, number>>();
   #options: ReplicationOptions | undefined;
   /** Of the primary, by id. */
   readonly #requests = new Map<number, RequestChange>();
@@ -102,11 +95,20 @@ class Player implements ReplayedJournal {
   /** Requests that the sync removed, with the title on that subordinate. */
   readonly #removed = new Map<string, string>();
   readonly #uncertain = new Set<string>();
+  /** Of each subordinate's requests, as `<manager> <id>`. */
+  readonly #seasons = new Map<string, readonly number[]>();
+  /** Titles in one quality that a subordinate has, as `<manager> <title>`. */
+  readonly #available = new Set<string>();
+  /** Titles of which a subordinate said last that it has them. */
+  readonly #seenAvailable = new Set<string>();
 
   constructor(primary: RequestManager, subordinates: readonly RequestManager[]) {
     this.#primary = primary;
     this.#keys = new Map([primary, ...subordinates].map(({ name, apiKey }) => [name, apiKey]));
-    for (const { name } of subordinates) this.#created.set(name, new Map());
+    for (const { name, firstUsers } of subordinates) {
+      this.#created.set(name, new Map());
+      this.#users.set(name, permissionsOf(firstUsers));
+    }
   }
 
   isInterfered(manager: string, fingerprint: string): boolean {
@@ -138,6 +140,9 @@ class Player implements ReplayedJournal {
     if (manager !== this.#primary.name) {
       const isTouched = ['removed', 'declined', 'approved', 'edited'].includes(change.kind);
       if (isTouched) this.#interfered.add(`${manager} ${fingerprint}`);
+      if (change.kind === 'available') this.#available.add(`${manager} ${titleOf(change)}`);
+      else if (change.kind === 'blocklisted') this.#available.delete(`${manager} ${titleOf(change)}`);
+      else this.#seasons.set(`${manager} ${change.id}`, change.seasons);
       return;
     }
     if (change.kind === 'available' || change.kind === 'blocklisted') {
@@ -145,6 +150,7 @@ class Player implements ReplayedJournal {
       if (change.kind === 'blocklisted' || !listed.includes(availableStatus)) this.#hidden.add(fingerprint);
       return;
     }
+    if (!this.#primary.product.listed.includes(change.status)) this.#hidden.add(fingerprint);
     if (change.kind === 'removed') this.#requests.delete(change.id);
     else this.#requests.set(change.id, change);
     this.#setWish(fingerprint, index, change.kind === 'removed');
@@ -152,9 +158,8 @@ class Player implements ReplayedJournal {
 
   #setWish(fingerprint: string, index: number, isRemoval: boolean): void {
     const requests = [...this.#requests.values()].filter(request => this.#fingerprint(request) === fingerprint);
-    const wish = wishOf(requests.map(({ status }) => status));
     const history = this.#wishes.get(fingerprint) ?? [];
-    this.#wishes.set(fingerprint, [...history, { from: index, wish, isRemoval }]);
+    this.#wishes.set(fingerprint, [...history, { ...wishedBy(requests), from: index, isRemoval }]);
     const ids = this.#idsOf.get(fingerprint) ?? new Set();
     for (const { id } of requests) ids.add(id);
     this.#idsOf.set(fingerprint, ids);
@@ -169,6 +174,8 @@ class Player implements ReplayedJournal {
   #lose(manager: string, index: number): void {
     if (manager !== this.#primary.name) {
       this.#lossy.add(manager);
+      this.#users.set(manager, permissionsOf([ADMINISTRATOR]));
+      for (const title of this.#available) if (title.startsWith(`${manager} `)) this.#available.delete(title);
       for (const fingerprint of this.#wishes.keys()) this.#interfered.add(`${manager} ${fingerprint}`);
       return;
     }
@@ -196,24 +203,41 @@ class Player implements ReplayedJournal {
       if (call.method !== 'GET') this.#breach(entry, 'writes to the primary');
       else this.#playReading(entry, index);
     } else if (change !== undefined) this.#judge(entry, change);
+    else if (call.method === 'GET') this.#playLook(entry);
     else if (entry.status === 404 || this.#lossy.has(manager)) this.#playGone(entry);
+  }
+
+  #playLook(entry: CallEntry): void {
+    const { manager, call, status, fault } = entry;
+    const [, mediaType, tmdbId] = /^\/(movie|tv)\/(\d+)$/.exec(call.path) ?? [];
+    for (const is4k of mediaType === undefined ? [] : [false, true]) {
+      const title = `${manager} ${mediaType}:${tmdbId}:${is4k}`;
+      const isSeen = status === 200 && fault === undefined && this.#available.has(title);
+      if (isSeen) this.#seenAvailable.add(title);
+      else this.#seenAvailable.delete(title);
+    }
+    if (status === 404 || this.#lossy.has(manager)) this.#playGone(entry);
   }
 
   /** What is gone when it is to be deleted is deleted; after a loss of data another title may be in its place. */
   #playGone({ manager, call: { path } }: CallEntry): void {
     const [, id] = /^\/request\/(\d+)$/.exec(path) ?? [];
     for (const [fingerprint, own] of this.#created.get(manager) ?? []) {
-      const wishes = this.#wishesKnown(fingerprint);
+      const wishes = this.#wishesKnown(fingerprint).map(({ wish }) => wish);
       if (wishes.includes('absent') || wishes.includes('declined')) own.delete(Number(id));
     }
   }
 
-  #playReading({ call: { path, query }, status, fault }: CallEntry, index: number): void {
+  #playReading(entry: CallEntry, index: number): void {
+    const { path, query } = entry.call;
+    const { status, fault } = entry;
     if (path === '/status') this.#isReadOver = true;
     const isRead = status === 200 && fault === undefined;
     if (path === '/request') {
       const sort = query.get('sort') ?? '';
       if (this.#read === undefined || this.#isReadOver || this.#read.sort !== sort) {
+        if (sort === 'modified' && Math.max(0, ...(this.#read?.failed ?? [])) > 0)
+          this.#breach(entry, 'reads what changed although a page of the list is not known');
         if (this.#read?.sort === 'added') this.#sweepFrom = this.#knownFrom(this.#sweepFrom);
         this.#wholeFrom = this.#knownFrom(this.#wholeFrom);
         this.#read = { start: index, sort, failed: new Set() };
@@ -244,31 +268,25 @@ class Player implements ReplayedJournal {
   }
 
   /** What the primary asked for at any time that the sync may still take for the present. */
-  #wishesKnown(fingerprint: string): readonly Wish[] {
+  #wishesKnown(fingerprint: string): readonly Wished[] {
     const history = this.#wishes.get(fingerprint) ?? [];
     const sweepFrom = this.#read?.sort === 'added' ? this.#knownFrom(this.#sweepFrom) : this.#sweepFrom;
     const isShrunk = history.some(({ from, isRemoval }) => isRemoval && from >= sweepFrom);
     const since = isShrunk ? sweepFrom : this.#knownFrom(this.#wholeFrom);
-    const before = history.findLast(({ from }) => from < since)?.wish ?? 'absent';
-    return [before, ...history.filter(({ from }) => from >= since).map(({ wish }) => wish)];
+    const before = history.findLast(({ from }) => from < since) ?? NOTHING_WISHED;
+    return [before, ...history.filter(({ from }) => from >= since)];
   }
 
   #judge(entry: CallEntry, change: RequestChange): void {
     const fingerprint = this.#fingerprint(change);
-    const wishes = this.#wishesKnown(fingerprint);
+    const moments = this.#wishesKnown(fingerprint);
+    const wishes = moments.map(({ wish }) => wish);
     const own = this.#created.get(entry.manager)?.get(fingerprint) ?? new Map<number, OwnCreation>();
     const seasons = change.mediaType === 'movie' ? [0] : change.seasons;
     const upTo = Math.max(0, ...[...(this.#idsOf.get(fingerprint) ?? [])].filter(id => this.#requests.has(id)));
     const creation = { seasons, upTo };
     if (change.kind === 'created') {
-      if (!wishes.includes('approved') && !wishes.includes('pending'))
-        this.#breach(entry, 'creates what nobody asked for');
-      if (
-        !wishes.includes('approved') &&
-        change.status === STATUS.approved &&
-        this.#options?.pending_without_approval === 'hold'
-      )
-        this.#breach(entry, 'approves by creating what nobody approved');
+      this.#judgeCreation(entry, change, moments);
       const twice = [...own.values()].flatMap(other => other.seasons).filter(season => seasons.includes(season));
       if (twice.length > 0) this.#breach(entry, `creates again what it created before, seasons ${twice}`);
       this.#known.set(`${entry.manager} ${change.id}`, fingerprint);
@@ -277,17 +295,60 @@ class Player implements ReplayedJournal {
       if (entry.fault !== undefined) this.#uncertain.add(`${entry.manager} ${change.id}`);
     }
     if (change.kind === 'edited') {
-      if (!wishes.includes('approved') && !wishes.includes('pending'))
-        this.#breach(entry, 'extends what nobody asked for');
+      const before = this.#seasons.get(`${entry.manager} ${change.id}`) ?? [];
+      if (!this.#isReplicated(wishes)) this.#breach(entry, 'extends what nobody asked for');
+      if (!this.isInterfered(entry.manager, fingerprint) && before.some(season => !change.seasons.includes(season)))
+        this.#breach(entry, `takes seasons away, which were ${before}`);
+      this.#judgeSeasons(entry, change, moments, before);
       if (own.has(change.id)) own.set(change.id, creation);
     }
-    if (change.kind === 'approved' && !wishes.includes('approved'))
+    if (change.kind === 'approved' && !(wishes.includes('approved') && this.#options?.sync_approved))
       this.#breach(entry, 'approves what nobody approved');
     if (change.kind === 'declined') {
       if (this.#isPersons(entry, change, fingerprint)) this.#breach(entry, "declines a person's request");
-      if (!wishes.includes('declined')) this.#breach(entry, 'declines what nobody declined');
+      if (!(wishes.includes('declined') && this.#options?.sync_declined))
+        this.#breach(entry, 'declines what nobody declined');
     }
     if (change.kind === 'removed') this.#judgeRemoval(entry, change, fingerprint, wishes);
+    else this.#seasons.set(`${entry.manager} ${change.id}`, change.seasons);
+  }
+
+  #judgeCreation(entry: CallEntry, change: RequestChange, moments: readonly Wished[]): void {
+    const wishes = moments.map(({ wish }) => wish);
+    const { call, manager } = entry;
+    const isApproved = wishes.includes('approved');
+    if (!this.#isReplicated(wishes)) this.#breach(entry, 'creates what nobody asked for');
+    if (this.#seenAvailable.has(`${manager} ${titleOf(change)}`)) this.#breach(entry, 'creates what is available');
+    if (!isApproved && change.status === STATUS.approved && this.#options?.pending_without_approval === 'hold')
+      this.#breach(entry, 'approves by creating what nobody approved');
+    this.#judgeSeasons(entry, change, moments, []);
+    // Of a group of which lists hide a part it is not known who asked first.
+    if (this.#hidden.has(this.#fingerprint(change))) return;
+    const users = this.#users.get(manager) ?? new Map<string, number>();
+    const isMapped = this.#options?.user_mapping === 'email_match';
+    const owners = moments.map(({ email }) => (isMapped && email !== null && users.has(email) ? email : null));
+    if (!owners.includes(change.email) && !(change.email === ADMINISTRATOR.email && owners.includes(null)))
+      this.#breach(entry, `makes it the request of ${change.email}`);
+    const isModest = change.email !== ADMINISTRATOR.email && !approvesByAsking(users.get(change.email) ?? 0);
+    const isAskedByUser = call.headers['x-api-user'] !== undefined;
+    if (isAskedByUser && !(isModest && wishes.includes('pending')))
+      this.#breach(entry, 'asks as a user for what is approved at once');
+    if (isModest && !isApproved && change.status === STATUS.approved)
+      this.#breach(entry, 'approves what its owner could have asked for');
+  }
+
+  #judgeSeasons(entry: CallEntry, change: RequestChange, moments: readonly Wished[], before: readonly number[]): void {
+    if (this.#hidden.has(this.#fingerprint(change))) return;
+    if (moments.some(({ wish, seasons }) => wish !== 'declined' && seasons === undefined)) return;
+    const asked = moments.flatMap(({ seasons = [] }) => seasons);
+    const further = change.seasons.filter(season => !before.includes(season) && !asked.includes(season));
+    if (further.length > 0) this.#breach(entry, `asks for seasons that nobody asked for: ${further}`);
+  }
+
+  /** Whether the options replicate one of the wishes. */
+  #isReplicated(wishes: readonly Wish[]): boolean {
+    const { sync_pending: isPending, sync_approved: isApproved } = this.#options ?? {};
+    return (isApproved === true && wishes.includes('approved')) || (isPending === true && wishes.includes('pending'));
   }
 
   /** After a loss of data a request for the same title under the same number looks like the one that was made before. */
@@ -297,6 +358,7 @@ class Player implements ReplayedJournal {
 
   #judgeRemoval(entry: CallEntry, change: RequestChange, fingerprint: string, wishes: readonly Wish[]): void {
     if (this.#isPersons(entry, change, fingerprint)) this.#breach(entry, "removes a person's request");
+    if (!this.#options?.sync_deletes) this.#breach(entry, 'removes although nothing is to be deleted');
     const isHidden = this.#hidden.has(fingerprint);
     if (!wishes.includes('absent') && !wishes.includes('declined') && !isHidden)
       this.#breach(entry, 'removes what the primary still has');
@@ -321,4 +383,12 @@ class Player implements ReplayedJournal {
   #breach({ manager, call: { method, path } }: CallEntry, text: string): void {
     this.breaches.push(`${method} ${path} at ${manager} ${text}`);
   }
+}
+
+function permissionsOf(users: readonly ManagerUser[]): ReadonlyMap<string, number> {
+  return new Map(users.map(({ email, permissions }) => [email.toLowerCase(), permissions]));
+}
+
+function titleOf({ mediaType, tmdbId, is4k }: MediaKey): string {
+  return `${mediaType}:${tmdbId}:${is4k}`;
 }

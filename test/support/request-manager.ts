@@ -13,7 +13,8 @@ const AUTO_APPROVE = {
   movie: { normal: 128 | 256, fourK: 32_768 | 65_536 },
   tv: { normal: 128 | 512, fourK: 32_768 | 131_072 },
 };
-const ADMINISTRATOR: ManagerUser = { id: 1, email: 'admin@example.com', permissions: PERMISSION.admin };
+const NO_REQUEST = { id: 0, status: 0, seasons: [], byPerson: true, email: '' } as const;
+export const ADMINISTRATOR: ManagerUser = { id: 1, email: 'admin@example.com', permissions: PERMISSION.admin };
 
 export interface ManagerUser {
   readonly id: number;
@@ -86,6 +87,8 @@ export class RequestManager {
   /** What goes wrong with a call; asked once for each. */
   faultOf: (call: ManagerCall) => ManagerFault | undefined = () => undefined;
   users: ManagerUser[];
+  /** Before a loss of data. */
+  readonly firstUsers: readonly ManagerUser[];
   readonly #findTitle: NonNullable<RequestManagerOptions['findTitle']>;
   readonly #clock: () => number;
   readonly #requests = new Map<number, ManagedRequest>();
@@ -101,6 +104,7 @@ export class RequestManager {
     this.product = REQUEST_MANAGERS[product];
     this.journal = options.journal ?? new RequestJournal();
     this.users = [ADMINISTRATOR, ...users];
+    this.firstUsers = this.users;
     this.#findTitle = options.findTitle ?? everyTitle;
     this.#clock = clock;
   }
@@ -108,6 +112,15 @@ export class RequestManager {
   /** Every request, oldest first. */
   get requests(): readonly ManagedRequest[] {
     return [...this.#requests.values()];
+  }
+
+  /** What a list without a filter shows, oldest first. */
+  get listed(): readonly ManagedRequest[] {
+    const { listed } = this.product;
+    const mayHide = this.#titleStatus.size > 0;
+    return this.requests.filter(
+      request => listed.includes(request.status) && !(mayHide && this.isBlocklisted(request)),
+    );
   }
 
   /** Requests of one title in one quality, oldest first. */
@@ -166,14 +179,14 @@ export class RequestManager {
     this.#titleStatus.set(titleKey(key), MEDIA.available);
     for (const request of this.requestsOf(key))
       if (request.status === STATUS.approved) this.#setStatus(request, this.product.availableStatus);
-    this.#note({ ...key, kind: 'available', id: 0, status: 0, seasons: [], byPerson: true });
+    this.#note({ ...key, kind: 'available', ...NO_REQUEST });
   }
 
   /** Products without a blocklist ignore it. */
   blocklist(key: MediaKey): void {
     if (!this.product.hasBlocklist) return;
     this.#titleStatus.set(titleKey(key), MEDIA.blocklisted);
-    this.#note({ ...key, kind: 'blocklisted', id: 0, status: 0, seasons: [], byPerson: true });
+    this.#note({ ...key, kind: 'blocklisted', ...NO_REQUEST });
   }
 
   /** The database is lost, and begins anew with the first number. The key stays, because it is kept elsewhere. */
@@ -230,12 +243,7 @@ export class RequestManager {
   }
 
   #list(query: URLSearchParams): ManagerAnswer {
-    const { listed } = this.product;
-    const mayHide = this.#titleStatus.size > 0;
-    const newestFirst = this.requests.toReversed();
-    const shown = newestFirst.filter(
-      request => listed.includes(request.status) && !(mayHide && this.isBlocklisted(request)),
-    );
+    const shown = this.listed.toReversed();
     if (query.get('sort') === 'modified') shown.sort((a, b) => b.updatedAtMs - a.updatedAtMs);
     return page(shown, query, request => this.#show(request));
   }
@@ -404,13 +412,21 @@ export class RequestManager {
   }
 }
 
+/** Whether what the user asks for, of whatever kind, may be approved by itself. */
+export function approvesByAsking(permissions: number): boolean {
+  const bits = PERMISSION.admin | PERMISSION.manageRequests;
+  const automatic = Object.values(AUTO_APPROVE).flatMap(({ normal, fourK }) => [normal, fourK]);
+  return automatic.some(bit => (permissions & (bits | bit)) !== 0);
+}
+
 function titleKey({ mediaType, tmdbId, is4k }: MediaKey): string {
   return `${mediaType} ${tmdbId} ${is4k}`;
 }
 
 function changeOf(request: ManagedRequest, kind: RequestChange['kind']): RequestChange {
-  const { id, status, mediaType, tmdbId, is4k, seasons, byPerson } = request;
-  return { kind, id, status, mediaType, tmdbId, is4k, seasons: [...seasons], byPerson };
+  const { id, status, mediaType, tmdbId, is4k, seasons, byPerson, requestedBy } = request;
+  const email = requestedBy.email.toLowerCase();
+  return { kind, id, status, mediaType, tmdbId, is4k, seasons: [...seasons], byPerson, email };
 }
 
 function problem(status: number, message: string): ManagerAnswer {
