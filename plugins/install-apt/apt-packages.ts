@@ -1,21 +1,42 @@
 // Installs programs that come as packages of a Debian repository, into the machine itself.
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { z } from 'zod';
 import { Problem } from '#core';
 import type {
   AvailableRelease,
   FetchedRelease,
   FetchRequest,
   InstallSource,
+  PlaceRequest,
   SourceRequest,
 } from '../installs/contract.ts';
 import { aptFacts } from './apt-facts.ts';
 import { debianArchitecture, systemNames } from './machine.ts';
-import { checkMachine, installedVersions, installPackages, type PackageFile } from './machine-packages.ts';
+import {
+  checkMachine,
+  downloadNeeded,
+  installedVersions,
+  installPackages,
+  type PackageFile,
+} from './machine-packages.ts';
 import { choosePackages, type PackageChoice } from './package-choice.ts';
 import { repositoryPackages } from './repository.ts';
 
+/** In the folder of the packages. */
+const LIST = 'packages.json';
+
+const broughtPackages = z.array(
+  z.object({
+    name: z.string(),
+    version: z.string(),
+    isPresent: z.boolean().describe('whether the machine had it already, so that it was not downloaded'),
+  }),
+);
+type BroughtPackage = z.output<typeof broughtPackages>[number];
+
 export const aptPackages: InstallSource = {
   source: 'apt',
-  intoMachine: true,
 
   async latest(request: SourceRequest): Promise<AvailableRelease> {
     await checkMachine();
@@ -28,18 +49,39 @@ export const aptPackages: InstallSource = {
     request.report({ text: 'asks for the packages', percent: null });
     const { choice, repository } = await chosen(request);
     const present = await installedVersions(choice.packages.map(({ name }) => name));
-    const packages: PackageFile[] = [];
+    const packages: BroughtPackage[] = [];
+    const files: PackageFile[] = [];
     for (const { name, version, file, sizeBytes, sha256 } of choice.packages) {
-      if (present.get(name) === version) continue;
+      const isPresent = present.get(name) === version;
+      packages.push({ name, version, isPresent });
+      if (isPresent) continue;
       const digest = { algorithm: 'sha256', hex: sha256 } as const;
-      const options = { name: `${name}.deb`, digest, maxBytes: sizeBytes };
-      packages.push({ name, sha256, file: await request.download(`${repository}/${file}`, options) });
+      const options = { name: fileOf(name), digest, maxBytes: sizeBytes };
+      files.push({ name, file: await request.download(`${repository}/${file}`, options) });
     }
-    request.report({ text: `installs ${packages.length} packages`, percent: null });
-    if (packages.length > 0) await installPackages(packages, request.signal);
-    return { version: choice.version };
+    request.report({ text: `looks for what ${files.length} packages need`, percent: null });
+    if (files.length > 0) await downloadNeeded(files, request.signal);
+    return { version: choice.version, files: { [LIST]: JSON.stringify(packages) } };
+  },
+
+  async place({ block, directory, version }: PlaceRequest): Promise<void> {
+    const packages = broughtPackages.parse(JSON.parse(await readFile(path.join(directory, LIST), 'utf8')));
+    const present = await installedVersions(packages.map(({ name }) => name));
+    const lacking = packages.filter(({ name, version: wanted }) => present.get(name) !== wanted);
+    const lost = lacking.find(({ isPresent }) => isPresent);
+    if (lost !== undefined)
+      throw new Problem(
+        409,
+        `${lost.name} ${lost.version} of ${block.processName} ${version} was on this machine and is no more; install ${version} again`,
+      );
+    const files = lacking.map(({ name }) => ({ name, file: path.join(directory, fileOf(name)) }));
+    if (files.length > 0) await installPackages(files);
   },
 };
+
+function fileOf(name: string): string {
+  return `${name}.deb`;
+}
 
 async function chosen(
   request: SourceRequest,

@@ -1,12 +1,10 @@
 // The packages of the machine itself, changed by apt-get from files: its own lists and sources stay as they are.
-import { createHash } from 'node:crypto';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { Problem } from '#core';
 import { runChild } from '#kit/fs-out-of-process';
 import { runInGroup } from '#kit/group-command';
-import { GuardedDirectory } from '#kit/guarded-directory';
 import { publicEnvironment } from '#kit/public-environment';
 import { redact } from '#kit/redact';
 
@@ -18,7 +16,9 @@ const TOLD_LINES = 5;
 const MAX_TOLD = 1_000;
 /** Its output goes to a file, so that a host that ends does not end it in the midst. */
 const INTO_FILE = 'exec "$@" >>"$LOG" 2>&1';
-const OPTIONS = [
+const INSTALL = [
+  'apt-get',
+  'install',
   '--yes',
   '--no-install-recommends',
   '--no-remove',
@@ -65,70 +65,69 @@ export async function installedVersions(names: readonly string[]): Promise<Reado
 
 export interface PackageFile {
   readonly name: string;
+  /** Absolute path of a file that nobody but the host can write. */
   readonly file: string;
-  readonly sha256: string;
 }
 
 /**
- * Installs packages from files, with what they need of the machine's own sources. Once begun it is not cut off, because
- * that would leave packages half installed. Throws a Problem 409 with the end of what apt-get has said.
+ * Downloads what packages need of the machine's own sources, so that their installation asks nobody. Throws a Problem 409
+ * with the end of what apt-get has said where they cannot be installed.
  */
-export async function installPackages(packages: readonly PackageFile[], signal: AbortSignal): Promise<void> {
+export async function downloadNeeded(packages: readonly PackageFile[], signal: AbortSignal): Promise<void> {
+  await withTools(async ({ succeeds, output }) => {
+    const download = [...INSTALL, '--download-only', ...packages.map(({ file }) => file)];
+    const isDone = await succeeds(...download);
+    signal.throwIfAborted();
+    if (isDone) return;
+    // The lists of this machine may be old, or missing.
+    await succeeds('apt-get', 'update');
+    signal.throwIfAborted();
+    if (!(await succeeds(...download))) throw refused(await output());
+  });
+}
+
+/**
+ * Installs packages from files. Once begun it is not cut off, because that would leave packages half installed. Throws a
+ * Problem 409 with the end of what apt-get has said.
+ */
+export async function installPackages(packages: readonly PackageFile[]): Promise<void> {
   const names = packages.map(({ name }) => name);
   const before = await installedVersions(names);
-  const directory = await mkdtemp(path.join(tmpdir(), 'stackwarden-packages-'));
-  const output = path.join(directory, 'output');
-  const run = (...argv: string[]) =>
-    runInGroup({
-      argv: ['sh', '-c', INTO_FILE, 'sh', ...argv],
-      cwd: '/',
-      env: { ...publicEnvironment(process.env), ...QUIET, LOG: output },
-      user: null,
-      limitMs: LIMIT_MS,
-      signal: new AbortController().signal,
-    });
-  const succeeds = (...argv: string[]) =>
-    run(...argv).then(
-      () => true,
-      () => false,
-    );
-  const install = ['apt-get', 'install', ...OPTIONS];
-  try {
-    const files = await Promise.all(packages.map(each => ownCopy(each, directory)));
-    // Mends what a power failure has left; where it fails, the installation says why.
-    await succeeds('dpkg', '--configure', '-a');
-    const isKnown = await succeeds(...install, '--simulate', ...files);
-    signal.throwIfAborted();
-    if (!isKnown) await succeeds('apt-get', 'update');
-    signal.throwIfAborted();
-    if (!(await succeeds(...install, ...files))) throw refused(await readFile(output, 'utf8'));
-  } finally {
-    await rm(directory, { recursive: true, force: true });
-  }
+  await withTools(async ({ succeeds, output }) => {
+    if (!(await succeeds(...INSTALL, ...packages.map(({ file }) => file)))) throw refused(await output());
+  });
   await keepStopped(names.filter(name => !before.has(name)));
 }
 
-/** In a directory of the host alone: the file itself may be another user's, who could change it once it was looked at. */
-async function ownCopy({ name, file, sha256 }: PackageFile, directory: string): Promise<string> {
-  const copy = path.join(directory, `${name}.deb`);
-  const hash = createHash('sha256');
-  const source = await GuardedDirectory.at(file, (held, last) => held.openFile(last, 'read'));
+interface Tools {
+  /** Runs one of them to its end, whatever becomes of the host. */
+  succeeds(...argv: string[]): Promise<boolean>;
+  /** All that they have said. */
+  output(): Promise<string>;
+}
+
+async function withTools(use: (tools: Tools) => Promise<void>): Promise<void> {
+  const directory = await mkdtemp(path.join(tmpdir(), 'stackwarden-packages-'));
+  const file = path.join(directory, 'output');
+  const succeeds = (...argv: string[]): Promise<boolean> =>
+    runInGroup({
+      argv: ['sh', '-c', INTO_FILE, 'sh', ...argv],
+      cwd: '/',
+      env: { ...publicEnvironment(process.env), ...QUIET, LOG: file },
+      user: null,
+      limitMs: LIMIT_MS,
+      signal: new AbortController().signal,
+    }).then(
+      () => true,
+      () => false,
+    );
   try {
-    const counted = async function* (parts: AsyncIterable<Buffer>) {
-      for await (const part of parts) {
-        hash.update(part);
-        yield part;
-      }
-    };
-    await writeFile(copy, counted(source.createReadStream({ autoClose: false })), { flag: 'wx' });
+    // Mends what a power failure has left; where it fails, what comes next says why.
+    await succeeds('dpkg', '--configure', '-a');
+    await use({ succeeds, output: () => readFile(file, 'utf8') });
   } finally {
-    await source.close();
+    await rm(directory, { recursive: true, force: true });
   }
-  if (hash.digest('hex') === sha256) return copy;
-  throw new Problem(
-    502,
-    `The file of the package ${name} was changed by somebody else; look at who may write to ${path.dirname(file)}`,
-  );
 }
 
 /** New packages let the machine start their programs when it boots; the host starts them itself. */

@@ -10,7 +10,6 @@ const UNKNOWN_VERSION = 'present';
 
 export const systemBinaries: InstallSource = {
   source: 'system-binary',
-  intoMachine: true,
 
   async latest(request) {
     return { version: await presentVersion(request), notesUrl: null, releasesBehind: null };
@@ -19,6 +18,9 @@ export const systemBinaries: InstallSource = {
   async fetch(request) {
     return { version: await presentVersion(request) };
   },
+
+  // It is there already.
+  place: async () => undefined,
 };
 
 /** Throws a Problem 400 that says how to get the program. */

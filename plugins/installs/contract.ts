@@ -93,15 +93,16 @@ export interface FetchedRelease {
   readonly files?: Readonly<Record<string, string>>;
 }
 
+export interface PlaceRequest extends Pick<SourceRequest, 'block' | 'facts' | 'signal'> {
+  /** Absolute path of the folder that `fetch` was given, with what it gave to be written there. */
+  readonly directory: string;
+  readonly version: string;
+}
+
 /** One way in which releases are published. */
 export interface InstallSource {
   /** As `install.source` of a template names it. */
   readonly source: string;
-  /**
-   * Whether releases go into the machine itself, as packages do: nothing is made beside the old release, `fetch` is
-   * called while the service is stopped, with an empty `into`, and going back is fetching the version before.
-   */
-  readonly intoMachine?: boolean;
   /**
    * Tells of a release without downloading it. Throws a Problem that says what to do; the header `Retry-After` of one
    * keeps updates from asking again for so many seconds. At most 30 s.
@@ -109,6 +110,11 @@ export interface InstallSource {
   latest(request: SourceRequest): Promise<AvailableRelease>;
   /** Throws a Problem that says what to do; one with status 502 to 504 is tried again later by itself. */
   fetch(request: FetchRequest): Promise<FetchedRelease>;
+  /**
+   * Puts into the machine itself, while the service is stopped, what `fetch` has brought, as packages go. A source that
+   * has it makes nothing beside the old release. What is placed already is left as it is. Throws a Problem.
+   */
+  place?(request: PlaceRequest): Promise<void>;
 }
 
 export interface BuildRequest {

@@ -25,7 +25,8 @@ import { FolderRecords } from './folder-records.ts';
 import { type InstallTarget, installTarget, type OwnTarget } from './install-target.ts';
 import { keptPlaces } from './kept-places.ts';
 import { installLimits } from './limits.ts';
-import { machineCandidate } from './machine-candidate.ts';
+import { MachineProgram } from './machine-program.ts';
+import { MachineReleases } from './machine-releases.ts';
 import { ReleaseFolder } from './release-folder.ts';
 import { checkRuntimes, latestRelease, type PreparationOptions, prepareRelease } from './release-preparation.ts';
 import { selectorOf } from './selectors.ts';
@@ -43,6 +44,7 @@ export class Installations {
   readonly #host: Host;
   readonly #points: InstallPoints;
   readonly #records: FolderRecords;
+  readonly #machineReleases: MachineReleases;
   readonly #folders = new Map<string, ReleaseFolder>();
   readonly #queue = new WorkQueue({ concurrency: 1 });
   /** The last installation of each config key: one comes after the other. */
@@ -54,6 +56,7 @@ export class Installations {
     this.#host = host;
     this.#points = points;
     this.#records = new FolderRecords(host.paths.configDir, host.log);
+    this.#machineReleases = new MachineReleases(host.paths.configDir);
     this.#recovered = this.#recover();
   }
 
@@ -154,7 +157,9 @@ export class Installations {
     if (previous?.version == null)
       throw new Problem(409, `no release before the present one is known; set pinned_version to the one that is meant`);
     const selector: InstallSelector = { kind: 'pinned', version: previous.version };
-    const candidate = await this.prepare(target, { selector, report: () => undefined });
+    const options = { selector, report: () => undefined };
+    if (await this.#machineProgram(this.#preparation(target, options)).restore(previous.version)) return;
+    const candidate = await this.prepare(target, options);
     await candidate.swap();
   }
 
@@ -167,7 +172,7 @@ export class Installations {
   async #prepare(target: OwnTarget, options: PrepareOptions & { readonly report: Report }): Promise<InstallCandidate> {
     const { directory, block } = target;
     const preparation = this.#preparation(target, options);
-    if (preparation.source.intoMachine === true) return machineCandidate(preparation, this.#records, placeOf(target));
+    if (preparation.source.place !== undefined) return this.#machineProgram(preparation).prepare();
     if (directory === null)
       throw new Problem(
         400,
@@ -186,6 +191,11 @@ export class Installations {
       },
       discard: () => folder.discard(draft),
     };
+  }
+
+  #machineProgram(preparation: PreparationOptions): MachineProgram {
+    const place = placeOf(preparation.target);
+    return new MachineProgram({ preparation, place, records: this.#records, releases: this.#machineReleases });
   }
 
   #preparation(
@@ -250,6 +260,7 @@ export class Installations {
   async #recover(): Promise<void> {
     try {
       await this.#records.load();
+      await this.#machineReleases.removeDrafts();
     } catch (error) {
       this.#host.log.error('what is recorded of installations cannot be read', error);
       return;

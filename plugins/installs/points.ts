@@ -12,9 +12,9 @@ const version = z.string().regex(/^[\w][\w.+~:/@-]{0,199}$/);
 export const sourcePoint: PointOptions = {
   schema: z.looseObject({
     source: z.string(),
-    intoMachine: z.boolean().optional(),
     latest: functionSchema,
     fetch: functionSchema,
+    place: functionSchema.optional(),
   }),
   answers: {
     latest: z.looseObject({

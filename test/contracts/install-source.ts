@@ -1,6 +1,6 @@
 // The contract of sources of programs: what each finds and fetches over a real socket, and that no fault of a server makes
 // it wait, leave something behind, or go where it should not.
-import { mkdir, mkdtemp, readdir, readFile, readlink, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, readlink, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { Test } from 'tap';
@@ -48,7 +48,7 @@ export interface FetchedCase extends InstallCase {
   readonly version: string;
   readonly notesUrl?: string | null;
   readonly releasesBehind?: number | null;
-  /** All that is in the release, by path: texts, and `-> target` for links. */
+  /** All that is in the release, by path: texts, and `-> target` for links. Nothing of one that is placed elsewhere. */
   readonly files: Readonly<Record<string, string>>;
   /** What it gives to be written beside them. */
   readonly texts?: Readonly<Record<string, string>>;
@@ -216,6 +216,10 @@ async function attempted(
     isHost: false,
     block: {},
   };
+  const downloadTo =
+    (place: string): FetchRequest['download'] =>
+    (url, options) =>
+      download({ ...limits, ...options, url, directory: place, fetch, paced: () => 0 });
   const request: FetchRequest = {
     ...limits,
     block,
@@ -227,13 +231,21 @@ async function attempted(
     fetch: sourceFetch(fetch, signal),
     into,
     maxBytes: MAX_BYTES,
-    download: (url, options) => download({ ...limits, ...options, url, directory, fetch, paced: () => 0 }),
+    download: downloadTo(directory),
   };
   const source = open({ use: () => ({ unpack }) } as unknown as Pick<Host, 'use'>);
+  const fetchAndPlace = async (): Promise<FetchedRelease> => {
+    if (source.place === undefined) return source.fetch(request);
+    const fetched = await source.fetch({ ...request, download: downloadTo(into) });
+    for (const [name, text] of Object.entries(fetched.files ?? {})) await writeFile(path.join(into, name), text);
+    await source.place({ ...request, directory: into, version: fetched.version });
+    return fetched;
+  };
   try {
     const latest = await outcomeOf(() => source.latest(request));
-    const fetched = await outcomeOf(() => source.fetch(request));
-    return { requests: vendor.requests, elsewhere: store.requests, latest, fetched, files: await filesIn(into) };
+    const fetched = await outcomeOf(fetchAndPlace);
+    const files = source.place === undefined ? await filesIn(into) : {};
+    return { requests: vendor.requests, elsewhere: store.requests, latest, fetched, files };
   } finally {
     await fetcher.close();
     await Promise.all([vendor.close(), store.close()]);

@@ -102,7 +102,7 @@ export async function ask(app: TestHost, member: string, ...args: readonly unkno
 
 const SHOP = `
   import { spawn } from 'node:child_process';
-  import { access, readFile, writeFile } from 'node:fs/promises';
+  import { access, copyFile, readFile, writeFile } from 'node:fs/promises';
   import { setTimeout as delay } from 'node:timers/promises';
   const run = (argv, user, signal) => new Promise((resolve, reject) => {
     const child = spawn(argv[0], argv.slice(1), { ...user, signal, killSignal: 'SIGKILL', stdio: 'ignore' });
@@ -137,12 +137,16 @@ const SHOP = `
     });
     host.contribute('install.source', 'counter', {
       source: 'counter',
-      intoMachine: true,
       latest: async request => ({ version: await versionOf(request), notesUrl: null, releasesBehind: null }),
       async fetch(request) {
+        await refuse(request.facts.shop);
         const version = await versionOf(request);
-        await writeFile(request.facts.program, 'echo ' + version + '; exec sleep 1000');
+        await writeFile(request.into + '/program', 'echo ' + version + '; exec sleep 1000');
         return { version };
+      },
+      async place({ directory, facts, version }) {
+        await copyFile(directory + '/program', facts.program);
+        if (version === 'v6.6.6') throw new Problem(409, version + ' cannot be placed; choose another');
       },
     });
     host.contribute('install.runtime', 'maker', {

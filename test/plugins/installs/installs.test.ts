@@ -160,17 +160,27 @@ t.test('installations', async t => {
     t.notOk(existsSync(path.join(place('Stopped'), 'run.sh')));
   });
 
-  await t.test('a release goes into the machine itself while its service is stopped', async t => {
+  await t.test('a release goes into the machine itself once its service is stopped, and asks nobody then', async t => {
+    const prepare = (version: string) => ask(app, 'prepare', 'System', { selector: { kind: 'pinned', version } });
+    const placed = () => readFile(program, 'utf8');
     t.match(await start(app, 'System'), { status: 200 });
     t.match((await ask(app, 'installed', 'System')).body.value, { version: 'v2.0.0', previousVersion: null });
-    await ask(app, 'prepare', 'System', { selector: { kind: 'pinned', version: 'v1.0.0' } });
-    t.match(await readFile(program, 'utf8'), /v2/, 'nothing is changed before');
+    await prepare('v1.0.0');
+    t.match(await placed(), /v2/, 'nothing is changed before');
+    await shop.refuse({ status: 502, detail: 'shop.example does not answer' });
     await stop(app, 'System');
     await ask(app, 'swap', 'System');
-    t.match(await readFile(program, 'utf8'), /v1/);
+    t.match(await placed(), /v1/);
     const back = (await ask(app, 'restorePrevious', 'System')).body.value;
     t.match(back, { version: 'v2.0.0', previousVersion: 'v1.0.0' });
-    t.match(await readFile(program, 'utf8'), /v2/);
+    t.match(await placed(), /v2/, 'the release before is kept');
+    await shop.refuse(null);
+    await prepare('v6.6.6');
+    t.match(await ask(app, 'swap', 'System'), { status: 409, body: { detail: /v6\.6\.6 cannot be placed/ } });
+    t.match(await placed(), /v2/, 'what cannot be placed is taken back');
+    t.match((await ask(app, 'installed', 'System')).body.value, { version: 'v2.0.0', previousVersion: 'v1.0.0' });
+    await ask(app, 'discard', 'System');
+    t.equal((await readdir(path.join(shop.configDir, 'installs/packages'))).length, 2, 'two releases are kept');
   });
 
   await t.test('what stands in the way is one sentence', async t => {

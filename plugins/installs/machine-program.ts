@@ -1,0 +1,104 @@
+// A program that goes into the machine itself, as packages do: its releases are fetched while it runs, and placed while
+// it is stopped. What cannot be placed is taken back, by what is kept of the release before.
+import { writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { Problem } from '#core';
+import { fileVersions } from '#kit/fs-out-of-process';
+import type { InstallCandidate } from './contract.ts';
+import type { FolderRecords } from './folder-records.ts';
+import type { MachineReleases } from './machine-releases.ts';
+import { checkRuntimes, fetchRelease, type PreparationOptions } from './release-preparation.ts';
+
+const MS_PER_S = 1_000;
+
+export interface MachineProgramOptions {
+  readonly preparation: PreparationOptions;
+  readonly records: FolderRecords;
+  readonly releases: MachineReleases;
+  /** By what its record is found. */
+  readonly place: string;
+}
+
+export class MachineProgram {
+  readonly #options: MachineProgramOptions;
+
+  constructor(options: MachineProgramOptions) {
+    this.#options = options;
+  }
+
+  /** Throws a Problem with nothing left behind. */
+  async prepare(): Promise<InstallCandidate> {
+    const { preparation, releases } = this.#options;
+    await checkRuntimes(preparation);
+    const draft = await releases.draft();
+    try {
+      const request = { ...preparation, user: null };
+      const { version, files = {} } = await fetchRelease(request, { into: draft, downloads: draft });
+      for (const [name, text] of Object.entries(files)) await writeFile(path.join(draft, path.basename(name)), text);
+      return { version, swap: () => this.#put(version, draft), discard: () => releases.discard(draft) };
+    } catch (error) {
+      await releases.discard(draft);
+      throw error;
+    }
+  }
+
+  /** Places what is kept of a release; false where that is not enough, and it has to be fetched again. */
+  async restore(version: string): Promise<boolean> {
+    const { preparation, releases } = this.#options;
+    const kept = await releases.find(this.#key, version);
+    if (kept === null) return false;
+    try {
+      await this.#put(version, kept);
+      return true;
+    } catch (error) {
+      preparation.host.log.warn(`${preparation.target.block.processName}: what is kept of ${version} is no use`, error);
+      return false;
+    }
+  }
+
+  get #key(): string {
+    return this.#options.preparation.target.block.configKey;
+  }
+
+  async #put(version: string, directory: string): Promise<void> {
+    const { preparation, records, releases, place } = this.#options;
+    const { host } = preparation;
+    if (host.signal.aborted)
+      throw new Problem(503, 'what installs programs was loaded anew; start the installation again');
+    const before = records.of(place);
+    const previous = before.installed === null ? before.previous : { ...before.installed, kept: null };
+    // Until it is known what the machine has.
+    await records.save({ ...before, installed: null, previous });
+    try {
+      await this.#place(version, directory);
+      await this.#checkComplete(version);
+    } catch (error) {
+      const old = before.installed?.version ?? null;
+      const kept = old === null ? null : await releases.find(this.#key, old);
+      if (old !== null && kept !== null)
+        await this.#place(old, kept).catch(fault => host.log.warn(`${old} could not be placed again`, fault));
+      await records.save(before);
+      throw error;
+    }
+    await releases.keep(directory, this.#key, version);
+    const installed = { version, installedAt: Math.floor(Date.now() / MS_PER_S) };
+    await records.save({ ...before, installed, previous });
+    await releases.keepOnly(this.#key, [version, previous?.version ?? version]);
+  }
+
+  async #place(version: string, directory: string): Promise<void> {
+    const { source, target, signal } = this.#options.preparation;
+    await source.place?.({ block: target.block, facts: target.facts, directory, version, signal });
+  }
+
+  async #checkComplete(version: string): Promise<void> {
+    const { layouts } = this.#options.preparation.target;
+    const found = await fileVersions(layouts.flat());
+    const lacking = layouts.map(markers => markers.find(marker => !found.has(marker)));
+    if (lacking.includes(undefined)) return;
+    throw new Problem(
+      502,
+      `the release ${version} has no ${lacking[0]}, without which it cannot run; choose another release`,
+    );
+  }
+}

@@ -1,0 +1,76 @@
+// What has been fetched of programs that go into the machine itself, as packages do: the present release and the one
+// before are kept, so that going back needs no network. Nobody but the host can write there.
+import { createHash } from 'node:crypto';
+import { mkdtemp, readdir, rename, rm, stat } from 'node:fs/promises';
+import path from 'node:path';
+import { PrivateDirectory } from '#kit/private-directory';
+import { RECORDS_DIRECTORY } from './folder-records.ts';
+
+const PACKAGES = 'packages';
+const DRAFT = 'draft-';
+const DIGITS = 16;
+
+export class MachineReleases {
+  readonly #configDir: string;
+
+  constructor(configDir: string) {
+    this.#configDir = configDir;
+  }
+
+  /** Absolute path of a folder that is empty. */
+  async draft(): Promise<string> {
+    return mkdtemp(path.join(await this.#place(), DRAFT));
+  }
+
+  /** Makes a draft what is kept of a version. */
+  async keep(draft: string, configKey: string, version: string): Promise<void> {
+    const kept = path.join(await this.#place(), nameOf(configKey, version));
+    if (kept === draft) return;
+    await remove(kept);
+    await rename(draft, kept);
+  }
+
+  /** The folder of a version; null where nothing is kept of it. */
+  async find(configKey: string, version: string): Promise<string | null> {
+    const kept = path.join(await this.#place(), nameOf(configKey, version));
+    const found = await stat(kept).catch(() => null);
+    return found === null ? null : kept;
+  }
+
+  async discard(draft: string): Promise<void> {
+    await remove(draft);
+  }
+
+  /** Removes what is kept of a service besides these versions. */
+  async keepOnly(configKey: string, versions: readonly string[]): Promise<void> {
+    const wanted = versions.map(version => nameOf(configKey, version));
+    await this.#removeAll(name => name.startsWith(`${configKey}-`) && !wanted.includes(name));
+  }
+
+  /** To be called once, before anything else: what an earlier host has left. */
+  async removeDrafts(): Promise<void> {
+    const directory = await PrivateDirectory.open(this.#configDir, [RECORDS_DIRECTORY, PACKAGES], { create: false });
+    if (directory === null) return;
+    await directory.close();
+    await this.#removeAll(name => name.startsWith(DRAFT));
+  }
+
+  async #removeAll(isUnwanted: (name: string) => boolean): Promise<void> {
+    const place = await this.#place();
+    for (const name of await readdir(place)) if (isUnwanted(name)) await remove(path.join(place, name));
+  }
+
+  async #place(): Promise<string> {
+    const directory = await PrivateDirectory.open(this.#configDir, [RECORDS_DIRECTORY, PACKAGES]);
+    await directory.close();
+    return directory.path;
+  }
+}
+
+function nameOf(configKey: string, version: string): string {
+  return `${configKey}-${createHash('sha256').update(version).digest('hex').slice(0, DIGITS)}`;
+}
+
+function remove(place: string): Promise<void> {
+  return rm(place, { recursive: true, force: true });
+}
