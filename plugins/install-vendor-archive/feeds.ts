@@ -1,6 +1,6 @@
 // The forms in which vendors tell of their archives: XML about the newest, a JSON list of many, and a mere redirection.
 import { z } from 'zod';
-import { type FetchAnswer, Problem } from '#core';
+import { type FetchAnswer, type FetchOptions, Problem } from '#core';
 import { statusFault } from '#kit/server-fault';
 import { toldUrl } from '#kit/told-url';
 import type { DownloadOptions, SourceRequest } from '../installs/contract.ts';
@@ -34,14 +34,15 @@ const releases = z
   .array(z.object({ version: z.string().regex(VERSION), url: z.string(), hash: z.string().nullish() }))
   .max(MAX_LISTED);
 
-/** The newest release by the XML of its vendor. */
+/** The newest release by the XML of its vendor, who is asked with these headers. */
 export async function xmlRelease(
   request: SourceRequest,
   address: string,
   names: NonNullable<VendorFacts['feed']>,
+  headers: Readonly<Record<string, string>>,
 ): Promise<PublishedArchive> {
   const { host } = new URL(address);
-  const answer = await ask(request, address);
+  const answer = await ask(request, address, { headers });
   if (answer.status !== 200) throw statusFault(address, answer, 'its feed');
   const elements = xmlElements(answer.text, host);
   const told = (name: string): string => {
@@ -83,7 +84,7 @@ export function listedArchive(
 /** Where an address redirects to that stands for the newest archive, whose name has the version in it. */
 export async function redirectedArchive(request: SourceRequest, address: string): Promise<PublishedArchive> {
   const { host } = new URL(address);
-  const answer = await ask(request, address, 0);
+  const answer = await ask(request, address, { redirects: 0 });
   const location = [answer.headers.location].flat()[0];
   if (!REDIRECTS.includes(answer.status) || location === undefined)
     throw statusFault(address, answer, 'the address of its newest archive');
@@ -93,9 +94,12 @@ export async function redirectedArchive(request: SourceRequest, address: string)
   return { version, url, digest: undefined, releasesBehind: null };
 }
 
-function ask({ fetch, signal }: SourceRequest, address: string, redirects?: number): Promise<FetchAnswer> {
-  const limits = { maxBytes: FEED_MAX_BYTES, timeoutMs: FEED_LIMIT_MS, signal };
-  return fetch(address, redirects === undefined ? limits : { ...limits, redirects });
+function ask(
+  { fetch, signal }: SourceRequest,
+  address: string,
+  options: Pick<FetchOptions, 'headers' | 'redirects'> = {},
+): Promise<FetchAnswer> {
+  return fetch(address, { ...options, maxBytes: FEED_MAX_BYTES, timeoutMs: FEED_LIMIT_MS, signal });
 }
 
 /** undefined for what is no JSON. */

@@ -1,22 +1,23 @@
 // One archive as its vendor publishes it, found by what a block selects.
-import { Problem } from '#core';
+import { type Host, Problem } from '#core';
 import type { SourceRequest } from '../installs/contract.ts';
 import { checkArchitecture, checkedVersion, feedAddress } from './feed-address.ts';
 import { listedArchive, type PublishedArchive, redirectedArchive, releaseList, xmlRelease } from './feeds.ts';
+import { tokenHeader } from './owner-token.ts';
 import { type VendorFacts, vendorFacts } from './vendor-facts.ts';
 
 /** Throws a Problem: 400 when nothing fits what is selected, 502 or 504 when the vendor does not tell. */
-export async function publishedArchive(request: SourceRequest): Promise<PublishedArchive> {
+export async function publishedArchive(request: SourceRequest, host: Pick<Host, 'find'>): Promise<PublishedArchive> {
   const facts = vendorFacts.parse(request.facts);
-  const archive = await selected(request, facts);
+  const archive = await selected(request, facts, host);
   checkArchitecture(archive.url, facts, request.architecture);
   return archive;
 }
 
-function selected(request: SourceRequest, facts: VendorFacts): Promise<PublishedArchive> {
+function selected(request: SourceRequest, facts: VendorFacts, host: Pick<Host, 'find'>): Promise<PublishedArchive> {
   const { selector, block } = request;
   if (selector.kind === 'pinned') return pinned(request, facts, checkedVersion(selector.version));
-  if (selector.kind === 'latest') return newest(request, facts);
+  if (selector.kind === 'latest') return newest(request, facts, host);
   throw new Problem(
     400,
     `${block.processName} is published as finished archives alone, so there is no ${selector.kind} of it; ` +
@@ -24,8 +25,10 @@ function selected(request: SourceRequest, facts: VendorFacts): Promise<Published
   );
 }
 
-async function newest(request: SourceRequest, facts: VendorFacts): Promise<PublishedArchive> {
-  if (facts.feed !== undefined) return xmlRelease(request, feedAddress(facts.feed.url, facts, request), facts.feed);
+async function newest(request: SourceRequest, facts: VendorFacts, host: Pick<Host, 'find'>): Promise<PublishedArchive> {
+  const { feed } = facts;
+  if (feed !== undefined)
+    return xmlRelease(request, feedAddress(feed.url, facts, request), feed, await tokenHeader(request, feed, host));
   const ways: (() => Promise<PublishedArchive>)[] = [];
   const { changes } = facts;
   if (changes !== undefined) ways.push(() => newestListed(request, facts, changes));

@@ -14,16 +14,16 @@ const FILE_NAME = /^\w[\w.+-]{0,119}$/;
 
 export class VendorArchives implements InstallSource {
   readonly source = 'vendor-archive';
-  readonly #host: Pick<Host, 'contributions' | 'use'>;
+  readonly #host: Pick<Host, 'contributions' | 'find' | 'use'>;
 
-  constructor(host: Pick<Host, 'contributions' | 'use'>) {
+  constructor(host: Pick<Host, 'contributions' | 'find' | 'use'>) {
     this.#host = host;
   }
 
   async latest(request: SourceRequest): Promise<AvailableRelease> {
     const delegated = this.#delegated(request);
     if (delegated !== undefined) return delegated.source.latest({ ...request, facts: delegated.facts });
-    const { version, releasesBehind } = await publishedArchive(request);
+    const { version, releasesBehind } = await publishedArchive(request, this.#host);
     return { version, notesUrl: null, releasesBehind };
   }
 
@@ -32,7 +32,7 @@ export class VendorArchives implements InstallSource {
     if (delegated !== undefined) return delegated.source.fetch({ ...request, facts: delegated.facts });
     const { paths } = vendorFacts.parse(request.facts);
     request.report({ text: 'asks its vendor', percent: null });
-    const { version, url, digest } = await publishedArchive(request);
+    const { version, url, digest } = await publishedArchive(request, this.#host);
     const last = url.pathname.slice(url.pathname.lastIndexOf('/') + 1);
     const name = FILE_NAME.test(last) ? last : 'archive';
     const archive = await request.download(url.href, digest === undefined ? { name } : { name, digest });

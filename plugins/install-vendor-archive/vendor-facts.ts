@@ -11,6 +11,14 @@ export const vendorFacts = z.strictObject({
       url: z.string(),
       version: z.string().regex(/^\w+@\w+$/),
       archive: z.string().regex(/^\w+@\w+$/),
+      token: z
+        .strictObject({
+          header: z.string().regex(/^[\w-]+$/),
+          file: z.string(),
+          member: z.tuple([z.string(), z.string()]),
+        })
+        .optional()
+        .describe('sent with the question where a file of the service has it, by which its vendor knows its owner'),
     })
     .optional()
     .describe('XML about the newest release: element and attribute that hold its version and its address'),

@@ -53,15 +53,18 @@ interface Received {
   hash: Hash | undefined;
   /** By which the server knows the same content again. */
   tag: string | undefined;
+  /** Whether it is from connections of which nobody promises that they gave the same content. */
+  isPieced: boolean;
 }
 
 async function receive(request: DownloadRequest, handle: FileHandle): Promise<void> {
-  const received: Received = { bytes: 0, hash: newHash(request), tag: undefined };
+  const received: Received = { bytes: 0, hash: newHash(request), tag: undefined, isPieced: false };
   for (let tries = 1; ; tries += 1) {
     const before = received.bytes;
     try {
       await receiveOn(request, handle, received);
-      break;
+      checkDigest(request, received);
+      return;
     } catch (error) {
       request.signal.throwIfAborted();
       if (error instanceof Problem) throw error;
@@ -70,20 +73,29 @@ async function receive(request: DownloadRequest, handle: FileHandle): Promise<vo
     }
     await delay(request.paced(PAUSE_MS * tries), undefined, { signal: request.signal });
   }
-  const { digest, name, url } = request;
-  if (digest !== undefined && received.hash?.digest('hex') !== digest.hex.toLowerCase())
-    throw new Problem(
-      502,
-      `${name} from ${hostOf(url)} is not what its publisher says (${digest.algorithm}); try again later, or choose another release`,
-    );
+}
+
+/** Throws a Problem for another content, or an Error where it may be pieced together from two. */
+function checkDigest({ digest, name, url }: DownloadRequest, received: Received): void {
+  if (digest === undefined || received.hash?.digest('hex') === digest.hex.toLowerCase()) return;
+  if (received.isPieced) {
+    received.bytes = 0;
+    throw new Error(`${name} of ${hostOf(url)} was exchanged meanwhile`);
+  }
+  throw new Problem(
+    502,
+    `${name} from ${hostOf(url)} is not what its publisher says (${digest.algorithm}); try again later, or choose another release`,
+  );
 }
 
 /** Continues where an earlier connection ended. An Error that is no Problem is worth another connection. */
 async function receiveOn(request: DownloadRequest, handle: FileHandle, received: Received): Promise<void> {
-  const { url, name, maxBytes = MAX_BYTES, signal } = request;
+  const { url, name, digest, maxBytes = MAX_BYTES, signal } = request;
+  const { tag } = received;
+  // Without a tag the digest tells whether it was the same content.
   const range =
-    received.bytes > 0 && received.tag !== undefined
-      ? { range: `bytes=${received.bytes}-`, 'if-range': received.tag }
+    received.bytes > 0 && (tag ?? digest) !== undefined
+      ? { range: `bytes=${received.bytes}-`, ...(tag === undefined ? {} : { 'if-range': tag }) }
       : undefined;
   if (range === undefined) await restart(request, handle, received);
   const answer = await request.fetch(url, {
@@ -96,9 +108,13 @@ async function receiveOn(request: DownloadRequest, handle: FileHandle, received:
   });
   if (answer.status === 200 && received.bytes > 0) await restart(request, handle, received);
   else if (answer.status === 206 && startOf(answer) !== received.bytes) {
-    received.tag = undefined;
+    received.bytes = 0;
     throw new Error(`${hostOf(url)} continues ${name} at another place`);
+  } else if (answer.status === 416 && received.bytes > 0) {
+    received.bytes = 0;
+    throw new Error(`${hostOf(url)} has less of ${name} than before`);
   } else if (answer.status !== 200 && answer.status !== 206) refuse(request, answer);
+  received.isPieced ||= answer.status === 206 && tag === undefined;
   received.tag = tagOf(answer);
   const length = Number(answer.headers['content-length'] ?? Number.NaN);
   const total = received.bytes + length;
@@ -119,6 +135,7 @@ async function restart(request: DownloadRequest, handle: FileHandle, received: R
   await handle.truncate(0);
   received.bytes = 0;
   received.hash = newHash(request);
+  received.isPieced = false;
 }
 
 function newHash({ digest }: DownloadRequest): Hash | undefined {

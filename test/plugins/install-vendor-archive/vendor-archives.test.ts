@@ -47,9 +47,11 @@ const github: InstallSource = {
   latest: async ({ facts }) => ({ version: 'v4.0.1', notesUrl: null, releasesBehind: Object.keys(facts).length }),
   fetch: async () => ({ version: 'v4.0.1' }),
 };
+const TOKEN = 'of-its-owner';
 const open = (host: Pick<Host, 'use'>) =>
   new VendorArchives({
     use: host.use,
+    find: (() => ({ values: async () => ({ Preferences: { '@Token': TOKEN } }) })) as never,
     contributions: () => new Map([['github-release', { owner: 'x', key: 'github-release', value: github }]]) as never,
   });
 const FEED = '/feed?build=linux-x86_64&channel=16';
@@ -105,6 +107,25 @@ holdInstallSource(t, open, {
   fetched: [
     { version: '1.41.0.8994-f2c27da23', files: debFiles, maxRequests: 3 },
     { what: 'pinned', selector: pinned('1.40.0+b1'), version: '1.40.0+b1', files: debFiles, maxRequests: 1 },
+    {
+      what: 'with the token of its owner',
+      facts: {
+        feed: {
+          url: 'https://vendor.example/feed?build={build}&channel=16',
+          version: 'Release@version',
+          archive: 'Package@url',
+          token: { header: 'X-Media-Token', file: 'preferences.xml', member: ['Preferences', '@Token'] },
+        },
+      },
+      answers: base => request =>
+        request.headers['x-media-token'] === TOKEN
+          ? { body: xml('1.42', 'https://files.example/a.deb') }
+          : withXml()(base)(request),
+      elsewhere: ({ path }) => (path === '/a.deb' ? { body: deb } : undefined),
+      secretHeaders: ['x-media-token'],
+      version: '1.42',
+      files: debFiles,
+    },
     {
       what: 'relative, with entities',
       answers: withXml(() => ({

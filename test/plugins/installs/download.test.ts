@@ -18,10 +18,13 @@ const other = Buffer.alloc(CONTENT.length, 7);
 type Answer = (request: IncomingMessage, response: ServerResponse) => void;
 
 /** Sends the first half and cuts the connection. */
-const cut: Answer = (_request, response) => {
-  response.writeHead(200, { 'content-length': CONTENT.length, etag: '"one"' });
-  response.write(CONTENT.subarray(0, HALF), () => setImmediate(() => response.destroy()));
-};
+const cutOf =
+  (content: Buffer, headers = {}): Answer =>
+  (_request, response) => {
+    response.writeHead(200, { 'content-length': content.length, ...headers });
+    response.write(content.subarray(0, HALF), () => setImmediate(() => response.destroy()));
+  };
+const cut = cutOf(CONTENT, { etag: '"one"' });
 const whole =
   (content: Buffer, headers = {}): Answer =>
   (_request, response) => {
@@ -33,7 +36,7 @@ const rest: Answer = ({ headers }, response) => {
   const from = Number(start);
   response.writeHead(206, {
     'content-range': `bytes ${from}-${CONTENT.length - 1}/${CONTENT.length}`,
-    etag: String(headers['if-range']),
+    ...(headers['if-range'] === undefined ? {} : { etag: String(headers['if-range']) }),
   });
   response.end(CONTENT.subarray(from));
 };
@@ -90,6 +93,16 @@ t.test('a download', async t => {
   t.match(asked[1], { range: /^bytes=[1-9]\d*-$/, 'if-range': '"one"' });
   t.ok((await get([cut, whole(other)])).equals(other), 'from the beginning when the file is another');
   t.ok((await get([cut, refusal(503), rest], { digest })).equals(CONTENT), 'also after a failure of the server');
+  t.ok((await get([cutOf(CONTENT), rest], { digest })).equals(CONTENT), 'without a tag, by what it must be');
+  t.notOk('if-range' in (asked[1] ?? {}));
+  t.ok((await get([cutOf(other), rest, whole(CONTENT)], { digest })).equals(CONTENT), 'what was pieced from two files');
+  t.notOk('range' in (asked[2] ?? {}), 'is fetched from the beginning');
+  t.ok(
+    (await get([cutOf(other), refusal(416), whole(CONTENT)], { digest })).equals(CONTENT),
+    'and what is shorter now',
+  );
+  t.ok((await get([cutOf(other), whole(CONTENT)])).equals(CONTENT), 'without tag and digest nothing is continued');
+  t.notOk('range' in (asked[1] ?? {}));
 
   const host = /^[^?]*127\.0\.0\.1:\d+[^?]*$/;
   for (const [what, given, more, problem] of [
