@@ -36,7 +36,7 @@ export interface BuildCommand {
 
 /** How a machine reaches the network, what it trusts, and where its package registries are. */
 const KEPT =
-  /^(?:PATH|LANG|LC_[A-Z]+|TZ|(?:https?|all|no)_proxy|SSL_CERT_(?:FILE|DIR)|NODE_EXTRA_CA_CERTS|(?:REQUESTS|CURL)_CA_BUNDLE|npm_config_registry|YARN_NPM_REGISTRY_SERVER|PIP_(?:EXTRA_)?INDEX_URL)$/i;
+  /^(?:PATH|LANG|LC_[A-Z]+|TZ|(?:https?|all|no)_proxy|SSL_CERT_(?:FILE|DIR)|NODE_EXTRA_CA_CERTS|(?:REQUESTS|CURL)_CA_BUNDLE|npm_config_registry|YARN_NPM_REGISTRY_SERVER|PIP_(?:EXTRA_)?INDEX_URL|GO(?:PROXY|SUMDB)|JSR_URL)$/i;
 /** What is built gives way to what runs. */
 const NICENESS = 10;
 /** A compilation on a small machine takes its time. */

@@ -14,12 +14,17 @@ export const buildStepFacts = {
     .string()
     .optional()
     .describe('a file that releases have which need not be built; they are built from a branch or a commit alone'),
+  when: texts
+    .min(1)
+    .optional()
+    .describe('files of which a release has one that is built so; releases of another layout are left as they are'),
   env: z.record(z.string(), z.string()).optional().describe('variables of these commands'),
 };
 
 interface StepFacts {
   readonly in?: string | undefined;
   readonly unless?: string | undefined;
+  readonly when?: readonly string[] | undefined;
   readonly env?: Readonly<Record<string, string>> | undefined;
 }
 
@@ -30,18 +35,23 @@ export function selectsSources({ branch_enabled: branch, commit_sha: commit }: O
   return branch === true || (typeof commit === 'string' && commit.trim() !== '');
 }
 
-/** Whether the tools of a build are needed for what a block selects: releases may come built, where sources do not. */
-export function needsTools({ unless }: StepFacts, block: Options): boolean {
-  return unless === undefined || selectsSources(block);
+/**
+ * Whether it is known before a release is fetched that it needs the tools of a build: releases may come built, where
+ * sources do not, and of another layout.
+ */
+export function needsTools({ unless, when }: StepFacts, block: Options): boolean {
+  return when === undefined && (unless === undefined || selectsSources(block));
 }
 
-/** Whether the release in this folder is built already. */
-export async function isBuilt({ unless }: StepFacts, directory: string): Promise<boolean> {
-  if (unless === undefined) return false;
-  return stat(path.join(directory, unless)).then(
-    () => true,
-    () => false,
-  );
+/** Whether the release in this folder is to be built with these facts. */
+export async function isToBuild({ unless, when }: StepFacts, directory: string): Promise<boolean> {
+  const isThere = (file: string): Promise<boolean> =>
+    stat(path.join(directory, file)).then(
+      () => true,
+      () => false,
+    );
+  if (unless !== undefined && (await isThere(unless))) return false;
+  return when === undefined || (await Promise.all(when.map(isThere))).includes(true);
 }
 
 /** Throws an Error with the end of what the first command that fails has said. */

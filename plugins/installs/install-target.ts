@@ -31,6 +31,8 @@ export interface OwnTarget extends Common {
   /** A path below the folder in which instances have folders of their own; undefined where they have none. */
   readonly ownFolders: string | undefined;
   readonly versionFile: string | undefined;
+  /** Address of the release notes, in which `{version}` stands for the number of the release. */
+  readonly notes: string | undefined;
   /** In the order in which they build. */
   readonly builds: readonly { readonly platform: string; readonly facts: Readonly<Record<string, unknown>> }[];
   /** Paths below the folder that builds make anew, also where they are excluded. */
@@ -72,6 +74,7 @@ export function installTarget(
     isGiven: fact.directory !== undefined && !fact.directory.includes('{'),
     parts: layouts.map(markers => markers.filter(marker => !path.isAbsolute(marker))),
     ownFolders: ownFolders && path.relative(directory ?? '/', ownFolders),
+    notes: fact.notes && fill(fact.notes),
     versionFile: fact.versionFile === undefined ? undefined : fill(fact.versionFile),
     builds: platformsOf(block, template, fact).map(platform => ({ platform, facts: fact.build?.[platform] ?? {} })),
     built: (fact.built ?? []).map(place => path.normalize(fill(place))),

@@ -54,6 +54,8 @@ export interface ReadyRelease {
 const LATEST_LIMIT_MS = 30_000;
 /** Of a line that a build has printed. */
 const MAX_TEXT = 200;
+/** As in `v10.10.7+deb12`. */
+const NUMBER = /^v?(\d+(?:\.\d+)+)/;
 const ARCHITECTURES: Readonly<Record<string, Architecture>> = { x64: 'amd64', arm64: 'arm64', arm: 'arm' };
 
 /** Throws a Problem with nothing left behind. */
@@ -88,11 +90,19 @@ export async function prepareRelease(
 }
 
 /** Throws a Problem when the source tells nothing within 30 s. */
-export function latestRelease(options: PreparationOptions): Promise<AvailableRelease> {
+export async function latestRelease(options: PreparationOptions): Promise<AvailableRelease> {
   const { source, target, signal } = options;
   const asked = sourceRequest(options);
   const what = `the look for releases of ${target.block.processName}`;
-  return withDeadline(() => source.latest(asked), LATEST_LIMIT_MS, what).catch(asNoAnswer(signal));
+  const release = await withDeadline(() => source.latest(asked), LATEST_LIMIT_MS, what).catch(asNoAnswer(signal));
+  return { ...release, notesUrl: release.notesUrl ?? notesUrl(target, release.version) };
+}
+
+/** null for a version without a number. */
+function notesUrl({ notes }: OwnTarget, version: string): string | null {
+  const [, number] = NUMBER.exec(version) ?? [];
+  const address = number && notes?.replace('{version}', number);
+  return address !== undefined && URL.canParse(address) ? address : null;
 }
 
 /** Throws a Problem that says what the machine lacks. */

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { definePlugin, Problem } from '#core';
 import { BuildEnvironment } from '#kit/build-environment';
-import { buildStepFacts, isBuilt, needsTools, runSteps } from '#kit/build-steps';
+import { buildStepFacts, isToBuild, needsTools, runSteps } from '#kit/build-steps';
 import { toolLines } from '#kit/tool-version';
 import type {} from '../installs/contract.ts';
 
@@ -37,7 +37,7 @@ export default definePlugin({
       },
       async build(request) {
         const { steps = USUAL_STEPS, ...facts } = dotnetFacts.parse(request.facts);
-        if (await isBuilt(facts, request.directory)) return;
+        if (!(await isToBuild(facts, request.directory))) return;
         await BuildEnvironment.with(request, environment => {
           const env = {
             DOTNET_CLI_HOME: environment.home,

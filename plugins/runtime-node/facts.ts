@@ -4,6 +4,7 @@ import { buildStepFacts } from '#kit/build-steps';
 
 export const nodeFacts = z.strictObject({
   ...buildStepFacts,
+  buildsOnly: z.literal(true).optional().describe('Node.js builds a part of the program, and does not run it'),
   node: z.int().min(1).optional().describe('the least major version that runs the program'),
 });
 

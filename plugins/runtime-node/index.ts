@@ -1,7 +1,7 @@
 // Builds programs that Node.js runs, with npm, pnpm or yarn, and finds out whether this machine can.
 import { definePlugin } from '#core';
 import { BuildEnvironment } from '#kit/build-environment';
-import { isBuilt, needsTools } from '#kit/build-steps';
+import { isToBuild, needsTools } from '#kit/build-steps';
 import type {} from '../installs/contract.ts';
 import { buildWith } from './build.ts';
 import { nodeFacts, PACKAGE_MANAGERS } from './facts.ts';
@@ -17,12 +17,15 @@ export default definePlugin({
         platform: manager,
         async check({ facts: given, ...request }) {
           const facts = nodeFacts.parse(given);
-          await checkNode(request, facts);
-          if (needsTools(facts, request.block.block)) await checkPackageManager(request, manager);
+          const isBuiltHere = needsTools(facts, request.block.block);
+          if (facts.buildsOnly !== true || isBuiltHere) await checkNode(request, facts);
+          if (isBuiltHere) await checkPackageManager(request, manager);
         },
         async build(request) {
           const facts = nodeFacts.parse(request.facts);
-          if (await isBuilt(facts, request.directory)) return;
+          if (!(await isToBuild(facts, request.directory))) return;
+          await checkNode(request, facts);
+          await checkPackageManager(request, manager);
           await BuildEnvironment.with(request, environment => buildWith(manager, facts, request, environment));
         },
       });

@@ -1,7 +1,7 @@
 // Makes virtual environments for programs that Python runs, and finds out whether this machine can.
 import { definePlugin } from '#core';
 import { BuildEnvironment } from '#kit/build-environment';
-import { isBuilt, needsTools } from '#kit/build-steps';
+import { isToBuild, needsTools } from '#kit/build-steps';
 import type {} from '../installs/contract.ts';
 import { buildVenv } from './build.ts';
 import { pythonFacts } from './facts.ts';
@@ -20,7 +20,7 @@ export default definePlugin({
       },
       async build(request) {
         const facts = pythonFacts.parse(request.facts);
-        if (await isBuilt(facts, request.directory)) return;
+        if (!(await isToBuild(facts, request.directory))) return;
         const interpreter = await findInterpreter(request, facts);
         await BuildEnvironment.with(request, environment => buildVenv(interpreter, facts, request, environment));
       },

@@ -131,6 +131,10 @@ const install = z.union([
       .optional()
       .describe('facts for the runtimes that build it, in the order in which they run, unless platforms names others'),
     built: texts.optional().describe('what builds make anew, also where exclude_dirs names it'),
+    notes: z
+      .string()
+      .optional()
+      .describe('address of the release notes where the source tells none; {version} is the number of the release'),
     maxMegabytes: z.int().min(1).optional().describe('how much a release may hold unpacked; default 4096'),
   }),
 ]);

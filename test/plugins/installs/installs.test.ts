@@ -15,7 +15,7 @@ t.test('installations', async t => {
   const shop = await makeShop(t);
   const { block, place } = shop;
   await shop.publish('v1.0.0', { 'lib/code': 'one', 'old.txt': 'one', 'data/seed': 'one' });
-  await shop.template('widget', { build: { maker: {} } });
+  await shop.template('widget', { build: { maker: {} }, notes: 'https://example.org/{version}' });
   await shop.template('lacking', { build: { maker: { lacks: 'a saw' } } });
   await shop.template('unmade', { build: { maker: { script: 'exit 3' } } });
   await shop.template('huge', { facts: { shop: path.join(path.dirname(shop.configDir), 'shop'), bytes: 2 ** 60 } });
@@ -93,7 +93,10 @@ t.test('installations', async t => {
     for (const file of ['data/mine', 'lib/cache/mine', 'stray.txt']) await writeFile(at(file), 'mine');
     const kept = await stat(at('data/mine'));
     await shop.publish('v2.0.0', { 'lib/code': 'two', 'new.txt': 'two', 'data/seed': 'two', 'lib/cache/theirs': 'x' });
-    t.match((await ask(app, 'latest', 'Fresh')).body.value, { version: 'v2.0.0' });
+    t.match((await ask(app, 'latest', 'Fresh')).body.value, {
+      version: 'v2.0.0',
+      notesUrl: 'https://example.org/2.0.0',
+    });
     const pid = await pidOf(app, 'Fresh');
     t.equal((await ask(app, 'prepare', 'Fresh')).body.value, 'v2.0.0');
     t.equal(await inPlace('Fresh', 'lib/code'), 'one', 'the present release is not changed');
