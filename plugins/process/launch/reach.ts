@@ -4,10 +4,23 @@ import path from 'node:path';
 import { type Logger, Problem } from '#core';
 import { lacksDescriptors } from '#kit/descriptors';
 import { type Reach, reachOf, type Wanted } from '#kit/service-user';
+import { wayMarks } from '#kit/way-marks';
 import type { LaunchPlan } from '../contract.ts';
 
 /** Words of a command that end like this are taken for files even without a slash. */
 const SCRIPT = /\.(?:[cm]?[jt]s|py|rb|pl|php|sh|jar)$/;
+
+interface Opened {
+  readonly question: string;
+  readonly places: readonly string[];
+  readonly marks: string | undefined;
+}
+
+/**
+ * What was open to the last start of each process, so that the replacement of one that crashed waits for no child. What
+ * the marks do not show, such as an access list that changed, the launch itself shows.
+ */
+const lastOpened = new Map<string, Opened>();
 
 /**
  * False when only `ownDirectory`, the directory that the host has chosen for the service, is closed. Throws a Problem 400
@@ -19,6 +32,8 @@ export async function checkReachable(plan: LaunchPlan, log: Logger, ownDirectory
   if (user === null && process.getuid?.() === 0) return true;
   const programs = programPlaces(plan);
   const others = otherPlaces(plan);
+  const question = JSON.stringify([user, programs, others]);
+  if (await isStillOpen(processName, question)) return true;
   let reaches: Reach[];
   try {
     reaches = await reachOf([...programs, ...others], user ?? undefined);
@@ -37,7 +52,18 @@ export async function checkReachable(plan: LaunchPlan, log: Logger, ownDirectory
     const place = places[index]?.place ?? '';
     if (typeof reach === 'object' && (await exists(place))) throw await outOfReach(plan, place, reach.closed);
   }
+  const program = programs[ofPrograms.indexOf('open')];
+  if (program !== undefined) {
+    const opened = [program, ...others].map(({ place }) => place);
+    lastOpened.set(processName, { question, places: opened, marks: await wayMarks(opened) });
+  }
   return true;
+}
+
+async function isStillOpen(processName: string, question: string): Promise<boolean> {
+  const last = lastOpened.get(processName);
+  if (last?.marks === undefined || last.question !== question) return false;
+  return (await wayMarks(last.places)) === last.marks;
 }
 
 function programPlaces({ argv, cwd, env }: LaunchPlan): Wanted[] {

@@ -1,10 +1,10 @@
 // A service whose user cannot reach its files is refused before the launch, with the closed part and what to do.
-import { chmod, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import t from 'tap';
 import { startHost } from '../../support/host.ts';
-import { start, status } from '../../support/kids.ts';
+import { start, status, stop } from '../../support/kids.ts';
 
 const needsRoot = { skip: process.getuid?.() === 0 ? false : 'changing the user needs root' };
 
@@ -63,4 +63,53 @@ t.test('programs, scripts and directories behind a closed one', needsRoot, async
     const answer = await start(app, name);
     t.equal(answer.status, 200, `${name}: ${answer.text}`);
   }
+});
+
+t.test('a further start asks no child until something on the way has changed', needsRoot, async t => {
+  const place = await mkdtemp(path.join(tmpdir(), 'stackwarden-way-'));
+  t.teardown(() => rm(place, { recursive: true }));
+  await chmod(place, 0o755);
+  const [asked, home, ownPath] = [path.join(place, 'asked'), path.join(place, 'home'), process.env.PATH];
+  // Stands for the shell that the host asks with; the service begins its own by its place.
+  const counting = `#!/bin/sh\necho x >> ${asked}\nexec /bin/sh "$@"\n`;
+  await writeFile(path.join(place, 'sh'), counting, { mode: 0o755 });
+  await writeFile(asked, '', { mode: 0o666 });
+  await chmod(asked, 0o666);
+  await mkdir(home);
+  await writeFile(path.join(home, 'app.sh'), 'exec sleep 600\n');
+  process.env.PATH = `${place}:${ownPath}`;
+  t.teardown(() => {
+    process.env.PATH = ownPath;
+  });
+  const app = await startHost({
+    plugins: ['config', 'process', 'services'],
+    config: {
+      a: {
+        enabled: false,
+        process_name: 'Scripted',
+        command: ['/bin/sh', path.join(home, 'app.sh')],
+        config_dir: place,
+        stop_grace_seconds: 1,
+      },
+    },
+  });
+  t.teardown(() => app.stop());
+  const again = async (): Promise<{ status: number; asks: number }> => {
+    await stop(app, 'Scripted');
+    const before = (await readFile(asked, 'utf8')).length;
+    const { status } = await start(app, 'Scripted');
+    return { status, asks: (await readFile(asked, 'utf8')).length - before };
+  };
+  const first = await again();
+  t.equal(first.status, 200);
+  t.ok(first.asks > 0, 'the first start asks');
+  t.same(await again(), { status: 200, asks: 0 });
+  await chmod(home, 0o700);
+  t.equal((await again()).status, 400, 'what was closed meanwhile is noticed');
+  await chmod(home, 0o755);
+  const opened = await again();
+  t.equal(opened.status, 200, 'and what was opened');
+  await rm(path.join(home, 'app.sh'));
+  await writeFile(path.join(home, 'app.sh'), 'exec sleep 600\n', { mode: 0o600 });
+  t.equal((await again()).status, 400, 'another file of the same name is another');
 });

@@ -1,0 +1,29 @@
+// Marks of the ways to some places. While they stay the same, the same directories, links and files stand on them, with
+// the same modes and owners.
+import { lstat, realpath } from 'node:fs/promises';
+import path from 'node:path';
+import { localPlaces } from './local-place.ts';
+
+/** undefined when a way leads over a mount that may not answer. An access list has no part in them. */
+export async function wayMarks(places: readonly string[]): Promise<string | undefined> {
+  const isLocal = await localPlaces();
+  if ((await Promise.all(places.map(isLocal))).includes(false)) return undefined;
+  const ends = await Promise.all(places.map(place => realpath(place).catch(() => place)));
+  const parts = new Set([...places, ...ends].flatMap(partsOf));
+  return (await Promise.all([...parts].map(markOf))).join('\n');
+}
+
+/** The place, and every directory above it. */
+function partsOf(place: string): string[] {
+  const parent = path.dirname(place);
+  return parent === place ? [place] : [...partsOf(parent), place];
+}
+
+async function markOf(part: string): Promise<string> {
+  try {
+    const { dev, ino, mode, uid, gid } = await lstat(part);
+    return `${part} ${dev}:${ino}:${mode}:${uid}:${gid}`;
+  } catch (error) {
+    return `${part} ${(error as NodeJS.ErrnoException).code}`;
+  }
+}
