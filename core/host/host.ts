@@ -341,8 +341,14 @@ class RunningHost implements StackwardenHost {
   }
 
   async #watchPlugins(sinceMs: number): Promise<void> {
-    const refresh = (names: ReadonlySet<string>): void => void this.#refreshPlugins(names);
-    const unwatch = await watchPluginFolders(this.#pluginDirs(), sinceMs, this.log, refresh);
+    const { plugins } = this.#options;
+    const unwatch = await watchPluginFolders({
+      directories: this.#pluginDirs(),
+      isWanted: name => plugins === undefined || plugins.includes(name),
+      sinceMs,
+      log: this.log,
+      onChange: names => void this.#refreshPlugins(names),
+    });
     this.#disposers.push(unwatch);
   }
 

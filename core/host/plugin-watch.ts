@@ -5,16 +5,25 @@ import { watchDirectories } from '../kit/directory-watch.ts';
 
 const QUIET_MS = 200;
 
-/**
- * Resolves once every later change will be noticed; what has changed since `sinceMs`, in Unix time, is reported too. The
- * names are none when the directory itself changed.
- */
-export async function watchPluginFolders(
-  directories: readonly string[],
-  sinceMs: number,
-  log: Logger,
-  onChange: (names: ReadonlySet<string>) => void,
-): Promise<() => Promise<void>> {
+export interface PluginWatch {
+  readonly directories: readonly string[];
+  /** Whether a folder of this name may be loaded; others are not looked into. */
+  readonly isWanted: (name: string) => boolean;
+  /** Unix time; what has changed after it is reported too. */
+  readonly sinceMs: number;
+  readonly log: Logger;
+  /** The names are none when the directory itself changed. */
+  readonly onChange: (names: ReadonlySet<string>) => void;
+}
+
+/** Resolves once every later change will be noticed. */
+export async function watchPluginFolders({
+  directories,
+  isWanted,
+  sinceMs,
+  log,
+  onChange,
+}: PluginWatch): Promise<() => Promise<void>> {
   if (directories.length === 0) return async () => undefined;
   let changed = new Set<string>();
   let timer: NodeJS.Timeout | undefined;
@@ -23,17 +32,25 @@ export async function watchPluginFolders(
     changed = new Set();
     onChange(names);
   };
+  /** Empty for the directory of plugins itself. */
+  const folderOf = (file: string): string | undefined => {
+    const directory = directories.find(candidate => file === candidate || file.startsWith(candidate + path.sep));
+    return directory === undefined ? undefined : path.relative(directory, file).split(path.sep, 1)[0];
+  };
+  const isForeign = (file: string): boolean => {
+    const name = folderOf(file) ?? '';
+    return name !== '' && !isWanted(name);
+  };
   const unwatch = await watchDirectories({
     directories,
     depth: 4,
     sinceMs,
     // What the packages of a plugin hold, and the source maps of a build, are no code of its own.
-    ignored: file => file.includes(`${path.sep}node_modules${path.sep}`) || file.endsWith('.map'),
+    ignored: file => file.includes(`${path.sep}node_modules${path.sep}`) || file.endsWith('.map') || isForeign(file),
     log,
     onChange(file) {
-      const directory = directories.find(candidate => file === candidate || file.startsWith(candidate + path.sep));
-      if (directory === undefined) return;
-      const [name = ''] = path.relative(directory, file).split(path.sep);
+      const name = folderOf(file);
+      if (name === undefined) return;
       if (name !== '') changed.add(name);
       clearTimeout(timer);
       timer = setTimeout(report, QUIET_MS);

@@ -398,7 +398,9 @@ export class Supervisor implements ProcessSupervisor {
     return orderOf(blocks, this.#dependencies, this.#host.log);
   }
 
+  /** An order is made only for more than one, because it costs a look at the whole stack. */
   async #tiers(processes: readonly SupervisedProcess[]): Promise<SupervisedProcess[][]> {
+    if (processes.filter(process => process.snapshot().status !== 'stopped').length < 2) return [[...processes]];
     const { needs } = await this.#order(processes.map(({ block }) => block));
     return stopTiers(processes, needs, configKey => this.#stopPolicy(configKey)?.tier);
   }
