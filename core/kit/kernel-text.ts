@@ -9,7 +9,9 @@ let shared = Buffer.allocUnsafeSlow(FIRST_BYTES);
 
 /** One character for each byte. Throws what the system says when the file cannot be read. */
 export function kernelText(file: string): string {
-  return shared.toString('latin1', 0, read(file, true));
+  // A long text has the buffer exchanged, so that the read comes first.
+  const length = read(file, true);
+  return shared.toString('latin1', 0, length);
 }
 
 /**

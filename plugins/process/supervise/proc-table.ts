@@ -18,6 +18,8 @@ export interface ProcessStat {
   readonly state: string;
   readonly pgid: number;
   readonly startTime: number;
+  /** Where its arguments and environment lie, another after each exec: fields 48 to 51 of /proc/<pid>/stat. */
+  readonly image: string;
 }
 
 /** What all descendants of a launched process inherit in their environment. */
@@ -35,7 +37,6 @@ const DIRECTORY_VARIABLE = 'STACKWARDEN_RECORDED_IN';
 /** USER_HZ, fixed at 100 for every architecture that Node runs on: proc(5), time(7). */
 const TICKS_PER_S = 100;
 const MS_PER_S = 1_000;
-const SETTLED_TICKS = 2 * TICKS_PER_S;
 const MAX_REMEMBERED = 20_000;
 /** More than a run's id has. */
 const MAX_ID_CHARACTERS = 100;
@@ -54,6 +55,7 @@ export function readStat(pid: number): ProcessStat | null {
     state: fields[0] ?? '',
     pgid: Number(fields[2]),
     startTime: Number(fields[19]),
+    image: fields.slice(45, 49).join(' '),
   };
 }
 
@@ -264,19 +266,20 @@ export function outputFileOf(pid: number, descriptor: 1 | 2 = 1): string | null 
 }
 
 /** Run ids by pid, cached because each check of a service would otherwise read the environment of every process. */
-const runs = new Map<number, { readonly startTime: number; readonly runId: string | null }>();
+const runs = new Map<number, { readonly seen: ProcessStat; readonly runId: string | null }>();
 
+/** What was of a run once stays of it. What was of none may become one of it by an exec. */
 function runOf(stat: ProcessStat): string | null {
   const known = runs.get(stat.pid);
-  if (known?.startTime === stat.startTime) return known.runId;
+  if (known?.seen.startTime === stat.startTime) {
+    if (known.runId !== null || known.seen.image === stat.image) return known.runId;
+  }
   const prefix = `${RUN_VARIABLE}=`;
   const entry = readProc(`/proc/${stat.pid}/environ`)
     ?.split('\0')
     .find(text => text.startsWith(prefix));
   const runId = entry === undefined ? null : ownText(entry.slice(prefix.length));
-  // Between fork and exec a process still shows its parent's environment.
-  const isSettled = uptimeTicks() - stat.startTime > SETTLED_TICKS;
-  if (runId !== null || isSettled) remember(stat, runId);
+  remember(stat, runId);
   return runId;
 }
 
@@ -294,9 +297,9 @@ function forgetGone(living: readonly ProcessStat[]): void {
   for (const pid of runs.keys()) if (!pids.has(pid)) runs.delete(pid);
 }
 
-function remember({ pid, startTime }: ProcessStat, runId: string | null): void {
+function remember(seen: ProcessStat, runId: string | null): void {
   if (runs.size >= MAX_REMEMBERED) runs.clear();
-  runs.set(pid, { startTime, runId });
+  runs.set(seen.pid, { seen, runId });
 }
 
 /** Unix seconds at which the process was created. */

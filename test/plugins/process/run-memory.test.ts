@@ -4,12 +4,13 @@ import { once } from 'node:events';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import t from 'tap';
-import { lookAround, marksOf } from '../../../plugins/process/supervise/proc-table.ts';
+import { lookAround, marksOf, readStat, startedAtOf } from '../../../plugins/process/supervise/proc-table.ts';
 import { until } from '../../support/until.ts';
 
 const MIB = 1_024 * 1_024;
 const PROCESSES = 40;
 const RUN = '7d6f1c9e-2f0b-4c57-9a43-6a1f0f5f3c11';
+const OTHER_RUN = '0d6f1c9e-2f0b-4c57-9a43-6a1f0f5f3c12';
 
 setFlagsFromString('--expose-gc');
 const collectGarbage = runInNewContext('gc') as () => void;
@@ -43,6 +44,33 @@ t.test('the environments of processes are not kept', async t => {
   });
   t.same(new Set(found), new Set(children.map(({ pid }) => pid)));
   t.ok(usedBytes() - before < 10 * MIB, 'of forty megabytes');
+});
+
+/** A program may wait that long for the disk before it runs, and shows no environment until then. */
+const LONG_SECONDS = 2;
+
+t.test('what was of no run is of one once it runs another program', async t => {
+  const marks = marksOf({ runId: OTHER_RUN, processName: 'Becomes', directory: '/nowhere' });
+  const words = Object.entries(marks)
+    .map(([name, value]) => `${name}=${value}`)
+    .join(' ');
+  const become = `read line; exec env ${words} sleep 1000`;
+  const child = spawn('/bin/sh', ['-c', become], { stdio: ['pipe', 'ignore', 'ignore'] });
+  t.teardown(() => child.kill('SIGKILL'));
+  await once(child, 'spawn');
+  const stat = readStat(child.pid ?? 0);
+  t.ok(stat !== null);
+  if (stat === null) return;
+  await until(() => Date.now() / 1_000 - startedAtOf(stat) > LONG_SECONDS);
+  t.same(lookAround().ofRun(OTHER_RUN), []);
+  child.stdin?.write('\n');
+  await until(
+    () =>
+      lookAround()
+        .ofRun(OTHER_RUN)
+        .some(({ pid }) => pid === child.pid),
+    { what: 'the child to be of the run' },
+  );
 });
 
 t.test('an id that is none of ours belongs to no run', async t => {
