@@ -1,4 +1,5 @@
 // One line of a log: what it says of itself, and how it is shown.
+import { levelInJson } from '#kit/json-level';
 import { element } from './element.ts';
 
 /** The beginning of a line that the host writes, as text or JSON: time, level. */
@@ -10,7 +11,7 @@ const ERRORS: readonly string[] = ['ERROR', 'CRITICAL'];
 const WARNINGS: readonly string[] = ['WARNING', ...ERRORS];
 
 export function levelOf(line: string): string | undefined {
-  return BEGINNING.exec(line)?.[1];
+  return BEGINNING.exec(line)?.[1] ?? levelInJson(line);
 }
 
 /** `search` is in lower case; empty takes every line. */

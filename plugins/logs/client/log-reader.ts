@@ -1,5 +1,6 @@
 // Reads the log of one process through the host, page after page: its end first, then what came since.
 import type { HostClient } from '#core';
+import { levelInJson } from '#kit/json-level';
 import { findLevel, passes } from '#kit/log-level';
 
 const FIRST_TAIL_BYTES = 64 * 1024;
@@ -63,9 +64,14 @@ export class LogReader {
   #linesOf(chunk: string): string[] {
     const lines = chunk.endsWith('\n') ? chunk.slice(0, -1).split('\n') : chunk === '' ? [] : chunk.split('\n');
     return lines.filter(line => {
-      const [, word] = HEAD.exec(line) ?? [];
-      this.#level = word === undefined ? this.#level : findLevel(word);
+      this.#level = levelOf(line) ?? this.#level;
       return this.#threshold === undefined || this.#level === undefined || passes(this.#level, this.#threshold);
     });
   }
+}
+
+/** Of a line of the host, or of a service that writes JSON itself. */
+function levelOf(line: string): Level | undefined {
+  const [, word] = HEAD.exec(line) ?? [];
+  return word === undefined ? levelInJson(line) : findLevel(word);
 }

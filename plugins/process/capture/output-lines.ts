@@ -1,6 +1,7 @@
 // Converts captured bytes to lines: removes terminal codes and NULs, finds each line's level, and masks secrets. Most lines
 // hold nothing of that kind: those stay bytes where they are, and only the others become text.
 import type { LogLevel } from '#core';
+import { levelInJson } from '#kit/json-level';
 import { redact, secretSigns } from '#kit/redact';
 import { UNPRINTABLE } from '#kit/word-groups';
 import { KeyBlock } from './key-block.ts';
@@ -15,6 +16,7 @@ const NEWLINE = 0x0a;
 const SPACE = 0x20;
 const TAB = 0x09;
 const CARRIAGE_RETURN = 0x0d;
+const BRACE = 0x7b;
 const ANSI = /\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b\n]*(?:\x07|\x1b\\)|[@-Z\\-_])/g;
 const LEVEL = /\b(TRACE|DEBUG|INFO|NOTICE|WARN(?:ING)?|ERR(?:OR)?|FATAL|CRIT(?:ICAL)?)\b/i;
 const LEVEL_WITHIN = 80;
@@ -145,7 +147,7 @@ function addLine(lines: OutputLines, view: DataView, start: number, lineEnd: num
     addText(lines, lines.bytes.toString('utf8', start, lineEnd), keys);
     return;
   }
-  const level = levelIn(view, start, end);
+  const level = namedLevel(lines, view, start, end) ?? levelIn(view, start, end);
   if (signs === 0) {
     lines.addBytes(level, start, end);
     return;
@@ -153,6 +155,11 @@ function addLine(lines: OutputLines, view: DataView, start: number, lineEnd: num
   const raw = lines.bytes.toString('latin1', start, lineEnd);
   const shown = keys.concerns(raw) ? keys.shown(raw) : raw;
   lines.addText(level, redact(shown.trimEnd(), signs));
+}
+
+/** Of a line that may be JSON. */
+function namedLevel({ bytes }: OutputLines, view: DataView, start: number, end: number): LogLevel | undefined {
+  return view.getUint8(start) === BRACE ? levelInJson(bytes.toString('latin1', start, end)) : undefined;
 }
 
 function levelIn(view: DataView, start: number, end: number): LogLevel {
@@ -209,6 +216,8 @@ function addLastState(lines: OutputLines, shown: string, masked: (text: string) 
 }
 
 function levelOf(text: string): LogLevel {
+  const named = levelInJson(text);
+  if (named !== undefined) return named;
   const [, word = ''] = LEVEL.exec(text.slice(0, LEVEL_WITHIN)) ?? [];
   return LEVELS[word.toUpperCase()] ?? 'INFO';
 }

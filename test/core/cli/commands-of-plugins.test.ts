@@ -21,7 +21,13 @@ const app = await startHost({
   plugins: ['config', 'process', 'logs', 'metrics', 'auth', 'host-events', 'host-reload', 'health-probe'],
   config: {
     speaker: { enabled: false, process_name: 'The Speaker', command: ['sleep', '600'], config_dir: '/' },
-    other: { enabled: false, process_name: 'Other', command: ['sleep', '600'], config_dir: '/' },
+    other: {
+      enabled: false,
+      process_name: 'Other',
+      command: ['sleep', '600'],
+      config_dir: '/',
+      log_file: 'structured.log',
+    },
   },
 });
 t.teardown(() => app.stop());
@@ -73,6 +79,18 @@ t.test('logs of one, of several and of all; by number and level; followed', asyn
   t.equal((await command('logs', 'The Speaker', '-n', '1')).stdout, `${logs.trimEnd().split('\n').at(-1)}\n`);
   const errors = (await command('logs', 'The Speaker', '--level', 'ERROR')).stdout;
   t.match(errors, /^[^\n]*three[^\n]*\n$/);
+  // A service that keeps a log of its own, in JSON.
+  const structured = (level: string) => `{"ts":1700000000,"msg":"an error, or not","level":${level}}\n`;
+  const levels = ['"debug"', '50', '"INFO"', '"fatal"', '"odd"'];
+  await writeFile(
+    path.join(app.configDir, 'log', 'structured.log'),
+    `${levels.map(structured).join('')}  of the last\n`,
+  );
+  t.equal(
+    (await command('logs', 'Other', '--level', 'ERROR')).stdout,
+    `${structured('50')}${structured('"fatal"')}${structured('"odd"')}  of the last\n`,
+    'what has no level belongs to the line before',
+  );
   t.match(await command('logs', '--level', 'loud'), { code: 2, stderr: /'--level' is DEBUG, .* or CRITICAL/ });
   t.match((await command('logs')).stdout, /The Speaker subprocess: .*one/, 'the own log has the output of all');
   t.match((await command('logs', '*e*', '-n', '2')).stdout, /^The Speaker \| .*- ERROR - /m);

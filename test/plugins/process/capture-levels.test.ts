@@ -55,6 +55,10 @@ t.test('levels, terminal codes, secrets, bytes that are no text, and the order o
     printf '[trace] deep\n2025-01-01 10:00:00 [NOTICE] so\nfatal: the end\nerr: short\ncritical\ninformation\n'
     printf '%080d ERROR too far\n' 0
     printf 'token=hunter2 for me@example.org\n'
+    echo '{"time":1700000000000,"pid":7,"msg":"no error at all","level":40}'
+    echo '{"@t":"2025-01-01T10:00:00.0000000Z","@mt":"A long message of more than eighty characters, as it is usual","@l":"Error"}'
+    echo '{"severity":"NOTICE","message":"fatal was the word"}'
+    echo '{"message":"ERROR without a level"}'
     printf 'bad \377\376 bytes \303\244\n'
     printf '\n   \nwindows line\r\n'
     i=0; while [ $i -lt 20 ]; do echo "turn $i, stdout"; echo "turn $i, stderr" >&2; i=$((i+1)); done`;
@@ -73,6 +77,13 @@ t.test('levels, terminal codes, secrets, bytes that are no text, and the order o
     ['INFO', 'information'],
     ['INFO', `${'0'.repeat(80)} ERROR too far`],
     ['INFO', 'token=[REDACTED] for [REDACTED]'],
+    ['WARNING', '{"time":1700000000000,"pid":7,"msg":"no error at all","level":40}'],
+    [
+      'ERROR',
+      '{"@t":"2025-01-01T10:00:00.0000000Z","@mt":"A long message of more than eighty characters, as it is usual","@l":"Error"}',
+    ],
+    ['INFO', '{"severity":"NOTICE","message":"fatal was the word"}'],
+    ['ERROR', '{"message":"ERROR without a level"}'],
     ['INFO', 'bad \ufffd\ufffd bytes ä'],
     ['INFO', 'windows line'],
     ...Array.from({ length: 20 }, (_, turn) => [

@@ -4,6 +4,7 @@ import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
 import t from 'tap';
 import type { LogLevel } from '../../../core/contract/log.ts';
+import { levelInJson } from '../../../core/kit/json-level.ts';
 import { passes } from '../../../core/kit/log-level.ts';
 import { formatRecord, recordsOf } from '../../../core/kit/log-line.ts';
 import { redact } from '../../../core/kit/redact.ts';
@@ -32,7 +33,7 @@ function asText(bytes: Buffer): { level: LogLevel; text: string }[] {
         const found = /\b(TRACE|DEBUG|INFO|NOTICE|WARN(?:ING)?|ERR(?:OR)?|FATAL|CRIT(?:ICAL)?)\b/i.exec(
           text.slice(0, 80),
         );
-        const level = LEVELS[String(found?.[1]).toUpperCase()] ?? 'INFO';
+        const level = levelInJson(text) ?? LEVELS[String(found?.[1]).toUpperCase()] ?? 'INFO';
         return text === '' ? [] : [{ level, text: redact(text, EVERY_RULE) }];
       });
     });
@@ -45,6 +46,7 @@ const PIECES = [
   'encrypt|pwd|jwt|dsn|otp|eyJhbGciOi.eyJzdWIi.sig|sk-|xoxb-|ghp_abcdef|github_pat_|glpat-abcdef|AIza|1234567:AA|AA',
   'AKIAABCDEFGHIJKL|/api/webhooks/12/|hooks.slack.com/services/|http://|:pw@|@|a@b.example|=|: |"|\'|-|_|/|?|&|,',
   '\0|\x1b[31m|\x1b|\r|\t| |  |é|\u{1f600}|\x7f|\xa0|-----BEGIN |PRIVATE KEY-----|-----END |ABCD+/==|creds',
+  '{"level":"warn",|{"msg":"an error","level":50}|{|}|"severity": "NOTICE"',
   `MIIEvQIBADANBgkqhkiG9w0BAQ|abcdefgh12345678|words that hold nothing|${'x'.repeat(70)}`,
 ].flatMap(pieces => pieces.split('|'));
 const piece = fc.oneof({ weight: 6, arbitrary: fc.constantFrom(...PIECES) }, fc.string({ maxLength: 5 }));

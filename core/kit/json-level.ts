@@ -1,0 +1,47 @@
+// The level that a line of JSON names, as the usual loggers write it.
+import type { LogLevel } from '../contract/log.ts';
+
+/** What a line says after so many characters is its content. */
+const WITHIN = 4_096;
+const MEMBER = /[{,]\s*"(?:@?level|lvl|severity|levelname|log\.level|@l)"\s*:\s*(?:"([a-z]{1,12})"|(\d{1,3})\b)/i;
+const WORDS: Readonly<Record<string, LogLevel>> = {
+  trace: 'DEBUG',
+  verbose: 'DEBUG',
+  debug: 'DEBUG',
+  info: 'INFO',
+  information: 'INFO',
+  notice: 'INFO',
+  warn: 'WARNING',
+  warning: 'WARNING',
+  err: 'ERROR',
+  error: 'ERROR',
+  crit: 'CRITICAL',
+  critical: 'CRITICAL',
+  fatal: 'CRITICAL',
+  panic: 'CRITICAL',
+  alert: 'CRITICAL',
+  emergency: 'CRITICAL',
+};
+/** Of syslog, by its numbers from 0. */
+const SEVERITIES: readonly LogLevel[] = [
+  'CRITICAL',
+  'CRITICAL',
+  'CRITICAL',
+  'ERROR',
+  'WARNING',
+  'INFO',
+  'INFO',
+  'DEBUG',
+];
+/** Of loggers for Node, by their tens from 0. */
+const TENS: readonly LogLevel[] = ['DEBUG', 'DEBUG', 'DEBUG', 'INFO', 'WARNING', 'ERROR', 'CRITICAL'];
+
+/** Undefined for a line that is no JSON object, or names no level that is known. */
+export function levelInJson(line: string): LogLevel | undefined {
+  if (!line.startsWith('{')) return undefined;
+  const [, word, digits] = MEMBER.exec(line.slice(0, WITHIN)) ?? [];
+  if (word !== undefined) return WORDS[word.toLowerCase()];
+  if (digits === undefined) return undefined;
+  const number = Number(digits);
+  return number < SEVERITIES.length ? SEVERITIES[number] : TENS[Math.floor(number / 10)];
+}
