@@ -1,13 +1,12 @@
 // The graph around one process, in wire form: rows, nodes, edges, start order, groups, and the signals behind each.
 import type { ProcessStatus } from '../process/contract.ts';
 import type { ServiceTemplate, ServiceTemplates } from '../services/contract.ts';
-import type { GraphEntry, Scope, Strength } from './contract.ts';
+import type { GraphEntry, Scope } from './contract.ts';
 import { orderOf, type Precedence } from './ordering.ts';
+import { edgesInScope, kindOf, type State, type Strengths, stateOf, wireEdge } from './scoped-edges.ts';
 import type { KnownSignal } from './signals.ts';
 import { rankOf } from './start-order.ts';
-import { classificationOf, compare, type Edge, type SignalNeed, type Structure, strengthOf } from './structure.ts';
-
-type State = 'running' | 'stopped' | 'disabled' | 'missing' | 'unknown';
+import { compare, type Edge, type SignalNeed, type Structure, strengthOf } from './structure.ts';
 
 export interface AnswerContext {
   readonly structure: Structure;
@@ -37,7 +36,7 @@ export class GraphAnswer {
   readonly #target: GraphEntry;
   readonly #scope: Scope;
   readonly #context: AnswerContext;
-  readonly #strengths: ReadonlyMap<string, Strength>;
+  readonly #strengths: Strengths;
   readonly #ranks: ReadonlyMap<string, number>;
   readonly #entries: ReadonlyMap<string, GraphEntry>;
   readonly #outgoing: readonly Edge[];
@@ -51,8 +50,9 @@ export class GraphAnswer {
     this.#strengths = new Map(signals.map(({ source, strength }) => [source.signal, strength]));
     this.#ranks = new Map(signals.map(({ source, rank }) => [source.signal, rank]));
     this.#entries = new Map(structure.snapshot.entries.map(entry => [entry.processName, entry]));
-    this.#outgoing = this.#inScope(structure.outgoing.get(target.processName) ?? []);
-    this.#incoming = this.#inScope(structure.incoming.get(target.processName) ?? []);
+    const { processName } = target;
+    this.#outgoing = edgesInScope(structure.outgoing.get(processName) ?? [], scope, this.#strengths);
+    this.#incoming = edgesInScope(structure.incoming.get(processName) ?? [], scope, this.#strengths);
   }
 
   toWire() {
@@ -91,33 +91,16 @@ export class GraphAnswer {
       linked_outgoing_rows: outgoing,
       linked_incoming_rows: incoming,
       nodes: this.#nodes([...new Set(shown)]),
-      edges: [...this.#outgoing, ...this.#incoming].map(edge => ({
-        source: edge.dependency,
-        target: edge.dependent,
-        ...this.#kind(edge.signals),
-      })),
+      edges: [...this.#outgoing, ...this.#incoming].map(edge => wireEdge(edge, this.#strengths)),
       parallel_groups: this.#groups(),
       cycles,
     };
   }
 
-  #inScope(edges: readonly Edge[]): Edge[] {
-    if (this.#scope === 'all') return [...edges];
-    return edges.flatMap(edge => {
-      const signals = edge.signals.filter(signal => this.#strengths.get(signal) !== 'soft_linkage');
-      return signals.length === 0 ? [] : [{ ...edge, signals }];
-    });
-  }
-
-  #kind(signals: readonly string[]) {
-    const strength = strengthOf(signals, this.#strengths);
-    return { signals: [...signals].sort(compare), strength, classification: classificationOf(strength) };
-  }
-
   #processRow(processName: string, { signals }: Edge) {
     const { key = '' } = this.#entries.get(processName) ?? {};
     const state = this.#stateOf([processName]);
-    return { process_name: processName, key, label: processName, state, ...this.#kind(signals) };
+    return { process_name: processName, key, label: processName, state, ...kindOf(signals, this.#strengths) };
   }
 
   #nodes(names: readonly string[]) {
@@ -158,7 +141,10 @@ export class GraphAnswer {
           process_count: members.length,
           scoped: this.#context.structure.snapshot.isScoped(key),
           starter_process_name: starter,
-          ...this.#kind(own.map(need => need.signal)),
+          ...kindOf(
+            own.map(need => need.signal),
+            this.#strengths,
+          ),
         },
       };
     });
@@ -192,7 +178,7 @@ export class GraphAnswer {
             label: this.#label(key),
             state: this.#stateOf(members),
             missing_deps: [...new Set(missing)],
-            ...this.#kind([...new Set(own.map(need => need.signal))]),
+            ...kindOf([...new Set(own.map(need => need.signal))], this.#strengths),
           },
         };
       });
@@ -215,7 +201,7 @@ export class GraphAnswer {
         key: name,
         label: this.#label(name),
         state: this.#stateOf(part.members),
-        ...this.#kind(part.signals),
+        ...kindOf(part.signals, this.#strengths),
         process_name: name === key ? processName : this.#starter(part.members),
       };
     });
@@ -290,11 +276,11 @@ export class GraphAnswer {
   }
 
   #stateOf(members: readonly string[]): State {
-    if (members.length === 0) return 'missing';
-    const states = members.map(name => this.#context.status(name));
-    if (states.includes('running')) return 'running';
-    if (states.includes(undefined) || states.includes('unknown')) return 'unknown';
-    return members.some(name => this.#entries.get(name)?.enabled === true) ? 'stopped' : 'disabled';
+    const isEnabled = members.some(name => this.#entries.get(name)?.enabled === true);
+    return stateOf(
+      members.map(name => this.#context.status(name)),
+      isEnabled,
+    );
   }
 
   #label(key: string): string {

@@ -9,11 +9,12 @@ import { GraphAnswer } from './answer.ts';
 import type { DependencyGraph, GraphEntry, Scope, SignalSource, StartOrder } from './contract.ts';
 import { Entries, shownConfig } from './entries.ts';
 import type { OwnSignal } from './own-signals.ts';
+import { edgesInScope, stateOf, wireEdge } from './scoped-edges.ts';
 import { type KnownSignal, type SignalError, Signals } from './signals.ts';
 import { createSnapshot } from './snapshot.ts';
 import { createStartOrder } from './start-order.ts';
 import { createStructure, type Structure } from './structure.ts';
-import type { GraphDescription } from './wire.ts';
+import type { GraphDescription, WholeGraph } from './wire.ts';
 
 interface Built {
   readonly structure: Structure;
@@ -74,8 +75,7 @@ export class Graph implements DependencyGraph {
 
   /** Frozen, and the same object within a second unless something that it tells of changed. */
   async describe(processName: string, scope: string): Promise<GraphDescription> {
-    const wanted = scope.trim().toLowerCase();
-    if (wanted !== 'runtime' && wanted !== 'all') throw new Problem(400, "scope must be 'runtime' or 'all'");
+    const wanted = scopeOf(scope);
     if (processName.trim() === '') throw new Problem(400, 'process_name is required');
     const built = await this.#current();
     const supervisor = this.#host.find('process.supervisor');
@@ -93,6 +93,27 @@ export class Graph implements DependencyGraph {
     const [oldest = key] = this.#answers.keys();
     if (this.#answers.size > MAX_KEPT) this.#answers.delete(oldest);
     return answer;
+  }
+
+  /** All processes and edges. Throws a Problem 400. */
+  async whole(scope: string): Promise<WholeGraph> {
+    const wanted = scopeOf(scope);
+    const { structure, signals, errors } = await this.#current();
+    const strengths = new Map(signals.map(({ source, strength }) => [source.signal, strength]));
+    const supervisor = this.#host.find('process.supervisor');
+    const edges = [...structure.outgoing.values()].flat();
+    return {
+      scope: wanted,
+      nodes: structure.snapshot.entries.map(({ processName, key, enabled }) => ({
+        process_name: processName,
+        key,
+        enabled,
+        state: stateOf([supervisor?.get(processName)?.status], enabled),
+      })),
+      edges: edgesInScope(edges, wanted, strengths).map(edge => wireEdge(edge, strengths)),
+      partial: errors.length > 0,
+      ...(errors.length > 0 ? { signal_errors: errors } : {}),
+    };
   }
 
   async #describe(
@@ -237,4 +258,10 @@ function isListed({ outgoing }: Structure): (signal: KnownSignal) => boolean {
   return ({ source: { signal, isHiddenUnused } }) =>
     isHiddenUnused !== true ||
     [...outgoing.values()].some(edges => edges.some(({ signals }) => signals.includes(signal)));
+}
+
+function scopeOf(text: string): Scope {
+  const wanted = text.trim().toLowerCase();
+  if (wanted === 'runtime' || wanted === 'all') return wanted;
+  throw new Problem(400, "scope must be 'runtime' or 'all'");
 }

@@ -38,5 +38,13 @@ export default definePlugin({
       response: wire.graphAnswer,
       handle: ({ query }) => graph.describe(query.process_name, query.scope ?? 'runtime'),
     });
+    host.route({
+      method: 'GET',
+      path: '/process/dependency-graph/whole',
+      summary: 'All processes, and which needs which',
+      query: wire.wholeQuery,
+      response: wire.wholeGraph,
+      handle: ({ query }) => graph.whole(query.scope ?? 'runtime'),
+    });
   },
 });

@@ -2,7 +2,12 @@
 import type { HostClient } from '#core';
 
 interface Answer {
-  readonly nodes: readonly { readonly process_name: string; readonly state: string }[];
+  readonly nodes: readonly {
+    readonly process_name: string;
+    readonly state: string;
+    /** Of the answer about all. */
+    readonly enabled?: boolean;
+  }[];
   readonly edges: readonly {
     readonly source: string;
     readonly target: string;
@@ -18,36 +23,19 @@ export interface DrawingRequest {
 }
 
 export async function mermaid(host: HostClient, { name, scope }: DrawingRequest): Promise<string> {
-  const names = name === undefined ? await enabledNames(host) : [name];
-  const answers: Answer[] = [];
-  for (const process_name of names)
-    answers.push((await host.get('/process/dependency-graph', { process_name, scope })) as Answer);
-  return draw(answers, name === undefined ? new Set(names) : undefined);
+  if (name !== undefined)
+    return draw((await host.get('/process/dependency-graph', { process_name: name, scope })) as Answer);
+  const { nodes, edges } = (await host.get('/process/dependency-graph/whole', { scope })) as Answer;
+  return draw({ nodes: nodes.filter(({ enabled }) => enabled), edges });
 }
 
-async function enabledNames(host: HostClient): Promise<string[]> {
-  const { processes } = (await host.get('/process/processes')) as {
-    processes: readonly { readonly process_name: string; readonly enabled: boolean }[];
-  };
-  return processes.filter(entry => entry.enabled).map(entry => entry.process_name);
-}
-
-/** Draws only what is in `only`, or everything when it is undefined. */
-function draw(answers: readonly Answer[], only: ReadonlySet<string> | undefined): string {
-  const isDrawn = (name: string): boolean => only?.has(name) !== false;
-  const states = new Map(answers.flatMap(({ nodes }) => nodes.map(node => [node.process_name, node.state] as const)));
-  const edges = new Map(
-    answers.flatMap(answer => answer.edges.map(edge => [`${edge.source}\0${edge.target}`, edge] as const)),
-  );
-  const ids = new Map(
-    [...states.keys()]
-      .filter(isDrawn)
-      .sort()
-      .map((name, index) => [name, `n${index + 1}`]),
-  );
-  const lines = [...ids].map(([name, id]) => `  ${id}["${plain(name)}<br/>${states.get(name)}"]`);
-  for (const { source, target, signals, classification } of edges.values()) {
-    if (!isDrawn(source) || !isDrawn(target)) continue;
+/** Edges to what is no node are left out. */
+function draw({ nodes, edges }: Answer): string {
+  const sorted = nodes.toSorted((a, b) => (a.process_name < b.process_name ? -1 : 1));
+  const ids = new Map(sorted.map(({ process_name: name }, index) => [name, `n${index + 1}`]));
+  const lines = sorted.map(({ process_name: name, state }) => `  ${ids.get(name)}["${plain(name)}<br/>${state}"]`);
+  for (const { source, target, signals, classification } of edges) {
+    if (!ids.has(source) || !ids.has(target)) continue;
     const arrow = classification === 'hard' ? '-->' : '-.->';
     lines.push(`  ${ids.get(source)} ${arrow}|${signals.map(plain).join('<br/>')}| ${ids.get(target)}`);
   }

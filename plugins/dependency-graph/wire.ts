@@ -30,4 +30,30 @@ export const graphAnswer = z.object({
   signal_errors: z.array(z.object({ signal: z.string(), error: z.string() })).optional(),
 });
 
+const kind = {
+  signals: z.array(z.string()),
+  strength: z.enum(['hard_runtime', 'hard_configured', 'soft_linkage']),
+  classification: z.enum(['hard', 'linkage']),
+};
+
+export const wholeQuery = z.object({ scope: z.string().optional() });
+
+export const wholeGraph = z.object({
+  scope: z.string(),
+  nodes: z.array(
+    z.object({
+      process_name: z.string(),
+      key: z.string(),
+      enabled: z.boolean(),
+      state: z.enum(['running', 'stopped', 'disabled', 'missing', 'unknown']),
+    }),
+  ),
+  edges: z
+    .array(z.object({ source: z.string(), target: z.string(), ...kind }))
+    .describe('from the dependency to the dependent'),
+  partial: z.boolean(),
+  signal_errors: graphAnswer.shape.signal_errors,
+});
+
+export type WholeGraph = ResponseBody<typeof wholeGraph>;
 export type GraphDescription = ResponseBody<typeof graphAnswer>;

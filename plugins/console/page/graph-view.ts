@@ -8,8 +8,6 @@ import { toneOf, wordOf } from './status-mark.ts';
 import type { View } from './view.ts';
 import type { GraphAnswer } from './wire.ts';
 
-/** The route tells of the surroundings of one service, so each is asked for, a few at a time. */
-const REQUESTS_AT_ONCE = 4;
 /** Longer names are drawn narrower, so that they fit. */
 const MAX_NAME = 20;
 const STATUS_ROW = 32;
@@ -76,17 +74,9 @@ export class GraphView implements View {
   }
 
   async #draw(names: readonly string[]): Promise<void> {
-    const edges = new Map<string, GraphEdge>();
-    const waiting = [...names];
-    const worker = async (): Promise<void> => {
-      for (let name = waiting.shift(); name !== undefined && this.#isOpen; name = waiting.shift()) {
-        const answer = await this.#api.get<GraphAnswer>('process/dependency-graph', { process_name: name });
-        for (const { source, target, classification } of answer.edges)
-          edges.set(JSON.stringify([source, target]), { source, target, isHard: classification === 'hard' });
-      }
-    };
+    let answer: GraphAnswer;
     try {
-      await Promise.all(Array.from({ length: REQUESTS_AT_ONCE }, worker));
+      answer = await this.#api.get<GraphAnswer>('process/dependency-graph/whole');
     } catch (error) {
       setText(this.#note, `The graph cannot be shown: ${(error as Error).message}`);
       this.#drawnFor = '';
@@ -94,7 +84,9 @@ export class GraphView implements View {
     }
     if (!this.#isOpen) return;
     const known = new Set(names);
-    const shownEdges = [...edges.values()].filter(({ source, target }) => known.has(source) && known.has(target));
+    const shownEdges = answer.edges
+      .filter(({ source, target }) => known.has(source) && known.has(target))
+      .map(({ source, target, classification }) => ({ source, target, isHard: classification === 'hard' }));
     this.#paint(names, shownEdges);
     this.#say(names, shownEdges);
     for (const service of this.#shown()) this.#markOf(service);

@@ -70,7 +70,6 @@ export interface ChartAnswer {
 }
 
 export interface GraphAnswer {
-  readonly nodes: readonly { readonly process_name: string }[];
   readonly edges: readonly { readonly source: string; readonly target: string; readonly classification: string }[];
 }
 

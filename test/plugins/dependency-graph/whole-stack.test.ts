@@ -31,8 +31,10 @@ t.test('all services, both scopes', { skip, timeout: 120_000 }, async t => {
   });
   const { processes } = (await app.get('/process/processes')).body;
   const lines: string[] = [];
+  const told: Record<string, Set<string>> = { runtime: new Set(), all: new Set() };
   for (const { process_name: name } of processes) {
     const [runtime, all] = [await of(name), await of(name, 'all')];
+    for (const { scope, edges } of [runtime, all]) for (const edge of edges) told[scope]?.add(JSON.stringify(edge));
     const soft = all.edges.filter((edge: Answer) => edge.classification === 'linkage').map(endOf(name));
     lines.push(
       [
@@ -48,6 +50,12 @@ t.test('all services, both scopes', { skip, timeout: 120_000 }, async t => {
       ].join('\n'),
     );
   }
+  for (const [scope, edges] of Object.entries(told)) {
+    const { body } = await app.get(`/process/dependency-graph/whole?scope=${scope}`);
+    t.same(body.edges.map((edge: Answer) => JSON.stringify(edge)).sort(), [...edges].sort(), `at once: ${scope}`);
+    t.equal(body.nodes.length, processes.length);
+  }
+  t.equal((await app.get('/process/dependency-graph/whole?scope=some')).status, 400);
   t.matchSnapshot(lines.join('\n\n'), 'every process');
 });
 
