@@ -2,6 +2,8 @@
 import type { Api } from './api.ts';
 import { element, field, setText } from './element.ts';
 import { tell } from './notices.ts';
+import { OptionFields } from './option-fields.ts';
+import { OptionalServices } from './optional-services.ts';
 import type { CoreService } from './wire.ts';
 
 interface StartAnswer {
@@ -22,12 +24,19 @@ export class CatalogueForm {
     field('Provider', this.#provider),
     field('Key of the provider', this.#key),
   );
+  readonly #instance = element('input', { autocomplete: 'off', placeholder: 'Default' });
+  readonly #instanceField = field('Name of the instance', this.#instance);
+  readonly #optionsPlace = element('div', {});
+  readonly #optional: OptionalServices;
+  /** By the keys of the service and of what it needs. */
+  #options: ReadonlyMap<string, OptionFields> = new Map();
   readonly #submit = element('button', { type: 'submit' }, 'Start it');
   readonly #fault = element('p', { class: 'fault', role: 'alert' });
 
   constructor(api: Api, services: readonly CoreService[]) {
     this.#api = api;
     this.#services = services;
+    this.#optional = new OptionalServices(api);
     this.#select = element(
       'select',
       { change: () => this.#describe() },
@@ -45,6 +54,9 @@ export class CatalogueForm {
       field('Service', this.#select),
       this.#description,
       this.#providerFields,
+      this.#instanceField,
+      this.#optionsPlace,
+      this.#optional.element,
       this.#submit,
       this.#fault,
     );
@@ -56,10 +68,22 @@ export class CatalogueForm {
   }
 
   #describe(): void {
-    const { description = '', debrid_providers: providers = [] } = this.#chosen() ?? {};
-    setText(this.#description, description);
+    const chosen = this.#chosen();
+    if (chosen === undefined) return;
+    const providers = chosen.debrid_providers;
+    setText(this.#description, chosen.description);
     this.#providerFields.hidden = providers.length === 0;
     this.#provider.replaceChildren(...providers.map(name => element('option', {}, name)));
+    this.#instanceField.hidden = !chosen.supports_instances;
+    this.#instance.value = '';
+    this.#options = new Map(
+      Object.entries(chosen.service_options).map(([key, options]) => {
+        const title = key === chosen.key ? 'Options' : `Options of ${key}`;
+        return [key, new OptionFields(title, options, chosen.service_option_descriptions[key] ?? {})];
+      }),
+    );
+    this.#optionsPlace.replaceChildren(...[...this.#options.values()].map(fields => fields.element));
+    void this.#optional.follow(chosen.key);
   }
 
   async #start(): Promise<void> {
@@ -68,9 +92,16 @@ export class CatalogueForm {
     setText(this.#fault, '');
     this.#submit.disabled = true;
     const provider = { debrid_service: this.#provider.value, debrid_key: this.#key.value };
-    const wanted = { name: chosen.key, ...(chosen.debrid_providers.length > 0 ? provider : {}) };
+    const instance = this.#instance.value.trim();
+    const wanted = {
+      name: chosen.key,
+      ...(chosen.debrid_providers.length > 0 ? provider : {}),
+      ...(instance === '' ? {} : { instance_name: instance }),
+      service_options: Object.fromEntries([...this.#options].map(([key, fields]) => [key, fields.changed()])),
+    };
+    const request = { core_services: [wanted], ...this.#optional.chosen() };
     try {
-      const { errors } = await this.#api.post<StartAnswer>('process/start-core-service', { core_services: [wanted] });
+      const { errors } = await this.#api.post<StartAnswer>('process/start-core-service', request);
       if (errors.length === 0) tell(`${chosen.name} is started`);
       setText(this.#fault, errors.map(({ service, error }) => `${service}: ${error}`).join('; '));
     } catch (error) {

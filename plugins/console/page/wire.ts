@@ -84,11 +84,27 @@ export interface PluginEntry {
   readonly errors: Readonly<Record<string, number>>;
 }
 
+/** Values by their names. */
+export type Options = Readonly<Record<string, unknown>>;
+
+type Descriptions = Readonly<Record<string, string>>;
+
 export interface CoreService {
   readonly name: string;
   readonly key: string;
   readonly description: string;
   readonly debrid_providers: readonly string[];
+  readonly supports_instances: boolean;
+  /** By the keys of the service and of what it needs. */
+  readonly service_options: Readonly<Record<string, Options>>;
+  readonly service_option_descriptions: Readonly<Record<string, Descriptions>>;
+}
+
+export interface OptionalService {
+  readonly name: string;
+  readonly key: string;
+  readonly service_options: Options;
+  readonly service_option_descriptions: Descriptions;
 }
 
 export interface AuthStatus {

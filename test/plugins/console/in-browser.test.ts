@@ -99,11 +99,41 @@ t.test('the console', { skip: !isHere, timeout: 600_000 }, async t => {
       }),
     );
     const asked = page.waitForRequest('**/process/start-core-service');
+    await chosen('Service').selectOption({ label: 'Sonarr' });
+    await page.getByLabel('Name of the instance').fill('TV');
     await chosen('Service').selectOption({ label: 'Riven' });
     await chosen('Provider').waitFor();
     await page.getByLabel('Key of the provider').fill('a-key');
+    await page.getByText('Options', { exact: true }).click();
+    const options = page.locator('.options[open]').first();
+    await options.getByLabel('Port', { exact: true }).fill('8181');
+    await options.getByLabel('Suppress logging').check();
+    await page.getByText('Start along with it').click();
+    await page.getByLabel('Zilean').check();
+    await page.getByText('Options of Zilean').click();
+    await page.locator('.options .options[open]').getByLabel('Branch', { exact: true }).fill('next');
     await button('Start it').click();
-    t.match((await asked).postDataJSON().core_services, [{ name: 'riven_backend', debrid_key: 'a-key' }]);
+    t.same(
+      (await asked).postDataJSON(),
+      {
+        core_services: [
+          {
+            name: 'riven_backend',
+            debrid_service: 'RealDebrid',
+            debrid_key: 'a-key',
+            service_options: {
+              riven_backend: { port: 8181, suppress_logging: true },
+              zurg: {},
+              rclone: {},
+              postgres: {},
+            },
+          },
+        ],
+        optional_services: ['zilean'],
+        optional_service_options: { zilean: { branch: 'next' } },
+      },
+      'what was changed is sent, and nothing else',
+    );
     await page.getByText('Plex: no <b>program</b>').waitFor();
 
     await page.getByLabel('Name', { exact: true }).fill('My own');
