@@ -48,11 +48,11 @@ export interface Place extends Pick<CommandLine, 'configDir' | 'url'> {
 export async function parseCommandLine(args: readonly string[], env: NodeJS.ProcessEnv): Promise<CommandLine> {
   const { common, operands, others, configDir, url } = placeOf(args, env);
   const set = new CommandSet(configDir);
-  const given = commandFirst(operands, others, set);
+  const given = await commandFirst(operands, others, set);
   const [name = 'start', ...words] =
     common.version === true ? ['version'] : common.help === true ? ['help', ...operands.slice(0, 1)] : given;
   const command = await set.find(name);
-  if (command === undefined) throw new UsageError(unknownCommand(name, set));
+  if (command === undefined) throw new UsageError(await unknownCommand(name, set));
   const grammar = grammarOf(name, command);
   await understand(grammar, words, set);
   refuseSurplus(grammar.args, command);
@@ -114,9 +114,13 @@ export function placeOf(args: readonly string[], env: NodeJS.ProcessEnv): Place 
 }
 
 /** The options of a command may stand before its name. Without a name it is `start`. */
-function commandFirst(operands: readonly string[], others: readonly string[], set: CommandSet): readonly string[] {
+async function commandFirst(
+  operands: readonly string[],
+  others: readonly string[],
+  set: CommandSet,
+): Promise<readonly string[]> {
   if (operands.length > 0) return [...operands, ...others];
-  const names = others.length === 0 ? [] : set.names();
+  const names = others.length === 0 ? [] : await set.names();
   const at = others.findIndex(word => names.includes(word));
   return at < 0 ? ['start', ...others] : [others[at] ?? '', ...others.toSpliced(at, 1)];
 }
@@ -142,7 +146,7 @@ function understood<Result>(parse: () => Result): Result {
 }
 
 async function ownerOf(flag: string, set: CommandSet): Promise<string | undefined> {
-  for (const name of set.names()) {
+  for (const name of await set.names()) {
     const command = await set.find(name).catch(() => undefined);
     if (command?.options?.some(({ flags }) => longFlag({ flags }) === flag)) return name;
   }
@@ -154,8 +158,8 @@ function refuseSurplus(args: readonly string[], { arguments: taken = [] }: Comma
   if (surplus !== undefined) throw new UsageError(`unexpected argument '${surplus}'`);
 }
 
-function unknownCommand(name: string, set: CommandSet): string {
-  const names = set.names();
+async function unknownCommand(name: string, set: CommandSet): Promise<string> {
+  const names = await set.names();
   const meant = nearestWord(name, names);
   const hint = meant === undefined ? `there are ${names.join(', ')}` : `did you mean ${meant}?`;
   return `unknown command '${name}'; ${hint}`;

@@ -1,8 +1,9 @@
 // The commands that there are: those of the core, and each file `commands/NAME.ts` in the folder of a plugin. Only what is
-// asked for is loaded, because a command is to answer at once.
-import { existsSync, readdirSync } from 'node:fs';
+// asked for is loaded, because a command is to answer at once: the configuration is read for what nobody else has.
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import { FILE_NAMES } from '../config/file-names.ts';
 import type { Command, CommandCall, CommandOption } from '../contract/command.ts';
 import { CORE_COMMANDS } from './core-commands.ts';
 
@@ -11,10 +12,14 @@ const EXTENSIONS = import.meta.url.endsWith('.ts') ? ['.ts', '.js'] : ['.js'];
 const NAME = /^[a-z][a-z0-9-]*$/;
 
 export class CommandSet {
+  readonly #configDir: string;
   /** Of the product, and of the configuration directory. */
   readonly #directories: readonly string[];
+  /** `dumb.plugins.dirs`, once they were asked for. */
+  #configured: Promise<readonly string[]> | undefined;
 
   constructor(configDir: string) {
+    this.#configDir = configDir;
     this.#directories = [productPlugins, path.join(configDir, 'plugins')];
   }
 
@@ -26,9 +31,9 @@ export class CommandSet {
   }
 
   /** Sorted, without those for programs. */
-  names(): string[] {
+  async names(): Promise<string[]> {
     const names = new Set(Object.keys(CORE_COMMANDS).filter(name => NAME.test(name)));
-    for (const folder of this.#directories.flatMap(foldersIn)) {
+    for (const folder of [...this.#directories, ...(await this.#configuredDirectories())].flatMap(foldersIn)) {
       for (const file of entriesOf(path.join(folder, 'commands'))) {
         const { name, ext } = path.parse(file);
         if (NAME.test(name) && EXTENSIONS.includes(ext)) names.add(name);
@@ -39,13 +44,34 @@ export class CommandSet {
 
   async #ofPlugins(name: string): Promise<Command | undefined> {
     if (!NAME.test(name)) return undefined;
-    for (const folder of this.#directories.flatMap(foldersIn)) {
-      const places = EXTENSIONS.map(extension => path.join(folder, 'commands', name + extension));
-      const file = places.find(place => existsSync(place));
-      if (file !== undefined) return load(file, folder);
-    }
-    return undefined;
+    const found = commandIn(this.#directories, name);
+    if (found !== undefined || Object.hasOwn(CORE_COMMANDS, name)) return found;
+    return commandIn(await this.#configuredDirectories(), name);
   }
+
+  #configuredDirectories(): Promise<readonly string[]> {
+    if (!mayNameDirectories(this.#configDir)) return Promise.resolve([]);
+    this.#configured ??= import('./configured-settings.ts')
+      .then(({ configuredSettings }) => configuredSettings(this.#configDir))
+      .then(({ plugins }) => plugins.dirs);
+    return this.#configured;
+  }
+}
+
+/** Most configurations name none, and understanding one takes longer than all else of a short command. */
+function mayNameDirectories(configDir: string): boolean {
+  if (process.env.DUMB_PLUGINS_DIRS !== undefined) return true;
+  const files = FILE_NAMES.map(name => path.join(configDir, name)).filter(file => existsSync(file));
+  return files.some(file => readFileSync(file, 'utf8').includes('dirs'));
+}
+
+function commandIn(directories: readonly string[], name: string): Promise<Command> | undefined {
+  for (const folder of directories.flatMap(foldersIn)) {
+    const places = EXTENSIONS.map(extension => path.join(folder, 'commands', name + extension));
+    const file = places.find(place => existsSync(place));
+    if (file !== undefined) return load(file, folder);
+  }
+  return undefined;
 }
 
 async function load(file: string, folder: string): Promise<Command> {

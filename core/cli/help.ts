@@ -23,7 +23,7 @@ export async function help({ args: [name], configDir, output, misuse }: CommandC
 async function overview(set: CommandSet): Promise<string> {
   const summary = 'supervises the programs of a self-hosted media stack';
   const grammar = grammarOf('stackwarden', { summary, options: COMMON_OPTIONS }).helpCommand(false);
-  for (const name of set.names()) {
+  for (const name of await set.names()) {
     const command = await set
       .find(name)
       .catch((error: Error) => ({ summary: `cannot be loaded: ${errorText(error)}` }));

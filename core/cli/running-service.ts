@@ -1,4 +1,5 @@
 // Finds the address of the service that runs on a configuration directory, from outside it. It changes nothing.
+import { baseUrl } from './base-url.ts';
 import { addressInLock } from './instance-lock.ts';
 
 /**
@@ -8,6 +9,6 @@ import { addressInLock } from './instance-lock.ts';
 export async function addressOf(configDir: string): Promise<string> {
   const told = await addressInLock(configDir);
   if (told !== undefined) return told;
-  const { configuredAddress } = await import('./configured-address.ts');
-  return configuredAddress(configDir);
+  const { configuredSettings } = await import('./configured-settings.ts');
+  return baseUrl((await configuredSettings(configDir)).api);
 }

@@ -1,4 +1,5 @@
 // Finds, reads and parses the main configuration file.
+
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { getNodeValue, type ParseError, parseTree, printParseErrorCode } from 'jsonc-parser';
@@ -8,14 +9,12 @@ import { refuseCostlyJson } from '../kit/nesting.ts';
 import { plainData, refuseForbiddenKeys } from '../kit/plain-data.ts';
 import { LARGE_TEXT_BYTES, LARGE_YAML_BYTES, readTextAbove } from '../kit/text-thread.ts';
 import { parseYaml, yamlData } from '../kit/yaml-document.ts';
+import { FILE_NAMES } from './file-names.ts';
 
 /** So many faults of the text are told at once. */
 const MAX_FAULTS = 5;
 
 export type ConfigFormat = 'json' | 'yaml';
-
-/** Names in the order of preference; the last is that of existing installations. */
-const FILE_NAMES = ['stackwarden.json', 'stackwarden.yaml', 'stackwarden.yml', 'dumb_config.json'];
 
 /** Of a configuration file. */
 export const MAX_CHARACTERS = 5 * 1024 * 1024;

@@ -100,13 +100,18 @@ t.test('a plugin of the configuration directory brings a command of its own', as
     'index.js': `export default { name: 'greeter', host: '^1', setup () {} }`,
     commands: { 'greet.js': greet },
   };
-  const configDir = testDir(t, { plugins: { greeter: folder } });
+  const leave = { commands: { 'leave.js': greet.replaceAll('Hello', 'Bye') } };
+  const configDir = testDir(t, { plugins: { greeter: folder }, others: { leaver: leave } });
   const greeting = spawnStackwarden(configDir, { args: ['greet', 'Ann', '-l'] });
   t.same(await greeting.exited, { code: 4, signal: null });
   t.equal(greeting.stdout(), 'Hello ANN[31m\n', 'nothing that a terminal would act upon');
   const help = spawnStackwarden(configDir, { args: ['greet', '--help'] });
   await help.exited;
   t.match(help.stdout(), /greet \[options\] \[NAME\].*greet somebody.*-l, --loud +so that all hear it/s);
+  await writeConfig(configDir, { dumb: { plugins: { dirs: [path.join(configDir, 'others')] } } });
+  const leaving = spawnStackwarden(configDir, { args: ['leave', 'Ann'] });
+  t.same(await leaving.exited, { code: 4, signal: null }, leaving.stderr());
+  t.match(leaving.stdout(), /^Bye Ann/, 'and so does one of dumb.plugins.dirs');
   await chmod(path.join(configDir, 'plugins', 'greeter', 'commands', 'greet.js'), 0o666);
   const refused = spawnStackwarden(configDir, { args: ['greet'] });
   t.match(await refused.exited, { code: 1 });
