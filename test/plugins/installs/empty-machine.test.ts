@@ -57,8 +57,18 @@ with zipfile.ZipFile(sys.argv[1], 'w') as wheel:
     wheel.writestr(info + 'RECORD', ''.join(name + ',,\\n' for name in wheel.namelist()) + info + 'RECORD,,\\n')
 `;
 
+/** What stands in for pip, which takes seconds to be put into an environment: wheels of the release are unpacked there. */
+const PIP = `
+import sys, sysconfig, zipfile
+for line in open(sys.argv[sys.argv.index('-r') + 1]):
+    zipfile.ZipFile(line.strip()).extractall(sysconfig.get_path('purelib'))
+`;
+const PYTHON = '/usr/bin/python3';
+
 /** What stands in for programs that the machine may lack, or have too old. */
 const TOOLS = {
+  'python3.11': `[ "$2" = venv ] || exec ${PYTHON} "$@"
+${PYTHON} -m venv --without-pip "$3" && cd "$3"/lib/python*/site-packages && mkdir pip && cat > pip/__main__.py <<'END'${PIP}END`,
   node: `if [ "$1" = --version ]; then echo v24.0.0; else exec ${process.execPath} "$@"; fi`,
   pnpm: 'exec npm "$@"',
   bun: `case "$*" in

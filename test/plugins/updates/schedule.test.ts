@@ -12,6 +12,8 @@ const PACE = 0.02;
 const HOUR_S = 3_600;
 const DAY_S = 24 * HOUR_S;
 const now = () => Math.floor(Date.now() / 1_000);
+/** A week later is some days ahead, whichever day it is. */
+const FIRST_DAY = new Date(Date.now() - 3 * DAY_S * 1_000).toISOString().slice(0, 10);
 const timeOfDay = (moment: Date) => moment.toISOString().slice(11, 16);
 
 t.test('schedules and records', async t => {
@@ -33,6 +35,8 @@ t.test('schedules and records', async t => {
         Watched: await shelf.service('Watched', { ...weekly, auto_update_mode: 'check_only' }),
         Pinned: await shelf.service('Pinned', { ...daily, pinned_version: 'v1.0.0' }),
         Still: await shelf.service('Still'),
+        // A boot would wait for it.
+        Held: await shelf.service('Held', { ...weekly, enabled: false }),
       },
     },
   };
@@ -53,7 +57,7 @@ t.test('schedules and records', async t => {
     interval_hours: 168,
     start_time: startTime,
     time_zone: 'UTC',
-    first_day: '2025-01-01',
+    first_day: FIRST_DAY,
     next_check_at: nextAt,
     ...more,
   });
@@ -135,10 +139,11 @@ t.test('schedules and records', async t => {
     // Longer for a machine on which the start takes longer than that.
     for (let aheadS = 6; ; aheadS *= 2) {
       const due = plan(now() + aheadS);
-      const schedules = { Wary: due, Weekly: due, Watched: due };
+      const schedules = { Wary: due, Weekly: due, Watched: due, Held: due };
       const failed = { status: 'error', message: 'It did not come up.', failed_version: 'v1.1.0' };
       await writeFile(file, JSON.stringify({ schedules, statuses: { Wary: failed } }));
       const app = await open();
+      await app.post('/shelf/hold', { process_name: 'Held' });
       const isPlanned = (await updateStatus(app, 'Weekly')).next_check_at === due.next_check_at;
       if (isPlanned) {
         const stateOf = async (name: string) => (await updateStatus(app, name)).status;
@@ -149,6 +154,16 @@ t.test('schedules and records', async t => {
         const { next_check_at: next } = await updateStatus(app, 'Weekly');
         t.ok(next > now() + DAY_S, 'and looked for again after the interval');
         t.equal((await install(app, 'Watched')).body.status, 'updated', 'by hand whatever the schedule does');
+
+        await until(async () => (await stateOf('Held')) === 'deferred', { what: 'the one that is held' });
+        await until(async () => (await updateStatus(app, 'Held')).next_check_at < now() + HOUR_S, {
+          what: 'another try before its next time',
+        });
+        await app.post('/shelf/hold', {});
+        await until(async () => (await stateOf('Held')) === 'updated', { what: 'another try' });
+        await until(async () => (await updateStatus(app, 'Held')).next_check_at > now() + DAY_S, {
+          what: 'its own time',
+        });
       }
       await app.stop();
       if (isPlanned) break;
