@@ -105,7 +105,7 @@ function deadlineOf({ kind, name }: Pick<Seam, 'kind' | 'name'>, sources: readon
   const [, given = ''] = call.exec(place.text) ?? [];
   const [, shared] = /^\s*(\w+)$/.exec(given) ?? [];
   const held = new RegExp(`const ${shared}\\b[^=]*= \\{([\\s\\S]*?)^\\};`, 'm');
-  const [, value] = /\bdeadlineMs: (\w+)/.exec(firstMatch(texts, held) ?? given) ?? [];
+  const [, value] = /\bdeadlineMs: (\d\w*|[A-Z]\w*)/.exec(firstMatch(texts, held) ?? given) ?? [];
   if (value === undefined) return DEFAULT_DEADLINE_MS[kind];
   const digits = /^\d/.test(value) ? value : firstMatch(texts, new RegExp(`const ${value} = ([\\d_]+);`));
   return Number(digits?.replaceAll('_', ''));

@@ -296,7 +296,7 @@ class Player implements ReplayedJournal {
     }
     if (change.kind === 'edited') {
       const before = this.#seasons.get(`${entry.manager} ${change.id}`) ?? [];
-      if (!this.#isReplicated(wishes)) this.#breach(entry, 'extends what nobody asked for');
+      if (!this.#isReplicated(fingerprint, wishes)) this.#breach(entry, 'extends what nobody asked for');
       if (!this.isInterfered(entry.manager, fingerprint) && before.some(season => !change.seasons.includes(season)))
         this.#breach(entry, `takes seasons away, which were ${before}`);
       this.#judgeSeasons(entry, change, moments, before);
@@ -306,8 +306,9 @@ class Player implements ReplayedJournal {
       this.#breach(entry, 'approves what nobody approved');
     if (change.kind === 'declined') {
       if (this.#isPersons(entry, change, fingerprint)) this.#breach(entry, "declines a person's request");
-      if (!(wishes.includes('declined') && this.#options?.sync_declined))
-        this.#breach(entry, 'declines what nobody declined');
+      // What lists hide may ask for it beside a request that was declined.
+      const isDeclined = wishes.includes('declined') || this.#hidden.has(fingerprint);
+      if (!isDeclined || !this.#options?.sync_declined) this.#breach(entry, 'declines what nobody declined');
     }
     if (change.kind === 'removed') this.#judgeRemoval(entry, change, fingerprint, wishes);
     else this.#seasons.set(`${entry.manager} ${change.id}`, change.seasons);
@@ -316,14 +317,15 @@ class Player implements ReplayedJournal {
   #judgeCreation(entry: CallEntry, change: RequestChange, moments: readonly Wished[]): void {
     const wishes = moments.map(({ wish }) => wish);
     const { call, manager } = entry;
+    const fingerprint = this.#fingerprint(change);
     const isApproved = wishes.includes('approved');
-    if (!this.#isReplicated(wishes)) this.#breach(entry, 'creates what nobody asked for');
+    if (!this.#isReplicated(fingerprint, wishes)) this.#breach(entry, 'creates what nobody asked for');
     if (this.#seenAvailable.has(`${manager} ${titleOf(change)}`)) this.#breach(entry, 'creates what is available');
     if (!isApproved && change.status === STATUS.approved && this.#options?.pending_without_approval === 'hold')
       this.#breach(entry, 'approves by creating what nobody approved');
     this.#judgeSeasons(entry, change, moments, []);
     // Of a group of which lists hide a part it is not known who asked first.
-    if (this.#hidden.has(this.#fingerprint(change))) return;
+    if (this.#hidden.has(fingerprint)) return;
     const users = this.#users.get(manager) ?? new Map<string, number>();
     const isMapped = this.#options?.user_mapping === 'email_match';
     const owners = moments.map(({ email }) => (isMapped && email !== null && users.has(email) ? email : null));
@@ -345,10 +347,12 @@ class Player implements ReplayedJournal {
     if (further.length > 0) this.#breach(entry, `asks for seasons that nobody asked for: ${further}`);
   }
 
-  /** Whether the options replicate one of the wishes. */
-  #isReplicated(wishes: readonly Wish[]): boolean {
+  /** Whether the options replicate one of the wishes; what is approved may be hidden beside what is pending. */
+  #isReplicated(fingerprint: string, wishes: readonly Wish[]): boolean {
     const { sync_pending: isPending, sync_approved: isApproved } = this.#options ?? {};
-    return (isApproved === true && wishes.includes('approved')) || (isPending === true && wishes.includes('pending'));
+    const asks = (wish: Wish) => wishes.includes(wish);
+    if (this.#hidden.has(fingerprint)) return asks('approved') || asks('pending');
+    return (isApproved === true && asks('approved')) || (isPending === true && asks('pending'));
   }
 
   /** After a loss of data a request for the same title under the same number looks like the one that was made before. */

@@ -1,4 +1,5 @@
 // The recommendations of a diagnosis: what rules find in everything that was gathered before, what explains most first.
+import { setImmediate as turn } from 'node:timers/promises';
 import type { Host } from '#core';
 import { isObject } from '#kit/plain-object';
 import type {} from '../../auto-restart/contract.ts';
@@ -15,9 +16,15 @@ import { processFindings } from './process-findings.ts';
 const UNKNOWN_HEALTH: HealthReport = { status: null, healthy: null, reason: null, details: null };
 
 export async function collectRecommendations(host: Host, request: EvidenceRequest): Promise<Evidence | undefined> {
-  const { targets, gathered } = request;
-  const ofTargets = await Promise.all(targets.map(target => targetFindings(host, request, target)));
-  const found = [...ofTargets.flat(), ...machineNow(host, request)];
+  const { targets, gathered, signal } = request;
+  const ofTargets: Finding[] = [];
+  for (const target of targets) {
+    ofTargets.push(...(await targetFindings(host, request, target)));
+    // All services of a large stack at once would hold the event loop.
+    await turn();
+    signal.throwIfAborted();
+  }
+  const found = [...ofTargets, ...machineNow(host, request)];
   const all = [...found, ...changeFindings(gathered.change_history, found)];
   return { members: {}, recommendations: recommendationsOf(all) };
 }

@@ -1,8 +1,9 @@
-// Writes every change of the configuration and every start and stop of a service to the ledger.
+// Writes every change of the configuration, and every start, stop, update and removal of a service, to the ledger.
 import type { ConfigChange, Host } from '#core';
 import type {} from '../../config-files/contract.ts';
 import type { StartTrigger } from '../../process/contract.ts';
-import type { ChangeLedger } from './change-ledger.ts';
+import type {} from '../../updates/contract.ts';
+import type { ChangeLedger, LedgerEvent } from './change-ledger.ts';
 
 const OWN_SECTION = 'dumb.ai';
 /** Who changes the file beside this host. */
@@ -24,6 +25,7 @@ export class ChangeWatch {
   readonly #host: Host;
   readonly #ledger: ChangeLedger;
   #root: Readonly<Record<string, unknown>>;
+  #processNames: ReadonlySet<string>;
   /** Under which source changes of the assistant's own settings are written at present. */
   #ownSource = 'ai_settings';
 
@@ -31,6 +33,7 @@ export class ChangeWatch {
     this.#host = host;
     this.#ledger = ledger;
     this.#root = host.use('config.store').root();
+    this.#processNames = processNamesOf(host);
     host.tap('config.changed', change => this.#configChanged(change));
     host.tap('config.file-changed', ({ processName }, { before, after }) => {
       void import('./ledger-row.ts').then(async ({ fileChange }) => {
@@ -60,6 +63,20 @@ export class ChangeWatch {
         reason,
       }),
     );
+    host.on('update.succeeded', ({ data: { processName, previousVersion, currentVersion } }) =>
+      this.#serviceEvent('update_install', 'maintenance', processName, `${processName} was updated`, {
+        outcome: 'success',
+        previous_version: previousVersion,
+        current_version: currentVersion,
+      }),
+    );
+    host.on('update.failed', ({ data: { processName, operation, reason } }) => {
+      if (operation === 'check') return;
+      this.#serviceEvent('update_install', 'maintenance', processName, `${processName} could not be updated`, {
+        outcome: 'failed',
+        reason,
+      });
+    });
   }
 
   /** Runs `change`, whose changes of the assistant's settings are written under this source. */
@@ -81,6 +98,7 @@ export class ChangeWatch {
     const source = isOwn ? this.#ownSource : 'dumb_config';
     const isAuthenticated = ![FILE_ACTOR, OPEN_ACTOR].includes(actor) && !isPlugin(this.#host, actor);
     const origin = actor === FILE_ACTOR ? { origin: 'file' } : {};
+    this.#noteRemovals(isAuthenticated);
     void import('./ledger-row.ts').then(async ({ configChange }) => {
       const change = configChange(before, after, paths);
       if (change === undefined) return;
@@ -96,15 +114,43 @@ export class ChangeWatch {
     });
   }
 
+  /** A service is removed where its block is taken out of the configuration. */
+  #noteRemovals(isAuthenticated: boolean): void {
+    const before = this.#processNames;
+    this.#processNames = processNamesOf(this.#host);
+    for (const processName of before) {
+      if (this.#processNames.has(processName)) continue;
+      const summary = `${processName} was removed`;
+      this.#serviceEvent(
+        'service_removed',
+        'operator_action',
+        processName,
+        summary,
+        { outcome: 'success' },
+        isAuthenticated,
+      );
+    }
+  }
+
   #serviceEvent(
-    type: 'service_start' | 'service_stop' | 'service_restart',
+    type: LedgerEvent['type'],
     source: string,
     processName: string,
     summary: string,
     details: Readonly<Record<string, unknown>>,
+    isAuthenticated = false,
   ): void {
-    void this.#ledger.record({ type, source, processName, isAuthenticated: false, summary, details });
+    void this.#ledger.record({ type, source, processName, isAuthenticated, summary, details });
   }
+}
+
+function processNamesOf(host: Host): ReadonlySet<string> {
+  return new Set(
+    host
+      .use('config.store')
+      .blocks()
+      .map(({ processName }) => processName),
+  );
 }
 
 /** Plugins change the configuration under their own names. */

@@ -37,6 +37,7 @@ t.test('the code is read whole', async t => {
   t.same(
     [
       'config.schema',
+      'ai.evidence',
       'process.survivor',
       'config.check',
       'host.stopping',
@@ -44,7 +45,7 @@ t.test('the code is read whole', async t => {
       'service.uis',
       'config.store',
     ].map(deadlineOf),
-    [10_000, 30_000, 10_000, 5_000, 900_000, 60_000, null],
+    [10_000, 65_000, 30_000, 10_000, 5_000, 900_000, 60_000, null],
   );
   for (const { name, description } of seams) t.match(description, /\w{3}/, `${name} says what it is, and when`);
   t.match(tableOf(seams), /\| `process\.prepare` \| process \|/);

@@ -1,17 +1,27 @@
-// The ledger of changes: every change of the configuration through the host and every start and stop that was asked for
-// is written without secrets, in a file that an earlier program may have made, and a fault of it hinders nobody.
+// The ledger of changes: every change of the configuration through the host and every start, stop, update and removal of
+// a service is written without secrets, in a file that an earlier program may have made, and a fault of it hinders nobody.
 import { chmod, mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import Database from 'better-sqlite3';
 import t from 'tap';
 import * as statements from '../../../plugins/ai/ledger/ledger-statements.ts';
 import { testDir } from '../../support/directory.ts';
-import { startHost } from '../../support/host.ts';
+import { pluginsDir, startHost } from '../../support/host.ts';
 import { kid, start, stop } from '../../support/kids.ts';
 import { until } from '../../support/until.ts';
 
 const SECRET = 'x7Kq2vN9pLw4';
 const PLUGINS = ['config', 'config-files', 'format-json', 'process', 'auto-restart', 'health-probe', 'ai', 'ai-ollama'];
+/** Tells of updates, as the plugin that installs them does, when `data_root` changes. */
+const UPDATER = `export default { name: 'updater', host: '^1', setup(host) {
+  for (const type of ['update.succeeded', 'update.failed']) host.event(type, { description: 'of a test' });
+  host.tap('config.changed', ({ paths }) => {
+    if (!paths.includes('data_root')) return;
+    host.emit('update.succeeded', { processName: 'App', previousVersion: '1.0', currentVersion: '1.1' });
+    host.emit('update.failed', { processName: 'App', operation: 'check', reason: 'nobody answers' });
+    host.emit('update.failed', { processName: 'App', operation: 'install', reason: 'it did not start' });
+  });
+} }`;
 const EARLIER = `
   CREATE TABLE diagnostic_events (id INTEGER PRIMARY KEY AUTOINCREMENT, at REAL NOT NULL, process_name TEXT,
     event_type TEXT NOT NULL, source TEXT NOT NULL, actor TEXT, summary TEXT NOT NULL, details_json TEXT NOT NULL);
@@ -39,7 +49,8 @@ function rowsOf(file: string): Row[] {
 }
 
 t.test('what the host changes', async t => {
-  const configDir = testDir(t);
+  const place = testDir(t, { plugins: { updater: { 'index.js': UPDATER } }, config: {} });
+  const configDir = path.join(place, 'config');
   const directory = path.join(configDir, 'ai-diagnostics');
   const file = path.join(directory, 'events.sqlite');
   await mkdir(directory, { mode: 0o700 });
@@ -49,11 +60,12 @@ t.test('what the host changes', async t => {
   const settings = path.join(configDir, 'app', 'settings.json');
   await mkdir(path.dirname(settings));
   await writeFile(settings, JSON.stringify({ port: 8_000, api: { key: 'k', secret: 'of-before-it-was' } }));
-  const place = { config_dir: path.dirname(settings), config_file: settings };
-  const block = { ...kid('App', ['calm']), ...place, enabled: false, env: { API_KEY: 'the-key-of-before' } };
+  const files = { config_dir: path.dirname(settings), config_file: settings };
+  const block = { ...kid('App', ['calm']), ...files, enabled: false, env: { API_KEY: 'the-key-of-before' } };
   const app = await startHost({
     configDir,
-    plugins: PLUGINS,
+    pluginDirs: [pluginsDir, path.join(place, 'plugins')],
+    plugins: [...PLUGINS, 'updater'],
     config: { app: block, dumb: { ai: { provider: 'ollama' } } },
   });
   t.teardown(() => app.stop());
@@ -68,6 +80,16 @@ t.test('what the host changes', async t => {
     total_changes: 1,
     persisted: true,
   });
+
+  await seen(({ details_json: details }) => details.includes('it did not start'));
+  t.match(
+    rowsOf(file).filter(({ summary, event_type: type }) => type === 'update_install' && summary !== 'of before'),
+    [
+      { process_name: 'App', source: 'maintenance', details_json: /"success".*"1\.0".*"1\.1"/ },
+      { process_name: 'App', source: 'maintenance', details_json: /"failed"/ },
+    ],
+    'a look for updates that fails is no update',
+  );
 
   const updates = { env: { API_KEY: SECRET, MODE: 'fast', OPTIONS: `--password=${SECRET}` } };
   await app.post('/config', { process_name: 'App', updates, persist: true });
@@ -106,6 +128,14 @@ t.test('what the host changes', async t => {
   await writeFile(path.join(configDir, 'stackwarden.json'), text.replace('/srv/elsewhere', '/srv/by-hand'));
   t.match(JSON.parse((await seen(({ details_json: details }) => details.includes('by-hand'))).details_json), {
     origin: 'file',
+  });
+
+  const { app: _, ...others } = JSON.parse(await readFile(path.join(configDir, 'stackwarden.json'), 'utf8'));
+  await writeFile(path.join(configDir, 'stackwarden.json'), JSON.stringify(others));
+  t.match(await seen(({ event_type: type }) => type === 'service_removed'), {
+    process_name: 'App',
+    source: 'operator_action',
+    actor: null,
   });
 
   t.equal(rowsOf(file)[0]?.summary, 'of before', 'an earlier file is gone on with');
