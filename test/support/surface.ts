@@ -20,7 +20,7 @@ export interface Trimming {
   readonly gone: readonly string[];
 }
 
-const TOGETHER = 10;
+const TOGETHER = 20;
 
 /**
  * Each leaves a few plugins out, so that every one is left out once, from what a host that has them all says of itself.

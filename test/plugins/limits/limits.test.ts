@@ -13,6 +13,7 @@ import { startStackwarden, writeConfig } from '../../support/stackwarden.ts';
 import { until } from '../../support/until.ts';
 
 const MIB = 2 ** 20;
+const PLUGINS = ['config', 'process', 'limits', 'auto-restart'];
 const block = (processName: string, script: string, more: object) => ({
   enabled: false,
   process_name: processName,
@@ -28,10 +29,9 @@ t.test('limits of running services', async t => {
   const dir = path.join(base, 'open');
   await chmod(dir, 0o777);
   const wait = `until [ -e ${dir}/go ]; do sleep 0.05; done`;
-  const plugins = ['config', 'process', 'limits', 'auto-restart'];
   const app = await startHost({
     configDir,
-    plugins,
+    plugins: PLUGINS,
     config: {
       dumb: { startup: { stabilization_seconds: 0, readiness_poll_interval_seconds: 0.1 } },
       bound: block(
@@ -81,7 +81,7 @@ t.test('limits of running services', async t => {
   t.ok((await ownLog(app)).some(line => /Greedy is restarted, attempt 1 of 3: it takes \d+ MiB/.test(line)));
 
   await app.host.stop('fault');
-  const next = await startHost({ configDir, plugins });
+  const next = await startHost({ configDir, plugins: PLUGINS });
   t.teardown(() => next.stop());
   await until(async () => (await entry(next)).limited_by?.open_files === 'prlimit', { what: 'what adoption tells' });
   t.equal(await pidOf(next, 'Bound'), pid);
@@ -100,7 +100,7 @@ t.test('runs lie beside the cgroup of their host, where that has one for itself'
   const configDir = testDir(t, {});
   const port = await writeConfig(configDir, { bound: block('Bound', 'sleep 600', { enabled: true }) });
   const within = ['sh', '-c', `echo $$ > ${own}/cgroup.procs && exec "$@"`, 'sh'];
-  const host = await startStackwarden(configDir, port, { within });
+  const host = await startStackwarden(configDir, port, { within, plugins: PLUGINS });
   const state = () => readFile(path.join(configDir, 'supervisor', 'state.json'), 'utf8');
   const pid = await until(async () => JSON.parse(await state()).processes.Bound?.pid, { what: 'the launch' });
   const found = await until(() => cgroupOf(pid), { what: 'the move into a cgroup' });

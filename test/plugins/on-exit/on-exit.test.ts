@@ -62,6 +62,6 @@ t.test('shutdown', async t => {
     main: block('Main', ['sh', '-c', 'sleep 1'], { on_exit: 'shutdown', oneshot: true }),
     other: block('Other', ['sleep', '600']),
   });
-  const host = await startStackwarden(configDir, port);
+  const host = await startStackwarden(configDir, port, { plugins: ['on-exit'] });
   t.same(await host.exited, { code: 0, signal: null });
 });

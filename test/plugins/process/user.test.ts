@@ -70,7 +70,7 @@ t.test('no descriptor of the host is passed on, nor one that the host was given'
   const configDir = testDir(t, {});
   const sleeper = { enabled: true, process_name: 'Kid', command: ['sleep', '600'], stop_grace_seconds: 1 };
   const port = await writeConfig(configDir, { kid: sleeper });
-  const host = await startStackwarden(configDir, port, { openDescriptor: 40 });
+  const host = await startStackwarden(configDir, port, { openDescriptor: 40, plugins: ['process'] });
   t.teardown(async () => {
     host.child.kill('SIGTERM');
     await host.exited;

@@ -9,6 +9,8 @@ import { kid, lives, start, status, stop } from '../../support/kids.ts';
 import { freePort, type RunningStackwarden, startStackwarden, writeConfig } from '../../support/stackwarden.ts';
 import { until } from '../../support/until.ts';
 
+const PLUGINS = ['process', 'config', 'auto-restart', 'health-probe'];
+
 const sleeper = (processName: string, enabled: boolean, more: object = {}) => ({
   enabled,
   process_name: processName,
@@ -69,7 +71,7 @@ t.test(
     const before = await readFile(file, 'utf8');
     const state = async () => JSON.parse(await readFile(path.join(configDir, 'supervisor', 'state.json'), 'utf8'));
 
-    const first = await startStackwarden(configDir, port);
+    const first = await startStackwarden(configDir, port, { plugins: PLUGINS });
     await client(first).terminal();
     for (const name of ['Off', 'Gone']) t.match(await client(first).post('start', name), { status: /successfully/ });
     t.match(await client(first).post('stop', 'On'), { status: /successfully/ });
@@ -81,7 +83,7 @@ t.test(
     await first.exited;
     process.kill(processes.Gone.pid, 'SIGKILL');
 
-    const second = await startStackwarden(configDir, port);
+    const second = await startStackwarden(configDir, port, { plugins: PLUGINS });
     await client(second).terminal();
     t.match(await client(second).entry('Off'), { enabled: true, config: { enabled: true }, status: 'running' });
     t.equal((await state()).processes.Off.pid, processes.Off.pid, 'adopted');
@@ -96,7 +98,7 @@ t.test(
     second.child.kill('SIGTERM');
     t.same(await second.exited, { code: 0, signal: null });
 
-    const third = await startStackwarden(configDir, port);
+    const third = await startStackwarden(configDir, port, { plugins: PLUGINS });
     t.teardown(async () => {
       third.child.kill('SIGTERM');
       await third.exited;
@@ -113,7 +115,7 @@ t.test('a stop that a crash has cut short is done by the next host', async t => 
   const port = await writeConfig(configDir, {
     stubborn: kid('Stubborn', ['ignore-term'], { enabled: true, stop_grace_seconds: 5 }),
   });
-  const first = await startStackwarden(configDir, port);
+  const first = await startStackwarden(configDir, port, { plugins: PLUGINS });
   await until(async () => (await client(first).entry('Stubborn'))?.status === 'running');
   const saved = async () => JSON.parse(await readFile(path.join(configDir, 'supervisor', 'state.json'), 'utf8'));
   const state = await saved();
@@ -124,7 +126,7 @@ t.test('a stop that a crash has cut short is done by the next host', async t => 
   await until(async () => (await saved()).wanted.Stubborn?.state === 'stopped', { what: 'the wish on the disk' });
   first.child.kill('SIGKILL');
   await Promise.all([first.exited, cut]);
-  const second = await startStackwarden(configDir, port);
+  const second = await startStackwarden(configDir, port, { plugins: PLUGINS });
   t.teardown(async () => {
     second.child.kill('SIGTERM');
     await second.exited;
