@@ -26,6 +26,7 @@ const FLAGS = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;
 const PERMISSIONS = 0o7777;
 /** What is made in a directory with this bit gets the directory's group. */
 const SET_GROUP = 0o2000;
+const [OWN_USER, OWN_GROUP] = [process.geteuid?.(), process.getegid?.()];
 /** Something lies in the directory, or is mounted on it. */
 const IN_USE = new Set(['ENOTEMPTY', 'EEXIST', 'EBUSY']);
 
@@ -156,7 +157,7 @@ export class HeldDirectory {
   /** A file system that knows no owners says so, unless it made the link with the right one. */
   #give(name: RawPath, { uid, gid }: Pick<Stats, 'uid' | 'gid'>): void {
     const inheritsGroup = (this.stats.mode & SET_GROUP) !== 0;
-    if (!inheritsGroup && uid === process.geteuid?.() && gid === process.getegid?.()) return;
+    if (!inheritsGroup && uid === OWN_USER && gid === OWN_GROUP) return;
     try {
       lchownSync(this.at(name), uid, gid);
     } catch (error) {

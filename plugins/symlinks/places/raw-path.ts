@@ -34,24 +34,35 @@ export function rawMember(line: Readonly<Record<string, unknown>>, name: string)
   return typeof text === 'string' ? rawOf(text) : undefined;
 }
 
+/** What stands in JSON as it is. */
+const PLAIN = /^[ !#-[\]-~]*$/;
+
+/** The text of a path as a value of JSON; bytes that are not UTF-8 become replacement characters. */
+export function jsonText(raw: RawPath): string {
+  return PLAIN.test(raw) ? `"${raw}"` : JSON.stringify(shownPath(raw));
+}
+
 /**
- * One line of JSON with these members. What is not UTF-8 has its bytes beside it, as `<name>_b64` for manifests and
- * under its name in `raw_base64` for reports.
+ * One line of JSON with these members, and `more`, the text of others with a comma before each. What is not UTF-8 has
+ * its bytes beside it, as `<name>_b64` for manifests and under its name in `raw_base64` for reports.
  */
-export function jsonLine(paths: Readonly<Record<string, RawPath | null>>, others: Readonly<Record<string, unknown>>) {
-  const members: Record<string, unknown> = {};
-  let lost: Record<string, string> | undefined;
+export function jsonLine(paths: Readonly<Record<string, RawPath | null>>, more = ''): string {
+  let members = '';
+  let lost = '';
   for (const name in paths) {
     const raw = paths[name] ?? null;
-    members[name] = raw === null ? null : shownPath(raw);
+    members += `${members === '' ? '' : ','}"${name}":${raw === null ? 'null' : jsonText(raw)}`;
     const bytes = raw === null ? undefined : lostBytes(raw);
     if (bytes === undefined) continue;
-    members[`${name}_b64`] = bytes;
-    lost = { ...lost, [name]: bytes };
+    members += `,"${name}_b64":"${bytes}"`;
+    lost += `${lost === '' ? '' : ','}"${name}":"${bytes}"`;
   }
-  for (const name in others) members[name] = others[name];
-  if (lost !== undefined) members.raw_base64 = lost;
-  return `${JSON.stringify(members)}\n`;
+  return `{${members}${more}${lost === '' ? '' : `,"raw_base64":{${lost}}`}}\n`;
+}
+
+/** For `jsonLine`: the text of further members. */
+export function moreMembers(members: Readonly<Record<string, unknown>>): string {
+  return `,${JSON.stringify(members).slice(1, -1)}`;
 }
 
 /** Whether `place` is the directory or lies below it; both are normalised. */

@@ -2,7 +2,7 @@
 import { lstatSync } from 'node:fs';
 import path from 'node:path';
 import { reasonText } from '#kit/error-text';
-import { diskPath, joined, jsonLine, type RawPath, shownPath } from '../places/raw-path.ts';
+import { diskPath, joined, jsonLine, moreMembers, type RawPath, shownPath } from '../places/raw-path.ts';
 import type { Pulse } from '../tasks/pulse.ts';
 import { type Link, type VisitAnswer, type Visitor, type VisitRequest, visitDirectories } from '../walk/visit.ts';
 import { headLine } from './plan.ts';
@@ -28,7 +28,7 @@ export function migrateShard(options: MigrateShardOptions, pulse: Pulse): (reque
     const planner = new MovePlanner(options, pulse, targets);
     const below = directory.real === from ? '' : directory.real.slice(from.length + 1);
     let output = '';
-    let newDirectories = 0;
+    let more = '';
     let obstacle = obstacleOf(() => planner.obstacle(index, directory.real));
     const planOf = (link: Link): PlannedMove =>
       obstacle === undefined ? planner.plan(index, directory.real, link) : { is: 'error', error: obstacle };
@@ -52,7 +52,8 @@ export function migrateShard(options: MigrateShardOptions, pulse: Pulse): (reque
               continue;
             }
             output = headLine({ device: ways.device, directory: directory.real, move: { from, to, below } });
-            newDirectories = ways.newDirectories;
+            const made = ways.newDirectories > 0 && { new_directories: ways.newDirectories };
+            more = moreMembers({ operation, ...names, ...made });
           }
           counts[copies ? 'copied' : 'moved'] += 1;
           output += jsonLine(
@@ -63,7 +64,7 @@ export function migrateShard(options: MigrateShardOptions, pulse: Pulse): (reque
               new_target: planned.target,
               replaced_target: planned.replaced,
             },
-            { operation, ...names, ...(newDirectories > 0 && { new_directories: newDirectories }) },
+            more,
           );
         }
       } catch (error) {

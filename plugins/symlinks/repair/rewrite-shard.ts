@@ -1,7 +1,7 @@
 // The visitor of the roots of a repair: says which targets are rewritten.
 
 import type { RewriteRule } from '../contract.ts';
-import { joined, jsonLine, shownPath } from '../places/raw-path.ts';
+import { joined, jsonLine, moreMembers, shownPath } from '../places/raw-path.ts';
 import type { Pulse } from '../tasks/pulse.ts';
 import { type ItemError, type VisitAnswer, type Visitor, type VisitRequest, visitDirectories } from '../walk/visit.ts';
 import { headLine } from './plan.ts';
@@ -13,6 +13,7 @@ export interface RewriteShardOptions extends RewriteOptions {
 }
 
 export function rewriteShard(options: RewriteShardOptions, pulse: Pulse): (request: VisitRequest) => VisitAnswer[] {
+  const matched = options.shownRules.map(rule => moreMembers({ matched_rule: rule }));
   const visitor: Visitor = (directory, links, targets) => {
     const counts = { changed: 0, skipped_unchanged: 0, skipped_nonexistent_target: 0 };
     const errors: ItemError[] = [];
@@ -34,7 +35,7 @@ export function rewriteShard(options: RewriteShardOptions, pulse: Pulse): (reque
         counts.changed += 1;
         output += jsonLine(
           { link_path: place, old_target: link.target, new_target: planned.target },
-          { matched_rule: options.shownRules[planned.rule] },
+          matched[planned.rule],
         );
       }
     }

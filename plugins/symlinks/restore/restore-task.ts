@@ -130,16 +130,25 @@ class Restore {
     this.#run.onBeats(() => pool.beats);
     this.#run.onProgress(() => this.#progress());
     try {
+      let begun: Promise<void> = Promise.resolve();
+      // Read while the part before is restored.
       for (const items of partsOf(this.#manifest.items())) {
+        await begun;
         if (this.#run.isStopped) throw stopped();
-        const request = { items, sampleLimit: this.#input.sampleLimit };
-        const answer = await pool.ask((unreachable): RestoreRequest => ({ ...request, unreachable }));
-        this.#take(answer as RestoreAnswer);
-        this.#done += items.length;
+        begun = this.#restore(items, pool);
+        begun.catch(() => undefined);
       }
+      await begun;
     } finally {
       await pool.close();
     }
+  }
+
+  async #restore(items: RestoreRequest['items'], pool: ShardPool): Promise<void> {
+    const request = { items, sampleLimit: this.#input.sampleLimit };
+    const answer = await pool.ask((unreachable): RestoreRequest => ({ ...request, unreachable }));
+    this.#take(answer as RestoreAnswer);
+    this.#done += items.length;
   }
 
   #shardOptions(): RestoreShardOptions {

@@ -42,7 +42,13 @@ interface Parent {
   readonly held: HeldDirectory | null;
   /** The nearest directory above that exists, or itself. */
   readonly above: RawPath;
+  /** Whether a name was looked for in it that was not there. */
+  lacksNames: boolean;
+  /** Whether links can be made in `above`, once that was asked. */
+  isWritable: boolean;
 }
+
+const NOTHING: Standing = { kind: 'nothing' };
 
 export class RestoredTree {
   readonly #options: RestoredTreeOptions;
@@ -63,20 +69,24 @@ export class RestoredTree {
 
   /** Throws an EntryError where the path may not be used. */
   standing(link: RawPath): Standing {
-    const { real, held, above } = this.#parent(link);
+    const parent = this.#parent(link);
+    const { real, held, above } = parent;
     const name = path.posix.basename(link);
     const known = this.#preview?.get(joined(real, name));
     if (known !== undefined) return known;
     if (held === null) {
       this.#refuseBelowLinks(real, above);
-      return { kind: 'nothing' };
+      return NOTHING;
     }
     this.#pulse.beat();
+    // To read a link that is not there is an error, which costs three times as much as the question.
+    if (parent.lacksNames && held.entry(name) === undefined) return NOTHING;
     const target = held.target(name);
     if (target !== undefined) return { kind: 'link', target, holds: other => other === target };
     const entry = held.entry(name);
-    if (entry === undefined) return { kind: 'nothing' };
-    return { kind: entry.isDirectory() ? 'directory' : 'file' };
+    if (entry !== undefined) return { kind: entry.isDirectory() ? 'directory' : 'file' };
+    parent.lacksNames = true;
+    return NOTHING;
   }
 
   /** Takes the step, or notes it in a preview. Throws an EntryError when the place is no longer as it was. */
@@ -85,7 +95,8 @@ export class RestoredTree {
     const name = path.posix.basename(link);
     this.#pulse.beat();
     // Where nothing can be written, a preview says so too.
-    accessSync(diskPath(parent.above), constants.W_OK | constants.X_OK);
+    if (!parent.isWritable) accessSync(diskPath(parent.above), constants.W_OK | constants.X_OK);
+    parent.isWritable = true;
     if (this.#preview === null) this.#write(this.#made(link, parent), name, target, instead);
     else {
       for (const missing of missingOf(parent)) this.#preview.setDirectory(missing);
@@ -133,7 +144,7 @@ export class RestoredTree {
   #made(link: RawPath, { real, held, above }: Parent): HeldDirectory {
     if (held !== null) return held;
     const made = HeldDirectory.make(real, () => above);
-    this.#remember(path.posix.dirname(link), { real, held: made, above: real });
+    this.#remember(path.posix.dirname(link), { real, held: made, above: real, lacksNames: true, isWritable: true });
     return made;
   }
 
@@ -165,9 +176,10 @@ export class RestoredTree {
     let above = real;
     while (lstatSync(diskPath(above), { throwIfNoEntry: false }) === undefined) above = path.posix.dirname(above);
     const held = open(above);
-    if (above === real) return { real, held, above };
+    const parent = { real, above, lacksNames: false, isWritable: false };
+    if (above === real) return { ...parent, held };
     held.close();
-    return { real, held: null, above };
+    return { ...parent, held: null };
   }
 
   #remember(directory: RawPath, parent: Parent): void {
