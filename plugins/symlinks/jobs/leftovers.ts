@@ -80,7 +80,7 @@ export class Leftovers {
     if (recovery === undefined || signal.aborted) return;
     const { task, input, place } = recovery;
     try {
-      await this.#processes.run({ task, input, id, signal });
+      await this.#processes.run({ task, input, id, signal, writes: true });
     } catch (error) {
       if (!signal.aborted) log.error(`what ${name} has left in ${place} could not be mended`, error);
     }

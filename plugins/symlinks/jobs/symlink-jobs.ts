@@ -91,7 +91,8 @@ export class SymlinkJobs {
 
   /** Throws a Problem 409 that names what writes. */
   refuseWhileWriting(): void {
-    const [active] = this.#writing.list({ active: true });
+    const waiting = this.#writing.list({ active: true });
+    const active = waiting.find(({ state }) => state === 'running') ?? waiting[0];
     if (active !== undefined)
       throw new Problem(
         409,
@@ -188,7 +189,7 @@ export class SymlinkJobs {
     if (!writes) return this.#processes.run(task);
     const began = async (pid: number): Promise<void> => run.save(await this.#leftovers.childOf(pid));
     try {
-      return await this.#processes.run({ ...task, stopMs: STOP_MS, began });
+      return await this.#processes.run({ ...task, stopMs: STOP_MS, writes, began });
     } catch (error) {
       const isStalled = error instanceof Problem && error.code === 'stalled';
       // What the child tells itself it has told in order.

@@ -20,6 +20,8 @@ export interface TaskCall {
   /** Aborting kills the child at once, or with `stopMs` asks it to end in order first. */
   readonly signal: AbortSignal;
   readonly stopMs?: number;
+  /** Whether it changes links, so that nothing else may while its child is there. */
+  readonly writes?: boolean;
   readonly report?: (progress: TaskProgress) => void;
   /** Called with the pid of the child before the task begins. */
   readonly began?: (pid: number) => Promise<void>;
@@ -43,15 +45,14 @@ export class TaskProcesses {
     this.#limits = limits;
   }
 
-  /** Whether a child that was given up is still there. */
+  /** Whether a child that was given up while it wrote is still there. */
   get hasAbandoned(): boolean {
-    return [...this.#children].some(child => child.isAbandoned);
+    return this.#abandoned().length > 0;
   }
 
-  /** Resolves when no child that was given up is left. */
+  /** Resolves when no child that was given up while it wrote is left. */
   async whenGone(signal: AbortSignal): Promise<void> {
-    const abandoned = [...this.#children].filter(child => child.isAbandoned);
-    await orAborted(() => Promise.all(abandoned.map(({ gone }) => gone)), signal);
+    await orAborted(() => Promise.all(this.#abandoned().map(({ gone }) => gone)), signal);
   }
 
   /**
@@ -70,12 +71,18 @@ export class TaskProcesses {
   close(): void {
     for (const child of this.#children) child.abandon();
   }
+
+  #abandoned(): TaskChild[] {
+    return [...this.#children].filter(child => child.isAbandoned && child.writes);
+  }
 }
 
 class TaskChild {
   /** Resolves when the process has ended. */
   readonly gone: Promise<void>;
   isAbandoned = false;
+  /** Whether its task, or the last one, changes links. */
+  writes = false;
   readonly #process: ChildProcess;
   #receive: ((message: FromChild | 'gone') => void) | undefined;
   #idle: NodeJS.Timeout | undefined;
@@ -106,6 +113,7 @@ class TaskChild {
 
   async run(call: TaskCall, places: Places, { stallMs, answerMs }: TaskLimits): Promise<unknown> {
     const { task, input, id, signal, report, began, stopMs = 0 } = call;
+    this.writes = call.writes ?? false;
     clearTimeout(this.#idle);
     let stall: NodeJS.Timeout | undefined;
     let stop: NodeJS.Timeout | undefined;

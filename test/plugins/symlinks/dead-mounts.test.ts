@@ -1,39 +1,19 @@
 // File systems that hang, answer slowly, or vanish in the middle of a repair.
-import { spawn, spawnSync } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdirSync } from 'node:fs';
 import path from 'node:path';
-import t, { type Test } from 'tap';
+import t from 'tap';
 import { placesOf } from '../../../plugins/symlinks/places/path-rules.ts';
 import { TaskProcesses } from '../../../plugins/symlinks/tasks/task-process.ts';
-import { found, linkDir, plant } from '../../support/links.ts';
+import { mountLinks } from '../../support/link-mount.ts';
+import { found, plant } from '../../support/links.ts';
 import { ROOT_ONLY } from '../../support/race.ts';
 import { repairInput, startTask, taskResult } from '../../support/symlink-task.ts';
 import { until } from '../../support/until.ts';
 
 const ID = 'c'.repeat(32);
 const RULES = [{ from_prefix: '/old', to_prefix: '/new' }];
-const SERVER = path.join(import.meta.dirname, '../../support/link-mount.cjs');
-
-/** A file system of links at `mount` in the directory of the test. */
-async function withMount(t: Test, { folders = 4, links = 5, delayMs = 0 } = {}) {
-  const dir = linkDir(t);
-  const mount = path.join(dir, 'mount');
-  mkdirSync(mount);
-  const words = [mount, folders, links, delayMs].map(String);
-  const server = spawn(process.execPath, [SERVER, ...words], { stdio: ['ignore', 'pipe', 'inherit'] });
-  const gone = once(server, 'exit');
-  t.teardown(async () => {
-    server.kill('SIGKILL');
-    await gone;
-    spawnSync('umount', ['-l', mount]);
-  });
-  await once(server.stdout, 'data');
-  return { dir, mount, end: () => server.kill('SIGKILL') };
-}
 
 t.test('targets that do not answer count as existing, and the run goes on', ROOT_ONLY, async t => {
-  const { dir, mount, end } = await withMount(t);
+  const { dir, mount, end } = await mountLinks(t);
   const root = path.join(dir, 'root');
   plant(root, {
     a: { one: { to: `${mount}/hang/x` }, two: { to: `${mount}/hang/y` } },
@@ -57,7 +37,7 @@ t.test('targets that do not answer count as existing, and the run goes on', ROOT
 });
 
 t.test('slow roots are walked, and told of on the way', ROOT_ONLY, async t => {
-  const { dir, mount } = await withMount(t, { folders: 20, links: 10, delayMs: 5 });
+  const { dir, mount } = await mountLinks(t, { folders: 20, links: 10, delayMs: 5 });
   const heard: unknown[] = [];
   const options = { configDir: dir, id: ID, heard: (message: unknown) => heard.push(message) };
   const result = await taskResult('repair', repairInput({ roots: [mount], rules: RULES, dryRun: true }), options);
@@ -66,7 +46,7 @@ t.test('slow roots are walked, and told of on the way', ROOT_ONLY, async t => {
 });
 
 t.test('a root that vanishes in the middle ends the run with what is wrong', ROOT_ONLY, async t => {
-  const { dir, mount, end } = await withMount(t, { folders: 300, links: 10, delayMs: 5 });
+  const { dir, mount, end } = await mountLinks(t, { folders: 300, links: 10, delayMs: 5 });
   const local = path.join(dir, 'local');
   plant(local, { x: { to: '/elsewhere' } });
   const before = found(local);
@@ -89,16 +69,28 @@ t.test(
   'a root that hangs ends the job as stalled, and nothing else writes before its child is gone',
   ROOT_ONLY,
   async t => {
-    const { dir, mount, end } = await withMount(t);
-    const processes = new TaskProcesses(placesOf(dir, path.join(dir, 'product')), { stallMs: 4_000, answerMs: 1_000 });
-    t.teardown(() => processes.close());
+    const { dir, mount, end } = await mountLinks(t);
+    const open = () => {
+      const limits = { stallMs: 4_000, answerMs: 1_000 };
+      const processes = new TaskProcesses(placesOf(dir, path.join(dir, 'product')), limits);
+      t.teardown(() => processes.close());
+      return processes;
+    };
+    const [processes, reading] = [open(), open()];
     const { signal } = new AbortController();
     const input = repairInput({ roots: [path.join(mount, 'hang')], rules: RULES });
-    await t.rejects(processes.run({ task: 'repair', input, id: ID, signal, stopMs: 100 }), {
-      status: 503,
-      code: 'stalled',
-    });
-    t.equal(processes.hasAbandoned, true);
+    /** Whether the child is in the way of others when it is given up. */
+    const stalls = async (own: TaskProcesses, call: object) => {
+      const run = own.run({ task: 'repair', input, id: ID, signal, ...call });
+      await t.rejects(run, { status: 503, code: 'stalled' });
+      return own.hasAbandoned;
+    };
+    const reads = { input: { ...input, dryRun: true } };
+    t.same(
+      await Promise.all([stalls(processes, { stopMs: 100, writes: true }), stalls(reading, reads)]),
+      [true, false],
+      "one that only reads is in nobody's way",
+    );
     end();
     await until(() => !processes.hasAbandoned);
   },

@@ -6,6 +6,7 @@ import fc from 'fast-check';
 import t from 'tap';
 import { Manifest } from '../../../plugins/symlinks/manifest/manifest-reader.ts';
 import { testDir } from '../../support/directory.ts';
+import { heldBytes } from '../../support/held-memory.ts';
 import { rounds } from '../../support/rounds.ts';
 
 const dir = testDir(t, {});
@@ -110,6 +111,22 @@ t.test('changes are undone newest first, however many there are', async t => {
   t.equal(total, count);
   const order = items.map(item => (item !== null && 'kind' in item && item.kind === 'rewrite' ? item.linkPath : ''));
   t.equal(order.join(), Array.from({ length: count }, (_, at) => `/r/${count - 1 - at}`).join());
+});
+
+t.test('memory does not grow with the entries', async t => {
+  const count = 200_000;
+  const entry = JSON.stringify({ link_path: `/r/${'x'.repeat(80)}`, target: `/t/${'y'.repeat(80)}` });
+  await writeFile(file, `{"entries":[\n${Array(count).fill(entry).join(',\n')}\n]}`);
+  const before = heldBytes();
+  const manifest = Manifest.open(file);
+  let seen = 0;
+  for (const item of manifest.items()) {
+    seen += 1;
+    // All that was read would be 40 MB.
+    if (seen === count && item !== null) t.ok(heldBytes() - before < 8_000_000);
+  }
+  manifest.close();
+  t.equal(seen, count);
 });
 
 t.test('an element that is none does not hide the others', async t => {

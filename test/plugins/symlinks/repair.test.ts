@@ -1,9 +1,11 @@
 // Repairs of links by a real host: what is rewritten, moved and left alone, and what a dry run says of it before.
-import { lstat, readFile, readlink } from 'node:fs/promises';
+import { spawnSync } from 'node:child_process';
+import { chmod, chown, lchown, lstat, readFile, readlink, rm } from 'node:fs/promises';
 import path from 'node:path';
 import t from 'tap';
 import { endedJob, found, linkDir } from '../../support/links.ts';
 import { startWithPlugins } from '../../support/own-plugins.ts';
+import { ROOT_ONLY } from '../../support/race.ts';
 import { until } from '../../support/until.ts';
 
 const OLD = '/mnt/debrid/decypharr/realdebrid/__all__';
@@ -69,6 +71,46 @@ t.test('repairs', async t => {
     t.equal(await readFile(path.join(dir, 'to/deep/tv/b'), 'utf8'), 'x');
     await t.rejects(lstat(path.join(dir, 'from/tv/b')));
   });
+
+  t.test(
+    'links keep their owner and group, and directories of a move get those of their source',
+    ROOT_ONLY,
+    async t => {
+      const dir = linkDir(t, { from: { tv: { a: { to: '/a/x' } } }, other: {} });
+      const tv = path.join(dir, 'from/tv');
+      await lchown(path.join(tv, 'a'), 1_234, 2_345);
+      await chown(tv, 1_235, 2_346);
+      await chmod(tv, 0o2751);
+      spawnSync('mount', ['-t', 'tmpfs', 'none', path.join(dir, 'other')]);
+      t.teardown(() => spawnSync('umount', ['-l', path.join(dir, 'other')]));
+      const ownerOf = async (place: string) => {
+        const { uid, gid, mode } = await lstat(path.join(dir, place));
+        return { uid, gid, mode: mode & 0o7777 };
+      };
+      t.match((await repair({ presets: ['swap'], roots: [dir], dry_run: false })).body, { changed: 1, errors: [] });
+      t.match(await ownerOf('from/tv/a'), { uid: 1_234, gid: 2_345 });
+      for (const to of ['to', 'other/to']) {
+        const roots = { from_root: path.join(dir, 'from'), to_root: path.join(dir, to) };
+        const copied = await repair({ root_migrations: [roots], copy_instead_of_move: true, dry_run: false });
+        t.match(copied.body, { copied: 1, errors: [] }, copied.text);
+        t.match(await ownerOf(`${to}/tv/a`), { uid: 1_234, gid: 2_345 });
+        t.same(await ownerOf(`${to}/tv`), { uid: 1_235, gid: 2_346, mode: 0o2751 });
+      }
+      const snapshot = path.join(host.configDir, 'symlink-repair/snapshots/owners.json');
+      await host.post('/process/symlink-manifest/backup', { backup_path: snapshot, roots: [path.join(dir, 'from')] });
+      await rm(path.join(tv, 'a'));
+      const restored = await host.post('/process/symlink-manifest/restore', {
+        manifest_path: snapshot,
+        dry_run: false,
+      });
+      t.match(restored.body, { restored: 1, errors: [] });
+      t.match(
+        await ownerOf('from/tv/a'),
+        { uid: 1_235, gid: 2_346 },
+        'a link that was gone gets those of its directory',
+      );
+    },
+  );
 
   t.test('a job tells how it gets on and what it has done', async t => {
     const root = linkDir(t, { x: { to: '/a/x' } });
