@@ -103,10 +103,13 @@ export async function configOverride(
   subject: Subject,
   databases: readonly SubjectDatabase[],
 ): Promise<Check> {
-  const { overridingVariables, variables = {} } = subject.service;
+  const { service } = subject;
+  const { overridingVariables, variables = {} } = service;
   const targets = Object.fromEntries(databases.map(({ label, target }) => [label, target]));
-  const wanted = serverTexts(variables, server.managed.access(), targets);
-  const plan = await subject.launchPlan(movedOptions(databases)).catch(() => ({ env: wanted }));
+  // Without a server nothing can be pointed at it, which another check tells.
+  const isServed = server.managed.place() !== undefined;
+  const wanted = isServed ? serverTexts(variables, server.managed.access(), targets) : {};
+  const plan = await subject.launchPlan(movedOptions(service, targets)).catch(() => ({ env: wanted }));
   const isOverriding = (name: string): boolean =>
     overridingVariables.some(beginning => name.toUpperCase().startsWith(beginning));
   const keys = [

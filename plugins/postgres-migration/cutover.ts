@@ -154,12 +154,11 @@ async function pointAtPostgres({ host, server }: MigrationContext, { subject, li
 async function saveConfiguration(context: MigrationContext, { subject, live }: Cutover): Promise<void> {
   const { host, guard, server } = context;
   const { processName, service } = subject;
-  const targets = new Map(live.work.databases.map(({ label, target }) => [label, target]));
-  const databases = service.databases.map(({ label, option }) => ({ option, target: targets.get(label) ?? '' }));
+  const targets = Object.fromEntries(live.work.databases.map(({ label, target }) => [label, target]));
   const name = server.managed.place()?.processName ?? '';
-  const missing = [...targets.values()].filter(target => !server.managed.isRegistered(target));
+  const missing = Object.values(targets).filter(target => !server.managed.isRegistered(target));
   await live.note({ registered: missing });
-  const updates = movedOptions(databases);
+  const updates = movedOptions(service, targets);
   const save = () => host.use('config.store').update({ processName, updates, persist: true, actor: host.name });
   await guard.changing(processName, Object.keys(updates), save);
   for (const target of missing)

@@ -23,11 +23,15 @@ export interface SubjectDatabase {
   readonly target: string;
 }
 
-/** What the block of a service holds once it was moved. */
+/** What the block of a service holds once it was moved to these databases, by their labels. */
 export function movedOptions(
-  databases: readonly Pick<SubjectDatabase, 'option' | 'target'>[],
+  { databases }: MigrationService,
+  targets: Readonly<Record<string, string>>,
 ): Readonly<Record<string, unknown>> {
-  return { postgres_enabled: true, ...Object.fromEntries(databases.map(({ option, target }) => [option, target])) };
+  return {
+    postgres_enabled: true,
+    ...Object.fromEntries(databases.map(({ label, option }) => [option, targets[label]])),
+  };
 }
 
 export class Subject {

@@ -32,8 +32,10 @@ interface DatabaseApp {
 }
 
 export interface DatabaseApps {
-  readonly host: TestHost;
+  /** Of the host. */
   readonly configDir: string;
+  readonly config: Record<string, unknown>;
+  readonly plugins: readonly string[];
   /** Names of the processes. */
   readonly names: readonly string[];
   /** Fingerprint of the file of SQLite. */
@@ -100,8 +102,8 @@ async function appsIn(dir: string): Promise<DatabaseApp[]> {
   ];
 }
 
-/** Their tables are made and filled, and they run. */
-export async function startDatabaseApps(t: Test): Promise<DatabaseApps> {
+/** Their tables are made and filled. */
+export async function makeDatabaseApps(t: Test): Promise<DatabaseApps> {
   const server = await postgresBlock(t);
   const dir = await mkdtemp(path.join(tmpdir(), 'stackwarden-test-'));
   t.teardown(() => rm(dir, { recursive: true, force: true }));
@@ -127,19 +129,16 @@ export async function startDatabaseApps(t: Test): Promise<DatabaseApps> {
   };
   const services = ['migration-bazarr', 'migration-pulsarr', 'migration-seerr', 'format-yaml'];
   const plugins = [...PLUGINS.filter(name => name !== 'migration-sonarr'), ...services];
-  const host = await startHost({ plugins, configDir, config, pace: PACE });
-  t.teardown(() => host.stop());
-  const names = apps.map(({ processName }) => processName);
-  await running(host, ['PostgreSQL', ...names]);
   const of = (processName: string): DatabaseApp => {
     const found = apps.find(app => app.processName === processName);
     if (found === undefined) throw new Error(`there is no ${processName}`);
     return found;
   };
   return {
-    host,
     configDir,
-    names,
+    config,
+    plugins,
+    names: apps.map(({ processName }) => processName),
     source: name =>
       createHash('sha256')
         .update(readFileSync(of(name).file))
@@ -147,6 +146,17 @@ export async function startDatabaseApps(t: Test): Promise<DatabaseApps> {
     data: async name => (await fetch(`http://127.0.0.1:${of(name).port}/data`)).json(),
     write: (name, sql) => change(of(name).file, sql),
   };
+}
+
+/** Resolves when they all run. */
+export async function startDatabaseApps(
+  t: Test,
+  { configDir, config, plugins, names }: DatabaseApps,
+): Promise<TestHost> {
+  const host = await startHost({ plugins, configDir, config, pace: PACE });
+  t.teardown(() => host.stop());
+  await running(host, ['PostgreSQL', ...names]);
+  return host;
 }
 
 /** Puts the program where it is looked for, and lets it make its tables, as at a first start. */

@@ -42,7 +42,7 @@ const APP = fileURLToPath(new URL('./servarr-app.cjs', import.meta.url));
 const NOBODY = 65_534;
 const SERIES = 300;
 /** Whoever watches a service waits for long. */
-const PACE = 0.02;
+const PACE = 0.1;
 
 export interface Stack {
   /** Of the service. */

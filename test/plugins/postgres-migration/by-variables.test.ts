@@ -3,7 +3,8 @@
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import t from 'tap';
-import { type DatabaseApps, startDatabaseApps } from '../../support/database-apps.ts';
+import { type DatabaseApps, makeDatabaseApps, startDatabaseApps } from '../../support/database-apps.ts';
+import type { TestHost } from '../../support/host.ts';
 import { type Body, begin, ended, PASSWORD, PREFIX, preflight, running } from '../../support/postgres-migration.ts';
 import { rounds } from '../../support/rounds.ts';
 
@@ -20,28 +21,30 @@ const WANTED: Readonly<Record<string, Body>> = {
 };
 
 let apps: DatabaseApps;
+let host: TestHost;
 const about = (name: string) => ({ process_name: name, confirmation: `MIGRATE ${name}` });
 const blockOf = async (name: string): Promise<Body> =>
-  (await apps.host.get(`/process?process_name=${encodeURIComponent(name)}`)).body.config;
+  (await host.get(`/process?process_name=${encodeURIComponent(name)}`)).body.config;
 const checkOf = async (name: string, id: string): Promise<Body> =>
-  (await preflight(apps.host, name)).checks.find((check: Body) => check.id === id);
+  (await preflight(host, name)).checks.find((check: Body) => check.id === id);
 
 /** Asks for all of these at once; they take their turns. */
 async function each(names: readonly string[], mode: string, look: (name: string, job: Body) => Promise<void>) {
   const jobs: { readonly name: string; readonly id: string }[] = [];
-  for (const name of names) jobs.push({ name, id: await begin(apps.host, mode, about(name)) });
-  for (const { name, id } of jobs) await look(name, await ended(apps.host, id));
+  for (const name of names) jobs.push({ name, id: await begin(host, mode, about(name)) });
+  for (const { name, id } of jobs) await look(name, await ended(host, id));
 }
 
 t.before(async () => {
-  apps = await startDatabaseApps(t);
+  apps = await makeDatabaseApps(t);
+  host = await startDatabaseApps(t, apps);
 });
 
 t.test('their files, names and settings are found', async t => {
-  const { facts } = (await apps.host.get('/host/plugins')).body;
+  const { facts } = (await host.get('/host/plugins')).body;
   t.same(facts.postgres_migration_service_keys, ['bazarr', 'pulsarr', 'seerr']);
   for (const name of apps.names) {
-    const report = await preflight(apps.host, name);
+    const report = await preflight(host, name);
     const { target, settings } = WANTED[name];
     t.match(report, {
       ready: true,
@@ -59,7 +62,7 @@ t.test('their files, names and settings are found', async t => {
 
 t.test('variables that would win over the move are named', async t => {
   const change = (name: string, env: unknown) =>
-    apps.host.post('/config', { process_name: name, updates: { env }, persist: true });
+    host.post('/config', { process_name: name, updates: { env }, persist: true });
   const { env } = await blockOf('Pulsarr');
   await change('Bazarr', { POSTGRES_ENABLED: 'false' });
   await change('Pulsarr', { ...env, dbConnectionString: 'postgres://elsewhere' });
@@ -71,8 +74,8 @@ t.test('variables that would win over the move are named', async t => {
 
 t.test('tables of another version of the program get no rows', async t => {
   apps.write('Bazarr', "UPDATE alembic_version SET version_num = 'an-older-one'");
-  const id = await begin(apps.host, 'rehearsal', about('Bazarr'));
-  t.match(await ended(apps.host, id), {
+  const id = await begin(host, 'rehearsal', about('Bazarr'));
+  t.match(await ended(host, id), {
     status: 'failed_rolled_back',
     error: { stage: 'schema', message: /start the service once/ },
   });
@@ -106,12 +109,12 @@ t.test('they move, and back', async t => {
     t.equal(job.app_config_backup, null);
     moved.push({ name, id: job.job_id, source: apps.source(name) });
   });
-  for (const { name, id, source } of moved) {
+  for (const { name, id, source } of moved.slice(0, rounds(1))) {
     const asked = { job_id: id, confirmation: `ROLLBACK ${name}` };
-    const { body, text } = await apps.host.post(`${PREFIX}/rollback`, asked);
+    const { body, text } = await host.post(`${PREFIX}/rollback`, asked);
     t.equal(body.status, 'rolled_back', text);
     t.equal(apps.source(name), source);
-    await running(apps.host, [name]);
+    await running(host, [name]);
     t.same(await apps.data(name), before.get(name).data);
     t.match(await blockOf(name), { postgres_enabled: false });
   }
