@@ -46,7 +46,7 @@ async function startService(t: Test, dir: string, template: object, config: obje
   };
   await writeFile(path.join(configDir, 'templates/services/player.json'), JSON.stringify(whole));
   const app = await startHost({
-    plugins: 'offline',
+    plugins: ['config', 'logs', 'process', 'services', 'setup', 'data-links'],
     configDir,
     config: { dumb: { gateway: { enabled: false } }, ...config },
   });

@@ -42,9 +42,14 @@ function peer(t: { teardown(fn: () => unknown): void }, app: TestHost, localAddr
   };
 }
 
+const { app: shared } = await open(t);
+
 t.test('a guesser at another address does not lock out the owner', async t => {
-  const { app } = await open(t);
-  const [guess, owner, newcomer] = [peer(t, app, '127.0.0.2'), peer(t, app, '127.0.0.3'), peer(t, app, '127.0.0.4')];
+  const [guess, owner, newcomer] = [
+    peer(t, shared, '127.0.0.2'),
+    peer(t, shared, '127.0.0.3'),
+    peer(t, shared, '127.0.0.4'),
+  ];
   t.equal(await owner(FIRST), 200);
   for (let count = 0; count < 5; count += 1) t.equal(await guess(WRONG), 401);
   // On a slow machine the first pauses are over before the next guess.
@@ -93,8 +98,7 @@ t.test('the first half of an IPv6 address is one client, and the tables have an 
 });
 
 t.test('hashes that cost more than a login may are no hashes', async t => {
-  const { app } = await open(t);
-  const content = JSON.parse(await readFile(usersFile(app), 'utf8'));
+  const content = JSON.parse(await readFile(usersFile(shared), 'utf8'));
   const [salt, key] = ['A'.repeat(22), 'A'.repeat(43)];
   const absurd = [
     `$scrypt$ln=99,r=8,p=1$${salt}$${key}`,
@@ -107,26 +111,25 @@ t.test('hashes that cost more than a login may are no hashes', async t => {
   ];
   const users = absurd.map((password, index) => ({ username: `absurd${index}`, password, disabled: false }));
   const good = { username: 'good', password: hashSync(FIRST.password, 4), disabled: false };
-  await writeFile(usersFile(app), JSON.stringify({ ...content, users: [...content.users, ...users, good] }));
-  const logIn = (username: string) => app.post('/auth/login', { username, password: FIRST.password });
+  await writeFile(usersFile(shared), JSON.stringify({ ...content, users: [...content.users, ...users, good] }));
+  const logIn = (username: string) => shared.post('/auth/login', { username, password: FIRST.password });
   await until(async () => (await logIn('good')).status === 200, { what: 'the new users to be known', intervalMs: 200 });
   for (const { username } of users) t.equal((await logIn(username)).status, 401, username);
   t.equal((await logIn('first')).status, 200);
 });
 
 t.test('a token without an end is refused', async t => {
-  const { app } = await open(t);
-  const { jwt_secret: secret, users } = JSON.parse(await readFile(usersFile(app), 'utf8'));
+  const { jwt_secret: secret, users } = JSON.parse(await readFile(usersFile(shared), 'utf8'));
   const key = createSecretKey(Buffer.from(secret));
   const sign = (type: string, more: object) =>
     jwt.sign({ sub: 'first', type, ver: users[0].token_version, ...more }, key);
-  const config = (token: string) => app.get('/config', { authorization: `Bearer ${token}` });
+  const config = (token: string) => shared.get('/config', { authorization: `Bearer ${token}` });
   const inAMinute = Math.floor(Date.now() / 1_000) + 60;
   t.equal((await config(sign('access', { exp: inAMinute }))).status, 200);
   t.equal((await config(sign('access', {}))).status, 401);
-  t.same((await app.post('/auth/verify', { token: sign('access', {}) })).body, { valid: false, username: null });
-  t.equal((await app.post('/auth/refresh', { refresh_token: sign('refresh', {}) })).status, 401);
-  t.equal((await app.post('/auth/refresh', { refresh_token: sign('refresh', { exp: inAMinute }) })).status, 200);
+  t.same((await shared.post('/auth/verify', { token: sign('access', {}) })).body, { valid: false, username: null });
+  t.equal((await shared.post('/auth/refresh', { refresh_token: sign('refresh', {}) })).status, 401);
+  t.equal((await shared.post('/auth/refresh', { refresh_token: sign('refresh', { exp: inAMinute }) })).status, 200);
 });
 
 t.test('an embedded interface never receives a token of the host', async t => {
