@@ -146,7 +146,13 @@ export class Installations {
     await this.#recovered;
     const signal = this.#signal(options.signal);
     options.report({ phase: 'queued', text: 'waits for its turn', percent: null });
-    return this.#inTurn(target.block.configKey, signal, () => this.#prepare(target, { ...options, signal }));
+    return this.#inTurn(target.block.configKey, signal, async () => {
+      const candidate = await this.#prepare(target, { ...options, signal });
+      // Whoever wanted it has gone.
+      if (signal.aborted) await candidate.discard();
+      signal.throwIfAborted();
+      return candidate;
+    });
   }
 
   /** Throws a Problem 409 when no release before the present one is known. */

@@ -139,7 +139,10 @@ const SHOP = `
       source: 'counter',
       latest: async request => ({ version: await versionOf(request), notesUrl: null, releasesBehind: null }),
       async fetch(request) {
-        await refuse(request.facts.shop);
+        const { shop } = request.facts;
+        // It does not listen to its signal.
+        while (await access(shop + '/closed').then(() => true, () => false)) await delay(20);
+        await refuse(shop);
         const version = await versionOf(request);
         await writeFile(request.into + '/program', 'echo ' + version + '; exec sleep 1000');
         return { version };

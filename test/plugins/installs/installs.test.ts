@@ -1,7 +1,7 @@
 // Programs that are missing when their services start: installed beside what runs, put in place at once, kept, taken back,
 // and left alone where the machine has its own.
 import { existsSync } from 'node:fs';
-import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import t from 'tap';
 import { pidOf, start, status, stop } from '../../support/kids.ts';
@@ -183,7 +183,17 @@ t.test('installations', async t => {
     t.match(await placed(), /v2/, 'what cannot be placed is taken back');
     t.match((await ask(app, 'installed', 'System')).body.value, { version: 'v2.0.0', previousVersion: 'v1.0.0' });
     await ask(app, 'discard', 'System');
-    t.equal((await readdir(path.join(shop.configDir, 'installs/packages'))).length, 2, 'two releases are kept');
+    const kept = () => readdir(path.join(shop.configDir, 'installs/packages'));
+    t.equal((await kept()).length, 2, 'two releases are kept');
+
+    await rm(program);
+    await shop.close();
+    const started = start(app, 'System');
+    await until(async () => (await kept()).length === 3, { what: 'a draft' });
+    await stop(app, 'System');
+    t.match(await started, { status: 409 });
+    await shop.open();
+    await until(async () => (await kept()).length === 2, { what: 'what nobody waits for any more to be gone' });
   });
 
   await t.test('what stands in the way is one sentence', async t => {
