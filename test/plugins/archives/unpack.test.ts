@@ -8,6 +8,7 @@ import t from 'tap';
 import { deb, pax, type TarMember, tar, tarMember, zip } from '../../support/archive-bytes.ts';
 import { programOf } from '../../support/debian.ts';
 import { startUnpacker } from '../../support/unpacking.ts';
+import { until } from '../../support/until.ts';
 
 const NOBODY = { uid: 65_534, gid: 65_534 };
 const LONG = 'a-directory-with-a-long-name/'.repeat(6);
@@ -172,6 +173,20 @@ t.test('unpacking', async t => {
     t.ok(left.size < size, 'it was in the middle');
     t.equal((await stat(path.join(into, 'large'))).size, left.size, 'and writes no more');
     await rm(into, { recursive: true });
+
+    const unpacked = unpack(file);
+    const children = () =>
+      execFileSync('ps', ['-o', 'pid=,args=', '--ppid', String(process.pid)], { encoding: 'utf8' });
+    const pid = await until(() => /^ *(\d+) .*unpack-worker/m.exec(children())?.[1], { what: 'its program' });
+    process.kill(Number(pid), 'SIGKILL');
+    const killed = await unpacked;
+    t.match(
+      killed,
+      { status: 500, detail: 'unpacking ended with SIGKILL' },
+      'it does not wait for one that was killed',
+    );
+    t.equal((await unpack(tar(RELEASE), { withoutTop: true })).status, 200, 'and the next one is whole');
+    await rm(killed.into, { recursive: true });
     await rm(file);
   });
 });
