@@ -29,7 +29,12 @@ export interface TablePlan {
   readonly primaryKey: readonly string[];
   /** Whether a row may be so large that it is sent in pieces. */
   readonly hasLongRows: boolean;
+  /** Whether a value may be so large that it is read in pieces. */
+  readonly hasHugeValues: boolean;
 }
+
+/** Values of more bytes are read in pieces. */
+export const HUGE = 256 * 1_024;
 
 /** A name in a statement of SQLite or PostgreSQL. */
 export function quoted(name: string): string {

@@ -3,6 +3,7 @@
 import type { ColumnPlan, ColumnType } from './column-plan.ts';
 import { jsonbText } from './jsonb-text.ts';
 import { floatText, integerText, numericText } from './number-text.ts';
+import type { StoredValue } from './stored-rows.ts';
 import type { SanitizingRule } from './task.ts';
 import { dateText, intervalText, timestampText, timeText } from './time-text.ts';
 import { ValueFault } from './value-fault.ts';
@@ -23,6 +24,7 @@ const NULL_TEXT = '\\N';
 const BYTEA_START = '\\\\x';
 /** From this length on a value goes in pieces. */
 export const LONG = 32 * 1_024;
+const UTF8 = 'UTF-8';
 /** The last code point that is one unit of a text. */
 const LAST_SINGLE = 0xffff;
 
@@ -71,6 +73,11 @@ export function columnText(column: ColumnPlan, cell: Cell): ColumnText {
   };
 }
 
+/** JSON too, because the server looks at it itself, and does not make objects of it. */
+export function goesInPieces(type: ColumnType): boolean {
+  return type.kind === 'bytea' || type.kind === 'json' || (type.kind === 'text' && type.maxCharacters === null);
+}
+
 /** Makes the same text in pieces, for values of megabytes; throws a ValueFault before the first of them. */
 export type ColumnPieces = (value: SqliteValue) => Iterable<string>;
 
@@ -80,13 +87,50 @@ export function columnPieces(column: ColumnPlan, cell: Cell): ColumnPieces {
   return value => {
     if (value === null || typeof value === 'bigint' || typeof value === 'number' || value.length < LONG)
       return [write(value)];
-    if (type.kind === 'bytea') return hexPieces(bytesOf(value, cell));
-    // The server looks at it itself, and does not make objects of it.
-    if (type.kind === 'json') return textPieces(plainText(value, column, cell));
-    if (type.kind === 'text' && type.maxCharacters === null) return textPieces(plainText(value, column, cell));
+    if (type.kind === 'bytea') return hexPieces([bytesOf(value, cell)]);
+    if (goesInPieces(type)) return textPieces(plainText(value, column, cell));
     if (type.kind === 'jsonb') throw new ValueFault('too_large');
     return [write(value)];
   };
+}
+
+/** Makes the same text of a value that is read in pieces; a ValueFault may come after some of it. */
+export function storedPieces(
+  { type, isKey }: ColumnPlan,
+  cell: Cell,
+  value: StoredValue,
+  encoding: string,
+): Iterable<string> {
+  const isBytes = type.kind === 'bytea';
+  if (isKey || (isBytes && value.isText && encoding !== UTF8)) throw new ValueFault('too_large');
+  return isBytes ? hexPieces(value.pieces()) : decodedPieces(value, value.isText ? encoding : UTF8, cell);
+}
+
+function* decodedPieces(value: StoredValue, encoding: string, cell: Cell): Generator<string> {
+  const isWellFormed = isDecodable(value, encoding);
+  if (!isWellFormed && !value.isText) throw new ValueFault('invalid_utf8');
+  if (!isWellFormed) cell.changed('invalid_utf8');
+  const decoder = new TextDecoder(encoding, { ignoreBOM: true });
+  let hasNul = false;
+  for (const piece of value.pieces()) {
+    const text = decoder.decode(piece, { stream: true });
+    hasNul ||= text.includes('\0');
+    yield escaped(text.replaceAll('\0', ''));
+  }
+  yield escaped(decoder.decode());
+  if (hasNul) cell.changed('nul');
+}
+
+function isDecodable(value: StoredValue, encoding: string): boolean {
+  const decoder = new TextDecoder(encoding, { fatal: true, ignoreBOM: true });
+  try {
+    for (const piece of value.pieces()) decoder.decode(piece, { stream: true });
+    decoder.decode();
+    return true;
+  } catch (error) {
+    if (error instanceof TypeError) return false;
+    throw error;
+  }
 }
 
 function* textPieces(text: string): Generator<string> {
@@ -100,9 +144,10 @@ function* textPieces(text: string): Generator<string> {
   }
 }
 
-function* hexPieces(bytes: Buffer): Generator<string> {
+function* hexPieces(pieces: Iterable<Buffer>): Generator<string> {
   yield BYTEA_START;
-  for (let from = 0; from < bytes.length; from += LONG) yield bytes.toString('hex', from, from + LONG);
+  for (const bytes of pieces)
+    for (let from = 0; from < bytes.length; from += LONG) yield bytes.toString('hex', from, from + LONG);
 }
 
 type Present = Exclude<SqliteValue, null>;

@@ -5,6 +5,7 @@ import { rejectedRow, valueWords } from './rejected-row.ts';
 import { RowDigest, type RowsDigest } from './row-digest.ts';
 import { Source } from './source.ts';
 import type { SourceTable } from './source-worker.ts';
+import { SpentMemory } from './spent-memory.ts';
 import { type MatchedTable, matchTables } from './table-match.ts';
 import type { TableChunk } from './table-reading.ts';
 import { Target } from './target.ts';
@@ -109,10 +110,12 @@ export class DatabaseTransfer {
     let end: Extract<TableChunk, { kind: 'end' }> | undefined;
     let bytes = 0;
     const source = this.#source;
+    const spent = new SpentMemory();
     async function* lines(): AsyncGenerator<Uint8Array> {
       for await (const chunk of source.chunks(plan)) {
         if (chunk.kind === 'rows') {
           bytes += chunk.bytes.length;
+          spent.add(chunk.bytes.length);
           yield chunk.bytes;
           step(table, chunk.rows, false);
         } else if (chunk.kind === 'fault') {
@@ -146,9 +149,11 @@ export class DatabaseTransfer {
     const digest = new RowDigest();
     const fault = { code: 'transfer.validation', stage: 'validation', label: this.pair.label, table } as const;
     const again = 'try again, and keep every other program away from the database';
+    const spent = new SpentMemory();
     let bytes = 0;
     for await (const piece of this.#open.copyOut(rows)) {
       bytes += piece.length;
+      spent.add(piece.length);
       // The same rows have the same length; a server may send them for ever.
       if (bytes > sent.bytes)
         throw faultIn({ ...fault, rule: 'row_digest' }, `PostgreSQL has more than was sent; ${again}`);

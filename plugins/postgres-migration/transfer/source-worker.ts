@@ -1,6 +1,8 @@
 // What is asked of a SQLite file that is transferred, in the thread of its database. All of it is one read transaction.
+import { openSync, statSync } from 'node:fs';
 import type { SqliteDatabase } from '#core';
-import { quoted, type TablePlan } from './column-plan.ts';
+import { HUGE, quoted, type TablePlan } from './column-plan.ts';
+import { SpentMemory } from './spent-memory.ts';
 import { type TableChunk, TableReading } from './table-reading.ts';
 
 export interface SourceTable {
@@ -23,12 +25,20 @@ export interface TableSize {
 const ROWID_NAMES = ['rowid', '_rowid_', 'oid'];
 /** What the rows of a database that was built to do harm may not reach. */
 const GUARDS = ['trusted_schema = OFF', 'cell_size_check = ON'];
+/** In KiB. Each page is read once. */
+const CACHE = 'cache_size = -2000';
+const spent = new SpentMemory();
 let reading: TableReading | undefined;
+/** Of the file, for what SQLite does not give in pieces. Closing it would end the locks of SQLite. */
+let file: number | undefined;
 
 /** The tables but those of SQLite itself, in the order of their names. Begins the transaction. */
-export function begin(db: SqliteDatabase): SourceTable[] {
-  for (const guard of GUARDS) db.pragma(guard);
+export function begin(db: SqliteDatabase, { path }: { readonly path: string }): SourceTable[] {
+  for (const setting of [...GUARDS, CACHE]) db.pragma(setting);
   db.exec('BEGIN');
+  // Pages in a write-ahead log are newer than those of the file.
+  const hasLog = (statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0;
+  file = hasLog ? undefined : openSync(path, 'r');
   const tables = db
     .prepare(
       `SELECT name, wr FROM pragma_table_list
@@ -61,17 +71,25 @@ function lastRowid(db: SqliteDatabase, table: string): string | null {
   return (db.prepare(select).pluck().get(table) as string | undefined) ?? null;
 }
 
-/** Counts the rows, and looks for one of more than `maxRowBytes` without reading large values. */
+/**
+ * Counts the rows, and looks for one with a value of more than `maxValueBytes`, or with more than `maxRowBytes` in values
+ * that are read as a whole, without reading large values.
+ */
 export function measure(
   db: SqliteDatabase,
   {
     table,
     columns,
+    inPieces,
     rowidName,
     maxRowBytes,
+    maxValueBytes,
   }: Pick<TablePlan, 'table' | 'rowidName'> & {
     readonly columns: readonly string[];
+    /** Those of `columns` whose huge values are not read as a whole. */
+    readonly inPieces: readonly string[];
     readonly maxRowBytes: number;
+    readonly maxValueBytes: number;
   },
 ): TableSize {
   const sizes = columns.map(column => `octet_length(${quoted(column)})`);
@@ -82,11 +100,15 @@ export function measure(
     .get() as number[];
   const size = { rows, maxRowBytes: total(bytes), oversized: null };
   if (size.maxRowBytes <= maxRowBytes) return size;
+  const canSkip = columns.map(column => inPieces.includes(column) && rowidName !== null && file !== undefined);
   const select = `SELECT ${[rowidName === null ? 'NULL' : `CAST(${rowidName} AS TEXT)`, ...sizes].join()} FROM ${quoted(table)}`;
   for (const [rowid, ...lengths] of db.prepare(select).raw().iterate() as IterableIterator<
     [string | null, ...number[]]
-  >)
-    if (total(lengths) > maxRowBytes) return { ...size, oversized: { rowid } };
+  >) {
+    const whole = lengths.filter((length, index) => length <= HUGE || !canSkip[index]);
+    if (total(whole) > maxRowBytes || lengths.some(length => length > maxValueBytes))
+      return { ...size, oversized: { rowid } };
+  }
   return size;
 }
 
@@ -105,12 +127,14 @@ export function holdsData(
 /** The table that `readChunk` reads from now on. */
 export function openTable(db: SqliteDatabase, plan: TablePlan): void {
   reading?.close();
-  reading = new TableReading(db, plan);
+  reading = new TableReading(db, plan, file);
 }
 
 export function readChunk(_db: SqliteDatabase): TableChunk {
   if (reading === undefined) throw new Error('no table is open');
-  return reading.next();
+  const chunk = reading.next();
+  if (chunk.kind === 'rows') spent.add(chunk.bytes.length);
+  return chunk;
 }
 
 /** The row id of the row at a place from 0 on, in the order in which rows are read. */

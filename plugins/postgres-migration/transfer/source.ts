@@ -15,8 +15,10 @@ type Module = typeof Statements;
 /** Of one table that is counted, or of one chunk. */
 const CALL_MS = 900_000;
 const BUSY_TIMEOUT_MS = 5_000;
-/** Of a row, as SQLite stores it: such a row is held once, and twice as large when its text is no Latin-1. */
+/** Of a row without its huge values: it is held once, and twice as large when its text is no Latin-1. */
 const MAX_ROW_BYTES = 4 * 1_024 * 1_024;
+/** Of a value. PostgreSQL takes no line of a gigabyte, and a blob is written with two signs for each byte. */
+const MAX_VALUE_BYTES = 256 * 1_024 * 1_024;
 /** Of a chunk, or of the columns of all tables. */
 const MAX_ANSWER_BYTES = 16 * 1_024 * 1_024;
 const MEMORY_MB = 64;
@@ -48,11 +50,19 @@ export class Source {
   }
 
   begin(): Promise<SourceTable[]> {
-    return this.#call('begin', undefined);
+    return this.#call('begin', { path: this.#pair.file });
   }
 
-  measure({ name, columns, rowidName }: SourceTable): Promise<TableSize> {
-    return this.#call('measure', { table: name, columns, rowidName, maxRowBytes: MAX_ROW_BYTES });
+  /** `inPieces`: the columns whose huge values are read in pieces. */
+  measure({ name, columns, rowidName }: SourceTable, inPieces: readonly string[]): Promise<TableSize> {
+    return this.#call('measure', {
+      table: name,
+      columns,
+      inPieces,
+      rowidName,
+      maxRowBytes: MAX_ROW_BYTES,
+      maxValueBytes: MAX_VALUE_BYTES,
+    });
   }
 
   /** `column` null: any row. */

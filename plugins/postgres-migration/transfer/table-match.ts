@@ -1,6 +1,6 @@
 // Decides how the tables of both sides fit together, before anything is written. Names are compared exactly.
-import type { TablePlan } from './column-plan.ts';
-import { LONG } from './column-text.ts';
+import { HUGE, type TablePlan } from './column-plan.ts';
+import { goesInPieces, LONG } from './column-text.ts';
 import type { Source } from './source.ts';
 import type { SourceTable } from './source-worker.ts';
 import type { TargetColumn, TargetTable } from './target-schema.ts';
@@ -53,7 +53,10 @@ async function matchTable(
   warnings: string[],
 ): Promise<MatchedTable> {
   const { name, rowidName, primaryKey } = table;
-  const { rows, maxRowBytes, oversized } = await source.measure(table);
+  const { rows, maxRowBytes, oversized } = await source.measure(
+    table,
+    target.columns.filter(({ type }) => type !== null && goesInPieces(type)).map(column => column.name),
+  );
   if (oversized !== null) {
     const place = oversized.rowid === null ? {} : { rowid: oversized.rowid };
     const fault = { code: 'transfer.value', stage: 'import', label, table: name, rule: 'too_large', ...place } as const;
@@ -88,9 +91,9 @@ async function matchTable(
   const hasSameKey = primaryKey.length > 0 && samePlaces(primaryKey, target.primaryKey);
   if (primaryKey.length > 0 && target.primaryKey.length > 0 && !hasSameKey)
     throw schemaFault(label, name, 'primary_key', 'the primary keys of SQLite and PostgreSQL have other columns');
-  const hasLongRows = maxRowBytes >= LONG;
+  const [hasLongRows, hasHugeValues] = [maxRowBytes >= LONG, maxRowBytes > HUGE];
   return {
-    plan: { table: name, columns, rowidName, primaryKey, hasLongRows },
+    plan: { table: name, columns, rowidName, primaryKey, hasLongRows, hasHugeValues },
     rows,
     hasSameKey,
     lastRowid: table.lastRowid,

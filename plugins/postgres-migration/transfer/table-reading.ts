@@ -2,17 +2,20 @@
 import { TextDecoder } from 'node:util';
 import type { SqliteDatabase } from '#core';
 import { prepared } from '#kit/prepared-statement';
-import { quoted, type TablePlan } from './column-plan.ts';
+import { type ColumnPlan, HUGE, quoted, type TablePlan } from './column-plan.ts';
 import {
   type Cell,
   type ColumnPieces,
   type ColumnText,
   columnPieces,
   columnText,
+  goesInPieces,
   LONG,
   type SqliteValue,
+  storedPieces,
 } from './column-text.ts';
 import { RowDigest, type RowsDigest } from './row-digest.ts';
+import { StoredRows } from './stored-rows.ts';
 import type { SanitizingRule, TransferRule } from './task.ts';
 import { ValueFault } from './value-fault.ts';
 
@@ -32,7 +35,17 @@ export type TableChunk =
   /** A value that its column cannot hold; the reading is over. */
   | { readonly kind: 'fault'; readonly column: string; readonly rule: TransferRule; readonly rowid: string | null };
 
+/** Behind the values there is one for each column that may be huge: 1 when it is, and then null stands in its place. */
 type Row = readonly [rowid: bigint | null, ...values: SqliteValue[]];
+
+/** A column whose huge values are read from the pages of the file. */
+interface HugeColumn {
+  /** Among those that are copied. */
+  readonly index: number;
+  /** Among those that are stored. */
+  readonly place: number;
+  readonly rows: StoredRows;
+}
 
 export class TableReading {
   readonly #db: SqliteDatabase;
@@ -41,6 +54,9 @@ export class TableReading {
   readonly #columns: readonly ColumnText[];
   readonly #longColumns: readonly ColumnPieces[];
   readonly #pieces: Generator<string, undefined>;
+  readonly #cells: readonly Cell[];
+  readonly #hugeColumns: readonly HugeColumn[];
+  readonly #encoding: string;
   /** Of the texts in the file. */
   readonly #decoder: TextDecoder;
   readonly #digest = new RowDigest();
@@ -49,21 +65,35 @@ export class TableReading {
   /** Of the column that is written. */
   #index = 0;
 
-  constructor(db: SqliteDatabase, plan: TablePlan) {
+  /** `file`: the open file of the database; undefined when its pages cannot be relied on. */
+  constructor(db: SqliteDatabase, plan: TablePlan, file?: number) {
     this.#db = db;
     this.#plan = plan;
     // Asked for first, because SQLite answers no pragma while rows are read.
-    const encoding = db.pragma('encoding', { simple: true }) as string;
-    this.#decoder = new TextDecoder(encoding, { fatal: true, ignoreBOM: true });
-    const { table, columns, rowidName } = plan;
-    const selected = [rowidName ?? 'NULL', ...columns.map(({ name }) => quoted(name))].join();
+    this.#encoding = db.pragma('encoding', { simple: true }) as string;
+    this.#decoder = new TextDecoder(this.#encoding, { fatal: true, ignoreBOM: true });
+    const { table, columns, rowidName, hasHugeValues } = plan;
+    const stored =
+      hasHugeValues && rowidName !== null && file !== undefined ? storedColumns(db, table, file) : undefined;
+    this.#hugeColumns = columns.flatMap(({ name, type }, index) =>
+      stored !== undefined && goesInPieces(type)
+        ? [{ index, rows: stored.rows, place: stored.names.indexOf(name) }]
+        : [],
+    );
+    const huge = this.#hugeColumns.map(({ index }) => `octet_length(${quoted(columns[index]?.name ?? '')}) > ${HUGE}`);
+    const values = columns.map(({ name }, index) => {
+      const at = this.#hugeColumns.findIndex(column => column.index === index);
+      return at < 0 ? quoted(name) : `CASE WHEN ${huge[at]} THEN NULL ELSE ${quoted(name)} END`;
+    });
     // The order keeps SQLite from reading an index in place of the table.
     const order = rowidName === null ? '' : ` ORDER BY ${rowidName}`;
-    const select = db.prepare(`SELECT ${selected} FROM ${quoted(table)}${order}`);
+    const select = db.prepare(
+      `SELECT ${[rowidName ?? 'NULL', ...values, ...huge].join()} FROM ${quoted(table)}${order}`,
+    );
     this.#rows = select.safeIntegers().raw().iterate() as IterableIterator<Row>;
-    const cells = columns.map((column, index) => ({ column, cell: this.#cell(column.name, index + 1) }));
-    this.#columns = cells.map(({ column, cell }) => columnText(column, cell));
-    this.#longColumns = cells.map(({ column, cell }) => columnPieces(column, cell));
+    this.#cells = columns.map((column, index) => this.#cell(column.name, index + 1));
+    this.#columns = columns.map((column, index) => columnText(column, this.#cells[index] as Cell));
+    this.#longColumns = columns.map((column, index) => columnPieces(column, this.#cells[index] as Cell));
     this.#pieces = this.#read();
   }
 
@@ -89,7 +119,7 @@ export class TableReading {
     let text = '';
     for (const row of this.#rows) {
       this.#row = row;
-      if (this.#plan.hasLongRows && row.some(isLong)) {
+      if (this.#plan.hasLongRows && (row.some(isLong) || this.#hugeColumns.some((_, at) => this.#isHuge(row, at)))) {
         if (text !== '') yield text;
         text = '';
         for (const piece of this.#longLine(row)) {
@@ -124,10 +154,21 @@ export class TableReading {
     this.#index = 0;
     for (const pieces of this.#longColumns) {
       if (this.#index > 0) yield '\t';
-      yield* pieces(row[this.#index + 1] as SqliteValue);
+      const at = this.#hugeColumns.findIndex(({ index }) => index === this.#index);
+      if (at >= 0 && this.#isHuge(row, at)) yield* this.#hugeValue(row, this.#hugeColumns[at] as HugeColumn);
+      else yield* pieces(row[this.#index + 1] as SqliteValue);
       this.#index += 1;
     }
     yield '\n';
+  }
+
+  #isHuge(row: Row, at: number): boolean {
+    return row[this.#columns.length + 1 + at] === 1n;
+  }
+
+  #hugeValue([rowid]: Row, { index, rows, place }: HugeColumn): Iterable<string> {
+    const value = rows.value(rowid ?? 0n, place);
+    return storedPieces(this.#plan.columns[index] as ColumnPlan, this.#cells[index] as Cell, value, this.#encoding);
   }
 
   #cell(column: string, index: number): Cell {
@@ -158,6 +199,16 @@ export class TableReading {
       return found;
     };
   }
+}
+
+/** undefined for a table that is virtual, which has no pages. */
+function storedColumns(db: SqliteDatabase, table: string, file: number) {
+  // Columns that are computed when they are read are not stored.
+  const columns = 'SELECT name FROM pragma_table_xinfo(?) WHERE hidden <> 2 ORDER BY cid';
+  const root = "SELECT rootpage FROM sqlite_master WHERE type = 'table' AND name = ?";
+  const names = db.prepare(columns).pluck().all(table) as string[];
+  const rootPage = db.prepare(root).pluck().get(table) as number;
+  return rootPage === 0 ? undefined : { names, rows: new StoredRows(file, rootPage) };
 }
 
 function isLong(value: SqliteValue): boolean {

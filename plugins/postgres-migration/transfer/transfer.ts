@@ -20,7 +20,7 @@ export interface TransferWatch {
   onProgress(progress: TransferProgress): void;
 }
 
-const MEMORY = ['--max-old-space-size=48', '--max-semi-space-size=1'];
+const MEMORY = ['--max-old-space-size=48', '--max-semi-space-size=1', '--expose-gc'];
 /** It tells every few seconds that it lives. */
 const SILENCE_MS = 120_000;
 /** What SQLite puts beside a file whose writers kept a write-ahead log, also for those who only read. */

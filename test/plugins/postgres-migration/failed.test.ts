@@ -50,6 +50,7 @@ const present = async () => ({
 const during = (jobId: string, stage: string) =>
   until(async () => (await app.get(`${PREFIX}/status?job_id=${jobId}`)).body.progress?.stage === stage, {
     what: `the stage ${stage}`,
+    timeoutMs: 240_000,
     intervalMs: 5,
   });
 const others = async () =>
@@ -65,7 +66,10 @@ const set = (updates: Record<string, unknown>) => accepted('/config', { updates,
 /** The program that transfers, which waits in the table. */
 async function held(table: string): Promise<number> {
   const waits = `SELECT 1 FROM pg_stat_activity WHERE wait_event = 'PgSleep' AND query LIKE 'COPY "${table}" %'`;
-  await until(async () => (await stack.query(waits)).length > 0, { what: `the import of ${table}` });
+  await until(async () => (await stack.query(waits)).length > 0, {
+    what: `the import of ${table}`,
+    timeoutMs: 240_000,
+  });
   const children = await readFile(`/proc/self/task/${process.pid}/children`, 'utf8');
   for (const pid of children.trim().split(' '))
     if ((await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')).includes('transfer-worker'))

@@ -229,6 +229,7 @@ t.test('what is refused, by which rule, and where', async t => {
       rowidName: 'rowid',
       primaryKey: [],
       hasLongRows: false,
+      hasHugeValues: false,
     });
     t.same(reading.next(), { kind: 'fault', column: 'V', rule, rowid: '77' }, `${type} ${value}`);
   }
