@@ -3,7 +3,7 @@ import { bareObject } from '#kit/plain-object';
 import { type Creation, decide, type Purpose, type Step, type SyncOptions, type View } from './decide.ts';
 import { mediaOf } from './fingerprint.ts';
 import type { Group } from './group.ts';
-import { type Holding, isFor, withCreated, withFound, withoutRequest, withoutSeasons } from './holding.ts';
+import { type Holding, isFor, unsure, withCreated, withFound, withoutRequest, withoutSeasons } from './holding.ts';
 import { RemoteError } from './remote-error.ts';
 import { type Media, REQUEST_STATUS, type RemoteRequest, type RemoteUser, type Title } from './remote-request.ts';
 import { type NewRequest, PAGE_LENGTH, type RequestManager } from './request-manager.ts';
@@ -112,6 +112,8 @@ export class Subordinate {
       throw new RemoteError('answer', 'it answers in circles');
     } catch (error) {
       if (!(error instanceof RemoteError)) throw error;
+      // What failed may have been done nevertheless, and the primary may change its mind before the next try.
+      if (purpose === 'decline' || purpose === 'delete') await this.#withdraw(fingerprint, unsure);
       await this.#requirePresence(error);
       this.#noteLoss(key, error);
       await this.#fail(key, purpose, error);

@@ -165,9 +165,14 @@ class Player implements ReplayedJournal {
     this.#idsOf.set(fingerprint, ids);
     if (!isRemoval) return;
     // Whoever removes a request and asks again clears what was remembered of it.
-    for (const creations of this.#created.values()) {
+    for (const [manager, creations] of this.#created) {
       const own = creations.get(fingerprint) ?? new Map<number, OwnCreation>();
-      for (const [id, { upTo }] of own) if (!requests.some(request => request.id <= upTo)) own.delete(id);
+      for (const [id, { upTo }] of own) {
+        if (requests.some(request => request.id <= upTo)) continue;
+        own.delete(id);
+        // Where nothing is to be deleted it is forgotten, and left alone from then on.
+        if (!this.#options?.sync_deletes) this.#uncertain.add(`${manager} ${id}`);
+      }
     }
   }
 
@@ -324,8 +329,8 @@ class Player implements ReplayedJournal {
     if (!isApproved && change.status === STATUS.approved && this.#options?.pending_without_approval === 'hold')
       this.#breach(entry, 'approves by creating what nobody approved');
     this.#judgeSeasons(entry, change, moments, []);
-    // Of a group of which lists hide a part it is not known who asked first.
-    if (this.#hidden.has(fingerprint)) return;
+    // Of a group that is known in part it is not known who asked first.
+    if (this.#isKnownInPart(fingerprint)) return;
     const users = this.#users.get(manager) ?? new Map<string, number>();
     const isMapped = this.#options?.user_mapping === 'email_match';
     const owners = moments.map(({ email }) => (isMapped && email !== null && users.has(email) ? email : null));
@@ -340,19 +345,24 @@ class Player implements ReplayedJournal {
   }
 
   #judgeSeasons(entry: CallEntry, change: RequestChange, moments: readonly Wished[], before: readonly number[]): void {
-    if (this.#hidden.has(this.#fingerprint(change))) return;
+    if (this.#isKnownInPart(this.#fingerprint(change))) return;
     if (moments.some(({ wish, seasons }) => wish !== 'declined' && seasons === undefined)) return;
     const asked = moments.flatMap(({ seasons = [] }) => seasons);
     const further = change.seasons.filter(season => !before.includes(season) && !asked.includes(season));
     if (further.length > 0) this.#breach(entry, `asks for seasons that nobody asked for: ${further}`);
   }
 
-  /** Whether the options replicate one of the wishes; what is approved may be hidden beside what is pending. */
+  /** Whether the options replicate one of the wishes; beside what is pending something approved may not be known. */
   #isReplicated(fingerprint: string, wishes: readonly Wish[]): boolean {
     const { sync_pending: isPending, sync_approved: isApproved } = this.#options ?? {};
     const asks = (wish: Wish) => wishes.includes(wish);
-    if (this.#hidden.has(fingerprint)) return asks('approved') || asks('pending');
+    if (this.#isKnownInPart(fingerprint)) return asks('approved') || asks('pending');
     return (isApproved === true && asks('approved')) || (isPending === true && asks('pending'));
+  }
+
+  /** Whether lists hide requests of the group, or a page that failed may have some. */
+  #isKnownInPart(fingerprint: string): boolean {
+    return this.#hidden.has(fingerprint) || (this.#read?.failed.size ?? 0) > 0;
   }
 
   /** After a loss of data a request for the same title under the same number looks like the one that was made before. */

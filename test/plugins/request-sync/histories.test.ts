@@ -353,7 +353,7 @@ const OTHER = 1;
 const ask = (title: number, ...seasons: number[]): Deed => {
   return { kind: 'ask', at: 0, title, is4k: false, seasons, isPending: false, user: 0 };
 };
-const change = (kind: 'remove' | 'decline' | 'extend', at: number, ...seasons: number[]): Deed => {
+const change = (kind: 'remove' | 'approve' | 'decline' | 'extend', at: number, ...seasons: number[]): Deed => {
   return { kind, at, which: 0, seasons };
 };
 /** At the n-th call to the first subordinate. */
@@ -380,6 +380,15 @@ const KNOWN: Readonly<Record<string, readonly Deed[]>> = {
     failing(3, { kind: 'status', status: 500 }),
     CYCLE,
     ask(SERIES, 3, 4),
+    CYCLE,
+  ],
+  'the answer of a deletion is lost, and what was declined is approved and requested again': [
+    ask(OTHER),
+    CYCLE,
+    change('decline', 0),
+    failing(2, { kind: 'reset', isActedOn: true }),
+    CYCLE,
+    change('approve', 0),
     CYCLE,
   ],
   'what was removed on the subordinate is deleted and requested again at once': [
