@@ -1,5 +1,4 @@
 // Finds, reads and parses the main configuration file.
-
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { getNodeValue, type ParseError, parseTree, printParseErrorCode } from 'jsonc-parser';

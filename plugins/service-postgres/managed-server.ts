@@ -21,7 +21,7 @@ export class ManagedServer implements PostgresServer {
 
   access(): ServerAccess {
     const { host, port, user, password } = this.options();
-    return { host: addressOf(host), port: Number(port), user: String(user), password: String(password) };
+    return { host: addressOf(host), port: Number(port), user: String(user), password: String(password ?? '') };
   }
 
   /** Everything that is needed to create the databases. */

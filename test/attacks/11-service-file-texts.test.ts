@@ -11,6 +11,7 @@ import { jsonFormat } from '../../plugins/format-json/json-file.ts';
 import { pythonFormat } from '../../plugins/format-python/python-file.ts';
 import { xmlFormat } from '../../plugins/format-xml/xml-file.ts';
 import { yamlFormat } from '../../plugins/format-yaml/yaml-file.ts';
+import { ANY_CHARACTER } from '../support/any-character.ts';
 import { testDir } from '../support/directory.ts';
 import { startHost } from '../support/host.ts';
 import { templatesOf } from '../support/templates.ts';
@@ -144,7 +145,7 @@ const key = fc.oneof(
 );
 const leaf = fc.oneof(
   fc.constantFrom(...HOSTILE, -0, 1e21, 0.1, 5e-324),
-  fc.string({ unit: 'binary', maxLength: 5 }),
+  fc.string({ unit: ANY_CHARACTER, maxLength: 5 }),
   fc.integer(),
   fc.boolean(),
   fc.constant(null),
@@ -171,7 +172,10 @@ for (const format of formats) {
   const sample = SAMPLES[format.name];
   if (sample === undefined) continue;
   const updates = fc.oneof(anyUpdates, { weight: 3, arbitrary: updatesOf(await format.parse(sample)) });
-  const text = fc.oneof({ weight: 4, arbitrary: mutationsOf(sample) }, fc.string({ unit: 'binary', maxLength: 60 }));
+  const text = fc.oneof(
+    { weight: 4, arbitrary: mutationsOf(sample) },
+    fc.string({ unit: ANY_CHARACTER, maxLength: 60 }),
+  );
 
   t.test(`${format.name}: every text is read as data without a prototype, or refused with a sentence`, async t => {
     const check = fc.asyncProperty(text, async given => {

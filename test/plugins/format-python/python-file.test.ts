@@ -38,6 +38,8 @@ RAW = r'C:\\new'
 TOTAL = 1 + 2
 `;
 
+import { ANY_CHARACTER } from '../../support/any-character.ts';
+
 holdFormat(t, pythonFormat, {
   cases: [
     {
@@ -127,7 +129,7 @@ t.test('what is shown', async t => {
 
 t.test('generated files', async t => {
   const name = fc.stringMatching(/^[A-Z][A-Z0-9_]{0,8}$/);
-  const scalar = fc.oneof(fc.string({ unit: 'binary' }), fc.integer(), fc.boolean(), fc.constant(null));
+  const scalar = fc.oneof(fc.string({ unit: ANY_CHARACTER }), fc.integer(), fc.boolean(), fc.constant(null));
   const value = fc.oneof(scalar, fc.array(scalar, { maxLength: 3 }), fc.dictionary(name, scalar, { maxKeys: 3 }));
   const file = fc.dictionary(name, value, { minKeys: 1, maxKeys: 5 });
   const plain = (of: unknown) => JSON.stringify(of);
