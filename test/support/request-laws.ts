@@ -71,6 +71,8 @@ class Player implements ReplayedJournal {
   #options: ReplicationOptions | undefined;
   /** Of the primary, by id. */
   readonly #requests = new Map<number, RequestChange>();
+  /** What was removed there, by id, and when: readings of what changed do not tell, so that it is there until the next sweep. */
+  readonly #gone = new Map<number, { readonly request: RequestChange; readonly at: number }>();
   /** What each fingerprint's requests asked for, and from when. */
   readonly #wishes = new Map<string, WishFrom[]>();
   #read: ListRead | undefined;
@@ -151,15 +153,22 @@ class Player implements ReplayedJournal {
       return;
     }
     if (!this.#primary.product.listed.includes(change.status)) this.#hidden.add(fingerprint);
-    if (change.kind === 'removed') this.#requests.delete(change.id);
-    else this.#requests.set(change.id, change);
+    if (change.kind === 'removed') {
+      const request = this.#requests.get(change.id);
+      if (request !== undefined) this.#gone.set(change.id, { request, at: index });
+      this.#requests.delete(change.id);
+    } else this.#requests.set(change.id, change);
     this.#setWish(fingerprint, index, change.kind === 'removed');
   }
 
   #setWish(fingerprint: string, index: number, isRemoval: boolean): void {
     const requests = [...this.#requests.values()].filter(request => this.#fingerprint(request) === fingerprint);
     const history = this.#wishes.get(fingerprint) ?? [];
-    this.#wishes.set(fingerprint, [...history, { ...wishedBy(requests), from: index, isRemoval }]);
+    const gone = [...this.#gone.values()]
+      .filter(({ request, at }) => at >= this.#sweepFrom && this.#fingerprint(request) === fingerprint)
+      .map(({ request }) => request);
+    const taken = gone.length === 0 ? [] : [{ ...wishedBy([...requests, ...gone]), from: index, isRemoval }];
+    this.#wishes.set(fingerprint, [...history, ...taken, { ...wishedBy(requests), from: index, isRemoval }]);
     const ids = this.#idsOf.get(fingerprint) ?? new Set();
     for (const { id } of requests) ids.add(id);
     this.#idsOf.set(fingerprint, ids);
