@@ -115,7 +115,7 @@ t.test('logs of one, of several and of all; by number and level; followed', asyn
   t.equal(typing.exitCode ?? (await once(typing, 'exit'))[0], 0, 'the end of the input is not the end of it');
   t.match(await attached.exited, { code: 0 }, 'it ends with the service');
   t.match(await command('attach', 'The Speaker'), { code: 1, stderr: /does not run/ });
-  t.match(await command('graph'), { code: 1, stderr: /no \/process\/dependency-graph; load the plugin/ });
+  t.match(await command('graph'), { code: 1, stderr: /no \/process\/dependency-graph\/whole; load the plugin/ });
   t.match(await command('attach', '*e*'), { code: 1, stderr: /fits The Speaker and Other/ });
 });
 

@@ -54,12 +54,6 @@ const EXCEPTIONS: Readonly<Record<string, string>> = {
   'zilean block.wait_for_tcp': 'it waits for its database as other services do',
   'pgadmin block.setup_password': 'generated',
   'pgadmin command': 'the program that its package installs for this',
-  ...Object.fromEntries(
-    ['sonarr', 'radarr', 'lidarr', 'whisparr', 'prowlarr'].map(key => [
-      `${key} command`,
-      'instances share the program; where another version has its own folder, its installation says so in command',
-    ]),
-  ),
 };
 
 /** Steps in words, and a text of the product that does them; null with a reason in the comment. */
