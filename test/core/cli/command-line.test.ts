@@ -131,10 +131,11 @@ t.test('a plugin that nobody has is an error with the names that there are', asy
 t.test('check names file, line, column and what was expected', async t => {
   const configDir = testDir(t, {});
   await writeConfig(configDir);
-  const fine = spawnStackwarden(configDir, { args: ['check'] });
+  const args = ['check', '--plugins', 'config'];
+  const fine = spawnStackwarden(configDir, { args });
   t.equal((await fine.exited).code, 0, fine.stderr());
   await writeFile(path.join(configDir, 'stackwarden.json'), '{\n  "puid": 1000,\n  "pgid" 1000\n}\n');
-  const run = spawnStackwarden(configDir, { args: ['check'] });
+  const run = spawnStackwarden(configDir, { args });
   t.equal((await run.exited).code, 1);
   t.match(run.stderr(), /stackwarden\.json:3:\d+.*expected/i);
 });
@@ -142,7 +143,7 @@ t.test('check names file, line, column and what was expected', async t => {
 t.test('a second host on the same directory, and a port in use', async t => {
   const configDir = testDir(t, { a: {}, b: {} });
   const port = await writeConfig(path.join(configDir, 'a'));
-  const service = await startStackwarden(path.join(configDir, 'a'), port);
+  const service = await startStackwarden(path.join(configDir, 'a'), port, { plugins: ['health'] });
   const second = spawnStackwarden(path.join(configDir, 'a'));
   t.equal((await second.exited).code, 1);
   t.match(second.stderr(), /^stackwarden: another Stackwarden \(pid \d+ on .+\) runs on .*\n$/);
@@ -160,7 +161,7 @@ t.test('a second host on the same directory, and a port in use', async t => {
   t.teardown(() => taken.close());
   const address = taken.address() as { port: number };
   await writeConfig(path.join(configDir, 'b'), { dumb: { api_service: { port: address.port } } });
-  const blocked = spawnStackwarden(path.join(configDir, 'b'));
+  const blocked = spawnStackwarden(path.join(configDir, 'b'), { args: ['start', '--plugins', 'health'] });
   t.equal((await blocked.exited).code, 1);
   t.match(blocked.stderr(), new RegExp(`^stackwarden: .*127.0.0.1:${address.port}.*\n$`));
 });
@@ -197,7 +198,7 @@ t.test('plugins lists every one, the broken too, and check names what is broken'
   const row = (name: string) => rows.find(line => line.startsWith(`${name} `));
   t.match(row('fine'), /^fine +ready +.*plugins\/fine$/);
   t.match(row('broken'), /^broken +failed +.*no luck/);
-  const check = spawnStackwarden(configDir, { args: ['check'] });
+  const check = spawnStackwarden(configDir, { args: ['check', '--plugins', 'fine,broken'] });
   t.same(await check.exited, { code: 1, signal: null });
   t.match(check.stderr(), /^plugin broken: .*no luck.*\n$/);
   const chosen = spawnStackwarden(configDir, { args: ['plugins', '--plugins', 'fine'] });
@@ -237,7 +238,9 @@ t.test('graph draws what the running service answers', { skip: !hasGraph }, asyn
   const silent = spawnStackwarden(configDir, { args: ['graph'] });
   t.match(await silent.exited, { code: 3 });
   t.match(silent.stderr(), /nothing answers at http.*; is the service running\?/);
-  const running = await startStackwarden(configDir, port);
+  const running = await startStackwarden(configDir, port, {
+    plugins: ['dependency-graph', 'process', 'services', 'signal-core-service-fields'],
+  });
   t.teardown(async () => {
     running.child.kill('SIGTERM');
     await running.exited;
