@@ -1,7 +1,9 @@
 // What services take of the machine: priority, open files, memory and processors, told by what; and restarts for memory.
+import { execFile, spawn } from 'node:child_process';
 import { chmod, mkdir, readFile, rmdir, writeFile } from 'node:fs/promises';
 import { getPriority } from 'node:os';
 import path from 'node:path';
+import { promisify } from 'node:util';
 import t from 'tap';
 import { readMounts } from '../../../core/kit/mountinfo.ts';
 import { cgroupOf } from '../../../plugins/limits/process-tree.ts';
@@ -14,6 +16,9 @@ import { until } from '../../support/until.ts';
 
 const MIB = 2 ** 20;
 const PLUGINS = ['config', 'process', 'limits', 'auto-restart'];
+const rootDir = path.join(import.meta.dirname, '../../..');
+const ENFORCE = `const { enforce } = await import(${JSON.stringify(path.join(rootDir, 'plugins/limits/enforcement.ts'))});
+  console.log(JSON.stringify(await enforce(Number(process.argv[1]), { limits: { memory: '64M', cpu: 0.5 } })));`;
 const block = (processName: string, script: string, more: object) => ({
   enabled: false,
   process_name: processName,
@@ -108,4 +113,32 @@ t.test('runs lie beside the cgroup of their host, where that has one for itself'
   host.child.kill('SIGTERM');
   await host.exited;
   for (const directory of [own, above]) await until(() => rmdir(directory).then(() => true), { what: 'its end' });
+});
+
+// A directory stands for the controllers, which machines keep to themselves: what is written where, and what is then told.
+t.test('limits are written into the cgroup of the run, and asked for above it', { skip }, async t => {
+  const run = path.join(mount?.directory ?? '', `stackwarden-${process.pid}`);
+  await mkdir(run);
+  const child = spawn('sleep', ['600'], { stdio: 'ignore' });
+  t.teardown(async () => {
+    child.kill('SIGKILL');
+    await until(() => rmdir(run).then(() => true), { what: 'its end' });
+  });
+  await writeFile(path.join(run, 'cgroup.procs'), String(child.pid));
+  const enforced = async (files: readonly string[]) => {
+    const made = files.map(file => `: > ${run}/${file}`);
+    const hide = `mount -t tmpfs none ${mount?.directory} && mkdir ${run} && : > ${mount?.directory}/cgroup.subtree_control`;
+    const tell = `cd ${mount?.directory} && grep -r . .`;
+    const words = ['--mount', 'sh', '-c', [hide, ...made, '"$@"', tell].join(' && '), 'sh'];
+    const node = [process.execPath, ...process.execArgv, '--input-type=module', '--eval', ENFORCE, String(child.pid)];
+    return (await promisify(execFile)('unshare', [...words, ...node], { cwd: rootDir })).stdout;
+  };
+  const whole = await enforced(['memory.max', 'cpu.max']);
+  t.match(whole, /^\{"means":\{"memory":"cgroup","cpu":"cgroup"\},"faults":\[\]\}$/m);
+  t.match(whole, new RegExp(`^\\./stackwarden-${process.pid}/memory\\.max:${64 * MIB}$`, 'm'));
+  t.match(whole, new RegExp(`^\\./stackwarden-${process.pid}/cpu\\.max:50000 100000$`, 'm'));
+  t.notMatch(whole, 'subtree_control', 'what is there needs not be asked for');
+  const without = await enforced([]);
+  t.match(without, /"memory":"prlimit","cpu":"none".*its processors are not limited/);
+  t.match(without, /^\.\/cgroup\.subtree_control:\+cpu/m);
 });
