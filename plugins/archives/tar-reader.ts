@@ -72,6 +72,11 @@ function told({ path: name, type, size, mode = 0, linkpath = '' }: ReadEntry, in
 /** Whether it begins with the header of an entry, whose sum is right, or with the end of an empty archive. */
 function isTar(piece: Buffer): boolean {
   if (piece.length < BLOCK_BYTES) return false;
-  const header = new Header(piece.subarray(0, BLOCK_BYTES));
-  return header.nullBlock || header.cksumValid;
+  try {
+    const header = new Header(piece.subarray(0, BLOCK_BYTES));
+    return header.nullBlock || header.cksumValid;
+  } catch {
+    // A number that is none ends its reading.
+    return false;
+  }
 }

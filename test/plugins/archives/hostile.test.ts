@@ -18,6 +18,10 @@ const tars = (...members: readonly TarMember[]): Buffer => tar([good, ...members
 const zips = (...members: readonly ZipMember[]): Buffer => zip([{ name: 'program', content: 'x' }, ...members]);
 const zipLink = (name: string, target: string): ZipMember => ({ name, content: target, mode: 0o120777 });
 const deep = (depth: number): string => Array.from({ length: depth }, () => 'd').join('/');
+const withByte = (archive: Buffer, at: number, byte: number): Buffer => {
+  archive[at] = byte;
+  return archive;
+};
 const zeros = Buffer.alloc(80 * 1024 * 1024);
 
 /** What is wrong with them, the archive, and what the sentence says. */
@@ -101,6 +105,7 @@ const TABLE: readonly (readonly [string, Buffer | readonly Buffer[], RegExp])[] 
   ['a sum that is wrong', tars(file('a', { sum: 1 })), /damaged/],
   ['an archive that is cut off', tars(file('a', { content: 'x'.repeat(5_000) })).subarray(0, 2_000), /damaged/],
   ['a gzip that is cut off', gzipSync(tars(file('a', { content: randomBytes(5_000) }))).subarray(0, 4_000), /damaged/],
+  ['a length of more digits than a number has', withByte(tars(), 124, 0x80), /neither tar nor zip nor deb/],
   ['a gzip in a gzip', gzipSync(gzipSync(tars())), /neither tar nor zip nor deb/],
   ['an xz that is none', Buffer.from('\xfd7zXZ\0nonsense', 'latin1'), /damaged/],
   ['a zstd that is none', Buffer.from('\x28\xb5\x2f\xfdnonsense', 'latin1'), /damaged/],
