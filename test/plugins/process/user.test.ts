@@ -55,6 +55,8 @@ async function run(t: Test, services: Record<string, object>, root: object = {})
 }
 
 t.test('umask, session and directory', async t => {
+  // Made first, because the first test in a new checkout makes the place of all directories too.
+  testDir(t, {});
   const before = process.umask(0o077);
   t.teardown(() => process.umask(before));
   const { app, dir, said } = await run(t, { kid: {} });
