@@ -178,9 +178,12 @@ t.test('what the README shows', { timeout: 500_000, skip: !existsSync(PYTHON) &&
   });
 
   await t.test('metrics and their history', async t => {
-    const [now, chart, storage] = (await reader.type(take(/metrics\/history\/storage/))).trim().split('\n');
-    const { dumb_managed: managed } = JSON.parse(now ?? '');
-    t.ok(managed.some(({ name }: { name: string }) => name === 'Example Web'));
+    const command = take(/metrics\/history\/storage/);
+    const [, chart, storage] = await until(async () => {
+      const lines = (await reader.type(command)).trim().split('\n');
+      const { dumb_managed: managed } = JSON.parse(lines[0] ?? '');
+      return managed.some(({ name }: { name: string }) => name === 'Example Web') && lines;
+    });
     t.equal(JSON.parse(chart ?? '').timestamps.length, JSON.parse(chart ?? '').items.length);
     t.equal(JSON.parse(storage ?? '').sqlite.path, path.join(reader.configDir, 'metrics', 'metrics.sqlite'));
     const { metrics } = (await reader.ask('/config')).dumb as { metrics: Record<string, unknown> };
