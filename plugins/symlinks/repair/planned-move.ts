@@ -84,7 +84,14 @@ export class MovePlanner {
       const brought = this.#brought(earlier, joined(from, place === to ? '' : place.slice(to.length + 1)));
       if (brought !== undefined) return brought;
     }
-    return this.#onDisk(place);
+    const occupant = this.#onDisk(place);
+    if (occupant?.is !== 'link') return occupant;
+    // Where links are moved to may be rewritten before.
+    const link = { name: path.posix.basename(place), target: occupant.target };
+    return {
+      ...occupant,
+      target: targetAfterRewrites(path.posix.dirname(place), link, this.#options.rewrites, this.#targets),
+    };
   }
 
   /** What the migration makes of `source`, a place below its root; undefined when it brings nothing from there. */

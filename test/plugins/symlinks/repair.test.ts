@@ -112,6 +112,17 @@ t.test('repairs', async t => {
     },
   );
 
+  t.test('a link that is rewritten before another takes its place is replaced', async t => {
+    const dir = linkDir(t, { from: { x: { to: '/c' } }, to: { x: { to: '/a/x' } } });
+    const roots = [{ from_root: path.join(dir, 'from'), to_root: path.join(dir, 'to') }];
+    const body = { presets: ['swap'], roots: [path.join(dir, 'to')], root_migrations: roots, overwrite_existing: true };
+    const said = await repair(body);
+    t.match(said.body, { changed: 1, moved: 1, moves: [{ replaced_target: '/b/x' }] }, said.text);
+    const done = await repair({ ...body, dry_run: false });
+    t.match(done.body, { changed: 1, moved: 1, skipped_changed_during_run: 0, moves: said.body.moves }, done.text);
+    t.equal(await readlink(path.join(dir, 'to/x')), '/c');
+  });
+
   t.test('a job tells how it gets on and what it has done', async t => {
     const root = linkDir(t, { x: { to: '/a/x' } });
     const body = { process_name: 'My Show', presets: ['swap'], roots: [root], dry_run: false };
