@@ -2,26 +2,27 @@
 import type { LogLevel } from '../contract/log.ts';
 
 /** What a line says after so many characters is its content. */
-const WITHIN = 4_096;
+export const LEVEL_CHARACTERS = 4_096;
 const MEMBER = /[{,]\s*"(?:@?level|lvl|severity|levelname|log\.level|@l)"\s*:\s*(?:"([a-z]{1,12})"|(\d{1,3})\b)/i;
-const WORDS: Readonly<Record<string, LogLevel>> = {
-  trace: 'DEBUG',
-  verbose: 'DEBUG',
-  debug: 'DEBUG',
-  info: 'INFO',
-  information: 'INFO',
-  notice: 'INFO',
-  warn: 'WARNING',
-  warning: 'WARNING',
-  err: 'ERROR',
-  error: 'ERROR',
-  crit: 'CRITICAL',
-  critical: 'CRITICAL',
-  fatal: 'CRITICAL',
-  panic: 'CRITICAL',
-  alert: 'CRITICAL',
-  emergency: 'CRITICAL',
-};
+/** A map, because a line may also name what every object has, such as `constructor`. */
+const WORDS: ReadonlyMap<string, LogLevel> = new Map([
+  ['trace', 'DEBUG'],
+  ['verbose', 'DEBUG'],
+  ['debug', 'DEBUG'],
+  ['info', 'INFO'],
+  ['information', 'INFO'],
+  ['notice', 'INFO'],
+  ['warn', 'WARNING'],
+  ['warning', 'WARNING'],
+  ['err', 'ERROR'],
+  ['error', 'ERROR'],
+  ['crit', 'CRITICAL'],
+  ['critical', 'CRITICAL'],
+  ['fatal', 'CRITICAL'],
+  ['panic', 'CRITICAL'],
+  ['alert', 'CRITICAL'],
+  ['emergency', 'CRITICAL'],
+]);
 /** Of syslog, by its numbers from 0. */
 const SEVERITIES: readonly LogLevel[] = [
   'CRITICAL',
@@ -39,8 +40,8 @@ const TENS: readonly LogLevel[] = ['DEBUG', 'DEBUG', 'DEBUG', 'INFO', 'WARNING',
 /** Undefined for a line that is no JSON object, or names no level that is known. */
 export function levelInJson(line: string): LogLevel | undefined {
   if (!line.startsWith('{')) return undefined;
-  const [, word, digits] = MEMBER.exec(line.slice(0, WITHIN)) ?? [];
-  if (word !== undefined) return WORDS[word.toLowerCase()];
+  const [, word, digits] = MEMBER.exec(line.slice(0, LEVEL_CHARACTERS)) ?? [];
+  if (word !== undefined) return WORDS.get(word.toLowerCase());
   if (digits === undefined) return undefined;
   const number = Number(digits);
   return number < SEVERITIES.length ? SEVERITIES[number] : TENS[Math.floor(number / 10)];

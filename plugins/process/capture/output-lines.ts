@@ -1,7 +1,7 @@
 // Converts captured bytes to lines: removes terminal codes and NULs, finds each line's level, and masks secrets. Most lines
 // hold nothing of that kind: those stay bytes where they are, and only the others become text.
 import type { LogLevel } from '#core';
-import { levelInJson } from '#kit/json-level';
+import { LEVEL_CHARACTERS, levelInJson } from '#kit/json-level';
 import { redact, secretSigns } from '#kit/redact';
 import { UNPRINTABLE } from '#kit/word-groups';
 import { KeyBlock } from './key-block.ts';
@@ -159,7 +159,8 @@ function addLine(lines: OutputLines, view: DataView, start: number, lineEnd: num
 
 /** Of a line that may be JSON. */
 function namedLevel({ bytes }: OutputLines, view: DataView, start: number, end: number): LogLevel | undefined {
-  return view.getUint8(start) === BRACE ? levelInJson(bytes.toString('latin1', start, end)) : undefined;
+  if (view.getUint8(start) !== BRACE) return undefined;
+  return levelInJson(bytes.toString('latin1', start, Math.min(end, start + LEVEL_CHARACTERS)));
 }
 
 function levelIn(view: DataView, start: number, end: number): LogLevel {

@@ -59,6 +59,7 @@ t.test('levels, terminal codes, secrets, bytes that are no text, and the order o
     echo '{"@t":"2025-01-01T10:00:00.0000000Z","@mt":"A long message of more than eighty characters, as it is usual","@l":"Error"}'
     echo '{"severity":"NOTICE","message":"fatal was the word"}'
     echo '{"message":"ERROR without a level"}'
+    echo '{"level":"constructor","message":"a name that every object has"}'
     printf 'bad \377\376 bytes \303\244\n'
     printf '\n   \nwindows line\r\n'
     i=0; while [ $i -lt 20 ]; do echo "turn $i, stdout"; echo "turn $i, stderr" >&2; i=$((i+1)); done`;
@@ -84,6 +85,7 @@ t.test('levels, terminal codes, secrets, bytes that are no text, and the order o
     ],
     ['INFO', '{"severity":"NOTICE","message":"fatal was the word"}'],
     ['ERROR', '{"message":"ERROR without a level"}'],
+    ['INFO', '{"level":"constructor","message":"a name that every object has"}'],
     ['INFO', 'bad \ufffd\ufffd bytes ä'],
     ['INFO', 'windows line'],
     ...Array.from({ length: 20 }, (_, turn) => [
