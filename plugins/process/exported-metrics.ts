@@ -1,21 +1,21 @@
-// What the exporter tells of managed processes.
+// What the exporter tells of managed processes, and of what they write.
 import type { ExportedMetrics, MetricSample } from '../prometheus/contract.ts';
-import type { ProcessSnapshot } from './contract.ts';
-import type { Supervisor } from './supervisor.ts';
+import type { SpoolFigures } from './capture/capture.ts';
+import type { ProcessSnapshot, ProcessSupervisor } from './contract.ts';
 
 const MS_PER_S = 1_000;
 
-export function processMetrics(supervisor: Supervisor): ExportedMetrics {
+const single = (name: string, type: 'gauge' | 'counter', help: string, value: number) =>
+  ({ name, help, type, samples: [{ value }] }) as const;
+
+export function processMetrics(supervisor: ProcessSupervisor): ExportedMetrics {
   return {
-    async families() {
-      const { files, waitingBytes, readBytes, readLines } = await supervisor.spoolFigures();
+    families() {
       const processes = supervisor.list().filter(({ isHost }) => !isHost);
       const samples = (value: (snapshot: ProcessSnapshot) => number | null): MetricSample[] =>
         processes.map(snapshot => ({ labels: { process: snapshot.processName }, value: value(snapshot) }));
       const gauge = (name: string, help: string, value: (snapshot: ProcessSnapshot) => number | null) =>
         ({ name, help, type: 'gauge', samples: samples(value) }) as const;
-      const single = (name: string, type: 'gauge' | 'counter', help: string, value: number) =>
-        ({ name, help, type, samples: [{ value }] }) as const;
       return [
         gauge('process_up', 'Whether the process runs.', ({ status }) => Number(status === 'running')),
         gauge('process_enabled', 'Whether the process is to run.', ({ enabled }) => Number(enabled)),
@@ -31,10 +31,6 @@ export function processMetrics(supervisor: Supervisor): ExportedMetrics {
           'Whether what running processes write is lost at present, as on a full disk.',
           Number(supervisor.outputFault !== null),
         ),
-        single('spool_files', 'gauge', 'Files that running processes write their output to.', files),
-        single('spool_waiting_bytes', 'gauge', 'Output that is written and not in the logs yet.', waitingBytes),
-        single('spool_read_bytes', 'counter', 'Output that was taken into the logs.', readBytes),
-        single('spool_read_lines', 'counter', 'Lines that were taken into the logs.', readLines),
       ];
     },
   };
@@ -42,4 +38,19 @@ export function processMetrics(supervisor: Supervisor): ExportedMetrics {
 
 function numberOf(value: boolean | null): number | null {
   return value === null ? null : Number(value);
+}
+
+/** Apart from the processes, whose numbers must come also while the disk of the logs does not answer. */
+export function spoolMetrics(figures: () => Promise<SpoolFigures>): ExportedMetrics {
+  return {
+    async families() {
+      const { files, waitingBytes, readBytes, readLines } = await figures();
+      return [
+        single('spool_files', 'gauge', 'Files that running processes write their output to.', files),
+        single('spool_waiting_bytes', 'gauge', 'Output that is written and not in the logs yet.', waitingBytes),
+        single('spool_read_bytes', 'counter', 'Output that was taken into the logs.', readBytes),
+        single('spool_read_lines', 'counter', 'Lines that were taken into the logs.', readLines),
+      ];
+    },
+  };
 }

@@ -2,7 +2,7 @@
 import { definePlugin } from '#core';
 import { PrivateDirectory } from '#kit/private-directory';
 import { EVENTS } from './events.ts';
-import { processMetrics } from './exported-metrics.ts';
+import { processMetrics, spoolMetrics } from './exported-metrics.ts';
 import { newPortConflicts } from './launch/ports.ts';
 import { contributeNotices } from './notices.ts';
 import { launchPlanSchema } from './points.ts';
@@ -73,6 +73,11 @@ export default definePlugin({
     registerRoutes(host, supervisor);
     new StatusStream(host, supervisor);
     host.contribute('prometheus.metrics', 'process', processMetrics(supervisor));
+    host.contribute(
+      'prometheus.metrics',
+      'spool',
+      spoolMetrics(() => supervisor.spoolFigures()),
+    );
 
     host.tap('process.probed', (process, health) => supervisor.probed(process, health));
     host.tap('config.check', ({ before, after, warnings }) => {
