@@ -1,5 +1,6 @@
 // What a value is refused for, in words: by a rule before it is sent, or by the server, of whose error only the kind, the
 // line and the names are taken, because its texts hold values.
+import { bareObject } from '#kit/plain-object';
 import type { TablePlan } from './column-plan.ts';
 import { serverFault } from './server-fault.ts';
 import type { Source } from './source.ts';
@@ -31,15 +32,17 @@ const WORDS: Partial<Record<TransferRule, string>> = {
 };
 
 /** By SQLSTATE, or its class. */
-const RULES: Readonly<Record<string, TransferRule>> = {
-  '22001': 'too_long',
-  '22003': 'range',
-  '22008': 'range',
-  '23502': 'not_null',
-  '23505': 'duplicate_key',
-  '22': 'constraint',
-  '23': 'constraint',
-};
+const RULES: Readonly<Record<string, TransferRule>> = bareObject(
+  Object.entries<TransferRule>({
+    '22001': 'too_long',
+    '22003': 'range',
+    '22008': 'range',
+    '23502': 'not_null',
+    '23505': 'duplicate_key',
+    '22': 'constraint',
+    '23': 'constraint',
+  }),
+);
 const LINE = /^COPY [^\n]*?, line (\d{1,15})\b/;
 
 /** What is wrong with a value, and what to do. */

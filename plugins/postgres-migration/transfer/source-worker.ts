@@ -1,5 +1,5 @@
 // What is asked of a SQLite file that is transferred, in the thread of its database. All of it is one read transaction.
-import { openSync, statSync } from 'node:fs';
+import { constants, openSync, statSync } from 'node:fs';
 import type { SqliteDatabase } from '#core';
 import { HUGE, quoted, type TablePlan } from './column-plan.ts';
 import { SpentMemory } from './spent-memory.ts';
@@ -38,7 +38,7 @@ export function begin(db: SqliteDatabase, { path }: { readonly path: string }): 
   db.exec('BEGIN');
   // Pages in a write-ahead log are newer than those of the file.
   const hasLog = (statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0;
-  file = hasLog ? undefined : openSync(path, 'r');
+  file = hasLog ? undefined : openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   const tables = db
     .prepare(
       `SELECT name, wr FROM pragma_table_list

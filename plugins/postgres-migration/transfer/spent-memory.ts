@@ -1,7 +1,7 @@
 // Frees the buffers that rows have passed through. They lie outside of the heap of V8, which leaves 64 MB of them before it
 // looks, in each thread.
 
-const AFTER_BYTES = 16 * 1_024 * 1_024;
+const AFTER_BYTES = 8 * 1_024 * 1_024;
 
 export class SpentMemory {
   #bytes = 0;

@@ -9,8 +9,8 @@ import { run, sqliteFile, taskOf } from '../../support/transfer.ts';
 
 const MB = 1_000_000;
 /** Between two runs of the same, and what fills once: the cache of pages, chunks on their way, their garbage. */
-const GROWTH_MB = 45;
-const HUGE_BYTES = rounds(24) * MB;
+const GROWTH_MB = 64;
+const HUGE_BYTES = rounds(48) * MB;
 const server = await startPostgres(t);
 
 /** The largest resident set of the program, in megabytes. */

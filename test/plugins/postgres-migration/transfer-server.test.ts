@@ -88,6 +88,13 @@ const CASES: readonly Case[] = [
     send: client => client.write(Buffer.concat([error(`${SECRET} in a code`), READY])),
     says: /unknown code/,
   },
+  {
+    name: 'has a code that every object has',
+    work: 'copyIn',
+    at: 'G',
+    send: client => client.write(Buffer.concat([error('constructor'), READY])),
+    says: /it failed \(constructor\)/,
+  },
   { name: 'hangs before an answer', work: 'query', at: 'T', send: () => undefined, says: /does not answer/ },
   {
     name: 'answers for ever',
