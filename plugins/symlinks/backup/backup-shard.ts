@@ -2,7 +2,7 @@
 import { entryLine } from '../manifest/entry-line.ts';
 import { joined } from '../places/raw-path.ts';
 import type { Pulse } from '../tasks/pulse.ts';
-import { type VisitAnswer, type Visitor, type VisitRequest, visitDirectories } from '../walk/visit.ts';
+import { type VisitAnswers, type Visitor, type VisitRequest, visits } from '../walk/visit.ts';
 
 export interface BackupShardOptions {
   /** Whether links are recorded whose targets are missing; if so, nobody asks for targets. */
@@ -12,10 +12,9 @@ export interface BackupShardOptions {
 export function backupShard(
   { includeBroken }: BackupShardOptions,
   pulse: Pulse,
-): (request: VisitRequest) => VisitAnswer[] {
-  const visitor: Visitor = (directory, links, targets) => {
+): (request: VisitRequest) => VisitAnswers {
+  const visitor: Visitor = (directory, links, targets, lines) => {
     const counts = { recorded_entries: 0, skipped_broken: 0 };
-    let output = '';
     for (const { name, target } of links) {
       const presence = includeBroken ? null : targets.presence(directory.real, target);
       if (presence === 'missing') {
@@ -23,9 +22,9 @@ export function backupShard(
         continue;
       }
       counts.recorded_entries += 1;
-      output += entryLine(joined(directory.shown, name), target, presence === 'exists' ? true : null);
+      lines.append(entryLine(joined(directory.shown, name), target, presence === 'exists' ? true : null));
     }
-    return { output, counts, errors: [] };
+    return { counts, errors: [] };
   };
-  return request => visitDirectories(request, visitor, pulse);
+  return visits(visitor, pulse);
 }

@@ -90,9 +90,9 @@ class BackupScan {
       errors: this.errors.total,
     }));
     const unreadable = new Map<RawPath, string>();
-    const take = (answer: VisitAnswer, directory: WalkedDirectory): void => {
+    const take = (answer: VisitAnswer, lines: Uint8Array, directory: WalkedDirectory): void => {
       this.#links += answer.links;
-      this.#writer.append(answer.output);
+      this.#writer.append(lines);
       for (const [key, count] of Object.entries(answer.counts)) this.#counts[key as keyof BackupCounts] += count;
       for (const error of answer.errors) this.errors.add(error);
       for (const place of answer.met) silent.add(place);

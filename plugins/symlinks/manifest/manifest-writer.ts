@@ -1,16 +1,15 @@
 // Writes a snapshot beside its place, and puts it there when it is whole: readers, also after a crash, see the old
 // manifest or the new one. The old one is kept as `.<name>.bak`.
-import { writeSync } from 'node:fs';
 import { type FileHandle, link } from 'node:fs/promises';
 import path from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { Problem } from '#core';
 import { type FileOwner, GuardedDirectory, giveFile } from '#kit/guarded-directory';
+import { BlockWriter } from '../tasks/block-writer.ts';
 import { recognise } from './manifest-reader.ts';
 
 const FILE_MODE = 0o640;
 const DIRECTORY_MODE = 0o750;
-const BUFFERED_CHARACTERS = 1 << 18;
 
 export interface SnapshotHeader {
   readonly createdAt: string;
@@ -33,7 +32,7 @@ export class SnapshotWriter {
   readonly #directory: GuardedDirectory;
   readonly #handle: FileHandle;
   readonly #temporary: string;
-  #text: string;
+  readonly #writer: BlockWriter;
   #isEmpty = true;
 
   private constructor(
@@ -45,7 +44,8 @@ export class SnapshotWriter {
     this.#directory = directory;
     this.#handle = handle;
     this.#temporary = temporary;
-    this.#text = headOf(header);
+    this.#writer = new BlockWriter(handle.fd);
+    this.#writer.write(Buffer.from(headOf(header)));
   }
 
   /** Throws a Problem 400 when something else than a manifest stands in the place. */
@@ -67,19 +67,18 @@ export class SnapshotWriter {
     }
   }
 
-  /** Appends what `entryLine` gave for one entry or several. Throws when the disk takes no more. */
-  append(lines: string): void {
-    if (lines === '') return;
-    this.#text += this.#isEmpty ? lines.slice(lines.indexOf('\n')) : lines;
+  /** Appends the bytes that `entryLine` gave for one entry or several. Throws when the disk takes no more. */
+  append(lines: Uint8Array): void {
+    if (lines.length === 0) return;
+    this.#writer.write(this.#isEmpty ? lines.subarray(1) : lines);
     this.#isEmpty = false;
-    if (this.#text.length > BUFFERED_CHARACTERS) this.#flush();
   }
 
   /** Puts the manifest in its place. Throws a Problem 409 when it would replace entries by none. */
   async finish(): Promise<void> {
     const name = path.basename(this.#place.file);
-    this.#text += '\n]}\n';
-    this.#flush();
+    this.#writer.write(Buffer.from('\n]}\n'));
+    this.#writer.flush();
     await this.#handle.sync();
     const present = await whatStandsAt(this.#directory, name);
     if (present === 'filled' && this.#isEmpty && !this.#place.allowEmpty) {
@@ -102,13 +101,6 @@ export class SnapshotWriter {
     } finally {
       this.#directory.close();
     }
-  }
-
-  #flush(): void {
-    const bytes = Buffer.from(this.#text);
-    this.#text = '';
-    // On a full disk one write may take only a part without an error.
-    for (let done = 0; done < bytes.length; ) done += writeSync(this.#handle.fd, bytes, done);
   }
 }
 

@@ -37,16 +37,16 @@ export function rawMember(line: Readonly<Record<string, unknown>>, name: string)
 /** What stands in JSON as it is. */
 const PLAIN = /^[ !#-[\]-~]*$/;
 
-/** The text of a path as a value of JSON; bytes that are not UTF-8 become replacement characters. */
-export function jsonText(raw: RawPath): string {
-  return PLAIN.test(raw) ? `"${raw}"` : JSON.stringify(shownPath(raw));
+/** The raw text of a path as a value of JSON; bytes that are not UTF-8 become replacement characters. */
+export function jsonText(raw: RawPath): RawPath {
+  return PLAIN.test(raw) ? `"${raw}"` : rawOf(JSON.stringify(shownPath(raw)));
 }
 
 /**
- * One line of JSON with these members, and `more`, the text of others with a comma before each. What is not UTF-8 has
- * its bytes beside it, as `<name>_b64` for manifests and under its name in `raw_base64` for reports.
+ * One raw line of JSON with these members, and `more`, the text of others with a comma before each. What is not UTF-8
+ * has its bytes beside it, as `<name>_b64` for manifests and under its name in `raw_base64` for reports.
  */
-export function jsonLine(paths: Readonly<Record<string, RawPath | null>>, more = ''): string {
+export function jsonLine(paths: Readonly<Record<string, RawPath | null>>, more: RawPath = ''): RawPath {
   let members = '';
   let lost = '';
   for (const name in paths) {
@@ -60,9 +60,9 @@ export function jsonLine(paths: Readonly<Record<string, RawPath | null>>, more =
   return `{${members}${more}${lost === '' ? '' : `,"raw_base64":{${lost}}`}}\n`;
 }
 
-/** For `jsonLine`: the text of further members. */
-export function moreMembers(members: Readonly<Record<string, unknown>>): string {
-  return `,${JSON.stringify(members).slice(1, -1)}`;
+/** For `jsonLine`: the raw text of further members. */
+export function moreMembers(members: Readonly<Record<string, unknown>>): RawPath {
+  return rawOf(`,${JSON.stringify(members).slice(1, -1)}`);
 }
 
 /** Whether `place` is the directory or lies below it; both are normalised. */

@@ -227,5 +227,5 @@ function changeOf(text: string): ChangeLine | undefined {
 /** The link as it was before the change. */
 function entryOf(change: ChangeLine): string {
   const place = rawMember(change, 'link_path') ?? rawMember(change, 'source_path') ?? '';
-  return jsonLine({ link_path: place, target: rawMember(change, 'old_target') ?? '' }).trimEnd();
+  return shownPath(jsonLine({ link_path: place, target: rawMember(change, 'old_target') ?? '' })).trimEnd();
 }

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { reasonText } from '#kit/error-text';
 import { diskPath, joined, jsonLine, moreMembers, type RawPath, shownPath } from '../places/raw-path.ts';
 import type { Pulse } from '../tasks/pulse.ts';
-import { type Link, type VisitAnswer, type Visitor, type VisitRequest, visitDirectories } from '../walk/visit.ts';
+import { type Link, type VisitAnswers, type Visitor, type VisitRequest, visits } from '../walk/visit.ts';
 import { headLine } from './plan.ts';
 import { deviceToWriteOn } from './planned-link.ts';
 import { type MoveOptions, MovePlanner, type PlannedMove } from './planned-move.ts';
@@ -13,22 +13,23 @@ export interface MigrateShardOptions extends MoveOptions {
   /** Which of the migrations. */
   readonly index: number;
   readonly copies: boolean;
+  /** Whether the lines are a plan, or only a report of one. */
+  readonly withHeads: boolean;
   /** Its roots as they are shown. */
   readonly shown: { readonly from: RawPath; readonly to: RawPath };
 }
 
-export function migrateShard(options: MigrateShardOptions, pulse: Pulse): (request: VisitRequest) => VisitAnswer[] {
-  const { index, copies, shown } = options;
+export function migrateShard(options: MigrateShardOptions, pulse: Pulse): (request: VisitRequest) => VisitAnswers {
+  const { index, copies, shown, withHeads } = options;
   const { from = '', to = '' } = options.migrations[index] ?? {};
   const names = { from_root: shownPath(shown.from), to_root: shownPath(shown.to) };
   const operation = copies ? 'copy' : 'move';
-  const visitor: Visitor = (directory, links, targets) => {
+  const visitor: Visitor = (directory, links, targets, lines) => {
     const counts = { moved: 0, copied: 0, skipped_nonexistent_target: 0, skipped_existing_destination: 0 };
     const errors: object[] = [];
     const planner = new MovePlanner(options, pulse, targets);
     const below = directory.real === from ? '' : directory.real.slice(from.length + 1);
-    let output = '';
-    let more = '';
+    let more: RawPath | undefined;
     let obstacle = obstacleOf(() => planner.obstacle(index, directory.real));
     const planOf = (link: Link): PlannedMove =>
       obstacle === undefined ? planner.plan(index, directory.real, link) : { is: 'error', error: obstacle };
@@ -44,36 +45,35 @@ export function migrateShard(options: MigrateShardOptions, pulse: Pulse): (reque
         else if (planned.is === 'existing') counts.skipped_existing_destination += 1;
         else if (planned.is === 'error') fail(planned.error);
         else if (planned.is === 'move') {
-          if (output === '') {
+          if (more === undefined) {
             const ways = waysOf(directory.real, planner.destinationOf(index, directory.real), copies, pulse);
             if ('obstacle' in ways) {
               obstacle = ways.obstacle;
               fail(obstacle);
               continue;
             }
-            output = headLine({ device: ways.device, directory: directory.real, move: { from, to, below } });
+            if (withHeads)
+              lines.append(headLine({ device: ways.device, directory: directory.real, move: { from, to, below } }));
             const made = ways.newDirectories > 0 && { new_directories: ways.newDirectories };
             more = moreMembers({ operation, ...names, ...made });
           }
           counts[copies ? 'copied' : 'moved'] += 1;
-          output += jsonLine(
-            {
-              source_path: source,
-              target_path: place,
-              old_target: planned.oldTarget,
-              new_target: planned.target,
-              replaced_target: planned.replaced,
-            },
-            more,
-          );
+          const change = {
+            source_path: source,
+            target_path: place,
+            old_target: planned.oldTarget,
+            new_target: planned.target,
+            replaced_target: planned.replaced,
+          };
+          lines.append(jsonLine(change, more));
         }
       } catch (error) {
         fail(reasonText(error));
       }
     }
-    return { output, counts, errors };
+    return { counts, errors };
   };
-  return request => visitDirectories(request, visitor, pulse);
+  return visits(visitor, pulse);
 }
 
 function obstacleOf(look: () => string | undefined): string | undefined {

@@ -1,20 +1,20 @@
 // A plan on the disk while it is made and carried out: a file without a name, because a million changes do not fit into
 // memory, and nothing of it is to stay.
-import { closeSync, openSync, readSync, unlinkSync, writeSync } from 'node:fs';
+import { closeSync, openSync, readSync, unlinkSync } from 'node:fs';
 import path from 'node:path';
 import { HeldDirectory } from '../places/held-directory.ts';
 import type { Places } from '../places/path-rules.ts';
 import { rawOf } from '../places/raw-path.ts';
 import { realPlace } from '../places/real-places.ts';
 import { temporaryName } from '../places/temporary-name.ts';
+import { BlockWriter } from '../tasks/block-writer.ts';
 
 const CHUNK_BYTES = 1_048_576;
 const NEWLINE = '\n'.charCodeAt(0);
 
 export class PlanFile {
   readonly #descriptor: number;
-  #end = 0;
-  #unwritten = '';
+  readonly #writer: BlockWriter;
   /** Where parts end. */
   readonly #parts: number[] = [];
 
@@ -24,19 +24,19 @@ export class PlanFile {
       const file = directory.at(temporaryName(runId));
       this.#descriptor = openSync(file, 'wx+', 0o600);
       unlinkSync(file);
+      this.#writer = new BlockWriter(this.#descriptor);
     } finally {
       directory.close();
     }
   }
 
-  write(lines: string): void {
-    this.#unwritten += lines;
-    if (this.#unwritten.length > CHUNK_BYTES) this.#flush();
+  write(lines: Uint8Array): void {
+    this.#writer.write(lines);
   }
 
   endPart(): void {
-    this.#flush();
-    this.#parts.push(this.#end);
+    this.#writer.flush();
+    this.#parts.push(this.#writer.end);
   }
 
   /** The lines of each part. */
@@ -50,14 +50,6 @@ export class PlanFile {
 
   close(): void {
     closeSync(this.#descriptor);
-  }
-
-  #flush(): void {
-    const bytes = Buffer.from(this.#unwritten, 'utf8');
-    this.#unwritten = '';
-    for (let done = 0; done < bytes.length; )
-      done += writeSync(this.#descriptor, bytes, done, bytes.length - done, this.#end + done);
-    this.#end += bytes.length;
   }
 
   *#lines(begin: number, end: number): Generator<string> {

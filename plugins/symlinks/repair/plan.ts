@@ -1,6 +1,6 @@
 // The text of a plan: for each directory a line that says where things really are, then one line of JSON for each change,
 // in the form in which reports and journals have them.
-import type { RawPath } from '../places/raw-path.ts';
+import { type RawPath, rawOf } from '../places/raw-path.ts';
 
 /** Where the changes behind it are made. */
 export interface PlanHead {
@@ -14,8 +14,8 @@ export interface PlanHead {
 
 const MARK = '@';
 
-export function headLine(head: PlanHead): string {
-  return `${MARK}${JSON.stringify(head)}\n`;
+export function headLine(head: PlanHead): RawPath {
+  return rawOf(`${MARK}${JSON.stringify(head)}\n`);
 }
 
 /** undefined for a line of a change. */

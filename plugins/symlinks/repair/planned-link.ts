@@ -3,7 +3,7 @@
 import { accessSync, constants, lstatSync } from 'node:fs';
 import path from 'node:path';
 import { reasonText } from '#kit/error-text';
-import { diskPath, isWithin, type RawPath } from '../places/raw-path.ts';
+import { diskPath, isWithin, joined, type RawPath } from '../places/raw-path.ts';
 import type { Pulse } from '../tasks/pulse.ts';
 import type { TargetLook } from '../walk/target-look.ts';
 import type { Link } from '../walk/visit.ts';
@@ -31,7 +31,7 @@ export function plannedRewrite(
   const found = rewritten(target, rules);
   if (found === undefined || found.target === target) return { is: 'unchanged' };
   if (!includeBroken && targets.presence(directory, target) === 'missing') return { is: 'broken' };
-  if (leadsTo(directory, found.target, path.posix.join(directory, name)))
+  if (leadsTo(directory, found.target, joined(directory, name)))
     return { is: 'error', error: 'it would point at itself' };
   return { is: 'rewrite', ...found };
 }
@@ -50,6 +50,9 @@ export function targetAfterRewrites(
 
 /** Whether a target in this directory is, as a text, the place itself. */
 export function leadsTo(directory: RawPath, target: RawPath, place: RawPath): boolean {
+  // Resolving costs more than all else that is done with a link.
+  if (target.startsWith('/') && !target.includes('//') && !target.includes('/.') && !target.endsWith('/'))
+    return target === place;
   return path.posix.resolve(directory, target) === place;
 }
 

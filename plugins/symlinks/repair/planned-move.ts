@@ -107,9 +107,9 @@ export class MovePlanner {
 
   #bringsAnything(index: number, directory: RawPath): boolean {
     this.#pulse.beat();
-    for (const { name, kind } of listEntries(directory)) {
-      if (kind === 'other' || isTemporaryName(name)) continue;
-      if (this.#brought(index, joined(directory, name)) !== undefined) return true;
+    for (const entry of listEntries(directory)) {
+      if (!(entry.isSymbolicLink() || entry.isDirectory()) || isTemporaryName(entry.name)) continue;
+      if (this.#brought(index, joined(directory, entry.name)) !== undefined) return true;
     }
     return false;
   }

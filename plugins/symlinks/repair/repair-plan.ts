@@ -70,8 +70,8 @@ export class RepairPlan {
   }
 
   /** `take` gets each directory's lines, of roots first, then of one migration after the other; `part` begins another. */
-  async make(take: (output: string) => void, part: () => void): Promise<void> {
-    const { rules, includeBroken, overwrites, copies } = this.#input;
+  async make(take: (lines: Uint8Array) => void, part: () => void): Promise<void> {
+    const { rules, includeBroken, overwrites, copies, dryRun } = this.#input;
     const rawRules = rules.map(rule => ({
       from: rawOf(withoutSlashes(rule.from_prefix)),
       to: rawOf(withoutSlashes(rule.to_prefix)),
@@ -82,20 +82,28 @@ export class RepairPlan {
       includeBroken,
     };
     if (rules.length > 0) {
-      const options: RewriteShardOptions = { ...rewrites, shownRules: rules };
-      await this.#walk('rewrite', options, this.roots.walked, answer => {
+      const options: RewriteShardOptions = { ...rewrites, shownRules: rules, withHeads: !dryRun };
+      await this.#walk('rewrite', options, this.roots.walked, (answer, lines) => {
         this.scanned += answer.links;
-        take(answer.output);
+        take(lines);
       });
       part();
     }
     const migrations = this.#migrations.map(({ from, to }) => ({ from, to }));
     for (const [index, { from, shown }] of this.#migrations.entries()) {
       const names = { from: rawOf(shown.from_root), to: rawOf(shown.to_root) };
-      const options: MigrateShardOptions = { migrations, rewrites, overwrites, copies, index, shown: names };
-      await this.#walk('migrate', options, [{ real: from, shown: names.from }], answer => {
+      const options: MigrateShardOptions = {
+        migrations,
+        rewrites,
+        overwrites,
+        copies,
+        index,
+        shown: names,
+        withHeads: !dryRun,
+      };
+      await this.#walk('migrate', options, [{ real: from, shown: names.from }], (answer, lines) => {
         if (rules.length === 0) this.scanned += answer.links;
-        take(answer.output);
+        take(lines);
       });
       part();
     }
@@ -105,7 +113,7 @@ export class RepairPlan {
     name: ShardName,
     options: unknown,
     roots: readonly WalkedDirectory[],
-    take: (answer: VisitAnswer) => void,
+    take: (answer: VisitAnswer, lines: Uint8Array) => void,
   ): Promise<void> {
     const { mountsDown } = this.#input;
     const met = new Set<RawPath>();
@@ -123,12 +131,12 @@ export class RepairPlan {
     );
     this.#pool = pool;
     const unreadable = new Map<RawPath, string>();
-    const receive = (answer: VisitAnswer, directory: WalkedDirectory): void => {
+    const receive = (answer: VisitAnswer, lines: Uint8Array, directory: WalkedDirectory): void => {
       for (const error of answer.errors) this.errors.add(error);
       if (answer.unreadable !== undefined) unreadable.set(directory.real, answer.unreadable);
       for (const place of answer.met) met.add(place);
       for (const [key, count] of Object.entries(answer.counts)) this.counts[key as keyof RepairCounts] += count;
-      take(answer);
+      take(answer, lines);
     };
     try {
       await walk(pool, roots, receive, { isStopped: () => this.#run.isStopped });

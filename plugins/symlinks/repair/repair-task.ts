@@ -5,7 +5,6 @@ import { realPlace } from '../places/real-places.ts';
 import type { CappedList } from '../tasks/capped-list.ts';
 import type { Stage, TaskProgress, TaskRun } from '../tasks/task.ts';
 import { Journal } from './journal.ts';
-import { headOf } from './plan.ts';
 import { PlanFile } from './plan-file.ts';
 import { RepairApply } from './repair-apply.ts';
 import type { RepairInput } from './repair-input.ts';
@@ -54,9 +53,7 @@ export async function repair(input: RepairInput, run: TaskRun): Promise<unknown>
 async function preview(plan: RepairPlan, report: Report, run: TaskRun): Promise<object> {
   run.onProgress(() => progressOf('collecting', plan, plan.links, null));
   await plan.make(
-    output => {
-      for (const line of output.split('\n')) if (line !== '' && headOf(line) === undefined) report.add(line);
-    },
+    lines => report.addAll(lines),
     () => undefined,
   );
   run.onProgress(() => progressOf('completed', plan, plan.links, plan.links));
@@ -68,7 +65,7 @@ async function carryOut(input: RepairInput, plan: RepairPlan, report: Report, ru
   const file = new PlanFile(run.places, run.id);
   try {
     await plan.make(
-      output => file.write(output),
+      lines => file.write(lines),
       () => file.endPart(),
     );
     const place = realPlace(rawOf(journalPlace(input.backupPath, run.places, run.id)));

@@ -1,24 +1,26 @@
 // The changes of one run, all of them: those that an answer can hold, and a file with the rest where there are more.
-import { closeSync, openSync, readdirSync, statSync, unlinkSync, writeSync } from 'node:fs';
+import { closeSync, openSync, readdirSync, statSync, unlinkSync } from 'node:fs';
 import path from 'node:path';
 import { HeldDirectory } from '../places/held-directory.ts';
 import type { Places } from '../places/path-rules.ts';
 import { type RawPath, rawOf, shownPath } from '../places/raw-path.ts';
 import { realPlace } from '../places/real-places.ts';
+import { BlockWriter } from '../tasks/block-writer.ts';
 import { CappedList } from '../tasks/capped-list.ts';
 
 const MODE = 0o640;
 const MAX_REPORTS = 20;
-const CHUNK_CHARACTERS = 1_000_000;
+const NEWLINE = '\n'.charCodeAt(0);
+const REWRITE = Buffer.from('{"link_path"');
 
 export class Report {
   readonly changes = new CappedList();
   readonly moves = new CappedList();
   readonly #places: Places;
   readonly #id: string;
-  /** Lines that are not in the file yet. */
-  #lines = '';
-  #file: { readonly path: RawPath; readonly descriptor: number } | undefined;
+  /** Lines while the lists hold them all. */
+  readonly #waiting: Uint8Array[] = [];
+  #file: { readonly path: RawPath; readonly descriptor: number; readonly writer: BlockWriter } | undefined;
 
   constructor(places: Places, id: string) {
     this.#places = places;
@@ -27,26 +29,34 @@ export class Report {
 
   /** `line` is the JSON of a change, without its newline. */
   add(line: string): void {
-    const list = line.startsWith('{"link_path"') ? this.changes : this.moves;
-    list.addLine(() => line);
-    this.#lines += `${line}\n`;
-    if (this.#lines.length > CHUNK_CHARACTERS && (this.changes.isCut || this.moves.isCut)) this.#flush();
+    this.addAll(Buffer.from(`${line}\n`));
+  }
+
+  /** `lines` are the JSON of changes of one kind, each with its newline. */
+  addAll(lines: Uint8Array): void {
+    const bytes = Buffer.from(lines.buffer, lines.byteOffset, lines.byteLength);
+    const isRewrite = bytes.subarray(0, REWRITE.length).equals(REWRITE);
+    const list = isRewrite ? this.changes : this.moves;
+    let begin = 0;
+    for (let end = bytes.indexOf(NEWLINE); end >= 0; end = bytes.indexOf(NEWLINE, begin)) {
+      const [from, to] = [begin, end];
+      list.addLine(() => bytes.toString('utf8', from, to));
+      begin = end + 1;
+    }
+    if (this.#file === undefined) this.#waiting.push(lines);
+    else this.#file.writer.write(lines);
+    if (this.#file === undefined && list.isCut) {
+      this.#file = this.#open();
+      for (const waiting of this.#waiting.splice(0)) this.#file.writer.write(waiting);
+    }
   }
 
   /** The path of the file; null when the lists hold everything. */
   finish(): string | null {
-    if (!this.changes.isCut && !this.moves.isCut) return null;
-    this.#flush();
     if (this.#file === undefined) return null;
+    this.#file.writer.flush();
     closeSync(this.#file.descriptor);
     return shownPath(this.#file.path);
-  }
-
-  #flush(): void {
-    this.#file ??= this.#open();
-    const bytes = Buffer.from(this.#lines, 'utf8');
-    this.#lines = '';
-    for (let done = 0; done < bytes.length; ) done += writeSync(this.#file.descriptor, bytes, done);
   }
 
   #open() {
@@ -55,7 +65,8 @@ export class Report {
     try {
       keepNewest(directory);
       const name = `${this.#id}.jsonl`;
-      return { path: path.posix.join(place, name), descriptor: openSync(directory.at(name), 'wx', MODE) };
+      const descriptor = openSync(directory.at(name), 'wx', MODE);
+      return { path: path.posix.join(place, name), descriptor, writer: new BlockWriter(descriptor) };
     } finally {
       directory.close();
     }

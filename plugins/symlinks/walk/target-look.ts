@@ -77,7 +77,10 @@ export class TargetLook {
   }
 
   #read(directory: RawPath): Content {
-    return this.#ask(directory, () => new Map(listEntries(directory).map(({ name, kind }) => [name, kind === 'link'])));
+    return this.#ask(
+      directory,
+      () => new Map(listEntries(directory).map(entry => [entry.name, entry.isSymbolicLink()])),
+    );
   }
 
   #stat(place: RawPath, directory: RawPath): Presence {

@@ -3,8 +3,9 @@ import { readlinkSync } from 'node:fs';
 import { reasonText } from '#kit/error-text';
 import { diskPath, joined, type RawPath, shownPath } from '../places/raw-path.ts';
 import { isTemporaryName } from '../places/temporary-name.ts';
+import { LineBuffer } from '../tasks/line-buffer.ts';
 import type { Pulse } from '../tasks/pulse.ts';
-import { type Entry, listEntries } from './listing.ts';
+import { listEntries } from './listing.ts';
 import { TargetLook } from './target-look.ts';
 
 /** A directory that is walked: where it really is, and how people call it. */
@@ -25,23 +26,38 @@ export interface ItemError {
 
 /** What a visitor makes of the links of one directory. */
 interface Visited {
-  /** Lines, each with its newline; what all threads give is joined in the order of the walk. */
-  readonly output: string;
   /** Numbers that are added up over all directories. */
   readonly counts: Readonly<Record<string, number>>;
   readonly errors: readonly object[];
 }
 
-/** Called with the links of a directory, sorted by name, if it has any. */
-export type Visitor = (directory: WalkedDirectory, links: readonly Link[], targets: TargetLook) => Visited;
+/**
+ * Called with the links of a directory, sorted by name, if it has any. What it appends to `lines` in all threads is joined
+ * in the order of the walk.
+ */
+export type Visitor = (
+  directory: WalkedDirectory,
+  links: readonly Link[],
+  targets: TargetLook,
+  lines: LineBuffer,
+) => Visited;
 
 export interface VisitRequest {
   readonly directories: readonly WalkedDirectory[];
   readonly unreachable: readonly RawPath[];
 }
 
+export interface VisitAnswers {
+  /** One for each directory, in their order. */
+  readonly answers: readonly VisitAnswer[];
+  /** Those of all the directories, one after the other. */
+  readonly lines: Uint8Array<ArrayBuffer>;
+}
+
 export interface VisitAnswer extends Visited {
   readonly links: number;
+  /** How much of the lines is the directory's. */
+  readonly lineBytes: number;
   /** Names of the directories in it, sorted. */
   readonly below: readonly RawPath[];
   /** Why the directory could not be read. */
@@ -50,7 +66,16 @@ export interface VisitAnswer extends Visited {
   readonly met: readonly RawPath[];
 }
 
-export function visitDirectories(request: VisitRequest, visitor: Visitor, pulse: Pulse): VisitAnswer[] {
+/** Answers requests with what the visitor makes of their directories. */
+export function visits(visitor: Visitor, pulse: Pulse): (request: VisitRequest) => VisitAnswers {
+  return request => {
+    const lines = new LineBuffer();
+    const answers = visitDirectories(request, visitor, lines, pulse);
+    return { answers, lines: lines.toBytes() };
+  };
+}
+
+function visitDirectories(request: VisitRequest, visitor: Visitor, lines: LineBuffer, pulse: Pulse): VisitAnswer[] {
   let errors: object[] = [];
   const targets = new TargetLook(pulse, request.unreachable, (directory, error) =>
     errors.push({ link_path: shownPath(directory), error: `${error}; targets in it count as existing` }),
@@ -58,7 +83,7 @@ export function visitDirectories(request: VisitRequest, visitor: Visitor, pulse:
   return request.directories.map(directory => {
     errors = [];
     const below: RawPath[] = [];
-    const answer = { output: '', counts: {}, errors, links: 0, below, met: [] };
+    const answer = { counts: {}, errors, links: 0, lineBytes: 0, below, met: [] };
     let links: Link[];
     try {
       links = readLinks(directory, below, pulse, errors);
@@ -69,12 +94,14 @@ export function visitDirectories(request: VisitRequest, visitor: Visitor, pulse:
     }
     pulse.count(links.length);
     if (links.length === 0) return answer;
-    const visited = visitor(directory, links, targets);
+    const begin = lines.length;
+    const visited = visitor(directory, links, targets, lines);
     return {
       ...answer,
       ...visited,
       errors: [...errors, ...visited.errors],
       links: links.length,
+      lineBytes: lines.length - begin,
       met: targets.takeMet(),
     };
   });
@@ -82,10 +109,14 @@ export function visitDirectories(request: VisitRequest, visitor: Visitor, pulse:
 
 function readLinks({ real, shown }: WalkedDirectory, below: RawPath[], pulse: Pulse, errors: object[]): Link[] {
   const links: Link[] = [];
+  const names: RawPath[] = [];
   pulse.beat();
-  for (const { name, kind } of listEntries(real).sort(byName)) {
-    if (kind === 'directory') below.push(name);
-    if (kind !== 'link' || isTemporaryName(name)) continue;
+  for (const entry of listEntries(real)) {
+    if (entry.isDirectory()) below.push(entry.name);
+    else if (entry.isSymbolicLink() && !isTemporaryName(entry.name)) names.push(entry.name);
+  }
+  below.sort();
+  for (const name of names.sort()) {
     pulse.beat();
     try {
       links.push({ name, target: readlinkSync(diskPath(joined(real, name)), 'latin1') });
@@ -96,8 +127,4 @@ function readLinks({ real, shown }: WalkedDirectory, below: RawPath[], pulse: Pu
     }
   }
   return links;
-}
-
-function byName(a: Entry, b: Entry): number {
-  return a.name < b.name ? -1 : 1;
 }

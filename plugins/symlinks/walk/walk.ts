@@ -3,16 +3,21 @@
 
 import { joined, type RawPath } from '../places/raw-path.ts';
 import type { ShardPool } from '../tasks/shard-pool.ts';
-import type { VisitAnswer, VisitRequest, WalkedDirectory } from './visit.ts';
+import type { VisitAnswer, VisitAnswers, VisitRequest, WalkedDirectory } from './visit.ts';
 
 /** Directories of one request; more of them make progress coarse on a slow mount. */
 const BATCH = 32;
-/** What waits for its turn behind a slow directory, in characters of output. */
+/** What waits for its turn behind a slow directory, in bytes of lines. */
 const MAX_AHEAD = 16_000_000;
 
 /** What was read, in its place in the walk, or is still to be read. */
 type Place =
-  | { readonly state: 'done'; readonly answer: VisitAnswer; readonly directory: WalkedDirectory }
+  | {
+      readonly state: 'done';
+      readonly answer: VisitAnswer;
+      readonly lines: Uint8Array;
+      readonly directory: WalkedDirectory;
+    }
   | { readonly state: 'asked' }
   | {
       readonly state: 'open';
@@ -26,6 +31,9 @@ interface Node {
   next: Node | null;
 }
 
+/** `lines` are those that the visitor made of the directory. */
+type Take = (answer: VisitAnswer, lines: Uint8Array, directory: WalkedDirectory) => void;
+
 export interface WalkOptions {
   /** Ends the walk early when it is true. */
   readonly isStopped?: () => boolean;
@@ -35,18 +43,13 @@ export interface WalkOptions {
 export async function walk(
   pool: ShardPool,
   roots: readonly WalkedDirectory[],
-  take: (answer: VisitAnswer, directory: WalkedDirectory) => void,
+  take: Take,
   { isStopped = () => false }: WalkOptions = {},
 ): Promise<void> {
   for (const root of roots) await walkRoot(pool, root, take, isStopped);
 }
 
-async function walkRoot(
-  pool: ShardPool,
-  root: WalkedDirectory,
-  take: (answer: VisitAnswer, directory: WalkedDirectory) => void,
-  isStopped: () => boolean,
-): Promise<void> {
+async function walkRoot(pool: ShardPool, root: WalkedDirectory, take: Take, isStopped: () => boolean): Promise<void> {
   const head: Node = { place: { state: 'asked' }, next: null };
   const first: Node = { place: { state: 'open', parent: null, names: [''], from: 0 }, next: null };
   head.next = first;
@@ -58,8 +61,9 @@ async function walkRoot(
       head.next = node.next;
       // Whoever still holds the node would else hold all that came after it.
       node.next = null;
-      ahead -= node.place.answer.output.length;
-      take(node.place.answer, node.place.directory);
+      const { answer, lines, directory } = node.place;
+      ahead -= lines.length;
+      take(answer, lines, directory);
     }
     while (running.size < pool.threads + 1 && (ahead < MAX_AHEAD || running.size === 0)) {
       const batch = nextBatch(head, root);
@@ -109,18 +113,20 @@ function nextBatch(head: Node, root: WalkedDirectory): Asked[] {
   return batch;
 }
 
-/** Resolves with the size of the output that now waits. */
+/** Resolves with the size of the lines that now wait. */
 async function ask(pool: ShardPool, batch: readonly Asked[]): Promise<number> {
   const directories = batch.map(({ directory }) => directory);
-  const answers = (await pool.ask((unreachable): VisitRequest => ({ directories, unreachable }))) as VisitAnswer[];
-  let size = 0;
+  const answer = await pool.ask((unreachable): VisitRequest => ({ directories, unreachable }));
+  const { answers, lines } = answer as VisitAnswers;
+  let end = 0;
   for (const [index, { directory, node }] of batch.entries()) {
     const answer = answers[index];
     if (answer === undefined) throw new Error('a thread answered for too few directories');
-    node.place = { state: 'done', answer, directory };
-    size += answer.output.length;
+    const begin = end;
+    end += answer.lineBytes;
+    node.place = { state: 'done', answer, lines: lines.subarray(begin, end), directory };
     if (answer.below.length > 0)
       node.next = { place: { state: 'open', parent: directory, names: answer.below, from: 0 }, next: node.next };
   }
-  return size;
+  return end;
 }
