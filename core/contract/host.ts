@@ -104,7 +104,10 @@ export interface Host {
    * this plugin has not declared the type; does nothing once it is disposed of.
    */
   emit<Type extends EventType>(type: Type, data: Events[Type], options?: EmitOptions): void;
-  /** Calls back for each event of the type, in order. What the listener throws is counted against this plugin. */
+  /**
+   * Calls back for each event of the type, in order; once it is loaded anew, for those that were emitted meanwhile. What
+   * the listener throws is counted against this plugin.
+   */
   on<Type extends EventType>(type: Type, listener: (event: HostEvent<Type>) => void | Promise<void>): Disposer;
   /** Calls back for each event of every type. */
   on(type: '*', listener: (event: AnyEvent) => void | Promise<void>): Disposer;

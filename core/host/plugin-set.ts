@@ -157,7 +157,11 @@ export class PluginSet {
   async #change(change: () => Promise<void>): Promise<void> {
     const run = async (): Promise<void> => {
       if (this.#closing.signal.aborted) return;
-      await change();
+      try {
+        await change();
+      } finally {
+        this.#options.registries.events.release();
+      }
       this.#options.onChange();
     };
     await asHost(() => this.#changes.add(run));
@@ -374,6 +378,7 @@ export class PluginSet {
         await this.#withdraw(other.name, 'skipped', `needs ${name}`);
       }
     }
+    if (entry.scope !== undefined) this.#options.registries.events.hold(entry.scope);
     await entry.scope?.dispose();
     entry.scope = undefined;
     entry.state = entry.plugin === undefined ? 'failed' : state;

@@ -91,7 +91,7 @@ export default definePlugin({
     host.tap('host.stopping', () => deliveries.stop(host.paced(STOP_MS)), { deadlineMs: STOPPING_DEADLINE_MS });
     return async () => {
       const stopped = host.stopping === null ? deliveries.stop(host.paced(WITHDRAWAL_MS)) : undefined;
-      await Promise.all([intake.settled(), stopped]);
+      await Promise.all([intake.end(), stopped]);
       store.close();
     };
   },

@@ -76,9 +76,11 @@ export class Intake {
     });
   }
 
-  /** Resolves when nothing waits that could be handed on. */
-  async settled(): Promise<void> {
+  /** Resolves when everything is handed on that could be, and tells of what is lost with its end. */
+  async end(): Promise<void> {
     await this.#working;
+    const lost = this.#waiting.length + this.#dropped;
+    if (lost > 0) this.#host.log.warn(`${lost} notifications are lost: their storage could not be used until the end`);
   }
 
   /** Writes what a person sends at once. Returns the ids of the deliveries. */

@@ -1,6 +1,7 @@
 // Events between plugins: who may emit what, who hears it, and that nobody who listens can touch who emits.
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { rm } from 'node:fs/promises';
+import { EventEmitter, once } from 'node:events';
+import { rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import t, { type Test } from 'tap';
 import { testDir } from '../../support/directory.ts';
@@ -18,6 +19,7 @@ async function startWith(t: Test, listeners: Record<string, string>) {
   const heard: Record<string, unknown[]> = {};
   const place = `stackwardenHeard${t.name}`;
   Object.assign(globalThis, { [place]: heard });
+  t.teardown(() => Reflect.deleteProperty(globalThis, place));
   const hear = `const hear = value => (globalThis[${JSON.stringify(place)}][host.name] ??= []).push(value);`;
   const emitter = plugin(
     'emitter',
@@ -46,6 +48,8 @@ async function startWith(t: Test, listeners: Record<string, string>) {
     heard,
     report,
     remove: (name: string) => rm(path.join(configDir, 'plugins', name), { recursive: true }),
+    replace: (name: string, body: string) =>
+      writeFile(path.join(configDir, 'plugins', name, 'index.js'), plugin(name, hear + body)['index.js']),
   };
 }
 
@@ -118,10 +122,48 @@ t.test('a plugin that is gone hears nothing any more, and its types go with it',
   t.same(heard.leaver, [1]);
 });
 
+t.test('a plugin that is loaded anew hears what happened meanwhile, once and in order', async t => {
+  const gate = new EventEmitter();
+  Object.assign(globalThis, { stackwardenGate: gate });
+  t.teardown(() => Reflect.deleteProperty(globalThis, 'stackwardenGate'));
+  const { app, heard, report, replace } = await startWith(t, {
+    changing: `host.on('fixture.done', ({ data }) => hear('old ' + data.number))
+      host.on('*', ({ data }) => hear('old ' + data.number))
+      return () => new Promise(go => globalThis.stackwardenGate.once('dispose', go).emit('disposing'))`,
+    steady: `host.on('fixture.done', ({ data }) => hear(data.number))`,
+  });
+  const emit = async (number: number) => t.match(await app.post('/emit', { number }), { status: 200 });
+  const disposing = once(gate, 'disposing');
+  await replace(
+    'changing',
+    `host.on('fixture.done', ({ data }) => hear('early ' + data.number))
+     return new Promise(go => globalThis.stackwardenGate.once('set up', go).emit('setting up'))
+       .then(() => { host.on('fixture.done', ({ data }) => hear('late ' + data.number)) })`,
+  );
+  await disposing;
+  await emit(1);
+  const settingUp = once(gate, 'setting up');
+  gate.emit('dispose');
+  await settingUp;
+  await emit(2);
+  gate.emit('set up');
+  await until(() => report('changing')?.state === 'ready' && heard.changing?.length === 4);
+  await emit(3);
+  await until(() => heard.changing?.length === 6);
+  for (const who of ['early', 'late'])
+    t.same(
+      heard.changing?.filter(text => String(text).startsWith(who)),
+      [1, 2, 3].map(number => `${who} ${number}`),
+    );
+  await until(() => heard.steady?.length === 3);
+  t.same(heard.steady, [1, 2, 3]);
+});
+
 t.test('many events at once leave room for others, and each is heard in the context of its emitter', async t => {
   const contexts = new AsyncLocalStorage<number>();
   const order: unknown[] = [];
   Object.assign(globalThis, { stackwardenContexts: contexts, stackwardenOrder: order });
+  t.teardown(() => ['stackwardenContexts', 'stackwardenOrder'].map(name => Reflect.deleteProperty(globalThis, name)));
   const { app } = await startWith(t, {
     crowd: `host.event('fixture.one-of-many', { description: 'x' })
       host.route({ method: 'POST', path: '/emit-many', summary: 'x', handle () {

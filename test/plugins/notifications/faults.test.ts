@@ -222,6 +222,13 @@ t.test('a database that is locked', async t => {
   const log = await ownLog(app);
   t.equal(log.match(/the storage of notifications cannot be used/g)?.length, 1);
   t.equal(log.match(/the storage of notifications can be used again/g)?.length, 1);
+
+  const last = await held(file);
+  t.teardown(() => last.release());
+  ring('too late');
+  await until(async () => (await app.get('/notifications/history')).status === 503);
+  await app.stop();
+  t.match(await ownLog(app), /1 notifications are lost: their storage could not be used until the end/);
 });
 
 t.test('a file that is no database', async t => {

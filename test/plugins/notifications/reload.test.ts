@@ -1,10 +1,15 @@
 // The plugin is withdrawn and set up again while deliveries are in the air: nothing is lost, and what was reached is not
 // told twice. The same for a plugin that a destination needs.
+import { appendFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { pathToFileURL } from 'node:url';
 import t from 'tap';
 import { testDir } from '../../support/directory.ts';
 import { pluginsDir, startHost } from '../../support/host.ts';
 import { startReceiver } from '../../support/receiver.ts';
 import { until } from '../../support/until.ts';
+
+const moduleOf = (name: string) => pathToFileURL(path.join(pluginsDir, 'notifications', `${name}.ts`)).href;
 
 /** A third party's plugins: one emits events, one has a type of destinations and needs another. */
 const OWN = {
@@ -15,6 +20,8 @@ const OWN = {
     })
     globalThis.ringWhileReloaded = title => host.emit('bell.rang', title)
   } }`,
+  // The product's, in a folder that can be changed.
+  notifications: `export { default } from ${JSON.stringify(moduleOf('index'))}`,
   rope: `export default { name: 'rope', host: '^1', setup () {} }`,
   chime: `export default { name: 'chime', host: '^1', needs: ['rope', 'notifications'], setup (host) {
     host.contribute('notifications.destination', 'chime', {
@@ -36,8 +43,18 @@ t.test('deliveries while plugins are loaded anew', async t => {
     { id: 'chime', url: at('chime', '/chime') },
   ].map(destination => ({ ...destination, cooldown_sec: 0 }));
   const own = testDir(t, Object.fromEntries(Object.entries(OWN).map(([name, text]) => [name, { 'index.js': text }])));
+  const changed = path.join(own, 'notifications', 'index.js');
+  await writeFile(
+    path.join(own, 'notifications', 'queue-statements.js'),
+    `export * from ${JSON.stringify(moduleOf('queue-statements'))}`,
+  );
   const app = await startHost({
-    config: { dumb: { notifications: { enabled: true, retry_base_sec: 1, max_attempts: 10, destinations } } },
+    config: {
+      dumb: {
+        plugins: { override: ['notifications'] },
+        notifications: { enabled: true, retry_base_sec: 1, max_attempts: 10, destinations },
+      },
+    },
     // A withdrawal waits as long as it does for users.
     pace: 1,
     pluginDirs: [pluginsDir, own],
@@ -104,6 +121,25 @@ t.test('deliveries while plugins are loaded anew', async t => {
     await on();
     t.match(await rowOf('in the air', 'completed'), { attempts: 1 });
     t.equal(receiver.received.length, before + 1);
+  });
+
+  await t.test('what happens meanwhile', async t => {
+    await use('hook');
+    const before = receiver.received.length;
+    let answer = (): void => undefined;
+    receiver.answer = (_, response) => {
+      answer = () => void response.end();
+    };
+    ring('before');
+    await until(() => receiver.received.length > before);
+    await appendFile(changed, '\n');
+    await until(async () => (await stateOf('chime')) === 'skipped', { what: 'the withdrawal to begin' });
+    ring('meanwhile');
+    receiver.answer = (_, response) => void response.end();
+    answer();
+    await rowOf('before', 'completed');
+    t.match(await rowOf('meanwhile', 'completed'), { attempts: 1 });
+    t.equal(receiver.received.length, before + 2);
   });
 
   await t.test('a type of destinations that is missing for a while', async t => {
