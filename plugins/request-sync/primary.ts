@@ -100,7 +100,6 @@ export class Primary {
   async #replace({ requests, ids, total }: Reading, isAnother: boolean): Promise<void> {
     const { state, label, settings, nowMs } = this.#with;
     const { meta } = state;
-    const earlier = this.#known;
     const known = new PrimaryRequests(settings.sync_4k_separately);
     await forEachInSlices(requests, request => known.take(request));
     this.#known = known;
@@ -129,11 +128,7 @@ export class Primary {
       isAbsent = found === 'absent';
       if (found === null) this.#withdraw(id, fingerprint, entry);
       else if (typeof found === 'object') known.take(found);
-      else {
-        const before = earlier.get(id);
-        if (before !== undefined) known.take(before);
-        unclear.add(fingerprint);
-      }
+      else unclear.add(fingerprint);
     }
     known.judge(true, unclear);
   }

@@ -356,8 +356,8 @@ const ask = (title: number, ...seasons: number[]): Deed => {
 const change = (kind: 'remove' | 'approve' | 'decline' | 'extend', at: number, ...seasons: number[]): Deed => {
   return { kind, at, which: 0, seasons };
 };
-/** At the n-th call to the first subordinate. */
-const failing = (after: number, fault: ManagerFault): Deed => ({ kind: 'fault', at: 1, after, times: 1, fault });
+/** At the n-th call to the first subordinate, or to `at`. */
+const failing = (after: number, fault: ManagerFault, at = 1): Deed => ({ kind: 'fault', at, after, times: 1, fault });
 const CYCLE: Deed = { kind: 'cycle' };
 
 /** Histories that went wrong once. */
@@ -398,6 +398,16 @@ const KNOWN: Readonly<Record<string, readonly Deed[]>> = {
     change('remove', 0),
     ask(SERIES, 1),
     { kind: 'pass', minutes: 20 },
+    CYCLE,
+  ],
+  'what was not created is removed, and the primary does not say so': [
+    ask(OTHER, 1),
+    ask(SERIES, 1),
+    failing(2, { kind: 'status', status: 500 }),
+    CYCLE,
+    change('remove', 0),
+    { kind: 'pass', minutes: 20 },
+    failing(2, { kind: 'status', status: 500 }, 0),
     CYCLE,
   ],
 };
