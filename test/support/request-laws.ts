@@ -92,8 +92,8 @@ class Player implements ReplayedJournal {
   readonly #lost = new Set<string>();
   /** Subordinates that have lost their data. */
   readonly #lossy = new Set<string>();
-  /** Requests that the sync made, with their fingerprints. */
-  readonly #known = new Map<string, string>();
+  /** Requests that the sync made, with their fingerprints; after a loss of data a number is given again. */
+  readonly #known = new Map<string, ReadonlySet<string>>();
   /** Requests that the sync removed, with the title on that subordinate. */
   readonly #removed = new Map<string, string>();
   readonly #uncertain = new Set<string>();
@@ -303,7 +303,8 @@ class Player implements ReplayedJournal {
       this.#judgeCreation(entry, change, moments);
       const twice = [...own.values()].flatMap(other => other.seasons).filter(season => seasons.includes(season));
       if (twice.length > 0) this.#breach(entry, `creates again what it created before, seasons ${twice}`);
-      this.#known.set(`${entry.manager} ${change.id}`, fingerprint);
+      const request = `${entry.manager} ${change.id}`;
+      this.#known.set(request, new Set([...(this.#known.get(request) ?? []), fingerprint]));
       if (entry.fault === undefined && upTo > 0)
         this.#created.get(entry.manager)?.set(fingerprint, own.set(change.id, creation));
       if (entry.fault !== undefined) this.#uncertain.add(`${entry.manager} ${change.id}`);
@@ -376,7 +377,7 @@ class Player implements ReplayedJournal {
 
   /** After a loss of data a request for the same title under the same number looks like the one that was made before. */
   #isPersons({ manager }: CallEntry, { byPerson, id }: RequestChange, fingerprint: string): boolean {
-    return byPerson && this.#known.get(`${manager} ${id}`) !== fingerprint;
+    return byPerson && this.#known.get(`${manager} ${id}`)?.has(fingerprint) !== true;
   }
 
   #judgeRemoval(entry: CallEntry, change: RequestChange, fingerprint: string, wishes: readonly Wish[]): void {
