@@ -8,13 +8,10 @@ export type Needs = ReadonlyMap<string, ReadonlySet<string>>;
 export async function needsAmong(names: readonly string[], host: HostClient): Promise<Needs> {
   const needs = new Map(names.map(name => [name, new Set<string>()]));
   if (names.length < 2) return needs;
-  for (const name of names) {
-    const graph = (await host.find('/process/dependency-graph', { process_name: name })) as
-      | { readonly edges: readonly { readonly source: string; readonly target: string }[] }
-      | undefined;
-    if (graph === undefined) return needs;
-    for (const { source, target } of graph.edges) if (needs.has(source)) needs.get(target)?.add(source);
-  }
+  const graph = (await host.find('/process/dependency-graph/whole')) as
+    | { readonly edges: readonly { readonly source: string; readonly target: string }[] }
+    | undefined;
+  for (const { source, target } of graph?.edges ?? []) if (needs.has(source)) needs.get(target)?.add(source);
   return needs;
 }
 

@@ -67,7 +67,7 @@ export async function launchRun(
     const { pid, exited } = await launch({ ...plan, env }, output.spoolFile, input).finally(() => input?.close());
     forgetTable();
     const leader = (await askAgain(() => identify(pid)).catch(() => null)) ?? { pid, startTime: 0, bootId: '' };
-    state.set(processName, recordOf(launched, leader));
+    state.launched(processName, recordOf(launched, leader));
     const { spoolFile } = output;
     const stopTarget = { processName, leader, pgid: pid, runId, cgroup, spoolFile, descendants: new Map() };
     // Not waited for, because the kernel may take its time; what was created meanwhile is moved after it, and

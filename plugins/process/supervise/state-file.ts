@@ -1,5 +1,5 @@
-// What the next host needs to continue: before a launch that it begins, and in the same turn of the event loop after every
-// exit and change by a user. Changes of one turn share one write.
+// What the next host needs to continue: before a launch that it begins, in the same turn of the event loop after every
+// exit and change by a user, and a moment after a launch. Changes of one turn share one write.
 import { closeSync, constants, fstatSync, mkdirSync, openSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
@@ -9,6 +9,9 @@ import { withReserve } from '#kit/descriptors';
 import { reasonText } from '#kit/error-text';
 import { distrustOf } from '#kit/trust';
 import { NO_CGROUP, nameOfCgroup } from './cgroup.ts';
+
+/** Launches that follow each other within this time share a write. */
+const LAUNCHED_MS = 50;
 
 const recordSchema = z.object({
   pid: z.number().int().describe('0 while the launch is under way'),
@@ -59,6 +62,8 @@ export class StateFile {
   #closed = false;
   /** The write at the end of this turn; resolves with its error. */
   #writing: Promise<unknown> | undefined;
+  /** The write after launches. */
+  #later: NodeJS.Timeout | undefined;
 
   constructor(directory: string, log: Logger) {
     this.directory = directory;
@@ -99,6 +104,12 @@ export class StateFile {
     this.#save();
   }
 
+  /** The record of a launch that has begun, with what is known of it now. Without it the next host finds the run by its marks. */
+  launched(processName: string, record: ProcessRecord): void {
+    this.#known().records.set(processName, record);
+    this.#later ??= setTimeout(() => this.#save(), LAUNCHED_MS);
+  }
+
   /** `runId` restricts this to the record of that run, because the name may have a newer one. */
   delete(processName: string, runId = this.#known().records.get(processName)?.run_id): void {
     const { records } = this.#known();
@@ -130,12 +141,13 @@ export class StateFile {
 
   /** Ends all writing, because the next supervision is the only writer from now on. */
   async close(): Promise<void> {
-    await this.#writing;
+    await this.saved();
     this.#closed = true;
   }
 
   /** Resolves when every change so far is on the disk, or has been told to be lost. */
   async saved(): Promise<void> {
+    if (this.#later !== undefined) this.#save();
     await this.#writing;
   }
 
@@ -192,6 +204,8 @@ export class StateFile {
 
   #write(): void {
     if (this.#closed) return;
+    clearTimeout(this.#later);
+    this.#later = undefined;
     const { records, wanted } = this.#known();
     const processes = Object.fromEntries(records);
     const text = JSON.stringify({ version: 1, processes, wanted: Object.fromEntries(wanted) }, null, 2);

@@ -2,7 +2,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import fc from 'fast-check';
 import t from 'tap';
-import { inOrder, type Needs, reversed } from '../../../plugins/process/client/in-order.ts';
+import { inOrder, type Needs, needsAmong, reversed } from '../../../plugins/process/client/in-order.ts';
 
 const COUNT = 7;
 const edges = fc.array(fc.tuple(fc.nat(COUNT - 1), fc.nat(COUNT - 1)), { maxLength: 20 });
@@ -44,4 +44,24 @@ t.test('without a circle nothing begins before what it needs has ended', async t
 t.test('a circle holds nobody up', async t => {
   const law = fc.asyncProperty(edges, async pairs => (await walk(needsOf(pairs))).size === COUNT);
   await t.resolves(fc.assert(law, { numRuns: 60 }));
+});
+
+t.test('one question tells what many services need of each other', async t => {
+  const asked: string[] = [];
+  const edges = [
+    { source: 's0', target: 's1' },
+    { source: 's0', target: 'another' },
+    { source: 'another', target: 's2' },
+  ];
+  const host = {
+    find: async (path: string) => {
+      asked.push(path);
+      return { edges };
+    },
+  };
+  const names = Array.from({ length: COUNT }, (_, index) => `s${index}`);
+  const needs = await needsAmong(names, host as never);
+  t.strictSame([...(needs.get('s1') ?? [])], ['s0']);
+  t.strictSame([...(needs.get('s2') ?? [])], [], 'what is not started holds nobody up');
+  t.equal(asked.length, 1);
 });

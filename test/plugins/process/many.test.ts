@@ -23,18 +23,20 @@ function countForks(): () => number {
   };
 }
 
-/** Counts the looks at the table of processes from now on. */
-function countLooks(): () => number {
+/** Counts the calls of a function of node:fs from now on whose first argument fits. */
+function countCalls(name: 'readdirSync' | 'renameSync', fits: (file: string) => boolean): () => number {
   let count = 0;
-  const { readdirSync } = fs;
-  fs.readdirSync = ((...args: Parameters<typeof readdirSync>) => {
-    if (args[0] === '/proc') count += 1;
-    return readdirSync(...args);
-  }) as typeof readdirSync;
-  syncBuiltinESMExports();
-  return () => {
-    fs.readdirSync = readdirSync;
+  const original = fs[name] as (...args: unknown[]) => unknown;
+  const replace = (fn: unknown): void => {
+    Object.assign(fs, { [name]: fn });
     syncBuiltinESMExports();
+  };
+  replace((...args: unknown[]) => {
+    if (fits(String(args[0]))) count += 1;
+    return original(...args);
+  });
+  return () => {
+    replace(original);
     return count;
   };
 }
@@ -45,6 +47,7 @@ t.test('a boot forks for each service once, and a stop looks around for all at o
     { enabled: true, process_name: `Sleeper ${index}`, command: ['sleep', '600'], config_dir: '/' },
   ]);
   const forks = countForks();
+  const records = countCalls('renameSync', file => file.endsWith('state.json.new'));
   const app = await startHost({ plugins: ['process', 'config'], config: Object.fromEntries(blocks) });
   const running = async (): Promise<number> => {
     const { body } = await app.get('/process/processes');
@@ -54,8 +57,10 @@ t.test('a boot forks for each service once, and a stop looks around for all at o
   const forked = forks();
   t.ok(forked >= COUNT, `${forked} forks`);
   t.ok(forked < COUNT * 1.5, `${forked} forks for ${COUNT} services`);
+  const written = records();
+  t.ok(written < COUNT / 2, `${written} writes of the state for ${COUNT} services`);
 
-  const looks = countLooks();
+  const looks = countCalls('readdirSync', directory => directory === '/proc');
   await app.stop();
   const looked = looks();
   t.ok(looked < COUNT, `${looked} looks at the processes for ${COUNT} services`);
