@@ -3,6 +3,7 @@ import { realpath } from 'node:fs/promises';
 import path from 'node:path';
 import { type NamedBlock, Problem } from '#core';
 import { fileVersion } from '#kit/fs-out-of-process';
+import { GuardedDirectory } from '#kit/guarded-directory';
 import { isHostState } from '#kit/host-state';
 import { isSystemPath } from '#kit/system-paths';
 
@@ -82,11 +83,20 @@ function parseFileName(value: unknown): string | undefined {
   return quoted === '' ? undefined : quoted;
 }
 
-/** Real paths of the usable roots: no relative path, no missing one, no system directory and not the root directory. */
+/**
+ * Real paths of the usable roots: no relative path, no missing one, none behind a link that a service could have made, no
+ * system directory and not the root directory.
+ */
 async function resolveRoots(candidates: readonly unknown[]): Promise<string[]> {
   const named = candidates.filter(candidate => typeof candidate === 'string' && path.isAbsolute(candidate));
-  const roots = await Promise.all(named.map(candidate => realpath(String(candidate)).catch(() => '/')));
+  const roots = await Promise.all(named.map(candidate => guardedPlaceOf(String(candidate)).catch(() => '/')));
   return roots.filter(root => root !== '/' && !isSystemPath(root));
+}
+
+async function guardedPlaceOf(directory: string): Promise<string> {
+  const held = await GuardedDirectory.open(directory);
+  held.close();
+  return held.path;
 }
 
 async function isHostFile(file: string, { configDir, mainFile, ownPlaces }: KnownPaths): Promise<boolean> {

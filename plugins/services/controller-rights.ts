@@ -20,6 +20,8 @@ export function controllerRights(
   if (variable !== undefined) {
     return `only the environment of its template has the rights of Stackwarden; remove ${variable} from env for that`;
   }
+  if (block.env_file !== undefined)
+    return 'only the environment of its template has the rights of Stackwarden; remove env_file for that';
   const flag = (template.launch?.command ?? [])
     .map(word => LEADING_OPTION.exec(word)?.[1])
     .find(option => option !== undefined && String(block[option] ?? '').startsWith('-'));

@@ -62,6 +62,7 @@ const changes: Record<string, Record<string, unknown>> = {
   'another command as a text': { command: 'sh -c "exec sleep 600"' },
   'the program with other arguments': { command: ['rclone', 'mount', '--password-command=id'] },
   'a variable': { env: { LD_PRELOAD: '' } },
+  'a file of variables, which the services could write': { env_file: [{ path: 'variables', required: false }] },
   'an option that would be a flag': { mount_name: '--password-command=id ' },
 };
 t.test(

@@ -49,6 +49,23 @@ t.test('env_copy neither reads nor writes what the service user could not', ROOT
   t.equal(await readFile(path.join(theirs, 'alias'), 'utf8'), 'A=1\n');
 });
 
+t.test('a config_dir that its service has exchanged for a link is none of its directories', ROOT_ONLY, async t => {
+  const { ours, theirs } = await places(t);
+  const secret = path.join(ours, 'secret.yaml');
+  await writeFile(secret, 'secret: 1\n', { mode: 0o600 });
+  const config_dir = path.join(theirs, 'config');
+  await symlink(ours, config_dir);
+  const app = await startHost({
+    plugins: ['config', 'process', 'config-files', 'format-yaml'],
+    config: { app: kid('App', ['calm'], { config_dir, config_file: path.join(config_dir, 'secret.yaml') }) },
+  });
+  t.teardown(() => app.stop());
+  const refused = { status: 403, body: { detail: /lies outside the directories of App/ } };
+  t.match(await app.post('/config/service-config', { service_name: 'App' }), refused);
+  t.match(await app.post('/config/service-config', { service_name: 'App', updates: { a: 1 } }), refused);
+  t.equal(await readFile(secret, 'utf8'), 'secret: 1\n');
+});
+
 t.test('a folder that becomes a link in the middle of a rotation is not followed', ROOT_ONLY, async t => {
   const { ours, theirs } = await places(t);
   const folder = path.join(theirs, 'folder');
