@@ -78,13 +78,7 @@ export class HeldDirectory {
 
   /** The target of a link; undefined when there is none of that name. */
   target(name: RawPath): RawPath | undefined {
-    try {
-      return readlinkSync(this.at(name), 'latin1');
-    } catch (error) {
-      const { code } = error as NodeJS.ErrnoException;
-      if (code === 'ENOENT' || code === 'EINVAL') return undefined;
-      throw error;
-    }
+    return linkTarget(this.at(name));
   }
 
   /**
@@ -183,5 +177,16 @@ export class HeldDirectory {
     } finally {
       closeSync(descriptor);
     }
+  }
+}
+
+/** The target of a link; undefined when there is none at the place. */
+export function linkTarget(place: string | Buffer): RawPath | undefined {
+  try {
+    return readlinkSync(place, 'latin1');
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT' || code === 'EINVAL') return undefined;
+    throw error;
   }
 }

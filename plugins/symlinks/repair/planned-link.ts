@@ -1,9 +1,8 @@
 // What a run does with one link, decided from how things are before it begins. A dry run and a real one decide alike,
 // because both decide here.
 import { accessSync, constants, lstatSync } from 'node:fs';
-import path from 'node:path';
 import { reasonText } from '#kit/error-text';
-import { diskPath, isWithin, joined, type RawPath } from '../places/raw-path.ts';
+import { diskPath, isWithin, joined, type RawPath, resolved } from '../places/raw-path.ts';
 import type { Pulse } from '../tasks/pulse.ts';
 import type { TargetLook } from '../walk/target-look.ts';
 import type { Link } from '../walk/visit.ts';
@@ -50,10 +49,7 @@ export function targetAfterRewrites(
 
 /** Whether a target in this directory is, as a text, the place itself. */
 export function leadsTo(directory: RawPath, target: RawPath, place: RawPath): boolean {
-  // Resolving costs more than all else that is done with a link.
-  if (target.startsWith('/') && !target.includes('//') && !target.includes('/.') && !target.endsWith('/'))
-    return target === place;
-  return path.posix.resolve(directory, target) === place;
+  return resolved(directory, target) === place;
 }
 
 /** The number of the file system of a directory, or why nothing can be written there. */

@@ -51,13 +51,19 @@ export function decide(item: ManifestItem, standing: readonly Standing[], overwr
 }
 
 function decideEntry({ linkPath, target }: ManifestEntry, present: Standing, overwrite: boolean): Decision {
+  const decision = (action: Action, steps: readonly Step[]): Decision => ({
+    action,
+    path: linkPath,
+    target,
+    present,
+    steps,
+  });
   const step = { path: linkPath, target, instead: present };
-  const decision = { path: linkPath, target, present };
-  if (present.kind === 'nothing') return { ...decision, action: 'create', steps: [step] };
-  if (holds(present, target)) return { ...decision, action: 'skip_unchanged', steps: [] };
-  if (!overwrite) return { ...decision, action: 'skip_existing', steps: [] };
+  if (present.kind === 'nothing') return decision('create', [step]);
+  if (holds(present, target)) return decision('skip_unchanged', []);
+  if (!overwrite) return decision('skip_existing', []);
   if (present.kind === 'directory') throw new EntryError('a directory stands there');
-  return { ...decision, action: 'overwrite', steps: [step] };
+  return decision('overwrite', [step]);
 }
 
 type Relocation = Exclude<ManifestChange, { kind: 'rewrite' }>;

@@ -2,8 +2,7 @@
 // is written, because a question that is never answered makes the part begin again in another thread.
 import { errorText } from '#kit/error-text';
 import type { ManifestItem } from '../manifest/manifest-reader.ts';
-import { normalised } from '../places/path-rules.ts';
-import { lostBytes, type RawPath, shownPath } from '../places/raw-path.ts';
+import { lostBytes, type RawPath, resolved, shownPath } from '../places/raw-path.ts';
 import type { Pulse } from '../tasks/pulse.ts';
 import { TargetLook } from '../walk/target-look.ts';
 import { type Action, type Decision, decide, EntryError, pathsOf } from './decision.ts';
@@ -182,7 +181,7 @@ function checkedPath(path: RawPath): RawPath {
   if (!path.startsWith('/')) throw new EntryError('its path is not absolute');
   if (path.length > MAX_PATH_BYTES || path.includes('\0'))
     throw new EntryError('its path is too long, or has a NUL in it');
-  return normalised(path);
+  return resolved('/', path);
 }
 
 function checkedTarget(target: RawPath): RawPath {

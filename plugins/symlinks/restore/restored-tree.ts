@@ -2,7 +2,7 @@
 // through real directories, from a root of the manifest on, and never into a protected place.
 import { accessSync, constants, lstatSync } from 'node:fs';
 import path from 'node:path';
-import { HeldDirectory } from '../places/held-directory.ts';
+import { HeldDirectory, linkTarget } from '../places/held-directory.ts';
 import type { MountDown } from '../places/mounts-down.ts';
 import { isProtected, type Places } from '../places/path-rules.ts';
 import { diskPath, isWithin, joined, type RawPath, rawOf, shownPath } from '../places/raw-path.ts';
@@ -81,7 +81,8 @@ export class RestoredTree {
     this.#pulse.beat();
     // To read a link that is not there is an error, which costs three times as much as the question.
     if (parent.lacksNames && held.entry(name) === undefined) return NOTHING;
-    const target = held.target(name);
+    // A preview writes nothing, and the way through the descriptor costs twice as much.
+    const target = this.#preview === null ? held.target(name) : linkTarget(diskPath(joined(real, name)));
     if (target !== undefined) return { kind: 'link', target, holds: other => other === target };
     const entry = held.entry(name);
     if (entry !== undefined) return { kind: entry.isDirectory() ? 'directory' : 'file' };

@@ -12,6 +12,10 @@ export class LineBuffer {
     return this.#end;
   }
 
+  clear(): void {
+    this.#end = 0;
+  }
+
   append(line: RawPath): void {
     const end = this.#end + line.length;
     if (end > this.#bytes.length) {

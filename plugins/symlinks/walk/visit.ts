@@ -68,8 +68,9 @@ export interface VisitAnswer extends Visited {
 
 /** Answers requests with what the visitor makes of their directories. */
 export function visits(visitor: Visitor, pulse: Pulse): (request: VisitRequest) => VisitAnswers {
+  const lines = new LineBuffer();
   return request => {
-    const lines = new LineBuffer();
+    lines.clear();
     const answers = visitDirectories(request, visitor, lines, pulse);
     return { answers, lines: lines.toBytes() };
   };
