@@ -8,6 +8,7 @@ import { errorText } from '../kit/error-text.ts';
 import { refuseCostlyJson } from '../kit/nesting.ts';
 import { plainData } from '../kit/plain-data.ts';
 import { LARGE_TEXT_BYTES, readText } from '../kit/text-thread.ts';
+import { loadHttpClient } from './http-client.ts';
 
 const TIMEOUT_MS = 15_000;
 const MAX_BYTES = 10 * 1024 * 1024;
@@ -43,8 +44,8 @@ export function createFetcher(owner: AbortSignal, userAgent: string): Fetcher {
   const agents = new Map<string, Dispatcher>();
 
   const send = async (url: string, options: FetchOptions, signal: AbortSignal): Promise<Dispatcher.ResponseData> => {
-    // Imported on first use, because it accounts for a tenth of the time and memory of a start.
-    const { Agent, EnvHttpProxyAgent, interceptors, request } = await import('undici');
+    // On first use, because it accounts for a tenth of the time and memory of a start.
+    const { Agent, EnvHttpProxyAgent, redirect, request } = await loadHttpClient();
     const { connectTimeoutMs: timeout = TIMEOUT_MS, verifyTls: rejectUnauthorized = true, addresses } = options;
     const kind = `${timeout} ${rejectUnauthorized}${options.proxied === true ? ' proxied' : ''}`;
     const create = (): Dispatcher => {
@@ -63,7 +64,11 @@ export function createFetcher(owner: AbortSignal, userAgent: string): Fetcher {
     }
     const json = options.json === undefined ? undefined : JSON.stringify(options.json);
     const maxRedirections = addresses === undefined ? (options.redirects ?? REDIRECTS) : 0;
-    const answer = await request(url, {
+    const { origin, pathname, search } = new URL(url);
+    const dispatcher = agent.compose(withholdElsewhere(origin), redirect({ maxRedirections }));
+    const answer = await request(dispatcher, {
+      origin,
+      path: pathname + search,
       method: (options.method ?? 'GET') as 'GET',
       headers: {
         'user-agent': userAgent,
@@ -74,7 +79,6 @@ export function createFetcher(owner: AbortSignal, userAgent: string): Fetcher {
       body: (json ?? options.body ?? null) as string | null,
       signal,
       reset: options.keepAlive === false || addresses !== undefined,
-      dispatcher: agent.compose(withholdElsewhere(new URL(url).origin), interceptors.redirect({ maxRedirections })),
     }).finally(() => {
       // Closes once the answer is read, since nothing else will ask through it.
       if (addresses !== undefined) void agent.close();

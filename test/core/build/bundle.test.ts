@@ -1,6 +1,7 @@
 // Bundles of a build: folders can still be deleted and dropped in, everybody has one core, faults name the sources.
 import { execFile, spawn } from 'node:child_process';
-import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
@@ -19,7 +20,8 @@ interface Report {
   readonly reason: string | null;
 }
 
-const DROPPED_IN = `
+/** Refuses at one route, and asks the address at the other. */
+const droppedIn = (address: string) => `
 import { Problem } from '#core'
 import { errorText } from '#kit/error-text'
 export default {
@@ -29,13 +31,17 @@ export default {
     if (host.Problem !== Problem) throw new Error('another Problem')
     const handle = () => { throw new Problem(418, errorText(new Error('short and stout'))) }
     host.route({ method: 'GET', path: '/dropped-in', summary: 'Refuses', handle })
+    const ask = async () => ({ text: (await host.fetch('${address}')).text })
+    host.route({ method: 'GET', path: '/dropped-in/asked', summary: 'Asks', handle: ask })
   }
 }
 `;
 const pluginsDir = fileURLToPath(new URL('../../../plugins', import.meta.url));
 
 t.test('a build', async t => {
-  const dir = testDir(t, {});
+  // Away from the sources, where the build finds the packages alone that it names.
+  const dir = await mkdtemp(path.join(tmpdir(), 'stackwarden-build-'));
+  t.teardown(() => rm(dir, { recursive: true }));
   const outDir = path.join(dir, 'build');
   const configDir = path.join(dir, 'config');
   const folder = (name: string) => path.join(outDir, 'plugins', name);
@@ -70,11 +76,13 @@ t.test('a build', async t => {
   await t.test('lacks a folder that was deleted, and takes one that is dropped in', async t => {
     t.equal(await report('waittcp'), undefined);
     await mkdir(folder('dropped-in'));
-    await writeFile(path.join(folder('dropped-in'), 'index.js'), DROPPED_IN);
+    await writeFile(path.join(folder('dropped-in'), 'index.js'), droppedIn(`http://127.0.0.1:${port}/health`));
     await until(async () => (await report('dropped-in'))?.state === 'ready', { what: 'the dropped folder' });
     const answer = await get('/dropped-in');
     t.equal(answer.status, 418, 'it throws the Problem that the host knows');
     t.same(await answer.json(), { detail: 'short and stout' });
+    const { text } = (await (await get('/dropped-in/asked')).json()) as { text: string };
+    t.match(text, '"status":', 'it asks others with the packages that the build names');
     await rm(folder('dropped-in'), { recursive: true });
     await until(async () => (await get('/dropped-in')).status === 404);
     await rm(folder('health'), { recursive: true });
