@@ -57,7 +57,7 @@ export class Cycles {
   /** Rejects when the state cannot be saved. */
   async run(): Promise<CycleReport> {
     const { state, primary, subordinates, save, saveCycle } = this.#with;
-    adoptLabels(state, subordinates);
+    await adoptLabels(state, subordinates);
     this.#correctTimes();
     let fault: RemoteError | null;
     try {

@@ -266,7 +266,7 @@ t.test('labels of known addresses', async t => {
     failed: { 'movie:1:False||Old': failure },
     meta: { labels: { Old: 'http://three' } },
   });
-  adoptLabels(state, [
+  await adoptLabels(state, [
     { label: '__proto__', address: 'http://two' },
     { label: 'New', address: 'http://three' },
   ]);
