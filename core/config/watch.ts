@@ -30,13 +30,13 @@ export async function watchConfigFile(file: string, log: Logger, onChange: () =>
     fingerprint = current;
   }, POLL_MS);
   poll.unref();
+  const directory = path.dirname(file);
   const unwatch = await watchDirectories({
-    directories: [path.dirname(file)],
+    directories: [directory],
     depth: 0,
+    ignored: other => other !== directory && path.basename(other) !== path.basename(file),
     log,
-    onChange(changedFile) {
-      if (path.basename(changedFile) === path.basename(file)) changed();
-    },
+    onChange: changed,
   });
   // The file may have changed between its first reading and the start of the watch.
   changed();

@@ -1,9 +1,10 @@
 // Watches directories by inotify; by polling where no watches are left or STACKWARDEN_WATCH_POLLING is 1.
-import type { Stats } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import path from 'node:path';
-import { type FSWatcher, watch } from 'chokidar';
+import type { FSWatcher as Polled } from 'chokidar';
 import type { Logger } from '../contract/log.ts';
+import type { IsNews } from './watched-directory.ts';
+import { WatchedRoot } from './watched-root.ts';
 
 const POLL_INTERVAL_MS = 2_000;
 
@@ -19,76 +20,88 @@ export interface DirectoryWatch {
   readonly log: Logger;
 }
 
+type EndWatch = () => void | Promise<void>;
+
 /**
  * Resolves once every later change will be noticed, with a function that ends the watch. Never rejects: a failure of
  * the kernel's watches leads to polling, a failure of polling to a warning.
  */
 export async function watchDirectories(options: DirectoryWatch): Promise<() => Promise<void>> {
-  // A watcher of several is ready before it has looked at any when one of them is missing.
   const ends = await Promise.all(options.directories.map(directory => watchDirectory(directory, options)));
   return async () => void (await Promise.all(ends.map(end => end())));
 }
 
-async function watchDirectory(directory: string, options: DirectoryWatch): Promise<() => Promise<void>> {
+async function watchDirectory(directory: string, options: DirectoryWatch): Promise<EndWatch> {
   const { log } = options;
+  const poll = (polled: DirectoryWatch): Promise<EndWatch> =>
+    pollDirectory(directory, polled, error => log.warn(`${directory} cannot be watched`, error));
   // Mounts from the network do not report changes by inotify, hence the variable.
-  let isPolling = process.env.STACKWARDEN_WATCH_POLLING === '1';
+  if (process.env.STACKWARDEN_WATCH_POLLING === '1') return poll(options);
   let isReady = false;
-  let current = openWatcher(directory, options, isPolling, error => {
-    if (isPolling) return;
-    isPolling = true;
-    log.warn(`${directory}: no watches are left, changes are looked for every ${POLL_INTERVAL_MS / 1_000} s`, error);
-    const since = isReady ? { sinceMs: Date.now() } : {};
-    current = current.then(async watcher => {
-      await watcher.close();
-      return openWatcher(directory, { ...options, ...since }, true, late =>
-        log.warn(`${directory} cannot be watched`, late),
-      );
-    });
+  let polling: Promise<EndWatch> | undefined;
+  const { depth, ignored = () => false, onChange } = options;
+  const watched = new WatchedRoot(directory, depth, {
+    ignored,
+    onChange,
+    onError(error) {
+      if (polling !== undefined) return;
+      log.warn(`${directory}: no watches are left, changes are looked for every ${POLL_INTERVAL_MS / 1_000} s`, error);
+      watched.close();
+      polling = poll(isReady ? { ...options, sinceMs: Date.now() } : options);
+    },
   });
-  await current;
+  await watched.open(newsSince(options.sinceMs));
   isReady = true;
-  return async () => (await current).close();
+  await polling;
+  return async () => {
+    watched.close();
+    // What fails from now on leads to nothing.
+    polling ??= Promise.resolve(() => undefined);
+    await (await polling)();
+  };
 }
 
-/** Resolves when the watcher is ready, because closing a watcher before that would leave a handle open. */
-function openWatcher(
+/** A clock that is ahead, as of a server whose files are mounted, would make everything look changed. */
+function newsSince(sinceMs = Number.POSITIVE_INFINITY): IsNews {
+  return ({ ctimeMs }) => ctimeMs > sinceMs && ctimeMs <= Date.now();
+}
+
+async function pollDirectory(
   directory: string,
-  { depth, ignored, sinceMs = Number.POSITIVE_INFINITY, onChange }: DirectoryWatch,
-  usePolling: boolean,
+  { depth, ignored, sinceMs, onChange }: DirectoryWatch,
   onError: (error: unknown) => void,
-): Promise<FSWatcher> {
-  const looksBack = sinceMs !== Number.POSITIVE_INFINITY;
-  const watcher = watch(directory, {
-    ignoreInitial: !looksBack,
-    alwaysStat: looksBack,
+): Promise<EndWatch> {
+  // Few hosts poll, and the library takes time and memory.
+  const { watch: poll } = await import('chokidar');
+  const isNews = newsSince(sinceMs);
+  let isReady = false;
+  const watcher = poll(directory, {
+    ignoreInitial: sinceMs === undefined,
+    alwaysStat: true,
     persistent: false,
     depth,
-    usePolling,
+    usePolling: true,
     interval: POLL_INTERVAL_MS,
     ...(ignored === undefined ? {} : { ignored }),
   });
-  let isReady = false;
-  // A clock that is ahead, as of a server whose files are mounted, would make everything look changed.
-  const isOld = (stats: Stats | undefined): boolean =>
-    stats !== undefined && (stats.ctimeMs <= sinceMs || stats.ctimeMs > Date.now());
   watcher
     .on('all', (_event, file, stats) => {
-      if (isReady || !isOld(stats)) onChange(file);
+      if (isReady || stats === undefined || isNews(stats)) onChange(file);
     })
     .on('error', onError);
-  return new Promise(resolve =>
-    watcher.on('ready', async () => {
-      isReady = true;
-      resolve(watcher);
-      if (!looksBack) return;
-      // What changed between the look at a file and its watch is told by nothing else.
-      for (const [place, names] of Object.entries(watcher.getWatched())) {
-        for (const file of names.map(name => path.join(place, name))) {
-          const stats = await stat(file).catch(() => undefined);
-          if (stats !== undefined && !isOld(stats) && !watcher.closed) onChange(file);
-        }
-      }
-    }),
-  );
+  // Closing a watcher before it is ready would leave a handle open.
+  await new Promise<void>(resolve => watcher.on('ready', () => resolve()));
+  isReady = true;
+  if (sinceMs !== undefined) void tellMissed(watcher, isNews, onChange);
+  return () => watcher.close();
+}
+
+/** What changed between the look at a file and its watch is told by nothing else. */
+async function tellMissed(watcher: Polled, isNews: IsNews, onChange: (file: string) => void): Promise<void> {
+  for (const [place, names] of Object.entries(watcher.getWatched())) {
+    for (const file of names.map(name => path.join(place, name))) {
+      const stats = await stat(file).catch(() => undefined);
+      if (stats !== undefined && isNews(stats) && !watcher.closed) onChange(file);
+    }
+  }
 }

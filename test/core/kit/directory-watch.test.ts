@@ -1,0 +1,140 @@
+// Directories are watched whatever becomes of them, at the cost of one watch for each directory.
+import { mkdir, readdir, readFile, readlink, rename, rm, symlink, unlink, utimes, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import t, { type Test } from 'tap';
+import { watchDirectories } from '../../../core/kit/directory-watch.ts';
+import { testDir } from '../../support/directory.ts';
+import { until } from '../../support/until.ts';
+
+const warnings: string[] = [];
+const log = { warn: (text: string) => void warnings.push(text) } as never;
+
+/** Of this process. */
+async function inotifyWatches(): Promise<number> {
+  let count = 0;
+  for (const descriptor of await readdir('/proc/self/fd')) {
+    const link = await readlink(`/proc/self/fd/${descriptor}`).catch(() => '');
+    if (!link.includes('inotify')) continue;
+    const text = await readFile(`/proc/self/fdinfo/${descriptor}`, 'utf8');
+    count += text.split('\n').filter(line => line.startsWith('inotify ')).length;
+  }
+  return count;
+}
+
+async function watching(t: Test, directory: string, options: { depth?: number; sinceMs?: number } = {}) {
+  const seen = new Set<string>();
+  const end = await watchDirectories({
+    directories: [directory],
+    depth: 4,
+    ignored: file => file.endsWith('.ignored'),
+    onChange: file => void seen.add(file),
+    log,
+    ...options,
+  });
+  t.teardown(end);
+  return {
+    seen,
+    /** Waits until the change of a path below the directory is told. */
+    async tells(what: string, name: string, change: () => Promise<unknown>): Promise<void> {
+      const file = path.join(directory, name);
+      seen.clear();
+      await change();
+      await until(() => seen.has(file), { what });
+      t.pass(what);
+    },
+  };
+}
+
+t.test('every kind of change is told', async t => {
+  const root = testDir(t, {
+    watched: { plain: '1', sub: { file: '1', deep: { file: '1' } } },
+    elsewhere: { 'target.ignored': '1', directory: { file: '1' } },
+  });
+  const place = path.join(root, 'watched');
+  const at = (name: string): string => path.join(place, name);
+  const target = path.join(root, 'elsewhere', 'target.ignored');
+  await symlink(target, at('link'));
+  await symlink(path.join(root, 'elsewhere', 'directory'), at('linked'));
+  const { tells, seen } = await watching(t, place);
+  t.equal(seen.size, 0, 'what was there before is no change');
+
+  await tells('a write', 'plain', () => writeFile(at('plain'), '2'));
+  await tells('a replacement', 'plain', async () => {
+    await writeFile(at('plain.ignored'), '3');
+    await rename(at('plain.ignored'), at('plain'));
+  });
+  await tells('a write into the replacement', 'plain', () => writeFile(at('plain'), '4'));
+  await tells('a removal', 'plain', () => unlink(at('plain')));
+  await tells('a new file', 'plain', () => writeFile(at('plain'), '5'));
+  await tells('a write two levels down', 'sub/deep/file', () => writeFile(at('sub/deep/file'), '2'));
+  await tells('what a new directory holds', 'new/inner/file', async () => {
+    await mkdir(at('new/inner'), { recursive: true });
+    await writeFile(at('new/inner/file'), '1');
+  });
+  await tells('a later write there', 'new/inner/file', () => writeFile(at('new/inner/file'), '2'));
+  await tells('the removal of a directory', 'sub', () => rm(at('sub'), { recursive: true }));
+  await tells('what another one at its place holds', 'sub/file', async () => {
+    await mkdir(at('sub'));
+    await writeFile(at('sub/file'), '1');
+  });
+  await tells('a later write there', 'sub/file', () => writeFile(at('sub/file'), '2'));
+  await tells('a write through a link', 'link', () => writeFile(target, '2'));
+  await tells('a write below a linked directory', 'linked/file', () => writeFile(at('linked/file'), '2'));
+  await tells('a link that leads elsewhere', 'link', async () => {
+    await symlink('plain', at('link.ignored'));
+    await rename(at('link.ignored'), at('link'));
+  });
+  t.notOk(
+    [...seen].some(file => file.endsWith('.ignored')),
+    'what is ignored is not',
+  );
+  t.strictSame(warnings, []);
+});
+
+t.test('a directory may come late, go and come back', async t => {
+  const root = testDir(t, {});
+  const place = path.join(root, 'parent', 'watched');
+  const { tells, seen } = await watching(t, place);
+  const file = path.join(place, 'file');
+  await tells('a file in what was missing', 'file', async () => {
+    await mkdir(place, { recursive: true });
+    await writeFile(file, '1');
+  });
+  await tells('its removal', 'file', () => rm(path.join(root, 'parent'), { recursive: true }));
+  await tells('its return', 'file', async () => {
+    await mkdir(place, { recursive: true });
+    await writeFile(file, '2');
+  });
+  seen.clear();
+  await rename(place, path.join(root, 'aside'));
+  await until(() => seen.has(place), { what: 'the directory that moved away' });
+  await tells('another one at its place', 'file', async () => {
+    await mkdir(path.join(root, 'next'));
+    await writeFile(path.join(root, 'next', 'file'), '3');
+    await rename(path.join(root, 'next'), place);
+  });
+  await tells('a later write', 'file', () => writeFile(file, '4'));
+  t.strictSame(warnings, []);
+});
+
+t.test('what has changed since a time is told, and what is older is not', async t => {
+  const root = testDir(t, { old: '1', sub: { old: '1' } });
+  const sinceMs = Date.now();
+  // The clock of files is coarse.
+  await until(async () => {
+    await writeFile(path.join(root, 'sub', 'young'), '1');
+    await utimes(path.join(root, 'sub', 'young'), 0, 0);
+    return Date.now() > sinceMs + 20;
+  });
+  const { seen } = await watching(t, root, { sinceMs: sinceMs + 10 });
+  t.ok(seen.has(path.join(root, 'sub', 'young')));
+  t.notOk(seen.has(path.join(root, 'old')) || seen.has(path.join(root, 'sub', 'old')));
+});
+
+t.test('files cost no watches', async t => {
+  const files = () => Object.fromEntries(Array.from({ length: 20 }, (_, index) => [`file-${index}`, '1']));
+  const root = testDir(t, { ...files(), sub: files(), other: { ...files(), deep: files() } });
+  const before = await inotifyWatches();
+  await watching(t, root);
+  t.equal((await inotifyWatches()) - before, 4, 'one for each directory');
+});
