@@ -14,6 +14,8 @@ const INTEGER = /^[+-]?\d{1,19}$/;
 /** From here on, and below the other, a double is written with an exponent. */
 const EXPONENT_FROM = 1e15;
 const EXPONENT_BELOW = 1e-4;
+/** From here on each double is an integer, and a short text may stand for the middle between two of them. */
+const INTEGERS_FROM = 2 ** 53;
 
 type Limit = Extract<ColumnType, { kind: 'numeric' }>['limit'];
 
@@ -55,7 +57,34 @@ export function doubleText(value: number): string {
   if (Object.is(value, -0)) return '-0';
   const size = Math.abs(value);
   if (value === 0 || !Number.isFinite(value) || (size >= EXPONENT_BELOW && size < EXPONENT_FROM)) return String(value);
+  if (size >= INTEGERS_FROM) return `${value < 0 ? '-' : ''}${largeText(size)}`;
   return value.toExponential().replace(/e([+-])(\d)$/, 'e$10$2');
+}
+
+/**
+ * JavaScript takes a text in the middle between two doubles for the even one. PostgreSQL adds digits until the text is
+ * nearer to this double than to its neighbours.
+ */
+function largeText(size: number): string {
+  const exact = BigInt(size);
+  const [bits = 0n] = new BigUint64Array(new Float64Array([size]).buffer);
+  const above = 2n ** ((bits >> 52n) - 1_075n);
+  const below = BigInt.asUintN(52, bits) === 0n ? above / 2n : above;
+  const isNearest = (one: bigint) => 2n * (one - exact) < above && 2n * (exact - one) < below;
+  let count = size.toExponential().replace(/\.?(\d*)e.*/, '$1').length;
+  let found: bigint | undefined;
+  for (; found === undefined; count += 1) found = beside(exact, count).find(isNearest);
+  const text = found.toString();
+  const digits = text.replace(/0+$/, '');
+  return `${digits[0]}${digits.length > 1 ? '.' : ''}${digits.slice(1)}e+${text.length - 1}`;
+}
+
+/** The two integers of so many significant digits around this one: the nearer first, or the one with an even last digit. */
+function beside(integer: bigint, count: number): [bigint, bigint] {
+  const unit = 10n ** BigInt(integer.toString().length - count);
+  const [digits, rest] = [integer / unit, integer % unit];
+  const [down, up] = [digits * unit, (digits + 1n) * unit];
+  return 2n * rest > unit || (2n * rest === unit && digits % 2n === 1n) ? [up, down] : [down, up];
 }
 
 /** The text of a number of any size, and whether it had to be rounded for the column. */

@@ -1,6 +1,8 @@
 // Every rule of types, by values that SQLite holds: what PostgreSQL has for each afterwards, and which are refused.
 import Database from 'better-sqlite3';
+import fc from 'fast-check';
 import t from 'tap';
+import { doubleText } from '../../../plugins/postgres-migration/transfer/number-text.ts';
 import { TableReading } from '../../../plugins/postgres-migration/transfer/table-reading.ts';
 import { Target } from '../../../plugins/postgres-migration/transfer/target.ts';
 import { readTables } from '../../../plugins/postgres-migration/transfer/target-schema.ts';
@@ -48,6 +50,7 @@ const KEPT: Readonly<Record<string, readonly Kept[]>> = {
     ['9e999', 'Infinity'],
     ['-0.0', '-0'],
     ["'2.5e3'", '2500'],
+    ['-499852623235514400.0', '-4.9985262323551437e+17'],
   ],
   numeric: [
     ['12', '12'],
@@ -206,6 +209,22 @@ t.test('what each type holds afterwards', async t => {
       changed('text', 'nul', 1),
       changed('timestamp', 'empty_text', 1),
     ]),
+  );
+});
+
+t.test('a double has the digits that the server gives it', async t => {
+  const short = fc
+    .tuple(fc.bigInt({ min: 1n, max: 10n ** 17n }), fc.nat(17), fc.integer({ min: -320, max: 308 }))
+    .map(([digits, cut, exponent]) => Number(`${digits / 10n ** BigInt(cut)}e${exponent}`));
+  const power = fc.integer({ min: -1_074, max: 1_023 }).map(exponent => 2 ** exponent);
+  const doubles = fc
+    .sample(fc.oneof(short, power, fc.double({ noNaN: true })), 5_000)
+    .filter(value => !Object.is(value, -0));
+  const postgres = await server.create('doubles', '');
+  const { rows } = await postgres.query('SELECT value::text AS text FROM unnest($1::float8[]) AS value', [doubles]);
+  t.same(
+    doubles.map(doubleText),
+    rows.map(({ text }) => text),
   );
 });
 
