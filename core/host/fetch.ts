@@ -3,6 +3,7 @@ import type { LookupFunction } from 'node:net';
 import { isIPv6 } from 'node:net';
 import type { Dispatcher } from 'undici';
 import type { FetchAnswer, FetchOptions, FetchStream } from '../contract/fetch.ts';
+import { follow } from '../kit/abort.ts';
 import { MAX_TIMER_MS } from '../kit/deadline.ts';
 import { errorText } from '../kit/error-text.ts';
 import { refuseCostlyJson } from '../kit/nesting.ts';
@@ -177,24 +178,32 @@ interface TimeLimit {
 }
 
 function limitTime(url: string, firstMs: number, others: readonly (AbortSignal | undefined)[]): TimeLimit {
-  const late = new AbortController();
+  const ended = new AbortController();
+  const stopFollowing = follow(
+    ended,
+    others.filter(signal => signal !== undefined),
+  );
   let timer: NodeJS.Timeout | undefined;
   let reason: Error | undefined;
   const limit: TimeLimit = {
-    signal: AbortSignal.any([late.signal, ...others.filter(signal => signal !== undefined)]),
+    signal: ended.signal,
     restart(ms) {
       clearTimeout(timer);
       timer = setTimeout(
         () => {
           reason = new DOMException(`${new URL(url).host} did not answer within ${ms} ms`, 'TimeoutError');
-          late.abort(reason);
+          stopFollowing();
+          ended.abort(reason);
         },
         Math.min(ms, MAX_TIMER_MS),
       );
       timer.unref();
     },
     pause: () => clearTimeout(timer),
-    end: () => clearTimeout(timer),
+    end() {
+      clearTimeout(timer);
+      stopFollowing();
+    },
     explain: error => reason ?? error,
   };
   limit.restart(firstMs);

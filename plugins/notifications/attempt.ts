@@ -1,6 +1,6 @@
 // One attempt to deliver one message: gives the destination its limits of time and size, and makes any fault a sentence.
-import { setTimeout as pause } from 'node:timers/promises';
 import type { FetchOptions, FetchStream } from '#core';
+import { follow, orAborted } from '#kit/abort';
 import { errorText } from '#kit/error-text';
 import { plainData } from '#kit/plain-data';
 import { isObject } from '#kit/plain-object';
@@ -51,8 +51,10 @@ export async function attempt(
 ): Promise<DeliveryOutcome> {
   const scrub = scrubber(url);
   const options = readOptions(url, destination.schemes);
-  const delivery = deliveryOf(access, { ...options, verifyTls: verifyTls && options.verifyTls }, scrub);
-  const late = new AbortController();
+  const ended = new AbortController();
+  const stopFollowing = follow(ended, access.signal === undefined ? [] : [access.signal]);
+  const urlOptions = { ...options, verifyTls: verifyTls && options.verifyTls };
+  const delivery = deliveryOf({ ...access, signal: ended.signal }, urlOptions, scrub);
   const send = async (): Promise<DeliveryOutcome> => {
     const config: unknown = destination.parse(url);
     const messages = messagesFor(facts, destination, options);
@@ -64,35 +66,32 @@ export async function attempt(
     }
     return { ok: true };
   };
+  const timer = setTimeout(() => ended.abort(new DOMException('late', 'TimeoutError')), TIMEOUT_MS);
   try {
-    const timeout = pause(TIMEOUT_MS, undefined, { signal: late.signal }).then(() => {
-      throw new DOMException('late', 'TimeoutError');
-    });
-    const outcome = await Promise.race([send(), timeout]);
+    const outcome = await orAborted(send, ended.signal);
     return outcome.ok ? outcome : { ...outcome, error: oneLine(scrub(outcome.error), MAX_ERROR_LENGTH) };
   } catch (error) {
     return { ok: false, error: oneLine(scrub(faultText(error)), MAX_ERROR_LENGTH) };
   } finally {
-    late.abort();
+    clearTimeout(timer);
+    stopFollowing();
   }
 }
 
 function deliveryOf(
-  access: AttemptAccess,
+  { fetch, userAgent, signal }: Required<AttemptAccess>,
   { verifyTls, connectTimeoutMs, readTimeoutMs }: UrlOptions,
   scrub: (text: string) => string,
 ): Omit<Delivery, 'each'> {
-  const deadline = AbortSignal.timeout(TIMEOUT_MS);
-  const signal = access.signal === undefined ? deadline : AbortSignal.any([deadline, access.signal]);
   return {
     signal,
     timeoutMs: TIMEOUT_MS,
     connectTimeoutMs,
     readTimeoutMs,
     verifyTls,
-    userAgent: access.userAgent,
+    userAgent,
     async request(url, request) {
-      const answer = await access.fetch(url, {
+      const answer = await fetch(url, {
         ...optionsOf(request),
         stream: true,
         redirects: 0,

@@ -44,7 +44,9 @@ export class Deliveries {
   readonly #ended = new AbortController();
   readonly #inFlight = new Map<string, Promise<unknown>>();
   #told: { readonly destinations: unknown; readonly atMs: number } = { destinations: undefined, atMs: 0 };
+  /** Results that were not handed to the store yet, and those that it has not answered for. */
   #finished: FinishedAttempt[] = [];
+  readonly #beingWritten = new Set<FinishedAttempt>();
   readonly #attempts = { completed: 0, failed: 0, retrying: 0 };
   #timer: NodeJS.Timeout | undefined;
   #working: Promise<void> | undefined;
@@ -68,7 +70,7 @@ export class Deliveries {
   }
 
   inFlight(): readonly string[] {
-    return [...this.#inFlight.keys(), ...this.#finished.map(({ id }) => id)];
+    return [...this.#inFlight.keys(), ...[...this.#finished, ...this.#beingWritten].map(({ id }) => id)];
   }
 
   /** Looks for work now: something was queued, or the settings have changed. */
@@ -123,14 +125,16 @@ export class Deliveries {
     const lookedAtMs = performance.now();
     const lanes = this.#lanes.free(on, lookedAtMs);
     try {
-      await this.#writeFinished();
-      const { claimed, nextAt } = await store.write('claim', {
-        bootId: store.bootId,
-        now: Date.now() / MS_PER_S,
-        isOpen: enabled && isStarted(),
-        all: this.#all(lookedAtMs),
-        ...lanes,
-      });
+      const { claimed, nextAt } = await this.#handOver(finished =>
+        store.write('claim', {
+          bootId: store.bootId,
+          now: Date.now() / MS_PER_S,
+          isOpen: enabled && isStarted(),
+          all: this.#all(lookedAtMs),
+          finished,
+          ...lanes,
+        }),
+      );
       if (this.#isStopping) return;
       for (const row of claimed) this.#begin(row);
       this.#planNext(nextAt, lookedAtMs);
@@ -185,8 +189,8 @@ export class Deliveries {
     const finished = this.#resultOf(row, { ...result, isSingle });
     this.#attempts[finished.status] += 1;
     this.#finished.push(finished);
-    // The store tells of its faults, and the result is written when it is mended.
-    await this.#writeFinished().catch(() => undefined);
+    // That of others is written as more is claimed. The store tells of its faults, and all is written when it is mended.
+    if (isSingle || this.#isStopping) await this.#writeFinished().catch(() => undefined);
     return outcome.ok ? undefined : outcome.retryAfterSec;
   }
 
@@ -251,13 +255,23 @@ export class Deliveries {
     return { ...over, status: 'retrying', error, nextAttemptAt: now + pause, reached };
   }
 
-  /** Writes all results; those that cannot be written wait for the database. */
   async #writeFinished(): Promise<void> {
+    if (this.#finished.length > 0) await this.#handOver(finished => this.#with.store.write('finish', finished));
+  }
+
+  /** Writes all results once; those that cannot be written wait for the next time. */
+  async #handOver<Result>(write: (finished: readonly FinishedAttempt[]) => Promise<Result>): Promise<Result> {
     const finished = this.#finished;
-    if (finished.length === 0) return;
-    await this.#with.store.write('finish', finished);
-    const written = new Set(finished);
-    this.#finished = this.#finished.filter(result => !written.has(result));
+    this.#finished = [];
+    for (const result of finished) this.#beingWritten.add(result);
+    try {
+      return await write(finished);
+    } catch (error) {
+      this.#finished = [...finished, ...this.#finished];
+      throw error;
+    } finally {
+      for (const result of finished) this.#beingWritten.delete(result);
+    }
   }
 }
 

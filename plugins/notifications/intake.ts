@@ -22,7 +22,7 @@ const MAX_METADATA_DEPTH = 4;
 const MAX_METADATA_MEMBERS = 200;
 /** Of all its names and texts together. */
 const MAX_METADATA_CHARACTERS = 20_000;
-/** Of events that wait for a database that works, and for one that does not. */
+/** Of events that wait while the database works, and while it does not. */
 const MAX_WAITING = 20_000;
 const MAX_KEPT = 200;
 const BATCH = 50;
@@ -48,7 +48,8 @@ export interface ManualMessage {
 export class Intake {
   readonly #host: Host;
   readonly #with: IntakeOptions;
-  #told: { event: AnyEvent; kind: NotificationEvent }[] = [];
+  /** Not described yet. */
+  readonly #told: { event: AnyEvent; kind: NotificationEvent }[] = [];
   #waiting: QueuedEvent[] = [];
   #dropped = 0;
   #working: Promise<void> | undefined;
@@ -64,6 +65,10 @@ export class Intake {
     if (kind === undefined || !this.#with.settings().enabled) return;
     if (kind.duringStartup !== true && !this.#with.isStarted()) return;
     this.#told.push({ event, kind });
+    if (this.#told.length > MAX_WAITING) {
+      this.#told.shift();
+      this.#dropped += 1;
+    }
     this.flush();
   }
 
@@ -94,8 +99,11 @@ export class Intake {
   async #work(): Promise<void> {
     const { store, queued } = this.#with;
     while (this.#hasWork()) {
-      await breathe();
-      this.#describeSome();
+      // No more than is written at once, because texts are larger than what they are made of.
+      while (this.#told.length > 0 && (this.#waiting.length < BATCH || !store.isUsable)) {
+        await breathe();
+        this.#describeSome();
+      }
       if (this.#waiting.length === 0 || !store.isUsable) continue;
       const events = this.#waiting.slice(0, BATCH);
       try {
@@ -129,7 +137,7 @@ export class Intake {
       const queued = this.#describe(event, kind);
       if (queued.targets.length > 0) this.#waiting.push(queued);
     }
-    this.#told = this.#told.slice(done);
+    this.#told.splice(0, done);
     this.#limit();
   }
 

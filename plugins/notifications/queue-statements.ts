@@ -185,6 +185,7 @@ export interface WorkRequest {
   readonly isOpen: boolean;
   /** All destinations of the configuration, and those of them that are switched off; null where they were told lately. */
   readonly all: { readonly known: readonly string[]; readonly disabled: readonly string[] } | null;
+  readonly finished: readonly FinishedAttempt[];
   /** Destinations to which something can be sent now, one message each, and how many of them. */
   readonly free: readonly string[];
   readonly slots: number;
@@ -211,10 +212,11 @@ function putAside(db: SqliteDatabase, { known, disabled }: NonNullable<WorkReque
   ).run(now + DISABLED_PAUSE_S, now, JSON.stringify(disabled));
 }
 
-/** Claims the oldest delivery that is due for each free destination. */
+/** Writes results, and claims the oldest delivery that is due for each free destination. */
 export function claim(db: SqliteDatabase, request: WorkRequest): Work {
-  const { bootId, now, isOpen, all, free, slots } = request;
+  const { bootId, now, isOpen, all, finished, free, slots } = request;
   return db.transaction(() => {
+    finish(db, finished);
     if (all !== null) putAside(db, all, now);
     const oldest = prepared(
       db,

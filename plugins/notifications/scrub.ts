@@ -15,8 +15,11 @@ type Scrubbed = Pick<DestinationUrl, 'text'> & Partial<DestinationUrl>;
 
 /** Gives the function that scrubs texts about this destination. */
 export function scrubber(url: Scrubbed): (text: string) => string {
-  const secrets = secretsOf(url);
-  return text => scrubUrls(secrets.reduce(without, text));
+  let secrets: readonly string[] | undefined;
+  return text => {
+    secrets ??= secretsOf(url);
+    return scrubUrls(secrets.reduce(without, text));
+  };
 }
 
 function scrubUrls(text: string): string {

@@ -1,4 +1,5 @@
 // Outgoing requests of a plugin against a server with every fault: slow, endless, cut, redirecting in circles, compressed.
+import { getEventListeners } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
@@ -202,6 +203,20 @@ t.test('a stream ends with its plugin, read or not', async t => {
   await next;
   await t.rejects(read(unread.body), /abort/);
   await until(() => closedByClient >= before + 3);
+});
+
+t.test('a signal that lives on keeps no trace of requests that are over', async t => {
+  const { host, base } = await pluginHost(t);
+  const { signal } = new AbortController();
+  await host.fetch(`${base}/text`, { signal });
+  await read((await host.fetch(`${base}/text`, { stream: true, signal })).body);
+  await t.rejects(host.fetch(`${base}/silent`, { timeoutMs: 10, signal }), /did not answer/);
+  for (const lasting of [signal, host.signal]) {
+    // What `AbortSignal.any` has made of a signal stands there.
+    const own = Object.getOwnPropertySymbols(lasting).find(({ description }) => description === 'kDependantSignals');
+    const joined = own === undefined ? undefined : (lasting as unknown as Record<symbol, Set<unknown>>)[own];
+    t.same([getEventListeners(lasting, 'abort').length, joined?.size ?? 0], [0, 0]);
+  }
 });
 
 t.test('connections of few kinds are kept', async t => {
