@@ -1,5 +1,6 @@
-// Repairs of libraries by the built host, beside what find, one thread of C and one of Node need for the same links, and
-// how long the host's loop is held meanwhile. `--links 1000000` takes other sizes than 10,000 and 100,000.
+// Repairs and snapshots of libraries by the built host, beside what find, one thread of C and one of Node need for the same
+// links, and what others notice meanwhile: how long their answers take, and how long the host's loop is held.
+// `--links 1000000` takes other sizes than 10,000 and 100,000.
 import { execFileSync } from 'node:child_process';
 import {
   mkdirSync,
@@ -14,11 +15,17 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { makePlace, startBuilt } from './support/built-host.ts';
 import { printFigure } from './support/figures.ts';
 
+/** Odd, so that links which change to and fro end changed. */
 const RUNS = 3;
+/** Of a million links one run takes minutes. */
+const ONE_RUN_FROM = 1_000_000;
+const ASK_EVERY_MS = 10;
+const REST_MS = 2_000;
 const LINKS_PER_FOLDER = 100;
 /** One of so many targets is missing. */
 const MISSING = 10;
@@ -47,11 +54,21 @@ const timed = async (work: () => unknown): Promise<number> => {
   await work();
   return performance.now() - begunAt;
 };
-const times = async (work: (run: number) => unknown): Promise<number[]> => {
-  const runs: number[] = [];
-  for (let run = 0; run < RUNS; run += 1) runs.push(await timed(() => work(run)));
-  return runs;
-};
+
+/** The 99th percentile of how long others wait for an answer while `work` goes on. */
+async function latencyMs(work: () => Promise<unknown>): Promise<number> {
+  let isDone = false;
+  const done = work().finally(() => {
+    isDone = true;
+  });
+  const latencies: number[] = [];
+  while (!isDone) {
+    latencies.push(await timed(() => host.get('/process/processes')));
+    await delay(ASK_EVERY_MS);
+  }
+  await done;
+  return latencies.sort((a, b) => a - b)[Math.floor(0.99 * latencies.length)] ?? Number.NaN;
+}
 
 function grow(root: string, targets: string, links: number): void {
   for (let folder = 0; folder < links / LINKS_PER_FOLDER; folder += 1) {
@@ -92,6 +109,12 @@ try {
     const library = path.join(dir, `library-${links}`);
     const targets = path.join(dir, `targets-${links}`);
     const other = path.join(dir, `other-${links}`);
+    const count = links < ONE_RUN_FROM ? RUNS : 1;
+    const times = async (work: (run: number) => unknown): Promise<number[]> => {
+      const runs: number[] = [];
+      for (let run = 0; run < count; run += 1) runs.push(await timed(() => work(run)));
+      return runs;
+    };
     grow(library, targets, links);
     const repair = (body: object) => host.post('/process/symlink-repair', { roots: [library], dry_run: true, ...body });
     const rule = (from: string, to: string) => ({ rewrite_rules: [{ from_prefix: from, to_prefix: to }] });
@@ -111,6 +134,10 @@ try {
     const existence = await times(() => repair(tested));
     figure('dry run with every target looked for / Node', existence, node);
     if (hasC) figure('dry run with every target looked for / C', existence, c);
+    const snapshot = (name: string) => path.join(dir, `${links}-${name}.json`);
+    const backup = (name: string) =>
+      host.post('/process/symlink-manifest/backup', { backup_path: snapshot(name), roots: [library] });
+    figure('snapshot / find', await times(() => backup('old')), find);
     const inPlace = await times(() => eachLink(library, replaceInPlace));
     const rewrites = await times(run =>
       repair({
@@ -119,11 +146,25 @@ try {
       }),
     );
     figure('rewrite / unlink and symlink', rewrites, inPlace);
+    await backup('new');
+    const unchanged = `/process/symlink-manifest/compare?manifest_path=${snapshot('new')}`;
+    figure('comparison without differences / Node', await times(() => host.get(unchanged)), node);
+    const restores = await times(run =>
+      host.post('/process/symlink-manifest/restore', {
+        manifest_path: snapshot(run % 2 === 0 ? 'old' : 'new'),
+        overwrite_existing: true,
+        dry_run: false,
+      }),
+    );
+    figure('restore over others / unlink and symlink', restores, inPlace);
     const moves = await times(run => {
       const [from_root, to_root] = run % 2 === 0 ? [library, other] : [other, library];
       return host.post('/process/symlink-repair', { root_migrations: [{ from_root, to_root }], dry_run: false });
     });
     figure('move / unlink and symlink', moves, inPlace);
+    const atRest = [await latencyMs(() => delay(REST_MS))];
+    figure('p99 of other answers during a dry run / at rest', [await latencyMs(() => repair(tested))], atRest);
+    figure('p99 of other answers during a snapshot / at rest', [await latencyMs(() => backup('busy'))], atRest);
     const pauses = [await host.longestPauseMs()];
     figure('longest pause of the host', pauses, pauses);
   }

@@ -1,6 +1,7 @@
 // Writes a snapshot of the links below some roots, in the order of the walk, so that two of the same tree are alike.
 import { Problem } from '#core';
 import { SnapshotWriter } from '../manifest/manifest-writer.ts';
+import { timeOf } from '../manifest/time-stamp.ts';
 import { type RawPath, rawOf } from '../places/raw-path.ts';
 import { checkManifestPlace } from '../places/real-places.ts';
 import { CappedList } from '../tasks/capped-list.ts';
@@ -26,7 +27,7 @@ export async function backup(input: BackupInput, run: TaskRun): Promise<BackupRe
   const { walked, missing, errors: rootErrors } = walkedRoots(roots, mountsDown, run.places);
   if (walked.length === 0) throw new Problem(404, `No root is there: ${missing.join(', ')}; see to their mounts.`);
   const header = {
-    createdAt: `${new Date().toISOString().slice(0, 19)}Z`,
+    createdAt: timeOf(new Date()),
     roots,
     includeBroken,
     targetsChecked: !includeBroken,

@@ -1,4 +1,9 @@
-// A moment in the name of a file.
+// A moment as manifests tell it, and as names of files do.
+
+/** In UTC, for example 2025-01-31T04:00:00Z. */
+export function timeOf(moment: Date): string {
+  return `${moment.toISOString().slice(0, 19)}Z`;
+}
 
 /** In UTC, for example 20250131T040000Z. */
 export function stampOf(moment: Date): string {

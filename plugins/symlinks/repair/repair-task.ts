@@ -1,5 +1,6 @@
 // The task of a repair: plans, and carries the plan out unless it is a dry run.
 
+import { timeOf } from '../manifest/time-stamp.ts';
 import { rawOf, shownPath } from '../places/raw-path.ts';
 import { realPlace } from '../places/real-places.ts';
 import type { CappedList } from '../tasks/capped-list.ts';
@@ -105,7 +106,7 @@ async function carryOut(input: RepairInput, plan: RepairPlan, report: Report, ru
 function headerOf(input: RepairInput, plan: RepairPlan): object {
   return {
     manifest_type: 'symlink_repair',
-    created_at: new Date().toISOString(),
+    created_at: timeOf(new Date()),
     roots: input.roots,
     walked_roots: plan.roots.walked.map(({ real }) => shownPath(real)),
     root_migrations: input.migrations,

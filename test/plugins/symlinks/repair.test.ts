@@ -52,6 +52,7 @@ t.test('repairs', async t => {
     t.equal(await readlink(link), `${NEW}/Show/e1.mkv`);
     t.match(JSON.parse(await readFile(backup, 'utf8')), {
       manifest_type: 'symlink_repair',
+      created_at: /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/,
       changes: [{ link_path: link, old_target: `${OLD}/Show/e1.mkv`, new_target: `${NEW}/Show/e1.mkv` }],
       entries: [{ link_path: link, target: `${OLD}/Show/e1.mkv` }],
     });
