@@ -1,7 +1,7 @@
 // Stackwarden beside supervisord and PM2, which are installed where they are missing: until 50 programs run and have
 // stopped, memory and processor while they idle, from a crash to its replacement, lines per second taken, and the latency
 // of a command. The baseline of each figure is the other supervisor in the same run.
-import { chmod, readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { chmod, open, readdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { until } from '../support/until.ts';
@@ -100,19 +100,26 @@ async function measure(rival: Rival, directory: string, sleepers: readonly strin
   await rival.stop(['crashing']);
 
   const log = path.join(directory, 'writer.log');
-  await rival.start(['writer']);
+  const writing = rival.start(['writer']);
   await until(() => readFile(path.join(directory, 'began')), LOOK);
   const tookMs = await timed(() => until(async () => (await linesIn(log)) >= LINES, { ...LOOK, intervalMs: 20 }));
+  await writing;
   await rival.stop(['writer']);
   return { start, stop, memory, idle, crash, lines: LINES / (tookMs / MS_PER_S), command };
 }
 
 /** Each line is as long as every other. */
 async function linesIn(file: string): Promise<number> {
-  const { size } = await stat(file).catch(() => ({ size: 0 }));
-  if (size === 0) return 0;
-  const text = await readFile(file, 'utf8').then(text => text.slice(0, 1_000));
-  return Math.floor(size / (text.indexOf('\n') + 1));
+  const log = await open(file).catch(() => undefined);
+  if (log === undefined) return 0;
+  try {
+    const { size } = await log.stat();
+    const { buffer, bytesRead } = await log.read(Buffer.alloc(1_000), 0, 1_000, 0);
+    const end = buffer.subarray(0, bytesRead).indexOf('\n');
+    return end < 0 ? 0 : Math.floor(size / (end + 1));
+  } finally {
+    await log.close();
+  }
 }
 
 async function measureAll(): Promise<ReadonlyMap<string, Run>> {

@@ -7,7 +7,8 @@ import type { CapturedLines, Logger, LogLevel, Rotation } from '#core';
 import { deepEqual } from '#kit/deep-equal';
 import { startWorker } from '#kit/worker';
 import { slugOf } from '../slug.ts';
-import type { CaptureTarget, SpoolFigures } from './capture.ts';
+import type { SpoolFigures } from './capture.ts';
+import type { CaptureTarget } from './capture-session.ts';
 
 const RESTART_MS = 1_000;
 const NOTHING: SpoolFigures = { files: 0, waitingBytes: 0, readBytes: 0, readLines: 0 };

@@ -2,7 +2,8 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import type { CapturedLines } from '#core';
 import { askAgain } from '#kit/ask-again';
-import { Capture, type CaptureSession } from './capture.ts';
+import { Capture } from './capture.ts';
+import type { CaptureSession } from './capture-session.ts';
 import type { CaptureCall, CaptureResult, FromWorker, ToWorker, WorkerData } from './capture-thread.ts';
 
 const { directory, settings: firstSettings } = workerData as WorkerData;

@@ -1,8 +1,13 @@
-// Finds how far a spool was read when the record of that is damaged: up to the line that stands last in the log.
+// Where a spool and its log are continued after a kill: what the record of the position does not hold is taken back, and
+// where the record is damaged, the line that stands last in the log tells how far the spool was read.
+import type { Stats } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
 import { GuardedDirectory } from '#kit/guarded-directory';
+import { rotatedNames } from '#kit/rotating-file';
+import type { CaptureTarget, SessionOptions } from './capture-session.ts';
 import { KeyBlock } from './key-block.ts';
 import { completeBytes, toLines } from './output-lines.ts';
+import { type Position, type PositionFile, START } from './position.ts';
 
 const CHUNK_BYTES = 256 * 1024;
 const TAIL_BYTES = 64 * 1024;
@@ -12,11 +17,46 @@ const TAIL_LINES = 20;
 const MAX_SEARCHED_BYTES = 128 * 1024 ** 2;
 const NEWLINE = 0x0a;
 
+/** The position of a new spool, or the one that the log tells when the record is damaged. */
+export async function firstPosition(
+  spool: FileHandle,
+  positions: PositionFile,
+  { processName, logFile }: CaptureTarget,
+  { log }: SessionOptions,
+): Promise<Position> {
+  const { size } = await spool.stat();
+  if (size > 0)
+    log.warn(`how far the output of ${processName} was read is not known; it goes on after the last line in its log`);
+  const position = size === 0 ? START : { ...START, consumedBytes: await findConsumed(spool, logFile) };
+  await positions.record(position);
+  return position;
+}
+
+/** Truncates what a killed host appended after its last recorded position, because those lines are read again. */
+export async function undoUnrecorded(logFile: string, { logDevice, logInode, logBytes }: Position): Promise<void> {
+  if (logInode === 0) return;
+  await GuardedDirectory.at(logFile, async (directory, log) => {
+    const rotated = rotatedNames(await directory.names(), logFile);
+    // Another program may have moved or removed the log.
+    for (const name of [log, ...rotated]) {
+      const isLog = (entry: Stats | null): boolean =>
+        entry?.ino === logInode && entry.dev === logDevice && entry.nlink === 1 && entry.size > logBytes;
+      if (!isLog(await directory.stat(name))) continue;
+      const handle = await directory.openFile(name, 'update');
+      try {
+        if (isLog(await handle.stat())) await handle.truncate(logBytes);
+      } finally {
+        await handle.close();
+      }
+    }
+  });
+}
+
 /**
  * The bytes of the spool whose lines are in the log: all when there is no log, none when its last lines do not stand in
  * the spool. Where lines recur the last place counts, so that none is written twice.
  */
-export async function findConsumed(spool: FileHandle, logFile: string | null): Promise<number> {
+async function findConsumed(spool: FileHandle, logFile: string | null): Promise<number> {
   const { size } = await spool.stat();
   if (logFile === null) return size;
   const tail = await lastLines(logFile);

@@ -4,7 +4,7 @@ import type { Host, NamedBlock } from '#core';
 import { parseLevel } from '#kit/log-level';
 import { isLogPattern, logFileOf } from '#kit/service-log';
 import type {} from '../../services/contract.ts';
-import type { CaptureTarget } from '../capture/capture.ts';
+import type { CaptureTarget } from '../capture/capture-session.ts';
 
 export function captureTargetOf(host: Host, named: NamedBlock): CaptureTarget {
   const { processName, block } = named;

@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { type NamedBlock, Problem } from '#core';
 import { askAgain } from '#kit/ask-again';
 import { reasonText } from '#kit/error-text';
-import type { CaptureTarget } from '../capture/capture.ts';
+import type { CaptureTarget } from '../capture/capture-session.ts';
 import type { CapturedOutput, CaptureThread } from '../capture/capture-thread.ts';
 import type { LaunchPlan } from '../contract.ts';
 import { digestOf } from '../launch/block-digest.ts';

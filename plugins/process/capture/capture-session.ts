@@ -1,0 +1,397 @@
+// The output of one run of a process: reads its append-only spool and writes the service's log. The invariant: every
+// complete line of the spool is in that log exactly once, even when the host is killed at any moment.
+import { fstatSync } from 'node:fs';
+import { type FileHandle, rm } from 'node:fs/promises';
+import type { CapturedLines, Logger, LogLevel, Rotation } from '#core';
+import { deepEqual } from '#kit/deep-equal';
+import { GuardedDirectory } from '#kit/guarded-directory';
+import { RotatingFile } from '#kit/rotating-file';
+import { KeyBlock } from './key-block.ts';
+import { LogBlock } from './log-block.ts';
+import { completeBytes, MAX_LINE_BYTES, OutputLines, toLines } from './output-lines.ts';
+import { type Position, PositionFile } from './position.ts';
+import { RecentLines } from './recent-lines.ts';
+import { firstPosition, undoUnrecorded } from './recovery.ts';
+
+/** While a program writes all the time, reading rests so much longer than it takes, within these limits. */
+const REST_SHARE = 4;
+const MIN_REST_MS = 5;
+const MAX_REST_MS = 100;
+/** How long a hand-over goes on reading; a program may write faster than is read, and the next supervision continues. */
+const HAND_OVER_MS = 1_000;
+/** A piece is as large as a quarter of a log within these limits, because its lines are written to one file together. */
+const MIN_CHUNK_BYTES = 256 * 1024;
+const MAX_CHUNK_BYTES = 1024 * 1024;
+/** The pieces of all spools that are read at the same time, as far as their least size allows. */
+const ALL_CHUNKS_BYTES = 4 * MAX_CHUNK_BYTES;
+/** Consumed output is released from the disk in pieces of this size. */
+const RELEASE_BYTES = 16 * 1024 * 1024;
+const BLOCK_BYTES = 4_096;
+/** Before the first reading, and after one that failed. */
+const UNSEEN = -1;
+const BLANK = Buffer.alloc(MAX_CHUNK_BYTES);
+const MAX_BACKLOG_BYTES = 1024 ** 3;
+/** Matches access lines of a proxy: JSON objects with their fields, or the common log format. */
+const ACCESS_LINE = /^(?:\{.*"RequestMethod":|\S+ \S+ \S+ \[[^\]]+\] "[A-Z]+ )/;
+
+/** Where the lines of one process are written. */
+export interface CaptureTarget {
+  readonly processName: string;
+  /** The service's own log, when the host writes it; null when it does not. */
+  readonly logFile: string | null;
+  /**
+   * File for the access lines of a proxy, which then do not go to the other logs; null treats them as ordinary lines.
+   */
+  readonly accessLogFile: string | null;
+  /** Lowest level that is written to `logFile`. */
+  readonly logLevel: LogLevel;
+  /** Whether output is kept out of the own log and its stream. */
+  readonly suppressed: boolean;
+  /** Owner that `logFile` is given to; null for the host's own user. */
+  readonly owner: { readonly uid: number; readonly gid: number } | null;
+}
+
+export interface SessionOptions {
+  readonly rotation: () => Rotation;
+  /** Lowest level that is written to the own log. */
+  readonly ownLevel: () => LogLevel;
+  /** Passes lines to the own log and its stream; resolves when they were written. */
+  readonly deliver: (lines: CapturedLines) => Promise<void>;
+  readonly log: Pick<Logger, 'warn' | 'error'>;
+}
+
+interface Owner {
+  released(): void;
+  release(bytes: number): Promise<void>;
+  /** So much of the output is in the logs now. */
+  took(bytes: number, lines: number): void;
+  /** The sessions that read now. */
+  readonly reading: Set<CaptureSession>;
+}
+
+export class CaptureSession {
+  readonly spoolFile: string;
+  readonly #options: SessionOptions;
+  readonly #owner: Owner;
+  readonly #spool: FileHandle;
+  readonly #positions: PositionFile;
+  readonly #recent = new RecentLines();
+  #target: CaptureTarget;
+  #log: RotatingFile | null;
+  #accessLog: RotatingFile | null;
+  #consumed: number;
+  readonly #keys = new KeyBlock();
+  /** NULs that were passed over since the last line. */
+  #blankBytes = 0;
+  #released: number;
+  #recorded: Position;
+  #pumping: Promise<void> | undefined;
+  /** Size of the spool when it was read. */
+  #seenBytes = UNSEEN;
+  /** When the next reading may begin, in monotonic milliseconds. */
+  #restsUntilMs = 0;
+  #waking: NodeJS.Timeout | undefined;
+  /** When reading ends although there may be more, in monotonic milliseconds. */
+  #endsMs = Number.POSITIVE_INFINITY;
+  /** Whether somebody waits for the end of a reading. */
+  #isAwaited = false;
+  #closed = false;
+
+  private constructor(
+    spoolFile: string,
+    target: CaptureTarget,
+    options: SessionOptions,
+    owner: Owner,
+    files: { spool: FileHandle; positions: PositionFile; last: Position },
+  ) {
+    this.spoolFile = spoolFile;
+    this.#target = target;
+    this.#options = options;
+    this.#owner = owner;
+    this.#spool = files.spool;
+    this.#positions = files.positions;
+    this.#consumed = files.last.consumedBytes;
+    this.#released = files.last.consumedBytes;
+    this.#recorded = files.last;
+    this.#log = this.#openLog(target.logFile);
+    this.#accessLog = this.#openLog(target.accessLogFile);
+  }
+
+  static async open(
+    spoolFile: string,
+    target: CaptureTarget,
+    options: SessionOptions,
+    owner: Owner,
+  ): Promise<CaptureSession> {
+    const spool = await GuardedDirectory.at(spoolFile, (directory, name) => directory.openFile(name, 'keep', 0o600));
+    const { positions, last: recorded } = await PositionFile.open(`${spoolFile}.position`).catch(closing(spool));
+    const last = recorded ?? (await firstPosition(spool, positions, target, options).catch(closing(spool, positions)));
+    if (target.logFile !== null) {
+      await undoUnrecorded(target.logFile, last).catch((error: NodeJS.ErrnoException) => {
+        if (error.code !== 'ENOENT')
+          options.log.warn(`${target.logFile} cannot be cut back; its last lines may stand in it twice`, error);
+      });
+    }
+    return new CaptureSession(spoolFile, target, options, owner, { spool, positions, last });
+  }
+
+  /**
+   * Whether the spool has changed since it was read. Synchronous, because the answer comes from the kernel's cache and frequent polling
+   * must be cheap.
+   */
+  hasMore(): boolean {
+    return fstatSync(this.#spool.fd).size !== this.#seenBytes;
+  }
+
+  waitingBytes(): number {
+    return Math.max(0, fstatSync(this.#spool.fd).size - this.#consumed);
+  }
+
+  /** The line that best explains why the process ended. */
+  bestErrorLine(): string | null {
+    return this.#recent.bestErrorLine();
+  }
+
+  async retarget(target: CaptureTarget): Promise<void> {
+    // A program may write faster than is read, so that a reading would never end by itself.
+    this.#isAwaited = true;
+    await this.#pumping;
+    this.#isAwaited = false;
+    if (target.logFile !== this.#target.logFile) {
+      await this.#log?.close();
+      this.#log = this.#openLog(target.logFile);
+    }
+    if (target.accessLogFile !== this.#target.accessLogFile) {
+      await this.#accessLog?.close();
+      this.#accessLog = this.#openLog(target.accessLogFile);
+    }
+    this.#target = target;
+  }
+
+  rotate(): void {
+    this.#log?.rotate();
+    this.#accessLog?.rotate();
+  }
+
+  /** Has the spool read: at once when it was quiet, otherwise after a rest that lets lines collect. */
+  wake(): void {
+    const leftMs = Math.max(0, this.#restsUntilMs - performance.now());
+    this.#waking ??= setTimeout(() => void this.#read(), leftMs);
+  }
+
+  async #read(): Promise<void> {
+    const beganMs = performance.now();
+    await this.pump();
+    const tookMs = performance.now() - beganMs;
+    this.#restsUntilMs = performance.now() + Math.min(Math.max(REST_SHARE * tookMs, MIN_REST_MS), MAX_REST_MS);
+    this.#waking = undefined;
+    // What came after the last look at the spool was told while nobody listened.
+    if (!this.#closed && this.#seenBytes !== UNSEEN && this.hasMore()) this.wake();
+  }
+
+  /** Consumes what the spool contains now. */
+  pump(final = false): Promise<void> {
+    if (this.#closed) return Promise.resolve();
+    if (this.#pumping !== undefined) return this.#pumping;
+    this.#owner.reading.add(this);
+    this.#pumping = this.#consume(final)
+      .then(size => {
+        this.#seenBytes = size;
+      })
+      .catch((error: unknown) => {
+        this.#seenBytes = UNSEEN;
+        this.#options.log.error(`output of ${this.#target.processName} cannot be read`, error);
+      })
+      .finally(() => {
+        this.#owner.reading.delete(this);
+        this.#pumping = undefined;
+      });
+    return this.#pumping;
+  }
+
+  /** Resolves when everything written before the call was consumed. */
+  async settled(): Promise<void> {
+    await this.#pumping;
+    await this.pump();
+  }
+
+  /** Consumes the rest, including an unfinished last line, and removes the spool. */
+  async finish(): Promise<void> {
+    await this.settled();
+    await this.pump(true);
+    await this.#close();
+    await rm(this.spoolFile, { force: true });
+    await rm(`${this.spoolFile}.position`, { force: true });
+  }
+
+  async handOver(): Promise<void> {
+    this.#endsMs = performance.now() + HAND_OVER_MS;
+    await this.settled();
+    await this.#close();
+  }
+
+  async #close(): Promise<void> {
+    if (this.#closed) return;
+    this.#closed = true;
+    clearTimeout(this.#waking);
+    this.#owner.released();
+    await this.#pumping;
+    await this.#log?.close();
+    await this.#accessLog?.close();
+    await this.#positions.close();
+    await this.#spool.close();
+  }
+
+  #openLog(file: string | null): RotatingFile | null {
+    const { owner } = this.#target;
+    if (file === null) return null;
+    const warn = (message: string, error?: unknown): void => this.#options.log.warn(message, error);
+    return new RotatingFile({ file, rotation: this.#options.rotation, owner, warn });
+  }
+
+  /** Resolves with the size of the spool at the last look, or with what was read of it when there is more. */
+  async #consume(final: boolean): Promise<number> {
+    const memory = new ReadingMemory();
+    for (;;) {
+      const { size } = await this.#spool.stat();
+      if (size < this.#consumed) this.#beginAgain();
+      if (size - this.#consumed > MAX_BACKLOG_BYTES) await this.#skipTo(size - MAX_BACKLOG_BYTES / 2);
+      if (size <= this.#consumed) return size;
+      const { buffer, bytesRead } = await this.#spool.read(
+        memory.input(Math.min(this.#chunkBytes(), size - this.#consumed)),
+        0,
+        undefined,
+        this.#consumed,
+      );
+      const last = this.#consumed + bytesRead >= size;
+      if (bytesRead > 0 && buffer.subarray(0, bytesRead).equals(BLANK.subarray(0, bytesRead))) {
+        this.#consumed += bytesRead;
+        this.#blankBytes += bytesRead;
+        if (!last) continue;
+      }
+      if (this.#blankBytes > 0) await this.#tellBlank();
+      if (this.#consumed >= size) return size;
+      const complete = completeBytes(buffer.subarray(0, bytesRead), final && last);
+      if (complete === 0) return size;
+      const lines = toLines(buffer.subarray(0, complete), this.#keys);
+      await this.#write(lines, this.#consumed + complete, memory);
+      this.#owner.took(complete, lines.count);
+      if (last) return size;
+      if (this.#isAwaited || performance.now() >= this.#endsMs) return this.#consumed;
+    }
+  }
+
+  #chunkBytes(): number {
+    const wanted = Math.min(this.#options.rotation().maxBytes / 4, ALL_CHUNKS_BYTES / this.#owner.reading.size);
+    return Math.floor(Math.min(Math.max(wanted, MIN_CHUNK_BYTES), MAX_CHUNK_BYTES));
+  }
+
+  /** A program can enlarge its own output without writing anything. */
+  async #tellBlank(): Promise<void> {
+    const text = `${this.#blankBytes} bytes of output without content were skipped`;
+    this.#blankBytes = 0;
+    await this.#write(OutputLines.of('WARNING', text), this.#consumed);
+  }
+
+  /** A program that opens /dev/stdout again without O_APPEND truncates the spool. */
+  #beginAgain(): void {
+    this.#consumed = 0;
+    this.#released = 0;
+    this.#options.log.warn(`${this.#target.processName} emptied its own output; what was not read yet is lost`);
+  }
+
+  /**
+   * The invariant depends on this order: prepare, record the position, append, record the new position. Without a
+   * service log, lines count as consumed when the own log has taken them.
+   */
+  async #write(all: OutputLines, consumedAfter: number, memory = new ReadingMemory()): Promise<void> {
+    const at = Date.now();
+    this.#recent.add(all);
+    const lines = this.#accessLog === null ? all : await this.#writeAccess(this.#accessLog, all);
+    const { processName, suppressed, logLevel } = this.#target;
+    const ownLevel = this.#options.ownLevel();
+    const captured = suppressed ? undefined : memory.own.format(lines, at, processName, ownLevel);
+    const delivered = captured && this.#options.deliver(captured);
+    if (this.#log !== null) {
+      const { block } =
+        captured !== undefined && ownLevel === logLevel
+          ? captured
+          : memory.service.format(lines, at, processName, logLevel);
+      if (await this.#log.prepare(block.length)) {
+        await this.#record(this.#consumed);
+        await this.#log.append(block);
+      }
+    }
+    if (this.#log === null) await delivered;
+    this.#consumed = consumedAfter;
+    await this.#record(consumedAfter);
+    await delivered;
+    if (this.#consumed - this.#released >= RELEASE_BYTES) await this.release();
+  }
+
+  /** Gives back to the disk what was read. */
+  async release(): Promise<void> {
+    const bytes = Math.floor(this.#consumed / BLOCK_BYTES) * BLOCK_BYTES;
+    if (this.#closed || bytes <= this.#released) return;
+    this.#released = bytes;
+    await this.#owner.release(bytes);
+  }
+
+  /**
+   * Writes the access lines and returns the others. When the host is killed in between, an access line may be written
+   * twice, but never lost.
+   */
+  async #writeAccess(log: RotatingFile, lines: OutputLines): Promise<OutputLines> {
+    const others = new OutputLines(lines.bytes);
+    let access = '';
+    for (const { level, text } of lines) {
+      if (ACCESS_LINE.test(text)) access += `${text}\n`;
+      else others.addText(level, text);
+    }
+    const block = Buffer.from(access);
+    if (block.length > 0 && (await log.prepare(block.length))) await log.append(block);
+    return others;
+  }
+
+  async #record(consumedBytes: number): Promise<void> {
+    const { device: logDevice = 0, inode: logInode = 0, sizeBytes: logBytes = 0 } = this.#log ?? {};
+    const position = { consumedBytes, logDevice, logInode, logBytes };
+    if (deepEqual(position, this.#recorded)) return;
+    this.#recorded = position;
+    await this.#positions.record(position);
+  }
+
+  /**
+   * When a process is faster than the disk for too long, the oldest output is dropped up to the end of a line, and a
+   * line in the log says so.
+   */
+  async #skipTo(offset: number): Promise<void> {
+    const { buffer, bytesRead } = await this.#spool.read(Buffer.alloc(MAX_LINE_BYTES), 0, MAX_LINE_BYTES, offset);
+    const start = offset + buffer.subarray(0, bytesRead).indexOf(0x0a) + 1;
+    const text = `${start - this.#consumed} bytes of output were dropped: they came faster than they could be stored`;
+    await this.#write(OutputLines.of('WARNING', text), start);
+  }
+}
+
+/** What one reading needs for each of its batches, one after the other. */
+class ReadingMemory {
+  #input = Buffer.alloc(0);
+  /** For the own log. */
+  readonly own = new LogBlock();
+  /** For the service's log, where that takes other levels. */
+  readonly service = new LogBlock();
+
+  /** For bytes of the spool. */
+  input(bytes: number): Buffer {
+    if (this.#input.length < bytes) this.#input = Buffer.allocUnsafe(bytes);
+    return this.#input.subarray(0, bytes);
+  }
+}
+
+/** For a failure after which nobody else closes these. */
+function closing(...files: readonly { close(): Promise<void> }[]): (error: unknown) => Promise<never> {
+  return async error => {
+    await Promise.allSettled(files.map(file => file.close()));
+    throw error;
+  };
+}
