@@ -3,10 +3,18 @@ import { z } from 'zod';
 import { PRINTABLE } from '../kit/printable.ts';
 
 const names = z.array(z.string());
+/** Marks members that lead the rights of the host elsewhere. */
+const NEEDS_LOGIN = { needsLogin: true };
 /** The kernel keeps the number above for "no user". */
 const MAX_ID = 2 ** 32 - 2;
 /** Services with another user than the configured one would leave files that it cannot use. */
-const id = z.number().int().positive().max(MAX_ID).default(1000).meta({ fallback: false });
+const id = z
+  .number()
+  .int()
+  .positive()
+  .max(MAX_ID)
+  .default(1000)
+  .meta({ fallback: false, ...NEEDS_LOGIN });
 /** Begins the names of files in the log directory, so it leads nowhere else. */
 export const logName = z
   .string()
@@ -24,7 +32,7 @@ const productSchema = z.looseObject({
   log_dir: z
     .string()
     .optional()
-    .meta(AT_START)
+    .meta({ ...AT_START, ...NEEDS_LOGIN })
     .describe('directory of the logs; absent: /log where it exists, else log in the configuration directory'),
   log_count: z.number().int().min(0).default(2).describe('how many older files of each log are kept'),
   log_size: z.union([z.string(), z.number()]).default('10M').describe('size at which a log is rotated, such as 10M'),
@@ -63,7 +71,7 @@ const productSchema = z.looseObject({
     .looseObject({
       enabled: names.default([]).describe('only these plugins; empty: all'),
       disabled: names.default([]).describe('plugins that are left out'),
-      dirs: names.default([]).describe('more directories of plugin folders'),
+      dirs: names.default([]).meta(NEEDS_LOGIN).describe('more directories of plugin folders'),
       override: names.default([]).describe('plugins that a later directory may replace'),
       required: names.default(['auth', 'config', 'process']).describe('plugins without which the host does not start'),
     })
@@ -75,6 +83,10 @@ export const hostSchema = z.looseObject({
   puid: id.describe('user that managed services run as; never 0'),
   pgid: id.describe('group that managed services run as; never 0'),
   tz: z.string().default('').describe('time zone of services, such as Europe/Berlin'),
-  data_root: z.string().default('/data').describe('where the folders of the services move when it is a mount'),
+  data_root: z
+    .string()
+    .default('/data')
+    .meta(NEEDS_LOGIN)
+    .describe('where the folders of the services move when it is a mount'),
   dumb: productSchema.prefault({}).describe('settings of Stackwarden itself'),
 });

@@ -4,7 +4,7 @@ import { isSecretKey } from '../kit/redact.ts';
 import type { ConfigPath } from './layers.ts';
 
 type Schema = z.core.$ZodType;
-type Mark = 'secret' | 'writeOnly' | 'live' | 'identity' | 'kept' | 'fallback';
+type Mark = 'secret' | 'writeOnly' | 'live' | 'identity' | 'kept' | 'fallback' | 'needsLogin';
 type Marks = { readonly [Name in Mark]?: boolean | undefined };
 
 /** Holds schemas of objects by path, in addition to what the schemas of their parents describe. */
@@ -33,6 +33,7 @@ export class Place {
   readonly writeOnly: boolean;
   readonly isIdentity: boolean;
   readonly isKept: boolean;
+  readonly needsLogin: boolean;
   /** The nearest mark on the way from the root; undefined when no schema has one. */
   readonly live: boolean | undefined;
   /** Same as `live`: the nearest mark. */
@@ -61,6 +62,7 @@ export class Place {
     this.secret = this.secretBySchema || (!isOpen && (parent?.secret === true || isSecretKey(key)));
     this.isIdentity = isMarked('identity', true);
     this.isKept = isMarked('kept', true);
+    this.needsLogin = isMarked('needsLogin', true);
     const nearest = (mark: Mark): boolean | undefined =>
       isMarked(mark, false) ? false : isMarked(mark, true) ? true : undefined;
     this.live = nearest('live') ?? parent?.live;
@@ -164,9 +166,9 @@ function describe(schema: Schema): Described {
   for (const layer of found) for (const inner of wrappedBy(layer)) found.add(inner);
   const layers = [...found];
   const marks = layers.flatMap(layer => {
-    const { secret, writeOnly, live, identity, kept, fallback }: Marks = z.globalRegistry.get(layer) ?? {};
-    const isMarked = [secret, writeOnly, live, identity, kept, fallback].some(mark => mark !== undefined);
-    return isMarked ? [{ secret, writeOnly, live, identity, kept, fallback }] : [];
+    const { secret, writeOnly, live, identity, kept, fallback, needsLogin }: Marks = z.globalRegistry.get(layer) ?? {};
+    const all = { secret, writeOnly, live, identity, kept, fallback, needsLogin };
+    return Object.values(all).some(mark => mark !== undefined) ? [all] : [];
   });
   let writeOnlyKeys: readonly string[] | undefined;
   const described = {

@@ -33,6 +33,7 @@ import {
 } from './layers.ts';
 import { MAX_CHARACTERS } from './load.ts';
 import type { MainFile } from './main-file.ts';
+import type { Place } from './marks.ts';
 import type { ConfigSchema } from './schema.ts';
 import { restoredUpdate } from './secrets.ts';
 import { repeatedLists, storedEdits } from './stored.ts';
@@ -118,6 +119,7 @@ export class Updates {
     // The next start could not read a file with more.
     refuseLargeData(after, MAX_CHARACTERS);
     refuseNewMisfits(effective, next);
+    if (update.byAnybody === true) this.#refuseWithoutLogin(changedPaths(before, after), place);
     const warnings = persist
       ? repeatedLists(own, overrides).map(
           ({ path, variable }) => `${dotted(path)} comes from ${variable}; change it there`,
@@ -196,6 +198,17 @@ export class Updates {
       const what = `${lost.processName} cannot be removed here`;
       throw new Problem(400, `${what}; set its enabled to false, or stop it and remove its block from ${config}`);
     }
+  }
+
+  #refuseWithoutLogin(paths: readonly ConfigPath[], place: Place): void {
+    // What does not fit is mended by whoever reaches the API, because nothing works before.
+    const refused = paths.find(path => place.at(path).needsLogin && !this.#isStandIn(path));
+    if (refused === undefined) return;
+    throw new Problem(
+      403,
+      `${dotted(refused)} cannot be changed while authentication is off; switch it on and log in, or change it in ` +
+        this.#parts.file.path,
+    );
   }
 
   #blockEdits(block: NamedBlock, updates: ConfigObject): ConfigEdit[] {

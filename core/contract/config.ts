@@ -41,6 +41,11 @@ declare module 'zod' {
      * service is disabled then, and true for members of sections; no service is started where one of those says false.
      */
     fallback?: boolean;
+    /**
+     * Whether nobody changes the member through the API before he has logged in, because it decides where the host reads,
+     * writes or loads something with its own rights, or whose rights services have.
+     */
+    needsLogin?: boolean;
   }
 }
 
@@ -63,6 +68,8 @@ export interface ConfigUpdate {
   readonly persist: boolean;
   /** Whether sections, and names and whole blocks of processes, may be taken away, as a migration does. Default false. */
   readonly mayRemove?: boolean;
+  /** Whether the caller may be anybody, who then changes nothing that `needsLogin`. Default false. */
+  readonly byAnybody?: boolean;
   /** User or plugin that asks for the update, for the log. */
   readonly actor: string;
 }

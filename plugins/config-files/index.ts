@@ -1,11 +1,12 @@
 // The configuration files of the services themselves: read, and changed in place without touching anything else.
-import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
 import { definePlugin, type PointOptions, Problem } from '#core';
 import { functionSchema } from '#kit/function-schema';
 import { unknownProcess } from '#kit/unknown-process';
 import type {} from '../services/contract.ts';
+import { guardOpenApi } from './open-api-guard.ts';
+import { isPath } from './path-safety.ts';
 import { ServiceFiles } from './service-file.ts';
 import * as wire from './wire.ts';
 
@@ -18,7 +19,10 @@ const MAX_BODY_BYTES = 10 * 1024 * 1024;
 const values = z.record(z.string(), z.unknown());
 
 const section = z.looseObject({
-  file_roots: z.array(z.string()).default([]).describe("further directories of services' own files"),
+  file_roots: z
+    .array(z.string())
+    .default([])
+    .meta({ needsLogin: true, description: "further directories of services' own files" }),
 });
 
 const formatPoint: PointOptions = {
@@ -62,14 +66,15 @@ export default definePlugin({
         ownPlaces: [
           ...PROGRAM_DIRS,
           process.env.DUMB_AUTH_CONFIG_PATH ?? '',
-          ...toTexts(store.get('dumb.plugins.dirs')),
-        ].filter(place => path.isAbsolute(place)),
+          ...[store.get('dumb.plugins.dirs')].flat(),
+        ].filter(isPath),
         dataRoot: store.get('data_root'),
         fileRoots: store.get('dumb.api_service.file_roots'),
         templateFile: configKey => host.find('service.templates')?.get(configKey)?.block.config_file,
       }),
     );
     host.provide('config.files', files);
+    guardOpenApi(host);
     const fileChanged = host.hook('config.file-changed', 'parallel');
 
     host.route({
@@ -112,7 +117,3 @@ export default definePlugin({
     });
   },
 });
-
-function toTexts(value: unknown): string[] {
-  return Array.isArray(value) ? value.filter(member => typeof member === 'string') : [];
-}

@@ -30,7 +30,7 @@ export async function checkPath(
   paths: KnownPaths,
   named: unknown = block.block.config_file,
 ): Promise<string> {
-  const wanted = parseFileName(named);
+  const wanted = fileNameOf(named);
   if (wanted === undefined) throw new Problem(400, `${block.processName} has no config_file`);
   if (!path.isAbsolute(wanted) || wanted.includes('\0'))
     throw new Problem(400, `config_file of ${block.processName} must be an absolute path`);
@@ -76,7 +76,8 @@ function createAbsence(cause?: unknown): Problem {
   return new Problem(404, 'The configuration file does not exist', { cause });
 }
 
-function parseFileName(value: unknown): string | undefined {
+/** Without white space and a pair of quotes around it; undefined when there is none. */
+export function fileNameOf(value: unknown): string | undefined {
   if (typeof value !== 'string') return undefined;
   const trimmed = value.trim();
   const quoted = /^(["'])(.*)\1$/s.exec(trimmed)?.[2] ?? trimmed;
@@ -88,8 +89,7 @@ function parseFileName(value: unknown): string | undefined {
  * system directory and not the root directory.
  */
 async function resolveRoots(candidates: readonly unknown[]): Promise<string[]> {
-  const named = candidates.filter(candidate => typeof candidate === 'string' && path.isAbsolute(candidate));
-  const roots = await Promise.all(named.map(candidate => guardedPlaceOf(String(candidate)).catch(() => '/')));
+  const roots = await Promise.all(candidates.filter(isPath).map(place => guardedPlaceOf(place).catch(() => '/')));
   return roots.filter(root => root !== '/' && !isSystemPath(root));
 }
 
@@ -106,6 +106,10 @@ async function isHostFile(file: string, { configDir, mainFile, ownPlaces }: Know
   if (own === undefined || main === undefined || file === main || file.startsWith(`${main}.`)) return true;
   if (places.some(place => file === place || file.startsWith(place + path.sep))) return true;
   return isHostState(file, own);
+}
+
+export function isPath(value: unknown): value is string {
+  return typeof value === 'string' && path.isAbsolute(value);
 }
 
 function toList(value: unknown): unknown[] {

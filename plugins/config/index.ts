@@ -45,14 +45,14 @@ export default definePlugin({
       response: wire.updateAnswer,
       async handle({ body: { process_name: name, updates, persist }, identity }) {
         if (Object.keys(updates).length === 0) throw new Problem(400, 'updates is empty; name at least one key');
-        const actor = identity.username ?? 'api';
+        const by = { actor: identity.username ?? 'api', byAnybody: host.find('access')?.enabled() !== true };
         if (name === undefined || name === null || name === '') {
           const present = underPresentNames(host, updates, store.root());
-          const result = await update({ updates: present, persist: persist ?? true, actor });
+          const result = await update({ updates: present, persist: persist ?? true, ...by });
           return { status: 'updated' as const, keys: Object.keys(updates), ...result };
         }
         const { processName } = block(name);
-        const result = await update({ processName, updates, persist: persist ?? false, actor });
+        const result = await update({ processName, updates, persist: persist ?? false, ...by });
         return { status: 'updated' as const, process_name: processName, ...result };
       },
     });

@@ -33,7 +33,11 @@ export default definePlugin({
       enabled: z.boolean().default(true).describe('whether the API is served for browsers below /api, too'),
       host: z.string().min(1).default('127.0.0.1').describe('address to listen on; 0.0.0.0 means all'),
       port: z.int().min(0).max(65_535).default(3005).describe('port to listen on'),
-      static_dir: z.string().default('').describe('folder of a web frontend that is served at /'),
+      static_dir: z
+        .string()
+        .default('')
+        .meta({ needsLogin: true })
+        .describe('folder of a web frontend that is served at /'),
       ui_port: z
         .int()
         .min(0)

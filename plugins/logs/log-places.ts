@@ -1,10 +1,13 @@
 // Decides where the log of a service may lie: in the log directory, or in a directory that is the service's own.
 import type { Stats } from 'node:fs';
-import { realpath } from 'node:fs/promises';
+import { lstat, realpath } from 'node:fs/promises';
 import path from 'node:path';
 import { type NamedBlock, Problem } from '#core';
 import { isHostState } from '#kit/host-state';
 import { isSystemPath } from '#kit/system-paths';
+
+const READ = 0o4;
+const PASS = 0o1;
 
 export interface LogPlaces {
   readonly logDir: string;
@@ -44,8 +47,16 @@ export async function mayShow(file: string, entry: Stats, { logDir, configDir, u
   if (isBelow(file, await realpath(logDir).catch(() => logDir))) return true;
   if (isSystemPath(file)) return false;
   if (user === null) return true;
-  if (entry.uid === user.uid) return (entry.mode & 0o400) !== 0;
-  return (entry.mode & (entry.gid === user.gid ? 0o040 : 0o004)) !== 0;
+  for (let place = path.dirname(file); ; place = path.dirname(place)) {
+    if (!allows(await lstat(place), user, PASS)) return false;
+    if (place === '/') return allows(entry, user, READ);
+  }
+}
+
+/** `bit` as it stands in the mode for all others. */
+function allows({ uid, gid, mode }: Stats, user: NonNullable<LogPlaces['user']>, bit: number): boolean {
+  if (uid === user.uid) return (mode & (bit << 6)) !== 0;
+  return (mode & (gid === user.gid ? bit << 3 : bit)) !== 0;
 }
 
 function isPath(value: unknown): value is string {

@@ -50,9 +50,10 @@ export function historySections(directory: string) {
         .max(MAX_MB)
         .default(50)
         .meta({ description: 'Kept for clients that send it; it has no effect' }),
-      history_dir: absolute
-        .default(directory)
-        .meta({ description: 'Directory with files of an earlier program (metrics-*.jsonl), which are imported' }),
+      history_dir: absolute.default(directory).meta({
+        needsLogin: true,
+        description: 'Directory with files of an earlier program (metrics-*.jsonl), which are imported',
+      }),
     }),
     storage: z.object({
       provider: z
@@ -61,7 +62,7 @@ export function historySections(directory: string) {
         .meta({ description: 'Where the history is read from: the own file, or the managed PostgreSQL' }),
       sqlite_path: absolute
         .default(path.join(directory, 'metrics.sqlite'))
-        .meta({ description: 'The file of the history' }),
+        .meta({ needsLogin: true, description: 'The file of the history' }),
       migrate_jsonl: z
         .boolean()
         .default(true)

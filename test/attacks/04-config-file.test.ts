@@ -3,7 +3,7 @@ import { chmod, mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import t from 'tap';
 import { testDir } from '../support/directory.ts';
-import { startHost } from '../support/host.ts';
+import { asOwner, startHost } from '../support/host.ts';
 
 t.test('a config_file elsewhere is refused with the reason and the setting', async t => {
   const root = testDir(t, { own: { 'a.json': '{"a": 1}' }, more: { 'b.json': '{"b": 1}' }, users: { 'u.json': '{}' } });
@@ -13,7 +13,7 @@ t.test('a config_file elsewhere is refused with the reason and the setting', asy
   t.teardown(() => {
     delete process.env.DUMB_AUTH_CONFIG_PATH;
   });
-  const app = await startHost({
+  const open = await startHost({
     plugins: ['auth', 'config', 'process', 'config-files', 'format-json', 'format-yaml'],
     config: {
       service: {
@@ -23,7 +23,8 @@ t.test('a config_file elsewhere is refused with the reason and the setting', asy
       },
     },
   });
-  t.teardown(() => app.stop());
+  t.teardown(() => open.stop());
+  const app = await asOwner(open);
   await mkdir(path.join(app.configDir, 'templates', 'services'), { recursive: true });
   await writeFile(path.join(app.configDir, 'templates', 'services', 'mine.yaml'), 'a: 1\n');
   await writeFile(path.join(app.configDir, 'handed-over.json'), '{}');

@@ -68,8 +68,12 @@ t.test('a log_file outside is refused at saving too, and what was there stays sa
   t.equal((await app.get('/config?process_name=App')).body.log_file, at('own'));
   t.equal((await app.post('/config', { process_name: 'Odd', updates: { enabled: false } })).status, 200);
   t.equal((await app.post('/config', { process_name: 'App', updates: { log_file: 'other.log' } })).status, 200);
-  const allowed = { dumb: { api_service: { file_roots: [path.join(dir, 'outside')] } }, app: outside };
-  t.equal((await app.post('/config', { updates: allowed, persist: true })).status, 200, 'with the setting it is saved');
+  const file = path.join(app.configDir, 'stackwarden.json');
+  const config = JSON.parse(await readFile(file, 'utf8'));
+  const allowed = { ...config, dumb: { api_service: { file_roots: [path.join(dir, 'outside')] } } };
+  await writeFile(file, JSON.stringify(allowed));
+  const saved = await app.post('/config', { updates: { app: outside }, persist: true });
+  t.equal(saved.status, 200, 'with the setting it is saved');
 });
 
 t.test('what the services could not read is not shown to them either', ROOT_ONLY, async t => {

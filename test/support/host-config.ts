@@ -1,8 +1,19 @@
 // The configuration of a host that runs as a process of its own, with a port that nobody else takes. It needs no test library.
 import { randomInt } from 'node:crypto';
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import path from 'node:path';
+
+interface MainConfig {
+  readonly [key: string]: unknown;
+  readonly dumb: Record<string, unknown>;
+}
+
+/** Changes the file as somebody with an editor does, while its host runs. */
+export async function changeMainFile(configDir: string, change: (config: MainConfig) => object): Promise<void> {
+  const file = path.join(configDir, 'stackwarden.json');
+  await writeFile(file, JSON.stringify(change(JSON.parse(await readFile(file, 'utf8')) as MainConfig)));
+}
 
 /** Test files that run at the same time take theirs from different parts. */
 const PORTS_OF_A_JOB = 1_500;

@@ -112,6 +112,17 @@ export async function startHost(options: TestHostOptions = {}): Promise<TestHost
   };
 }
 
+/** The same host as its first user calls it, who is made here; it needs the plugin auth. */
+export async function asOwner(app: TestHost): Promise<TestHost> {
+  const { body } = await app.post('/auth/setup', { username: 'owner', password: 'correct horse' });
+  const owner = { authorization: `Bearer ${body.access_token}` };
+  return {
+    ...app,
+    get: pathAndQuery => app.get(pathAndQuery, owner),
+    post: (pathAndQuery, json) => app.post(pathAndQuery, json, owner),
+  };
+}
+
 async function chosenPlugins(plugins: readonly string[] | 'offline'): Promise<string[]> {
   if (plugins !== 'offline') return withNeeds(plugins);
   return (await pluginNames()).filter(name => !name.startsWith(SOURCES));

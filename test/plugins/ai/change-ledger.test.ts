@@ -12,11 +12,11 @@ import { until } from '../../support/until.ts';
 
 const SECRET = 'x7Kq2vN9pLw4';
 const PLUGINS = ['config', 'config-files', 'format-json', 'process', 'auto-restart', 'health-probe', 'ai', 'ai-ollama'];
-/** Tells of updates, as the plugin that installs them does, when `data_root` changes. */
+/** Tells of updates, as the plugin that installs them does, when `dumb.log_count` changes. */
 const UPDATER = `export default { name: 'updater', host: '^1', setup(host) {
   for (const type of ['update.succeeded', 'update.failed']) host.event(type, { description: 'of a test' });
   host.tap('config.changed', ({ paths }) => {
-    if (!paths.includes('data_root')) return;
+    if (!paths.includes('dumb.log_count')) return;
     host.emit('update.succeeded', { processName: 'App', previousVersion: '1.0', currentVersion: '1.1' });
     host.emit('update.failed', { processName: 'App', operation: 'check', reason: 'nobody answers' });
     host.emit('update.failed', { processName: 'App', operation: 'install', reason: 'it did not start' });
@@ -71,11 +71,11 @@ t.test('what the host changes', async t => {
   t.teardown(() => app.stop());
   const seen = (test: (row: Row) => boolean): Promise<Row> => until(() => rowsOf(file).find(test));
 
-  await app.post('/config', { updates: { data_root: '/srv/elsewhere' }, persist: true });
-  const global = await seen(({ summary }) => summary.includes('data_root'));
+  await app.post('/config', { updates: { dumb: { log_count: 3 } }, persist: true });
+  const global = await seen(({ summary }) => summary.includes('dumb.log_count'));
   t.match(global, { event_type: 'config_change', source: 'dumb_config', process_name: null, actor: null });
   t.match(JSON.parse(global.details_json), {
-    changes: [{ path: 'data_root', after: '/srv/elsewhere' }],
+    changes: [{ path: 'dumb.log_count', after: 3 }],
     truncated: false,
     total_changes: 1,
     persisted: true,
@@ -125,8 +125,8 @@ t.test('what the host changes', async t => {
   await seen(({ event_type: type }) => type === 'service_stop');
 
   const text = await readFile(path.join(configDir, 'stackwarden.json'), 'utf8');
-  await writeFile(path.join(configDir, 'stackwarden.json'), text.replace('/srv/elsewhere', '/srv/by-hand'));
-  t.match(JSON.parse((await seen(({ details_json: details }) => details.includes('by-hand'))).details_json), {
+  await writeFile(path.join(configDir, 'stackwarden.json'), text.replace(/"log_count": *3/, '"log_count": 4321'));
+  t.match(JSON.parse((await seen(({ details_json: details }) => details.includes('4321'))).details_json), {
     origin: 'file',
   });
 
@@ -156,7 +156,7 @@ t.test('a ledger that cannot be used hinders no change', async t => {
     config: { app: { ...kid('App', ['calm']), enabled: false } },
   });
   t.teardown(() => app.stop());
-  t.equal((await app.post('/config', { updates: { data_root: '/srv/x' }, persist: true })).status, 200);
+  t.equal((await app.post('/config', { updates: { dumb: { log_count: 3 } }, persist: true })).status, 200);
   t.equal((await start(app, 'App')).status, 200);
 });
 

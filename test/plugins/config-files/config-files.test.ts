@@ -18,7 +18,7 @@ import { promisify } from 'node:util';
 import t, { type Test } from 'tap';
 import { restingVersion } from '../../../core/kit/file-version.ts';
 import { testDir } from '../../support/directory.ts';
-import { pluginsDir, startHost, type TestHost } from '../../support/host.ts';
+import { asOwner, pluginsDir, startHost, type TestHost } from '../../support/host.ts';
 import { kid, start } from '../../support/kids.ts';
 import { until } from '../../support/until.ts';
 
@@ -46,11 +46,12 @@ async function open(
   const dir = path.join(root, 'own');
   await chmod(root, 0o755);
   const file = path.join(dir, 'service.yaml');
-  const app = await startHost({
-    plugins: PLUGINS,
+  const open = await startHost({
+    plugins: ['auth', ...PLUGINS],
     config: { service: kid('Service', ['calm'], { config_dir: dir, config_file: file }), bare: kid('Bare', ['calm']) },
   });
-  t.teardown(() => app.stop());
+  t.teardown(() => open.stop());
+  const app = await asOwner(open);
   const call: Call = (more = {}) => app.post('/config/service-config', { service_name: 'Service', ...more });
   const point = async (at: string) => {
     await app.post('/config', { process_name: 'Service', updates: { config_file: at } });

@@ -112,7 +112,7 @@ t.test('the file of a service is looked at when it changes, never for a question
   t.notOk(await needs());
   await writeFile(file, settings.replace('</Config>', `${postgres}</Config>`));
   t.notOk(await needs(), 'the question itself looks at nothing');
-  await app.post('/config', { updates: { data_root: `${dir}/` }, persist: false });
+  await app.post('/config', { updates: { dumb: { log_count: 3 } }, persist: false });
   await until(needs, { what: 'the look after the change' });
 
   const saved = await app.post('/config/service-config', {

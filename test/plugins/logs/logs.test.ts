@@ -1,5 +1,5 @@
 // The log routes of a real host: which names lead to which files, the live stream, and the level at run time.
-import { mkdir, mkdtemp, rm, symlink, utimes, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, rm, symlink, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import t, { type Test } from 'tap';
@@ -21,6 +21,7 @@ async function start(t: Test, config: Record<string, unknown> = {}) {
 t.test('names and files', async t => {
   const dir = await mkdtemp(path.join(tmpdir(), 'stackwarden-logs-'));
   t.teardown(() => rm(dir, { recursive: true, force: true }));
+  await chmod(dir, 0o755);
   const at = (...parts: string[]) => path.join(dir, ...parts);
   for (const folder of ['app/logs', 'conf/logs', 'linked/logs', 'outside'])
     await mkdir(at(folder), { recursive: true });

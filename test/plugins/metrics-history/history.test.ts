@@ -7,6 +7,7 @@ import Database from 'better-sqlite3';
 import t, { type Test } from 'tap';
 import { testDir } from '../../support/directory.ts';
 import { startHost, type TestHost } from '../../support/host.ts';
+import { changeMainFile } from '../../support/host-config.ts';
 import { until } from '../../support/until.ts';
 
 const run = promisify(execFile);
@@ -211,7 +212,10 @@ t.test('another place begins a new file, and the old one stays', async t => {
   await enough(app, 2);
   const place = path.join(app.configDir, 'other', 'history.sqlite');
   await mkdir(path.dirname(place), { mode: 0o700 });
-  await app.post('/config', { updates: { dumb: { metrics: { storage: { sqlite_path: place } } } } });
+  await changeMainFile(app.configDir, ({ dumb, ...config }) => ({
+    ...config,
+    dumb: { ...dumb, metrics: { ...(dumb.metrics as object), storage: { sqlite_path: place } } },
+  }));
   await until(async () => {
     const { path: file, samples } = (await storage(app)).sqlite;
     return file === place && samples > 0;

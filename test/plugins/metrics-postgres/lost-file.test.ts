@@ -3,6 +3,7 @@ import { copyFile } from 'node:fs/promises';
 import path from 'node:path';
 import Database from 'better-sqlite3';
 import t from 'tap';
+import { changeMainFile } from '../../support/host-config.ts';
 import { activated, agree, line, storage, timesIn, writeLines, YESTERDAY } from '../../support/metrics-postgres.ts';
 import { until } from '../../support/until.ts';
 
@@ -10,11 +11,15 @@ t.test('a file that is lost, and one that is older than what PostgreSQL holds', 
   const { app, block } = await activated(t, {});
   const directory = path.join(app.configDir, 'metrics');
   const use = (name: string) =>
-    app.post('/config', { updates: { dumb: { metrics: { storage: { sqlite_path: path.join(directory, name) } } } } });
+    changeMainFile(app.configDir, ({ dumb, ...config }) => {
+      const metrics = dumb.metrics as { storage: object };
+      const storage = { ...metrics.storage, sqlite_path: path.join(directory, name) };
+      return { ...config, dumb: { ...dumb, metrics: { ...metrics, storage } } };
+    });
   const holds = (samples: number) =>
     until(async () => (await storage(app)).sqlite.samples === samples, { what: `${samples} samples in the own file` });
 
-  t.equal((await use('new.sqlite')).status, 200);
+  await use('new.sqlite');
   await holds(200);
   await agree(t, app, block);
 
@@ -25,7 +30,7 @@ t.test('a file that is lost, and one that is older than what PostgreSQL holds', 
   const file = new Database(path.join(directory, 'metrics.sqlite'));
   file.exec(`DELETE FROM metrics_snapshots WHERE timestamp < ${YESTERDAY + 600}`);
   file.close();
-  t.equal((await use('backup.sqlite')).status, 200);
+  await use('backup.sqlite');
   await holds(202);
   await agree(t, app, block);
 

@@ -79,7 +79,7 @@ t.test('the switch', { skip: !isHere }, async t => {
   t.ok(http.middlewares.jellyfin_web_dirs);
   t.match(http.routers, { traefik_router: { service: 'api@internal' }, traefik_api_router: { priority: 1000 } });
 
-  const outside = path.join(dir, '..', 'outside.yml');
+  const outside = path.join(dir, '..', 'outside', 'traefik.yml');
   await app.post('/config', { process_name: 'Traefik', updates: { config_file: outside } });
   await app.post('/config/service-ui', { enabled: false });
   const refused = await until(async () => {

@@ -1,6 +1,6 @@
 // Choosing and starting services: what is offered, what a request makes of the configuration, and how failures are told.
 import { randomUUID } from 'node:crypto';
-import { existsSync } from 'node:fs';
+import { chownSync, existsSync } from 'node:fs';
 import { mkdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import t from 'tap';
@@ -23,6 +23,12 @@ const idle = (dir: string, more: Record<string, unknown> = {}) => ({
   config_file: path.join(dir, `${randomUUID()}.xml`),
   ...more,
 });
+/** What a request names is the services' user's own. */
+function ownDir(t: Parameters<typeof testDir>[0]): string {
+  const dir = testDir(t, {});
+  if (process.getuid?.() === 0) chownSync(dir, 65_534, 65_534);
+  return dir;
+}
 const begin = (app: TestHost, body: unknown) => app.post('/process/start-core-service', body);
 const saved = async (app: TestHost) => JSON.parse(await readFile(path.join(app.configDir, 'stackwarden.json'), 'utf8'));
 
@@ -136,7 +142,7 @@ t.test('requests that are refused change nothing, and need not wait for a start 
 });
 
 t.test('instances', { skip }, async t => {
-  const dir = testDir(t, {});
+  const dir = ownDir(t);
   const app = await open(t, {
     puid: 65_534,
     plex: idle(dir, { port: 8_990, enabled: true }),
@@ -181,7 +187,7 @@ t.test('instances', { skip }, async t => {
 });
 
 t.test('an enabled first instance is user data', { skip }, async t => {
-  const dir = testDir(t, {});
+  const dir = ownDir(t);
   const app = await open(t, {
     puid: 65_534,
     radarr: { instances: { Default: idle(dir, { enabled: true }) } },
