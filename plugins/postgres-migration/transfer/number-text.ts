@@ -71,12 +71,13 @@ function largeText(size: number): string {
   const above = 2n ** ((bits >> 52n) - 1_075n);
   const below = BigInt.asUintN(52, bits) === 0n ? above / 2n : above;
   const isNearest = (one: bigint) => 2n * (one - exact) < above && 2n * (exact - one) < below;
-  let count = size.toExponential().replace(/\.?(\d*)e.*/, '$1').length;
+  let count = (size.toExponential().split('e')[0] ?? '').replace('.', '').length;
   let found: bigint | undefined;
   for (; found === undefined; count += 1) found = beside(exact, count).find(isNearest);
-  const text = found.toString();
-  const digits = text.replace(/0+$/, '');
-  return `${digits[0]}${digits.length > 1 ? '.' : ''}${digits.slice(1)}e+${text.length - 1}`;
+  const exponent = found.toString().length - 1;
+  while (found % 10n === 0n) found /= 10n;
+  const digits = found.toString();
+  return `${digits[0]}${digits.length > 1 ? '.' : ''}${digits.slice(1)}e+${exponent}`;
 }
 
 /** The two integers of so many significant digits around this one: the nearer first, or the one with an even last digit. */
