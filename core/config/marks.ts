@@ -43,6 +43,8 @@ export class Place {
   readonly #schemas: readonly Schema[];
   #members: Map<string, Place> | undefined;
   #described: ReadonlySet<string> | undefined;
+  /** None where any key may stand. */
+  #named: ReadonlySet<string> | undefined;
   #item: Place | undefined;
   readonly #isUndescribed: boolean;
   #openMember: Place | undefined;
@@ -111,9 +113,14 @@ export class Place {
 
   /** The keys that belong here, or null where any may stand or no schema names one. */
   namedKeys(): ReadonlySet<string> | null {
+    this.#named ??= this.#findNamedKeys();
+    return this.#named.size === 0 ? null : this.#named;
+  }
+
+  #findNamedKeys(): ReadonlySet<string> {
     const described = this.#describedKeys();
-    if (described.size === 0 || this.#schemas.some(takesAnyKey)) return null;
-    return new Set([...described, ...(this.#tree?.members.keys() ?? [])]);
+    if (described.size === 0 || this.#schemas.some(takesAnyKey)) return new Set();
+    return this.#tree === undefined ? described : new Set([...described, ...this.#tree.members.keys()]);
   }
 
   /** The key of the member by which objects of a list are told apart. */

@@ -54,7 +54,7 @@ export interface OpenConfig {
    * Looks for what does not fit, or cannot be meant. `unloaded` are the members of `dumb` that belong to plugins which
    * are not loaded.
    */
-  review(unloaded: ReadonlySet<string>): ConfigReview;
+  review(unloaded: ReadonlySet<string>): Promise<ConfigReview>;
   /** Resolves once every later change will be noticed. */
   startWatching(): Promise<void>;
   close(): Promise<void>;
@@ -201,10 +201,10 @@ class MainConfig implements OpenConfig, ConfigStore {
     return this.#parts.updates.takeOverFile();
   }
 
-  review(unloaded: ReadonlySet<string>): ConfigReview {
+  async review(unloaded: ReadonlySet<string>): Promise<ConfigReview> {
     const { file } = this.#parts;
     const { blocks, place, problems: misfits, unusedVariables } = this.#effective();
-    const { problems, notes } = reviewConfig({ file: file.value, place, blocks, unusedVariables, unloaded });
+    const { problems, notes } = await reviewConfig({ file: file.value, place, blocks, unusedVariables, unloaded });
     return { problems: [...file.problems(), ...misfits.map(({ message }) => message), ...problems], notes };
   }
 

@@ -4,6 +4,7 @@ import type { ConfigObject, ConfigReview, NamedBlock } from '../contract/config.
 import { sameNames } from '../kit/named-blocks.ts';
 import { nearestWord } from '../kit/nearest-word.ts';
 import { isObject } from '../kit/plain-object.ts';
+import { turnWithTime } from '../kit/turns.ts';
 import type { UnusedVariable } from './environment.ts';
 import type { ConfigPath } from './layers.ts';
 import type { Place } from './marks.ts';
@@ -18,7 +19,9 @@ export interface Reviewed {
   readonly unloaded: ReadonlySet<string>;
 }
 
-export function reviewConfig({ file, place, blocks, unusedVariables, unloaded }: Reviewed): ConfigReview {
+/** Yields to others between blocks. */
+export async function reviewConfig(reviewed: Reviewed): Promise<ConfigReview> {
+  const { file, place, blocks, unusedVariables, unloaded } = reviewed;
   const problems: string[] = [];
   const notes: string[] = [];
   for (const { variable, path, expected } of unusedVariables)
@@ -30,7 +33,12 @@ export function reviewConfig({ file, place, blocks, unusedVariables, unloaded }:
     problems.push(`${places}: the name '${name}' is that of ${used?.path.join('.')}; give each its own process_name`);
   }
   const parts = new Map(blocks.map(({ path, block }) => [path.join('\0'), JSON.stringify(block)]));
-  for (const { path, keys, known } of unknownKeys(file, place, [])) {
+  const unknown = unknownKeysAt(file, place, []);
+  for (const [key, member] of membersToFollow(file, place)) {
+    await turnWithTime();
+    unknown.push(...unknownKeys(member, place.member(key), [key]));
+  }
+  for (const { path, keys, known } of unknown) {
     if (path.length === 1 && path[0] === 'dumb') for (const key of unloaded) keys.delete(key);
     const text = parts.get(path.join('\0'));
     const at = path.length === 0 ? 'the configuration' : path.join('.');
@@ -54,19 +62,29 @@ interface UnknownKeys {
   readonly known: ReadonlySet<string>;
 }
 
-/** Only of objects whose members a schema names. */
+/** Of the value and everything in it. */
 function unknownKeys(value: unknown, place: Place, path: ConfigPath): UnknownKeys[] {
   if (Array.isArray(value))
     return value.flatMap((item, index) => unknownKeys(item, place.item(), [...path, `${index}`]));
   if (!isObject(value)) return [];
+  const below = membersToFollow(value, place).flatMap(([key, member]) =>
+    unknownKeys(member, place.member(key), [...path, key]),
+  );
+  return [...unknownKeysAt(value, place, path), ...below];
+}
+
+/** Of the object alone, and only where a schema names its members. */
+function unknownKeysAt(value: Readonly<ConfigObject>, place: Place, path: ConfigPath): UnknownKeys[] {
   const known = place.namedKeys();
-  const members = Object.entries(value);
-  const keys = known === null ? [] : members.flatMap(([key]) => (known.has(key) ? [] : [key]));
+  if (known === null) return [];
   // A block that no schema describes may be one of a plugin that is not loaded.
   const isOwn = (key: string): boolean => path.length === 0 && isObject(value[key]) && 'process_name' in value[key];
-  const strange = new Set(keys.filter(key => !isOwn(key)));
-  const below = members.flatMap(([key, member]) =>
-    known?.has(key) === false ? [] : unknownKeys(member, place.member(key), [...path, key]),
-  );
-  return known === null || strange.size === 0 ? below : [{ path, keys: strange, known }, ...below];
+  const keys = new Set(Object.keys(value).filter(key => !known.has(key) && !isOwn(key)));
+  return keys.size === 0 ? [] : [{ path, keys, known }];
+}
+
+/** What schemas may describe. */
+function membersToFollow(value: Readonly<ConfigObject>, place: Place): [string, unknown][] {
+  const known = place.namedKeys();
+  return Object.entries(value).filter(([key, member]) => typeof member === 'object' && known?.has(key) !== false);
 }

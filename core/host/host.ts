@@ -121,7 +121,8 @@ class RunningHost implements StackwardenHost {
       if (this.#stopping === null) throw error;
     }
     if (this.#options.dryRun || this.#stopping !== null) return;
-    this.#tellReview();
+    await this.#tellReview();
+    if (this.#stopping !== null) return;
     this.#ready = true;
     this.#options.onPhase?.('running', this);
     this.#lookAtRequired();
@@ -155,14 +156,14 @@ class RunningHost implements StackwardenHost {
   }
 
   async reviewConfig(): Promise<ConfigReview> {
-    const review = this.#review();
+    const review = await this.#review();
     await this.#coreHooks.review.promise(review);
     return review;
   }
 
-  #review(): ConfigReview {
+  async #review(): Promise<ConfigReview> {
     const unloaded = this.plugins().filter(({ state }) => state !== 'ready');
-    const review = this.#config.review(new Set(unloaded.map(({ name }) => name.replaceAll('-', '_'))));
+    const review = await this.#config.review(new Set(unloaded.map(({ name }) => name.replaceAll('-', '_'))));
     const names = this.plugins().map(({ name }) => name);
     const unknown = unknownPlugins(this.#settings.plugins, names);
     return {
@@ -172,8 +173,8 @@ class RunningHost implements StackwardenHost {
   }
 
   /** Tells each thing once, however often the configuration changes. */
-  #tellReview(): void {
-    const { problems, notes } = this.#review();
+  async #tellReview(): Promise<void> {
+    const { problems, notes } = await this.#review();
     const tell = (text: string, level: 'warn' | 'info'): void => {
       if (!this.#told.has(text)) this.log[level](text);
       this.#told.add(text);
@@ -428,7 +429,7 @@ class RunningHost implements StackwardenHost {
   async #configChanged(change: Parameters<Parameters<OpenConfig['onChanged']>[0]>[0]): Promise<void> {
     this.#settings = readSettings(this.#config.store.root());
     this.#logging.applySettings();
-    if (change.actor === 'file') this.#tellReview();
+    if (change.actor === 'file') await this.#tellReview();
     await this.#coreHooks.changed.promise(change);
     const touched = [...(this.#set?.sectionOwners() ?? [])].filter(([section]) =>
       change.paths.some(changed => changed === section || changed.startsWith(`${section}.`)),

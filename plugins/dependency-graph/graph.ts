@@ -1,5 +1,6 @@
 // The graph of the present configuration, built once for each revision and set of sources.
 import { type Host, type NamedBlock, Problem } from '#core';
+import { turnWithTime } from '#kit/turns';
 import { unknownProcess } from '#kit/unknown-process';
 import type {} from '../process/contract.ts';
 import type {} from '../service-ui/contract.ts';
@@ -233,10 +234,12 @@ export class Graph implements DependencyGraph {
       ),
       entries: this.#entriesFor(signals, templates),
     });
+    // Yields between the parts of a large graph, so that the event loop is not blocked.
+    await turnWithTime();
     const { found, errors, staleMs } = await this.#signals.find(snapshot);
+    await turnWithTime();
     const structure = createStructure(snapshot, found);
-    // Yields between two parts of a large graph, so that the event loop is not blocked.
-    await new Promise(resolve => setImmediate(resolve));
+    await turnWithTime();
     const versions = this.#host.find('service.versions');
     const processes = snapshot.entries.map(entry => ({
       name: entry.processName,

@@ -50,6 +50,7 @@ function compare(old: unknown, now: unknown, path: readonly string[], isSecret: 
     const [oldMembers, nowMembers] = [isParent(old) ? old : {}, isParent(now) ? now : {}];
     for (const name of new Set([...Object.keys(oldMembers), ...Object.keys(nowMembers)])) {
       const [one, other] = [own(oldMembers, name), own(nowMembers, name)];
+      if (one === other) continue;
       const isSecretMemberHere = isSecret || isSecretMember(name, other ?? one);
       compare(one, other, [...path, name], isSecretMemberHere, found);
     }

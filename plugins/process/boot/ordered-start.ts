@@ -1,9 +1,9 @@
 // Starts many processes in dependency order, independent ones concurrently; no process can delay the others
 // indefinitely.
 import { setTimeout as delay } from 'node:timers/promises';
+import { turnWithTime } from '#kit/turns';
 import type { ProcessSnapshot } from '../contract.ts';
 import type { SupervisedProcess } from '../supervise/supervised-process.ts';
-import { turnWithTime } from '../turns.ts';
 import type { BootOrder } from './boot-order.ts';
 
 /** A start that has waited this long no longer delays others. */

@@ -2,8 +2,8 @@
 // run.
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from '#core';
+import { turnWithTime } from '#kit/turns';
 import type { SupervisedProcess } from '../supervise/supervised-process.ts';
-import { turnWithTime } from '../turns.ts';
 
 const REPORT_EVERY_MS = 1_000;
 /** Reserved for the last tier, the databases: earlier tiers are cut short before this time is used. */

@@ -2,7 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Problem } from '#core';
 import { askAgain } from '#kit/ask-again';
-import { turnWithTime } from '../turns.ts';
+import { turnWithTime } from '#kit/turns';
 import { pidsIn } from './cgroup.ts';
 import {
   bootId,

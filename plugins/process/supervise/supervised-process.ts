@@ -7,6 +7,7 @@ import { askAgain } from '#kit/ask-again';
 import { lacksDescriptors } from '#kit/descriptors';
 import { errorText } from '#kit/error-text';
 import { namedReason } from '#kit/named-reason';
+import { turnWithTime } from '#kit/turns';
 import type {
   ExitRecord,
   LaunchPlan,
@@ -55,6 +56,7 @@ const TRIGGERS: Readonly<Record<StartTrigger, string>> = {
 /** Messages of a shutdown may be so late. */
 const LIVING_MAX_AGE_MS = 500;
 const CANCELLED = Symbol('start cancelled');
+const OBSERVED = Symbol('start observed');
 
 /** What all supervised processes share. */
 export interface Supervision extends RunParts, Processes {
@@ -395,8 +397,11 @@ export class SupervisedProcess {
       const observed = delay(this.#with.host.paced(OBSERVATION_MS), undefined, { signal: over });
       await Promise.race([run.ended, observed, this.#untilUp(over)]);
     } finally {
-      waited.abort();
+      // A reason of its own would cost a stack.
+      waited.abort(OBSERVED);
     }
+    // Services that were started together have been observed together.
+    await turnWithTime();
     signal.throwIfAborted();
     this.#with.lineage.look(run.target);
     if (this.#run !== undefined || this.#completed === true) return;

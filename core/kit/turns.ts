@@ -1,4 +1,5 @@
-// What is done for many services at one time is spread over turns of the event loop, so that nobody waits for all of it.
+// What is done for many things at one time, as for all services, is spread over turns of the event loop, so that nobody
+// waits for all of it.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
 const PIECE_MS = 5;
