@@ -7,7 +7,7 @@ import { REQUEST_MANAGERS, type RequestManagerName, type RequestManagerProduct }
 export const API_PATH = '/api/v1';
 export const STATUS = { pending: 1, approved: 2, declined: 3, failed: 4, completed: 5 } as const;
 const MEDIA = { unknown: 1, pending: 2, processing: 3, partial: 4, available: 5, blocklisted: 6 } as const;
-const PERMISSION = { admin: 2, manageRequests: 16, request: 32 } as const;
+const PERMISSION = { admin: 2, manageUsers: 8, manageRequests: 16, request: 32 } as const;
 /** Bits that approve by themselves, for movies and series. */
 const AUTO_APPROVE = {
   movie: { normal: 128 | 256, fourK: 32_768 | 65_536 },
@@ -303,6 +303,8 @@ export class RequestManager {
     { mediaType, mediaId, is4k = false, seasons, userId }: any,
     acting: ManagerUser,
   ): { answer: ManagerAnswer; change?: RequestChange } {
+    if (userId !== undefined && !mayChooseOwner(acting))
+      return { answer: problem(403, 'You do not have permission to modify the request user.') };
     const owner = userId === undefined ? acting : this.users.find(({ id }) => id === userId);
     const title = this.#findTitle(mediaType, mediaId);
     if (owner === undefined || title === undefined) return { answer: problem(500, 'Unable to make the request.') };
@@ -417,6 +419,11 @@ export function approvesByAsking(permissions: number): boolean {
   const bits = PERMISSION.admin | PERMISSION.manageRequests;
   const automatic = Object.values(AUTO_APPROVE).flatMap(({ normal, fourK }) => [normal, fourK]);
   return automatic.some(bit => (permissions & (bits | bit)) !== 0);
+}
+
+function mayChooseOwner({ permissions }: ManagerUser): boolean {
+  const needed = PERMISSION.manageUsers | PERMISSION.manageRequests;
+  return (permissions & PERMISSION.admin) !== 0 || (permissions & needed) === needed;
 }
 
 function titleKey({ mediaType, tmdbId, is4k }: MediaKey): string {

@@ -258,7 +258,7 @@ t.test('an outage in the middle, and a single loss', async t => {
 });
 
 t.test('a wrong key ends the work, a refusal of one request does not', async t => {
-  const { primary, follower, cycle, state } = stage();
+  const { primary, follower, cycle, state, clock } = stage();
   ask(primary, 3);
   const key = follower.apiKey;
   Object.assign(follower, { apiKey: 'another' });
@@ -270,6 +270,24 @@ t.test('a wrong key ends the work, a refusal of one request does not', async t =
   await cycle();
   t.equal(follower.requests.length, 2);
   t.same([...state.failed.keys()], ['movie:2:False||http://follower']);
+  follower.faultOf = () => undefined;
+  clock.nowMs += 24 * 60 * MINUTE_MS;
+  await cycle();
+  t.equal(follower.requests.length, 3);
+  t.equal(state.failed.size, 0, 'a success takes the failure away at once');
+});
+
+t.test('of several requests that are there the newest is adopted that was not declined', async t => {
+  const { primary, follower, cycle, held } = stage();
+  const [live] = ask(follower, 1);
+  const id = live?.id ?? 0;
+  follower.setStatus(id, STATUS.declined);
+  const [declined] = ask(follower, 1);
+  follower.setStatus(declined?.id ?? 0, STATUS.declined);
+  follower.setStatus(id, STATUS.approved);
+  ask(primary, 1);
+  await cycle();
+  t.match(held('movie:1:False'), { id, status: STATUS.approved, adopted: true });
 });
 
 t.test('a busy subordinate is waited for, a failing read is repeated', async t => {
@@ -381,6 +399,18 @@ t.test('no change, few calls', async t => {
   const before = follower.journal.calls('follower').length;
   await cycle();
   t.equal(follower.journal.calls('follower').length, before, 'nobody else is asked');
+});
+
+t.test('a change that stands behind what is known is found on the next page', async t => {
+  const { primary, follower, cycle } = stage();
+  const [oldest] = ask(primary, 120);
+  await cycle();
+  // At the time at which all others were made, so that their order does not tell.
+  primary.setStatus(oldest?.id ?? 0, STATUS.declined);
+  ask(primary, 1, 500);
+  await cycle();
+  t.equal(follower.requests.length, 120);
+  t.same(follower.requestsOf({ mediaType: 'movie', tmdbId: 1, is4k: false }), []);
 });
 
 t.test('a product that does not know how to ask for all seasons', async t => {
