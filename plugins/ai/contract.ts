@@ -309,9 +309,33 @@ export interface EvidenceSource {
   collect(request: EvidenceRequest): Promise<Evidence | undefined>;
 }
 
+/** Lines of a log that tell a collector more than the analysis of logs does. */
+export interface LinePattern {
+  /** At least three signs of ASCII in lower case; a line without it is not tried. */
+  readonly word: string;
+  /** Tried on what stands behind the time of a line, in time that grows with its length alone. */
+  readonly pattern: RegExp;
+}
+
+export interface MatchedLine {
+  readonly atMs: number;
+  /** Index in the patterns of the collector. */
+  readonly pattern: number;
+  /** What the groups of the pattern matched; empty for one that took no part. */
+  readonly groups: readonly string[];
+}
+
+/** The newest 20,000 of each span, oldest first. */
+export interface MatchedLines {
+  readonly current: readonly MatchedLine[];
+  readonly baseline: readonly MatchedLine[] | null;
+}
+
 /** What a service tells of itself in its own files: read, never changed, by statements that are fixed. */
 export interface NativeCollector {
   readonly configKey: string;
+  /** Looked for while the log of the service is analysed; at most 30. Default: none. */
+  readonly lines?: readonly LinePattern[];
   /**
    * Gives members of `native_diagnostics`, with what their numbers do not tell in `limitations`. What cannot be read is
    * no reason to throw as long as something can.
@@ -319,6 +343,8 @@ export interface NativeCollector {
   collect(request: {
     readonly service: NamedBlock;
     readonly window: EvidenceWindow;
+    /** undefined where the log was not analysed. */
+    readonly lines: MatchedLines | undefined;
     readonly signal: AbortSignal;
   }): Promise<Readonly<Record<string, unknown>>>;
 }

@@ -9,6 +9,8 @@ interface Source extends Omit<EvidenceSource, 'collect'> {
 }
 
 const LOGS_MS = 40_000;
+/** After the analysis of logs. */
+const NATIVE_STAGE = 1;
 /** After what is looked at. */
 const FOUND_STAGE = 5;
 /** After every other source. */
@@ -65,6 +67,7 @@ const SOURCES: Readonly<Record<string, Source>> = {
   native_diagnostics: {
     coverage: { service: { native_collector: false }, stack: { native_collectors: 0 } },
     switches: ['native_diagnostics'],
+    stage: NATIVE_STAGE,
     collect: async (host, request) => (await import('./evidence/native-evidence.ts')).collectNative(host, request),
   },
   change_history: {

@@ -8,6 +8,8 @@ const PROVIDER_DEADLINE_MS = 330_000;
 /** A source is left behind earlier. */
 const EVIDENCE_DEADLINE_MS = 65_000;
 const NATIVE_DEADLINE_MS = 15_000;
+/** Which of them a line may match is known as bits. */
+const MAX_PATTERNS = 30;
 
 const name = z.string().regex(/^[a-z][a-z0-9_]{1,31}$/);
 
@@ -50,7 +52,14 @@ export const providerPoint: PointOptions = {
 };
 
 export const nativePoint: PointOptions = {
-  schema: z.looseObject({ configKey: z.string().min(1), collect: functionSchema }),
+  schema: z.looseObject({
+    configKey: z.string().min(1),
+    lines: z
+      .array(z.looseObject({ word: z.string().regex(/^[ -@[-~]{3,}$/), pattern: z.instanceof(RegExp) }))
+      .max(MAX_PATTERNS)
+      .optional(),
+    collect: functionSchema,
+  }),
   answers: { collect: z.record(z.string(), z.unknown()) },
   deadlineMs: NATIVE_DEADLINE_MS,
   mayFail: true,

@@ -9,11 +9,14 @@ import type {} from '../service-arr/contract.ts';
 import type {} from '../services/contract.ts';
 import type {} from '../services/mount-control.ts';
 import type {} from '../setup/contract.ts';
+import { QUEUE_LINES } from './queue-lines.ts';
 import { Settings } from './settings.ts';
 import { PROGRAM, START_STEPS } from './start-steps.ts';
 import { categories, factsSchema, instances, mountDirectory, remoteControl } from './wanted.ts';
 
 const KEY = 'infinidysk';
+/** The stage of evidence in which what services tell of themselves is there. */
+const AFTER_NATIVE = 2;
 const INSTANCES = 'arr.instances';
 const CATEGORIES = 'api.categories';
 type Entry = Readonly<Record<string, unknown>>;
@@ -45,7 +48,15 @@ export default definePlugin({
     };
     host.contribute('ai.native-collector', KEY, {
       configKey: KEY,
+      lines: QUEUE_LINES,
       collect: async request => (await import('./native-diagnostics.ts')).collectNative(request, user()),
+    });
+    host.contribute('ai.evidence', 'infinidysk_queue', {
+      coverage: { service: {}, stack: {} },
+      switches: ['native_diagnostics'],
+      stage: AFTER_NATIVE,
+      collect: async ({ scope, gathered }) =>
+        (await import('./queue-windows.ts')).stallsOf(scope, gathered.native_diagnostics, KEY),
     });
     host.contribute('service.program', KEY, {
       configKey: KEY,

@@ -1,11 +1,12 @@
-// What the databases of InfiniDysk tell of its settings and of the segments and reads of a window, read as its user by
-// statements that are fixed. Providers are counted, and nothing else of them is read out.
+// What the databases and the log of InfiniDysk tell of its settings and of the segments, reads and queue of a window, read
+// as its user by statements that are fixed. Providers are counted, and nothing else of them is read out.
 import { realpath } from 'node:fs/promises';
 import path from 'node:path';
 import type { NamedBlock } from '#core';
 import { isObject } from '#kit/plain-object';
 import { useDatabaseAs } from '#kit/sqlite-as-user';
 import type { NativeCollector, TimeSpan } from '../ai/contract.ts';
+import { queueOf } from './queue-windows.ts';
 
 const LIMIT_MS = 5_000;
 const DEFAULT_PLACE = '/infinidysk';
@@ -52,7 +53,7 @@ type Numbers = Record<string, number | null>;
 
 /** Of what `ai.native-collector` asks; `user` is the one of the service, null for the host's own. */
 export async function collectNative(
-  { service, window: { current, baseline }, signal }: Parameters<NativeCollector['collect']>[0],
+  { service, window: { current, baseline }, lines, signal }: Parameters<NativeCollector['collect']>[0],
   user: ServiceUser,
 ): Promise<Record<string, unknown>> {
   const place = await placeOf(service);
@@ -72,7 +73,8 @@ export async function collectNative(
     ),
   ]);
   const available = config.available === true || 'metrics' in metrics;
-  return { available, config, ...metrics, limitations: LIMITATIONS };
+  const queue = lines === undefined ? {} : { queue: queueOf(lines) };
+  return { available, config, ...metrics, ...queue, limitations: LIMITATIONS };
 }
 
 /** Throws an Error when the place lies outside of the directories that the block declares. */

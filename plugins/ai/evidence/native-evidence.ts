@@ -1,6 +1,7 @@
 // The evidence of services themselves: what their own files tell to those collectors that plugins contribute.
 import type { Host } from '#core';
 import type { Evidence, EvidenceRequest, EvidenceTarget } from '../contract.ts';
+import { collectorOf, matchedLines } from '../logs/matched-lines.ts';
 
 export async function collectNative(host: Host, request: EvidenceRequest): Promise<Evidence | undefined> {
   const { scope, targets } = request;
@@ -27,15 +28,17 @@ export async function collectNative(host: Host, request: EvidenceRequest): Promi
 /** undefined for a service without a collector. */
 async function collectOf(
   host: Host,
-  { window, signal }: EvidenceRequest,
-  { processName, configKey }: EvidenceTarget,
+  request: EvidenceRequest,
+  target: EvidenceTarget,
 ): Promise<Record<string, unknown> | undefined> {
+  const { window, signal } = request;
+  const { processName, configKey } = target;
   const service = host.use('config.store').findBlock(processName);
-  const collectors = [...host.contributions('ai.native-collector').values()];
-  const collector = collectors.find(candidate => candidate.configKey === configKey);
+  const collector = collectorOf(host, target);
   if (service === undefined || collector === undefined) return undefined;
   try {
-    return { collector: configKey, available: true, ...(await collector.collect({ service, window, signal })) };
+    const lines = matchedLines(request, target);
+    return { collector: configKey, available: true, ...(await collector.collect({ service, window, lines, signal })) };
   } catch (error) {
     return { collector: configKey, available: false, reason: (error as Error).message };
   }

@@ -5,8 +5,10 @@ import type { LogSet } from '../../logs/contract.ts';
 import type { Evidence, EvidenceRequest, EvidenceTarget } from '../contract.ts';
 import { knownSecrets } from '../redaction/secret-text.ts';
 import { secretsOf } from '../redaction/secret-value.ts';
+import type { ScanResult } from './log-scan.ts';
 import { readInThread } from './log-thread.ts';
 import type { LogWork } from './log-worker.ts';
+import { collectorOf, keepMatched } from './matched-lines.ts';
 import { questionWords } from './question-words.ts';
 
 /** Less than the deadline of the source: then what was read so far is answered. */
@@ -53,16 +55,19 @@ export async function collectAnalysis(host: Host, request: EvidenceRequest): Pro
       endsMs: performance.timeOrigin + performance.now() + SCAN_MS,
     };
     const work = found.map(
-      ({ set: { files, discovered } }): LogWork => ({
+      ({ target, set: { files, discovered } }): LogWork => ({
         kind: 'scan',
-        request: { ...shared, files, discovered },
+        request: { ...shared, files, discovered, patterns: collectorOf(host, target)?.lines ?? [] },
       }),
     );
     const results = await readInThread(work, request.signal);
     const analyses = found.map(({ target }, index) => {
       const read = results[index];
-      const isRead = read !== undefined && 'result' in read;
-      return [target.processName, isRead ? read.result : { available: false, reason: read?.error }] as const;
+      if (read === undefined || 'error' in read)
+        return [target.processName, { available: false, reason: read?.error }] as const;
+      const { analysis, lines } = read.result as ScanResult;
+      keepMatched(request, target, lines);
+      return [target.processName, analysis] as const;
     });
     const scanned = results.filter(read => 'result' in read).length;
     if (scope === 'stack')

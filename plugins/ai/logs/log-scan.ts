@@ -4,7 +4,7 @@ import { readSync } from 'node:fs';
 import { Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { WordGroups } from '#kit/word-groups';
-import type { TimeSpan } from '../contract.ts';
+import type { LinePattern, MatchedLines, TimeSpan } from '../contract.ts';
 import { causeOf, KNOWN_CAUSES } from './known-causes.ts';
 import { type LineLevel, levelOf } from './line-level.ts';
 import { timeOf } from './line-time.ts';
@@ -25,6 +25,8 @@ export interface ScanRequest {
   readonly baseline: TimeSpan | null;
   /** Words of the question, in lower case. */
   readonly keywords: readonly string[];
+  /** Lines that are handed over as they are matched. Default: none. */
+  readonly patterns?: readonly LinePattern[];
   readonly budgetBytes: number;
   /** How many lines are shown of the current span, and of the baseline. */
   readonly excerpts: { readonly current: number; readonly baseline: number };
@@ -59,9 +61,15 @@ const ZONE_SLACK_S = 20;
 /** Fourteen hours. */
 const MAX_QUARTERS = 56;
 
-/** The member `log_analysis` of a bundle. */
-export async function scanLogs(request: ScanRequest): Promise<Record<string, unknown>> {
-  return new LogScan(request).run();
+export interface ScanResult {
+  /** The member `log_analysis` of a bundle. */
+  readonly analysis: Record<string, unknown>;
+  readonly lines: MatchedLines;
+}
+
+export async function scanLogs(request: ScanRequest): Promise<ScanResult> {
+  const scan = new LogScan(request);
+  return { analysis: await scan.run(), lines: scan.matched() };
 }
 
 class LogScan {
@@ -69,6 +77,7 @@ class LogScan {
   readonly #current: WindowNotes;
   readonly #baseline: WindowNotes | undefined;
   readonly #keywords: WordGroups | undefined;
+  readonly #wanted: WordGroups | undefined;
   #file = '';
   #line = 0;
   #bytes = 0;
@@ -89,6 +98,8 @@ class LogScan {
       request.baseline === null ? undefined : new WindowNotes(request.baseline, request.excerpts.baseline);
     const keywords = request.keywords.filter(word => word.length >= MIN_KEYWORD && /^[\x21-\x7e]+$/.test(word));
     this.#keywords = keywords.length === 0 ? undefined : new WordGroups([keywords]);
+    const { patterns = [] } = request;
+    this.#wanted = patterns.length === 0 ? undefined : new WordGroups(patterns.map(({ word }) => [word]));
   }
 
   async run(): Promise<Record<string, unknown>> {
@@ -119,6 +130,10 @@ class LogScan {
       offsetSeconds = this.#clockOffset(file);
     }
     return this.#result(files.length, offsetSeconds);
+  }
+
+  matched(): MatchedLines {
+    return { current: this.#current.matched(), baseline: this.#baseline?.matched() ?? null };
   }
 
   #result(usableFiles: number, offsetSeconds: number | null): Record<string, unknown> {
@@ -245,6 +260,16 @@ class LogScan {
     if ((signs & RESTART) !== 0) this.#span.restarts += 1;
     if ((signs & STOP) !== 0) this.#span.stops += 1;
     this.#note(this.#span, { atMs: time.atMs, level, from: time.end }, signs, chunk, start, end);
+    const wanted = this.#wanted?.find(view, start, end) ?? 0;
+    if (wanted !== 0) this.#match(this.#span, wanted, time.atMs, chunk.toString('utf8', start, end).slice(time.end));
+  }
+
+  /** `wanted` has a bit for each pattern whose word the line has. */
+  #match(span: WindowNotes, wanted: number, atMs: number, text: string): void {
+    for (const [pattern, { pattern: expression }] of (this.#request.patterns ?? []).entries()) {
+      const [found, ...groups] = (wanted & (1 << pattern)) === 0 ? [] : (expression.exec(text) ?? []);
+      if (found !== undefined) span.noteMatch({ atMs, pattern, groups: groups.map(group => group ?? '') });
+    }
   }
 
   #spanOf(atMs: number): WindowNotes | undefined {

@@ -1,4 +1,5 @@
 // What was noted of the lines of one span of time: levels, markers, signatures, causes, and the lines that are shown.
+import type { MatchedLine } from '../contract.ts';
 import { redactText } from '../redaction/secret-text.ts';
 import { KNOWN_CAUSES } from './known-causes.ts';
 import type { LineLevel } from './line-level.ts';
@@ -29,6 +30,7 @@ interface SignatureNote {
 }
 
 const MAX_LIKENESSES = 5_000;
+const MAX_MATCHES = 20_000;
 const TOP = 15;
 const EXCERPT_CHARS = 1_000;
 /** Of one line and those that follow it, before secrets are taken out. */
@@ -72,6 +74,7 @@ export class WindowNotes {
   readonly #severe: Ring<NotedLine>;
   readonly #asked: Ring<NotedLine>;
   readonly #warnings: Ring<NotedLine>;
+  readonly #matches = new Ring<MatchedLine>(MAX_MATCHES);
   #lastMs: number | undefined;
   #gapMs = 0;
 
@@ -124,6 +127,15 @@ export class WindowNotes {
       known.count += 1;
       known.last = line;
     }
+  }
+
+  noteMatch(line: MatchedLine): void {
+    this.#matches.add(line);
+  }
+
+  /** The newest, oldest first. */
+  matched(): MatchedLine[] {
+    return this.#matches.last(MAX_MATCHES);
   }
 
   levels(): Record<string, number> {

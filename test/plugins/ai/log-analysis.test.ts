@@ -33,8 +33,8 @@ function opened(
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: tests look into analyses of any shape
-function scan(files: ScanRequest['files'], request: Partial<ScanRequest> = {}): Promise<any> {
-  return scanLogs({
+async function scan(files: ScanRequest['files'], request: Partial<ScanRequest> = {}): Promise<any> {
+  const { analysis } = await scanLogs({
     files,
     discovered: files.length,
     current: { fromMs: NOW - HOUR_MS, toMs: NOW },
@@ -46,6 +46,7 @@ function scan(files: ScanRequest['files'], request: Partial<ScanRequest> = {}): 
     endsMs: Number.POSITIVE_INFINITY,
     ...request,
   });
+  return analysis;
 }
 
 t.test('times of lines', async t => {
@@ -237,7 +238,7 @@ t.test('in a thread, which ends with its signal', async t => {
     endsMs: Number.MAX_SAFE_INTEGER,
   };
   const [read] = await readInThread([{ kind: 'scan', request }], new AbortController().signal);
-  t.match(read, { result: { levels: { error: 1 } } });
+  t.match(read, { result: { analysis: { levels: { error: 1 } } } });
   const gone = { ...request, files: [{ name: 'x.log', descriptor: 1_000_000, sizeBytes: 10, modifiedMs: NOW }] };
   const [, tail] = await readInThread(
     [

@@ -49,7 +49,7 @@ async function analysisOf(name: string, text: string, dir: string, hasTimes = fa
   try {
     const { size, mtimeMs } = statSync(file);
     const nowMs = Date.now() + 2_000;
-    return await scanLogs({
+    const { analysis } = await scanLogs({
       files: [{ name: `${name}.log`, descriptor, sizeBytes: size, modifiedMs: mtimeMs }],
       discovered: 1,
       current: { fromMs: nowMs - HOUR_MS, toMs: nowMs },
@@ -60,6 +60,7 @@ async function analysisOf(name: string, text: string, dir: string, hasTimes = fa
       secrets: [],
       endsMs: Number.MAX_SAFE_INTEGER,
     });
+    return analysis;
   } finally {
     closeSync(descriptor);
   }

@@ -1,5 +1,5 @@
-// What a diagnosis of InfiniDysk tells from its databases: settings and numbers, and nothing of its providers.
-import { chmod, chown, mkdir } from 'node:fs/promises';
+// What a diagnosis of InfiniDysk tells from its databases and its log: settings and numbers, and nothing of its providers.
+import { chmod, chown, mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import Database from 'better-sqlite3';
 import t from 'tap';
@@ -37,24 +37,47 @@ function fill(directory: string): void {
   metrics.close();
 }
 
+/** Ten minutes with 13 items that ended, and an hour before ten minutes with 10. */
+function queueLines(): string {
+  const bin = 10 * MINUTE_MS;
+  const nowMs = Math.floor(Date.now() / bin) * bin - bin;
+  const hourAgoMs = nowMs - 60 * MINUTE_MS;
+  const line = (atMs: number, text: string) => `${new Date(atMs).toISOString()} [INF] ${text}\n`;
+  const item = (number: number) => `Film ${number} (${String(number).padStart(8, '0')}-0000-4000-8000-0123456789ab)`;
+  const completed = (atMs: number, number: number) =>
+    line(atMs, `Completed queue item ${item(number)} in ${number * 10}.5 seconds`);
+  const all = (atMs: number, count: number) =>
+    Array.from({ length: count }, (_, index) => completed(atMs + index * 1_000, index + 1)).join('');
+  const again = line(nowMs, `Failed queue item ${item(12)} after 700 seconds`);
+  const failed = line(nowMs + 20_000, `Failed queue item ${item(13)} after 400 seconds`);
+  const played = [100, 400].map(ms =>
+    line(nowMs + 30_000, `play-timing nzo=01234567-89ab-4000-8000-0123456789ab open=3ms firstSeg=${ms}ms`),
+  );
+  return [all(hourAgoMs, 10), again, all(nowMs, 12), failed, ...played].join('');
+}
+
 t.test('settings and numbers', async t => {
   const dir = testDir(t);
   await chmod(dir, 0o755);
   const own = path.join(dir, 'infinidysk');
   await mkdir(own);
   fill(own);
+  const log = path.join(own, 'infinidysk.log');
+  await writeFile(log, queueLines());
   if (process.getuid?.() === 0)
-    for (const file of ['', 'db.sqlite', 'metrics.sqlite']) await chown(path.join(own, file), NOBODY, NOBODY);
+    for (const file of ['', 'db.sqlite', 'metrics.sqlite', 'infinidysk.log'])
+      await chown(path.join(own, file), NOBODY, NOBODY);
   const app = await startHost({
-    plugins: ['config', 'process', 'services', 'ai', 'ai-ollama', 'service-infinidysk'],
-    config: { infinidysk: { enabled: false, process_name: 'InfiniDysk', config_dir: own } },
+    plugins: ['config', 'process', 'services', 'logs', 'ai', 'ai-ollama', 'service-infinidysk'],
+    config: { infinidysk: { enabled: false, process_name: 'InfiniDysk', config_dir: own, log_file: log } },
   });
   t.teardown(() => app.stop());
-  const ask = async (name: string) => {
-    const request = { process_name: name, dry_run: true, window_hours: 1 };
+  const ask = async (name: string, more = {}) => {
+    const request = { process_name: name, dry_run: true, window_hours: 1, ...more };
     return (await app.post('/ai/diagnose', request)).body.bundle;
   };
-  const { native_diagnostics: native, diagnostic_coverage: coverage } = await ask('InfiniDysk');
+  const bundle = await ask('InfiniDysk');
+  const { native_diagnostics: native, diagnostic_coverage: coverage } = bundle;
   t.match(native, {
     collector: 'infinidysk',
     available: true,
@@ -84,8 +107,28 @@ t.test('settings and numbers', async t => {
       baseline: { segment_fetches: { count: 10, ok: 10, successful_average_ms: 50 } },
       changes: { segment_fetches: { successful_average_ms_percent: 100 } },
     },
+    queue: {
+      current: {
+        terminal_items: 13,
+        completed: 12,
+        failed: 1,
+        failure_percent: 7.69,
+        duration_seconds: { median: 70.5, p90: 118.5, maximum: 400, over_five_minutes: 1 },
+        first_segment_ms: { median: 250, p90: 370 },
+        busy_period_items_per_hour: { median: 78, average: 78, peak: 78, ten_minute_bins: 1 },
+      },
+      baseline: { terminal_items: 10, failed: 0, failure_percent: 0 },
+      throughput_change_percent: 30,
+    },
     limitations: [String, /correlation/],
   });
+  t.match(
+    bundle.recommendations.find(({ id }: { id: string }) => id === 'investigate-nzbdav-processor-stalls'),
+    { reason: /^1 of 13 items/ },
+  );
+  t.notOk('infinidysk_queue' in bundle);
+  const unread = await ask('InfiniDysk', { deep_log_scan: false });
+  t.equal(unread.native_diagnostics.queue, undefined, 'no log, no queue');
   t.equal(coverage.native_collector, true);
   t.notMatch(JSON.stringify(native), /V4lue|example|ann/);
   const sonarr = await ask('Sonarr');
