@@ -44,7 +44,7 @@ const destinationSection = z.object({
   minimum_severity: z.enum(SEVERITIES).default('warning').describe('what is less severe is not sent'),
   event_types: z.array(z.string().max(200)).max(MAX_NAMES).default([]).describe('types of events; none: all'),
   service_names: z.array(z.string().max(200)).max(MAX_NAMES).default([]).describe('names of processes; none: all'),
-  cooldown_sec: z.number().min(0).max(MAX_COOLDOWN_S).default(300).describe('pause between two of the same; 0: none'),
+  cooldown_sec: z.int().min(0).max(MAX_COOLDOWN_S).default(300).describe('pause between two of the same; 0: none'),
   send_recovery: z.boolean().default(true).describe('whether the end of a condition is told'),
 });
 

@@ -107,6 +107,7 @@ t.test('the flow of the frontend', async t => {
     await refused({ max_attempts: null }, /at max_attempts/);
     await refused({ thresholds: { disk_percent: 101 } }, /at thresholds.disk_percent/);
     await refused(one({ cooldown_sec: -1 }), /at destinations.0.cooldown_sec/);
+    await refused(one({ cooldown_sec: 1.5 }), /at destinations.0.cooldown_sec/);
     await refused({ destinations: 3 }, /at destinations/);
     await refused(one({ service_names: ['Gamma', 'Nobody'] }), /'Gamma', 'Nobody'/);
     await refused({ destinations: [known, known] }, /id 'one'/);
