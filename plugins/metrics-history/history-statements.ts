@@ -86,7 +86,8 @@ export function importLines(db: SqliteDatabase, lines: readonly string[]): { sam
       for (const sample of samples) writeSample(db, sample);
     });
     return { samples: samples.length, skipped: lines.length - samples.length };
-  } catch {
+  } catch (error) {
+    if (isLocked(error)) throw error;
     return importOneByOne(db, samples, lines.length);
   }
 }
@@ -100,12 +101,18 @@ function importOneByOne(db: SqliteDatabase, samples: readonly ReturnType<typeof 
       atomically(db, () => writeSample(db, sample));
       written += 1;
     } catch (error) {
+      if (isLocked(error)) throw error;
       failure = error;
     }
   }
   // Nothing at all can be written: that is a fault of the database, unless it comes of what the lines hold.
   if (written === 0 && isOfDatabase(failure)) throw failure;
   return { samples: written, skipped: lines - written };
+}
+
+/** Whether the whole batch can be tried again later. */
+function isLocked(failure: unknown): boolean {
+  return String((failure as { readonly code?: unknown } | undefined)?.code).startsWith('SQLITE_BUSY');
 }
 
 function isOfDatabase(failure: unknown): boolean {

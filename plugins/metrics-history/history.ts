@@ -16,12 +16,12 @@ import type {
 import type * as Statements from './history-statements.ts';
 import { LineFiles } from './line-files.ts';
 import { importLines } from './lines-import.ts';
+import { TRY_MS, whenUnlocked } from './lock-wait.ts';
 import { OtherStore } from './other-store.ts';
 import type { UsageRequest } from './process-usage.ts';
 import { type HistorySettings, readSettings } from './settings.ts';
 import { storeTotals } from './store-totals.ts';
 
-const BUSY_TIMEOUT_MS = 15_000;
 const MAX_BYTES = 64 * 1_024 * 1_024;
 const MAINTENANCE_MS = 300_000;
 /** Samples that wait in memory for a database that cannot be written. */
@@ -220,7 +220,7 @@ export class History implements MetricsHistory {
   }
 
   restore(samples: readonly StoredPayload[]): Promise<void> {
-    return this.#database.call('restore', { samples });
+    return whenUnlocked(() => this.#database.call('restore', { samples }));
   }
 
   async processUsage(request: UsageRequest): Promise<readonly SpanUsage[]> {
@@ -265,7 +265,7 @@ export class History implements MetricsHistory {
       statements: 'history-statements',
       file,
       onCorrupt: 'replace',
-      busyTimeoutMs: BUSY_TIMEOUT_MS,
+      busyTimeoutMs: TRY_MS,
       maxBytes: MAX_BYTES,
       pageBytes: 16_384,
       canShrink: true,
@@ -311,7 +311,7 @@ export class History implements MetricsHistory {
     this.#writing ??= (async () => {
       while (this.#waiting.length > 0) {
         const texts = this.#waiting.slice(0, BATCH);
-        await this.#database.call('write', texts);
+        await whenUnlocked(() => this.#database.call('write', texts));
         this.#waiting.splice(0, texts.length);
         this.#other.store?.written();
       }
@@ -332,7 +332,7 @@ export class History implements MetricsHistory {
   async #maintain(): Promise<void> {
     const { maxBytes } = this.#settings;
     const limits = { maxAgeDays: this.#ownAgeDays(), maxBytes, now: Date.now() / MS_PER_S };
-    while (!this.#host.signal.aborted && (await this.#database.call('maintain', limits)));
+    while (!this.#host.signal.aborted && (await whenUnlocked(() => this.#database.call('maintain', limits))));
   }
 
   /** What another store holds may leave the own file earlier. */
@@ -349,7 +349,7 @@ export class History implements MetricsHistory {
         if (files > 0 && !completed)
           this.#host.log.warn(`${samples} samples of ${files} files were imported, ${skipped} lines were not`);
       }
-      while (!this.#host.signal.aborted && (await this.#database.call('readUnread', undefined)));
+      while (!this.#host.signal.aborted && (await whenUnlocked(() => this.#database.call('readUnread', undefined))));
     } catch (error) {
       if (!this.#host.signal.aborted) this.#host.log.error('what an earlier program kept cannot be read', error);
     }

@@ -2,6 +2,7 @@
 import type { Database } from '#core';
 import type * as Statements from './history-statements.ts';
 import { LineFiles } from './line-files.ts';
+import { whenUnlocked } from './lock-wait.ts';
 
 const BATCH_LINES = 1_000;
 const BATCH_CHARACTERS = 2 * 1_024 * 1_024;
@@ -18,7 +19,7 @@ export async function importLines(
     let batch: string[] = [];
     let characters = 0;
     const write = async (): Promise<void> => {
-      const counts = await database.call('importLines', batch, { timeoutMs: BATCH_MS });
+      const counts = await whenUnlocked(() => database.call('importLines', batch, { timeoutMs: BATCH_MS }));
       samples += counts.samples;
       skipped += counts.skipped;
       batch = [];
@@ -36,6 +37,6 @@ export async function importLines(
     if (batch.length > 0) await write();
   }
   const record = { completed: skipped === 0, files: list.length, samples, skipped };
-  await database.call('recordImport', record);
+  await whenUnlocked(() => database.call('recordImport', record));
   return record;
 }

@@ -8,6 +8,7 @@ import t, { type Test } from 'tap';
 import { testDir } from '../../support/directory.ts';
 import { startHost, type TestHost } from '../../support/host.ts';
 import { changeMainFile } from '../../support/host-config.ts';
+import { ownLog } from '../../support/own-plugins.ts';
 import { until } from '../../support/until.ts';
 
 const run = promisify(execFile);
@@ -139,16 +140,25 @@ t.test('a damaged file is set aside', async t => {
   t.ok(names.some(name => name.startsWith('metrics.sqlite.corrupt-')));
 });
 
-t.test('samples wait in memory for a file that is locked', async t => {
+t.test('samples wait in memory for a file that is locked, and reads do not wait', async t => {
   const app = await startWith(t, { history_interval_sec: 0.5 });
   await enough(app, 1);
   const other = new Database(path.join(app.configDir, 'metrics', 'metrics.sqlite'));
   t.teardown(() => other.close());
   const before = (await storage(app)).sqlite.samples;
   other.exec('BEGIN IMMEDIATE');
+  // There are no files, and that is noted.
+  let isImported = false;
+  const imported = app.post('/metrics/history/migrate?force=true').finally(() => {
+    isImported = true;
+  });
   const taken = (await app.get('/metrics')).body.timestamp;
   await until(async () => (await app.get('/metrics')).body.timestamp > taken + 2);
+  for (const route of ['history', 'history?full=true', 'history_series', 'history/storage'])
+    t.equal((await app.get(`/metrics/${route}`)).status, 200, route);
+  t.notOk(isImported, 'what writes waits for the lock, what reads was told before');
   other.exec('COMMIT');
+  t.match((await imported).body, { completed: true, files: 0 });
   await until(async () => (await storage(app)).sqlite.samples >= before + 3, { timeoutMs: 30_000 });
   const { items } = await history(app);
   const times = items.map(({ timestamp }: Body) => timestamp);
@@ -157,6 +167,7 @@ t.test('samples wait in memory for a file that is locked', async t => {
     times.some((time: number) => time > taken - 1 && time < taken + 2),
     'what was taken meanwhile is there',
   );
+  t.notMatch(await ownLog(app), /not kept yet/, 'which is no fault');
 });
 
 t.test('what waits is written before the host ends', async t => {
