@@ -33,6 +33,7 @@ export class Place {
   readonly writeOnly: boolean;
   readonly isIdentity: boolean;
   readonly isKept: boolean;
+  /** True by its own mark, or inside something that has it. */
   readonly needsLogin: boolean;
   /** The nearest mark on the way from the root; undefined when no schema has one. */
   readonly live: boolean | undefined;
@@ -64,7 +65,7 @@ export class Place {
     this.secret = this.secretBySchema || (!isOpen && (parent?.secret === true || isSecretKey(key)));
     this.isIdentity = isMarked('identity', true);
     this.isKept = isMarked('kept', true);
-    this.needsLogin = isMarked('needsLogin', true);
+    this.needsLogin = isMarked('needsLogin', true) || parent?.needsLogin === true;
     const nearest = (mark: Mark): boolean | undefined =>
       isMarked(mark, false) ? false : isMarked(mark, true) ? true : undefined;
     this.live = nearest('live') ?? parent?.live;

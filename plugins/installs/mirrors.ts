@@ -14,6 +14,8 @@ export const mirrorsSchema = z
       .refine(text => isPlain(text), 'must have no user, query or fragment'),
   )
   .default({})
+  // Also the key by which the packages of the machine are signed comes from there.
+  .meta({ needsLogin: true })
   .describe(
     'addresses that stand in for hosts from which programs are installed: what is asked of the host goes to the address, with its path behind that of the address',
   );

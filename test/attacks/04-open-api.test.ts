@@ -8,7 +8,17 @@ import { asOwner, startHost } from '../support/host.ts';
 import { kid } from '../support/kids.ts';
 import { NOBODY, ROOT_ONLY } from '../support/race.ts';
 
-const PLUGINS = ['auth', 'config', 'process', 'logs', 'config-files', 'format-yaml', 'gateway', 'metrics-history'];
+const PLUGINS = [
+  'auth',
+  'config',
+  'process',
+  'logs',
+  'config-files',
+  'format-yaml',
+  'gateway',
+  'metrics-history',
+  'installs',
+];
 const changes: Record<string, Record<string, unknown>> = {
   'dumb.log_dir': { dumb: { log_dir: '/etc/profile.d' } },
   'dumb.plugins.dirs': { dumb: { plugins: { dirs: ['/opt/plugins'] } } },
@@ -16,6 +26,7 @@ const changes: Record<string, Record<string, unknown>> = {
   'dumb.gateway.static_dir': { dumb: { gateway: { static_dir: '/srv' } } },
   'dumb.metrics.history_dir': { dumb: { metrics: { history_dir: '/srv' } } },
   'dumb.metrics.storage.sqlite_path': { dumb: { metrics: { storage: { sqlite_path: '/srv/other.sqlite' } } } },
+  'dumb.install_mirrors.repo.example.org': { dumb: { install_mirrors: { 'repo.example.org': 'http://127.0.0.1' } } },
   data_root: { data_root: '/srv' },
   puid: { puid: 1 },
   pgid: { pgid: 6 },

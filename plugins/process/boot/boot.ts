@@ -1,7 +1,7 @@
 // Boots all services: adopts what an earlier host left running, assigns ports, starts what is wanted and waits until it
 // is ready.
 import path from 'node:path';
-import type { ContributionList, Host, NamedBlock } from '#core';
+import { type ContributionList, type Host, type NamedBlock, Problem } from '#core';
 import { askAgain } from '#kit/ask-again';
 import { errorText } from '#kit/error-text';
 import { namedReason } from '#kit/named-reason';
@@ -12,7 +12,7 @@ import type { StartupSettings } from '../settings.ts';
 import type { Adoption } from '../supervise/adoption.ts';
 import { attempt } from '../supervise/attempt.ts';
 import { captureTargetOf } from '../supervise/capture-target.ts';
-import { bootId, processesIn, readStat } from '../supervise/proc-table.ts';
+import { bootId, processesIn, readStat, userOf } from '../supervise/proc-table.ts';
 import type { ProcessHealthReports } from '../supervise/process-health.ts';
 import type { ProcessSet } from '../supervise/process-set.ts';
 import { NO_GROUP } from '../supervise/stop.ts';
@@ -233,7 +233,7 @@ export class Boot {
     const { block } = process;
     const search = [...this.#options.survivors.values()].find(({ configKey }) => configKey === block.configKey);
     if (search === undefined || process.snapshot().status === 'running') return;
-    const survivor = await askAgain(() => search.find(block, processesIn)).catch((error: unknown) => {
+    const survivor = await askAgain(() => this.#findSurvivor(search, block)).catch((error: unknown) => {
       this.#refusals.set(block.processName, error);
       return null;
     });
@@ -251,6 +251,22 @@ export class Boot {
     };
     if (await process.adopt(found))
       this.#host.log.info(`${block.processName} already runs as pid ${pid} and was adopted`);
+  }
+
+  /**
+   * What is found is told by files that the service itself may write, so a process of anybody else is none of it. Throws a
+   * Problem 409 for one.
+   */
+  async #findSurvivor(search: SurvivorSearch, block: NamedBlock): ReturnType<SurvivorSearch['find']> {
+    const survivor = await search.find(block, processesIn);
+    if (survivor === null) return null;
+    const [user, own] = [userOf(survivor.pid), this.#options.supervision.users.of(block)?.uid ?? process.getuid?.()];
+    if (user === undefined || user === own) return survivor;
+    throw new Problem(
+      409,
+      `${block.processName} is not started beside process ${survivor.pid} of user ${user}, which uses its data; end that, or ` +
+        'choose another directory',
+    );
   }
 
   /** A host that is not root has one user for itself and all services. */

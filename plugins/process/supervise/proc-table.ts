@@ -245,7 +245,7 @@ export function launchedFrom(
 }
 
 /** The user who runs it, whatever rights its program gives it; undefined when it is gone. */
-function userOf(pid: number): number | undefined {
+export function userOf(pid: number): number | undefined {
   const [, uid] = /^Uid:\s+(\d+)/m.exec(readProc(`/proc/${pid}/status`) ?? '') ?? [];
   return uid === undefined ? undefined : Number(uid);
 }

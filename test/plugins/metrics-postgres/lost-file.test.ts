@@ -10,12 +10,22 @@ import { until } from '../../support/until.ts';
 t.test('a file that is lost, and one that is older than what PostgreSQL holds', async t => {
   const { app, block } = await activated(t, {});
   const directory = path.join(app.configDir, 'metrics');
-  const use = (name: string) =>
-    changeMainFile(app.configDir, ({ dumb, ...config }) => {
+  const use = async (name: string) => {
+    const place = path.join(directory, name);
+    await changeMainFile(app.configDir, ({ dumb, ...config }) => {
       const metrics = dumb.metrics as { storage: object };
-      const storage = { ...metrics.storage, sqlite_path: path.join(directory, name) };
+      const storage = { ...metrics.storage, sqlite_path: place };
       return { ...config, dumb: { ...dumb, metrics: { ...metrics, storage } } };
     });
+    const what = `${name} to be in use beside PostgreSQL`;
+    await until(
+      async () => {
+        const { sqlite, active_provider: provider } = await storage(app);
+        return sqlite.path === place && provider === 'postgresql';
+      },
+      { what },
+    );
+  };
   const holds = (samples: number) =>
     until(async () => (await storage(app)).sqlite.samples === samples, { what: `${samples} samples in the own file` });
 

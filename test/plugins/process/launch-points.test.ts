@@ -6,6 +6,7 @@ import t from 'tap';
 import { testDir } from '../../support/directory.ts';
 import { pluginsDir, startHost } from '../../support/host.ts';
 import { kid, pidOf, status } from '../../support/kids.ts';
+import { isRoot, NOBODY } from '../../support/race.ts';
 import { until } from '../../support/until.ts';
 
 const ACME = `export default { name: 'acme', host: '^1', setup(host) {
@@ -21,11 +22,12 @@ const ACME = `export default { name: 'acme', host: '^1', setup(host) {
   }) } }`;
 
 t.test('placeholders, a survivor and the first of a boot', async t => {
-  const dir = testDir(t, { seen: '', vault: {}, unclear: {}, plugins: { acme: { 'index.mjs': ACME } } });
+  const dir = testDir(t, { seen: '', vault: {}, unclear: {}, foreign: {}, plugins: { acme: { 'index.mjs': ACME } } });
   await chmod(dir, 0o755);
-  for (const place of ['seen', 'vault', 'unclear']) await chmod(path.join(dir, place), 0o777);
-  const survivors = ['vault', 'unclear', 'unclear'].map(name => {
-    const child = execFile('sleep', ['1000'], { cwd: path.join(dir, name) });
+  for (const place of ['seen', 'vault', 'unclear', 'foreign']) await chmod(path.join(dir, place), 0o777);
+  const survivors = ['vault', 'unclear', 'unclear', 'foreign'].map(name => {
+    const user = isRoot && name !== 'foreign' ? { uid: NOBODY, gid: NOBODY } : {};
+    const child = execFile('sleep', ['1000'], { cwd: path.join(dir, name), ...user });
     t.teardown(() => child.kill('SIGKILL'));
     return child.pid;
   });
@@ -40,7 +42,13 @@ t.test('placeholders, a survivor and the first of a boot', async t => {
       tz: 'Europe/Vienna',
       dumb: { startup: { stabilization_seconds: 0, readiness_poll_interval_seconds: 0.1 } },
       reader: kid('Reader', ['calm'], { enabled: true, command: ['sh', '-c', script] }),
-      vault: { instances: { Good: vault('Good', 'vault'), Unclear: vault('Unclear', 'unclear') } },
+      vault: {
+        instances: {
+          Good: vault('Good', 'vault'),
+          Unclear: vault('Unclear', 'unclear'),
+          Foreign: vault('Foreign', 'foreign'),
+        },
+      },
       face: { instances: { Bare: { enabled: true, process_name: 'Bare', command: [] } } },
     },
   });
@@ -54,6 +62,7 @@ t.test('placeholders, a survivor and the first of a boot', async t => {
   t.equal(await pidOf(app, 'Good'), survivors[0], 'what runs already is adopted');
   const { failures, expected_services: expected } = (await app.get('/process/startup-status')).body;
   t.match(failures.Unclear, /two of them work in/, 'and not started beside what cannot be told apart');
+  if (isRoot) t.match(failures.Foreign, /not started beside process \d+ of user 0, which uses its data/);
   t.notOk(expected.includes('Bare'), 'one that comes first is not expected without a command');
   t.equal((await status(app, 'Bare')).status, 'stopped');
 });
