@@ -19,9 +19,11 @@ export function serviceManagerOf(env: NodeJS.ProcessEnv): (phase: HostPhase, hos
   const watchdogMs = WATCHDOG_PID === String(process.pid) ? Number(WATCHDOG_USEC ?? 0) / 1_000 : 0;
   let watchdog: NodeJS.Timeout | undefined;
   let hasWarned = false;
+  let unsent = 0;
   let sent = Promise.resolve();
   /** One after the other, because systemd goes by the last. */
   const send = (host: StackwardenHost, ...assignments: string[]): void => {
+    unsent += 1;
     sent = sent.then(async () => {
       try {
         const options = { env: { ...publicEnvironment(env), NOTIFY_SOCKET: socket }, timeout: LIMIT_MS };
@@ -30,14 +32,20 @@ export function serviceManagerOf(env: NodeJS.ProcessEnv): (phase: HostPhase, hos
         const remedy = 'systemd-notify of the package systemd must be on PATH, or Type=exec be in the unit';
         if (!hasWarned) host.log?.warn(`systemd cannot be told of this host: ${remedy}`, error);
         hasWarned = true;
+      } finally {
+        unsent -= 1;
       }
     });
   };
   return (phase, host) => {
     send(host, ...assignmentsOf(phase, host));
     if (phase === 'stopping') clearInterval(watchdog);
-    // Twice as often as it must, as systemd advises.
-    else if (watchdogMs > 0) watchdog ??= setInterval(() => send(host, 'WATCHDOG=1'), watchdogMs / 2);
+    else if (watchdogMs > 0) {
+      // Twice as often as it must, as systemd advises; on a slow machine no sign of life holds up what is said after it.
+      watchdog ??= setInterval(() => {
+        if (unsent === 0) send(host, 'WATCHDOG=1');
+      }, watchdogMs / 2);
+    }
   };
 }
 
