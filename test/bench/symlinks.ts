@@ -162,11 +162,11 @@ try {
       return host.post('/process/symlink-repair', { root_migrations: [{ from_root, to_root }], dry_run: false });
     });
     figure('move / unlink and symlink', moves, inPlace);
+    const pauses = [await host.longestPauseMs()];
     const atRest = [await latencyMs(() => delay(REST_MS))];
+    figure('longest pause of the host / at rest', pauses, [await host.longestPauseMs()]);
     figure('p99 of other answers during a dry run / at rest', [await latencyMs(() => repair(tested))], atRest);
     figure('p99 of other answers during a snapshot / at rest', [await latencyMs(() => backup('busy'))], atRest);
-    const pauses = [await host.longestPauseMs()];
-    figure('longest pause of the host', pauses, pauses);
   }
 } finally {
   await host.end('SIGTERM');

@@ -3,6 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
+import type { Test } from 'tap';
 import type { FromChild, TaskName } from '../../plugins/symlinks/tasks/task.ts';
 import { TYPESCRIPT } from './typescript.ts';
 
@@ -32,26 +33,53 @@ export interface RunningTask {
 
 type TaskEnd = Extract<FromChild, { kind: 'result' | 'failure' }>;
 
-export function startTask(
-  task: TaskName,
-  input: object,
-  { configDir, id, answerMs = 10_000, heard }: TaskOptions,
-): RunningTask {
-  const child = spawn(process.execPath, COMMAND, { cwd: rootDir, stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
+export function startTask(task: TaskName, input: object, options: TaskOptions): RunningTask {
+  const child = spawnChild();
   const gone = once(child, 'exit');
-  const places = { configDir, stateDir: path.join(configDir, 'symlink-repair'), installDir: rootDir };
-  child.send({ kind: 'run', task, input, id, places, answerMs }, () => undefined);
   let last: TaskEnd | undefined;
-  const answered = new Promise<TaskEnd>(resolve => {
-    child.on('message', (message: FromChild) => {
-      if (message.kind === 'alive' || message.kind === 'progress') return heard?.(message);
-      last = message;
-      resolve(message);
-      child.kill('SIGKILL');
-    });
+  const answered = answerOf(child, task, input, options).then(message => {
+    last = message;
+    child.kill('SIGKILL');
+    return message;
   });
   const ended = gone.then(() => last);
   return { child, ended, answered };
+}
+
+/** Runs tasks one after the other in a child that ends with the test, and gives the last message of each. */
+export function startTaskChild(t: Test, options: TaskOptions): (task: TaskName, input: object) => Promise<TaskEnd> {
+  const child = spawnChild();
+  t.teardown(() => child.kill('SIGKILL'));
+  const gone = once(child, 'exit').then(() => {
+    throw new Error('the child has ended');
+  });
+  gone.catch(() => undefined);
+  return (task, input) => Promise.race([answerOf(child, task, input, options), gone]);
+}
+
+function spawnChild(): ChildProcess {
+  return spawn(process.execPath, COMMAND, { cwd: rootDir, stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
+}
+
+function answerOf(
+  child: ChildProcess,
+  task: TaskName,
+  input: object,
+  { configDir, id, answerMs = 10_000, heard }: TaskOptions,
+): Promise<TaskEnd> {
+  const places = { configDir, stateDir: path.join(configDir, 'symlink-repair'), installDir: rootDir };
+  child.send({ kind: 'run', task, input, id, places, answerMs }, () => undefined);
+  return new Promise(resolve => {
+    const receive = (message: FromChild): void => {
+      if (message.kind === 'alive' || message.kind === 'progress') {
+        heard?.(message);
+        return;
+      }
+      child.off('message', receive);
+      resolve(message);
+    };
+    child.on('message', receive);
+  });
 }
 
 /** The result of a task that succeeds. */
