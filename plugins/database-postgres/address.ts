@@ -38,7 +38,10 @@ export function addressOf({ role, name, connection = {} }: DatabaseStore, block:
     ...definedIn(connection),
     ...(connection.socket === undefined ? {} : { host: connection.socket }),
   };
-  const usual = role === 'log' ? given.postgres_log_db : (textOf(block.postgres_main_db) ?? given.postgres_database);
+  const usual =
+    role === 'log'
+      ? (textOf(block.postgres_log_db) ?? given.postgres_log_db)
+      : (textOf(block.postgres_main_db) ?? given.postgres_database);
   return {
     host: own.host ?? textOf(given.postgres_host) ?? '127.0.0.1',
     port: Number(own.port ?? given.postgres_port ?? DEFAULT_PORT),

@@ -18,7 +18,7 @@ t.test('stores of every shape', async t => {
     zurg: { data: { 'a.json': '12345', more: { 'b.json': '123' } } },
     decypharr: { db: { 'entries.db': 'entries' } },
     elsewhere: {},
-    library: {},
+    library: { 'com.plexapp.plugins.library.blobs.db': 'x' },
     phalanx: {},
   });
   await chmod(dir, 0o755);
@@ -82,6 +82,7 @@ t.test('stores of every shape', async t => {
   t.match(phalanx, { provider: 'hyperbee', databases: [{ store_kind: 'file', size_bytes: 1 }] });
   t.match(plex.databases[0], { path: inside('library/library.db'), enhanced_probe: false, notice: /outside/ });
   t.notOk('page_count' in plex.databases[0], 'never opened');
+  t.match(plex.databases[1], { path: inside('library/com.plexapp.plugins.library.blobs.db'), exists: true }, 'beside');
   t.match(zurg, {
     id: 'zurg:RD',
     provider: 'zurg-state',

@@ -21,6 +21,7 @@ t.test('the managed server', async t => {
   });
   t.equal(addressOf({ role: 'log' }, {}, MANAGED).database, 'films-log');
   t.equal(addressOf({ role: 'main' }, { postgres_main_db: 'own' }, MANAGED).database, 'own');
+  t.equal(addressOf({ role: 'log' }, { postgres_log_db: 'own' }, MANAGED).database, 'own');
   t.equal(addressOf({ role: 'x', connection: { database: 'wanted' } }, {}, MANAGED).database, 'wanted');
   t.match(addressOf({ role: 'main', name: 'usual' }, {}, {}), { host: '127.0.0.1', port: 5_432, database: 'usual' });
 });
