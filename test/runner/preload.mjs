@@ -1,4 +1,4 @@
-// Loaded into every test file's process, and from there into its threads and the programs that it runs from the sources.
+// Loaded into every process of test files, and from there into its threads and the programs that it runs from the sources.
 import asyncHooks from 'node:async_hooks';
 import { syncBuiltinESMExports } from 'node:module';
 import { isMainThread } from 'node:worker_threads';
@@ -18,11 +18,11 @@ async function importTap() {
   return t;
 }
 
-if (isMainThread && process.argv[1]?.endsWith('.test.ts')) {
+if (isMainThread && /\/(?:[^/]+\.test|shared-process)\.ts$/.test(process.argv[1] ?? '')) {
   // What every file needs comes before TypeScript, because from then on each import is asked of the loader's own thread.
   const t = await importTap();
   await Promise.all([import('zod'), import('undici'), import('ws'), import('chokidar')]);
-  // For a file that is run alone: the runner gives its own limit. A slow machine needs more than tap's 30 s.
-  if (process.env.TAP_TIMEOUT === undefined) t.setTimeout(600_000);
+  // For a file that is run alone: the runner gives a limit to each of its own. A slow machine needs more than tap's 30 s.
+  if (process.send === undefined) t.setTimeout(600_000);
 }
 await import('./typescript.mjs');

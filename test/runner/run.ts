@@ -7,6 +7,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs, promisify } from 'node:util';
 import { type Outcome, runTestFile } from './test-file.ts';
+import { TestProcess } from './test-process.ts';
 
 const run = promisify(execFile);
 const rootDir = fileURLToPath(new URL('../..', import.meta.url));
@@ -22,6 +23,9 @@ const jobs = Math.min(MAX_JOBS, Number(values.jobs ?? Math.max(4, 2 * availableP
 
 /** Their tests run whole hosts for long. The last file to end should not be the longest. */
 const FIRST = /^test\/(trimmed|reliability)\//;
+
+/** They need a process of their own, because their subject lives as long as its process. */
+const ALONE = new Set(['test/core/kit/file-looker.test.ts']);
 
 /** Long ones first, as far as their place and their size tell. */
 async function testFiles(): Promise<string[]> {
@@ -55,15 +59,22 @@ function tell({ file, seconds, passed, failures }: Outcome, done: number, all: n
 async function runAll(directory: string, signal: AbortSignal): Promise<Outcome[]> {
   const files = await testFiles();
   console.log(`${files.length} test files, ${jobs} at a time`);
-  const place = { directory, build: await build(directory) };
+  const builtIn = await build(directory);
   const waiting = [...files];
   const outcomes: Outcome[] = [];
   const work = async (lane: number): Promise<void> => {
+    const testProcess = new TestProcess({
+      STACKWARDEN_TEST_BUILD: builtIn,
+      TAP: '1',
+      TAP_TIMEOUT: '0',
+      TAP_JOB_ID: String(lane),
+    });
     for (let file = waiting.shift(); file !== undefined && !signal.aborted; file = waiting.shift()) {
-      const outcome = await runTestFile(file, { ...place, lane }, signal);
+      const outcome = await runTestFile(file, { directory, lane, isAlone: ALONE.has(file) }, testProcess, signal);
       outcomes.push(outcome);
       tell(outcome, outcomes.length, files.length);
     }
+    await testProcess.end();
   };
   await Promise.all(Array.from({ length: jobs }, (_, lane) => work(lane)));
   return outcomes;

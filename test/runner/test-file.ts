@@ -1,24 +1,19 @@
-// One test file in a process of its own, with a temporary directory of its own: its TAP is counted, what it leaves is told.
-import { spawn } from 'node:child_process';
-import { chmod, mkdtemp, open, readFile, rm, symlink } from 'node:fs/promises';
+// One test file with a temporary directory of its own: its TAP is counted, what it leaves is told.
+import { chmod, mkdtemp, readFile, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { Parser, type Result } from 'tap-parser';
 import { stringify } from 'yaml';
 import { clearAway } from './left-behind.ts';
+import type { TestProcess } from './test-process.ts';
 
 const rootDir = fileURLToPath(new URL('../..', import.meta.url));
-const preload = fileURLToPath(new URL('./preload.mjs', import.meta.url));
 /** In the environment of everything that a test file starts. */
 const MARK = 'STACKWARDEN_TEST_FILE';
 /** The loader keeps what it compiled here; all files share it. */
 const LOADER_CACHE = `tsx-${process.getuid?.() ?? 0}`;
 const FILE_LIMIT_MS = 600_000;
-/** tap ends a file that is late by itself, with the names of what it waits for; this is for one that cannot. */
-const ENDING_MS = 10_000;
-const LAST_WORDS_MS = 200;
 
 export interface Outcome {
   readonly file: string;
@@ -34,78 +29,45 @@ export interface Place {
   readonly directory: string;
   /** A number that no other file has at the same time. */
   readonly lane: number;
-  /** Of the product; hosts that are processes of their own run from it. */
-  readonly build: string;
+  /** Whether it needs a process that begins and ends with it. */
+  readonly isAlone: boolean;
 }
 
-/** Never rejects for what the file does. `signal` ends the file. */
-export async function runTestFile(file: string, place: Place, signal: AbortSignal): Promise<Outcome> {
+/** Never rejects for what the file does. `signal` ends the file with its process. */
+export async function runTestFile(
+  file: string,
+  place: Place,
+  testProcess: TestProcess,
+  signal: AbortSignal,
+): Promise<Outcome> {
   const startedMs = performance.now();
-  const slug = file.replace(/^test\//, '').replaceAll(/[^a-z0-9]+/gi, '-');
   // Short, because paths of sockets below it may not be long.
   const directory = await mkdtemp(path.join(place.directory, `${place.lane}-`));
   // As the system's own: services run as other users.
   await chmod(directory, 0o1777);
   await symlink(path.join(tmpdir(), LOADER_CACHE), path.join(directory, LOADER_CACHE));
-  const mark = `${MARK}=${place.directory}/${slug}`;
-  const { results, code, errors } = await runProcess(file, place, { directory, mark }, signal);
-  const failures = [...results.failures];
-  if (failures.length === 0 && (code !== 0 || results.passed + results.skipped === 0))
-    failures.push(`it ended with ${code} after ${results.passed} assertions`);
+  const mark = `${place.directory}/${file.replace(/^test\//, '').replaceAll(/[^a-z0-9]+/gi, '-')}`;
+  const outputFile = `${directory}.tap`;
+  const env = { [MARK]: mark, TMPDIR: directory };
+  if (place.isAlone) await testProcess.end();
+  const { exit, open, errors } = await testProcess.run({ file, outputFile, env, limitMs: FILE_LIMIT_MS }, signal);
+  const { failures, passed, skipped } = countTap(await readFile(outputFile, 'utf8').catch(() => ''));
+  if (exit !== null) failures.push(`its process ended with ${exit} after ${passed} assertions`);
+  else if (failures.length + passed + skipped === 0) failures.push('it asserts nothing');
   if (failures.length > 0 && errors !== '') failures.push(`on standard error:\n${errors}`);
+  if (place.isAlone) await testProcess.end();
+  if (open.length > 0) failures.push(`left open: ${open.join(', ')}`);
   for (const left of await clearAway({
-    mark,
+    mark: `${MARK}=${mark}`,
     directory,
     foreign: [LOADER_CACHE],
     fixtures: { directory: path.join(rootDir, '.tap', 'fixtures'), prefix: `${file.replaceAll('/', '-')}-` },
   }))
     failures.push(`left behind: ${left}`);
-  const seconds = (performance.now() - startedMs) / 1_000;
-  return { file, seconds, passed: results.passed, skipped: results.skipped, failures };
-}
-
-async function runProcess(
-  file: string,
-  { lane, build }: Place,
-  { directory, mark }: { directory: string; mark: string },
-  signal: AbortSignal,
-) {
-  // A file, because a process that is left behind would hold a pipe open.
-  const outputFile = `${directory}.tap`;
-  const output = await open(outputFile, 'w');
-  const child = spawn(process.execPath, ['--enable-source-maps', `--import=${preload}`, file], {
-    cwd: rootDir,
-    env: {
-      ...process.env,
-      [MARK]: mark.slice(MARK.length + 1),
-      STACKWARDEN_TEST_BUILD: build,
-      TMPDIR: directory,
-      TAP: '1',
-      TAP_JOB_ID: String(lane),
-      TAP_TIMEOUT: String(FILE_LIMIT_MS / 1_000),
-    },
-    stdio: ['ignore', output.fd, 'pipe'],
-  });
-  const stop = (): void => void child.kill('SIGKILL');
-  signal.addEventListener('abort', stop, { once: true });
-  const late = setTimeout(stop, FILE_LIMIT_MS + ENDING_MS);
-  let errors = '';
-  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
-    errors += text;
-    process.stderr.write(text);
-  });
-  const code = await new Promise<number | string | null>(resolve => {
-    child.once('exit', (exitCode, exitSignal) => resolve(exitCode ?? exitSignal));
-  });
-  clearTimeout(late);
-  // What is left behind may hold this pipe open, too.
-  await Promise.race([new Promise(resolve => child.stderr?.once('close', resolve)), delay(LAST_WORDS_MS)]);
-  signal.removeEventListener('abort', stop);
-  child.stderr?.destroy();
-  await output.close();
-  const results = countTap(await readFile(outputFile, 'utf8'));
-  await rm(outputFile);
-  return { results, code, errors };
+  // What went wrong must not become the next file's.
+  if (failures.length > 0) await testProcess.end();
+  await rm(outputFile, { force: true });
+  return { file, seconds: (performance.now() - startedMs) / 1_000, passed, skipped, failures };
 }
 
 function countTap(text: string) {

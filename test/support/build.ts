@@ -7,12 +7,16 @@ import { promisify } from 'node:util';
 
 const run = promisify(execFile);
 const rootDir = fileURLToPath(new URL('../..', import.meta.url));
-const env = { ...process.env, NODE_OPTIONS: '' };
 
 /** Runs the builder with these options; gives its output. */
 export async function runBuilder(args: readonly string[]): Promise<string> {
   const builder = path.join(rootDir, 'core/build/trim.ts');
-  return (await run(process.execPath, ['--import=tsx', builder, ...args], { cwd: rootDir, env })).stdout;
+  return (
+    await run(process.execPath, ['--import=tsx', builder, ...args], {
+      cwd: rootDir,
+      env: { ...process.env, NODE_OPTIONS: '' },
+    })
+  ).stdout;
 }
 
 /** Builds into `outDir`; no `plugins`: all. */

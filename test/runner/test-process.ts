@@ -1,0 +1,98 @@
+// The process of a lane that runs test files one after the other; it is replaced when it has run many, has grown, or ended.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { on, once } from 'node:events';
+import { setTimeout as delay } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import type { FileEnding, FileOrder } from './shared-process.ts';
+
+const rootDir = fileURLToPath(new URL('../..', import.meta.url));
+const preload = fileURLToPath(new URL('./preload.mjs', import.meta.url));
+const script = fileURLToPath(new URL('./shared-process.ts', import.meta.url));
+const MAX_FILES = 12;
+const MAX_RESIDENT_BYTES = 400 * 2 ** 20;
+/** tap ends a file that is late by itself, with the names of what it waits for; this is for one that cannot. */
+const ENDING_MS = 20_000;
+const LAST_WORDS_MS = 200;
+
+/** How a file ended. */
+interface Ending {
+  /** The exit code or signal of the process; null where it lives. */
+  readonly exit: number | string | null;
+  readonly open: readonly string[];
+  /** What was written to standard error. */
+  readonly errors: string;
+}
+
+export class TestProcess {
+  readonly #env: Readonly<Record<string, string>>;
+  #child: ChildProcess | undefined;
+  #files = 0;
+  #residentBytes = 0;
+  #errors = '';
+
+  /** `env` is what all its files have in their environment. */
+  constructor(env: Readonly<Record<string, string>>) {
+    this.#env = env;
+  }
+
+  /** Never rejects for what the file does. `signal` ends the process. */
+  async run(order: FileOrder, signal: AbortSignal): Promise<Ending> {
+    if (this.#files >= MAX_FILES || this.#residentBytes > MAX_RESIDENT_BYTES) await this.end();
+    this.#child ??= this.#start();
+    const child = this.#child;
+    this.#files += 1;
+    this.#errors = '';
+    const stop = (): void => void child.kill('SIGKILL');
+    signal.addEventListener('abort', stop, { once: true });
+    const late = setTimeout(stop, order.limitMs + ENDING_MS);
+    child.send(order);
+    const ending = await endingOf(child);
+    clearTimeout(late);
+    signal.removeEventListener('abort', stop);
+    if (ending !== undefined) {
+      this.#residentBytes = ending.residentBytes;
+      return { exit: null, open: ending.open, errors: this.#errors };
+    }
+    // What is left behind may hold this pipe open, too.
+    await Promise.race([child.stderr === null || once(child.stderr, 'close'), delay(LAST_WORDS_MS)]);
+    await this.end();
+    return { exit: child.exitCode ?? child.signalCode, open: [], errors: this.#errors };
+  }
+
+  /** The next file begins in a new one. */
+  async end(): Promise<void> {
+    const child = this.#child;
+    this.#child = undefined;
+    this.#files = 0;
+    this.#residentBytes = 0;
+    if (child?.exitCode === null && child.signalCode === null) {
+      const late = setTimeout(() => child.kill('SIGKILL'), ENDING_MS);
+      child.disconnect();
+      await once(child, 'exit');
+      clearTimeout(late);
+    }
+    child?.stderr?.destroy();
+  }
+
+  #start(): ChildProcess {
+    const child = spawn(process.execPath, ['--enable-source-maps', `--import=${preload}`, script], {
+      cwd: rootDir,
+      env: { ...process.env, ...this.#env },
+      stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+    });
+    child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+      this.#errors += text;
+      process.stderr.write(text);
+    });
+    return child;
+  }
+}
+
+/** Undefined when the process ends with the file. */
+async function endingOf(child: ChildProcess): Promise<FileEnding | undefined> {
+  for await (const [message] of on(child, 'message', { close: ['exit'] })) {
+    // tap has something to say to runners, too.
+    if (Object.hasOwn(message, 'open')) return message;
+  }
+  return undefined;
+}
