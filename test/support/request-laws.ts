@@ -238,7 +238,9 @@ class Player implements ReplayedJournal {
     const [, id] = /^\/request\/(\d+)$/.exec(path) ?? [];
     for (const [fingerprint, own] of this.#created.get(manager) ?? []) {
       const wishes = this.#wishesKnown(fingerprint).map(({ wish }) => wish);
-      if (wishes.includes('absent') || wishes.includes('declined')) own.delete(Number(id));
+      // Lists may hide what still asks for it, beside a request that was declined.
+      const isRefused = wishes.includes('absent') || wishes.includes('declined') || this.#hidden.has(fingerprint);
+      if (isRefused) own.delete(Number(id));
     }
   }
 
