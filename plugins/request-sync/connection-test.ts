@@ -32,8 +32,8 @@ export async function testConnection(
   try {
     const status = await remote.status();
     // Without a key the status is told to everybody.
-    const isAccepted = await remote.acceptsKey().catch(() => true);
-    if (!isAccepted) throw new Problem(400, 'The address answers, but the key was refused (HTTP 401 or 403).');
+    const refusal = await remote.keyRefusal().catch(() => undefined);
+    if (refusal !== undefined) throw new Problem(400, `Remote answered HTTP ${refusal}: the key was refused`);
     return status;
   } catch (error) {
     if (!(error instanceof RemoteError)) throw error;

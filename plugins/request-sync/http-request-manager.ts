@@ -88,9 +88,9 @@ export class HttpRequestManager implements RequestManager {
     return body;
   }
 
-  async acceptsKey(): Promise<boolean> {
+  async keyRefusal(): Promise<number | undefined> {
     const { status } = await this.#call('/auth/me', { timeoutMs: READY_MS, isSingle: true });
-    return status !== 401 && status !== 403;
+    return status === 401 || status === 403 ? status : undefined;
   }
 
   async page(sort: 'added' | 'modified', skip: number): Promise<Page> {

@@ -24,8 +24,8 @@ export interface NewRequest {
 export interface RequestManager {
   /** Whether it answers. */
   check(): Promise<void>;
-  /** Whether the key is accepted. */
-  acceptsKey(): Promise<boolean>;
+  /** The status that refuses the key; undefined when it is accepted. */
+  keyRefusal(): Promise<number | undefined>;
   /** Up to `PAGE_LENGTH` requests, newest first. */
   page(sort: 'added' | 'modified', skip: number): Promise<Page>;
   /** null when it is not there; undefined when it is something that is replicated nowhere. */

@@ -94,6 +94,7 @@ export class Subordinate {
     const key = failureKey(fingerprint, label);
     let view = NOTHING_SEEN;
     let purpose: Purpose = 'create';
+    let isWithdrawing = false;
     try {
       for (let steps = 0; steps < MAX_STEPS; steps += 1) {
         const step = this.#decide(fingerprint, view);
@@ -107,13 +108,14 @@ export class Subordinate {
           continue;
         }
         purpose = step.purpose;
+        isWithdrawing = step.kind === 'decline' || step.kind === 'delete';
         view = await this.#take(fingerprint, step, view);
       }
       throw new RemoteError('answer', 'it answers in circles');
     } catch (error) {
       if (!(error instanceof RemoteError)) throw error;
       // What failed may have been done nevertheless, and the primary may change its mind before the next try.
-      if (purpose === 'decline' || purpose === 'delete') await this.#withdraw(fingerprint, unsure);
+      if (isWithdrawing) await this.#withdraw(fingerprint, unsure);
       await this.#requirePresence(error);
       this.#noteLoss(key, error);
       await this.#fail(key, purpose, error);
@@ -303,10 +305,10 @@ export class Subordinate {
         throw endOf('absent', cause);
       });
     if (!error.isForbidden) return;
-    const isAccepted = await manager.acceptsKey().catch(cause => {
+    const refusal = await manager.keyRefusal().catch(cause => {
       throw endOf('absent', cause);
     });
-    if (!isAccepted) throw new End('key', error);
+    if (refusal !== undefined) throw new End('key', error);
   }
 
   #mayRetry(key: string): boolean {

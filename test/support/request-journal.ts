@@ -59,7 +59,7 @@ export type JournalEntry =
   | { readonly what: 'lost'; readonly manager: string }
   /** From here on these options hold. */
   | { readonly what: 'options'; readonly options: ReplicationOptions }
-  /** Whoever replicates was killed; it had saved that these requests are its own, as `<manager> <id>`. */
+  /** Whoever replicates was killed; it had saved that these requests are its own, as `<manager> <id> <fingerprint>`. */
   | { readonly what: 'killed'; readonly saved: ReadonlySet<string> };
 
 export type CallEntry = Extract<JournalEntry, { what: 'call' }>;

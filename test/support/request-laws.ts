@@ -94,8 +94,8 @@ class Player implements ReplayedJournal {
   readonly #lossy = new Set<string>();
   /** Requests that the sync made, with their fingerprints; after a loss of data a number is given again. */
   readonly #known = new Map<string, ReadonlySet<string>>();
-  /** Requests that the sync removed, with the title on that subordinate. */
-  readonly #removed = new Map<string, string>();
+  /** Requests that the sync removed. */
+  readonly #removed = new Map<string, { readonly manager: string; readonly fingerprint: string }>();
   readonly #uncertain = new Set<string>();
   /** Of each subordinate's requests, as `<manager> <id>`. */
   readonly #seasons = new Map<string, readonly number[]>();
@@ -201,11 +201,13 @@ class Player implements ReplayedJournal {
 
   #forget(saved: ReadonlySet<string>): void {
     // What it removed and did not save is there as far as it knows.
-    for (const [request, title] of this.#removed) if (saved.has(request)) this.#interfered.add(title);
-    for (const request of this.#known.keys()) if (!saved.has(request)) this.#uncertain.add(request);
+    for (const [request, { manager, fingerprint }] of this.#removed)
+      if (saved.has(`${request} ${fingerprint}`)) this.#interfered.add(`${manager} ${fingerprint}`);
+    for (const [request, fingerprints] of this.#known)
+      for (const fingerprint of fingerprints) if (!saved.has(`${request} ${fingerprint}`)) this.#uncertain.add(request);
     for (const [manager, creations] of this.#created)
-      for (const own of creations.values())
-        for (const id of own.keys()) if (!saved.has(`${manager} ${id}`)) own.delete(id);
+      for (const [fingerprint, own] of creations)
+        for (const id of own.keys()) if (!saved.has(`${manager} ${id} ${fingerprint}`)) own.delete(id);
   }
 
   #playCall(entry: CallEntry, index: number): void {
@@ -218,7 +220,7 @@ class Player implements ReplayedJournal {
       else this.#playReading(entry, index);
     } else if (change !== undefined) this.#judge(entry, change);
     else if (call.method === 'GET') this.#playLook(entry);
-    else if (entry.status === 404 || this.#lossy.has(manager)) this.#playGone(entry);
+    else if (entry.status === 404 || entry.fault !== undefined || this.#lossy.has(manager)) this.#playGone(entry);
   }
 
   #playLook(entry: CallEntry): void {
@@ -233,7 +235,7 @@ class Player implements ReplayedJournal {
     if (status === 404 || this.#lossy.has(manager)) this.#playGone(entry);
   }
 
-  /** What is gone when it is to be deleted is deleted; after a loss of data another title may be in its place. */
+  /** What is gone, or whose deletion was not answered, when it is to be deleted is deleted; after a loss of data another title may be in its place. */
   #playGone({ manager, call: { path } }: CallEntry): void {
     const [, id] = /^\/request\/(\d+)$/.exec(path) ?? [];
     for (const [fingerprint, own] of this.#created.get(manager) ?? []) {
@@ -394,7 +396,7 @@ class Player implements ReplayedJournal {
       if (!ids.some(id => (this.#confirmed.get(id) ?? -1) > seen))
         this.#breach(entry, 'removes without having asked, after a whole sweep, whether the request is gone');
     }
-    this.#removed.set(`${entry.manager} ${change.id}`, `${entry.manager} ${fingerprint}`);
+    this.#removed.set(`${entry.manager} ${change.id}`, { manager: entry.manager, fingerprint });
     this.#created.get(entry.manager)?.get(fingerprint)?.delete(change.id);
   }
 

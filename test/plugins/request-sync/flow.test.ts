@@ -144,7 +144,7 @@ t.test('from the primary to two subordinates', async t => {
     t.equal(await test(`${attic.url}//`, attic.manager.apiKey), `200 ${attic.manager.product.version}`);
     t.equal(await test(attic.url, '********'), `200 ${attic.manager.product.version}`, 'the stored key');
     t.match(await test(cellar.url, '********'), /^400 The key is masked/);
-    t.match(await test(attic.url, 'wrong'), /^400 .*key was refused/);
+    t.match(await test(attic.url, 'wrong'), /^400 Remote answered HTTP 40[13]: the key was refused$/);
     t.match(await test(' ', 'x'), /^400 Both/);
     t.match(await test('ftp://host', 'x'), /^400 .*http:/);
     t.match(await test('http://user:word@host', 'x'), /^400 .*password/);

@@ -241,8 +241,10 @@ class World {
     this.#life = { isDead: false, calls: 0 };
     this.#cycles = undefined;
     const { requests = {} } = JSON.parse(this.#saved ?? '{}') as { requests?: Record<string, Tracked> };
-    const saved = Object.values(requests).flatMap(({ subordinates }) =>
-      Object.entries(subordinates).flatMap(([label, { id, ids }]) => (ids ?? [id]).map(own => `${label} ${own}`)),
+    const saved = Object.entries(requests).flatMap(([fingerprint, { subordinates }]) =>
+      Object.entries(subordinates).flatMap(([label, { id, ids }]) =>
+        (ids ?? [id]).map(own => `${label} ${own} ${fingerprint}`),
+      ),
     );
     this.journal.add({ what: 'killed', saved: new Set(saved) });
     this.#onKill();
@@ -398,6 +400,16 @@ const KNOWN: Readonly<Record<string, readonly Deed[]>> = {
     change('remove', 0),
     ask(SERIES, 1),
     { kind: 'pass', minutes: 20 },
+    CYCLE,
+  ],
+  'what could not be read for its deletion is removed by a person and approved again': [
+    ask(SERIES, 1),
+    CYCLE,
+    change('decline', 0),
+    failing(1, { kind: 'html' }),
+    CYCLE,
+    change('approve', 0),
+    change('remove', 1),
     CYCLE,
   ],
   'what was not created is removed, and the primary does not say so': [

@@ -61,8 +61,10 @@ t.test('a host that is killed, request managers that are restarted', async t => 
     const text = await readFile(path.join(configDir, STATE_FILE), 'utf8').catch(() => '{"requests":{}}');
     const { requests } = JSON.parse(text) as SavedState;
     return new Set(
-      Object.values(requests).flatMap(({ subordinates: held }) =>
-        Object.entries(held).flatMap(([label, { id, ids }]) => (ids ?? [id]).map(own => `${label} ${own}`)),
+      Object.entries(requests).flatMap(([fingerprint, { subordinates: held }]) =>
+        Object.entries(held).flatMap(([label, { id, ids }]) =>
+          (ids ?? [id]).map(own => `${label} ${own} ${fingerprint}`),
+        ),
       ),
     );
   };
