@@ -1,20 +1,19 @@
 // Feeds a running host and the capture of output what nobody should send, and tells what is a fault or stands still.
 
 import { once } from 'node:events';
-import { monitorEventLoopDelay } from 'node:perf_hooks';
 import fc from 'fast-check';
 import { redact } from '../../core/kit/redact.ts';
 import { toLines } from '../../plugins/process/capture/output-lines.ts';
 import type { TestHost } from '../support/host.ts';
 import { bodiesFor, type Operation, operationsOf } from './bodies.ts';
+import { StallWatch } from './stall-watch.ts';
 
-const NS_PER_MS = 1e6;
 /** They come last, because they may make a first user: nobody is let in without a token then. */
 const LOGIN = '/auth/';
 
 export interface Outcome {
   readonly faults: readonly string[];
-  /** How long the event loop stood still at most. */
+  /** How long the event loop stood still at most, without what other programs took of the processor. */
   readonly longestStallMs: number;
   readonly requests: number;
 }
@@ -24,10 +23,9 @@ const EXPECTED = [502, 503, 504];
 
 /** Sends `count` bodies to each operation of the host. Any other status of 500 or above is a fault. */
 export async function fuzzBodies(app: TestHost, seed: number, count: number): Promise<Outcome> {
-  const delay = monitorEventLoopDelay({ resolution: 10 });
+  const watch = new StallWatch();
   const faults: string[] = [];
   let requests = 0;
-  delay.enable();
   const operations = operationsOf((await app.get('/openapi.json')).body);
   const isLogin = ({ path }: Operation) => path.startsWith(LOGIN);
   for (const operation of [...operations.filter(each => !isLogin(each)), ...operations.filter(isLogin)]) {
@@ -42,8 +40,7 @@ export async function fuzzBodies(app: TestHost, seed: number, count: number): Pr
         faults.push(`${status} ${operation.method} ${operation.path} ${body.slice(0, 300)}`);
     }
   }
-  delay.disable();
-  return { faults, longestStallMs: delay.max / NS_PER_MS, requests };
+  return { faults, longestStallMs: watch.end(), requests };
 }
 
 /** Sends frames of any kind to the streams; the host must answer afterwards. */

@@ -11,6 +11,16 @@ import { freePort, startStackwarden, writeConfig } from './stackwarden.ts';
 import { templatesOf } from './templates.ts';
 import { until } from './until.ts';
 
+const PLUGINS = [
+  'config',
+  'config-files',
+  'format-conf',
+  'health-probe',
+  'process',
+  'service-rclone',
+  'services',
+  'setup',
+];
 const PREPARE = 'mount --bind "$1/fuse.conf" /etc/fuse.conf && mount --bind "$1/fuse" /dev/fuse && shift && exec "$@"';
 
 /**
@@ -86,7 +96,7 @@ export async function startMounts(
     rclone: { instances },
   });
   const within = ['unshare', '--mount', 'sh', '-c', PREPARE, 'sh', dir];
-  const host = await startStackwarden(configDir, port, { within });
+  const host = await startStackwarden(configDir, port, { within, plugins: PLUGINS });
   t.teardown(async () => {
     host.child.kill('SIGTERM');
     await host.exited;
