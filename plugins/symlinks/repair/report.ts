@@ -34,6 +34,7 @@ export class Report {
 
   /** `lines` are the JSON of changes of one kind, each with its newline. */
   addAll(lines: Uint8Array): void {
+    if (lines.length === 0) return;
     const bytes = Buffer.from(lines.buffer, lines.byteOffset, lines.byteLength);
     const isRewrite = bytes.subarray(0, REWRITE.length).equals(REWRITE);
     const list = isRewrite ? this.changes : this.moves;
