@@ -1,14 +1,17 @@
-// A sample with 50 managed processes: processor time for each, and the longest pause of the event loop; against a plain
-// reading of the same files of /proc.
+// A sample with 50 managed processes, and its text for a client: processor time for each, and the longest pause of the
+// event loop; against a plain reading of the same files of /proc.
+import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
-import { cpuMs, makePlace, sleepers, startBuilt } from './support/built-host.ts';
+import { setTimeout as delay } from 'node:timers/promises';
+import { WebSocket } from 'ws';
+import { cpuMsDuring, makePlace, sleepers, startBuilt } from './support/built-host.ts';
 import { printFigure } from './support/figures.ts';
 
 const SERVICES = 50;
 const ROUNDS = 3;
-const SAMPLES = 5;
-/** Longer than a sample is given out again. */
-const APART_MS = 2_100;
+const SAMPLES = 20;
+/** As often as a client of the stream can have one. */
+const APART_MS = 500;
 
 /** What cannot be left out: one look at each process and at the machine. */
 function readPlainly(): void {
@@ -32,29 +35,26 @@ function plainMs(): number {
   return (user + system) / 1_000 / SAMPLES;
 }
 
-const place = await makePlace(sleepers(SERVICES));
+/** Samples are taken while a client listens. */
+async function listen(url: string): Promise<void> {
+  const socket = new WebSocket(url);
+  for (let index = 0; index < SAMPLES; index += 1) await once(socket, 'message');
+  socket.terminate();
+}
+
+const place = await makePlace({ ...sleepers(SERVICES), dumb: { metrics: { history_enabled: false } } });
 const host = await startBuilt(place, [], true);
 try {
   for (let index = 0; index < SERVICES; index += 1)
     await host.post('/process/start-service', { process_name: `Sleeper ${index}` });
-  await host.get('/metrics');
-  const idle: number[] = [];
+  const url = `ws://127.0.0.1:${place.port}/ws/metrics?interval=${APART_MS / 1_000}`;
+  await listen(url);
   const sampling: number[] = [];
   const plain: number[] = [];
-  const wait = (): Promise<void> => new Promise(resolve => setTimeout(resolve, APART_MS));
-  const spent = async (work: () => Promise<unknown>): Promise<number> => {
-    const before = await cpuMs(host.pid);
-    for (let index = 0; index < SAMPLES; index += 1) {
-      await work();
-      await wait();
-    }
-    return ((await cpuMs(host.pid)) - before) / SAMPLES;
-  };
   await host.longestPauseMs();
   for (let round = 0; round < ROUNDS; round += 1) {
-    const restMs = await spent(async () => undefined);
-    idle.push(restMs);
-    sampling.push((await spent(() => host.get('/metrics'))) - restMs);
+    const restMs = await cpuMsDuring(host.pid, () => delay(SAMPLES * APART_MS));
+    sampling.push(((await cpuMsDuring(host.pid, () => listen(url))) - restMs) / SAMPLES);
     plain.push(plainMs());
   }
   printFigure({ name: 'metrics: a sample of 50 processes', unit: 'ms of CPU', runs: sampling, baseline: plain });

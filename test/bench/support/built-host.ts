@@ -100,11 +100,25 @@ export async function residentMegabytes(pid: number): Promise<number> {
 
 /** CPU time of all threads of a process so far, finer than the clock ticks of its stat file. */
 export async function cpuMs(pid: number): Promise<number> {
+  return [...(await threadTimes(pid)).values()].reduce((sum, ms) => sum + ms, 0);
+}
+
+/** CPU time that the threads which are there at the end have spent meanwhile: a thread takes its own along. */
+export async function cpuMsDuring(pid: number, work: () => Promise<unknown>): Promise<number> {
+  const before = await threadTimes(pid);
+  await work();
+  const after = await threadTimes(pid);
+  return [...after].reduce((sum, [thread, ms]) => sum + ms - (before.get(thread) ?? 0), 0);
+}
+
+/** Milliseconds by thread. */
+async function threadTimes(pid: number): Promise<Map<string, number>> {
   const threads = await readdir(`/proc/${pid}/task`);
   const times = await Promise.all(
-    threads.map(async thread =>
-      Number((await readFile(`/proc/${pid}/task/${thread}/schedstat`, 'utf8')).split(' ')[0]),
-    ),
+    threads.map(async thread => {
+      const text = await readFile(`/proc/${pid}/task/${thread}/schedstat`, 'utf8');
+      return [thread, Number(text.split(' ')[0]) / NS_PER_MS] as const;
+    }),
   );
-  return times.reduce((sum, time) => sum + time, 0) / NS_PER_MS;
+  return new Map(times);
 }
