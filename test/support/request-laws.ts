@@ -311,7 +311,9 @@ class Player implements ReplayedJournal {
       this.#known.set(request, new Set([...(this.#known.get(request) ?? []), fingerprint]));
       if (entry.fault === undefined && upTo > 0)
         this.#created.get(entry.manager)?.set(fingerprint, own.set(change.id, creation));
-      if (entry.fault !== undefined) this.#uncertain.add(`${entry.manager} ${change.id}`);
+      // What was removed meanwhile is forgotten where nothing is to be deleted.
+      const isForgotten = upTo === 0 && !this.#options?.sync_deletes;
+      if (entry.fault !== undefined || isForgotten) this.#uncertain.add(request);
     }
     if (change.kind === 'edited') {
       const before = this.#seasons.get(`${entry.manager} ${change.id}`) ?? [];
