@@ -119,7 +119,6 @@ export class Updates {
     // The next start could not read a file with more.
     refuseLargeData(after, MAX_CHARACTERS);
     refuseNewMisfits(effective, next);
-    if (update.byAnybody === true) this.#refuseWithoutLogin(changedPaths(before, after), place);
     const warnings = persist
       ? repeatedLists(own, overrides).map(
           ({ path, variable }) => `${dotted(path)} comes from ${variable}; change it there`,
@@ -127,6 +126,7 @@ export class Updates {
       : [];
     await this.#checked({ before, after, processName: block?.processName, persist, warnings });
     if (block === undefined && update.mayRemove !== true) this.#refuseLosses(edits, before, blocks);
+    if (update.byAnybody === true) this.#refuseWithoutLogin(changedPaths(before, after), place);
 
     await file.write(written, stored);
     current.overlay = overlay;
