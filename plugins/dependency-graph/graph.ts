@@ -218,13 +218,19 @@ export class Graph implements DependencyGraph {
     const store = this.#host.use('config.store');
     const templates = this.#host.find('service.templates');
     const signals = this.#signals.known();
+    // Yields between the parts of a large graph, so that the event loop is not blocked.
+    const shown: NamedBlock[] = [];
+    for (const named of blocks) {
+      await turnWithTime();
+      const block = store.withoutSecrets(named.path) as NamedBlock['block'] | undefined;
+      const { enabled } = named.block;
+      // It may have left the configuration meanwhile, and then the graph is soon built again.
+      if (block !== undefined)
+        shown.push({ ...named, block: block.enabled === enabled ? block : { ...block, enabled } });
+    }
     const snapshot = createSnapshot({
       revision: store.revision,
-      blocks: blocks.map(named => {
-        const block = store.withoutSecrets(named.path) as NamedBlock['block'];
-        const { enabled } = named.block;
-        return { ...named, block: block.enabled === enabled ? block : { ...block, enabled } };
-      }),
+      blocks: shown,
       templates,
       routes: new Map(
         this.#host
@@ -234,7 +240,6 @@ export class Graph implements DependencyGraph {
       ),
       entries: this.#entriesFor(signals, templates),
     });
-    // Yields between the parts of a large graph, so that the event loop is not blocked.
     await turnWithTime();
     const { found, errors, staleMs } = await this.#signals.find(snapshot);
     await turnWithTime();
