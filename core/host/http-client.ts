@@ -18,7 +18,11 @@ const PIECES = ['core/util', 'core/connect', 'dispatcher/client-h1', 'dispatcher
 let client: Promise<HttpClient> | undefined;
 
 export function loadHttpClient(): Promise<HttpClient> {
-  client ??= load();
+  client ??= load().catch(error => {
+    // Without a descriptor that is free it is tried again.
+    client = undefined;
+    throw error;
+  });
   return client;
 }
 
