@@ -23,6 +23,6 @@ if (isMainThread && /\/(?:[^/]+\.test|shared-process)\.ts$/.test(process.argv[1]
   const t = await importTap();
   await Promise.all([import('zod'), import('undici'), import('ws'), import('chokidar')]);
   // For a file that is run alone: the runner gives a limit to each of its own. A slow machine needs more than tap's 30 s.
-  if (process.send === undefined) t.setTimeout(600_000);
+  if (process.send === undefined && process.env.TAP_TIMEOUT === undefined) t.setTimeout(600_000);
 }
 await import('./typescript.mjs');
