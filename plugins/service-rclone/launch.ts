@@ -1,6 +1,7 @@
 // What a mount needs before its launch: its remote in its file, a free place, its user, and its flags.
 import { execFile } from 'node:child_process';
 import { type Host, Problem } from '#core';
+import { publicEnvironment } from '#kit/public-environment';
 import type {} from '../config-files/contract.ts';
 import type {} from '../services/contract.ts';
 import type { ServiceConfigure } from '../setup/contract.ts';
@@ -83,7 +84,8 @@ function addFlags(argv: string[], flags: readonly string[]): void {
  */
 function obscure(password: string): Promise<string> {
   return new Promise((resolve, reject) => {
-    const child = execFile('rclone', ['obscure', '-'], { timeout: OBSCURE_LIMIT_MS }, (error, stdout) => {
+    const options = { timeout: OBSCURE_LIMIT_MS, cwd: '/', env: publicEnvironment(process.env) };
+    const child = execFile('rclone', ['obscure', '-'], options, (error, stdout) => {
       if (error === null) resolve(stdout.trim());
       else reject(new Problem(500, 'rclone could not store the password of its remote', { cause: error }));
     });

@@ -1,5 +1,5 @@
 // Line 17: a service inherits the host's environment without its secrets and settings, but for those it asks for by name.
-import { readFile } from 'node:fs/promises';
+import { chmod, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import t from 'tap';
 import { runChild } from '../../core/kit/fs-out-of-process.ts';
@@ -42,12 +42,18 @@ t.test('what a service finds in its environment', async t => {
   const before = { ...process.env };
   Object.assign(process.env, own);
   t.teardown(() => {
-    for (const name of Object.keys(own)) {
+    for (const name of [...Object.keys(own), 'PATH', 'REAL_PATH']) {
       if (before[name] === undefined) delete process.env[name];
       else process.env[name] = before[name];
     }
   });
-  const dir = testDir(t, { log: {} });
+  const dir = testDir(t, { log: {}, bin: {}, copies: {}, source: 'A=1' });
+  await chmod(path.join(dir, 'copies'), 0o777);
+  const shown = path.join(dir, 'copies', 'environment');
+  await writeFile(path.join(dir, 'bin', 'install'), `#!/bin/sh\nenv > ${shown}\nPATH=$REAL_PATH exec install "$@"\n`, {
+    mode: 0o755,
+  });
+  Object.assign(process.env, { REAL_PATH: before.PATH, PATH: `${path.join(dir, 'bin')}:${before.PATH}` });
   const logFile = path.join(dir, 'log', 'kid.log');
   const app = await startHost({
     config: {
@@ -55,6 +61,7 @@ t.test('what a service finds in its environment', async t => {
       kid: kid('Kid', ['show-environment'], {
         log_file: logFile,
         log_level: 'INFO',
+        env_copy: { source: path.join(dir, 'source'), destination: path.join(dir, 'copies', 'destination') },
         env_passthrough: ['ASKED_TOKEN', 'NOT_THERE', 'constructor'],
         // Redaction would hide the value behind the name of the variable.
         env: { EXPANDED: `\${EXPANDED_TOKEN}`, PLAIN: `\${constructor}`, COPY: 'kept' },
@@ -72,6 +79,8 @@ t.test('what a service finds in its environment', async t => {
   t.match(line, '"EXPANDED":"asked-2"');
   t.match(line, `"PLAIN":"\${constructor}"`);
   t.notMatch(line, /"constructor":|NOT_THERE/);
+  t.equal(await readFile(path.join(dir, 'copies', 'destination'), 'utf8'), 'A=1');
+  t.notMatch(await readFile(shown, 'utf8'), /host-secret/, 'what copies a file for it has none either');
   const schema = JSON.stringify((await app.get('/config/schema')).body);
   t.match(schema, 'env_passthrough');
 });

@@ -3,6 +3,7 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { Problem } from '#core';
 import type { FileOwner } from '#kit/guarded-directory';
+import { publicEnvironment } from '#kit/public-environment';
 import type { LaunchPlan } from '../contract.ts';
 
 const run = promisify(execFile);
@@ -19,7 +20,9 @@ export async function copyEnvironmentFile(
 ): Promise<void> {
   const { source, destination } = (block.env_copy ?? {}) as { source?: string; destination?: string };
   if (source === undefined || destination === undefined) return;
-  const limits = { timeout: LIMIT_MS, killSignal: 'SIGKILL', signal, cwd: '/' } as const;
+  // The environment of a process is shown to everybody of its user.
+  const env = publicEnvironment(process.env);
+  const limits = { timeout: LIMIT_MS, killSignal: 'SIGKILL', signal, cwd: '/', env } as const;
   const exists = await run('test', ['-f', source], limits).then(
     () => true,
     () => false,
