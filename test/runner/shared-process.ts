@@ -35,6 +35,13 @@ register('./tap-hooks.mjs', import.meta.url);
 // Hosts that run from the sources bundle pages with it, and its child lives as long as this process: it is no file's own.
 await transform('');
 
+/** A signal to 0 goes to the whole process group, and so to the runner. */
+const { kill } = process;
+process.kill = (pid, signal) => {
+  if (pid === 0) throw new Error('a test sends a signal to its own process group');
+  return kill.call(process, pid, signal);
+};
+
 async function runFile({ file, outputFile, env, limitMs }: FileOrder): Promise<FileEnding> {
   Object.assign(process.env, env);
   // tap names fixtures and snapshots by it.

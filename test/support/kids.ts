@@ -41,8 +41,16 @@ export async function status(app: TestHost, name: string) {
   return (await app.get(`/process/service-status?include_health=true&process_name=${encodeURIComponent(name)}`)).body;
 }
 
-/** The pid of a managed process, from the supervisor's state file. */
+/** The pid of a managed process, from the supervisor's state file; undefined where none is recorded. */
 export async function pidOf(app: TestHost, name: string): Promise<number> {
-  const state = JSON.parse(await readFile(`${app.configDir}/supervisor/state.json`, 'utf8'));
-  return state.processes[name]?.pid;
+  const record = await until(
+    async () => {
+      const state = JSON.parse(await readFile(`${app.configDir}/supervisor/state.json`, 'utf8'));
+      const found = state.processes[name] ?? {};
+      // A signal to 0 would end this process and its whole group.
+      return found.pid !== 0 && found;
+    },
+    { what: 'the end of a launch' },
+  );
+  return record.pid;
 }

@@ -402,6 +402,8 @@ export class SupervisedProcess {
     }
     // Services that were started together have been observed together.
     await turnWithTime();
+    // Whoever hears that it runs finds it recorded.
+    await this.#with.state.saved();
     signal.throwIfAborted();
     this.#with.lineage.look(run.target);
     if (this.#run !== undefined || this.#completed === true) return;
