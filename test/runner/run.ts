@@ -24,8 +24,13 @@ const jobs = Math.min(MAX_JOBS, Number(values.jobs ?? Math.max(4, 2 * availableP
 /** Their tests run whole hosts for long. The last file to end should not be the longest. */
 const FIRST = /^test\/(trimmed|reliability)\//;
 
-/** They need a process of their own, because their subject lives as long as its process. */
-const ALONE = new Set(['test/core/kit/file-looker.test.ts']);
+/** They need a process of their own. */
+const ALONE = new Set([
+  // It gives objects members that all of them inherit, which a host before it would have made impossible.
+  'test/attacks/01-names-that-reach-prototypes.test.ts',
+  // Its subject lives as long as its process.
+  'test/core/kit/file-looker.test.ts',
+]);
 
 /** Long ones first, as far as their place and their size tell. */
 async function testFiles(): Promise<string[]> {
