@@ -11,16 +11,19 @@ import { until } from '../../support/until.ts';
 const settled = (app: TestHost) => until(async () => (await app.get('/process/startup-status')).body.terminal === true);
 const instantly = { startup: { stabilization_seconds: 0, readiness_poll_interval_seconds: 0.1 } };
 
+/** The user of the services: nobody else's process is taken for one of them. */
+const user = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
+
 t.test('a database server that runs already', async t => {
   // Whatever works in the data directory and is named by its pid file is the server.
   const dir = testDir(t, { good: {}, unclear: {} });
   const servers = ['good', 'unclear'].map(name => {
     const cwd = path.join(dir, name);
-    const child = execFile('sleep', ['1000'], { cwd });
+    const child = execFile('sleep', ['1000'], { cwd, ...user });
     t.teardown(() => child.kill('SIGKILL'));
     return { cwd, pid: child.pid };
   });
-  const second = execFile('sleep', ['1000'], { cwd: path.join(dir, 'unclear') });
+  const second = execFile('sleep', ['1000'], { cwd: path.join(dir, 'unclear'), ...user });
   t.teardown(() => second.kill('SIGKILL'));
   for (const { cwd, pid } of servers) {
     await writeFile(path.join(cwd, 'postmaster.pid'), `${pid}\n${cwd}\n${Math.floor(Date.now() / 1_000)}\n5432\n`);
