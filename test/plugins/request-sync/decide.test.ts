@@ -212,6 +212,14 @@ const ROWS: readonly Row[] = [
     step: { kind: 'decline', id: 7 },
   },
   {
+    row: 'declined: all of what was created',
+    group: group(3),
+    holding: held({ id: 8, ids: [7, 8] }),
+    options: { sync_declined: true },
+    view: read(request(), request({ id: 8, status: 3 })),
+    step: { kind: 'decline', id: 7 },
+  },
+  {
     row: 'declined there already',
     group: group(3),
     holding: held({ status: 3 }),
