@@ -39,8 +39,7 @@ async function watching(t: Test, directory: string, options: { depth?: number; s
       const file = path.join(directory, name);
       seen.clear();
       await change();
-      await until(() => seen.has(file), { what });
-      t.pass(what);
+      t.ok(await until(() => seen.has(file), { what }), what);
     },
   };
 }

@@ -132,6 +132,8 @@ t.test('repairs of generated trees', async t => {
 t.test('targets as texts', async t => {
   const part = fc.constantFrom('/', '//', '.', '..', '/.', '/..', 'a', '.a', 'a.', 'd e', '\xff');
   const targets = fc.array(part, { maxLength: 8 }).map(parts => parts.join(''));
-  fc.assert(fc.property(targets, target => resolved('/r/s', target) === path.posix.resolve('/r/s', target)));
-  t.pass('each leads where it leads');
+  const wrong = fc
+    .sample(targets, 100)
+    .filter(target => resolved('/r/s', target) !== path.posix.resolve('/r/s', target));
+  t.same(wrong, []);
 });
