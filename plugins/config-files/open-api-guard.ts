@@ -1,6 +1,5 @@
 // Refuses changes by which a caller who has shown no credentials would have the host read or write a file that its service
 // could not.
-import { lstat } from 'node:fs/promises';
 import path from 'node:path';
 import { type ConfigCandidate, type Host, type NamedBlock, Problem } from '#core';
 import { runChild } from '#kit/fs-out-of-process';
@@ -46,18 +45,18 @@ function usualFile(host: Host, { configKey, key }: NamedBlock): unknown {
   return template === undefined ? undefined : templates?.block(template, key).config_file;
 }
 
-/** Asks the kernel as that user, because modes alone do not decide it. */
+/** Asks the kernel as that user, because modes alone do not decide it, and in children, because a mount may be dead. */
 async function isOpenTo(user: { readonly uid: number; readonly gid: number }, file: string): Promise<boolean> {
-  const may = async (tests: string, place: string): Promise<boolean> =>
-    (await runChild('sh', ['-c', tests, 'sh', place], LIMIT_MS, user)).code === 0;
-  if (await isThere(file)) return may('[ -r "$1" ] && [ -w "$1" ]', file);
+  const directory = path.dirname(file);
+  if (await holds('[ -e "$1" ] || [ -L "$1" ]', file)) return holds('[ -r "$1" ] && [ -w "$1" ]', file, user);
   // What is missing above it is made for the user.
-  return !(await isThere(path.dirname(file))) || may('[ -w "$1" ]', path.dirname(file));
+  return !(await holds('[ -e "$1" ]', directory)) || holds('[ -w "$1" ]', directory, user);
 }
 
-function isThere(place: string): Promise<boolean> {
-  return lstat(place).then(
-    () => true,
-    () => false,
-  );
+async function holds(
+  tests: string,
+  place: string,
+  as?: { readonly uid: number; readonly gid: number },
+): Promise<boolean> {
+  return (await runChild('sh', ['-c', tests, 'sh', place], LIMIT_MS, as)).code === 0;
 }
