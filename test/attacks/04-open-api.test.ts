@@ -1,11 +1,11 @@
 // Line 4: while nobody must log in, a caller leads the rights of the host nowhere: neither its own directories nor files
 // that the services could not open themselves.
-import { chmod, chown, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { chmod, chown, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import t from 'tap';
 import { asOwner, startHost } from '../support/host.ts';
-import { kid } from '../support/kids.ts';
+import { kid, start, stop } from '../support/kids.ts';
 import { NOBODY, ROOT_ONLY } from '../support/race.ts';
 
 const PLUGINS = [
@@ -66,7 +66,7 @@ t.test('no file of root becomes that of a service', ROOT_ONLY, async t => {
     await writeFile(at(place), 'secret: 1\n');
   await chown(at('own/a.yaml'), NOBODY, NOBODY);
   await chmod(at('closed'), 0o700);
-  const app = await startHost({ plugins: PLUGINS, config: { app: kid('App', ['calm'], { config_dir: at('own') }) } });
+  let app = await startHost({ plugins: PLUGINS, config: { app: kid('App', ['calm'], { config_dir: at('own') }) } });
   t.teardown(() => app.stop());
   const point = (place: string, file: string, config_file = at(place, file)) =>
     app.post('/config', { process_name: 'App', updates: { config_dir: at(place), config_file } });
@@ -85,11 +85,60 @@ t.test('no file of root becomes that of a service', ROOT_ONLY, async t => {
   for (const [place, file] of [
     ['own', 'a.yaml'],
     ['own', 'new.yaml'],
-    ['missing', 'new.yaml'],
+    ['own/missing/deep', 'new.yaml'],
   ] as const)
     t.equal((await point(place, file)).status, 200, `${place}/${file}`);
+  await app.stop();
 
-  const log = { config_dir: at('closed'), config_file: '', log_file: at('closed', 'a.log') };
-  t.equal((await app.post('/config', { process_name: 'App', updates: log })).status, 200);
+  const log = { config_dir: at('closed'), log_file: at('closed', 'a.log') };
+  app = await startHost({ plugins: PLUGINS, config: { app: kid('App', ['calm'], log) } });
   t.match(await app.get('/logs?process_name=App'), { status: 200, body: { chunk: '' } }, 'its directory is closed');
+});
+
+t.test('root makes nothing for a service where the service could not', ROOT_ONLY, async t => {
+  const dir = await mkdtemp(path.join(tmpdir(), 'stackwarden-open-'));
+  t.teardown(() => rm(dir, { recursive: true }));
+  await chmod(dir, 0o755);
+  const at = (...parts: string[]) => path.join(dir, ...parts);
+  for (const place of ['own', 'foreign', 'data']) await mkdir(at(place));
+  await chown(at('own'), NOBODY, NOBODY);
+  await symlink(at('foreign'), at('own', 'way'));
+  const usual = { enabled: false, config_dir: at('own', 'usual', 'player'), library: at('own', 'usual', 'library') };
+  const configDir = at('config');
+  await mkdir(path.join(configDir, 'templates/services'), { recursive: true });
+  const template = {
+    key: 'player',
+    displayName: 'Player',
+    kind: 'optional',
+    description: 'A service.',
+    links: {},
+    stop: { tier: 2 },
+    launch: {},
+    block: { process_name: 'Player', command: ['sleep', '600'], suppress_logging: true, ...usual },
+    setup: { directories: ['{library}/films'], files: [{ path: '{config_dir}/player.json', seed: '{}' }] },
+  };
+  await writeFile(path.join(configDir, 'templates/services/player.json'), JSON.stringify(template));
+  const app = await startHost({
+    plugins: ['auth', 'config', 'process', 'config-files', 'format-json', 'services', 'setup'],
+    configDir,
+    config: { data_root: at('data'), dumb: { gateway: { enabled: false } } },
+  });
+  t.teardown(() => app.stop());
+  const move = (updates: object) => app.post('/config', { process_name: 'Player', updates });
+  for (const place of ['foreign', 'foreign/new', 'own/way', 'own/way/new', 'new', 'config/supervisor', 'config'])
+    for (const option of ['config_dir', 'library']) {
+      const answer = await move({ [option]: at(place) });
+      t.match(answer, { status: 403, body: { detail: /user 65534 may not read and write it; give it/ } }, place);
+      t.match(answer.body.detail, `${option} of Player cannot become ${at(place)} while authentication is off`);
+    }
+  for (const place of ['own', 'own/usual/second', 'own/new/deep', 'data/player', 'config/services/player'])
+    t.equal((await move({ config_dir: at(place), library: at(place) })).status, 200, place);
+  t.equal((await start(app, 'Player')).status, 200);
+  t.equal(await readFile(at('config/services/player/player.json'), 'utf8'), '{}');
+  await stop(app, 'Player');
+
+  const owner = await asOwner(app);
+  const answer = await owner.post('/config', { process_name: 'Player', updates: { config_dir: at('foreign') } });
+  t.equal(answer.status, 200, answer.text);
+  t.same(await readdir(at('foreign')), []);
 });

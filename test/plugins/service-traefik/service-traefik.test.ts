@@ -6,6 +6,7 @@ import t from 'tap';
 import { parse } from 'yaml';
 import { testDir } from '../../support/directory.ts';
 import { startHost } from '../../support/host.ts';
+import { changeMainFile } from '../../support/host-config.ts';
 import { start } from '../../support/kids.ts';
 import { ownLog } from '../../support/own-log.ts';
 import { until } from '../../support/until.ts';
@@ -80,7 +81,11 @@ t.test('the switch', { skip: !isHere }, async t => {
   t.match(http.routers, { traefik_router: { service: 'api@internal' }, traefik_api_router: { priority: 1000 } });
 
   const outside = path.join(dir, '..', 'outside', 'traefik.yml');
-  await app.post('/config', { process_name: 'Traefik', updates: { config_file: outside } });
+  await changeMainFile(app.configDir, config => ({
+    ...config,
+    traefik: { ...(config.traefik as object), config_file: outside },
+  }));
+  await until(async () => (await app.get('/config')).body.traefik.config_file === outside);
   await app.post('/config/service-ui', { enabled: false });
   const refused = await until(async () => {
     const { body } = await app.post('/config/service-ui', {});
