@@ -2,21 +2,29 @@
 import { nearestWord } from './nearest-word.ts';
 
 /**
- * The names that are meant, each once and in their own order. Throws an Error that names the first pattern that fits
+ * The names that are meant, each once and in their own order. An asterisk means those of `inUse` alone, which are
+ * some of `names`; the rest are meant by their whole names. Throws an Error that names the first pattern that fits
  * none of them.
  */
-export function namesThatFit(names: readonly string[], patterns: readonly string[]): string[] {
+export function namesThatFit(
+  names: readonly string[],
+  patterns: readonly string[],
+  inUse: readonly string[] = names,
+): string[] {
   const meant = new Set<string>();
   for (const pattern of patterns) {
     // A name may hold an asterisk of its own.
-    const found = names.includes(pattern) ? [pattern] : names.filter(name => fitsPattern(name, pattern));
-    if (found.length === 0) throw new Error(`no service fits '${pattern}'; ${hint(pattern, names)}`);
+    const isName = names.includes(pattern);
+    const fitting = isName ? [pattern] : names.filter(name => fitsPattern(name, pattern));
+    const found = isName || !pattern.includes('*') ? fitting : fitting.filter(name => inUse.includes(name));
+    if (found.length === 0) throw new Error(`no service fits '${pattern}'; ${hint(pattern, names, fitting)}`);
     for (const name of found) meant.add(name);
   }
   return names.filter(name => meant.has(name));
 }
 
-function hint(pattern: string, names: readonly string[]): string {
+function hint(pattern: string, names: readonly string[], [unused]: readonly string[]): string {
+  if (unused !== undefined) return `'${unused}' is not in use: give its whole name`;
   const nearest = nearestWord(pattern, names);
   return nearest === undefined ? 'stackwarden status --all lists them' : `did you mean '${nearest}'?`;
 }

@@ -30,11 +30,18 @@ export async function serviceNames(host: HostClient): Promise<readonly string[]>
   return (await readServices(host)).map(({ process_name: name }) => name);
 }
 
-/** Throws an Error that names the first pattern that fits no service. */
-export function chosenServices(services: readonly Service[], patterns: readonly string[]): readonly Service[] {
-  const names = namesThatFit(
-    services.map(({ process_name: name }) => name),
-    patterns,
-  );
+/** Whether somebody wants it or it runs. The others are known by their templates, or disabled. */
+export function isInUse({ enabled, status }: Service): boolean {
+  return enabled || status !== 'stopped';
+}
+
+/** Whole names mean any service, patterns those of `inUse`. Throws an Error that names the first that fits none. */
+export function chosenServices(
+  services: readonly Service[],
+  patterns: readonly string[],
+  inUse: readonly Service[] = services.filter(isInUse),
+): readonly Service[] {
+  const namesOf = (some: readonly Service[]) => some.map(({ process_name: name }) => name);
+  const names = namesThatFit(namesOf(services), patterns, namesOf(inUse));
   return services.filter(({ process_name: name }) => names.includes(name));
 }

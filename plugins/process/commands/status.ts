@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Command, HostClient, Painted } from '#core';
 import { byteText } from '#kit/byte-text';
 import { spanText } from '#kit/span-text';
-import { chosenServices, readServices, type Service, serviceNames } from '../client/services.ts';
+import { chosenServices, isInUse, readServices, type Service, serviceNames } from '../client/services.ts';
 
 const WATCH_MS = 2_000;
 const MS_PER_S = 1_000;
@@ -72,8 +72,8 @@ const command: Command = {
 export default command;
 
 function selected(services: readonly Service[], patterns: readonly string[], all: boolean): readonly Service[] {
-  if (patterns.length > 0) return chosenServices(services, patterns);
-  return all ? services : services.filter(({ enabled, status }) => enabled || status !== 'stopped');
+  const candidates = all ? services : services.filter(isInUse);
+  return patterns.length > 0 ? chosenServices(services, patterns, candidates) : candidates;
 }
 
 async function readRows(

@@ -23,5 +23,6 @@ t.test('names keep their order, each once, and a name with an asterisk means its
   const names = ['Web', 'Worker', 'W*'];
   t.same(namesThatFit(names, ['worker', 'w*', 'Web']), ['Web', 'Worker', 'W*']);
   t.same(namesThatFit(names, ['W*']), ['W*']);
+  t.same(namesThatFit(names, ['we*', 'worker'], ['Web']), ['Web', 'Worker'], 'an asterisk means what is in use');
   t.throws(() => namesThatFit(names, ['Web', 'Wrker']), { message: "no service fits 'Wrker'; did you mean 'Worker'?" });
 });
