@@ -50,7 +50,7 @@ export class Attention {
     ]);
     if (!this.#isOpen) return;
     this.#ofHost = [
-      ...(health?.details === undefined ? [] : [{ sentence: health.details, address: addressOf('log') }]),
+      ...(health?.details?.split('; ') ?? []).map(sentence => ({ sentence, address: addressOf('log') })),
       ...(listed?.plugins ?? [])
         .filter(({ state }) => state === 'failed')
         .map(({ name, reason }) => ({
@@ -63,7 +63,10 @@ export class Attention {
   }
 
   #draw(): void {
-    const matters = [...this.#ofHost, ...this.#services.list.flatMap(matterOf)];
+    const services = this.#services.list;
+    // Of a service the host tells in the words that the service has itself.
+    const ofHost = this.#ofHost.filter(({ sentence }) => !services.some(service => tellsOf(service, sentence)));
+    const matters = [...ofHost, ...services.flatMap(matterOf)];
     const text = JSON.stringify(matters);
     // Rows that stay the same keep the focus.
     if (text === this.#shown) return;
@@ -75,6 +78,11 @@ export class Attention {
   }
 }
 
+function tellsOf(service: Service, sentence: string): boolean {
+  const { name, reason } = service;
+  return matterOf(service).length > 0 && reason !== null && sentence.startsWith(name) && sentence.endsWith(reason);
+}
+
 function matterOf(service: Service): readonly Matter[] {
   const { name, configProblem, reason, health, status } = service;
   const address = addressOf('service', name);
@@ -82,5 +90,6 @@ function matterOf(service: Service): readonly Matter[] {
   const isBad = toneOf(service) === 'bad';
   // One that a user has stopped has no reason of its own.
   if (!isBad || reason === null) return [];
-  return [{ sentence: `${name} is ${status === 'running' ? health : status}: ${reason}`, address }];
+  const state = `${name} is ${status === 'running' ? health : status}`;
+  return [{ sentence: reason.startsWith(`${name} `) ? reason : `${state}: ${reason}`, address }];
 }

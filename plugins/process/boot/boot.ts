@@ -185,13 +185,13 @@ export class Boot {
     };
     await this.startup.stabilize(settings(), source, this.#host.signal);
     if (this.#ended) return;
-    const { failures } = this.startup.report();
+    const { expectedServices, failures } = this.startup.report();
     const names = Object.keys(failures);
     this.startup.enter(names.length === 0 ? 'ready' : 'degraded');
     if (names.length === 0) this.#host.emit('dumb.startup.ready', {}, STARTUP_EVENT);
     else this.#host.emit('dumb.startup.degraded', { failures }, STARTUP_EVENT);
-    const degraded = `the start is degraded, not ready: ${names.join(', ')}`;
-    this.#host.log.info(names.length === 0 ? 'every service is ready' : degraded);
+    const ready = expectedServices.length === 0 ? 'there is no service to start' : 'every service is ready';
+    this.#host.log.info(names.length === 0 ? ready : `the start is degraded, not ready: ${names.join(', ')}`);
     this.#host.every(this.#host.paced(REVIEW_MS), () => this.startup.review(source));
   }
 

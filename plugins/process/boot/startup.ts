@@ -117,8 +117,9 @@ export class Startup {
     this.#failures.delete('startup');
   }
 
-  /** Waits until every expected service has been ready without interruption for the stabilization time. */
+  /** Waits until every expected service, if any, has been ready without interruption for the stabilization time. */
   async stabilize(settings: StartupSettings, source: ReadinessSource, signal: AbortSignal): Promise<void> {
+    if (this.#expected.length === 0) return;
     this.enter('stabilizing');
     const deadline = performance.now() + settings.readinessTimeoutMs;
     let stableSince: number | undefined;

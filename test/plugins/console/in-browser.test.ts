@@ -156,7 +156,16 @@ t.test('the console', { skip: !isHere, timeout: 600_000 }, async t => {
     await alpha.getByText('running').waitFor();
     process.kill(await pidOf(app, 'Alpha'), 'SIGKILL');
     await alpha.getByText('stopped').waitFor();
-    await page.getByRole('link', { name: /^Alpha is stopped: .*SIGKILL/ }).waitFor();
+    const attention = page.getByRole('link', { name: /^Alpha is stopped: .*SIGKILL/ });
+    await attention.waitFor();
+    await page.reload();
+    await page.getByRole('link', { name: /^The plugin broken has failed/ }).waitFor();
+    await attention.waitFor();
+    t.equal(
+      await page.getByRole('link', { name: /SIGKILL/ }).count(),
+      1,
+      'told once, though the health tells of it too',
+    );
     await button('Start Alpha').click();
     await alpha.getByText('running').waitFor();
     const first = await pidOf(app, 'Alpha');

@@ -69,8 +69,8 @@ const untilPhase = (app: TestHost, phase: string) =>
     { what: `the phase ${phase}` },
   );
 
-t.test('without services the start becomes ready', async t => {
-  const { app, count } = await boot(t, { off: sleeper('Off', { enabled: false }) });
+t.test('without services the start is ready at once', async t => {
+  const { app, count } = await boot(t, { off: sleeper('Off', { enabled: false }) }, { stabilization_seconds: 3_600 });
   t.match(await untilPhase(app, 'ready'), { terminal: true, expected_services: [], services: {}, failures: {} });
   await until(() => count('dumb.startup.ready', null) === 1);
 });

@@ -68,7 +68,10 @@ t.test('names and patterns', async t => {
   t.same(await names('Odd * Näme', 'task'), ['Odd * Näme', 'Task']);
   t.same(await names('--all', 'o*', 't*'), ['Odd * Näme', 'Task']);
   const unused = await command('start', 'T*');
-  t.match(unused, { code: 1, stderr: "stackwarden: no service fits 'T*'; 'Task' is not in use: give its whole name\n" });
+  t.match(unused, {
+    code: 1,
+    stderr: "stackwarden: no service fits 'T*'; 'Task' is not in use: give its whole name\n",
+  });
   const unknown = await command('status', 'Shop Frint');
   t.match(unknown, { code: 1, stdout: '', stderr: /^stackwarden: no service fits.*did you mean 'Shop Front'\?\n$/ });
 });
@@ -88,7 +91,10 @@ t.test('all of them, those first that others need, and the other way round', asy
 });
 
 t.test('start, restart and stop, each told', async t => {
-  t.match(await command('start', 'Odd * Näme', '--wait'), { code: 0, stdout: 'Odd * Näme: Service started successfully\n' });
+  t.match(await command('start', 'Odd * Näme', '--wait'), {
+    code: 0,
+    stdout: 'Odd * Näme: Service started successfully\n',
+  });
   t.match(await rows('odd*'), [{ status: 'running' }]);
   const [{ pid }] = await rows('odd*');
   t.match(await command('restart', 'Odd*'), { code: 0, stdout: /restarted/ });
