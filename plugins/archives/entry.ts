@@ -1,4 +1,5 @@
 // One entry of an archive as its reader tells it, and what its name may be.
+import type { Budget } from './budget.ts';
 import { refuseEntry } from './refusal.ts';
 
 export interface ArchiveEntry {
@@ -24,8 +25,13 @@ export interface ContentSink {
 
 /** Of one archive; can be asked any number of times. */
 export interface ArchiveReader {
-  /** Calls with each entry in order, and gives the content of those files for which that returns a sink. */
-  each(visit: (entry: ArchiveEntry) => ContentSink | undefined): Promise<void>;
+  /**
+   * Calls with each entry in order, and gives the content of those files for which that returns a sink. All that it reads
+   * is counted against the budget.
+   */
+  each(budget: Budget, visit: (entry: ArchiveEntry) => ContentSink | undefined): Promise<void>;
+  /** Gives back what it has kept of the disk, if anything, so that the next time takes longer. */
+  release(): void;
 }
 
 const MAX_PART_BYTES = 255;

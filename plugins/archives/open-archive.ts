@@ -1,5 +1,4 @@
 // Tells by the first bytes of a file what kind of archive it is.
-import type { Budget } from './budget.ts';
 import { AR_MAGIC, dataOf } from './deb-file.ts';
 import type { ArchiveReader } from './entry.ts';
 import { PackedFile } from './packed-file.ts';
@@ -16,11 +15,11 @@ export interface OpenArchive {
 }
 
 /** `descriptor` is that of a file of so many bytes; it stays open. */
-export async function openArchive(descriptor: number, bytes: number, budget: Budget): Promise<OpenArchive> {
+export async function openArchive(descriptor: number, bytes: number): Promise<OpenArchive> {
   const file = new PackedFile(descriptor, 0, bytes);
   const head = (await file.at(0, AR_MAGIC.length)).toString('latin1');
   if (ZIP_MAGIC.some(magic => head.startsWith(magic)))
-    return { reader: new ZipReader(descriptor, bytes, budget), isRooted: false };
-  if (head === AR_MAGIC) return { reader: new TarReader(await dataOf(file), budget), isRooted: true };
-  return { reader: new TarReader(file, budget), isRooted: false };
+    return { reader: new ZipReader(descriptor, bytes), isRooted: false };
+  if (head === AR_MAGIC) return { reader: new TarReader(await dataOf(file)), isRooted: true };
+  return { reader: new TarReader(file), isRooted: false };
 }

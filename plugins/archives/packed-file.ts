@@ -3,9 +3,10 @@ import { spawn } from 'node:child_process';
 import { read as readWithCallback } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
 import { promisify } from 'node:util';
-import { createGunzip } from 'node:zlib';
+import { createGunzip, createInflateRaw, type Gunzip, type InflateRaw } from 'node:zlib';
 import type { Budget } from './budget.ts';
 import { ArchiveRefusal, NoUnpacker } from './refusal.ts';
+import { UnpackedCopy } from './unpacked-copy.ts';
 
 const read = promisify(readWithCallback);
 
@@ -32,6 +33,10 @@ export class PackedFile {
   readonly #descriptor: number;
   readonly #start: number;
   readonly bytes: number;
+  /** Whole, of what takes long to unpack. */
+  #copy: UnpackedCopy | undefined;
+  /** Where there was no room once, another try would take time for nothing. */
+  #isTried = false;
 
   constructor(descriptor: number, start: number, bytes: number) {
     this.#descriptor = descriptor;
@@ -61,7 +66,8 @@ export class PackedFile {
     return buffer.subarray(0, done);
   }
 
-  async *#pieces(): AsyncGenerator<Buffer> {
+  /** What it holds as it is. */
+  async *pieces(): AsyncGenerator<Buffer> {
     for (let start = 0; start < this.bytes; start += PIECE_BYTES) yield await this.at(start, PIECE_BYTES);
   }
 
@@ -75,26 +81,55 @@ export class PackedFile {
     }
   }
 
-  async #unpacking(): Promise<AsyncIterable<Buffer>> {
-    const head = await this.at(0, MAGIC.xz.length);
-    const begins = (kind: keyof typeof MAGIC): boolean => head.subarray(0, MAGIC[kind].length).equals(MAGIC[kind]);
-    if (begins('gzip')) return this.#gunzipped();
-    if (begins('xz')) return this.#through('xz');
-    if (begins('zstd')) return this.#through('zstd');
-    if (begins('bzip2')) throw new ArchiveRefusal('it is packed by bzip2, which is not supported');
-    return this.#pieces();
+  /** Gives back what it has kept of the disk. */
+  release(): void {
+    this.#copy?.end();
+    this.#copy = undefined;
   }
 
-  async *#gunzipped(): AsyncGenerator<Buffer> {
-    const gunzip = createGunzip({ chunkSize: PIECE_BYTES });
-    const filled = pipeline(this.#pieces(), gunzip).catch((error: unknown) => error);
+  async #unpacking(): Promise<AsyncIterable<Buffer>> {
+    if (this.#copy !== undefined) return new PackedFile(this.#copy.descriptor, 0, this.#copy.bytes).pieces();
+    const head = await this.at(0, MAGIC.xz.length);
+    const begins = (kind: keyof typeof MAGIC): boolean => head.subarray(0, MAGIC[kind].length).equals(MAGIC[kind]);
+    if (begins('gzip')) return this.#inflatedBy(createGunzip({ chunkSize: PIECE_BYTES }));
+    if (begins('xz')) return this.#copied(this.#through('xz'));
+    if (begins('zstd')) return this.#through('zstd');
+    if (begins('bzip2')) throw new ArchiveRefusal('it is packed by bzip2, which is not supported');
+    return this.pieces();
+  }
+
+  /** What it holds when it is packed without a header of its own, as in a zip. */
+  inflated(): AsyncIterable<Buffer> {
+    return this.#inflatedBy(createInflateRaw({ chunkSize: PIECE_BYTES }));
+  }
+
+  async *#inflatedBy(inflate: Gunzip | InflateRaw): AsyncGenerator<Buffer> {
+    const filled = pipeline(this.pieces(), inflate).catch((error: unknown) => error);
     try {
-      yield* gunzip;
+      yield* inflate;
     } catch (error) {
       throw new ArchiveRefusal(`it is damaged (${(error as Error).message})`);
     } finally {
-      gunzip.destroy();
+      inflate.destroy();
       await filled;
+    }
+  }
+
+  async *#copied(pieces: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+    let copy = this.#isTried ? undefined : UnpackedCopy.begin();
+    this.#isTried = true;
+    try {
+      for await (const piece of pieces) {
+        if (copy?.add(piece) === false) {
+          copy.end();
+          copy = undefined;
+        }
+        yield piece;
+      }
+      this.#copy = copy;
+      copy = undefined;
+    } finally {
+      copy?.end();
     }
   }
 
@@ -114,7 +149,7 @@ export class PackedFile {
         resolve(code === 0 ? undefined : `it is damaged (${words.trim().replaceAll(/\s+/g, ' ')})`),
       );
     });
-    const filled = pipeline(this.#pieces(), child.stdin).catch((error: unknown) => error);
+    const filled = pipeline(this.pieces(), child.stdin).catch((error: unknown) => error);
     try {
       yield* child.stdout as AsyncIterable<Buffer>;
       const fault = await closed;

@@ -25,17 +25,15 @@ const KINDS: Readonly<Record<string, ArchiveEntry['kind']>> = {
 
 export class TarReader implements ArchiveReader {
   readonly #file: PackedFile;
-  readonly #budget: Budget;
 
-  constructor(file: PackedFile, budget: Budget) {
+  constructor(file: PackedFile) {
     this.#file = file;
-    this.#budget = budget;
   }
 
-  async each(visit: (entry: ArchiveEntry) => ContentSink | undefined): Promise<void> {
-    const parser = this.#parserFor(visit);
+  async each(budget: Budget, visit: (entry: ArchiveEntry) => ContentSink | undefined): Promise<void> {
+    const parser = parserFor(budget, visit);
     let isBegun = false;
-    for await (const piece of this.#file.unpacked(this.#budget)) {
+    for await (const piece of this.#file.unpacked(budget)) {
       if (!isBegun && !isTar(piece)) throw new ArchiveRefusal('it is neither tar nor zip nor deb');
       isBegun = true;
       parser.write(piece);
@@ -44,24 +42,28 @@ export class TarReader implements ArchiveReader {
     parser.end();
   }
 
-  /** What its listeners throw leaves the call of `write` or `end` in which they run. */
-  #parserFor(visit: (entry: ArchiveEntry) => ContentSink | undefined): Parser {
-    const parser = new Parser({ strict: true, maxMetaEntrySize: MAX_NOTE_BYTES, brotli: false, zstd: false });
-    let index = 0;
-    parser.on('error', (error: Error) => {
-      throw error instanceof ArchiveRefusal ? error : new ArchiveRefusal(`it is damaged (${error.message})`);
-    });
-    parser.on('meta', (note: string) => this.#budget.countNotes(note.length));
-    parser.on('ignoredEntry', ({ path, type }: ReadEntry) => refuseEntry(path, `is of the kind ${type}`));
-    parser.on('entry', (found: ReadEntry) => {
-      this.#budget.countEntry();
-      const sink = visit(told(found, index));
-      index += 1;
-      if (sink !== undefined) found.on('data', piece => sink.write(piece)).on('end', () => sink.end());
-      found.resume();
-    });
-    return parser;
+  release(): void {
+    this.#file.release();
   }
+}
+
+/** What its listeners throw leaves the call of `write` or `end` in which they run. */
+function parserFor(budget: Budget, visit: (entry: ArchiveEntry) => ContentSink | undefined): Parser {
+  const parser = new Parser({ strict: true, maxMetaEntrySize: MAX_NOTE_BYTES, brotli: false, zstd: false });
+  let index = 0;
+  parser.on('error', (error: Error) => {
+    throw error instanceof ArchiveRefusal ? error : new ArchiveRefusal(`it is damaged (${error.message})`);
+  });
+  parser.on('meta', (note: string) => budget.countNotes(note.length));
+  parser.on('ignoredEntry', ({ path, type }: ReadEntry) => refuseEntry(path, `is of the kind ${type}`));
+  parser.on('entry', (found: ReadEntry) => {
+    budget.countEntry();
+    const sink = visit(told(found, index));
+    index += 1;
+    if (sink !== undefined) found.on('data', piece => sink.write(piece)).on('end', () => sink.end());
+    found.resume();
+  });
+  return parser;
 }
 
 function told({ path: name, type, size, mode = 0, linkpath = '' }: ReadEntry, index: number): ArchiveEntry {

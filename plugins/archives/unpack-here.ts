@@ -26,8 +26,27 @@ export async function unpackHere(
   descriptors: readonly number[],
   onProgress: (progress: UnpackingProgress) => void,
 ): Promise<Unpacked> {
-  const plan = await planOf(task, await openAll(task, descriptors));
-  checkSpace(plan);
+  const archives = await openAll(task, descriptors);
+  try {
+    return await unpackAll(task, archives, onProgress);
+  } finally {
+    for (const reader of archives.readers) reader.release();
+  }
+}
+
+async function unpackAll(
+  task: UnpackTask,
+  archives: OpenArchives,
+  onProgress: (progress: UnpackingProgress) => void,
+): Promise<Unpacked> {
+  const { readers } = archives;
+  const plan = await planOf(task, archives);
+  try {
+    checkSpace(plan);
+  } catch {
+    for (const reader of readers) reader.release();
+    checkSpace(plan);
+  }
   let doneBytes = 0;
   let toldMs = Number.NEGATIVE_INFINITY;
   const wrote = (bytes: number): void => {
@@ -37,8 +56,7 @@ export async function unpackHere(
     onProgress({ doneBytes, totalBytes: plan.bytes });
   };
   try {
-    const { readers } = await openAll(task, descriptors);
-    await write(plan, readers, wrote);
+    await write(plan, readers, new Budget(task), wrote);
   } catch (error) {
     unwrite();
     throw error;
@@ -52,15 +70,16 @@ interface OpenArchives {
   readonly isRooted: boolean;
 }
 
-/** Each time with a budget of its own, since archives are read twice. */
-async function openAll({ areLayers, ...limits }: UnpackTask, descriptors: readonly number[]): Promise<OpenArchives> {
-  const budget = new Budget(limits);
+async function openAll({ areLayers }: UnpackTask, descriptors: readonly number[]): Promise<OpenArchives> {
   const readers: ArchiveReader[] = [];
   let isRooted = areLayers;
   for (const [archive, descriptor] of descriptors.entries()) {
     const bytes = fstatSync(descriptor).size;
-    const opened = await within(archive, () => openArchive(descriptor, bytes, budget));
-    readers.push({ each: visit => within(archive, () => opened.reader.each(visit)) });
+    const opened = await within(archive, () => openArchive(descriptor, bytes));
+    readers.push({
+      each: (budget, visit) => within(archive, () => opened.reader.each(budget, visit)),
+      release: () => opened.reader.release(),
+    });
     isRooted ||= opened.isRooted;
   }
   return { readers, isRooted };
@@ -69,9 +88,10 @@ async function openAll({ areLayers, ...limits }: UnpackTask, descriptors: readon
 /** Throws an ArchiveRefusal for whatever must not be written. */
 async function planOf(task: UnpackTask, { readers, isRooted }: OpenArchives): Promise<Plan> {
   const tree = new ArchiveTree(task.areLayers);
+  const budget = new Budget(task);
   for (const [archive, reader] of readers.entries()) {
     const entries: ArchiveEntry[] = [];
-    await reader.each(entry => void entries.push(entry));
+    await reader.each(budget, entry => void entries.push(entry));
     await within(archive, async () => tree.add(archive, entries, isRooted));
   }
   if (task.withoutTop) tree.leaveTopOff();

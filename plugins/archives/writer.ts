@@ -12,6 +12,7 @@ import {
   symlinkSync,
   writeSync,
 } from 'node:fs';
+import type { Budget } from './budget.ts';
 import type { ArchiveReader, ContentSink } from './entry.ts';
 import type { Plan } from './plan.ts';
 import { ArchiveRefusal } from './refusal.ts';
@@ -24,6 +25,7 @@ const DIRECTORY_MODE = 0o755;
 export async function write(
   plan: Plan,
   readers: readonly ArchiveReader[],
+  budget: Budget,
   wrote: (bytes: number) => void,
 ): Promise<void> {
   for (const directory of plan.directories) mkdirSync(directory, DIRECTORY_MODE);
@@ -33,7 +35,7 @@ export async function write(
   for (const [archive, reader] of readers.entries()) {
     const rest = wanted[archive];
     if (rest === undefined || rest.size === 0) continue;
-    await reader.each(({ index, bytes }) => {
+    await reader.each(budget, ({ index, bytes }) => {
       const file = rest.get(index);
       if (file === undefined) return undefined;
       if (file.bytes !== bytes) throw new ArchiveRefusal('it was changed meanwhile');

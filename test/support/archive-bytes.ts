@@ -58,6 +58,7 @@ export interface ZipMember {
   /** Told instead of what is true. */
   readonly size?: number;
   readonly crc?: number;
+  /** 0 for a content that is not packed. */
   readonly method?: number;
   readonly flags?: number;
   /** Place of the member whose packed bytes it shares. */
@@ -65,9 +66,12 @@ export interface ZipMember {
 }
 
 const UTF8_NAMES = 0x800;
+const STORED = 0;
 const DEFLATED = 8;
+/** Stands for a number that is told with 64 bits elsewhere. */
+const ELSEWHERE = 0xffffffff;
 
-export function zip(members: readonly ZipMember[]): Buffer {
+export function zip(members: readonly ZipMember[], { isZip64 = false } = {}): Buffer {
   const locals: Buffer[] = [];
   const central: Buffer[] = [];
   const places: number[] = [];
@@ -75,14 +79,15 @@ export function zip(members: readonly ZipMember[]): Buffer {
   for (const [index, member] of members.entries()) {
     const name = Buffer.from(member.name);
     const content = Buffer.from(member.content ?? '');
-    const packed = deflateRawSync(content);
+    const packed = member.method === STORED ? content : deflateRawSync(content);
+    const size = member.size ?? content.length;
     const common = Buffer.alloc(26);
     common.writeUInt16LE(20, 0);
     common.writeUInt16LE(member.flags ?? UTF8_NAMES, 2);
     common.writeUInt16LE(member.method ?? DEFLATED, 4);
     common.writeUInt32LE(member.crc ?? crc32(content), 10);
     common.writeUInt32LE(packed.length, 14);
-    common.writeUInt32LE(member.size ?? content.length, 18);
+    common.writeUInt32LE(size, 18);
     common.writeUInt16LE(name.length, 22);
     const isOwn = member.sharedWith === undefined;
     places[index] = isOwn ? place : (places[member.sharedWith] ?? 0);
@@ -95,17 +100,55 @@ export function zip(members: readonly ZipMember[]): Buffer {
     const tail = Buffer.alloc(14);
     tail.writeUInt32LE((mode << 16) >>> 0, 6);
     tail.writeUInt32LE(places[index] ?? 0, 10);
+    const large = isZip64 ? [zip64Field([size, packed.length, places[index] ?? 0])] : [];
+    for (const { length } of large) {
+      common.writeUInt32LE(ELSEWHERE, 14);
+      common.writeUInt32LE(ELSEWHERE, 18);
+      common.writeUInt16LE(length, 24);
+      tail.writeUInt32LE(ELSEWHERE, 10);
+    }
     const system = Buffer.from([20, mode === 0 ? 0 : 3]);
-    central.push(Buffer.concat([Buffer.from('PK\x01\x02'), system, common, tail, name]));
+    central.push(Buffer.concat([Buffer.from('PK\x01\x02'), system, common, tail, name, ...large]));
   }
   const directory = Buffer.concat(central);
   const end = Buffer.alloc(22);
   end.write('PK\x05\x06');
-  end.writeUInt16LE(members.length, 8);
-  end.writeUInt16LE(members.length, 10);
-  end.writeUInt32LE(directory.length, 12);
-  end.writeUInt32LE(place, 16);
-  return Buffer.concat([...locals, directory, end]);
+  end.writeUInt16LE(isZip64 ? 0xffff : members.length, 8);
+  end.writeUInt16LE(isZip64 ? 0xffff : members.length, 10);
+  end.writeUInt32LE(isZip64 ? ELSEWHERE : directory.length, 12);
+  end.writeUInt32LE(isZip64 ? ELSEWHERE : place, 16);
+  const ends = isZip64 ? [zip64End(members.length, directory.length, place), end] : [end];
+  return Buffer.concat([...locals, directory, ...ends]);
+}
+
+/** Numbers of 64 bits that stand beside an entry. */
+function zip64Field(numbers: readonly number[]): Buffer {
+  const field = Buffer.alloc(4 + 8 * numbers.length);
+  field.writeUInt16LE(1, 0);
+  field.writeUInt16LE(8 * numbers.length, 2);
+  for (const [index, number] of numbers.entries()) field.writeBigUInt64LE(BigInt(number), 4 + 8 * index);
+  return field;
+}
+
+/** The end of a large archive, and where it stands. */
+function zip64End(count: number, directoryBytes: number, directoryPlace: number): Buffer {
+  const end = Buffer.alloc(56);
+  end.write('PK\x06\x06');
+  end.writeBigUInt64LE(44n, 4);
+  end.writeUInt16LE(45, 12);
+  end.writeUInt16LE(45, 14);
+  for (const [at, number] of [
+    [24, count],
+    [32, count],
+    [40, directoryBytes],
+    [48, directoryPlace],
+  ] as const)
+    end.writeBigUInt64LE(BigInt(number), at);
+  const locator = Buffer.alloc(20);
+  locator.write('PK\x06\x07');
+  locator.writeBigUInt64LE(BigInt(directoryPlace + directoryBytes), 8);
+  locator.writeUInt32LE(1, 16);
+  return Buffer.concat([end, locator]);
 }
 
 /** A Debian package with these parts, by name. */

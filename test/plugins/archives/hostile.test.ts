@@ -22,6 +22,7 @@ const withByte = (archive: Buffer, at: number, byte: number): Buffer => {
   archive[at] = byte;
   return archive;
 };
+const large = randomBytes(2_000_000);
 const zeros = Buffer.alloc(80 * 1024 * 1024);
 
 /** What is wrong with them, the archive, and what the sentence says. */
@@ -132,6 +133,11 @@ const TABLE: readonly (readonly [string, Buffer | readonly Buffer[], RegExp])[] 
   ['a zip with zeros', zip([{ name: 'zeros', content: zeros }]), /200 times its size/],
   ['a zip that tells less than there is', zips({ name: 'liar', content: Buffer.alloc(100_000), size: 10 }), /damaged/],
   ['a zip that tells more than there is', zips({ name: 'liar', content: 'x', size: 100 }), /damaged/],
+  ['a large zip that tells less than there is', zips({ name: 'liar', content: large, size: 1_000_000 }), /damaged/],
+  ['a large zip that tells more than there is', zips({ name: 'liar', content: large, size: 3_000_000 }), /damaged/],
+  ['a large zip with a wrong sum', zips({ name: 'a', content: large, crc: 1 }), /"a" is damaged/],
+  ['a zip that tells of gigabytes', zip([{ name: 'liar', content: 'x', size: 3e9 }]), /times its size|more than/],
+  ['a zip of 64 bits that is cut off', zip([{ name: 'a' }], { isZip64: true }).subarray(0, -30), /damaged/],
   ['a zip whose members share bytes', zips({ name: 'again', content: 'x', sharedWith: 0 }), /overlaps/],
   ['a zip with a wrong sum', zips({ name: 'a', content: 'x', crc: 1 }), /"a" is damaged/],
   ['a zip that is encrypted', zips({ name: 'a', content: 'x', flags: 0x801 }), /encrypted/],

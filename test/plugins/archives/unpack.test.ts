@@ -1,6 +1,7 @@
 // Archives of every kind, unpacked by a build: with the rights of whoever gets the files, only what is wanted, the layers
 // of images one over the other, never onto a disk without room, and ended when they are cancelled.
 import { execFileSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { lstat, mkdir, open, readdir, readFile, readlink, rm, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { gzipSync } from 'node:zlib';
@@ -144,6 +145,54 @@ t.test('unpacking', async t => {
       'runtime/same': 'kept*',
       'runtime/turns/inside': 'in it',
     });
+  });
+
+  t.test('zip of 64 bits, with thousands of files, some of them large or not packed', async t => {
+    const contents = new Map([
+      ['empty', ''],
+      ['stored-empty', ''],
+      ['large', randomBytes(1_500_000).toString('hex')],
+      ['stored-large', randomBytes(1_500_000).toString('hex')],
+      ['at-the-limit', 'x'.repeat(512 * 1024)],
+      ...Array.from({ length: 3_000 }, (_, index) => [`small/${index}`, `text ${index}`.repeat(index % 50)] as const),
+      ['stored-small', 'as it is'],
+    ]);
+    const members = [...contents].map(([name, content]) => {
+      return { name, content, ...(name.startsWith('stored') ? { method: 0 } : {}) };
+    });
+    for (const isZip64 of [false, true]) {
+      const { status, files, into } = await unpack(zip(members, { isZip64 }));
+      t.strictSame({ status, files }, { status: 200, files: contents.size });
+      t.strictSame(await shown(into), Object.fromEntries(contents), `64 bits: ${isZip64}`);
+    }
+  });
+
+  t.test('xz unpacks once where the disk has room for a copy, and twice where it has not', async t => {
+    const own = path.join(dir, 'own-xz');
+    const count = path.join(dir, 'count');
+    await mkdir(own);
+    const real = await programOf(['xz'], ['xz-utils']);
+    await writeFile(path.join(own, 'xz'), `#!/bin/sh\necho >>${count}\nexec ${real} "$@"\n`, { mode: 0o755 });
+    const { PATH } = process.env;
+    t.teardown(() => Object.assign(process.env, { PATH }));
+    process.env.PATH = `${own}:${PATH}`;
+    const content = randomBytes(15_000_000).toString('hex');
+    const archive = execFileSync(real, ['-0c'], { input: tar([{ name: 'large', content }]), maxBuffer: 2 ** 26 });
+    const narrow = path.join(dir, 'narrow');
+    await mkdir(narrow);
+    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=110m', 'none', narrow]);
+    t.teardown(() => execFileSync('umount', [narrow]));
+    for (const [place, times] of [
+      [{}, 1],
+      [{ into: narrow }, 2],
+    ] as const) {
+      await rm(count, { force: true });
+      const { status, into } = await unpack(archive, place);
+      t.equal(status, 200);
+      t.equal((await readFile(count, 'utf8')).length, times);
+      t.strictSame(await readdir(into), ['large']);
+      t.ok((await readFile(path.join(into, 'large'), 'utf8')) === content);
+    }
   });
 
   t.test('a disk without room is told before anything is written', async t => {
