@@ -1,28 +1,32 @@
 // One thread of a task: answers requests with synchronous calls of the file system, one after the other. It may be left
 // behind inside of a call that never returns.
-import { parentPort, workerData } from 'node:worker_threads';
+import { parentPort } from 'node:worker_threads';
 import { shards } from './shards.ts';
 import { Pulse } from './tasks/pulse.ts';
-import type { ShardName } from './tasks/shard-pool.ts';
+import type { FromThread, ToThread } from './tasks/shard-thread.ts';
 import type { VisitAnswers } from './walk/visit.ts';
 
-interface ShardData {
-  readonly name: ShardName;
-  readonly options: never;
-  readonly memory: SharedArrayBuffer;
-}
+type Answer = (request: unknown) => unknown;
 
-const { name, options, memory } = workerData as ShardData;
-const answer = shards[name](options, new Pulse(memory)) as (request: unknown) => unknown;
+let answer: Answer | undefined;
 
-parentPort?.on('message', (request: unknown) => {
+parentPort?.on('message', (message: ToThread) => {
+  if ('shard' in message) {
+    const make = shards[message.shard] as (options: unknown, pulse: Pulse) => Answer;
+    answer = make(message.options, new Pulse(message.memory));
+    return;
+  }
   try {
-    const given = answer(request);
-    parentPort?.postMessage({ answer: given }, memoryOf(given));
+    const given = answer?.(message.request);
+    tell({ answer: given }, memoryOf(given));
   } catch (error) {
-    parentPort?.postMessage({ error: error instanceof Error ? error.message : String(error) });
+    tell({ error: error instanceof Error ? error.message : String(error) });
   }
 });
+
+function tell(message: FromThread, memory: ArrayBuffer[] = []): void {
+  parentPort?.postMessage(message, memory);
+}
 
 /** The lines of an answer, which are handed over and not copied. */
 function memoryOf(given: unknown): ArrayBuffer[] {

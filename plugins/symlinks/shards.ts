@@ -5,7 +5,7 @@ import { applyShard } from './repair/apply-shard.ts';
 import { migrateShard } from './repair/migrate-shard.ts';
 import { rewriteShard } from './repair/rewrite-shard.ts';
 import { restoreShard } from './restore/restore-shard.ts';
-import type { ShardName } from './tasks/shard-pool.ts';
+import type { ShardName } from './tasks/shard-thread.ts';
 
 export const shards = {
   rewrite: rewriteShard,

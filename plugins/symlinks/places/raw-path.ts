@@ -16,6 +16,15 @@ export function diskPath(raw: RawPath): string | Buffer {
   return ASCII.test(raw) ? raw : Buffer.from(raw, 'latin1');
 }
 
+/** Gives the paths of names in a directory as calls of the file system take them. */
+export function diskPathsIn(directory: RawPath): (name: RawPath) => string | Buffer {
+  const isAscii = ASCII.test(directory);
+  return name => {
+    const raw = joined(directory, name);
+    return isAscii && ASCII.test(name) ? raw : Buffer.from(raw, 'latin1');
+  };
+}
+
 /** The text that people see; bytes that are not UTF-8 become replacement characters. */
 export function shownPath(raw: RawPath): string {
   return ASCII.test(raw) ? raw : Buffer.from(raw, 'latin1').toString('utf8');
@@ -38,8 +47,16 @@ export function rawMember(line: Readonly<Record<string, unknown>>, name: string)
 const PLAIN = /^[ !#-[\]-~]*$/;
 
 /** The raw text of a path as a value of JSON; bytes that are not UTF-8 become replacement characters. */
-export function jsonText(raw: RawPath): RawPath {
+function jsonText(raw: RawPath): RawPath {
   return PLAIN.test(raw) ? `"${raw}"` : rawOf(JSON.stringify(shownPath(raw)));
+}
+
+/** The raw text of a path as a member of JSON. What is not UTF-8 has its bytes behind it, as `<name>_b64`. */
+export function jsonMember(name: string, raw: RawPath): RawPath {
+  // Most paths are plain, and every look at one costs as much as to read its link.
+  if (PLAIN.test(raw)) return `"${name}":"${raw}"`;
+  const bytes = lostBytes(raw);
+  return `"${name}":${jsonText(raw)}${bytes === undefined ? '' : `,"${name}_b64":"${bytes}"`}`;
 }
 
 /**
@@ -51,11 +68,14 @@ export function jsonLine(paths: Readonly<Record<string, RawPath | null>>, more: 
   let lost = '';
   for (const name in paths) {
     const raw = paths[name] ?? null;
-    members += `${members === '' ? '' : ','}"${name}":${raw === null ? 'null' : jsonText(raw)}`;
-    const bytes = raw === null ? undefined : lostBytes(raw);
-    if (bytes === undefined) continue;
-    members += `,"${name}_b64":"${bytes}"`;
-    lost += `${lost === '' ? '' : ','}"${name}":"${bytes}"`;
+    if (members !== '') members += ',';
+    if (raw === null || PLAIN.test(raw)) {
+      members += raw === null ? `"${name}":null` : `"${name}":"${raw}"`;
+      continue;
+    }
+    members += jsonMember(name, raw);
+    const bytes = lostBytes(raw);
+    if (bytes !== undefined) lost += `${lost === '' ? '' : ','}"${name}":"${bytes}"`;
   }
   return `{${members}${more}${lost === '' ? '' : `,"raw_base64":{${lost}}`}}\n`;
 }

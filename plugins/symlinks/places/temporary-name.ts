@@ -2,6 +2,7 @@
 // found and removed.
 import { randomInt } from 'node:crypto';
 
+const BEGIN = '.slr-';
 const PATTERN = /^\.slr-[0-9a-f]{12}$/;
 const MARK_LENGTH = 6;
 const NUMBERS = 2 ** 24;
@@ -17,9 +18,9 @@ export function temporaryName(runId: string): string {
 
 /** Whether a name is one of a run, or of any run without `runId`. */
 export function isTemporaryName(name: string, runId = ''): boolean {
-  return PATTERN.test(name) && name.startsWith(prefixOf(runId));
+  return name.startsWith(BEGIN) && PATTERN.test(name) && name.startsWith(prefixOf(runId));
 }
 
 function prefixOf(runId: string): string {
-  return `.slr-${runId.slice(0, MARK_LENGTH)}`;
+  return `${BEGIN}${runId.slice(0, MARK_LENGTH)}`;
 }

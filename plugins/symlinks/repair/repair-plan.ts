@@ -4,7 +4,8 @@ import { isAtOrBelow, type Places, rootNamed } from '../places/path-rules.ts';
 import { isWithin, type RawPath, rawOf } from '../places/raw-path.ts';
 import { allowedPlace, checkManifestPlace, isDirectoryOrFree, realPlace } from '../places/real-places.ts';
 import { CappedList } from '../tasks/capped-list.ts';
-import { type ShardName, ShardPool } from '../tasks/shard-pool.ts';
+import { ShardPool } from '../tasks/shard-pool.ts';
+import type { ShardName } from '../tasks/shard-thread.ts';
 import { refuseWhenStopped, type TaskRun } from '../tasks/task.ts';
 import type { VisitAnswer, WalkedDirectory } from '../walk/visit.ts';
 import { walk } from '../walk/walk.ts';
@@ -69,8 +70,11 @@ export class RepairPlan {
     return this.#linksBefore + (this.#pool?.links ?? 0);
   }
 
-  /** `take` gets each directory's lines, of roots first, then of one migration after the other; `part` begins another. */
-  async make(take: (lines: Uint8Array) => void, part: () => void): Promise<void> {
+  /**
+   * `take` gets each directory's lines and how many changes they hold, of roots first, then of one migration after the
+   * other; `part` begins another.
+   */
+  async make(take: (lines: Uint8Array, changes: number) => void, part: () => void): Promise<void> {
     const { rules, includeBroken, overwrites, copies, dryRun } = this.#input;
     const rawRules = rules.map(rule => ({
       from: rawOf(withoutSlashes(rule.from_prefix)),
@@ -85,7 +89,7 @@ export class RepairPlan {
       const options: RewriteShardOptions = { ...rewrites, shownRules: rules, withHeads: !dryRun };
       await this.#walk('rewrite', options, this.roots.walked, (answer, lines) => {
         this.scanned += answer.links;
-        take(lines);
+        take(lines, changesOf(answer));
       });
       part();
     }
@@ -103,7 +107,7 @@ export class RepairPlan {
       };
       await this.#walk('migrate', options, [{ real: from, shown: names.from }], (answer, lines) => {
         if (rules.length === 0) this.scanned += answer.links;
-        take(lines);
+        take(lines, changesOf(answer));
       });
       part();
     }
@@ -151,6 +155,10 @@ export class RepairPlan {
     for (const { directory, reason } of mountsDown)
       if (met.has(rawOf(directory))) this.errors.add({ link_path: directory, error: reason });
   }
+}
+
+function changesOf({ counts: { changed = 0, moved = 0, copied = 0 } }: VisitAnswer): number {
+  return changed + moved + copied;
 }
 
 function walkedMigrations({ migrations, mountsDown }: RepairInput, places: Places) {

@@ -54,7 +54,7 @@ export async function repair(input: RepairInput, run: TaskRun): Promise<unknown>
 async function preview(plan: RepairPlan, report: Report, run: TaskRun): Promise<object> {
   run.onProgress(() => progressOf('collecting', plan, plan.links, null));
   await plan.make(
-    lines => report.addAll(lines),
+    (lines, changes) => report.addAll(lines, changes),
     () => undefined,
   );
   run.onProgress(() => progressOf('completed', plan, plan.links, plan.links));

@@ -29,21 +29,22 @@ export class Report {
 
   /** `line` is the JSON of a change, without its newline. */
   add(line: string): void {
-    this.addAll(Buffer.from(`${line}\n`));
+    this.addAll(Buffer.from(`${line}\n`), 1);
   }
 
-  /** `lines` are the JSON of changes of one kind, each with its newline. */
-  addAll(lines: Uint8Array): void {
-    if (lines.length === 0) return;
+  /** `lines` are the JSON of `count` changes of one kind, each with its newline. */
+  addAll(lines: Uint8Array, count: number): void {
+    if (count === 0) return;
     const bytes = Buffer.from(lines.buffer, lines.byteOffset, lines.byteLength);
     const isRewrite = bytes.subarray(0, REWRITE.length).equals(REWRITE);
     const list = isRewrite ? this.changes : this.moves;
-    let begin = 0;
-    for (let end = bytes.indexOf(NEWLINE); end >= 0; end = bytes.indexOf(NEWLINE, begin)) {
-      const [from, to] = [begin, end];
+    let looked = 0;
+    for (let begin = 0; looked < count && !list.isCut; looked += 1) {
+      const [from, to] = [begin, bytes.indexOf(NEWLINE, begin)];
       list.addLine(() => bytes.toString('utf8', from, to));
-      begin = end + 1;
+      begin = to + 1;
     }
+    list.total += count - looked;
     if (this.#file === undefined) this.#waiting.push(lines);
     else this.#file.writer.write(lines);
     if (this.#file === undefined && list.isCut) {

@@ -1,20 +1,14 @@
 // The threads of one task. One that asks whether a target exists and gets no answer is left behind: its request goes to a
 // new thread, which does not ask there again.
 import { availableParallelism } from 'node:os';
-import type { Worker } from 'node:worker_threads';
 import { Problem } from '#core';
 import { mountOf, readMounts } from '#kit/mountinfo';
-import { startWorker } from '#kit/worker';
 import { isWithin, type RawPath, rawOf, shownPath } from '../places/raw-path.ts';
-import { Pulse, pulseMemory } from './pulse.ts';
+import { type FromThread, type ShardName, ShardThread } from './shard-thread.ts';
 
 const WATCH_MS = 250;
 const MAX_THREADS = 4;
 const MAX_LEFT_BEHIND = 16;
-const LIMITS = { maxOldGenerationSizeMb: 48, maxYoungGenerationSizeMb: 4 };
-
-/** The shards that shards.ts holds. */
-export type ShardName = 'rewrite' | 'migrate' | 'apply' | 'backup' | 'restore';
 
 export interface ShardPoolOptions {
   readonly name: ShardName;
@@ -33,8 +27,7 @@ interface Request {
 }
 
 interface Shard {
-  readonly worker: Worker;
-  readonly pulse: Pulse;
+  readonly thread: ShardThread;
   request: Request | undefined;
   beats: number;
   silentMs: number;
@@ -63,12 +56,12 @@ export class ShardPool {
 
   /** Grows as long as any thread gets on. */
   get beats(): number {
-    return this.#pastBeats + sum(this.#shards, shard => shard.pulse.beats);
+    return this.#pastBeats + sum(this.#shards, ({ thread }) => thread.pulse.beats);
   }
 
   /** Links that were found. */
   get links(): number {
-    return this.#pastLinks + sum(this.#shards, shard => shard.pulse.links);
+    return this.#pastLinks + sum(this.#shards, ({ thread }) => thread.pulse.links);
   }
 
   /** Whether threads hang, so that this process cannot end in order. */
@@ -88,7 +81,8 @@ export class ShardPool {
     clearInterval(this.#watch);
     const shards = [...this.#shards];
     for (const shard of shards) this.#remove(shard);
-    await Promise.all(shards.map(({ worker }) => worker.terminate()));
+    for (const { thread, request } of shards) if (request === undefined) thread.giveBack();
+    await Promise.all(shards.map(({ thread, request }) => request && thread.end()));
   }
 
   #fill(): void {
@@ -103,34 +97,30 @@ export class ShardPool {
   #send(shard: Shard, request: Request): void {
     shard.request = request;
     shard.silentMs = 0;
-    shard.worker.postMessage(request.make(this.#unreachable));
+    shard.thread.ask(request.make(this.#unreachable));
   }
 
   #start(): Shard {
     const { name, options } = this.#options;
-    const memory = pulseMemory();
-    const worker = startWorker('../shard-worker', import.meta.url, {
-      workerData: { name, options, memory },
-      resourceLimits: LIMITS,
+    const thread = ShardThread.take(name, options, {
+      answered: answer => this.#receive(shard, answer),
+      failed: error => {
+        this.#remove(shard);
+        shard.request?.reject(error);
+        this.#fill();
+      },
     });
-    const shard: Shard = { worker, pulse: new Pulse(memory), request: undefined, beats: 0, silentMs: 0 };
+    const shard: Shard = { thread, request: undefined, beats: 0, silentMs: 0 };
     this.#shards.add(shard);
-    worker.on('message', ({ answer, error }: { answer?: unknown; error?: string }) => {
-      const { request } = shard;
-      shard.request = undefined;
-      if (!this.#shards.has(shard)) return;
-      if (error === undefined) request?.resolve(answer);
-      else request?.reject(new Error(error));
-      this.#fill();
-    });
-    worker.on('error', error => {
-      const { request } = shard;
-      if (!this.#shards.has(shard)) return;
-      this.#remove(shard);
-      request?.reject(error);
-      this.#fill();
-    });
     return shard;
+  }
+
+  #receive(shard: Shard, answer: FromThread): void {
+    const { request } = shard;
+    shard.request = undefined;
+    if ('error' in answer) request?.reject(new Error(answer.error));
+    else request?.resolve(answer.answer);
+    this.#fill();
   }
 
   #look(): void {
@@ -139,7 +129,7 @@ export class ShardPool {
     const elapsed = Math.min(now - this.#watchedAt, 2 * WATCH_MS);
     this.#watchedAt = now;
     for (const shard of this.#shards) {
-      const { beats, tested } = shard.pulse;
+      const { beats, tested } = shard.thread.pulse;
       shard.silentMs = beats === shard.beats ? shard.silentMs + elapsed : 0;
       shard.beats = beats;
       if (tested !== undefined && shard.silentMs >= this.#options.answerMs) void this.#leaveBehind(shard, tested);
@@ -149,7 +139,7 @@ export class ShardPool {
   async #leaveBehind(shard: Shard, directory: RawPath): Promise<void> {
     const { request } = shard;
     this.#remove(shard);
-    shard.worker.unref();
+    shard.thread.leaveBehind();
     this.#leftBehind += 1;
     if (!this.#unreachable.some(place => isWithin(directory, place))) {
       const mount = mountOf(shownPath(directory), await readMounts());
@@ -167,8 +157,8 @@ export class ShardPool {
 
   #remove(shard: Shard): void {
     this.#shards.delete(shard);
-    this.#pastBeats += shard.pulse.beats;
-    this.#pastLinks += shard.pulse.links;
+    this.#pastBeats += shard.thread.pulse.beats;
+    this.#pastLinks += shard.thread.pulse.links;
   }
 }
 

@@ -1,12 +1,14 @@
 // One thread's part of a walk: reads directories and hands the links of each to a visitor, who says what becomes of them.
 import { readlinkSync } from 'node:fs';
 import { reasonText } from '#kit/error-text';
-import { diskPath, joined, type RawPath, shownPath } from '../places/raw-path.ts';
+import { diskPathsIn, joined, type RawPath, shownPath } from '../places/raw-path.ts';
 import { isTemporaryName } from '../places/temporary-name.ts';
 import { LineBuffer } from '../tasks/line-buffer.ts';
 import type { Pulse } from '../tasks/pulse.ts';
 import { listEntries } from './listing.ts';
 import { TargetLook } from './target-look.ts';
+
+const RAW = { encoding: 'latin1' } as const;
 
 /** A directory that is walked: where it really is, and how people call it. */
 export interface WalkedDirectory {
@@ -117,10 +119,11 @@ function readLinks({ real, shown }: WalkedDirectory, below: RawPath[], pulse: Pu
     else if (entry.isSymbolicLink() && !isTemporaryName(entry.name)) names.push(entry.name);
   }
   below.sort();
+  const placeOf = diskPathsIn(real);
   for (const name of names.sort()) {
     pulse.beat();
     try {
-      links.push({ name, target: readlinkSync(diskPath(joined(real, name)), 'latin1') });
+      links.push({ name, target: readlinkSync(placeOf(name), RAW) });
     } catch (error) {
       // One that is gone meanwhile is no link of this tree any more.
       const { code } = error as NodeJS.ErrnoException;
