@@ -6,6 +6,7 @@ import path from 'node:path';
 import fc from 'fast-check';
 import { errorText } from '../../core/kit/error-text.ts';
 import { startHost } from '../support/host.ts';
+import { StallWatch } from './stall-watch.ts';
 
 /** Processes that never ran here, so that no record can lead to a living one. */
 const RECORD = {
@@ -68,23 +69,29 @@ function damaged(text: string): fc.Arbitrary<string | Uint8Array> {
   );
 }
 
-/** Starts `count` hosts, each with all of its files damaged. */
-export async function fuzzState(seed: number, count: number): Promise<readonly string[]> {
-  const faults: string[] = [];
+/** Starts `count` hosts, each with all of its files damaged, after one whose files are as they should be. */
+export async function fuzzState(seed: number, count: number, limitMs: number): Promise<readonly string[]> {
+  // The first start of a process loads the plugins.
+  const faults: string[] = await faultsOf([], Number.POSITIVE_INFINITY);
   const contents = Object.entries(FILES).map(([name, content]) => {
     const text = typeof content === 'string' ? content : JSON.stringify(content);
     return damaged(text).map(found => [name, found] as const);
   });
   for (const files of fc.sample(fc.tuple(...contents), { seed, numRuns: count })) {
-    for (const fault of await faultsOf(files)) faults.push(`${fault}: ${JSON.stringify(files).slice(0, 2_000)}`);
+    for (const fault of await faultsOf(files, limitMs))
+      faults.push(`${fault}: ${JSON.stringify(files).slice(0, 2_000)}`);
   }
   return faults;
 }
 
-async function faultsOf(files: readonly (readonly [string, string | Uint8Array])[]): Promise<string[]> {
+async function faultsOf(
+  files: readonly (readonly [string, string | Uint8Array])[],
+  limitMs: number,
+): Promise<string[]> {
   const configDir = await mkdtemp(path.join(tmpdir(), 'stackwarden-state-'));
   await chmod(configDir, 0o755);
   const faults: string[] = [];
+  const watch = new StallWatch();
   try {
     for (const [name, content] of files) {
       const file = path.join(configDir, name);
@@ -101,7 +108,7 @@ async function faultsOf(files: readonly (readonly [string, string | Uint8Array])
       if (status >= 500 && status !== 503) faults.push(`${status} of /health`);
       const config = await app.get('/config');
       const isOpen = config.status !== 401 && config.status !== 503;
-      if (isOpen && !isSwitchedOff(files)) faults.push(`${config.status}: somebody is let in`);
+      if (isOpen && files.length > 0 && !isSwitchedOff(files)) faults.push(`${config.status}: somebody is let in`);
     } finally {
       await app.stop();
     }
@@ -109,6 +116,8 @@ async function faultsOf(files: readonly (readonly [string, string | Uint8Array])
   } catch (error) {
     faults.push(`no start: ${errorText(error)}`);
   } finally {
+    const { busyMs } = await watch.end();
+    if (busyMs > limitMs) faults.push(`the loop stood still for ${busyMs} ms`);
     await rm(configDir, { recursive: true, force: true });
   }
   return faults;
