@@ -22,6 +22,11 @@ export function kernelRecord(file: string): Buffer {
   return shared.subarray(0, read(file, false));
 }
 
+/** The same of a file that is open, from its beginning on. */
+export function heldRecord(descriptor: number): Buffer {
+  return shared.subarray(0, readSync(descriptor, shared, 0, shared.length, 0));
+}
+
 /** How many bytes were read. A text of several pieces ends with an empty one. */
 function read(file: string, hasPieces: boolean): number {
   const descriptor = openSync(file, 'r');

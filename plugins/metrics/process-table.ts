@@ -1,7 +1,8 @@
 // All processes at one moment, one read each: proc(5) describes the fields of /proc/[pid]/stat.
 import { readFileSync } from 'node:fs';
 import type { Breather } from './breather.ts';
-import { procNames, procRecord, readNumbers } from './proc-text.ts';
+import { HeldFiles } from './held-files.ts';
+import { procNames, readNumbers } from './proc-text.ts';
 
 /** USER_HZ, fixed at 100 for every architecture that Node runs on: time(7). */
 export const TICKS_PER_S = 100;
@@ -13,6 +14,8 @@ const AT_PAGESZ = 6n;
 const PAGE_BYTES = pageBytes();
 const OPENING = '('.charCodeAt(0);
 const CLOSING = ')'.charCodeAt(0);
+const ONE = '1'.charCodeAt(0);
+const NINE = '9'.charCodeAt(0);
 /** Of zombies, and of what the kernel is removing. */
 const GONE_STATES = [...'ZXx'].map(state => state.charCodeAt(0));
 /** The numbers behind the state, up to `rss`. */
@@ -23,8 +26,10 @@ export interface ProcessRow {
   readonly parentPid: number;
   readonly pgid: number;
   readonly name: string;
-  /** Clock ticks after boot; with the pid it identifies the process. */
+  /** Clock ticks after boot. */
   readonly startTicks: number;
+  /** Identifies the process: its pid and its start. */
+  readonly key: string;
   /** CPU time of its own. */
   readonly ownMs: number;
   /** CPU time of children that have ended and were waited for. */
@@ -34,18 +39,53 @@ export interface ProcessRow {
   readonly virtualBytes: number;
 }
 
-/** Zombies and threads of the kernel are left out. */
-export async function readProcesses(breather: Breather): Promise<ProcessRow[]> {
-  const rows: ProcessRow[] = [];
-  for (const name of procNames('/proc')) {
-    const first = name.charCodeAt(0);
-    if (first < 49 || first > 57) continue;
-    const stat = procRecord(`/proc/${name}/stat`);
-    const row = stat === null ? undefined : rowOf(Number(name), stat);
-    if (row !== undefined) rows.push(row);
-    if (breather.isDue) await breather.breathe();
+/** What was read of a process last, and the row that was made of it: most processes do nothing between two looks. */
+interface Known {
+  bytes: Buffer;
+  length: number;
+  row: ProcessRow | undefined;
+}
+
+const FIRST_BYTES = 512;
+
+export class ProcessTable {
+  readonly #files = new HeldFiles('stat');
+  #known = new Map<number, Known>();
+
+  /** Zombies and threads of the kernel are left out. */
+  async read(breather: Breather): Promise<ProcessRow[]> {
+    const rows: ProcessRow[] = [];
+    const seen = new Map<number, Known>();
+    for (const name of procNames('/proc')) {
+      const first = name.charCodeAt(0);
+      if (first < ONE || first > NINE) continue;
+      const pid = Number(name);
+      const stat = this.#files.read(pid);
+      if (stat !== null) {
+        const known = this.#rowOf(pid, stat);
+        seen.set(pid, known);
+        if (known.row !== undefined) rows.push(known.row);
+      }
+      if (breather.isDue) await breather.breathe();
+    }
+    this.#files.endRound();
+    this.#known = seen;
+    return rows;
   }
-  return rows;
+
+  close(): void {
+    this.#files.close();
+  }
+
+  #rowOf(pid: number, stat: Buffer): Known {
+    const known = this.#known.get(pid) ?? { bytes: Buffer.allocUnsafeSlow(FIRST_BYTES), length: 0, row: undefined };
+    const { bytes, length } = known;
+    if (stat.length === length && stat.compare(bytes, 0, length) === 0) return known;
+    if (stat.length > bytes.length) known.bytes = Buffer.allocUnsafeSlow(2 * stat.length);
+    known.length = stat.copy(known.bytes);
+    known.row = rowOf(pid, stat);
+    return known;
+  }
 }
 
 export function rowOf(pid: number, stat: Buffer): ProcessRow | undefined {
@@ -56,6 +96,7 @@ export function rowOf(pid: number, stat: Buffer): ProcessRow | undefined {
   const [parentPid = Number.NaN, pgid = Number.NaN] = numbers;
   if (pid === KERNEL_THREADS_PARENT || parentPid === KERNEL_THREADS_PARENT) return undefined;
   const number = (index: number): number => numbers[index] ?? Number.NaN;
+  const startTicks = number(18);
   return {
     pid,
     parentPid,
@@ -64,7 +105,8 @@ export function rowOf(pid: number, stat: Buffer): ProcessRow | undefined {
     ownMs: (number(10) + number(11)) * MS_PER_TICK,
     childrenMs: (number(12) + number(13)) * MS_PER_TICK,
     threads: number(16),
-    startTicks: number(18),
+    startTicks,
+    key: `${pid}:${startTicks}`,
     virtualBytes: number(19),
     rssBytes: number(20) * PAGE_BYTES,
   };

@@ -3,11 +3,14 @@ import type { ProcessSnapshot } from '../process/contract.ts';
 import { Breather } from './breather.ts';
 import type { DiskCounters, ExternalUsage, ManagedUsage } from './contract.ts';
 import { CpuMeter } from './cpu-meter.ts';
-import { procRecord, procText, readNumbers } from './proc-text.ts';
-import { type ProcessRow, readProcesses, TICKS_PER_S, treesOf } from './process-table.ts';
+import { HeldFiles } from './held-files.ts';
+import { procText, readNumbers } from './proc-text.ts';
+import { type ProcessRow, ProcessTable, TICKS_PER_S, treesOf } from './process-table.ts';
 import { SocketMap } from './sockets.ts';
 
 const MAX_EXTERNAL = 20;
+/** A process is put into its container before it does anything there. */
+const CONTAINER_KEPT_MS = 10_000;
 const CONTAINER_ENGINE = /[/:](?:docker|kubepods|libpod|containerd)/;
 
 const ioNumbers = new Float64Array(6);
@@ -21,15 +24,19 @@ export interface ProcessesUsage {
 }
 
 export class ProcessMeter {
+  readonly #table = new ProcessTable();
+  readonly #io = new HeldFiles('io');
   readonly #cpu = new CpuMeter();
   readonly #sockets = new SocketMap();
+  #containers: { readonly atMs: number; readonly ids: Map<string, string | null> } = { atMs: 0, ids: new Map() };
 
   /** `own` are processes of the host that belong to no list; `bootedAt` is in Unix seconds. */
   async read(running: readonly ProcessSnapshot[], own: ReadonlySet<number>, bootedAt: number): Promise<ProcessesUsage> {
     const breather = new Breather();
-    const rows = await readProcesses(breather);
+    const rows = await this.#table.read(breather);
     const nowMs = performance.now();
     await this.#sockets.refresh(breather, nowMs);
+    if (nowMs - this.#containers.atMs >= CONTAINER_KEPT_MS) this.#containers = { atMs: nowMs, ids: new Map() };
     const roots = new Map(running.flatMap(snapshot => (snapshot.pid === null ? [] : [[snapshot.pid, snapshot]])));
     const trees = treesOf(rows, roots);
     const managed: TreeUsage[] = [];
@@ -43,13 +50,19 @@ export class ProcessMeter {
     }
     const others = rows
       .filter(row => !taken.has(row.pid) && !own.has(row.parentPid))
-      .map(row => ({ row, cpuPercent: this.#cpu.percent(keyOf(row), row.ownMs, nowMs) }))
+      .map(row => ({ row, cpuPercent: this.#cpu.percent(row.key, row.ownMs, nowMs) }))
       .sort((a, b) => (b.cpuPercent ?? 0) - (a.cpuPercent ?? 0) || b.row.rssBytes - a.row.rssBytes)
       .slice(0, MAX_EXTERNAL);
     const external: ExternalUsage[] = [];
-    for (const { row, cpuPercent } of others) external.push(await this.#external(row, cpuPercent, breather));
+    for (const { row, cpuPercent } of others) external.push(await this.#external(row, cpuPercent, nowMs, breather));
     this.#cpu.endRound();
+    this.#io.endRound();
     return { managed, external };
+  }
+
+  close(): void {
+    this.#table.close();
+    this.#io.close();
   }
 
   /**
@@ -65,28 +78,61 @@ export class ProcessMeter {
     breather: Breather,
   ): Promise<TreeUsage> {
     const usedMs = sum(members, row => row.ownMs + row.childrenMs);
-    const { ports, connections } = await this.#sockets.useOf(members.map(withKey), breather, true);
+    const { ports, connections } = await this.#sockets.useOf(members, nowMs, breather, true);
     return {
       processName,
       pid: root.pid,
       pids: members.map(({ pid }) => pid),
       startedAt: bootedAt + root.startTicks / TICKS_PER_S,
-      cpuPercent: this.#cpu.percent(`tree ${keyOf(root)}`, usedMs, nowMs),
+      cpuPercent: this.#cpu.percent(`tree ${root.key}`, usedMs, nowMs),
       rssBytes: sum(members, row => row.rssBytes),
       virtualBytes: sum(members, row => row.virtualBytes),
       threads: sum(members, row => row.threads),
-      disk: diskOf(members.map(({ pid }) => pid)),
+      disk: this.#diskOf(members.map(({ pid }) => pid)),
       ports,
       connections,
       processCount: members.length,
     };
   }
 
-  async #external(row: ProcessRow, cpuPercent: number | null, breather: Breather): Promise<ExternalUsage> {
+  async #external(
+    row: ProcessRow,
+    cpuPercent: number | null,
+    nowMs: number,
+    breather: Breather,
+  ): Promise<ExternalUsage> {
     const { pid, name, rssBytes, virtualBytes, threads } = row;
-    const { ports } = await this.#sockets.useOf([withKey(row)], breather, false);
-    const containerId = containerIn(procText(`/proc/${pid}/cgroup`) ?? '');
-    return { pid, name, cpuPercent, rssBytes, virtualBytes, threads, disk: diskOf([pid]), ports, containerId };
+    const { ports } = await this.#sockets.useOf([row], nowMs, breather, false);
+    const disk = this.#diskOf([pid]);
+    return { pid, name, cpuPercent, rssBytes, virtualBytes, threads, disk, ports, containerId: this.#containerOf(row) };
+  }
+
+  #containerOf({ pid, key }: ProcessRow): string | null {
+    const { ids } = this.#containers;
+    const known = ids.get(key);
+    if (known !== undefined) return known;
+    const id = containerIn(procText(`/proc/${pid}/cgroup`) ?? '');
+    ids.set(key, id);
+    return id;
+  }
+
+  /** null when none of them tells. */
+  #diskOf(pids: readonly number[]): DiskCounters | null {
+    const total = { readBytes: 0, writtenBytes: 0, reads: 0, writes: 0 };
+    let isTold = false;
+    for (const pid of pids) {
+      const io = this.#io.read(pid);
+      if (io === null || io.length === 0) continue;
+      isTold = true;
+      // In the order of proc(5): rchar, wchar, syscr, syscw, read_bytes, write_bytes.
+      readNumbers(io, 0, ioNumbers);
+      const [, , reads = 0, writes = 0, readBytes = 0, writtenBytes = 0] = ioNumbers;
+      total.reads += reads;
+      total.writes += writes;
+      total.readBytes += readBytes;
+      total.writtenBytes += writtenBytes;
+    }
+    return isTold ? total : null;
   }
 }
 
@@ -98,33 +144,6 @@ function containerIn(cgroups: string): string | null {
     if (engine >= 0 && last > engine) return line.slice(last + 1);
   }
   return null;
-}
-
-/** null when none of them tells. */
-function diskOf(pids: readonly number[]): DiskCounters | null {
-  const total = { readBytes: 0, writtenBytes: 0, reads: 0, writes: 0 };
-  let isTold = false;
-  for (const pid of pids) {
-    const io = procRecord(`/proc/${pid}/io`);
-    if (io === null || io.length === 0) continue;
-    isTold = true;
-    // In the order of proc(5): rchar, wchar, syscr, syscw, read_bytes, write_bytes.
-    readNumbers(io, 0, ioNumbers);
-    const [, , reads = 0, writes = 0, readBytes = 0, writtenBytes = 0] = ioNumbers;
-    total.reads += reads;
-    total.writes += writes;
-    total.readBytes += readBytes;
-    total.writtenBytes += writtenBytes;
-  }
-  return isTold ? total : null;
-}
-
-function withKey(row: ProcessRow): { pid: number; key: string } {
-  return { pid: row.pid, key: keyOf(row) };
-}
-
-function keyOf({ pid, startTicks }: ProcessRow): string {
-  return `${pid}:${startTicks}`;
 }
 
 function sum<Item>(items: readonly Item[], value: (item: Item) => number): number {

@@ -80,6 +80,7 @@ export class Sampler implements MetricsSampler {
 
   close(): void {
     this.fileSystems.close();
+    this.#processes.close();
   }
 
   async #take(): Promise<Sample> {

@@ -6,6 +6,8 @@ import type { Connection } from './contract.ts';
 import { procLink, procNames } from './proc-text.ts';
 
 const KEPT_MS = 10_000;
+/** So long for a process of which the kernel tells the same as when it was looked at. */
+const UNCHANGED_KEPT_MS = 60_000;
 /** So much more time than it took passes before the list of sockets is read again without need. */
 const LIST_SHARE = 2_000;
 const MAX_CONNECTIONS = 50;
@@ -55,13 +57,25 @@ interface SocketList {
   readonly others: Set<string>;
 }
 
+/** A process as the kernel tells of it: the same object as long as nothing of that has changed. */
+interface Reading {
+  readonly pid: number;
+  readonly key: string;
+}
+
+interface Held {
+  readonly reading: Reading;
+  readonly atMs: number;
+  readonly inodes: readonly string[];
+}
+
 const NOTHING: SocketList = { atMs: Number.NEGATIVE_INFINITY, keptMs: 0, sockets: new Map(), others: new Set() };
 
 export class SocketMap {
   #list = NOTHING;
   #lookedMs = Number.NEGATIVE_INFINITY;
-  /** Inodes of sockets by process. */
-  #byProcess = new Map<string, readonly string[]>();
+  /** Inodes of sockets by the key of their process. */
+  readonly #byProcess = new Map<string, Held>();
 
   /**
    * Forgets what is too old. The kernel goes through all its buckets for the list of sockets, empty ones too, which may
@@ -71,20 +85,25 @@ export class SocketMap {
     if (nowMs - this.#lookedMs < KEPT_MS) return;
     this.#lookedMs = nowMs;
     if (nowMs - this.#list.atMs >= this.#list.keptMs) await this.#readList(breather);
-    this.#byProcess = new Map();
+    for (const [key, { atMs }] of this.#byProcess) if (nowMs - atMs >= UNCHANGED_KEPT_MS) this.#byProcess.delete(key);
   }
 
-  /** What these processes use together; `key` identifies each. A new socket is found at once for managed ones. */
+  /** What these processes use together. A new socket of a managed one is found without waiting for the next list. */
   async useOf(
-    processes: readonly { readonly pid: number; readonly key: string }[],
+    processes: readonly Reading[],
+    nowMs: number,
     breather: Breather,
     isManaged: boolean,
   ): Promise<SocketUse> {
     const inodes: string[] = [];
-    for (const { pid, key } of processes) {
-      const known = this.#byProcess.get(key) ?? (await readInodes(pid, breather));
-      this.#byProcess.set(key, known);
-      inodes.push(...known);
+    for (const reading of processes) {
+      let held = this.#byProcess.get(reading.key);
+      const keptMs = held?.reading === reading ? UNCHANGED_KEPT_MS : KEPT_MS;
+      if (held === undefined || nowMs - held.atMs >= keptMs) {
+        held = { reading, atMs: nowMs, inodes: await readInodes(reading.pid, breather) };
+        this.#byProcess.set(reading.key, held);
+      }
+      inodes.push(...held.inodes);
     }
     if (isManaged && this.#isLacking(inodes)) await this.#readList(breather);
     const { sockets } = this.#list;
@@ -105,7 +124,7 @@ export class SocketMap {
   }
 
   async #readList(breather: Breather): Promise<void> {
-    const held = [...this.#byProcess.values()].flat();
+    const held = [...this.#byProcess.values()].flatMap(({ inodes }) => inodes);
     const atMs = performance.now();
     const { sockets, tookMs } = await readSockets(breather);
     const others = new Set(held.filter(inode => !sockets.has(inode)));

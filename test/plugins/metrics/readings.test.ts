@@ -6,7 +6,7 @@ import { Breather } from '../../../plugins/metrics/breather.ts';
 import { CpuMeter } from '../../../plugins/metrics/cpu-meter.ts';
 import { busyMs, cpuLimit, diskCounters } from '../../../plugins/metrics/machine.ts';
 import { countersOf } from '../../../plugins/metrics/network.ts';
-import { type ProcessRow, readProcesses, rowOf, treesOf } from '../../../plugins/metrics/process-table.ts';
+import { type ProcessRow, ProcessTable, rowOf, treesOf } from '../../../plugins/metrics/process-table.ts';
 import { readSettings } from '../../../plugins/metrics/settings.ts';
 import { addressOf } from '../../../plugins/metrics/sockets.ts';
 
@@ -29,7 +29,9 @@ t.test('a row of a process', async t => {
     t.equal(rowOf(42, stat(name))?.parentPid, 7, `a name such as ${JSON.stringify(name)} does not move the fields`);
   t.equal(rowOf(42, stat('dämon'))?.name, 'dämon');
   t.equal(rowOf(42, stat('gone', 'Z')), undefined, 'a zombie uses nothing');
-  const own = (await readProcesses(new Breather())).find(({ pid }) => pid === process.pid);
+  const table = new ProcessTable();
+  t.teardown(() => table.close());
+  const own = (await table.read(new Breather())).find(({ pid }) => pid === process.pid);
   const ratio = (own?.rssBytes ?? 0) / process.memoryUsage.rss();
   t.ok(ratio > 0.5 && ratio < 2, 'the size of a page is that of this machine');
 });
