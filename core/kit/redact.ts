@@ -166,21 +166,19 @@ const RULES: readonly Rule[] = [
 
 const NAMES = 1 << RULES.length;
 const MAILS = NAMES << 1;
-const WORDS = new WordGroups([...RULES.map(({ words }) => words), NAME_WORDS, ['@']]);
+/** Which rules may find something, for `redact`. No group stands for printable ASCII without a secret. */
+export const SECRET_WORDS = new WordGroups([...RULES.map(({ words }) => words), NAME_WORDS, ['@']]);
 
-/**
- * Which rules may find something in these bytes, for `redact`, and whether they are `UNPRINTABLE`. 0 stands for printable
- * ASCII without a secret.
- */
+/** Which rules may find something in these bytes, for `redact`, and whether they are `UNPRINTABLE`. */
 export function secretSigns(view: DataView, from: number, to: number): number {
-  return WORDS.find(view, from, to);
+  return SECRET_WORDS.find(view, from, to);
 }
 
 /**
  * The text with credentials, mail addresses, and the identities of media accounts replaced by `[REDACTED]`. `signs` are
  * those of its bytes.
  */
-export function redact(text: string, signs = WORDS.findInText(text)): string {
+export function redact(text: string, signs = SECRET_WORDS.findInText(text)): string {
   let result = text;
   for (const [index, { pattern, replacement }] of RULES.entries())
     if ((signs & (1 << index)) !== 0) result = result.replace(pattern, replacement as string);

@@ -74,6 +74,18 @@ export class WordGroups {
     return this.find(this.#scratchView, 0, this.#scratch.write(text, 'latin1'));
   }
 
+  /**
+   * For who looks himself: the pairs that are worth a look by their bytes, the lower first; by the lower five bits of three
+   * bytes whether they may tell a word; and by a byte 1 where it is a word, 2 where it is `UNPRINTABLE`.
+   */
+  tables(): { readonly pairs: Uint8Array; readonly letters: Uint8Array; readonly singles: Uint8Array } {
+    return {
+      pairs: this.#pairs,
+      letters: this.#places.map(Math.sign),
+      singles: Uint8Array.from(this.#single, groups => (groups === 0 ? 0 : groups === UNPRINTABLE ? 2 : 1)),
+    };
+  }
+
   #add(word: string, groups: number, letters: Set<string>): void {
     const bytes = Buffer.from(word, 'latin1');
     if (bytes.length === 1) {

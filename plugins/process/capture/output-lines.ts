@@ -2,9 +2,19 @@
 // hold nothing of that kind: those stay bytes where they are, and only the others become text.
 import type { LogLevel } from '#core';
 import { LEVEL_CHARACTERS, levelInJson } from '#kit/json-level';
+import { LEVELS } from '#kit/log-level';
 import { redact, secretSigns } from '#kit/redact';
 import { UNPRINTABLE } from '#kit/word-groups';
 import { KeyBlock } from './key-block.ts';
+import {
+  HOLDS_SHIFT,
+  HOLDS_UNPRINTABLE,
+  HOLDS_WORD,
+  LINE_NUMBERS,
+  LineScan,
+  MAX_SCANNED_BYTES,
+  MAY_BE_JSON,
+} from './line-scan.ts';
 
 export const MAX_LINE_BYTES = 64 * 1024;
 /** How far before its end a line without one is cut, to cut no secret in two or off its name. */
@@ -12,15 +22,13 @@ const MAX_WORD_BYTES = 16 * 1024;
 /** What separates values from the names of the next ones comes before what may stand between a name and its value. */
 const SEPARATORS = [...',;& '].map(sign => sign.charCodeAt(0));
 
+const FIRST_LINES = 16;
+
 const NEWLINE = 0x0a;
-const SPACE = 0x20;
-const TAB = 0x09;
-const CARRIAGE_RETURN = 0x0d;
-const BRACE = 0x7b;
 const ANSI = /\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b\n]*(?:\x07|\x1b\\)|[@-Z\\-_])/g;
 const LEVEL = /\b(TRACE|DEBUG|INFO|NOTICE|WARN(?:ING)?|ERR(?:OR)?|FATAL|CRIT(?:ICAL)?)\b/i;
 const LEVEL_WITHIN = 80;
-const LEVELS: Readonly<Record<string, LogLevel>> = {
+const WORD_LEVELS: Readonly<Record<string, LogLevel>> = {
   TRACE: 'DEBUG',
   DEBUG: 'DEBUG',
   INFO: 'INFO',
@@ -34,18 +42,22 @@ const LEVELS: Readonly<Record<string, LogLevel>> = {
   CRITICAL: 'CRITICAL',
 };
 
-/** The bit that lower case letters have and upper case letters do not. */
-const LOWER_CASE = 0x20;
 /** In upper case. */
-const LEVEL_WORDS = Object.entries(LEVELS).map(([word, level]) => ({ letters: Buffer.from(word), level }));
+const LEVEL_WORDS = Object.entries(WORD_LEVELS).map(([word, level]) => ({
+  letters: Buffer.from(word),
+  level: LEVELS.indexOf(level),
+}));
 const IN_WORD = 1;
 const BEGINS_LEVEL = 2;
 /** By a byte: whether it belongs to a word, and whether it may begin that of a level. */
 const BYTES = new Uint8Array(256);
 for (const byte of Buffer.from('0123456789_ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'))
   BYTES[byte] = IN_WORD;
-for (const word of Object.keys(LEVELS))
-  for (const byte of Buffer.from(word.charAt(0) + word.charAt(0).toLowerCase())) BYTES[byte] = IN_WORD | BEGINS_LEVEL;
+for (const word of Object.keys(WORD_LEVELS))
+  for (const byte of Buffer.from(word.charAt(0) + word.charAt(0).toLowerCase())) BYTES[byte] = BEGINS_LEVEL;
+/** Made when it is first needed, because most threads have no output; null where it cannot be had. */
+let scan: LineScan | null | undefined;
+const LEVEL_BITS = (1 << HOLDS_SHIFT) - 1;
 
 /**
  * The lines of a piece of output, without empty ones. It holds on to the bytes that were read. A line is either a part of
@@ -53,43 +65,91 @@ for (const word of Object.keys(LEVELS))
  */
 export class OutputLines {
   readonly bytes: Buffer;
-  readonly levels: LogLevel[] = [];
-  /** Where a line begins in the bytes; for a text, the complement of its place in `texts`. */
-  readonly starts: number[] = [];
-  /** Where a line ends in the bytes; 0 for a text. */
-  readonly ends: number[] = [];
+  #count = 0;
+  /** For each line its level, its start and its end; for a text, the complement of its place in `#texts`, and 0. */
+  #places = new Int32Array(FIRST_LINES * LINE_NUMBERS);
   /** After redaction. */
-  readonly texts: string[] = [];
+  readonly #texts: string[] = [];
+  #textLength = 0;
+  #view: DataView | undefined;
 
   constructor(bytes: Buffer) {
     this.bytes = bytes;
   }
 
   get count(): number {
-    return this.levels.length;
+    return this.#count;
+  }
+
+  /** How many characters the lines have that are texts. */
+  get textLength(): number {
+    return this.#textLength;
   }
 
   addBytes(level: LogLevel, start: number, end: number): void {
-    this.levels.push(level);
-    this.starts.push(start);
-    this.ends.push(end);
+    this.add(LEVELS.indexOf(level), start, end);
   }
 
   addText(level: LogLevel, text: string): void {
-    this.levels.push(level);
-    this.starts.push(~this.texts.length);
-    this.ends.push(0);
-    this.texts.push(text);
+    this.add(LEVELS.indexOf(level), ~this.#texts.length, 0);
+    this.#texts.push(text);
+    this.#textLength += text.length;
+  }
+
+  /** For who looks at the bytes of lines. */
+  get view(): DataView {
+    this.#view ??= new DataView(this.bytes.buffer, this.bytes.byteOffset, this.bytes.length);
+    return this.#view;
+  }
+
+  /** Adds lines as a scan tells of them that hold nothing. */
+  addNumbers(numbers: Int32Array): void {
+    const used = this.#count * LINE_NUMBERS;
+    this.#reserve(used + numbers.length);
+    this.#places.set(numbers, used);
+    this.#count += numbers.length / LINE_NUMBERS;
+  }
+
+  /** Of the level with this place in `LEVELS`. */
+  add(level: number, start: number, end: number): void {
+    const at = this.#count * LINE_NUMBERS;
+    this.#reserve(at + LINE_NUMBERS);
+    this.#places[at] = level;
+    this.#places[at + 1] = start;
+    this.#places[at + 2] = end;
+    this.#count += 1;
+  }
+
+  #reserve(numbers: number): void {
+    if (numbers <= this.#places.length) return;
+    const places = new Int32Array(Math.max(numbers, this.#places.length * 2));
+    places.set(this.#places);
+    this.#places = places;
+  }
+
+  /** Its place in `LEVELS`. */
+  levelPlace(index: number): number {
+    return this.#places[index * LINE_NUMBERS] ?? 0;
   }
 
   level(index: number): LogLevel {
-    return this.levels[index] ?? 'INFO';
+    return LEVELS[this.levelPlace(index)] ?? 'INFO';
+  }
+
+  /** Where a line begins in the bytes; negative for a text. */
+  start(index: number): number {
+    return this.#places[index * LINE_NUMBERS + 1] ?? 0;
+  }
+
+  /** Where a line ends in the bytes. */
+  end(index: number): number {
+    return this.#places[index * LINE_NUMBERS + 2] ?? 0;
   }
 
   /** After redaction. */
   text(index: number): string {
-    const start = this.starts[index] ?? 0;
-    return start < 0 ? (this.texts[~start] ?? '') : this.bytes.toString('latin1', start, this.ends[index]);
+    const start = this.start(index);
+    return start < 0 ? (this.#texts[~start] ?? '') : this.bytes.toString('latin1', start, this.end(index));
   }
 
   *[Symbol.iterator](): Generator<{ readonly level: LogLevel; readonly text: string }> {
@@ -123,75 +183,83 @@ export function completeBytes(bytes: Buffer, final: boolean): number {
 /** The lines of a complete part. `keys` is what the part before has left open. */
 export function toLines(bytes: Buffer, keys = new KeyBlock()): OutputLines {
   const lines = new OutputLines(bytes);
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+  if (scan === undefined) scan = scanWhereThereIsRoom();
   for (let start = 0; start < bytes.length; ) {
-    const newline = bytes.indexOf(NEWLINE, start);
-    const lineEnd = newline < 0 ? bytes.length : newline;
-    if (keys.isOpen) addText(lines, bytes.toString('utf8', start, lineEnd), keys);
-    else addLine(lines, view, start, lineEnd, keys);
-    start = lineEnd + 1;
+    const end = keys.isOpen || scan === null ? -1 : scannedEnd(bytes, start);
+    start = end < 0 || scan === null ? addOne(lines, start, keys) : addScanned(lines, scan, start, end, keys);
   }
   return lines;
 }
 
-function isBlank(byte: number): boolean {
-  return byte === SPACE || (byte >= TAB && byte <= CARRIAGE_RETURN);
+/** WebAssembly reserves gigabytes of addresses, which some limit (`ulimit -v`). Every line becomes text there. */
+function scanWhereThereIsRoom(): LineScan | null {
+  try {
+    return new LineScan({ classes: BYTES, words: LEVEL_WORDS });
+  } catch (error) {
+    if (error instanceof RangeError) return null;
+    throw error;
+  }
 }
 
-function addLine(lines: OutputLines, view: DataView, start: number, lineEnd: number, keys: KeyBlock): void {
-  let end = lineEnd;
-  while (end > start && isBlank(view.getUint8(end - 1))) end -= 1;
-  if (end === start) return;
-  const signs = secretSigns(view, start, end);
-  if (signs >= UNPRINTABLE || end - start > MAX_LINE_BYTES) {
-    addText(lines, lines.bytes.toString('utf8', start, lineEnd), keys);
+/** Where to scan lines to; negative when the next is too long. */
+function scannedEnd(bytes: Buffer, start: number): number {
+  if (bytes.length - start <= MAX_SCANNED_BYTES) return bytes.length;
+  const end = bytes.lastIndexOf(NEWLINE, start + MAX_SCANNED_BYTES - 1) + 1;
+  return end > start ? end : -1;
+}
+
+/** Gives where the next line begins. */
+function addOne(lines: OutputLines, start: number, keys: KeyBlock): number {
+  const newline = lines.bytes.indexOf(NEWLINE, start);
+  const lineEnd = newline < 0 ? lines.bytes.length : newline;
+  addText(lines, lines.bytes.toString('utf8', start, lineEnd), keys);
+  return lineEnd + 1;
+}
+
+/** Adds lines up to `to`, or to the beginning of a key; gives where the next begins. */
+function addScanned(lines: OutputLines, scan: LineScan, from: number, to: number, keys: KeyBlock): number {
+  const { numbers, holds } = scan.scan(lines.bytes, from, to);
+  if (holds === 0) {
+    lines.addNumbers(numbers);
+    return to;
+  }
+  for (let at = 0; at < numbers.length; at += LINE_NUMBERS) {
+    const first = numbers[at] ?? 0;
+    const start = numbers[at + 1] ?? 0;
+    const end = numbers[at + 2] ?? 0;
+    if (first < 1 << HOLDS_SHIFT) lines.add(first, start, end);
+    else addLine(lines, start, end, first, keys);
+    if (keys.isOpen) return lineEndOf(lines.bytes, end) + 1;
+  }
+  return to;
+}
+
+function lineEndOf(bytes: Buffer, from: number): number {
+  const newline = bytes.indexOf(NEWLINE, from);
+  return newline < 0 ? bytes.length : newline;
+}
+
+/** Adds a line that holds something, or may do so. It has no blanks at its end. */
+function addLine(lines: OutputLines, start: number, end: number, first: number, keys: KeyBlock): void {
+  const holds = first >>> HOLDS_SHIFT;
+  const signs = (holds & HOLDS_WORD) === 0 ? 0 : secretSigns(lines.view, start, end);
+  if ((holds & HOLDS_UNPRINTABLE) !== 0 || signs >= UNPRINTABLE) {
+    addText(lines, lines.bytes.toString('utf8', start, end), keys);
     return;
   }
-  const level = namedLevel(lines, view, start, end) ?? levelIn(view, start, end);
+  const named = (holds & MAY_BE_JSON) === 0 ? undefined : namedLevel(lines.bytes, start, end);
+  const level = named === undefined ? first & LEVEL_BITS : LEVELS.indexOf(named);
   if (signs === 0) {
-    lines.addBytes(level, start, end);
+    lines.add(level, start, end);
     return;
   }
-  const raw = lines.bytes.toString('latin1', start, lineEnd);
+  const raw = lines.bytes.toString('latin1', start, end);
   const shown = keys.concerns(raw) ? keys.shown(raw) : raw;
-  lines.addText(level, redact(shown.trimEnd(), signs));
+  lines.addText(LEVELS[level] ?? 'INFO', redact(shown.trimEnd(), signs));
 }
 
-/** Of a line that may be JSON. */
-function namedLevel({ bytes }: OutputLines, view: DataView, start: number, end: number): LogLevel | undefined {
-  if (view.getUint8(start) !== BRACE) return undefined;
+function namedLevel(bytes: Buffer, start: number, end: number): LogLevel | undefined {
   return levelInJson(bytes.toString('latin1', start, Math.min(end, start + LEVEL_CHARACTERS)));
-}
-
-function levelIn(view: DataView, start: number, end: number): LogLevel {
-  const limit = Math.min(end, start + LEVEL_WITHIN);
-  let before = 0;
-  for (let at = start; at < limit; at += 1) {
-    const says = BYTES[view.getUint8(at)] ?? 0;
-    if (says > IN_WORD && before === 0) {
-      const level = levelAt(view, at, limit);
-      if (level !== undefined) return level;
-    }
-    before = says;
-  }
-  return 'INFO';
-}
-
-function levelAt(view: DataView, start: number, limit: number): LogLevel | undefined {
-  const first = view.getUint8(start) & ~LOWER_CASE;
-  for (const { letters, level } of LEVEL_WORDS) {
-    if (letters[0] === first && isWord(letters, view, start, limit)) return level;
-  }
-  return undefined;
-}
-
-/** Whether the word stands at `start` and ends there, or where it is not looked further. */
-function isWord(letters: Buffer, view: DataView, start: number, limit: number): boolean {
-  const end = start + letters.length;
-  if (end > limit || (end < limit && BYTES[view.getUint8(end)] !== 0)) return false;
-  for (let index = 0; index < letters.length; index += 1)
-    if ((view.getUint8(start + index) & ~LOWER_CASE) !== letters[index]) return false;
-  return true;
 }
 
 /** Adds a line that holds more than printable ASCII, is too long, or may belong to a key. */
@@ -220,5 +288,5 @@ function levelOf(text: string): LogLevel {
   const named = levelInJson(text);
   if (named !== undefined) return named;
   const [, word = ''] = LEVEL.exec(text.slice(0, LEVEL_WITHIN)) ?? [];
-  return LEVELS[word.toUpperCase()] ?? 'INFO';
+  return WORD_LEVELS[word.toUpperCase()] ?? 'INFO';
 }

@@ -9,6 +9,7 @@ import { passes } from '../../../core/kit/log-level.ts';
 import { formatRecord, recordsOf } from '../../../core/kit/log-line.ts';
 import { redact } from '../../../core/kit/redact.ts';
 import { KeyBlock } from '../../../plugins/process/capture/key-block.ts';
+import { MAX_SCANNED_BYTES } from '../../../plugins/process/capture/line-scan.ts';
 import { LogBlock } from '../../../plugins/process/capture/log-block.ts';
 import { completeBytes, MAX_LINE_BYTES, OutputLines, toLines } from '../../../plugins/process/capture/output-lines.ts';
 
@@ -62,6 +63,58 @@ t.test('each line is what it would be if every line became text', async t => {
       { numRuns: 1_000 },
     ),
   );
+});
+
+t.test('the same where output is longer than what is scanned at once, and where lines end as on Windows', async t => {
+  const long = fc.tuple(output, fc.constantFrom('\n', '\r\n'), fc.nat({ max: 200 })).map(([bytes, end, shift]) => {
+    const ordinary = Buffer.from(`2026-01-02 INFO a line that holds nothing${end}`.repeat(700));
+    const parts = Array.from({ length: 7 }, () => [ordinary, bytes, Buffer.from(end)]).flat();
+    return Buffer.concat([Buffer.from('x'.repeat(shift)), ...parts]);
+  });
+  t.doesNotThrow(() =>
+    fc.assert(
+      fc.property(long, bytes => {
+        t.ok(bytes.length > MAX_SCANNED_BYTES);
+        return JSON.stringify([...toLines(bytes)]) === JSON.stringify(asText(bytes));
+      }),
+      { numRuns: 20 },
+    ),
+  );
+  const words = 'a line that is too long ';
+  const tooLong = words.repeat((3 * MAX_SCANNED_BYTES) / words.length);
+  const around = [...toLines(Buffer.from(`the ERROR before\n${tooLong}\ntoken=abcdef12345678\n\nlast`))];
+  t.same(around.at(0), { level: 'ERROR', text: 'the ERROR before' });
+  const inside = around.slice(1, -2).map(({ text }) => text);
+  // Blanks at a cut are left out.
+  t.equal(inside.join('').replaceAll(' ', ''), tooLong.replaceAll(' ', ''));
+  t.same(around.slice(-2), [
+    { level: 'INFO', text: 'token=[REDACTED]' },
+    { level: 'INFO', text: 'last' },
+  ]);
+});
+
+t.test('where addresses are limited so that WebAssembly has no memory, lines are the same', async t => {
+  const { WebAssembly } = globalThis as unknown as { WebAssembly: { Instance: unknown } };
+  const { Instance } = WebAssembly;
+  t.teardown(() => {
+    WebAssembly.Instance = Instance;
+  });
+  let asked = 0;
+  WebAssembly.Instance = class {
+    constructor() {
+      asked += 1;
+      throw new RangeError('Out of memory: Cannot allocate Wasm memory for new instance');
+    }
+  };
+  const anew = new URL('../../../plugins/process/capture/output-lines.ts?anew', import.meta.url).href;
+  const { toLines: limited } = (await import(anew)) as { toLines: typeof toLines };
+  t.doesNotThrow(() =>
+    fc.assert(
+      fc.property(output, bytes => JSON.stringify([...limited(bytes)]) === JSON.stringify(asText(bytes))),
+      { numRuns: 100 },
+    ),
+  );
+  t.equal(asked, 1, 'it is asked for once');
 });
 
 t.test('a rule that is not asked would have found nothing', async t => {

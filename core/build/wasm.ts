@@ -1,0 +1,19 @@
+// `npm run wasm`: assembles what the product has in the text form of WebAssembly, each into a module beside it, which a
+// host of the sources and a build load alike.
+import { readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { rootDir } from './compile.ts';
+import { assemble } from './wat.ts';
+
+export const WAT_FILES: readonly string[] = [path.join(rootDir, 'plugins/process/capture/line-scan.wat')];
+
+export const codeFileOf = (file: string): string => file.replace(/\.wat$/, '-code.ts');
+
+/** The text of the module for a file. */
+export async function codeModule(file: string): Promise<string> {
+  const code = Buffer.from(assemble(await readFile(file, 'utf8'))).toString('base64');
+  return `// ${path.basename(file)} as WebAssembly in base64, made by \`npm run wasm\`.\nexport const CODE =\n  '${code}';\n`;
+}
+
+if (process.argv[1] === import.meta.filename)
+  for (const file of WAT_FILES) await writeFile(codeFileOf(file), await codeModule(file));

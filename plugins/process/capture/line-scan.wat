@@ -1,0 +1,165 @@
+;; Finds the lines of a piece of output: where each begins and ends without blanks, its level, and whether it holds
+;; anything that a second look is for. `npm run wasm` makes line-scan-code.ts of this; line-scan.ts knows where in the memory everything is.
+(module
+  (memory (export "memory") 18)
+  ;; Where the next line is told.
+  (global $out (mut i32) (i32.const 0))
+  ;; What any line holds.
+  (global $any (mut i32) (i32.const 0))
+
+  ;; By the lower five bits of three bytes: 1 where a word may be told by them.
+  (func $letters (param $at i32) (result i32)
+    (i32.load8_u
+      (i32.add
+        (i32.const 0x10000)
+        (i32.or
+          (i32.shl (i32.and (i32.load8_u (local.get $at)) (i32.const 31)) (i32.const 10))
+          (i32.or
+            (i32.shl (i32.and (i32.load8_u (i32.add (local.get $at) (i32.const 1))) (i32.const 31)) (i32.const 5))
+            (i32.and (i32.load8_u (i32.add (local.get $at) (i32.const 2))) (i32.const 31)))))))
+
+  ;; What the byte itself is: 1 for a word, 2 where it cannot be printed.
+  (func $single (param $byte i32) (result i32)
+    (i32.load8_u (i32.add (i32.const 0x18000) (local.get $byte))))
+
+  ;; 1 within a word, 2 where it may also begin the one of a level.
+  (func $class (param $at i32) (result i32)
+    (i32.load8_u (i32.add (i32.const 0x18100) (i32.load8_u (local.get $at)))))
+
+  ;; Whether the word at `word` stands at `at` and ends there, or where it is not looked further.
+  (func $stands (param $word i32) (param $length i32) (param $at i32) (param $limit i32) (result i32)
+    (local $index i32)
+    (local $end i32)
+    (local.set $end (i32.add (local.get $at) (local.get $length)))
+    (if (i32.gt_u (local.get $end) (local.get $limit)) (then (return (i32.const 0))))
+    (if (i32.lt_u (local.get $end) (local.get $limit))
+      (then (if (call $class (local.get $end)) (then (return (i32.const 0))))))
+    (loop $next
+      (if (i32.ne
+            (i32.and (i32.load8_u (i32.add (local.get $at) (local.get $index))) (i32.const 0xdf))
+            (i32.load8_u (i32.add (local.get $word) (local.get $index))))
+        (then (return (i32.const 0))))
+      (local.set $index (i32.add (local.get $index) (i32.const 1)))
+      (br_if $next (i32.lt_u (local.get $index) (local.get $length))))
+    (i32.const 1))
+
+  ;; The place of the level that is named first between `at` and `limit`; of INFO when there is none.
+  (func $level (param $at i32) (param $limit i32) (result i32)
+    (local $before i32)
+    (local $says i32)
+    (local $word i32)
+    (local $length i32)
+    (loop $bytes
+      (if (i32.ge_u (local.get $at) (local.get $limit)) (then (return (i32.const 1))))
+      (local.set $says (i32.load8_u (i32.add (i32.const 0x18100) (i32.load8_u (local.get $at)))))
+      (if (i32.gt_u (local.get $says) (i32.add (i32.shl (local.get $before) (i32.const 1)) (i32.const 1)))
+        (then
+          ;; Each has its length, the place of its level, and its letters in upper case.
+          (local.set $word (i32.const 0x18200))
+          (block $none
+            (loop $words
+              (local.set $length (i32.load8_u (local.get $word)))
+              (br_if $none (i32.eqz (local.get $length)))
+              (if (call $stands
+                    (i32.add (local.get $word) (i32.const 2)) (local.get $length) (local.get $at) (local.get $limit))
+                (then (return (i32.load8_u (i32.add (local.get $word) (i32.const 1))))))
+              (local.set $word (i32.add (local.get $word) (i32.const 16)))
+              (br $words)))))
+      (local.set $before (local.get $says))
+      (local.set $at (i32.add (local.get $at) (i32.const 1)))
+      (br $bytes))
+    (unreachable))
+
+  ;; Tells of a line, unless it is empty.
+  (func $line (param $start i32) (param $end i32) (param $holds i32) (param $shift i32)
+    (local $last i32)
+    (local $byte i32)
+    (local.set $last (local.get $end))
+    (block $trimmed
+      (loop $blank
+        (if (i32.eq (local.get $last) (local.get $start)) (then (return)))
+        (local.set $byte (i32.load8_u (i32.sub (local.get $last) (i32.const 1))))
+        (br_if $trimmed
+          (i32.and
+            (i32.ne (local.get $byte) (i32.const 0x20))
+            (i32.gt_u (i32.sub (local.get $byte) (i32.const 9)) (i32.const 4))))
+        (local.set $last (i32.sub (local.get $last) (i32.const 1)))
+        (br $blank)))
+    ;; What cannot be printed may be one of the blanks.
+    (if (i32.and (i32.shr_u (local.get $holds) (i32.const 1)) (i32.ne (local.get $last) (local.get $end)))
+      (then (local.set $holds (i32.const 1))))
+    ;; Lines of JSON name their level, and long ones are cut.
+    (if (i32.eq (i32.load8_u (local.get $start)) (i32.const 0x7b))
+      (then (local.set $holds (i32.or (local.get $holds) (i32.const 4)))))
+    (if (i32.gt_u (i32.sub (local.get $last) (local.get $start)) (i32.const 0x10000))
+      (then (local.set $holds (i32.or (local.get $holds) (i32.const 2)))))
+    (i32.store (global.get $out)
+      (i32.or
+        (call $level (local.get $start)
+          (select
+            (i32.add (local.get $start) (i32.const 80))
+            (local.get $last)
+            (i32.lt_u (i32.add (local.get $start) (i32.const 80)) (local.get $last))))
+        (i32.shl (local.get $holds) (i32.const 3))))
+    (i32.store (i32.add (global.get $out) (i32.const 4)) (i32.add (local.get $start) (local.get $shift)))
+    (i32.store (i32.add (global.get $out) (i32.const 8)) (i32.add (local.get $last) (local.get $shift)))
+    (global.set $out (i32.add (global.get $out) (i32.const 12)))
+    (global.set $any (i32.or (global.get $any) (local.get $holds))))
+
+  ;; Tells of the lines up to `to`, where the last ends with a line break and spaces follow. Their places are `shift` more
+  ;; than those in the memory. Gives what any of them holds.
+  (func (export "scan") (param $at i32) (param $to i32) (param $out i32) (param $shift i32) (result i32)
+    (local $start i32)
+    (local $holds i32)
+    (local $four i32)
+    (local $pair i32)
+    (local $low i32)
+    (local $high i32)
+    (global.set $out (local.get $out))
+    (global.set $any (i32.const 0))
+    (local.set $start (local.get $at))
+    (block $done
+      (loop $next
+        (br_if $done (i32.ge_u (local.get $at) (local.get $to)))
+        (local.set $four (i32.load (local.get $at)))
+        (if (i32.or
+              (i32.load8_u (i32.and (local.get $four) (i32.const 0xffff)))
+              (i32.load8_u (i32.shr_u (local.get $four) (i32.const 16))))
+          (then
+            (local.set $pair (local.get $at))
+            (loop $pairs
+              (local.set $low (i32.load8_u (local.get $pair)))
+              (local.set $high (i32.load8_u (i32.add (local.get $pair) (i32.const 1))))
+              (if (i32.or (i32.eq (local.get $low) (i32.const 10)) (i32.eq (local.get $high) (i32.const 10)))
+                (then
+                  ;; No word lies over the end of a line.
+                  (if (i32.eq (local.get $low) (i32.const 10))
+                    (then
+                      (call $line (local.get $start) (local.get $pair) (local.get $holds) (local.get $shift))
+                      (local.set $start (i32.add (local.get $pair) (i32.const 1)))
+                      (local.set $holds (i32.const 0)))
+                    (else (local.set $holds (i32.or (local.get $holds) (call $single (local.get $low))))))
+                  (if (i32.eq (local.get $high) (i32.const 10))
+                    (then
+                      (call $line (local.get $start)
+                        (i32.add (local.get $pair) (i32.const 1)) (local.get $holds) (local.get $shift))
+                      (local.set $start (i32.add (local.get $pair) (i32.const 2)))
+                      (local.set $holds (i32.const 0)))
+                    (else (local.set $holds (i32.or (local.get $holds) (call $single (local.get $high)))))))
+                (else
+                  (if (i32.load8_u (i32.or (local.get $low) (i32.shl (local.get $high) (i32.const 8))))
+                    (then
+                      (local.set $holds
+                        (i32.or
+                          (i32.or (local.get $holds) (call $letters (local.get $pair)))
+                          (i32.or
+                            (call $letters (i32.sub (local.get $pair) (i32.const 1)))
+                            (i32.or (call $single (local.get $low)) (call $single (local.get $high))))))))))
+              (local.set $pair (i32.add (local.get $pair) (i32.const 2)))
+              (br_if $pairs (i32.lt_u (local.get $pair) (i32.add (local.get $at) (i32.const 4)))))))
+        (local.set $at (i32.add (local.get $at) (i32.const 4)))
+        (br $next)))
+    (global.get $any))
+
+  ;; Where the table of lines ends.
+  (func (export "end") (result i32) (global.get $out)))
