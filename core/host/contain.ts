@@ -162,10 +162,10 @@ const signals = new WeakMap<AbortSignal, WeakMap<Scope, AbortSignal>>();
 
 /**
  * The arguments of a call from one plugin to another. Functions in them run as their giver's, within the deadline of
- * that call; signals fire as the receiver's. Data is passed as it is.
+ * that call; signals fire as the receiver's. Data is passed as it is, and so is what a plugin hands to itself.
  */
 export function crossing(args: unknown[], giver: Scope | undefined, receiver: Scope, call: Call): unknown[] {
-  if (giver === undefined || !args.some(argument => holdsCode(argument, DIRECT))) return args;
+  if (giver === undefined || giver === receiver || !args.some(argument => holdsCode(argument, DIRECT))) return args;
   const container = new Container({
     scope: giver,
     receiver,

@@ -4,6 +4,7 @@ import { type ChildProcess, type ChildProcessByStdio, spawn } from 'node:child_p
 import { createInterface } from 'node:readline';
 import type { Readable, Writable } from 'node:stream';
 import { publicEnvironment } from '#kit/public-environment';
+import { turnWithTime } from '#kit/turns';
 
 const ANSWER_MS = 3_000;
 /** A path that did not answer is not asked for again before this time has passed. */
@@ -66,7 +67,9 @@ export class PathProbe {
 
   /** null when the path does not answer. The path is absolute and one line. Calls are answered one after the other. */
   look(path: string, kind: 'space' | 'existence'): Promise<PathAnswer | null> {
-    const answer = this.#queue.then(() => this.#ask(path, kind));
+    // To start a child holds the event loop for some milliseconds.
+    const ready = this.#queue.then(() => (this.#shell === undefined ? turnWithTime() : undefined));
+    const answer = ready.then(() => this.#ask(path, kind));
     this.#queue = answer.catch(() => undefined);
     return answer;
   }

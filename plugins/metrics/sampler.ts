@@ -1,5 +1,6 @@
 // The one sampler: everybody who needs numbers gets the newest sample, and callers at one time share the making of it.
 import type { Host } from '#core';
+import { turnWithTime } from '#kit/turns';
 import type {} from '../process/contract.ts';
 import type {} from '../services/contract.ts';
 import { configuredPorts, placesOf } from './block-facts.ts';
@@ -93,11 +94,13 @@ export class Sampler implements MetricsSampler {
     );
     const machine = this.#machine.read(settings.scope);
     const interfaces = this.network.read(settings.interfaces);
+    await turnWithTime();
     const [fileSystems, processes] = await Promise.all([
       this.fileSystems.read(settings.paths),
       this.#processes.read(running, new Set(this.fileSystems.pids()), booted),
     ]);
     const collected = await collect(this.#host, processes.managed);
+    await turnWithTime();
     const sample: Sample = {
       timestamp,
       system: {

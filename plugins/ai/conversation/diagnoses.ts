@@ -1,6 +1,7 @@
 // Diagnoses: everything that can be refused first, then the evidence, then the provider, then the session.
 import type { z } from 'zod';
 import { type ContributionList, type Host, Problem } from '#core';
+import { turnWithTime } from '#kit/turns';
 import { WorkQueue } from '#kit/work-queue';
 import type { ChatMessage, EvidenceSource } from '../contract.ts';
 import { buildBundle } from '../diagnosis/bundle.ts';
@@ -9,7 +10,7 @@ import { compacted } from '../prompt/compaction.ts';
 import { finalAnswer } from '../prompt/final-answer.ts';
 import { firstMessages, furtherMessages, type PromptEvidence, type PromptTurn } from '../prompt/messages.ts';
 import type { ChatOutcome, ProviderCalls, ReadyCall } from '../providers/provider-calls.ts';
-import { cleanText } from '../redaction/clean-bundle.ts';
+import { cleanText } from '../redaction/clean-text.ts';
 import { knownSecrets } from '../redaction/secret-text.ts';
 import { secretsOf } from '../redaction/secret-value.ts';
 import type { SettingsStore } from '../settings/settings-store.ts';
@@ -66,6 +67,7 @@ export class Diagnoses {
 
     const budgetChars = ready.descriptor.promptBudgetChars;
     const evidence = { scope, bundle: compacted({ scope, bundle, question, budgetChars }) };
+    await turnWithTime();
     const { text, usage } = await this.#ask(ready, firstMessages(evidence), signal);
     const analysis = finalAnswer(evidence, question, text);
     const turn = { question: await this.#redacted(question || preset || NO_QUESTION), answer: analysis };
@@ -106,9 +108,11 @@ export class Diagnoses {
 
   /** Nothing leaves without another look for secrets. */
   async #ask(ready: ReadyCall, messages: readonly ChatMessage[], signal: AbortSignal): Promise<ChatOutcome> {
-    const clean = await Promise.all(
-      messages.map(async ({ role, content }) => ({ role, content: await this.#redacted(content) })),
-    );
+    const clean: ChatMessage[] = [];
+    for (const { role, content } of messages) {
+      await turnWithTime();
+      clean.push({ role, content: await this.#redacted(content) });
+    }
     return this.#parts.calls.chat(ready, { messages: clean, maxOutputTokens: OUTPUT_TOKENS }, signal);
   }
 

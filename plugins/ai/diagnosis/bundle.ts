@@ -1,14 +1,14 @@
 // The bundle of a diagnosis: all that it rests on, without secrets, within a limit of size.
 import type { ContributionList, Host } from '#core';
+import { turnWithTime } from '#kit/turns';
 import type { Comparison, DiagnosisScope, EvidenceSource, EvidenceSwitch } from '../contract.ts';
 import type { ChangeLedger } from '../ledger/change-ledger.ts';
-import { cleanBundle } from '../redaction/clean-bundle.ts';
 import { knownSecrets, redactText } from '../redaction/secret-text.ts';
 import { secretsOf } from '../redaction/secret-value.ts';
+import { cleanBundle } from './clean-bundle.ts';
 import { evidenceWindow, windowToWire } from './evidence-window.ts';
 import { gather } from './gathering.ts';
 import { productFacts } from './product-facts.ts';
-import { fitBundle } from './size-limit.ts';
 import { logTargets, serviceTarget, stackTargets } from './targets.ts';
 
 const MAX_CHARS = 4 * 1024 * 1024;
@@ -56,8 +56,10 @@ export async function buildBundle(
   const { scope, processName = '', comparison, hours, preset } = request;
   const targets = scope === 'service' ? [serviceTarget(host, processName)] : stackTargets(host);
   const nowMs = Date.now();
+  await turnWithTime();
   const known = knownSecrets(secretsOf(host.use('config.store').root()));
   const question = redactText(request.question, known);
+  await turnWithTime();
   const window = await evidenceWindow(ledger, { hours, comparison, scope, targets, nowMs });
   const { members, coverage, recommendations } = await gather(host, sources, {
     scope,
@@ -83,7 +85,7 @@ export async function buildBundle(
           service_path: target?.path.join('.'),
         }
       : { scope, dumb_service_catalog: facts.catalog, dumb_workflow_rules: facts.workflowRules };
-  const bundle = await cleanBundle(
+  return cleanBundle(
     {
       generated_at: new Date(nowMs).toISOString(),
       dumb_product: facts.product,
@@ -99,9 +101,8 @@ export async function buildBundle(
       })),
       diagnostic_coverage: coverageToWire(scope, coverage),
     },
-    known,
+    { known, maxChars: MAX_CHARS },
   );
-  return fitBundle(bundle, MAX_CHARS);
 }
 
 function coverageToWire(scope: DiagnosisScope, coverage: Readonly<Record<string, boolean | number>>) {

@@ -1,6 +1,7 @@
 // Asks every source of evidence, stage by stage. A source that fails or is late costs its own members and nothing else.
 import type { ContributionList, Host } from '#core';
 import { errorText } from '#kit/error-text';
+import { turnWithTime } from '#kit/turns';
 import type { Evidence, EvidenceRequest, EvidenceSource, Recommendation } from '../contract.ts';
 
 const DEFAULT_DEADLINE_MS = 20_000;
@@ -41,6 +42,7 @@ export async function gather(
     const gathered = { ...members };
     const answers = await Promise.all(
       ofStage.map(async ({ key, owner, value }) => {
+        await turnWithTime();
         const limitMs = Math.min(value.deadlineMs ?? DEFAULT_DEADLINE_MS, endsMs - performance.now());
         const answer = await askOne(value, { ...request, gathered }, limitMs);
         const { fault } = answer;

@@ -19,11 +19,26 @@ export function cutText(text: string, maxChars: number): string {
 /** The bundle, or a copy that is made smaller until its JSON text has `maxChars` at most, or no step is left. */
 export function fitBundle(bundle: Readonly<Bundle>, maxChars: number): Bundle {
   let fitting: Bundle = { ...bundle };
+  const lengthOf = lengths();
   for (const step of STEPS) {
-    if (JSON.stringify(fitting).length <= maxChars) return fitting;
+    if (lengthOf(fitting) <= maxChars) return fitting;
     fitting = step(fitting);
   }
   return fitting;
+}
+
+/** How long the JSON text of a bundle is; what stays the same in the next one is not made into text again. */
+function lengths(): (bundle: Bundle) => number {
+  const known = new Map<string, { readonly value: unknown; readonly length: number }>();
+  const ofMember = ([name, value]: [string, unknown]): number => {
+    const before = known.get(name);
+    if (before !== undefined && before.value === value) return before.length;
+    // Without the braces, and with the comma that follows a member.
+    const length = JSON.stringify({ [name]: value }).length - 1;
+    known.set(name, { value, length });
+    return length;
+  };
+  return bundle => Object.entries(bundle).reduce((sum, member) => sum + ofMember(member), 1);
 }
 
 const STEPS: readonly ((bundle: Bundle) => Bundle)[] = [

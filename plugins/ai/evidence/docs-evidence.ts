@@ -3,6 +3,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Host } from '#core';
+import { turnWithTime } from '#kit/turns';
 import type {} from '../../services/contract.ts';
 import type { Evidence, EvidenceRequest } from '../contract.ts';
 
@@ -36,7 +37,7 @@ export async function collectDocs(host: Host, request: EvidenceRequest): Promise
     shipped = undefined;
     throw error;
   });
-  const found = haystackOf(request);
+  const found = await haystackOf(request);
   const scored = [...ownPages(host, request), ...pages]
     .map(page => ({ page, score: scoreOf(page, found) }))
     .filter(({ page, score }) => score > 0 || page.path === INDEX)
@@ -89,12 +90,14 @@ function ownPages(host: Host, { scope, targets, logTargets }: EvidenceRequest): 
 }
 
 /** In lower case. */
-function haystackOf({ scope, targets, question, gathered }: EvidenceRequest): string {
+async function haystackOf({ scope, targets, question, gathered }: EvidenceRequest): Promise<string> {
   const { stack_summary: summary, processes, logs, log_analysis: analysis, service_status: status } = gathered;
   const [target] = scope === 'service' ? targets : [];
-  const parts = [status, summary, processes, analysis, logs].map(part =>
-    part === undefined ? '' : JSON.stringify(part).slice(-PART_CHARS),
-  );
+  const parts: string[] = [];
+  for (const part of [status, summary, processes, analysis, logs]) {
+    await turnWithTime();
+    parts.push(part === undefined ? '' : JSON.stringify(part).slice(-PART_CHARS));
+  }
   return [target?.processName, target?.configKey, scope, question, ...parts].join('\n').toLowerCase();
 }
 

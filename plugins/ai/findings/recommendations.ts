@@ -1,7 +1,7 @@
 // The recommendations of a diagnosis: what rules find in everything that was gathered before, what explains most first.
-import { setImmediate as turn } from 'node:timers/promises';
 import type { Host } from '#core';
 import { isObject } from '#kit/plain-object';
+import { turnWithTime } from '#kit/turns';
 import type {} from '../../auto-restart/contract.ts';
 import type {} from '../../metrics/contract.ts';
 import type { HealthReport } from '../../process/contract.ts';
@@ -13,53 +13,53 @@ import { logFindings } from './log-findings.ts';
 import { databaseFindings, machineFindings, usageFindings } from './measured-findings.ts';
 import { processFindings } from './process-findings.ts';
 
+type Looked = Pick<EvidenceRequest, 'scope' | 'switches' | 'gathered'>;
+
 const UNKNOWN_HEALTH: HealthReport = { status: null, healthy: null, reason: null, details: null };
 
 export async function collectRecommendations(host: Host, request: EvidenceRequest): Promise<Evidence | undefined> {
-  const { targets, gathered, signal } = request;
+  // Members are read once: each reading of what another plugin gives looks through all of it.
+  const { scope, switches, targets, gathered, signal } = request;
+  const looked: Looked = { scope, switches, gathered };
   const ofTargets: Finding[] = [];
   for (const target of targets) {
-    ofTargets.push(...(await targetFindings(host, request, target)));
-    // All services of a large stack at once would hold the event loop.
-    await turn();
+    await turnWithTime();
     signal.throwIfAborted();
+    ofTargets.push(...(await targetFindings(host, looked, target)));
   }
-  const found = [...ofTargets, ...machineNow(host, request)];
+  await turnWithTime();
+  const found = [...ofTargets, ...machineNow(host, looked)];
   const all = [...found, ...changeFindings(gathered.change_history, found)];
   return { members: {}, recommendations: recommendationsOf(all) };
 }
 
-async function targetFindings(
-  host: Host,
-  request: EvidenceRequest,
-  { processName }: EvidenceTarget,
-): Promise<Finding[]> {
-  const { gathered, switches } = request;
+async function targetFindings(host: Host, looked: Looked, { processName }: EvidenceTarget): Promise<Finding[]> {
+  const { gathered, switches } = looked;
   const supervisor = host.find('process.supervisor');
   const snapshot = supervisor?.get(processName);
   const health = supervisor?.health(processName) ?? UNKNOWN_HEALTH;
   const restarts = host.find('process.restarts')?.report(processName);
   return [
     ...(snapshot === undefined ? [] : processFindings({ snapshot, health, restarts })),
-    ...logFindings(processName, ofProcess(request, gathered.log_analysis, processName)),
-    ...usageFindings(processName, usageOf(request, processName)),
+    ...logFindings(processName, ofProcess(looked, gathered.log_analysis, processName)),
+    ...usageFindings(processName, usageOf(looked, processName)),
     ...(switches.has('metrics') ? databaseFindings(processName, await healthOf(host, processName)) : []),
   ];
 }
 
 /** In a stack a member has a part for each process. */
-function ofProcess({ scope }: EvidenceRequest, member: unknown, processName: string): unknown {
+function ofProcess({ scope }: Looked, member: unknown, processName: string): unknown {
   if (scope === 'service') return member;
   return isObject(member) && Object.hasOwn(member, processName) ? member[processName] : undefined;
 }
 
-function usageOf(request: EvidenceRequest, processName: string): unknown {
-  const { runtime_metrics: metrics } = request.gathered;
-  if (request.scope === 'service') return metrics;
-  return isObject(metrics) ? ofProcess(request, metrics.services, processName) : undefined;
+function usageOf(looked: Looked, processName: string): unknown {
+  const { runtime_metrics: metrics } = looked.gathered;
+  if (looked.scope === 'service') return metrics;
+  return isObject(metrics) ? ofProcess(looked, metrics.services, processName) : undefined;
 }
 
-function machineNow(host: Host, { switches }: EvidenceRequest): Finding[] {
+function machineNow(host: Host, { switches }: Looked): Finding[] {
   const sample = switches.has('metrics') ? host.find('metrics.sampler')?.newest() : undefined;
   return sample === undefined ? [] : machineFindings(sample);
 }

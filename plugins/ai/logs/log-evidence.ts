@@ -1,6 +1,7 @@
 // The evidence of logs: the end of the present file, and what all files that are kept say of the window and of the time
 // that it is compared with.
 import type { Host } from '#core';
+import { turnWithTime } from '#kit/turns';
 import type { LogSet } from '../../logs/contract.ts';
 import type { Evidence, EvidenceRequest, EvidenceTarget } from '../contract.ts';
 import { knownSecrets } from '../redaction/secret-text.ts';
@@ -98,6 +99,7 @@ async function withLogs(
   if (logs === undefined) return undefined;
   const opened = await Promise.all(
     logTargets.map(async (target): Promise<TargetLog> => {
+      await turnWithTime();
       try {
         return { target, set: await logs.openSet(target.processName, sinceMs) };
       } catch (error) {

@@ -48,6 +48,9 @@ t.test('what crosses between plugins', async t => {
       const [first, second] = taker().kept().slice(-2)
       return { own: first === thing, told: first.tell(), data: second === data }
     })
+    const ownThing = new Thing()
+    host.provide('giver.own', { isSame: ({ thing }) => thing === ownThing && thing.tell() === 'mine' })
+    route('itself', () => ({ isSame: host.use('giver.own').isSame({ thing: ownThing }) }))
     route('plan', async () => {
       const { signal } = new AbortController()
       const { isSame, plan } = await taker().plan({ env: {}, argv: ['a'], signal })
@@ -74,6 +77,10 @@ t.test('what crosses between plugins', async t => {
 
   await t.test('a callback that was given to somebody else before has the deadline of its call too', async t => {
     t.match((await app.post('/both')).body.detail, 'a callback given to taker: call of giver takes longer than 200 ms');
+  });
+
+  await t.test('what a plugin hands to itself is passed as it is', async t => {
+    t.same((await app.post('/itself')).body, { isSame: true });
   });
 
   await t.test('a list to which its owner has added holds what was added', async t => {

@@ -98,6 +98,20 @@ t.test('whose logs are read', async t => {
   t.equal(logTargets(many, '').length, 12);
 });
 
+const anyRequest = () => ({
+  scope: 'service' as const,
+  targets: [],
+  logTargets: [],
+  question: '',
+  window: { current: { fromMs: 0, toMs: 1 }, baseline: null, comparison: 'none' as const },
+  switches: new Set(['logs'] as const),
+  maxLogChars: 1,
+  maxLogScanBytes: 1,
+  maxDocsChars: 1,
+  maxServices: 1,
+  signal: new AbortController().signal,
+});
+
 t.test('a source that fails or hangs costs its own members alone', async t => {
   const source = (collect: EvidenceSource['collect'], more: Partial<EvidenceSource> = {}): EvidenceSource => ({
     coverage: { service: {} },
@@ -128,19 +142,7 @@ t.test('a source that fails or hangs costs its own members alone', async t => {
   };
   const list = Object.entries(sources).map(([key, value]) => ({ owner: 'test', key, value }));
   const host = { log: { debug: () => undefined } } as unknown as Parameters<typeof gather>[0];
-  const request = {
-    scope: 'service' as const,
-    targets: [],
-    logTargets: [],
-    question: '',
-    window: { current: { fromMs: 0, toMs: 1 }, baseline: null, comparison: 'none' as const },
-    switches: new Set(['logs'] as const),
-    maxLogChars: 1,
-    maxLogScanBytes: 1,
-    maxDocsChars: 1,
-    maxServices: 1,
-    signal: new AbortController().signal,
-  };
+  const request = anyRequest();
   const gathered = await gather(host, list as unknown as Parameters<typeof gather>[1], request);
   t.match(gathered.members, {
     good: 1,
@@ -159,6 +161,24 @@ t.test('a source that fails or hangs costs its own members alone', async t => {
   );
 });
 
+t.test('sources that take long leave room for others in between', async t => {
+  const happened: string[] = [];
+  const busy: EvidenceSource = {
+    coverage: { service: {} },
+    async collect() {
+      happened.push('source');
+      setImmediate(() => happened.push('other'));
+      const startedMs = performance.now();
+      while (performance.now() - startedMs < 6);
+      return { members: {} };
+    },
+  };
+  const list = ['a', 'b', 'c'].map(key => ({ owner: 'test', key, value: busy }));
+  const host = { log: { debug: () => undefined } } as unknown as Parameters<typeof gather>[0];
+  await gather(host, list as unknown as Parameters<typeof gather>[1], anyRequest());
+  t.same(happened.slice(0, 5), ['source', 'other', 'source', 'other', 'source']);
+});
+
 t.test('a bundle that is too large', async t => {
   const bundle = {
     question: 'why',
@@ -174,6 +194,9 @@ t.test('a bundle that is too large', async t => {
   };
   const size = (limit: number) => JSON.stringify(fitBundle(bundle, limit)).length;
   t.same(fitBundle(bundle, 1_000_000), bundle);
+  const exact = JSON.stringify(bundle).length;
+  t.same(fitBundle(bundle, exact), bundle, 'it is counted to the character');
+  t.not(JSON.stringify(fitBundle(bundle, exact - 1)), JSON.stringify(bundle));
   for (const limit of [250_000, 150_000, 80_000, 30_000]) t.ok(size(limit) <= limit, `${size(limit)} of ${limit}`);
   t.match(fitBundle(bundle, 260_000), {
     docs_context: { sources: [{ excerpt: /\[TRUNCATED 48500 chars\]$/ }] },
@@ -259,6 +282,9 @@ t.test('a whole bundle holds no secret, whatever its sources give', async t => {
     ],
     diagnostic_coverage: { status: true, retained_logs: true, confidence_hint: 'medium' },
   });
+  Object.assign(members, { change_history: `${secret} changed\n`.repeat(300_000) });
+  const large = await buildBundle(host, parts, request);
+  t.match(large, { change_history_note: String, process_name: 'App' }, 'and it is not too large');
   const stack = await buildBundle(host, parts, { ...request, scope: 'stack' });
   t.match(stack, {
     scope: 'stack',

@@ -1,0 +1,11 @@
+// Masks secrets in a text that leaves the host, which may be so long that a thread does it.
+import { readText } from '#kit/text-thread';
+import { redactText } from './secret-text.ts';
+
+export async function cleanText(text: string, known: readonly string[]): Promise<string> {
+  return readText(import.meta.url, cleanWholeText, text, known);
+}
+
+export function cleanWholeText(text: string, known: readonly string[]): string {
+  return redactText(text, known);
+}
