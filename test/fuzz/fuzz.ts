@@ -23,6 +23,7 @@ const LARGEST_FRAME = 4_096;
 const PIECE_BYTES = 256 * 1024;
 /** Masks may be longer than what they stand for. */
 const LONGEST_LINE = 2 * MAX_LINE_BYTES;
+const MASK = '[REDACTED]';
 const LINE_WORDS = [
   'token',
   'password',
@@ -124,8 +125,17 @@ export function fuzzLines(seed: number, count: number, limitMs: number): readonl
     const tookMs = Math.round(ranMs() - beforeMs);
     const shown = `${text.length} characters ${JSON.stringify(text.slice(0, 300))}`;
     const faults = tookMs > limitMs ? [`${tookMs} ms for ${shown}`] : [];
-    if (lines.some(line => redact(line.text) !== line.text)) faults.push(`masked twice: ${shown}`);
+    if (lines.some(line => !staysAsItIs(line.text))) faults.push(`masked twice: ${shown}`);
     if (lines.some(line => Buffer.byteLength(line.text) > LONGEST_LINE)) faults.push(`a long line: ${shown}`);
     return faults;
   });
+}
+
+/** The mask at the end of the longest lines may have been cut, and is whole again afterwards. */
+function staysAsItIs(text: string): boolean {
+  const again = redact(text);
+  return (
+    again === text ||
+    (text.length >= MAX_LINE_BYTES && again.startsWith(text) && MASK.endsWith(again.slice(text.length)))
+  );
 }
