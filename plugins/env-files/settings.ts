@@ -2,7 +2,10 @@
 import path from 'node:path';
 import { z } from 'zod';
 
-const file = z.string().min(1);
+const file = z
+  .string()
+  .min(1)
+  .refine(value => !value.includes('\0'), 'it must not hold a NUL character');
 const entry = z.union([
   file,
   z.looseObject({

@@ -82,7 +82,7 @@ export default definePlugin({
     host.tap('process.probed', (process, health) => supervisor.probed(process, health));
     host.tap('config.check', ({ before, after, warnings }) => {
       supervisor.checkRemovals(before, after);
-      supervisor.checkUsers(before, after);
+      supervisor.checkRights(before, after);
       warnings.push(...newPortConflicts(before, after));
     });
     host.tap('config.review', async ({ problems }) => void problems.push(...(await supervisor.obstacles())));

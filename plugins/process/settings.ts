@@ -96,7 +96,7 @@ export const blockSchema = z.looseObject({
     .optional()
     .describe('addresses that must answer before the start'),
   wait_for_dir: z
-    .union([z.string(), z.array(z.union([z.string(), z.looseObject({ path: z.string().describe('the directory') })]))])
+    .union([text, z.array(z.union([text, z.looseObject({ path: text.describe('the directory') })]))])
     .optional()
     .describe('directories that must exist before the start'),
   wait_for_mounts: texts.optional().describe('directories on which something must be mounted before the start'),

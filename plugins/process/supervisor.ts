@@ -31,6 +31,7 @@ import type {
 import { createLaunchPlan } from './launch/launch-plan.ts';
 import { findObstacles } from './launch/obstacles.ts';
 import { RunUsers } from './launch/run-user.ts';
+import { guardSecrets } from './launch/secret-guard.ts';
 import { guardUsers } from './launch/user-guard.ts';
 import { dependenciesPoint, launchPolicyPoint, placeholdersPoint, stopPolicyPoint, survivorPoint } from './points.ts';
 import type { StartupSettings } from './settings.ts';
@@ -282,10 +283,15 @@ export class Supervisor implements ProcessSupervisor {
     return this.#boot.run();
   }
 
-  /** Throws a Problem 403 when an update would run a program as another user, and its caller may be anybody. */
-  checkUsers(before: Readonly<Record<string, unknown>>, after: Readonly<Record<string, unknown>>): void {
+  /**
+   * Throws a Problem 403 when an update would run a program as another user, or give it secrets of the host, and its
+   * caller may be anybody.
+   */
+  checkRights(before: Readonly<Record<string, unknown>>, after: Readonly<Record<string, unknown>>): void {
     if (this.#host.find('access')?.enabled() === true) return;
-    guardUsers(before, after, this.#supervision.users, this.#host.use('config.store').file);
+    const { file } = this.#host.use('config.store');
+    guardUsers(before, after, this.#supervision.users, file);
+    guardSecrets(before, after, process.env, file);
   }
 
   /** Throws a Problem 409 when an update would remove a process that runs or is held. */

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 
 const seconds = z.number().min(0.1).max(86_400);
+const word = z.string().refine(value => !value.includes('\0'), 'it must not hold a NUL character');
 const port = z.number().int().min(1).max(65_535);
 
 const timing = {
@@ -24,7 +25,13 @@ const ways = {
     .optional()
     .describe('a port that accepts connections'),
   exec: z
-    .union([z.string().min(1), z.array(z.string()).min(1)])
+    .union([
+      word.min(1),
+      z
+        .array(word)
+        .min(1)
+        .refine(([program]) => program !== '', 'it names no program'),
+    ])
     .optional()
     .describe('a command that ends with exit code 0, run as the user of the service; a text is run by sh'),
 };

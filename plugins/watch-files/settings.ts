@@ -1,7 +1,10 @@
 // The key of a process block that names files whose changes restart the service.
 import { z } from 'zod';
 
-const watched = z.string().min(1);
+const watched = z
+  .string()
+  .min(1)
+  .refine(value => !value.includes('\0'), 'it must not hold a NUL character');
 
 const watchKey = z.union([
   watched,

@@ -4,7 +4,7 @@ import path from 'node:path';
 import t from 'tap';
 import { runChild } from '../../core/kit/fs-out-of-process.ts';
 import { testDir } from '../support/directory.ts';
-import { startHost } from '../support/host.ts';
+import { asOwner, startHost } from '../support/host.ts';
 import { kid, start } from '../support/kids.ts';
 import { until } from '../support/until.ts';
 
@@ -93,4 +93,33 @@ t.test('a child that acts as the user of the services gets none either', async t
   const { output } = await runChild('env', [], 10_000, process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {});
   t.match(output, 'PATH=');
   t.notMatch(output, 'host-secret');
+});
+
+t.test('nobody asks for a secret without a login', async t => {
+  const own = { STACKWARDEN_TEST_TOKEN: 'host-secret', STACKWARDEN_TEST_DSN: 'host-secret', STACKWARDEN_TEST: 'open' };
+  Object.assign(process.env, own);
+  t.teardown(() => {
+    for (const name of Object.keys(own)) delete process.env[name];
+  });
+  const asks = { env_passthrough: ['STACKWARDEN_TEST_TOKEN'] };
+  const app = await startHost({ plugins: ['auth', 'config', 'process'], config: { kid: kid('Kid', ['calm'], asks) } });
+  t.teardown(() => app.stop());
+  const change = (updates: object) => app.post('/config', { process_name: 'Kid', updates });
+  const TOKEN = { env_passthrough: ['STACKWARDEN_TEST_DSN'] };
+  const VALUE = { env: { PLAIN: `x\${STACKWARDEN_TEST_DSN}` } };
+  for (const updates of [TOKEN, VALUE, { ...VALUE, ...asks }]) {
+    const made = { process_name: 'Made', command: ['true'], ...updates };
+    for (const answer of [await change(updates), await app.post('/config', { updates: { made } })])
+      t.match(answer, {
+        status: 403,
+        body: { detail: /STACKWARDEN_TEST_(DSN|TOKEN), a secret .*; switch it on, or ask for it in/ },
+      });
+  }
+  t.equal(
+    (await change({ ...asks, env: { A: `\${STACKWARDEN_TEST}\${STACKWARDEN_TEST_TOKEN}\${NOT_THERE_TOKEN}` } })).status,
+    200,
+  );
+
+  const owner = await asOwner(app);
+  t.equal((await owner.post('/config', { process_name: 'Kid', updates: TOKEN })).status, 200);
 });

@@ -17,6 +17,11 @@ const refused: Record<string, Record<string, unknown>> = {
   'a directory with NUL': { evil: { process_name: 'Evil', command: ['true'], config_dir: '/tmp\0/x' } },
   'a variable whose name holds =': { evil: { process_name: 'Evil', command: ['true'], env: { 'A=B': 'x' } } },
   'a variable with NUL': { evil: { process_name: 'Evil', command: ['true'], env: { A: 'x\0' } } },
+  'a probe with NUL': { evil: { process_name: 'Evil', command: ['true'], liveness: { exec: ['true', 'a\0b'] } } },
+  'a probe that is no program': { evil: { process_name: 'Evil', command: ['true'], liveness: { exec: [''] } } },
+  'a file of variables with NUL': { evil: { process_name: 'Evil', command: ['true'], env_file: '/tmp\0/x' } },
+  'a watched file with NUL': { evil: { process_name: 'Evil', command: ['true'], watch: ['/tmp\0/x'] } },
+  'a wait with NUL': { evil: { process_name: 'Evil', command: ['true'], wait_for_dir: '/tmp\0/x' } },
   'puid 2^32': { puid: 2 ** 32 },
   'puid 2^32 - 1': { puid: 2 ** 32 - 1 },
   'a puid of root': { puid: 0 },
@@ -24,8 +29,10 @@ const refused: Record<string, Record<string, unknown>> = {
   'pgid 2^53': { pgid: 2 ** 53 },
 };
 
+const PLUGINS = ['config', 'process', 'readiness', 'env-files', 'watch-files'];
+
 t.test('a save is refused, and changes nothing', async t => {
-  const app = await startHost({ config: { kid: kid('Kid', ['calm']) } });
+  const app = await startHost({ plugins: PLUGINS, config: { kid: kid('Kid', ['calm']) } });
   t.teardown(() => app.stop());
   const file = path.join(app.configDir, 'stackwarden.json');
   const before = await readFile(file, 'utf8');

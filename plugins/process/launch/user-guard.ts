@@ -7,7 +7,27 @@ import type { RunUsers } from './run-user.ts';
 type Members = Readonly<Record<string, unknown>>;
 
 /** What decides which program runs, and as whom. */
-const KEYS = ['user', 'command', 'config_dir', 'env', 'env_copy', 'env_file', 'readiness', 'liveness'];
+const KEYS = [
+  'user',
+  'command',
+  'config_dir',
+  'config_file',
+  'env',
+  'env_copy',
+  'env_file',
+  'env_passthrough',
+  'readiness',
+  'liveness',
+  // Where its program comes from.
+  'repo_owner',
+  'repo_name',
+  'branch',
+  'branch_enabled',
+  'commit_sha',
+  'release_version',
+  'release_version_enabled',
+  'pinned_version',
+];
 
 /** Throws a Problem 403 when a block with a user of its own is added, or what it runs is changed. */
 export function guardUsers(before: Members, after: Members, users: RunUsers, file: string): void {

@@ -54,6 +54,7 @@ t.test('a user of its own', { skip: process.getuid?.() !== 0 && 'users are chang
     [{ user: 'games' }, 'Plain'],
     [{ command: ['id'] }, 'Named'],
     [{ env: { LD_PRELOAD: '/tmp/x.so' } }, 'Named'],
+    [{ repo_owner: 'somebody' }, 'Named'],
     [{ more: block('More', 'daemon') }],
   ] as const)
     t.match(await change(updates, name), {

@@ -1,0 +1,30 @@
+// Refuses changes by which a caller who has shown no credentials would have a service tell him the host's own secrets.
+import { Problem } from '#core';
+import { findBlocks } from '#kit/named-blocks';
+import { isObject } from '#kit/plain-object';
+import { publicEnvironment } from '#kit/public-environment';
+
+type Members = Readonly<Record<string, unknown>>;
+
+/** Throws a Problem 403 when a block asks for a secret of the environment `own` for which it has not asked before. */
+export function guardSecrets(before: Members, after: Members, own: Readonly<NodeJS.ProcessEnv>, file: string): void {
+  const shown = publicEnvironment(own);
+  const isSecret = (name: string): boolean => Object.hasOwn(own, name) && !Object.hasOwn(shown, name);
+  const known = new Map(findBlocks(before).map(({ processName, block }) => [processName, askedFor(block)]));
+  for (const { processName, block } of findBlocks(after)) {
+    const secret = [...askedFor(block)].find(name => isSecret(name) && known.get(processName)?.has(name) !== true);
+    if (secret === undefined) continue;
+    throw new Problem(
+      403,
+      `${processName} cannot be given ${secret}, a secret of Stackwarden's environment, while authentication is off; ` +
+        `switch it on, or ask for it in ${file}`,
+    );
+  }
+}
+
+/** The variables of the host that a block names, in `env_passthrough` and in the values of `env`. */
+function askedFor({ env_passthrough: passed, env }: Members): ReadonlySet<string> {
+  const values = Object.values(isObject(env) ? env : {}).map(String);
+  const named = values.flatMap(value => [...value.matchAll(/\$\{(\w+)\}/g)].map(([, name = '']) => name));
+  return new Set([...(Array.isArray(passed) ? passed.map(String) : []), ...named]);
+}
