@@ -69,7 +69,7 @@ declare module '#core' {
     'process.health': ProcessHealth;
   }
   interface Hooks {
-    /** After each health report of a running process. */
+    /** After a health report of a running process that says something new, and after each until the process was ready. */
     'process.probed': AsyncParallelHook<[ProcessSnapshot, HealthReport]>;
   }
 }

@@ -1,10 +1,11 @@
 // Checks one running process: its ports must accept connections, then its health address is requested and interpreted.
+// What a process has to be asked for is told without asking it.
 import type { Host, NamedBlock } from '#core';
 import { acceptsTcp } from '#kit/accepts-tcp';
 import { lacksDescriptors } from '#kit/descriptors';
 import { errorText } from '#kit/error-text';
 import type { HealthReport, HealthStatus } from '../process/contract.ts';
-import type { HealthAddress, HttpProbe, ProcessProbe } from './contract.ts';
+import type { CustomProbe, HealthAddress, HttpProbe, ProcessProbe } from './contract.ts';
 
 const PORT_TIMEOUT_MS = 1_500;
 const HTTP_TIMEOUT_MS = 2_500;
@@ -25,31 +26,59 @@ export interface HealthQuestion {
   readonly block: NamedBlock;
   /** Ports that the block configures. */
   readonly ports: readonly number[];
-  readonly probes: Iterable<ProcessProbe>;
-  readonly fetch: Host['fetch'];
+  readonly probes: readonly ProcessProbe[];
+}
+
+/** What of a process is asked for. */
+export interface HealthChecks {
+  readonly block: NamedBlock;
+  readonly ports: readonly number[];
+  /** Comes before everything else, which counts only when it has nothing to say. */
+  readonly stated: CustomProbe | undefined;
+  readonly custom: CustomProbe | undefined;
+  readonly address: HealthAddress | undefined;
+}
+
+/** That a process runs is all that is known of one that can be asked for nothing. */
+export const RUNS: HealthReport = report('healthy', null, { probe: 'process' });
+
+/** undefined when there is nothing to be asked for. */
+export function checksOf({ block, ports: configured, probes }: HealthQuestion): HealthChecks | undefined {
+  const stated = probes.find(probe => 'blockKey' in probe && block.block[probe.blockKey] !== undefined);
+  const known = probes.find(probe => 'configKey' in probe && probe.configKey === block.configKey);
+  const ports = [...new Set([...configured, ...portsFromEnvironment(block.block)])];
+  const own = block.block.health as OwnProbe | undefined;
+  const checks = {
+    block,
+    ports,
+    stated: customOf(stated),
+    custom: own === undefined ? customOf(known) : undefined,
+    address: addressOf(block, own, known !== undefined && 'path' in known ? known : undefined),
+  };
+  const { stated: first, custom, address } = checks;
+  return ports.length === 0 && (first ?? custom ?? address) === undefined ? undefined : checks;
 }
 
 /** Throws only when the check itself fails, as for want of descriptors; a negative or unclear answer is a report like any other. */
-export async function checkHealth({ block, ports: configured, probes, fetch }: HealthQuestion): Promise<HealthReport> {
-  const ask = (address: HealthAddress): Promise<HealthReport> => askHttp(address, fetch);
-  const all = [...probes];
-  const stated = all.find(probe => 'blockKey' in probe && block.block[probe.blockKey] !== undefined);
-  const statedReport = stated !== undefined && 'check' in stated ? await stated.check(block, ask) : undefined;
+export async function checkHealth(
+  { block, ports, stated, custom, address }: HealthChecks,
+  fetch: Host['fetch'],
+): Promise<HealthReport> {
+  const ask = (asked: HealthAddress): Promise<HealthReport> => askHttp(asked, fetch);
+  const statedReport = await stated?.check(block, ask);
   if (statedReport !== undefined) return statedReport;
   const host = probeHost(block.block.host);
-  const ports = [...new Set([...configured, ...portsFromEnvironment(block.block)])];
   const accepted = await Promise.all(ports.map(port => acceptsTcp(host, port, PORT_TIMEOUT_MS)));
   const refused = ports.find((_port, index) => accepted[index] === false);
   if (refused !== undefined) {
     return report('unhealthy', `Port ${host}:${refused} not responding`, { probe: 'tcp', host, port: refused, ports });
   }
-  const known = all.find(probe => 'configKey' in probe && probe.configKey === block.configKey);
-  const own = block.block.health as OwnProbe | undefined;
-  const isCustom = own === undefined && known !== undefined && 'check' in known;
-  const address = addressOf(block, own, known !== undefined && 'path' in known ? known : undefined);
-  const answer = isCustom ? known.check(block, ask) : address && ask(address);
-  const listens = report('healthy', null, ports.length > 0 ? { probe: 'tcp', host, ports } : { probe: 'process' });
-  return (await answer) ?? listens;
+  const answer = custom === undefined ? address && ask(address) : custom.check(block, ask);
+  return (await answer) ?? (ports.length > 0 ? report('healthy', null, { probe: 'tcp', host, ports }) : RUNS);
+}
+
+function customOf(probe: ProcessProbe | undefined): CustomProbe | undefined {
+  return probe !== undefined && 'check' in probe ? probe : undefined;
 }
 
 export function report(status: HealthStatus, reason: string | null, details: Record<string, unknown>): HealthReport {

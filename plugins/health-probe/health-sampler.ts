@@ -1,11 +1,11 @@
 // The only place that probes running processes: each at most once in five seconds, eight at a time; the latest reports
-// are kept.
+// are kept. Processes that can be asked for nothing cost no turn in the queue.
 import type { ContributionList, Host } from '#core';
 import { lacksDescriptors } from '#kit/descriptors';
 import { WorkQueue } from '#kit/work-queue';
 import type { HealthReport, ProcessSnapshot } from '../process/contract.ts';
 import type { ProcessHealth, ProcessProbe } from './contract.ts';
-import { checkHealth, report } from './health-check.ts';
+import { checkHealth, checksOf, type HealthChecks, RUNS, report } from './health-check.ts';
 
 const INTERVAL_MS = 5_000;
 const CONCURRENCY = 8;
@@ -66,16 +66,21 @@ export class HealthSampler implements ProcessHealth {
     const names = new Set(all.map(({ processName }) => processName));
     for (const name of this.#samples.keys()) if (!names.has(name)) this.#samples.delete(name);
     const running = all.filter(({ status, isHost }) => status === 'running' && !isHost);
-    await Promise.all(running.map(process => this.#sample(process)));
+    const probes = [...this.#probes.values()];
+    await Promise.all(running.map(process => this.#sample(process, probes)));
   }
 
-  #sample(process: ProcessSnapshot): Promise<void> {
+  #sample(process: ProcessSnapshot, probes: readonly ProcessProbe[] = [...this.#probes.values()]): Promise<void> {
     const { processName } = process;
     const sample = this.#sampleOf(process);
     const started = this.#running.get(processName);
     if (started !== undefined) return started;
     if (sample !== undefined && performance.now() - sample.atMs < this.#host.paced(INTERVAL_MS) / 2)
       return Promise.resolve();
+    if (this.#checksOf(process, probes) === null) {
+      this.#keep(process, RUNS);
+      return Promise.resolve();
+    }
     const run = this.#queue.add(() => this.#probe(process)).finally(() => this.#running.delete(processName));
     this.#running.set(processName, run);
     return run;
@@ -92,17 +97,17 @@ export class HealthSampler implements ProcessHealth {
     if (pid === null) return;
     const before = this.#sampleOf(process)?.health;
     this.#samples.set(processName, { pid, atMs: performance.now(), health });
-    if (before?.status !== health.status || before.reason !== health.reason) this.#revision += 1;
-    this.#onAnswer(process, health);
+    const hasChanged = before?.status !== health.status || before.reason !== health.reason;
+    if (hasChanged) this.#revision += 1;
+    if (hasChanged || !process.wasReady) this.#onAnswer(process, health);
   }
 
   /** undefined when the process could not be asked. */
-  async #check({ processName, pid }: ProcessSnapshot): Promise<HealthReport | undefined> {
-    const block = this.#host.use('config.store').findBlock(processName);
-    const ports = this.#host.find('process.supervisor')?.ports(processName).values() ?? [];
-    if (block === undefined || pid === null) return undefined;
-    const checked = checkHealth({ block, ports: [...ports], probes: this.#probes.values(), fetch: this.#host.fetch });
-    return checked.catch((error: unknown) =>
+  async #check(process: ProcessSnapshot): Promise<HealthReport | undefined> {
+    const checks = this.#checksOf(process, [...this.#probes.values()]);
+    if (checks === undefined) return undefined;
+    if (checks === null) return RUNS;
+    return checkHealth(checks, this.#host.fetch).catch((error: unknown) =>
       lacksDescriptors(error)
         ? undefined
         : report('degraded', 'the health check itself failed', {
@@ -110,5 +115,13 @@ export class HealthSampler implements ProcessHealth {
             error_type: error instanceof Error ? error.name : 'Error',
           }),
     );
+  }
+
+  /** null when there is nothing to be asked for, undefined when the process is not there. */
+  #checksOf({ processName, pid }: ProcessSnapshot, probes: readonly ProcessProbe[]): HealthChecks | null | undefined {
+    const block = this.#host.use('config.store').findBlock(processName);
+    if (block === undefined || pid === null) return undefined;
+    const ports = this.#host.find('process.supervisor')?.ports(processName).values() ?? [];
+    return checksOf({ block, ports: [...ports], probes }) ?? null;
   }
 }

@@ -251,3 +251,48 @@ t.test('probes that plugins contribute, with a marker or a key that the answer m
   t.match(await probed(app, 'own'), { health_status: 'healthy' }, 'the address of the block itself comes first');
   t.match(await probed(app, 'portless'), { health_status: 'healthy', health_details: { probe: 'process' } });
 });
+
+t.test('plugins are told of what a report says anew, not of each report', async t => {
+  const dir = testDir(t, {});
+  const folder = path.join(dir, 'listener');
+  await mkdir(folder);
+  await writeFile(
+    path.join(folder, 'index.mjs'),
+    `export default { name: 'listener', host: '^1', needs: ['process', 'health-probe'], setup(host) {
+      const told = []
+      host.tap('process.probed', ({ processName, wasReady }, { status }) => { if (wasReady) told.push(processName + ' ' + status) })
+      host.route({ method: 'GET', path: '/told', summary: 'x', handle: () => ({ told }) })
+    } }`,
+  );
+  const served = { asked: 0, body: '{"status":"ok"}' };
+  const port = await listen(t, (_request, response) => {
+    served.asked += 1;
+    response.end(served.body);
+  });
+  const app = await startHost({
+    plugins: ['config', 'process', 'health-probe', 'listener'],
+    pluginDirs: [pluginsDir, dir],
+    config: { asked: sleeper('Asked', { health: { path: '/', port } }), unasked: sleeper('Unasked', {}) },
+  });
+  t.teardown(() => app.stop());
+  await Promise.all([start(app, 'Asked'), start(app, 'Unasked')]);
+  const wasAsked = async (times: number) => {
+    const before = served.asked;
+    await until(() => served.asked >= before + times, { what: `${times} more probes` });
+  };
+  const says = (health: string) =>
+    until(async () => (await status(app, 'Asked')).health_status === health, { what: `it to be ${health}` });
+  await says('healthy');
+  await wasAsked(3);
+  served.body = '{"status":"down"}';
+  await says('unhealthy');
+  await wasAsked(3);
+  served.body = '{"status":"ok"}';
+  await says('healthy');
+  const { told } = (await app.get('/told')).body as { told: string[] };
+  t.same(
+    told.filter(line => line !== 'Unasked healthy'),
+    ['Asked unhealthy', 'Asked healthy'],
+  );
+  t.ok(told.length <= 3, 'one that is asked for nothing is not told of again and again');
+});
