@@ -6,7 +6,9 @@ import path from 'node:path';
 import t, { type Test } from 'tap';
 import { testDir } from '../../support/directory.ts';
 import { startHost } from '../../support/host.ts';
+import { mountLinks } from '../../support/link-mount.ts';
 import { linkDir } from '../../support/links.ts';
+import { ROOT_ONLY } from '../../support/race.ts';
 import { until } from '../../support/until.ts';
 
 const DAY_S = 86_400;
@@ -113,6 +115,34 @@ t.test('what was missed is made once, and older snapshots of the same schedule g
   await host.restart();
   t.match(await host.status('Decypharr'), { last_backup_at: made.last_backup_at, next_backup_at: made.next_backup_at });
   t.equal((await readdir(host.snapshots)).length, 5, 'nothing was made again');
+});
+
+t.test('a run is told of while it goes on', ROOT_ONLY, async t => {
+  const { mount, end } = await mountLinks(t);
+  const block = { process_name: 'Decypharr', symlink_backup_enabled: true };
+  const host = await start(t, { decypharr: { ...block, symlink_backup_roots: [path.join(mount, 'hang')] } });
+  const running = { status: 'running', message: /being written/, next_backup_at: Number, last_backup_at: Number };
+  t.match(
+    await until(async () =>
+      (await host.status('Decypharr')).status === 'running' ? host.status('Decypharr') : undefined,
+    ),
+    running,
+  );
+  t.match(
+    (await host.get('/process?process_name=Decypharr')).body.symlink_backup_status,
+    running,
+    'the process says so too',
+  );
+  const latest = async () => (await host.get('/process/symlink-job-latest?process_name=Decypharr')).body.job;
+  t.match(await until(async () => ((await latest())?.progress == null ? undefined : latest())), {
+    status: 'running',
+    operation: 'symlink_manifest_backup',
+    metadata: { roots: [path.join(mount, 'hang')] },
+    progress: { stage: 'collecting' },
+  });
+  end();
+  t.match(await host.ended('Decypharr'), { status: 'error', message: /hang/ });
+  t.equal(await latest(), null, 'and nothing goes on');
 });
 
 t.test('older snapshots stay where the new one looks as if a disk was missing', async t => {
