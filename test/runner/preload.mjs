@@ -25,4 +25,9 @@ if (isMainThread && /\/(?:[^/]+\.test|shared-process)\.ts$/.test(process.argv[1]
   // For a file that is run alone: the runner gives a limit to each of its own. A slow machine needs more than tap's 30 s.
   if (process.send === undefined && process.env.TAP_TIMEOUT === undefined) t.setTimeout(600_000);
 }
+const { STACKWARDEN_TEST_BUILD: buildDir } = process.env;
+if (isMainThread && buildDir !== undefined) {
+  const { startFromBuild } = await import('./built-threads.mjs');
+  startFromBuild(buildDir);
+}
 await import('./typescript.mjs');

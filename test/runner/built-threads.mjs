@@ -1,0 +1,53 @@
+// In the runner, threads and programs of the product start from its build: from the sources each of them begins with a
+// loader of its own, which takes longer than what most tests ask of it.
+import childProcess from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
+import path from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import workerThreads from 'node:worker_threads';
+
+const rootDir = fileURLToPath(new URL('../..', import.meta.url));
+const SOURCE = /\.ts$/;
+/** It is told of its modules by messages, in which they are those of the sources. */
+const OF_SOURCES = 'core/kit/text-worker.js';
+
+/** @param {string} buildDir */
+export function startFromBuild(buildDir) {
+  const { Worker } = workerThreads;
+  const { spawn } = childProcess;
+
+  /** @param {string} file */
+  function built(file) {
+    const relative = path.relative(rootDir, file).replace(SOURCE, '.js');
+    const place = path.join(buildDir, relative);
+    const isProduct = SOURCE.test(file) && /^(?:core|plugins)\//.test(relative) && relative !== OF_SOURCES;
+    return isProduct && existsSync(place) ? place : undefined;
+  }
+
+  /** The same with modules of the build; undefined when one of them is not there, as that of a test's own plugin. */
+  function builtData(data) {
+    const isSource = value => typeof value === 'string' && value.startsWith('file:') && SOURCE.test(value);
+    const modules = Object.entries(data ?? {}).filter(([, value]) => isSource(value));
+    const found = modules.map(([name, url]) => [name, built(fileURLToPath(url))]);
+    if (found.some(([, place]) => place === undefined)) return undefined;
+    return { ...data, ...Object.fromEntries(found.map(([name, place]) => [name, pathToFileURL(place).href])) };
+  }
+
+  workerThreads.Worker = class extends Worker {
+    constructor(file, options = {}) {
+      const place = file instanceof URL ? built(fileURLToPath(file)) : undefined;
+      const workerData = builtData(options.workerData);
+      if (place === undefined || workerData === undefined) super(file, options);
+      else super(place, { ...options, workerData, execArgv: [] });
+    }
+  };
+
+  childProcess.spawn = (command, args, ...rest) => {
+    const at = Array.isArray(args) ? args.findIndex(word => built(word) !== undefined) : -1;
+    if (command !== process.execPath || at < 0) return spawn(command, args, ...rest);
+    const before = args.slice(0, at).filter(word => !word.startsWith('--import='));
+    return spawn(command, [...before, built(args[at]), ...args.slice(at + 1)], ...rest);
+  };
+  syncBuiltinESMExports();
+}
