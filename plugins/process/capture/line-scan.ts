@@ -10,11 +10,22 @@ const SINGLES_AT = 0x18000;
 const CLASSES_AT = 0x18100;
 const WORDS_AT = 0x18200;
 const WORD_BYTES = 16;
+const STARTS_AT = 0x18300;
+const START_BYTES = 8;
 const INPUT_AT = 0x18400;
 const PADDING = Buffer.from('    ');
 /** The longest piece that is looked at. */
 export const MAX_SCANNED_BYTES = 128 * 1024;
 const TABLE_AT = INPUT_AT + MAX_SCANNED_BYTES + 1024;
+const TABLE_BYTES = 768 * 1024;
+const START_TEXTS_AT = TABLE_AT + TABLE_BYTES;
+/** The longest of what a line of a log begins with. */
+const MAX_START_BYTES = 1024;
+/** For each level, with what copies write beyond. */
+const START_TEXT_BYTES = MAX_START_BYTES + 8;
+const MAX_LEVELS = 5;
+const OUTPUT_AT = START_TEXTS_AT + MAX_LEVELS * START_TEXT_BYTES;
+const MAX_OUTPUT_BYTES = 512 * 1024;
 /** The numbers that are told of a line: its level and what it holds, its start and its end. */
 export const LINE_NUMBERS = 3;
 const NUMBER_BYTES = 4;
@@ -31,6 +42,7 @@ interface Exports {
   readonly memory: { readonly buffer: ArrayBuffer };
   scan(from: number, to: number, table: number, shift: number): number;
   end(): number;
+  format(table: number, tableEnd: number, shift: number, output: number): number;
 }
 
 /** The types of Node do not have it. */
@@ -86,5 +98,35 @@ export class LineScan {
     this.#memory.set(PADDING, end);
     const holds = this.#exports.scan(INPUT_AT, end, TABLE_AT, from - INPUT_AT);
     return { numbers: this.#numbers.subarray(TABLE_AT / NUMBER_BYTES, this.#exports.end() / NUMBER_BYTES), holds };
+  }
+
+  /**
+   * How many lines of a log can be written at once, of which each begins with one of these by its level, or is left out.
+   * They are written so until the next call; 0 when one of them is too long.
+   */
+  begin(starts: readonly (Uint8Array | undefined)[]): number {
+    const longest = Math.max(...starts.map(start => start?.length ?? 0));
+    if (longest > MAX_START_BYTES) return 0;
+    for (const [level, start] of starts.entries()) {
+      const at = START_TEXTS_AT + level * START_TEXT_BYTES;
+      if (start !== undefined) this.#memory.set(start, at);
+      const place = start === undefined ? [0, 0] : [at, at + start.length];
+      this.#numbers.set(place, (STARTS_AT + level * START_BYTES) / NUMBER_BYTES);
+    }
+    return Math.floor((MAX_OUTPUT_BYTES - MAX_SCANNED_BYTES) / (longest + 1));
+  }
+
+  /**
+   * Writes lines that lie within `MAX_SCANNED_BYTES` one after the other as they stand in a log. Gives the end of what was
+   * written.
+   */
+  write(bytes: Uint8Array, numbers: Int32Array, target: Uint8Array, at: number): number {
+    const from = numbers[1] ?? 0;
+    this.#memory.set(bytes.subarray(from, numbers.at(-1)), INPUT_AT);
+    this.#numbers.set(numbers, TABLE_AT / NUMBER_BYTES);
+    const tableEnd = TABLE_AT + numbers.length * NUMBER_BYTES;
+    const end = this.#exports.format(TABLE_AT, tableEnd, from - INPUT_AT, OUTPUT_AT);
+    target.set(this.#memory.subarray(OUTPUT_AT, end), at);
+    return at + end - OUTPUT_AT;
   }
 }

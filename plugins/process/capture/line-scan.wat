@@ -1,7 +1,8 @@
 ;; Finds the lines of a piece of output: where each begins and ends without blanks, its level, and whether it holds
-;; anything that a second look is for. `npm run wasm` makes line-scan-code.ts of this; line-scan.ts knows where in the memory everything is.
+;; anything that a second look is for. Also writes lines as they stand in a log. `npm run wasm` makes line-scan-code.ts of
+;; this; line-scan.ts knows where in the memory everything is.
 (module
-  (memory (export "memory") 18)
+  (memory (export "memory") 24)
   ;; Where the next line is told.
   (global $out (mut i32) (i32.const 0))
   ;; What any line holds.
@@ -160,6 +161,49 @@
         (local.set $at (i32.add (local.get $at) (i32.const 4)))
         (br $next)))
     (global.get $any))
+
+  ;; Copies eight bytes at a time, so that up to seven behind the end change. Gives the end of the copy.
+  (func $copy (param $from i32) (param $to i32) (param $out i32) (result i32)
+    (local $end i32)
+    (local.set $end (i32.add (local.get $out) (i32.sub (local.get $to) (local.get $from))))
+    (block $done
+      (loop $next
+        (br_if $done (i32.ge_u (local.get $from) (local.get $to)))
+        (i64.store (local.get $out) (i64.load (local.get $from)))
+        (local.set $from (i32.add (local.get $from) (i32.const 8)))
+        (local.set $out (i32.add (local.get $out) (i32.const 8)))
+        (br $next)))
+    (local.get $end))
+
+  ;; Writes the lines that a table tells of, each behind what its level begins with. Those of a level without a beginning
+  ;; are left out. Gives the end of what was written.
+  (func (export "format") (param $table i32) (param $end i32) (param $shift i32) (param $out i32) (result i32)
+    (local $level i32)
+    (block $done
+      (loop $next
+        (br_if $done (i32.ge_u (local.get $table) (local.get $end)))
+        ;; Of each level the place of its beginning, and its end.
+        (local.set $level
+          (i32.add
+            (i32.const 0x18300)
+            (i32.shl (i32.and (i32.load (local.get $table)) (i32.const 7)) (i32.const 3))))
+        (if (i32.load (local.get $level))
+          (then
+            (local.set $out
+              (call $copy
+                (i32.load (local.get $level))
+                (i32.load (i32.add (local.get $level) (i32.const 4)))
+                (local.get $out)))
+            (local.set $out
+              (call $copy
+                (i32.sub (i32.load (i32.add (local.get $table) (i32.const 4))) (local.get $shift))
+                (i32.sub (i32.load (i32.add (local.get $table) (i32.const 8))) (local.get $shift))
+                (local.get $out)))
+            (i32.store8 (local.get $out) (i32.const 10))
+            (local.set $out (i32.add (local.get $out) (i32.const 1)))))
+        (local.set $table (i32.add (local.get $table) (i32.const 12)))
+        (br $next)))
+    (local.get $out))
 
   ;; Where the table of lines ends.
   (func (export "end") (result i32) (global.get $out)))

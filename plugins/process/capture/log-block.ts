@@ -2,17 +2,22 @@
 import type { CapturedLines, LogLevel } from '#core';
 import { LEVELS, passes } from '#kit/log-level';
 import { formatRecord } from '#kit/log-line';
-import type { OutputLines } from './output-lines.ts';
+import { MAX_SCANNED_BYTES } from './line-scan.ts';
+import { type OutputLines, scanOfThread } from './output-lines.ts';
 
 const NEWLINE = 0x0a;
 const MIN_BYTES = 1_024;
+const ROOM_SHIFT = 3;
+/** Fewer lines are copied sooner than they are handed over. */
+const MIN_RUN = 8;
 const WORD_BYTES = 8;
 /** A character of a text has at most so many bytes in UTF-8. */
 const CHARACTER_BYTES = 3;
 
 interface Start {
+  readonly bytes: Uint8Array;
+  /** Longer than the bytes, because copies read beyond them. */
   readonly view: DataView;
-  readonly length: number;
 }
 
 /** A block that is used again: it holds the lines that were formatted last. */
@@ -29,23 +34,45 @@ export class LogBlock {
     const { buffer, byteOffset } = lines.bytes;
     // Copies may read beyond what they copy.
     const source = new DataView(buffer, byteOffset);
+    const scan = lines.count < MIN_RUN ? null : scanOfThread();
+    const maxLines = scan?.begin(starts.map(start => start?.bytes)) ?? 0;
     let end = 0;
-    for (let index = 0; index < lines.count; index += 1) {
-      const start = starts[lines.levelPlace(index)];
-      if (start === undefined) continue;
-      end = copy(start.view, 0, start.length, this.#view, end);
-      const from = lines.start(index);
-      if (from < 0) end += this.#bytes.write(lines.text(index), end);
-      else end = copy(source, from, lines.end(index), this.#view, end);
-      this.#view.setUint8(end, NEWLINE);
-      end += 1;
+    for (let index = 0; index < lines.count; ) {
+      const run = lines.runLength(index, maxLines, MAX_SCANNED_BYTES);
+      if (scan !== null && run >= MIN_RUN) {
+        end = scan.write(lines.bytes, lines.numbers(index, run), this.#bytes, end);
+        index += run;
+        continue;
+      }
+      for (const last = index + Math.max(1, run); index < last; index += 1)
+        end = this.#add(lines, index, starts, source, end);
     }
     return { at, processName, block: this.#bytes.subarray(0, end) };
   }
 
+  /** Gives the end of the line. */
+  #add(
+    lines: OutputLines,
+    index: number,
+    starts: readonly (Start | undefined)[],
+    source: DataView,
+    at: number,
+  ): number {
+    const start = starts[lines.levelPlace(index)];
+    if (start === undefined) return at;
+    let end = copy(start.view, 0, start.bytes.length, this.#view, at);
+    const from = lines.start(index);
+    if (from < 0) end += this.#bytes.write(lines.text(index), end);
+    else end = copy(source, from, lines.end(index), this.#view, end);
+    this.#view.setUint8(end, NEWLINE);
+    return end + 1;
+  }
+
+  /** With room for somewhat more, because one batch is about as large as the next. */
   #reserve(bytes: number): void {
     if (this.#bytes.length >= bytes) return;
-    this.#bytes = Buffer.from(new SharedArrayBuffer(Math.max(bytes, MIN_BYTES)));
+    const roomy = bytes + (bytes >>> ROOM_SHIFT);
+    this.#bytes = Buffer.from(new SharedArrayBuffer(Math.max(roomy, MIN_BYTES)));
     this.#view = new DataView(this.#bytes.buffer);
   }
 }
@@ -54,11 +81,11 @@ function startOf(text: string): Start {
   const length = Buffer.byteLength(text);
   const bytes = Buffer.alloc(length + WORD_BYTES);
   bytes.write(text);
-  return { view: new DataView(bytes.buffer, bytes.byteOffset, bytes.length), length };
+  return { bytes: bytes.subarray(0, length), view: new DataView(bytes.buffer, bytes.byteOffset, bytes.length) };
 }
 
 function maxBytes(lines: OutputLines, starts: readonly (Start | undefined)[]): number {
-  const longest = Math.max(...starts.map(start => start?.length ?? 0));
+  const longest = Math.max(...starts.map(start => start?.bytes.length ?? 0));
   return lines.bytes.length + CHARACTER_BYTES * lines.textLength + lines.count * (longest + 1) + WORD_BYTES;
 }
 

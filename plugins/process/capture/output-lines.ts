@@ -56,7 +56,7 @@ for (const byte of Buffer.from('0123456789_ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijk
 for (const word of Object.keys(WORD_LEVELS))
   for (const byte of Buffer.from(word.charAt(0) + word.charAt(0).toLowerCase())) BYTES[byte] = BEGINS_LEVEL;
 /** Made when it is first needed, because most threads have no output; null where it cannot be had. */
-let scan: LineScan | null | undefined;
+let madeScan: LineScan | null | undefined;
 const LEVEL_BITS = (1 << HOLDS_SHIFT) - 1;
 
 /**
@@ -146,6 +146,20 @@ export class OutputLines {
     return this.#places[index * LINE_NUMBERS + 2] ?? 0;
   }
 
+  /** How many lines from `index` on, but not more than `maxLines`, lie one after the other within so many bytes. */
+  runLength(index: number, maxLines: number, maxBytes: number): number {
+    const last = Math.min(this.count, index + maxLines);
+    const limit = this.start(index) + maxBytes;
+    let next = index;
+    while (next < last && this.start(next) >= 0 && this.end(next) <= limit) next += 1;
+    return next - index;
+  }
+
+  /** As a scan has told of them. */
+  numbers(index: number, count: number): Int32Array {
+    return this.#places.subarray(index * LINE_NUMBERS, (index + count) * LINE_NUMBERS);
+  }
+
   /** After redaction. */
   text(index: number): string {
     const start = this.start(index);
@@ -183,7 +197,7 @@ export function completeBytes(bytes: Buffer, final: boolean): number {
 /** The lines of a complete part. `keys` is what the part before has left open. */
 export function toLines(bytes: Buffer, keys = new KeyBlock()): OutputLines {
   const lines = new OutputLines(bytes);
-  if (scan === undefined) scan = scanWhereThereIsRoom();
+  const scan = scanOfThread();
   for (let start = 0; start < bytes.length; ) {
     const end = keys.isOpen || scan === null ? -1 : scannedEnd(bytes, start);
     start = end < 0 || scan === null ? addOne(lines, start, keys) : addScanned(lines, scan, start, end, keys);
@@ -192,13 +206,15 @@ export function toLines(bytes: Buffer, keys = new KeyBlock()): OutputLines {
 }
 
 /** WebAssembly reserves gigabytes of addresses, which some limit (`ulimit -v`). Every line becomes text there. */
-function scanWhereThereIsRoom(): LineScan | null {
+export function scanOfThread(): LineScan | null {
+  if (madeScan !== undefined) return madeScan;
   try {
-    return new LineScan({ classes: BYTES, words: LEVEL_WORDS });
+    madeScan = new LineScan({ classes: BYTES, words: LEVEL_WORDS });
   } catch (error) {
-    if (error instanceof RangeError) return null;
-    throw error;
+    if (!(error instanceof RangeError)) throw error;
+    madeScan = null;
   }
+  return madeScan;
 }
 
 /** Where to scan lines to; negative when the next is too long. */

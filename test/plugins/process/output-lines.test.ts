@@ -56,6 +56,13 @@ const output = fc
   .tuple(fc.uint8Array({ maxLength: 3 }), fc.array(line, { maxLength: 12 }), fc.uint8Array({ maxLength: 3 }))
   .map(([first, lines, last]) => Buffer.concat([first, Buffer.from(lines.join('\n')), last]));
 
+/** Longer than what is scanned at once. */
+const long = fc.tuple(output, fc.constantFrom('\n', '\r\n'), fc.nat({ max: 200 })).map(([bytes, end, shift]) => {
+  const ordinary = Buffer.from(`2026-01-02 INFO a line that holds nothing${end}`.repeat(700));
+  const parts = Array.from({ length: 7 }, () => [ordinary, bytes, Buffer.from(end)]).flat();
+  return Buffer.concat([Buffer.from('x'.repeat(shift)), ...parts]);
+});
+
 t.test('each line is what it would be if every line became text', async t => {
   t.doesNotThrow(() =>
     fc.assert(
@@ -66,11 +73,6 @@ t.test('each line is what it would be if every line became text', async t => {
 });
 
 t.test('the same where output is longer than what is scanned at once, and where lines end as on Windows', async t => {
-  const long = fc.tuple(output, fc.constantFrom('\n', '\r\n'), fc.nat({ max: 200 })).map(([bytes, end, shift]) => {
-    const ordinary = Buffer.from(`2026-01-02 INFO a line that holds nothing${end}`.repeat(700));
-    const parts = Array.from({ length: 7 }, () => [ordinary, bytes, Buffer.from(end)]).flat();
-    return Buffer.concat([Buffer.from('x'.repeat(shift)), ...parts]);
-  });
   t.doesNotThrow(() =>
     fc.assert(
       fc.property(long, bytes => {
@@ -143,6 +145,20 @@ t.test('the block of a log holds the lines of its levels, and gives them back', 
         );
       }),
       { numRuns: 300 },
+    ),
+  );
+  const sizes = fc.constantFrom('Näme', 'x'.repeat(2_000));
+  t.doesNotThrow(() =>
+    fc.assert(
+      fc.property(long, level, sizes, (bytes, threshold, processName) => {
+        const shown = [...toLines(bytes)]
+          .filter(found => passes(found.level, threshold))
+          .map(found => `${formatRecord({ at, ...found, processName })}\n`);
+        return (
+          Buffer.from(again.format(toLines(bytes), at, processName, threshold).block).toString() === shown.join('')
+        );
+      }),
+      { numRuns: 40 },
     ),
   );
   const all = Buffer.from(Array.from({ length: 127 }, (_, byte) => byte).filter(byte => byte !== 10));
