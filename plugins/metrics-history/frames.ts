@@ -1,7 +1,8 @@
 // Answers that are made of pieces: samples one after the other, and what a new client of the stream gets of the past.
 import { promisify } from 'node:util';
-import { gunzip } from 'node:zlib';
+import { constants, gunzip, inflateRaw } from 'node:zlib';
 import type { z } from 'zod';
+import { gzipFile, pieceOf } from './gzip-pieces.ts';
 import type { History } from './history.ts';
 import { type chartQuery, chartWindow, samplesWindow } from './wire.ts';
 
@@ -9,18 +10,29 @@ import { type chartQuery, chartWindow, samplesWindow } from './wire.ts';
 const MAX_FRAME_BYTES = 32 * 1_024 * 1_024;
 
 const unpacked = promisify(gunzip);
+const textOf = promisify(inflateRaw);
+const SYNC = { finishFlush: constants.Z_SYNC_FLUSH };
+const BEGIN = pieceOf(Buffer.from('{"items":['));
+const COMMA = pieceOf(Buffer.from(','));
 
-/** The JSON text of an answer of `GET /metrics/history`. */
-export async function sampleText(
+/** An answer of `GET /metrics/history`, as JSON text by gzip. */
+export async function sampleFile(
   history: History,
   { since, limit }: ReturnType<typeof samplesWindow>,
-): Promise<AsyncIterable<Uint8Array | string>> {
+): Promise<AsyncIterable<Uint8Array>> {
   const { pieces, truncated } = await history.samples(since, limit);
-  return (async function* () {
-    yield '{"items":[';
-    yield* pieces;
-    yield `],"truncated":${truncated}}`;
-  })();
+  return gzipFile(
+    (async function* () {
+      let before = BEGIN;
+      for await (const piece of pieces) {
+        yield before;
+        yield piece;
+        before = COMMA;
+      }
+      if (before === BEGIN) yield BEGIN;
+      yield pieceOf(Buffer.from(`],"truncated":${truncated}}`));
+    })(),
+  );
 }
 
 export async function introduce(
@@ -33,15 +45,14 @@ export async function introduce(
   // Half of the samples are left out until the rest fits.
   for (let limit = wanted; ; limit = Math.floor(limit / 2)) {
     const { pieces, truncated } = await history.samples(since, limit);
-    const parts: Uint8Array[] = [];
+    const texts: Buffer[] = [];
     let bytes = 0;
     for await (const piece of pieces) {
       bytes += piece.length;
       if (bytes > MAX_FRAME_BYTES) break;
-      parts.push(piece);
+      texts.push(await textOf(piece.bytes, SYNC));
     }
-    if (bytes <= MAX_FRAME_BYTES || limit <= 1)
-      return `"items":[${Buffer.concat(parts).toString()}],"truncated":${truncated}`;
+    if (bytes <= MAX_FRAME_BYTES || limit <= 1) return `"items":[${texts.join()}],"truncated":${truncated}`;
   }
 }
 

@@ -12,6 +12,7 @@ const POLYNOMIAL = 0xed_b8_83_20;
 const ONE = 0x80_00_00_00;
 const X = 0x40_00_00_00;
 const BITS_OF_BYTE = 8;
+const SMALL_BYTES = 1_024;
 
 export interface Piece {
   /** Compressed. */
@@ -33,15 +34,41 @@ export function textOfPiece({ bytes }: Piece): Buffer {
 
 /** The file whose text is that of the pieces, one after the other. */
 export function gzipOf(pieces: readonly Piece[]): Buffer {
-  let [crc, length] = [0, 0];
-  for (const piece of pieces) {
-    crc = joinedChecksum(crc, piece.crc, piece.length);
-    length += piece.length;
+  const end = new FileEnd();
+  for (const piece of pieces) end.add(piece);
+  return Buffer.concat([HEAD, ...pieces.map(({ bytes }) => bytes), end.bytes()]);
+}
+
+/** The same file, as pieces come; what is small goes out with what follows it. */
+export async function* gzipFile(pieces: AsyncIterable<Piece>): AsyncGenerator<Buffer> {
+  const end = new FileEnd();
+  let small: Buffer[] = [HEAD];
+  for await (const piece of pieces) {
+    end.add(piece);
+    small.push(piece.bytes);
+    if (piece.bytes.length < SMALL_BYTES) continue;
+    yield Buffer.concat(small);
+    small = [];
   }
-  const end = Buffer.alloc(8);
-  end.writeUInt32LE(crc, 0);
-  end.writeUInt32LE(length % 2 ** 32, 4);
-  return Buffer.concat([HEAD, ...pieces.map(({ bytes }) => bytes), LAST_BLOCK, end]);
+  yield Buffer.concat([...small, end.bytes()]);
+}
+
+/** What stands behind the pieces of a file. */
+class FileEnd {
+  #crc = 0;
+  #length = 0;
+
+  add({ crc, length }: Piece): void {
+    this.#crc = joinedChecksum(this.#crc, crc, length);
+    this.#length += length;
+  }
+
+  bytes(): Buffer {
+    const end = Buffer.alloc(8);
+    end.writeUInt32LE(this.#crc, 0);
+    end.writeUInt32LE(this.#length % 2 ** 32, 4);
+    return Buffer.concat([LAST_BLOCK, end]);
+  }
 }
 
 /** The checksum of two texts together: that of the first, moved past the second. */

@@ -3,6 +3,7 @@ import type { SqliteDatabase } from '#core';
 import { prepared } from '#kit/prepared-statement';
 import { type ChartRequest, chartText, type JoinedChartRequest, joinedChartText } from './chart.ts';
 import type { StoredPayload } from './contract.ts';
+import { type Piece, pieceOf } from './gzip-pieces.ts';
 import { count, counter, metadata, setMetadata } from './metadata.ts';
 import { type Limits, maintain as maintainOnce } from './retention.ts';
 import { ZLIB } from './sample-codec.ts';
@@ -34,7 +35,7 @@ export {
 export { processUsage } from './process-usage.ts';
 export { migrations };
 
-const CHUNK_BYTES = 256 * 1_024;
+const PIECE_BYTES = 256 * 1_024;
 const UNREAD_ROWS = 200;
 const MS_PER_S = 1_000;
 /** Samples of a later time than this were never taken, and would stretch every chart. */
@@ -129,10 +130,13 @@ export function joinedChart(db: SqliteDatabase, request: JoinedChartRequest): Ui
   return joinedChartText(db, request);
 }
 
-/** The texts of another store's samples as one piece of JSON text, separated by commas; damaged ones are left out. */
-export function textOfPayloads(db: SqliteDatabase, { rows }: { readonly rows: readonly StoredPayload[] }): Uint8Array {
+/** The texts of another store's samples, separated by commas; damaged ones are left out, and null is for none at all. */
+export function pieceOfPayloads(
+  db: SqliteDatabase,
+  { rows }: { readonly rows: readonly StoredPayload[] },
+): Piece | null {
   const texts = rows.flatMap(row => payloadText(db, row) ?? []);
-  return Buffer.concat(texts.flatMap((text, index) => (index === 0 ? [text] : [COMMA, text])));
+  return texts.length === 0 ? null : pieceOf(listed(texts));
 }
 
 /** The number and the time of the oldest of the newest `limit` samples, and whether there are older ones in the window. */
@@ -152,21 +156,23 @@ export function windowOf(
   return { samples, from: newest[samples - 1] ?? null, truncated };
 }
 
-/** Samples from this time on, in order, as pieces of JSON text that are separated by commas. */
-export function* texts(db: SqliteDatabase, { from }: { readonly from: number }): Generator<Uint8Array> {
-  let parts: Buffer[] = [];
+/** The texts of samples from this time on, in order, separated by commas within a piece. */
+export function* pieces(db: SqliteDatabase, { from }: { readonly from: number }): Generator<Piece> {
+  let texts: Buffer[] = [];
   let bytes = 0;
-  let isFirst = true;
   for (const text of eachText(db, from, wholeText)) {
-    parts.push(isFirst ? text : Buffer.concat([COMMA, text]));
-    isFirst = false;
+    texts.push(text);
     bytes += text.length;
-    if (bytes < CHUNK_BYTES) continue;
-    yield Buffer.concat(parts);
-    parts = [];
+    if (bytes < PIECE_BYTES) continue;
+    yield pieceOf(listed(texts));
+    texts = [];
     bytes = 0;
   }
-  if (parts.length > 0) yield Buffer.concat(parts);
+  if (texts.length > 0) yield pieceOf(listed(texts));
+}
+
+function listed(texts: readonly Buffer[]): Buffer {
+  return Buffer.concat(texts.flatMap((text, index) => (index === 0 ? [text] : [COMMA, text])));
 }
 
 /** The parts that charts need, in order. */

@@ -17,7 +17,7 @@ import type * as Statements from './history-statements.ts';
 import { LineFiles } from './line-files.ts';
 import { importLines } from './lines-import.ts';
 import { TRY_MS, whenUnlocked } from './lock-wait.ts';
-import { OtherStore } from './other-store.ts';
+import { OtherStore, type SampleWindow } from './other-store.ts';
 import type { UsageRequest } from './process-usage.ts';
 import { type HistorySettings, readSettings } from './settings.ts';
 import { storeTotals } from './store-totals.ts';
@@ -116,16 +116,13 @@ export class History implements MetricsHistory {
     return text;
   }
 
-  /** The newest samples since a time, in order, as pieces of an array's JSON text; and whether some were left out. */
-  async samples(
-    since: number | null,
-    limit: number,
-  ): Promise<{ readonly pieces: AsyncIterable<Uint8Array>; readonly truncated: boolean }> {
+  /** The newest samples since a time, in order, as pieces of a list's JSON text; and whether some were left out. */
+  async samples(since: number | null, limit: number): Promise<SampleWindow> {
     const other = await this.#other.samples(this.#database, since, limit);
     if (other !== undefined) return { ...other, pieces: await this.#reading(begun(other.pieces)) };
     const { from, truncated } = await this.#reading(this.#database.call('windowOf', { since, limit }));
     if (from === null) return { pieces: none(), truncated: false };
-    const pieces = this.#database.rows('texts', { from }, { pageRows: 2 });
+    const pieces = this.#database.rows('pieces', { from }, { pageRows: 2 });
     return { pieces: await this.#reading(begun(pieces)), truncated };
   }
 

@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { answer, definePlugin } from '#core';
 import { queryBoolean } from '#kit/query-values';
 import type {} from '../metrics/contract.ts';
-import { introduce, sampleText } from './frames.ts';
+import { introduce, sampleFile } from './frames.ts';
 import { History } from './history.ts';
 import { storePoint } from './points.ts';
 import { historySections } from './settings.ts';
@@ -24,8 +24,7 @@ import {
   storageToWire,
 } from './wire.ts';
 
-const JSON_TYPE = { 'Content-Type': 'application/json; charset=utf-8' };
-const GZIP = { ...JSON_TYPE, 'Content-Encoding': 'gzip' };
+const GZIP = { 'Content-Type': 'application/json; charset=utf-8', 'Content-Encoding': 'gzip' };
 
 export default definePlugin({
   name: 'metrics-history',
@@ -51,7 +50,7 @@ export default definePlugin({
       query: samplesQuery,
       response: samplesSchema,
       async handle({ query }) {
-        return answer(Readable.from(await sampleText(history, samplesWindow(query))), { headers: JSON_TYPE });
+        return answer(Readable.from(await sampleFile(history, samplesWindow(query))), { headers: GZIP });
       },
     });
     host.route({

@@ -4,16 +4,16 @@ import type { Database, Host } from '#core';
 import { bucketFor, justBefore } from './buckets.ts';
 import type { ChartRequest } from './chart.ts';
 import type { HistoryStore } from './contract.ts';
+import type { Piece } from './gzip-pieces.ts';
 import type * as Statements from './history-statements.ts';
 
 const READ_MS = 30_000;
 const PAGE_ROWS = 100;
-const COMMA = Buffer.from(',');
 
 type OwnDatabase = Database<typeof Statements>;
 
 export interface SampleWindow {
-  readonly pieces: AsyncIterable<Uint8Array>;
+  readonly pieces: AsyncIterable<Piece>;
   readonly truncated: boolean;
 }
 
@@ -57,7 +57,7 @@ export class OtherStore {
     });
   }
 
-  /** The newest samples since a time, as pieces of JSON text; undefined when the own file has to answer. */
+  /** The newest samples since a time; undefined when the own file has to answer. */
   async samples(database: OwnDatabase, since: number | null, limit: number): Promise<SampleWindow | undefined> {
     return this.#reading(database, async (store, before) => {
       const from = since ?? Number.NEGATIVE_INFINITY;
@@ -73,19 +73,15 @@ export class OtherStore {
     store: HistoryStore,
     from: number | null,
     before: number,
-  ): AsyncGenerator<Uint8Array> {
-    let isFirst = true;
+  ): AsyncGenerator<Piece> {
     let after = justBefore(from ?? before);
     try {
       while (from !== null) {
         const rows = await store.page({ after, before, limit: PAGE_ROWS });
         const last = rows.at(-1);
         if (last === undefined) break;
-        const text = await database.call('textOfPayloads', { rows });
-        if (text.length > 0) {
-          yield isFirst ? text : Buffer.concat([COMMA, text]);
-          isFirst = false;
-        }
+        const piece = await database.call('pieceOfPayloads', { rows });
+        if (piece !== null) yield piece;
         after = last.timestamp;
       }
       after = before;
@@ -94,11 +90,7 @@ export class OtherStore {
       after += 1e-6;
     }
     if (after === Number.POSITIVE_INFINITY) return;
-    // These pieces have commas between them, but none before the first.
-    for await (const piece of database.rows('texts', { from: after }, { pageRows: 2 })) {
-      yield isFirst ? piece : Buffer.concat([COMMA, piece]);
-      isFirst = true;
-    }
+    yield* database.rows('pieces', { from: after }, { pageRows: 2 });
   }
 
   /** Gives the work the time before which the store has every sample. */

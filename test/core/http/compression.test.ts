@@ -1,4 +1,5 @@
 // Answers that are compressed: for clients that take gzip, above 8 KiB, on routes that say so; the same bytes otherwise.
+import { Readable } from 'node:stream';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import t from 'tap';
 import { request } from 'undici';
@@ -11,6 +12,9 @@ t.test('compression', async t => {
   const type = 'application/json; charset=utf-8';
   const headers = { 'Content-Type': type, 'Content-Encoding': 'gzip' };
   Object.assign(globalThis, { packedAnswer: answer(gzipSync('{"text":"packed"}'), { headers }) });
+  Object.assign(globalThis, {
+    packedStream: () => answer(Readable.from([gzipSync('{"text":"packed"}')]), { headers }),
+  });
   const app = await startWithPlugins(t, {
     large: `
       const kept = Object.freeze({ text: ${JSON.stringify(TEXT)}.repeat(1000) })
@@ -21,6 +25,7 @@ t.test('compression', async t => {
       route('/plain', () => kept, false)
       route('/none', () => null)
       route('/packed', () => globalThis.packedAnswer)
+      route('/packed-stream', () => globalThis.packedStream())
       route('/refused', () => { throw new host.Problem(409, 'no; try again') })`,
   });
   const get = async (path: string, encoding?: string) => {
@@ -51,7 +56,9 @@ t.test('compression', async t => {
   t.match(await get('/small', 'gzip'), { isGzip: false, text: '{"text":"small"}' });
   t.match(await get('/none', 'gzip'), { isGzip: false, text: 'null' });
   const packed = { text: '{"text":"packed"}', headers: { vary: 'Accept-Encoding' } };
-  t.match(await get('/packed', 'gzip'), { ...packed, isGzip: true });
-  t.match(await get('/packed'), { ...packed, isGzip: false }, 'what is compressed already is unpacked for others');
+  for (const path of ['/packed', '/packed-stream']) {
+    t.match(await get(path, 'gzip'), { ...packed, isGzip: true });
+    t.match(await get(path), { ...packed, isGzip: false }, 'what is compressed already is unpacked for others');
+  }
   t.match(await get('/refused', 'gzip'), { isGzip: false, status: 409 });
 });

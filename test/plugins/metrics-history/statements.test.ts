@@ -8,6 +8,7 @@ import fc from 'fast-check';
 import t from 'tap';
 import type { SqliteDatabase } from '../../../core/contract/database.ts';
 import { compactItem } from '../../../plugins/metrics-history/compact-item.ts';
+import { textOfPiece } from '../../../plugins/metrics-history/gzip-pieces.ts';
 import * as statements from '../../../plugins/metrics-history/history-statements.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: answers of any shape are looked into
@@ -336,7 +337,7 @@ t.test('dictionaries take little room, and go with the samples that need them', 
   const limits = { now: START + 100_000 + 86_400, maxAgeDays: 1, maxBytes: null };
   while (statements.maintain(db, limits));
   t.ok(bytes() < before, 'those of removed samples are removed');
-  const left = Buffer.concat([...statements.texts(db, { from: 0 })]).toString();
+  const left = [...statements.pieces(db, { from: 0 })].map(textOfPiece).join();
   t.equal((JSON.parse(`[${left}]`) as Body[]).length, statements.storage(db).samples, 'and every sample can be read');
 });
 
@@ -373,7 +374,7 @@ t.test('texts are what was written', async t => {
     { samples: 300, from: START, truncated: false },
     'exactly the limit',
   );
-  const text = Buffer.concat([...statements.texts(db, { from: START + 200 * 5 })]).toString();
+  const text = [...statements.pieces(db, { from: START + 200 * 5 })].map(textOfPiece).join();
   const items = JSON.parse(`[${text}]`) as Body[];
   t.equal(items.length, 100);
   t.same(items[0], sample({ at: 1_000, cpu: 0 }));
@@ -455,7 +456,7 @@ t.test('any samples are told as they were written', async () => {
       const db = open();
       const lines = linesOf(made);
       statements.write(db, lines);
-      const told = Buffer.concat([...statements.texts(db, { from: 0 })]).toString();
+      const told = [...statements.pieces(db, { from: 0 })].map(textOfPiece).join();
       strictEqual(told, lines.join());
       const items = [...statements.items(db, { from: 0, until: START + 100 })].map(text => JSON.parse(text));
       deepStrictEqual(
@@ -480,7 +481,7 @@ t.test('a damaged row is left out, and spoils no other', async () => {
       const damaged = Buffer.from(payload).subarray(0, length === null ? payload.length : length % payload.length);
       if (damaged.length > 0) damaged[place % damaged.length] = byte;
       db.prepare('UPDATE metrics_snapshots SET payload = ? WHERE timestamp = ?').run(damaged, timestamp);
-      const told = JSON.parse(`[${Buffer.concat([...statements.texts(db, { from: 0 })]).toString()}]`) as Body[];
+      const told = JSON.parse(`[${[...statements.pieces(db, { from: 0 })].map(textOfPiece).join()}]`) as Body[];
       const others = lines.flatMap((line, other) => (other === index ? [] : [JSON.parse(line)]));
       const isTold = told.length === lines.length;
       deepStrictEqual(isTold ? told.toSpliced(index, 1) : told, others);
@@ -497,7 +498,7 @@ t.test('a damaged dictionary takes its own samples alone', async t => {
   before.prepare('UPDATE metrics_dictionaries SET whole = ?').run(Buffer.from('{"timestamp":'));
   const db = open(contentOf(before));
   write(db, [{ at: 10, cpu: 7 }]);
-  const items = JSON.parse(`[${Buffer.concat([...statements.texts(db, { from: 0 })]).toString()}]`) as Body[];
+  const items = JSON.parse(`[${[...statements.pieces(db, { from: 0 })].map(textOfPiece).join()}]`) as Body[];
   t.same(items, [sample({ at: 10, cpu: 7 })]);
   t.same(chart(db).timestamps, [START + 10]);
   audit(db);
@@ -541,7 +542,7 @@ t.test('a file of an earlier program is used as it is', async t => {
   t.ok(pieces >= 2, 'they are read a piece at a time');
   t.same(chart(db).stats.cpu, { min: 0, max: 99 });
   write(db, [{ at: 450 * 5 }]);
-  const items = JSON.parse(`[${Buffer.concat([...statements.texts(db, { from: START })]).toString()}]`) as Body[];
+  const items = JSON.parse(`[${[...statements.pieces(db, { from: START })].map(textOfPiece).join()}]`) as Body[];
   t.equal(items.length, 450, 'old and new ones, without the damaged one');
   audit(db);
 });
