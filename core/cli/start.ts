@@ -8,6 +8,7 @@ import { closeInheritedDescriptors } from './inherited-descriptors.ts';
 import { lockInstance } from './instance-lock.ts';
 import type { PluginScope } from './plugins.ts';
 import { serviceManagerOf } from './service-manager.ts';
+import { holdYoungGeneration } from './young-generation.ts';
 
 /** What the host makes is never writable by others, whatever its own user allowed. */
 const WRITABLE_BY_OTHERS = 0o022;
@@ -22,6 +23,7 @@ export interface StartOptions extends PluginScope {
 
 /** The reader of the output may close it at any time: the log file has every line, and the host goes on. */
 export async function start({ configDir, plugins, example: wantsExample, pace }: StartOptions): Promise<number> {
+  const letGrow = holdYoungGeneration();
   closeInheritedDescriptors();
   process.umask(process.umask() | WRITABLE_BY_OTHERS);
   // The next build keeps a build whose directory is open (see core/build/swap.ts).
@@ -44,6 +46,7 @@ export async function start({ configDir, plugins, example: wantsExample, pace }:
       ...(plugins === undefined ? {} : { plugins, knownPluginsOnly: true }),
     };
     const host = await createHost(options);
+    letGrow();
     if (host.address !== null) await lock.announce(host.address);
     if (process.pid === 1) {
       host.log.warn(
