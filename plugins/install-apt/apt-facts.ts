@@ -9,5 +9,10 @@ export const aptFacts = z.strictObject({
   suite: z.string(),
   component: z.string(),
   key: z.string().describe('address of the key, in ASCII, by which its lists are signed'),
+  fingerprint: z
+    .string()
+    .regex(/^(?:[0-9A-F]{40}|[0-9A-F]{64})$/)
+    .optional()
+    .describe('of the primary key that signs; without it the key of the first time is held to'),
   packages: z.array(packageName).min(1).describe('all of one version; the first one tells it'),
 });

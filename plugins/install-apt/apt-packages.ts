@@ -12,6 +12,7 @@ import type {
   SourceRequest,
 } from '../installs/contract.ts';
 import { aptFacts } from './apt-facts.ts';
+import type { KnownKeys } from './known-keys.ts';
 import { debianArchitecture, systemNames } from './machine.ts';
 import {
   checkMachine,
@@ -35,19 +36,24 @@ const broughtPackages = z.array(
 );
 type BroughtPackage = z.output<typeof broughtPackages>[number];
 
-export const aptPackages: InstallSource = {
-  source: 'apt',
+export class AptPackages implements InstallSource {
+  readonly source = 'apt';
+  readonly #keys: KnownKeys;
+
+  constructor(keys: KnownKeys) {
+    this.#keys = keys;
+  }
 
   async latest(request: SourceRequest): Promise<AvailableRelease> {
     await checkMachine();
-    const { version, releasesBehind } = (await chosen(request)).choice;
+    const { version, releasesBehind } = (await chosen(request, this.#keys)).choice;
     return { version, notesUrl: null, releasesBehind };
-  },
+  }
 
   async fetch(request: FetchRequest): Promise<FetchedRelease> {
     await checkMachine();
     request.report({ text: 'asks for the packages', percent: null });
-    const { choice, repository } = await chosen(request);
+    const { choice, repository } = await chosen(request, this.#keys);
     const present = await installedVersions(choice.packages.map(({ name }) => name));
     const packages: BroughtPackage[] = [];
     const files: PackageFile[] = [];
@@ -62,7 +68,7 @@ export const aptPackages: InstallSource = {
     request.report({ text: `looks for what ${files.length} packages need`, percent: null });
     if (files.length > 0) await downloadNeeded(files, request.signal);
     return { version: choice.version, files: { [LIST]: JSON.stringify(packages) } };
-  },
+  }
 
   async place({ block, directory, version }: PlaceRequest): Promise<void> {
     const packages = broughtPackages.parse(JSON.parse(await readFile(path.join(directory, LIST), 'utf8')));
@@ -76,8 +82,8 @@ export const aptPackages: InstallSource = {
       );
     const files = lacking.map(({ name }) => ({ name, file: path.join(directory, fileOf(name)) }));
     if (files.length > 0) await installPackages(files);
-  },
-};
+  }
+}
 
 function fileOf(name: string): string {
   return `${name}.deb`;
@@ -85,6 +91,7 @@ function fileOf(name: string): string {
 
 async function chosen(
   request: SourceRequest,
+  keys: KnownKeys,
 ): Promise<{ readonly choice: PackageChoice; readonly repository: string }> {
   const { packages: names, ...place } = aptFacts.parse(request.facts);
   const pinned = pinnedVersion(request);
@@ -94,7 +101,14 @@ async function chosen(
   const repository = filled(place.repository);
   const entries = await repositoryPackages(
     request,
-    { repository, suite: filled(place.suite), component: place.component, key: filled(place.key) },
+    {
+      repository,
+      suite: filled(place.suite),
+      component: place.component,
+      key: filled(place.key),
+      fingerprint: place.fingerprint,
+    },
+    keys,
     debianArchitecture(request.architecture),
   );
   const { host } = new URL(repository);

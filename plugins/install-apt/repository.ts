@@ -6,6 +6,7 @@ import { Problem } from '#core';
 import { statusFault } from '#kit/server-fault';
 import type { SourceRequest } from '../installs/contract.ts';
 import { keyBytes } from './armored-key.ts';
+import type { KnownKeys } from './known-keys.ts';
 import { type PackageEntry, readPackages } from './package-index.ts';
 import { signedText } from './signed-text.ts';
 
@@ -16,6 +17,8 @@ export interface RepositoryPlace {
   readonly component: string;
   /** Address of the key. */
   readonly key: string;
+  /** Of the key, in hexadecimal; undefined where nobody has said it. */
+  readonly fingerprint: string | undefined;
 }
 
 const LISTS_MAX_BYTES = 64 * 1024 * 1024;
@@ -23,10 +26,11 @@ const RELEASE_MAX_BYTES = 4 * 1024 * 1024;
 const KEY_MAX_BYTES = 256 * 1024;
 const unzip = promisify(gunzip);
 
-/** All packages of a repository for an architecture, as Debian calls it. Throws a Problem 502 or 504. */
+/** All packages of a repository for an architecture, as Debian calls it. Throws a Problem 502 or 504, or 409 for another key. */
 export async function repositoryPackages(
   request: SourceRequest,
   place: RepositoryPlace,
+  keys: KnownKeys,
   architecture: string,
 ): Promise<PackageEntry[]> {
   const { host } = new URL(place.repository);
@@ -34,7 +38,8 @@ export async function repositoryPackages(
   if (key === undefined) throw new Problem(502, `${new URL(place.key).host} gives no key in ASCII; try again later`);
   const base = `${place.repository}/dists/${place.suite}/`;
   const release = await receive(request, `${base}InRelease`, `packages for ${place.suite}`, RELEASE_MAX_BYTES);
-  const signed = await signedText(release.toString('utf8'), key, host);
+  const { text: signed, signers } = await signedText(release.toString('utf8'), key, host);
+  await keys.check(place.repository, signers, place.fingerprint);
   checkAge(signed, host);
   const name = `${place.component}/binary-${architecture}/Packages`;
   const list = listIn(signed, [`${name}.gz`, name]);
@@ -43,10 +48,10 @@ export async function repositoryPackages(
   const bytes = await receive(request, `${base}${list.file}`, 'its list of packages', Math.max(1, list.sizeBytes));
   if (createHash('sha256').update(bytes).digest('hex') !== list.sha256)
     throw new Problem(502, `The list of packages of ${host} is not the one that is signed; try again later`);
-  const text = list.file.endsWith('.gz')
+  const content = list.file.endsWith('.gz')
     ? await unzip(bytes, { maxOutputLength: LISTS_MAX_BYTES }).catch(tooLarge(host))
     : bytes;
-  return readPackages(text.toString('utf8'));
+  return readPackages(content.toString('utf8'));
 }
 
 interface SignedList {

@@ -8,15 +8,22 @@ import { runChild } from '#kit/fs-out-of-process';
 
 const LIMIT_MS = 20_000;
 const NOBODY = 65_534;
-const GOOD = /^\[GNUPG:\] VALIDSIG /m;
+/** Its last word is the fingerprint of the primary key. */
+const GOOD = /^\[GNUPG:\] VALIDSIG [^\n]* ([0-9A-F]{40,64})$/gm;
 /** A signature by a key that is not asked for does no harm beside a good one. */
 const BAD = /^\[GNUPG:\] (?:BADSIG|EXPSIG|EXPKEYSIG|REVKEYSIG|FAILURE) /m;
+
+export interface SignedText {
+  readonly text: string;
+  /** The fingerprints of the primary keys that have signed it. */
+  readonly signers: readonly string[];
+}
 
 /**
  * What of the text is signed by the key. Throws a Problem 502 when it is not signed by it, and 400 when the machine has
  * no gpgv. `host` is where the text comes from.
  */
-export async function signedText(text: string, key: Buffer, host: string): Promise<string> {
+export async function signedText(text: string, key: Buffer, host: string): Promise<SignedText> {
   const directory = await mkdtemp(path.join(tmpdir(), 'stackwarden-signed-'));
   try {
     const [keyFile, textFile] = [path.join(directory, 'key.gpg'), path.join(directory, 'text')];
@@ -26,9 +33,10 @@ export async function signedText(text: string, key: Buffer, host: string): Promi
     await writeFile(textFile, text, { mode: 0o644 });
     const check = (...words: string[]) => gpgv(['--homedir', directory, '--keyring', keyFile, ...words, textFile]);
     const { output: told } = await check('--status-fd', '1');
-    if (!GOOD.test(told) || BAD.test(told))
+    const signers = [...told.matchAll(GOOD)].flatMap(([, fingerprint]) => fingerprint ?? []);
+    if (signers.length === 0 || BAD.test(told))
       throw new Problem(502, `The lists of ${host} are not signed by its key; nothing was installed, try again later`);
-    return (await check('--output', '-')).output;
+    return { text: (await check('--output', '-')).output, signers };
   } finally {
     await rm(directory, { recursive: true, force: true });
   }

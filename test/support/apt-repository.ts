@@ -21,6 +21,7 @@ export interface PackageSpec {
 export interface SigningKey {
   /** In ASCII. */
   readonly publicKey: string;
+  readonly fingerprint: string;
   sign(text: string): Promise<string>;
   /** Ends the agent that holds it. */
   end(): Promise<void>;
@@ -31,8 +32,10 @@ export async function signingKey(): Promise<SigningKey> {
   const gpg = (...args: string[]) => run('gpg', ['--homedir', home, '--batch', '--passphrase', '', ...args]);
   await gpg('--quick-generate-key', 'Packages <packages@example>', 'ed25519', 'sign', 'never');
   const { stdout: publicKey } = await gpg('--armor', '--export');
+  const { stdout: told } = await gpg('--with-colons', '--list-keys');
   return {
     publicKey,
+    fingerprint: /^fpr:+([0-9A-F]+):/m.exec(told)?.[1] ?? '',
     async sign(text) {
       const file = path.join(home, 'text');
       await writeFile(file, text);

@@ -1,14 +1,15 @@
 // Packages of a signed repository, installed into this machine and taken back, and repositories that lie.
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { readFile, rm, writeFile } from 'node:fs/promises';
+import { readFile, rm, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import t from 'tap';
-import { aptPackages } from '../../../plugins/install-apt/apt-packages.ts';
+import { AptPackages } from '../../../plugins/install-apt/apt-packages.ts';
 import { compareVersions } from '../../../plugins/install-apt/debian-version.ts';
+import { KEYS_FILE, KnownKeys } from '../../../plugins/install-apt/known-keys.ts';
 import type { ServedFile } from '../../contracts/file-server.ts';
 import { holdInstallSource } from '../../contracts/install-source.ts';
 import { aptRepository, type PackageSpec, servedFiles, signingKey } from '../../support/apt-repository.ts';
@@ -41,13 +42,14 @@ const codec = (version: string) => ({ name: 'stackwarden-try-codec', version, fi
 
 const key = skip ? undefined : await signingKey();
 const other = skip ? undefined : await signingKey();
-const directory = testDir(t, { lists: {}, cache: {} });
+const directory = testDir(t, { lists: {}, cache: {}, config: {} });
 // Nothing is asked of the sources of this machine, and its lists stay as they are.
 await writeFile(
   path.join(directory, 'apt.conf'),
   `Dir::Etc::sourcelist "/dev/null"; Dir::Etc::sourceparts "/dev/null";
 Dir::State::lists "${directory}/lists"; Dir::Cache "${directory}/cache"; Dpkg::Options:: "--force-unsafe-io";`,
 );
+const configDir = path.join(directory, 'config');
 process.env.APT_CONFIG = path.join(directory, 'apt.conf');
 t.teardown(async () => {
   if (!skip) await run('dpkg', ['--purge', ...NAMES]);
@@ -77,7 +79,7 @@ if (key !== undefined && other !== undefined) {
   });
   const hostile = good.packages.replaceAll('pool/main/', '../../etc/').replaceAll('Package: s', 'Package: --s');
 
-  holdInstallSource(t, () => aptPackages, {
+  holdInstallSource(t, () => new AptPackages(new KnownKeys(configDir)), {
     facts: base => ({
       repository: base,
       suite: 'suite',
@@ -88,6 +90,12 @@ if (key !== undefined && other !== undefined) {
     answers: but({}),
     fetched: [
       { version: '1.10+deb12', installedVersion: '1.2+deb12', releasesBehind: 2, files: {}, maxRequests: 10 },
+      {
+        what: 'signed by the key that its template names',
+        facts: { fingerprint: key.fingerprint },
+        version: '1.10+deb12',
+        files: {},
+      },
       { what: 'what is there is not fetched again', version: '1.10+deb12', files: {}, maxRequests: 6 },
       { what: 'the version before', selector: { kind: 'pinned', version: '1.2' }, version: '1.2+deb12', files: {} },
       {
@@ -152,6 +160,22 @@ if (key !== undefined && other !== undefined) {
         message: /are not signed by its key/,
       },
       {
+        what: 'a repository that has another key since',
+        answers: () => servedFiles(foreign.files),
+        status: 409,
+        message: new RegExp(
+          `are signed by the key ${other.fingerprint}, and were signed by ${key.fingerprint} before; .*remove the repository from .*apt_keys\\.json`,
+        ),
+      },
+      {
+        what: 'another key than its template names',
+        facts: { fingerprint: other.fingerprint },
+        status: 409,
+        message: new RegExp(
+          `are signed by the key ${key.fingerprint}, but its template names ${other.fingerprint}; nothing was installed`,
+        ),
+      },
+      {
         what: 'a signed text with more around it',
         answers: but({
           [IN_RELEASE]: { body: `${good.release('x')}\n${good.files[IN_RELEASE]?.body}` },
@@ -209,6 +233,24 @@ if (key !== undefined && other !== undefined) {
         message: /apt-get could not install the packages \(.*no-such-library.*\); mend it with/,
       },
     ],
+  });
+
+  t.test('the key of the first time is held to, by whoever asks', async t => {
+    const place = testDir(t);
+    const [repository, elsewhere] = ['https://one.example', 'https://two.example'];
+    const check = (of: string, ...signers: string[]) => new KnownKeys(place).check(of, signers, undefined);
+    const keys = new KnownKeys(place);
+    await Promise.all([keys.check(repository, ['A'], undefined), keys.check(elsewhere, ['B'], undefined)]);
+    await check(repository, 'C', 'A');
+    await t.rejects(check(repository, 'C'), { status: 409, message: /by the key C, and were signed by A before/ });
+    await check(elsewhere, 'B');
+    const file = path.join(place, KEYS_FILE);
+    t.equal((await stat(file)).mode & 0o777, 0o600);
+    await writeFile(file, JSON.stringify({ [elsewhere]: 'B' }));
+    await check(repository, 'C');
+    await t.rejects(check(repository, 'A'), /signed by C before/);
+    await writeFile(file, '{');
+    await t.rejects(check(repository, 'A'), { status: 409, message: /apt_keys\.json cannot be read/ });
   });
 
   t.test('the machine has the last version that was wanted, and starts nothing of it by itself', async t => {

@@ -1,0 +1,72 @@
+// By which key each repository signs: the one that the template names, or the one of the first time. What is signed by
+// another later is refused until somebody has said that this is right.
+import path from 'node:path';
+import { z } from 'zod';
+import { Problem } from '#core';
+import { writeFileAtomic } from '#kit/atomic-write';
+import { GuardedDirectory } from '#kit/guarded-directory';
+
+/** In the configuration directory. */
+export const KEYS_FILE = 'apt_keys.json';
+const MODE = 0o600;
+const MAX_BYTES = 1024 * 1024;
+
+const fingerprints = z.record(z.string(), z.string());
+type Fingerprints = z.output<typeof fingerprints>;
+
+export class KnownKeys {
+  readonly #file: string;
+  #turn: Promise<unknown> = Promise.resolve();
+
+  constructor(configDir: string) {
+    this.#file = path.join(configDir, KEYS_FILE);
+  }
+
+  /**
+   * `signers` are the fingerprints of all keys that have signed the lists of the repository, of which one suffices; `named`
+   * is what the template says. Throws a Problem 409 that names both keys.
+   */
+  check(repository: string, signers: readonly string[], named: string | undefined): Promise<void> {
+    const done = this.#turn.then(() => this.#check(repository, signers, named));
+    this.#turn = done.catch(() => undefined);
+    return done;
+  }
+
+  async #check(repository: string, signers: readonly string[], named: string | undefined): Promise<void> {
+    const now = signers.join(' and ');
+    if (named !== undefined) {
+      if (signers.includes(named)) return;
+      throw new Problem(
+        409,
+        `The lists of ${repository} are signed by the key ${now}, but its template names ${named}; nothing was installed, ask its publisher which is right, and correct "fingerprint" in the template`,
+      );
+    }
+    // People may mend the file while the host runs.
+    const known = await this.#read();
+    const before = Object.hasOwn(known, repository) ? known[repository] : undefined;
+    if (before === undefined) {
+      const [first] = signers;
+      if (first === undefined) throw new Error(`nobody has signed the lists of ${repository}`);
+      const text = `${JSON.stringify({ ...known, [repository]: first }, null, 2)}\n`;
+      await writeFileAtomic(this.#file, text, { mode: MODE });
+    } else if (!signers.includes(before))
+      throw new Problem(
+        409,
+        `The lists of ${repository} are signed by the key ${now}, and were signed by ${before} before; nothing was installed, ask its publisher whether that is right, remove the repository from ${this.#file} then, and try again`,
+      );
+  }
+
+  async #read(): Promise<Fingerprints> {
+    const bytes = await GuardedDirectory.at(this.#file, (directory, name) => directory.read(name, MAX_BYTES));
+    if (bytes === null) return {};
+    try {
+      return fingerprints.parse(JSON.parse(bytes.toString()));
+    } catch (error) {
+      throw new Problem(
+        409,
+        `${this.#file} cannot be read, so it is not known who signs packages; mend it, or remove it to trust the present keys`,
+        { cause: error },
+      );
+    }
+  }
+}
