@@ -1,0 +1,48 @@
+// A client of a stream that asks for answers without end and reads none of them is cut off, before they fill the memory.
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import t from 'tap';
+import { WebSocket } from 'ws';
+import type { StreamClient } from '../../core/contract/stream.ts';
+import { testDir } from '../support/directory.ts';
+import { openEntrance } from '../support/entrance.ts';
+import { until } from '../support/until.ts';
+
+const MIB = 1024 * 1024;
+/** Masked with zeros, and as long as a control frame may be. */
+const PING = Buffer.concat([Buffer.from([0x89, 0x80 | 125, 0, 0, 0, 0]), Buffer.alloc(125, 'x')]);
+const FLOOD = Buffer.concat(Array.from({ length: 8_000 }, () => PING));
+const MOST_BYTES = 64 * MIB;
+
+t.test('pings of a client that reads nothing', async t => {
+  const entrance = await openEntrance(testDir(t));
+  t.teardown(() => entrance.close());
+  const clients: StreamClient[] = [];
+  entrance.http.addStream('a', { path: '/ws/a', summary: 'a', open: client => void clients.push(client) });
+  const handshake = [
+    'GET /ws/a HTTP/1.1',
+    'Host: nas',
+    'Connection: Upgrade',
+    'Upgrade: websocket',
+    'Sec-WebSocket-Version: 13',
+    'Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==',
+  ];
+  const socket = connect(entrance.port, '127.0.0.1').on('error', () => undefined);
+  t.teardown(() => socket.destroy());
+  socket.write(`${handshake.join('\r\n')}\r\n\r\n`);
+  const client = await until(() => clients[0], { what: 'the client' });
+  let mostBytes = 0;
+  for (let sent = 0; sent < MOST_BYTES && !client.signal.aborted; sent += FLOOD.length) {
+    await new Promise<void>(done => socket.write(FLOOD, () => done()));
+    mostBytes = Math.max(mostBytes, client.unsentBytes);
+  }
+  await until(() => client.signal.aborted, { what: 'the client to be cut off', timeoutMs: 10_000 });
+  t.ok(mostBytes < 4 * MIB, `${Math.round(mostBytes / MIB)} MiB unsent at most`);
+
+  const reader = new WebSocket(`ws://127.0.0.1:${entrance.port}/ws/a`);
+  t.teardown(() => reader.terminate());
+  await once(reader, 'open');
+  reader.ping('still there?');
+  const [answer] = await once(reader, 'pong');
+  t.equal(String(answer), 'still there?', 'one that reads is answered');
+});
