@@ -5,12 +5,21 @@ import { type ConfigCandidate, type Host, type NamedBlock, Problem } from '#core
 import { runChild } from '#kit/fs-out-of-process';
 import { isHostState } from '#kit/host-state';
 import { findBlocks } from '#kit/named-blocks';
-import type { ServiceTemplate } from '../services/contract.ts';
+import { isSystemPath } from '#kit/system-paths';
+import type {} from '../services/contract.ts';
 import { fileNameOf, isPath } from './path-safety.ts';
 
+type Members = Readonly<Record<string, unknown>>;
+
 const LIMIT_MS = 5_000;
-/** What the text of a template begins with when an option of the block says where something lies. */
-const OPTION_FIRST = /^\{(\w+)\}/;
+/** Where file systems are mounted, of which the machine itself runs nothing. */
+const MOUNTS = '/mnt';
+/** Directories that are everybody's, so that what lies beside a service there is none of its own. */
+const SHARED = ['/', '/opt'];
+/** Paths that have rules of their own, and the program. */
+const OTHERWISE_RULED = ['log_file', 'access_log_file', 'symlink_backup_path', 'command'];
+/** What the guard calls the place at which a block mounts something. */
+const MOUNT = 'the mount';
 /**
  * Whether the user may read and write the place, or make it. What the user cannot see counts as missing, and the closed
  * directory above it decides. A new place below the root directory is nobody else's.
@@ -23,9 +32,10 @@ fi
 [ -r "$p" ] && [ -w "$p" ] && { [ ! -d "$p" ] || [ -x "$p" ]; }`;
 
 /**
- * While nobody must log in, a block may name no `config_file`, no `config_dir` and no other place of its template anew
- * that its user may not write, or not make. What its template names may be, and what lies beside that, in the directories
- * that the host has for services, and in those that can be named after a login alone.
+ * While nobody must log in, a block may name no `config_file`, no `config_dir` and no other place anew that its
+ * template names too, if its user may not write it, or not make it. What the template names may be, and what lies beside
+ * that, where file systems are mounted, in the directories that the host has for services, and in those that can be named
+ * after a login alone.
  */
 export function guardOpenApi(host: Host): void {
   host.tap('config.check', async candidate => {
@@ -40,14 +50,14 @@ async function guardPlaces(host: Host, { before, after }: ConfigCandidate): Prom
   const known = new Map(findBlocks(before).map(({ processName, block }) => [processName, block]));
   for (const named of findBlocks(after)) {
     const { processName, block } = named;
-    const template = host.find('service.templates')?.get(named.configKey);
-    for (const option of placeOptions(template)) {
-      if (block[option] === known.get(processName)?.[option]) continue;
-      const name = fileNameOf(block[option]);
+    const usual = placesIn(host, named, usualBlock(host, named));
+    const former = placesIn(host, named, known.get(processName) ?? {});
+    for (const [option, value] of placesIn(host, named, block)) {
+      if (value === former.get(option)) continue;
+      const name = fileNameOf(value);
       if (name === undefined || !path.isAbsolute(name)) continue;
       const place = path.resolve(name);
-      if (isOfServices(host, place, usualPlace(host, named, template, option)) || (await isOpenTo(user, place)))
-        continue;
+      if (isOfServices(host, place, usual.get(option)) || (await isOpenTo(user, place))) continue;
       throw new Problem(
         403,
         `${option} of ${processName} cannot become ${name} while authentication is off, because user ${user.uid} may not ` +
@@ -57,32 +67,33 @@ async function guardPlaces(host: Host, { before, after }: ConfigCandidate): Prom
   }
 }
 
-/** The options of a block that say where the host reads, makes, writes or removes something of the service. */
-function placeOptions(template: ServiceTemplate | undefined): ReadonlySet<string> {
-  const { directories = [], remove = [], links = [], files = [] } = template?.setup ?? {};
-  const texts = [...directories, ...remove, ...[...links, ...files].map(({ path: place }) => place)];
-  const found = texts.map(text => OPTION_FIRST.exec(text)?.[1]).filter(option => option !== undefined);
-  return new Set(['config_dir', 'config_file', ...found]);
+/** What a kind of service has where its block says nothing. */
+function usualBlock(host: Host, { configKey, key }: NamedBlock): Members {
+  const templates = host.find('service.templates');
+  const template = templates?.get(configKey);
+  return template === undefined ? {} : (templates?.block(template, key) ?? {});
 }
 
-function usualPlace(
-  host: Host,
-  { key }: NamedBlock,
-  template: ServiceTemplate | undefined,
-  option: string,
-): string | undefined {
-  const usual = template && host.find('service.templates')?.block(template, key)[option];
-  return isPath(usual) ? path.resolve(usual) : undefined;
+/** Where the block lets the host read, make, write, mount or remove something: its options that are usually paths. */
+function placesIn(host: Host, named: NamedBlock, block: Members): ReadonlyMap<string, unknown> {
+  const usual = Object.entries(usualBlock(host, named));
+  const options = usual.filter(([, value]) => isPath(value)).map(([option]) => option);
+  const names = new Set(['config_dir', 'config_file', ...options]);
+  for (const option of OTHERWISE_RULED) names.delete(option);
+  const mount = host.find('service.templates')?.mountOf({ ...named, block });
+  return new Map<string, unknown>([...[...names].map(name => [name, block[name]] as const), [MOUNT, mount]]);
 }
 
 /** Whether the place is one that its template names, lies beside that, or in a directory that is meant for services. */
-function isOfServices(host: Host, place: string, usual: string | undefined): boolean {
+function isOfServices(host: Host, place: string, usualPlace: unknown): boolean {
   const { configDir } = host.paths;
   if (isBelow(place, configDir)) return !isHostState(place, configDir);
+  const usual = isPath(usualPlace) ? path.resolve(usualPlace) : '/';
   if (place === usual) return true;
+  if (isSystemPath(place)) return false;
   const store = host.use('config.store');
-  const besideUsual = usual === undefined ? '/' : path.dirname(usual);
-  const roots = [besideUsual, store.get('data_root'), store.get('dumb.api_service.file_roots')].flat();
+  const beside = SHARED.includes(path.dirname(usual)) ? usual : path.dirname(usual);
+  const roots = [beside, MOUNTS, store.get('data_root'), store.get('dumb.api_service.file_roots')].flat();
   return roots.filter(isPath).some(root => path.resolve(root) !== '/' && isBelow(place, path.resolve(root)));
 }
 

@@ -142,3 +142,32 @@ t.test('root makes nothing for a service where the service could not', ROOT_ONLY
   t.equal(answer.status, 200, answer.text);
   t.same(await readdir(at('foreign')), []);
 });
+
+t.test('nothing is mounted where it would hide what is not the service’s', ROOT_ONLY, async t => {
+  const dir = await mkdtemp(path.join(tmpdir(), 'stackwarden-open-'));
+  t.teardown(() => rm(dir, { recursive: true }));
+  await chmod(dir, 0o755);
+  await mkdir(path.join(dir, 'foreign'));
+  await mkdir(path.join(dir, 'own'));
+  await chown(path.join(dir, 'own'), NOBODY, NOBODY);
+  const app = await startHost({
+    plugins: ['config', 'process', 'config-files', 'services', 'service-rclone', 'service-postgres'],
+    config: { rclone: { instances: { RealDebrid: { process_name: 'films', command: ['true'] } } }, postgres: {} },
+  });
+  t.teardown(() => app.stop());
+  const change = (process_name: string, updates: object) => app.post('/config', { process_name, updates });
+  for (const updates of [
+    { mount_dir: dir, mount_name: 'foreign' },
+    { mount_dir: path.join(dir, 'own'), mount_name: '../foreign' },
+    { mount_name: '../../var/spool' },
+    { cache_dir: path.join(dir, 'foreign') },
+  ])
+    t.match(await change('films', updates), { status: 403, body: { detail: /may not read and write it; give it/ } });
+  const elsewhere = await change('PostgreSQL', { run_directory: path.join(dir, 'foreign', 'run') });
+  t.equal(elsewhere.status, 403, elsewhere.text);
+  for (const updates of [
+    { mount_dir: '/mnt/remote', mount_name: 'films' },
+    { mount_dir: path.join(dir, 'own'), mount_name: 'films', cache_dir: path.join(dir, 'own') },
+  ])
+    t.equal((await change('films', updates)).status, 200);
+});
