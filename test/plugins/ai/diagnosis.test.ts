@@ -1,6 +1,7 @@
 // Diagnoses over the routes: what is asked, what leaves the host, what is answered, and what is kept for further questions.
 import t from 'tap';
 import { openReceiver, type Reply } from '../../contracts/receiver.ts';
+import { startHost } from '../../support/host.ts';
 import { startWithPlugins } from '../../support/own-plugins.ts';
 import { until } from '../../support/until.ts';
 
@@ -19,13 +20,21 @@ const EVIDENCE = `
   host.contribute('ai.preset', 'health', { scope: 'service', label: 'Mine', question: 'Mine?' })
   host.contribute('ai.evidence', 'weather', {
     coverage: { service: { weather: false }, stack: { weather: false } },
-    async collect ({ scope, targets, question, signal }) {
+    async collect ({ scope, targets, question, signal, window, ...asked }) {
       if (held) await new Promise(resolve => {
         waiting.push(resolve)
         signal.addEventListener('abort', () => { waiting.splice(waiting.indexOf(resolve), 1); resolve() })
       })
       return {
-        members: { weather: { scope, targets: targets.map(target => target.processName), note: 'token=${SECRET} <script>' } },
+        members: {
+          weather: {
+            scope,
+            targets: targets.map(target => target.processName),
+            note: 'token=${SECRET} <script>',
+            hours: (window.current.toMs - window.current.fromMs) / 3_600_000,
+            limits: [asked.maxLogChars, asked.maxLogScanBytes / 2 ** 20, asked.maxDocsChars, asked.maxServices],
+          },
+        },
         coverage: { weather: true },
         recommendations: [{ id: 'umbrella', title: 'Rain', risk: 'low', action: 'observe', reason: 'api_key=${SECRET}' }],
       }
@@ -205,6 +214,30 @@ t.test('diagnoses and what follows them', async t => {
     );
   });
 
+  await t.test('numbers beyond their range are brought into it', async t => {
+    const numbers = (number: number | null) => ({
+      max_log_chars: number,
+      max_log_scan_mb: number,
+      max_docs_chars: number,
+      window_hours: number,
+    });
+    const ofStack = (number: number | null) => ({ ...numbers(number), max_services: number });
+    const limitsOf = async (path: string, number: number | null) => {
+      const limited = path === '/ai/diagnose' ? numbers(number) : ofStack(number);
+      const { body } = await app.post(path, { process_name: 'Two', dry_run: true, ...limited });
+      const { hours, limits } = body.bundle.weather;
+      return [...limits, hours];
+    };
+    t.same(await limitsOf('/ai/diagnose', null), [20_000, 128, 12_000, 60, 24], 'those of the settings');
+    t.same(await limitsOf('/ai/diagnose', 0), [20_000, 128, 12_000, 60, 24]);
+    t.same(await limitsOf('/ai/diagnose', 0.01), [1_000, 1, 1_000, 60, 0.25]);
+    t.same(await limitsOf('/ai/diagnose', 1e9), [200_000, 1_024, 60_000, 60, 720]);
+    t.same(await limitsOf('/ai/diagnose', -1), [1_000, 1, 1_000, 60, 0.25]);
+    t.same(await limitsOf('/ai/diagnose-stack', null), [5_000, 128, 12_000, 60, 24], 'a log of a stack has a quarter');
+    t.same(await limitsOf('/ai/diagnose-stack', 1), [500, 1, 1_000, 5, 1]);
+    t.same(await limitsOf('/ai/diagnose-stack', 1e9), [8_000, 1_024, 60_000, 120, 720]);
+  });
+
   await t.test('two bundles at once, eight wait, and who leaves waits no more', async t => {
     await app.post('/held');
     const dry = { process_name: 'Two', dry_run: true };
@@ -289,4 +322,24 @@ t.test('diagnoses and what follows them', async t => {
     t.equal((await app.post('/ai/follow-up', further, ada)).status, 200);
     t.equal((await app.post('/ai/follow-up', further)).status, 401);
   });
+});
+
+t.test('without the plugin nothing of it is left', async t => {
+  const app = await startHost({
+    plugins: ['config', 'process', 'logs', 'host-plugins', 'ai-ollama', 'ai'],
+    config: { dumb: { plugins: { disabled: ['ai'] }, ai: { enabled: true } } },
+  });
+  t.teardown(() => app.stop());
+  const flags = Object.keys((await app.get('/process/capabilities')).body);
+  t.same(
+    flags.filter(flag => flag.startsWith('ai_')),
+    [],
+  );
+  for (const path of ['settings', 'providers', 'profiles']) t.equal((await app.get(`/ai/${path}`)).status, 404, path);
+  t.equal((await app.post('/ai/diagnose-stack', { dry_run: true })).status, 404);
+  t.notOk('ai' in (await app.get('/config/schema')).body.properties.dumb.properties);
+  t.match(
+    app.host.plugins().find(({ name }) => name === 'ai-ollama'),
+    { state: 'skipped' },
+  );
 });
