@@ -1,5 +1,6 @@
 // Ten thousand events at once, told to five destinations of which one hangs: what emitting costs its caller, how long the
-// loop is held, and when the other four have all that the queue takes. Lanes make no pause between two messages here.
+// loop is held, also in processor time, and when the other four have all that the queue takes. Lanes make no pause between
+// two messages here.
 
 import { EventEmitter, once } from 'node:events';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -12,6 +13,7 @@ import type { Host } from '../../core/contract/host.ts';
 import { pluginsDir, startHost } from '../support/host.ts';
 import { until } from '../support/until.ts';
 import { printFigure } from './support/figures.ts';
+import { meterTurns } from './support/turn-meter.ts';
 
 const EVENTS = 10_000;
 /** What the queue takes of five destinations. */
@@ -66,7 +68,7 @@ const host = (globalThis as unknown as Record<string, Host>)[PLACE] as unknown a
 };
 
 /** What bare Node needs to hand as many events to a listener each, and to post as many messages in four lanes. */
-async function measureBare(): Promise<{ emitMs: number; postMs: number; delayMs: number }> {
+async function measureBare(): Promise<{ emitMs: number; postMs: number; delayMs: number; turnMs: number }> {
   const emitter = new EventEmitter();
   let heard = 0;
   emitter.on('bell.rang', () => {
@@ -78,6 +80,7 @@ async function measureBare(): Promise<{ emitMs: number; postMs: number; delayMs:
   await until(() => heard === EVENTS);
   const delay = monitorEventLoopDelay({ resolution: 1 });
   delay.enable();
+  const endMeter = meterTurns();
   const posting = performance.now();
   const lane = async (name: string) => {
     for (let n = 0; n < TAKEN; n += 1) {
@@ -87,7 +90,7 @@ async function measureBare(): Promise<{ emitMs: number; postMs: number; delayMs:
   };
   await Promise.all(['a', 'b', 'c', 'd'].map(lane));
   delay.disable();
-  return { emitMs, postMs: performance.now() - posting, delayMs: delay.max / NS_PER_MS };
+  return { emitMs, postMs: performance.now() - posting, delayMs: delay.max / NS_PER_MS, turnMs: endMeter() };
 }
 
 const bare = await measureBare();
@@ -98,14 +101,17 @@ const started = performance.now();
 for (let n = 0; n < EVENTS; n += 1) host.emit('bell.rang', { count: n });
 const emitMs = performance.now() - started;
 delay.enable();
+const endMeter = meterTurns();
 await until(async () => (await count()) - earlier >= TAKEN * 4, { timeoutMs: 600_000 });
 const deliveredMs = performance.now() - started;
 delay.disable();
+const turnMs = endMeter();
 const figure = (name: string, unit: string, value: number, baseline: number) =>
   printFigure({ name, unit, runs: [value], baseline: [baseline] });
 figure('notifications: emit', 'us', (emitMs / EVENTS) * US_PER_MS, (bare.emitMs / EVENTS) * US_PER_MS);
 figure('notifications: four of five destinations have all', 'ms', deliveredMs, bare.postMs);
 figure('notifications: worst delay of the loop', 'ms', delay.max / NS_PER_MS, bare.delayMs);
+figure('notifications: processor time of the longest turn', 'ms', turnMs, bare.turnMs);
 figure('notifications: memory', 'MB', (process.memoryUsage.rss() - rssBefore) / 1e6, 0);
 await app.stop();
 await receiver.terminate();
