@@ -11,6 +11,8 @@ import type { SpoolFigures } from './capture.ts';
 import type { CaptureTarget } from './capture-session.ts';
 
 const RESTART_MS = 1_000;
+/** Lines are short-lived: more room for them would be kept by the thread without being needed. */
+const YOUNG_MEMORY_MB = 12;
 const NOTHING: SpoolFigures = { files: 0, waitingBytes: 0, readBytes: 0, readLines: 0 };
 
 export type CaptureCall =
@@ -164,7 +166,11 @@ export class CaptureThread {
 
   #startWorker(): Worker {
     const workerData: WorkerData = { directory: this.#options.directory, settings: this.#options.settings() };
-    const worker = startWorker('capture-worker', import.meta.url, { workerData, name: 'capture' });
+    const worker = startWorker('capture-worker', import.meta.url, {
+      workerData,
+      name: 'capture',
+      resourceLimits: { maxYoungGenerationSizeMb: YOUNG_MEMORY_MB },
+    });
     worker.on('message', (message: FromWorker) => this.#receive(message, reply => worker.postMessage(reply)));
     worker.on('error', error => this.#options.log.error('output capture failed and is started again', error));
     worker.on('exit', () => {
