@@ -2,8 +2,8 @@
 // host of the sources and a build load alike.
 import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import wabt from 'wabt';
 import { rootDir } from './compile.ts';
-import { assemble } from './wat.ts';
 
 export const WAT_FILES: readonly string[] = [path.join(rootDir, 'plugins/process/capture/line-scan.wat')];
 
@@ -11,7 +11,11 @@ export const codeFileOf = (file: string): string => file.replace(/\.wat$/, '-cod
 
 /** The text of the module for a file. */
 export async function codeModule(file: string): Promise<string> {
-  const code = Buffer.from(assemble(await readFile(file, 'utf8'))).toString('base64');
+  const { parseWat } = await wabt();
+  const module = parseWat(file, await readFile(file, 'utf8'));
+  const { buffer } = module.toBinary({});
+  module.destroy();
+  const code = Buffer.from(buffer).toString('base64');
   return `// ${path.basename(file)} as WebAssembly in base64, made by \`npm run wasm\`.\nexport const CODE =\n  '${code}';\n`;
 }
 
