@@ -136,13 +136,17 @@ export class UserStore {
 
   /**
    * The content of the file, or of its copy where the file is damaged. Null when neither can be used. A whole file that
-   * lacks something was written so: the copy would then hide what somebody, or some other program, has done.
+   * lacks something was written so: the copy would then hide what somebody, or some other program, has done. A copy may
+   * be older than the file, so none lets everybody in.
    */
   async #read(): Promise<UserFile | null> {
     const text = await this.#readJson(this.#file);
     if (text !== undefined) return this.#checked(this.#file, text);
     const copy = await this.#readJson(`${this.#file}.bak`);
-    return copy === undefined ? null : this.#checked(`${this.#file}.bak`, copy);
+    const content = copy === undefined ? null : this.#checked(`${this.#file}.bak`, copy);
+    if (content?.enabled !== false) return content;
+    this.#log.error(`${this.#file}.bak is not used, because authentication is off in it`);
+    return null;
   }
 
   /** What a file holds; undefined, after an error in the log, when it is no JSON or others may write it. */

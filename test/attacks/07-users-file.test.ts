@@ -51,6 +51,18 @@ for (const [what, content] of Object.entries(incomplete)) {
   });
 }
 
+t.test('a copy in which authentication is off does not stand in for a damaged file', async t => {
+  const copy = JSON.stringify({ enabled: false, users: [] });
+  const configDir = testDir(t, { 'users.json': '{"enabled": tr', 'users.json.bak': copy });
+  const app = await startHost({ plugins: ['auth', 'config', 'health'], configDir });
+  t.teardown(() => app.stop());
+  t.equal((await app.get('/config')).status, 503);
+  t.match(
+    await until(async () => (await logOf(app)) || null),
+    /users\.json\.bak is not used, because authentication is off/,
+  );
+});
+
 t.test('a store that is emptied while the host runs closes it, and its restored copy opens it', async t => {
   const app = await startHost({ plugins: ['auth', 'config', 'health'] });
   t.teardown(() => app.stop());
