@@ -78,6 +78,8 @@ const productSchema = z.looseObject({
     .prefault({})
     .describe('which plugins are loaded, and from where'),
 });
+/** A section of a plugin that is not loaded may hold keys and addresses with tokens. */
+const sections = productSchema.meta({ masksUnknown: true });
 
 export const hostSchema = z.looseObject({
   puid: id.describe('user that managed services run as; never 0'),
@@ -88,5 +90,5 @@ export const hostSchema = z.looseObject({
     .default('/data')
     .meta(NEEDS_LOGIN)
     .describe('where the folders of the services move when it is a mount'),
-  dumb: productSchema.prefault({}).describe('settings of Stackwarden itself'),
+  dumb: sections.prefault({}).describe('settings of Stackwarden itself'),
 });

@@ -5,7 +5,7 @@ import { isObject } from '../kit/plain-object.ts';
 import { type ConfigPath, valueAt, withEdit } from './layers.ts';
 
 /** Marks that are not JSON Schema keywords themselves; `writeOnly` is one. */
-const OWN_KEYWORDS = ['secret', 'live', 'identity', 'fallback', 'needsLogin'] as const;
+const OWN_KEYWORDS = ['secret', 'live', 'identity', 'fallback', 'needsLogin', 'masksUnknown'] as const;
 
 const made = new WeakMap<z.ZodType, ConfigObject>();
 

@@ -4,7 +4,7 @@ import { isSecretKey } from '../kit/redact.ts';
 import type { ConfigPath } from './layers.ts';
 
 type Schema = z.core.$ZodType;
-type Mark = 'secret' | 'writeOnly' | 'live' | 'identity' | 'kept' | 'fallback' | 'needsLogin';
+type Mark = 'secret' | 'writeOnly' | 'live' | 'identity' | 'kept' | 'fallback' | 'needsLogin' | 'masksUnknown';
 type Marks = { readonly [Name in Mark]?: boolean | undefined };
 
 /** Holds schemas of objects by path, in addition to what the schemas of their parents describe. */
@@ -31,6 +31,10 @@ export class Place {
   /** True by a mark, or by its name where no schema decides otherwise. */
   readonly secret: boolean;
   readonly writeOnly: boolean;
+  /** Whether members that no schema describes are secrets which every answer masks. */
+  readonly masksUnknown: boolean;
+  /** True for such a member, and inside it. */
+  readonly isUnknown: boolean;
   readonly isIdentity: boolean;
   readonly isKept: boolean;
   /** True by its own mark, or inside something that has it. */
@@ -61,6 +65,8 @@ export class Place {
     const isMarked = (mark: Mark, value: boolean): boolean => marks.some(meta => meta[mark] === value);
     const isOpen = isMarked('secret', false);
     this.writeOnly = isMarked('writeOnly', true);
+    this.masksUnknown = isMarked('masksUnknown', true);
+    this.isUnknown = this.#isUndescribed && (parent?.masksUnknown === true || parent?.isUnknown === true);
     this.secretBySchema = isMarked('secret', true) || this.writeOnly || (parent?.secretBySchema === true && !isOpen);
     this.secret = this.secretBySchema || (!isOpen && (parent?.secret === true || isSecretKey(key)));
     this.isIdentity = isMarked('identity', true);
@@ -141,7 +147,7 @@ export class Place {
    * places stand for all such members.
    */
   #undescribed(key: string): Place {
-    const isSecret = this.secret || isSecretKey(key);
+    const isSecret = this.secret || this.masksUnknown || isSecretKey(key);
     if (this.#isUndescribed && isSecret === this.secret) return this;
     if (isSecret) {
       this.#secretMember ??= new Place('secret', [], undefined, this);
@@ -170,12 +176,13 @@ const known = new WeakMap<Schema, Described>();
 function describe(schema: Schema): Described {
   const earlier = known.get(schema);
   if (earlier !== undefined) return earlier;
-  const found = new Set<Schema>([schema]);
-  for (const layer of found) for (const inner of wrappedBy(layer)) found.add(inner);
-  const layers = [...found];
+  const reached = new Set<Schema>([schema]);
+  for (const layer of reached) for (const inner of wrappedBy(layer)) reached.add(inner);
+  const layers = [...reached];
   const marks = layers.flatMap(layer => {
-    const { secret, writeOnly, live, identity, kept, fallback, needsLogin }: Marks = z.globalRegistry.get(layer) ?? {};
-    const all = { secret, writeOnly, live, identity, kept, fallback, needsLogin };
+    const found: Marks = z.globalRegistry.get(layer) ?? {};
+    const { secret, writeOnly, live, identity, kept, fallback, needsLogin, masksUnknown } = found;
+    const all = { secret, writeOnly, live, identity, kept, fallback, needsLogin, masksUnknown };
     return Object.values(all).some(mark => mark !== undefined) ? [all] : [];
   });
   let writeOnlyKeys: readonly string[] | undefined;

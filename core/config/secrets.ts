@@ -8,10 +8,12 @@ const CONFIGURED = '_configured';
 const USERINFO = /^([a-z][a-z0-9+.-]*:\/\/)[^\s/@]+@/i;
 
 /**
- * The value as answers show it: each write-only member is blank and gets a flag beside it that says whether it is set.
- * With `mask`, every other secret and credentials in URLs are masked too. Parts without secrets stay the same objects.
+ * The value as answers show it: each write-only member is blank and gets a flag beside it that says whether it is set,
+ * and what is unknown is masked. With `maskAll`, every other secret and credentials in URLs are masked too. Parts without
+ * secrets stay the same objects.
  */
-export function shownValue(value: unknown, place: Place, mask: boolean): unknown {
+export function shownValue(value: unknown, place: Place, maskAll: boolean): unknown {
+  const mask = maskAll || place.isUnknown;
   if (Array.isArray(value)) {
     const item = place.item();
     const shown = value.map(member => shownValue(member, item, mask));
@@ -27,7 +29,9 @@ export function shownValue(value: unknown, place: Place, mask: boolean): unknown
   const blanked = new Set(place.writeOnlyKeys());
   for (const [key, member] of Object.entries(value)) {
     if (place.hasWriteOnly(key)) blanked.add(key);
-    else put(key, mask || typeof member === 'object' ? shownValue(member, place.member(key), mask) : member);
+    else if (mask || place.masksUnknown || typeof member === 'object')
+      put(key, shownValue(member, place.member(key), mask));
+    else put(key, member);
   }
   for (const key of blanked) {
     put(key, place.member(key).blank());

@@ -46,6 +46,11 @@ declare module 'zod' {
      * writes or loads something with its own rights, or whose rights services have.
      */
     needsLogin?: boolean;
+    /**
+     * Of an object: whether what no schema describes in it is masked in every answer, because only the plugin that is
+     * missing could tell what in it is secret.
+     */
+    masksUnknown?: boolean;
   }
 }
 

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import t from 'tap';
-import type { TestHost } from '../../support/host.ts';
+import { startHost, type TestHost } from '../../support/host.ts';
 import { kid, start } from '../../support/kids.ts';
 import { startWithPlugins } from '../../support/own-plugins.ts';
 
@@ -164,6 +164,23 @@ t.test('with masks on every secret reads as a mask, and the mask keeps what is s
   await post(app, { updates: { dumb: { courier: { relays: [x, { ...y, place: 'z' }] } } } });
   await post(app, { updates: { dumb: { courier: { relays: [{ ...y, place: 'z' }] } } } });
   t.same((await saved(app)).dumb.courier.relays, [{ place: 'z', phrase: 'y phrase' }], 'also without an identity');
+});
+
+t.test('a section that no plugin reads is masked as a whole, and stays as it is', async t => {
+  const courier = {
+    enabled: true,
+    limit: 5,
+    address: 'https://hooks.example.org/1/section-token',
+    destinations: [{ name: 'a', headers: { agent: 'list-token' } }],
+  };
+  const app = await startHost({ plugins: ['config'], config: { dumb: { courier, motto: 'plain-token' } } });
+  t.teardown(() => app.stop());
+  const { body, text } = await app.get('/config');
+  t.notMatch(text, /section-token|list-token|plain-token/);
+  t.match(body.dumb.courier, { enabled: true, limit: 5, address: '********', destinations: [{ name: '********' }] });
+  const answer = await post(app, { updates: { dumb: { courier: body.dumb.courier, motto: body.dumb.motto } } });
+  t.same(answer.body.changed, [], 'what is sent back as it was shown changes nothing');
+  t.match((await saved(app)).dumb, { courier, motto: 'plain-token' });
 });
 
 t.test('what acts at once needs no restart', { skip }, async t => {
