@@ -25,20 +25,22 @@ export function startFromBuild(buildDir) {
     return isProduct && existsSync(place) ? place : undefined;
   }
 
-  /** The same with modules of the build; undefined when one of them is not there, as that of a test's own plugin. */
-  function builtData(data) {
+  /** Of the data for a thread, the modules in the build by their names; undefined when one is a test's own. */
+  function builtModules(data) {
     const isSource = value => typeof value === 'string' && value.startsWith('file:') && SOURCE.test(value);
-    const modules = Object.entries(data ?? {}).filter(([, value]) => isSource(value));
-    const found = modules.map(([name, url]) => [name, built(fileURLToPath(url))]);
+    const named = Object.entries(data ?? {}).filter(([, value]) => isSource(value));
+    const found = named.map(([name, url]) => [name, built(fileURLToPath(url))]);
     if (found.some(([, place]) => place === undefined)) return undefined;
-    return { ...data, ...Object.fromEntries(found.map(([name, place]) => [name, pathToFileURL(place).href])) };
+    return Object.fromEntries(found.map(([name, place]) => [name, pathToFileURL(place).href]));
   }
 
   workerThreads.Worker = class extends Worker {
     constructor(file, options = {}) {
       const place = file instanceof URL ? built(fileURLToPath(file)) : undefined;
-      const workerData = builtData(options.workerData);
-      if (place === undefined || workerData === undefined) super(file, options);
+      const { workerData: data } = options;
+      const modules = builtModules(data);
+      const workerData = Object.keys(modules ?? {}).length === 0 ? data : { ...data, ...modules };
+      if (place === undefined || modules === undefined) super(file, options);
       else super(place, { ...options, workerData, execArgv: [] });
     }
   };
