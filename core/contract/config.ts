@@ -43,7 +43,8 @@ declare module 'zod' {
     fallback?: boolean;
     /**
      * Whether nobody changes the member through the API before he has logged in, because it decides where the host reads,
-     * writes or loads something with its own rights, or whose rights services have.
+     * writes or loads something with its own rights, or whose rights services have. `false` says of a path that its area
+     * itself looks where it leads.
      */
     needsLogin?: boolean;
     /**

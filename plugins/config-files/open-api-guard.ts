@@ -17,7 +17,7 @@ const MOUNTS = '/mnt';
 /** Directories that are everybody's, so that what lies beside a service there is none of its own. */
 const SHARED = ['/', '/opt'];
 /** Paths that have rules of their own, and the program. */
-const OTHERWISE_RULED = ['log_file', 'access_log_file', 'symlink_backup_path', 'command'];
+const OTHERWISE_RULED = ['log_file', 'access_log_file', 'command'];
 /** What the guard calls the place at which a block mounts something. */
 const MOUNT = 'the mount';
 /**
@@ -79,9 +79,17 @@ function placesIn(host: Host, named: NamedBlock, block: Members): ReadonlyMap<st
   const usual = Object.entries(usualBlock(host, named));
   const options = usual.filter(([, value]) => isPath(value)).map(([option]) => option);
   const names = new Set(['config_dir', 'config_file', ...options]);
-  for (const option of OTHERWISE_RULED) names.delete(option);
+  for (const option of [...OTHERWISE_RULED, ...openOptions(host, named)]) names.delete(option);
   const mount = host.find('service.templates')?.mountOf({ ...named, block });
   return new Map<string, unknown>([...[...names].map(name => [name, block[name]] as const), [MOUNT, mount]]);
+}
+
+/** What its area leaves to everybody, because it looks at it itself. */
+function openOptions(host: Host, named: NamedBlock): readonly string[] {
+  const { properties = {} } = host.use('config.store').blockSchema(named) ?? {};
+  return Object.entries(properties as Readonly<Record<string, Members>>)
+    .filter(([, schema]) => schema['x-needsLogin'] === false)
+    .map(([option]) => option);
 }
 
 /** Whether the place is one that its template names, lies beside that, or in a directory that is meant for services. */

@@ -27,8 +27,8 @@ export function startFromBuild(buildDir) {
 
   /** Of the data for a thread, the modules in the build by their names; undefined when one is a test's own. */
   function builtModules(data) {
-    const isSource = value => typeof value === 'string' && value.startsWith('file:') && SOURCE.test(value);
-    const named = Object.entries(data ?? {}).filter(([, value]) => isSource(value));
+    const isModule = value => typeof value === 'string' && value.startsWith('file:');
+    const named = Object.entries(data ?? {}).filter(([, value]) => isModule(value));
     const found = named.map(([name, url]) => [name, built(fileURLToPath(url))]);
     if (found.some(([, place]) => place === undefined)) return undefined;
     return Object.fromEntries(found.map(([name, place]) => [name, pathToFileURL(place).href]));

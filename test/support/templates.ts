@@ -31,6 +31,7 @@ export async function contributionOf<Value>(
   const contributed = new Map<string, Value>();
   const templates = await templatesOf();
   const host = {
+    paths: { configDir: '/config' },
     contribute: (at: string, key: string, value: Value) => at === point && contributed.set(key, value),
     contributions: () => new Map(),
     point: () => new Map(),

@@ -25,7 +25,7 @@ export const backupBlock = z.looseObject({
   symlink_backup_path: z
     .string()
     .optional()
-    .meta(live)
+    .meta({ ...live, needsLogin: false })
     .describe('path of the manifests; with {timestamp}, {date}, {time}, {process_name} and {process_slug}'),
   symlink_backup_include_broken: z.boolean().optional().meta(live).describe('record links whose target is missing too'),
   symlink_backup_roots: z
