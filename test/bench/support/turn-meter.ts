@@ -1,27 +1,39 @@
-// Measures the longest piece of work of the main thread by its processor time, which tells the same whether or not other
-// programs use the machine.
+// Measures how long the main thread holds the event loop: the longest time between two looks of a timer, without the time
+// in which other programs had the processor, and the most processor time between two looks.
 import { readFileSync } from 'node:fs';
 
 const TICK_MS = 1;
 const NS_PER_MS = 1e6;
 
-/** Milliseconds of processor time of the main thread so far. */
-function usedMs(): number {
-  const [used] = readFileSync(`/proc/self/task/${process.pid}/schedstat`, 'latin1').split(' ');
-  return Number(used) / NS_PER_MS;
+export interface LongestTurn {
+  readonly heldMs: number;
+  readonly processorMs: number;
 }
 
-/** The returned function ends it, and gives the most that was used between two looks of a timer. */
-export function meterTurns(): () => number {
-  let longestMs = 0;
-  let lastMs = usedMs();
+/** Milliseconds of the main thread so far: those in which it had a processor, and those in which it waited for one. */
+function timesMs(): { readonly used: number; readonly waited: number } {
+  const [used, waited] = readFileSync(`/proc/self/task/${process.pid}/schedstat`, 'latin1').split(' ');
+  return { used: Number(used) / NS_PER_MS, waited: Number(waited) / NS_PER_MS };
+}
+
+/** The returned function ends it. */
+export function meterTurns(): () => LongestTurn {
+  let longest: LongestTurn = { heldMs: 0, processorMs: 0 };
+  const look = () => {
+    const { used, waited } = timesMs();
+    return { used, free: performance.now() - waited };
+  };
+  let last = look();
   const timer = setInterval(() => {
-    const nowMs = usedMs();
-    longestMs = Math.max(longestMs, nowMs - lastMs);
-    lastMs = nowMs;
+    const now = look();
+    longest = {
+      heldMs: Math.max(longest.heldMs, now.free - last.free - TICK_MS),
+      processorMs: Math.max(longest.processorMs, now.used - last.used),
+    };
+    last = now;
   }, TICK_MS);
   return () => {
     clearInterval(timer);
-    return longestMs;
+    return longest;
   };
 }
