@@ -11,6 +11,8 @@ export default definePlugin({
   after: ['process'],
 
   async setup(host) {
+    const schema = host.z.array(host.z.string()).optional().describe('the changes to the present form that were made');
+    host.contribute('config.schema', 'made', { path: ['dumb', 'config_migrations'], schema });
     const store = host.use('config.store');
     // A change that cannot be saved is tried again at the next start.
     if (store.state !== 'valid') return;
