@@ -2,6 +2,7 @@
 // not itself.
 import path from 'node:path';
 import { type ConfigCandidate, type Host, type NamedBlock, Problem } from '#core';
+import { deepEqual } from '#kit/deep-equal';
 import { runChild } from '#kit/fs-out-of-process';
 import { isHostState } from '#kit/host-state';
 import { findBlocks } from '#kit/named-blocks';
@@ -44,16 +45,20 @@ export function guardOpenApi(host: Host): void {
   });
 }
 
-async function guardPlaces(host: Host, { before, after }: ConfigCandidate): Promise<void> {
+async function guardPlaces(host: Host, candidate: ConfigCandidate): Promise<void> {
   const store = host.use('config.store');
   const user = { uid: Number(store.root().puid), gid: Number(store.root().pgid) };
-  const known = new Map(findBlocks(before).map(({ processName, block }) => [processName, block]));
-  for (const named of findBlocks(after)) {
+  const known = new Map(findBlocks(candidate.before).map(({ processName, block }) => [processName, block]));
+  for (const named of findBlocks(candidate.after)) {
     const { processName, block } = named;
+    const before = known.get(processName) ?? {};
+    // A save changes one block of many.
+    if (deepEqual(block, before)) continue;
     const usual = placesIn(host, named, usualBlock(host, named));
-    const former = placesIn(host, named, known.get(processName) ?? {});
+    const former = placesIn(host, named, before);
+    const open = openOptions(host, named);
     for (const [option, value] of placesIn(host, named, block)) {
-      if (value === former.get(option)) continue;
+      if (value === former.get(option) || open.has(option)) continue;
       const name = fileNameOf(value);
       if (name === undefined || !path.isAbsolute(name)) continue;
       const place = path.resolve(name);
@@ -79,17 +84,18 @@ function placesIn(host: Host, named: NamedBlock, block: Members): ReadonlyMap<st
   const usual = Object.entries(usualBlock(host, named));
   const options = usual.filter(([, value]) => isPath(value)).map(([option]) => option);
   const names = new Set(['config_dir', 'config_file', ...options]);
-  for (const option of [...OTHERWISE_RULED, ...openOptions(host, named)]) names.delete(option);
+  for (const option of OTHERWISE_RULED) names.delete(option);
   const mount = host.find('service.templates')?.mountOf({ ...named, block });
   return new Map<string, unknown>([...[...names].map(name => [name, block[name]] as const), [MOUNT, mount]]);
 }
 
 /** What its area leaves to everybody, because it looks at it itself. */
-function openOptions(host: Host, named: NamedBlock): readonly string[] {
+function openOptions(host: Host, named: NamedBlock): ReadonlySet<string> {
   const { properties = {} } = host.use('config.store').blockSchema(named) ?? {};
-  return Object.entries(properties as Readonly<Record<string, Members>>)
-    .filter(([, schema]) => schema['x-needsLogin'] === false)
-    .map(([option]) => option);
+  const open = Object.entries(properties as Readonly<Record<string, Members>>).filter(
+    ([, schema]) => schema['x-needsLogin'] === false,
+  );
+  return new Set(open.map(([option]) => option));
 }
 
 /** Whether the place is one that its template names, lies beside that, or in a directory that is meant for services. */

@@ -1,5 +1,6 @@
 // What somebody has to look at: values of the configuration that do not fit, plugins that failed, services that do not
 // run as they should.
+import { namedReason } from '#kit/named-reason';
 import type { Api } from './api.ts';
 import { element } from './element.ts';
 import { addressOf } from './router.ts';
@@ -8,6 +9,8 @@ import { toneOf } from './status-mark.ts';
 import type { PluginEntry } from './wire.ts';
 
 const ASK_MS = 10_000;
+/** Stands between the sentences of the health. */
+const BETWEEN = '; ';
 
 interface Matter {
   readonly sentence: string;
@@ -19,7 +22,9 @@ export class Attention {
   readonly #list = element('ul');
   readonly #api: Api;
   readonly #services: Services;
-  #ofHost: readonly Matter[] = [];
+  /** What `/health` says, in sentences one after the other. */
+  #health = '';
+  #ofPlugins: readonly Matter[] = [];
   #shown = '';
   #forget: (() => void) | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
@@ -49,24 +54,22 @@ export class Attention {
       this.#api.find<{ plugins: readonly PluginEntry[] }>('host/plugins').catch(() => undefined),
     ]);
     if (!this.#isOpen) return;
-    this.#ofHost = [
-      ...(health?.details?.split('; ') ?? []).map(sentence => ({ sentence, address: addressOf('log') })),
-      ...(listed?.plugins ?? [])
-        .filter(({ state }) => state === 'failed')
-        .map(({ name, reason }) => ({
-          sentence: `The plugin ${name} has failed: ${reason ?? 'its log says why'}`,
-          address: addressOf('plugins'),
-        })),
-    ];
+    this.#health = health?.details ?? '';
+    this.#ofPlugins = (listed?.plugins ?? [])
+      .filter(({ state }) => state === 'failed')
+      .map(({ name, reason }) => ({
+        sentence: `The plugin ${name} has failed: ${reason ?? 'its log says why'}`,
+        address: addressOf('plugins'),
+      }));
     this.#draw();
     this.#timer = setTimeout(() => void this.#ask(), ASK_MS);
   }
 
   #draw(): void {
     const services = this.#services.list;
-    // Of a service the host tells in the words that the service has itself.
-    const ofHost = this.#ofHost.filter(({ sentence }) => !services.some(service => tellsOf(service, sentence)));
-    const matters = [...ofHost, ...services.flatMap(matterOf)];
+    const health = withoutServices(this.#health, services);
+    const ofHost = health === '' ? [] : [{ sentence: health, address: addressOf('log') }];
+    const matters = [...ofHost, ...this.#ofPlugins, ...services.flatMap(matterOf)];
     const text = JSON.stringify(matters);
     // Rows that stay the same keep the focus.
     if (text === this.#shown) return;
@@ -78,9 +81,13 @@ export class Attention {
   }
 }
 
-function tellsOf(service: Service, sentence: string): boolean {
-  const { name, reason } = service;
-  return matterOf(service).length > 0 && reason !== null && sentence.startsWith(name) && sentence.endsWith(reason);
+/** What the health tells besides the faults of services, of which it tells in the words that they have themselves. */
+function withoutServices(health: string, services: readonly Service[]): string {
+  const told = services.flatMap(service =>
+    matterOf(service).length === 0 || service.reason === null ? [] : namedReason(service.name, service.reason),
+  );
+  const rest = told.reduce((text, sentence) => text.replace(sentence, ''), health);
+  return rest.split(BETWEEN).filter(Boolean).join(BETWEEN);
 }
 
 function matterOf(service: Service): readonly Matter[] {

@@ -166,6 +166,7 @@ t.test('the console', { skip: !isHere, timeout: 600_000 }, async t => {
       1,
       'told once, though the health tells of it too',
     );
+    await page.getByRole('link', { name: /^the configuration has values that do not fit .*; see the log$/ }).waitFor();
     await button('Start Alpha').click();
     await alpha.getByText('running').waitFor();
     const first = await pidOf(app, 'Alpha');
