@@ -13,6 +13,7 @@ type Stage = 'configuration' | 'startup' | 'database' | 'synchronization';
 
 export interface Activation {
   readonly database: string;
+  /** Whether the server did not run before. */
   readonly started: boolean;
   readonly syncedSamples: number;
   readonly totals: HistoryStoreStatus['totals'];
@@ -53,16 +54,18 @@ export class HotActivation {
       const reason = server.heldFor();
       if (reason !== null) throw new Problem(409, `PostgreSQL is in use: ${reason}; activate it when that is done.`);
       const { database } = this.#store.settings;
+      // A service that is enabled is started by that alone, maybe before the request of the next stage.
+      const wasUp = server.isUp();
       await server.register(database);
       stage = 'startup';
-      const how = await server.start({ by: this.#host.name, signal });
+      await server.start({ by: this.#host.name, signal });
       stage = 'database';
       await server.createDatabases({ signal });
       stage = 'synchronization';
       const before = this.#store.writtenSamples;
       await this.#store.attempt();
       const syncedSamples = this.#store.writtenSamples - before;
-      return { database, started: how === 'started', syncedSamples, totals: await this.#store.totals() };
+      return { database, started: !wasUp, syncedSamples, totals: await this.#store.totals() };
     };
     try {
       return await withDeadline(stages, this.#host.paced(LIMIT_MS), 'the activation');

@@ -29,11 +29,13 @@ export interface PostgresServer {
   isRegistered(database: string): boolean;
   /** Why nobody may use the server at present, as during a migration; null when everybody may. */
   heldFor(): string | null;
+  /** Whether its process runs or is being started. */
+  isUp(): boolean;
   /**
    * Starts the server where it does not run, as a request does, and waits until it accepts clients. Rejects with a Problem
    * when it cannot be started or ends meanwhile.
    */
-  start(options: { readonly by: string; readonly signal: AbortSignal }): Promise<'started' | 'reused'>;
+  start(options: { readonly by: string; readonly signal: AbortSignal }): Promise<void>;
   /** Waits until the running server accepts clients. Rejects with a Problem when it does not run. */
   ready(options: { readonly signal: AbortSignal }): Promise<void>;
   /** Creates those of its databases that are missing. */

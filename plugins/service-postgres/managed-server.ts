@@ -76,13 +76,16 @@ export class ManagedServer implements PostgresServer {
     return supervisor.get(name)?.held?.reason ?? null;
   }
 
-  async start({ by, signal }: { readonly by: string; readonly signal: AbortSignal }): Promise<'started' | 'reused'> {
+  isUp(): boolean {
     const { supervisor, name } = this.#process();
-    const before = supervisor.get(name)?.status;
-    const isUp = before === 'running' || before === 'starting';
-    if (!isUp) await supervisor.start(name, 'request', by);
+    const status = supervisor.get(name)?.status;
+    return status === 'running' || status === 'starting';
+  }
+
+  async start({ by, signal }: { readonly by: string; readonly signal: AbortSignal }): Promise<void> {
+    const { supervisor, name } = this.#process();
+    if (!this.isUp()) await supervisor.start(name, 'request', by);
     await this.ready({ signal });
-    return isUp ? 'reused' : 'started';
   }
 
   async ready({ signal }: { readonly signal: AbortSignal }): Promise<void> {
