@@ -20,6 +20,7 @@ const ROUTES = [
 ];
 /** What is warmed up first does not belong to the slope. */
 const WARM_UP_SHARE = 0.25;
+const TENTHS = 10;
 
 interface Reading {
   readonly atHours: number;
@@ -27,9 +28,10 @@ interface Reading {
   readonly descriptors: number;
 }
 
+const mean = (values: readonly number[]): number => values.reduce((sum, one) => sum + one, 0) / values.length;
+
 /** By least squares, in units an hour. */
 function slope(readings: readonly Reading[], value: (reading: Reading) => number): number {
-  const mean = (values: readonly number[]): number => values.reduce((sum, one) => sum + one, 0) / values.length;
   const meanX = mean(readings.map(({ atHours }) => atHours));
   const meanY = mean(readings.map(value));
   let [above, below] = [0, 0];
@@ -75,6 +77,9 @@ try {
     });
     await delay(ROUND_MS);
   }
+  const parts = Array.from({ length: TENTHS }, (_, tenth) =>
+    readings.slice((tenth * readings.length) / TENTHS, ((tenth + 1) * readings.length) / TENTHS),
+  );
   const settled = readings.slice(Math.floor(readings.length * WARM_UP_SHARE));
   const last = settled.at(-1);
   console.log(
@@ -82,6 +87,7 @@ try {
       name: 'soak',
       minutes,
       megabytes: Math.round(last?.megabytes ?? 0),
+      'MB in each tenth': parts.map(part => Math.round(mean(part.map(({ megabytes }) => megabytes)))),
       'MB an hour': Number(slope(settled, ({ megabytes }) => megabytes).toFixed(2)),
       descriptors: last?.descriptors,
       'descriptors an hour': Number(slope(settled, ({ descriptors }) => descriptors).toFixed(2)),
