@@ -9,6 +9,8 @@ export const TICKS_PER_S = 100;
 const MS_PER_TICK = 1_000 / TICKS_PER_S;
 /** The kernel threads are the children of this process, where they can be seen at all. */
 const KERNEL_THREADS_PARENT = 2;
+/** So long a kernel thread is not looked at again: pids go round, so that its own is not given anew at once. */
+const KERNEL_THREADS_KEPT_MS = 10_000;
 /** Key of the size of a page in the auxiliary vector: getauxval(3). */
 const AT_PAGESZ = 6n;
 const PAGE_BYTES = pageBytes();
@@ -43,7 +45,7 @@ export interface ProcessRow {
 interface Known {
   bytes: Buffer;
   length: number;
-  row: ProcessRow | undefined;
+  row: ProcessRow | 'gone' | 'kernel';
 }
 
 const FIRST_BYTES = 512;
@@ -51,20 +53,27 @@ const FIRST_BYTES = 512;
 export class ProcessTable {
   readonly #files = new HeldFiles('stat');
   #known = new Map<number, Known>();
+  #kernelThreads: { readonly atMs: number; readonly pids: Set<number> } = { atMs: 0, pids: new Set() };
 
   /** Zombies and threads of the kernel are left out. */
   async read(breather: Breather): Promise<ProcessRow[]> {
     const rows: ProcessRow[] = [];
     const seen = new Map<number, Known>();
+    const nowMs = performance.now();
+    if (nowMs - this.#kernelThreads.atMs >= KERNEL_THREADS_KEPT_MS)
+      this.#kernelThreads = { atMs: nowMs, pids: new Set() };
+    const { pids: kernelThreads } = this.#kernelThreads;
     for (const name of procNames('/proc')) {
       const first = name.charCodeAt(0);
       if (first < ONE || first > NINE) continue;
       const pid = Number(name);
+      if (kernelThreads.has(pid)) continue;
       const stat = this.#files.read(pid);
       if (stat !== null) {
         const known = this.#rowOf(pid, stat);
         seen.set(pid, known);
-        if (known.row !== undefined) rows.push(known.row);
+        if (known.row === 'kernel') kernelThreads.add(pid);
+        else if (known.row !== 'gone') rows.push(known.row);
       }
       if (breather.isDue) await breather.breathe();
     }
@@ -78,7 +87,7 @@ export class ProcessTable {
   }
 
   #rowOf(pid: number, stat: Buffer): Known {
-    const known = this.#known.get(pid) ?? { bytes: Buffer.allocUnsafeSlow(FIRST_BYTES), length: 0, row: undefined };
+    const known = this.#known.get(pid) ?? { bytes: Buffer.allocUnsafeSlow(FIRST_BYTES), length: 0, row: 'gone' };
     const { bytes, length } = known;
     if (stat.length === length && stat.compare(bytes, 0, length) === 0) return known;
     if (stat.length > bytes.length) known.bytes = Buffer.allocUnsafeSlow(2 * stat.length);
@@ -88,13 +97,13 @@ export class ProcessTable {
   }
 }
 
-export function rowOf(pid: number, stat: Buffer): ProcessRow | undefined {
+export function rowOf(pid: number, stat: Buffer): ProcessRow | 'gone' | 'kernel' {
   // The name stands in parentheses and may itself hold parentheses, spaces and line breaks.
   const nameEnd = stat.lastIndexOf(CLOSING);
-  if (GONE_STATES.includes(stat[nameEnd + 2] ?? 0)) return undefined;
+  if (GONE_STATES.includes(stat[nameEnd + 2] ?? 0)) return 'gone';
   readNumbers(stat, nameEnd + 2, numbers);
   const [parentPid = Number.NaN, pgid = Number.NaN] = numbers;
-  if (pid === KERNEL_THREADS_PARENT || parentPid === KERNEL_THREADS_PARENT) return undefined;
+  if (pid === KERNEL_THREADS_PARENT || parentPid === KERNEL_THREADS_PARENT) return 'kernel';
   const number = (index: number): number => numbers[index] ?? Number.NaN;
   const startTicks = number(18);
   return {

@@ -7,6 +7,7 @@ import { promisify } from 'node:util';
 import t, { type Test } from 'tap';
 import { Breather } from '../../../plugins/metrics/breather.ts';
 import { HeldFiles } from '../../../plugins/metrics/held-files.ts';
+import { procText } from '../../../plugins/metrics/proc-text.ts';
 import { ProcessTable } from '../../../plugins/metrics/process-table.ts';
 
 const run = promisify(execFile);
@@ -44,6 +45,27 @@ t.test('a file is opened once, and closed with its process', async t => {
   await once(child, 'exit');
   t.equal(files.read(pid), null);
   t.equal(openOn(file), 0);
+});
+
+t.test('threads of the kernel are no processes, and nothing of them is held open', async t => {
+  const ofKernel = readdirSync('/proc').filter(name => {
+    const stat = /^\d+$/.test(name) ? procText(`/proc/${name}/stat`) : null;
+    return stat !== null && / [A-Z] 2 0 0 /.test(stat);
+  });
+  const table = new ProcessTable();
+  t.teardown(() => table.close());
+  for (let round = 0; round < 2; round += 1) {
+    const pids = (await table.read(new Breather())).map(({ pid }) => String(pid));
+    t.ok(pids.includes(String(process.pid)));
+    t.same(
+      pids.filter(pid => ofKernel.includes(pid)),
+      [],
+    );
+  }
+  t.same(
+    ofKernel.filter(pid => openOn(`/proc/${pid}/stat`) > 0),
+    [],
+  );
 });
 
 t.test('what nobody reads any more is closed, and so is all at the end', async t => {
