@@ -6,6 +6,13 @@ import { constants, existsSync } from 'node:fs';
 import { access, chmod, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import t, { type Test } from 'tap';
+import {
+  enterCgroup,
+  makeCgroup,
+  pidsIn,
+  removeCgroup,
+  removeEmptyCgroups,
+} from '../../plugins/process/supervise/cgroup.ts';
 import { readStat } from '../../plugins/process/supervise/proc-table.ts';
 import { testDir } from '../support/directory.ts';
 import { startHost } from '../support/host.ts';
@@ -108,6 +115,21 @@ t.test('in a cgroup of its own not even one without any other mark is lost', { s
   t.equal((await stop(app, 'Kid')).status, 200);
   t.notOk(lives(escaped));
   await until(() => !existsSync(path.join(CGROUPS ?? '', group)), { what: 'nothing to be left of it' });
+});
+
+t.test('another host that starts takes no cgroup from a run', { skip: inCgroup }, async t => {
+  const cgroup = await makeCgroup('between-two-hosts');
+  t.teardown(() => removeCgroup(cgroup));
+  await removeEmptyCgroups();
+  t.notOk(existsSync(cgroup), 'it was removed before the process was moved');
+  const child = spawn('sleep', ['600'], { stdio: 'ignore' });
+  const ended = once(child, 'exit');
+  await once(child, 'spawn');
+  const { pid = 0 } = child;
+  await enterCgroup(cgroup, pid);
+  t.same(pidsIn(cgroup), [pid]);
+  child.kill('SIGKILL');
+  await ended;
 });
 
 t.test('without cgroups, one that lost its parent is remembered', { skip: asRoot ? false : 'needs root' }, async t => {

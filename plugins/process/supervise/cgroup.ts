@@ -13,6 +13,7 @@ const PREFIX = 'stackwarden-';
  * lets nothing that has processes of its own limit what is below it.
  */
 const HOST_CGROUP = 'stackwarden-host';
+const ENTER_ATTEMPTS = 3;
 /** Blank for a run that has none. */
 export const NO_CGROUP = '';
 
@@ -41,13 +42,27 @@ export async function findCgroup(runId: string): Promise<string> {
   return existsSync(directory) ? directory : NO_CGROUP;
 }
 
-/** Moves a process, unless it has ended; what it creates from then on is in the cgroup, too. */
+/**
+ * Moves a process, unless it has ended; what it creates from then on is in the cgroup, too. While it is still empty,
+ * another host of this machine may have removed it at its own start: it is made anew then.
+ */
 export async function enterCgroup(directory: string, pid: number): Promise<void> {
-  try {
-    await writeFile(path.join(directory, 'cgroup.procs'), String(pid));
-  } catch {
-    // It has ended.
+  for (let attempt = 0; attempt < ENTER_ATTEMPTS; attempt += 1) {
+    try {
+      await writeFile(path.join(directory, 'cgroup.procs'), String(pid), { flag: 'r+' });
+      return;
+    } catch (error) {
+      // Otherwise the process has ended.
+      if (!isGone(error)) return;
+      await mkdir(directory, { recursive: true }).catch(() => undefined);
+    }
   }
+}
+
+/** Whether a cgroup was removed, before its file was opened or since. */
+function isGone(error: unknown): boolean {
+  const { code } = error as NodeJS.ErrnoException;
+  return code === 'ENOENT' || code === 'ENODEV';
 }
 
 /** The living processes in it. */
