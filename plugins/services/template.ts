@@ -60,7 +60,10 @@ const launch = z.strictObject({
     .strictObject({ command: texts.min(1), lacks: z.string() })
     .optional()
     .describe('used instead where the installed release lacks a file'),
-  environment: z.array(z.strictObject({ name: z.string(), value: z.string(), when: condition.optional() })).optional(),
+  environment: z
+    .array(z.strictObject({ name: z.string(), value: z.string(), when: condition.optional() }))
+    .optional()
+    .describe('a dollar sign before a name in braces stands for what the service has by that name otherwise'),
   before: z
     .array(texts.min(1))
     .optional()

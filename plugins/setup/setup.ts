@@ -16,6 +16,8 @@ import { checkProgram } from './program.ts';
 
 const PROGRAM = '{program}';
 const OPTION_MISSING = 'setup.option-missing';
+/** A variable of the launch in the value of another. */
+const VARIABLE = /\$\{(\w+)\}/g;
 
 interface Points {
   readonly steps: ContributionList<ServiceConfigure>;
@@ -156,7 +158,8 @@ export class ServiceSetup implements ServiceSetups {
     const isChosen = (name: string): boolean => Object.hasOwn(own, name) && own[name] !== givenEnv[name];
     for (const { name, value, when } of launch?.environment ?? []) {
       if (isChosen(name) || (when !== undefined && !placeholders.isSet(when))) continue;
-      plan.env[name] = placeholders.fill(value);
+      const known = value.replaceAll(VARIABLE, (whole, variable: string) => plan.env[variable] ?? whole);
+      plan.env[name] = placeholders.fill(known);
     }
     return isTemplates;
   }

@@ -57,13 +57,13 @@ function sourceOf(fact: SourceFact, { block }: NamedBlock, fill: Fill): VersionS
   return { kind: 'file', file, ...(member && { member }), ...(assignments && { assignments }) };
 }
 
-/** Replaces options in braces, and `{program_dir}`; undefined when one is not set. */
+/** Replaces options in braces, and `{program_dir}`; undefined when one is not set. `${name}` is for the command itself. */
 function filler({ block }: NamedBlock, template: ServiceTemplate): Fill {
   const [program] = [block.command, template.launch?.command].flatMap(firstWord);
   const programDir = program === undefined || !path.isAbsolute(program) ? undefined : path.dirname(program);
   return text => {
     let isWhole = true;
-    const filled = text.replaceAll(/\{(\w+)\}/g, (_whole, name: string) => {
+    const filled = text.replaceAll(/(?<!\$)\{(\w+)\}/g, (_whole, name: string) => {
       const value = name === 'program_dir' ? programDir : Object.hasOwn(block, name) ? block[name] : undefined;
       if (typeof value === 'string' && value !== '') return value;
       isWhole = false;

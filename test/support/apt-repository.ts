@@ -56,8 +56,12 @@ export interface AptRepository {
   release(packages?: string, changes?: string): string;
 }
 
-/** Its suite is `suite`, its component `main`; it has packages for amd64 alone. */
-export async function aptRepository(specs: readonly PackageSpec[], key: SigningKey): Promise<AptRepository> {
+/** Its component is `main`; it has packages for amd64 alone. */
+export async function aptRepository(
+  specs: readonly PackageSpec[],
+  key: SigningKey,
+  suite = 'suite',
+): Promise<AptRepository> {
   const files: Record<string, ServedFile> = { '/key.asc': { body: key.publicKey } };
   const stanzas: string[] = [];
   for (const { name, version, files: content, depends = '' } of specs) {
@@ -85,10 +89,10 @@ export async function aptRepository(specs: readonly PackageSpec[], key: SigningK
   const release = (of = packages, changes = '') => {
     const list = (bytes: Buffer, name: string) => ` ${sha256(bytes)} ${bytes.length} main/binary-amd64/${name}\n`;
     const lists = list(Buffer.from(of), 'Packages') + list(gzipSync(of), 'Packages.gz');
-    return `Origin: Test\nSuite: suite\n${changes}MD5Sum:\n d41d8cd98f00b204e9800998ecf8427e 0 main/binary-arm64/Packages\nSHA256:\n${lists}`;
+    return `Origin: Test\nSuite: ${suite}\n${changes}MD5Sum:\n d41d8cd98f00b204e9800998ecf8427e 0 main/binary-arm64/Packages\nSHA256:\n${lists}`;
   };
-  files['/dists/suite/InRelease'] = { body: await key.sign(release()) };
-  files['/dists/suite/main/binary-amd64/Packages.gz'] = { body: gzipSync(packages) };
+  files[`/dists/${suite}/InRelease`] = { body: await key.sign(release()) };
+  files[`/dists/${suite}/main/binary-amd64/Packages.gz`] = { body: gzipSync(packages) };
   return { files, packages, release };
 }
 

@@ -14,9 +14,10 @@ import type { ServedFile } from '../../contracts/file-server.ts';
 import { holdInstallSource } from '../../contracts/install-source.ts';
 import { aptRepository, type PackageSpec, servedFiles, signingKey } from '../../support/apt-repository.ts';
 import { testDir } from '../../support/directory.ts';
+import { hasPackages, ownPackages } from '../../support/machine-packages.ts';
 
 const run = promisify(execFile);
-const skip = process.geteuid?.() !== 0 || !existsSync('/usr/bin/apt-get');
+const skip = !hasPackages;
 const NAMES = ['stackwarden-try', 'stackwarden-try-server', 'stackwarden-try-web', 'stackwarden-try-codec'];
 const SERVER = '/usr/lib/stackwarden-try/server';
 const WANTED = '/etc/systemd/system/multi-user.target.wants/stackwarden-try.service';
@@ -42,17 +43,9 @@ const codec = (version: string) => ({ name: 'stackwarden-try-codec', version, fi
 
 const key = skip ? undefined : await signingKey();
 const other = skip ? undefined : await signingKey();
-const directory = testDir(t, { lists: {}, cache: {}, config: {} });
-// Nothing is asked of the sources of this machine, and its lists stay as they are.
-await writeFile(
-  path.join(directory, 'apt.conf'),
-  `Dir::Etc::sourcelist "/dev/null"; Dir::Etc::sourceparts "/dev/null";
-Dir::State::lists "${directory}/lists"; Dir::Cache "${directory}/cache"; Dpkg::Options:: "--force-unsafe-io";`,
-);
-const configDir = path.join(directory, 'config');
-process.env.APT_CONFIG = path.join(directory, 'apt.conf');
+const configDir = testDir(t);
+if (!skip) await ownPackages(t, NAMES);
 t.teardown(async () => {
-  if (!skip) await run('dpkg', ['--purge', ...NAMES]);
   await rm(WANTED, { force: true });
   await key?.end();
   await other?.end();

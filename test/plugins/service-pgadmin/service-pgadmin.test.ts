@@ -20,6 +20,11 @@ t.test('the helper comes and goes with its service', { skip }, async t => {
   const note = path.join(dir, 'note');
   await writeFile(agent, `#!/bin/sh\necho "$$ $(id -u) $PGPASSWORD $*" > ${note}\nexec sleep 600\n`);
   await chmod(agent, 0o755);
+  const before = process.env.PATH;
+  process.env.PATH = `${dir}:${before}`;
+  t.teardown(() => {
+    process.env.PATH = before;
+  });
   const app = await startHost({
     plugins: [
       'config',
@@ -40,7 +45,6 @@ t.test('the helper comes and goes with its service', { skip }, async t => {
         config_file: path.join(dir, 'config_local.py'),
         log_file: path.join(dir, 'own.log'),
         command: ['sleep', '600'],
-        env: { PATH: `${dir}:${process.env.PATH}` },
       },
     },
   });
