@@ -46,7 +46,10 @@ export async function attemptToUnpack(
     const descriptors = archives.map(({ fd }) => fd);
     const refusal = await unpackHere(task, descriptors, () => undefined).then(() => undefined, asRefusal);
     const others = (await readdir(place)).filter(name => name !== 'into' && !name.startsWith('archive-'));
-    return { into, refusal, names: await readdir(into, { recursive: true }), beside: others };
+    // Without file types Node would follow links, and each of two that lead to their own folder doubles the way.
+    const entries = await readdir(into, { recursive: true, withFileTypes: true });
+    const names = entries.map(({ parentPath, name }) => path.relative(into, path.join(parentPath, name)));
+    return { into, refusal, names, beside: others };
   } finally {
     process.chdir(before);
     await Promise.all(archives.map(handle => handle.close()));
