@@ -17,8 +17,6 @@ const LIMIT_MS = 5_000;
 const MOUNTS = '/mnt';
 /** Directories that are everybody's, so that what lies beside a service there is none of its own. */
 const SHARED = ['/', '/opt'];
-/** Paths that have rules of their own, and the program. */
-const OTHERWISE_RULED = ['log_file', 'access_log_file', 'command'];
 /** What the guard calls the place at which a block mounts something. */
 const MOUNT = 'the mount';
 /**
@@ -84,7 +82,6 @@ function placesIn(host: Host, named: NamedBlock, block: Members): ReadonlyMap<st
   const usual = Object.entries(usualBlock(host, named));
   const options = usual.filter(([, value]) => isPath(value)).map(([option]) => option);
   const names = new Set(['config_dir', 'config_file', ...options]);
-  for (const option of OTHERWISE_RULED) names.delete(option);
   const mount = host.find('service.templates')?.mountOf({ ...named, block });
   return new Map<string, unknown>([...[...names].map(name => [name, block[name]] as const), [MOUNT, mount]]);
 }

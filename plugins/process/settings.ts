@@ -13,6 +13,8 @@ const VARIABLE_NAME = /^[^=\p{Cc}]+$/u;
 const LIVE = { live: true };
 /** Marks members without which the service does the same work. */
 const FALLBACK = { fallback: true };
+/** Marks paths and programs that are looked at where they are used, as whoever uses them. */
+const OPEN = { needsLogin: false };
 
 const dependency = z.string().describe('process_name of the other service');
 const condition = z.enum(['started', 'healthy', 'completed']).describe('what must be true of it');
@@ -50,7 +52,10 @@ export const blockSchema = z.looseObject({
     .meta({ ...LIVE, ...FALLBACK })
     .describe('false: it is started by hand only, although it is enabled'),
   process_name: z.string().regex(PRINTABLE, 'it must be one line without control characters').describe('unique name'),
-  command: oneOrMany.optional().describe('program and arguments; a text is split as a shell would, no shell runs'),
+  command: oneOrMany
+    .optional()
+    .meta(OPEN)
+    .describe('program and arguments; a text is split as a shell would, no shell runs'),
   config_dir: text.optional().describe('working directory'),
   config_file: text
     .optional()
@@ -72,11 +77,14 @@ export const blockSchema = z.looseObject({
   webdav_port: port.optional().describe('port of its WebDAV'),
   log_file: text
     .optional()
-    .meta({ ...LIVE, ...FALLBACK })
+    .meta({ ...LIVE, ...FALLBACK, ...OPEN })
     .describe(
       'where its output is logged, relative to the log directory; with <date> in it, the newest file that fits is shown',
     ),
-  access_log_file: text.optional().meta(FALLBACK).describe('where those lines of its output go that tell of requests'),
+  access_log_file: text
+    .optional()
+    .meta({ ...FALLBACK, ...OPEN })
+    .describe('where those lines of its output go that tell of requests'),
   log_level: z
     .string()
     .optional()
