@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { type ContributionList, type Host, Problem } from '#core';
 import { queryBoolean } from '#kit/query-values';
 import type { SymlinkPreset } from './contract.ts';
-import { jobSchema, shownJob, startedJob } from './jobs/job-wire.ts';
+import { jobSchema, queueJob, shownJob, startedJob } from './jobs/job-wire.ts';
 import type { SymlinkJobs } from './jobs/symlink-jobs.ts';
 import type { Places } from './places/path-rules.ts';
 import { repairBody, repairOptions } from './repair/repair-request.ts';
@@ -41,12 +41,7 @@ export function registerRoutes(host: Host, { jobs, presets, places }: RouteParts
     capability: 'symlink_repair_async',
     body: repairBody,
     response: startedJob,
-    handle: async ({ body, signal }) => {
-      const order = orderOf(body);
-      await jobs.check(order, signal);
-      const { id } = await jobs.start(order, 'job');
-      return { status: 'queued' as const, job_id: id, operation: order.operation };
-    },
+    handle: ({ body, signal }) => queueJob(jobs, orderOf(body), signal),
   });
   host.route({
     method: 'GET',

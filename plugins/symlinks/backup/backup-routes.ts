@@ -1,7 +1,7 @@
 // The routes that write a snapshot of links.
 import type { z } from 'zod';
 import type { Host } from '#core';
-import { startedJob } from '../jobs/job-wire.ts';
+import { queueJob, startedJob } from '../jobs/job-wire.ts';
 import type { SymlinkJobs } from '../jobs/symlink-jobs.ts';
 import type { Places } from '../places/path-rules.ts';
 import { type BackupResult, backupAnswer, backupBody, backupOptions } from './backup-request.ts';
@@ -31,11 +31,6 @@ export function registerBackupRoutes(host: Host, jobs: SymlinkJobs, places: Plac
     capability: 'symlink_manifest_backup_async',
     body: backupBody,
     response: startedJob,
-    handle: async ({ body, signal }) => {
-      const order = orderOf(body);
-      await jobs.check(order, signal);
-      const { id } = await jobs.start(order, 'job');
-      return { status: 'queued' as const, job_id: id, operation: order.operation };
-    },
+    handle: ({ body, signal }) => queueJob(jobs, orderOf(body), signal),
   });
 }

@@ -1,7 +1,7 @@
 // Jobs as clients see them.
 import { z } from 'zod';
 import type { SymlinkJob } from './symlink-job.ts';
-import type { SymlinkJobs } from './symlink-jobs.ts';
+import type { JobOrder, SymlinkJobs } from './symlink-jobs.ts';
 
 const MS_PER_S = 1_000;
 const STATUSES = { queued: 'queued', running: 'running', succeeded: 'completed' } as const;
@@ -24,6 +24,17 @@ export const jobSchema = z.looseObject({
   result: z.record(z.string(), z.unknown()).nullable(),
   error: z.object({ message: z.string(), code: z.string() }).nullable(),
 });
+
+/** Queues an order that could begin. Rejects with a Problem for one that could not. */
+export async function queueJob(
+  jobs: SymlinkJobs,
+  order: JobOrder,
+  signal: AbortSignal,
+): Promise<z.output<typeof startedJob>> {
+  await jobs.check(order, signal);
+  const { id } = await jobs.start(order, 'job');
+  return { status: 'queued', job_id: id, operation: order.operation };
+}
 
 export async function shownJob(job: SymlinkJob, jobs: SymlinkJobs): Promise<z.output<typeof jobSchema>> {
   const { id, input, state } = job;

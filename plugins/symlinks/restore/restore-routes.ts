@@ -1,7 +1,7 @@
 // The routes that restore a manifest, or say what that would do.
 import type { z } from 'zod';
 import type { Host } from '#core';
-import { startedJob } from '../jobs/job-wire.ts';
+import { queueJob, startedJob } from '../jobs/job-wire.ts';
 import type { SymlinkJobs } from '../jobs/symlink-jobs.ts';
 import { manifestPathOf } from '../manifest/manifest-path.ts';
 import { mountsDown } from '../places/mounts-down.ts';
@@ -41,12 +41,7 @@ export function registerRestoreRoutes(host: Host, jobs: SymlinkJobs, places: Pla
     capability: 'symlink_manifest_restore_async',
     body: restoreBody,
     response: startedJob,
-    handle: async ({ body, signal }) => {
-      const order = orderOf(body);
-      await jobs.check(order, signal);
-      const { id } = await jobs.start(order, 'job');
-      return { status: 'queued' as const, job_id: id, operation: order.operation };
-    },
+    handle: ({ body, signal }) => queueJob(jobs, orderOf(body), signal),
   });
   host.route({
     method: 'GET',
