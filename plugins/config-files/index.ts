@@ -1,12 +1,13 @@
 // The configuration files of the services themselves: read, and changed in place without touching anything else.
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
-import { definePlugin, type PointOptions, Problem } from '#core';
-import { functionSchema } from '#kit/function-schema';
+import { definePlugin, Problem } from '#core';
 import { unknownProcess } from '#kit/unknown-process';
 import type {} from '../services/contract.ts';
+import { guardFile } from './file-guard.ts';
 import { guardOpenApi } from './open-api-guard.ts';
 import { isPath } from './path-safety.ts';
+import { formatPoint } from './points.ts';
 import { ServiceFiles } from './service-file.ts';
 import * as wire from './wire.ts';
 
@@ -16,38 +17,12 @@ const PROGRAM_DIRS = ['../../core', '../../plugins', '../../templates'].map(plac
 );
 const MAX_BODY_BYTES = 10 * 1024 * 1024;
 
-const values = z.record(z.string(), z.unknown());
-
 const section = z.looseObject({
   file_roots: z
     .array(z.string())
     .default([])
     .meta({ needsLogin: true, description: "further directories of services' own files" }),
 });
-
-const formatPoint: PointOptions = {
-  // A large text may wait for the thread that reads it.
-  deadlineMs: 60_000,
-  schema: z.looseObject({
-    name: z.string(),
-    extensions: z.array(z.string()),
-    matches: functionSchema.optional(),
-    parse: functionSchema,
-    edit: functionSchema,
-    readBack: functionSchema.optional(),
-    readUpdate: functionSchema,
-  }),
-  answers: {
-    matches: z.boolean(),
-    parse: values,
-    edit: z.looseObject({ text: z.string(), changed: z.number() }),
-    readBack: values,
-    readUpdate: z.union([
-      z.looseObject({ kind: z.literal('values'), values }),
-      z.looseObject({ kind: z.literal('file'), text: z.string() }),
-    ]),
-  },
-};
 
 export default definePlugin({
   name: 'config-files',
@@ -104,6 +79,7 @@ export default definePlugin({
           mode: body.mode ?? 'merge',
           revision: body.revision ?? undefined,
           format: body.config_format ?? undefined,
+          guard: place => guardFile(host, place),
         });
         if (changed > 0) {
           host.log.info(`${processName}: ${changed} values of its file changed by ${identity.username ?? 'api'}`);

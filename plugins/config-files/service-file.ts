@@ -26,6 +26,8 @@ export interface FileUpdate {
   /** The revision that the caller has read; a file with another one is not changed. */
   readonly revision: string | undefined;
   readonly format: string | undefined;
+  /** Is called with the real path before anything is read. Throws a Problem when the caller may not change that file. */
+  readonly guard: (place: string) => Promise<void>;
 }
 
 export interface ReadFile {
@@ -69,6 +71,7 @@ export class ServiceFiles implements ServiceFileAccess {
 
   async update(block: NamedBlock, update: FileUpdate): Promise<{ changed: number; revision: string }> {
     const place = await checkPath(block, this.#paths());
+    await update.guard(place);
     return this.#runExclusively(place, () => holdFile(place, held => this.#update(block, place, held, update)));
   }
 

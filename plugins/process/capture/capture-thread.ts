@@ -5,8 +5,8 @@ import path from 'node:path';
 import type { Worker } from 'node:worker_threads';
 import type { CapturedLines, Logger, LogLevel, Rotation } from '#core';
 import { deepEqual } from '#kit/deep-equal';
+import { slugOf } from '#kit/slug';
 import { startWorker } from '#kit/worker';
-import { slugOf } from '../slug.ts';
 import type { SpoolFigures } from './capture.ts';
 import type { CaptureTarget } from './capture-session.ts';
 

@@ -3,8 +3,8 @@ import path from 'node:path';
 import type { Logger } from '#core';
 import { lacksDescriptors } from '#kit/descriptors';
 import { GuardedDirectory } from '#kit/guarded-directory';
+import { serviceDirectory } from '#kit/slug';
 import type { LaunchPlan } from '../contract.ts';
-import { slugOf } from '../slug.ts';
 
 /** Where a service runs whose own directory cannot be made, or not be reached by its user. */
 export const FALLBACK = '/';
@@ -12,7 +12,7 @@ export const FALLBACK = '/';
 /** `{configDir}/services/<slug>`, which is made for the service's user. Throws for want of descriptors. */
 export async function ownDirectory({ processName, user }: LaunchPlan, configDir: string, log: Logger): Promise<string> {
   try {
-    const directory = path.join(configDir, 'services', slugOf(processName));
+    const directory = serviceDirectory(configDir, processName);
     // The directory above stays the host's, so that nobody else makes directories there.
     (await GuardedDirectory.open(path.dirname(directory), {})).close();
     (await GuardedDirectory.open(directory, { mode: 0o750, owner: user })).close();

@@ -2,6 +2,7 @@
 // for root, whose rights no configuration gives away.
 import { readFileSync } from 'node:fs';
 import { type Host, type NamedBlock, Problem } from '#core';
+import { blockUser } from '#kit/block-user';
 import type {} from '../../services/contract.ts';
 import type { LaunchPlan } from '../contract.ts';
 
@@ -34,12 +35,9 @@ export class RunUsers {
 
   /** What the block says, unless its kind of service has a `user` of its own meaning. */
   nameIn(configKey: string, block: Readonly<Record<string, unknown>>): string | undefined {
-    const { user } = block;
-    if ((typeof user !== 'string' && typeof user !== 'number') || user === '') return undefined;
     const templates = this.#host.find('service.templates');
     const template = templates?.get(configKey);
-    if (template !== undefined && Object.hasOwn(templates?.block(template) ?? {}, 'user')) return undefined;
-    return String(user);
+    return blockUser(block, template && templates?.block(template));
   }
 }
 

@@ -1,6 +1,7 @@
 // Refuses changes by which a caller who has shown no credentials would run programs as a user of his choice.
 import { Problem } from '#core';
 import { deepEqual } from '#kit/deep-equal';
+import { findBlocks } from '#kit/named-blocks';
 import { isObject } from '#kit/plain-object';
 import type { RunUsers } from './run-user.ts';
 
@@ -16,6 +17,7 @@ const KEYS = [
   'env_copy',
   'env_file',
   'env_passthrough',
+  'stdin',
   'readiness',
   'liveness',
   // Where its program comes from.
@@ -31,26 +33,16 @@ const KEYS = [
 
 /** Throws a Problem 403 when a block with a user of its own is added, or what it runs is changed. */
 export function guardUsers(before: Members, after: Members, users: RunUsers, file: string): void {
-  for (const [place, block] of blocksIn(after)) {
-    const [configKey = ''] = place;
+  for (const { path, configKey, processName, block } of findBlocks(after)) {
     const name = users.nameIn(configKey, block);
     if (name === undefined) continue;
-    const former = place.reduce<unknown>((value, key) => (isObject(value) ? value[key] : undefined), before);
+    const former = path.reduce<unknown>((value, key) => (isObject(value) ? value[key] : undefined), before);
     const changed = KEYS.find(key => !deepEqual(block[key], isObject(former) ? former[key] : undefined));
     if (changed === undefined) continue;
     throw new Problem(
       403,
-      `${changed} of ${block.process_name}, which runs as user ${name}, cannot be changed while authentication is off; ` +
+      `${changed} of ${processName}, which runs as user ${name}, cannot be changed while authentication is off; ` +
         `switch it on, or change it in ${file}`,
     );
-  }
-}
-
-function* blocksIn(root: Members): Generator<readonly [place: readonly string[], block: Members]> {
-  for (const [key, value] of Object.entries(root)) {
-    if (!isObject(value)) continue;
-    if (typeof value.process_name === 'string') yield [[key], value];
-    for (const [name, instance] of Object.entries(isObject(value.instances) ? value.instances : {}))
-      if (isObject(instance)) yield [[key, 'instances', name], instance];
   }
 }

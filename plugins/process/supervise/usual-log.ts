@@ -2,7 +2,7 @@
 import path from 'node:path';
 import type { NamedBlock } from '#core';
 import { logFileOf } from '#kit/service-log';
-import { slugOf } from '../slug.ts';
+import { slugOf } from '#kit/slug';
 
 /** Short enough for a file name with the suffixes of rotation. */
 const MAX_SLUG_LENGTH = 100;

@@ -1,0 +1,54 @@
+// Refuses to change a file by which a caller who has shown no credentials would lead a service that runs as another user.
+import path from 'node:path';
+import { type Host, type NamedBlock, Problem } from '#core';
+import { blockUser } from '#kit/block-user';
+import { localPlaces } from '#kit/local-place';
+import { isObject } from '#kit/plain-object';
+import { serviceDirectory } from '#kit/slug';
+import { realPlaceOf } from '#kit/system-paths';
+import type {} from '../services/contract.ts';
+
+/** Options that name what the service reads or runs: a path, or paths in lists and objects. */
+const OPTIONS = ['config_dir', 'config_file', 'env_copy', 'command'];
+
+/** `file` is a real path. Throws a Problem 403 when a block with a user of its own names it, or a directory above it. */
+export async function guardFile(host: Host, file: string): Promise<void> {
+  if (host.find('access')?.enabled() === true) return;
+  const { configDir } = host.paths;
+  const isLocal = await localPlaces();
+  // The links of a mount that may not answer are not resolved.
+  const realPlace = async (place: string): Promise<string> => ((await isLocal(place)) ? realPlaceOf(place) : place);
+  const hostDir = await realPlace(configDir);
+  for (const other of host.use('config.store').blocks()) {
+    const user = userOf(host, other);
+    if (user === undefined) continue;
+    const { processName, block } = other;
+    const named = OPTIONS.flatMap(option => textsIn(block[option])).filter(text => path.isAbsolute(text));
+    for (const name of [serviceDirectory(configDir, processName), ...textsIn(block.env_file), ...named]) {
+      const place = await realPlace(path.resolve(configDir, name));
+      // Every service has its directories below that of the host.
+      if (file !== place && (isBelow(hostDir, place) || !isBelow(file, place))) continue;
+      throw new Problem(
+        403,
+        `${file} belongs to ${processName}, which runs as user ${user}, and cannot be changed while authentication is ` +
+          'off; switch it on, or edit the file on the machine',
+      );
+    }
+  }
+}
+
+function userOf(host: Host, { configKey, block }: NamedBlock): string | undefined {
+  const templates = host.find('service.templates');
+  const template = templates?.get(configKey);
+  return blockUser(block, template && templates?.block(template));
+}
+
+function textsIn(value: unknown): string[] {
+  if (typeof value === 'string') return [value, ...value.split(/\s+/)].filter(Boolean);
+  if (Array.isArray(value)) return value.flatMap(textsIn);
+  return isObject(value) ? Object.values(value).flatMap(textsIn) : [];
+}
+
+function isBelow(place: string, directory: string): boolean {
+  return place === directory || place.startsWith(directory === '/' ? '/' : directory + path.sep);
+}
