@@ -1,5 +1,7 @@
 // Memory and descriptors of a host under everyday work, over minutes or hours: 50 services that write, 100 clients of
-// streams, requests of a frontend, and a history that writes twice a second. `npm run bench -- soak --minutes 30`.
+// streams, requests of a frontend, and a history that writes twice a second. `npm run bench -- soak --minutes 30`. V8 lets garbage
+// grow to several times what lives before it collects, which takes an hour or more; with `--collect` the garbage of the
+// main thread is collected before each reading, so that shorter runs tell what stays.
 import { readdir } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
@@ -42,7 +44,9 @@ function slope(readings: readonly Reading[], value: (reading: Reading) => number
   return below === 0 ? 0 : above / below;
 }
 
-const { values } = parseArgs({ options: { minutes: { type: 'string', default: '2' } } });
+const { values } = parseArgs({
+  options: { minutes: { type: 'string', default: '2' }, collect: { type: 'boolean', default: false } },
+});
 const minutes = Number(values.minutes);
 if (!(minutes > 0)) throw new Error('--minutes takes a number above 0');
 
@@ -58,7 +62,8 @@ const services = Object.fromEntries(
   ]),
 );
 const place = await makePlace({ ...services, dumb: { metrics: { history_interval_sec: 0.5 } } });
-const host = await startBuilt(place);
+const host = await startBuilt(place, [], values.collect);
+if (values.collect) host.restMeter();
 const sockets = Array.from({ length: CLIENTS }, (_, index) => {
   const socket = new WebSocket(host.base.replace('http', 'ws') + (STREAMS[index % STREAMS.length] ?? ''));
   socket.on('message', () => undefined);
@@ -70,6 +75,7 @@ try {
   for (let round = 0; performance.now() - startedMs < minutes * 60_000; round += 1) {
     await Promise.all(ROUTES.map(route => fetch(host.base + route).then(answer => answer.arrayBuffer())));
     await host.post('/process/restart-service', { process_name: `Writer ${round % SERVICES}` });
+    if (values.collect) await host.collectGarbage();
     readings.push({
       atHours: (performance.now() - startedMs) / 3_600_000,
       megabytes: await residentMegabytes(host.pid),
@@ -86,6 +92,7 @@ try {
     JSON.stringify({
       name: 'soak',
       minutes,
+      collected: values.collect,
       megabytes: Math.round(last?.megabytes ?? 0),
       'MB in each tenth': parts.map(part => Math.round(mean(part.map(({ megabytes }) => megabytes)))),
       'MB an hour': Number(slope(settled, ({ megabytes }) => megabytes).toFixed(2)),

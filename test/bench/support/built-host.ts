@@ -21,6 +21,8 @@ export interface BuiltHost {
   post(pathAndQuery: string, json: unknown): Promise<void>;
   /** Milliseconds that the event loop was held longest since the last call; only of a host that is metered. */
   longestPauseMs(): Promise<number>;
+  /** Collects the garbage of the main thread; only of a host that is metered. */
+  collectGarbage(): Promise<void>;
   /** Ends the metering until the next call of `longestPauseMs`, because it costs a percent of a core or more. */
   restMeter(): void;
   /** Ends the host and resolves when it has gone. */
@@ -82,6 +84,11 @@ export async function startBuilt(
       const told = once(child, 'message');
       child.send('tell');
       return Number((await told)[0]);
+    },
+    async collectGarbage() {
+      const done = once(child, 'message');
+      child.send('collect');
+      await done;
     },
     restMeter() {
       child.send('rest');

@@ -1,6 +1,9 @@
 // Loaded into a host before its own code: tells its parent on request how long the event loop was held longest since
-// the last request; it can be told to rest until then, because it wakes the loop. Time in which the loop could have run but other programs had the processor does not count.
+// the last request; it can be told to rest until then, because it wakes the loop. Time in which the loop could have run
+// but other programs had the processor does not count. It collects the garbage of the main thread on request, too.
 import { readFileSync } from 'node:fs';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { isMainThread } from 'node:worker_threads';
 
 const TICK_MS = 5;
@@ -29,6 +32,10 @@ if (isMainThread) {
     if (what === 'rest') {
       clearInterval(timer);
       timer = undefined;
+    } else if (what === 'collect') {
+      setFlagsFromString('--expose-gc');
+      runInNewContext('gc')();
+      process.send?.(0);
     } else {
       process.send?.(longestMs);
       begin();
