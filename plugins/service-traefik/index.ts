@@ -93,5 +93,9 @@ export default definePlugin({
     host.tap('process.status', ({ configKey, status }) =>
       routed === blocks() && !(configKey === KEY && status === 'running') ? undefined : reroute(),
     );
+    // Whoever ends the host may remove its directories then.
+    return async () => {
+      await last;
+    };
   },
 });
