@@ -27,10 +27,8 @@ export interface TablePlan {
   readonly rowidName: string | null;
   /** The columns of its primary key in SQLite, which find a row that has no row id. */
   readonly primaryKey: readonly string[];
-  /** Whether a row may be so large that it is sent in pieces. */
-  readonly hasLongRows: boolean;
-  /** Whether a value may be so large that it is read in pieces. */
-  readonly hasHugeValues: boolean;
+  /** What a row has at most, as SQLite stores it. */
+  readonly maxRowBytes: number;
 }
 
 /** Values of more bytes are read in pieces. */

@@ -1,8 +1,9 @@
 // One pair of databases: matched, imported and validated. A table is imported in one transaction, so that what fails names
 // its table and leaves none in part.
+import { createHash } from 'node:crypto';
 import { quoted, type TablePlan } from './column-plan.ts';
 import { rejectedRow, valueWords } from './rejected-row.ts';
-import { RowDigest, type RowsDigest } from './row-digest.ts';
+import { RowDigest } from './row-digest.ts';
 import { Source } from './source.ts';
 import type { SourceTable } from './source-worker.ts';
 import { SpentMemory } from './spent-memory.ts';
@@ -13,15 +14,25 @@ import { type ForeignKey, readForeignKeys, readSequences, readTables, type Seque
 import type { DatabasePair, ImportedDatabase, SanitizedColumn, TransferTask } from './task.ts';
 import { faultIn, shown } from './transfer-fault.ts';
 
+const AGAIN = 'try again, and keep every other program away from the database';
+
 /** Hears what is done, in rows of the table. */
 export type Step = (table: string, rows: number, isTableDone: boolean) => void;
+
+/** What was sent of a table. */
+interface SentRows {
+  readonly rows: number;
+  readonly bytes: number;
+  /** SHA-256 of all lines in their order. */
+  readonly hash: string;
+}
 
 export class DatabaseTransfer {
   readonly pair: DatabasePair;
   readonly sanitized: SanitizedColumn[] = [];
   readonly warnings: string[] = [];
   readonly #source: Source;
-  readonly #sent = new Map<string, { readonly digest: RowsDigest; readonly bytes: number }>();
+  readonly #sent = new Map<string, SentRows>();
   #given: readonly SourceTable[] = [];
   #target: Target | undefined;
   #emptied: readonly string[] = [];
@@ -71,7 +82,7 @@ export class DatabaseTransfer {
     await target.query('CHECKPOINT');
     const rowCounts = this.#tables.map(({ plan: { table } }) => ({
       table,
-      rows: this.#sent.get(table)?.digest.rows ?? 0,
+      rows: this.#sent.get(table)?.rows ?? 0,
     }));
     return {
       label: this.pair.label,
@@ -109,6 +120,7 @@ export class DatabaseTransfer {
     }
     let end: Extract<TableChunk, { kind: 'end' }> | undefined;
     let bytes = 0;
+    const hash = createHash('sha256');
     const source = this.#source;
     const spent = new SpentMemory();
     async function* lines(): AsyncGenerator<Uint8Array> {
@@ -116,6 +128,7 @@ export class DatabaseTransfer {
         if (chunk.kind === 'rows') {
           bytes += chunk.bytes.length;
           spent.add(chunk.bytes.length);
+          hash.update(chunk.bytes);
           yield chunk.bytes;
           step(table, chunk.rows, false);
         } else if (chunk.kind === 'fault') {
@@ -131,47 +144,68 @@ export class DatabaseTransfer {
       throw await rejectedRow(error, plan, source, label);
     }
     if (end === undefined) throw new Error(`the rows of ${table} have no end`);
-    this.#sent.set(table, { digest: end.digest, bytes });
+    this.#sent.set(table, { rows: end.rows, bytes, hash: hash.digest('hex') });
     this.sanitized.push(...end.sanitized.map(one => ({ label, table, ...one })));
-    step(table, end.digest.rows, true);
+    step(table, end.rows, true);
   }
 
-  /** Both sides have the same rows, whatever their order. */
+  /** Both sides have the same rows. They come back as they were sent, unless something has moved them in PostgreSQL. */
   async #compare(plan: TablePlan, expected: number, step: Step): Promise<void> {
-    const { table, columns } = plan;
+    const { table } = plan;
     const sent = this.#sent.get(table);
     if (sent === undefined) return;
+    const hash = createHash('sha256');
+    let bytes = 0;
+    for await (const piece of this.#arrived(plan, sent)) {
+      bytes += piece.length;
+      hash.update(piece);
+      step(table, Math.floor((sent.rows * bytes) / sent.bytes), false);
+    }
+    const isSame = bytes === sent.bytes && hash.digest('hex') === sent.hash && sent.rows === expected;
+    if (!isSame) await this.#compareInAnyOrder(plan, expected, sent);
+    step(table, expected, true);
+  }
+
+  /** Reads both sides again. Throws a TransferFault when one has a row that the other has not. */
+  async #compareInAnyOrder(plan: TablePlan, expected: number, sent: SentRows): Promise<void> {
+    const { table } = plan;
+    const fault = { code: 'transfer.validation', stage: 'validation', label: this.pair.label, table } as const;
+    const given = new RowDigest();
+    for await (const chunk of this.#source.chunks(plan)) if (chunk.kind === 'rows') given.add(chunk.bytes);
+    const arrived = new RowDigest();
+    for await (const piece of this.#arrived(plan, sent)) arrived.add(piece);
+    const [one, other] = [given.value, arrived.value];
+    if (other.rows !== one.rows || other.rows !== expected)
+      throw faultIn(
+        { ...fault, rule: 'row_count' },
+        `SQLite has ${expected} rows and PostgreSQL ${other.rows}; ${AGAIN}`,
+      );
+    if (other.sum !== one.sum || other.xor !== one.xor)
+      throw faultIn(
+        { ...fault, rule: 'row_digest' },
+        `what arrived in PostgreSQL differs from what was sent; ${AGAIN}`,
+      );
+  }
+
+  /** The lines of a table that PostgreSQL has. Throws a TransferFault when there are more of them than were sent. */
+  async *#arrived({ table, columns }: TablePlan, sent: SentRows): AsyncGenerator<Uint8Array> {
     // A `real` is compared as the double that it is, because its own text would not be that of the double which was sent.
     const selected = columns.map(({ name, type }) =>
       type.kind === 'float' && type.bits === 32 ? `${quoted(name)}::float8` : quoted(name),
     );
-    const rows = `COPY (SELECT ${selected.join()} FROM ${quoted(table)}) TO STDOUT`;
-    const digest = new RowDigest();
-    const fault = { code: 'transfer.validation', stage: 'validation', label: this.pair.label, table } as const;
-    const again = 'try again, and keep every other program away from the database';
     const spent = new SpentMemory();
     let bytes = 0;
-    for await (const piece of this.#open.copyOut(rows)) {
+    for await (const piece of this.#open.copyOut(`COPY (SELECT ${selected.join()} FROM ${quoted(table)}) TO STDOUT`)) {
       bytes += piece.length;
       spent.add(piece.length);
       // The same rows have the same length; a server may send them for ever.
       if (bytes > sent.bytes)
-        throw faultIn({ ...fault, rule: 'row_digest' }, `PostgreSQL has more than was sent; ${again}`);
-      addLines(digest, piece);
-      step(table, digest.rows, false);
+        throw faultIn(
+          { code: 'transfer.validation', stage: 'validation', label: this.pair.label, table, rule: 'row_digest' },
+          `PostgreSQL has more than was sent; ${AGAIN}`,
+        );
+      yield piece;
     }
-    const arrived = digest.value;
-    if (arrived.rows !== sent.digest.rows || arrived.rows !== expected)
-      throw faultIn(
-        { ...fault, rule: 'row_count' },
-        `SQLite has ${expected} rows and PostgreSQL ${arrived.rows}; ${again}`,
-      );
-    if (arrived.sum !== sent.digest.sum || arrived.xor !== sent.digest.xor)
-      throw faultIn(
-        { ...fault, rule: 'row_digest' },
-        `what arrived in PostgreSQL differs from what was sent; ${again}`,
-      );
-    step(table, arrived.rows, true);
   }
 
   /** Puts each above what its column holds and above what SQLite has ever given out. */
@@ -245,22 +279,4 @@ export class DatabaseTransfer {
 
 function listed({ columns }: TablePlan): string {
   return columns.map(({ name }) => quoted(name)).join();
-}
-
-const LINE_END = 10;
-
-/** `piece` begins and ends anywhere. */
-function addLines(digest: RowDigest, piece: Uint8Array): void {
-  let from = 0;
-  for (;;) {
-    const end = piece.indexOf(LINE_END, from) + 1;
-    if (end === 0) break;
-    const line = piece.subarray(from, end);
-    if (digest.isInRow) {
-      digest.addPiece(line);
-      digest.endRow();
-    } else digest.add(line);
-    from = end;
-  }
-  if (from < piece.length) digest.addPiece(piece.subarray(from));
 }

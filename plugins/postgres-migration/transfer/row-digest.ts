@@ -2,6 +2,7 @@
 // the SHA-256 of each row as `COPY` has it.
 import { createHash, type Hash, hash } from 'node:crypto';
 
+const LINE_END = 10;
 /** A sum of 16 bits for each row stays exact in a double for more rows than a table can have. */
 const LANES = 16;
 const LANE = 2 ** 16;
@@ -22,25 +23,18 @@ export class RowDigest {
     return this.#rows;
   }
 
-  /** `line` is a row with its line end. */
-  add(line: string | Uint8Array): void {
-    this.#add(hash('sha256', line, 'binary'));
-  }
-
-  /** A piece of a row that comes in several, which `endRow` ends. */
-  addPiece(piece: string | Uint8Array): void {
+  /** `piece` is of lines, and begins and ends anywhere. */
+  add(piece: Uint8Array): void {
+    let from = 0;
+    for (let end = piece.indexOf(LINE_END) + 1; end > 0; end = piece.indexOf(LINE_END, from) + 1) {
+      const line = piece.subarray(from, end);
+      this.#addRow(this.#begun?.update(line).digest('binary') ?? hash('sha256', line, 'binary'));
+      this.#begun = undefined;
+      from = end;
+    }
+    if (from === piece.length) return;
     this.#begun ??= createHash('sha256');
-    this.#begun.update(piece);
-  }
-
-  endRow(): void {
-    if (this.#begun === undefined) throw new Error('no row has begun');
-    this.#add(this.#begun.digest('binary'));
-    this.#begun = undefined;
-  }
-
-  get isInRow(): boolean {
-    return this.#begun !== undefined;
+    this.#begun.update(piece.subarray(from));
   }
 
   get value(): RowsDigest {
@@ -53,7 +47,7 @@ export class RowDigest {
     return { rows: this.#rows, sum: sums.reverse().join(''), xor: [...this.#xors].map(hex).join('') };
   }
 
-  #add(digest: string): void {
+  #addRow(digest: string): void {
     this.#rows += 1;
     for (let lane = 0; lane < LANES; lane += 1) {
       const part = digest.charCodeAt(2 * lane) * 256 + digest.charCodeAt(2 * lane + 1);

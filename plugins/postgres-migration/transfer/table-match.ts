@@ -1,6 +1,6 @@
 // Decides how the tables of both sides fit together, before anything is written. Names are compared exactly.
-import { HUGE, type TablePlan } from './column-plan.ts';
-import { goesInPieces, LONG } from './column-text.ts';
+import type { TablePlan } from './column-plan.ts';
+import { goesInPieces } from './column-text.ts';
 import type { Source } from './source.ts';
 import type { SourceTable } from './source-worker.ts';
 import type { TargetColumn, TargetTable } from './target-schema.ts';
@@ -91,9 +91,8 @@ async function matchTable(
   const hasSameKey = primaryKey.length > 0 && samePlaces(primaryKey, target.primaryKey);
   if (primaryKey.length > 0 && target.primaryKey.length > 0 && !hasSameKey)
     throw schemaFault(label, name, 'primary_key', 'the primary keys of SQLite and PostgreSQL have other columns');
-  const [hasLongRows, hasHugeValues] = [maxRowBytes >= LONG, maxRowBytes > HUGE];
   return {
-    plan: { table: name, columns, rowidName, primaryKey, hasLongRows, hasHugeValues },
+    plan: { table: name, columns, rowidName, primaryKey, maxRowBytes },
     rows,
     hasSameKey,
     lastRowid: table.lastRowid,

@@ -24,6 +24,8 @@ const SETTINGS = {
   session_replication_role: 'replica',
   synchronous_commit: 'off',
   lock_timeout: String(LOCK_MS),
+  // Rows come back in the order in which they were written.
+  synchronize_seqscans: 'off',
 } as const;
 
 export class Target {

@@ -5,7 +5,7 @@ import { serverFault } from '../../../plugins/postgres-migration/transfer/server
 import { Target } from '../../../plugins/postgres-migration/transfer/target.ts';
 import { startPostgres } from '../../support/postgres.ts';
 import { message, type ServerFault, sendForEver, startProxy } from '../../support/postgres-proxy.ts';
-import { faultOf, sqliteFile, taskOf } from '../../support/transfer.ts';
+import { faultOf, run, sqliteFile, taskOf } from '../../support/transfer.ts';
 
 const SECRET = 'never-told';
 /** Long enough for each answer of a server that works. */
@@ -190,4 +190,19 @@ t.test('a row that is another afterwards', async t => {
   });
   t.notMatch(JSON.stringify(found), SECRET);
   t.equal((await postgres.query('SELECT count(*)::int FROM "T"')).rows[0].count, 100);
+});
+
+t.test('rows that have moved', async t => {
+  const postgres = await server.create(
+    'moved',
+    `CREATE TABLE "T" ("Id" int PRIMARY KEY, "V" text);
+     CREATE FUNCTION move() RETURNS trigger LANGUAGE plpgsql AS $$
+       BEGIN UPDATE "T" SET "V" = "V" WHERE "Id" < 9; RETURN NULL; END $$;
+     CREATE TRIGGER move AFTER INSERT ON "T" FOR EACH STATEMENT EXECUTE FUNCTION move();
+     ALTER TABLE "T" ENABLE ALWAYS TRIGGER move`,
+  );
+  const { imports } = await run(taskOf(server, file, 'moved'));
+  t.match(imports, [{ rows: 100, fullRowDigestsValidated: 1 }]);
+  const { rows } = await postgres.query('SELECT "Id" FROM "T" ORDER BY ctid LIMIT 1');
+  t.same(rows, [{ Id: 9 }], 'they do not stand where they were written');
 });

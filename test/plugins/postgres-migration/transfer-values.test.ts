@@ -247,8 +247,7 @@ t.test('what is refused, by which rule, and where', async t => {
       columns,
       rowidName: 'rowid',
       primaryKey: [],
-      hasLongRows: false,
-      hasHugeValues: false,
+      maxRowBytes: 8,
     });
     t.same(reading.next(), { kind: 'fault', column: 'V', rule, rowid: '77' }, `${type} ${value}`);
   }

@@ -1,0 +1,267 @@
+// Rows that SQLite joins become the very lines that they become one by one, whatever stands among them; and most are joined.
+import { isDeepStrictEqual } from 'node:util';
+import Database from 'better-sqlite3';
+import fc from 'fast-check';
+import t from 'tap';
+import type { ColumnType, TablePlan } from '../../../plugins/postgres-migration/transfer/column-plan.ts';
+import { JoinedRows } from '../../../plugins/postgres-migration/transfer/joined-rows.ts';
+import { RowReading } from '../../../plugins/postgres-migration/transfer/row-reading.ts';
+import { TableReading } from '../../../plugins/postgres-migration/transfer/table-reading.ts';
+import { ValueFault } from '../../../plugins/postgres-migration/transfer/value-fault.ts';
+import { rounds } from '../../support/rounds.ts';
+
+const [FIRST_ROWID, LAST_ROWID] = [-(2n ** 63n), 2n ** 63n - 1n];
+
+const text = (maxCharacters: number | null): ColumnType => ({ kind: 'text', maxCharacters, isPadded: false });
+const literal = (value: string): string => `'${value.replaceAll("'", "''")}'`;
+const bytes = (value: Uint8Array): string => `x'${Buffer.from(value).toString('hex')}'`;
+const integerIn = (bits: bigint) =>
+  fc
+    .oneof(
+      fc.bigInt({ min: -(2n ** (bits - 1n)), max: 2n ** (bits - 1n) - 1n }),
+      fc.constantFrom(-(2n ** (bits - 1n)), 2n ** (bits - 1n) - 1n),
+    )
+    .map(String);
+const pad = (value: number, digits = 2): string => String(value).padStart(digits, '0');
+const timestamp = fc
+  .tuple(
+    fc.record({ year: fc.integer({ min: 1, max: 9_999 }), month: fc.integer({ min: 1, max: 12 }), day: fc.nat(28) }),
+    fc.record({ hour: fc.nat(23), minute: fc.nat(59), second: fc.nat(59) }),
+    fc.string({ unit: fc.constantFrom(...'0123456789999'), maxLength: 7 }),
+    fc.constantFrom('', 'Z'),
+    fc.constantFrom(' ', 'T'),
+  )
+  .map(([{ year, month, day }, { hour, minute, second }, fraction, zone, between]) => {
+    const date = `${pad(year, 4)}-${pad(month)}-${pad(day + 1)}`;
+    return literal(
+      `${date}${between}${pad(hour)}:${pad(minute)}:${pad(second)}${fraction === '' ? '' : `.${fraction}`}${zone}`,
+    );
+  });
+const word = fc.string({ unit: fc.constantFrom(...'ab\\\t\n\r\b\v\f\u0001\u000eé€😀'), maxLength: 30 }).map(literal);
+
+/** What a column may hold, in SQL of SQLite. */
+const COLUMNS: readonly (readonly [type: ColumnType, plain: fc.Arbitrary<string>])[] = [
+  [text(null), word],
+  [
+    text(12),
+    fc
+      .string({ unit: 'binary', maxLength: 12 })
+      .filter(one => !one.includes('\0'))
+      .map(literal),
+  ],
+  [{ kind: 'boolean' }, fc.constantFrom('0', '1')],
+  [{ kind: 'integer', bits: 16 }, integerIn(16n)],
+  [{ kind: 'integer', bits: 32 }, integerIn(32n)],
+  [{ kind: 'integer', bits: 64 }, integerIn(64n)],
+  [{ kind: 'timestamp', fractionDigits: 6, hasZone: false }, timestamp],
+  [{ kind: 'timestamp', fractionDigits: 6, hasZone: true }, timestamp],
+  [{ kind: 'timestamp', fractionDigits: 3, hasZone: false }, timestamp],
+];
+
+/** What a column may hold as well, and what stands on the edge of each rule. */
+const EDGES = [
+  ...[
+    "''",
+    'NULL',
+    "'a' || char(0)",
+    "'007'",
+    "'-0'",
+    "'+1'",
+    "'1.5'",
+    "'true'",
+    "x'31'",
+    "x''",
+    "x'ff'",
+    '1.0',
+    '-0.0',
+  ],
+  ...['1e15', '0.1', '1e300', '9e999', '2', '32768', '-32769', '2147483648', '-2147483649', '9223372036854775807'],
+  ...[
+    '123456789012345',
+    '1234567890123456',
+    '1700000000',
+    "'2024-02-29'",
+    "'2024-02-29 24:00:00'",
+    "'2024-02-30 00:00:00'",
+  ],
+  ...["'2023-02-29 10:00:00'", "'0000-01-01 00:00:00'", "'2023-12-31 23:59:59.9999999'", "'2024-02-29 10:00:00.'"],
+  ...[
+    "'2024-02-29 10:00:00.12345678'",
+    "'2024-02-29 10:00:00+01:00'",
+    "'2024-02-29 10:00:00 Z'",
+    "'2024-13-01 10:00:00'",
+  ],
+  ...[
+    "x'323032342d30322d32392031303a30303a3030'",
+    "'123456789012'",
+    "'1234567890123'",
+    `'${'\\'.repeat(12)}'`,
+    "'éééééééééééé'",
+  ],
+  // A value, or a whole row, more of a row of one, two or three values; and one that is none.
+  ...['61ff61', '61fe61', '61ff61fe61', '61ff61ff61fe61', 'fd', '61fd', 'ff', 'fe', '61c3'].map(
+    one => `CAST(x'${one}' AS TEXT)`,
+  ),
+];
+const HURTFUL = fc.oneof(
+  fc.constantFrom(...EDGES),
+  fc.uint8Array({ maxLength: 20 }).map(bytes),
+  fc.string({ unit: 'binary', maxLength: 40 }).map(literal),
+);
+const rowid = fc.oneof(
+  fc.bigInt({ min: 0n, max: 2_000n }),
+  fc.bigInt({ min: FIRST_ROWID, max: LAST_ROWID }),
+  fc.constantFrom(FIRST_ROWID, LAST_ROWID),
+);
+
+/** Rows that are plain, but for one value or two. */
+const table = fc.array(fc.constantFrom(...COLUMNS), { minLength: 1, maxLength: 4 }).chain(kinds =>
+  fc
+    .record({
+      columns: fc.tuple(
+        ...kinds.map(([type]) => fc.record({ type: fc.constant(type), isNullable: fc.boolean(), isKey: fc.boolean() })),
+      ),
+      affinity: fc.constantFrom('', 'TEXT', 'INTEGER', 'NUMERIC'),
+      rowids: fc.uniqueArray(rowid, { minLength: 1, maxLength: 150 }),
+      plain: fc.array(fc.tuple(...kinds.map(([, plain]) => fc.option(plain, { freq: 5 }))), {
+        minLength: 1,
+        maxLength: 50,
+      }),
+      hurts: fc.array(fc.record({ row: fc.nat(), column: fc.nat(), value: HURTFUL }), { maxLength: 2 }),
+    })
+    .map(({ rowids, plain, hurts, ...rest }) => {
+      const rows = rowids.map((id, index) => {
+        const values = plain[index % plain.length]?.map(
+          (value, at) => value ?? (rest.columns[at]?.isNullable ? 'NULL' : '1'),
+        );
+        return { id, values: values ?? [] };
+      });
+      for (const { row, column, value } of hurts) {
+        const { values } = rows[row % rows.length] as (typeof rows)[number];
+        values[column % values.length] = value;
+      }
+      return { ...rest, rows };
+    }),
+);
+type Table = typeof table extends fc.Arbitrary<infer Value> ? Value : never;
+
+/** What two readings of the same table have in common. */
+interface Outcome {
+  readonly lines: string;
+  readonly rows: number;
+  readonly sanitized: ReadonlySet<unknown>;
+  readonly fault?: object;
+}
+
+function write({ columns, affinity, rows }: Table, encoding: string): { db: Database.Database; plan: TablePlan } {
+  const db = new Database(':memory:');
+  db.pragma(`encoding = '${encoding}'`);
+  const names = columns.map((_, index) => `c${index}`);
+  db.exec(`CREATE TABLE t (${names.map(name => `${name} ${affinity}`).join()})`);
+  db.transaction(() => {
+    for (const { id, values } of rows)
+      db.exec(
+        `INSERT INTO t (rowid, ${names.join()}) VALUES (${[id === FIRST_ROWID ? '-9223372036854775808' : id, ...values].join()})`,
+      );
+  })();
+  const plan = {
+    table: 't',
+    columns: columns.map((column, index) => ({ name: `c${index}`, ...column })),
+    rowidName: 'rowid',
+    primaryKey: [],
+    maxRowBytes: 500,
+  };
+  return { db, plan };
+}
+
+function oneByOne(db: Database.Database, plan: TablePlan): Outcome {
+  const reading = new RowReading(db, plan);
+  let lines = '';
+  try {
+    for (const piece of reading.lines(FIRST_ROWID, LAST_ROWID)) lines += piece;
+  } catch (error) {
+    if (!(error instanceof ValueFault)) throw error;
+    return { lines: '', rows: 0, sanitized: new Set(), fault: { ...reading.place, rule: error.rule } };
+  }
+  return { lines, rows: reading.rows, sanitized: new Set(reading.sanitized) };
+}
+
+function whole(db: Database.Database, plan: TablePlan): Outcome {
+  const reading = new TableReading(db, plan);
+  const pieces: Uint8Array[] = [];
+  for (;;) {
+    const chunk = reading.next();
+    if (chunk.kind === 'rows') pieces.push(chunk.bytes);
+    else if (chunk.kind === 'end') {
+      const { rows, sanitized } = chunk;
+      return { lines: Buffer.concat(pieces).toString(), rows, sanitized: new Set(sanitized) };
+    } else {
+      const { kind: _, ...fault } = chunk;
+      return { lines: '', rows: 0, sanitized: new Set(), fault };
+    }
+  }
+}
+
+t.test('each edge of each rule among plain rows', t => {
+  const differing: object[] = [];
+  for (const [type, plain] of COLUMNS) {
+    const [value = ''] = fc.sample(plain, { numRuns: 1, seed: 1 });
+    for (const edge of EDGES)
+      for (const count of [1, 2, 3]) {
+        const columns = Array.from({ length: count }, () => ({ type, isNullable: true, isKey: false }));
+        const rows = Array.from({ length: 9 }, (_, id) => ({ id: BigInt(id), values: Array(count).fill(value) }));
+        (rows[4] as (typeof rows)[number]).values[count - 1] = edge;
+        const { db, plan } = write({ columns, affinity: '', rows } as Table, 'UTF-8');
+        if (!isDeepStrictEqual(whole(db, plan), oneByOne(db, plan))) differing.push({ type, edge, count });
+        db.close();
+      }
+  }
+  t.same(differing, []);
+  t.end();
+});
+
+t.test('joined or one by one', t => {
+  fc.assert(
+    fc.property(table, fc.constantFrom('UTF-8', 'UTF-16le'), (given, encoding) => {
+      const { db, plan } = write(given, encoding);
+      const ok = t.strictSame(whole(db, plan), oneByOne(db, plan));
+      db.close();
+      if (!ok) throw new Error('the lines differ');
+    }),
+    { numRuns: rounds(40), endOnFailure: true },
+  );
+  t.end();
+});
+
+t.test('plain rows are joined, those around others too', t => {
+  const db = new Database(':memory:');
+  db.exec(`
+    CREATE TABLE t (Id INTEGER PRIMARY KEY, "Name" TEXT, "Is" INTEGER, "At" DATETIME);
+    WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000)
+      INSERT INTO t SELECT i * 7, iif(i % 5 = 0, NULL, 'Name ' || i || char(10)), i % 2, '2024-02-29 10:11:12.' || (1000000 + i) FROM n;
+    UPDATE t SET "At" = '' WHERE Id = 70000`);
+  const plan: TablePlan = {
+    table: 't',
+    columns: [
+      { name: 'Id', type: { kind: 'integer', bits: 32 }, isNullable: false, isKey: true },
+      { name: 'Name', type: text(null), isNullable: true, isKey: false },
+      { name: 'Is', type: { kind: 'boolean' }, isNullable: false, isKey: false },
+      { name: 'At', type: { kind: 'timestamp', fractionDigits: 6, hasZone: false }, isNullable: true, isKey: false },
+    ],
+    rowidName: 'rowid',
+    primaryKey: ['Id'],
+    maxRowBytes: 60,
+  };
+  const runs = [...(JoinedRows.of(db, plan)?.runs() ?? [])];
+  t.equal(
+    runs.reduce((sum, { rows }) => sum + rows, 0),
+    20_000,
+  );
+  const left = runs.filter(({ lines }) => lines === undefined);
+  t.ok(left.length === 1 || left.length === 2, `${left.length} runs are left to the rules of each type`);
+  t.ok(left.some(({ first, last }) => first <= 70_000n && last >= 70_000n));
+  t.equal(oneByOne(db, plan).sanitized.size, 1);
+  t.strictSame(whole(db, plan), oneByOne(db, plan));
+  db.close();
+  t.end();
+});
