@@ -9,7 +9,6 @@ import { bundlePage } from '../kit/page-bundle.ts';
 /** Every other library is native, or is imported only when something asks for it, and stays a package. */
 const LIBRARIES = [
   'chokidar',
-  'commander',
   'croner',
   'helmet',
   'jsonc-parser',
@@ -28,6 +27,16 @@ const LIBRARY_DIR = 'core/libraries';
 /** What the main thread uses of the core, whoever imports it: a second instance would not know the first. */
 export const CORE_FILE = 'core/bundle/core.js';
 const MAIN = 'core/cli/main';
+/** What a command imports when it runs the host, or reads as the host does. */
+const HOST_PARTS = [
+  'core/cli/check.ts',
+  'core/cli/configured-settings.ts',
+  'core/cli/create-plugin.ts',
+  'core/cli/plugins.ts',
+  'core/cli/read-only.ts',
+  'core/cli/start.ts',
+  'core/host/plugin-trust.ts',
+];
 /** A thread's file and what it imports on demand are bundled each by itself, but for this. */
 const SHARED_BY_THREADS = 'core/contract/problem.ts';
 /** Runs in the thread of module hooks. */
@@ -49,6 +58,8 @@ const COMMON: BuildOptions = {
 };
 /** CommonJS inside of a bundle asks for the modules of Node. */
 const REQUIRE = "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);";
+/** Same for what asks for nothing else, without loading `node:module`. */
+const REQUIRE_OF_NODE = 'const require = process.getBuiltinModule;';
 
 export interface BundleOptions {
   /** Directory of the sources. */
@@ -63,6 +74,7 @@ export interface BundleOptions {
 export async function bundle(options: BundleOptions): Promise<ReadonlySet<string>> {
   const specifiers = new Set<string>();
   await bundleCore(options, specifiers);
+  await bundleCommandLine(options, specifiers);
   await bundleThreads(options, 'core', path.dirname(CORE_FILE), specifiers);
   for (const name of options.plugins) {
     const folder = `plugins/${name}`;
@@ -147,16 +159,62 @@ async function bundleCore(options: BundleOptions, specifiers: Set<string>): Prom
   const place = path.dirname(CORE_FILE);
   await run(options, {
     entryPoints: [
-      { in: `${MAIN}.ts`, out: MAIN },
-      { in: 'whole', out: CORE_FILE.replace(/\.js$/, '') },
+      ...HOST_PARTS.map(file => ({ in: file, out: withoutExtension(hostPartFile(file)) })),
+      { in: 'whole', out: withoutExtension(CORE_FILE) },
     ],
     outdir: outDir,
     splitting: true,
     chunkNames: `${place}/[name]-[hash]`,
     plugins: [whole, places(options, { place, core: 'own', specifiers })],
   });
+}
+
+/** One file, because each further one is a millisecond of every command. What it shares with the host keeps no state. */
+async function bundleCommandLine(options: BundleOptions, specifiers: Set<string>): Promise<void> {
+  const place = path.dirname(MAIN);
+  const hostParts: Plugin = {
+    name: 'parts of the host',
+    setup({ onResolve }) {
+      onResolve({ filter: /^\./ }, ({ path: specifier, resolveDir, kind }) => {
+        const source = path.relative(options.rootDir, path.resolve(resolveDir, specifier));
+        if (kind !== 'dynamic-import' || !HOST_PARTS.includes(source)) return undefined;
+        return { path: relative(place, hostPartFile(source)), external: true };
+      });
+    },
+  };
+  await run(options, {
+    entryPoints: [{ in: `${MAIN}.ts`, out: MAIN }],
+    outdir: options.outDir,
+    banner: { js: REQUIRE_OF_NODE },
+    plugins: [hostParts, commandParser(options, specifiers), places(options, { place, core: 'own', specifiers })],
+  });
   // npx runs it as a program, through a link that may be older than this build.
-  await chmod(path.join(outDir, `${MAIN}.js`), 0o755);
+  await chmod(path.join(options.outDir, `${MAIN}.js`), 0o755);
+}
+
+/**
+ * The parser of arguments is part of that file. What it runs programs with is loaded if it ever does, and the module of
+ * the process, which opens the standard input as it is loaded, is the global.
+ */
+function commandParser({ rootDir }: BundleOptions, specifiers: Set<string>): Plugin {
+  const [file, namespace] = [path.join(rootDir, 'node_modules/commander/index.js'), 'loaded when used'];
+  const contents: Readonly<Record<string, string>> = {
+    'node:child_process': "exports.spawn = (...args) => require('node:child_process').spawn(...args);\n",
+    'node:process': 'module.exports = process;\n',
+  };
+  return {
+    name: 'command parser',
+    setup({ onResolve, onLoad }) {
+      onResolve({ filter: /^commander$/ }, ({ path: specifier }) => {
+        specifiers.add(specifier);
+        return { path: file };
+      });
+      onResolve({ filter: /^node:/ }, ({ path: specifier, importer }) =>
+        importer.startsWith(path.dirname(file)) && specifier in contents ? { path: specifier, namespace } : undefined,
+      );
+      onLoad({ filter: /./, namespace }, ({ path: specifier }) => ({ contents: contents[specifier] ?? '' }));
+    },
+  };
 }
 
 async function bundleLibraries(options: BundleOptions): Promise<void> {
@@ -177,7 +235,7 @@ async function bundleLibraries(options: BundleOptions): Promise<void> {
     },
   };
   await run(options, {
-    entryPoints: [...texts.keys()].map(file => ({ in: file, out: file.replace(/\.js$/, '') })),
+    entryPoints: [...texts.keys()].map(file => ({ in: file, out: withoutExtension(file) })),
     outdir: outDir,
     splitting: true,
     chunkNames: `${LIBRARY_DIR}/[name]-[hash]`,
@@ -221,7 +279,7 @@ function places({ rootDir }: BundleOptions, { place, core, specifiers }: Placeme
     name: 'places',
     setup({ onResolve, onLoad }) {
       onResolve({ filter: /^[.#]/ }, ({ path: specifier, resolveDir, kind }) => {
-        if (kind === 'entry-point') return undefined;
+        if (kind === 'entry-point' || resolveDir.includes('/node_modules/')) return undefined;
         const source = specifier.startsWith('#')
           ? aliased(specifier)
           : path.relative(rootDir, path.resolve(resolveDir, specifier));
@@ -248,6 +306,14 @@ function places({ rootDir }: BundleOptions, { place, core, specifiers }: Placeme
 
 function aliased(specifier: string): string {
   return specifier === '#core' ? 'core/contract/plugin.ts' : `core/kit/${specifier.slice('#kit/'.length)}.ts`;
+}
+
+function hostPartFile(source: string): string {
+  return `${path.dirname(CORE_FILE)}/${path.basename(toJs(source))}`;
+}
+
+function withoutExtension(file: string): string {
+  return file.replace(/\.js$/, '');
 }
 
 function toJs(source: string): string {

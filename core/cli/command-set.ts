@@ -65,11 +65,13 @@ function mayNameDirectories(configDir: string): boolean {
   return files.some(file => readFileSync(file, 'utf8').includes('dirs'));
 }
 
+/** Every command looks into every folder, so that paths are put together by hand. */
 function commandIn(directories: readonly string[], name: string): Promise<Command> | undefined {
   for (const folder of directories.flatMap(foldersIn)) {
-    const places = EXTENSIONS.map(extension => path.join(folder, 'commands', name + extension));
-    const file = places.find(place => existsSync(place));
-    if (file !== undefined) return load(file, folder);
+    for (const extension of EXTENSIONS) {
+      const file = `${folder}/commands/${name}${extension}`;
+      if (existsSync(file)) return load(file, folder);
+    }
   }
   return undefined;
 }
@@ -117,7 +119,7 @@ export function optionName(flags: string): string {
 }
 
 function foldersIn(directory: string): string[] {
-  return entriesOf(directory).map(name => path.join(directory, name));
+  return entriesOf(directory).map(name => `${directory}/${name}`);
 }
 
 function entriesOf(directory: string): string[] {

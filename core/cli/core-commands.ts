@@ -2,7 +2,6 @@
 // time of a short one.
 import path from 'node:path';
 import type { Command, CommandCall } from '../contract/command.ts';
-import { onlyReading } from './read-only.ts';
 
 export const CORE_COMMANDS: Readonly<Record<string, Command>> = {
   start: {
@@ -24,15 +23,17 @@ export const CORE_COMMANDS: Readonly<Record<string, Command>> = {
   },
   check: {
     summary: 'validate the configuration and every plugin; exit 1 on a problem',
-    run(call) {
+    async run(call) {
       const scope = { configDir: call.configDir, plugins: pluginsOf(call) };
+      const { onlyReading } = await import('./read-only.ts');
       return onlyReading(async () => (await import('./check.ts')).check(scope));
     },
   },
   plugins: {
     summary: 'list every plugin and its state',
-    run(call) {
+    async run(call) {
       const scope = { configDir: call.configDir, plugins: pluginsOf(call) };
+      const { onlyReading } = await import('./read-only.ts');
       return onlyReading(async () => (await import('./plugins.ts')).listPlugins(scope));
     },
   },

@@ -7,11 +7,9 @@ import { hostname } from 'node:os';
 import path from 'node:path';
 import { PrivateDirectory } from '../kit/private-directory.ts';
 import { baseUrl } from './base-url.ts';
+import { LOCK_DIRECTORY, LOCK_FILE, MAX_HOLDER_LENGTH } from './lock-address.ts';
 
-const DIRECTORY = 'supervisor';
-const FILE = 'host.lock';
 const LOCK_TIMEOUT_MS = 10_000;
-const MAX_HOLDER_LENGTH = 400;
 
 export interface InstanceLock {
   /** Tells commands on the same directory where this host listens. */
@@ -25,8 +23,8 @@ export interface InstanceLock {
  */
 export async function lockInstance(configDir: string): Promise<InstanceLock> {
   await mkdir(configDir, { recursive: true });
-  const directory = await PrivateDirectory.open(configDir, [DIRECTORY]);
-  const file = path.join(directory.path, FILE);
+  const directory = await PrivateDirectory.open(configDir, [LOCK_DIRECTORY]);
+  const file = path.join(directory.path, LOCK_FILE);
   await directory.close();
   for (;;) {
     const handle = await open(file, constants.O_RDWR | constants.O_CREAT | constants.O_NOFOLLOW, 0o600);
@@ -72,25 +70,6 @@ function lock(handle: FileHandle): Promise<boolean> {
 async function isInPlace(handle: FileHandle, file: string): Promise<boolean> {
   const [locked, found] = await Promise.all([handle.stat(), stat(file).catch(() => null)]);
   return found !== null && found.ino === locked.ino && found.dev === locked.dev;
-}
-
-/**
- * The base URL of the host that last ran on the directory; undefined when none has told, or when the caller may not know.
- */
-export async function addressInLock(configDir: string): Promise<string | undefined> {
-  const directory = await PrivateDirectory.open(configDir, [DIRECTORY], { create: false, keepModes: true }).catch(
-    // What others may write decides about no address.
-    () => null,
-  );
-  if (directory === null) return undefined;
-  try {
-    const [, address = ''] = (await directory.readHead(FILE, MAX_HOLDER_LENGTH)).toString('utf8').split('\n');
-    return URL.canParse(address) ? address : undefined;
-  } catch {
-    return undefined;
-  } finally {
-    await directory.close();
-  }
 }
 
 /** For others; on a full disk they are told of a holder without a name. */

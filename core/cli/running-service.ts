@@ -1,6 +1,6 @@
 // Finds the address of the service that runs on a configuration directory, from outside it. It changes nothing.
 import { baseUrl } from './base-url.ts';
-import { addressInLock } from './instance-lock.ts';
+import { addressInLock } from './lock-address.ts';
 
 /**
  * Base URL of the native listener: where the host said that it listens, else where the configuration says. The latter

@@ -1,5 +1,4 @@
 // What a caught value says of itself: anything can be thrown, and telling of it must never throw in turn.
-import { getSystemErrorMap } from 'node:util';
 import { sourceStack } from './source-stack.ts';
 
 const WITHOUT_TEXT = 'an error without a text';
@@ -49,7 +48,7 @@ function systemFault(error: unknown): Fault | undefined {
     if (words !== undefined) return { words, place };
     // Whoever gave the error a message of its own has said it better.
     if (code === undefined || errno === undefined || !message.includes(code)) return undefined;
-    const known = getSystemErrorMap().get(errno)?.[1];
+    const known = process.getBuiltinModule('node:util').getSystemErrorMap().get(errno)?.[1];
     if (known === undefined) return undefined;
     const peer = address === undefined || port === undefined ? (address ?? hostname) : `${address}:${port}`;
     return { words: known, place: path ?? peer };

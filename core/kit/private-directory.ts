@@ -1,6 +1,5 @@
 // A directory of the host's own state: only the host's user may write to it, and no link is followed on the way to it
 // or in it.
-import { randomBytes } from 'node:crypto';
 import { constants, type Stats } from 'node:fs';
 import { type FileHandle, mkdir, open, readdir, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
@@ -120,7 +119,7 @@ export class PrivateDirectory {
    * the process.
    */
   async replace(name: string, data: string, { durable = true }: { durable?: boolean } = {}): Promise<void> {
-    const temporary = within(this.#handle, `${name}.${randomBytes(6).toString('hex')}.tmp`);
+    const temporary = within(this.#handle, `${name}.${randomHex()}.tmp`);
     try {
       const handle = await open(temporary, 'wx', FILE_MODE);
       try {
@@ -175,6 +174,11 @@ export class PrivateDirectory {
 /** Whether an interrupted `replace` has left this file. */
 export function isTemporary(name: string): boolean {
   return TEMPORARY.test(name);
+}
+
+/** Of the global: `node:crypto` is a twentieth of a short command, which never replaces a file. */
+function randomHex(): string {
+  return Buffer.from(crypto.getRandomValues(new Uint8Array(6))).toString('hex');
 }
 
 /** A path to a name in an open directory that stays valid when the directory is moved. */

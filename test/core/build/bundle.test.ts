@@ -73,6 +73,20 @@ t.test('a build', async t => {
     t.ok(scripts.length <= 3, scripts.join());
   });
 
+  await t.test('has a command load no more than it needs', async t => {
+    const main = path.join(outDir, 'core/cli/main.js');
+    const text = await readFile(main, 'utf8');
+    t.notMatch(text, /\bimport[^("]*"\.\.?\//, 'it is one file');
+    t.ok(text.length < 150_000, `without the host: ${text.length} bytes`);
+    const probe = path.join(dir, 'probe.cjs');
+    await writeFile(probe, "process.on('exit', () => console.log(process.moduleLoadList.join('\\n')))");
+    const { stdout } = await run(process.execPath, ['--require', probe, main, 'version'], { env });
+    const loaded = new Set(stdout.split('\n'));
+    t.ok(loaded.has('NativeModule http'));
+    // Each is a twentieth of a short command, and the last opens the standard input.
+    for (const name of ['child_process', 'crypto', 'process']) t.notOk(loaded.has(`NativeModule ${name}`), name);
+  });
+
   await t.test('lacks a folder that was deleted, and takes one that is dropped in', async t => {
     t.equal(await report('waittcp'), undefined);
     await mkdir(folder('dropped-in'));
@@ -120,11 +134,12 @@ t.test('a build', async t => {
 
 t.test('two modules of the kit that export the same name are refused', async t => {
   const module = 'export const same = 1\n';
+  const commands = ['check', 'configured-settings', 'create-plugin', 'main', 'plugins', 'read-only', 'start'];
   const rootDir = testDir(t, {
     core: {
-      cli: { 'main.ts': module },
+      cli: Object.fromEntries(commands.map(name => [`${name}.ts`, module])),
       contract: { 'plugin.ts': '' },
-      host: { 'host.ts': '', 'fetch.ts': '' },
+      host: { 'host.ts': '', 'fetch.ts': '', 'plugin-trust.ts': '' },
       kit: { 'one.ts': module, 'two.ts': module },
     },
   });
