@@ -58,7 +58,8 @@ t.test('a boot forks for each service once, and a stop looks around for all at o
   t.ok(forked >= COUNT, `${forked} forks`);
   t.ok(forked < COUNT * 1.5, `${forked} forks for ${COUNT} services`);
   const written = records();
-  t.ok(written < COUNT / 2, `${written} writes of the state for ${COUNT} services`);
+  // Each has two records, of its beginning and of its pid; those that come while one is being written share the next.
+  t.ok(written < COUNT, `${written} writes of the state for ${COUNT} services`);
 
   const looks = countCalls('readdirSync', directory => directory === '/proc');
   await app.stop();
