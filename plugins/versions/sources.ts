@@ -31,11 +31,16 @@ export function targetOf(named: NamedBlock, template: ServiceTemplate | undefine
     processName: named.processName,
     sources,
     hasPrefix: fact.prefix === 'v',
-    files: sources.flatMap(source => {
-      if (source.kind === 'command') return path.isAbsolute(source.command[0] ?? '') ? source.command.slice(0, 1) : [];
-      return source.kind === 'answer' ? [] : [source.file];
-    }),
+    files: sources.map(fileOf).filter(file => file !== ''),
   };
+}
+
+/** What is read or run; blank where that is not known by its path. */
+export function fileOf(source: VersionSource): string {
+  if (source.kind === 'answer') return '';
+  if (source.kind !== 'command') return source.file;
+  const [program = ''] = source.command;
+  return path.isAbsolute(program) ? program : '';
 }
 
 type Fill = (text: string) => string | undefined;

@@ -9,7 +9,7 @@ import { AssemblyVersion } from './assembly.ts';
 import { type ChildUser, readChild } from './child-output.ts';
 import type { ServiceVersions } from './contract.ts';
 import { assigned, firstLine, memberOf, numberedWord, versionIn } from './found.ts';
-import { targetOf, type VersionSource, type VersionTarget } from './sources.ts';
+import { fileOf, targetOf, type VersionSource, type VersionTarget } from './sources.ts';
 
 interface Known {
   readonly version: string | null;
@@ -18,6 +18,9 @@ interface Known {
   /** Monotonic time from which it is looked up again although nothing changed, because the look failed. */
   readonly againMs: number;
 }
+
+/** null of a file that is missing, nothing of one whose mount does not answer. */
+type FileVersions = ReadonlyMap<string, string | null>;
 
 const AT_ONCE = 2;
 const SOON_MS = 1_000;
@@ -51,8 +54,7 @@ export class Versions implements ServiceVersions {
   async refresh(processName: string): Promise<string | null> {
     const block = this.#blocks().find(candidate => candidate.processName === processName);
     const target = block && this.#targetOf(block);
-    if (block !== undefined && target !== undefined)
-      await this.#look(block, target, stampOf(target, await versionsOf(target.files), this.#runOf(processName)));
+    if (block !== undefined && target !== undefined) await this.#look(block, target, await versionsOf(target.files));
     return this.of(processName);
   }
 
@@ -90,15 +92,15 @@ export class Versions implements ServiceVersions {
     for (const name of this.#known.keys()) if (!present.has(name)) this.#known.delete(name);
     const files = await versionsOf(targets.flatMap(({ target }) => target.files));
     const looks = targets.flatMap(({ block, target }) => {
-      const stamp = stampOf(target, files, this.#runOf(target.processName));
       const known = this.#known.get(target.processName);
-      const isCurrent = known?.stamp === stamp && performance.now() < known.againMs;
-      return isCurrent ? [] : [this.#look(block, target, stamp)];
+      const isCurrent = known?.stamp === this.#stampOf(target, files) && performance.now() < known.againMs;
+      return isCurrent ? [] : [this.#look(block, target, files)];
     });
     await Promise.all(looks);
   }
 
-  #look(block: NamedBlock, target: VersionTarget, stamp: string): Promise<void> {
+  #look(block: NamedBlock, target: VersionTarget, files: FileVersions): Promise<void> {
+    const stamp = this.#stampOf(target, files);
     return this.#queue.add(async () => {
       if (this.#host.signal.aborted) return;
       const { processName, hasPrefix } = target;
@@ -106,6 +108,8 @@ export class Versions implements ServiceVersions {
       try {
         let version: string | null = null;
         for (const source of target.sources) {
+          // A child for each file that nobody has would hold the loop for a tenth of a second after a start.
+          if (files.get(fileOf(source)) === null) continue;
           version = versionIn(await this.#ask(source, block), hasPrefix);
           if (version !== null) break;
         }
@@ -149,6 +153,12 @@ export class Versions implements ServiceVersions {
     return this.#host.find('process.supervisor')?.blocks() ?? this.#host.use('config.store').blocks();
   }
 
+  #stampOf({ processName, sources, files }: VersionTarget, versions: FileVersions): string {
+    const depends = sources.some(({ kind }) => kind === 'command' || kind === 'answer');
+    const run = depends ? this.#runOf(processName) : null;
+    return JSON.stringify([sources, files.map(file => versions.get(file) ?? null), run]);
+  }
+
   /** What is run anew may be another version, although no file that we know of changed. */
   #runOf(processName: string): number | null {
     return this.#host.find('process.supervisor')?.get(processName)?.startedAt ?? null;
@@ -172,23 +182,19 @@ async function textOf(command: readonly string[], user: ChildUser): Promise<stri
   return Buffer.concat(parts).toString('utf8');
 }
 
-function stampOf({ sources, files }: VersionTarget, versions: ReadonlyMap<string, string>, run: number | null): string {
-  const runs = sources.some(({ kind }) => kind === 'command' || kind === 'answer') ? run : null;
-  return JSON.stringify([sources, files.map(file => versions.get(file) ?? null), runs]);
-}
-
 /** One child for many files; one for each where a mount does not answer, so that only its own files are unknown. */
-async function versionsOf(files: readonly string[]): Promise<ReadonlyMap<string, string>> {
+async function versionsOf(files: readonly string[]): Promise<FileVersions> {
   const all = [...new Set(files)];
-  const found = new Map<string, string>();
+  const found = new Map<string, string | null>();
   for (let at = 0; at < all.length; at += FILES_AT_ONCE) {
     const some = all.slice(at, at + FILES_AT_ONCE);
     try {
-      for (const [file, version] of await fileVersions(some)) found.set(file, version);
+      const versions = await fileVersions(some);
+      for (const file of some) found.set(file, versions.get(file) ?? null);
     } catch {
       for (const file of some) {
-        const version = await fileVersion(file, FILE_LIMIT_MS).catch(() => null);
-        if (version !== null) found.set(file, version);
+        const version = await fileVersion(file, FILE_LIMIT_MS).catch(() => undefined);
+        if (version !== undefined) found.set(file, version);
       }
     }
   }

@@ -159,6 +159,28 @@ t.test('what the user of the services may not read, or never ends, is no version
   if (process.getuid?.() === 0) t.equal(await versionOf(app, 'bazarr'), null, 'a link leads no further than its user');
 });
 
+t.test('no program is run for a file that is missing, until it is there', { skip }, async t => {
+  const dir = testDir(t, { bazarr: {}, pulsarr: { 'version.txt': '2.0.1' }, 'asked.txt': '' });
+  await chmod(dir, 0o755);
+  const asked = path.join(dir, 'asked.txt');
+  await chmod(asked, 0o666);
+  const { PATH } = process.env;
+  await program(path.join(dir, 'bin/head'), `echo "$@" >> ${asked}\nPATH='${PATH}' exec head "$@"`);
+  process.env.PATH = `${path.join(dir, 'bin')}:${PATH}`;
+  t.teardown(() => {
+    process.env.PATH = PATH;
+  });
+  const block = (name: string) => ({ process_name: name, config_dir: path.join(dir, name) });
+  const config = { bazarr: block('bazarr'), pulsarr: block('pulsarr') };
+  const app = await startHost({ pace: 0.02, plugins, config });
+  t.teardown(() => app.stop());
+  await shows(app, 'pulsarr', '2.0.1');
+  t.notMatch(await readFile(asked, 'utf8'), 'bazarr');
+  await writeFile(path.join(dir, 'bazarr/VERSION'), '1.6.0');
+  await shows(app, 'bazarr', '1.6.0');
+  t.match(await readFile(asked, 'utf8'), 'bazarr/VERSION');
+});
+
 t.test('services are told their own version', { skip }, async t => {
   const dir = testDir(t, {
     infinidysk: { 'version.txt': 'v1.4.0-0a1b2c3d\n' },
