@@ -45,10 +45,13 @@ export async function startHostProcess(
     });
   });
   const base = `http://127.0.0.1:${port}`;
-  await until(async () => gone || (await fetch(`${base}/host/plugins`)).ok, {
-    timeoutMs: 500_000,
-    what: 'the host to answer',
-  });
+  const answers = async (): Promise<boolean> => {
+    const { body, ok } = await fetch(`${base}/host/plugins`);
+    // It is large. What nobody reads holds its connection open, also when the host is gone.
+    await body?.cancel();
+    return ok;
+  };
+  await until(async () => gone || answers(), { timeoutMs: 500_000, what: 'the host to answer' });
   if (gone) throw new Error(`the host ended at once: ${output}`);
   const json = async (path: string, init?: RequestInit) => (await fetch(base + path, init)).json() as Promise<unknown>;
   return { child, base, output: () => output, exited, json };
