@@ -26,9 +26,9 @@ export async function checkOut(t: Test, owner?: { readonly uid: number; readonly
   t.teardown(() => rm(home, { recursive: true, force: true }));
   const directory = path.join(home, 'stackwarden');
   for (const part of PARTS) await cp(path.join(rootDir, part), path.join(directory, part), { recursive: true });
-  await installPackages(path.join(directory, 'node_modules'), owner);
   await chmod(home, 0o700);
   if (owner !== undefined) await run('chown', ['-R', '-h', `${owner.uid}:${owner.gid}`, home]);
+  await installPackages(path.join(directory, 'node_modules'), owner);
   const env = (more: Record<string, string> = {}) => ({
     PATH: process.env.PATH,
     HOME: home,
@@ -53,10 +53,16 @@ export async function checkOut(t: Test, owner?: { readonly uid: number; readonly
   };
 }
 
-/** A link to those that are there; copies for a user who does not get to them. */
+/** A link to those that are there. For a user who does not get to them second names of their files, which he cannot change. */
 async function installPackages(place: string, owner: { readonly uid: number; readonly gid: number } | undefined) {
   const packages = path.join(rootDir, 'node_modules');
   const [reach] = await reachOf([{ place: path.join(packages, 'zod', 'package.json'), use: 'name' }], owner);
   if (reach === 'open') await symlink(packages, place);
-  else await run('cp', ['-a', packages, place]);
+  else await run('cp', ['-al', packages, place]).catch(() => copyPackages(packages, place));
+}
+
+/** Where the place is on another disk. */
+async function copyPackages(packages: string, place: string): Promise<void> {
+  await rm(place, { recursive: true, force: true });
+  await run('cp', ['-a', packages, place]);
 }
