@@ -179,7 +179,7 @@ t.test('the package', { timeout: 500_000 }, async t => {
 
   await t.test('its types and those of another suite are checked against those of the package', async t => {
     await writeFile(path.join(greeter, 'test', 'neighbours.test.ts'), SIGNAL_TEST);
-    const check = () => node(scratch, compiler, '--project', path.join(greeter, 'test'));
+    const check = () => node(scratch, compiler, '--singleThreaded', '--project', path.join(greeter, 'test'));
     const fine = await check();
     t.equal(fine.code, 0, fine.output);
     const file = path.join(greeter, 'index.ts');
