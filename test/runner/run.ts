@@ -1,15 +1,14 @@
 // Runs the test files, several at a time, and says after each what became of it: `npm test`. The last line counts the assertions.
 // Usage: run.ts [--jobs N] [--summary FILE] [PART OF A FILE'S NAME ...]
-import { execFile } from 'node:child_process';
-import { chmod, mkdtemp, readdir, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { chmod, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { availableParallelism, tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { parseArgs, promisify } from 'node:util';
+import { parseArgs } from 'node:util';
+import { buildInto } from '../support/build.ts';
 import { type Outcome, runTestFile } from './test-file.ts';
 import { TestProcess } from './test-process.ts';
 
-const run = promisify(execFile);
 const rootDir = fileURLToPath(new URL('../..', import.meta.url));
 /** Ports are given out by lanes, of which there are eight. */
 const MAX_JOBS = 8;
@@ -47,14 +46,6 @@ async function testFiles(): Promise<string[]> {
     .map(({ name }) => name);
 }
 
-async function build(directory: string): Promise<string> {
-  const outDir = path.join(directory, 'build');
-  const builder = path.join(rootDir, 'core', 'build', 'trim.ts');
-  await run(process.execPath, ['--import=tsx', builder, '--out', outDir], { cwd: rootDir });
-  await symlink(path.join(rootDir, 'node_modules'), path.join(outDir, 'node_modules'));
-  return outDir;
-}
-
 function tell({ file, seconds, passed, failures }: Outcome, done: number, all: number): void {
   const verdict = failures.length === 0 ? 'ok    ' : 'FAILED';
   console.log(`${verdict} ${`${done}/${all}`.padStart(7)} ${seconds.toFixed(1).padStart(6)} s  ${file} (${passed})`);
@@ -64,7 +55,8 @@ function tell({ file, seconds, passed, failures }: Outcome, done: number, all: n
 async function runAll(directory: string, signal: AbortSignal): Promise<Outcome[]> {
   const files = await testFiles();
   console.log(`${files.length} test files, ${jobs} at a time`);
-  const builtIn = await build(directory);
+  const builtIn = path.join(directory, 'build');
+  await buildInto(builtIn);
   const waiting = [...files];
   const outcomes: Outcome[] = [];
   const work = async (lane: number): Promise<void> => {

@@ -1,6 +1,7 @@
 // A build with the packages that it names beside it and no others, so that it runs with node alone.
 import { execFile } from 'node:child_process';
-import { mkdir, readFile, symlink } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readFile, rm, symlink } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -19,11 +20,23 @@ export async function runBuilder(args: readonly string[]): Promise<string> {
   ).stdout;
 }
 
-/** Builds into `outDir`; no `plugins`: all. */
+/** Builds into `outDir`; no `plugins`: all. Gives what the builder says. */
 export async function buildInto(outDir: string, plugins?: readonly string[]): Promise<string> {
   const stdout = await runBuilder([...(plugins === undefined ? [] : ['--plugins', plugins.join()]), '--out', outDir]);
   await linkPackages(outDir);
   return stdout;
+}
+
+/** A build of everything that nobody changes: that of the run, or one of the test's own where it runs alone. */
+export async function sharedBuild(t: { teardown(end: () => Promise<void>): void }): Promise<string> {
+  const { STACKWARDEN_TEST_BUILD: ofTheRun } = process.env;
+  if (ofTheRun !== undefined) return ofTheRun;
+  const directory = await mkdtemp(path.join(tmpdir(), 'stackwarden-build-'));
+  t.teardown(() => rm(directory, { recursive: true, force: true }));
+  await chmod(directory, 0o755);
+  const outDir = path.join(directory, 'build');
+  await buildInto(outDir);
+  return outDir;
 }
 
 /** Puts the dependencies that a manifest names into its `node_modules`. */

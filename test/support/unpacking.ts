@@ -3,7 +3,7 @@
 import { chmod, chown, mkdir, mkdtemp, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Unpacked, Unpacking, UnpackingProgress } from '../../plugins/archives/contract.ts';
-import { buildInto } from './build.ts';
+import { sharedBuild } from './build.ts';
 import { testDir } from './directory.ts';
 import { startHost } from './host.ts';
 
@@ -42,11 +42,10 @@ interface Unpacker {
 }
 
 export async function startUnpacker(t: Parameters<typeof testDir>[0]): Promise<Unpacker> {
-  const dir = testDir(t, { build: {}, own: { asking: { 'index.js': ASKING } }, work: {} });
+  const dir = testDir(t, { own: { asking: { 'index.js': ASKING } }, work: {} });
   await chmod(dir, 0o755);
   await chmod(path.join(dir, 'work'), 0o755);
-  await buildInto(path.join(dir, 'build'), ['archives']);
-  const pluginDirs = [path.join(dir, 'build/plugins'), path.join(dir, 'own')];
+  const pluginDirs = [path.join(await sharedBuild(t), 'plugins'), path.join(dir, 'own')];
   const app = await startHost({ pluginDirs, plugins: ['archives', 'asking'] });
   t.teardown(() => app.stop());
   return {

@@ -1,18 +1,15 @@
 // `check`, `plugins`, `health` and `graph` look and leave no trace, and a dry run still tells what a start would stumble over.
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { chmod, lstat, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { chmod, lstat, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import t, { type Test } from 'tap';
-import { buildInto } from '../../support/build.ts';
+import { sharedBuild } from '../../support/build.ts';
 import { testDir } from '../../support/directory.ts';
 import { freePort } from '../../support/stackwarden.ts';
 
-const outDir = await mkdtemp(path.join(tmpdir(), 'stackwarden-build-'));
-await buildInto(outDir);
-t.teardown(() => rm(outDir, { recursive: true }));
+const outDir = await sharedBuild(t);
 
 const COMMANDS = ['check', 'plugins', 'health', 'graph'] as const;
 

@@ -1,21 +1,17 @@
 // From a build, away from the sources: the programs that look at SQLite, make the tables and transfer the rows are in it.
 import { spawn } from 'node:child_process';
-import { chmod, mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import path from 'node:path';
 import t from 'tap';
-import { buildInto } from '../../support/build.ts';
+import { sharedBuild } from '../../support/build.ts';
+import { withNeeds } from '../../support/needs.ts';
 import { type Body, makeStack, NAME, PLUGINS, PREFIX, request } from '../../support/postgres-migration.ts';
 import { writeConfig } from '../../support/stackwarden.ts';
 import { until } from '../../support/until.ts';
 
 t.test('a rehearsal by a build', async t => {
-  const outDir = await mkdtemp(path.join(tmpdir(), 'stackwarden-test-'));
-  t.teardown(() => rm(outDir, { recursive: true, force: true }));
-  await chmod(outDir, 0o755);
-  const [stack] = await Promise.all([makeStack(t), buildInto(outDir, PLUGINS)]);
+  const [stack, outDir] = await Promise.all([makeStack(t), sharedBuild(t)]);
   const port = await writeConfig(stack.configDir, stack.config);
-  const args = ['start', '--config-dir', stack.configDir];
+  const args = ['start', '--config-dir', stack.configDir, '--plugins', (await withNeeds(PLUGINS)).join()];
   const env = { ...process.env, NODE_OPTIONS: '' };
   const host = spawn(path.join(outDir, 'core/cli/main.js'), args, { cwd: outDir, env, stdio: 'ignore' });
   const over = new Promise(resolve => host.once('exit', resolve));
