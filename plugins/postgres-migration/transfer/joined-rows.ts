@@ -4,13 +4,13 @@ import type { SqliteDatabase, SqliteStatement } from '#core';
 import { type ColumnPlan, quoted, type TablePlan } from './column-plan.ts';
 import { isPlain, NO_VALUE, PlainLines, ROW_END, VALUE_END } from './plain-lines.ts';
 
-/** Rows that follow one another. */
+/** Row ids, from the first to the last, and the rows that have them. */
 export interface RowRun {
   readonly first: bigint;
   readonly last: bigint;
   readonly rows: number;
-  /** As lines of `COPY`; undefined when a value of them is not plain. */
-  readonly lines: Buffer | undefined;
+  /** As lines of `COPY`, until the next run is read; undefined when a value of them is not plain. */
+  readonly lines: Uint8Array | undefined;
 }
 
 const UTF8 = 'UTF-8';
@@ -23,6 +23,8 @@ const RUN_BYTES = 64 * 1_024;
 /** What the rows of a run that is joined have at most, as SQLite stores them. */
 const MAX_RUN_BYTES = 2 * 1_024 * 1_024;
 const [MIN_ROWS, MAX_ROWS] = [32, 1_024];
+/** Of ids that are dense, one in so many has a row. */
+const MAX_GAPS = 2n;
 /** After a run that was not plain so many are not joined, and after the next twice as many. */
 const MAX_SKIPPED = 64;
 const MARKS = {
@@ -33,33 +35,37 @@ const MARKS = {
 
 export class JoinedRows {
   readonly #lines: PlainLines;
-  readonly #columns: number;
   readonly #maxRows: number;
+  /** Whether it is found out how large the rows of a run are, because few may be too many. */
+  readonly #areMeasured: boolean;
   readonly #selectRun: SqliteStatement;
   readonly #selectJoined: SqliteStatement;
   /** Of the next run. */
   #rows = MIN_ROWS;
+  /** Whether most ids that follow one another have rows. */
+  #isDense = false;
   #skipped = 0;
   #toSkip = 0;
 
   private constructor(db: SqliteDatabase, { table, columns, rowidName, maxRowBytes }: TablePlan) {
     this.#lines = new PlainLines(columns);
-    this.#columns = columns.length;
     this.#maxRows = Math.min(MAX_ROWS, Math.max(MIN_ROWS, Math.floor(MAX_RUN_BYTES / maxRowBytes)));
     const names = columns.map(({ name }) => quoted(name));
-    // Only few rows of a run that all have as much as the largest are too many.
-    const size = maxRowBytes * MIN_ROWS > MAX_RUN_BYTES ? names.map(name => `ifnull(octet_length(${name}), 0)`) : ['0'];
+    this.#areMeasured = maxRowBytes * MIN_ROWS > MAX_RUN_BYTES;
+    const size = this.#areMeasured ? names.map(name => `ifnull(octet_length(${name}), 0)`) : ['0'];
     // Without an index, rows come in the order of their ids.
     const rows = `${quoted(table)} NOT INDEXED`;
     const run = `SELECT ${rowidName} AS id, ${size.join(' + ')} AS size FROM ${rows}
       WHERE ${rowidName} >= ? ORDER BY ${rowidName} LIMIT ?`;
     this.#selectRun = db.prepare(`SELECT min(id), max(id), count(*), sum(size) FROM (${run})`).safeIntegers().raw();
     const values = names.map(name => `coalesce(${name}, $noValue)`);
+    const nullable = columns.filter(column => column.isNullable).map(({ name }) => `sum(${quoted(name)} IS NULL)`);
     this.#selectJoined = db
       .prepare(
-        `SELECT count(*), ${names.map(name => `count(${name})`).join(' + ')},
+        `SELECT count(*), count(*) FILTER (WHERE ${columns.map(isFit).join(' AND ')}),
+           ${['0', ...nullable].join(' + ')},
            CAST(group_concat(concat_ws($valueEnd, ${values.join()}), $rowEnd) || $rowEnd AS BLOB)
-         FROM ${rows} WHERE ${rowidName} BETWEEN $first AND $last AND ${columns.map(isFit).join(' AND ')}`,
+         FROM ${rows} WHERE ${rowidName} BETWEEN $first AND $last`,
       )
       .raw();
   }
@@ -79,28 +85,43 @@ export class JoinedRows {
 
   /** All rows of the table, in the order of their ids. */
   *runs(): Generator<RowRun> {
-    for (let from = FIRST_ROWID; ; ) {
-      const [first, last, count, bytes] = this.#selectRun.get(from, this.#rows) as [bigint, bigint, bigint, bigint];
-      const rows = Number(count);
-      if (rows === 0) return;
-      yield { first, last, rows, lines: bytes > MAX_RUN_BYTES ? undefined : this.#join(first, last, rows) };
-      if (last === LAST_ROWID) return;
+    for (let from = FIRST_ROWID; from <= LAST_ROWID; ) {
+      const isLooked = !this.#isDense || this.#toSkip > 0;
+      const { first, last, rows, canJoin } = isLooked ? this.#look(from) : this.#guess(from);
+      if (isLooked && rows === 0) return;
       from = last + 1n;
+      if (canJoin && this.#toSkip === 0) yield* this.#join(first, last);
+      else {
+        this.#toSkip = Math.max(0, this.#toSkip - 1);
+        yield { first, last, rows, lines: undefined };
+      }
     }
   }
 
-  #join(first: bigint, last: bigint, rows: number): Buffer | undefined {
-    if (this.#toSkip > 0) {
-      this.#toSkip -= 1;
-      return undefined;
-    }
-    const [fit, values, joined] = this.#selectJoined.get({ ...MARKS, first, last }) as [number, number, Buffer];
-    const lines = fit === rows ? this.#lines.of(joined, rows, rows * this.#columns - values) : undefined;
+  /** The next rows, found out before they are read. */
+  #look(from: bigint) {
+    const [first, last, count, bytes] = this.#selectRun.get(from, this.#rows) as [bigint, bigint, bigint, bigint];
+    this.#isDense = !this.#areMeasured && last - first < count * MAX_GAPS;
+    return { first, last, rows: Number(count), canJoin: bytes <= MAX_RUN_BYTES };
+  }
+
+  /** As many ids as rows are wanted, without a look at which of them there are. */
+  #guess(from: bigint) {
+    const last = from + BigInt(this.#rows) - 1n;
+    return { first: from, last: last < LAST_ROWID ? last : LAST_ROWID, rows: 0, canJoin: true };
+  }
+
+  *#join(first: bigint, last: bigint): Generator<RowRun> {
+    const found = this.#selectJoined.get({ ...MARKS, first, last }) as [number, number, number, Buffer];
+    const [rows, fit, withoutValue, joined] = found;
+    this.#isDense &&= last - first < BigInt(rows) * MAX_GAPS;
+    if (rows === 0) return;
+    const lines = fit === rows ? this.#lines.of(joined, rows, withoutValue) : undefined;
     this.#skipped = lines === undefined ? Math.min(MAX_SKIPPED, this.#skipped * 2 || 1) : 0;
     this.#toSkip = this.#skipped;
     if (lines !== undefined)
       this.#rows = Math.max(1, Math.min(this.#maxRows, Math.floor((RUN_BYTES * rows) / lines.length)));
-    return lines;
+    yield { first, last, rows, lines };
   }
 }
 

@@ -57,8 +57,8 @@ export class PlainLines {
     this.#columns = columns.map(({ type, isNullable }) => ({ form: formOf(type) ?? (() => GIVE_UP), isNullable }));
   }
 
-  /** undefined when a value is not plain, or there are other than these numbers of rows, and of values that are none. */
-  of(joined: Uint8Array, rows: number, withoutValue: number): Buffer | undefined {
+  /** They stand until the next call. undefined when a value is not plain, or there are other than these numbers of rows, and of values that are none. */
+  of(joined: Uint8Array, rows: number, withoutValue: number): Uint8Array | undefined {
     const columns = this.#columns;
     const needed = joined.length * GROWTH + rows * columns.length * GROWTH_OF_VALUE;
     if (this.#output.length < needed) this.#output = new Uint8Array(needed);
@@ -107,7 +107,7 @@ export class PlainLines {
     }
     // A text that has one of the bytes between values would have made more of them.
     if (valuesLeft !== 0 || noneLeft !== 0 || start !== at) return undefined;
-    const lines = Buffer.from(output.subarray(0, at));
+    const lines = output.subarray(0, at);
     return isUtf8(lines) ? lines : undefined;
   }
 }

@@ -93,12 +93,8 @@ export function measure(
   },
 ): TableSize {
   const sizes = columns.map(column => `octet_length(${quoted(column)})`);
-  const greatest = ['count(*)', ...sizes.map(size => `max(${size})`)].join();
-  const [rows = 0, ...bytes] = db
-    .prepare(`SELECT ${greatest} FROM ${quoted(table)}`)
-    .raw()
-    .get() as number[];
-  const size = { rows, maxRowBytes: total(bytes), oversized: null };
+  const rows = one(db, `SELECT count(*) FROM ${quoted(table)}`)[0] ?? 0;
+  const size = { rows, maxRowBytes: storedBytes(db, table) ?? valueBytes(db, table, sizes), oversized: null };
   if (size.maxRowBytes <= maxRowBytes) return size;
   const canSkip = columns.map(column => inPieces.includes(column) && rowidName !== null && file !== undefined);
   const select = `SELECT ${[rowidName === null ? 'NULL' : `CAST(${rowidName} AS TEXT)`, ...sizes].join()} FROM ${quoted(table)}`;
@@ -110,6 +106,22 @@ export function measure(
       return { ...size, oversized: { rowid } };
   }
   return size;
+}
+
+/** What the largest row has in the pages, of which no value is read; undefined where values do not only lie there. */
+function storedBytes(db: SqliteDatabase, table: string): number | undefined {
+  const isComputed = db.prepare('SELECT 1 FROM pragma_table_xinfo(?) WHERE hidden = 2').get(table) !== undefined;
+  const largest = db.prepare("SELECT mx_payload FROM dbstat('main', 1) WHERE name = ?").pluck();
+  return isComputed ? undefined : (largest.get(table) as number | undefined);
+}
+
+/** What a row would have that has the largest value of each column. */
+function valueBytes(db: SqliteDatabase, table: string, sizes: readonly string[]): number {
+  return total(one(db, `SELECT ${sizes.map(size => `max(${size})`).join()} FROM ${quoted(table)}`));
+}
+
+function one(db: SqliteDatabase, select: string): number[] {
+  return db.prepare(select).raw().get() as number[];
 }
 
 function total(lengths: readonly (number | null)[]): number {

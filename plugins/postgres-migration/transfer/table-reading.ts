@@ -8,7 +8,7 @@ import type { TransferRule } from './task.ts';
 import { ValueFault } from './value-fault.ts';
 
 export type TableChunk =
-  /** `rows`: of the table by now. */
+  /** `rows`: of the table by now. `bytes` stand until the next chunk is read. */
   | { readonly kind: 'rows'; readonly bytes: Uint8Array; readonly rows: number }
   | { readonly kind: 'end'; readonly rows: number; readonly sanitized: readonly Sanitized[] }
   /** A value that its column cannot hold; the reading is over. */

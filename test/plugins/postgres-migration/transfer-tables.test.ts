@@ -222,6 +222,13 @@ const REFUSALS: readonly Refusal[] = [
       'CREATE TABLE "T" ("Id" INTEGER PRIMARY KEY, "V"); INSERT INTO "T" VALUES (1, zeroblob(9)), (6, zeroblob(9000000))',
     fault: { code: 'transfer.value', table: 'T', rule: 'too_large', rowid: '6' },
   },
+  {
+    name: 'a row that is as large by what is computed',
+    target: 'CREATE TABLE "T" ("Id" int, "V" varchar(9))',
+    source:
+      'CREATE TABLE "T" ("Id" INTEGER PRIMARY KEY, "V" AS (zeroblob("Id" * 1000000))); INSERT INTO "T" VALUES (1), (9)',
+    fault: { code: 'transfer.value', table: 'T', rule: 'too_large', rowid: '9' },
+  },
 ];
 
 for (const [index, { name, target, source, fault }] of REFUSALS.entries())
