@@ -189,6 +189,7 @@ export class PluginSet {
     });
   }
 
+  /** What it registered is looked up when somebody asks, as most look at its state alone. */
   #reportOf(entry: Entry): PluginReport {
     const { contributions, services, capabilities } = this.#options.registries;
     return {
@@ -200,9 +201,15 @@ export class PluginSet {
       folder: entry.found.folder,
       routes: entry.scope?.routes ?? [],
       streams: entry.scope?.streams ?? [],
-      capabilities: capabilities.of(entry.name),
-      contributions: contributions.of(entry.name),
-      services: services.of(entry.name),
+      get capabilities() {
+        return capabilities.of(entry.name);
+      },
+      get contributions() {
+        return contributions.of(entry.name);
+      },
+      get services() {
+        return services.of(entry.name);
+      },
       required: this.#options.required().includes(entry.name),
       errors: { ...entry.errors },
     };

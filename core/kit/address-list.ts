@@ -3,18 +3,26 @@ import { BlockList, isIP, isIPv6 } from 'node:net';
 
 /** Whether an address is one of the list, or in one of its networks. */
 export function addressList(texts: readonly string[]): (address: string) => boolean {
-  const known = new BlockList();
+  // Made at the first question, because the lists of the kit belong to every start and to few answers.
+  let known: BlockList | undefined;
+  return text => {
+    // A dual-stack socket shows an IPv4 peer as an IPv4-mapped IPv6 address.
+    const address = text.replace(/^::ffff:(?=\d+\.)/i, '');
+    if (isIP(address) === 0) return false;
+    known ??= listOf(texts);
+    return known.check(address, isIPv6(address) ? 'ipv6' : 'ipv4');
+  };
+}
+
+function listOf(texts: readonly string[]): BlockList {
+  const list = new BlockList();
   for (const text of texts) {
     const [address = '', bits] = text.trim().split('/');
     if (isIP(address) === 0) continue;
     const family = isIPv6(address) ? 'ipv6' : 'ipv4';
     const most = family === 'ipv6' ? 128 : 32;
     const prefix = Number(bits ?? most);
-    if (Number.isInteger(prefix) && prefix >= 0 && prefix <= most) known.addSubnet(address, prefix, family);
+    if (Number.isInteger(prefix) && prefix >= 0 && prefix <= most) list.addSubnet(address, prefix, family);
   }
-  return text => {
-    // A dual-stack socket shows an IPv4 peer as an IPv4-mapped IPv6 address.
-    const address = text.replace(/^::ffff:(?=\d+\.)/i, '');
-    return isIP(address) !== 0 && known.check(address, isIPv6(address) ? 'ipv6' : 'ipv4');
-  };
+  return list;
 }
