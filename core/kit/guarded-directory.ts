@@ -28,6 +28,8 @@ import {
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { Problem } from '../contract/problem.ts';
+import { requireAnswer } from './answering.ts';
+import { otherMountPoints } from './local-place.ts';
 import { distrustOf } from './trust.ts';
 
 export interface FileOwner {
@@ -83,10 +85,16 @@ export class GuardedDirectory {
 
   /**
    * Missing parts are made when `making` is given. A link is followed where only root and the host's user can write;
-   * elsewhere it is a Problem 409 that says which part it is and what to do.
+   * elsewhere it is a Problem 409 that says which part it is and what to do. Throws a Problem 503 for a mount on the way
+   * that does not answer.
    */
   static async open(directory: string, making?: Making): Promise<GuardedDirectory> {
     return new GuardedDirectory((await walk(path.resolve(directory), 'directory', making)).descriptor);
+  }
+
+  /** Same as `open` for the point of a mount that may be dead: it is held and never asked. */
+  static async openMountPoint(directory: string): Promise<GuardedDirectory> {
+    return new GuardedDirectory((await walk(path.resolve(directory), 'mount', undefined)).descriptor);
   }
 
   /**
@@ -261,24 +269,30 @@ export async function giveFile(handle: FileHandle, owner: FileOwner | null, { is
   return true;
 }
 
-/** Holds each part of a path by its descriptor; for a file, all parts but the last. */
+/** Holds each part of a path by its descriptor; for a file, all parts but the last. What is mounted on the way is asked first. */
 async function walk(
   target: string,
-  kind: 'directory' | 'file',
+  kind: 'directory' | 'mount' | 'file',
   making: Making | undefined,
 ): Promise<{ descriptor: number; last: string }> {
+  const others = await otherMountPoints();
   let rest = partsOf(target);
+  let place = '/';
   let descriptor = await openDescriptor('/', HOLD);
   try {
     for (let links = 0; ; ) {
       const [part, ...next] = rest;
       const isLast = kind === 'file' && next.length === 0;
+      const inside = path.join(place, part ?? '.');
+      if (others.has(inside) && (kind !== 'mount' || next.length > 0))
+        await requireAnswer([path.join(inside, ...next)]);
       if (part === undefined || (isLast && !(await isTrustedLink(descriptor, part))))
         return { descriptor, last: part ?? '.' };
       const step = isLast ? { link: await readlink(within(descriptor, part)) } : await enter(descriptor, part, making);
       if ('entered' in step) {
         closeSync(descriptor);
         descriptor = step.entered;
+        place = inside;
         rest = next;
         continue;
       }
@@ -287,6 +301,7 @@ async function walk(
       rest = [...partsOf(step.link), ...next];
       if (path.isAbsolute(step.link)) {
         closeSync(descriptor);
+        place = '/';
         descriptor = await openDescriptor('/', HOLD);
       }
     }

@@ -19,8 +19,18 @@ const MAX_LINKS = 40;
  * of another kind.
  */
 export async function localPlaces(mounts?: readonly TypedMount[]): Promise<(file: string) => Promise<boolean>> {
-  const others = otherMounts(mounts ?? (await readMounts()));
+  const others = mounts === undefined ? await otherMountPoints() : otherMounts(mounts);
   return async file => others.size === 0 || isOutside(file, others);
+}
+
+/** Of the table that was read last. */
+let last: { readonly mounts: readonly TypedMount[]; readonly others: ReadonlySet<string> } | undefined;
+
+/** Where file systems of another kind are mounted now. */
+export async function otherMountPoints(): Promise<ReadonlySet<string>> {
+  const mounts = await readMounts();
+  if (last?.mounts !== mounts) last = { mounts, others: otherMounts(mounts) };
+  return last.others;
 }
 
 /** Whether no part of the way to the file lies on one of these mounts. */

@@ -15,6 +15,9 @@ export interface Mount {
   readonly isReadOnly: boolean;
 }
 
+/** What was read last: the table seldom changes. */
+let last: { readonly table: string; readonly mounts: readonly Mount[] } = { table: '', mounts: [] };
+
 /**
  * All mounts; of several on one directory the newest comes last. proc(5) describes the fields of
  * `/proc/[pid]/mountinfo`.
@@ -22,7 +25,8 @@ export interface Mount {
 export async function readMounts(): Promise<readonly Mount[]> {
   // The kernel answers from memory. The detour over other threads takes ten times as long.
   const table = readFileSync('/proc/self/mountinfo', 'utf8');
-  return table
+  if (table === last.table) return last.mounts;
+  const mounts = table
     .split('\n')
     .filter(line => line !== '')
     .map(line => {
@@ -39,6 +43,8 @@ export async function readMounts(): Promise<readonly Mount[]> {
         isReadOnly,
       };
     });
+  last = { table, mounts };
+  return mounts;
 }
 
 /**

@@ -1,6 +1,7 @@
 // Resolves paths that may not exist yet, and tells which of them belong to the operating system.
 import { realpath } from 'node:fs/promises';
 import path from 'node:path';
+import { requireAnswer } from './answering.ts';
 
 const SYSTEM_DIRECTORIES = [
   '/etc',
@@ -26,9 +27,17 @@ export function isSystemPath(place: string): boolean {
   return SYSTEM_DIRECTORIES.some(directory => place === directory || place.startsWith(`${directory}/`));
 }
 
-/** The real path of something that may not exist yet: the links in the part that exists are resolved. */
+/**
+ * The real path of something that may not exist yet: the links in the part that exists are resolved. Throws a Problem 503
+ * for a mount that does not answer.
+ */
 export async function realPlaceOf(place: string): Promise<string> {
+  await requireAnswer([place]);
+  return resolved(place);
+}
+
+async function resolved(place: string): Promise<string> {
   const parent = path.dirname(place);
   if (parent === place) return place;
-  return realpath(place).catch(async () => path.join(await realPlaceOf(parent), path.basename(place)));
+  return realpath(place).catch(async () => path.join(await resolved(parent), path.basename(place)));
 }

@@ -14,7 +14,7 @@ const LIMIT_MS = 5_000;
  * made, and an Error after 5 s. While it is in use it goes on for its users alone.
  */
 export async function unmount(directory: string, isMeant: (mount: Mount) => boolean): Promise<boolean> {
-  const opening = GuardedDirectory.open(directory);
+  const opening = GuardedDirectory.openMountPoint(directory);
   const held = await withDeadline(() => opening, LIMIT_MS, `the way to ${directory}`).catch((error: unknown) => {
     void opening.then(
       late => late.close(),

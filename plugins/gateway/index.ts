@@ -2,6 +2,7 @@
 // frontend; and the listener behind a web frontend of its own process.
 import path from 'node:path';
 import { definePlugin, type Host } from '#core';
+import { errorText } from '#kit/error-text';
 import { isLoopback } from '#kit/loopback';
 import { realPlaceOf } from '#kit/system-paths';
 import type {} from '../console/contract.ts';
@@ -87,7 +88,7 @@ async function prepareGateway(
 ): Promise<Gateway> {
   const refusal = await refusalOf(host);
   if (config.static_dir !== '') {
-    const reason = refusal(await realPlaceOf(path.resolve(config.static_dir)));
+    const reason = await realPlaceOf(path.resolve(config.static_dir)).then(refusal, errorText);
     if (reason !== null) host.log.error(`dumb.gateway.static_dir is not served: ${reason}; name the frontend's folder`);
   }
   return createGateway({
@@ -101,10 +102,7 @@ async function prepareGateway(
   });
 }
 
-/**
- * Interfaces have a login of their own or none, so where authentication is on they are served only after somebody has
- * switched them on.
- */
+/** Some have no login of their own: where authentication is on, they are served after somebody has switched them on. */
 function listServedUis(host: Host) {
   const uis = host.find('service.uis');
   if (uis === undefined) return [];

@@ -3,6 +3,7 @@
 import { realpath } from 'node:fs/promises';
 import path from 'node:path';
 import type { NamedBlock } from '#core';
+import { requireAnswer } from '#kit/answering';
 import { isObject } from '#kit/plain-object';
 import { useDatabaseAs } from '#kit/sqlite-as-user';
 import type { NativeCollector, TimeSpan } from '../ai/contract.ts';
@@ -85,6 +86,7 @@ async function placeOf({ processName, block }: NamedBlock): Promise<string> {
   const declared = [block.config_dir, block.config_path, env.CONFIG_PATH]
     .filter(isPath)
     .map(name => path.resolve(name));
+  await requireAnswer([directory]);
   const real = await realpath(directory);
   const isDeclared = [DEFAULT_PLACE, ...declared].some(own => real === own || real.startsWith(`${own}/`));
   if (!isDeclared) throw new Error(`${directory} leads out of the directories of ${processName}`);

@@ -4,6 +4,7 @@ import { chmod, lchown, mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { Problem } from '#core';
+import { requireAnswer } from '#kit/answering';
 import { type FileOwner, GuardedDirectory } from '#kit/guarded-directory';
 import { publicEnvironment } from '#kit/public-environment';
 
@@ -18,7 +19,9 @@ export interface DataDirectory {
   readonly signal: AbortSignal;
 }
 
+/** Throws a Problem 503 for a mount that does not answer. */
 export async function hasData(directory: string): Promise<boolean> {
+  await requireAnswer([directory]);
   return stat(path.join(directory, 'PG_VERSION')).then(
     () => true,
     () => false,

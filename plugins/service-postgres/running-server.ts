@@ -3,6 +3,7 @@
 import { realpath } from 'node:fs/promises';
 import path from 'node:path';
 import { Problem } from '#core';
+import { requireAnswer } from '#kit/answering';
 import { GuardedDirectory } from '#kit/guarded-directory';
 import type { Survivor, SurvivorSearch } from '../process/contract.ts';
 
@@ -19,6 +20,7 @@ export async function findRunningServer(
   workingIn: Parameters<SurvivorSearch['find']>[1],
 ): Promise<Survivor | null> {
   if (typeof directory !== 'string' || directory === '') return null;
+  await requireAnswer([directory]);
   const dataDir = await realpath(directory).catch(() => null);
   if (dataDir === null) return null;
   const file = path.join(dataDir, 'postmaster.pid');

@@ -1,6 +1,7 @@
 // Finds the programs of the database server, which most systems do not have in PATH.
 import { readdir, readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
+import { requireAnswer } from '#kit/answering';
 
 /** Directories of Debian's and of the project's own packages, one for each major version. */
 const PROGRAM_DIRECTORIES = [
@@ -13,6 +14,7 @@ const PROGRAM_DIRECTORIES = [
  * without any.
  */
 export async function findServerPrograms(dataDir: string, searchPath: string): Promise<string | undefined> {
+  await requireAnswer([dataDir]);
   const made = (await readFile(path.join(dataDir, 'PG_VERSION'), 'utf8').catch(() => '')).trim();
   const installed: { version: number; directory: string }[] = [];
   for (const { parent, folder } of PROGRAM_DIRECTORIES) {

@@ -2,6 +2,7 @@
 import { access, constants, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { Problem } from '#core';
+import { requireAnswer } from '#kit/answering';
 import type { LaunchPlan } from '../process/contract.ts';
 import type { ServiceTemplate } from '../services/contract.ts';
 
@@ -11,6 +12,10 @@ const SCRIPT = /\.(c?js|mjs|py|sh)$/;
 export async function checkProgram({ processName, argv, cwd, env }: LaunchPlan, template: ServiceTemplate) {
   const [program] = argv;
   if (program === undefined || program === '') return;
+  // Interpreters exist on most machines, so a missing script is the more likely fault.
+  const script = argv.slice(1).find(argument => SCRIPT.test(argument) && !argument.startsWith('-'));
+  const named = [program, script].filter(word => word?.includes('/') === true);
+  await requireAnswer(named.map(word => path.resolve(cwd ?? '/', word ?? '')));
   const directories = (env.PATH ?? '').split(':').filter(Boolean);
   const candidates = program.includes('/')
     ? [path.resolve(cwd ?? '/', program)]
@@ -19,8 +24,6 @@ export async function checkProgram({ processName, argv, cwd, env }: LaunchPlan, 
     const looked = program.includes('/') ? '' : ` (looked for in ${directories.join(', ')})`;
     throw missing(processName, `the program ${program}${looked}`, template);
   }
-  // Interpreters exist on most machines, so a missing script is the more likely fault.
-  const script = argv.slice(1).find(argument => SCRIPT.test(argument) && !argument.startsWith('-'));
   if (script === undefined) return;
   const file = path.resolve(cwd ?? '/', script);
   if (!(await exists(file))) throw missing(processName, `the program ${file}`, template);

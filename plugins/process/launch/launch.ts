@@ -5,6 +5,7 @@ import { access, constants, type FileHandle, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Problem } from '#core';
+import { requireAnswer } from '#kit/answering';
 import { lacksDescriptors } from '#kit/descriptors';
 import { reasonText } from '#kit/error-text';
 import { GuardedDirectory, giveFile } from '#kit/guarded-directory';
@@ -28,6 +29,9 @@ export async function checkLaunchable({ processName, argv, cwd, env }: LaunchPla
   if (program === undefined || program === '') {
     throw new Problem(400, `${processName} cannot start: it has no command; set its key command`);
   }
+  // Whoever starts a program waits until its directory is entered and its file is read.
+  const own = program.includes('/') ? [path.resolve(cwd ?? '.', program)] : [];
+  await requireAnswer(cwd === undefined ? own : [cwd, ...own]);
   if (cwd !== undefined && !(await isDirectory(cwd))) {
     throw new Problem(
       400,

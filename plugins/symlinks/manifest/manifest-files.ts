@@ -2,6 +2,7 @@
 import { lstat, readdir, realpath } from 'node:fs/promises';
 import path from 'node:path';
 import { z } from 'zod';
+import { requireAnswer } from '#kit/answering';
 
 const MS_PER_S = 1_000;
 
@@ -19,6 +20,7 @@ export type ManifestFile = z.output<typeof manifestFileSchema>;
  * this directory. Rejects when the directory cannot be read.
  */
 export async function manifestFiles(directory: string, accepts: (name: string) => boolean): Promise<ManifestFile[]> {
+  await requireAnswer([directory]);
   const names = await readdir(directory).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return [];
     throw error;

@@ -1,0 +1,94 @@
+// Line 3: a mount that has died, wherever the configuration names a place on it, costs what lies on it and nothing else:
+// each route ends with a sentence, and meanwhile everything else is answered.
+import { chmod, mkdir, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import t from 'tap';
+import { startHost } from '../support/host.ts';
+import { start } from '../support/kids.ts';
+import { mountLinks } from '../support/link-mount.ts';
+import { ROOT_ONLY } from '../support/race.ts';
+import { freePort } from '../support/stackwarden.ts';
+
+const PLUGINS = [
+  'config',
+  'config-files',
+  'env-files',
+  'format-conf',
+  'format-yaml',
+  'gateway',
+  'health',
+  'logs',
+  'process',
+  'service-postgres',
+  'services',
+  'setup',
+  'symlinks',
+];
+
+t.test('what lies on a dead mount is told, and holds up nothing', { ...ROOT_ONLY, timeout: 400_000 }, async t => {
+  const { dir, mount } = await mountLinks(t);
+  await chmod(dir, 0o755);
+  const dead = (...parts: string[]) => path.join(mount, 'hang', ...parts);
+  await mkdir(path.join(dir, 'config'));
+  await writeFile(path.join(dir, 'fine.yaml'), 'name: 1\n');
+  const blocks: Record<string, object> = {
+    Fine: { config_dir: dir, config_file: path.join(dir, 'fine.yaml') },
+    File: { config_dir: dir, config_file: dead('a.yaml') },
+    Directory: { config_dir: dead('own'), config_file: dead('own/a.yaml') },
+    Log: { config_dir: dead('log'), log_file: dead('log/a.log') },
+    Variables: { env_file: dead('env') },
+    Copy: { env_copy: { source: dead('from'), destination: path.join(dir, 'to') } },
+    CopyTo: { env_copy: { source: path.join(dir, 'fine.yaml'), destination: dead('to') } },
+    Program: { command: [dead('program')] },
+    Way: { wait_for_dir: dead('way'), wait_timeout_seconds: 1 },
+    PostgreSQL: { config_dir: dead('data'), config_file: dead('data/postgresql.conf'), run_directory: dead('run') },
+  };
+  const block = ([name, more]: [string, object]) => [
+    name === 'PostgreSQL' ? 'postgres' : name.toLowerCase(),
+    { enabled: false, process_name: name, command: ['sleep', '600'], ...more },
+  ];
+  const port = await freePort();
+  const app = await startHost({
+    plugins: PLUGINS,
+    configDir: path.join(dir, 'config'),
+    config: {
+      data_root: dead('data-root'),
+      dumb: {
+        api_service: { file_roots: [dead('roots'), dir] },
+        gateway: { enabled: true, port, static_dir: dead('pages') },
+      },
+      ...Object.fromEntries(Object.entries(blocks).map(block)),
+    },
+  });
+  t.teardown(() => app.stop());
+  const post = (route: string, name: string, more = {}) => app.post(route, { ...more, service_name: name });
+  const asked = Object.keys(blocks).flatMap(name => {
+    const query = `process_name=${encodeURIComponent(name)}`;
+    return [
+      app.get(`/logs?${query}`),
+      app.get(`/process/service-status?include_health=true&${query}`),
+      app.post('/config', { process_name: name, updates: { suppress_logging: true } }),
+      post('/config/service-config', name),
+      post('/config/service-config', name, { updates: { name: 2 } }),
+      ...(name === 'Fine' ? [] : [start(app, name)]),
+    ];
+  });
+  let isOver = false;
+  const answered = Promise.all(asked).finally(() => {
+    isOver = true;
+  });
+  let rounds = 0;
+  for (; rounds < 3 || !isOver; rounds += 1) {
+    const { status, body } = await app.post('/config/service-config', { service_name: 'Fine' });
+    t.match({ status, body }, { status: 200, body: { config: { name: Number } } }, 'another file is read');
+    t.equal((await app.get('/process/processes')).status, 200);
+  }
+  const answers = await answered;
+  for (const { status, body } of answers.filter(answer => answer.status >= 500))
+    t.match(body.detail, /does not answer|did not become available/, `${status}`);
+  const refused = answers.filter(({ text }) => /does not answer|did not become available/.test(text));
+  t.ok(refused.length >= 11, `${refused.length} answers name what is dead`);
+  const page = await fetch(`http://127.0.0.1:${port}/`);
+  t.equal(page.status, 404, 'the gateway is there, and what it serves is not');
+  await page.text();
+});
