@@ -6,13 +6,15 @@ import { fileURLToPath } from 'node:url';
 import { parseSync, Visitor } from 'oxc-parser';
 
 const rootDir = fileURLToPath(new URL('../..', import.meta.url));
-const LENGTH = 16_384;
-/** Linear patterns need a hundredth of it for such a text, even on slow machines. */
-const LIMIT_US = 60_000;
+const LENGTH = 8_192;
+/** Linear patterns need a fiftieth of it for such a text, even on slow machines. */
+const LIMIT_US = 15_000;
 /** What takes so long may be quadratic with few places at which it begins, which a longer text tells. */
-const SUSPECT_US = 1_000;
+const SUSPECT_US = 250;
 const LONG_LENGTH = 8 * LENGTH;
 const SHORT_LENGTHS = [24, 512];
+/** A short text never needs it, whatever else the process does, but where the cost is exponential. */
+const SHORT_LIMIT_US = 60_000;
 const MAX_PIECES = 10;
 
 export interface Pattern {
@@ -73,9 +75,12 @@ export function findSlowInput({ source, flags }: Pick<Pattern, 'source' | 'flags
     start + pump.repeat(Math.ceil(length / pump.length)) + end;
   const isSlow = (input: Input): boolean => {
     // Short texts come first, because a pattern of exponential cost never ends with long ones.
-    if (SHORT_LENGTHS.some(length => costUs(pattern, textOf(input, length)) > LIMIT_US)) return true;
+    if (SHORT_LENGTHS.some(length => costUs(pattern, textOf(input, length)) > SHORT_LIMIT_US)) return true;
     const grows = (length: number, cost = costUs(pattern, textOf(input, length))): boolean =>
-      cost > LIMIT_US && cost > 3 * costUs(pattern, textOf(input, length / 2));
+      cost > LIMIT_US &&
+      // Threads of the process may have worked meanwhile, on its garbage for example.
+      costUs(pattern, textOf(input, length)) > LIMIT_US &&
+      cost > 3 * costUs(pattern, textOf(input, length / 2));
     const cost = costUs(pattern, textOf(input, LENGTH));
     return grows(LENGTH, cost) || (cost > SUSPECT_US && cost <= LIMIT_US && grows(LONG_LENGTH));
   };

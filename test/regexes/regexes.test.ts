@@ -23,6 +23,10 @@ t.test('every pattern is linear', { timeout: 240_000 }, async t => {
   const { patterns, makers } = await findPatterns();
   t.ok(patterns.length > 200, `${patterns.length} patterns`);
   t.same([...makers].sort(), Object.keys(KNOWN_MAKERS).sort(), 'what is made of texts is known');
-  for (const pattern of patterns)
-    t.equal(findSlowInput(pattern), undefined, `${pattern.place} /${pattern.source}/${pattern.flags}`);
+  const slowInputs = new Map<string, string | undefined>();
+  for (const pattern of patterns) {
+    const literal = `/${pattern.source}/${pattern.flags}`;
+    if (!slowInputs.has(literal)) slowInputs.set(literal, findSlowInput(pattern));
+    t.equal(slowInputs.get(literal), undefined, `${pattern.place} ${literal}`);
+  }
 });
