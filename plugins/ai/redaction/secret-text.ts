@@ -2,6 +2,7 @@
 // in which files and requests write them. Masked text stays as it is when it is masked again.
 import { redact } from '#kit/redact';
 import { WordGroups } from '#kit/word-groups';
+import { withoutBreaks, withoutVeils } from './veiled-text.ts';
 
 export const MASK = '[REDACTED]';
 
@@ -31,6 +32,26 @@ const RULES: readonly Rule[] = [
     words: ['pass', 'secret', 'token', 'key', 'credential', 'auth'],
     pattern:
       /((?:pass(?:word|wd|phrase)?|secret|token|(?:api|private|access|secret|encryption)[_-]?key|credentials?)["']?[ \t]{0,8}(?:[:=][ \t]{0,8}(?:[|>][+-]?)?|\\)[ \t]{0,8}\r?\n[ \t]{1,40}["']?)(?!\[REDACTED\])[^\s"':,{}[\]]{4,1024}(?=["']?[ \t]{0,8}(?:[,;}\]]|\r?\n|$))/gi,
+    replacement: `$1${MASK}`,
+  },
+  // A value alone in the line after its name.
+  {
+    words: ['pass', 'secret', 'token', 'key'],
+    pattern:
+      /((?:pass(?:word|wd|phrase)|secret|token|api[_-]?key)["']?[ \t]{0,8}[:=]\r?\n)(?=[\w+/.-]{0,256}\d)(?=[\w+/.-]{0,256}[A-Za-z])[\w+/.-]{8,256}={0,2}(?=\r?\n|$)/gi,
+    replacement: `$1${MASK}`,
+  },
+  // A name and its value as words of a list, or in the columns of a table.
+  {
+    words: ['pass', 'secret', 'token', 'key'],
+    pattern:
+      /((?:pass(?:word|wd|phrase)|secret|token|api[_-]?key)(?:["'][ \t]{0,8},[ \t]{0,8}["']|[ \t]{0,40}(?:\||->|\u2192)[ \t]{0,40}|\t[ \t]{0,40}|[ ]{2,40}))(?=[^\s"'|,]{0,256}\d)(?=[^\s"'|,]{0,256}[A-Za-z])[^\s"'|,]{8,256}/gi,
+    replacement: `$1${MASK}`,
+  },
+  // What a command is told of a login.
+  {
+    words: ['-u ', '--user ', '--user='],
+    pattern: /((?<!\S)(?:-u|--user)[ =]["']?[\w.@-]{1,64}:)(?![/\d]{0,8}(?:\s|$))[^\s"']{3,256}/g,
     replacement: `$1${MASK}`,
   },
   // A user name and a password beside each other.
@@ -135,8 +156,6 @@ const RULES: readonly Rule[] = [
   { words: ['eyj'], pattern: /(?<![\w+/=-])eyJ[\w+/-]{30,}={0,2}/g, replacement: MASK },
 ];
 
-const BASE64_WORD = /[A-Za-z0-9+/]{12,512}={0,2}/g;
-const CREDENTIALS = /^[\w.@+-]{1,64}:[\x21-\x7e]{3,256}$/;
 const BLOCK_END = '-----END ';
 const BLOCK_CHARACTER = /[A-Za-z0-9+/=\s]/;
 const CLOSE_OF_BLOCK = /[A-Z0-9 ]{1,40}-----/y;
@@ -153,14 +172,18 @@ const MIN_KNOWN_LENGTH = 6;
  * of the configuration; the longest come first.
  */
 export function redactText(text: string, known: readonly string[] = []): string {
+  const clean = (plain: string): string => redactPlain(plain, known);
+  return withoutVeils(clean(withoutBreaks(text, clean)), clean);
+}
+
+function redactPlain(text: string, known: readonly string[]): string {
   let result = text;
   for (const secret of known) if (result.includes(secret)) result = result.replaceAll(secret, MASK);
   const signs = WORDS.findInText(result);
   if (signs !== 0)
     for (const [index, { pattern, replacement }] of RULES.entries())
       if ((signs & (1 << index)) !== 0) result = result.replace(pattern, replacement as string);
-  result = withoutCutBlocks(result).replaceAll(BASE64_WORD, maskCredentials);
-  result = redact(result);
+  result = redact(withoutCutBlocks(result));
   return result.includes(MASK) ? result.replaceAll(NEXT_LINE, `$1$2${MASK}`) : result;
 }
 
@@ -190,11 +213,4 @@ function withoutCutBlocks(text: string): string {
     done = isClosed ? CLOSE_OF_BLOCK.lastIndex : end + BLOCK_END.length;
   }
   return done === 0 ? text : result + text.slice(done);
-}
-
-/** Masks a word that is a user name and a password in base64, which has letters of both cases. */
-function maskCredentials(word: string, offset: number, text: string): string {
-  if (!/[A-Z]/.test(word) || !/[a-z]/.test(word)) return word;
-  const isPart = /[\w=-]/.test(text.charAt(offset - 1)) || /[\w-]/.test(text.charAt(offset + word.length));
-  return !isPart && CREDENTIALS.test(Buffer.from(word, 'base64').toString('latin1')) ? MASK : word;
 }

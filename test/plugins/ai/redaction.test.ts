@@ -331,3 +331,84 @@ t.test('any value is taken, and none is changed', async () => {
     { numRuns: 100 },
   );
 });
+
+t.test('secrets behind escapes, colours and other letters', async t => {
+  const secret = 'hunter2x9QzT';
+  const codes = (text: string, code: (letter: number) => string) =>
+    [...text].map(letter => code(letter.charCodeAt(0))).join('');
+  const wide = (text: string) => codes(text, letter => String.fromCharCode(letter + 0xfee0));
+  const byUnicode = (text: string) => codes(text, letter => `\\u${letter.toString(16).padStart(4, '0')}`);
+  const nested = (depth: number): string =>
+    depth === 0 ? JSON.stringify({ password: secret }) : JSON.stringify({ next: nested(depth - 1) });
+  const texts = [
+    `2026-01-01 INFO config {"\\u0070ass\\u0077ord": "${secret}", "a": 1}`,
+    `x {"${byUnicode('apiKey')}": "${secret}"}`,
+    `x {\\"\\\\u0070assword\\": \\"${secret}\\"}`,
+    `password="${byUnicode(secret)}"`,
+    `\\x70assword=${secret}`,
+    `GET /a?%70assword=${secret}&b=1`,
+    `x %70assword%3D${secret}`,
+    `GET /?api%5Fkey=${secret}&page=2`,
+    `env ${base64(`password=${secret}`)}`,
+    `blob=${base64(`api_key: ${secret}\nport: 1\n`)}`,
+    `blob=${base64(`postgres://user:${secret}@db/x`)}`,
+    `x ${Buffer.from(`password=${secret}??>>`).toString('base64url')}`,
+    `env ${base64(base64(`password=${secret}`))}`,
+    `blob ${Buffer.from(`password=${secret}`).toString('hex')}`,
+    `password:\n${secret}\n`,
+    `password=\\\n${secret}`,
+    `pass\\\nword=${secret}`,
+    `password=hunter2\\\nx9QzT`,
+    `received ${nested(2)}`,
+    `received ${nested(4)}`,
+    `pass\x1b[31mword=${secret}`,
+    `\x1b[36mpassword\x1b[0m: \x1b[33m${secret}\x1b[0m`,
+    `password=hunter2\x1b[31mx9QzT`,
+    `password^[[0m=${secret}`,
+    `"\\u001b[36mpassword\\u001b[0m=\\u001b[33m${secret}"`,
+    `${wide('password')}=${secret}`,
+    wide(`password=${secret}`),
+    `password＝${secret}`,
+    `password：${secret}`,
+    `pass\u200bword=${secret}`,
+    `pass\u00adword=${secret}`,
+    `password\u00a0=\u00a0${secret}`,
+    `&#112;assword=${secret}`,
+    `password&#61;${secret}`,
+    `{&quot;password&quot;:&quot;${secret}&quot;}`,
+    [...`password=${secret}`].join('\0'),
+    `('password', '${secret}')`,
+    `"password","${secret}"`,
+    `password            ${secret}`,
+    `| password | ${secret} |`,
+    `password -> ${secret}`,
+    `curl -u admin:${secret} http://127.0.0.1`,
+  ];
+  /** What a reader makes of it. */
+  const read = (text: string): string => text.normalize('NFKC').replaceAll(/\x1b\[\d+m|[\0\u200b\u00ad\n\\]/g, '');
+  const decoded = (text: string): string =>
+    [...text.matchAll(/[\w+/-]{12,}={0,2}/g)]
+      .flatMap(([word]) => [
+        Buffer.from(word, 'base64').toString('latin1'),
+        Buffer.from(word, 'hex').toString('latin1'),
+      ])
+      .join('\n');
+  for (const text of texts) {
+    for (const clean of [redactText(text), JSON.stringify(redactValue({ line: text }))]) {
+      t.notMatch(read(clean), /hunter2|x9QzT/, text);
+      t.notMatch(decoded(clean) + decoded(decoded(clean)), 'hunter2', text);
+      t.notMatch(clean, byUnicode('hunter'), text);
+    }
+    const once = redactText(text);
+    t.equal(redactText(once), once, 'what is masked stays');
+  }
+  for (const harmless of [
+    'GET /films/Am%C3%A9lie%20%282001%29?page=2&sort=title%3Aasc 200',
+    'C:\\new\\u0041rchive\\x20 — Größe 12 %, naïve “quotes”, ％ ①',
+    `sha1 ${hex(40)} ${base64('only harmless words in here')}`,
+    '\x1b[32mINFO\x1b[0m token refresh done in 12 ms &amp; stored',
+    'columns: name, password, created_at',
+    '| password | required |',
+  ])
+    t.equal(redactText(harmless), harmless);
+});

@@ -1,0 +1,74 @@
+// Secrets behind escapes: what a program has encoded, coloured, or written in other letters, a reader decodes at once.
+
+const MAX_LAYERS = 3;
+/** Without one of these nothing is veiled. */
+const VEIL = /[\\%&^\0\x1b\x80-\uffff]/;
+const SIGNS: readonly (readonly [pattern: RegExp, plain: string | ((...match: string[]) => string)])[] = [
+  // Colours, as bytes and as they are written.
+  [/(?:\x1b|\^\[|\\(?:u001b|x1b|033|e))\[[0-9;]{0,32}[A-Za-z]/gi, ''],
+  [/\\{1,32}(["'])/g, '$1'],
+  [/\\{1,32}u([0-9a-f]{4})/gi, (_whole, code = '') => String.fromCharCode(Number.parseInt(code, 16))],
+  [/\\{1,32}x([0-9a-f]{2})/gi, (_whole, code = '') => String.fromCharCode(Number.parseInt(code, 16))],
+  [/%([2-7][0-9a-f])/gi, (_whole, code = '') => String.fromCharCode(Number.parseInt(code, 16))],
+  [/&#(\d{2,3});/g, (_whole, code = '') => String.fromCharCode(Number(code))],
+  [/&#x([0-9a-f]{2,4});/gi, (_whole, code = '') => String.fromCharCode(Number.parseInt(code, 16))],
+  [/&(?:quot|apos);/g, '"'],
+  [/&amp;/g, '&'],
+  // What is not seen.
+  [/[\0\u00ad\u200b-\u200f\u2060\ufeff]/g, ''],
+];
+/** A line, with those into which it goes on. */
+const LINE = /(?:[^\n\\]|\\[^\r]|\\\r\n?|\\$)+/g;
+const BREAK = /\\\r?\n[ \t]{0,40}/g;
+const ENCODED = /[A-Za-z0-9+/_-]{12,8192}={0,2}/g;
+/** A user name and a password. */
+const CREDENTIALS = /^[\w.@+-]{1,64}:[\x21-\x7e]{3,256}$/;
+const HEX = /^(?:[0-9a-f]{2})+$/i;
+const PRINTABLE = /^[\t\r\n\x20-\x7e]+$/;
+
+/** The text in which lines that go on in the next one, and hold a secret only with that, are one line without it. */
+export function withoutBreaks(text: string, clean: (plain: string) => string): string {
+  if (!text.includes('\\\n') && !text.includes('\\\r\n')) return text;
+  return text.replaceAll(LINE, line => {
+    const plain = line.replaceAll(BREAK, '');
+    if (plain === line) return line;
+    const cleaned = clean(plain);
+    return cleaned === plain ? line : cleaned;
+  });
+}
+
+/**
+ * Replaces each line by its plain form without secrets, if `clean` finds one there. A line that hides none stays byte for
+ * byte.
+ */
+export function withoutVeils(text: string, clean: (plain: string) => string): string {
+  const open = text.replaceAll(ENCODED, word => (hidesSecret(word, clean, MAX_LAYERS) ? '[REDACTED]' : word));
+  if (!VEIL.test(open)) return open;
+  return open.replaceAll(LINE, line => {
+    const plain = plainOf(line);
+    if (plain === line) return line;
+    const cleaned = clean(plain);
+    return cleaned === plain ? line : cleaned;
+  });
+}
+
+function plainOf(line: string): string {
+  let plain = line;
+  for (let layer = 0; layer < MAX_LAYERS && VEIL.test(plain); layer += 1) {
+    const before = plain;
+    for (const [pattern, open] of SIGNS) plain = plain.replace(pattern, open as string);
+    plain = plain.normalize('NFKC');
+    if (plain === before) break;
+  }
+  return plain;
+}
+
+/** Whether the word is a text in base64, or in hexadecimal numbers, that holds a secret. */
+function hidesSecret(word: string, clean: (plain: string) => string, layers: number): boolean {
+  const isHex = HEX.test(word);
+  if (!isHex && !(/[A-Z]/.test(word) && /[a-z]/.test(word))) return false;
+  const plain = Buffer.from(word, isHex ? 'hex' : 'base64').toString('latin1');
+  if (!PRINTABLE.test(plain)) return false;
+  if (CREDENTIALS.test(plain) || clean(plain) !== plain) return true;
+  return layers > 1 && [...plain.matchAll(ENCODED)].some(([inner]) => hidesSecret(inner, clean, layers - 1));
+}
