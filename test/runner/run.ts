@@ -20,8 +20,8 @@ const { values, positionals } = parseArgs({
 // Half of what a test does is to wait.
 const jobs = Math.min(MAX_JOBS, Number(values.jobs ?? Math.max(4, 2 * availableParallelism())));
 
-/** Their tests run whole hosts for long. The last file to end should not be the longest. */
-const FIRST = /^test\/(trimmed|reliability)\//;
+/** They take long for their size: whole hosts, servers of databases, rounds. The last file to end should not be the longest. */
+const FIRST = /^test\/(?:trimmed|reliability|regexes|fuzz|plugins\/metrics-postgres)\/|^test\/attacks\/21-/;
 
 /** They need a process of their own. */
 const ALONE = new Set([
