@@ -1,16 +1,18 @@
 // `stackwarden health`: asks the running service for its health, for use as a container's health check. That knows no
 // other exit codes than 0 and 1.
 import type { CommandCall } from '../contract/command.ts';
+import { exchange } from './host-client.ts';
 
 const LIMIT_MS = 10_000;
 
 /** Resolves with 0 when the service is healthy. */
 export async function health({ host, output }: CommandCall): Promise<number> {
   const url = `${await host.url()}/health`;
-  const answer = await fetch(url, { signal: AbortSignal.timeout(LIMIT_MS) }).catch((cause: Error) => {
+  const asked = { method: 'GET', body: undefined, token: undefined, timeoutMs: LIMIT_MS };
+  const answer = await exchange(url, asked).catch((cause: Error) => {
     throw new Error(`nothing answers at ${url}; is the service running?`, { cause });
   });
-  const body = (await answer.json().catch(() => ({}))) as { status?: string; details?: string };
+  const body = (answer.body ?? {}) as { status?: string; details?: string };
   output.line([body.status ?? `HTTP ${answer.status}`, body.details].filter(Boolean).join(': '));
   return body.status === 'healthy' ? 0 : 1;
 }

@@ -97,7 +97,11 @@ interface Exchange extends RequestDeadline {
   readonly token: string | undefined;
 }
 
-async function exchange(url: string, { method, body, token, timeoutMs = TIMEOUT_MS }: Exchange): Promise<Answer> {
+/** Without the login of the user. Throws an Unreachable when nothing answers in time. */
+export async function exchange(
+  url: string,
+  { method, body, token, timeoutMs = TIMEOUT_MS }: Exchange,
+): Promise<Answer> {
   const base = new URL(url).origin;
   const request = url.startsWith('https:') ? (await import('node:https')).request : requestHttp;
   const text = body === undefined ? undefined : JSON.stringify(body);

@@ -80,10 +80,12 @@ t.test('a build', async t => {
     t.ok(text.length < 150_000, `without the host: ${text.length} bytes`);
     const probe = path.join(dir, 'probe.cjs');
     await writeFile(probe, "process.on('exit', () => console.log(process.moduleLoadList.join('\\n')))");
-    const { stdout } = await run(process.execPath, ['--require', probe, main, 'version'], { env });
+    const { stdout } = await run(process.execPath, ['--require', probe, main, 'health', '--config-dir', configDir], {
+      env,
+    });
     const loaded = new Set(stdout.split('\n'));
-    t.ok(loaded.has('NativeModule http'));
-    // Each is a twentieth of a short command, and the last opens the standard input.
+    t.ok(loaded.has('healthy') && loaded.has('NativeModule http'));
+    t.notOk(loaded.has('NativeModule internal/deps/undici/undici'), 'fetch takes more than all the rest');
     for (const name of ['child_process', 'crypto', 'process']) t.notOk(loaded.has(`NativeModule ${name}`), name);
   });
 
