@@ -84,7 +84,7 @@ export class SocketMap {
   async refresh(breather: Breather, nowMs: number): Promise<void> {
     if (nowMs - this.#lookedMs < KEPT_MS) return;
     this.#lookedMs = nowMs;
-    if (nowMs - this.#list.atMs >= this.#list.keptMs) await this.#readList(breather);
+    if (nowMs - this.#list.atMs >= this.#list.keptMs) await this.#readList(nowMs, breather);
     for (const [key, { atMs }] of this.#byProcess) if (nowMs - atMs >= UNCHANGED_KEPT_MS) this.#byProcess.delete(key);
   }
 
@@ -105,7 +105,7 @@ export class SocketMap {
       }
       inodes.push(...held.inodes);
     }
-    if (isManaged && this.#isLacking(inodes)) await this.#readList(breather);
+    if (isManaged && this.#isLacking(inodes, nowMs)) await this.#readList(nowMs, breather);
     const { sockets } = this.#list;
     const ports = new Set<number>();
     const connections: Connection[] = [];
@@ -117,18 +117,17 @@ export class SocketMap {
     return { ports: [...ports].sort((a, b) => a - b), connections };
   }
 
-  #isLacking(inodes: readonly string[]): boolean {
+  #isLacking(inodes: readonly string[], nowMs: number): boolean {
     const { atMs, sockets, others } = this.#list;
-    if (performance.now() - atMs < KEPT_MS) return false;
+    if (nowMs - atMs < KEPT_MS) return false;
     return inodes.some(inode => !sockets.has(inode) && !others.has(inode));
   }
 
-  async #readList(breather: Breather): Promise<void> {
+  async #readList(nowMs: number, breather: Breather): Promise<void> {
     const held = [...this.#byProcess.values()].flatMap(({ inodes }) => inodes);
-    const atMs = performance.now();
     const { sockets, tookMs } = await readSockets(breather);
     const others = new Set(held.filter(inode => !sockets.has(inode)));
-    this.#list = { atMs, keptMs: Math.max(KEPT_MS, LIST_SHARE * tookMs), sockets, others };
+    this.#list = { atMs: nowMs, keptMs: Math.max(KEPT_MS, LIST_SHARE * tookMs), sockets, others };
   }
 }
 
