@@ -17,8 +17,6 @@ const SIGNS: readonly (readonly [pattern: RegExp, plain: string | ((...match: st
   // What is not seen.
   [/[\0\u00ad\u200b-\u200f\u2060\ufeff]/g, ''],
 ];
-/** A line, with those into which it goes on. */
-const LINE = /(?:[^\n\\]|\\[^\r]|\\\r\n?|\\$)+/g;
 const BREAK = /\\\r?\n[ \t]{0,40}/g;
 const ENCODED = /[A-Za-z0-9+/_-]{12,8192}={0,2}/g;
 /** A user name and a password. */
@@ -29,12 +27,7 @@ const PRINTABLE = /^[\t\r\n\x20-\x7e]+$/;
 /** The text in which lines that go on in the next one, and hold a secret only with that, are one line without it. */
 export function withoutBreaks(text: string, clean: (plain: string) => string): string {
   if (!text.includes('\\\n') && !text.includes('\\\r\n')) return text;
-  return text.replaceAll(LINE, line => {
-    const plain = line.replaceAll(BREAK, '');
-    if (plain === line) return line;
-    const cleaned = clean(plain);
-    return cleaned === plain ? line : cleaned;
-  });
+  return cleanLines(text, line => line.replaceAll(BREAK, ''), clean);
 }
 
 /**
@@ -44,12 +37,35 @@ export function withoutBreaks(text: string, clean: (plain: string) => string): s
 export function withoutVeils(text: string, clean: (plain: string) => string): string {
   const open = text.replaceAll(ENCODED, word => (hidesSecret(word, clean, MAX_LAYERS) ? '[REDACTED]' : word));
   if (!VEIL.test(open)) return open;
-  return open.replaceAll(LINE, line => {
-    const plain = plainOf(line);
-    if (plain === line) return line;
-    const cleaned = clean(plain);
-    return cleaned === plain ? line : cleaned;
-  });
+  return cleanLines(open, plainOf, clean);
+}
+
+/** Replaces each line, with those into which it goes on, by its plain form without secrets where that holds any. */
+function cleanLines(text: string, toPlain: (line: string) => string, clean: (plain: string) => string): string {
+  const lines: string[] = [];
+  for (let from = 0; from <= text.length; ) {
+    const end = endOfLine(text, from);
+    const line = text.slice(from, end);
+    const plain = toPlain(line);
+    const cleaned = plain === line ? plain : clean(plain);
+    lines.push(cleaned === plain ? line : cleaned);
+    from = end + 1;
+  }
+  return lines.join('\n');
+}
+
+/** Where the first line end is that no backslash takes back. */
+function endOfLine(text: string, from: number): number {
+  let end = text.indexOf('\n', from);
+  while (end !== -1 && backslashesBefore(text, text[end - 1] === '\r' ? end - 1 : end) % 2 === 1)
+    end = text.indexOf('\n', end + 1);
+  return end === -1 ? text.length : end;
+}
+
+function backslashesBefore(text: string, end: number): number {
+  let first = end;
+  while (text[first - 1] === '\\') first -= 1;
+  return end - first;
 }
 
 function plainOf(line: string): string {

@@ -412,3 +412,15 @@ t.test('secrets behind escapes, colours and other letters', async t => {
   ])
     t.equal(redactText(harmless), harmless);
 });
+
+t.test('lines of any length, and those that go on in the next one', t => {
+  const long = 'aé'.repeat(5_000_000);
+  t.equal(redactText(long) === long, true, 'ten million characters');
+  const goesOn = (backslashes: string, end: string) =>
+    redactText(`${backslashes}${end}\\x70assword=hunter2\nnext line`);
+  for (const end of ['\n', '\r\n']) {
+    for (const backslashes of ['', '\\', '\\\\', '\\\\\\']) t.notMatch(goesOn(backslashes, end), 'hunter2');
+    t.match(goesOn('\\\\', end), `\\\\${end}password=`, 'a backslash that is escaped takes no line end back');
+  }
+  t.end();
+});
