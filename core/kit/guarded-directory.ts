@@ -269,7 +269,10 @@ export async function giveFile(handle: FileHandle, owner: FileOwner | null, { is
   return true;
 }
 
-/** Holds each part of a path by its descriptor; for a file, all parts but the last. What is mounted on the way is asked first. */
+/**
+ * Holds each part of a path by its descriptor; for a file, all parts but the last. What is mounted on the way is asked
+ * first.
+ */
 async function walk(
   target: string,
   kind: 'directory' | 'mount' | 'file',
@@ -283,11 +286,11 @@ async function walk(
     for (let links = 0; ; ) {
       const [part, ...next] = rest;
       const isLast = kind === 'file' && next.length === 0;
-      const inside = path.join(place, part ?? '.');
+      if (part === undefined) return { descriptor, last: '.' };
+      const inside = path.join(place, part);
       if (others.has(inside) && (kind !== 'mount' || next.length > 0))
         await requireAnswer([path.join(inside, ...next)]);
-      if (part === undefined || (isLast && !(await isTrustedLink(descriptor, part))))
-        return { descriptor, last: part ?? '.' };
+      if (isLast && !(await isTrustedLink(descriptor, part))) return { descriptor, last: part };
       const step = isLast ? { link: await readlink(within(descriptor, part)) } : await enter(descriptor, part, making);
       if ('entered' in step) {
         closeSync(descriptor);
