@@ -5,6 +5,7 @@ import { chmod, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { type BuildOptions, build, type OutputFile, type Plugin } from 'esbuild';
 import { bundlePage } from '../kit/page-bundle.ts';
+import { joinPlugins } from './joined-plugins.ts';
 
 /** Every other library is native, or is imported only when something asks for it, and stays a package. */
 const LIBRARIES = [
@@ -85,6 +86,7 @@ export async function bundle(options: BundleOptions): Promise<ReadonlySet<string
   }
   for (const entry of options.include ?? []) await bundleFolder(options, entry, specifiers);
   await bundleLibraries(options);
+  await joinPlugins(options.outDir, [...options.plugins], COMMON);
   return specifiers;
 }
 

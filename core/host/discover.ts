@@ -8,6 +8,7 @@ import satisfies from 'semver/functions/satisfies.js';
 import validRange from 'semver/ranges/valid.js';
 import type { Plugin } from '../contract/plugin.ts';
 import { errorText } from '../kit/error-text.ts';
+import type { JoinedPlugins } from './joined-plugins.ts';
 import { refusalOfFolder } from './plugin-trust.ts';
 
 /** Version of the plugin contract in core/contract. */
@@ -112,9 +113,11 @@ let reloadHooks = false;
 
 /**
  * Imports a plugin and checks its shape. A `generation` above 0 loads changed files anew instead of from the module
- * cache.
+ * cache or from those that are joined.
  */
-export async function importPlugin(found: PluginFolder, generation: number): Promise<Plugin> {
+export async function importPlugin(found: PluginFolder, generation: number, joined: JoinedPlugins): Promise<Plugin> {
+  const load = generation === 0 ? joined.loaderOf(found.indexFile) : undefined;
+  if (load !== undefined) return checkPlugin(load(), found.name);
   const url = pathToFileURL(found.indexFile);
   if (generation > 0) {
     if (!reloadHooks) register(new URL(runsFromSource ? './reload-hooks.ts' : './reload-hooks.js', import.meta.url));

@@ -7,6 +7,7 @@ import type { FaultPlace } from '../kit/owner.ts';
 import { WorkQueue } from '../kit/work-queue.ts';
 import { findPluginFolders, importPlugin, type PluginFolder } from './discover.ts';
 import { asHost, runAs } from './invoke.ts';
+import { JoinedPlugins } from './joined-plugins.ts';
 import { LateLoad, withinLoadTime } from './load-deadline.ts';
 import { orderPlugins } from './order.ts';
 import { createPluginHost, type Registries } from './plugin-host.ts';
@@ -242,17 +243,18 @@ export class PluginSet {
    */
   async #load(folders: readonly PluginFolder[], choice: PluginChoice): Promise<void> {
     const late: Loading[] = [];
+    const joined = await JoinedPlugins.forLoading(folders.filter(({ name }) => isChosen(name, choice)).length);
     const queue = new WorkQueue({ concurrency: IMPORTS_AT_ONCE });
     await queue.addAll(
       folders.map(found => async () => {
-        const loading = this.#beginLoad(found, choice);
+        const loading = this.#beginLoad(found, choice, joined);
         if (loading !== undefined && !(await this.#endLoad(loading, true))) late.push(loading);
       }),
     );
     for (const loading of late) await this.#endLoad(loading, false);
   }
 
-  #beginLoad(found: PluginFolder, choice: PluginChoice): Loading | undefined {
+  #beginLoad(found: PluginFolder, choice: PluginChoice, joined: JoinedPlugins): Loading | undefined {
     const entry: Entry = {
       name: found.name,
       found,
@@ -278,7 +280,7 @@ export class PluginSet {
       return undefined;
     }
     const generation = this.#generations.get(found.name) ?? 0;
-    const imported = runAs(scope, 'its import', () => importPlugin(found, generation));
+    const imported = runAs(scope, 'its import', () => importPlugin(found, generation, joined));
     // `#endLoad` awaits the promise later; until then a rejection must not count as unhandled.
     imported.catch(() => undefined);
     return { entry, scope, imported, startedMs: performance.now() };

@@ -1,13 +1,13 @@
 // Bundles of a build: folders can still be deleted and dropped in, everybody has one core, faults name the sources.
 import { execFile, spawn } from 'node:child_process';
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import t from 'tap';
 import { bundle, CORE_FILE } from '../../../core/build/bundle.ts';
-import { buildInto } from '../../support/build.ts';
+import { buildInto, sharedBuild } from '../../support/build.ts';
 import { testDir } from '../../support/directory.ts';
 import { writeConfig } from '../../support/stackwarden.ts';
 import { until } from '../../support/until.ts';
@@ -131,6 +131,61 @@ t.test('a build', async t => {
     t.equal(refused.status, 400, 'a Problem of the thread is one of the host');
     t.match(await refused.json(), { detail: /JSON/ });
     t.equal((await save('{"updates": {"dumb": {"log_level": "DEBUG"}}, "persist": false}')).status, 200);
+  });
+});
+
+t.test('a build of many plugins', async t => {
+  const dir = await mkdtemp(path.join(tmpdir(), 'stackwarden-build-'));
+  t.teardown(() => rm(dir, { recursive: true }));
+  const outDir = path.join(dir, 'build');
+  await cp(await sharedBuild(t), outDir, { recursive: true });
+  const script = (name: string) => path.join(outDir, 'plugins', name, 'index.js');
+  const change = async (file: string, from: string, to: string) => {
+    const text = await readFile(file, 'utf8');
+    if (!text.includes(from)) throw new Error(`${file} has no ${from}`);
+    await writeFile(file, text.replace(from, to));
+  };
+  await rm(path.dirname(script('waittcp')), { recursive: true });
+  // As long as what stands there, so that everything keeps its place in the source map.
+  const joined = path.join(outDir, 'core/bundle/plugins.js');
+  await change(joined, 'host.use("http.requests")', 'null.use("http.requests")');
+  await change(script('logs'), 'host.use("log.hub")', 'null.use("log.hub")');
+  const configDir = path.join(dir, 'config');
+  const port = await writeConfig(configDir);
+  const host = spawn(path.join(outDir, 'core/cli/main.js'), ['start', '--config-dir', configDir], {
+    env: { ...process.env, NODE_OPTIONS: '' },
+    stdio: 'ignore',
+  });
+  const ended = new Promise(resolve => host.once('exit', resolve));
+  t.teardown(async () => {
+    host.kill('SIGTERM');
+    await ended;
+  });
+  const report = async (name: string) => {
+    const answer = await fetch(`http://127.0.0.1:${port}/host/plugins`);
+    const { plugins } = (await answer.json()) as { plugins: Report[] };
+    return plugins.find(plugin => plugin.name === name);
+  };
+  await until(async () => (await fetch(`http://127.0.0.1:${port}/health`)).ok, { what: 'an answer' });
+
+  await t.test('lacks a folder that was deleted', async t => {
+    t.equal(await report('waittcp'), undefined);
+  });
+
+  await t.test('takes a folder that was changed, and the others from one file', async t => {
+    for (const name of ['logs', 'prometheus']) {
+      const found = await report(name);
+      const [, file = '', row] = /\(([^()]+):(\d+)\)$/.exec(found?.reason ?? '') ?? [];
+      t.equal(file, 'index.ts', found?.reason ?? `${name} is ${found?.state}`);
+      const source = await readFile(path.join(pluginsDir, name, file), 'utf8');
+      t.match(source.split('\n')[Number(row) - 1], 'host.use(', 'the source of the fault is named');
+    }
+  });
+
+  await t.test('loads a folder anew that is saved', async t => {
+    await writeFile(script('prometheus'), `${await readFile(script('prometheus'), 'utf8')}\n// saved\n`);
+    await until(async () => (await report('prometheus'))?.state === 'ready', { what: 'the saved folder' });
+    t.match(await report('prometheus'), { reason: null });
   });
 });
 

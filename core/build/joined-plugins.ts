@@ -1,0 +1,155 @@
+// Joins the bundles of plugin folders in one file of the build, because finding, reading and linking a module takes
+// longer than running it. The folders stay what they are: a host takes from this file only what is the same there.
+import { createHash } from 'node:crypto';
+import { readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { type BuildOptions, build, type Plugin } from 'esbuild';
+
+/** Lies two directories below the build, as plugins do not, so that their own places are handed to them. */
+const JOINED_FILE = 'core/bundle/plugins.js';
+const OWN_URL = 'urlOfThisIndexFile';
+const TAKEN = 'takenFromModule';
+const FUNCTIONS = /\bfunction (\w+)\(/g;
+
+interface Joined {
+  readonly name: string;
+  readonly text: string;
+  /** Of the folder's own index file. */
+  readonly sha256: string;
+  readonly map: unknown;
+}
+
+/**
+ * Writes the file and its source map. A folder whose index file shares modules with another file of the folder, or
+ * imports a package at once, is left out and loaded by itself.
+ */
+export async function joinPlugins(outDir: string, names: readonly string[], common: BuildOptions): Promise<void> {
+  const modules = new Modules(outDir);
+  const joined: Joined[] = [];
+  for (const name of [...names].sort()) {
+    const found = await joinedPlugin(outDir, name, modules, common);
+    if (found !== undefined) joined.push(found);
+  }
+  let text = modules.header();
+  const sections = [];
+  for (const { name, text: body, sha256, map } of joined) {
+    text += `${JSON.stringify(name)}:{sha256:"${sha256}",load:(function(${OWN_URL}){\n`;
+    sections.push({ offset: { line: linesOf(text), column: 0 }, map });
+    text += `${body}})},\n`;
+  }
+  await writeFile(path.join(outDir, JOINED_FILE), `${text}};\n`);
+  await writeFile(path.join(outDir, `${JOINED_FILE}.map`), JSON.stringify({ version: 3, sections }));
+}
+
+async function joinedPlugin(
+  outDir: string,
+  name: string,
+  modules: Modules,
+  common: BuildOptions,
+): Promise<Joined | undefined> {
+  const index = path.join(outDir, 'plugins', name, 'index.js');
+  const original = await readFile(index, 'utf8');
+  let isAlone = true;
+  const imports: Plugin = {
+    name: 'imports of a joined plugin',
+    setup({ onResolve, onLoad }) {
+      onResolve({ filter: /./ }, ({ path: specifier, kind, resolveDir }) => {
+        if (kind === 'entry-point') return undefined;
+        const file = specifier.startsWith('.') ? path.resolve(resolveDir, specifier) : specifier;
+        if (kind === 'dynamic-import') {
+          const place = path.relative(path.join(outDir, path.dirname(JOINED_FILE)), file);
+          return { path: specifier.startsWith('.') ? place : specifier, external: true };
+        }
+        isAlone &&= file.startsWith('node:') || file.startsWith(path.join(outDir, 'core', path.sep));
+        return { path: file, namespace: 'module' };
+      });
+      onLoad({ filter: /./, namespace: 'module' }, async ({ path: file }) => ({
+        contents: isAlone ? await modules.contents(file) : '',
+      }));
+    },
+  };
+  let output: { readonly text: string; readonly map: string };
+  try {
+    const { outputFiles = [] } = await build({
+      ...common,
+      absWorkingDir: outDir,
+      entryPoints: [index],
+      outdir: path.join(outDir, path.dirname(JOINED_FILE)),
+      define: { 'import.meta.url': OWN_URL },
+      sourcemap: 'external',
+      sourcesContent: false,
+      plugins: [imports],
+    });
+    const textOf = (end: string): string => outputFiles.find(file => file.path.endsWith(end))?.text ?? '';
+    output = { text: textOf('.js'), map: textOf('.map') };
+  } catch (error) {
+    if (!isAlone) return undefined;
+    throw new Error(`the plugin ${name} cannot be joined with the others`, { cause: error });
+  }
+  if (!isAlone) return undefined;
+  const [end = '', exported] = /export\s?\{(\w+) as default\};\s*$/.exec(output.text) ?? [];
+  if (exported === undefined) throw new Error(`the plugin ${name} exports something beside its default`);
+  const text = `${output.text.slice(0, -end.length)}return ${exported}`;
+  refuseRenamed(name, original, text);
+  const sha256 = createHash('sha256').update(original).digest('hex');
+  return { name, text, sha256, map: JSON.parse(output.map) };
+}
+
+/** Threads find functions by their names. Throws an Error that names one which is called otherwise here. */
+function refuseRenamed(plugin: string, original: string, text: string): void {
+  const kept = new Set([...text.matchAll(FUNCTIONS)].map(([, name]) => name));
+  for (const [, name] of original.matchAll(FUNCTIONS)) {
+    if (!kept.has(name)) throw new Error(`the function ${name} of the plugin ${plugin} gets another name when joined`);
+  }
+}
+
+function linesOf(text: string): number {
+  return text.split('\n').length - 1;
+}
+
+/** What joined plugins import: modules of Node, and files of the core, which are loaded before. */
+class Modules {
+  readonly #outDir: string;
+  /** By specifier or file. */
+  readonly #numbers = new Map<string, number>();
+  readonly #contents = new Map<string, Promise<string>>();
+
+  constructor(outDir: string) {
+    this.#outDir = outDir;
+  }
+
+  /** A module that exports the same; what is not used of it costs nothing. */
+  contents(file: string): Promise<string> {
+    const known = this.#contents.get(file) ?? this.#make(file);
+    this.#contents.set(file, known);
+    return known;
+  }
+
+  header(): string {
+    const directory = path.join(this.#outDir, path.dirname(JOINED_FILE));
+    const imports = [...this.#numbers].map(([file, number]) => {
+      const place = path.relative(directory, file);
+      const specifier = file.startsWith('node:') ? file : place.startsWith('.') ? place : `./${place}`;
+      return `import*as m${number} from${JSON.stringify(specifier)};\n`;
+    });
+    const list = [...this.#numbers.values()].map(number => `m${number}`).join();
+    return `${imports.join('')}const modules=[${list}];\nfunction ${TAKEN}(number,name){return modules[number][name]}\nexport const plugins={\n`;
+  }
+
+  async #make(file: string): Promise<string> {
+    const number = this.#numbers.size;
+    this.#numbers.set(file, number);
+    const lines = (await this.#exportsOf(file)).map(name => {
+      const value = `/* @__PURE__ */ ${TAKEN}(${number},${JSON.stringify(name)})`;
+      // Some names are words of the language.
+      return `const $${name} = ${value};\nexport { $${name} as ${name} };\n`;
+    });
+    return lines.join('');
+  }
+
+  async #exportsOf(file: string): Promise<string[]> {
+    if (file.startsWith('node:')) return Object.keys(await import(file)).filter(name => /^\w+$/.test(name));
+    const { metafile } = await build({ entryPoints: [file], metafile: true, write: false, format: 'esm' });
+    return Object.values(metafile.outputs).flatMap(output => output.exports);
+  }
+}
