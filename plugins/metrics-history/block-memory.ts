@@ -4,6 +4,8 @@ import type { SqliteDatabase } from '#core';
 import type { Piece } from './gzip-pieces.ts';
 import type { TimedPoint } from './sample-points.ts';
 
+/** How many buckets a block has. */
+export const BLOCK_BUCKETS = 16;
 /** Of all blocks together: ten charts of the usual size. */
 const MAX_BYTES = 12 * 1_024 * 1_024;
 /** Of the numbers of an entry, about. */

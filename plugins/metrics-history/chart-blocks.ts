@@ -2,13 +2,13 @@
 // remembered.
 import type { SqliteDatabase } from '#core';
 import { prepared } from '#kit/prepared-statement';
-import { type Block, rememberBlock, rememberedBlock } from './block-memory.ts';
+import { BLOCK_BUCKETS, type Block, type BlockKey, rememberBlock, rememberedBlock } from './block-memory.ts';
 import { justBefore } from './buckets.ts';
-import { pieceOf, textOfPiece } from './gzip-pieces.ts';
+import { BEST, FAST, pieceOf, textOfPiece } from './gzip-pieces.ts';
+import { keptBlock } from './kept-blocks.ts';
 import { pointAt, type TimedPoint } from './sample-points.ts';
 import { itemText, ROW_COLUMNS, type Row } from './samples.ts';
 
-const BLOCK_BUCKETS = 16;
 const MS_PER_S = 1_000;
 const COMMA = Buffer.from(',');
 
@@ -43,7 +43,7 @@ export function blocksOf(
     const start = Math.floor(last / spanSeconds) * spanSeconds;
     const before = start + spanSeconds;
     const key = { from: start, before, bucketSeconds };
-    const known = rememberedBlock(db, key);
+    const known = rememberedBlock(db, key) ?? remembered(db, key, keptBlock(db, key));
     // What may still grow is not remembered.
     const isOver = before <= until;
     const whole = isOver ? { from: start, until: justBefore(before) } : { from: Math.max(from, start), until };
@@ -56,8 +56,7 @@ export function blocksOf(
         if (known !== undefined) return cut(known, from);
         const block = madeBlock(db, timestamps, endsMs);
         if (block === undefined) return undefined;
-        if (isOver) rememberBlock(db, key, block);
-        return cut(block, from);
+        return cut(isOver ? remembered(db, key, block) : block, from);
       },
     });
     end = justBefore(start);
@@ -68,24 +67,41 @@ export function blocksOf(
     .filter(({ timestamps }) => timestamps.length > 0);
 }
 
+/** A block whose time is over, made for a file. */
+export function wholeBlock(db: SqliteDatabase, { from, before, bucketSeconds }: BlockKey): Block {
+  const timestamps = lastOfBuckets(db, { from, until: justBefore(before), bucketSeconds });
+  return blockOf(entriesAt(db, timestamps, Number.POSITIVE_INFINITY) ?? [], BEST);
+}
+
 /** A block of entries that are not remembered. */
-export function blockOf(entries: readonly Entry[]): Block {
+export function blockOf(entries: readonly Entry[], level = FAST): Block {
   return {
     timestamps: entries.map(({ timestamp }) => timestamp),
     points: entries.map(({ point }) => point),
     lengths: entries.map(({ text }) => text.length),
-    piece: pieceOf(Buffer.concat(entries.flatMap(({ text }, index) => (index === 0 ? [text] : [COMMA, text])))),
+    piece: pieceOf(Buffer.concat(entries.flatMap(({ text }, index) => (index === 0 ? [text] : [COMMA, text]))), level),
   };
 }
 
+function remembered<Found extends Block | undefined>(db: SqliteDatabase, key: BlockKey, block: Found): Found {
+  if (block !== undefined) rememberBlock(db, key, block);
+  return block;
+}
+
 function madeBlock(db: SqliteDatabase, timestamps: readonly number[], endsMs: number): Block | undefined {
+  const entries = entriesAt(db, timestamps, endsMs);
+  return entries && blockOf(entries);
+}
+
+/** undefined when they are not all read by `endsMs` of the performance clock. */
+function entriesAt(db: SqliteDatabase, timestamps: readonly number[], endsMs: number): Entry[] | undefined {
   const entries: Entry[] = [];
   for (const timestamp of timestamps) {
     if (performance.now() > endsMs) return undefined;
     const entry = entryAt(db, timestamp);
     if (entry !== undefined) entries.push(entry);
   }
-  return blockOf(entries);
+  return entries;
 }
 
 /** Without the entries before a time. */

@@ -2,8 +2,10 @@
 // again. A piece ends at a whole byte and refers to nothing before it.
 import { constants, crc32, deflateRawSync, inflateRawSync } from 'node:zlib';
 
-/** More takes much longer for a tenth less. */
-const LEVEL = 1;
+/** For what is made while somebody waits. */
+export const FAST = 1;
+/** For what is kept. */
+export const BEST = 6;
 const HEAD = Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff]);
 /** An empty block that says that it is the last. */
 const LAST_BLOCK = Buffer.from([3, 0]);
@@ -23,8 +25,8 @@ export interface Piece {
   readonly crc: number;
 }
 
-export function pieceOf(text: Buffer): Piece {
-  const bytes = deflateRawSync(text, { level: LEVEL, finishFlush: constants.Z_SYNC_FLUSH });
+export function pieceOf(text: Buffer, level = FAST): Piece {
+  const bytes = deflateRawSync(text, { level, finishFlush: constants.Z_SYNC_FLUSH });
   return { bytes, length: text.length, crc: crc32(text) };
 }
 

@@ -21,6 +21,7 @@ import {
   zlibPoint,
 } from './samples.ts';
 import { migrations } from './schema.ts';
+import { keepDueBlock } from './usual-charts.ts';
 
 export {
   changesAfter,
@@ -59,9 +60,11 @@ export interface ImportRecord {
 
 /** Writes all samples or none. */
 export function write(db: SqliteDatabase, texts: readonly string[]): void {
+  const samples = texts.map(parseSample);
   atomically(db, () => {
-    for (const text of texts) writeSample(db, parseSample(text));
+    for (const sample of samples) writeSample(db, sample);
   });
+  keepDueBlock(db, samples.at(-1)?.timestamp ?? 0);
 }
 
 /** Writes samples that another store holds; damaged ones are left out. */

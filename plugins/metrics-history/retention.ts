@@ -1,12 +1,14 @@
 // What is too old or too much is removed, a thousand rows at a time: first by age; where the samples take a third of their
 // room, those older than a day are thinned out to one a minute; and only where that is not enough the oldest go. Then
-// the ranges of hours that are over are made.
+// the ranges of hours that are over are made, and the blocks of the charts that are asked for most.
 import type { SqliteDatabase } from '#core';
 import { prepared } from '#kit/prepared-statement';
 import { forgetBlocks } from './block-memory.ts';
+import { forgetKeptBlocks } from './kept-blocks.ts';
 import { count, counter, setMetadata } from './metadata.ts';
 import { forgetRollupsBefore, keepNextHour } from './rollups.ts';
 import { removeDictionaries } from './samples.ts';
+import { keepNextBlock } from './usual-charts.ts';
 
 const CHUNK_ROWS = 1_000;
 const MS_PER_S = 1_000;
@@ -36,7 +38,7 @@ export function maintain(db: SqliteDatabase, { now, maxAgeDays, maxBytes }: Limi
     if (bytes > maxBytes * THINNING_SHARE && thin(db, now - FULL_RATE_S)) return true;
     if (bytes > maxBytes && removeOldest(db)) return true;
   }
-  if (keepNextHour(db)) return true;
+  if (keepNextHour(db) || keepNextBlock(db)) return true;
   removeDictionaries(db);
   const free = freePages(db);
   db.pragma(`incremental_vacuum(${VACUUM_PAGES})`);
@@ -111,6 +113,7 @@ function remove(db: SqliteDatabase, rows: readonly Removed[]): void {
   for (const { timestamp } of rows) {
     statement.run(timestamp);
     forgetBlocks(db, timestamp);
+    forgetKeptBlocks(db, timestamp);
   }
   count(db, 'samples', -rows.length);
   count(db, 'raw_bytes', -rows.reduce((sum, row) => sum + row.raw_size, 0));

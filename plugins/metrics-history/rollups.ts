@@ -1,4 +1,4 @@
-// Ranges of whole hours and of five minutes each, kept from soon after these are over, so that the extremes of a week
+// Ranges of whole days, hours and five minutes each, kept from soon after these are over, so that the extremes of a week
 // take no longer than those of an hour.
 import type { SqliteDatabase } from '#core';
 import { prepared } from '#kit/prepared-statement';
@@ -8,8 +8,9 @@ import { pointBefore, pointsBetween } from './sample-points.ts';
 
 const FIVE_MINUTES_MS = 300_000;
 const HOUR_MS = 3_600_000;
+const DAY_MS = 86_400_000;
 /** The longest first; each is a multiple of the next. */
-const SPANS_MS = [HOUR_MS, FIVE_MINUTES_MS] as const;
+const SPANS_MS = [DAY_MS, HOUR_MS, FIVE_MINUTES_MS] as const;
 
 /**
  * The ranges of all points from `fromMs` on and before `toMs`; null without points. The first point's rates, which come

@@ -4,6 +4,7 @@ import { prepared } from '#kit/prepared-statement';
 import { forgetBlocks } from './block-memory.ts';
 import { itemIn, type Point, pointOf } from './compact-item.ts';
 import type { StoredItem, StoredPayload } from './contract.ts';
+import { forgetKeptBlocks } from './kept-blocks.ts';
 import { count, counter, setMetadata } from './metadata.ts';
 import { forgetRollups } from './rollups.ts';
 import {
@@ -134,6 +135,7 @@ export function keepNumbers(db: SqliteDatabase, timestamp: number, point: Point)
   writePoint(db, atMs, point);
   forgetRollups(db, atMs);
   forgetBlocks(db, timestamp);
+  forgetKeptBlocks(db, timestamp);
 }
 
 /** The JSON text of the part that charts need; undefined for a row that is damaged or in a form that is not known. */

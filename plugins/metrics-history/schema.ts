@@ -34,4 +34,9 @@ export const migrations: readonly Migration[] = [
      disk_written NUMERIC, net_sent NUMERIC, net_received NUMERIC, parts TEXT NOT NULL);
    INSERT INTO metrics_points SELECT * FROM wide_points;
    DROP TABLE wide_points;`,
+  // Nobody looks for a sample by the time at which it was written.
+  `DROP INDEX IF EXISTS metrics_snapshots_created_at;
+   CREATE TABLE metrics_blocks (
+     before_s INTEGER NOT NULL, bucket_s INTEGER NOT NULL, head TEXT NOT NULL, piece BLOB NOT NULL,
+     checksum INTEGER NOT NULL, PRIMARY KEY (before_s, bucket_s));`,
 ];

@@ -1,0 +1,74 @@
+// The charts that are asked for most: their blocks are made as soon as the time of each is over, and kept in the file.
+import type { SqliteDatabase } from '#core';
+import { prepared } from '#kit/prepared-statement';
+import { BLOCK_BUCKETS, type BlockKey } from './block-memory.ts';
+import { bucketFor } from './buckets.ts';
+import { wholeBlock } from './chart-blocks.ts';
+import { keepBlock, keptEnds, removeKeptBlocks } from './kept-blocks.ts';
+
+const HOUR_S = 3_600;
+/** Those that a frontend offers, and a week. */
+const WINDOWS_S = [1, 6, 12, 24, 72, 168].map(hours => hours * HOUR_S);
+const MAX_POINTS = 600;
+/** A chart is answered a moment after the time up to which it was asked for. */
+const PASSING_S = 1;
+/** A window may have been asked for when it began this much earlier. */
+const SLACK_S = 300;
+
+/** The time of the sample with which the next block is over, in Unix seconds. */
+const dueAt = new WeakMap<SqliteDatabase, number>();
+
+/** After a sample was written: keeps a block that is over with it. What samples that come late change is kept later. */
+export function keepDueBlock(db: SqliteDatabase, newest: number): void {
+  if (newest >= (dueAt.get(db) ?? Number.NEGATIVE_INFINITY)) keepNextBlock(db);
+}
+
+/** Keeps the next block of these charts that is over and is not kept; whether there may be more. */
+export function keepNextBlock(db: SqliteDatabase): boolean {
+  const newest = prepared(db, 'SELECT max(timestamp) FROM metrics_snapshots').pluck().get() as number | null;
+  if (newest === null) return false;
+  let nextEnd = Number.POSITIVE_INFINITY;
+  for (const windowS of WINDOWS_S) {
+    const bucketSeconds = bucketFor({
+      from: 0,
+      until: windowS + PASSING_S,
+      bucketSeconds: null,
+      maxPoints: MAX_POINTS,
+    });
+    const spanS = bucketSeconds * BLOCK_BUCKETS;
+    const from = Math.floor((newest - windowS - SLACK_S) / spanS) * spanS;
+    const ends = keptEnds(db, bucketSeconds);
+    let start = from;
+    for (; start + spanS <= newest; start += spanS) {
+      if (ends.has(start + spanS)) continue;
+      const first = firstFrom(db, start);
+      if (first === null || first >= start + spanS) {
+        // Times without samples are passed over, however long they are.
+        start = Math.floor((first ?? newest) / spanS) * spanS - spanS;
+        continue;
+      }
+      const key = { from: start, before: start + spanS, bucketSeconds };
+      return isKept(db, key, from);
+    }
+    nextEnd = Math.min(nextEnd, start + spanS);
+  }
+  dueAt.set(db, nextEnd);
+  return false;
+}
+
+function isKept(db: SqliteDatabase, key: BlockKey, from: number): boolean {
+  try {
+    removeKeptBlocks(db, key.bucketSeconds, from);
+    keepBlock(db, key, wholeBlock(db, key));
+    return true;
+  } catch {
+    // On a full disk it is made for each chart; what writes samples tells of the disk.
+    return false;
+  }
+}
+
+function firstFrom(db: SqliteDatabase, from: number): number | null {
+  return prepared(db, 'SELECT min(timestamp) FROM metrics_snapshots WHERE timestamp >= ?').pluck().get(from) as
+    | number
+    | null;
+}

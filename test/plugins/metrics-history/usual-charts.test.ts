@@ -1,0 +1,129 @@
+// The charts that are asked for most are at hand from the first time on, and never tell of what has changed meanwhile.
+import { deepStrictEqual } from 'node:assert/strict';
+import { gunzipSync } from 'node:zlib';
+import Database from 'better-sqlite3';
+import fc from 'fast-check';
+import t from 'tap';
+import type { SqliteDatabase } from '../../../core/contract/database.ts';
+import * as statements from '../../../plugins/metrics-history/history-statements.ts';
+
+type File = SqliteDatabase & Database.Database;
+
+/** A copy of a database, of which nothing is remembered. */
+function open(content?: Buffer): File {
+  const db = new Database(content ?? ':memory:') as unknown as File;
+  if (content === undefined)
+    for (const migration of statements.migrations) if (typeof migration === 'string') db.exec(migration);
+  return db;
+}
+
+const HOUR_S = 3_600;
+/** The first second of a day. */
+const START = 1_794_960_000;
+
+function write(db: File, times: readonly number[], cpu = 10): void {
+  const texts = times.map(at => {
+    const system = {
+      cpu_percent: cpu,
+      filesystems: [{ path: '/data', percent: 20, inode: { percent: null } }],
+      disk_io: { read_bytes: at * 7, write_bytes: null },
+      net_io: { sent_bytes: at, recv_bytes: 0 },
+      network_interfaces: [{ name: 'eth0', sent_bytes: at % 5_000, recv_bytes: 0 }],
+    };
+    return JSON.stringify({ timestamp: START + at, system, dumb_managed: [], external: [] });
+  });
+  statements.write(db, texts);
+}
+
+function maintain(db: File, maxAgeDays: number | null = null): void {
+  const newest = statements.bounds(db).newest ?? START;
+  while (statements.maintain(db, { now: newest, maxAgeDays, maxBytes: null }));
+}
+
+function chart(db: File, hours: number) {
+  const newest = statements.bounds(db).newest ?? START;
+  const request = { since: newest - hours * HOUR_S, now: newest + 0.5, bucketSeconds: 5, maxPoints: 600 };
+  return JSON.parse(gunzipSync(statements.chart(db, request)).toString());
+}
+
+const kept = (db: File): number => db.prepare('SELECT count(*) FROM metrics_blocks').pluck().get() as number;
+
+/** The same chart, made of the samples alone. */
+function plain(db: File, hours: number) {
+  const copy = open(db.serialize());
+  copy.exec('DELETE FROM metrics_blocks');
+  return chart(copy, hours);
+}
+
+const every = (seconds: number, from: number, until: number): number[] =>
+  Array.from({ length: Math.floor((until - from) / seconds) }, (_, index) => from + index * seconds);
+
+t.test('samples whose time is over need not be read for such a chart', async t => {
+  const db = open();
+  write(db, every(60, 0, 30 * HOUR_S));
+  maintain(db);
+  for (const hours of [1, 6, 12, 24]) {
+    const copy = open(db.serialize());
+    const whole = chart(copy, hours);
+    t.same(whole, plain(db, hours), `${hours} h`);
+    const bare = open(db.serialize());
+    bare.exec(`UPDATE metrics_snapshots SET payload = x'', item = NULL`);
+    const buckets = 16;
+    t.ok(chart(bare, hours).items.length > whole.items.length - buckets, 'but for those of the last times');
+  }
+});
+
+t.test('each sample that ends a time makes its part of such a chart', async t => {
+  const db = open();
+  write(db, every(5, 0, HOUR_S / 2));
+  maintain(db);
+  const before = kept(db);
+  for (const at of every(5, HOUR_S / 2, HOUR_S / 2 + 300)) write(db, [at]);
+  t.ok(kept(db) > before, 'without waiting for the next look at the file');
+  t.same(chart(open(db.serialize()), 1), plain(db, 1));
+});
+
+t.test('what is kept has an end', async t => {
+  const db = open();
+  write(db, every(60, 0, 24 * HOUR_S));
+  maintain(db);
+  write(db, every(300, 24 * HOUR_S, 300 * HOUR_S));
+  maintain(db);
+  const early = `SELECT count(*) FROM metrics_blocks WHERE bucket_s < 100 AND before_s <= ${START + 24 * HOUR_S}`;
+  t.equal(db.prepare(early).pluck().get(), 0, 'parts of charts that begin later are removed');
+  maintain(db, 1);
+  t.same(chart(db, 24), plain(db, 24));
+  t.same(chart(db, 168), plain(db, 168), 'what was removed is in no chart');
+});
+
+t.test('what is damaged is made anew', async t => {
+  const db = open();
+  write(db, every(60, 0, 8 * HOUR_S));
+  maintain(db);
+  const whole = chart(db, 6);
+  const copy = open(db.serialize());
+  copy.exec(`UPDATE metrics_blocks SET piece = zeroblob(length(piece))`);
+  t.same(chart(copy, 6), whole);
+  const other = open(db.serialize());
+  other.exec(`UPDATE metrics_blocks SET head = '{'`);
+  t.same(chart(other, 6), whole);
+});
+
+const times = fc.uniqueArray(fc.integer({ min: 0, max: 20 * HOUR_S }), { minLength: 1, maxLength: 80 });
+
+t.test('laws: a chart from the file is that of the samples, whatever came late and was written again', async () => {
+  fc.assert(
+    fc.property(fc.array(times, { minLength: 1, maxLength: 4 }), rounds => {
+      const db = open();
+      for (const [cpu, round] of rounds.entries()) {
+        write(db, round, cpu);
+        maintain(db);
+        for (const hours of [1, 6, 24]) {
+          deepStrictEqual(chart(open(db.serialize()), hours), plain(db, hours));
+          deepStrictEqual(chart(db, hours), plain(db, hours));
+        }
+      }
+    }),
+    { numRuns: 25 },
+  );
+});
