@@ -2,7 +2,7 @@
 // cannot be told for want of descriptors is an error, because it is not the same as a process that is gone.
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { lacksDescriptors, withReserve } from '#kit/descriptors';
-import { kernelText } from '#kit/kernel-text';
+import { kernelRecord, kernelText } from '#kit/kernel-text';
 
 /** Identifies one process: pids are reused, but a pid with its start time is unique within one boot. */
 export interface ProcessIdentity {
@@ -30,6 +30,7 @@ export interface Marks {
   readonly directory: string;
 }
 
+const CLOSING = 0x29;
 const RUN_VARIABLE = 'STACKWARDEN_RUN_ID';
 const NAME_VARIABLE = 'STACKWARDEN_PROCESS_NAME';
 const DIRECTORY_VARIABLE = 'STACKWARDEN_RECORDED_IN';
@@ -45,18 +46,37 @@ export const bootId = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').tr
 
 /** null when there is no such process. */
 export function readStat(pid: number): ProcessStat | null {
-  const text = readProc(`/proc/${pid}/stat`);
-  if (text === null) return null;
+  const stat = recordOf(`/proc/${pid}/stat`);
+  if (stat === null) return null;
   // The command in parentheses may itself hold parentheses and spaces.
-  const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
+  const text = stat.toString('latin1', stat.lastIndexOf(CLOSING) + 2);
+  const parentAt = afterSpaces(text, 0, 1);
+  const groupAt = afterSpaces(text, parentAt, 1);
+  const startAt = afterSpaces(text, groupAt, 17);
+  const imageAt = afterSpaces(text, startAt, 26);
   return {
     pid,
-    parentPid: Number(fields[1]),
-    state: fields[0] ?? '',
-    pgid: Number(fields[2]),
-    startTime: Number(fields[19]),
-    image: fields.slice(45, 49).join(' '),
+    parentPid: numberAt(text, parentAt),
+    state: text.slice(0, parentAt - 1),
+    pgid: numberAt(text, groupAt),
+    startTime: numberAt(text, startAt),
+    image: text.slice(imageAt, afterSpaces(text, imageAt, 4) - 1),
   };
+}
+
+/** Where the text goes on behind so many spaces; behind its end, as if one stood there, when it has fewer. */
+function afterSpaces(text: string, from: number, count: number): number {
+  let at = from;
+  for (let left = count; left > 0; left -= 1) {
+    const space = text.indexOf(' ', at);
+    if (space < 0) return text.length + 1;
+    at = space + 1;
+  }
+  return at;
+}
+
+function numberAt(text: string, at: number): number {
+  return Number(text.slice(at, afterSpaces(text, at, 1) - 1));
 }
 
 export function identify(pid: number): ProcessIdentity | null {
@@ -80,7 +100,7 @@ export class ProcessTable {
   readonly #byPid: ReadonlyMap<number, ProcessStat>;
   #children: ReadonlyMap<number, readonly ProcessStat[]> | undefined;
   #groups: ReadonlyMap<number, readonly ProcessStat[]> | undefined;
-  #runs: ReadonlyMap<string, readonly ProcessStat[]> | undefined;
+  #runs: { readonly since: number; readonly byId: ReadonlyMap<string, readonly ProcessStat[]> } | undefined;
   #writers: ReadonlyMap<string, ReadonlySet<number>> | undefined;
 
   constructor(processes: readonly ProcessStat[]) {
@@ -102,15 +122,21 @@ export class ProcessTable {
     return this.#groups.get(pgid) ?? [];
   }
 
-  /** Those that have the run's id in their environment, which descendants keep when they leave the group. */
-  ofRun(runId: string): readonly ProcessStat[] {
-    this.#runs ??= grouped(
-      this.processes.flatMap((stat): (readonly [string, ProcessStat])[] => {
-        const found = runOf(stat);
-        return found === null ? [] : [[found, stat]];
-      }),
-    );
-    return this.#runs.get(runId) ?? [];
+  /**
+   * Those that have the run's id in their environment, which descendants keep when they leave the group. No descendant is
+   * older than the run's leader, which started at `since`.
+   */
+  ofRun(runId: string, since: number): readonly ProcessStat[] {
+    if (this.#runs === undefined || this.#runs.since > since) this.#runs = { since, byId: this.#runsSince(since) };
+    return this.#runs.byId.get(runId) ?? [];
+  }
+
+  #runsSince(since: number): ReadonlyMap<string, readonly ProcessStat[]> {
+    const marked = this.processes.flatMap((stat): (readonly [string, ProcessStat])[] => {
+      const found = stat.startTime < since ? null : runOf(stat);
+      return found === null ? [] : [[found, stat]];
+    });
+    return grouped(marked);
   }
 
   /** The pids of those that have the file as their standard output or error. */
@@ -338,8 +364,17 @@ function isRunning({ state }: ProcessStat): boolean {
 }
 
 function readProc(file: string): string | null {
+  return known(() => kernelText(file));
+}
+
+/** The next read overwrites it. */
+function recordOf(file: string): Buffer | null {
+  return known(() => kernelRecord(file));
+}
+
+function known<Content>(read: () => Content): Content | null {
   try {
-    return withReserve(() => kernelText(file));
+    return withReserve(read);
   } catch (error) {
     if (lacksDescriptors(error)) throw error;
     // The process is gone or belongs to another user, so nothing is known about it.

@@ -60,10 +60,15 @@ function survivorsIn(table: ProcessTable, target: StopTarget, others: ReadonlySe
     if (stat === undefined) return [];
     return isLeader(stat, leader) || inside.has(pid) || descendants.get(pid) === stat.startTime ? [stat] : [];
   });
-  const members = [...known, ...(isOwnGroup ? table.inGroup(pgid) : []), ...table.ofRun(runId)];
+  const members = [...known, ...(isOwnGroup ? table.inGroup(pgid) : []), ...table.ofRun(runId, startOf(leader))];
   const found = withDescendants(members, table);
   target.descendants = new Map(found.map(({ pid, startTime }) => [pid, startTime]));
   return found;
+}
+
+/** Where the leader is of another boot or was never seen, nothing is known to be older. */
+function startOf(leader: ProcessIdentity): number {
+  return leader.bootId === bootId ? leader.startTime : 0;
 }
 
 function isLeader({ pid, startTime }: ProcessStat, leader: ProcessIdentity): boolean {

@@ -1,10 +1,15 @@
 // What is remembered of processes that services run again and again takes no room.
 import { type ChildProcess, spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { copyFile } from 'node:fs/promises';
+import path from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import t from 'tap';
 import { lookAround, marksOf, readStat, startedAtOf } from '../../../plugins/process/supervise/proc-table.ts';
+import { testDir } from '../../support/directory.ts';
 import { until } from '../../support/until.ts';
 
 const MIB = 1_024 * 1_024;
@@ -33,12 +38,12 @@ async function spawnSleepers(t: { teardown(end: () => void): void }, runId: stri
 }
 
 t.test('the environments of processes are not kept', async t => {
-  lookAround().ofRun(RUN);
+  lookAround().ofRun(RUN, 0);
   const before = usedBytes();
   const children = await spawnSleepers(t, RUN);
   const found = await until(() => {
     const pids = lookAround()
-      .ofRun(RUN)
+      .ofRun(RUN, 0)
       .map(({ pid }) => pid);
     return pids.length >= PROCESSES ? pids : undefined;
   });
@@ -62,19 +67,42 @@ t.test('what was of no run is of one once it runs another program', async t => {
   t.ok(stat !== null);
   if (stat === null) return;
   await until(() => Date.now() / 1_000 - startedAtOf(stat) > LONG_SECONDS);
-  t.same(lookAround().ofRun(OTHER_RUN), []);
+  t.same(lookAround().ofRun(OTHER_RUN, 0), []);
   child.stdin?.write('\n');
   await until(
     () =>
       lookAround()
-        .ofRun(OTHER_RUN)
+        .ofRun(OTHER_RUN, 0)
         .some(({ pid }) => pid === child.pid),
     { what: 'the child to be of the run' },
   );
 });
 
+t.test('what is older than the leader of a run is none of it', async t => {
+  const id = randomUUID();
+  const children = await spawnSleepers(t, id);
+  const stats = children.map(({ pid }) => readStat(pid ?? 0)).filter(stat => stat !== null);
+  const starts = stats.map(({ startTime }) => startTime);
+  await until(() => lookAround().ofRun(id, 0).length === PROCESSES);
+  const table = lookAround();
+  t.same(table.ofRun(id, Math.max(...starts) + 1), []);
+  t.equal(table.ofRun(id, Math.min(...starts)).length, PROCESSES, 'the same look tells of an older run');
+});
+
+t.test('a name may look like the rest of what the kernel says', async t => {
+  const dir = testDir(t, {});
+  const program = path.join(dir, 'a) R 1 2 (b');
+  await copyFile('/bin/sleep', program);
+  const child = spawn(program, ['1000'], { stdio: 'ignore', detached: true });
+  t.teardown(() => child.kill('SIGKILL'));
+  await once(child, 'spawn');
+  const { pid = 0 } = child;
+  await until(() => readFileSync(`/proc/${pid}/comm`, 'utf8').startsWith('a)'));
+  t.match(readStat(pid), { pid, parentPid: process.pid, pgid: pid, state: /^[RSD]$/, image: /^\d+( \d+){3}$/ });
+});
+
 t.test('an id that is none of ours belongs to no run', async t => {
   const long = 'x'.repeat(10_000);
   await spawnSleepers(t, long);
-  t.same(lookAround().ofRun(long), []);
+  t.same(lookAround().ofRun(long, 0), []);
 });
