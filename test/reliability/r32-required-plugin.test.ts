@@ -2,16 +2,17 @@
 // and the next start goes on with them.
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { fileURLToPath, pathToFileURL } from 'node:url';
+import { pathToFileURL } from 'node:url';
 import t from 'tap';
 import { lookAround } from '../../plugins/process/supervise/proc-table.ts';
 import { testDir } from '../support/directory.ts';
 import { type HostProcess, startHostProcess } from '../support/host-process.ts';
+import { moduleOfHost } from '../support/host-program.ts';
 import { kid, lives } from '../support/kids.ts';
 import { writeConfig } from '../support/stackwarden.ts';
 import { until } from '../support/until.ts';
 
-const shipped = fileURLToPath(new URL('../../plugins/process/index.ts', import.meta.url));
+const shipped = moduleOfHost('plugins/process/index.ts');
 /** Process control and what tells of it. */
 const plugins = ['config', 'process', 'health', 'health-probe', 'auto-restart', 'host-plugins'];
 const deadlines = { importMs: 60_000, setupMs: 60_000 };
@@ -34,7 +35,7 @@ async function prepare(t: Parameters<typeof testDir>[0]) {
     dumb: { plugins: { override: ['process'] } },
   });
   await mkdir(path.join(configDir, 'plugins', 'process'), { recursive: true });
-  await writeFile(path.join(configDir, 'plugins', 'process', 'index.ts'), failing(flag));
+  await writeFile(path.join(configDir, 'plugins', 'process', 'index.js'), failing(flag));
   return { configDir, flag, port };
 }
 
@@ -62,7 +63,7 @@ t.test('it is set up again, health names it meanwhile, and supervision goes on w
   });
   t.match(health.details, /the required plugin process is failed: (uncaught error: process fault|still broken)/);
   t.ok(lives(pid), 'what it supervised runs on');
-  await until(() => host.output().includes('still broken (index.ts:4)'), { what: 'file and line in the log' });
+  await until(() => host.output().includes('still broken (index.js:4)'), { what: 'file and line in the log' });
 
   await rm(flag);
   await until(async () => (await status(host)).status === 'running');

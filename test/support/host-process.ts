@@ -1,14 +1,10 @@
 // A host in a process of its own with options that the command line does not have, for faults that concern the process.
 import { type ChildProcess, spawn } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
-import { createHost } from '../../core/host/host.ts';
 import type { HostOptions } from '../../core/host/host-options.ts';
-import { TYPESCRIPT } from './typescript.ts';
+import { hostProgram } from './host-program.ts';
 import { until } from './until.ts';
 
 type Options = Pick<HostOptions, 'configDir' | 'deadlines' | 'recoveryPausesMs' | 'plugins'>;
-
-const thisFile = fileURLToPath(import.meta.url);
 
 export interface HostProcess {
   readonly child: ChildProcess;
@@ -24,7 +20,7 @@ export async function startHostProcess(
   options: Options,
   { onSpawn, env = {} }: { onSpawn?: (child: ChildProcess) => void; env?: NodeJS.ProcessEnv } = {},
 ): Promise<HostProcess> {
-  const child = spawn(process.execPath, [TYPESCRIPT, thisFile, JSON.stringify(options)], {
+  const child = spawn(process.execPath, hostProgram({ ...options, stdout: true }), {
     env: { ...process.env, NODE_OPTIONS: '', TAP: '', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
@@ -55,13 +51,4 @@ export async function startHostProcess(
   if (gone) throw new Error(`the host ended at once: ${output}`);
   const json = async (path: string, init?: RequestInit) => (await fetch(base + path, init)).json() as Promise<unknown>;
   return { child, base, output: () => output, exited, json };
-}
-
-if (process.argv[1] === thisFile) {
-  // Whoever read the output may be gone.
-  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
-  const options = JSON.parse(process.argv[2] ?? '{}') as Options;
-  const host = await createHost({ ...options, stdout: true });
-  process.on('SIGTERM', () => void host.stop());
-  process.exit(await host.stopped);
 }
