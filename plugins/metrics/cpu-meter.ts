@@ -33,6 +33,13 @@ export class CpuMeter {
     return meter.percent;
   }
 
+  /** The last percentage of a key that is not read in this round; what it uses counts with its next reading. */
+  last(key: string): number | null {
+    const known = this.#meters.get(key);
+    if (known !== undefined) this.#seen.set(key, known);
+    return known?.percent ?? null;
+  }
+
   /** Ends a round of readings: keys that were not read in it are forgotten. */
   endRound(): void {
     this.#meters = this.#seen;

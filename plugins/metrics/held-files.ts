@@ -40,7 +40,13 @@ export class HeldFiles {
     }
   }
 
-  /** Ends a round of looks: files that were not read in it are closed. */
+  /** Holds a file that is not read in this round. */
+  keep(pid: number): void {
+    const held = this.#held.get(pid);
+    if (held !== undefined) held.round = this.#round;
+  }
+
+  /** Ends a round of looks: files that were neither read nor kept in it are closed. */
   endRound(): void {
     for (const [pid, held] of this.#held) if (held.round !== this.#round) this.#close(pid, held);
     this.#round += 1;

@@ -11,6 +11,10 @@ const MS_PER_TICK = 1_000 / TICKS_PER_S;
 const KERNEL_THREADS_PARENT = 2;
 /** So long a kernel thread is not looked at again: pids go round, so that its own is not given anew at once. */
 const KERNEL_THREADS_KEPT_MS = 10_000;
+/** A process of which the kernel has told the same for so long, */
+const QUIET_MS = 1_000;
+/** is not looked at again for so long, unless somebody watches it. */
+const REST_MS = 5_000;
 /** Key of the size of a page in the auxiliary vector: getauxval(3). */
 const AT_PAGESZ = 6n;
 const PAGE_BYTES = pageBytes();
@@ -46,18 +50,28 @@ interface Known {
   bytes: Buffer;
   length: number;
   row: ProcessRow | 'gone' | 'kernel';
+  readAtMs: number;
+  changedAtMs: number;
+}
+
+export interface ProcessRows {
+  readonly rows: readonly ProcessRow[];
+  /** Those that were not looked at this time. */
+  readonly resting: ReadonlySet<ProcessRow>;
 }
 
 const FIRST_BYTES = 512;
+const NOTHING_KNOWN = { length: 0, row: 'gone', readAtMs: 0, changedAtMs: 0 } as const;
 
 export class ProcessTable {
   readonly #files = new HeldFiles('stat');
   #known = new Map<number, Known>();
   #kernelThreads: { readonly atMs: number; readonly pids: Set<number> } = { atMs: 0, pids: new Set() };
 
-  /** Zombies and threads of the kernel are left out. */
-  async read(breather: Breather): Promise<ProcessRow[]> {
+  /** Zombies and threads of the kernel are left out. Processes that are watched do not rest. */
+  async read(breather: Breather, isWatched: (pid: number) => boolean): Promise<ProcessRows> {
     const rows: ProcessRow[] = [];
+    const resting = new Set<ProcessRow>();
     const seen = new Map<number, Known>();
     const nowMs = performance.now();
     if (nowMs - this.#kernelThreads.atMs >= KERNEL_THREADS_KEPT_MS)
@@ -68,33 +82,46 @@ export class ProcessTable {
       if (first < ONE || first > NINE) continue;
       const pid = Number(name);
       if (kernelThreads.has(pid)) continue;
-      const stat = this.#files.read(pid);
-      if (stat !== null) {
-        const known = this.#rowOf(pid, stat);
+      const last = this.#known.get(pid);
+      const rests = last !== undefined && isQuiet(last) && nowMs - last.readAtMs < REST_MS && !isWatched(pid);
+      const known = rests ? last : this.#look(pid, last, nowMs);
+      if (known !== undefined) {
         seen.set(pid, known);
         if (known.row === 'kernel') kernelThreads.add(pid);
-        else if (known.row !== 'gone') rows.push(known.row);
+        else if (known.row !== 'gone') {
+          rows.push(known.row);
+          if (rests) resting.add(known.row);
+        }
       }
+      if (rests) this.#files.keep(pid);
       if (breather.isDue) await breather.breathe();
     }
     this.#files.endRound();
     this.#known = seen;
-    return rows;
+    return { rows, resting };
   }
 
   close(): void {
     this.#files.close();
   }
 
-  #rowOf(pid: number, stat: Buffer): Known {
-    const known = this.#known.get(pid) ?? { bytes: Buffer.allocUnsafeSlow(FIRST_BYTES), length: 0, row: 'gone' };
+  #look(pid: number, last: Known | undefined, nowMs: number): Known | undefined {
+    const stat = this.#files.read(pid);
+    if (stat === null) return undefined;
+    const known = last ?? { ...NOTHING_KNOWN, bytes: Buffer.allocUnsafeSlow(FIRST_BYTES) };
     const { bytes, length } = known;
+    known.readAtMs = nowMs;
     if (stat.length === length && stat.compare(bytes, 0, length) === 0) return known;
+    known.changedAtMs = nowMs;
     if (stat.length > bytes.length) known.bytes = Buffer.allocUnsafeSlow(2 * stat.length);
     known.length = stat.copy(known.bytes);
     known.row = rowOf(pid, stat);
     return known;
   }
+}
+
+function isQuiet({ readAtMs, changedAtMs }: Known): boolean {
+  return readAtMs - changedAtMs >= QUIET_MS;
 }
 
 export function rowOf(pid: number, stat: Buffer): ProcessRow | 'gone' | 'kernel' {

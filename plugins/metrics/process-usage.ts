@@ -28,16 +28,17 @@ export class ProcessMeter {
   readonly #io = new HeldFiles('io');
   readonly #cpu = new CpuMeter();
   readonly #sockets = new SocketMap();
+  #managedPids: ReadonlySet<number> = new Set();
   #containers: { readonly atMs: number; readonly ids: Map<string, string | null> } = { atMs: 0, ids: new Map() };
 
   /** `own` are processes of the host that belong to no list; `bootedAt` is in Unix seconds. */
   async read(running: readonly ProcessSnapshot[], own: ReadonlySet<number>, bootedAt: number): Promise<ProcessesUsage> {
     const breather = new Breather();
-    const rows = await this.#table.read(breather);
+    const roots = new Map(running.flatMap(snapshot => (snapshot.pid === null ? [] : [[snapshot.pid, snapshot]])));
+    const { rows, resting } = await this.#table.read(breather, pid => roots.has(pid) || this.#managedPids.has(pid));
     const nowMs = performance.now();
     await this.#sockets.refresh(breather, nowMs);
     if (nowMs - this.#containers.atMs >= CONTAINER_KEPT_MS) this.#containers = { atMs: nowMs, ids: new Map() };
-    const roots = new Map(running.flatMap(snapshot => (snapshot.pid === null ? [] : [[snapshot.pid, snapshot]])));
     const trees = treesOf(rows, roots);
     const managed: TreeUsage[] = [];
     const taken = new Set(own);
@@ -48,9 +49,13 @@ export class ProcessMeter {
       for (const row of members) taken.add(row.pid);
       managed.push(await this.#tree(processName, root, members, nowMs, bootedAt, breather));
     }
+    this.#managedPids = new Set(managed.flatMap(({ pids }) => pids));
     const others = rows
       .filter(row => !taken.has(row.pid) && !own.has(row.parentPid))
-      .map(row => ({ row, cpuPercent: this.#cpu.percent(row.key, row.ownMs, nowMs) }))
+      .map(row => ({
+        row,
+        cpuPercent: resting.has(row) ? this.#cpu.last(row.key) : this.#cpu.percent(row.key, row.ownMs, nowMs),
+      }))
       .sort((a, b) => (b.cpuPercent ?? 0) - (a.cpuPercent ?? 0) || b.row.rssBytes - a.row.rssBytes)
       .slice(0, MAX_EXTERNAL);
     const external: ExternalUsage[] = [];

@@ -1,0 +1,62 @@
+// Processes that nobody manages and that do nothing are looked at now and then; what they do afterwards counts rightly.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import t, { type Test } from 'tap';
+import { Breather } from '../../../plugins/metrics/breather.ts';
+import { ProcessTable } from '../../../plugins/metrics/process-table.ts';
+import { ProcessMeter } from '../../../plugins/metrics/process-usage.ts';
+import { until } from '../../support/until.ts';
+
+/** A process that does nothing until it is sent a line, and then burns a core. */
+async function burner(t: Test): Promise<{ readonly child: ChildProcess; readonly pid: number }> {
+  const child = spawn('sh', ['-c', 'read line; while :; do :; done'], { stdio: ['pipe', 'ignore', 'ignore'] });
+  t.teardown(() => child.kill('SIGKILL'));
+  await once(child, 'spawn');
+  return { child, pid: child.pid ?? 0 };
+}
+
+t.test('a process that does nothing rests, unless it is watched', async t => {
+  const table = new ProcessTable();
+  t.teardown(() => table.close());
+  const { child, pid } = await burner(t);
+  const watched = await burner(t);
+  const look = () => table.read(new Breather(), one => one === watched.pid);
+  const rowOf = async (one: number) => (await look()).rows.find(row => row.pid === one);
+  await until(async () => {
+    const { rows, resting } = await look();
+    t.notOk(rows.some(row => row.pid === watched.pid && resting.has(row)));
+    return rows.some(row => row.pid === pid && resting.has(row));
+  });
+  t.equal((await rowOf(pid))?.ownMs, (await rowOf(pid))?.ownMs, 'it is told as it was');
+  const usedMs = (await rowOf(pid))?.ownMs ?? 0;
+  child.stdin?.write('go\n');
+  await until(async () => ((await rowOf(pid))?.ownMs ?? 0) > usedMs);
+  child.kill('SIGKILL');
+  watched.child.kill('SIGKILL');
+  await once(child, 'exit');
+  t.notOk(await rowOf(pid), 'what has ended is missing at once');
+});
+
+t.test('a process that has rested and burns a core uses one', async t => {
+  const meter = new ProcessMeter();
+  t.teardown(() => meter.close());
+  const table = new ProcessTable();
+  t.teardown(() => table.close());
+  const { child, pid } = await burner(t);
+  const look = async () => {
+    const { external } = await meter.read([], new Set(), 0);
+    return external.find(process => process.pid === pid)?.cpuPercent ?? 0;
+  };
+  await until(async () => {
+    await look();
+    const { rows, resting } = await table.read(new Breather(), () => false);
+    return rows.some(row => row.pid === pid && resting.has(row));
+  });
+  child.stdin?.write('go\n');
+  let percent = 0;
+  await until(async () => {
+    percent = await look();
+    return percent > 0;
+  });
+  t.ok(percent < 150, `${percent} %, of all the time since it was looked at before`);
+});
