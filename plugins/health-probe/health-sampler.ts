@@ -1,6 +1,6 @@
 // The only place that probes running processes: each at most once in five seconds, eight at a time; the latest reports
 // are kept. Processes that can be asked for nothing cost no turn in the queue.
-import type { ContributionList, Host } from '#core';
+import type { ContributionList, Host, NamedBlock } from '#core';
 import { lacksDescriptors } from '#kit/descriptors';
 import { WorkQueue } from '#kit/work-queue';
 import type { HealthReport, ProcessSnapshot } from '../process/contract.ts';
@@ -23,6 +23,11 @@ export class HealthSampler implements ProcessHealth {
   readonly #samples = new Map<string, Sample>();
   readonly #running = new Map<string, Promise<void>>();
   readonly #queue = new WorkQueue({ concurrency: CONCURRENCY });
+  /** What is asked of each block while these are the probes; null for nothing. A change of a block makes it another. */
+  #known: { readonly probes: readonly ProcessProbe[]; readonly checks: WeakMap<NamedBlock, HealthChecks | null> } = {
+    probes: [],
+    checks: new WeakMap(),
+  };
   #revision = 0;
 
   constructor(
@@ -66,18 +71,18 @@ export class HealthSampler implements ProcessHealth {
     const names = new Set(all.map(({ processName }) => processName));
     for (const name of this.#samples.keys()) if (!names.has(name)) this.#samples.delete(name);
     const running = all.filter(({ status, isHost }) => status === 'running' && !isHost);
-    const probes = [...this.#probes.values()];
-    await Promise.all(running.map(process => this.#sample(process, probes)));
+    const known = this.#knownChecks();
+    await Promise.all(running.map(process => this.#sample(process, known)));
   }
 
-  #sample(process: ProcessSnapshot, probes: readonly ProcessProbe[] = [...this.#probes.values()]): Promise<void> {
+  #sample(process: ProcessSnapshot, known = this.#knownChecks()): Promise<void> {
     const { processName } = process;
     const sample = this.#sampleOf(process);
     const started = this.#running.get(processName);
     if (started !== undefined) return started;
     if (sample !== undefined && performance.now() - sample.atMs < this.#host.paced(INTERVAL_MS) / 2)
       return Promise.resolve();
-    if (this.#checksOf(process, probes) === null) {
+    if (this.#checksOf(process, known) === null) {
       this.#keep(process, RUNS);
       return Promise.resolve();
     }
@@ -104,7 +109,7 @@ export class HealthSampler implements ProcessHealth {
 
   /** undefined when the process could not be asked. */
   async #check(process: ProcessSnapshot): Promise<HealthReport | undefined> {
-    const checks = this.#checksOf(process, [...this.#probes.values()]);
+    const checks = this.#checksOf(process, this.#knownChecks());
     if (checks === undefined) return undefined;
     if (checks === null) return RUNS;
     return checkHealth(checks, this.#host.fetch).catch((error: unknown) =>
@@ -117,11 +122,26 @@ export class HealthSampler implements ProcessHealth {
     );
   }
 
+  #knownChecks(): WeakMap<NamedBlock, HealthChecks | null> {
+    const probes = [...this.#probes.values()];
+    const { probes: before } = this.#known;
+    const isSame = probes.length === before.length && probes.every((probe, index) => probe === before[index]);
+    if (!isSame) this.#known = { probes, checks: new WeakMap() };
+    return this.#known.checks;
+  }
+
   /** null when there is nothing to be asked for, undefined when the process is not there. */
-  #checksOf({ processName, pid }: ProcessSnapshot, probes: readonly ProcessProbe[]): HealthChecks | null | undefined {
+  #checksOf(
+    { processName, pid }: ProcessSnapshot,
+    known: WeakMap<NamedBlock, HealthChecks | null>,
+  ): HealthChecks | null | undefined {
     const block = this.#host.use('config.store').findBlock(processName);
     if (block === undefined || pid === null) return undefined;
+    const before = known.get(block);
+    if (before !== undefined) return before;
     const ports = this.#host.find('process.supervisor')?.ports(processName).values() ?? [];
-    return checksOf({ block, ports: [...ports], probes }) ?? null;
+    const checks = checksOf({ block, ports: [...ports], probes: this.#known.probes }) ?? null;
+    known.set(block, checks);
+    return checks;
   }
 }

@@ -250,6 +250,19 @@ t.test('probes that plugins contribute, with a marker or a key that the answer m
   t.match(await probed(app, 'starting'), { health_status: 'starting' });
   t.match(await probed(app, 'own'), { health_status: 'healthy' }, 'the address of the block itself comes first');
   t.match(await probed(app, 'portless'), { health_status: 'healthy', health_details: { probe: 'process' } });
+
+  const health = { path: '/missing', port: probePort };
+  await app.post('/config', { updates: { portless: { health } }, persist: false });
+  const asked = () => until(async () => (await status(app, 'portless')).health_status === 'unhealthy');
+  t.ok(await asked(), 'what the block says of its health since then is asked');
+  await writeFile(
+    path.join(folder, 'index.mjs'),
+    `export default { name: 'probes', host: '^1', setup(host) {
+      host.contribute('process.probe', 'unmarked', { configKey: 'unmarked', path: '/plain', portKey: 'probe_port' })
+    } }`,
+  );
+  const other = () => until(async () => (await status(app, 'unmarked')).health_status === 'healthy');
+  t.ok(await other(), 'a probe that another replaces is asked no more');
 });
 
 t.test('plugins are told of what a report says anew, not of each report', async t => {
