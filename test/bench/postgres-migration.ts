@@ -1,12 +1,15 @@
 // The transfer of one file of SQLite to PostgreSQL, validation included, against pgloader and a loop that inserts row by
 // row, on the same file and the same server: rows in a second, and the memory of the process that does it. Option:
-// `--millions 10`, of values. What starts from the sources takes half a second of it.
+// `--millions 10`, of values. The program that transfers is that of the build, as users have it.
 import { execFile } from 'node:child_process';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import Database from 'better-sqlite3';
+// @ts-expect-error it is loaded before TypeScript is
+import { startFromBuild } from '../runner/built-threads.mjs';
 import { programOf } from '../support/debian.ts';
 import { startPostgres } from '../support/postgres.ts';
 import { run, sqliteFile, taskOf } from '../support/transfer.ts';
@@ -25,6 +28,8 @@ interface Sample {
   readonly rowsPerS: number;
   readonly megabytes: number;
 }
+
+startFromBuild(fileURLToPath(new URL('../../dist', import.meta.url)));
 
 const option = process.argv.indexOf('--millions');
 const rows = ((option < 0 ? 1 : Number(process.argv[option + 1])) * 1_000_000) / COLUMNS;

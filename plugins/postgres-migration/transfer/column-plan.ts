@@ -29,6 +29,8 @@ export interface TablePlan {
   readonly primaryKey: readonly string[];
   /** What a row has at most, as SQLite stores it. */
   readonly maxRowBytes: number;
+  /** Whether it goes over in binary form, else as lines of text. */
+  readonly isBinary: boolean;
 }
 
 /** Values of more bytes are read in pieces. */

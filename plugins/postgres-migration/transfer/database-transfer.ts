@@ -1,6 +1,7 @@
 // One pair of databases: matched, imported and validated. A table is imported in one transaction, so that what fails names
 // its table and leaves none in part.
 import { createHash } from 'node:crypto';
+import { BINARY_END, BINARY_START } from './binary-rows.ts';
 import { quoted, type TablePlan } from './column-plan.ts';
 import { rejectedRow, valueWords } from './rejected-row.ts';
 import { RowDigest } from './row-digest.ts';
@@ -23,7 +24,7 @@ export type Step = (table: string, rows: number, isTableDone: boolean) => void;
 interface SentRows {
   readonly rows: number;
   readonly bytes: number;
-  /** SHA-256 of all lines in their order. */
+  /** SHA-256 of all of them in their order. */
   readonly hash: string;
 }
 
@@ -122,14 +123,18 @@ export class DatabaseTransfer {
     let bytes = 0;
     const hash = createHash('sha256');
     const source = this.#source;
-    const spent = new SpentMemory();
-    async function* lines(): AsyncGenerator<Uint8Array> {
+    const spent = new SpentMemory(plan);
+    const sent = (piece: Uint8Array): Uint8Array => {
+      bytes += piece.length;
+      spent.add(piece.length);
+      hash.update(piece);
+      return piece;
+    };
+    async function* rows(): AsyncGenerator<Uint8Array> {
+      if (plan.isBinary) yield sent(BINARY_START);
       for await (const chunk of source.chunks(plan)) {
         if (chunk.kind === 'rows') {
-          bytes += chunk.bytes.length;
-          spent.add(chunk.bytes.length);
-          hash.update(chunk.bytes);
-          yield chunk.bytes;
+          yield sent(chunk.bytes);
           step(table, chunk.rows, false);
         } else if (chunk.kind === 'fault') {
           const { column, rule, rowid } = chunk;
@@ -137,9 +142,10 @@ export class DatabaseTransfer {
           throw faultIn({ code: 'transfer.value', stage: 'import', label, ...place }, valueWords(rule));
         } else end = chunk;
       }
+      if (plan.isBinary) yield sent(BINARY_END);
     }
     try {
-      await this.#open.copyIn(`COPY ${quoted(table)} (${listed(plan)}) FROM STDIN`, lines());
+      await this.#open.copyIn(`COPY ${quoted(table)} (${listed(plan)}) FROM STDIN${formOf(plan)}`, rows());
     } catch (error) {
       throw await rejectedRow(error, plan, source, label);
     }
@@ -156,24 +162,29 @@ export class DatabaseTransfer {
     if (sent === undefined) return;
     const hash = createHash('sha256');
     let bytes = 0;
-    for await (const piece of this.#arrived(plan, sent)) {
+    for await (const piece of this.#arrived(plan, sent.bytes)) {
       bytes += piece.length;
       hash.update(piece);
       step(table, Math.floor((sent.rows * bytes) / sent.bytes), false);
     }
     const isSame = bytes === sent.bytes && hash.digest('hex') === sent.hash && sent.rows === expected;
-    if (!isSame) await this.#compareInAnyOrder(plan, expected, sent);
+    if (!isSame) await this.#compareInAnyOrder({ ...plan, isBinary: false }, expected);
     step(table, expected, true);
   }
 
-  /** Reads both sides again. Throws a TransferFault when one has a row that the other has not. */
-  async #compareInAnyOrder(plan: TablePlan, expected: number, sent: SentRows): Promise<void> {
+  /** Reads both sides again, as lines. Throws a TransferFault when one has a row that the other has not. */
+  async #compareInAnyOrder(plan: TablePlan, expected: number): Promise<void> {
     const { table } = plan;
     const fault = { code: 'transfer.validation', stage: 'validation', label: this.pair.label, table } as const;
     const given = new RowDigest();
-    for await (const chunk of this.#source.chunks(plan)) if (chunk.kind === 'rows') given.add(chunk.bytes);
+    let bytes = 0;
+    for await (const chunk of this.#source.chunks(plan)) {
+      if (chunk.kind !== 'rows') continue;
+      given.add(chunk.bytes);
+      bytes += chunk.bytes.length;
+    }
     const arrived = new RowDigest();
-    for await (const piece of this.#arrived(plan, sent)) arrived.add(piece);
+    for await (const piece of this.#arrived(plan, bytes)) arrived.add(piece);
     const [one, other] = [given.value, arrived.value];
     if (other.rows !== one.rows || other.rows !== expected)
       throw faultIn(
@@ -187,19 +198,21 @@ export class DatabaseTransfer {
       );
   }
 
-  /** The lines of a table that PostgreSQL has. Throws a TransferFault when there are more of them than were sent. */
-  async *#arrived({ table, columns }: TablePlan, sent: SentRows): AsyncGenerator<Uint8Array> {
+  /** The rows of a table that PostgreSQL has, as they are sent. Throws a TransferFault when they have more than `sentBytes`. */
+  async *#arrived(plan: TablePlan, sentBytes: number): AsyncGenerator<Uint8Array> {
+    const { table, columns } = plan;
     // A `real` is compared as the double that it is, because its own text would not be that of the double which was sent.
     const selected = columns.map(({ name, type }) =>
       type.kind === 'float' && type.bits === 32 ? `${quoted(name)}::float8` : quoted(name),
     );
-    const spent = new SpentMemory();
+    const spent = new SpentMemory(plan);
     let bytes = 0;
-    for await (const piece of this.#open.copyOut(`COPY (SELECT ${selected.join()} FROM ${quoted(table)}) TO STDOUT`)) {
+    const rows = `SELECT ${selected.join()} FROM ${quoted(table)}`;
+    for await (const piece of this.#open.copyOut(`COPY (${rows}) TO STDOUT${formOf(plan)}`)) {
       bytes += piece.length;
       spent.add(piece.length);
       // The same rows have the same length; a server may send them for ever.
-      if (bytes > sent.bytes)
+      if (bytes > sentBytes)
         throw faultIn(
           { code: 'transfer.validation', stage: 'validation', label: this.pair.label, table, rule: 'row_digest' },
           `PostgreSQL has more than was sent; ${AGAIN}`,
@@ -279,4 +292,8 @@ export class DatabaseTransfer {
 
 function listed({ columns }: TablePlan): string {
   return columns.map(({ name }) => quoted(name)).join();
+}
+
+function formOf({ isBinary }: TablePlan): string {
+  return isBinary ? ' WITH (FORMAT binary)' : '';
 }

@@ -2,15 +2,15 @@
 // row has costs several times what SQLite needs to read it.
 import type { SqliteDatabase, SqliteStatement } from '#core';
 import { type ColumnPlan, quoted, type TablePlan } from './column-plan.ts';
-import { isPlain, NO_VALUE, PlainLines, ROW_END, VALUE_END } from './plain-lines.ts';
+import { NO_VALUE, PlainRows, ROW_END, VALUE_END } from './plain-rows.ts';
 
 /** Row ids, from the first to the last, and the rows that have them. */
 export interface RowRun {
   readonly first: bigint;
   readonly last: bigint;
   readonly rows: number;
-  /** As lines of `COPY`, until the next run is read; undefined when a value of them is not plain. */
-  readonly lines: Uint8Array | undefined;
+  /** As rows of a binary `COPY`, until the next run is read; undefined when a value of them is not plain. */
+  readonly bytes: Uint8Array | undefined;
 }
 
 const UTF8 = 'UTF-8';
@@ -18,7 +18,7 @@ const FIRST_ROWID = -(2n ** 63n);
 const LAST_ROWID = 2n ** 63n - 1n;
 /** What a function of SQLite takes. */
 const MAX_COLUMNS = 500;
-/** What the lines of a run should have. */
+/** What the rows of a run should have. */
 const RUN_BYTES = 64 * 1_024;
 /** What the rows of a run that is joined have at most, as SQLite stores them. */
 const MAX_RUN_BYTES = 2 * 1_024 * 1_024;
@@ -34,7 +34,7 @@ const MARKS = {
 };
 
 export class JoinedRows {
-  readonly #lines: PlainLines;
+  readonly #plain: PlainRows;
   readonly #maxRows: number;
   /** Whether it is found out how large the rows of a run are, because few may be too many. */
   readonly #areMeasured: boolean;
@@ -48,7 +48,7 @@ export class JoinedRows {
   #toSkip = 0;
 
   private constructor(db: SqliteDatabase, { table, columns, rowidName, maxRowBytes }: TablePlan) {
-    this.#lines = new PlainLines(columns);
+    this.#plain = new PlainRows(columns);
     this.#maxRows = Math.min(MAX_ROWS, Math.max(MIN_ROWS, Math.floor(MAX_RUN_BYTES / maxRowBytes)));
     const names = columns.map(({ name }) => quoted(name));
     this.#areMeasured = maxRowBytes * MIN_ROWS > MAX_RUN_BYTES;
@@ -72,12 +72,12 @@ export class JoinedRows {
 
   /** undefined for a table whose values are not to be joined. */
   static of(db: SqliteDatabase, plan: TablePlan): JoinedRows | undefined {
-    const { table, columns, rowidName } = plan;
+    const { table, columns, rowidName, isBinary } = plan;
     const hasPages = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ? AND rootpage > 0";
     const canBeJoined =
       rowidName !== null &&
+      isBinary &&
       columns.length <= MAX_COLUMNS &&
-      columns.every(({ type }) => isPlain(type)) &&
       db.pragma('encoding', { simple: true }) === UTF8 &&
       db.prepare(hasPages).get(table) !== undefined;
     return canBeJoined ? new JoinedRows(db, plan) : undefined;
@@ -93,7 +93,7 @@ export class JoinedRows {
       if (canJoin && this.#toSkip === 0) yield* this.#join(first, last);
       else {
         this.#toSkip = Math.max(0, this.#toSkip - 1);
-        yield { first, last, rows, lines: undefined };
+        yield { first, last, rows, bytes: undefined };
       }
     }
   }
@@ -116,12 +116,12 @@ export class JoinedRows {
     const [rows, fit, withoutValue, joined] = found;
     this.#isDense &&= last - first < BigInt(rows) * MAX_GAPS;
     if (rows === 0) return;
-    const lines = fit === rows ? this.#lines.of(joined, rows, withoutValue) : undefined;
-    this.#skipped = lines === undefined ? Math.min(MAX_SKIPPED, this.#skipped * 2 || 1) : 0;
+    const bytes = fit === rows ? this.#plain.of(joined, rows, withoutValue) : undefined;
+    this.#skipped = bytes === undefined ? Math.min(MAX_SKIPPED, this.#skipped * 2 || 1) : 0;
     this.#toSkip = this.#skipped;
-    if (lines !== undefined)
-      this.#rows = Math.max(1, Math.min(this.#maxRows, Math.floor((RUN_BYTES * rows) / lines.length)));
-    yield { first, last, rows, lines };
+    if (bytes !== undefined)
+      this.#rows = Math.max(1, Math.min(this.#maxRows, Math.floor((RUN_BYTES * rows) / bytes.length)));
+    yield { first, last, rows, bytes };
   }
 }
 

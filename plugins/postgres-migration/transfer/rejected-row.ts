@@ -63,7 +63,7 @@ export async function rejectedRow(
   if (rule === undefined) return serverFault(error, { stage: 'import', label, table: plan.table });
   const [, line] = LINE.exec(String(where)) ?? [];
   const rowid = line === undefined ? undefined : await source.rowidAt(plan, Number(line) - 1);
-  const known = plan.columns.find(({ name }) => name === column || String(where).includes(`, column ${name}: `));
+  const known = plan.columns.find(({ name }) => name === column || isNamed(String(where), name));
   const named = typeof constraint === 'string' ? ` (constraint ${shown(constraint)})` : '';
   return faultIn(
     {
@@ -78,4 +78,9 @@ export async function rejectedRow(
     `${valueWords(rule)}${named}`,
     error,
   );
+}
+
+/** Of lines of text the server tells the value too. */
+function isNamed(where: string, column: string): boolean {
+  return where.includes(`, column ${column}: `) || where.split('\n').some(line => line.endsWith(`, column ${column}`));
 }

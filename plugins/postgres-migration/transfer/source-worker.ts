@@ -27,7 +27,7 @@ const ROWID_NAMES = ['rowid', '_rowid_', 'oid'];
 const GUARDS = ['trusted_schema = OFF', 'cell_size_check = ON'];
 /** In KiB. Each page is read once. */
 const CACHE = 'cache_size = -2000';
-const spent = new SpentMemory();
+let spent: SpentMemory | undefined;
 let reading: TableReading | undefined;
 /** Of the file, for what SQLite does not give in pieces. Closing it would end the locks of SQLite. */
 let file: number | undefined;
@@ -139,13 +139,14 @@ export function holdsData(
 /** The table that `readChunk` reads from now on. */
 export function openTable(db: SqliteDatabase, plan: TablePlan): void {
   reading?.close();
+  spent = new SpentMemory(plan);
   reading = new TableReading(db, plan, file);
 }
 
 export function readChunk(_db: SqliteDatabase): TableChunk {
   if (reading === undefined) throw new Error('no table is open');
   const chunk = reading.next();
-  if (chunk.kind === 'rows') spent.add(chunk.bytes.length);
+  if (chunk.kind === 'rows') spent?.add(chunk.bytes.length);
   return chunk;
 }
 

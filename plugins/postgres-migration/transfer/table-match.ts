@@ -1,11 +1,15 @@
 // Decides how the tables of both sides fit together, before anything is written. Names are compared exactly.
 import type { TablePlan } from './column-plan.ts';
 import { goesInPieces } from './column-text.ts';
+import { isPlain } from './plain-rows.ts';
 import type { Source } from './source.ts';
 import type { SourceTable } from './source-worker.ts';
 import type { TargetColumn, TargetTable } from './target-schema.ts';
 import type { DatabasePair } from './task.ts';
 import { faultIn, shown, type TransferFault } from './transfer-fault.ts';
+
+/** The length of a value stands before it in binary form, so that a row is made as a whole. */
+const MAX_BINARY_ROW_BYTES = 1_024 * 1_024;
 
 export interface MatchedTable {
   readonly plan: TablePlan;
@@ -91,8 +95,9 @@ async function matchTable(
   const hasSameKey = primaryKey.length > 0 && samePlaces(primaryKey, target.primaryKey);
   if (primaryKey.length > 0 && target.primaryKey.length > 0 && !hasSameKey)
     throw schemaFault(label, name, 'primary_key', 'the primary keys of SQLite and PostgreSQL have other columns');
+  const isBinary = maxRowBytes <= MAX_BINARY_ROW_BYTES && columns.every(({ type }) => isPlain(type));
   return {
-    plan: { table: name, columns, rowidName, primaryKey, maxRowBytes },
+    plan: { table: name, columns, rowidName, primaryKey, maxRowBytes, isBinary },
     rows,
     hasSameKey,
     lastRowid: table.lastRowid,

@@ -1,6 +1,7 @@
-// Reads one table of a SQLite file as the lines that `COPY` takes, a piece at a time: rows that are plain together, and
-// all others by the rules of their columns.
+// Reads one table of a SQLite file as `COPY` takes it, in binary form or as lines, a piece at a time: rows that are plain
+// together, and all others by the rules of their columns.
 import type { SqliteDatabase } from '#core';
+import { BinaryRows } from './binary-rows.ts';
 import type { TablePlan } from './column-plan.ts';
 import { JoinedRows } from './joined-rows.ts';
 import { RowReading, type Sanitized } from './row-reading.ts';
@@ -19,13 +20,15 @@ const [FIRST_ROWID, LAST_ROWID] = [-(2n ** 63n), 2n ** 63n - 1n];
 export class TableReading {
   readonly #reading: RowReading;
   readonly #joined: JoinedRows | undefined;
-  readonly #pieces: Generator<string | Uint8Array, undefined>;
+  readonly #binary: BinaryRows | undefined;
+  readonly #pieces: Generator<Uint8Array, undefined>;
   #joinedRows = 0;
 
   /** `file`: the open file of the database; undefined when its pages cannot be relied on. */
   constructor(db: SqliteDatabase, plan: TablePlan, file?: number) {
     this.#reading = new RowReading(db, plan, file);
     this.#joined = JoinedRows.of(db, plan);
+    this.#binary = plan.isBinary ? new BinaryRows(plan.columns) : undefined;
     this.#pieces = this.#read();
   }
 
@@ -34,7 +37,7 @@ export class TableReading {
       const { value, done } = this.#pieces.next();
       const rows = this.#joinedRows + this.#reading.rows;
       if (done) return { kind: 'end', rows, sanitized: this.#reading.sanitized };
-      return { kind: 'rows', bytes: typeof value === 'string' ? Buffer.from(value) : value, rows };
+      return { kind: 'rows', bytes: value, rows };
     } catch (error) {
       if (!(error instanceof ValueFault)) throw error;
       return { kind: 'fault', ...this.#reading.place, rule: error.rule };
@@ -45,15 +48,23 @@ export class TableReading {
     this.#pieces.return(undefined);
   }
 
-  *#read(): Generator<string | Uint8Array, undefined> {
-    if (this.#joined === undefined) yield* this.#reading.lines(FIRST_ROWID, LAST_ROWID);
+  *#read(): Generator<Uint8Array, undefined> {
+    if (this.#joined === undefined) yield* this.#oneByOne(FIRST_ROWID, LAST_ROWID);
     else
-      for (const { first, last, rows, lines } of this.#joined.runs()) {
-        if (lines === undefined) yield* this.#reading.lines(first, last);
+      for (const { first, last, rows, bytes } of this.#joined.runs()) {
+        if (bytes === undefined) yield* this.#oneByOne(first, last);
         else {
           this.#joinedRows += rows;
-          yield lines;
+          yield bytes;
         }
       }
+  }
+
+  *#oneByOne(first: bigint, last: bigint): Generator<Uint8Array> {
+    for (const lines of this.#reading.lines(first, last)) {
+      const bytes = Buffer.from(lines);
+      const piece = this.#binary === undefined ? bytes : this.#binary.add(bytes);
+      if (piece.length > 0) yield piece;
+    }
   }
 }

@@ -248,6 +248,7 @@ t.test('what is refused, by which rule, and where', async t => {
       rowidName: 'rowid',
       primaryKey: [],
       maxRowBytes: 8,
+      isBinary: false,
     });
     t.same(reading.next(), { kind: 'fault', column: 'V', rule, rowid: '77' }, `${type} ${value}`);
   }

@@ -1,7 +1,9 @@
-// Makes the lines of `COPY` of rows that SQLite has joined, as long as their values are plain: what SQLite gives is what
-// PostgreSQL writes back, but for escapes, the words of a boolean and the digits of a second. Whatever is not as plain as
-// that makes it give up, and is for the rules of each type to judge.
+// Makes the rows of a binary `COPY` of rows that SQLite has joined, as long as their values are plain: what SQLite gives is
+// what PostgreSQL would write as text, but for the words of a boolean and the digits of a second. Whatever is not as plain
+// as that makes it give up, and is for the rules of each type to judge.
 import { isUtf8 } from 'node:buffer';
+import { COUNT_BYTES, LENGTH_BYTES, NO_LENGTH } from './binary-rows.ts';
+import { BINARY_GROWTH, binaryForm, writeUint32 } from './binary-value.ts';
 import type { ColumnPlan, ColumnType } from './column-plan.ts';
 
 /** No text of UTF-8 has these bytes: behind a value, behind the last value of a row, and in place of none. */
@@ -10,8 +12,8 @@ export const ROW_END = 0xfe;
 export const NO_VALUE = 0xfd;
 
 /**
- * Looks at the value that stands in `bytes` from `from` to `end`, written and escaped as a text, and makes it that of its
- * type; the place behind it, or `GIVE_UP`.
+ * Looks at the value that stands in `bytes` from `from` to `end`, written as a text, and makes it that of its type; the
+ * place behind it, or `GIVE_UP`.
  */
 type ValueForm = (bytes: Uint8Array, from: number, end: number) => number;
 
@@ -21,19 +23,10 @@ interface Column {
 }
 
 const GIVE_UP = -1;
-const TAB = 9;
-const LINE_END = 10;
-const BACKSLASH = 92;
-const [CAPITAL_N, CAPITAL_T, CAPITAL_Z, SMALL_F, SMALL_T] = [78, 84, 90, 102, 116];
+const [CAPITAL_T, CAPITAL_Z, SMALL_F, SMALL_T] = [84, 90, 102, 116];
 const [BLANK, PLUS, MINUS, POINT, COLON, ZERO, NINE] = [32, 43, 45, 46, 58, 48, 57];
-/** What each byte of a text becomes: 0 for itself, else the sign behind a backslash, or `STOP`. */
-const STOP = 0xff;
-const ESCAPES = Uint8Array.from({ length: 256 }, (_, byte) => (byte === 0 || byte >= NO_VALUE ? STOP : 0));
-const SIGNS = Buffer.from('\b\t\n\v\f\r\\');
-for (const [index, written] of Buffer.from('btnvfr\\').entries()) ESCAPES[SIGNS[index] as number] = written;
-/** A byte may be escaped; a value may be none, or a time that gets a zone. */
-const GROWTH = 2;
-const GROWTH_OF_VALUE = 4;
+/** A value may be none, or a time that gets a zone before it becomes a number. */
+const ZONE_GROWTH = 4;
 /** In UTF-8, bytes from 0x80 to below this go on with a character. */
 const CHARACTERS_FROM = 0xc0;
 const ASCII_BELOW = 0x80;
@@ -48,68 +41,83 @@ export function isPlain(type: ColumnType): boolean {
   return formOf(type) !== undefined;
 }
 
-export class PlainLines {
+export class PlainRows {
   readonly #columns: readonly Column[];
   #output = new Uint8Array(0);
 
   /** Those of a table, all of which may be plain. */
   constructor(columns: readonly ColumnPlan[]) {
-    this.#columns = columns.map(({ type, isNullable }) => ({ form: formOf(type) ?? (() => GIVE_UP), isNullable }));
+    this.#columns = columns.map(({ type, isNullable }) => ({ form: binaryFormOf(type), isNullable }));
   }
 
   /** They stand until the next call. undefined when a value is not plain, or there are other than these numbers of rows, and of values that are none. */
   of(joined: Uint8Array, rows: number, withoutValue: number): Uint8Array | undefined {
     const columns = this.#columns;
-    const needed = joined.length * GROWTH + rows * columns.length * GROWTH_OF_VALUE;
+    const growth = columns.length * (LENGTH_BYTES + BINARY_GROWTH + ZONE_GROWTH) + COUNT_BYTES;
+    const needed = joined.length + (rows + 1) * growth;
+    // Of rows that are not plain there may be more than were counted.
     if (this.#output.length < needed) this.#output = new Uint8Array(needed);
     const output = this.#output;
     const bytes = joined.length;
     let valuesLeft = rows * columns.length;
     let noneLeft = withoutValue;
     let index = 0;
-    let start = 0;
-    let at = 0;
+    let start = startRow(output, 0, columns.length);
+    let at = start;
+    let bits = 0;
     for (let place = 0; place < bytes; place += 1) {
       const byte = joined[place] as number;
-      const written = ESCAPES[byte] as number;
-      if (written === 0) {
+      if (byte !== 0 && byte < NO_VALUE) {
+        bits |= byte;
         output[at] = byte;
         at += 1;
         continue;
       }
-      if (written !== STOP) {
-        output[at] = BACKSLASH;
-        output[at + 1] = written;
-        at += 2;
-        continue;
-      }
       const { form, isNullable } = columns[index] as Column;
       let end = byte;
+      let length = NO_LENGTH;
       if (byte === NO_VALUE) {
-        if (!isNullable) return undefined;
+        if (!isNullable || at !== start) return undefined;
         noneLeft -= 1;
-        output[at] = BACKSLASH;
-        output[at + 1] = CAPITAL_N;
-        at += 2;
         place += 1;
         end = joined[place] ?? 0;
       } else {
+        if (bits >= ASCII_BELOW && !isUtf8(output.subarray(start, at))) return undefined;
         at = form(output, start, at);
         if (at === GIVE_UP) return undefined;
+        length = at - start;
       }
+      writeUint32(output, start - LENGTH_BYTES, length);
       const isLast = index === columns.length - 1;
       if (end !== (isLast ? ROW_END : VALUE_END)) return undefined;
-      output[at] = isLast ? LINE_END : TAB;
-      at += 1;
-      start = at;
-      index = isLast ? 0 : index + 1;
       valuesLeft -= 1;
+      // A text that has one of the bytes between values makes more of them.
+      if (valuesLeft < 0) return undefined;
+      start = isLast ? startRow(output, at, columns.length) : at + LENGTH_BYTES;
+      at = start;
+      index = isLast ? 0 : index + 1;
+      bits = 0;
     }
-    // A text that has one of the bytes between values would have made more of them.
-    if (valuesLeft !== 0 || noneLeft !== 0 || start !== at) return undefined;
-    const lines = output.subarray(0, at);
-    return isUtf8(lines) ? lines : undefined;
+    const isWhole = valuesLeft === 0 && noneLeft === 0 && index === 0 && start === at;
+    return isWhole ? output.subarray(0, start - LENGTH_BYTES - COUNT_BYTES) : undefined;
   }
+}
+
+/** The place of the first value of a row that begins at `at`, behind the number of its values and the length of the first. */
+function startRow(output: Uint8Array, at: number, columns: number): number {
+  output[at] = columns >> 8;
+  output[at + 1] = columns;
+  return at + COUNT_BYTES + LENGTH_BYTES;
+}
+
+function binaryFormOf(type: ColumnType): ValueForm {
+  const form = formOf(type) ?? (() => GIVE_UP);
+  const binary = binaryForm(type);
+  if (binary === undefined) return form;
+  return (bytes, from, end) => {
+    const at = form(bytes, from, end);
+    return at === GIVE_UP ? GIVE_UP : binary(bytes, from, at);
+  };
 }
 
 function formOf(type: ColumnType): ValueForm | undefined {
@@ -126,7 +134,6 @@ function shortText(maxCharacters: number): ValueForm {
     let characters = 0;
     for (let place = from; place < end; place += 1) {
       const byte = bytes[place] as number;
-      if (byte === BACKSLASH) place += 1;
       if (byte < ASCII_BELOW || byte >= CHARACTERS_FROM) characters += 1;
     }
     return characters <= maxCharacters ? end : GIVE_UP;

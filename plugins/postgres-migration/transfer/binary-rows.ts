@@ -1,0 +1,72 @@
+// Turns lines of a text `COPY` into rows of a binary one, for those that are not written as binary rows at once.
+import { BINARY_GROWTH, type BinaryForm, binaryForm, writeUint32 } from './binary-value.ts';
+import type { ColumnPlan } from './column-plan.ts';
+
+/** What a binary `COPY` begins with: its signature, no flags, and no extension of the header. */
+export const BINARY_START: Uint8Array = Buffer.from('PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0', 'latin1');
+/** In place of the number of values of another row. */
+export const BINARY_END: Uint8Array = Buffer.of(0xff, 0xff);
+/** In place of the length of a value that is none. */
+export const NO_LENGTH = 0xffff_ffff;
+export const COUNT_BYTES = 2;
+export const LENGTH_BYTES = 4;
+
+const [TAB, LINE_END, BACKSLASH, CAPITAL_N] = [9, 10, 92, 78];
+/** By the sign behind a backslash. */
+const ESCAPED = Uint8Array.from({ length: 256 }, (_, byte) => byte);
+const SIGNS = Buffer.from('\b\t\n\v\f\r');
+for (const [index, written] of Buffer.from('btnvfr').entries()) ESCAPED[written] = SIGNS[index] as number;
+
+export class BinaryRows {
+  readonly #forms: readonly (BinaryForm | undefined)[];
+  /** Of a line whose end has not come. */
+  #begun: Uint8Array[] = [];
+
+  constructor(columns: readonly ColumnPlan[]) {
+    this.#forms = columns.map(({ type }) => binaryForm(type));
+  }
+
+  /** `piece` begins and ends anywhere. The rows whose lines end in it. */
+  add(piece: Uint8Array): Uint8Array {
+    const end = piece.lastIndexOf(LINE_END) + 1;
+    if (end === 0) {
+      this.#begun.push(piece);
+      return new Uint8Array(0);
+    }
+    const lines =
+      this.#begun.length === 0 ? piece.subarray(0, end) : Buffer.concat([...this.#begun, piece.subarray(0, end)]);
+    this.#begun = end === piece.length ? [] : [piece.subarray(end)];
+    return this.#rows(lines);
+  }
+
+  #rows(lines: Uint8Array): Uint8Array {
+    const columns = this.#forms.length;
+    let values = 0;
+    for (const byte of lines) if (byte === TAB || byte === LINE_END) values += 1;
+    const rows = new Uint8Array(lines.length + values * (LENGTH_BYTES + COUNT_BYTES + BINARY_GROWTH));
+    let at = 0;
+    let index = 0;
+    for (let place = 0; place < lines.length; place += 1) {
+      if (index === 0) {
+        rows[at] = columns >> 8;
+        rows[at + 1] = columns;
+        at += COUNT_BYTES;
+      }
+      const start = at + LENGTH_BYTES;
+      let end = start;
+      const isValue = lines[place] !== BACKSLASH || lines[place + 1] !== CAPITAL_N;
+      if (!isValue) place += 2;
+      for (let byte = lines[place] as number; byte !== TAB && byte !== LINE_END; byte = lines[place] as number) {
+        if (byte === BACKSLASH) place += 1;
+        rows[end] = byte === BACKSLASH ? (ESCAPED[lines[place] as number] as number) : byte;
+        end += 1;
+        place += 1;
+      }
+      if (isValue) end = this.#forms[index]?.(rows, start, end) ?? end;
+      writeUint32(rows, at, isValue ? end - start : NO_LENGTH);
+      at = end;
+      index = index === columns - 1 ? 0 : index + 1;
+    }
+    return rows.subarray(0, at);
+  }
+}
