@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { createHost } from '../host/host.ts';
 import type { StackwardenHost } from '../host/host-options.ts';
 import { Example } from './example.ts';
+import { limitHeapGrowth } from './heap-growth.ts';
 import { closeInheritedDescriptors } from './inherited-descriptors.ts';
 import { lockInstance } from './instance-lock.ts';
 import type { PluginScope } from './plugins.ts';
@@ -47,6 +48,7 @@ export async function start({ configDir, plugins, example: wantsExample, pace }:
     };
     const host = await createHost(options);
     letGrow();
+    limitHeapGrowth();
     if (host.address !== null) await lock.announce(host.address);
     if (process.pid === 1) {
       host.log.warn(
