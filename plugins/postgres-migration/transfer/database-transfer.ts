@@ -17,6 +17,9 @@ import { faultIn, shown } from './transfer-fault.ts';
 
 const AGAIN = 'try again, and keep every other program away from the database';
 
+/** Fewer rows are not worth emptying their table once more, which makes its files anew. */
+const FROZEN_FROM_ROWS = 10_000;
+
 /** Hears what is done, in rows of the table. */
 export type Step = (table: string, rows: number, isTableDone: boolean) => void;
 
@@ -108,7 +111,7 @@ export class DatabaseTransfer {
     return this.#target;
   }
 
-  async #importTable({ plan, rows: expected }: MatchedTable, step: Step): Promise<void> {
+  async #importTable({ plan, rows: expected, isOwn }: MatchedTable, step: Step): Promise<void> {
     const { table, columns } = plan;
     const { label } = this.pair;
     if (columns.length === 0) {
@@ -144,8 +147,14 @@ export class DatabaseTransfer {
       }
       if (plan.isBinary) yield sent(BINARY_END);
     }
+    // Rows that are written frozen are not marked as committed when they are first read, which would write their pages again.
+    const isFrozen = isOwn && expected >= FROZEN_FROM_ROWS;
+    const form = formOf(plan, isFrozen);
     try {
-      await this.#open.copyIn(`COPY ${quoted(table)} (${listed(plan)}) FROM STDIN${formOf(plan)}`, rows());
+      // The server wants the table emptied in the same transaction. An error ends the session, and this with it.
+      if (isFrozen) await this.#open.query(`BEGIN; TRUNCATE ${quoted(table)}`);
+      await this.#open.copyIn(`COPY ${quoted(table)} (${listed(plan)}) FROM STDIN${form}`, rows());
+      if (isFrozen) await this.#open.query('COMMIT');
     } catch (error) {
       throw await rejectedRow(error, plan, source, label);
     }
@@ -208,7 +217,7 @@ export class DatabaseTransfer {
     const spent = new SpentMemory(plan);
     let bytes = 0;
     const rows = `SELECT ${selected.join()} FROM ${quoted(table)}`;
-    for await (const piece of this.#open.copyOut(`COPY (${rows}) TO STDOUT${formOf(plan)}`)) {
+    for await (const piece of this.#open.copyOut(`COPY (${rows}) TO STDOUT${formOf(plan, false)}`)) {
       bytes += piece.length;
       spent.add(piece.length);
       // The same rows have the same length; a server may send them for ever.
@@ -294,6 +303,6 @@ function listed({ columns }: TablePlan): string {
   return columns.map(({ name }) => quoted(name)).join();
 }
 
-function formOf({ isBinary }: TablePlan): string {
-  return isBinary ? ' WITH (FORMAT binary)' : '';
+function formOf({ isBinary }: TablePlan, isFrozen: boolean): string {
+  return ` WITH (FORMAT ${isBinary ? 'binary' : 'text'}${isFrozen ? ', FREEZE' : ''})`;
 }

@@ -20,6 +20,8 @@ export interface TargetTable {
   readonly columns: readonly TargetColumn[];
   /** Empty without a primary key. */
   readonly primaryKey: readonly string[];
+  /** Whether it may be emptied without others, and its rows be written as if they had always been there. */
+  readonly isOwn: boolean;
 }
 
 export interface ForeignKey {
@@ -52,6 +54,7 @@ interface ColumnRow {
   readonly generated: boolean;
   readonly is_key: boolean;
   readonly primary_place: number | null;
+  readonly is_own: boolean;
 }
 
 /** A domain is taken for what it is made of, whose rules the server checks itself. */
@@ -67,7 +70,9 @@ const COLUMNS = `
     a.attnotnull AS not_null, a.atthasdef OR a.attidentity <> '' AS has_default, a.attgenerated <> '' AS generated,
     EXISTS (SELECT FROM pg_index i WHERE i.indrelid = c.oid AND i.indisunique AND a.attnum = ANY (i.indkey)) AS is_key,
     (SELECT array_position(k.conkey, a.attnum) FROM pg_constraint k WHERE k.conrelid = c.oid AND k.contype = 'p')
-      AS primary_place
+      AS primary_place,
+    c.relkind = 'r' AND NOT EXISTS (
+      SELECT FROM pg_constraint k WHERE k.contype = 'f' AND k.confrelid = c.oid AND k.conrelid <> c.oid) AS is_own
   FROM pg_class c
   JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
   JOIN base ON base.oid = a.atttypid
@@ -121,6 +126,7 @@ export async function readTables(target: Target): Promise<TargetTable[]> {
       .filter(column => column.primary_place !== null)
       .sort((one, other) => (one.primary_place ?? 0) - (other.primary_place ?? 0))
       .map(column => column.name),
+    isOwn: columns.every(column => column.is_own),
   }));
 }
 

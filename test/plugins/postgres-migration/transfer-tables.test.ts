@@ -242,3 +242,41 @@ for (const [index, { name, target, source, fault }] of REFUSALS.entries())
     t.notMatch(JSON.stringify(found), new RegExp(`${SECRET}|\\b99\\b`, 'i'), 'no value is told');
     t.equal(await digestOf(file), before);
   });
+
+t.test('many rows are written as if they had always been there, where no other table refers to them', async t => {
+  const postgres = await server.create(
+    'frozen',
+    `CREATE TABLE "Parent" ("Id" int PRIMARY KEY, "V" text);
+     CREATE TABLE "Child" ("Id" int PRIMARY KEY, "ParentId" int REFERENCES "Parent" ("Id"), "Next" int REFERENCES "Child" ("Id"))`,
+  );
+  const file = sqliteFile(server.directory, 'frozen.db', db =>
+    db.exec(`
+      CREATE TABLE "Parent" ("Id" INTEGER PRIMARY KEY, "V" TEXT);
+      CREATE TABLE "Child" ("Id" INTEGER PRIMARY KEY, "ParentId" INTEGER, "Next" INTEGER);
+      WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000)
+        INSERT INTO "Parent" SELECT i, 'row ' || i FROM n;
+      INSERT INTO "Child" SELECT "Id", "Id", 20001 - "Id" FROM "Parent"`),
+  );
+  const { imports } = await run(taskOf(server, file, 'frozen'));
+  t.match(imports, [{ rows: 40_000, foreignKeysValidated: 2, fullRowDigestsValidated: 2 }]);
+  const { rows } = await postgres.query(
+    `SELECT relallvisible > relpages / 2 AS frozen FROM pg_class WHERE relname = 'Child'`,
+  );
+  t.same(rows, [{ frozen: true }]);
+});
+
+t.test('a row of many that PostgreSQL refuses leaves none of the others', async t => {
+  const postgres = await server.create(
+    'refused',
+    `CREATE DOMAIN small AS int CHECK (VALUE < 15000);
+     CREATE TABLE "T" ("Id" int PRIMARY KEY, "V" small)`,
+  );
+  const file = sqliteFile(server.directory, 'refused.db', db =>
+    db.exec(`
+      CREATE TABLE "T" ("Id" INTEGER PRIMARY KEY, "V" INTEGER);
+      WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000) INSERT INTO "T" SELECT i, i FROM n`),
+  );
+  const fault = await faultOf(taskOf(server, file, 'refused'));
+  t.match(fault, { code: 'transfer.value', table: 'T', column: 'V', rule: 'constraint', rowid: '15000' });
+  t.same((await postgres.query('SELECT count(*)::int FROM "T"')).rows, [{ count: 0 }]);
+});
