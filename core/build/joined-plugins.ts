@@ -6,7 +6,7 @@ import path from 'node:path';
 import { type BuildOptions, build, type Plugin } from 'esbuild';
 
 /** Lies two directories below the build, as plugins do not, so that their own places are handed to them. */
-const JOINED_FILE = 'core/bundle/plugins.js';
+const JOINED_FILE = 'core/bundle/joined-plugins.js';
 const OWN_URL = 'urlOfThisIndexFile';
 const TAKEN = 'takenFromModule';
 const FUNCTIONS = /\bfunction (\w+)\(/g;
@@ -37,7 +37,8 @@ export async function joinPlugins(outDir: string, names: readonly string[], comm
     sections.push({ offset: { line: linesOf(text), column: 0 }, map });
     text += `${body}})},\n`;
   }
-  await writeFile(path.join(outDir, JOINED_FILE), `${text}};\n`);
+  // The bundles of the core lie beside it.
+  await writeFile(path.join(outDir, JOINED_FILE), `${text}};\n`, { flag: 'wx' });
   await writeFile(path.join(outDir, `${JOINED_FILE}.map`), JSON.stringify({ version: 3, sections }));
 }
 

@@ -5,7 +5,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
-const FILE = new URL('../bundle/plugins.js', import.meta.url);
+const FILE = new URL('../bundle/joined-plugins.js', import.meta.url);
 const FOLDERS = fileURLToPath(new URL('../../plugins', import.meta.url));
 /** The file is read as a whole, which costs more than a few folders. */
 const MIN_PLUGINS = 40;

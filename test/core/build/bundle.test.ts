@@ -147,7 +147,7 @@ t.test('a build of many plugins', async t => {
   };
   await rm(path.dirname(script('waittcp')), { recursive: true });
   // As long as what stands there, so that everything keeps its place in the source map.
-  const joined = path.join(outDir, 'core/bundle/plugins.js');
+  const joined = path.join(outDir, 'core/bundle/joined-plugins.js');
   await change(joined, 'host.use("http.requests")', 'null.use("http.requests")');
   await change(script('logs'), 'host.use("log.hub")', 'null.use("log.hub")');
   const configDir = path.join(dir, 'config');
