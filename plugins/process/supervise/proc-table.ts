@@ -239,10 +239,14 @@ function threadsOf(pid: number): string[] {
   }
 }
 
-/** The oldest group leader of a run, which is the launched process and not a descendant. */
+/**
+ * The launched process of a run: the oldest that lives of it, if it leads a group. Where another is older, the launched one
+ * has ended, and a leader is a descendant.
+ */
 export function leaderOf(runId: string): ProcessStat | undefined {
-  const leaders = livingProcesses().filter(stat => stat.pid === stat.pgid && runOf(stat) === runId);
-  return leaders.sort((a, b) => a.startTime - b.startTime)[0];
+  const members = livingProcesses().filter(stat => runOf(stat) === runId);
+  const begun = Math.min(...members.map(({ startTime }) => startTime));
+  return members.find(({ pid, pgid, startTime }) => pid === pgid && startTime === begun);
 }
 
 export function marksOf({ runId, processName, directory }: Marks): Record<string, string> {

@@ -8,7 +8,7 @@ import path from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import t from 'tap';
-import { lookAround, marksOf, readStat, startedAtOf } from '../../../plugins/process/supervise/proc-table.ts';
+import { leaderOf, lookAround, marksOf, readStat, startedAtOf } from '../../../plugins/process/supervise/proc-table.ts';
 import { testDir } from '../../support/directory.ts';
 import { until } from '../../support/until.ts';
 
@@ -87,6 +87,23 @@ t.test('what is older than the leader of a run is none of it', async t => {
   const table = lookAround();
   t.same(table.ofRun(id, Math.max(...starts) + 1), []);
   t.equal(table.ofRun(id, Math.min(...starts)).length, PROCESSES, 'the same look tells of an older run');
+});
+
+t.test('a descendant that leads a group is not the launched process', async t => {
+  const id = randomUUID();
+  const env = { ...process.env, ...marksOf({ runId: id, processName: 'Any', directory: '/' }) };
+  const script = 'sleep 1000 & sleep 0.1; setsid sleep 1000 & read line';
+  const child = spawn('sh', ['-c', script], { env, stdio: ['pipe', 'ignore', 'ignore'], detached: true });
+  const members = () => lookAround().ofRun(id, 0);
+  t.teardown(() => {
+    for (const { pid } of members()) process.kill(pid, 'SIGKILL');
+  });
+  const launched = child.pid ?? 0;
+  await until(() => members().filter(({ pid, pgid }) => pid === pgid).length === 2, { what: 'the second group' });
+  t.equal(leaderOf(id)?.pid, launched);
+  child.stdin?.end();
+  await once(child, 'exit');
+  t.equal(leaderOf(id), undefined, 'once that has ended, none is');
 });
 
 t.test('a name may look like the rest of what the kernel says', async t => {
