@@ -139,8 +139,10 @@ export class HealthSampler implements ProcessHealth {
     if (block === undefined || pid === null) return undefined;
     const before = known.get(block);
     if (before !== undefined) return before;
-    const ports = this.#host.find('process.supervisor')?.ports(processName).values() ?? [];
-    const checks = checksOf({ block, ports: [...ports], probes: this.#known.probes }) ?? null;
+    const supervisor = this.#host.find('process.supervisor');
+    if (supervisor === undefined) return undefined;
+    const ports = [...supervisor.ports(processName).values()];
+    const checks = checksOf({ block, ports, probes: this.#known.probes }) ?? null;
     known.set(block, checks);
     return checks;
   }
