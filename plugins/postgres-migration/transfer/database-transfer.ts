@@ -111,7 +111,7 @@ export class DatabaseTransfer {
     return this.#target;
   }
 
-  async #importTable({ plan, rows: expected, isOwn }: MatchedTable, step: Step): Promise<void> {
+  async #importTable({ plan, rows: expected, canBeFrozen }: MatchedTable, step: Step): Promise<void> {
     const { table, columns } = plan;
     const { label } = this.pair;
     if (columns.length === 0) {
@@ -148,7 +148,7 @@ export class DatabaseTransfer {
       if (plan.isBinary) yield sent(BINARY_END);
     }
     // Rows that are written frozen are not marked as committed when they are first read, which would write their pages again.
-    const isFrozen = isOwn && expected >= FROZEN_FROM_ROWS;
+    const isFrozen = canBeFrozen && expected >= FROZEN_FROM_ROWS;
     const form = formOf(plan, isFrozen);
     try {
       // The server wants the table emptied in the same transaction. An error ends the session, and this with it.

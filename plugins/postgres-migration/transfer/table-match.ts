@@ -17,8 +17,8 @@ export interface MatchedTable {
   /** Whether the primary keys of both sides have the same columns. */
   readonly hasSameKey: boolean;
   readonly lastRowid: string | null;
-  /** Whether PostgreSQL lets it be emptied without others. */
-  readonly isOwn: boolean;
+  /** Whether its rows may be written as if they had always been there. */
+  readonly canBeFrozen: boolean;
 }
 
 export interface Match {
@@ -103,7 +103,7 @@ async function matchTable(
     rows,
     hasSameKey,
     lastRowid: table.lastRowid,
-    isOwn: target.isOwn,
+    canBeFrozen: target.canBeFrozen,
   };
 }
 

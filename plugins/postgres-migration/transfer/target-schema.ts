@@ -21,7 +21,7 @@ export interface TargetTable {
   /** Empty without a primary key. */
   readonly primaryKey: readonly string[];
   /** Whether it may be emptied without others, and its rows be written as if they had always been there. */
-  readonly isOwn: boolean;
+  readonly canBeFrozen: boolean;
 }
 
 export interface ForeignKey {
@@ -54,7 +54,7 @@ interface ColumnRow {
   readonly generated: boolean;
   readonly is_key: boolean;
   readonly primary_place: number | null;
-  readonly is_own: boolean;
+  readonly can_be_frozen: boolean;
 }
 
 /** A domain is taken for what it is made of, whose rules the server checks itself. */
@@ -72,7 +72,7 @@ const COLUMNS = `
     (SELECT array_position(k.conkey, a.attnum) FROM pg_constraint k WHERE k.conrelid = c.oid AND k.contype = 'p')
       AS primary_place,
     c.relkind = 'r' AND NOT EXISTS (
-      SELECT FROM pg_constraint k WHERE k.contype = 'f' AND k.confrelid = c.oid AND k.conrelid <> c.oid) AS is_own
+      SELECT FROM pg_constraint k WHERE k.contype = 'f' AND k.confrelid = c.oid AND k.conrelid <> c.oid) AS can_be_frozen
   FROM pg_class c
   JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
   JOIN base ON base.oid = a.atttypid
@@ -126,7 +126,7 @@ export async function readTables(target: Target): Promise<TargetTable[]> {
       .filter(column => column.primary_place !== null)
       .sort((one, other) => (one.primary_place ?? 0) - (other.primary_place ?? 0))
       .map(column => column.name),
-    isOwn: columns.every(column => column.is_own),
+    canBeFrozen: columns.every(column => column.can_be_frozen),
   }));
 }
 
