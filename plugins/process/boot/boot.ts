@@ -181,6 +181,10 @@ export class Boot {
         const process = processes.find(name);
         return process !== undefined && (await health.isReady(process.snapshot()));
       },
+      endedBy(name) {
+        const { status, lastExit = null } = processes.find(name)?.snapshot() ?? {};
+        return status === 'stopped' && lastExit?.unexpected === true ? lastExit.reason : null;
+      },
       excused: name => this.#excused(name),
     };
     await this.startup.stabilize(settings(), source, this.#host.signal);

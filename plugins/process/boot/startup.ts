@@ -9,6 +9,8 @@ const TERMINAL: readonly StartupPhase[] = ['ready', 'degraded', 'shutting_down']
 export interface ReadinessSource {
   /** Whether the process runs and its health is healthy or degraded. */
   ready(processName: string): Promise<boolean> | boolean;
+  /** Why the process ended by itself, where it has and is down; nothing starts it again before the boot is over. */
+  endedBy(processName: string): string | null;
   /**
    * Whether the process no longer counts, because it was stopped by a user, disabled or removed from the configuration.
    */
@@ -168,7 +170,10 @@ export class Startup {
       const ready = await source.ready(name);
       if (ready) this.mark(name, 'ready');
       else if (state === 'ready') this.#enterService(name, 'starting');
-      if (!ready && state !== 'failed') allReady = false;
+      if (ready || state === 'failed') continue;
+      const end = source.endedBy(name);
+      if (end === null) allReady = false;
+      else this.mark(name, 'failed', end);
     }
     return allReady;
   }

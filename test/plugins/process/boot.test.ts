@@ -1,5 +1,5 @@
 // The start of all enabled services: its phases, its order, what makes it degraded and what makes it well again.
-import { mkdir, readdir, readFile } from 'node:fs/promises';
+import { chmod, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import path from 'node:path';
 import t, { type Test } from 'tap';
@@ -163,6 +163,31 @@ t.test('a degraded start becomes ready when what failed is ready, not when it is
   t.match(await startupOf(app), { phase: 'degraded', failures: { Broken: String } });
   told.word = 'ok';
   t.match(await untilPhase(app, 'ready'), { failures: {}, services: { Broken: { state: 'ready', reason: null } } });
+});
+
+t.test('what ends before the boot is over does not hold it up, and is restarted after it', async t => {
+  const { told, port } = await healthServer(t);
+  const dir = testDir(t, {});
+  await chmod(dir, 0o777);
+  const ends = `cd ${dir}; [ -e again ] && exec sleep 600; until [ -e end ]; do sleep 0.1; done; touch again; exit 3`;
+  const { app, count } = await boot(
+    t,
+    {
+      slow: sleeper('Slow', { health: { path: '/', port } }),
+      ends: sleeper('Ends', { command: ['sh', '-c', ends], restart: { policy: 'always', backoff_seconds: [0] } }),
+    },
+    { readiness_timeout_seconds: 600 },
+  );
+  await untilPhase(app, 'stabilizing');
+  await until(async () => (await startupOf(app)).services.Ends.state === 'ready');
+  await writeFile(path.join(dir, 'end'), '');
+  await until(async () => (await status(app, 'Ends')).status === 'stopped');
+  told.word = 'healthy';
+  await until(() => count('dumb.startup.degraded', null) === 1, {
+    what: 'the end of the boot, without a wait for Ends',
+  });
+  t.match(await untilPhase(app, 'ready'), { failures: {}, services: { Ends: { state: 'ready' } } });
+  t.match(await status(app, 'Ends'), { status: 'running' });
 });
 
 t.test('not ready in time', async t => {
