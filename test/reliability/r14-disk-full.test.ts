@@ -6,7 +6,7 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import t from 'tap';
 import { startHost } from '../support/host.ts';
-import { kid, start, status, stop } from '../support/kids.ts';
+import { kid, pidOf, restart, start, status, stop } from '../support/kids.ts';
 import { until } from '../support/until.ts';
 
 const PLUGINS = ['config', 'process', 'health'];
@@ -75,6 +75,29 @@ t.test('configuration, state and services', { skip }, async t => {
   t.equal(JSON.parse(await readFile(file, 'utf8')).dumb.note.length, 20_000);
   t.equal((await stop(app, 'Ticker')).status, 200);
   t.equal((await start(app, 'Other')).status, 200);
+});
+
+t.test('a restart that could not be recorded leaves the service running', { skip }, async t => {
+  const small = await mkdtemp(path.join(tmpdir(), 'stackwarden-test-'));
+  await run('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', small]);
+  const app = await startHost({ plugins: PLUGINS, configDir: small, config: { kid: kid('Kid', ['calm']) } });
+  t.teardown(async () => {
+    await app.stop();
+    await run('umount', ['--lazy', small]);
+    await rm(small, { recursive: true });
+  });
+  t.equal((await start(app, 'Kid')).status, 200);
+  const pid = await pidOf(app, 'Kid');
+  const filler = path.join(small, 'filler');
+  await writeFile(filler, Buffer.alloc(2 * 1024 * 1024)).catch(() => undefined);
+  const refused = await restart(app, 'Kid');
+  t.match(refused, { status: 503, body: { detail: /^Kid goes on running .*supervisor cannot be written \(no space/ } });
+  t.match(await status(app, 'Kid'), { status: 'running' });
+  t.equal(await pidOf(app, 'Kid'), pid);
+  await rm(filler);
+  t.equal((await restart(app, 'Kid')).status, 200);
+  t.not(await pidOf(app, 'Kid'), pid);
+  t.notOk((await readdir(path.join(small, 'supervisor'))).some(name => name.endsWith('.trial')));
 });
 
 for (const freeBytes of [4_096, 8_192, 20_000]) {

@@ -1,6 +1,17 @@
 // What the next host needs to continue: before a launch that it begins, in the same turn of the event loop after every
 // exit and change by a user, and a moment after a launch. Changes of one turn share one write.
-import { closeSync, constants, fstatSync, mkdirSync, openSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import path from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { z } from 'zod';
@@ -12,6 +23,8 @@ import { NO_CGROUP, nameOfCgroup } from './cgroup.ts';
 
 /** Launches that follow each other within this time share a write. */
 const LAUNCHED_MS = 50;
+/** Of a launch's spool, its position, and what the record grows by. */
+const LAUNCH_BYTES = 16 * 1024;
 
 const recordSchema = z.object({
   pid: z.number().int().describe('0 while the launch is under way'),
@@ -97,6 +110,28 @@ export class StateFile {
     throw new Problem(503, `${processName} is not started, because its launch cannot be recorded: ${reason}`, {
       cause: error,
     });
+  }
+
+  /** Throws a Problem 503 when another launch of a running process could not be recorded. Keeps nothing. */
+  requireRoom(processName: string): void {
+    const trial = `${this.#file}.trial`;
+    try {
+      const bytes = LAUNCH_BYTES + (statSync(this.#file, { throwIfNoEntry: false })?.size ?? 0);
+      mkdirSync(this.directory, { recursive: true, mode: 0o700 });
+      try {
+        withReserve(() => writeFileSync(trial, Buffer.alloc(bytes), { mode: 0o600 }));
+      } finally {
+        rmSync(trial, { force: true });
+      }
+    } catch (error) {
+      const reason = `${this.directory} cannot be written (${reasonText(error)})`;
+      throw new Problem(
+        503,
+        `${processName} goes on running instead of being restarted, because its launch could not be recorded: ${reason}; ` +
+          'mend that, or stop it',
+        { cause: error },
+      );
+    }
   }
 
   set(processName: string, record: ProcessRecord): void {

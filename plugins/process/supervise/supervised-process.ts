@@ -289,7 +289,14 @@ export class SupervisedProcess {
     this.#move('stopped');
   }
 
+  /** What could not be launched again is not stopped. */
   async #runRestart(trigger: StartTrigger): Promise<void> {
+    try {
+      if (this.#run !== undefined) this.#with.state.requireRoom(this.#block.processName);
+    } catch (error) {
+      this.#tellFailure(errorText(error), error, trigger);
+      throw error;
+    }
     const stopped = this.stop();
     const stops = this.#stops;
     await stopped;
@@ -375,12 +382,16 @@ export class SupervisedProcess {
     const problem = signal.aborted ? this.#cancelled('Start', error) : asProblem(error);
     if (!signal.aborted) {
       this.#lastFailureReason = problem.message;
-      // An automatic restart tells of its own failures.
-      if (trigger !== 'auto-restart') this.#with.host.log.error(namedReason(processName, problem.message), error);
+      this.#tellFailure(problem.message, error, trigger);
       this.#with.host.emit('service.start.failed', { processName, reason: problem.message });
     }
     if (this.#stopping === undefined) this.#move('stopped');
     return problem;
+  }
+
+  /** An automatic restart tells of its own failures. */
+  #tellFailure(reason: string, error: unknown, trigger: StartTrigger): void {
+    if (trigger !== 'auto-restart') this.#with.host.log.error(namedReason(this.#block.processName, reason), error);
   }
 
   /**
