@@ -6,27 +6,8 @@ import path from 'node:path';
 import { type BuildOptions, build, type OutputFile, type Plugin } from 'esbuild';
 import { bundlePage } from '../kit/page-bundle.ts';
 import { joinPlugins } from './joined-plugins.ts';
+import { CORE_FILE, LIBRARIES, LIBRARY_DIR, libraryFile, Places, relative, SHARED_BY_THREADS, toJs } from './places.ts';
 
-/** Every other library is native, or is imported only when something asks for it, and stays a package. */
-const LIBRARIES = [
-  'chokidar',
-  'croner',
-  'helmet',
-  'jsonc-parser',
-  'jsonwebtoken',
-  'p-queue',
-  'pino',
-  'semver/functions/satisfies.js',
-  'semver/ranges/valid.js',
-  'tapable',
-  'ws',
-  'yaml',
-  'zod',
-];
-const LIBRARY_DIR = 'core/libraries';
-
-/** What the main thread uses of the core, whoever imports it: a second instance would not know the first. */
-export const CORE_FILE = 'core/bundle/core.js';
 const MAIN = 'core/cli/main';
 /** What a command imports when it runs the host, or reads as the host does. */
 const HOST_PARTS = [
@@ -38,8 +19,6 @@ const HOST_PARTS = [
   'core/cli/start.ts',
   'core/host/plugin-trust.ts',
 ];
-/** A thread's file and what it imports on demand are bundled each by itself, but for this. */
-const SHARED_BY_THREADS = 'core/contract/problem.ts';
 /** Runs in the thread of module hooks. */
 const RELOAD_HOOKS = 'core/host/reload-hooks.ts';
 
@@ -55,6 +34,8 @@ const COMMON: BuildOptions = {
   // Of two modules of the kit that export the same name the bundle would have neither.
   logOverride: { 'ambiguous-reexport': 'error' },
   minifyWhitespace: true,
+  // All of it is modules, which are strict without a word, and `npm run check` has looked at the types.
+  tsconfigRaw: {},
   write: false,
 };
 /** CommonJS inside of a bundle asks for the modules of Node. */
@@ -73,36 +54,55 @@ export interface BundleOptions {
 
 /** Returns the specifiers of all packages that the bundled code imports. */
 export async function bundle(options: BundleOptions): Promise<ReadonlySet<string>> {
-  const specifiers = new Set<string>();
-  await bundleCore(options, specifiers);
-  await bundleCommandLine(options, specifiers);
-  await bundleThreads(options, 'core', path.dirname(CORE_FILE), specifiers);
+  const { rootDir, include = [] } = options;
+  const places = await Places.of(rootDir, ['core', 'plugins', ...include.map(entry => path.dirname(entry))]);
+  await bundleCore(options, places);
+  await bundleCommandLine(options, places);
+  await bundleFolders(options, places);
+  await bundleThreads(options, places);
   for (const name of options.plugins) {
     const folder = `plugins/${name}`;
-    await bundleFolder(options, `${folder}/index.ts`, specifiers);
-    await bundleThreads(options, folder, folder, specifiers);
     await bundlePageOf(options, folder);
-    await bundleCommands(options, folder, specifiers);
+    await bundleCommands(options, folder, places);
   }
-  for (const entry of options.include ?? []) await bundleFolder(options, entry, specifiers);
   await bundleLibraries(options);
   await joinPlugins(options.outDir, [...options.plugins], COMMON);
-  return specifiers;
+  return places.packages;
 }
 
-async function bundleFolder(options: BundleOptions, entry: string, specifiers: Set<string>): Promise<void> {
-  const place = path.dirname(entry);
+/** Those that import nothing on demand become a file each, and are bundled together: each bundling costs as much as a folder. */
+async function bundleFolders(options: BundleOptions, places: Places): Promise<void> {
+  const folders = [...options.plugins].map(name => `plugins/${name}`);
+  const together: string[] = [];
+  const alone = [...(options.include ?? [])];
+  for (const folder of folders) {
+    const isLazy = places.below(folder).some(([, text]) => /\bimport\(\s*'\./.test(text));
+    (isLazy ? alone : together).push(`${folder}/index.ts`);
+  }
   await run(options, {
-    entryPoints: [entry],
-    outdir: path.join(options.outDir, place),
-    splitting: true,
-    chunkNames: '[name]-[hash]',
-    plugins: [places(options, { place, core: 'shared', specifiers })],
+    entryPoints: together,
+    outdir: options.outDir,
+    outbase: options.rootDir,
+    plugins: [places.plugin({ core: 'shared', place: placeOfFolder })],
   });
+  for (const entry of alone) {
+    await run(options, {
+      entryPoints: [entry],
+      outdir: path.join(options.outDir, path.dirname(entry)),
+      splitting: true,
+      chunkNames: '[name]-[hash]',
+      plugins: [places.plugin({ core: 'shared', place: () => path.dirname(entry) })],
+    });
+  }
+}
+
+/** Of a file of a plugin. */
+function placeOfFolder(file: string): string {
+  return file.split('/').slice(0, 2).join('/');
 }
 
 /** Each command runs in a process of its own, which loads nothing of the host. */
-async function bundleCommands(options: BundleOptions, folder: string, specifiers: Set<string>): Promise<void> {
+async function bundleCommands(options: BundleOptions, folder: string, places: Places): Promise<void> {
   const place = `${folder}/commands`;
   if (!existsSync(path.join(options.rootDir, place))) return;
   const names = await readdir(path.join(options.rootDir, place));
@@ -113,25 +113,31 @@ async function bundleCommands(options: BundleOptions, folder: string, specifiers
     splitting: true,
     // As deep as the commands, and no file of them.
     chunkNames: 'shared/[name]-[hash]',
-    plugins: [places(options, { place, core: 'own', specifiers })],
+    plugins: [places.plugin({ core: 'own', place: () => place })],
   });
 }
 
-/** `bundled` is the directory of the bundle that hands functions of the folder to threads. */
-async function bundleThreads(
-  options: BundleOptions,
-  folder: string,
-  bundled: string,
-  specifiers: Set<string>,
-): Promise<void> {
-  for (const file of await threadFiles(options, folder, bundled)) {
-    const place = path.dirname(file);
+/** Each by itself, with what it uses of the core. Those of one depth are bundled together, since the way to a file is the same. */
+async function bundleThreads(options: BundleOptions, places: Places): Promise<void> {
+  const found = await threadFiles(places, 'core', path.join(options.outDir, path.dirname(CORE_FILE)));
+  for (const name of options.plugins) {
+    const folder = `plugins/${name}`;
+    found.push(...(await threadFiles(places, folder, path.join(options.outDir, folder))));
+  }
+  const depths = new Set(found.map(depthOf));
+  for (const depth of depths) {
     await run(options, {
-      entryPoints: [file],
-      outdir: path.join(options.outDir, place),
-      plugins: [places(options, { place, core: 'own', specifiers })],
+      entryPoints: found.filter(file => depthOf(file) === depth),
+      outdir: options.outDir,
+      outbase: options.rootDir,
+      plugins: [places.plugin({ core: 'own', place: () => Array(depth).fill('_').join('/') })],
     });
   }
+}
+
+/** How many directories of the project it lies below. */
+function depthOf(file: string): number {
+  return file.split('/').length - 1;
 }
 
 /** What a plugin shows in a browser lies in its folder `page`, and becomes two files beside that. */
@@ -143,7 +149,7 @@ async function bundlePageOf({ rootDir, outDir }: BundleOptions, folder: string):
   await writeFile(path.join(outDir, folder, 'page.css'), style);
 }
 
-async function bundleCore(options: BundleOptions, specifiers: Set<string>): Promise<void> {
+async function bundleCore(options: BundleOptions, places: Places): Promise<void> {
   const { rootDir, outDir } = options;
   const kit = (await readdir(path.join(rootDir, 'core/kit'))).filter(name => !name.endsWith('-worker.ts'));
   // The last but the kit is what the contract of destinations sends with.
@@ -167,12 +173,12 @@ async function bundleCore(options: BundleOptions, specifiers: Set<string>): Prom
     outdir: outDir,
     splitting: true,
     chunkNames: `${place}/[name]-[hash]`,
-    plugins: [whole, places(options, { place, core: 'own', specifiers })],
+    plugins: [whole, places.plugin({ core: 'whole', place: () => place })],
   });
 }
 
 /** One file, because each further one is a millisecond of every command. What it shares with the host keeps no state. */
-async function bundleCommandLine(options: BundleOptions, specifiers: Set<string>): Promise<void> {
+async function bundleCommandLine(options: BundleOptions, places: Places): Promise<void> {
   const place = path.dirname(MAIN);
   const hostParts: Plugin = {
     name: 'parts of the host',
@@ -188,7 +194,7 @@ async function bundleCommandLine(options: BundleOptions, specifiers: Set<string>
     entryPoints: [{ in: `${MAIN}.ts`, out: MAIN }],
     outdir: options.outDir,
     banner: { js: REQUIRE_OF_NODE },
-    plugins: [hostParts, commandParser(options, specifiers), places(options, { place, core: 'own', specifiers })],
+    plugins: [hostParts, commandParser(options, places), places.plugin({ core: 'own', place: () => place })],
   });
   // npx runs it as a program, through a link that may be older than this build.
   await chmod(path.join(options.outDir, `${MAIN}.js`), 0o755);
@@ -198,7 +204,7 @@ async function bundleCommandLine(options: BundleOptions, specifiers: Set<string>
  * The parser of arguments is part of that file. What it runs programs with is loaded if it ever does, and the module of
  * the process, which opens the standard input as it is loaded, is the global.
  */
-function commandParser({ rootDir }: BundleOptions, specifiers: Set<string>): Plugin {
+function commandParser({ rootDir }: BundleOptions, places: Places): Plugin {
   const [file, namespace] = [path.join(rootDir, 'node_modules/commander/index.js'), 'loaded when used'];
   const contents: Readonly<Record<string, string>> = {
     'node:child_process': "exports.spawn = (...args) => require('node:child_process').spawn(...args);\n",
@@ -208,7 +214,7 @@ function commandParser({ rootDir }: BundleOptions, specifiers: Set<string>): Plu
     name: 'command parser',
     setup({ onResolve, onLoad }) {
       onResolve({ filter: /^commander$/ }, ({ path: specifier }) => {
-        specifiers.add(specifier);
+        places.packages.add(specifier);
         return { path: file };
       });
       onResolve({ filter: /^node:/ }, ({ path: specifier, importer }) =>
@@ -262,54 +268,6 @@ const zodLocales: Plugin = {
   },
 };
 
-function libraryFile(library: string): string {
-  return `${LIBRARY_DIR}/${library.replaceAll('/', '-').replace(/\.js$/, '')}.js`;
-}
-
-interface Placement {
-  /** The directory that the bundle comes into, relative to the build. */
-  readonly place: string;
-  /** Whether the bundle holds what it uses of the core, or imports it from the bundle of the core. */
-  readonly core: 'own' | 'shared';
-  readonly specifiers: Set<string>;
-}
-
-/** Says of each import where it is found in the build, and of each module where it was. */
-function places({ rootDir }: BundleOptions, { place, core, specifiers }: Placement): Plugin {
-  const elsewhere = (file: string) => ({ path: relative(place, file), external: true });
-  return {
-    name: 'places',
-    setup({ onResolve, onLoad }) {
-      onResolve({ filter: /^[.#]/ }, ({ path: specifier, resolveDir, kind }) => {
-        if (kind === 'entry-point' || resolveDir.includes('/node_modules/')) return undefined;
-        const source = specifier.startsWith('#')
-          ? aliased(specifier)
-          : path.relative(rootDir, path.resolve(resolveDir, specifier));
-        if (core === 'shared' && source.startsWith('core/')) return elsewhere(CORE_FILE);
-        if (source === SHARED_BY_THREADS && place !== path.dirname(CORE_FILE)) return elsewhere(toJs(source));
-        return { path: path.join(rootDir, source) };
-      });
-      onResolve({ filter: /^[^.#/]/ }, ({ path: specifier, kind }) => {
-        if (kind === 'entry-point' || specifier.startsWith('node:')) return undefined;
-        specifiers.add(specifier);
-        return LIBRARIES.includes(specifier) ? elsewhere(libraryFile(specifier)) : { external: true };
-      });
-      onLoad({ filter: /\.ts$/ }, async ({ path: file }) => {
-        const text = await readFile(file, 'utf8');
-        if (!text.includes('import.meta.')) return undefined;
-        for (const [, specifier = ''] of text.matchAll(/\bresolve\(\s*'([^']+)'/g)) specifiers.add(specifier);
-        const own = relative(place, toJs(path.relative(rootDir, file)));
-        const url = `new URL('${own}', import.meta.url).href`;
-        return { contents: text.replaceAll('import.meta.url', url), loader: 'ts' };
-      });
-    },
-  };
-}
-
-function aliased(specifier: string): string {
-  return specifier === '#core' ? 'core/contract/plugin.ts' : `core/kit/${specifier.slice('#kit/'.length)}.ts`;
-}
-
 function hostPartFile(source: string): string {
   return `${path.dirname(CORE_FILE)}/${path.basename(toJs(source))}`;
 }
@@ -318,25 +276,13 @@ function withoutExtension(file: string): string {
   return file.replace(/\.js$/, '');
 }
 
-function toJs(source: string): string {
-  return source.replace(/\.ts$/, '.js');
-}
-
-function relative(directory: string, file: string): string {
-  const way = path.relative(directory, file);
-  return way.startsWith('.') ? way : `./${way}`;
-}
-
-/** Modules that a thread or a program of its own imports by their place. */
-async function threadFiles({ rootDir, outDir }: BundleOptions, folder: string, bundled: string): Promise<string[]> {
-  const names = await readdir(path.join(rootDir, folder), { recursive: true });
+/** Modules that a thread or a program of its own imports by their place. `bundled` is where the folder's bundle lies. */
+async function threadFiles(places: Places, folder: string, bundled: string): Promise<string[]> {
   const found = new Set(folder === 'core' ? [SHARED_BY_THREADS, RELOAD_HOOKS] : []);
-  for (const name of names.filter(candidate => candidate.endsWith('.ts'))) {
-    const file = path.join(folder, name);
-    const text = await readFile(path.join(rootDir, file), 'utf8');
+  for (const [file, text] of places.below(folder)) {
     const isReader = /^import .*\btext-thread\b/m.test(text) && text.includes('import.meta.url');
-    if (isReader) await refuseTwice(text, path.join(outDir, bundled));
-    if (isReader || name.endsWith('-worker.ts')) found.add(file);
+    if (isReader) await refuseTwice(text, bundled);
+    if (isReader || file.endsWith('-worker.ts')) found.add(file);
     const [, statements] = /\bstatements: '([^']+)'/.exec(text) ?? [];
     if (statements !== undefined) found.add(path.join(folder, `${statements}.ts`));
   }

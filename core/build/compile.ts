@@ -5,7 +5,8 @@ import { cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { bundle, CORE_FILE } from './bundle.ts';
+import { bundle } from './bundle.ts';
+import { CORE_FILE } from './places.ts';
 
 const run = promisify(execFile);
 export const rootDir = fileURLToPath(new URL('../..', import.meta.url));

@@ -9,6 +9,8 @@ import { type BuildOptions, build, type Plugin } from 'esbuild';
 const JOINED_FILE = 'core/bundle/joined-plugins.js';
 const OWN_URL = 'urlOfThisIndexFile';
 const TAKEN = 'takenFromModule';
+/** With what is imported, in the words that esbuild writes. */
+const IMPORTED = /\bfrom"([^"\n]+)"/g;
 const FUNCTIONS = /\bfunction (\w+)\(/g;
 
 interface Joined {
@@ -24,12 +26,16 @@ interface Joined {
  * imports a package at once, is left out and loaded by itself.
  */
 export async function joinPlugins(outDir: string, names: readonly string[], common: BuildOptions): Promise<void> {
-  const modules = new Modules(outDir);
+  const sorted = [...names].sort();
+  const indexOf = (name: string) => path.join(outDir, 'plugins', name, 'index.js');
+  const originals = new Map<string, string>();
+  for (const name of sorted) originals.set(name, await readFile(indexOf(name), 'utf8'));
+  const modules = new Modules(outDir, [...originals.values()]);
+  const apart = new Set<string>();
+  const outputs = await bundleEach(outDir, new Map(sorted.map(name => [name, indexOf(name)])), modules, apart, common);
   const joined: Joined[] = [];
-  for (const name of [...names].sort()) {
-    const found = await joinedPlugin(outDir, name, modules, common);
-    if (found !== undefined) joined.push(found);
-  }
+  for (const [name, original] of originals)
+    if (!apart.has(name)) joined.push(joinedPlugin(name, original, outputs(`${name}.js`), outputs(`${name}.js.map`)));
   let text = modules.header();
   const sections = [];
   for (const { name, text: body, sha256, map } of joined) {
@@ -42,58 +48,56 @@ export async function joinPlugins(outDir: string, names: readonly string[], comm
   await writeFile(path.join(outDir, `${JOINED_FILE}.map`), JSON.stringify({ version: 3, sections }));
 }
 
-async function joinedPlugin(
+/** Gives the texts by the names of their files. What cannot be joined comes to be `apart`. */
+async function bundleEach(
   outDir: string,
-  name: string,
+  indexFiles: ReadonlyMap<string, string>,
   modules: Modules,
+  apart: Set<string>,
   common: BuildOptions,
-): Promise<Joined | undefined> {
-  const index = path.join(outDir, 'plugins', name, 'index.js');
-  const original = await readFile(index, 'utf8');
-  let isAlone = true;
+): Promise<(file: string) => string> {
+  const directory = path.join(outDir, path.dirname(JOINED_FILE));
   const imports: Plugin = {
-    name: 'imports of a joined plugin',
+    name: 'imports of joined plugins',
     setup({ onResolve, onLoad }) {
-      onResolve({ filter: /./ }, ({ path: specifier, kind, resolveDir }) => {
+      onResolve({ filter: /./ }, ({ path: specifier, kind, resolveDir, importer }) => {
         if (kind === 'entry-point') return undefined;
         const file = specifier.startsWith('.') ? path.resolve(resolveDir, specifier) : specifier;
         if (kind === 'dynamic-import') {
-          const place = path.relative(path.join(outDir, path.dirname(JOINED_FILE)), file);
+          const place = path.relative(directory, file);
           return { path: specifier.startsWith('.') ? place : specifier, external: true };
         }
-        isAlone &&= file.startsWith('node:') || file.startsWith(path.join(outDir, 'core', path.sep));
-        return { path: file, namespace: 'module' };
+        if (file.startsWith('node:') || file.startsWith(path.join(outDir, 'core', path.sep)))
+          return { path: file, namespace: 'module' };
+        apart.add(path.basename(path.dirname(importer)));
+        return { path: file, external: true };
       });
       onLoad({ filter: /./, namespace: 'module' }, async ({ path: file }) => ({
-        contents: isAlone ? await modules.contents(file) : '',
+        contents: await modules.contents(file),
       }));
     },
   };
-  let output: { readonly text: string; readonly map: string };
-  try {
-    const { outputFiles = [] } = await build({
-      ...common,
-      absWorkingDir: outDir,
-      entryPoints: [index],
-      outdir: path.join(outDir, path.dirname(JOINED_FILE)),
-      define: { 'import.meta.url': OWN_URL },
-      sourcemap: 'external',
-      sourcesContent: false,
-      plugins: [imports],
-    });
-    const textOf = (end: string): string => outputFiles.find(file => file.path.endsWith(end))?.text ?? '';
-    output = { text: textOf('.js'), map: textOf('.map') };
-  } catch (error) {
-    if (!isAlone) return undefined;
-    throw new Error(`the plugin ${name} cannot be joined with the others`, { cause: error });
-  }
-  if (!isAlone) return undefined;
-  const [end = '', exported] = /export\s?\{(\w+) as default\};\s*$/.exec(output.text) ?? [];
+  const { outputFiles = [] } = await build({
+    ...common,
+    absWorkingDir: outDir,
+    entryPoints: [...indexFiles].map(([name, file]) => ({ in: file, out: name })),
+    outdir: directory,
+    define: { 'import.meta.url': OWN_URL },
+    sourcemap: 'external',
+    sourcesContent: false,
+    plugins: [imports],
+  });
+  const texts = new Map(outputFiles.map(file => [path.relative(directory, file.path), file.text]));
+  return file => texts.get(file) ?? '';
+}
+
+function joinedPlugin(name: string, original: string, output: string, map: string): Joined {
+  const [end = '', exported] = /export\s?\{(\w+) as default\};\s*$/.exec(output) ?? [];
   if (exported === undefined) throw new Error(`the plugin ${name} exports something beside its default`);
-  const text = `${output.text.slice(0, -end.length)}return ${exported}`;
+  const text = `${output.slice(0, -end.length)}return ${exported}`;
   refuseRenamed(name, original, text);
   const sha256 = createHash('sha256').update(original).digest('hex');
-  return { name, text, sha256, map: JSON.parse(output.map) };
+  return { name, text, sha256, map: JSON.parse(map) };
 }
 
 /** Threads find functions by their names. Throws an Error that names one which is called otherwise here. */
@@ -111,12 +115,19 @@ function linesOf(text: string): number {
 /** What joined plugins import: modules of Node, and files of the core, which are loaded before. */
 class Modules {
   readonly #outDir: string;
-  /** By specifier or file. */
-  readonly #numbers = new Map<string, number>();
+  /** By specifier or file. The same in each build, in whatever order they are asked for. */
+  readonly #numbers: ReadonlyMap<string, number>;
   readonly #contents = new Map<string, Promise<string>>();
 
-  constructor(outDir: string) {
+  /** `texts` are the index files. */
+  constructor(outDir: string, texts: readonly string[]) {
     this.#outDir = outDir;
+    const specifiers = texts.flatMap(text => [...text.matchAll(IMPORTED)].map(([, specifier = '']) => specifier));
+    // Each index file lies as deep as any other.
+    const found = specifiers.map(specifier =>
+      specifier.startsWith('.') ? path.resolve(outDir, 'plugins', '_', specifier) : specifier,
+    );
+    this.#numbers = new Map([...new Set(found)].sort().map((file, number) => [file, number]));
   }
 
   /** A module that exports the same; what is not used of it costs nothing. */
@@ -128,18 +139,19 @@ class Modules {
 
   header(): string {
     const directory = path.join(this.#outDir, path.dirname(JOINED_FILE));
-    const imports = [...this.#numbers].map(([file, number]) => {
+    const used = [...this.#numbers].filter(([file]) => this.#contents.has(file));
+    const imports = used.map(([file, number]) => {
       const place = path.relative(directory, file);
       const specifier = file.startsWith('node:') ? file : place.startsWith('.') ? place : `./${place}`;
       return `import*as m${number} from${JSON.stringify(specifier)};\n`;
     });
-    const list = [...this.#numbers.values()].map(number => `m${number}`).join();
-    return `${imports.join('')}const modules=[${list}];\nfunction ${TAKEN}(number,name){return modules[number][name]}\nexport const plugins={\n`;
+    const list = used.map(([, number]) => `${number}:m${number}`).join();
+    return `${imports.join('')}const modules={${list}};\nfunction ${TAKEN}(number,name){return modules[number][name]}\nexport const plugins={\n`;
   }
 
   async #make(file: string): Promise<string> {
-    const number = this.#numbers.size;
-    this.#numbers.set(file, number);
+    const number = this.#numbers.get(file);
+    if (number === undefined) throw new Error(`${file} is imported in a way that is not looked for`);
     const lines = (await this.#exportsOf(file)).map(name => {
       const value = `/* @__PURE__ */ ${TAKEN}(${number},${JSON.stringify(name)})`;
       // Some names are words of the language.

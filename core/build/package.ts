@@ -4,8 +4,8 @@ import { cp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { errorText } from '../kit/error-text.ts';
-import { CORE_FILE } from './bundle.ts';
 import { builtManifest, compileTo, pluginNames, readManifest, rootDir } from './compile.ts';
+import { CORE_FILE } from './places.ts';
 import { stageFor, swapDirectory } from './swap.ts';
 
 const EXPORTS = {
