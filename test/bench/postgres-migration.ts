@@ -1,8 +1,9 @@
 // The transfer of one file of SQLite to PostgreSQL, validation included, against pgloader and a loop that inserts row by
-// row, on the same file and the same server: rows in a second, and the memory of the process that does it. Option:
-// `--millions 10`, of values. The program that transfers is that of the build, as users have it.
+// row, on the same file and the same server: rows in a second, the processor time for a row, that of the server included,
+// and the memory of the process that does it. Option: `--millions 10`, of values; of a hundred one run takes minutes. The
+// program that transfers is that of the build, as users have it.
 import { execFile } from 'node:child_process';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -18,6 +19,13 @@ import { printFigure } from './support/figures.ts';
 const execute = promisify(execFile);
 const COLUMNS = 10;
 const RUNS = 3;
+/** Of so many values one run takes minutes. */
+const ONE_RUN_FROM = 100_000_000;
+/** A loop of inserts takes as long for each of more rows. */
+const LOOP_ROWS = 100_000;
+/** Of the kernel's clock, by which it tells processor time. */
+const MS_PER_TICK = 10;
+const US_PER_MS = 1_000;
 const DATABASE = 'history';
 const LOOK_MS = 50;
 const TABLE = `CREATE TABLE "History" ("Id" integer PRIMARY KEY, "EpisodeId" integer NOT NULL, "SeriesId" integer NOT NULL,
@@ -26,13 +34,16 @@ const TABLE = `CREATE TABLE "History" ("Id" integer PRIMARY KEY, "EpisodeId" int
 
 interface Sample {
   readonly rowsPerS: number;
+  readonly cpuUsPerRow: number;
   readonly megabytes: number;
 }
 
 startFromBuild(fileURLToPath(new URL('../../dist', import.meta.url)));
 
 const option = process.argv.indexOf('--millions');
-const rows = ((option < 0 ? 1 : Number(process.argv[option + 1])) * 1_000_000) / COLUMNS;
+const values = (option < 0 ? 1 : Number(process.argv[option + 1])) * 1_000_000;
+const rows = values / COLUMNS;
+const runs = values < ONE_RUN_FROM ? RUNS : 1;
 const place = await mkdtemp(path.join(os.tmpdir(), 'stackwarden-bench-'));
 const ends: (() => unknown)[] = [];
 const fixtures = { testdir: () => place, teardown: (end: () => unknown) => void ends.unshift(end) };
@@ -70,7 +81,23 @@ async function peakMegabytes(): Promise<number> {
   return Number(/^VmHWM:\s+(\d+)/m.exec(status)?.[1] ?? 0) / 1_024;
 }
 
-async function measure(work: () => Promise<unknown>): Promise<Sample> {
+/** Milliseconds that this process and all below it have used, those that have ended and were waited for included. */
+async function cpuMs(): Promise<number> {
+  const usedMs = new Map<string, number>();
+  const parents = new Map<string, string>();
+  for (const pid of (await readdir('/proc')).filter(name => /^\d+$/.test(name))) {
+    const stat = await readFile(`/proc/${pid}/stat`, 'latin1').catch(() => '');
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    parents.set(pid, fields[1] ?? '');
+    usedMs.set(pid, fields.slice(11, 15).reduce((sum, ticks) => sum + Number(ticks), 0) * MS_PER_TICK);
+  }
+  const isBelow = (pid: string | undefined): boolean =>
+    pid !== undefined && (pid === String(process.pid) || isBelow(parents.get(pid)));
+  return [...usedMs].reduce((sum, [pid, ms]) => (isBelow(pid) ? sum + ms : sum), 0);
+}
+
+async function measure(count: number, work: () => Promise<unknown>): Promise<Sample> {
+  const usedMs = await cpuMs();
   const startedMs = performance.now();
   let megabytes = 0;
   const look = setInterval(async () => {
@@ -78,7 +105,8 @@ async function measure(work: () => Promise<unknown>): Promise<Sample> {
   }, LOOK_MS);
   await work();
   clearInterval(look);
-  return { rowsPerS: (rows * 1_000) / (performance.now() - startedMs), megabytes };
+  const rowsPerS = (count * 1_000) / (performance.now() - startedMs);
+  return { rowsPerS, cpuUsPerRow: (((await cpuMs()) - usedMs) * US_PER_MS) / count, megabytes };
 }
 
 const server = await startPostgres(fixtures as never);
@@ -100,7 +128,7 @@ try {
     const source = new Database(file, { readonly: true });
     await client.query('BEGIN; TRUNCATE "History"');
     const text = `INSERT INTO "History" VALUES (${Array.from({ length: COLUMNS }, (_, index) => `$${index + 1}`).join()})`;
-    for (const values of source.prepare('SELECT * FROM "History"').raw().iterate())
+    for (const values of source.prepare(`SELECT * FROM "History" LIMIT ${LOOP_ROWS}`).raw().iterate())
       await client.query({ name: 'insert', text, values: values as unknown[] });
     await client.query('COMMIT');
     source.close();
@@ -108,18 +136,20 @@ try {
 
   const ours: Sample[] = [];
   const theirs: Sample[] = [];
-  for (let index = 0; index < RUNS; index += 1) {
-    ours.push(await measure(transfer));
-    theirs.push(await measure(load));
+  for (let index = 0; index < runs; index += 1) {
+    ours.push(await measure(rows, transfer));
+    theirs.push(await measure(rows, load));
   }
   const { rows: counted } = await client.query<{ count: number }>('SELECT count(*)::int FROM "History"');
   if (counted[0]?.count !== rows) throw new Error(`pgloader has brought ${counted[0]?.count} of ${rows} rows`);
-  const loop = await measure(insertEach);
+  const loop = await measure(Math.min(rows, LOOP_ROWS), insertEach);
   const perS = (samples: readonly Sample[]): number[] => samples.map(({ rowsPerS }) => rowsPerS);
   const unit = 'rows a second';
   const name = `postgres migration of ${rows} rows`;
   printFigure({ name: `${name}, to pgloader`, unit, runs: perS(ours), baseline: perS(theirs) });
   printFigure({ name: `${name}, to a loop of inserts`, unit, runs: perS(ours), baseline: perS([loop]) });
+  const cpu = (samples: readonly Sample[]): number[] => samples.map(({ cpuUsPerRow }) => cpuUsPerRow);
+  printFigure({ name, unit: 'us of CPU a row, to pgloader', runs: cpu(ours), baseline: cpu(theirs) });
   const memory = (samples: readonly Sample[]): number[] => samples.map(({ megabytes }) => megabytes);
   printFigure({ name, unit: 'MB at most, to pgloader', runs: memory(ours), baseline: memory(theirs) });
 } finally {
