@@ -1,233 +1,268 @@
-// Makes the rows of a binary `COPY` of rows that SQLite has joined, as long as their values are plain: what SQLite gives is
-// what PostgreSQL would write as text, but for the words of a boolean and the digits of a second. Whatever is not as plain
-// as that makes it give up, and is for the rules of each type to judge.
+// Makes rows of a binary `COPY` of those that stand in the pages of a table, as long as their values are plain: numbers that
+// the column holds as they are, and plain texts. A row with another value is left to the rules of each type.
 import { isUtf8 } from 'node:buffer';
 import { COUNT_BYTES, LENGTH_BYTES, NO_LENGTH } from './binary-rows.ts';
-import { BINARY_GROWTH, binaryForm, writeUint32 } from './binary-value.ts';
-import type { ColumnPlan, ColumnType } from './column-plan.ts';
-
-/** No text of UTF-8 has these bytes: behind a value, behind the last value of a row, and in place of none. */
-export const VALUE_END = 0xff;
-export const ROW_END = 0xfe;
-export const NO_VALUE = 0xfd;
-
-/**
- * Looks at the value that stands in `bytes` from `from` to `end`, written as a text, and makes it that of its type; the
- * place behind it, or `GIVE_UP`.
- */
-type ValueForm = (bytes: Uint8Array, from: number, end: number) => number;
+import { BINARY_GROWTH, writeUint32 } from './binary-value.ts';
+import type { ColumnType, TablePlan } from './column-plan.ts';
+import type { Pages, TreePage } from './pages.ts';
+import { GIVE_UP, TEXT_GROWTH, type TextForm, textForm } from './plain-text.ts';
+import type { StoredColumn } from './stored-table.ts';
 
 interface Column {
-  readonly form: ValueForm;
+  /** Among those that are stored. */
+  readonly place: number;
+  readonly stored: StoredColumn;
+  /** Of an integer, its bytes in binary form; of a boolean 1; of others 0. */
+  readonly integerBytes: number;
+  readonly text: TextForm | undefined;
   readonly isNullable: boolean;
 }
 
-const GIVE_UP = -1;
-const [CAPITAL_T, CAPITAL_Z, SMALL_F, SMALL_T] = [84, 90, 102, 116];
-const [BLANK, PLUS, MINUS, POINT, COLON, ZERO, NINE] = [32, 43, 45, 46, 58, 48, 57];
-/** A value may be none, or a time that gets a zone before it becomes a number. */
-const ZONE_GROWTH = 4;
-/** In UTF-8, bytes from 0x80 to below this go on with a character. */
-const CHARACTERS_FROM = 0xc0;
+/** What rows are gathered to, unless one is larger. */
+const CHUNK_BYTES = 128 * 1_024;
 const ASCII_BELOW = 0x80;
-/** Integers of so many digits are exact as a double, and within the range of 64 bits. */
-const SAFE_DIGITS = 15;
-const MICRO_DIGITS = 6;
-const SECONDS_END = 'YYYY-MM-DD hh:mm:ss'.length;
-const DAYS = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
+/** Numbers of so many bytes are exact as a double. */
+const SAFE_VARINT_BYTES = 7;
+const UINT32 = 2 ** 32;
+/** Serial types: no value, 0, 1, and from here on blobs and texts, which are even and odd. */
+const [NONE, ZERO, ONE, BLOBS_FROM] = [0, 8, 9, 12];
+/** Of a type that no row has that is read as a whole. */
+const MAX_TYPE = 2 ** 30;
+/** In place of the type of a value behind the end of a row. */
+const ABSENT = -1;
+/** By serial type. */
+const NUMBER_BYTES = Uint8Array.of(0, 1, 2, 3, 4, 6, 8, 8, 0, 0, 0, 0);
 
 /** Whether values of such a column may be plain. */
 export function isPlain(type: ColumnType): boolean {
-  return formOf(type) !== undefined;
+  return integerBytes(type) > 0 || textForm(type) !== undefined;
 }
 
 export class PlainRows {
+  readonly #pages: Pages;
   readonly #columns: readonly Column[];
-  #output = new Uint8Array(0);
+  readonly #maxRowBytes: number;
+  /** What a row becomes longer at most. */
+  readonly #growth: number;
+  /** Of the present row: the serial type of each column that is stored, and where its value begins. */
+  readonly #types: Int32Array;
+  readonly #places: Int32Array;
+  #output: Uint8Array = new Uint8Array(0);
+  /** Behind the last row. */
+  #at = 0;
+  /** Behind the number that was read at last. */
+  #next = 0;
 
-  /** Those of a table, all of which may be plain. */
-  constructor(columns: readonly ColumnPlan[]) {
-    this.#columns = columns.map(({ type, isNullable }) => ({ form: binaryFormOf(type), isNullable }));
+  /** `columns`: those of a table, all of which may be plain; `stored`: those in its pages. */
+  constructor(pages: Pages, { columns, maxRowBytes }: TablePlan, stored: readonly StoredColumn[]) {
+    this.#pages = pages;
+    this.#columns = columns.map(({ name, type, isNullable }) => {
+      const place = stored.findIndex(column => column.name === name);
+      return {
+        place,
+        stored: stored[place] as StoredColumn,
+        integerBytes: integerBytes(type),
+        text: textForm(type),
+        isNullable,
+      };
+    });
+    this.#maxRowBytes = maxRowBytes;
+    this.#growth = COUNT_BYTES + columns.length * (LENGTH_BYTES + BINARY_GROWTH + TEXT_GROWTH);
+    this.#types = new Int32Array(stored.length);
+    this.#places = new Int32Array(stored.length);
   }
 
-  /** They stand until the next call. undefined when a value is not plain, or there are other than these numbers of rows, and of values that are none. */
-  of(joined: Uint8Array, rows: number, withoutValue: number): Uint8Array | undefined {
-    const columns = this.#columns;
-    const growth = columns.length * (LENGTH_BYTES + BINARY_GROWTH + ZONE_GROWTH) + COUNT_BYTES;
-    const needed = joined.length + (rows + 1) * growth;
-    // Of rows that are not plain there may be more than were counted.
-    if (this.#output.length < needed) this.#output = new Uint8Array(needed);
+  /** Of the rows that were added. */
+  get bytes(): number {
+    return this.#at;
+  }
+
+  get isFull(): boolean {
+    return this.#at >= CHUNK_BYTES;
+  }
+
+  /** Takes rows of a leaf from a cell on, up to one that is not plain, or until there are enough. The cell behind them. */
+  add(leaf: TreePage, from: number): number {
+    for (let cell = from; cell < leaf.cells; cell += 1) if (this.isFull || !this.#addRow(leaf, cell)) return cell;
+    return leaf.cells;
+  }
+
+  /** The rows that were added. They stand until another is. */
+  take(): Uint8Array {
+    const rows = this.#output.subarray(0, this.#at);
+    this.#at = 0;
+    return rows;
+  }
+
+  #addRow({ bytes: page, pointers }: TreePage, cell: number): boolean {
+    const pointer = pointers + 2 * cell;
+    const size = this.#varint(page, ((page[pointer] as number) << 8) | (page[pointer + 1] as number));
+    const rowid = this.#varint(page, this.#next);
+    if (!(size <= this.#maxRowBytes) || Number.isNaN(rowid)) return false;
+    const begin = this.#next;
+    const kept = this.#pages.bytesInLeaf(size);
+    if (begin + kept > page.length) return false;
+    if (kept < size) return this.#addValues(this.#pages.whole(page, begin, kept, size), 0, size, rowid);
+    return this.#addValues(page, begin, begin + size, rowid);
+  }
+
+  #addValues(row: Uint8Array, from: number, end: number, rowid: number): boolean {
+    if (!this.#readHead(row, from, end)) return false;
+    const needed = this.#at + end - from + this.#growth;
+    if (this.#output.length < needed) this.#grow(needed);
     const output = this.#output;
-    const bytes = joined.length;
-    let valuesLeft = rows * columns.length;
-    let noneLeft = withoutValue;
-    let index = 0;
-    let start = startRow(output, 0, columns.length);
-    let at = start;
+    const start = this.#at;
+    output[start] = this.#columns.length >> 8;
+    output[start + 1] = this.#columns.length;
+    let at = start + COUNT_BYTES;
+    for (const column of this.#columns) {
+      at = this.#addValue(column, row, rowid, at);
+      if (at === GIVE_UP) return false;
+    }
+    this.#at = at;
+    return true;
+  }
+
+  /** Whether it could find out where the values of a row stand. */
+  #readHead(row: Uint8Array, from: number, end: number): boolean {
+    const types = this.#types;
+    const headEnd = from + this.#varint(row, from);
+    let at = this.#next;
+    let place = headEnd;
+    if (!(headEnd <= end)) return false;
+    for (let index = 0; index < types.length; index += 1) {
+      let type = ABSENT;
+      if (at < headEnd) {
+        type = this.#varint(row, at);
+        at = this.#next;
+      }
+      if (!(type < MAX_TYPE)) return false;
+      types[index] = type;
+      this.#places[index] = place;
+      if (type >= BLOBS_FROM) place += (type - BLOBS_FROM) >> 1;
+      else if (type > NONE) place += NUMBER_BYTES[type] as number;
+    }
+    return at === headEnd && place <= end;
+  }
+
+  /** Writes a value and its length; the place behind it, or `GIVE_UP`. */
+  #addValue(
+    { place, stored, integerBytes, text, isNullable }: Column,
+    row: Uint8Array,
+    rowid: number,
+    at: number,
+  ): number {
+    const type = this.#types[place] as number;
+    const from = this.#places[place] as number;
+    if (stored.isRowid) return this.#addInteger(Math.floor(rowid / UINT32), rowid | 0, integerBytes, at);
+    if (type === NONE || (type === ABSENT && stored.isNoneAtEnd)) {
+      writeUint32(this.#output, at, NO_LENGTH);
+      return isNullable ? at + LENGTH_BYTES : GIVE_UP;
+    }
+    if (type > BLOBS_FROM && type % 2 === 1 && text !== undefined)
+      return this.#addText(row, from, from + ((type - BLOBS_FROM) >> 1), text, at);
+    if (stored.isReal) return GIVE_UP;
+    const first = row[from] as number;
+    switch (type) {
+      case ZERO:
+        return this.#addInteger(0, 0, integerBytes, at);
+      case ONE:
+        return this.#addInteger(0, 1, integerBytes, at);
+      case 1:
+        return this.#addSigned((first << 24) >> 24, integerBytes, at);
+      case 2:
+        return this.#addSigned(((first << 24) >> 16) | (row[from + 1] as number), integerBytes, at);
+      case 3:
+        return this.#addSigned(
+          ((first << 24) >> 8) | ((row[from + 1] as number) << 8) | (row[from + 2] as number),
+          integerBytes,
+          at,
+        );
+      case 4:
+        return this.#addSigned(int32(row, from), integerBytes, at);
+      case 5: {
+        const high = ((first << 24) >> 16) | (row[from + 1] as number);
+        return this.#addInteger(high, int32(row, from + 2), integerBytes, at);
+      }
+      case 6:
+        return this.#addInteger(int32(row, from), int32(row, from + 4), integerBytes, at);
+      default:
+        return GIVE_UP;
+    }
+  }
+
+  #addSigned(value: number, bytes: number, at: number): number {
+    return this.#addInteger(value >> 31, value, bytes, at);
+  }
+
+  /** The upper and the lower 32 bits. */
+  #addInteger(high: number, low: number, bytes: number, at: number): number {
+    const output = this.#output;
+    const from = at + LENGTH_BYTES;
+    writeUint32(output, at, bytes);
+    if (bytes === 8) {
+      writeUint32(output, from, high);
+      writeUint32(output, from + 4, low);
+      return from + 8;
+    }
+    if (high !== low >> 31) return GIVE_UP;
+    if (bytes === 4) writeUint32(output, from, low);
+    else if (bytes === 2 && low === (low << 16) >> 16) {
+      output[from] = low >> 8;
+      output[from + 1] = low;
+    } else if (bytes === 1 && (low === 0 || low === 1)) output[from] = low;
+    else return GIVE_UP;
+    return from + bytes;
+  }
+
+  #addText(row: Uint8Array, from: number, end: number, form: TextForm, at: number): number {
+    const output = this.#output;
+    const start = at + LENGTH_BYTES;
+    let place = start;
     let bits = 0;
-    for (let place = 0; place < bytes; place += 1) {
-      const byte = joined[place] as number;
-      if (byte !== 0 && byte < NO_VALUE) {
-        bits |= byte;
-        output[at] = byte;
-        at += 1;
-        continue;
-      }
-      const { form, isNullable } = columns[index] as Column;
-      let end = byte;
-      let length = NO_LENGTH;
-      if (byte === NO_VALUE) {
-        if (!isNullable || at !== start) return undefined;
-        noneLeft -= 1;
-        place += 1;
-        end = joined[place] ?? 0;
-      } else {
-        if (bits >= ASCII_BELOW && !isUtf8(output.subarray(start, at))) return undefined;
-        at = form(output, start, at);
-        if (at === GIVE_UP) return undefined;
-        length = at - start;
-      }
-      writeUint32(output, start - LENGTH_BYTES, length);
-      const isLast = index === columns.length - 1;
-      if (end !== (isLast ? ROW_END : VALUE_END)) return undefined;
-      valuesLeft -= 1;
-      // A text that has one of the bytes between values makes more of them.
-      if (valuesLeft < 0) return undefined;
-      start = isLast ? startRow(output, at, columns.length) : at + LENGTH_BYTES;
-      at = start;
-      index = isLast ? 0 : index + 1;
-      bits = 0;
+    for (let index = from; index < end; index += 1) {
+      const byte = row[index] as number;
+      if (byte === 0) return GIVE_UP;
+      bits |= byte;
+      output[place] = byte;
+      place += 1;
     }
-    const isWhole = valuesLeft === 0 && noneLeft === 0 && index === 0 && start === at;
-    return isWhole ? output.subarray(0, start - LENGTH_BYTES - COUNT_BYTES) : undefined;
+    if (bits >= ASCII_BELOW && !isUtf8(output.subarray(start, place))) return GIVE_UP;
+    place = form(output, start, place);
+    if (place !== GIVE_UP) writeUint32(output, at, place - start);
+    return place;
+  }
+
+  /** NaN for a number that is not exact as a double, among which are all below 0. */
+  #varint(bytes: Uint8Array, from: number): number {
+    let value = 0;
+    for (let index = from; index < from + SAFE_VARINT_BYTES; index += 1) {
+      const byte = bytes[index] as number;
+      value = value * 128 + (byte & 0x7f);
+      this.#next = index + 1;
+      if (byte < ASCII_BELOW) return value;
+    }
+    return Number.NaN;
+  }
+
+  /** Makes room for so many bytes, those of the rows before among them. */
+  #grow(bytes: number): void {
+    const output = new Uint8Array(Math.max(bytes, CHUNK_BYTES * 2));
+    output.set(this.#output.subarray(0, this.#at));
+    this.#output = output;
   }
 }
 
-/** The place of the first value of a row that begins at `at`, behind the number of its values and the length of the first. */
-function startRow(output: Uint8Array, at: number, columns: number): number {
-  output[at] = columns >> 8;
-  output[at + 1] = columns;
-  return at + COUNT_BYTES + LENGTH_BYTES;
+function integerBytes(type: ColumnType): number {
+  if (type.kind === 'boolean') return 1;
+  return type.kind === 'integer' ? type.bits / 8 : 0;
 }
 
-function binaryFormOf(type: ColumnType): ValueForm {
-  const form = formOf(type) ?? (() => GIVE_UP);
-  const binary = binaryForm(type);
-  if (binary === undefined) return form;
-  return (bytes, from, end) => {
-    const at = form(bytes, from, end);
-    return at === GIVE_UP ? GIVE_UP : binary(bytes, from, at);
-  };
-}
-
-function formOf(type: ColumnType): ValueForm | undefined {
-  if (type.kind === 'boolean') return boolean;
-  if (type.kind === 'integer') return integer(type.bits);
-  if (type.kind === 'timestamp') return timestamp(type.fractionDigits, type.hasZone);
-  if (type.kind !== 'text' || type.isPadded) return undefined;
-  return type.maxCharacters === null ? (_bytes, _from, end) => end : shortText(type.maxCharacters);
-}
-
-function shortText(maxCharacters: number): ValueForm {
-  return (bytes, from, end) => {
-    if (end - from <= maxCharacters) return end;
-    let characters = 0;
-    for (let place = from; place < end; place += 1) {
-      const byte = bytes[place] as number;
-      if (byte < ASCII_BELOW || byte >= CHARACTERS_FROM) characters += 1;
-    }
-    return characters <= maxCharacters ? end : GIVE_UP;
-  };
-}
-
-function boolean(bytes: Uint8Array, from: number, end: number): number {
-  const digit = bytes[from];
-  if (end - from !== 1 || (digit !== ZERO && digit !== ZERO + 1)) return GIVE_UP;
-  bytes[from] = digit === ZERO ? SMALL_F : SMALL_T;
-  return end;
-}
-
-/** As everybody writes it: no sign but a minus, and no zero before other digits. */
-function integer(bits: 16 | 32 | 64): ValueForm {
-  const limit = 2 ** (bits - 1);
-  return (bytes, from, end) => {
-    const isNegative = bytes[from] === MINUS;
-    const first = isNegative ? from + 1 : from;
-    const digits = end - first;
-    if (digits < 1 || digits > SAFE_DIGITS || (bytes[first] === ZERO && (digits > 1 || isNegative))) return GIVE_UP;
-    let size = 0;
-    for (let place = first; place < end; place += 1) {
-      const byte = bytes[place] as number;
-      if (!isDigit(byte)) return GIVE_UP;
-      size = size * 10 + byte - ZERO;
-    }
-    return size < limit || (isNegative && size === limit) ? end : GIVE_UP;
-  };
-}
-
-/** A date and a time of day in UTC, with as many digits of a second as the column keeps, or one more than any keeps. */
-function timestamp(fractionDigits: number, hasZone: boolean): ValueForm {
-  return (bytes, from, end) => {
-    const last = bytes[end - 1] === CAPITAL_Z ? end - 1 : end;
-    const seconds = from + SECONDS_END;
-    if (last < seconds || !isDateAndTime(bytes, from)) return GIVE_UP;
-    bytes[from + 'YYYY-MM-DD'.length] = BLANK;
-    const at = last === seconds ? last : fraction(bytes, seconds, last, fractionDigits);
-    if (!hasZone || at === GIVE_UP) return at;
-    bytes[at] = PLUS;
-    bytes[at + 1] = ZERO;
-    bytes[at + 2] = ZERO;
-    return at + 3;
-  };
-}
-
-/** Anything but a digit makes a part of it no number, which is neither above nor below another. */
-function isDateAndTime(bytes: Uint8Array, from: number): boolean {
-  const year = twoDigits(bytes, from) * 100 + twoDigits(bytes, from + 2);
-  const month = twoDigits(bytes, from + 5);
-  const day = twoDigits(bytes, from + 8);
-  const isLeapMonth = month === 2 && year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0);
-  const between = bytes[from + 10];
+function int32(bytes: Uint8Array, at: number): number {
   return (
-    year >= 1 &&
-    bytes[from + 4] === MINUS &&
-    month >= 1 &&
-    month <= DAYS.length &&
-    bytes[from + 7] === MINUS &&
-    day >= 1 &&
-    day <= (DAYS[month - 1] ?? 0) + (isLeapMonth ? 1 : 0) &&
-    (between === BLANK || between === CAPITAL_T) &&
-    twoDigits(bytes, from + 11) < 24 &&
-    bytes[from + 13] === COLON &&
-    twoDigits(bytes, from + 14) < 60 &&
-    bytes[from + 16] === COLON &&
-    twoDigits(bytes, from + 17) < 60
+    ((bytes[at] as number) << 24) |
+    ((bytes[at + 1] as number) << 16) |
+    ((bytes[at + 2] as number) << 8) |
+    (bytes[at + 3] as number)
   );
-}
-
-/** The point and what stands behind it, from which zeros at the end are taken. */
-function fraction(bytes: Uint8Array, from: number, end: number, fractionDigits: number): number {
-  const digits = end - from - 1;
-  const isRounded = digits === MICRO_DIGITS + 1 && fractionDigits === MICRO_DIGITS;
-  if (bytes[from] !== POINT || digits < 1 || (digits > fractionDigits && !isRounded)) return GIVE_UP;
-  for (let place = from + 1; place < end; place += 1) if (!isDigit(bytes[place] as number)) return GIVE_UP;
-  let last = isRounded ? end - 2 : end - 1;
-  if (isRounded && (bytes[end - 1] as number) >= ZERO + 5) {
-    while (bytes[last] === NINE) last -= 1;
-    // One more would be a whole second.
-    if (last === from) return GIVE_UP;
-    bytes[last] = (bytes[last] as number) + 1;
-  }
-  while (bytes[last] === ZERO) last -= 1;
-  return last === from ? from : last + 1;
-}
-
-function isDigit(byte: number): boolean {
-  return byte >= ZERO && byte <= NINE;
-}
-
-function twoDigits(bytes: Uint8Array, at: number): number {
-  const tens = bytes[at] as number;
-  const ones = bytes[at + 1] as number;
-  return isDigit(tens) && isDigit(ones) ? (tens - ZERO) * 10 + ones - ZERO : Number.NaN;
 }

@@ -14,7 +14,9 @@ import {
   type SqliteValue,
   storedPieces,
 } from './column-text.ts';
+import type { Pages } from './pages.ts';
 import { StoredRows } from './stored-rows.ts';
+import { storedTable } from './stored-table.ts';
 import type { SanitizingRule } from './task.ts';
 import { ValueFault } from './value-fault.ts';
 
@@ -56,19 +58,19 @@ export class RowReading {
   /** Of the column that is written. */
   #index = 0;
 
-  /** `file`: the open file of the database; undefined when its pages cannot be relied on. */
-  constructor(db: SqliteDatabase, plan: TablePlan, file?: number) {
+  /** `pages`: of the file; undefined when they cannot be relied on. */
+  constructor(db: SqliteDatabase, plan: TablePlan, pages?: Pages) {
     this.#db = db;
     this.#plan = plan;
     // Asked for first, because SQLite answers no pragma while rows are read.
     this.#encoding = db.pragma('encoding', { simple: true }) as string;
     this.#decoder = new TextDecoder(this.#encoding, { fatal: true, ignoreBOM: true });
     const { table, columns, rowidName, maxRowBytes } = plan;
-    const stored =
-      maxRowBytes > HUGE && rowidName !== null && file !== undefined ? storedColumns(db, table, file) : undefined;
-    this.#hugeColumns = columns.flatMap(({ name, type }, index) =>
-      stored !== undefined && goesInPieces(type)
-        ? [{ index, rows: stored.rows, place: stored.names.indexOf(name) }]
+    const stored = maxRowBytes > HUGE && rowidName !== null ? storedTable(db, table) : undefined;
+    const rows = pages && stored && new StoredRows(pages, stored.rootPage);
+    this.#hugeColumns = columns.flatMap(({ name: wanted, type }, index) =>
+      rows !== undefined && goesInPieces(type)
+        ? [{ index, rows, place: stored?.columns.findIndex(({ name }) => name === wanted) ?? 0 }]
         : [],
     );
     const huge = this.#hugeColumns.map(({ index }) => `octet_length(${quoted(columns[index]?.name ?? '')}) > ${HUGE}`);
@@ -183,16 +185,6 @@ export class RowReading {
       return found;
     };
   }
-}
-
-/** undefined for a table that is virtual, which has no pages. */
-function storedColumns(db: SqliteDatabase, table: string, file: number) {
-  // Columns that are computed when they are read are not stored.
-  const columns = 'SELECT name FROM pragma_table_xinfo(?) WHERE hidden <> 2 ORDER BY cid';
-  const root = "SELECT rootpage FROM sqlite_master WHERE type = 'table' AND name = ?";
-  const names = db.prepare(columns).pluck().all(table) as string[];
-  const rootPage = db.prepare(root).pluck().get(table) as number;
-  return rootPage === 0 ? undefined : { names, rows: new StoredRows(file, rootPage) };
 }
 
 function isLong(value: SqliteValue): boolean {

@@ -2,6 +2,7 @@
 import { constants, openSync, statSync } from 'node:fs';
 import type { SqliteDatabase } from '#core';
 import { HUGE, quoted, type TablePlan } from './column-plan.ts';
+import { Pages } from './pages.ts';
 import { SpentMemory } from './spent-memory.ts';
 import { type TableChunk, TableReading } from './table-reading.ts';
 
@@ -29,8 +30,8 @@ const GUARDS = ['trusted_schema = OFF', 'cell_size_check = ON'];
 const CACHE = 'cache_size = -2000';
 let spent: SpentMemory | undefined;
 let reading: TableReading | undefined;
-/** Of the file, for what SQLite does not give in pieces. Closing it would end the locks of SQLite. */
-let file: number | undefined;
+/** Of the file, which stays open: closing it would end the locks of SQLite. */
+let pages: Pages | undefined;
 
 /** The tables but those of SQLite itself, in the order of their names. Begins the transaction. */
 export function begin(db: SqliteDatabase, { path }: { readonly path: string }): SourceTable[] {
@@ -38,7 +39,8 @@ export function begin(db: SqliteDatabase, { path }: { readonly path: string }): 
   db.exec('BEGIN');
   // Pages in a write-ahead log are newer than those of the file.
   const hasLog = (statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0;
-  file = hasLog ? undefined : openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+  const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+  pages = hasLog ? undefined : new Pages(openSync(path, flags));
   const tables = db
     .prepare(
       `SELECT name, wr FROM pragma_table_list
@@ -96,7 +98,7 @@ export function measure(
   const rows = one(db, `SELECT count(*) FROM ${quoted(table)}`)[0] ?? 0;
   const size = { rows, maxRowBytes: storedBytes(db, table) ?? valueBytes(db, table, sizes), oversized: null };
   if (size.maxRowBytes <= maxRowBytes) return size;
-  const canSkip = columns.map(column => inPieces.includes(column) && rowidName !== null && file !== undefined);
+  const canSkip = columns.map(column => inPieces.includes(column) && rowidName !== null && pages !== undefined);
   const select = `SELECT ${[rowidName === null ? 'NULL' : `CAST(${rowidName} AS TEXT)`, ...sizes].join()} FROM ${quoted(table)}`;
   for (const [rowid, ...lengths] of db.prepare(select).raw().iterate() as IterableIterator<
     [string | null, ...number[]]
@@ -140,7 +142,7 @@ export function holdsData(
 export function openTable(db: SqliteDatabase, plan: TablePlan): void {
   reading?.close();
   spent = new SpentMemory(plan);
-  reading = new TableReading(db, plan, file);
+  reading = new TableReading(db, plan, pages);
 }
 
 export function readChunk(_db: SqliteDatabase): TableChunk {

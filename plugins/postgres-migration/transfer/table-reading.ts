@@ -3,8 +3,10 @@
 import type { SqliteDatabase } from '#core';
 import { BinaryRows } from './binary-rows.ts';
 import type { TablePlan } from './column-plan.ts';
-import { JoinedRows } from './joined-rows.ts';
+import { type Pages, rowidIn } from './pages.ts';
+import { PlainRows } from './plain-rows.ts';
 import { RowReading, type Sanitized } from './row-reading.ts';
+import { type StoredTable, storedTable } from './stored-table.ts';
 import type { TransferRule } from './task.ts';
 import { ValueFault } from './value-fault.ts';
 
@@ -17,25 +19,31 @@ export type TableChunk =
 
 const [FIRST_ROWID, LAST_ROWID] = [-(2n ** 63n), 2n ** 63n - 1n];
 
+const UTF8 = 'UTF-8';
+
 export class TableReading {
   readonly #reading: RowReading;
-  readonly #joined: JoinedRows | undefined;
   readonly #binary: BinaryRows | undefined;
   readonly #pieces: Generator<Uint8Array, undefined>;
-  #joinedRows = 0;
+  #plainRows = 0;
 
-  /** `file`: the open file of the database; undefined when its pages cannot be relied on. */
-  constructor(db: SqliteDatabase, plan: TablePlan, file?: number) {
-    this.#reading = new RowReading(db, plan, file);
-    this.#joined = JoinedRows.of(db, plan);
+  /** `pages`: of the file; undefined when they cannot be relied on. */
+  constructor(db: SqliteDatabase, plan: TablePlan, pages?: Pages) {
+    this.#reading = new RowReading(db, plan, pages);
     this.#binary = plan.isBinary ? new BinaryRows(plan.columns) : undefined;
-    this.#pieces = this.#read();
+    const stored = storedPlainly(db, plan);
+    this.#pieces = pages && stored ? this.#fromPages(pages, stored, plan) : this.#oneByOne(FIRST_ROWID, LAST_ROWID);
+  }
+
+  /** How many rows were taken from the pages alone. */
+  get plainRows(): number {
+    return this.#plainRows;
   }
 
   next(): TableChunk {
     try {
       const { value, done } = this.#pieces.next();
-      const rows = this.#joinedRows + this.#reading.rows;
+      const rows = this.#plainRows + this.#reading.rows;
       if (done) return { kind: 'end', rows, sanitized: this.#reading.sanitized };
       return { kind: 'rows', bytes: value, rows };
     } catch (error) {
@@ -48,23 +56,45 @@ export class TableReading {
     this.#pieces.return(undefined);
   }
 
-  *#read(): Generator<Uint8Array, undefined> {
-    if (this.#joined === undefined) yield* this.#oneByOne(FIRST_ROWID, LAST_ROWID);
-    else
-      for (const { first, last, rows, bytes } of this.#joined.runs()) {
-        if (bytes === undefined) yield* this.#oneByOne(first, last);
-        else {
-          this.#joinedRows += rows;
-          yield bytes;
-        }
+  *#fromPages(pages: Pages, { rootPage, columns }: StoredTable, plan: TablePlan): Generator<Uint8Array, undefined> {
+    const plain = new PlainRows(pages, plan, columns);
+    let last: bigint | undefined;
+    for (const leaf of pages.leaves(rootPage)) {
+      if (leaf.cells === 0) continue;
+      if (last !== undefined && rowidIn(leaf, 0) <= last) throw new Error('the rows of a table are in no order');
+      last = rowidIn(leaf, leaf.cells - 1);
+      for (let cell = 0; cell < leaf.cells; ) {
+        const next = plain.add(leaf, cell);
+        this.#plainRows += next - cell;
+        cell = next;
+        if (cell === leaf.cells) break;
+        const { isFull } = plain;
+        if (plain.bytes > 0) yield plain.take();
+        if (isFull) continue;
+        // One that is not plain is seldom alone.
+        yield* this.#oneByOne(rowidIn(leaf, cell), last);
+        break;
       }
+    }
+    if (plain.bytes > 0) yield plain.take();
   }
 
-  *#oneByOne(first: bigint, last: bigint): Generator<Uint8Array> {
+  *#oneByOne(first: bigint, last: bigint): Generator<Uint8Array, undefined> {
     for (const lines of this.#reading.lines(first, last)) {
       const bytes = Buffer.from(lines);
       const piece = this.#binary === undefined ? bytes : this.#binary.add(bytes);
       if (piece.length > 0) yield piece;
     }
   }
+}
+
+/** undefined for a table whose rows cannot be plain. */
+function storedPlainly(
+  db: SqliteDatabase,
+  { table, columns, rowidName, isBinary }: TablePlan,
+): StoredTable | undefined {
+  if (!isBinary || rowidName === null || db.pragma('encoding', { simple: true }) !== UTF8) return undefined;
+  const stored = storedTable(db, table);
+  const isStored = (column: string) => stored?.columns.some(({ name }) => name === column);
+  return columns.every(({ name }) => isStored(name)) ? stored : undefined;
 }

@@ -2,6 +2,7 @@
 import { closeSync, openSync } from 'node:fs';
 import fc from 'fast-check';
 import t from 'tap';
+import { Pages } from '../../../plugins/postgres-migration/transfer/pages.ts';
 import { StoredRows } from '../../../plugins/postgres-migration/transfer/stored-rows.ts';
 import { testDir } from '../../support/directory.ts';
 import { rounds } from '../../support/rounds.ts';
@@ -36,7 +37,7 @@ t.test('value by value', async t => {
       sqliteFile(directory, `${file}.db`, db => {
         const root = db.prepare("SELECT rootpage FROM sqlite_master WHERE name = 't'").pluck().get() as number;
         const fd = openSync(place, 'r');
-        const stored = new StoredRows(fd, root);
+        const stored = new StoredRows(new Pages(fd), root);
         const read = (rowid: bigint, column: number) => {
           const value = stored.value(rowid, column);
           const bytes = Buffer.concat([...value.pieces()]);

@@ -1,15 +1,20 @@
-// Rows that SQLite joins become in binary form the very lines that they become one by one, whatever stands among them; and
-// most are joined.
+// Rows that are taken from the pages of a file become in binary form the very lines that they become one by one, whatever
+// stands among them; and most are taken.
+import { closeSync, openSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import Database from 'better-sqlite3';
 import fc from 'fast-check';
 import t from 'tap';
 import type { ColumnType, TablePlan } from '../../../plugins/postgres-migration/transfer/column-plan.ts';
-import { JoinedRows } from '../../../plugins/postgres-migration/transfer/joined-rows.ts';
+import { Pages } from '../../../plugins/postgres-migration/transfer/pages.ts';
 import { RowReading } from '../../../plugins/postgres-migration/transfer/row-reading.ts';
 import { TableReading } from '../../../plugins/postgres-migration/transfer/table-reading.ts';
 import { ValueFault } from '../../../plugins/postgres-migration/transfer/value-fault.ts';
+import { testDir } from '../../support/directory.ts';
 import { rounds } from '../../support/rounds.ts';
+
+const file = path.join(testDir(t, {}), 'table.db');
 
 const [FIRST_ROWID, LAST_ROWID] = [-(2n ** 63n), 2n ** 63n - 1n];
 
@@ -58,6 +63,31 @@ const COLUMNS: readonly (readonly [type: ColumnType, plain: fc.Arbitrary<string>
   [{ kind: 'timestamp', fractionDigits: 6, hasZone: true }, timestamp],
   [{ kind: 'timestamp', fractionDigits: 3, hasZone: false }, timestamp],
 ];
+
+const ID: TablePlan['columns'][number] = {
+  name: 'Id',
+  type: { kind: 'integer', bits: 32 },
+  isNullable: false,
+  isKey: true,
+};
+const IS: TablePlan['columns'][number] = { name: 'Is', type: { kind: 'boolean' }, isNullable: false, isKey: false };
+const AT: TablePlan['columns'][number] = {
+  name: 'At',
+  type: { kind: 'timestamp', fractionDigits: 6, hasZone: false },
+  isNullable: true,
+  isKey: false,
+};
+const PLAN: TablePlan = {
+  table: 't',
+  columns: [ID, { name: 'Name', type: text(null), isNullable: true, isKey: false }],
+  rowidName: 'rowid',
+  primaryKey: ['Id'],
+  maxRowBytes: 100,
+  isBinary: true,
+};
+
+/** What is said of pages that are not as they should be. */
+const EXPECTED = /^(?:the (?:pages|rows|database)|a (?:page|row|value)|The value of "offset")/;
 
 /** What a column may hold as well, and what stands on the edge of each rule. */
 const EDGES = [
@@ -122,7 +152,8 @@ const table = fc.array(fc.constantFrom(...COLUMNS), { minLength: 1, maxLength: 4
       columns: fc.tuple(
         ...kinds.map(([type]) => fc.record({ type: fc.constant(type), isNullable: fc.boolean(), isKey: fc.boolean() })),
       ),
-      affinity: fc.constantFrom('', 'TEXT', 'INTEGER', 'NUMERIC'),
+      affinity: fc.constantFrom('', 'TEXT', 'INTEGER', 'NUMERIC', 'REAL'),
+      pageBytes: fc.constantFrom(512, 4_096, 65_536),
       rowids: fc.uniqueArray(rowid, { minLength: 1, maxLength: 150 }),
       plain: fc.array(fc.tuple(...kinds.map(([, plain]) => fc.option(plain, { freq: 5 }))), {
         minLength: 1,
@@ -152,11 +183,17 @@ interface Outcome {
   readonly rows: number;
   readonly sanitized: ReadonlySet<unknown>;
   readonly fault?: object;
+  /** How many were taken from the pages. */
+  readonly plainRows?: number;
 }
 
-function write({ columns, affinity, rows }: Table, encoding: string): { db: Database.Database; plan: TablePlan } {
+function write(
+  { columns, affinity, pageBytes, rows }: Table,
+  encoding: string,
+): { db: Database.Database; plan: TablePlan } {
   const db = new Database(':memory:');
   db.pragma(`encoding = '${encoding}'`);
+  db.pragma(`page_size = ${pageBytes}`);
   const names = columns.map((_, index) => `c${index}`);
   db.exec(`CREATE TABLE t (${names.map(name => `${name} ${affinity}`).join()})`);
   db.transaction(() => {
@@ -231,14 +268,29 @@ function textOf(value: Buffer, type: ColumnType): string {
 }
 
 function whole(db: Database.Database, plan: TablePlan): Outcome {
-  const reading = new TableReading(db, plan);
+  const { plainRows: _, ...outcome } = withPlainRows(db, plan);
+  return outcome;
+}
+
+function withPlainRows(db: Database.Database, plan: TablePlan): Outcome {
+  writeFileSync(file, db.serialize());
+  const fd = openSync(file, 'r');
+  try {
+    return read(new TableReading(db, plan, new Pages(fd)), plan);
+  } finally {
+    closeSync(fd);
+  }
+}
+
+function read(reading: TableReading, plan: TablePlan): Outcome {
   const pieces: Uint8Array[] = [];
   for (;;) {
     const chunk = reading.next();
     if (chunk.kind === 'rows') pieces.push(Buffer.from(chunk.bytes));
     else if (chunk.kind === 'end') {
       const { rows, sanitized } = chunk;
-      return { lines: linesOf(Buffer.concat(pieces), plan), rows, sanitized: new Set(sanitized) };
+      const lines = linesOf(Buffer.concat(pieces), plan);
+      return { lines, rows, sanitized: new Set(sanitized), plainRows: reading.plainRows };
     } else {
       const { kind: _, ...fault } = chunk;
       return { lines: '', rows: 0, sanitized: new Set(), fault };
@@ -255,7 +307,7 @@ t.test('each edge of each rule among plain rows', t => {
         const columns = Array.from({ length: count }, () => ({ type, isNullable: true, isKey: false }));
         const rows = Array.from({ length: 9 }, (_, id) => ({ id: BigInt(id), values: Array(count).fill(value) }));
         (rows[4] as (typeof rows)[number]).values[count - 1] = edge;
-        const { db, plan } = write({ columns, affinity: '', rows } as Table, 'UTF-8');
+        const { db, plan } = write({ columns, affinity: '', pageBytes: 4_096, rows } as Table, 'UTF-8');
         if (!isDeepStrictEqual(whole(db, plan), oneByOne(db, plan))) differing.push({ type, edge, count });
         db.close();
       }
@@ -264,7 +316,7 @@ t.test('each edge of each rule among plain rows', t => {
   t.end();
 });
 
-t.test('joined or one by one', t => {
+t.test('from the pages or one by one', t => {
   fc.assert(
     fc.property(table, fc.constantFrom('UTF-8', 'UTF-16le'), (given, encoding) => {
       const { db, plan } = write(given, encoding);
@@ -277,37 +329,75 @@ t.test('joined or one by one', t => {
   t.end();
 });
 
-t.test('plain rows are joined, those around others too, with and without gaps', t => {
+t.test('plain rows are taken from the pages, and others with what follows them in their page', t => {
   const db = new Database(':memory:');
   db.exec(`
     CREATE TABLE t (Id INTEGER PRIMARY KEY, "Name" TEXT, "Is" INTEGER, "At" DATETIME);
     WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000)
       INSERT INTO t SELECT iif(i <= 10000, i, i * 7), iif(i % 5 = 0, NULL, 'Name ' || i || char(10)), i % 2, '2024-02-29 10:11:12.' || (1000000 + i) FROM n;
+    UPDATE t SET "Name" = replace(hex(zeroblob(3000)), '0', 'é') WHERE Id IN (7, 7000, 70007);
     UPDATE t SET "At" = '' WHERE Id IN (5000, 105000)`);
-  const plan: TablePlan = {
-    table: 't',
-    columns: [
-      { name: 'Id', type: { kind: 'integer', bits: 32 }, isNullable: false, isKey: true },
-      { name: 'Name', type: text(null), isNullable: true, isKey: false },
-      { name: 'Is', type: { kind: 'boolean' }, isNullable: false, isKey: false },
-      { name: 'At', type: { kind: 'timestamp', fractionDigits: 6, hasZone: false }, isNullable: true, isKey: false },
-    ],
-    rowidName: 'rowid',
-    primaryKey: ['Id'],
-    maxRowBytes: 60,
-    isBinary: true,
-  };
-  const runs = [...(JoinedRows.of(db, plan)?.runs() ?? [])];
-  t.equal(
-    runs.reduce((sum, { rows }) => sum + rows, 0),
-    20_000,
+  const plan: TablePlan = { ...PLAN, columns: [...PLAN.columns, IS, AT], maxRowBytes: 12_100 };
+  const { plainRows = 0, ...outcome } = withPlainRows(db, plan);
+  t.match(outcome, { rows: 20_000, sanitized: new Set([{ column: 'At', rule: 'empty_text', rows: 2 }]) });
+  t.strictSame(outcome, oneByOne(db, plan));
+  t.ok(plainRows > 19_700, `${plainRows} rows are taken from the pages`);
+  db.close();
+  t.end();
+});
+
+t.test('rows from before a column was added, and columns in another order, computed and stored', t => {
+  const db = new Database(':memory:');
+  db.exec(`
+    CREATE TABLE t ("Name" TEXT, Seen REAL, Twice INT AS (Id * 2), Id INTEGER PRIMARY KEY, Kept INT AS (Id + 1) STORED);
+    INSERT INTO t ("Name", Id) VALUES ('one', 1), ('two', 2);
+    ALTER TABLE t ADD COLUMN "Is" INTEGER DEFAULT 1;
+    ALTER TABLE t ADD COLUMN "At" DATETIME;
+    INSERT INTO t ("Name", Id, "Is") VALUES ('three', 3, 0);
+    INSERT INTO t ("Name", Id, "Is", "At") VALUES ('four', 4, 0, '2024-02-29 10:11:12')`);
+  const kept: TablePlan['columns'][number] = { ...ID, name: 'Kept' };
+  const plan: TablePlan = { ...PLAN, columns: [AT, ...PLAN.columns, kept, IS] };
+  const { plainRows, ...outcome } = withPlainRows(db, plan);
+  t.strictSame(outcome, oneByOne(db, plan));
+  t.equal(outcome.lines.split('\n')[0], '\\N\t1\tone\t2\tt');
+  db.exec('DELETE FROM t WHERE Id <= 2');
+  t.match(withPlainRows(db, plan), { plainRows: 2, rows: 2 });
+  const computed = { ...plan, columns: [...plan.columns, { ...ID, name: 'Twice' }] };
+  t.match(withPlainRows(db, computed), { ...oneByOne(db, computed), plainRows: 0 });
+  db.close();
+  t.end();
+});
+
+t.test('pages that were changed to do harm end in an error or in rows, and never in a circle', t => {
+  const db = new Database(':memory:');
+  db.pragma('page_size = 512');
+  db.exec(`CREATE TABLE t (Id INTEGER PRIMARY KEY, "Name" TEXT);
+    WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 500)
+      INSERT INTO t SELECT i, 'Name ' || i FROM n`);
+  const sound = db.serialize();
+  const others: string[] = [];
+  const plan: TablePlan = { ...PLAN, maxRowBytes: 100 };
+  fc.assert(
+    fc.property(fc.array(fc.tuple(fc.nat(), fc.nat(255)), { minLength: 1, maxLength: 20 }), changes => {
+      const bytes = Buffer.from(sound);
+      for (const [place, byte] of changes) bytes[512 + (place % (bytes.length - 512))] = byte;
+      writeFileSync(file, bytes);
+      const fd = openSync(file, 'r');
+      try {
+        const reading = new TableReading(db, plan, new Pages(fd));
+        let chunks = 0;
+        while (reading.next().kind === 'rows') chunks += 1;
+        if (chunks > 2_000) others.push('too many chunks');
+      } catch (error) {
+        const { message } = error as Error;
+        if (!EXPECTED.test(message)) others.push(message);
+      } finally {
+        closeSync(fd);
+      }
+    }),
+    { numRuns: rounds(40), endOnFailure: true },
   );
-  const left = runs.filter(({ bytes }) => bytes === undefined);
-  // After one that is not plain, another is not tried.
-  t.ok(left.length <= 4, `${left.length} runs are left to the rules of each type`);
-  for (const id of [5_000n, 105_000n]) t.ok(left.some(({ first, last }) => first <= id && id <= last));
-  t.match(oneByOne(db, plan), { rows: 20_000, sanitized: new Set([{ column: 'At', rule: 'empty_text', rows: 2 }]) });
-  t.strictSame(whole(db, plan), oneByOne(db, plan));
+  t.same(others, []);
   db.close();
   t.end();
 });
