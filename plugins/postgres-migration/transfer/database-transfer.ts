@@ -171,11 +171,11 @@ export class DatabaseTransfer {
     if (sent === undefined) return;
     const hash = createHash('sha256');
     let bytes = 0;
-    for await (const piece of this.#arrived(plan, sent.bytes)) {
+    await this.#arrived(plan, sent.bytes, piece => {
       bytes += piece.length;
       hash.update(piece);
       step(table, Math.floor((sent.rows * bytes) / sent.bytes), false);
-    }
+    });
     const isSame = bytes === sent.bytes && hash.digest('hex') === sent.hash && sent.rows === expected;
     if (!isSame) await this.#compareInAnyOrder({ ...plan, isBinary: false }, expected);
     step(table, expected, true);
@@ -193,7 +193,7 @@ export class DatabaseTransfer {
       bytes += chunk.bytes.length;
     }
     const arrived = new RowDigest();
-    for await (const piece of this.#arrived(plan, bytes)) arrived.add(piece);
+    await this.#arrived(plan, bytes, piece => arrived.add(piece));
     const [one, other] = [given.value, arrived.value];
     if (other.rows !== one.rows || other.rows !== expected)
       throw faultIn(
@@ -207,8 +207,8 @@ export class DatabaseTransfer {
       );
   }
 
-  /** The rows of a table that PostgreSQL has, as they are sent. Throws a TransferFault when they have more than `sentBytes`. */
-  async *#arrived(plan: TablePlan, sentBytes: number): AsyncGenerator<Uint8Array> {
+  /** Hands on the rows of a table that PostgreSQL has. Throws a TransferFault when they have more than `sentBytes`. */
+  #arrived(plan: TablePlan, sentBytes: number, take: (rows: Uint8Array) => void): Promise<void> {
     const { table, columns } = plan;
     // A `real` is compared as the double that it is, because its own text would not be that of the double which was sent.
     const selected = columns.map(({ name, type }) =>
@@ -217,7 +217,7 @@ export class DatabaseTransfer {
     const spent = new SpentMemory(plan);
     let bytes = 0;
     const rows = `SELECT ${selected.join()} FROM ${quoted(table)}`;
-    for await (const piece of this.#open.copyOut(`COPY (${rows}) TO STDOUT${formOf(plan, false)}`)) {
+    return this.#open.copyOut(`COPY (${rows}) TO STDOUT${formOf(plan, false)}`, piece => {
       bytes += piece.length;
       spent.add(piece.length);
       // The same rows have the same length; a server may send them for ever.
@@ -226,8 +226,8 @@ export class DatabaseTransfer {
           { code: 'transfer.validation', stage: 'validation', label: this.pair.label, table, rule: 'row_digest' },
           `PostgreSQL has more than was sent; ${AGAIN}`,
         );
-      yield piece;
-    }
+      take(piece);
+    });
   }
 
   /** Puts each above what its column holds and above what SQLite has ever given out. */

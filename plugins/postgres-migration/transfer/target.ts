@@ -1,11 +1,11 @@
 // The session in a database of PostgreSQL that gets the rows. Its server may be anything: it is waited for no longer than
 // a limit, and what it sends fills no memory.
-import { once } from 'node:events';
 import type { Client, QueryResultRow } from 'pg';
-import copyStreams from 'pg-copy-streams';
 import { BoundedSocket } from '#kit/bounded-socket';
-import { withDeadline } from '#kit/deadline';
+import { MAX_TIMER_MS, withDeadline } from '#kit/deadline';
 import { secretiveClient } from '#kit/pg-client';
+import { RowsIn } from './rows-in.ts';
+import { RowsOut } from './rows-out.ts';
 import { serverFault } from './server-fault.ts';
 import type { DatabasePair, TransferStage, TransferTask } from './task.ts';
 
@@ -74,40 +74,37 @@ export class Target {
   }
 
   /**
-   * Writes what `chunks` gives, in one transaction with the statement before it; the number of rows. An error of the
-   * server is thrown as it is, for it tells of a line.
+   * Writes what `chunks` gives, in one transaction with the statement before it; a chunk is written before the next is
+   * asked for. An error of the server is thrown as it is, for it tells of a line.
    */
-  async copyIn(sql: string, chunks: AsyncIterable<Uint8Array>): Promise<number> {
-    const stream = this.#client.query(copyStreams.from(sql));
-    let failure: unknown;
-    const failed = once(stream, 'error').then(([error]) => {
-      failure = error;
-      throw error;
-    });
-    failed.catch(() => undefined);
-    // The end of the connection can be told after the error that it is due to.
-    stream.on('error', () => undefined);
-    const wait = (event: string): Promise<unknown> =>
-      withDeadline(() => Promise.race([once(stream, event), failed]), this.#answerMs, 'PostgreSQL');
+  async copyIn(sql: string, chunks: AsyncIterable<Uint8Array>): Promise<void> {
+    const wait = (work: () => Promise<void>): Promise<void> => withDeadline(work, this.#answerMs, 'PostgreSQL');
     this.#socket.ask();
-    for await (const chunk of chunks) {
-      if (failure !== undefined) throw failure;
-      if (!stream.write(chunk)) await wait('drain');
-    }
-    stream.end();
-    await wait('finish');
-    return stream.rowCount;
+    const rows = this.#client.query(new RowsIn(sql));
+    await wait(() => rows.begin());
+    for await (const chunk of chunks) await wait(() => rows.write(chunk));
+    await wait(() => rows.end());
   }
 
-  /** The bytes of a `COPY ... TO STDOUT`, in any pieces. Throws a TransferFault. */
-  async *copyOut(sql: string): AsyncGenerator<Uint8Array> {
-    const stream = this.#client.query(copyStreams.to(sql));
-    const pieces = stream[Symbol.asyncIterator]() as AsyncIterator<Uint8Array>;
-    for (;;) {
+  /** Hands the bytes of a `COPY ... TO STDOUT` to `take`, which may throw. Throws a TransferFault. */
+  async copyOut(sql: string, take: (rows: Uint8Array) => void): Promise<void> {
+    this.#socket.ask();
+    let deadline: NodeJS.Timeout | undefined;
+    const late = new Promise<never>((_resolve, reject) => {
+      const onLate = () => reject(new Error(`PostgreSQL took longer than ${this.#answerMs} ms`));
+      deadline = setTimeout(onLate, Math.min(this.#answerMs, MAX_TIMER_MS));
+    });
+    const rows = new RowsOut(sql, piece => {
       this.#socket.ask();
-      const { value, done } = await this.#use(() => pieces.next());
-      if (done) return;
-      yield value;
+      deadline?.refresh();
+      take(piece);
+    });
+    try {
+      await Promise.race([this.#client.query(rows).ended, late]);
+    } catch (error) {
+      throw serverFault(error, { stage: this.stage, label: this.#label });
+    } finally {
+      clearTimeout(deadline);
     }
   }
 

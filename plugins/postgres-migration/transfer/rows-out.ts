@@ -1,0 +1,107 @@
+// A `COPY ... TO STDOUT` in a session of pg. The server sends a message for each row; what stands around the rows is taken
+// away in the bytes as they came, because an object for each would cost more than the server needs to make a row.
+import type { Connection, Submittable } from 'pg';
+
+/** The kind of a message, and its length, which counts itself. */
+const HEAD_BYTES = 5;
+const LENGTH_BYTES = 4;
+const COPY_DATA = 0x64;
+/** That the rows begin, and what a server may tell at any time: a setting, a notice and a notification. */
+const BESIDE: ReadonlySet<number> = new Set(Buffer.from('HSNA'));
+
+type Listener = (bytes: Buffer) => void;
+
+export class RowsOut implements Submittable {
+  /** Rejects with the error of the server, or with that of `take`, which ends the connection. */
+  readonly ended: Promise<void>;
+  readonly #sql: string;
+  readonly #take: (rows: Uint8Array) => void;
+  readonly #listener: Listener = bytes => this.#receive(bytes);
+  #connection: Connection | undefined;
+  /** What pg itself does with the messages of the server. */
+  #others: Listener = () => undefined;
+  #onEnd: () => void = () => undefined;
+  #onError: (error: unknown) => void = () => undefined;
+  /** Of a message whose head has not come as a whole. */
+  #begun = Buffer.alloc(0);
+  /** What has not come of the present message, and whether it is a row. */
+  #left = 0;
+  #isRow = false;
+
+  /** `take` gets rows that begin and end anywhere, and that stand until it returns. */
+  constructor(sql: string, take: (rows: Uint8Array) => void) {
+    this.#sql = sql;
+    this.#take = take;
+    this.ended = new Promise((resolve, reject) => {
+      this.#onEnd = resolve;
+      this.#onError = reject;
+    });
+  }
+
+  submit(connection: Connection): void {
+    this.#connection = connection;
+    const [others] = connection.stream.listeners('data');
+    this.#others = others as Listener;
+    connection.stream.off('data', this.#others);
+    connection.stream.on('data', this.#listener);
+    connection.query(this.#sql);
+  }
+
+  handleCommandComplete(): void {
+    // The session is ready for another query only after this.
+  }
+
+  handleReadyForQuery(): void {
+    this.#onEnd();
+  }
+
+  handleError(error: unknown): void {
+    this.#onError(error);
+  }
+
+  #receive(received: Buffer): void {
+    const bytes = this.#begun.length === 0 ? received : Buffer.concat([this.#begun, received]);
+    this.#begun = Buffer.alloc(0);
+    let kept = 0;
+    let at = 0;
+    let isOver = false;
+    while (at < bytes.length && !isOver) {
+      if (this.#left === 0) {
+        if (bytes.length - at < HEAD_BYTES) break;
+        const kind = bytes[at] as number;
+        this.#isRow = kind === COPY_DATA;
+        isOver = !this.#isRow && !BESIDE.has(kind);
+        if (isOver) break;
+        this.#left = Math.max(0, bytes.readUInt32BE(at + 1) - LENGTH_BYTES);
+        at += HEAD_BYTES;
+      }
+      const end = at + Math.min(this.#left, bytes.length - at);
+      if (this.#isRow) {
+        bytes.copyWithin(kept, at, end);
+        kept += end - at;
+      }
+      this.#left -= end - at;
+      at = end;
+    }
+    if (!isOver) this.#begun = Buffer.from(bytes.subarray(at));
+    if (kept > 0) this.#hand(bytes.subarray(0, kept));
+    if (isOver) this.#leave(bytes.subarray(at));
+  }
+
+  #hand(rows: Uint8Array): void {
+    try {
+      this.#take(rows);
+    } catch (error) {
+      this.#onError(error);
+      this.#connection?.stream.destroy();
+    }
+  }
+
+  /** Lets pg hear what comes behind the rows. */
+  #leave(rest: Buffer): void {
+    const stream = this.#connection?.stream;
+    stream?.off('data', this.#listener);
+    stream?.on('data', this.#others);
+    this.#others(rest);
+  }
+}
