@@ -6,19 +6,21 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { buildInto } from '../support/build.ts';
+import { IdleCores } from './idle-cores.ts';
 import { type Outcome, runTestFile } from './test-file.ts';
 import { TestProcess } from './test-process.ts';
 
 const rootDir = fileURLToPath(new URL('../..', import.meta.url));
-/** Ports are given out by lanes, of which there are eight. */
-const MAX_JOBS = 8;
+/** Ports are given out by lanes, of which there are so many. */
+const MAX_JOBS = 12;
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: { jobs: { type: 'string' }, summary: { type: 'string' } },
 });
-// Half of what a test does is to wait.
+/** So many run in any case. Without a wish of the user's there are more, each time that a core has nothing to do. */
 const jobs = Math.min(MAX_JOBS, Number(values.jobs ?? Math.max(4, 2 * availableParallelism())));
+const lanes = values.jobs === undefined ? MAX_JOBS : jobs;
 
 /** They take long for their size: whole hosts, servers of databases, rounds. The last file to end should not be the longest. */
 const FIRST = /^test\/(?:trimmed|reliability|regexes|fuzz|plugins\/metrics-postgres)\/|^test\/attacks\/21-/;
@@ -46,19 +48,22 @@ async function testFiles(): Promise<string[]> {
     .map(({ name }) => name);
 }
 
-function tell({ file, seconds, passed, failures }: Outcome, done: number, all: number): void {
+function tell({ file, seconds, cpuSeconds, passed, failures }: Outcome, done: number, all: number): void {
   const verdict = failures.length === 0 ? 'ok    ' : 'FAILED';
-  console.log(`${verdict} ${`${done}/${all}`.padStart(7)} ${seconds.toFixed(1).padStart(6)} s  ${file} (${passed})`);
+  const [time, cpu] = [seconds, cpuSeconds].map(value => `${value.toFixed(1).padStart(6)} s`);
+  console.log(`${verdict} ${`${done}/${all}`.padStart(7)} ${time} ${cpu} CPU  ${file} (${passed})`);
   for (const failure of failures) console.log(failure.replaceAll(/^/gm, '      '));
 }
 
 async function runAll(directory: string, signal: AbortSignal): Promise<Outcome[]> {
   const files = await testFiles();
-  console.log(`${files.length} test files, ${jobs} at a time`);
+  console.log(`${files.length} test files, ${jobs}${lanes > jobs ? ' or more' : ''} at a time`);
   const builtIn = path.join(directory, 'build');
   await buildInto(builtIn);
   const waiting = [...files];
   const outcomes: Outcome[] = [];
+  const idleCores = new IdleCores();
+  const isOver = (): boolean => waiting.length === 0 || signal.aborted;
   const work = async (lane: number): Promise<void> => {
     const testProcess = new TestProcess({
       STACKWARDEN_TEST_BUILD: builtIn,
@@ -66,14 +71,17 @@ async function runAll(directory: string, signal: AbortSignal): Promise<Outcome[]
       TAP_TIMEOUT: '0',
       TAP_JOB_ID: String(lane),
     });
-    for (let file = waiting.shift(); file !== undefined && !signal.aborted; file = waiting.shift()) {
+    while (!isOver()) {
+      if (lane >= jobs) await idleCores.next(isOver);
+      const file = signal.aborted ? undefined : waiting.shift();
+      if (file === undefined) break;
       const outcome = await runTestFile(file, { directory, lane, isAlone: ALONE.has(file) }, testProcess, signal);
       outcomes.push(outcome);
       tell(outcome, outcomes.length, files.length);
     }
     await testProcess.end();
   };
-  await Promise.all(Array.from({ length: jobs }, (_, lane) => work(lane)));
+  await Promise.all(Array.from({ length: lanes }, (_, lane) => work(lane)));
   return outcomes;
 }
 
@@ -88,7 +96,9 @@ async function main(): Promise<boolean> {
   const failed = outcomes.reduce((sum, outcome) => sum + outcome.failures.length, 0);
   const skipped = outcomes.reduce((sum, outcome) => sum + outcome.skipped, 0);
   if (stop.signal.aborted) console.log('ended before its time');
-  console.log(`${Math.round((performance.now() - startedMs) / 1_000)} s, ${skipped} skipped`);
+  const cpuSeconds = outcomes.reduce((sum, outcome) => sum + outcome.cpuSeconds, 0);
+  const seconds = Math.round((performance.now() - startedMs) / 1_000);
+  console.log(`${seconds} s with ${Math.round(cpuSeconds)} s of CPU, ${skipped} skipped`);
   console.log(`${passed} passed, ${failed} failed`);
   if (values.summary !== undefined) await writeFile(values.summary, `${passed} passed, ${failed} failed\n`);
   return failed === 0 && passed > 0 && !stop.signal.aborted;

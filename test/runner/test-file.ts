@@ -18,6 +18,8 @@ const FILE_LIMIT_MS = 600_000;
 export interface Outcome {
   readonly file: string;
   readonly seconds: number;
+  /** Processor time, of its programs too. */
+  readonly cpuSeconds: number;
   readonly passed: number;
   readonly skipped: number;
   /** Each with its place and what was found; empty when the file is fine. */
@@ -50,7 +52,10 @@ export async function runTestFile(
   const outputFile = `${directory}.tap`;
   const env = { [MARK]: mark, TMPDIR: directory };
   if (place.isAlone) await testProcess.end();
-  const { exit, open, errors } = await testProcess.run({ file, outputFile, env, limitMs: FILE_LIMIT_MS }, signal);
+  const { exit, open, errors, cpuSeconds } = await testProcess.run(
+    { file, outputFile, env, limitMs: FILE_LIMIT_MS },
+    signal,
+  );
   const { failures, passed, skipped } = countTap(await readFile(outputFile, 'utf8').catch(() => ''));
   if (exit !== null) failures.push(`its process ended with ${exit} after ${passed} assertions`);
   else if (failures.length + passed + skipped === 0) failures.push('it asserts nothing');
@@ -67,7 +72,7 @@ export async function runTestFile(
   // What went wrong must not become the next file's.
   if (failures.length > 0) await testProcess.end();
   await rm(outputFile, { force: true });
-  return { file, seconds: (performance.now() - startedMs) / 1_000, passed, skipped, failures };
+  return { file, seconds: (performance.now() - startedMs) / 1_000, cpuSeconds, passed, skipped, failures };
 }
 
 function countTap(text: string) {

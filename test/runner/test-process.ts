@@ -3,6 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { on, once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { processorSeconds } from './processor-time.ts';
 import type { FileEnding, FileOrder } from './shared-process.ts';
 
 const rootDir = fileURLToPath(new URL('../..', import.meta.url));
@@ -23,6 +24,8 @@ interface Ending {
   readonly open: readonly string[];
   /** What was written to standard error. */
   readonly errors: string;
+  /** Processor time of the file with its programs; without those that became somebody else's. */
+  readonly cpuSeconds: number;
 }
 
 export class TestProcess {
@@ -44,6 +47,7 @@ export class TestProcess {
     const child = this.#child;
     this.#files += 1;
     this.#errors = '';
+    const usedBefore = await processorSeconds(child.pid);
     const stop = (): void => void child.kill('SIGKILL');
     signal.addEventListener('abort', stop, { once: true });
     const late = setTimeout(stop, order.limitMs + ENDING_MS);
@@ -53,12 +57,13 @@ export class TestProcess {
     signal.removeEventListener('abort', stop);
     if (ending !== undefined) {
       this.#residentBytes = ending.residentBytes;
-      return { exit: null, open: ending.open, errors: this.#errors };
+      const cpuSeconds = (await processorSeconds(child.pid)) - usedBefore;
+      return { exit: null, open: ending.open, errors: this.#errors, cpuSeconds };
     }
     // What is left behind may hold this pipe open, too.
     await Promise.race([child.stderr === null || once(child.stderr, 'close'), delay(LAST_WORDS_MS)]);
     await this.end();
-    return { exit: child.exitCode ?? child.signalCode, open: [], errors: this.#errors };
+    return { exit: child.exitCode ?? child.signalCode, open: [], errors: this.#errors, cpuSeconds: 0 };
   }
 
   /** The next file begins in a new one. */

@@ -16,8 +16,8 @@ export async function changeMainFile(configDir: string, change: (config: MainCon
 }
 
 /** Test files that run at the same time take theirs from different parts. */
-const PORTS_OF_A_JOB = 1_500;
-const FIRST_PORT = 20_000 + (Number(process.env.TAP_JOB_ID ?? 0) % 8) * PORTS_OF_A_JOB;
+const PORTS_OF_A_JOB = 1_000;
+const FIRST_PORT = 20_000 + (Number(process.env.TAP_JOB_ID ?? 0) % 12) * PORTS_OF_A_JOB;
 const given = new Set<number>();
 
 /** Writes a configuration with its own free port, its own log directory and no gateway; returns the port. */
