@@ -1,6 +1,5 @@
 // The visitor of the roots of a backup: makes the entries of the links in a directory.
-import { entryLine } from '../manifest/entry-line.ts';
-import { joined } from '../places/raw-path.ts';
+import { entryLinesIn } from '../manifest/entry-line.ts';
 import type { Pulse } from '../tasks/pulse.ts';
 import { type VisitAnswers, type Visitor, type VisitRequest, visits } from '../walk/visit.ts';
 
@@ -15,6 +14,7 @@ export function backupShard(
 ): (request: VisitRequest) => VisitAnswers {
   const visitor: Visitor = (directory, links, targets, lines) => {
     const counts = { recorded_entries: 0, skipped_broken: 0 };
+    const entryLine = entryLinesIn(directory.shown);
     for (const { name, target } of links) {
       const presence = includeBroken ? null : targets.presence(directory.real, target);
       if (presence === 'missing') {
@@ -22,7 +22,7 @@ export function backupShard(
         continue;
       }
       counts.recorded_entries += 1;
-      lines.append(entryLine(joined(directory.shown, name), target, presence === 'exists' ? true : null));
+      lines.append(entryLine(name, target, presence === 'exists' ? true : null));
     }
     return { counts, errors: [] };
   };

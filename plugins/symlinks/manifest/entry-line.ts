@@ -1,7 +1,18 @@
-// One entry of a snapshot as its line of the manifest.
-import { jsonMember, type RawPath } from '../places/raw-path.ts';
+// The entries of a snapshot as lines of the manifest.
+import { isPlain, joined, jsonMember, type RawPath } from '../places/raw-path.ts';
 
-/** A comma, a newline and the entry, raw. `exists` is null when the target was not looked at. */
-export function entryLine(linkPath: RawPath, target: RawPath, exists: boolean | null): RawPath {
-  return `,\n{${jsonMember('link_path', linkPath)},${jsonMember('target', target)},"target_exists":${exists}}`;
+/** The raw line of one entry: a comma, a newline and the entry. `exists` is null when the target was not looked at. */
+type EntryLine = (name: RawPath, target: RawPath, exists: true | null) => RawPath;
+
+/** For the links in one directory: what all of them have in common is made once. */
+export function entryLinesIn(directory: RawPath): EntryLine {
+  const ends = { found: '","target_exists":true}', notAsked: '","target_exists":null}' };
+  const begin = `,\n{"link_path":"${directory === '/' ? '' : directory}/`;
+  const isPlainDirectory = isPlain(directory);
+  return (name, target, exists) => {
+    if (isPlainDirectory && isPlain(name) && isPlain(target))
+      return `${begin}${name}","target":"${target}${exists === null ? ends.notAsked : ends.found}`;
+    const link = jsonMember('link_path', joined(directory, name));
+    return `,\n{${link},${jsonMember('target', target)},"target_exists":${exists}}`;
+  };
 }

@@ -67,7 +67,7 @@ export class SnapshotWriter {
     }
   }
 
-  /** Appends the bytes that `entryLine` gave for one entry or several. Throws when the disk takes no more. */
+  /** Appends the bytes that `entryLinesIn` gives for one entry or several. Throws when the disk takes no more. */
   append(lines: Uint8Array): void {
     if (lines.length === 0) return;
     this.#writer.write(this.#isEmpty ? lines.subarray(1) : lines);

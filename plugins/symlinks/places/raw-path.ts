@@ -19,8 +19,9 @@ export function diskPath(raw: RawPath): string | Buffer {
 /** Gives the paths of names in a directory as calls of the file system take them. */
 export function diskPathsIn(directory: RawPath): (name: RawPath) => string | Buffer {
   const isAscii = ASCII.test(directory);
+  const begin = directory === '/' ? '/' : `${directory}/`;
   return name => {
-    const raw = joined(directory, name);
+    const raw = begin + name;
     return isAscii && ASCII.test(name) ? raw : Buffer.from(raw, 'latin1');
   };
 }
@@ -43,8 +44,12 @@ export function rawMember(line: Readonly<Record<string, unknown>>, name: string)
   return typeof text === 'string' ? rawOf(text) : undefined;
 }
 
-/** What stands in JSON as it is. */
 const PLAIN = /^[ !#-[\]-~]*$/;
+
+/** Whether it stands in JSON as it is. */
+export function isPlain(raw: RawPath): boolean {
+  return PLAIN.test(raw);
+}
 
 /** The raw text of a path as a value of JSON; bytes that are not UTF-8 become replacement characters. */
 function jsonText(raw: RawPath): RawPath {

@@ -5,6 +5,7 @@ import path from 'node:path';
 import { reasonText } from '#kit/error-text';
 import { diskPath, isWithin, type RawPath } from '../places/raw-path.ts';
 import type { Pulse } from '../tasks/pulse.ts';
+import { ListedNames } from './listed-names.ts';
 import { listEntries } from './listing.ts';
 
 /** What these say is that there is nothing; any other error is no answer. */
@@ -13,8 +14,8 @@ const MISSING = new Set(['ENOENT', 'ENOTDIR', 'ELOOP', 'ENAMETOOLONG']);
 const MAX_NAMES = 100_000;
 
 type Presence = 'exists' | 'missing' | 'unknown';
-/** `seen`: asked for once, not read yet. A map tells of each name whether it is a link itself. */
-type Content = 'seen' | 'missing' | 'unknown' | ReadonlyMap<RawPath, boolean>;
+/** `seen`: asked for once, not read yet. */
+type Content = 'seen' | 'missing' | 'unknown' | ListedNames;
 
 export class TargetLook {
   readonly #pulse: Pulse;
@@ -24,9 +25,10 @@ export class TargetLook {
   readonly #told = new Set<RawPath>();
   readonly #met = new Set<RawPath>();
   #names = 0;
-  /** The directory of the last question, and what is known of it: most of the links in a directory lead to one other. */
+  /** The directory of the last question as places in it begin: most of the links in a directory lead to one other. */
   #last: RawPath = '/';
-  #lastContent: Content = 'seen';
+  /** What is in it, if that was read and everything may be asked for. */
+  #lastNames: ListedNames | undefined;
 
   /** Nothing below `unreachable` is touched. `tell` is called once for each directory that gives no answer. */
   constructor(pulse: Pulse, unreachable: readonly RawPath[], tell: (directory: RawPath, error: string) => void) {
@@ -38,9 +40,18 @@ export class TargetLook {
   /** Of a link in the real directory `from`. */
   presence(from: RawPath, target: RawPath): Presence {
     const place = target.startsWith('/') ? target : `${from}/${target}`;
+    const names = this.#lastNames;
+    // To compare a part that was cut off costs a quarter of what `startsWith` does with a text of this length.
+    if (names !== undefined && place.slice(0, this.#last.length) === this.#last) {
+      const name = place.slice(this.#last.length);
+      if (names.has(name) && !names.isLink(name)) return 'exists';
+    }
+    return this.#presenceAt(place);
+  }
+
+  #presenceAt(place: RawPath): Presence {
     const cut = place.lastIndexOf('/');
-    const isLast = cut === this.#last.length && place.startsWith(this.#last);
-    const directory = isLast ? this.#last : place.slice(0, cut) || '/';
+    const directory = place.slice(0, cut) || '/';
     const name = place.slice(cut + 1);
     const unreachable = this.#unreachableAbove(place);
     if (unreachable !== undefined) {
@@ -48,14 +59,13 @@ export class TargetLook {
       return 'unknown';
     }
     if (name === '' || name === '.' || name === '..') return this.#stat(place, directory);
-    const content = isLast && this.#lastContent !== 'seen' ? this.#lastContent : this.#contentOf(directory);
-    this.#last = directory;
-    this.#lastContent = content;
+    const content = this.#contentOf(directory);
+    this.#last = place.slice(0, cut + 1);
+    this.#lastNames = typeof content === 'string' || this.#unreachable.length > 0 ? undefined : content;
     if (content === 'seen') return this.#stat(place, directory);
     if (typeof content === 'string') return content;
-    const isLink = content.get(name);
-    if (isLink === undefined) return 'missing';
-    return isLink ? this.#stat(place, directory) : 'exists';
+    if (!content.has(name)) return 'missing';
+    return content.isLink(name) ? this.#stat(place, directory) : 'exists';
   }
 
   #unreachableAbove(place: RawPath): RawPath | undefined {
@@ -84,11 +94,7 @@ export class TargetLook {
   }
 
   #read(directory: RawPath): Content {
-    return this.#ask(directory, () => {
-      const names = new Map<RawPath, boolean>();
-      for (const entry of listEntries(directory)) names.set(entry.name, entry.isSymbolicLink());
-      return names;
-    });
+    return this.#ask(directory, () => new ListedNames(listEntries(directory)));
   }
 
   #stat(place: RawPath, directory: RawPath): Presence {

@@ -1,0 +1,80 @@
+// What is said of targets is what one question for each would say, in whatever order they are asked for.
+import { mkdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import fc from 'fast-check';
+import t from 'tap';
+import { diskPath, joined, type RawPath, rawOf } from '../../../plugins/symlinks/places/raw-path.ts';
+import { Pulse, pulseMemory } from '../../../plugins/symlinks/tasks/pulse.ts';
+import { TargetLook } from '../../../plugins/symlinks/walk/target-look.ts';
+import { rounds } from '../../support/rounds.ts';
+
+/** Raw names, each of which is a file, a directory, a link that leads somewhere, one that does not, or nothing. */
+const NAMES = ['a', 'a b', 'B', 'ab', '\xff', 'caf\xc3\xa9', 'z.mkv', '0', 'n\nl', 'x'.repeat(255)];
+const KINDS = ['file', 'file', 'file', 'directory', 'link', 'broken', 'nothing'] as const;
+const DIRECTORIES = ['one', 'two', 'one/a', 'none'];
+const TAILS = ['', '.', '..', './a', 'a/', 'a/../B', '../two/a', 'a/ab', 'B/x', 'x'.repeat(256)];
+
+function isThere(place: RawPath): boolean {
+  try {
+    return statSync(diskPath(place), { throwIfNoEntry: false }) !== undefined;
+  } catch {
+    return false;
+  }
+}
+
+t.test('targets in any order', async t => {
+  const dir = t.testdir();
+  const numRuns = rounds(60);
+  let made = 0;
+  const name = fc.oneof({ weight: 3, arbitrary: fc.constantFrom(...NAMES) }, fc.constantFrom(...TAILS));
+  const names = fc.array(name, { minLength: 1, maxLength: 10 });
+  const question = fc.record({ directory: fc.constantFrom(...DIRECTORIES), names, isRelative: fc.boolean() });
+  const content = fc.array(fc.constantFrom(...KINDS), { minLength: NAMES.length, maxLength: NAMES.length });
+  const questions = fc.array(question, { minLength: 20, maxLength: 40 });
+  fc.assert(
+    fc.property(content, content, questions, (one, two, questions) => {
+      made += 1;
+      const tree = path.join(dir, String(made));
+      for (const [directory, kinds] of [
+        ['one', one],
+        ['two', two],
+      ] as const) {
+        const real = joined(rawOf(tree), directory);
+        mkdirSync(real, { recursive: true });
+        for (const [index, kind] of kinds.entries()) {
+          const place = diskPath(joined(real, NAMES[index] ?? ''));
+          if (kind === 'file') writeFileSync(place, '');
+          if (kind === 'directory') mkdirSync(place);
+          if (kind === 'link') symlinkSync('..', place);
+          if (kind === 'broken') symlinkSync('nowhere', place);
+        }
+      }
+      const from = joined(rawOf(tree), 'two');
+      const look = new TargetLook(new Pulse(pulseMemory()), [], () => undefined);
+      for (const { directory, names, isRelative } of questions) {
+        for (const name of names) {
+          const target = isRelative ? `../${directory}/${name}` : `${rawOf(tree)}/${directory}/${name}`;
+          const truth = isThere(isRelative ? `${from}/${target}` : target) ? 'exists' : 'missing';
+          if (look.presence(from, target) !== truth) throw new Error(`${JSON.stringify(target)} is ${truth}`);
+        }
+      }
+    }),
+    { numRuns, seed: Number(process.env.STACKWARDEN_TEST_SEED ?? 1) },
+  );
+  t.equal(made, numRuns);
+});
+
+t.test('nothing below a place that does not answer is asked for, however its directory is called', async t => {
+  const dir = t.testdir({ held: { file: '' }, other: { file: '' } });
+  const look = new TargetLook(new Pulse(pulseMemory()), [path.join(dir, 'held')], () => undefined);
+  const presence = (target: string) => look.presence(dir, target);
+  for (let time = 0; time < 3; time += 1) {
+    t.equal(presence(path.join(dir, 'other/file')), 'exists');
+    t.equal(presence(path.join(dir, 'other/none')), 'missing');
+    t.equal(presence(`${dir}/other/../held/none`), 'unknown');
+    t.equal(presence('held/none'), 'unknown');
+    t.equal(presence(path.join(dir, 'other')), 'exists');
+    t.equal(presence(path.join(dir, 'held')), 'unknown');
+  }
+  t.same(look.takeMet(), [path.join(dir, 'held')]);
+});
