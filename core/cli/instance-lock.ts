@@ -5,11 +5,14 @@ import { constants } from 'node:fs';
 import { type FileHandle, mkdir, open, stat } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import path from 'node:path';
+import { errorText } from '../kit/error-text.ts';
 import { PrivateDirectory } from '../kit/private-directory.ts';
 import { baseUrl } from './base-url.ts';
 import { LOCK_DIRECTORY, LOCK_FILE, MAX_HOLDER_LENGTH } from './lock-address.ts';
 
 const LOCK_TIMEOUT_MS = 10_000;
+/** Of a directory in which this user cannot write, as of a volume that is mounted read-only. */
+const CLOSED = ['EROFS', 'EACCES', 'EPERM'];
 
 export interface InstanceLock {
   /** Tells commands on the same directory where this host listens. */
@@ -22,12 +25,13 @@ export interface InstanceLock {
  * others may write the host's state.
  */
 export async function lockInstance(configDir: string): Promise<InstanceLock> {
-  await mkdir(configDir, { recursive: true });
-  const directory = await PrivateDirectory.open(configDir, [LOCK_DIRECTORY]);
+  await mkdir(configDir, { recursive: true }).catch(refuseClosed);
+  const directory = await PrivateDirectory.open(configDir, [LOCK_DIRECTORY]).catch(refuseClosed);
   const file = path.join(directory.path, LOCK_FILE);
   await directory.close();
+  const flags = constants.O_RDWR | constants.O_CREAT | constants.O_NOFOLLOW;
   for (;;) {
-    const handle = await open(file, constants.O_RDWR | constants.O_CREAT | constants.O_NOFOLLOW, 0o600);
+    const handle = await open(file, flags, 0o600).catch(refuseClosed);
     try {
       if (!(await lock(handle))) throw new Error(await refusal(handle, configDir));
       if (await isInPlace(handle, file)) {
@@ -44,6 +48,13 @@ export async function lockInstance(configDir: string): Promise<InstanceLock> {
     // Somebody has removed or replaced the file, and the next host would lock another one.
     await handle.close();
   }
+}
+
+function refuseClosed(error: NodeJS.ErrnoException): never {
+  if (!CLOSED.includes(error.code ?? '')) throw error;
+  throw new Error(`${errorText(error)}; make the configuration directory writable, or choose another --config-dir`, {
+    cause: error,
+  });
 }
 
 /**

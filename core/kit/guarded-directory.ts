@@ -7,7 +7,6 @@ import {
   fstat as fstatWithCallback,
   openSync,
   open as openWithCallback,
-  readlinkSync,
   type Stats,
   writeSync,
 } from 'node:fs';
@@ -29,6 +28,7 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { Problem } from '../contract/problem.ts';
 import { requireAnswer } from './answering.ts';
+import { placeOf, tellPlace, within } from './descriptor-path.ts';
 import { otherMountPoints } from './local-place.ts';
 import { distrustOf } from './trust.ts';
 
@@ -138,7 +138,7 @@ export class GuardedDirectory {
 
   /** What the name stands for, without following a link; null when there is nothing. */
   async stat(name: string): Promise<Stats | null> {
-    return (await lstat(this.#inside(name)).catch(ignore('ENOENT'))) ?? null;
+    return (await lstat(this.#inside(name)).catch(ignore('ENOENT')).catch(this.#tellPlace)) ?? null;
   }
 
   /**
@@ -216,7 +216,7 @@ export class GuardedDirectory {
   async give({ uid, gid }: FileOwner): Promise<boolean> {
     const entry = await fstat(this.#descriptor);
     if (process.geteuid?.() !== 0 || entry.uid !== 0 || distrustOf(entry) !== null) return false;
-    await chown(within(this.#descriptor, '.'), uid, gid);
+    await chown(within(this.#descriptor, '.'), uid, gid).catch(this.#tellPlace);
     return true;
   }
 
@@ -368,13 +368,6 @@ function isOwn(uid: number): boolean {
   return uid === 0 || uid === process.geteuid?.();
 }
 
-/** Throws the error with the path of the directory in its message, where the descriptor stood. */
-function tellPlace(descriptor: number, error: unknown): never {
-  const at = within(descriptor, '');
-  if (error instanceof Error) error.message = error.message.replaceAll(at, `${placeOf(descriptor)}/`);
-  throw error;
-}
-
 function checkedName(name: string): string {
   if (name === '' || name === '.' || name === '..' || name.includes('/'))
     throw new Error(`${JSON.stringify(name)} is no name in a directory`);
@@ -383,15 +376,6 @@ function checkedName(name: string): string {
 
 function partsOf(place: string): string[] {
   return place.split('/').filter(part => part !== '' && part !== '.');
-}
-
-function placeOf(descriptor: number): string {
-  return readlinkSync(`/proc/self/fd/${descriptor}`);
-}
-
-/** A path to a name in an open directory that stays valid when the directory is moved. */
-function within(descriptor: number, name: string): string {
-  return `/proc/self/fd/${descriptor}/${name}`;
 }
 
 function ignore(...codes: readonly string[]): (error: NodeJS.ErrnoException) => undefined {

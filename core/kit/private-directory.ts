@@ -3,6 +3,7 @@
 import { constants, type Stats } from 'node:fs';
 import { type FileHandle, mkdir, open, readdir, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
+import { tellPlace, within } from './descriptor-path.ts';
 import { distrustOf } from './trust.ts';
 
 const FILE_MODE = 0o600;
@@ -49,7 +50,7 @@ export class PrivateDirectory {
     let handle = rootHandle;
     for (const part of parts) {
       place = path.join(place, part);
-      const inside = within(handle, part);
+      const inside = within(handle.fd, part);
       const parent = handle;
       try {
         if (create) await mkdir(inside, { mode: DIRECTORY_MODE }).catch(ignore('EEXIST'));
@@ -60,7 +61,7 @@ export class PrivateDirectory {
         if (code === 'ELOOP' || code === 'ENOTDIR') {
           throw new Error(`${place} is no directory but a link or a file; remove it`, { cause: error });
         }
-        throw error;
+        tellPlace(parent.fd, error);
       } finally {
         await parent.close();
       }
@@ -83,12 +84,12 @@ export class PrivateDirectory {
   }
 
   names(): Promise<string[]> {
-    return readdir(within(this.#handle, '.'));
+    return readdir(this.#inside('.')).catch(this.#tellPlace);
   }
 
   /** null when there is no such file. Throws when it is not a regular file or is larger than `maxBytes`. */
   async read(name: string, maxBytes: number): Promise<Buffer | null> {
-    const handle = await open(within(this.#handle, name), OPEN_FILE).catch(ignore('ENOENT'));
+    const handle = await open(this.#inside(name), OPEN_FILE).catch(ignore('ENOENT')).catch(this.#tellPlace);
     if (handle === undefined) return null;
     try {
       const entry = await handle.stat();
@@ -102,8 +103,8 @@ export class PrivateDirectory {
 
   /** The first bytes of a file; fewer when it is shorter, none when it is missing. Throws when it is no regular file. */
   async readHead(name: string, bytes: number): Promise<Buffer> {
-    const opened = open(within(this.#handle, name), OPEN_FILE).catch(ignore('ENOENT'));
-    const handle = await opened.catch(refusalOfLink(path.join(this.path, name)));
+    const opened = open(this.#inside(name), OPEN_FILE).catch(ignore('ENOENT'));
+    const handle = await opened.catch(refusalOfLink(path.join(this.path, name))).catch(this.#tellPlace);
     if (handle === undefined) return Buffer.alloc(0);
     try {
       if (!(await handle.stat()).isFile()) throw new Error(`${path.join(this.path, name)} is no regular file`);
@@ -119,7 +120,7 @@ export class PrivateDirectory {
    * the process.
    */
   async replace(name: string, data: string, { durable = true }: { durable?: boolean } = {}): Promise<void> {
-    const temporary = within(this.#handle, `${name}.${randomHex()}.tmp`);
+    const temporary = this.#inside(`${name}.${randomHex()}.tmp`);
     try {
       const handle = await open(temporary, 'wx', FILE_MODE);
       try {
@@ -128,10 +129,10 @@ export class PrivateDirectory {
       } finally {
         await handle.close();
       }
-      await rename(temporary, within(this.#handle, name));
+      await rename(temporary, this.#inside(name));
     } catch (error) {
       await rm(temporary, { force: true });
-      throw error;
+      this.#tellPlace(error);
     }
     if (durable) await this.#handle.sync();
   }
@@ -143,7 +144,7 @@ export class PrivateDirectory {
   async ensureFile(name: string): Promise<Stats> {
     const flags = constants.O_RDONLY | constants.O_CREAT | constants.O_NOFOLLOW | constants.O_NONBLOCK;
     const file = path.join(this.path, name);
-    const handle = await open(within(this.#handle, name), flags, FILE_MODE).catch(refusalOfLink(file));
+    const handle = await open(this.#inside(name), flags, FILE_MODE).catch(refusalOfLink(file)).catch(this.#tellPlace);
     try {
       const entry = await handle.stat();
       if (!entry.isFile() || entry.nlink !== 1) throw new Error(`${file} is no regular file of its own; remove it`);
@@ -159,15 +160,21 @@ export class PrivateDirectory {
   }
 
   rename(from: string, to: string): Promise<void> {
-    return rename(within(this.#handle, from), within(this.#handle, to));
+    return rename(this.#inside(from), this.#inside(to)).catch(this.#tellPlace);
   }
 
   async remove(name: string): Promise<void> {
-    await rm(within(this.#handle, name), { force: true });
+    await rm(this.#inside(name), { force: true }).catch(this.#tellPlace);
   }
 
   close(): Promise<void> {
     return this.#handle.close();
+  }
+
+  readonly #tellPlace = (error: unknown): never => tellPlace(this.#handle.fd, error);
+
+  #inside(name: string): string {
+    return within(this.#handle.fd, name);
   }
 }
 
@@ -179,11 +186,6 @@ export function isTemporary(name: string): boolean {
 /** Of the global: `node:crypto` is a twentieth of a short command, which never replaces a file. */
 function randomHex(): string {
   return Buffer.from(crypto.getRandomValues(new Uint8Array(6))).toString('hex');
-}
-
-/** A path to a name in an open directory that stays valid when the directory is moved. */
-function within(handle: FileHandle, name: string): string {
-  return `/proc/self/fd/${handle.fd}/${name}`;
 }
 
 async function refuseForeign(handle: FileHandle, place: string): Promise<void> {

@@ -1,15 +1,20 @@
 // The command line: commands, options, and one clear line for everything that is wrong.
+import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { chmod, readdir, readFile, writeFile } from 'node:fs/promises';
 import { createServer as createHttpServer } from 'node:http';
 import { createServer } from 'node:net';
 import path from 'node:path';
+import { promisify } from 'node:util';
 import t from 'tap';
 import { parseCommandLine } from '../../../core/cli/command-line.ts';
 import { testDir } from '../../support/directory.ts';
 import { spawnStackwarden, startStackwarden, writeConfig } from '../../support/stackwarden.ts';
 
 const hasGraph = existsSync(new URL('../../../plugins/dependency-graph/index.ts', import.meta.url));
+
+const run = promisify(execFile);
+const needsRoot = process.getuid?.() === 0 ? false : 'only root may mount';
 
 const DIR = '/nonexistent';
 
@@ -164,6 +169,19 @@ t.test('a second host on the same directory, and a port in use', async t => {
   const blocked = spawnStackwarden(path.join(configDir, 'b'), { args: ['start', '--plugins', 'health'] });
   t.equal((await blocked.exited).code, 1);
   t.match(blocked.stderr(), new RegExp(`^stackwarden: .*127.0.0.1:${address.port}.*\n$`));
+});
+
+t.test('a configuration directory that cannot be written', { skip: needsRoot }, async t => {
+  const configDir = testDir(t);
+  await writeConfig(configDir);
+  await run('mount', ['--bind', configDir, configDir]);
+  t.teardown(() => run('umount', ['--lazy', configDir]));
+  await run('mount', ['-o', 'remount,ro,bind', configDir]);
+  const host = spawnStackwarden(configDir);
+  t.equal((await host.exited).code, 1);
+  const reason = `${configDir}/supervisor: read-only file system`;
+  const remedy = 'make the configuration directory writable, or choose another --config-dir';
+  t.equal(host.stderr(), `stackwarden: ${reason}; ${remedy}\n`);
 });
 
 t.test('version and help are answered without any configuration', async t => {

@@ -1,0 +1,23 @@
+// Directories of the host's own state: what goes wrong in them names the path that a user knows.
+import { mkdir } from 'node:fs/promises';
+import path from 'node:path';
+import t from 'tap';
+import { errorText } from '../../../core/kit/error-text.ts';
+import { PrivateDirectory } from '../../../core/kit/private-directory.ts';
+import { testDir } from '../../support/directory.ts';
+
+t.test('errors name the place', async t => {
+  const root = testDir(t, {});
+  const directory = await PrivateDirectory.open(root, ['state', 'own']);
+  t.teardown(() => directory.close());
+  const own = path.join(root, 'state', 'own');
+  await mkdir(path.join(own, 'folder'));
+  const textOf = (work: Promise<unknown>) => work.then(() => 'no error', errorText);
+  t.match(await textOf(directory.replace('folder', 'text')), `${own}/folder.`);
+  t.match(await textOf(directory.replace('absent/name', 'text')), `${own}/absent/name.`);
+  t.match(await textOf(directory.rename('absent', 'other')), `${own}/absent: `);
+  t.match(await textOf(directory.remove('folder')), `${own}/folder`);
+  t.match(await textOf(directory.read('folder/file/x', 10)), 'no error', 'what is missing is no error');
+  t.match(await textOf(directory.ensureFile('absent/name')), `${own}/absent/name: `);
+  t.match(await textOf(PrivateDirectory.open(own, ['x'.repeat(300)])), `${own}/xxx`);
+});
