@@ -3,6 +3,7 @@
 import { createHash } from 'node:crypto';
 import { BINARY_END, BINARY_START } from './binary-rows.ts';
 import { quoted, type TablePlan } from './column-plan.ts';
+import { buildIndexes, holdIndexes } from './later-indexes.ts';
 import { rejectedRow, valueWords } from './rejected-row.ts';
 import { RowDigest } from './row-digest.ts';
 import { Source } from './source.ts';
@@ -111,7 +112,7 @@ export class DatabaseTransfer {
     return this.#target;
   }
 
-  async #importTable({ plan, rows: expected, canBeFrozen }: MatchedTable, step: Step): Promise<void> {
+  async #importTable({ plan, rows: expected, canBeFrozen, rowidColumn }: MatchedTable, step: Step): Promise<void> {
     const { table, columns } = plan;
     const { label } = this.pair;
     if (columns.length === 0) {
@@ -149,12 +150,17 @@ export class DatabaseTransfer {
     }
     // Rows that are written frozen are not marked as committed when they are first read, which would write their pages again.
     const isFrozen = canBeFrozen && expected >= FROZEN_FROM_ROWS;
-    const form = formOf(plan, isFrozen);
+    const copy = `COPY ${quoted(table)} (${listed(plan)}) FROM STDIN${formOf(plan, isFrozen)}`;
+    const target = this.#open;
     try {
-      // The server wants the table emptied in the same transaction. An error ends the session, and this with it.
-      if (isFrozen) await this.#open.query(`BEGIN; TRUNCATE ${quoted(table)}`);
-      await this.#open.copyIn(`COPY ${quoted(table)} (${listed(plan)}) FROM STDIN${form}`, rows());
-      if (isFrozen) await this.#open.query('COMMIT');
+      if (isFrozen) {
+        // The server wants the table emptied in the same transaction. An error ends the session, and this with it.
+        await target.query(`BEGIN; TRUNCATE ${quoted(table)}`);
+        const indexes = await holdIndexes(target, table, rowidColumn);
+        await target.copyIn(copy, rows());
+        await buildIndexes(target, indexes);
+        await target.query('COMMIT');
+      } else await target.copyIn(copy, rows());
     } catch (error) {
       throw await rejectedRow(error, plan, source, label);
     }

@@ -4,6 +4,7 @@ import type { SqliteDatabase } from '#core';
 import { HUGE, quoted, type TablePlan } from './column-plan.ts';
 import { Pages } from './pages.ts';
 import { SpentMemory } from './spent-memory.ts';
+import { isKeyRowid } from './stored-table.ts';
 import { type TableChunk, TableReading } from './table-reading.ts';
 
 export interface SourceTable {
@@ -11,6 +12,8 @@ export interface SourceTable {
   readonly columns: readonly string[];
   readonly primaryKey: readonly string[];
   readonly rowidName: string | null;
+  /** The column that stands for the row id; null when none does. */
+  readonly rowidColumn: string | null;
   /** The greatest row id that SQLite has ever given out where it counts them; else null. */
   readonly lastRowid: string | null;
 }
@@ -55,13 +58,15 @@ export function begin(db: SqliteDatabase, { path }: { readonly path: string }): 
       .all(name) as { name: string; pk: number }[];
     const names = columns.map(column => column.name);
     const taken = new Set(names.map(one => one.toLowerCase()));
+    const primaryKey = columns
+      .filter(({ pk }) => pk > 0)
+      .sort((one, other) => one.pk - other.pk)
+      .map(column => column.name);
     return {
       name,
       columns: names,
-      primaryKey: columns
-        .filter(({ pk }) => pk > 0)
-        .sort((one, other) => one.pk - other.pk)
-        .map(column => column.name),
+      primaryKey,
+      rowidColumn: wr === 0 && isKeyRowid(db, name) ? (primaryKey[0] ?? null) : null,
       rowidName: wr === 1 ? null : (ROWID_NAMES.find(rowid => !taken.has(rowid)) ?? null),
       lastRowid: counted ? lastRowid(db, name) : null,
     };

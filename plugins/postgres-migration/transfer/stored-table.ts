@@ -34,14 +34,19 @@ export function storedTable(db: SqliteDatabase, table: string): StoredTable | un
     is_key: number;
     is_none_at_end: number;
   }[];
-  const isKeyRowid = db.prepare(KEY_INDEX).get(table) === undefined;
+  const isRowid = isKeyRowid(db, table);
   return {
     rootPage,
     columns: columns.map(column => ({
       name: column.name,
-      isRowid: isKeyRowid && column.is_key === 1,
+      isRowid: isRowid && column.is_key === 1,
       isReal: REAL.test(column.type),
       isNoneAtEnd: column.is_none_at_end === 1,
     })),
   };
+}
+
+/** Whether the primary key of a table with row ids, if it has one, stands for them. */
+export function isKeyRowid(db: SqliteDatabase, table: string): boolean {
+  return db.prepare(KEY_INDEX).get(table) === undefined;
 }

@@ -17,6 +17,8 @@ export interface MatchedTable {
   /** Whether the primary keys of both sides have the same columns. */
   readonly hasSameKey: boolean;
   readonly lastRowid: string | null;
+  /** The column that stands for the row id of SQLite; null when none does. */
+  readonly rowidColumn: string | null;
   /** Whether its rows may be written as if they had always been there. */
   readonly canBeFrozen: boolean;
 }
@@ -103,6 +105,7 @@ async function matchTable(
     rows,
     hasSameKey,
     lastRowid: table.lastRowid,
+    rowidColumn: table.rowidColumn,
     canBeFrozen: target.canBeFrozen,
   };
 }

@@ -265,6 +265,47 @@ t.test('many rows are written as if they had always been there, where no other t
   t.same(rows, [{ frozen: true }]);
 });
 
+t.test('indexes of many rows are built behind them, but for those that a row could break', async t => {
+  const tables = `CREATE TABLE "T" ("Id" int PRIMARY KEY, "Name" text, "V" text);
+    CREATE INDEX "By V" ON "T" ("V" DESC); CREATE INDEX "Part" ON "T" (lower("V")) WHERE "Id" > 10;
+    CREATE UNIQUE INDEX "ByName" ON "T" ("Name"); CLUSTER "T" USING "By V"`;
+  const source = `CREATE TABLE "T" ("Id" INTEGER PRIMARY KEY, "Name" TEXT, "V" TEXT);
+    WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000)
+      INSERT INTO "T" SELECT i, 'name ' || i, (i * 7919) % 20000 || ' of 20000 values in no order' FROM n`;
+  const postgres = await server.create('indexed', tables);
+  const state = async () => {
+    const select = `SELECT indexrelid, indisvalid, indisready, indisclustered, pg_relation_size(indexrelid) > 8192 AS is_filled
+      FROM pg_index WHERE indrelid = '"T"'::regclass ORDER BY indexrelid`;
+    return (await postgres.query(select)).rows;
+  };
+  const before = await state();
+  await run(
+    taskOf(
+      server,
+      sqliteFile(server.directory, 'indexed.db', db => db.exec(source)),
+      'indexed',
+    ),
+  );
+  t.same(
+    await state(),
+    before.map(index => ({ ...index, is_filled: true })),
+  );
+  const sizes = async () =>
+    (await postgres.query(`SELECT pg_relation_size('"By V"') AS v, pg_relation_size('"Part"') AS part`)).rows;
+  const built = await sizes();
+  await postgres.query('REINDEX TABLE "T"');
+  t.same(await sizes(), built, 'they have not grown row by row');
+
+  const twice = await server.create('indexed twice', tables);
+  const file = sqliteFile(server.directory, 'twice.db', db =>
+    db.exec(`${source}; UPDATE "T" SET "Name" = 'name 7' WHERE "Id" = 15000`),
+  );
+  const fault = await faultOf(taskOf(server, file, 'indexed twice'));
+  t.match(fault, { rule: 'duplicate_key', table: 'T', rowid: '15000', message: /"ByName"/ });
+  const { rows } = await twice.query('SELECT bool_and(indisvalid AND indisready) AS are_whole FROM pg_index');
+  t.same(rows, [{ are_whole: true }]);
+});
+
 t.test('a row of many that PostgreSQL refuses leaves none of the others', async t => {
   const postgres = await server.create(
     'refused',
