@@ -6,6 +6,8 @@ import { percentOf } from './proc-text.ts';
 
 /** A sample does not wait longer for paths that are slow now; it has what was known of them before. */
 const PATIENCE_MS = 250;
+/** So long what is known of a configured path counts: a look at it starts a program. */
+const SPACE_KEPT_MS = 4_000;
 const CANDIDATES_KEPT_MS = 10_000;
 const PLACES_KEPT_MS = 30_000;
 
@@ -17,11 +19,21 @@ const HIDDEN_TYPES = new Set(
 );
 const NOTHING: Space = { total: null, used: null, free: null, percent: null };
 
+/** Directories of a service; services with the same ones share what is known of them. */
+export interface PlaceList {
+  readonly key: string;
+  readonly paths: readonly string[];
+}
+
+export function placeList(paths: readonly string[]): PlaceList {
+  return { key: paths.join('\0'), paths };
+}
+
 export class FileSystems {
   readonly #probe = new PathProbe();
   /** Of its own, so that candidates and places that hang do not delay the configured paths. */
   readonly #slowProbe = new PathProbe();
-  readonly #known = new Map<string, FileSystemUsage>();
+  readonly #known = new Map<string, { readonly usage: FileSystemUsage; readonly atMs: number }>();
   readonly #looking = new Map<string, Promise<unknown>>();
   readonly #places = new Map<string, { readonly atMs: number; readonly usages: readonly PlaceUsage[] }>();
   readonly #refreshing = new Set<string>();
@@ -33,15 +45,14 @@ export class FileSystems {
   }
 
   async read(paths: readonly string[]): Promise<FileSystemUsage[]> {
-    const looks = Promise.all(paths.map(path => this.#look(path)));
-    if (paths.some(path => !this.#known.has(path))) await looks;
-    let timer: NodeJS.Timeout | undefined;
-    const patience = new Promise(resolve => {
-      timer = setTimeout(resolve, PATIENCE_MS);
-    });
-    await Promise.race([looks, patience]);
-    clearTimeout(timer);
-    return paths.map(path => this.#known.get(path) ?? unavailable(path, true));
+    const nowMs = performance.now();
+    const due = paths.filter(path => nowMs - (this.#known.get(path)?.atMs ?? Number.NEGATIVE_INFINITY) > SPACE_KEPT_MS);
+    if (due.length > 0) {
+      const looks = Promise.all(due.map(path => this.#look(path)));
+      if (due.some(path => !this.#known.has(path))) await looks;
+      else await beforePatienceEnds(looks);
+    }
+    return paths.map(path => this.#known.get(path)?.usage ?? unavailable(path, true));
   }
 
   /** Every file system that can be watched, `/` first. */
@@ -53,8 +64,7 @@ export class FileSystems {
   }
 
   /** What is known of these directories; they are looked at in the background. */
-  places(paths: readonly string[]): readonly PlaceUsage[] {
-    const key = paths.join('\0');
+  places({ key, paths }: PlaceList): readonly PlaceUsage[] {
     const known = this.#places.get(key);
     const isOld = known === undefined || performance.now() - known.atMs > PLACES_KEPT_MS;
     if (isOld && !this.#refreshing.has(key)) void this.#refreshPlaces(key, paths);
@@ -62,8 +72,9 @@ export class FileSystems {
   }
 
   /** Forgets the directories of services that are no longer asked for. */
-  keepPlaces(lists: readonly (readonly string[])[]): void {
-    const keys = new Set(lists.map(paths => paths.join('\0')));
+  keepPlaces(lists: readonly PlaceList[]): void {
+    const keys = new Set<string>();
+    for (const { key } of lists) keys.add(key);
     for (const key of this.#places.keys()) if (!keys.has(key)) this.#places.delete(key);
   }
 
@@ -78,7 +89,7 @@ export class FileSystems {
     if (running !== undefined) return running;
     const look = (async () => {
       const answer = await this.#probe.look(path, 'space');
-      this.#known.set(path, usageOf(path, answer, await readMounts()));
+      this.#known.set(path, { usage: usageOf(path, answer, await readMounts()), atMs: performance.now() });
     })().finally(() => this.#looking.delete(path));
     this.#looking.set(path, look);
     return look;
@@ -118,6 +129,15 @@ export class FileSystems {
       this.#refreshing.delete(key);
     }
   }
+}
+
+async function beforePatienceEnds(looks: Promise<unknown>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const patience = new Promise(resolve => {
+    timer = setTimeout(resolve, PATIENCE_MS);
+  });
+  await Promise.race([looks, patience]);
+  clearTimeout(timer);
 }
 
 function isShown({ directory, type }: Mount): boolean {

@@ -4,6 +4,7 @@ import { kernelRecord, kernelText } from '#kit/kernel-text';
 
 const ZERO = 48;
 const NINE = 57;
+const FORBIDDEN = new Set(['EACCES', 'EPERM']);
 
 /** null when it cannot be read: what it tells of is gone, or may not be seen. */
 export function procText(file: string): string | null {
@@ -48,10 +49,12 @@ export function procNames(directory: string): string[] {
   }
 }
 
+/** null when it is gone; throws what the system says when links there may not be read at all. */
 export function procLink(file: string): string | null {
   try {
     return readlinkSync(file, 'latin1');
-  } catch {
+  } catch (error) {
+    if (FORBIDDEN.has((error as NodeJS.ErrnoException).code ?? '')) throw error;
     return null;
   }
 }

@@ -153,10 +153,16 @@ export function treesOf(
   rows: readonly ProcessRow[],
   roots: ReadonlyMap<number, { readonly pgid: number | null }>,
 ): Map<number, ProcessRow[]> {
-  const byPid = new Map(rows.map(row => [row.pid, row]));
-  const byGroup = new Map([...roots].flatMap(([pid, { pgid }]) => (pgid === null ? [] : [[pgid, pid] as const])));
+  const byPid = new Map<number, ProcessRow>();
+  for (const row of rows) byPid.set(row.pid, row);
+  const byGroup = new Map<number, number>();
   const owners = new Map<number, number | null>();
-  const trees = new Map<number, ProcessRow[]>([...roots.keys()].map(pid => [pid, []]));
+  const trees = new Map<number, ProcessRow[]>();
+  for (const [pid, { pgid }] of roots) {
+    if (pgid !== null) byGroup.set(pgid, pid);
+    owners.set(pid, pid);
+    trees.set(pid, []);
+  }
   for (const row of rows) {
     const owner = ownerOf(row);
     if (owner !== null) trees.get(owner)?.push(row);
@@ -175,10 +181,6 @@ export function treesOf(
       passed.push(row.pid);
       // Set at once, so that rows whose parents were read at different moments cannot lead round in a circle.
       owners.set(row.pid, null);
-      if (roots.has(row.pid)) {
-        owner = row.pid;
-        break;
-      }
     }
     // A process whose parent has ended is still in the group in which it was launched.
     owner ??= byGroup.get(start.pgid) ?? null;

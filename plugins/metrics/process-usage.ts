@@ -27,6 +27,7 @@ export class ProcessMeter {
   readonly #table = new ProcessTable();
   readonly #io = new HeldFiles('io');
   readonly #cpu = new CpuMeter();
+  readonly #treeCpu = new CpuMeter();
   readonly #sockets = new SocketMap();
   #managedPids: ReadonlySet<number> = new Set();
   #containers: { readonly atMs: number; readonly ids: Map<string, string | null> } = { atMs: 0, ids: new Map() };
@@ -47,7 +48,8 @@ export class ProcessMeter {
       const root = members.find(row => row.pid === pid);
       if (root === undefined) continue;
       for (const row of members) taken.add(row.pid);
-      managed.push(await this.#tree(processName, root, members, nowMs, bootedAt, breather));
+      if (this.#sockets.isDue(members, nowMs, true)) await this.#sockets.look(members, nowMs, breather, true);
+      managed.push(this.#tree(processName, root, members, nowMs, bootedAt));
     }
     this.#managedPids = new Set(managed.flatMap(({ pids }) => pids));
     const others = rows
@@ -59,8 +61,12 @@ export class ProcessMeter {
       .sort((a, b) => (b.cpuPercent ?? 0) - (a.cpuPercent ?? 0) || b.row.rssBytes - a.row.rssBytes)
       .slice(0, MAX_EXTERNAL);
     const external: ExternalUsage[] = [];
-    for (const { row, cpuPercent } of others) external.push(await this.#external(row, cpuPercent, nowMs, breather));
+    for (const { row, cpuPercent } of others) {
+      if (this.#sockets.isDue([row], nowMs, false)) await this.#sockets.look([row], nowMs, breather, false);
+      external.push(this.#external(row, cpuPercent));
+    }
     this.#cpu.endRound();
+    this.#treeCpu.endRound();
     this.#io.endRound();
     return { managed, external };
   }
@@ -74,40 +80,42 @@ export class ProcessMeter {
    * The time of children that were waited for is counted too: what a process used moves to its parent when it ends, so
    * that the sum goes on growing.
    */
-  async #tree(
+  #tree(
     processName: string,
     root: ProcessRow,
     members: readonly ProcessRow[],
     nowMs: number,
     bootedAt: number,
-    breather: Breather,
-  ): Promise<TreeUsage> {
-    const usedMs = sum(members, row => row.ownMs + row.childrenMs);
-    const { ports, connections } = await this.#sockets.useOf(members, nowMs, breather, true);
+  ): TreeUsage {
+    const pids: number[] = [];
+    let [usedMs, rssBytes, virtualBytes, threads] = [0, 0, 0, 0];
+    for (const row of members) {
+      pids.push(row.pid);
+      usedMs += row.ownMs + row.childrenMs;
+      rssBytes += row.rssBytes;
+      virtualBytes += row.virtualBytes;
+      threads += row.threads;
+    }
+    const { ports, connections } = this.#sockets.useOf(members);
     return {
       processName,
       pid: root.pid,
-      pids: members.map(({ pid }) => pid),
+      pids,
       startedAt: bootedAt + root.startTicks / TICKS_PER_S,
-      cpuPercent: this.#cpu.percent(`tree ${root.key}`, usedMs, nowMs),
-      rssBytes: sum(members, row => row.rssBytes),
-      virtualBytes: sum(members, row => row.virtualBytes),
-      threads: sum(members, row => row.threads),
-      disk: this.#diskOf(members.map(({ pid }) => pid)),
+      cpuPercent: this.#treeCpu.percent(root.key, usedMs, nowMs),
+      rssBytes,
+      virtualBytes,
+      threads,
+      disk: this.#diskOf(pids),
       ports,
       connections,
       processCount: members.length,
     };
   }
 
-  async #external(
-    row: ProcessRow,
-    cpuPercent: number | null,
-    nowMs: number,
-    breather: Breather,
-  ): Promise<ExternalUsage> {
+  #external(row: ProcessRow, cpuPercent: number | null): ExternalUsage {
     const { pid, name, rssBytes, virtualBytes, threads } = row;
-    const { ports } = await this.#sockets.useOf([row], nowMs, breather, false);
+    const { ports } = this.#sockets.useOf([row]);
     const disk = this.#diskOf([pid]);
     return { pid, name, cpuPercent, rssBytes, virtualBytes, threads, disk, ports, containerId: this.#containerOf(row) };
   }
@@ -149,8 +157,4 @@ function containerIn(cgroups: string): string | null {
     if (engine >= 0 && last > engine) return line.slice(last + 1);
   }
   return null;
-}
-
-function sum<Item>(items: readonly Item[], value: (item: Item) => number): number {
-  return items.reduce((total, item) => total + value(item), 0);
 }

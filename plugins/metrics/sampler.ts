@@ -6,7 +6,7 @@ import type {} from '../services/contract.ts';
 import { configuredPorts, placesOf } from './block-facts.ts';
 import { collect } from './collectors.ts';
 import type { ManagedUsage, MetricsSampler, Sample } from './contract.ts';
-import { FileSystems } from './file-systems.ts';
+import { FileSystems, type PlaceList, placeList } from './file-systems.ts';
 import { bootedAt, MachineMeter } from './machine.ts';
 import { NetworkMeter, totalOf } from './network.ts';
 import { procText } from './proc-text.ts';
@@ -21,10 +21,10 @@ const DEFAULT_AGE_MS = 2_000;
 
 interface BlockFacts {
   readonly ports: readonly number[];
-  readonly paths: readonly string[];
+  readonly places: PlaceList;
 }
 
-const NO_FACTS: BlockFacts = { ports: [], paths: [] };
+const NO_FACTS: BlockFacts = { ports: [], places: placeList([]) };
 
 export class Sampler implements MetricsSampler {
   readonly fileSystems = new FileSystems();
@@ -121,11 +121,13 @@ export class Sampler implements MetricsSampler {
 
   #withFacts(trees: readonly TreeUsage[]): ManagedUsage[] {
     const facts = this.#factsNow();
+    const lists: PlaceList[] = [];
     const managed = trees.map(({ pids: _, ...tree }) => {
-      const { ports, paths } = facts.get(tree.processName) ?? NO_FACTS;
-      return { ...tree, configuredPorts: ports, places: this.fileSystems.places(paths) };
+      const { ports, places } = facts.get(tree.processName) ?? NO_FACTS;
+      lists.push(places);
+      return { ...tree, configuredPorts: ports, places: this.fileSystems.places(places) };
     });
-    this.fileSystems.keepPlaces(trees.map(({ processName }) => (facts.get(processName) ?? NO_FACTS).paths));
+    this.fileSystems.keepPlaces(lists);
     return managed;
   }
 
@@ -142,7 +144,7 @@ export class Sampler implements MetricsSampler {
     const byName = new Map(
       blocks.map(({ processName, block }) => [
         processName,
-        { ports: configuredPorts(block), paths: placesOf(block, shared) },
+        { ports: configuredPorts(block), places: placeList(placesOf(block, shared)) },
       ]),
     );
     this.#facts = { blocks, templates, dataRoot, byName };

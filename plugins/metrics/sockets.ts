@@ -69,6 +69,7 @@ interface Held {
   readonly inodes: readonly string[];
 }
 
+const NO_USE: SocketUse = { ports: [], connections: [] };
 const NOTHING: SocketList = { atMs: Number.NEGATIVE_INFINITY, keptMs: 0, sockets: new Map(), others: new Set() };
 
 export class SocketMap {
@@ -88,25 +89,30 @@ export class SocketMap {
     for (const [key, { atMs }] of this.#byProcess) if (nowMs - atMs >= UNCHANGED_KEPT_MS) this.#byProcess.delete(key);
   }
 
-  /** What these processes use together. A new socket of a managed one is found without waiting for the next list. */
-  async useOf(
-    processes: readonly Reading[],
-    nowMs: number,
-    breather: Breather,
-    isManaged: boolean,
-  ): Promise<SocketUse> {
-    const inodes: string[] = [];
+  /** Looks again at those of these processes of which what is known is too old. */
+  async look(processes: readonly Reading[], nowMs: number, breather: Breather, isManaged: boolean): Promise<void> {
     for (const reading of processes) {
-      let held = this.#byProcess.get(reading.key);
-      const keptMs = held?.reading === reading ? UNCHANGED_KEPT_MS : KEPT_MS;
-      if (held === undefined || nowMs - held.atMs >= keptMs) {
-        held = { reading, atMs: nowMs, inodes: await readInodes(reading.pid, breather) };
-        this.#byProcess.set(reading.key, held);
-      }
-      inodes.push(...held.inodes);
+      if (this.#isKnown(reading, nowMs)) continue;
+      const inodes = await readInodes(reading.pid, breather);
+      this.#byProcess.set(reading.key, { reading, atMs: nowMs, inodes });
     }
-    if (isManaged && this.#isLacking(inodes, nowMs)) await this.#readList(nowMs, breather);
+    if (isManaged && this.#isLacking(processes, nowMs)) await this.#readList(nowMs, breather);
+  }
+
+  /**
+   * Whether `look` would read something. A new socket of a managed process is found without waiting for the next list.
+   */
+  isDue(processes: readonly Reading[], nowMs: number, isManaged: boolean): boolean {
+    for (const reading of processes) if (!this.#isKnown(reading, nowMs)) return true;
+    return isManaged && this.#isLacking(processes, nowMs);
+  }
+
+  /** What these processes use together, as far as it is known. */
+  useOf(processes: readonly Reading[]): SocketUse {
     const { sockets } = this.#list;
+    const inodes: string[] = [];
+    for (const { key } of processes) for (const inode of this.#byProcess.get(key)?.inodes ?? []) inodes.push(inode);
+    if (inodes.length === 0) return NO_USE;
     const ports = new Set<number>();
     const connections: Connection[] = [];
     for (const inode of inodes) {
@@ -117,10 +123,19 @@ export class SocketMap {
     return { ports: [...ports].sort((a, b) => a - b), connections };
   }
 
-  #isLacking(inodes: readonly string[], nowMs: number): boolean {
+  #isKnown(reading: Reading, nowMs: number): boolean {
+    const held = this.#byProcess.get(reading.key);
+    if (held === undefined) return false;
+    return nowMs - held.atMs < (held.reading === reading ? UNCHANGED_KEPT_MS : KEPT_MS);
+  }
+
+  #isLacking(processes: readonly Reading[], nowMs: number): boolean {
     const { atMs, sockets, others } = this.#list;
     if (nowMs - atMs < KEPT_MS) return false;
-    return inodes.some(inode => !sockets.has(inode) && !others.has(inode));
+    for (const { key } of processes)
+      for (const inode of this.#byProcess.get(key)?.inodes ?? [])
+        if (!sockets.has(inode) && !others.has(inode)) return true;
+    return false;
   }
 
   async #readList(nowMs: number, breather: Breather): Promise<void> {
@@ -133,10 +148,14 @@ export class SocketMap {
 
 async function readInodes(pid: number, breather: Breather): Promise<readonly string[]> {
   const inodes: string[] = [];
-  for (const name of procNames(`/proc/${pid}/fd`).slice(0, MAX_DESCRIPTORS)) {
-    const link = procLink(`/proc/${pid}/fd/${name}`);
-    if (link?.startsWith('socket:[')) inodes.push(link.slice(8, -1));
-    if (breather.isDue) await breather.breathe();
+  try {
+    for (const name of procNames(`/proc/${pid}/fd`).slice(0, MAX_DESCRIPTORS)) {
+      const link = procLink(`/proc/${pid}/fd/${name}`);
+      if (link?.startsWith('socket:[')) inodes.push(link.slice(8, -1));
+      if (breather.isDue) await breather.breathe();
+    }
+  } catch {
+    // What may not be read of one descriptor may not be read of the others.
   }
   return inodes;
 }

@@ -1,19 +1,65 @@
-// A sample with 50 managed processes, and its text for a client: processor time for each, and the longest pause of the
-// event loop; against a plain reading of the same files of /proc.
+// A sample with 50 managed processes: processor time of taking it, of its texts, of sending it to a client and of keeping
+// it, and the longest pause of the event loop; against a plain reading of the same files of /proc. A plugin of the bench
+// asks for samples within the host, so that each step is measured by itself.
 import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
+import { mkdir, writeFile } from 'node:fs/promises';
+import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { WebSocket } from 'ws';
 import { cpuMsDuring, makePlace, sleepers, startBuilt } from './support/built-host.ts';
 import { printFigure } from './support/figures.ts';
 
 const SERVICES = 50;
-const ROUNDS = 3;
+const ROUNDS = 5;
 const SAMPLES = 20;
 /** Before, V8 still compiles what a sample runs. */
 const WARM_UP_SAMPLES = 100;
 /** As often as a client of the stream can have one. */
 const APART_MS = 500;
+
+/** Takes samples as others would, and tells the milliseconds of CPU that each step took of the whole host. */
+const STEPS_PLUGIN = `
+import { setTimeout as delay } from 'node:timers/promises';
+
+const spent = async work => {
+  const before = process.cpuUsage();
+  const value = await work();
+  const { user, system } = process.cpuUsage(before);
+  return { value, ms: (user + system) / 1_000 };
+};
+
+export default {
+  name: 'steps',
+  host: '^1',
+  needs: ['metrics'],
+  setup(host) {
+    host.route({
+      method: 'GET',
+      path: '/steps',
+      summary: 'The processor time of samples, by step',
+      async handle() {
+        const sampler = host.use('metrics.sampler');
+        const total = { sampleMs: 0, textMs: 0, keptMs: 0 };
+        for (let index = 0; index < ${SAMPLES}; index += 1) {
+          await delay(${APART_MS});
+          const { value: sample, ms } = await spent(() => sampler.sample(${APART_MS / 2}));
+          total.sampleMs += ms;
+          total.textMs += (await spent(() => sampler.text(sample))).ms;
+          total.keptMs += (await spent(() => JSON.stringify(sampler.kept(sample)))).ms;
+        }
+        return Object.fromEntries(Object.entries(total).map(([step, ms]) => [step, ms / ${SAMPLES}]));
+      },
+    });
+  },
+};
+`;
+
+interface Steps {
+  readonly sampleMs: number;
+  readonly textMs: number;
+  readonly keptMs: number;
+}
 
 /** What cannot be left out: one look at each process and at the machine. */
 function readPlainly(): void {
@@ -44,28 +90,57 @@ async function listen(url: string, samples = SAMPLES): Promise<void> {
   socket.terminate();
 }
 
-const place = await makePlace({ ...sleepers(SERVICES), dumb: { metrics: { history_enabled: false } } });
+/** Beside what the host does without samples. */
+async function spentOnSamples(restMs: number, work: () => Promise<unknown>): Promise<number> {
+  return ((await cpuMsDuring(host.pid, work)) - restMs) / SAMPLES;
+}
+
+const keepHistory = (isEnabled: boolean): Promise<void> =>
+  host.post('/config', { updates: { dumb: { metrics: { history_enabled: isEnabled } } } });
+
+const history = { history_enabled: false, history_interval_sec: APART_MS / 1_000 };
+const place = await makePlace({ ...sleepers(SERVICES), dumb: { metrics: history } });
+const steps = path.join(place.configDir, 'plugins', 'steps');
+await mkdir(steps, { recursive: true });
+await writeFile(path.join(steps, 'index.js'), STEPS_PLUGIN);
 const host = await startBuilt(place, [], true);
 try {
   for (let index = 0; index < SERVICES; index += 1)
     await host.post('/process/start-service', { process_name: `Sleeper ${index}` });
   const url = `ws://127.0.0.1:${place.port}/ws/metrics?interval=${APART_MS / 1_000}`;
   await listen(url, WARM_UP_SAMPLES);
-  const sampling: number[] = [];
+  const byStep: Steps[] = [];
+  const sent: number[] = [];
+  const kept: number[] = [];
   const plain: number[] = [];
   host.restMeter();
   for (let round = 0; round < ROUNDS; round += 1) {
     const restMs = await cpuMsDuring(host.pid, () => delay(SAMPLES * APART_MS));
-    sampling.push(((await cpuMsDuring(host.pid, () => listen(url))) - restMs) / SAMPLES);
+    byStep.push(await host.get<Steps>('/steps'));
+    sent.push(await spentOnSamples(restMs, () => listen(url)));
+    await keepHistory(true);
+    kept.push(await spentOnSamples(restMs, () => delay(SAMPLES * APART_MS)));
+    await keepHistory(false);
     plain.push(plainMs());
   }
   const all = readdirSync('/proc').filter(name => /^\d+$/.test(name)).length;
-  printFigure({
-    name: `metrics: a sample of ${SERVICES} processes, of ${all}`,
-    unit: 'ms of CPU',
-    runs: sampling,
-    baseline: plain,
-  });
+  const print = (name: string, runs: readonly number[], baseline: readonly number[] = [0]): void =>
+    printFigure({ name: `metrics: ${name}`, unit: 'ms of CPU', runs, baseline });
+  print(
+    `a sample of ${SERVICES} processes, of ${all}`,
+    byStep.map(({ sampleMs }) => sampleMs),
+    plain,
+  );
+  print(
+    'its text for clients',
+    byStep.map(({ textMs }) => textMs),
+  );
+  print(
+    'its text for the history',
+    byStep.map(({ keptMs }) => keptMs),
+  );
+  print('a sample that is sent to a client, in all', sent);
+  print('a sample that is written to the history, in all', kept);
   await host.longestPauseMs();
   await listen(url);
   printFigure({ name: 'metrics: longest pause', unit: 'ms', runs: [await host.longestPauseMs()], baseline: [0] });
