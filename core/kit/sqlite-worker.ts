@@ -11,6 +11,8 @@ export interface SqliteWorkerData extends SqliteFileOptions {
   /** URL of the module that defines the statements. */
   readonly statements: string;
   readonly maxBytes: number;
+  /** Memory that the statements' module has in common with its owner, as `workerData.shared`. */
+  readonly shared?: SharedArrayBuffer;
   /** Limit of what the statements hold at a time. Default 256 MB. */
   readonly memoryMb?: number;
 }

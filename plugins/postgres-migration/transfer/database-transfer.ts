@@ -127,10 +127,8 @@ export class DatabaseTransfer {
     let bytes = 0;
     const hash = createHash('sha256');
     const source = this.#source;
-    const spent = new SpentMemory(plan);
     const sent = (piece: Uint8Array): Uint8Array => {
       bytes += piece.length;
-      spent.add(piece.length);
       hash.update(piece);
       return piece;
     };

@@ -19,7 +19,7 @@ interface Column {
 }
 
 /** What rows are gathered to, unless one is larger. */
-const CHUNK_BYTES = 128 * 1_024;
+const CHUNK_BYTES = 256 * 1_024;
 const ASCII_BELOW = 0x80;
 /** Numbers of so many bytes are exact as a double. */
 const SAFE_VARINT_BYTES = 7;

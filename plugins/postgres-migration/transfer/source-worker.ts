@@ -1,9 +1,11 @@
 // What is asked of a SQLite file that is transferred, in the thread of its database. All of it is one read transaction.
 import { constants, openSync, statSync } from 'node:fs';
+import { workerData } from 'node:worker_threads';
 import type { SqliteDatabase } from '#core';
+import type { SqliteWorkerData } from '#kit/sqlite-worker';
 import { HUGE, quoted, type TablePlan } from './column-plan.ts';
 import { Pages } from './pages.ts';
-import { SpentMemory } from './spent-memory.ts';
+import { SharedRows } from './shared-rows.ts';
 import { isKeyRowid } from './stored-table.ts';
 import { type TableChunk, TableReading } from './table-reading.ts';
 
@@ -26,12 +28,21 @@ export interface TableSize {
   readonly oversized: { readonly rowid: string | null } | null;
 }
 
+/** Rows that stand in the memory that both threads have, until the chunk behind the next one is read. */
+export interface LeftRows {
+  readonly kind: 'left';
+  readonly at: number;
+  readonly bytes: number;
+  readonly rows: number;
+}
+
 const ROWID_NAMES = ['rowid', '_rowid_', 'oid'];
 /** What the rows of a database that was built to do harm may not reach. */
 const GUARDS = ['trusted_schema = OFF', 'cell_size_check = ON'];
 /** In KiB. Each page is read once. */
 const CACHE = 'cache_size = -2000';
-let spent: SpentMemory | undefined;
+const { shared: memory } = (workerData ?? {}) as Partial<SqliteWorkerData>;
+const shared = memory && new SharedRows(memory);
 let reading: TableReading | undefined;
 /** Of the file, which stays open: closing it would end the locks of SQLite. */
 let pages: Pages | undefined;
@@ -146,15 +157,17 @@ export function holdsData(
 /** The table that `readChunk` reads from now on. */
 export function openTable(db: SqliteDatabase, plan: TablePlan): void {
   reading?.close();
-  spent = new SpentMemory(plan);
   reading = new TableReading(db, plan, pages);
 }
 
-export function readChunk(_db: SqliteDatabase): TableChunk {
+/** The next chunk; rows are left in the memory of both threads where they have room there. */
+export function readChunk(_db: SqliteDatabase): TableChunk | LeftRows {
   if (reading === undefined) throw new Error('no table is open');
   const chunk = reading.next();
-  if (chunk.kind === 'rows') spent?.add(chunk.bytes.length);
-  return chunk;
+  const at = chunk.kind === 'rows' ? shared?.leave(chunk.bytes) : undefined;
+  return chunk.kind === 'rows' && at !== undefined
+    ? { kind: 'left', at, bytes: chunk.bytes.length, rows: chunk.rows }
+    : chunk;
 }
 
 /** The row id of the row at a place from 0 on, in the order in which rows are read. */

@@ -4,8 +4,10 @@ import type { Database, StatementArgs, StatementName, StatementResult } from '#c
 import { errorText } from '#kit/error-text';
 import { SqliteThread } from '#kit/sqlite-thread';
 import type { TablePlan } from './column-plan.ts';
+import { SharedRows } from './shared-rows.ts';
 import type * as Statements from './source-worker.ts';
 import type { SourceTable, TableSize } from './source-worker.ts';
+import { SpentMemory } from './spent-memory.ts';
 import type { TableChunk } from './table-reading.ts';
 import type { DatabasePair } from './task.ts';
 import { TransferFault } from './transfer-fault.ts';
@@ -26,6 +28,7 @@ const MEMORY_MB = 64;
 export class Source {
   readonly #pair: DatabasePair;
   readonly #thread: Database<Module>;
+  readonly #shared = new SharedRows();
 
   constructor(pair: DatabasePair) {
     this.#pair = pair;
@@ -43,6 +46,7 @@ export class Source {
         canShrink: false,
         maxBytes: MAX_ANSWER_BYTES,
         memoryMb: MEMORY_MB,
+        shared: this.#shared.memory,
       },
       // It is closed with the program; nothing is written that a disorderly end could lose.
       { warn: () => undefined, closed: () => undefined },
@@ -70,19 +74,25 @@ export class Source {
     return this.#call('holdsData', { table, column });
   }
 
-  /** The chunks of a table; the next one is made while the present one is used. */
+  /** The chunks of a table; the next one is made while the present one is used, which stands until it is asked for. */
   async *chunks(plan: TablePlan): AsyncGenerator<TableChunk> {
     await this.#call('openTable', plan);
+    const spent = new SpentMemory(plan);
     let next = this.#call('readChunk', undefined);
     for (;;) {
       const chunk = await next;
-      if (chunk.kind === 'rows') {
+      if (chunk.kind === 'rows' || chunk.kind === 'left') {
         next = this.#call('readChunk', undefined);
         // Whoever stops reading does not hear of it.
         next.catch(() => undefined);
       }
-      yield chunk;
-      if (chunk.kind !== 'rows') return;
+      if (chunk.kind === 'left')
+        yield { kind: 'rows', bytes: this.#shared.at(chunk.at, chunk.bytes), rows: chunk.rows };
+      else {
+        yield chunk;
+        if (chunk.kind !== 'rows') return;
+        spent.add(chunk.bytes.length);
+      }
     }
   }
 

@@ -6,6 +6,7 @@ import type { TablePlan } from './column-plan.ts';
 import { type Pages, rowidIn } from './pages.ts';
 import { PlainRows } from './plain-rows.ts';
 import { RowReading, type Sanitized } from './row-reading.ts';
+import { SpentMemory } from './spent-memory.ts';
 import { type StoredTable, storedTable } from './stored-table.ts';
 import type { TransferRule } from './task.ts';
 import { ValueFault } from './value-fault.ts';
@@ -24,6 +25,7 @@ const UTF8 = 'UTF-8';
 export class TableReading {
   readonly #reading: RowReading;
   readonly #binary: BinaryRows | undefined;
+  readonly #spent: SpentMemory;
   readonly #pieces: Generator<Uint8Array, undefined>;
   #plainRows = 0;
 
@@ -31,6 +33,7 @@ export class TableReading {
   constructor(db: SqliteDatabase, plan: TablePlan, pages?: Pages) {
     this.#reading = new RowReading(db, plan, pages);
     this.#binary = plan.isBinary ? new BinaryRows(plan.columns) : undefined;
+    this.#spent = new SpentMemory(plan);
     const stored = storedPlainly(db, plan);
     this.#pieces = pages && stored ? this.#fromPages(pages, stored, plan) : this.#oneByOne(FIRST_ROWID, LAST_ROWID);
   }
@@ -84,6 +87,7 @@ export class TableReading {
       const bytes = Buffer.from(lines);
       const piece = this.#binary === undefined ? bytes : this.#binary.add(bytes);
       if (piece.length > 0) yield piece;
+      this.#spent.add(bytes.length);
     }
   }
 }
