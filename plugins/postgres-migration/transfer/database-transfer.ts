@@ -40,6 +40,7 @@ export class DatabaseTransfer {
   readonly #sent = new Map<string, SentRows>();
   #given: readonly SourceTable[] = [];
   #target: Target | undefined;
+  #connect: () => Promise<Target> = () => Promise.reject(new Error('the databases are not matched yet'));
   #emptied: readonly string[] = [];
   #tables: readonly MatchedTable[] = [];
   #sequences: readonly (Sequence & { readonly next: bigint })[] = [];
@@ -56,7 +57,8 @@ export class DatabaseTransfer {
 
   /** Connects, and refuses what does not fit together. Nothing is written. */
   async match(task: TransferTask): Promise<void> {
-    this.#target = await Target.connect(task, this.pair);
+    this.#connect = () => Target.connect(task, this.pair);
+    this.#target = await this.#connect();
     const tables = await readTables(this.#target);
     const wanted = tables.filter(({ name }) => !this.pair.leftOut.includes(name));
     const match = await matchTables(this.pair, this.#source, this.#given, wanted);
@@ -74,13 +76,12 @@ export class DatabaseTransfer {
     if (this.#emptied.length > 0) await this.#open.query(`TRUNCATE ${this.#emptied.join()}`);
     for (const table of this.#tables) await this.#importTable(table, step);
     this.#sequences = await this.#resetSequences();
-    await this.#open.query('ANALYZE');
   }
 
   async validate(step: Step): Promise<ImportedDatabase> {
     const target = this.#open;
     target.stage = 'validation';
-    for (const { plan, rows } of this.#tables) await this.#compare(plan, rows, step);
+    await Promise.all([this.#analyse(), this.#compareAll(step)]);
     const foreignKeys = await this.#checkForeignKeys();
     await this.#checkSequences();
     // Until here the server may have kept commits in memory alone.
@@ -166,6 +167,21 @@ export class DatabaseTransfer {
     this.#sent.set(table, { rows: end.rows, bytes, hash: hash.digest('hex') });
     this.sanitized.push(...end.sanitized.map(one => ({ label, table, ...one })));
     step(table, end.rows, true);
+  }
+
+  /** In a session of its own, because the server can look into its tables while it sends their rows. */
+  async #analyse(): Promise<void> {
+    const session = await this.#connect();
+    session.stage = 'validation';
+    try {
+      await session.query('ANALYZE');
+    } finally {
+      await session.close();
+    }
+  }
+
+  async #compareAll(step: Step): Promise<void> {
+    for (const { plan, rows } of this.#tables) await this.#compare(plan, rows, step);
   }
 
   /** Both sides have the same rows. They come back as they were sent, unless something has moved them in PostgreSQL. */
