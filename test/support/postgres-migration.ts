@@ -117,16 +117,40 @@ export async function makeStack(t: Test, { habit = '', isTwo = false }: StackOpt
       },
     },
   };
-  const query = async (text: string, database = 'postgres'): Promise<Body[]> => {
+  const connect = async (database: string): Promise<pg.Client> => {
     const client = new pg.Client({ host: '127.0.0.1', port: server.port, user: 'keeper', database });
     client.on('error', () => undefined);
     await client.connect();
+    return client;
+  };
+  /** Kept, because the server begins a process for each; not in another database, which could not be removed then. */
+  let session: Promise<pg.Client> | undefined;
+  const openSession = (): Promise<pg.Client> => {
+    const letGo = (): void => {
+      if (session === opened) session = undefined;
+    };
+    const opened = connect('postgres').then(
+      client => client.once('end', letGo),
+      error => {
+        letGo();
+        throw error;
+      },
+    );
+    return opened;
+  };
+  const query = async (text: string, database?: string): Promise<Body[]> => {
+    if (database === undefined) {
+      session ??= openSession();
+      return (await (await session).query(text)).rows;
+    }
+    const client = await connect(database);
     try {
       return (await client.query(text)).rows;
     } finally {
       await client.end();
     }
   };
+  t.teardown(async () => (await session?.catch(() => undefined))?.end());
   return {
     home,
     configDir,

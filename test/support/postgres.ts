@@ -52,7 +52,11 @@ export async function postgresBlock(t: Parameters<typeof testDir>[0], settings: 
   await chmod(directory, 0o755);
   const data = path.join(directory, 'data');
   await makeData(data);
-  const options = ['unix_socket_directories=', 'listen_addresses=127.0.0.1', ...settings].flatMap(one => ['-c', one]);
+  // What a server writes outlives its own death, and no machine dies here.
+  const options = ['unix_socket_directories=', 'listen_addresses=127.0.0.1', 'fsync=off', ...settings].flatMap(one => [
+    '-c',
+    one,
+  ]);
   return {
     enabled: false,
     process_name: 'PostgreSQL',
@@ -69,7 +73,7 @@ export async function postgresBlock(t: Parameters<typeof testDir>[0], settings: 
 
 /** A server, and a session in each of its databases that is asked for. */
 export async function startPostgres(t: Parameters<typeof testDir>[0], settings: readonly string[] = []) {
-  const { command, config_dir, host, port, user } = await postgresBlock(t, ['fsync=off', ...settings]);
+  const { command, config_dir, host, port, user } = await postgresBlock(t, settings);
   const [program = '', ...args] = command.map(word => word.replace('{port}', String(port)));
   const as = process.getuid?.() === 0 ? { uid: NOBODY, gid: NOBODY } : {};
   const child = spawn(program, args, { ...as, cwd: '/', stdio: 'ignore' });
