@@ -128,8 +128,12 @@ export class SqliteThread implements Database<AnyModule> {
     const pending = this.#waiting.shift();
     if (pending === undefined) return;
     this.#current = pending;
-    this.#worker ??= this.#start();
-    this.#worker.postMessage({ id: pending.id, request: pending.request });
+    try {
+      this.#worker ??= this.#start();
+      this.#worker.postMessage({ id: pending.id, request: pending.request });
+    } catch (error) {
+      this.#finish(error);
+    }
   }
 
   #start(): Worker {

@@ -111,10 +111,14 @@ class TextThread {
     clearTimeout(this.#idle);
     clearTimeout(pending.turn);
     this.#current = pending;
-    this.#worker ??= this.#start();
-    this.#worker.ref();
-    this.#allow(START_MS);
-    this.#worker.postMessage(pending.request, ownBuffers(pending.request.args));
+    try {
+      this.#worker ??= this.#start();
+      this.#worker.ref();
+      this.#allow(START_MS);
+      this.#worker.postMessage(pending.request, ownBuffers(pending.request.args));
+    } catch (error) {
+      this.#finish(error);
+    }
   }
 
   #start(): Worker {

@@ -179,9 +179,15 @@ export class CaptureThread {
     return worker;
   }
 
-  #restart(): void {
+  #restart(isFirst = true): void {
     if (this.#closed) return;
-    this.#worker = this.#startWorker();
+    try {
+      this.#worker = this.#startWorker();
+    } catch (error) {
+      if (isFirst) this.#options.log.error('output capture waits until a thread can be started', error);
+      setTimeout(() => this.#restart(false), RESTART_MS);
+      return;
+    }
     for (const [session, { target, spoolFile }] of this.#outputs) {
       this.#post({ id: 0, call: { kind: 'open', session, target, spoolFile } });
     }

@@ -9,6 +9,7 @@ import { requireAnswer } from '#kit/answering';
 import { lacksDescriptors } from '#kit/descriptors';
 import { reasonText } from '#kit/error-text';
 import { GuardedDirectory, giveFile } from '#kit/guarded-directory';
+import { lacksProcesses, withoutProcesses } from '#kit/process-limit';
 import type { LaunchPlan } from '../contract.ts';
 
 interface Exit {
@@ -101,6 +102,7 @@ export async function launch(plan: LaunchPlan, spoolFile: string, input?: FileHa
     return { child, pid, exited };
   } catch (error) {
     if (lacksDescriptors(error)) throw withoutDescriptors(plan, error);
+    if (lacksProcesses(error)) throw withoutProcesses(`${plan.processName} cannot start`, error);
     throw new Problem(400, `${plan.processName} cannot start: command ${program} ${faultOfProgram(error)}`, {
       cause: error,
     });
