@@ -21,6 +21,7 @@ const BLOCK_BYTES = 256 * 1_024;
 /** A page of a tree, whose cells stand where the pointers say. */
 export interface TreePage {
   readonly bytes: Buffer;
+  readonly view: DataView;
   readonly isLeaf: boolean;
   readonly cells: number;
   /** Where the pointers begin. */
@@ -130,7 +131,12 @@ function treePage(bytes: Buffer, number: number): TreePage {
   const cells = bytes.readUInt16BE(start + CELL_COUNT_OFFSET);
   const pointers = start + (isLeaf ? LEAF_HEADER_BYTES : INTERIOR_HEADER_BYTES);
   if (pointers + 2 * cells > bytes.length) throw new Error('a page of the database has more cells than it can hold');
-  return { bytes, isLeaf, cells, pointers, lastChild: isLeaf ? 0 : bytes.readUInt32BE(start + LAST_CHILD_OFFSET) };
+  const lastChild = isLeaf ? 0 : bytes.readUInt32BE(start + LAST_CHILD_OFFSET);
+  return { bytes, view: viewOf(bytes), isLeaf, cells, pointers, lastChild };
+}
+
+export function viewOf({ buffer, byteOffset, length }: Uint8Array): DataView {
+  return new DataView(buffer, byteOffset, length);
 }
 
 /** Seven bits of each byte, of which the upper one says that more follow, and all of the ninth; with the place behind it. */
