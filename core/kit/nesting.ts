@@ -2,9 +2,7 @@
 // space, without recursion.
 import { CST, Lexer } from 'yaml';
 import { Problem } from '../contract/problem.ts';
-
-/** Objects and lists that may stand in each other, in any text or value from outside. */
-export const MAX_NESTING = 100;
+import { MAX_NESTING } from './nesting-limit.ts';
 
 /** Values of one text, those that its aliases repeat counted each time. */
 export const MAX_VALUES = 100_000;

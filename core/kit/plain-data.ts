@@ -1,6 +1,7 @@
 // Makes what was parsed from foreign text plain data: no object has a prototype that a name could reach.
 import { Problem } from '../contract/problem.ts';
-import { MAX_NESTING, MAX_VALUES, tooMany } from './nesting.ts';
+import { MAX_VALUES, tooMany } from './nesting.ts';
+import { MAX_NESTING } from './nesting-limit.ts';
 
 export const FORBIDDEN_KEYS: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);
 

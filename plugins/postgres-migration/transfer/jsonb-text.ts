@@ -1,6 +1,6 @@
 // JSON as PostgreSQL writes a `jsonb`: keys sorted by their length and bytes, the last of equal ones, numbers as they
 // are spelt but without exponents.
-import { MAX_NESTING } from '#kit/nesting';
+import { MAX_NESTING } from '#kit/nesting-limit';
 import { numericText } from './number-text.ts';
 import { ValueFault } from './value-fault.ts';
 

@@ -26,9 +26,8 @@ async function main(task: TransferTask): Promise<void> {
 
 async function transfer(task: TransferTask): Promise<TransferResult> {
   const databases = task.databases.map(pair => new DatabaseTransfer(pair));
-  for (const database of databases) await database.begin();
   // Everything that is loaded on use is loaded now, because the user may not reach it.
-  await import('pg');
+  await Promise.all([import('pg'), beginEach(databases)]);
   if (task.user !== null) become(task.user);
   for (const database of databases) await database.match(task);
   const rows = databases.reduce((sum, database) => sum + database.rows, 0);
@@ -49,6 +48,10 @@ async function transfer(task: TransferTask): Promise<TransferResult> {
   };
   await Promise.all(databases.map(database => database.close()));
   return result;
+}
+
+async function beginEach(databases: readonly DatabaseTransfer[]): Promise<void> {
+  for (const database of databases) await database.begin();
 }
 
 function become({ uid, gid }: { readonly uid: number; readonly gid: number }): void {
