@@ -3,6 +3,7 @@
 import { createHash } from 'node:crypto';
 import { BINARY_END, BINARY_START } from './binary-rows.ts';
 import { quoted, type TablePlan } from './column-plan.ts';
+import { checkForeignKeys } from './foreign-key-check.ts';
 import { buildIndexes, holdIndexes } from './later-indexes.ts';
 import { rejectedRow, valueWords } from './rejected-row.ts';
 import { RowDigest } from './row-digest.ts';
@@ -12,9 +13,9 @@ import { SpentMemory } from './spent-memory.ts';
 import { type MatchedTable, matchTables } from './table-match.ts';
 import type { TableChunk } from './table-reading.ts';
 import { Target } from './target.ts';
-import { type ForeignKey, readForeignKeys, readSequences, readTables, type Sequence } from './target-schema.ts';
+import { readSequences, readTables, type Sequence } from './target-schema.ts';
 import type { DatabasePair, ImportedDatabase, SanitizedColumn, TransferTask } from './task.ts';
-import { faultIn, shown } from './transfer-fault.ts';
+import { faultIn } from './transfer-fault.ts';
 
 const AGAIN = 'try again, and keep every other program away from the database';
 
@@ -82,7 +83,8 @@ export class DatabaseTransfer {
     const target = this.#open;
     target.stage = 'validation';
     await Promise.all([this.#analyse(), this.#compareAll(step)]);
-    const foreignKeys = await this.#checkForeignKeys();
+    const plans = this.#tables.map(({ plan }) => plan);
+    const foreignKeys = await checkForeignKeys({ pair: this.pair, target, source: this.#source, plans });
     await this.#checkSequences();
     // Until here the server may have kept commits in memory alone.
     await target.query('CHECKPOINT');
@@ -281,41 +283,6 @@ export class DatabaseTransfer {
         'its sequence would give out a value that a row has; try again',
       );
     }
-  }
-
-  /** The number of keys that hold. They were not enforced during the import. */
-  async #checkForeignKeys(): Promise<number> {
-    const keys = (await readForeignKeys(this.#open)).filter(({ table }) => !this.pair.leftOut.includes(table));
-    for (const key of keys) await this.#checkForeignKey(key);
-    return keys.length;
-  }
-
-  async #checkForeignKey({ name, table, parent, columns, isFull }: ForeignKey): Promise<void> {
-    const each = (make: (child: string, parent: string) => string, word: string): string =>
-      columns.map(([child, other]) => make(`c.${quoted(child)}`, `p.${quoted(other)}`)).join(word);
-    const matched = `EXISTS (SELECT FROM ${quoted(parent)} p WHERE ${each((child, other) => `${other} = ${child}`, ' AND ')})`;
-    const none = each(child => `${child} IS NULL`, isFull ? ' AND ' : ' OR ');
-    const texts = each(child => `${child}::text`, ', ');
-    const orphan = `SELECT ARRAY[${texts}] AS texts FROM ${quoted(table)} c WHERE NOT (${none}) AND NOT ${matched} LIMIT 1`;
-    const [row] = await this.#open.query<{ texts: (string | null)[] }>(orphan);
-    if (row === undefined) return;
-    const { label } = this.pair;
-    const plan = this.#tables.find(one => one.plan.table === table)?.plan;
-    const values = columns.map(([column], index) => ({ column, text: row.texts[index] ?? '' }));
-    const rowid = plan && (await this.#source.rowidOf(plan, values));
-    const [[column = ''] = []] = columns;
-    throw faultIn(
-      {
-        code: 'transfer.validation',
-        stage: 'validation',
-        label,
-        table,
-        column,
-        rule: 'foreign_key',
-        ...(rowid === undefined ? {} : { rowid }),
-      },
-      `the row refers to one of the table ${shown(parent)} that does not exist (constraint ${shown(name)}); mend or remove it in the application`,
-    );
   }
 }
 
