@@ -21,7 +21,7 @@ import {
   zlibPoint,
 } from './samples.ts';
 import { migrations } from './schema.ts';
-import { keepDueBlock } from './usual-charts.ts';
+import { keepDueBlock, rehearse } from './usual-charts.ts';
 
 export {
   changesAfter,
@@ -126,6 +126,11 @@ function isOfDatabase(failure: unknown): boolean {
 /** By gzip. */
 export function chart(db: SqliteDatabase, request: ChartRequest): Uint8Array {
   return chartText(db, request);
+}
+
+/** See `rehearse`. */
+export function rehearseChart(db: SqliteDatabase, { now }: { readonly now: number }): void {
+  rehearse(db, now);
 }
 
 /** By gzip; null when there are more entries than fit. */

@@ -35,6 +35,8 @@ const CLOSE_MS = 4_000;
 const MS_PER_S = 1_000;
 /** Who asks for the same chart within this time shares an answer. */
 const SHARED_MS = 2_000;
+/** A start is over so long after it, for what nobody waits for. */
+const REHEARSAL_MS = 2_000;
 /** Samples that the thread of the database makes ready for another store at a time. */
 const PAGE_ROWS = 25;
 
@@ -55,6 +57,7 @@ export class History implements MetricsHistory {
   #database: Database<typeof Statements>;
   #settings: HistorySettings;
   #timer: NodeJS.Timeout | undefined;
+  #rehearsal: NodeJS.Timeout | undefined;
   #dueMs = 0;
   readonly #waiting: string[] = [];
   #writing: Promise<void> | undefined;
@@ -75,7 +78,7 @@ export class History implements MetricsHistory {
   start(): void {
     this.#begin();
     this.#host.every(MAINTENANCE_MS, () => this.#maintain());
-    void this.#catchUp();
+    void this.#catchUp().then(() => this.#rehearseSoon());
   }
 
   async changed(): Promise<void> {
@@ -97,6 +100,7 @@ export class History implements MetricsHistory {
   /** Writes what waits in memory, as far as it can be written now. */
   async close(): Promise<void> {
     clearTimeout(this.#timer);
+    clearTimeout(this.#rehearsal);
     if (this.#waiting.length === 0) return;
     await withDeadline(() => this.#write(), CLOSE_MS, 'its database').catch(error => {
       this.#host.log.warn(`${this.#waiting.length} samples of the history are lost`, error);
@@ -109,7 +113,8 @@ export class History implements MetricsHistory {
     const key = [since === null ? 'all' : Math.floor((since * MS_PER_S) / SHARED_MS), bucketSeconds, maxPoints].join();
     const known = this.#charts.get(key);
     if (known !== undefined) return known;
-    const request = { ...query, now: Date.now() / MS_PER_S };
+    // A window that is told from now on has the buckets of one that was told a moment ago, whose parts are at hand.
+    const request = { ...query, now: (Date.now() + 1) / MS_PER_S };
     const text = this.#reading(this.#chart(request));
     this.#charts.set(key, text);
     setTimeout(() => this.#charts.delete(key), SHARED_MS).unref();
@@ -349,6 +354,21 @@ export class History implements MetricsHistory {
       while (!this.#host.signal.aborted && (await whenUnlocked(() => this.#database.call('readUnread', undefined))));
     } catch (error) {
       if (!this.#host.signal.aborted) this.#host.log.error('what an earlier program kept cannot be read', error);
+    }
+  }
+
+  /** The first chart after a start takes several times as long as the others, unless it was made once before. */
+  #rehearseSoon(): void {
+    if (this.#host.signal.aborted) return;
+    this.#rehearsal = setTimeout(() => void this.#rehearse(), this.#host.paced(REHEARSAL_MS));
+  }
+
+  async #rehearse(): Promise<void> {
+    if (this.#other.isActive) return;
+    try {
+      await this.#database.call('rehearseChart', { now: Date.now() / MS_PER_S });
+    } catch (error) {
+      if (!this.#host.signal.aborted) this.#host.log.debug('the first chart is not made ready', error);
     }
   }
 

@@ -3,17 +3,22 @@ import type { SqliteDatabase } from '#core';
 import { prepared } from '#kit/prepared-statement';
 import { BLOCK_BUCKETS, type BlockKey } from './block-memory.ts';
 import { bucketFor } from './buckets.ts';
+import { chartText } from './chart.ts';
 import { wholeBlock } from './chart-blocks.ts';
 import { keepBlock, keptEnds, removeKeptBlocks } from './kept-blocks.ts';
 
 const HOUR_S = 3_600;
 /** Those that a frontend offers, and a week. */
 const WINDOWS_S = [1, 6, 12, 24, 72, 168].map(hours => hours * HOUR_S);
+/** A frontend draws this one first. */
+const FIRST_WINDOW_S = 6 * HOUR_S;
 const MAX_POINTS = 600;
 /** A chart is answered a moment after the time up to which it was asked for. */
 const PASSING_S = 1;
 /** A window may have been asked for when it began this much earlier. */
 const SLACK_S = 300;
+/** Who asks for something else meanwhile waits no longer. */
+const REHEARSAL_MS = 250;
 
 /** The time of the sample with which the next block is over, in Unix seconds. */
 const dueAt = new WeakMap<SqliteDatabase, number>();
@@ -21,6 +26,12 @@ const dueAt = new WeakMap<SqliteDatabase, number>();
 /** After a sample was written: keeps a block that is over with it. What samples that come late change is kept later. */
 export function keepDueBlock(db: SqliteDatabase, newest: number): void {
   if (newest >= (dueAt.get(db) ?? Number.NEGATIVE_INFINITY)) keepNextBlock(db);
+}
+
+/** Makes the chart that is asked for first as if somebody asked, so that its code has run and its blocks are at hand. */
+export function rehearse(db: SqliteDatabase, now: number): void {
+  const since = now - FIRST_WINDOW_S - PASSING_S / 2;
+  chartText(db, { since, now, bucketSeconds: null, maxPoints: MAX_POINTS }, REHEARSAL_MS);
 }
 
 /** Keeps the next block of these charts that is over and is not kept; whether there may be more. */

@@ -1,5 +1,5 @@
 // Seven days of samples of 15 managed and 20 other processes: how long a chart of any window takes, the first time and
-// afterwards, all samples as a stream, and an import, with the longest pause of the event loop and the processor time of
+// afterwards, also some seconds after a start, all samples as a stream, and an import, with the longest pause of the event loop and the processor time of
 // the host; then the same with ten times the history. The baseline of a chart is the shortest window, that of the stream
 // a plain copy of the same bytes by bare node:http. Answers are timed as they arrive, by gzip: to unpack them takes the
 // client longer than the host needs to make them.
@@ -8,12 +8,16 @@ import { mkdir, stat, writeFile } from 'node:fs/promises';
 import { Agent, createServer, get, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
-import { cpuMs, makePlace, startBuilt } from './support/built-host.ts';
+import { setTimeout as delay } from 'node:timers/promises';
+import { cpuMs, makePlace, type Place, startBuilt } from './support/built-host.ts';
 import { printFigure } from './support/figures.ts';
 import { DAY_S, dayOfSamples, fill } from './support/sample-days.ts';
 
 const DAYS = 7;
 const RUNS = 7;
+/** Starts after which the first chart is asked for, not at once but so much later. */
+const STARTS = 5;
+const LATER_MS = 6_000;
 const WINDOWS_H = [1, 6, 24, 72, 168];
 /** Newest samples of the answer of `GET /metrics/history`. */
 const LISTED = 50_000;
@@ -66,6 +70,23 @@ async function copied(bytes: number): Promise<Timed> {
   }
 }
 
+/** The usual chart, when a host has started and whoever looks comes a little later. */
+async function firstCharts(place: Place): Promise<number[]> {
+  const runs: number[] = [];
+  for (let start = 0; start < STARTS; start += 1) {
+    const host = await startBuilt(place);
+    try {
+      await delay(LATER_MS);
+      const since = Math.floor(Date.now() / 1_000) - 6 * 3_600;
+      const query = `since=${since}&max_points=600&bucket_seconds=5`;
+      runs.push((await read(`${host.base}/metrics/history_series?${query}`)).wholeMs);
+    } finally {
+      await host.end('SIGTERM');
+    }
+  }
+  return runs;
+}
+
 async function measure(days: number): Promise<void> {
   const name = (figure: string): string => `metrics-history ${days} d ${figure}`;
   const storage = { migrate_jsonl: false };
@@ -75,6 +96,10 @@ async function measure(days: number): Promise<void> {
   const end = Math.floor(Date.now() / 1_000);
   const sampleMs = fill(file, { days, end, capMb: (CAP_MB * days) / DAYS });
   const { size } = await stat(file);
+  if (days === DAYS) {
+    const runs = await firstCharts(place);
+    printFigure({ name: name('first chart of 6 h, 6 s after a start'), unit: 'ms', runs, baseline: [0] });
+  }
   const host = await startBuilt(place, [], true);
   try {
     if (days === DAYS) {

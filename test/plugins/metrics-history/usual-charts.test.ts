@@ -58,6 +58,19 @@ function plain(db: File, hours: number) {
 const every = (seconds: number, from: number, until: number): number[] =>
   Array.from({ length: Math.floor((until - from) / seconds) }, (_, index) => from + index * seconds);
 
+t.test('a chart that was rehearsed needs nothing of the file', async t => {
+  const db = open();
+  statements.rehearseChart(db, { now: START });
+  write(db, every(60, 0, 5 * HOUR_S));
+  const now = (statements.bounds(db).newest ?? START) + HOUR_S / 2;
+  statements.rehearseChart(db, { now });
+  const request = { since: now - 6 * HOUR_S, now: now + 0.001, bucketSeconds: null, maxPoints: 600 };
+  db.exec(`DELETE FROM metrics_blocks; UPDATE metrics_snapshots SET payload = x'', item = NULL`);
+  const { items, bucket_seconds } = JSON.parse(gunzipSync(statements.chart(db, request)).toString());
+  t.equal(items.length, 300);
+  t.equal(bucket_seconds, 37);
+});
+
 t.test('samples whose time is over need not be read for such a chart', async t => {
   const db = open();
   write(db, every(60, 0, 30 * HOUR_S));
