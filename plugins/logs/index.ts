@@ -8,6 +8,7 @@ import { LogPages } from './log-page.ts';
 import type { LogPlaces } from './log-places.ts';
 import { LogStream } from './log-stream.ts';
 import { openRotated } from './rotated-files.ts';
+import { restOf } from './rotated-rest.ts';
 import * as wire from './wire.ts';
 
 export default definePlugin({
@@ -30,11 +31,17 @@ export default definePlugin({
       summary: 'A piece of the log of a process: the end first, then what came after the cursor',
       query: wire.pageQuery,
       response: wire.pageAnswer,
-      async handle({ query: { process_name: name, cursor, tail_bytes: tailBytes, file_id: fileId } }) {
+      async handle({ query: { process_name: name, cursor, tail_bytes: tailBytes, file_id: fileId, rest } }) {
         if (name.trim() === '') throw new Problem(400, 'process_name is required');
         const found = find(name);
         const page = await pages.read(found.open, { cursor, tailBytes, fileId, ownLog: found.own });
-        return answer(answers.of(page, found.processName, cursor === undefined));
+        const known = answers.of(page, found.processName, cursor === undefined);
+        if (rest === undefined || cursor === undefined || fileId === undefined) return answer(known);
+        if (page.fileId === null || page.fileId === fileId) return answer(known);
+        const present = await found.open();
+        if (present === null) return answer(known);
+        const set = await openRotated(present, 0, placesNow());
+        return answer({ ...known, rest: await restOf(set, fileId, cursor, tailBytes) });
       },
     });
 

@@ -74,8 +74,13 @@ export class LogPages {
   }
 }
 
-async function readFromFile(handle: FileHandle, { size, dev, ino }: Stats, request: PageRequest): Promise<LogPage> {
-  const fileId = `${dev.toString(16)}:${ino.toString(16)}`;
+export function fileIdOf({ dev, ino }: Pick<Stats, 'dev' | 'ino'>): string {
+  return `${dev.toString(16)}:${ino.toString(16)}`;
+}
+
+async function readFromFile(handle: FileHandle, entry: Stats, request: PageRequest): Promise<LogPage> {
+  const { size } = entry;
+  const fileId = fileIdOf(entry);
   const { cursor, tailBytes } = request;
   const sameFile = request.fileId === undefined || request.fileId === fileId;
   const goesOn = cursor !== undefined && sameFile && cursor <= size && size - cursor <= tailBytes;
@@ -99,7 +104,7 @@ async function endsLine(handle: FileHandle, start: number): Promise<boolean> {
   return (await readRange(handle, start - 1, 1))[0] === NEWLINE;
 }
 
-async function redactLines(bytes: Buffer): Promise<string> {
+export async function redactLines(bytes: Buffer): Promise<string> {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
   let text = '';
   /** Where the bytes begin that are the same as text. */

@@ -11,6 +11,10 @@ export const pageQuery = z.object({
   cursor: queryInteger({ min: 0 }).optional().describe('offset returned before'),
   tail_bytes: queryInteger({ min: 1_024, max: 8_388_608 }).default(DEFAULT_TAIL_BYTES),
   file_id: z.string().max(128).optional(),
+  rest: z
+    .enum(['true'])
+    .optional()
+    .describe('also what the file of file_id still had, where the log was rotated since'),
 });
 
 export const pageAnswer = z.object({
@@ -20,6 +24,10 @@ export const pageAnswer = z.object({
   chunk: z.string().describe('complete lines'),
   reset: z.boolean().describe('true: replace what is shown'),
   file_id: z.string().nullable(),
+  rest: z
+    .string()
+    .optional()
+    .describe('what came before chunk, in the file that was rotated; only where it was asked for'),
   log: z.string().optional().describe('copy of chunk for older clients, only without a cursor'),
 });
 

@@ -16,6 +16,8 @@ interface Page {
   readonly size: number;
   readonly cursor: number;
   readonly chunk: string;
+  /** Of the file that was rotated since. */
+  readonly rest?: string;
   readonly reset: boolean;
   readonly file_id: string | null;
 }
@@ -49,13 +51,15 @@ export class LogReader {
   /** What was written since the last call. */
   async further(): Promise<readonly string[]> {
     const position = { cursor: String(this.#cursor), ...(this.#fileId === null ? {} : { file_id: this.#fileId }) };
-    const { chunk } = await this.#page({ ...position, tail_bytes: String(MAX_TAIL_BYTES) });
-    return this.#linesOf(chunk);
+    const { rest = '', chunk } = await this.#page({ ...position, rest: 'true', tail_bytes: String(MAX_TAIL_BYTES) });
+    return [...this.#linesOf(rest), ...this.#linesOf(chunk)];
   }
 
   async #page(query: Readonly<Record<string, string>>): Promise<Page> {
     const page = (await this.#host.get('/logs', { process_name: this.#processName, ...query })) as Page;
-    if (page.reset) this.#level = undefined;
+    // A log that is not there for a moment goes on where it was.
+    if (page.file_id === null) return page;
+    if (page.reset && page.rest === undefined) this.#level = undefined;
     this.#cursor = page.cursor;
     this.#fileId = page.file_id;
     return page;

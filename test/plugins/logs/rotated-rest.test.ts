@@ -1,0 +1,46 @@
+// Who follows a log loses no line when it is rotated, nor reads one twice when it is gone for a moment.
+import { appendFile, mkdir, rename, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import t from 'tap';
+import type { HostClient } from '../../../core/contract/command.ts';
+import { LogReader } from '../../../plugins/logs/client/log-reader.ts';
+import { startHost } from '../../support/host.ts';
+import { kid } from '../../support/kids.ts';
+
+t.test('a log that is followed over its rotation', async t => {
+  const app = await startHost({
+    plugins: ['logs', 'process'],
+    config: { kid: kid('Kid', ['calm'], { log_file: 'followed.log' }) },
+  });
+  t.teardown(() => app.stop());
+  const file = path.join(app.configDir, 'log', 'followed.log');
+  const rotated = path.join(app.configDir, 'log', 'followed-2026-01-02_1.log');
+  await mkdir(path.dirname(file), { recursive: true });
+  await writeFile(file, 'one\ntwo\n');
+  const asked: Record<string, string | undefined>[] = [];
+  const get = async (route: string, query: Record<string, string | undefined> = {}) => {
+    asked.push(query);
+    return (await app.get(`${route}?${new URLSearchParams(query as Record<string, string>)}`)).body;
+  };
+  const reader = new LogReader({ get } as unknown as HostClient, 'Kid', undefined);
+  t.same(await reader.tail(1), ['two']);
+  await appendFile(file, 'three\n');
+  t.same(await reader.further(), ['three']);
+  await appendFile(file, 'four\npassword=hunter2secret\n');
+  await rename(file, rotated);
+  await writeFile(file, 'five\n');
+  t.same(await reader.further(), ['four', 'password=[REDACTED]', 'five']);
+  await appendFile(file, 'six\n');
+  t.same(await reader.further(), ['six']);
+
+  await appendFile(file, 'seven\n');
+  await rename(file, rotated);
+  t.same(await reader.further(), []);
+  await writeFile(file, 'eight\n');
+  t.same(await reader.further(), ['seven', 'eight'], 'it goes on where it was before it was gone');
+
+  const [{ cursor, file_id: fileId } = {}] = asked.slice(-1);
+  const plain = await get('/logs', { process_name: 'Kid', cursor, file_id: fileId });
+  t.match(plain, { reset: true, chunk: 'eight\n' });
+  t.notOk('rest' in plain, 'for those that ask for it');
+});
