@@ -1,5 +1,6 @@
-// Tells whether the targets of links exist. A directory that is asked for a second time is read once and for all, and one
-// that does not answer is never called empty: what is unknown counts as existing.
+// Tells whether the targets of links exist. A directory that is asked for a second time is read once and for all, unless
+// it is known to be so large that single questions cost less; one that does not answer is never called empty: what is
+// unknown counts as existing.
 import { statSync } from 'node:fs';
 import path from 'node:path';
 import { reasonText } from '#kit/error-text';
@@ -13,14 +14,24 @@ const MISSING = new Set(['ENOENT', 'ENOTDIR', 'ELOOP', 'ENAMETOOLONG']);
 /** Names that are remembered by one thread, about 10 MB of them. */
 const MAX_NAMES = 100_000;
 
+/** A question for one name costs about as much as to read so many. */
+const NAMES_PER_QUESTION = 8;
+/** From here on a directory is known to be large, and so many of those are known at once. */
+const LARGE_FROM = 128;
+const MAX_LARGE = 1_000;
+
+/** How many names there were in directories that are too large to be read again for a few questions. */
+export type LargeDirectories = Map<RawPath, number>;
+
 type Presence = 'exists' | 'missing' | 'unknown';
-/** `seen`: asked for once, not read yet. */
-type Content = 'seen' | 'missing' | 'unknown' | ListedNames;
+/** A number: not read yet, and asked for so often. */
+type Content = number | 'missing' | 'unknown' | ListedNames;
 
 export class TargetLook {
   readonly #pulse: Pulse;
   readonly #unreachable: readonly RawPath[];
   readonly #tell: (directory: RawPath, error: string) => void;
+  readonly #large: LargeDirectories;
   readonly #contents = new Map<RawPath, Content>();
   readonly #told = new Set<RawPath>();
   readonly #met = new Set<RawPath>();
@@ -30,11 +41,20 @@ export class TargetLook {
   /** What is in it, if that was read and everything may be asked for. */
   #lastNames: ListedNames | undefined;
 
-  /** Nothing below `unreachable` is touched. `tell` is called once for each directory that gives no answer. */
-  constructor(pulse: Pulse, unreachable: readonly RawPath[], tell: (directory: RawPath, error: string) => void) {
+  /**
+   * Nothing below `unreachable` is touched. `tell` is called once for each directory that gives no answer. `large` is what
+   * looks of the same task have found out.
+   */
+  constructor(
+    pulse: Pulse,
+    unreachable: readonly RawPath[],
+    tell: (directory: RawPath, error: string) => void,
+    large: LargeDirectories = new Map(),
+  ) {
     this.#pulse = pulse;
     this.#unreachable = unreachable;
     this.#tell = tell;
+    this.#large = large;
   }
 
   /** Of a link in the real directory `from`. */
@@ -61,8 +81,8 @@ export class TargetLook {
     if (name === '' || name === '.' || name === '..') return this.#stat(place, directory);
     const content = this.#contentOf(directory);
     this.#last = place.slice(0, cut + 1);
-    this.#lastNames = typeof content === 'string' || this.#unreachable.length > 0 ? undefined : content;
-    if (content === 'seen') return this.#stat(place, directory);
+    this.#lastNames = typeof content === 'object' && this.#unreachable.length === 0 ? content : undefined;
+    if (typeof content === 'number') return this.#stat(place, directory);
     if (typeof content === 'string') return content;
     if (!content.has(name)) return 'missing';
     return content.isLink(name) ? this.#stat(place, directory) : 'exists';
@@ -82,18 +102,22 @@ export class TargetLook {
   }
 
   #contentOf(directory: RawPath): Content {
-    const content = this.#contents.get(directory);
-    if (content === undefined) {
-      this.#remember(directory, 'seen');
-      return 'seen';
+    const content = this.#contents.get(directory) ?? 0;
+    if (typeof content !== 'number') return content;
+    if (content === 0 || content * NAMES_PER_QUESTION < (this.#large.get(directory) ?? 0)) {
+      this.#remember(directory, content + 1);
+      return content;
     }
-    if (content !== 'seen') return content;
     const read = this.#read(directory);
+    if (typeof read === 'object' && read.size >= LARGE_FROM) {
+      if (this.#large.size >= MAX_LARGE) this.#large.clear();
+      this.#large.set(directory, read.size);
+    }
     this.#remember(directory, read);
     return read;
   }
 
-  #read(directory: RawPath): Content {
+  #read(directory: RawPath): 'missing' | 'unknown' | ListedNames {
     return this.#ask(directory, () => new ListedNames(listEntries(directory)));
   }
 
@@ -119,7 +143,7 @@ export class TargetLook {
   }
 
   #remember(directory: RawPath, content: Content): void {
-    this.#names += typeof content === 'string' ? 1 : content.size;
+    this.#names += typeof content === 'object' ? content.size : 1;
     if (this.#names > MAX_NAMES) {
       this.#contents.clear();
       this.#names = 0;

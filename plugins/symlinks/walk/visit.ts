@@ -6,7 +6,7 @@ import { isTemporaryName } from '../places/temporary-name.ts';
 import { LineBuffer } from '../tasks/line-buffer.ts';
 import type { Pulse } from '../tasks/pulse.ts';
 import { listEntries } from './listing.ts';
-import { TargetLook } from './target-look.ts';
+import { type LargeDirectories, TargetLook } from './target-look.ts';
 
 const RAW = { encoding: 'latin1' } as const;
 
@@ -71,18 +71,26 @@ export interface VisitAnswer extends Visited {
 /** Answers requests with what the visitor makes of their directories. */
 export function visits(visitor: Visitor, pulse: Pulse): (request: VisitRequest) => VisitAnswers {
   const lines = new LineBuffer();
+  const large: LargeDirectories = new Map();
   return request => {
     lines.clear();
-    const answers = visitDirectories(request, visitor, lines, pulse);
+    const answers = visitDirectories(request, visitor, lines, pulse, large);
     return { answers, lines: lines.toBytes() };
   };
 }
 
-function visitDirectories(request: VisitRequest, visitor: Visitor, lines: LineBuffer, pulse: Pulse): VisitAnswer[] {
+function visitDirectories(
+  request: VisitRequest,
+  visitor: Visitor,
+  lines: LineBuffer,
+  pulse: Pulse,
+  large: LargeDirectories,
+): VisitAnswer[] {
   let errors: object[] = [];
-  const targets = new TargetLook(pulse, request.unreachable, (directory, error) =>
-    errors.push({ link_path: shownPath(directory), error: `${error}; targets in it count as existing` }),
-  );
+  const tell = (directory: RawPath, error: string): void => {
+    errors.push({ link_path: shownPath(directory), error: `${error}; targets in it count as existing` });
+  };
+  const targets = new TargetLook(pulse, request.unreachable, tell, large);
   return request.directories.map(directory => {
     errors = [];
     const below: RawPath[] = [];

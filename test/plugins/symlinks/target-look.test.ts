@@ -78,3 +78,27 @@ t.test('nothing below a place that does not answer is asked for, however its dir
   }
   t.same(look.takeMet(), [path.join(dir, 'held')]);
 });
+
+t.test('a large directory is not read again for a few questions', async t => {
+  const names = Array.from({ length: 400 }, (_, index) => `${index}`);
+  const dir = t.testdir(Object.fromEntries(names.map(name => [name, ''])));
+  const pulse = new Pulse(pulseMemory());
+  const large = new Map();
+  const looks = () => new TargetLook(pulse, [], () => undefined, large);
+  const asked = (look: TargetLook, names: readonly string[]): number => {
+    const before = pulse.beats;
+    t.same(
+      names.filter(name => look.presence(dir, path.join(dir, name)) !== 'exists'),
+      [],
+    );
+    return pulse.beats - before;
+  };
+  t.equal(asked(looks(), names), 2, 'what is not known to be large is read for the second question');
+  const look = looks();
+  t.equal(asked(look, ['7', '5', '6']), 3, 'each is asked for by itself');
+  writeFileSync(path.join(dir, 'new'), '');
+  t.equal(look.presence(dir, path.join(dir, 'new')), 'exists');
+  const calls = asked(look, names);
+  t.ok(calls > 10 && calls < 100, `it is read for so many questions that they would cost more: ${calls} calls`);
+  t.equal(asked(look, names), 0);
+});
