@@ -1,7 +1,7 @@
 // The names of one directory, for questions that mostly come in their order. An array of them is made, searched and thrown
 // away at a third of the cost of a map, for which each name would be hashed.
 import type { RawPath } from '../places/raw-path.ts';
-import type { Entry } from './listing.ts';
+import { type Entry, inOrder } from './listing.ts';
 
 export class ListedNames {
   /** In order. */
@@ -11,8 +11,7 @@ export class ListedNames {
   #next = 0;
 
   constructor(entries: readonly Entry[]) {
-    this.#names = entries.map(({ name }) => name);
-    this.#names.sort();
+    this.#names = inOrder(entries.map(({ name }) => name));
     const links = entries.filter(entry => entry.isSymbolicLink());
     if (links.length > 0) this.#links = new Set(links.map(({ name }) => name));
   }
@@ -34,6 +33,13 @@ export class ListedNames {
   /** Where it is, or would be. */
   #search(name: RawPath): number {
     let [from, to] = [0, this.#names.length];
+    const next = this.#names[this.#next];
+    if (next !== undefined && name < next) {
+      // What is not there is mostly between two that are asked for one after the other.
+      const before = this.#names[this.#next - 1];
+      if (before === undefined || before < name) return this.#next;
+      to = this.#next;
+    }
     while (from < to) {
       const middle = (from + to) >>> 1;
       if ((this.#names[middle] as RawPath) < name) from = middle + 1;

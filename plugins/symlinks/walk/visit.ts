@@ -5,7 +5,7 @@ import { diskPathsIn, joined, type RawPath, shownPath } from '../places/raw-path
 import { isTemporaryName } from '../places/temporary-name.ts';
 import { LineBuffer } from '../tasks/line-buffer.ts';
 import type { Pulse } from '../tasks/pulse.ts';
-import { listEntries } from './listing.ts';
+import { inOrder, listEntries } from './listing.ts';
 import { type LargeDirectories, TargetLook } from './target-look.ts';
 
 const RAW = { encoding: 'latin1' } as const;
@@ -126,9 +126,9 @@ function readLinks({ real, shown }: WalkedDirectory, below: RawPath[], pulse: Pu
     if (entry.isDirectory()) below.push(entry.name);
     else if (entry.isSymbolicLink() && !isTemporaryName(entry.name)) names.push(entry.name);
   }
-  below.sort();
+  inOrder(below);
   const placeOf = diskPathsIn(real);
-  for (const name of names.sort()) {
+  for (const name of inOrder(names)) {
     pulse.beat();
     try {
       links.push({ name, target: readlinkSync(placeOf(name), RAW) });
