@@ -117,5 +117,6 @@ t.test('one that was launched in the very moment in which the host was killed', 
   await writeFile(path.join(configDir, 'supervisor/state.json'), JSON.stringify(state));
   const service = await again();
   await until(async () => (await statusOf(service, 'Kid')) === 'running', { what: 'the service' });
+  await until(async () => (await pidOf(configDir, 'Kid')) !== 0, { what: 'the record of the pid' });
   t.equal(await pidOf(configDir, 'Kid'), pid, 'the same process, not a second one');
 });

@@ -9,6 +9,7 @@ import { Breather } from '../../../plugins/metrics/breather.ts';
 import { HeldFiles } from '../../../plugins/metrics/held-files.ts';
 import { procText } from '../../../plugins/metrics/proc-text.ts';
 import { ProcessTable } from '../../../plugins/metrics/process-table.ts';
+import { until } from '../../support/until.ts';
 
 const run = promisify(execFile);
 const isRoot = process.getuid?.() === 0;
@@ -86,6 +87,8 @@ t.test('rows of processes that do nothing stay as they are; new and ended ones c
   const table = new ProcessTable();
   const { child, pid } = await sleeper(t);
   const read = async () => (await table.read(new Breather(), () => true)).rows.find(row => row.pid === pid);
+  // The program is still being loaded when its process has been told of.
+  await until(() => procText(`/proc/${pid}/stat`)?.includes('(sleep) S ') === true, { what: 'its sleep' });
   const first = await read();
   t.match(first, { pid, parentPid: process.pid, name: 'sleep', key: `${pid}:${first?.startTicks}` });
   t.same(await read(), first);

@@ -19,7 +19,8 @@ const file = path.join(testDir(t, {}), 'table.db');
 const [FIRST_ROWID, LAST_ROWID] = [-(2n ** 63n), 2n ** 63n - 1n];
 
 const text = (maxCharacters: number | null): ColumnType => ({ kind: 'text', maxCharacters, isPadded: false });
-const literal = (value: string): string => `'${value.replaceAll("'", "''")}'`;
+/** A statement ends with its first NUL. */
+const literal = (value: string): string => `'${value.replaceAll("'", "''").replaceAll('\0', "' || char(0) || '")}'`;
 const bytes = (value: Uint8Array): string => `x'${Buffer.from(value).toString('hex')}'`;
 const integerIn = (bits: bigint) =>
   fc
