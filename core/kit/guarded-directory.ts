@@ -65,6 +65,9 @@ const FLAGS: Readonly<Record<FileUse, number>> = {
 const openDescriptor = promisify(openWithCallback);
 const fstat = promisify(fstatWithCallback) as (descriptor: number) => Promise<Stats>;
 const MAX_LINKS = 40;
+/** The sticky bit, by which a directory is known until it has its own mode and owner. */
+const JUST_MADE = 0o1000;
+const PERMISSIONS = 0o6777;
 /** What `open` answers for links, sockets and FIFOs without a reader, and directories that are to be written. */
 const IRREGULAR = ['ELOOP', 'ENXIO', 'EISDIR'];
 
@@ -348,15 +351,21 @@ async function isTrustedLink(descriptor: number, name: string): Promise<boolean>
 }
 
 async function makeWithin(descriptor: number, name: string, { mode, owner = null }: Making): Promise<void> {
-  const made = await mkdir(within(descriptor, name), { mode: mode ?? 0o755 }).then(() => true, ignore('EEXIST'));
   const given = process.geteuid?.() === 0 ? owner : null;
-  if (made !== true || (mode === undefined && given === null)) return;
+  const isDone = mode === undefined && given === null;
+  const made = await mkdir(within(descriptor, name), { mode: (mode ?? 0o755) | (isDone ? 0 : JUST_MADE) }).then(
+    () => true,
+    ignore('EEXIST'),
+  );
+  if (made !== true || isDone) return;
   const own = await openDescriptor(within(descriptor, name), HOLD);
   try {
-    // Others may have put another directory in its place; what is empty and the host's is nothing that they could use.
-    const isEmpty = (await readdir(within(own, '.'))).length === 0;
-    if (!isEmpty || !isOwn((await fstat(own)).uid)) return;
-    if (mode !== undefined) await chmod(within(own, '.'), mode);
+    const entry = await fstat(own);
+    if (!isOwn(entry.uid)) return;
+    // Others may have put another directory in its place. What is empty is nothing that they could use; where no mode keeps
+    // the mark, another thread that has made a file in it already leaves it the host's.
+    if ((entry.mode & JUST_MADE) === 0 && (await readdir(within(own, '.'))).length > 0) return;
+    await chmod(within(own, '.'), mode ?? entry.mode & PERMISSIONS);
     // Some file systems and user name spaces do not know the owner; the directory then stays the host's.
     if (given !== null) await chown(within(own, '.'), given.uid, given.gid).catch(ignore('EINVAL', 'EPERM', 'ENOTSUP'));
   } finally {

@@ -4,6 +4,7 @@ import { chmod, chown, mkdir, readdir, rename, rm, stat, symlink, writeFile } fr
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import t, { type Test } from 'tap';
+import { RotatingFile } from '../../core/kit/rotating-file.ts';
 import { repairOwnership } from '../../plugins/process/launch/ownership.ts';
 import { testDir } from '../support/directory.ts';
 import { startHost } from '../support/host.ts';
@@ -101,3 +102,24 @@ t.test('a log directory that was removed comes back as that of the service user'
   await until(async () => (await ownerOf(logDir)) === NOBODY, { what: 'the directory to come back' });
   t.equal(await ownerOf(path.join(root, 'kept')), 0);
 });
+
+for (const parent of ['root', 'the service user'])
+  t.test(`a log directory in one of ${parent} comes back so whichever of its logs is the first`, ROOT_ONLY, async t => {
+    const root = testDir(t, {});
+    if (parent !== 'root') await chown(root, NOBODY, NOBODY);
+    const logDir = path.join(root, 'log');
+    const logs = Array.from({ length: 12 }, (_, index) => {
+      const file = path.join(logDir, `app-${index}.log`);
+      const rotation = () => ({ maxBytes: 1_000_000, keep: 1 });
+      return new RotatingFile({ file, rotation, owner: OWNER, warn: message => t.fail(message) });
+    });
+    const found: { uid: number; mode: number }[] = [];
+    for (let round = 0; round < 30; round += 1) {
+      await rm(logDir, { recursive: true, force: true });
+      await Promise.all(logs.map(log => log.prepare(1)));
+      const { uid, mode } = await stat(logDir);
+      found.push({ uid, mode: mode & 0o7777 });
+    }
+    await Promise.all(logs.map(log => log.close()));
+    t.same(found, Array(30).fill({ uid: NOBODY, mode: 0o755 }));
+  });
