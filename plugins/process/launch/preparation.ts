@@ -10,6 +10,7 @@ import { FALLBACK, ownDirectory } from './own-directory.ts';
 import { type Companion, describeMove, resolvePorts } from './ports.ts';
 import { checkReachable } from './reach.ts';
 import type { RunUsers } from './run-user.ts';
+import { checkUserExists } from './user-namespace.ts';
 import { type Processes, waitForDependencies } from './waits.ts';
 
 /** `blocks` has `enabled` as the supervisor sees it. */
@@ -73,6 +74,7 @@ async function planOf(preparation: Preparation): Promise<LaunchPlan> {
   const rights = preparation.asController(block);
   if (typeof rights === 'string') host.log.warn(`${block.processName} runs as the services' user: ${rights}`);
   const user = preparation.users.of(block, rights === true);
+  checkUserExists(block.processName, user);
   const input = { block, root, trigger, signal, env: process.env, withheld, user, placeholders, showWait: onWaiting };
   const plan = await prepare(createLaunchPlan(input));
   signal.throwIfAborted();

@@ -1,0 +1,35 @@
+// A host that is root in a user namespace without the user of its services, as in a rootless container: a start says so, and
+// what to do.
+import { spawnSync } from 'node:child_process';
+import { chmod } from 'node:fs/promises';
+import t from 'tap';
+import { testDir } from '../../support/directory.ts';
+import { kid } from '../../support/kids.ts';
+import { startStackwarden, writeConfig } from '../../support/stackwarden.ts';
+
+const NAMESPACE = ['unshare', '--user', '--map-root-user'];
+const [program = '', ...words] = NAMESPACE;
+const skip = spawnSync(program, [...words, 'true']).status === 0 ? false : 'user namespaces may not be made here';
+
+t.test('a user that is not mapped', { skip }, async t => {
+  const configDir = testDir(t, {});
+  await chmod(configDir, 0o755);
+  const port = await writeConfig(configDir, { kid: kid('Kid', ['calm']) });
+  const service = await startStackwarden(configDir, port, { plugins: ['config', 'process'], within: NAMESPACE });
+  t.teardown(async () => {
+    service.child.kill('SIGTERM');
+    await service.exited;
+  });
+  const answer = await fetch(`${service.base}/process/start-service`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ process_name: 'Kid' }),
+  });
+  t.equal(answer.status, 400);
+  const { detail } = (await answer.json()) as { detail: string };
+  t.match(
+    detail,
+    /^Kid was not started: it is to run as user 65534 and group 65534, which this container .* does not have\./,
+  );
+  t.match(detail, /Set puid and pgid, .*\/etc\/subuid.*--userns=keep-id/);
+});
