@@ -83,7 +83,7 @@ export interface ProcessSnapshot {
   readonly status: ProcessStatus;
   readonly pid: number | null;
   readonly pgid: number | null;
-  /** Unix seconds of the launch. */
+  /** Unix seconds of the launch, by the time of day as it is now. It changes when that is set. */
   readonly startedAt: number | null;
   /** Monotonic milliseconds of the launch. */
   readonly startedMonotonicMs: number | null;
@@ -259,8 +259,6 @@ export interface LaunchPlaceholders {
 /** A process that runs for a configured one although no host has recorded its launch. */
 export interface Survivor {
   readonly pid: number;
-  /** Unix seconds. */
-  readonly startedAt: number;
 }
 
 /**

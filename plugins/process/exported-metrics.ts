@@ -22,8 +22,8 @@ export function processMetrics(supervisor: ProcessSupervisor): ExportedMetrics {
         gauge('process_healthy', 'Whether the last look found it healthy.', ({ processName }) =>
           numberOf(supervisor.health(processName).healthy),
         ),
-        gauge('process_uptime_seconds', 'Time since the launch.', ({ startedMonotonicMs }) =>
-          startedMonotonicMs === null ? null : (performance.now() - startedMonotonicMs) / MS_PER_S,
+        gauge('process_uptime_seconds', 'Time since the launch.', ({ startedAt }) =>
+          startedAt === null ? null : Math.max(0, Date.now() / MS_PER_S - startedAt),
         ),
         single(
           'output_lost',

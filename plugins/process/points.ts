@@ -33,7 +33,7 @@ export const placeholdersPoint: PointOptions = {
  */
 export const survivorPoint: PointOptions = {
   schema: z.looseObject({ configKey: z.string(), find: functionSchema }),
-  answers: { find: z.looseObject({ pid: z.number().int(), startedAt: z.number() }).nullable() },
+  answers: { find: z.looseObject({ pid: z.number().int() }).nullable() },
   deadlineMs: 30_000,
   mayFail: true,
 };

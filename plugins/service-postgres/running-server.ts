@@ -7,13 +7,12 @@ import { requireAnswer } from '#kit/answering';
 import { GuardedDirectory } from '#kit/guarded-directory';
 import type { Survivor, SurvivorSearch } from '../process/contract.ts';
 
-const MS_PER_S = 1_000;
 const MAX_BYTES = 4_096;
 
 /**
- * The server that `postmaster.pid` in the directory names, or null when none runs. Its first line is the pid, its third
- * the start in Unix seconds; a server's working directory is its data directory (PostgreSQL documentation, "Starting
- * the Database Server"). Throws a Problem 500 when several processes could be the server.
+ * The server that `postmaster.pid` in the directory names, or null when none runs. Its first line is the pid; a server's
+ * working directory is its data directory (PostgreSQL documentation, "Starting the Database Server"). Throws a Problem
+ * 500 when several processes could be the server.
  */
 export async function findRunningServer(
   directory: unknown,
@@ -26,7 +25,7 @@ export async function findRunningServer(
   const file = path.join(dataDir, 'postmaster.pid');
   const bytes = await GuardedDirectory.at(file, (place, name) => place.read(name, MAX_BYTES)).catch(() => null);
   if (bytes === null) return null;
-  const [pid = Number.NaN, , startedAt = Date.now() / MS_PER_S] = bytes.toString('utf8').split('\n').map(Number);
+  const [pid = Number.NaN] = bytes.toString('utf8').split('\n', 1).map(Number);
   const workers = workingIn(dataDir);
   const leaders = workers.filter(({ parentPid }) => !workers.some(other => other.pid === parentPid));
   const [server] = leaders;
@@ -38,5 +37,5 @@ export async function findRunningServer(
       `${dataDir} is in use by processes that are not its one database server (${pids}); end them, then start again`,
     );
   }
-  return { pid, startedAt };
+  return { pid };
 }

@@ -161,7 +161,7 @@ export class Versions implements ServiceVersions {
 
   /** What is run anew may be another version, although no file that we know of changed. */
   #runOf(processName: string): number | null {
-    return this.#host.find('process.supervisor')?.get(processName)?.startedAt ?? null;
+    return this.#host.find('process.supervisor')?.get(processName)?.startedMonotonicMs ?? null;
   }
 
   #user(): ChildUser {

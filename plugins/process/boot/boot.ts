@@ -11,6 +11,7 @@ import { describeMove, reservePorts } from '../launch/ports.ts';
 import type { StartupSettings } from '../settings.ts';
 import type { Adoption } from '../supervise/adoption.ts';
 import { attempt } from '../supervise/attempt.ts';
+import { timeAt } from '../supervise/boot-clock.ts';
 import { captureTargetOf } from '../supervise/capture-target.ts';
 import { bootId, processesIn, readStat, userOf } from '../supervise/proc-table.ts';
 import type { ProcessHealthReports } from '../supervise/process-health.ts';
@@ -250,7 +251,7 @@ export class Boot {
       pgid: pgid === pid ? pgid : NO_GROUP,
       start_time: startTime,
       boot_id: bootId,
-      started_at: survivor.startedAt,
+      started_at: timeAt(startTime),
       run_id: '',
     };
     if (await process.adopt(found))

@@ -2,6 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { StartupPhase, StartupReport, StartupService } from '../contract.ts';
 import type { StartupSettings } from '../settings.ts';
+import { ticksNow, timeAt } from '../supervise/boot-clock.ts';
 import { BootTimeline } from './boot-timeline.ts';
 
 const TERMINAL: readonly StartupPhase[] = ['ready', 'degraded', 'shutting_down'];
@@ -18,10 +19,10 @@ export interface ReadinessSource {
 }
 
 export class Startup {
-  readonly #startedAt = Date.now() / 1_000;
+  readonly #startTicks = ticksNow();
   readonly #onPhase: (report: StartupReport) => void;
   #phase: StartupPhase = 'initializing';
-  #completedAt: number | null = null;
+  #completedTicks: number | null = null;
   #completedMs: number | null = null;
   #expected: readonly string[] = [];
   readonly #services = new Map<string, StartupService>();
@@ -56,8 +57,8 @@ export class Startup {
     return {
       phase: this.#phase,
       terminal: this.terminal,
-      startedAt: this.#startedAt,
-      completedAt: this.#completedAt,
+      startedAt: timeAt(this.#startTicks),
+      completedAt: this.#completedTicks === null ? null : timeAt(this.#completedTicks),
       expectedServices: this.#expected,
       services: Object.fromEntries(
         [...this.#services].map(([name, service]) => [name, this.#withMissingNeeds(name, service)]),
@@ -88,8 +89,8 @@ export class Startup {
     if (this.#phase === phase || this.#phase === 'shutting_down') return;
     this.#revision += 1;
     this.#phase = phase;
-    if (this.terminal && this.#completedAt === null) {
-      this.#completedAt = Date.now() / 1_000;
+    if (this.terminal && this.#completedTicks === null) {
+      this.#completedTicks = ticksNow();
       this.#completedMs = performance.now();
     }
     this.#onPhase(this.report());

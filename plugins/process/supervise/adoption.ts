@@ -3,9 +3,10 @@ import path from 'node:path';
 import type { Host } from '#core';
 import { askAgain } from '#kit/ask-again';
 import { attempt } from './attempt.ts';
+import { timeAt } from './boot-clock.ts';
 import { findCgroup, removeEmptyCgroups } from './cgroup.ts';
 import { removeOtherPipes } from './input-pipe.ts';
-import { bootId, launchedFrom, outputFileOf, startedAtOf } from './proc-table.ts';
+import { bootId, launchedFrom, outputFileOf } from './proc-table.ts';
 import type { ProcessRecord } from './state-file.ts';
 import { SupervisedProcess, type Supervision } from './supervised-process.ts';
 
@@ -66,7 +67,7 @@ export class Adoption {
         pgid,
         start_time: startTime,
         boot_id: bootId,
-        started_at: startedAtOf(stat),
+        started_at: timeAt(startTime),
         run_id: runId,
         spool: output !== null && path.dirname(output) === directory ? output : path.join(directory, `${runId}.spool`),
         block_digest: '',

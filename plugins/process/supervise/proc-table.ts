@@ -35,9 +35,6 @@ const RUN_VARIABLE = 'STACKWARDEN_RUN_ID';
 const NAME_VARIABLE = 'STACKWARDEN_PROCESS_NAME';
 const DIRECTORY_VARIABLE = 'STACKWARDEN_RECORDED_IN';
 
-/** USER_HZ, fixed at 100 for every architecture that Node runs on: proc(5), time(7). */
-const TICKS_PER_S = 100;
-const MS_PER_S = 1_000;
 const MAX_REMEMBERED = 20_000;
 /** More than a run's id has. */
 const MAX_ID_CHARACTERS = 100;
@@ -330,15 +327,6 @@ function forgetGone(living: readonly ProcessStat[]): void {
 function remember(seen: ProcessStat, runId: string | null): void {
   if (runs.size >= MAX_REMEMBERED) runs.clear();
   runs.set(seen.pid, { seen, runId });
-}
-
-/** Unix seconds at which the process was created. */
-export function startedAtOf({ startTime }: ProcessStat): number {
-  return Date.now() / MS_PER_S - (uptimeTicks() - startTime) / TICKS_PER_S;
-}
-
-function uptimeTicks(): number {
-  return Number(withReserve(() => kernelText('/proc/uptime')).split(' ')[0]) * TICKS_PER_S;
 }
 
 /** Living processes with this working directory. */

@@ -5,6 +5,7 @@ import { unknownProcess } from '#kit/unknown-process';
 import type { ProcessSnapshot } from '../contract.ts';
 import { portsOf } from '../launch/ports.ts';
 import { attempt } from './attempt.ts';
+import { ticksNow, timeAt } from './boot-clock.ts';
 import { SupervisedProcess, type Supervision } from './supervised-process.ts';
 
 /** Names of processes that a change of the configuration file has enabled or disabled. */
@@ -26,7 +27,7 @@ export class ProcessSet {
   readonly #supervision: Supervision;
   readonly #listener: ProcessSetListener;
   readonly #processes = new Map<string, SupervisedProcess>();
-  readonly #startedAt = Date.now() / 1_000;
+  readonly #startTicks = ticksNow();
   #counting: { readonly of: unknown; readonly revision: number; readonly blocks: readonly NamedBlock[] } | undefined;
   /** Number of changes of the configuration that the processes have taken over. */
   #revision = 0;
@@ -210,7 +211,7 @@ export class ProcessSet {
       status: 'running',
       pid: process.pid,
       pgid: null,
-      startedAt: this.#startedAt,
+      startedAt: timeAt(this.#startTicks),
       startedMonotonicMs: 0,
       waitingFor: [],
       lastFailureReason: null,

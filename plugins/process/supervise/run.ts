@@ -9,6 +9,7 @@ import type { CapturedOutput, CaptureThread } from '../capture/capture-thread.ts
 import type { LaunchPlan } from '../contract.ts';
 import { digestOf } from '../launch/block-digest.ts';
 import { launch } from '../launch/launch.ts';
+import { ticksNow, timeAt } from './boot-clock.ts';
 import { enterCgroup, makeCgroup, NO_CGROUP, pidsIn, removeCgroup } from './cgroup.ts';
 import type { Exit } from './exit-record.ts';
 import type { ExitWatch } from './exit-watch.ts';
@@ -25,8 +26,8 @@ const GATHER_ROUNDS = 3;
 export interface Run {
   readonly target: StopTarget;
   readonly output: CapturedOutput;
-  /** Unix seconds of the launch. */
-  readonly startedAt: number;
+  /** Clock ticks after boot of the launch. */
+  readonly startTicks: number;
   /** Monotonic milliseconds of the launch. */
   readonly startedMs: number;
   readonly adopted: boolean;
@@ -49,10 +50,9 @@ export async function launchRun(
   const runId = randomUUID();
   const output = await openOutput(capture, target, state.directory);
   const cgroup = await makeCgroup(runId);
-  const startedAt = Date.now() / MS_PER_S;
   const blockDigest = digestOf(block);
   const launched = {
-    started_at: startedAt,
+    started_at: Date.now() / MS_PER_S,
     run_id: runId,
     spool: output.spoolFile,
     block_digest: blockDigest,
@@ -73,8 +73,9 @@ export async function launchRun(
     // Not waited for, because the kernel may take its time; what was created meanwhile is moved after it, and
     // what cannot be moved is found by its other marks.
     if (cgroup !== NO_CGROUP) void gather(cgroup, leader).catch(() => undefined);
+    const startTicks = leader.startTime || ticksNow();
     const startedMs = performance.now();
-    return { target: stopTarget, output, startedAt, startedMs, adopted: false, blockDigest, exited };
+    return { target: stopTarget, output, startTicks, startedMs, adopted: false, blockDigest, exited };
   } catch (error) {
     state.delete(processName, runId);
     await removeInputPipe(state.directory, runId);
@@ -142,8 +143,8 @@ export async function adoptRun(
       descendants: new Map(),
     },
     output,
-    startedAt: record.started_at,
-    startedMs: performance.now() - (Date.now() - record.started_at * MS_PER_S),
+    startTicks: leader.startTime,
+    startedMs: performance.now() - (Date.now() - timeAt(leader.startTime) * MS_PER_S),
     adopted: true,
     blockDigest,
     exited: exits.gone(leader).then(() => ({ code: null, signal: null })),

@@ -25,6 +25,7 @@ import { prepareLaunch } from '../launch/preparation.ts';
 import type { RunUsers } from '../launch/run-user.ts';
 import type { Processes } from '../launch/waits.ts';
 import { attempt } from './attempt.ts';
+import { timeAt } from './boot-clock.ts';
 import { captureTargetOf } from './capture-target.ts';
 import { removeCgroup } from './cgroup.ts';
 import { type Exit, exitRecordOf } from './exit-record.ts';
@@ -121,7 +122,7 @@ export class SupervisedProcess {
       status: this.#status,
       pid: run?.target.leader.pid ?? null,
       pgid: run === undefined || run.target.pgid === NO_GROUP ? null : run.target.pgid,
-      startedAt: run?.startedAt ?? null,
+      startedAt: run === undefined ? null : timeAt(run.startTicks),
       startedMonotonicMs: run?.startedMs ?? null,
       waitingFor: this.#waitingFor === null ? [] : [this.#waitingFor],
       lastFailureReason: this.#lastFailureReason,

@@ -17,7 +17,7 @@ const ACME = `export default { name: 'acme', host: '^1', setup(host) {
     async find({ block }, workingIn) {
       const [found, other] = workingIn(block.config_dir);
       if (other !== undefined) throw new Error('two of them work in ' + block.config_dir);
-      return found === undefined ? null : { pid: found.pid, startedAt: Date.now() / 1000 };
+      return found === undefined ? null : { pid: found.pid };
     },
   }) } }`;
 

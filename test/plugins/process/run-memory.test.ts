@@ -8,7 +8,8 @@ import path from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import t from 'tap';
-import { leaderOf, lookAround, marksOf, readStat, startedAtOf } from '../../../plugins/process/supervise/proc-table.ts';
+import { timeAt } from '../../../plugins/process/supervise/boot-clock.ts';
+import { leaderOf, lookAround, marksOf, readStat } from '../../../plugins/process/supervise/proc-table.ts';
 import { testDir } from '../../support/directory.ts';
 import { until } from '../../support/until.ts';
 
@@ -66,7 +67,7 @@ t.test('what was of no run is of one once it runs another program', async t => {
   const stat = readStat(child.pid ?? 0);
   t.ok(stat !== null);
   if (stat === null) return;
-  await until(() => Date.now() / 1_000 - startedAtOf(stat) > LONG_SECONDS);
+  await until(() => Date.now() / 1_000 - timeAt(stat.startTime) > LONG_SECONDS);
   t.same(lookAround().ofRun(OTHER_RUN, 0), []);
   child.stdin?.write('\n');
   await until(

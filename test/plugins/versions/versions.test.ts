@@ -6,7 +6,7 @@ import path from 'node:path';
 import t from 'tap';
 import { testDir } from '../../support/directory.ts';
 import { pluginsDir, startHost, type TestHost } from '../../support/host.ts';
-import { start } from '../../support/kids.ts';
+import { start, status } from '../../support/kids.ts';
 import { freePort } from '../../support/stackwarden.ts';
 import { until } from '../../support/until.ts';
 
@@ -213,4 +213,38 @@ t.test('services are told their own version', { skip }, async t => {
     const lines = await until(async () => (await readFile(path.join(dir, name, 'seen'), 'utf8')).split('\n'));
     t.ok(lines.includes(line), line);
   }
+});
+
+t.test('a time of day that is set is no new run', { skip }, async t => {
+  const dir = testDir(t, { bazarr: { VERSION: '1.0.0' }, 'asked.txt': '' });
+  const asked = path.join(dir, 'asked.txt');
+  await chmod(dir, 0o755);
+  await chmod(asked, 0o666);
+  const traefik = path.join(dir, 'traefik/traefik');
+  await program(traefik, `[ "$1" = version ] || exec sleep 600\necho asked >> ${asked}; echo "Version: 3.6.6"`);
+  const block = (name: string, more: object = {}) => ({
+    process_name: name,
+    config_dir: path.join(dir, name),
+    ...more,
+  });
+  const app = await startHost({
+    pace: 0.02,
+    plugins,
+    config: { bazarr: block('bazarr'), traefik: block('traefik', { enabled: true, command: [traefik, 'x'] }) },
+  });
+  const { now } = Date;
+  t.teardown(async () => {
+    Date.now = now;
+    await app.stop();
+  });
+  const isTold = (version: string): Promise<unknown> =>
+    writeFile(path.join(dir, 'bazarr/VERSION'), version).then(() => shows(app, 'bazarr', version));
+  await until(async () => (await status(app, 'traefik')).status === 'running');
+  await shows(app, 'traefik', '3.6.6');
+  // A round that tells of one is over when the next one tells.
+  for (const version of ['1.0.1', '1.0.2']) await isTold(version);
+  const before = await readFile(asked, 'utf8');
+  Date.now = () => now() + 7_000 * 86_400_000;
+  for (const version of ['1.0.3', '1.0.4']) await isTold(version);
+  t.equal(await readFile(asked, 'utf8'), before);
 });

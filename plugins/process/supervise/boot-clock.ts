@@ -1,0 +1,48 @@
+// Moments as clock ticks after boot, as the kernel tells when processes began: no change of the time of day moves them. What
+// they are by the time of day is derived when it is told, because a machine without a clock of its own sets that late.
+import { lacksDescriptors, withReserve } from '#kit/descriptors';
+import { kernelText } from '#kit/kernel-text';
+
+/** USER_HZ, fixed at 100 for every architecture that Node runs on: proc(5), time(7). */
+const TICKS_PER_S = 100;
+const MS_PER_S = 1_000;
+/** Clocks that are read one after the other differ by less. */
+const CHANGED_MS = 500;
+
+interface Boot {
+  /** Unix milliseconds of tick 0. */
+  readonly atMs: number;
+  /** How far the time of day was ahead of the monotonic clock. It changes when it is set, and when the machine has slept. */
+  readonly aheadMs: number;
+}
+
+let known = look();
+
+/** Unix seconds of the tick. The same at each call, until the time of day is set. */
+export function timeAt(ticks: number): number {
+  return Math.round((bootMs() / MS_PER_S) * TICKS_PER_S + ticks) / TICKS_PER_S;
+}
+
+export function ticksNow(): number {
+  return Math.round(((Date.now() - bootMs()) / MS_PER_S) * TICKS_PER_S);
+}
+
+function bootMs(): number {
+  if (Math.abs(Date.now() - performance.now() - known.aheadMs) < CHANGED_MS) return known.atMs;
+  try {
+    const { atMs, aheadMs } = look();
+    // After a sleep of the machine the boot is where it was.
+    known = { atMs: Math.abs(atMs - known.atMs) < CHANGED_MS ? known.atMs : atMs, aheadMs };
+  } catch (error) {
+    // It is looked at again at the next call.
+    if (!lacksDescriptors(error)) throw error;
+  }
+  return known.atMs;
+}
+
+/** The monotonic clock is read last: where this thread is held up in between, the next call looks again. */
+function look(): Boot {
+  const nowMs = Date.now();
+  const upMs = Number(withReserve(() => kernelText('/proc/uptime')).split(' ', 1)[0]) * MS_PER_S;
+  return { atMs: nowMs - upMs, aheadMs: nowMs - performance.now() };
+}
