@@ -8,8 +8,3 @@ export function slugOf(processName: string): string {
     .replace(/^[-.]+|-+$/g, '');
   return slug === '' ? 'process' : slug;
 }
-
-/** The directory that a service has where its block names none. */
-export function serviceDirectory(configDir: string, processName: string): string {
-  return `${configDir}/services/${slugOf(processName)}`;
-}

@@ -4,7 +4,7 @@ import { type Host, type NamedBlock, Problem } from '#core';
 import { blockUser } from '#kit/block-user';
 import { localPlaces } from '#kit/local-place';
 import { isObject } from '#kit/plain-object';
-import { serviceDirectory } from '#kit/slug';
+import { servicePlaces } from '#kit/service-directory';
 import { realPlaceOf } from '#kit/system-paths';
 import type {} from '../services/contract.ts';
 
@@ -24,7 +24,8 @@ export async function guardFile(host: Host, file: string): Promise<void> {
     if (user === undefined) continue;
     const { processName, block } = other;
     const named = OPTIONS.flatMap(option => textsIn(block[option])).filter(text => path.isAbsolute(text));
-    for (const name of [serviceDirectory(configDir, processName), ...textsIn(block.env_file), ...named]) {
+    const { usual, alone } = servicePlaces(configDir, processName);
+    for (const name of [usual ?? alone, alone, ...textsIn(block.env_file), ...named]) {
       const place = await realPlace(path.resolve(configDir, name));
       // Every service has its directories below that of the host.
       if (file !== place && (isBelow(hostDir, place) || !isBelow(file, place))) continue;

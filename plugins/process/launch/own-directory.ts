@@ -1,25 +1,105 @@
-// The working directory of a service whose block names none: never that of the host, which may hold anything.
+// The working directory of a service whose block names none: never that of the host, which may hold anything, and never that
+// of another service. Of several names with one slug, whoever had its directory first keeps it, as is recorded beside it.
 import path from 'node:path';
-import type { Logger } from '#core';
+import type { Host, NamedBlock } from '#core';
 import { lacksDescriptors } from '#kit/descriptors';
 import { GuardedDirectory } from '#kit/guarded-directory';
-import { serviceDirectory } from '#kit/slug';
+import { servicePlaces } from '#kit/service-directory';
+import { slugOf } from '#kit/slug';
 import type { LaunchPlan } from '../contract.ts';
 
 /** Where a service runs whose own directory cannot be made, or not be reached by its user. */
 export const FALLBACK = '/';
+/** Holds a file for each slug, with the name of the service that has the directory. No slug begins with a dot. */
+const OWNERS = '.owners';
+const MAX_NAME_BYTES = 64 * 1024;
 
-/** `{configDir}/services/<slug>`, which is made for the service's user. Throws for want of descriptors. */
-export async function ownDirectory({ processName, user }: LaunchPlan, configDir: string, log: Logger): Promise<string> {
+interface Services {
+  readonly host: Host;
+  blocks(): readonly NamedBlock[];
+}
+
+/** Below `{configDir}/services`, made for the service's user. Throws for want of descriptors. */
+export async function ownDirectory({ processName, user }: LaunchPlan, services: Services): Promise<string> {
+  const { log } = services.host;
   try {
-    const directory = serviceDirectory(configDir, processName);
-    // The directory above stays the host's, so that nobody else makes directories there.
-    (await GuardedDirectory.open(path.dirname(directory), {})).close();
+    const directory = await chosenDirectory(processName, services);
     (await GuardedDirectory.open(directory, { mode: 0o750, owner: user })).close();
     return directory;
   } catch (error) {
     if (lacksDescriptors(error)) throw error;
     log.warn(`${processName} runs in ${FALLBACK}, because it gets no directory of its own`, error);
     return FALLBACK;
+  }
+}
+
+async function chosenDirectory(processName: string, { host, blocks }: Services): Promise<string> {
+  const { usual, alone } = servicePlaces(host.paths.configDir, processName);
+  // The directory above stays the host's, so that nobody else makes directories there.
+  const place = await GuardedDirectory.open(path.dirname(alone), {});
+  try {
+    if (usual === null) return alone;
+    const slug = path.basename(usual);
+    const owner = await recordedOwner(place, slug);
+    if (owner === processName) return usual;
+    // It had to be another once, and its data is there.
+    if ((await place.stat(path.basename(alone))) !== null) return alone;
+    const sharing = namesBySlug(blocks()).get(slug) ?? [processName];
+    const entitled = owner !== null && sharing.includes(owner) ? owner : firstOf(sharing, slug);
+    if (entitled !== processName) {
+      host.log.info(`${processName} runs in ${alone}, because ${usual} is that of ${entitled}`);
+      return alone;
+    }
+    await record(place, slug, processName).catch((error: unknown) => {
+      if (lacksDescriptors(error)) throw error;
+      host.log.warn(`it could not be recorded that ${usual} is that of ${processName}`, error);
+    });
+    return usual;
+  } finally {
+    place.close();
+  }
+}
+
+/** Of the latest list of blocks, which is another after each change. */
+let known:
+  | { readonly blocks: readonly NamedBlock[]; readonly names: ReadonlyMap<string, readonly string[]> }
+  | undefined;
+
+/** The services that run in directories of their own. */
+function namesBySlug(blocks: readonly NamedBlock[]): ReadonlyMap<string, readonly string[]> {
+  if (known?.blocks === blocks) return known.names;
+  const names = new Map<string, string[]>();
+  for (const { isHost, processName, block } of blocks) {
+    if (isHost || (typeof block.config_dir === 'string' && block.config_dir !== '')) continue;
+    const slug = slugOf(processName);
+    names.set(slug, [...(names.get(slug) ?? []), processName]);
+  }
+  known = { blocks, names };
+  return names;
+}
+
+/** The name that is its own slug, else the first in alphabetical order: the same whatever their order in the configuration. */
+function firstOf(names: readonly string[], slug: string): string | undefined {
+  return names.includes(slug) ? slug : [...names].sort()[0];
+}
+
+async function recordedOwner(place: GuardedDirectory, slug: string): Promise<string | null> {
+  if ((await place.stat(OWNERS)) === null) return null;
+  const owners = await place.enter(OWNERS);
+  try {
+    return (await owners.read(slug, MAX_NAME_BYTES))?.toString('utf8') ?? null;
+  } finally {
+    owners.close();
+  }
+}
+
+async function record(place: GuardedDirectory, slug: string, processName: string): Promise<void> {
+  const owners = await place.enter(OWNERS, { mode: 0o700 });
+  try {
+    await owners.remove(slug);
+    const file = await owners.openFile(slug, 'create', 0o600);
+    await file.writeFile(processName).finally(() => file.close());
+  } finally {
+    owners.close();
   }
 }

@@ -51,7 +51,7 @@ async function preparedPlan(preparation: Preparation): Promise<LaunchPlan> {
   await waitForDependencies(plan, { log: host.log, fetch: host.fetch, onWaiting, blocks, snapshot, isReady });
   // A moved port, a tap or a user may have changed the block meanwhile; the plan is then made again.
   if (digestOf(plan.block) !== digestOf(block().block)) plan = await planOf(preparation);
-  const own = plan.cwd === undefined ? await ownDirectory(plan, host.paths.configDir, host.log) : undefined;
+  const own = plan.cwd === undefined ? await ownDirectory(plan, { host, blocks }) : undefined;
   plan.cwd ??= own;
   await copyEnvironmentFile(plan, preparation.users.of(block()));
   await checkLaunchable(plan);
