@@ -179,8 +179,10 @@ export class OutputLines {
 }
 
 /**
- * Length of the part of `bytes` that consists of complete lines. A rest without a newline is left for later, or included
- * when `final`; one that is longer than the cap is cut behind its last separator, else at a multiple of the cap.
+ * Length of the part of `bytes` that consists of complete lines. A rest without a newline is left for later, however long
+ * it stands still: programs that write into a file do so in blocks that end anywhere, and neither the level of a line nor a
+ * secret in it is known by its parts. It is included when `final`; one that is longer than the cap is cut behind its last
+ * separator, else at a multiple of the cap.
  */
 export function completeBytes(bytes: Buffer, final: boolean): number {
   if (final) return bytes.length;
