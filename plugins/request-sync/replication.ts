@@ -1,5 +1,6 @@
 // Replication in the background: one cycle after the other while it is enabled, and what people are told of it.
 import type { Host } from '#core';
+import { MAX_TIMER_MS } from '#kit/deadline';
 import { errorText } from '#kit/error-text';
 import { WorkQueue } from '#kit/work-queue';
 import type { Cycles, Peer } from './cycles.ts';
@@ -92,9 +93,11 @@ export class Replication {
     await this.#file.saveRest().catch((error: unknown) => this.#host.log.warn(errorText(error)));
   }
 
-  #plan(ms: number): void {
+  /** A pause that is longer than any timer is as long as one. */
+  #plan(pauseMs: number): void {
     clearTimeout(this.#timer);
     if (this.#stopping.signal.aborted) return;
+    const ms = Math.min(pauseMs, MAX_TIMER_MS);
     this.#progress = { ...this.#progress, nextPollMs: Date.now() + ms };
     this.#timer = setTimeout(() => {
       this.#running = this.#run().finally(() => {

@@ -160,3 +160,23 @@ t.test('from the primary to two subordinates', async t => {
     t.equal(cellar.manager.journal.calls().length, before, 'nobody is asked there');
   });
 });
+
+t.test('an interval that is longer than any timer', async t => {
+  const primary = await startRequestManager(t, { name: 'primary' });
+  const cellar = await startRequestManager(t, { name: 'cellar' });
+  const section = {
+    enabled: true,
+    poll_interval_seconds: 86_400_000,
+    external_primary: { enabled: true, url: primary.url, api_key: primary.manager.apiKey },
+    external_subordinates: [{ url: cellar.url, api_key: cellar.manager.apiKey }],
+  };
+  const app = await startHost({ plugins: PLUGINS, pace: PACE, config: { seerr_sync: section } });
+  t.teardown(() => app.stop());
+  const status = async () => (await app.get('/seerr-sync/status')).body;
+  await until(async () => (await status()).last_poll, { what: 'the first cycle' });
+  await until(async () => Date.parse((await status()).next_poll) > Date.now() + 1_000);
+  for (let count = 0; count < 20; count += 1) await status();
+  const asked = primary.manager.journal.calls().filter(({ call }) => call.path === '/status');
+  t.equal(asked.length, 1, 'no cycle follows the first one at once');
+  t.ok(Date.parse((await status()).next_poll) - Date.now() < 26 * 86_400_000, 'nor after more than a timer can wait');
+});
