@@ -30,13 +30,15 @@ export interface CycleParts {
   /** Called after each change of the state; saves it when the last time is long ago, and then rejects as `save` does. */
   readonly changed: () => Promise<void>;
   readonly nowMs: () => number;
+  /** See `SubordinateParts`. */
+  readonly turnMs?: number;
 }
 
 export interface CycleReport {
   /** What is wrong with the primary; null when nothing is. */
   readonly error: string | null;
   readonly warnings: readonly string[];
-  /** Whether there is more to create than one cycle may. */
+  /** Whether a subordinate needs another turn at once. */
   readonly hasMore: boolean;
 }
 
@@ -91,7 +93,10 @@ export class Cycles {
       : `${label} cannot be read: ${error.message}`;
   }
 
-  /** For each subordinate the fingerprints about which something is to be done, oldest request first. */
+  /**
+   * For each subordinate the fingerprints about which something is to be done: oldest request first, and behind them what
+   * has failed, that which has waited longest first.
+   */
   async #plan(): Promise<ReadonlyMap<Subordinate, readonly string[]>> {
     const { state } = this.#with;
     const due = new Map(this.#subordinates.map(subordinate => [subordinate, [] as string[]]));
@@ -109,10 +114,7 @@ export class Cycles {
     await forEachInSlices(state.requests, ([fingerprint, { deleted }]) => {
       if (deleted === true && this.#primary.group(fingerprint) === undefined) visit(fingerprint);
     });
-    for (const list of due.values()) {
-      const oldest = new Map(list.map(fingerprint => [fingerprint, this.#oldestId(fingerprint)]));
-      list.sort((a, b) => (oldest.get(a) ?? 0) - (oldest.get(b) ?? 0));
-    }
+    for (const [subordinate, list] of due) sort(list, fingerprint => this.#oldestId(fingerprint), subordinate);
     return due;
   }
 
@@ -153,6 +155,18 @@ export class Cycles {
       if (!isKnown || !labels.has(label)) state.failed.delete(key);
     }
   }
+}
+
+function sort(list: string[], idOf: (fingerprint: string) => number, subordinate: Subordinate): void {
+  const places = new Map(
+    list.map(fingerprint => [fingerprint, { failedAt: subordinate.failedAt(fingerprint), id: idOf(fingerprint) }]),
+  );
+  const placeOf = (fingerprint: string) => places.get(fingerprint) ?? { failedAt: '', id: 0 };
+  list.sort((first, second) => {
+    const [a, b] = [placeOf(first), placeOf(second)];
+    if (a.failedAt !== b.failedAt) return a.failedAt < b.failedAt ? -1 : 1;
+    return a.id - b.id;
+  });
 }
 
 function warningOf(label: string, outcome: Outcome): string[] {

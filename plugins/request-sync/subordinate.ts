@@ -11,6 +11,8 @@ import { retryAtMs } from './retry.ts';
 import { type Failure, failureKey, partsOfKey, type State, timestamp } from './state.ts';
 
 const MAX_CREATIONS = 200;
+/** How long a subordinate may take before others, and the primary, have their turn again. */
+const TURN_MS = 60_000;
 /** In which a request is looked for that the title does not show. */
 const MAX_PAGES = 10;
 /** More than any fingerprint needs, whatever a subordinate answers. */
@@ -30,13 +32,15 @@ export interface SubordinateParts {
   /** Called after each change of the state; rejects when it cannot be saved, and then nothing more is told to anybody. */
   readonly changed: () => Promise<void>;
   readonly nowMs: () => number;
+  /** After which no further fingerprint is begun with in a cycle. Default a minute. */
+  readonly turnMs?: number;
 }
 
 export interface SubordinateSettings extends SyncOptions {
   readonly retry_failed_after_hours: number;
 }
 
-/** `more`: it has had as many creations as one cycle may make. */
+/** `more`: it has had as many creations, or as much time, as one cycle gives it, and something new is left to do. */
 export type Outcome = 'done' | 'more' | 'absent' | 'key';
 
 /** Ends the work of a cycle on a subordinate. */
@@ -54,6 +58,8 @@ export class Subordinate {
   approvesItself = false;
   readonly #with: SubordinateParts;
   #creations = 0;
+  /** Of the state, in this cycle. */
+  #changes = 0;
   /** The failure that was noted last, when it was a lost connection, and what stood in its place. */
   #loss: { readonly key: string; readonly before: Failure | undefined } | undefined;
   #users: { readonly list: readonly RemoteUser[]; readonly atMs: number } | undefined;
@@ -73,20 +79,39 @@ export class Subordinate {
     return isDelete(step) || this.#mayRetry(failureKey(fingerprint, this.#with.label)) ? 'due' : 'waiting';
   }
 
-  /** Deals with fingerprints in their order. Rejects when the state cannot be saved. */
+  /** When it last failed; empty where it did not. */
+  failedAt(fingerprint: string): string {
+    return this.#with.state.failed.get(failureKey(fingerprint, this.label))?.failed_at ?? '';
+  }
+
+  /**
+   * Deals with fingerprints in their order, in which those that have failed stand behind all others. Rejects when the
+   * state cannot be saved.
+   */
   async settle(fingerprints: readonly string[]): Promise<Outcome> {
+    const { turnMs = TURN_MS } = this.#with;
+    const begunMs = performance.now();
     this.#creations = 0;
+    this.#changes = 0;
     this.#loss = undefined;
     try {
       await this.#with.manager.check().catch(error => {
         throw endOf('absent', error);
       });
-      for (const fingerprint of fingerprints) await this.#settleOne(fingerprint);
+      for (const [index, fingerprint] of fingerprints.entries()) {
+        if (index > 0 && performance.now() - begunMs >= turnMs) throw this.#endOfTurn(fingerprint);
+        await this.#settleOne(fingerprint);
+      }
       return 'done';
     } catch (error) {
       if (error instanceof End) return error.outcome;
       throw error;
     }
+  }
+
+  /** What has failed before, and what comes to nothing, waits for the next poll like everything that is tried again. */
+  #endOfTurn(next: string): End {
+    return new End(this.failedAt(next) === '' && this.#changes > 0 ? 'more' : 'done');
   }
 
   async #settleOne(fingerprint: string): Promise<void> {
@@ -194,7 +219,7 @@ export class Subordinate {
   }
 
   async #create(fingerprint: string, media: Media, step: Creation, view: View): Promise<View> {
-    if (this.#creations >= MAX_CREATIONS) throw new End('more');
+    if (this.#creations >= MAX_CREATIONS) throw this.#endOfTurn(fingerprint);
     this.#creations += 1;
     const { state, label, group, nowMs } = this.#with;
     const { seasons, userId, isAskedByUser = false } = step;
@@ -294,6 +319,7 @@ export class Subordinate {
         state.requests.set(fingerprint, { ...primary, subordinates: bareObject([[label, held]]) });
       }
     }
+    this.#changes += 1;
     await changed();
   }
 
@@ -330,6 +356,7 @@ export class Subordinate {
       tmdb_id: media?.tmdbId ?? null,
       attempts: (state.failed.get(key)?.attempts ?? 0) + 1,
     });
+    this.#changes += 1;
     await changed();
   }
 }

@@ -16,10 +16,11 @@ interface StageOptions {
   readonly state?: State;
   readonly primary?: RequestManager;
   readonly follower?: RequestManager;
+  readonly turnMs?: number;
 }
 
 /** A primary and one subordinate; each call of `cycle` is one cycle of the same replication. */
-function stage({ options = {}, state = emptyState(), ...managers }: StageOptions = {}) {
+function stage({ options = {}, state = emptyState(), turnMs, ...managers }: StageOptions = {}) {
   const clock = { nowMs: Date.parse('2026-01-01T00:00:00Z') };
   const made = (name: string) => new RequestManager({ name, clock: () => clock.nowMs });
   const primary = managers.primary ?? made('primary');
@@ -57,6 +58,7 @@ function stage({ options = {}, state = emptyState(), ...managers }: StageOptions
     saveCycle: save,
     changed: save,
     nowMs: () => clock.nowMs,
+    ...(turnMs === undefined ? {} : { turnMs }),
   });
   const writes = () => follower.journal.calls(follower.name).filter(({ call }) => call.method !== 'GET');
   return {
@@ -383,6 +385,36 @@ t.test('more creations than one cycle may make', async t => {
   );
   t.equal((await cycle()).hasMore, false);
   t.equal(follower.requests.length, 205);
+});
+
+t.test('what fails at every poll holds up nothing else', async t => {
+  const { primary, follower, cycle, clock, state } = stage({ options: { retry_failed_after_hours: 0 } });
+  ask(primary, 255);
+  follower.faultOf = ({ method, body }) =>
+    method === 'POST' && Number(body.mediaId) <= 250 ? { kind: 'status', status: 500 } : undefined;
+  t.equal((await cycle()).hasMore, true, 'the rest has not been tried yet');
+  clock.nowMs += 1_000;
+  t.equal((await cycle()).hasMore, false, 'what failed waits for the next poll');
+  t.equal(follower.requests.length, 5);
+  t.equal(state.failed.size, 250);
+  for (const _ of [1, 2]) {
+    clock.nowMs += MINUTE_MS;
+    t.equal((await cycle()).hasMore, false);
+  }
+  t.ok(
+    [...state.failed.values()].every(({ attempts }) => Number(attempts) > 1),
+    'each has its turn',
+  );
+});
+
+t.test('a slow subordinate has its turn, and others theirs', async t => {
+  const { primary, follower, cycle } = stage({ turnMs: 0 });
+  ask(primary, 3);
+  t.equal((await cycle()).hasMore, true);
+  t.equal(follower.requests.length, 1);
+  t.equal((await cycle()).hasMore, true);
+  t.equal((await cycle()).hasMore, false);
+  t.equal(follower.requests.length, 3);
 });
 
 t.test('no change, few calls', async t => {
