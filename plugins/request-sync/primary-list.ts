@@ -5,7 +5,8 @@ import { PAGE_LENGTH, type RequestManager } from './request-manager.ts';
 
 /** Changes that were being stored during the last read may have an older time than its newest. */
 const OVERLAP_MS = 120_000;
-const MAX_PAGES = 10_000;
+/** Of a list, all of which is kept: its requests and their seasons together. */
+const MAX_ENTRIES = 250_000;
 
 export interface Reading {
   readonly requests: readonly RemoteRequest[];
@@ -43,17 +44,24 @@ async function read(
   const requests: RemoteRequest[] = [];
   const ids = new Set<number>();
   let total: number | null = null;
+  let entries = 0;
   const reading = (fault?: RemoteError): Reading => ({ requests, ids, total, fault });
-  for (let number = 0; number < MAX_PAGES; number += 1) {
-    const skip = number * PAGE_LENGTH;
-    if (total !== null && skip >= total) return reading();
+  for (let skip = 0; ; skip += PAGE_LENGTH) {
+    // Who ignores how much is asked for may have shown all of it.
+    if (total !== null && (skip >= total || ids.size >= total)) return reading();
     try {
       const page = await manager.page(sort, skip);
       const isShorter: boolean = total !== null && page.total < total;
       total = page.total;
       requests.push(...page.requests);
+      const known = ids.size;
       for (const id of page.ids) ids.add(id);
       if (page.ids.length === 0 && skip < total) throw new RemoteError('answer', 'a page of the list is empty');
+      if (page.ids.length > 0 && ids.size === known)
+        throw new RemoteError('answer', 'a page of the list shows nothing but what pages before it have shown');
+      entries += page.requests.reduce((sum, { seasons }) => sum + 1 + seasons.length, 0);
+      if (Math.max(total, entries) > MAX_ENTRIES)
+        throw new RemoteError('answer', `the list has more than ${MAX_ENTRIES} requests and seasons`);
       // What follows a deleted request has moved to a page that was read before.
       if (isShorter) throw new RemoteError('answer', 'the list became shorter while it was read');
       if (isEnough(page.requests)) return reading();
@@ -62,5 +70,4 @@ async function read(
       throw error;
     }
   }
-  return reading(new RemoteError('answer', `the list has more than ${MAX_PAGES} pages`));
 }

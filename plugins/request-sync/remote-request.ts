@@ -6,6 +6,8 @@ export const REQUEST_STATUS = { pending: 1, approved: 2, declined: 3, failed: 4,
 /** Of the values of a title's status the one that asks for no request. */
 export const AVAILABLE = 5;
 
+/** Longer ones are none. */
+const MAX_EMAIL_LENGTH = 320;
 /** Later ones have years of more than four digits. */
 const MAX_TIME_MS = Date.parse('9999-12-31T00:00:00Z');
 
@@ -66,7 +68,7 @@ export function readRequest(value: unknown, inTitle?: Omit<Media, 'is4k'>): Remo
     status,
     seasons: mediaType === 'tv' ? seasonNumbers(value.seasons) : [],
     updatedAtMs: updatedAtMs > 0 && updatedAtMs < MAX_TIME_MS ? updatedAtMs : 0,
-    email: typeof email === 'string' && email !== '' ? email.toLowerCase() : null,
+    email: emailOf(email) ?? null,
   };
 }
 
@@ -83,9 +85,10 @@ export function readTitle(value: unknown, media: Omit<Media, 'is4k'>): Title {
 
 export function readUser(value: unknown): RemoteUser | undefined {
   if (!isObject(value)) return undefined;
-  const { id, email, permissions } = value;
-  if (!isPositive(id) || typeof email !== 'string' || email === '' || !Number.isInteger(permissions)) return undefined;
-  return { id, email: email.toLowerCase(), permissions: Number(permissions) };
+  const { id, permissions } = value;
+  const email = emailOf(value.email);
+  if (!isPositive(id) || email === undefined || !Number.isInteger(permissions)) return undefined;
+  return { id, email, permissions: Number(permissions) };
 }
 
 export function isPositive(value: unknown): value is number {
@@ -99,6 +102,12 @@ export function union(...lists: readonly (readonly number[])[]): number[] {
 
 export function listOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
+}
+
+/** In lower case. */
+function emailOf(value: unknown): string | undefined {
+  if (typeof value !== 'string' || value === '' || value.length > MAX_EMAIL_LENGTH) return undefined;
+  return value.toLowerCase();
 }
 
 /** Another status is one that nobody here understands, so nothing is done about its request. */

@@ -3,6 +3,9 @@ import t from 'tap';
 import { WorkQueue } from '../../../core/kit/work-queue.ts';
 import { Cycles } from '../../../plugins/request-sync/cycles.ts';
 import { HttpRequestManager } from '../../../plugins/request-sync/http-request-manager.ts';
+import { readList } from '../../../plugins/request-sync/primary-list.ts';
+import type { RemoteRequest } from '../../../plugins/request-sync/remote-request.ts';
+import type { RequestManager as Manager } from '../../../plugins/request-sync/request-manager.ts';
 import { syncSection } from '../../../plugins/request-sync/settings.ts';
 import { emptyState, type State } from '../../../plugins/request-sync/state.ts';
 import { RequestManager, STATUS } from '../../support/request-manager.ts';
@@ -415,6 +418,32 @@ t.test('a slow subordinate has its turn, and others theirs', async t => {
   t.equal((await cycle()).hasMore, true);
   t.equal((await cycle()).hasMore, false);
   t.equal(follower.requests.length, 3);
+});
+
+t.test('a list that repeats itself, and lists without an end', async t => {
+  const { primary, follower, cycle } = stage();
+  ask(primary, 250);
+  primary.faultOf = ({ query }) => void query.set('skip', '0');
+  t.match((await cycle()).error, /shows nothing but what pages before it have shown/);
+  t.equal(follower.requests.length, 100);
+  primary.faultOf = () => undefined;
+  t.equal((await cycle()).error, null);
+
+  const listOf = async (total: (skip: number) => number, seasons: readonly number[]) => {
+    let pages = 0;
+    const page: Manager['page'] = async (_sort, skip) => {
+      pages += 1;
+      const ids = Array.from({ length: 100 }, (_, index) => skip + index + 1);
+      return { ids, total: total(skip), requests: ids.map(id => ({ id, seasons, updatedAtMs: 0 }) as RemoteRequest) };
+    };
+    const { fault } = await readList({ page } as Manager);
+    t.match(fault, { message: /more than 250000 requests and seasons/ });
+    return pages;
+  };
+  t.equal(await listOf(() => Number.MAX_SAFE_INTEGER, []), 1, 'not even begun with');
+  t.equal(await listOf(skip => skip + 200, []), 2_500, 'one that grows while it is read');
+  const seasons = Array.from({ length: 5_000 }, (_, index) => index);
+  t.equal(await listOf(() => 1_000, seasons), 1, 'the seasons count too');
 });
 
 t.test('no change, few calls', async t => {
