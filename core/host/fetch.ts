@@ -251,8 +251,8 @@ function isIterable(body: FetchOptions['body']): boolean {
  */
 async function jsonOf(text: string, headers: FetchAnswer['headers']): Promise<() => unknown> {
   const encoding = String(headers['content-encoding'] ?? 'identity');
-  const isLarge = text.length > LARGE_TEXT_BYTES && /\bjson\b/i.test(String(headers['content-type']).slice(0, 100));
-  const read = async () => readText(import.meta.url, parseAnswer, text);
+  const isLarge = text.length > LARGE_TEXT_BYTES;
+  const read = async () => (mayBeJson(text, headers) ? readText(import.meta.url, parseAnswer, text) : refuseText());
   const value = isLarge && encoding === 'identity' ? await read().then(given, failed) : () => parseAnswer(text);
   return () => {
     if (encoding !== 'identity') {
@@ -264,6 +264,15 @@ async function jsonOf(text: string, headers: FetchAnswer['headers']): Promise<()
       throw new Error(`the answer cannot be read as JSON: ${errorText(error)}`, { cause: error });
     }
   };
+}
+
+/** Servers call JSON many things. */
+function mayBeJson(text: string, headers: FetchAnswer['headers']): boolean {
+  return /\bjson\b/i.test(String(headers['content-type']).slice(0, 100)) || /^[[{]/.test(text.trimStart());
+}
+
+function refuseText(): never {
+  throw new Error('it is neither an object nor a list');
 }
 
 const given = (value: unknown) => () => value;

@@ -41,6 +41,9 @@ const answers: Record<string, (request: IncomingMessage, response: ServerRespons
   '/once': (_request, response) => response.writeHead(307, { location: '/text' }).end(),
   '/bomb': (_request, response) => response.writeHead(200, { 'content-encoding': 'gzip' }).end(BOMB),
   '/encoding': (request, response) => response.end(request.headers['accept-encoding']),
+  '/called-text': (_request, response) =>
+    response.writeHead(200, { 'content-type': 'text/plain' }).end(`\n ${JSON.stringify(['x'.repeat(100_000)])}`),
+  '/no-json': (_request, response) => response.end(`"${'x'.repeat(100_000)}"`),
   '/echo': (request, response) => void request.pipe(response),
 };
 
@@ -152,6 +155,17 @@ t.test('an answer is as large as is allowed, and no larger', async t => {
     break;
   }
   await until(() => closedByClient >= before + 2, { what: 'the connection to be closed by whoever stops reading' });
+});
+
+t.test('large JSON is read before it is asked for, whatever its server calls it', async t => {
+  const { host, base } = await pluginHost(t);
+  const answer = await host.fetch(`${base}/called-text`);
+  const value = answer.json() as string[];
+  t.equal(value[0]?.length, 100_000);
+  t.equal(answer.json(), value, 'nothing is read when it is asked for');
+  const none = await host.fetch(`${base}/no-json`);
+  t.equal(none.text.length, 100_002);
+  t.throws(() => none.json(), /neither an object nor a list/);
 });
 
 t.test('redirects in a circle end', async t => {
