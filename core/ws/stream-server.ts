@@ -41,6 +41,7 @@ const MAX_MESSAGE_BYTES = 4096;
 /** Time that a stream may take to open or close for one client. */
 const CALL_MS = 10_000;
 const DEFAULT_PING_MS = 20_000;
+const FULL: Refusal = { code: 1013, reason: 'Too many connections to this stream' };
 const SHUTTING_DOWN: Refusal = { code: 1001, reason: 'The service is shutting down' };
 
 export class StreamServer {
@@ -95,9 +96,11 @@ export class StreamServer {
     const token = query.get('token');
     const authorization = token === null || token === '' ? undefined : `Bearer ${token}`;
     const peer = request.socket.remoteAddress;
-    const verdict = await this.#decide(owned, { authorization, peer });
+    const decided = await this.#decide(owned, { authorization, peer });
     socket.off('error', drop);
     if (socket.destroyed) return;
+    // Others may have been served while this one was decided about.
+    const verdict = !('code' in decided) && isFull(owned) ? FULL : decided;
     this.#sockets.handleUpgrade(request, socket, head, webSocket => {
       this.#options.log.debug(`WS ${path} ${'code' in verdict ? `refused with ${verdict.code}` : 'opened'}`);
       if ('code' in verdict) refuse(webSocket, verdict);
@@ -120,7 +123,7 @@ export class StreamServer {
 
   async #decide(owned: OwnedStream, request: Pick<Client, 'authorization' | 'peer'>): Promise<Identity | Refusal> {
     if (this.#options.stopping()) return SHUTTING_DOWN;
-    if (owned.clients.size >= MAX_CLIENTS) return { code: 1013, reason: 'Too many connections to this stream' };
+    if (isFull(owned)) return FULL;
     try {
       await this.#watch(this.#options.access.service);
       return (await this.#options.access.admit(request, accessOf(owned.stream))).identity;
@@ -207,6 +210,10 @@ export class StreamServer {
       }
     }
   }
+}
+
+function isFull({ clients }: OwnedStream): boolean {
+  return clients.size >= MAX_CLIENTS;
 }
 
 function target(url: string): { path: string; query: URLSearchParams } {

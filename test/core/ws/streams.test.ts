@@ -178,6 +178,31 @@ t.test('limits: large messages, many clients', async t => {
   await until(() => open_ === 128);
 });
 
+t.test('many clients at once, while it is looked up who they are', async t => {
+  const entrance = await open(t);
+  const waiting: (() => void)[] = [];
+  entrance.access = {
+    enabled: () => true,
+    check: () => new Promise(resolve => waiting.push(() => resolve({ username: 'ann' }))),
+  };
+  let served = 0;
+  entrance.http.addStream('a', {
+    path: '/ws/a',
+    summary: 'a',
+    open: () => {
+      served += 1;
+    },
+  });
+  const peers = Array.from({ length: 140 }, () => dial(entrance, '/ws/a?token=x'));
+  const refused: number[] = [];
+  for (const { closed } of peers) void closed.then(({ code }) => refused.push(code));
+  await until(() => waiting.length === 140);
+  for (const answer of waiting) answer();
+  await until(() => served + refused.length === 140);
+  t.equal(served, 128);
+  t.same(new Set(refused), new Set([1013]));
+});
+
 t.test('faults and withdrawal', async t => {
   const entrance = await open(t);
   entrance.http.addStream('bad', {
