@@ -4,7 +4,7 @@ import { Cron } from 'croner';
 import type { Host, NamedBlock, Schedule } from '#core';
 import type { ProcessSnapshot } from '../process/contract.ts';
 import type { ServedTimes } from './served-times.ts';
-import { type ScheduleSettings, scheduleOf } from './settings.ts';
+import { isTimeZone, type ScheduleSettings, scheduleOf } from './settings.ts';
 
 /** More missed times are not counted. */
 const MAX_COUNTED = 1_000;
@@ -71,11 +71,11 @@ export class Schedules {
   }
 
   #tellMissed(processName: string, { cron, timeZone, makesUp }: ScheduleSettings, served: Date): void {
-    const zone = timeZone ?? this.#host.use('config.store').get('tz');
-    const times = new Cron(cron, {
-      paused: true,
-      ...(typeof zone === 'string' && zone !== '' ? { timezone: zone } : {}),
-    });
+    const configured = this.#host.use('config.store').get('tz');
+    // As for the times to come, a zone that nobody knows is that of the machine.
+    const known = typeof configured === 'string' && isTimeZone(configured) ? configured : undefined;
+    const zone = timeZone ?? known;
+    const times = new Cron(cron, { paused: true, ...(zone === undefined ? {} : { timezone: zone }) });
     const now = new Date();
     let count = 0;
     let last: Date | null = null;

@@ -83,3 +83,29 @@ t.test('schedules', async t => {
   );
   t.notOk((await readFile(path.join(state, 'served.json'), 'utf8')).includes('Gone'));
 });
+
+t.test('a time zone that nobody knows', async t => {
+  const configDir = testDir(t, {});
+  const state = path.join(configDir, 'schedules');
+  await mkdir(state, { mode: 0o700 });
+  const served = { First: Date.now() - 86_400_000, Second: Date.now() - 86_400_000 };
+  await writeFile(path.join(state, 'served.json'), JSON.stringify(served), { mode: 0o600 });
+  const app = await startHost({
+    configDir,
+    plugins: ['schedules', 'config'],
+    config: { tz: 'Mars/Base', first: block('First', '0 * * * *'), second: block('Second', '0 * * * *') },
+  });
+  t.teardown(() => app.stop());
+  for (const name of ['First', 'Second']) {
+    await until(
+      async () => (await ownLog(app)).some(line => line.includes(`${name}: its schedule has missed 24 times`)),
+      { what: `what ${name} has missed` },
+    );
+    t.match(
+      (await app.get('/process/processes')).body.processes.find(
+        ({ process_name: other }: { process_name: string }) => other === name,
+      ),
+      { next_run: /^20/ },
+    );
+  }
+});
