@@ -17,6 +17,8 @@ const MAX_TERMINAL = 20_000;
 const MAX_METADATA = 100_000;
 const COOLDOWN_DAYS = 7;
 const DAY_S = 86_400;
+/** A row that was written so much later than now was written before the clock was set back, and so is its time. */
+const CLOCK_SLACK_S = 5;
 /** How long a delivery to a destination that is switched off waits until it is looked at again. */
 const DISABLED_PAUSE_S = 30;
 
@@ -221,15 +223,15 @@ export function claim(db: SqliteDatabase, request: WorkRequest): Work {
     const oldest = prepared(
       db,
       `SELECT ${RECORD}, reached FROM deliveries
-       WHERE ${PENDING} AND destination_id = ? AND claimed_by IS NULL AND next_attempt_at <= ?
-         AND (bypass_enabled = 1 OR ?)
+       WHERE ${PENDING} AND destination_id = ? AND claimed_by IS NULL
+         AND (next_attempt_at <= ? OR updated_at > ?) AND (bypass_enabled = 1 OR ?)
        ORDER BY created_at, rowid LIMIT 1`,
     );
     const take = prepared(db, 'UPDATE deliveries SET claimed_by = ?, claimed_at = ? WHERE id = ?');
     const claimed: ClaimedDelivery[] = [];
     for (const destination of free) {
       if (claimed.length >= slots) break;
-      const row = oldest.get(destination, now, Number(isOpen)) as ClaimedDelivery | undefined;
+      const row = oldest.get(destination, now, now + CLOCK_SLACK_S, Number(isOpen)) as ClaimedDelivery | undefined;
       if (row === undefined) continue;
       take.run(bootId, now, row.id);
       claimed.push(row);

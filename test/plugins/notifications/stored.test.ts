@@ -35,10 +35,10 @@ function fill(file: string): void {
   db.exec(LAYOUT);
   const insert = db.prepare(
     `INSERT INTO deliveries VALUES (@id, 'e', @to, 'Earlier', 'bell.rang', 'info', @title, @body, NULL, @status, 0, 0, 0, @at,
-       NULL, @metadata, @at, @at, NULL)`,
+       NULL, @metadata, @at, @written, NULL)`,
   );
   const row = (more: object) =>
-    insert.run({ to: 'fast', title: 't', body: 'b', metadata: '{}', at: now - 1_000, ...more });
+    insert.run({ to: 'fast', title: 't', body: 'b', metadata: '{}', at: now - 1_000, written: now - 1_000, ...more });
   db.transaction(() => {
     for (let count = 0; count < 20_100; count += 1) row({ id: `over-${count}`, status: 'failed', at: now - 5_000 });
     for (let count = 0; count < 5_000; count += 1)
@@ -47,6 +47,8 @@ function fill(file: string): void {
     row({ id: 'sent', title: 'long', body: 'x'.repeat(1_000_000), status: 'sent' });
     row({ id: 'odd', title: 'odd', metadata: '{not', status: 'suppressed' });
     row({ id: 'due', title: 'due', status: 'queued' });
+    const ahead = now + 30 * DAY_S;
+    row({ id: 'ahead', title: 'clock ahead', status: 'queued', at: ahead, written: ahead });
   })();
   const key = `cooldown:${JSON.stringify(['fast', 'bell.rang', null, 'door'])}`;
   db.prepare('INSERT INTO delivery_state VALUES (?, 0, ?, ?, ?)').run(key, now, 'odd', now);
@@ -77,6 +79,7 @@ t.test('the file of the queue', async t => {
     until(async () => (await history(query)).find((row: { title: string }) => row.title === title), { what: title });
 
   t.match(await found('due', 'status=completed'), { attempts: 1, destination_name: 'Earlier' });
+  t.match(await found('clock ahead', 'status=completed'), { attempts: 1 }, 'written before the clock was set back');
   const { body } = await found('long', 'status=sent&limit=500');
   t.equal(body.length, 10_000, 'what was longer is cut');
   t.match(await found('odd', 'status=suppressed'), { metadata: {} });
