@@ -18,6 +18,8 @@ import { scrubber } from './scrub.ts';
 import { shortened } from './short-text.ts';
 
 const TIMEOUT_MS = 15_000;
+/** After this the beginning of an answer has to do: its status has told what became of the message. */
+const BODY_MS = 5_000;
 const MAX_ANSWER_BYTES = 64 * 1_024;
 const MAX_REASON_LENGTH = 200;
 const MAX_ERROR_LENGTH = 1_000;
@@ -91,6 +93,7 @@ function deliveryOf(
     verifyTls,
     userAgent,
     async request(url, request) {
+      const reading = new AbortController();
       const answer = await fetch(url, {
         ...optionsOf(request),
         stream: true,
@@ -100,9 +103,11 @@ function deliveryOf(
         connectTimeoutMs,
         verifyTls,
         keepAlive: false,
-        signal,
+        signal: AbortSignal.any([signal, reading.signal]),
       });
-      const text = await readSome(answer.body);
+      const timer = setTimeout(() => reading.abort(), Math.min(readTimeoutMs, BODY_MS));
+      const text = await readSome(answer.body).finally(() => clearTimeout(timer));
+      signal.throwIfAborted();
       return { status: answer.status, headers: answer.headers, text, json: membersOf(text) };
     },
     outcome(answer, { statuses, isOk = true, reason, retryAfterSec } = {}) {
@@ -146,14 +151,18 @@ function optionsOf({ method = 'POST', headers = {}, json, form, body, basic }: D
   return { method, headers: { ...type, ...all }, body: new URLSearchParams(members).toString() };
 }
 
-/** The beginning of the answer; a longer one is not read on. */
+/** The beginning of the answer; a longer one is not read on, and one that is cut off is as long as it is. */
 async function readSome(body: FetchStream['body']): Promise<string> {
   const chunks: Buffer[] = [];
   let bytes = 0;
-  for await (const chunk of body) {
-    chunks.push(chunk);
-    bytes += chunk.length;
-    if (bytes >= MAX_ANSWER_BYTES) break;
+  try {
+    for await (const chunk of body) {
+      chunks.push(chunk);
+      bytes += chunk.length;
+      if (bytes >= MAX_ANSWER_BYTES) break;
+    }
+  } catch {
+    // A message that was taken must not be sent again because the rest of the answer does not come.
   }
   return Buffer.concat(chunks).subarray(0, MAX_ANSWER_BYTES).toString('utf8');
 }

@@ -130,7 +130,8 @@ export interface ExpectedAnswer {
 export interface Delivery {
   /**
    * Sends a request. Follows no redirects and closes the connection after the answer. Private addresses are allowed.
-   * Rejects when there is no answer; a destination need not catch that.
+   * Rejects when there is no answer; a destination need not catch that. Of an answer that breaks off, or does not end in
+   * time, it gives the beginning.
    */
   request(url: string, request: DeliveryRequest): Promise<DeliveryAnswer>;
   /** The outcome for an answer; without `expected`, a status from 200 to 299 is success. */

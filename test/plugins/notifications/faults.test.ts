@@ -138,6 +138,21 @@ t.test('receivers', async t => {
     await save([fast]);
   });
 
+  await t.test('an answer that never ends has told by its status that the message was taken', async t => {
+    const hanging = hook('hanging', `${receiver.url.replace('http', 'ntfy')}/topic?rto=1`, { provider: 'apprise' });
+    await save([hanging]);
+    const before = receiver.received.length;
+    receiver.answer = (_, response) => void response.writeHead(200).write('{"id":');
+    ring('taken');
+    t.match(await reached(app, 'taken', 'completed', 'hanging'), { attempts: 1, error: null });
+    receiver.answer = (_, response) =>
+      void response.writeHead(200, { 'content-length': '100' }).write('{', () => response.destroy());
+    ring('taken, and cut off');
+    t.match(await reached(app, 'taken, and cut off', 'completed', 'hanging'), { attempts: 1 });
+    t.equal(receiver.received.length, before + 2, 'nothing is sent twice');
+    await save([fast]);
+  });
+
   await t.test('a cooldown for each condition', async t => {
     receiver.answer = (_, response) => void response.end();
     await save([{ ...fast, cooldown_sec: 600 }]);
