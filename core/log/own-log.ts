@@ -58,6 +58,8 @@ export interface Logging {
 const BATCH_MS = 25;
 /** A chain of causes that is longer, or a ring, is cut. */
 const MAX_CAUSES = 10;
+/** Of one message with its causes, in characters: what others have said may be a part of it, and that may be endless. */
+const MAX_MESSAGE_LENGTH = 64 * 1024;
 /** When more lines than this wait for the disk, the newest are dropped and counted. */
 const MAX_PENDING_LINES = 50_000;
 const PINO_LEVELS: Readonly<Record<LogLevel, string>> = {
@@ -167,10 +169,14 @@ function describe(message: string, error: unknown, withStack: boolean): string[]
     if (cause instanceof Error) innermost = cause;
     cause = cause instanceof Error ? cause.cause : undefined;
   }
-  const stack = withStack ? (innermost === undefined ? [] : errorStack(innermost).split('\n').slice(1)) : [];
-  return [[message, ...causes].join(': '), ...stack]
+  const stack = withStack ? (innermost === undefined ? [] : bounded(errorStack(innermost)).split('\n').slice(1)) : [];
+  return [bounded([message, ...causes].join(': ')), ...stack]
     .flatMap(text => text.split(/\r?\n/))
     .filter(text => text.trim() !== '');
+}
+
+function bounded(text: string): string {
+  return text.length <= MAX_MESSAGE_LENGTH ? text : `${text.slice(0, MAX_MESSAGE_LENGTH)} [cut off]`;
 }
 
 interface UsableDirectory {
@@ -261,7 +267,7 @@ class LogWriter {
   }
 
   record(level: LogLevel, text: string): void {
-    this.#add({ at: Date.now(), level, text: redact(text) });
+    this.#add({ at: Date.now(), level, text: redact(bounded(text)) });
   }
 
   /** The caller awaits the writing of each block before it adds the next, so none is dropped. */
@@ -272,7 +278,7 @@ class LogWriter {
   }
 
   writeNow(level: LogLevel, texts: readonly string[]): void {
-    const records = texts.map(text => ({ at: Date.now(), level, text: redact(text) }));
+    const records = texts.map(text => ({ at: Date.now(), level, text: redact(bounded(text)) }));
     const block = Buffer.from(toBlock([...this.#pending.splice(0), ...records], this.#format)).toString();
     try {
       this.#place?.appendNow(this.#nameOfToday(), block);

@@ -5,7 +5,7 @@ import type { FetchAnswer, Host } from '#core';
 import { isObject } from '#kit/plain-object';
 import { redact } from '#kit/redact';
 import type { WorkQueue } from '#kit/work-queue';
-import { networkReason, RemoteError } from './remote-error.ts';
+import { isAbsent, networkReason, RemoteError } from './remote-error.ts';
 import {
   isPositive,
   listOf,
@@ -38,6 +38,8 @@ const MAX_WAITS = 5;
 const FIRST_WAIT_MS = 2_000;
 const MAX_WAIT_MS = 120_000;
 const MAX_MESSAGE_LENGTH = 300;
+/** What of a message is looked through for secrets; one that is cut off at its end is not shown. */
+const MAX_READ_LENGTH = 16 * 1024;
 
 export interface HttpRequestManagerParts {
   readonly host: Pick<Host, 'fetch' | 'paced'>;
@@ -185,7 +187,8 @@ export class HttpRequestManager implements RequestManager {
 
   #refusal(answer: FetchAnswer): RemoteError {
     const body = bodyOf(answer);
-    const message = isObject(body) && typeof body.message === 'string' ? body.message.trim() : '';
+    const told = isObject(body) && typeof body.message === 'string' ? body.message : '';
+    const message = told.slice(0, MAX_READ_LENGTH).trim();
     const text = message === '' ? `HTTP ${answer.status}` : this.#scrubbed(message);
     return new RemoteError('answer', text, { status: answer.status });
   }
@@ -210,7 +213,7 @@ export class HttpRequestManager implements RequestManager {
           waits += 1;
           continue;
         }
-        if (isLast || !this.#refusal(answer).isAbsence) return answer;
+        if (isLast || !isAbsent(answer.status)) return answer;
       } catch (error) {
         if (isLast || !(error instanceof RemoteError) || error.fault !== 'network') throw error;
       }

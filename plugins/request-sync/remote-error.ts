@@ -24,13 +24,18 @@ export class RemoteError extends Error {
 
   /** Whether nobody answered, or a proxy in place of the request manager. */
   get isAbsence(): boolean {
-    return this.fault === 'network' || (this.status !== undefined && ABSENT.includes(this.status));
+    return this.fault === 'network' || (this.status !== undefined && isAbsent(this.status));
   }
 
   /** Whether the key, or whoever it stands for, was refused. */
   get isForbidden(): boolean {
     return this.status === 401 || this.status === 403;
   }
+}
+
+/** Whether a proxy answered in place of the request manager. */
+export function isAbsent(status: number): boolean {
+  return ABSENT.includes(status);
 }
 
 const LATE = 'timeout: no answer came in time';

@@ -11,6 +11,8 @@ import type { HandedOver } from './handed-over.ts';
 
 const MAX_BYTES = 64 * 1024 * 1024;
 const ANSWER_LIMIT_MS = 60_000;
+const MAX_COMPLAINT_LENGTH = 64 * 1024;
+const MAX_TOLD_LENGTH = 1_000;
 
 interface ApplicationsOptions {
   readonly handedOver: HandedOver;
@@ -136,13 +138,17 @@ export class Applications implements ArrApplications {
   }
 }
 
-/** The message of a refused change, a list of `{propertyName, errorMessage}`, or of another error, `{message}`. */
+/**
+ * The message of a refused change, a list of `{propertyName, errorMessage}`, or of another error, `{message}`; nothing
+ * where the answer is longer than any such.
+ */
 function complaint(text: string): string {
+  if (text.length > MAX_COMPLAINT_LENGTH) return '';
   try {
     const body = JSON.parse(text) as { message?: unknown } | { errorMessage?: unknown }[];
     const messages = Array.isArray(body) ? body.map(({ errorMessage }) => errorMessage) : [body.message];
     const said = messages.filter(message => typeof message === 'string');
-    return said.length > 0 ? `: ${said.join('; ')}` : '';
+    return said.length > 0 ? `: ${said.join('; ').slice(0, MAX_TOLD_LENGTH)}` : '';
   } catch {
     return '';
   }

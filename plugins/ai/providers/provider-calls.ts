@@ -93,7 +93,7 @@ export class ProviderCalls {
     const { text, finishReason, rawUsage } = await this.#run(ready, CHAT_BYTES, signal, (adapter, target) =>
       adapter.chat(target, request),
     );
-    if (typeof text !== 'string' || text.trim() === '') throw noTextFault(finishReason ?? '');
+    if (typeof text !== 'string' || text.trim() === '') throw noTextFault(finishReason ?? '', ready.key);
     const adapter = this.#adapterOf(ready.found);
     const usage = usageOf(adapter.mapUsage?.(rawUsage) ?? usualUsage(rawUsage), ready.record.provider);
     return { text, usage };
@@ -212,7 +212,7 @@ export class ProviderCalls {
     if (known !== undefined) return known;
     const errors = {
       http: (status: number, text: string) => statusFault(status, reasonOf(text, undefined, '')),
-      noText: noTextFault,
+      noText: (reason: string) => noTextFault(reason),
       config: (text: string) => new Problem(400, text),
     };
     const { http, completions } = this.#parts;

@@ -6,6 +6,8 @@ import { redactText } from '../redaction/secret-text.ts';
 const MAX_REASON = 500;
 /** What a page of a server that is no model service may say of itself. */
 const MAX_FOREIGN_REASON = 200;
+/** What of an answer is looked through for secrets; one that is cut off at its end is not shown. */
+const MAX_READ = 16 * 1024;
 const REASON_KEYS = ['detail', 'error', 'message', 'text'];
 const MAX_DEPTH = 6;
 
@@ -17,8 +19,10 @@ export function statusFault(status: number, reason: string): Problem {
   return new Problem(502, `AI provider request failed (${status})${told}`, { code: `${STATUS_CODE}${status}` });
 }
 
-export function noTextFault(reason: string): Problem {
-  const told = reason === '' ? '' : ` (${reason})`;
+/** `reason` is the service's own word. */
+export function noTextFault(reason: string, key = ''): Problem {
+  const line = reasonOf(reason, undefined, key);
+  const told = line === '' ? '' : ` (${line})`;
   return new Problem(502, `The AI provider answered without text${told}; choose another model or shorten the question`);
 }
 
@@ -30,7 +34,7 @@ export function isRefusedKey(error: unknown): boolean {
 export function reasonOf(text: string, value: unknown, key: string): string {
   const told = isObject(value) || Array.isArray(value) ? (toldBy(value) ?? JSON.stringify(value)) : undefined;
   const bare = told ?? text.slice(0, 10 * MAX_FOREIGN_REASON).replace(/<[^<>]*>/g, ' ');
-  const line = redactText(withoutKey(bare, key))
+  const line = redactText(withoutKey(bare.slice(0, MAX_READ), key))
     .replace(/[\s\p{Cc}]+/gu, ' ')
     .trim();
   return line.slice(0, told === undefined ? MAX_FOREIGN_REASON : MAX_REASON);

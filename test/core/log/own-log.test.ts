@@ -318,3 +318,30 @@ t.test('lines as JSON, and times with milliseconds', async t => {
   t.equal(second, formatRecord(captured).replace('10:04:01', '10:04:01.007'));
   t.same(told[1], told[3], 'subscribers get the same records');
 });
+
+t.test('what others have said has an end', async t => {
+  const logging = await createLogging({
+    directory: path.join(testDir(t), 'log'),
+    name: 'Own',
+    stdout: false,
+    owner: () => null,
+    settings: () => ({
+      logLevel: 'DEBUG',
+      httpLogLevel: 'ERROR',
+      maxBytes: 1e6,
+      keep: 2,
+      color: false,
+      format: 'text',
+      milliseconds: false,
+    }),
+  });
+  t.teardown(() => logging.close());
+  const told: LogLine[] = [];
+  logging.hub.subscribe(lines => told.push(...lines));
+  logging.logger('part').error('it failed', new Error('x'.repeat(1_000_000)));
+  await logging.hub.flush();
+  const [first] = told.filter(({ text }) => text.includes('it failed'));
+  t.match(first?.text, /^part: it failed: xxx/);
+  t.match(first?.text, /xxx \[cut off\]$/);
+  t.ok(told.every(({ text }) => text.length < 66_000));
+});

@@ -78,6 +78,7 @@ holdProvider(t, await contributionOf('ai-ollama', 'ai.provider'), {
   silent: [
     { body: { message: { content: '' }, done_reason: 'length' }, reason: /without text \(length\)/ },
     { body: { error: 'no such model' }, reason: /no such model/ },
+    { body: { error: `line\nby line ${'x'.repeat(1_000_000)}` }, reason: /without text \(line by line x{100,200}\)/ },
   ],
   refuses: [{ status: 404, body: { error: "model 'tiny' not found" }, error: /\(404\): model 'tiny' not found$/ }],
 });
