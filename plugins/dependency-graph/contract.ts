@@ -89,7 +89,7 @@ export interface SignalSource {
 export interface StartOrder {
   /** The enabled processes after which each enabled process starts; free of cycles. */
   readonly needs: ReadonlyMap<string, ReadonlySet<string>>;
-  /** Process names of each cycle that was broken. */
+  /** Process names of the cycles that were broken: the first 20. */
   readonly cycles: readonly (readonly string[])[];
 }
 

@@ -15,94 +15,135 @@ export interface Ordering<Relation extends Precedence> {
   readonly cycles: readonly (readonly Relation[])[];
 }
 
+/** A relation from the place of its `before`, in whose list it stands, to the place of its `after`. */
+interface Step<Relation extends Precedence> {
+  readonly relation: Relation;
+  readonly to: number;
+  isGone: boolean;
+}
+
 export function orderOf<Relation extends Precedence>(
   members: readonly string[],
   relations: readonly Relation[],
 ): Ordering<Relation> {
   const place = new Map(members.map((member, index) => [member, index]));
-  const after = new Map<string, Relation[]>();
-  const waiting = new Map<string, number>();
-  const gone = new Set<Relation>();
+  const steps: Step<Relation>[][] = members.map(() => []);
+  const waiting = new Int32Array(members.length);
   for (const relation of relations) {
-    if (!place.has(relation.before) || !place.has(relation.after) || relation.before === relation.after) continue;
-    after.set(relation.before, [...(after.get(relation.before) ?? []), relation]);
-    waiting.set(relation.after, (waiting.get(relation.after) ?? 0) + 1);
+    const [from, to] = [place.get(relation.before), place.get(relation.after)];
+    if (from === undefined || to === undefined || from === to) continue;
+    steps[from]?.push({ relation, to, isGone: false });
+    waiting[to] = Number(waiting[to]) + 1;
   }
   const order: string[] = [];
+  const dropped: Relation[] = [];
   const cycles: (readonly Relation[])[] = [];
-  const done = new Set<string>();
-  const ready = new Heap(member => place.get(member) ?? 0);
-  const release = (relation: Relation): void => {
-    const left = (waiting.get(relation.after) ?? 0) - 1;
-    waiting.set(relation.after, left);
-    if (left === 0) ready.add(relation.after);
+  const search = new CycleSearch(steps);
+  const ready = new Heap();
+  const release = ({ to }: Step<Relation>): void => {
+    const left = Number(waiting[to]) - 1;
+    waiting[to] = left;
+    if (left === 0) ready.add(to);
   };
-  for (const member of members) if ((waiting.get(member) ?? 0) === 0) ready.add(member);
+  for (const at of members.keys()) if (waiting[at] === 0) ready.add(at);
   for (;;) {
-    for (let member = ready.take(); member !== undefined; member = ready.take()) {
-      order.push(member);
-      done.add(member);
-      for (const relation of after.get(member) ?? []) if (!gone.has(relation)) release(relation);
+    for (let at = ready.take(); at !== undefined; at = ready.take()) {
+      order.push(members[at] ?? '');
+      search.leaveOut(at);
+      for (const step of steps[at] ?? []) if (!step.isGone) release(step);
     }
-    if (order.length === members.length) return { order, dropped: [...gone], cycles };
-    const cycle = findCycle(members, done, after, gone);
+    if (order.length === members.length) return { order, dropped, cycles };
+    const cycle = search.find();
     // Of equally weak relations, drops the one that delays the earliest item.
-    const weakest = cycle.reduce((weak, relation) => {
-      const later = (place.get(relation.after) ?? 0) - (place.get(weak.after) ?? 0);
-      return relation.rank < weak.rank || (relation.rank === weak.rank && later < 0) ? relation : weak;
+    const weakest = cycle.reduce((weak, step) => {
+      const rank = step.relation.rank - weak.relation.rank;
+      return rank < 0 || (rank === 0 && step.to < weak.to) ? step : weak;
     });
-    cycles.push(cycle);
-    gone.add(weakest);
+    cycles.push(cycle.map(({ relation }) => relation));
+    dropped.push(weakest.relation);
+    weakest.isGone = true;
     release(weakest);
   }
 }
 
-/** Any cycle among the remaining items. One exists, because none of them is ready. */
-function findCycle<Relation extends Precedence>(
-  members: readonly string[],
-  done: ReadonlySet<string>,
-  after: ReadonlyMap<string, readonly Relation[]>,
-  gone: ReadonlySet<Relation>,
-): Relation[] {
-  const exhausted = new Set<string>();
-  for (const start of members) {
-    if (done.has(start) || exhausted.has(start)) continue;
-    const trail: Relation[] = [];
-    const depth = new Map([[start, 0]]);
-    let current = start;
-    for (;;) {
-      const next = (after.get(current) ?? []).find(
-        relation => !gone.has(relation) && !done.has(relation.after) && !exhausted.has(relation.after),
-      );
+/**
+ * Finds cycles among the items that are left. What one search has learnt holds for all later ones, because items and
+ * relations only go.
+ */
+class CycleSearch<Relation extends Precedence> {
+  readonly #steps: readonly (readonly Step<Relation>[])[];
+  /** From these no cycle can be reached. */
+  readonly #isOut: Uint8Array;
+  /** How many steps of each item, from its first on, lead to no cycle. */
+  readonly #spent: Int32Array;
+  /** By item, how many steps lead to it on the present trail; -1 where it is not on it. */
+  readonly #depth: Int32Array;
+  #start = 0;
+
+  constructor(steps: readonly (readonly Step<Relation>[])[]) {
+    this.#steps = steps;
+    this.#isOut = new Uint8Array(steps.length);
+    this.#spent = new Int32Array(steps.length);
+    this.#depth = new Int32Array(steps.length).fill(-1);
+  }
+
+  leaveOut(item: number): void {
+    this.#isOut[item] = 1;
+  }
+
+  /** Any cycle. One exists, because no item that is left is ready. */
+  find(): Step<Relation>[] {
+    for (; this.#start < this.#steps.length; this.#start += 1) {
+      const cycle = this.#isOut[this.#start] === 1 ? undefined : this.#from(this.#start);
+      if (cycle !== undefined) return cycle;
+    }
+    throw new Error('an order was sought among members that are in no cycle');
+  }
+
+  #from(start: number): Step<Relation>[] | undefined {
+    const trail: Step<Relation>[] = [];
+    this.#depth[start] = 0;
+    for (let current = start; ; ) {
+      const next = this.#next(current);
       if (next === undefined) {
-        exhausted.add(current);
-        depth.delete(current);
-        const back = trail.pop();
-        if (back === undefined) break;
-        current = back.before;
+        this.leaveOut(current);
+        this.#depth[current] = -1;
+        if (trail.pop() === undefined) return undefined;
+        current = trail.at(-1)?.to ?? start;
         continue;
       }
       trail.push(next);
-      const seen = depth.get(next.after);
-      if (seen !== undefined) return trail.slice(seen);
-      depth.set(next.after, trail.length);
-      current = next.after;
+      const seen = Number(this.#depth[next.to]);
+      if (seen < 0) {
+        this.#depth[next.to] = trail.length;
+        current = next.to;
+        continue;
+      }
+      this.#depth[start] = -1;
+      for (const { to } of trail) this.#depth[to] = -1;
+      return trail.slice(seen);
     }
   }
-  throw new Error('an order was sought among members that are in no cycle');
+
+  #next(item: number): Step<Relation> | undefined {
+    const steps = this.#steps[item] ?? [];
+    for (let spent = Number(this.#spent[item]); spent < steps.length; spent += 1) {
+      const step = steps[spent];
+      if (step === undefined || step.isGone || this.#isOut[step.to] === 1) continue;
+      this.#spent[item] = spent;
+      return step;
+    }
+    this.#spent[item] = steps.length;
+    return undefined;
+  }
 }
 
-/** A min-heap of items by their place in the given order. */
+/** A min-heap of places. */
 class Heap {
-  readonly #rank: (member: string) => number;
-  readonly #items: string[] = [];
+  readonly #items: number[] = [];
 
-  constructor(rank: (member: string) => number) {
-    this.#rank = rank;
-  }
-
-  add(member: string): void {
-    let at = this.#items.push(member) - 1;
+  add(item: number): void {
+    let at = this.#items.push(item) - 1;
     while (at > 0) {
       const parent = (at - 1) >> 1;
       if (this.#at(parent) <= this.#at(at)) return;
@@ -111,7 +152,7 @@ class Heap {
     }
   }
 
-  take(): string | undefined {
+  take(): number | undefined {
     const [first] = this.#items;
     const last = this.#items.pop();
     if (first === undefined || last === undefined || this.#items.length === 0) return first;
@@ -126,10 +167,10 @@ class Heap {
   }
 
   #at(index: number): number {
-    return this.#rank(this.#items[index] ?? '');
+    return Number(this.#items[index]);
   }
 
   #swap(one: number, other: number): void {
-    [this.#items[one], this.#items[other]] = [this.#items[other] ?? '', this.#items[one] ?? ''];
+    [this.#items[one], this.#items[other]] = [this.#at(other), this.#at(one)];
   }
 }

@@ -3,6 +3,9 @@ import type { StartOrder } from './contract.ts';
 import { orderOf, type Precedence } from './ordering.ts';
 import type { Structure } from './structure.ts';
 
+/** More cycles are broken, but not told: nobody reads them. */
+const MAX_TOLD = 20;
+
 /** The highest rank among these signals. */
 export function rankOf(signals: readonly string[], ranks: ReadonlyMap<string, number>): number {
   return Math.max(...signals.map(signal => ranks.get(signal) ?? 0));
@@ -23,5 +26,5 @@ export function createStartOrder({ snapshot, outgoing }: Structure, ranks: Reado
   const gone = new Set(dropped);
   const needs = new Map(enabled.map(name => [name, new Set<string>()]));
   for (const relation of relations) if (!gone.has(relation)) needs.get(relation.after)?.add(relation.before);
-  return { needs, cycles: cycles.map(cycle => cycle.map(relation => relation.before)) };
+  return { needs, cycles: cycles.slice(0, MAX_TOLD).map(cycle => cycle.map(relation => relation.before)) };
 }
