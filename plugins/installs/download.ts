@@ -14,6 +14,9 @@ const GIB = 2 ** 30;
 const MAX_BYTES = 4 * GIB;
 /** Until the answer begins, and between two parts of it. */
 const SILENCE_MS = 30_000;
+/** A server that gives less than this in a minute is asked anew, as one that gives nothing. */
+const SLOW_BYTES = 60 * 1024;
+const SLOW_MS = 60_000;
 const TRIES = 5;
 const PAUSE_MS = 1_000;
 /** A connection that has brought so much is not counted as a failure. */
@@ -30,6 +33,8 @@ export interface DownloadRequest extends DownloadOptions {
   paced(ms: number): number;
   needSpace(bytes: number): Promise<void>;
   report(progress: StepProgress): void;
+  /** A clock that is never set back. Default `performance.now`. */
+  nowMs?(): number;
 }
 
 /** Gives the path of the file. Throws a Problem 502 or 504. */
@@ -120,7 +125,9 @@ async function receiveOn(request: DownloadRequest, handle: FileHandle, received:
   const total = received.bytes + length;
   if (total > maxBytes) throw tooLarge(request, maxBytes);
   if (length > 0) await request.needSpace(length);
+  const pace = paceOf(request);
   for await (const part of answer.body) {
+    pace(part.length);
     received.bytes += part.length;
     if (received.bytes > maxBytes) throw tooLarge(request, maxBytes);
     received.hash?.update(part);
@@ -129,6 +136,22 @@ async function receiveOn(request: DownloadRequest, handle: FileHandle, received:
     request.report({ text: `downloads ${name}`, percent });
   }
   if (received.bytes < total) throw new Error(`${hostOf(url)} closed the connection before the end of ${name}`);
+}
+
+/** Takes the size of each part as it comes, and throws an Error once a minute has brought too little. */
+function paceOf({ url, name, nowMs = () => performance.now() }: DownloadRequest): (partBytes: number) => void {
+  let sinceMs = nowMs();
+  let bytes = 0;
+  return partBytes => {
+    bytes += partBytes;
+    if (nowMs() - sinceMs < SLOW_MS) return;
+    if (bytes < SLOW_BYTES) {
+      const detail = `${hostOf(url)} gives ${name} at less than 1 KiB a second; try again later, or name a mirror in dumb.install_mirrors`;
+      throw new Error(detail, { cause: new Problem(504, detail) });
+    }
+    sinceMs = nowMs();
+    bytes = 0;
+  };
 }
 
 async function restart(request: DownloadRequest, handle: FileHandle, received: Received): Promise<void> {

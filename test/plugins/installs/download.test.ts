@@ -47,6 +47,13 @@ const refusal =
     response.end('no');
   };
 
+/** Never ends, and gives hardly anything. */
+const drip: Answer = (_request, response) => {
+  const more = () => void (response.destroyed || response.write('x', () => setImmediate(more)));
+  response.writeHead(200, { etag: '"one"' });
+  more();
+};
+
 t.test('a download', async t => {
   const asked: IncomingMessage['headers'][] = [];
   let answers: readonly Answer[] = [];
@@ -122,6 +129,15 @@ t.test('a download', async t => {
     t.match(failure, problem, what);
     t.match((failure as Error).message, host, 'it names the host, and nothing of the query');
   }
+  let nowMs = 0;
+  const clock = () => {
+    nowMs += 20_000;
+    return nowMs;
+  };
+  t.ok((await get([drip, whole(CONTENT)], { nowMs: clock })).equals(CONTENT), 'who hardly gives anything is left');
+  const slow = { status: 504, message: /at less than 1 KiB a second; .*dumb\.install_mirrors/ };
+  await t.rejects(get([drip], { nowMs: clock }), slow);
+  t.equal(asked.length, 5);
   const full = new Problem(507, 'no room');
   await t.rejects(get([whole(CONTENT)], { needSpace: () => Promise.reject(full) }), { message: 'no room' });
 });
