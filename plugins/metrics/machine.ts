@@ -151,8 +151,3 @@ function loadOf(text: string): SystemUsage['load'] {
 function capped(percent: number | null): number | null {
   return percent === null ? null : Math.min(percent, 100);
 }
-
-/** Unix seconds. */
-export function bootedAt(): number {
-  return Number(/^btime (\d+)/m.exec(procText('/proc/stat') ?? '')?.[1] ?? 0);
-}

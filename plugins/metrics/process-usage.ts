@@ -1,11 +1,12 @@
 // What the managed processes use, each with all its descendants, and the twenty others that use most.
+import { timeAt } from '#kit/boot-clock';
 import type { ProcessSnapshot } from '../process/contract.ts';
 import { Breather } from './breather.ts';
 import type { DiskCounters, ExternalUsage, ManagedUsage } from './contract.ts';
 import { CpuMeter } from './cpu-meter.ts';
 import { HeldFiles } from './held-files.ts';
 import { procText, readNumbers } from './proc-text.ts';
-import { type ProcessRow, ProcessTable, TICKS_PER_S, treesOf } from './process-table.ts';
+import { type ProcessRow, ProcessTable, treesOf } from './process-table.ts';
 import { SocketMap } from './sockets.ts';
 
 const MAX_EXTERNAL = 20;
@@ -32,8 +33,8 @@ export class ProcessMeter {
   #managedPids: ReadonlySet<number> = new Set();
   #containers: { readonly atMs: number; readonly ids: Map<string, string | null> } = { atMs: 0, ids: new Map() };
 
-  /** `own` are processes of the host that belong to no list; `bootedAt` is in Unix seconds. */
-  async read(running: readonly ProcessSnapshot[], own: ReadonlySet<number>, bootedAt: number): Promise<ProcessesUsage> {
+  /** `own` are processes of the host that belong to no list. */
+  async read(running: readonly ProcessSnapshot[], own: ReadonlySet<number>): Promise<ProcessesUsage> {
     const breather = new Breather();
     const roots = new Map(running.flatMap(snapshot => (snapshot.pid === null ? [] : [[snapshot.pid, snapshot]])));
     const { rows, resting } = await this.#table.read(breather, pid => roots.has(pid) || this.#managedPids.has(pid));
@@ -49,7 +50,7 @@ export class ProcessMeter {
       if (root === undefined) continue;
       for (const row of members) taken.add(row.pid);
       if (this.#sockets.isDue(members, nowMs, true)) await this.#sockets.look(members, nowMs, breather, true);
-      managed.push(this.#tree(processName, root, members, nowMs, bootedAt));
+      managed.push(this.#tree(processName, root, members, nowMs));
     }
     this.#managedPids = new Set(managed.flatMap(({ pids }) => pids));
     const others = rows
@@ -80,13 +81,7 @@ export class ProcessMeter {
    * The time of children that were waited for is counted too: what a process used moves to its parent when it ends, so
    * that the sum goes on growing.
    */
-  #tree(
-    processName: string,
-    root: ProcessRow,
-    members: readonly ProcessRow[],
-    nowMs: number,
-    bootedAt: number,
-  ): TreeUsage {
+  #tree(processName: string, root: ProcessRow, members: readonly ProcessRow[], nowMs: number): TreeUsage {
     const pids: number[] = [];
     let [usedMs, rssBytes, virtualBytes, threads] = [0, 0, 0, 0];
     for (const row of members) {
@@ -101,7 +96,7 @@ export class ProcessMeter {
       processName,
       pid: root.pid,
       pids,
-      startedAt: bootedAt + root.startTicks / TICKS_PER_S,
+      startedAt: timeAt(root.startTicks),
       cpuPercent: this.#treeCpu.percent(root.key, usedMs, nowMs),
       rssBytes,
       virtualBytes,

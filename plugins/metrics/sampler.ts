@@ -1,5 +1,6 @@
 // The one sampler: everybody who needs numbers gets the newest sample, and callers at one time share the making of it.
 import type { Host } from '#core';
+import { timeAt } from '#kit/boot-clock';
 import { turnWithTime } from '#kit/turns';
 import type {} from '../process/contract.ts';
 import type {} from '../services/contract.ts';
@@ -7,10 +8,9 @@ import { configuredPorts, placesOf } from './block-facts.ts';
 import { collect } from './collectors.ts';
 import type { ManagedUsage, MetricsSampler, Sample } from './contract.ts';
 import { FileSystems, type PlaceList, placeList } from './file-systems.ts';
-import { bootedAt, MachineMeter } from './machine.ts';
+import { MachineMeter } from './machine.ts';
 import { NetworkMeter, totalOf } from './network.ts';
 import { procText } from './proc-text.ts';
-import { TICKS_PER_S } from './process-table.ts';
 import { ProcessMeter, type TreeUsage } from './process-usage.ts';
 import { readSettings } from './settings.ts';
 import { sampleToKept, sampleToWire } from './wire.ts';
@@ -88,7 +88,6 @@ export class Sampler implements MetricsSampler {
     const settings = readSettings(this.#host.use('config.store').get('dumb.metrics'));
     const atMs = performance.now();
     const timestamp = Date.now() / MS_PER_S;
-    const booted = bootedAt();
     const running = (this.#host.find('process.supervisor')?.list() ?? []).filter(
       ({ isHost, pid }) => !isHost && pid !== null,
     );
@@ -97,7 +96,7 @@ export class Sampler implements MetricsSampler {
     await turnWithTime();
     const [fileSystems, processes] = await Promise.all([
       this.fileSystems.read(settings.paths),
-      this.#processes.read(running, new Set(this.fileSystems.pids()), booted),
+      this.#processes.read(running, new Set(this.fileSystems.pids())),
     ]);
     const collected = await collect(this.#host, processes.managed);
     await turnWithTime();
@@ -108,8 +107,8 @@ export class Sampler implements MetricsSampler {
         fileSystems,
         interfaces,
         network: totalOf(interfaces),
-        bootedAt: booted,
-        containerStartedAt: startOfFirstProcess(booted),
+        bootedAt: timeAt(0),
+        containerStartedAt: startOfFirstProcess(),
       },
       managed: this.#withFacts(processes.managed),
       external: processes.external,
@@ -152,8 +151,8 @@ export class Sampler implements MetricsSampler {
   }
 }
 
-function startOfFirstProcess(booted: number): number | null {
+function startOfFirstProcess(): number | null {
   const text = procText('/proc/1/stat');
   if (text === null) return null;
-  return booted + Number(text.slice(text.lastIndexOf(')') + 2).split(' ')[19]) / TICKS_PER_S;
+  return timeAt(Number(text.slice(text.lastIndexOf(')') + 2).split(' ')[19]));
 }

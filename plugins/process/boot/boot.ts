@@ -3,6 +3,7 @@
 import path from 'node:path';
 import { type ContributionList, type Host, type NamedBlock, Problem } from '#core';
 import { askAgain } from '#kit/ask-again';
+import { timeAt } from '#kit/boot-clock';
 import { errorText } from '#kit/error-text';
 import { namedReason } from '#kit/named-reason';
 import type { ProcessSnapshot, StartupReport, SurvivorSearch } from '../contract.ts';
@@ -11,7 +12,6 @@ import { describeMove, reservePorts } from '../launch/ports.ts';
 import type { StartupSettings } from '../settings.ts';
 import type { Adoption } from '../supervise/adoption.ts';
 import { attempt } from '../supervise/attempt.ts';
-import { timeAt } from '../supervise/boot-clock.ts';
 import { captureTargetOf } from '../supervise/capture-target.ts';
 import { bootId, processesIn, readStat, userOf } from '../supervise/proc-table.ts';
 import type { ProcessHealthReports } from '../supervise/process-health.ts';

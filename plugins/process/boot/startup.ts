@@ -1,8 +1,8 @@
 // The phases of a boot, from initializing to ready or degraded, and the state of each expected service.
 import { setTimeout as delay } from 'node:timers/promises';
+import { ticksNow, timeAt } from '#kit/boot-clock';
 import type { StartupPhase, StartupReport, StartupService } from '../contract.ts';
 import type { StartupSettings } from '../settings.ts';
-import { ticksNow, timeAt } from '../supervise/boot-clock.ts';
 import { BootTimeline } from './boot-timeline.ts';
 
 const TERMINAL: readonly StartupPhase[] = ['ready', 'degraded', 'shutting_down'];

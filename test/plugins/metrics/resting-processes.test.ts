@@ -44,7 +44,7 @@ t.test('a process that has rested and burns a core uses one', async t => {
   t.teardown(() => table.close());
   const { child, pid } = await burner(t);
   const look = async () => {
-    const { external } = await meter.read([], new Set(), 0);
+    const { external } = await meter.read([], new Set());
     return external.find(process => process.pid === pid)?.cpuPercent ?? 0;
   };
   await until(async () => {

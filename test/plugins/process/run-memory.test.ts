@@ -8,7 +8,7 @@ import path from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import t from 'tap';
-import { timeAt } from '../../../plugins/process/supervise/boot-clock.ts';
+import { timeAt } from '../../../core/kit/boot-clock.ts';
 import { leaderOf, lookAround, marksOf, readStat } from '../../../plugins/process/supervise/proc-table.ts';
 import { testDir } from '../../support/directory.ts';
 import { until } from '../../support/until.ts';

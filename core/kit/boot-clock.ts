@@ -1,11 +1,12 @@
 // Moments as clock ticks after boot, as the kernel tells when processes began: no change of the time of day moves them. What
 // they are by the time of day is derived when it is told, because a machine without a clock of its own sets that late.
-import { lacksDescriptors, withReserve } from '#kit/descriptors';
-import { kernelText } from '#kit/kernel-text';
+import { lacksDescriptors, withReserve } from './descriptors.ts';
+import { kernelText } from './kernel-text.ts';
 
 /** USER_HZ, fixed at 100 for every architecture that Node runs on: proc(5), time(7). */
 const TICKS_PER_S = 100;
 const MS_PER_S = 1_000;
+const NS_PER_MS = 1_000_000;
 /** Clocks that are read one after the other differ by less. */
 const CHANGED_MS = 500;
 
@@ -40,9 +41,14 @@ function bootMs(): number {
   return known.atMs;
 }
 
-/** The monotonic clock is read last: where this thread is held up in between, the next call looks again. */
+/**
+ * The clock of the file counts the machine's sleep too, and is never behind the monotonic one; where it is, a container shows
+ * its own age there, while its processes are told by the clock of the machine. The monotonic clock is read last: where this
+ * thread is held up in between, the next call looks again.
+ */
 function look(): Boot {
   const nowMs = Date.now();
   const upMs = Number(withReserve(() => kernelText('/proc/uptime')).split(' ', 1)[0]) * MS_PER_S;
-  return { atMs: nowMs - upMs, aheadMs: nowMs - performance.now() };
+  const awakeMs = Number(process.hrtime.bigint()) / NS_PER_MS;
+  return { atMs: nowMs - Math.max(upMs, awakeMs), aheadMs: nowMs - performance.now() };
 }
