@@ -14,16 +14,16 @@ export const FALLBACK = '/';
 const OWNERS = '.owners';
 const MAX_NAME_BYTES = 64 * 1024;
 
-interface Services {
+interface Stack {
   readonly host: Host;
   blocks(): readonly NamedBlock[];
 }
 
 /** Below `{configDir}/services`, made for the service's user. Throws for want of descriptors. */
-export async function ownDirectory({ processName, user }: LaunchPlan, services: Services): Promise<string> {
-  const { log } = services.host;
+export async function ownDirectory({ processName, user }: LaunchPlan, stack: Stack): Promise<string> {
+  const { log } = stack.host;
   try {
-    const directory = await chosenDirectory(processName, services);
+    const directory = await chosenDirectory(processName, stack);
     (await GuardedDirectory.open(directory, { mode: 0o750, owner: user })).close();
     return directory;
   } catch (error) {
@@ -33,7 +33,7 @@ export async function ownDirectory({ processName, user }: LaunchPlan, services: 
   }
 }
 
-async function chosenDirectory(processName: string, { host, blocks }: Services): Promise<string> {
+async function chosenDirectory(processName: string, { host, blocks }: Stack): Promise<string> {
   const { usual, alone } = servicePlaces(host.paths.configDir, processName);
   // The directory above stays the host's, so that nobody else makes directories there.
   const place = await GuardedDirectory.open(path.dirname(alone), {});
