@@ -8,16 +8,23 @@ const NEWLINE = 0x0a;
 const fstat = promisify(fstatWithCallback);
 const read = promisify(readWithCallback);
 
-/** Blank where the file is gone, or was read to its end. Of more than `maxBytes` the last whole lines. Closes the set. */
+/**
+ * Whole lines alone, because a part of one does not tell that what stands there is a secret: blank where the file is gone, or
+ * was read to its end, and the last `maxBytes` where there is more. Closes the set.
+ */
 export async function restOf(set: LogSet, fileId: string, cursor: number, maxBytes: number): Promise<string> {
   try {
     for (const { descriptor, sizeBytes } of set.files) {
       if (fileIdOf(await fstat(descriptor)) !== fileId) continue;
-      const start = Math.max(cursor, sizeBytes - maxBytes);
-      const length = Math.max(0, sizeBytes - start);
+      const wanted = Math.max(cursor, sizeBytes - maxBytes, 0);
+      // With the byte before, which says whether a line begins there.
+      const start = Math.max(wanted - 1, 0);
+      const length = Math.max(sizeBytes - start, 0);
       const { buffer, bytesRead } = await read(descriptor, Buffer.alloc(length), 0, length, start);
       const bytes = buffer.subarray(0, bytesRead);
-      return await redactLines(start === cursor ? bytes : bytes.subarray(bytes.indexOf(NEWLINE) + 1));
+      if (wanted === 0) return await redactLines(bytes);
+      const newline = bytes.indexOf(NEWLINE);
+      return newline < 0 ? '' : await redactLines(bytes.subarray(newline + 1));
     }
     return '';
   } finally {

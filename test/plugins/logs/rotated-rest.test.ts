@@ -39,8 +39,16 @@ t.test('a log that is followed over its rotation', async t => {
   await writeFile(file, 'eight\n');
   t.same(await reader.further(), ['seven', 'eight'], 'it goes on where it was before it was gone');
 
+  const { file_id: oldId } = await get('/logs', { process_name: 'Kid' });
+  await appendFile(file, 'password=hunter2secret\nnine\n');
+  await rename(file, rotated);
+  await writeFile(file, 'ten\n');
+  const insideLine = String('eight\npassword='.length);
+  const within = await get('/logs', { process_name: 'Kid', cursor: insideLine, file_id: oldId, rest: 'true' });
+  t.equal(within.rest, 'nine\n', 'a place within a line shows no secret of it');
+
   const [{ cursor, file_id: fileId } = {}] = asked.slice(-1);
   const plain = await get('/logs', { process_name: 'Kid', cursor, file_id: fileId });
-  t.match(plain, { reset: true, chunk: 'eight\n' });
+  t.match(plain, { reset: true, chunk: 'ten\n' });
   t.notOk('rest' in plain, 'for those that ask for it');
 });
