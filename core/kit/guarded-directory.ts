@@ -14,6 +14,7 @@ import {
   chmod,
   chown,
   type FileHandle,
+  link,
   lstat,
   mkdir,
   open,
@@ -208,6 +209,11 @@ export class GuardedDirectory {
   /** Removes an empty directory. */
   async removeDirectory(name: string): Promise<void> {
     await rmdir(this.#inside(name)).catch(this.#tellPlace);
+  }
+
+  /** Gives a file a second name; where the file system knows none, rejects with EPERM or the like. */
+  async linkFile(name: string, newName: string): Promise<void> {
+    await link(this.#inside(name), this.#inside(newName)).catch(this.#tellPlace);
   }
 
   /** Makes a link to `target`, which is not looked at. */

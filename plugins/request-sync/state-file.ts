@@ -138,11 +138,18 @@ export class StateFile {
       await removeTemporaryFilesIn(directory, next);
       await directory.remove(next);
       await writeFileIn(directory, next, bytes, { mode: FILE_MODE });
-      if ((await directory.stat(name)) !== null) await directory.rename(name, path.basename(this.#backup));
+      if ((await directory.stat(name)) !== null) await keepBefore(directory, name, path.basename(this.#backup));
       await directory.rename(next, name);
       await directory.sync();
     });
   }
+}
+
+/** By a second name, so that there is a state under the first at every moment, also for whoever copies the directory. */
+async function keepBefore(directory: GuardedDirectory, name: string, backup: string): Promise<void> {
+  await directory.remove(backup);
+  // FAT and some network file systems have no second names.
+  await directory.linkFile(name, backup).catch(() => directory.rename(name, backup));
 }
 
 /** `digest` is the same for states that differ by the time of the last cycle alone. */

@@ -1,6 +1,8 @@
 // The state in its file: what is written is read again, in whatever layout, and what cannot be used is set aside.
+import { once } from 'node:events';
 import { chown, mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { Worker } from 'node:worker_threads';
 import fc from 'fast-check';
 import t from 'tap';
 import { emptyState, stateFrom } from '../../../plugins/request-sync/state.ts';
@@ -8,6 +10,17 @@ import { StateFile } from '../../../plugins/request-sync/state-file.ts';
 import { stateContent, stateText } from '../../../plugins/request-sync/state-text.ts';
 import { testDir } from '../../support/directory.ts';
 
+/** Looks for the file until it is told that this is enough, and answers how often it looked and how often in vain. */
+const LOOKER = `
+  const { existsSync } = require('node:fs');
+  const { parentPort, receiveMessageOnPort, workerData } = require('node:worker_threads');
+  let [looks, missing] = [0, 0];
+  do {
+    looks += 1;
+    if (!existsSync(workerData)) missing += 1;
+  } while (receiveMessageOnPort(parentPort) === undefined);
+  parentPort.postMessage([looks, missing]);
+`;
 const warnings: string[] = [];
 const log = { debug() {}, info() {}, error() {}, warn: (message: string) => void warnings.push(message) };
 const HELD = { id: 5, status: 2, synced_at: '2026-01-01T00:00:00Z' };
@@ -90,6 +103,24 @@ t.test('files', async t => {
     t.same(await texts(place), ['sync_state.json', 'sync_state.json.bak']);
     t.same((await new StateFile(file, log).load()).requests, state.requests);
     t.same(JSON.parse(await readFile(`${file}.bak`, 'utf8')).requests, {});
+  });
+
+  await t.test('at no moment is there none', async t => {
+    const { file } = await open('watched');
+    const states = new StateFile(file, log);
+    const state = await states.load();
+    await states.save();
+    const looker = new Worker(LOOKER, { eval: true, workerData: file });
+    const looked = once(looker, 'message');
+    await once(looker, 'online');
+    for (let id = 1; id <= 300; id += 1) {
+      state.requests.set(`movie:${id}:False`, { primary_id: id, subordinates: {} });
+      await states.save();
+    }
+    looker.postMessage('enough');
+    const [[looks, missing]] = await looked;
+    t.ok(looks > 0);
+    t.equal(missing, 0);
   });
 
   await t.test('a cycle that changed nothing leaves the file as it is, until the end', async t => {
