@@ -313,14 +313,7 @@ export class PluginSet {
   /** Sets up, in order, every plugin that is pending; skipped plugins are tried again. */
   async #setUpPending(): Promise<void> {
     const usable = [...this.#entries.values()].filter(entry => entry.plugin !== undefined && entry.state !== 'failed');
-    const { sorted, cycles } = orderPlugins(
-      usable.map(entry => ({
-        name: entry.name,
-        needs: entry.plugin?.needs ?? [],
-        after: entry.plugin?.after ?? [],
-        entry,
-      })),
-    );
+    const { sorted, cycles } = inOrder(usable);
     for (const [name, cycle] of cycles) {
       const entry = this.#entries.get(name);
       if (entry !== undefined)
@@ -397,15 +390,7 @@ export class PluginSet {
   /** In order of set-up, so that a plugin comes after those that it needs. */
   #readyEntries(): Entry[] {
     const ready = [...this.#entries.values()].filter(entry => entry.state === 'ready');
-    const { sorted } = orderPlugins(
-      ready.map(entry => ({
-        name: entry.name,
-        needs: entry.plugin?.needs ?? [],
-        after: entry.plugin?.after ?? [],
-        entry,
-      })),
-    );
-    return sorted.map(({ entry }) => entry);
+    return inOrder(ready).sorted.map(({ entry }) => entry);
   }
 
   #markFailed(entry: Entry, scope: Scope, error: unknown): void {
@@ -413,6 +398,17 @@ export class PluginSet {
     entry.reason = scope.describe(error);
     this.#options.logger(entry.name).error(`plugin ${entry.name} failed`, error);
   }
+}
+
+function inOrder(entries: readonly Entry[]) {
+  return orderPlugins(
+    entries.map(entry => ({
+      name: entry.name,
+      needs: entry.plugin?.needs ?? [],
+      after: entry.plugin?.after ?? [],
+      entry,
+    })),
+  );
 }
 
 export function isChosen(name: string, { enabled, disabled }: Pick<PluginChoice, 'enabled' | 'disabled'>): boolean {
