@@ -8,25 +8,38 @@ import { editSections, parseSections, readBackSections } from './sections.ts';
 import { editSettings, parseSettings, readBackSettings } from './settings.ts';
 
 type FormatFact = NonNullable<ServiceTemplate['formats']>[number];
+/** `ini` is `sections` of programs that also know other lines. */
+type Dialect = FormatFact['dialect'] | 'ini';
+/** What there is to know of one format. */
+type FormatLook = Omit<FormatFact, 'dialect'> & { readonly dialect: Dialect };
 /** What the functions need to know of a format, as data that can be sent to a thread. */
 interface Facts {
   readonly name: string;
-  readonly dialect: FormatFact['dialect'];
+  readonly dialect: Dialect;
   readonly encryptedBy: string | undefined;
 }
 
-const PARSERS = { sections: parseSections, settings: parseSettings } as const;
-const EDITORS = { sections: editSections, settings: editSettings } as const;
-const READ_BACKS = { sections: readBackSections, settings: readBackSettings } as const;
+const PARSERS: Record<Dialect, (text: string) => FileObject> = {
+  ini: text => parseSections(text, 'carry'),
+  sections: text => parseSections(text, 'refuse'),
+  settings: parseSettings,
+};
+const EDITORS: Record<Dialect, (text: string, updates: FileObject, mode: EditMode) => EditedText> = {
+  ini: (text, updates, mode) => editSections(text, updates, mode, 'carry'),
+  sections: (text, updates, mode) => editSections(text, updates, mode, 'refuse'),
+  settings: editSettings,
+};
+const READ_BACKS = { ini: readBackSections, sections: readBackSections, settings: readBackSettings } as const;
 
-const INI: FormatFact = { name: 'ini', dialect: 'sections', extensions: ['.ini'] };
+const INI: FormatLook = { name: 'ini', dialect: 'ini', extensions: ['.ini'] };
 
 /** INI files, and what templates name. */
 export function formatsOf(templates: readonly ServiceTemplate[]): ConfigFormat[] {
-  return [...templates.flatMap(({ formats = [] }) => formats), INI].map(formatOf);
+  const named = templates.flatMap(({ formats = [] }): readonly FormatLook[] => formats);
+  return [...named, INI].map(formatOf);
 }
 
-function formatOf({ name, dialect, extensions, fileName, encryptedBy }: FormatFact): ConfigFormat {
+function formatOf({ name, dialect, extensions, fileName, encryptedBy }: FormatLook): ConfigFormat {
   const facts: Facts = { name, dialect, encryptedBy };
   const url = import.meta.url;
   return {

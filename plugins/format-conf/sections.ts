@@ -1,4 +1,5 @@
-// Files of sections with `key = value` lines (INI and its like): only the value of a line is ever touched.
+// Files of sections with `key = value` lines (INI and its like): only the value of a line is ever touched. What else stands
+// between them is carried along where the file's program knows such lines.
 import { Problem } from '#core';
 import { bareObject, isObject } from '#kit/plain-object';
 import type { EditedText, EditMode, FileObject } from '../config-files/contract.ts';
@@ -16,7 +17,16 @@ interface Line {
   /** The part of `head` behind the key. */
   readonly separator: string;
   readonly isHeader: boolean;
+  /** Stays as it is, as long as its section: words alone, the rest of a value, and whatever `[[nested]]` holds. */
+  readonly isCarried: boolean;
+  /** Belongs to a `[[nested]]` section, whose header it may be. */
+  readonly isNested: boolean;
+  /** The key whose value this carried line continues. */
+  readonly continues: string | null;
 }
+
+/** `carry` is for files that may hold more than sections and `key = value`, which programs without that call broken. */
+export type OtherLines = 'carry' | 'refuse';
 
 /** Where the lines of a section are. A section may stand in several places of a file. */
 interface Place {
@@ -24,16 +34,30 @@ interface Place {
   lastIndex: number;
   /** The index of each key's last line: programs use the last of several lines with the same key. */
   readonly indexes: Map<string, number>;
+  /** Keys whose values go on in lines that are carried. */
+  readonly continued: Set<string>;
+  /** Names that stand alone in a line, and so have no value to change. */
+  readonly alone: Set<string>;
+}
+
+/** What the lines before one say about it. */
+interface Surroundings {
+  readonly section: string;
+  readonly isNested: boolean;
+  /** The last line with a key, while no header has followed. */
+  readonly keyLine: Line | null;
 }
 
 const BOM = '\uFEFF';
 const HEADER = /^\[([^\]]*)\]\s*(?:[;#].*)?$/s;
+/** As ConfigObj writes them; it counts the brackets for the depth. */
+const NESTED_HEADER = /^\[{2,}[^[\]]*\]{2,}\s*(?:[;#].*)?$/s;
 const NEW_KEY = /^[^=:\s[\];#][^=:\r\n]*$/;
 
 /** Returns the texts by section and key. Keys before the first header belong to the section with the empty name. */
-export function parseSections(text: string): FileObject {
+export function parseSections(text: string, others: OtherLines): FileObject {
   const result = bareObject<Record<string, string>>();
-  for (const { section, key, value } of parseLines(removeBom(text))) {
+  for (const { section, key, value } of parseLines(removeBom(text), others)) {
     if (key === null && section === '') continue;
     const members = result[section] ?? bareObject<string>();
     if (key !== null) members[key] = value;
@@ -42,10 +66,10 @@ export function parseSections(text: string): FileObject {
   return result;
 }
 
-export function editSections(source: string, updates: FileObject, mode: EditMode): EditedText {
+export function editSections(source: string, updates: FileObject, mode: EditMode, others: OtherLines): EditedText {
   const text = removeBom(source);
   const ending = text.includes('\r\n') ? '\r\n' : '\n';
-  const lines = parseLines(text);
+  const lines = parseLines(text, others);
   const places = findPlaces(lines);
   const sample = lines.find(line => line.key !== null)?.separator ?? '';
   const separator = /^\s?[=:]\s?$/.test(sample) ? sample : ' = ';
@@ -54,12 +78,12 @@ export function editSections(source: string, updates: FileObject, mode: EditMode
   let changed = 0;
   for (const [section, members] of Object.entries(updates)) {
     checkSection(section, members);
-    const place = places.get(section) ?? { lastIndex: lines.length, indexes: new Map() };
+    const place = places.get(section) ?? newPlace(lines.length);
     const more = added.get(place.lastIndex) ?? [];
     added.set(place.lastIndex, more);
     if (!places.has(section)) {
-      if (lines.length > 0 || more.length > 0) more.push(parseLine('', ending, section));
-      more.push(parseLine(`[${section}]`, ending, section));
+      if (lines.length > 0 || more.length > 0) more.push(blankLine(ending, section));
+      more.push(headerLine(section, ending));
       if (Object.keys(members).length === 0) changed += 1;
     }
     for (const [key, value] of Object.entries(members)) {
@@ -67,6 +91,7 @@ export function editSections(source: string, updates: FileObject, mode: EditMode
       const index = place.indexes.get(key) ?? -1;
       const line = lines[index];
       if (line?.value === wanted) continue;
+      refuseUnclear(place, section, key);
       if (line === undefined) more.push(newLine({ key, separator, value: wanted, ending, section }));
       else lines[index] = { ...line, text: line.head + wanted, value: wanted };
       changed += 1;
@@ -95,27 +120,37 @@ export function readBackSections(updates: FileObject): FileObject {
   );
 }
 
-function parseLines(text: string): Line[] {
+function parseLines(text: string, others: OtherLines): Line[] {
   const lines: Line[] = [];
-  let section = '';
+  let around: Surroundings = { section: '', isNested: false, keyLine: null };
   for (const [, content = '', ending = ''] of text.matchAll(/([^\r\n]*)(\r\n|\n|\r|$)/g)) {
     if (content === '' && ending === '') continue;
-    const line = parseLine(content, ending, section, lines.length + 1);
-    section = line.section;
+    const line = parseLine(content, ending, around, others);
+    if (line === null)
+      throw new Problem(422, `Line ${lines.length + 1}, column 1 is neither a section, a comment nor key = value`);
+    around = surroundingsAfter(line, around);
     lines.push(line);
   }
   return lines;
 }
 
-function parseLine(text: string, ending: string, section: string, number = 1): Line {
-  const bare = { text, ending, section, key: null, value: '', head: '', separator: '', isHeader: false };
+/** null for what is no line of such a file. */
+function parseLine(text: string, ending: string, around: Surroundings, others: OtherLines): Line | null {
+  const { section, isNested, keyLine } = around;
+  const bare = { ...blankLine(ending, section), text };
   const content = text.trim();
   if (content === '' || content.startsWith('#') || content.startsWith(';')) return bare;
   const header = HEADER.exec(content);
   if (header !== null) return { ...bare, section: header[1] ?? '', isHeader: true };
+  if (others === 'carry' && (isNested || NESTED_HEADER.test(content)))
+    return { ...bare, isCarried: true, isNested: true };
   const at = text.search(/[=:]/);
   const key = text.slice(0, Math.max(at, 0)).trim();
-  if (key === '') throw new Problem(422, `Line ${number}, column 1 is neither a section, a comment nor key = value`);
+  if (key === '') {
+    if (others === 'refuse' || content.startsWith('[')) return null;
+    const isRest = keyLine !== null && indentationOf(text) > indentationOf(keyLine.text);
+    return { ...bare, isCarried: true, continues: isRest ? keyLine.key : null };
+  }
   let valueOffset = at + 1;
   while (text[valueOffset] === ' ' || text[valueOffset] === '\t') valueOffset += 1;
   return {
@@ -127,22 +162,55 @@ function parseLine(text: string, ending: string, section: string, number = 1): L
   };
 }
 
+function surroundingsAfter(line: Line, before: Surroundings): Surroundings {
+  if (line.isHeader || line.isNested) return { section: line.section, isNested: line.isNested, keyLine: null };
+  return line.key === null ? before : { ...before, keyLine: line };
+}
+
+function indentationOf(text: string): number {
+  return text.length - text.trimStart().length;
+}
+
+function blankLine(ending: string, section: string): Line {
+  const nothing = { text: '', key: null, value: '', head: '', separator: '', continues: null };
+  return { ...nothing, ending, section, isHeader: false, isCarried: false, isNested: false };
+}
+
+function headerLine(section: string, ending: string): Line {
+  return { ...blankLine(ending, section), text: `[${section}]`, isHeader: true };
+}
+
+function newPlace(lastIndex: number): Place {
+  return { lastIndex, indexes: new Map(), continued: new Set(), alone: new Set() };
+}
+
 function findPlaces(lines: readonly Line[]): Map<string, Place> {
-  const places = new Map<string, Place>([['', { lastIndex: -1, indexes: new Map() }]]);
-  for (const [index, { section, key, isHeader }] of lines.entries()) {
-    if (key === null && !isHeader) continue;
-    const place = places.get(section) ?? { lastIndex: index, indexes: new Map() };
+  const places = new Map<string, Place>([['', newPlace(-1)]]);
+  for (const [index, { text, section, key, isHeader, isCarried, isNested, continues }] of lines.entries()) {
+    if (isNested || (key === null && !isHeader && !isCarried)) continue;
+    const place = places.get(section) ?? newPlace(index);
     place.lastIndex = index;
-    if (key !== null) place.indexes.set(key, index);
+    if (key !== null) {
+      place.indexes.set(key, index);
+      place.continued.delete(key);
+    } else if (continues !== null) place.continued.add(continues);
+    else if (isCarried) place.alone.add(text.trim());
     places.set(section, place);
   }
   return places;
 }
 
+/** A value whose end stands in other lines, and a name without a value, could be read otherwise than they are written. */
+function refuseUnclear({ continued, alone }: Place, section: string, key: string): void {
+  const name = section === '' ? key : `${section}.${key}`;
+  if (continued.has(key)) throw new Problem(400, `${name} goes on in the next line; edit the file by hand`);
+  if (alone.has(key)) throw new Problem(400, `${name} stands in the file without a value; edit the file by hand`);
+}
+
 function newLine(wanted: { key: string; separator: string; value: string; ending: string; section: string }): Line {
   const { key, separator, value, ending, section } = wanted;
   if (!NEW_KEY.test(key) || key !== key.trim()) throw new Problem(400, `'${key}' cannot be a key of this file`);
-  return parseLine(key + separator + value, ending, section);
+  return { ...blankLine(ending, section), text: key + separator + value, key, value };
 }
 
 /** A line that was the last of the file may lack its line break, and gets one when another follows it. */
@@ -151,10 +219,13 @@ function joinLines(lines: readonly Line[], ending: string): string {
   return lines.map((line, index) => line.text + (index < last ? line.ending || ending : line.ending)).join('');
 }
 
-function isWanted({ section, key, isHeader }: Line, updates: FileObject): boolean {
+/** What is shown of a file is wanted by name; what is carried, with its section and with the value that it continues. */
+function isWanted({ section, key, isHeader, isCarried, continues }: Line, updates: FileObject): boolean {
   const members = Object.hasOwn(updates, section) ? (updates[section] as FileObject) : undefined;
   if (isHeader) return members !== undefined;
-  return key === null || (members !== undefined && Object.hasOwn(members, key));
+  const name = key ?? continues;
+  if (name !== null) return members !== undefined && Object.hasOwn(members, name);
+  return !isCarried || section === '' || members !== undefined;
 }
 
 function checkSection(section: string, members: unknown): asserts members is Record<string, unknown> {

@@ -138,8 +138,66 @@ Name: two\r
 Name: three\r
 # last`;
 
+/** Nested sections, a name alone, and a value of several lines. */
+const WIDE_INI = `loose words
+[misc]
+host = 127.0.0.1
+paths = /one
+    /two
+skip-networking
+[servers]
+[[news.example.com:563]]
+host = news.example.com
+connections = 8
+[[other]] ; spare
+[[[deep]]]
+host = deep.example.com
+[categories]
+name = all
+`;
+
 holdFormat(t, named('ini'), {
   cases: [
+    {
+      name: 'what stands in nested sections is not that of the section around',
+      text: WIDE_INI,
+      updates: { misc: { host: '0.0.0.0' } },
+      becomes: ['127.0.0.1', '0.0.0.0'],
+    },
+    {
+      name: 'a new key stands before the nested sections',
+      text: WIDE_INI,
+      updates: { servers: { host: 'x' } },
+      becomes: ['[servers]\n', '[servers]\nhost = x\n'],
+    },
+    {
+      name: 'a new key does not part a value of several lines, nor a name alone',
+      text: '[a]\nx = 1\n  2\nalone\n\n[b]\n',
+      updates: { a: { y: '3' } },
+      becomes: ['alone\n', 'alone\ny = 3\n'],
+    },
+    {
+      name: 'replace keeps what is carried in the sections that stay',
+      text: WIDE_INI,
+      updates: { misc: { host: 'x' }, servers: {} },
+      mode: 'replace',
+      becomes: WIDE_INI.replace('127.0.0.1', 'x')
+        .replace('paths = /one\n    /two\n', '')
+        .replace('[categories]\nname = all\n', ''),
+    },
+    {
+      name: 'replace takes what is carried along with its section',
+      text: WIDE_INI,
+      updates: { categories: { name: 'all' } },
+      mode: 'replace',
+      becomes: 'loose words\n[categories]\nname = all\n',
+    },
+    {
+      name: 'the last line of a key that stands twice',
+      text: '[a]\nx = 1\n  2\nx = 3\n',
+      updates: { a: { x: '4' } },
+      becomes: ['3', '4'],
+    },
     { name: 'before any section', text: INI, updates: { '': { top: '2' } }, becomes: ['top = 1', 'top = 2'] },
     {
       name: 'a semicolon in a value',
@@ -171,7 +229,21 @@ holdFormat(t, named('ini'), {
     },
   ],
   refused: [
-    { name: 'no key', text: 'a = 1\n[b\n', status: 422, message: /Line 2/ },
+    { name: 'no end of a header', text: 'a = 1\n[b\n', status: 422, message: /Line 2/ },
+    {
+      name: 'a value that goes on in the next line',
+      text: WIDE_INI,
+      updates: { misc: { paths: '/three' } },
+      status: 400,
+      message: /misc\.paths goes on/,
+    },
+    {
+      name: 'a name without a value',
+      text: WIDE_INI,
+      updates: { misc: { 'skip-networking': 'no' } },
+      status: 400,
+      message: /without a value/,
+    },
     {
       name: 'a line break in a value',
       text: '[a]\nx = 1\n',
@@ -188,6 +260,12 @@ holdFormat(t, named('ini'), {
     },
     { name: 'no section', text: '[a]\nx = 1\n', updates: { a: 'x' }, status: 400, message: /must be an object/ },
   ],
+});
+
+t.test('an INI file shows its sections without what is carried', async t => {
+  const shown = JSON.stringify(await named('ini').parse(WIDE_INI));
+  const misc = { host: '127.0.0.1', paths: '/one' };
+  t.equal(shown, JSON.stringify({ misc, servers: {}, categories: { name: 'all' } }));
 });
 
 t.test('generated INI files', async t => {
