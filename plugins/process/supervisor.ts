@@ -44,7 +44,8 @@ import { LineageWatch } from './supervise/lineage-watch.ts';
 import { isReadyBy, ProcessHealthReports } from './supervise/process-health.ts';
 import { ProcessSet, type Switches } from './supervise/process-set.ts';
 import { StateFile } from './supervise/state-file.ts';
-import type { SupervisedProcess, Supervision } from './supervise/supervised-process.ts';
+import type { SupervisedProcess } from './supervise/supervised-process.ts';
+import type { Supervision } from './supervise/supervision.ts';
 import { WantedStates } from './supervise/wanted-states.ts';
 
 /** Below the configuration directory. */

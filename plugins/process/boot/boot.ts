@@ -17,7 +17,8 @@ import { bootId, processesIn, readStat, userOf } from '../supervise/proc-table.t
 import type { ProcessHealthReports } from '../supervise/process-health.ts';
 import type { ProcessSet } from '../supervise/process-set.ts';
 import { NO_GROUP } from '../supervise/stop.ts';
-import type { SupervisedProcess, Supervision } from '../supervise/supervised-process.ts';
+import type { SupervisedProcess } from '../supervise/supervised-process.ts';
+import type { Supervision } from '../supervise/supervision.ts';
 import type { BootOrder } from './boot-order.ts';
 import { OrderedStart } from './ordered-start.ts';
 import { type ReadinessSource, Startup } from './startup.ts';

@@ -8,7 +8,8 @@ import { findCgroup, removeEmptyCgroups } from './cgroup.ts';
 import { removeOtherPipes } from './input-pipe.ts';
 import { bootId, launchedFrom, outputFileOf } from './proc-table.ts';
 import type { ProcessRecord } from './state-file.ts';
-import { SupervisedProcess, type Supervision } from './supervised-process.ts';
+import { SupervisedProcess } from './supervised-process.ts';
+import type { Supervision } from './supervision.ts';
 
 export class Adoption {
   readonly #host: Host;

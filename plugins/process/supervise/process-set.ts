@@ -6,7 +6,8 @@ import { unknownProcess } from '#kit/unknown-process';
 import type { ProcessSnapshot } from '../contract.ts';
 import { portsOf } from '../launch/ports.ts';
 import { attempt } from './attempt.ts';
-import { SupervisedProcess, type Supervision } from './supervised-process.ts';
+import { SupervisedProcess } from './supervised-process.ts';
+import type { Supervision } from './supervision.ts';
 
 /** Names of processes that a change of the configuration file has enabled or disabled. */
 export interface Switches {

@@ -1,83 +1,37 @@
 // One managed process: its states, its operations one at a time, its launches and exits. Only `#move` changes the
 // status.
-import { existsSync } from 'node:fs';
-import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises';
-import { type Host, type NamedBlock, Problem } from '#core';
-import { askAgain } from '#kit/ask-again';
+import { setTimeout as delay } from 'node:timers/promises';
+import { type NamedBlock, Problem } from '#core';
 import { timeAt } from '#kit/boot-clock';
-import { lacksDescriptors } from '#kit/descriptors';
 import { errorText } from '#kit/error-text';
 import { namedReason } from '#kit/named-reason';
-import { turnWithTime } from '#kit/turns';
 import type {
   ExitRecord,
   LaunchPlan,
-  LaunchPolicy,
   ProcessSnapshot,
   ProcessStatus,
   StartOutcome,
   StartTrigger,
   StopOutcome,
-  StopPolicy,
 } from '../contract.ts';
 import { digestOf } from '../launch/block-digest.ts';
-import type { Companion } from '../launch/ports.ts';
 import { prepareLaunch } from '../launch/preparation.ts';
-import type { RunUsers } from '../launch/run-user.ts';
-import type { Processes } from '../launch/waits.ts';
-import { attempt } from './attempt.ts';
 import { captureTargetOf } from './capture-target.ts';
 import { removeCgroup } from './cgroup.ts';
+import { clearAway, finishRun, tellOfExit } from './ended-run.ts';
+import { Ending } from './ending.ts';
 import { type Exit, exitRecordOf } from './exit-record.ts';
-import type { Holds } from './holds.ts';
-import { removeInputPipe, writeInput } from './input-pipe.ts';
-import type { LineageWatch } from './lineage-watch.ts';
-import { adoptRun, launchRun, type Run, type RunParts } from './run.ts';
+import { writeInput } from './input-pipe.ts';
+import { observe } from './observation.ts';
+import { adoptRun, launchRun, type Run } from './run.ts';
+import { STARTED_BY } from './start-trigger.ts';
 import type { FoundProcess, ProcessRecord } from './state-file.ts';
-import { killProcesses, NO_GROUP, type StopTarget, stopProcesses, survivors, survivorsSince } from './stop.ts';
-import { stopGraceMsOf, stopSignalOf } from './stop-policy.ts';
-import type { WantedStates } from './wanted-states.ts';
+import { NO_GROUP } from './stop.ts';
+import type { Supervision } from './supervision.ts';
 
-const OBSERVATION_MS = 2_000;
-/** Pauses before the first and later questions whether a process that starts is up. */
-const FIRST_ASK_MS = 20;
-const MAX_ASK_MS = 320;
 /** How long a hand-over waits for a running operation. */
 const HAND_OVER_LIMIT_MS = 2_000;
-const TRIGGERS: Readonly<Record<StartTrigger, string>> = {
-  boot: 'started at boot',
-  config: 'started because the configuration file enables it',
-  schedule: 'started by its schedule',
-  request: 'started on request',
-  restart: 'restarted on request',
-  'auto-restart': 'restarted automatically',
-  hold: 'started by the work that holds it',
-  install: 'started after its installation',
-};
-/** Messages of a shutdown may be so late. */
-const LIVING_MAX_AGE_MS = 500;
 const CANCELLED = Symbol('start cancelled');
-const OBSERVED = Symbol('start observed');
-
-/** What all supervised processes share. */
-export interface Supervision extends RunParts, Processes {
-  readonly host: Host;
-  readonly wanted: WantedStates;
-  readonly holds: Holds;
-  readonly lineage: LineageWatch;
-  prepare(plan: LaunchPlan): Promise<LaunchPlan>;
-  onLaunching(plan: LaunchPlan): Promise<void>;
-  onLaunched(plan: LaunchPlan, snapshot: ProcessSnapshot): Promise<void>;
-  onStatus(snapshot: ProcessSnapshot): void;
-  onStarted(snapshot: ProcessSnapshot): void;
-  onExited(snapshot: ProcessSnapshot, exit: ExitRecord): void;
-  readonly portCompanion: Companion;
-  readonly users: RunUsers;
-  stopPolicy(configKey: string): StopPolicy | undefined;
-  launchPolicy(configKey: string): LaunchPolicy | undefined;
-  /** Values from other plugins for `{name}` in commands and variables. */
-  placeholders(block: NamedBlock): Readonly<Record<string, unknown>>;
-}
 
 interface CurrentRun extends Run {
   /** Resolves when the exit has been handled. */
@@ -97,14 +51,14 @@ export class SupervisedProcess {
   #lastExit: ExitRecord | null = null;
   /** Number of requested stops; a start that was requested before the latest of them is cancelled. */
   #stops = 0;
-  /** Processes of an earlier run that could not be ended. */
-  #leftover: StopTarget | undefined;
+  readonly #ending: Ending;
   /** Aborts when another supervision takes over; from then on this one leaves the process alone. */
   readonly #handedOver = new AbortController();
 
   constructor(block: NamedBlock, supervision: Supervision) {
     this.#block = block;
     this.#with = supervision;
+    this.#ending = new Ending(() => this.#block, supervision);
   }
 
   get block(): NamedBlock {
@@ -219,20 +173,12 @@ export class SupervisedProcess {
   /** Kills without waiting. */
   kill(): void {
     this.#starting?.abort.abort(CANCELLED);
-    const target = this.#run?.target ?? this.#leftover;
-    if (target !== undefined) killProcesses(target);
+    this.#ending.kill(this.#run?.target);
   }
 
   /** Ids of the processes that are known to live, for the messages of a shutdown. */
   livingPids(): number[] {
-    const target = this.#run?.target ?? this.#leftover;
-    if (target === undefined) return [];
-    try {
-      return survivors(target, LIVING_MAX_AGE_MS).map(stat => stat.pid);
-    } catch (error) {
-      if (lacksDescriptors(error)) return [];
-      throw error;
-    }
+    return this.#ending.livingPids(this.#run?.target);
   }
 
   /**
@@ -256,29 +202,9 @@ export class SupervisedProcess {
     return true;
   }
 
-  /** After the leader of an earlier host's launch has ended: ends its descendants and reads its output to the end. */
-  async clearAway({
-    pid,
-    start_time: startTime,
-    boot_id: bootId,
-    run_id: runId,
-    cgroup,
-    spool,
-  }: ProcessRecord): Promise<void> {
-    // Without its group, because the group id may have been reused.
-    const target = {
-      processName: this.#block.processName,
-      leader: { pid, startTime, bootId },
-      pgid: NO_GROUP,
-      runId,
-      cgroup,
-      spoolFile: spool,
-      descendants: new Map(),
-    };
-    if (runId !== '') await this.#end(target);
-    removeCgroup(cgroup);
-    const output = captureTargetOf(this.#with.host, this.#block);
-    if (existsSync(spool)) await (await this.#with.capture.resume(output, spool)).finish();
+  /** After the leader of an earlier host's launch has ended. */
+  clearAway(record: ProcessRecord): Promise<void> {
+    return clearAway(record, { block: this.#block, ending: this.#ending, supervision: this.#with });
   }
 
   /** Called before adoption, which is still to verify whether the process runs. */
@@ -312,7 +238,7 @@ export class SupervisedProcess {
     this.#lastExit = null;
     this.#move('starting');
     try {
-      this.#refuseBesideLeftover();
+      this.#ending.refuseBesideLeftover();
       const plan = await prepareLaunch({
         host,
         trigger,
@@ -340,11 +266,11 @@ export class SupervisedProcess {
     }
     if (this.#run === undefined) {
       this.#move('stopped');
-      host.log.info(`${processName} has done its work, ${TRIGGERS[trigger]}`);
+      host.log.info(`${processName} has done its work, ${STARTED_BY[trigger]}`);
       return { status: 'started', waitingFor: [] };
     }
     this.#move('running');
-    host.log.info(`${processName} runs as pid ${this.#run.target.leader.pid}, ${TRIGGERS[trigger]}`);
+    host.log.info(`${processName} runs as pid ${this.#run.target.leader.pid}, ${STARTED_BY[trigger]}`);
     this.#with.onStarted(this.snapshot());
     host.emit('service_start', { processName, trigger });
     return { status: 'started', waitingFor: [] };
@@ -362,22 +288,13 @@ export class SupervisedProcess {
     return new Problem(409, detail, { cause });
   }
 
-  #refuseBesideLeftover(): void {
-    const left = this.#leftover === undefined ? [] : survivors(this.#leftover);
-    const pids = left.map(({ pid }) => pid).join(', ');
-    const { processName } = this.#block;
-    if (left.length > 0)
-      throw new Problem(409, `What could not be ended of ${processName} still lives (${pids}); end that first`);
-    this.#leftover = undefined;
-  }
-
   async #failStart(error: unknown, signal: AbortSignal, trigger: StartTrigger): Promise<unknown> {
     const { processName } = this.#block;
     // The next supervision adopts what was launched.
     if (this.#handedOver.signal.aborted) return this.#handedOver.signal.reason;
     const run = this.#run;
     if (run !== undefined) {
-      await this.#end(run.target);
+      await this.#ending.clear(run.target);
       await run.ended;
     }
     const problem = signal.aborted ? this.#cancelled('Start', error) : asProblem(error);
@@ -403,17 +320,8 @@ export class SupervisedProcess {
     const run = this.#run;
     if (run === undefined) return;
     await this.#with.onLaunched(plan, this.snapshot());
-    const waited = new AbortController();
-    const over = AbortSignal.any([signal, waited.signal]);
-    try {
-      const observed = delay(this.#with.host.paced(OBSERVATION_MS), undefined, { signal: over });
-      await Promise.race([run.ended, observed, this.#untilUp(over)]);
-    } finally {
-      // A reason of its own would cost a stack.
-      waited.abort(OBSERVED);
-    }
-    // Services that were started together have been observed together.
-    await turnWithTime();
+    const snapshot = () => this.snapshot();
+    await observe({ host: this.#with.host, ended: run.ended, snapshot, signal });
     // Whoever hears that it runs finds it recorded.
     await this.#with.state.saved();
     signal.throwIfAborted();
@@ -428,15 +336,6 @@ export class SupervisedProcess {
     );
   }
 
-  /** Resolves when the process's own probe says that it is healthy, or when the observation is over. */
-  async #untilUp(over: AbortSignal): Promise<void> {
-    for (let pauseMs = FIRST_ASK_MS; !over.aborted; pauseMs = Math.min(2 * pauseMs, MAX_ASK_MS)) {
-      await delay(pauseMs, undefined, { signal: over }).catch(() => undefined);
-      const asked = over.aborted ? undefined : this.#with.host.find('process.health')?.isUp(this.snapshot());
-      if (await asked?.catch(() => false)) return;
-    }
-  }
-
   async #runStop(hurry: AbortSignal | undefined): Promise<void> {
     const starting = this.#starting;
     this.#move('stopping');
@@ -445,10 +344,10 @@ export class SupervisedProcess {
     const run = this.#run;
     if (run !== undefined) {
       try {
-        await stopProcesses(run.target, this.#stopSignal(), this.#graceMs(), hurry);
+        await this.#ending.stop(run.target, hurry);
       } catch (error) {
         // The leader may have ended although other processes of the run survived.
-        if (this.#run === undefined) this.#leftover = run.target;
+        if (this.#run === undefined) this.#ending.leave(run.target);
         this.#move(this.#run === undefined ? 'stopped' : 'running');
         throw error;
       }
@@ -472,14 +371,9 @@ export class SupervisedProcess {
     if (run === undefined || this.#handedOver.signal.aborted) return;
     const asked = this.#stopping !== undefined || this.#starting?.abort.signal.aborted === true;
     const { processName } = this.#block;
-    const { host, state, onExited } = this.#with;
-    if (!asked) await this.#endRest(run.target);
-    await run.output
-      .finish()
-      .catch((error: unknown) =>
-        host.log.error(`the last output of ${processName} cannot be read or cleared away`, error),
-      );
-    await removeInputPipe(state.directory, run.target.runId);
+    const { state, onExited } = this.#with;
+    if (!asked) await this.#ending.clearRest(run.target);
+    await finishRun(run, this.#with);
     const exit = exitRecordOf(how, asked, this.#isOneshot);
     this.#run = undefined;
     this.#with.lineage.delete(run.target);
@@ -489,49 +383,13 @@ export class SupervisedProcess {
     const wasRunning = this.#status === 'running';
     if (wasRunning) this.#move('stopped');
     onExited(this.snapshot(), exit);
-    if (!wasRunning) return;
-    const { reason, code: exitCode, signal, unexpected } = exit;
-    if (!unexpected) {
-      host.log.info(`${processName} has done its work`);
-      return;
-    }
-    host.log.warn(`${processName} stopped unexpectedly: ${reason}`);
-    host.emit('service.stopped.unexpectedly', { processName, reason, exitCode, signal });
-  }
-
-  async #endRest(target: StopTarget): Promise<void> {
-    const failure = `whether ${target.processName} left processes behind cannot be told`;
-    await attempt(this.#with.host.log, failure, async () => {
-      const endedMs = performance.now();
-      // Runs that end together share one look.
-      await nextTurn();
-      const left = await askAgain(() => survivorsSince(target, endedMs));
-      if (left.length > 0) await this.#end(target);
-    });
-  }
-
-  /** Never throws: processes that cannot be ended are logged, and prevent further starts. */
-  async #end(target: StopTarget): Promise<void> {
-    try {
-      await stopProcesses(target, this.#stopSignal(), this.#graceMs());
-    } catch (error) {
-      this.#leftover = target;
-      this.#with.host.log.error(`what ${target.processName} left behind could not be ended`, error);
-    }
+    if (wasRunning) tellOfExit(processName, exit, this.#with);
   }
 
   #move(status: ProcessStatus): void {
     if (this.#status === status) return;
     this.#status = status;
     this.#with.onStatus(this.snapshot());
-  }
-
-  #stopSignal(): NodeJS.Signals {
-    return stopSignalOf(this.#block, this.#with.stopPolicy(this.#block.configKey));
-  }
-
-  #graceMs(): number {
-    return stopGraceMsOf(this.#block, this.#with.stopPolicy(this.#block.configKey));
   }
 }
 

@@ -1,0 +1,68 @@
+// What is done and told when the leader of a run has ended.
+import { existsSync } from 'node:fs';
+import type { NamedBlock } from '#core';
+import type { ExitRecord } from '../contract.ts';
+import { captureTargetOf } from './capture-target.ts';
+import { removeCgroup } from './cgroup.ts';
+import type { Ending } from './ending.ts';
+import { removeInputPipe } from './input-pipe.ts';
+import type { Run } from './run.ts';
+import type { ProcessRecord } from './state-file.ts';
+import { NO_GROUP } from './stop.ts';
+import type { Supervision } from './supervision.ts';
+
+/** Reads its output to the end, and removes what only it needed. Never throws for its output. */
+export async function finishRun(
+  { output, target }: Run,
+  { host, state }: Pick<Supervision, 'host' | 'state'>,
+): Promise<void> {
+  await output
+    .finish()
+    .catch((error: unknown) =>
+      host.log.error(`the last output of ${target.processName} cannot be read or cleared away`, error),
+    );
+  await removeInputPipe(state.directory, target.runId);
+}
+
+/** After the leader of an earlier host's launch has ended: ends its descendants and reads its output to the end. */
+export async function clearAway(
+  { pid, start_time: startTime, boot_id: bootId, run_id: runId, cgroup, spool }: ProcessRecord,
+  {
+    block,
+    ending,
+    supervision: { host, capture },
+  }: {
+    readonly block: NamedBlock;
+    readonly ending: Ending;
+    readonly supervision: Supervision;
+  },
+): Promise<void> {
+  // Without its group, because the group id may have been reused.
+  const target = {
+    processName: block.processName,
+    leader: { pid, startTime, bootId },
+    pgid: NO_GROUP,
+    runId,
+    cgroup,
+    spoolFile: spool,
+    descendants: new Map(),
+  };
+  if (runId !== '') await ending.clear(target);
+  removeCgroup(cgroup);
+  const output = captureTargetOf(host, block);
+  if (existsSync(spool)) await (await capture.resume(output, spool)).finish();
+}
+
+/** Of a run that ended although nobody asked for it. */
+export function tellOfExit(
+  processName: string,
+  { reason, code: exitCode, signal, unexpected }: ExitRecord,
+  { host }: Pick<Supervision, 'host'>,
+): void {
+  if (!unexpected) {
+    host.log.info(`${processName} has done its work`);
+    return;
+  }
+  host.log.warn(`${processName} stopped unexpectedly: ${reason}`);
+  host.emit('service.stopped.unexpectedly', { processName, reason, exitCode, signal });
+}

@@ -1,0 +1,86 @@
+// How the processes of one service are ended, and what of them could not be: nothing is started beside that.
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { type NamedBlock, Problem } from '#core';
+import { askAgain } from '#kit/ask-again';
+import { lacksDescriptors } from '#kit/descriptors';
+import { attempt } from './attempt.ts';
+import { killProcesses, type StopTarget, stopProcesses, survivors, survivorsSince } from './stop.ts';
+import { stopGraceMsOf, stopSignalOf } from './stop-policy.ts';
+import type { Supervision } from './supervision.ts';
+
+/** Messages of a shutdown may be so late. */
+const LIVING_MAX_AGE_MS = 500;
+
+export class Ending {
+  readonly #with: Pick<Supervision, 'host' | 'stopPolicy'>;
+  readonly #block: () => NamedBlock;
+  /** Processes of an earlier run that could not be ended. */
+  #leftover: StopTarget | undefined;
+
+  constructor(block: () => NamedBlock, supervision: Pick<Supervision, 'host' | 'stopPolicy'>) {
+    this.#block = block;
+    this.#with = supervision;
+  }
+
+  /** Throws a Problem 409 while what could not be ended still lives. */
+  refuseBesideLeftover(): void {
+    const left = this.#leftover === undefined ? [] : survivors(this.#leftover);
+    const pids = left.map(({ pid }) => pid).join(', ');
+    const { processName } = this.#block();
+    if (left.length > 0)
+      throw new Problem(409, `What could not be ended of ${processName} still lives (${pids}); end that first`);
+    this.#leftover = undefined;
+  }
+
+  /** Throws a Problem 500 when some survive. */
+  stop(target: StopTarget, hurry?: AbortSignal): Promise<void> {
+    const block = this.#block();
+    const policy = this.#with.stopPolicy(block.configKey);
+    return stopProcesses(target, stopSignalOf(block, policy), stopGraceMsOf(block, policy), hurry);
+  }
+
+  /** Never throws: processes that cannot be ended are logged, and prevent further starts. */
+  async clear(target: StopTarget): Promise<void> {
+    try {
+      await this.stop(target);
+    } catch (error) {
+      this.#leftover = target;
+      this.#with.host.log.error(`what ${target.processName} left behind could not be ended`, error);
+    }
+  }
+
+  /** Ends what the run of a leader that has ended left behind. Never throws. */
+  async clearRest(target: StopTarget): Promise<void> {
+    const failure = `whether ${target.processName} left processes behind cannot be told`;
+    await attempt(this.#with.host.log, failure, async () => {
+      const endedMs = performance.now();
+      // Runs that end together share one look.
+      await nextTurn();
+      const left = await askAgain(() => survivorsSince(target, endedMs));
+      if (left.length > 0) await this.clear(target);
+    });
+  }
+
+  /** Takes note of a run whose leader has ended, and of which others survive. */
+  leave(target: StopTarget): void {
+    this.#leftover = target;
+  }
+
+  /** Kills the processes of the run, or what is left of an earlier one, without waiting. */
+  kill(run: StopTarget | undefined): void {
+    const target = run ?? this.#leftover;
+    if (target !== undefined) killProcesses(target);
+  }
+
+  /** Ids of the processes of the run, or of what is left of an earlier one, that are known to live. */
+  livingPids(run: StopTarget | undefined): number[] {
+    const target = run ?? this.#leftover;
+    if (target === undefined) return [];
+    try {
+      return survivors(target, LIVING_MAX_AGE_MS).map(stat => stat.pid);
+    } catch (error) {
+      if (lacksDescriptors(error)) return [];
+      throw error;
+    }
+  }
+}

@@ -1,0 +1,29 @@
+// What all supervised processes share: the host, the records, and whom they tell of what happens to them.
+import type { Host, NamedBlock } from '#core';
+import type { ExitRecord, LaunchPlan, LaunchPolicy, ProcessSnapshot, StopPolicy } from '../contract.ts';
+import type { Companion } from '../launch/ports.ts';
+import type { RunUsers } from '../launch/run-user.ts';
+import type { Processes } from '../launch/waits.ts';
+import type { Holds } from './holds.ts';
+import type { LineageWatch } from './lineage-watch.ts';
+import type { RunParts } from './run.ts';
+import type { WantedStates } from './wanted-states.ts';
+
+export interface Supervision extends RunParts, Processes {
+  readonly host: Host;
+  readonly wanted: WantedStates;
+  readonly holds: Holds;
+  readonly lineage: LineageWatch;
+  prepare(plan: LaunchPlan): Promise<LaunchPlan>;
+  onLaunching(plan: LaunchPlan): Promise<void>;
+  onLaunched(plan: LaunchPlan, snapshot: ProcessSnapshot): Promise<void>;
+  onStatus(snapshot: ProcessSnapshot): void;
+  onStarted(snapshot: ProcessSnapshot): void;
+  onExited(snapshot: ProcessSnapshot, exit: ExitRecord): void;
+  readonly portCompanion: Companion;
+  readonly users: RunUsers;
+  stopPolicy(configKey: string): StopPolicy | undefined;
+  launchPolicy(configKey: string): LaunchPolicy | undefined;
+  /** Values from other plugins for `{name}` in commands and variables. */
+  placeholders(block: NamedBlock): Readonly<Record<string, unknown>>;
+}
