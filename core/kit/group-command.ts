@@ -4,7 +4,7 @@ import { setPriority } from 'node:os';
 import type { Readable } from 'node:stream';
 import { stripVTControlCharacters } from 'node:util';
 import { reasonText } from './error-text.ts';
-import { redact } from './redact.ts';
+import { LOOKED_BEYOND, redactedHead } from './redacted-head.ts';
 
 export interface GroupCommand {
   readonly argv: readonly string[];
@@ -23,6 +23,8 @@ export interface GroupCommand {
 }
 
 const MAX_LINE = 4_096;
+/** Of a line that has not ended: what is looked at, and the colours in it. */
+const MAX_REST = 4 * (MAX_LINE + LOOKED_BEYOND);
 const TOLD_LINES = 3;
 const ENTER = 'cd -- "$1" && shift && exec "$@"';
 /** How long what is left of its output is read, which something in another group may hold open. */
@@ -87,13 +89,13 @@ function launch({ argv, cwd, env, user, niceness = 0 }: GroupCommand): ChildProc
 async function readLines(output: Readable, take: (lines: readonly string[]) => Promise<void>): Promise<void> {
   let rest = '';
   const tell = async (texts: readonly string[]): Promise<void> => {
-    const lines = texts.map(text => redact(stripVTControlCharacters(text.slice(0, MAX_LINE))).trim());
+    const lines = texts.map(text => redactedHead(stripVTControlCharacters(text), MAX_LINE).trim());
     const filled = lines.filter(line => line !== '');
     if (filled.length > 0) await take(filled);
   };
   for await (const text of output.setEncoding('utf8')) {
     const texts = `${rest}${text}`.split(/[\r\n]/);
-    rest = (texts.pop() ?? '').slice(0, MAX_LINE);
+    rest = (texts.pop() ?? '').slice(0, MAX_REST);
     await tell(texts);
   }
   await tell([rest]);

@@ -16,6 +16,7 @@ import {
   recordsOf,
 } from '../kit/log-line.ts';
 import { redact } from '../kit/redact.ts';
+import { redactedHead } from '../kit/redacted-head.ts';
 import { RotatingFile } from '../kit/rotating-file.ts';
 import { Throttle } from '../kit/throttle.ts';
 
@@ -176,7 +177,7 @@ function describe(message: string, error: unknown, withStack: boolean): string[]
 }
 
 function bounded(text: string): string {
-  return text.length <= MAX_MESSAGE_LENGTH ? text : `${text.slice(0, MAX_MESSAGE_LENGTH)} [cut off]`;
+  return text.length <= MAX_MESSAGE_LENGTH ? text : redactedHead(text, MAX_MESSAGE_LENGTH, ' [cut off]');
 }
 
 interface UsableDirectory {

@@ -1,7 +1,7 @@
 // The log of the tool. What came is written before more is read, so that no amount of output fills the memory.
 import type { Readable } from 'node:stream';
 import { formatRecord } from '#kit/log-line';
-import { redact } from '#kit/redact';
+import { LOOKED_BEYOND, redactedHead } from '#kit/redacted-head';
 import { RotatingFile, type RotatingFileOptions } from '#kit/rotating-file';
 
 /** What its lines are called in logs; clients parse them under this name. */
@@ -27,7 +27,7 @@ export class ToolLog {
     let rest = '';
     for await (const text of output.setEncoding('utf8')) {
       const lines = `${rest}${text}`.split(/\r?\n/);
-      rest = (lines.pop() ?? '').slice(0, MAX_LINE);
+      rest = (lines.pop() ?? '').slice(0, MAX_LINE + LOOKED_BEYOND + 1);
       await this.#write(lines);
     }
     await this.#write([rest]);
@@ -38,7 +38,7 @@ export class ToolLog {
   }
 
   #write(lines: readonly string[]): Promise<void> {
-    const texts = lines.map(line => redact(line.slice(0, MAX_LINE)).trimEnd()).filter(text => text !== '');
+    const texts = lines.map(line => redactedHead(line, MAX_LINE).trimEnd()).filter(text => text !== '');
     this.#lastLine = texts.at(-1) ?? this.#lastLine;
     const at = Date.now();
     const records = texts.map(text => `${formatRecord({ at, level: 'INFO', text, processName: TOOL })}\n`);

@@ -344,4 +344,15 @@ t.test('what others have said has an end', async t => {
   t.match(first?.text, /^part: it failed: xxx/);
   t.match(first?.text, /xxx \[cut off\]$/);
   t.ok(told.every(({ text }) => text.length < 66_000));
+
+  const URL = 'postgres://bob:hunter2@db/';
+  for (let before = 0; before <= URL.length; before += 1) {
+    const filler = 'x'.repeat(64 * 1024 - 'part: '.length - before);
+    logging.logger('part').warn(`${filler}${URL}${'y'.repeat(1_000_000)}`);
+  }
+  await logging.hub.flush();
+  t.notOk(
+    told.some(({ text }) => text.includes('bob') || text.includes('hun')),
+    'no half of a secret stands before the cut',
+  );
 });
