@@ -5,6 +5,8 @@ import { errorText } from './error-text.ts';
 /** Deeper causes are not looked for. */
 const MAX_CAUSES = 6;
 const LATE = ['UND_ERR_CONNECT_TIMEOUT', 'ETIMEDOUT', 'TimeoutError'];
+/** Limits are counted by the hour or by the day; a time beyond that is an error of the server, or of the clock here. */
+const MAX_PEACE_S = 24 * 3_600;
 const UNTRUSTED = /CERT|SELF_SIGNED|UNABLE_TO_VERIFY/;
 
 interface Answer {
@@ -47,9 +49,10 @@ function allowedAgain(status: number, headers: Answer['headers']): string | unde
   const isUsedUp = status === 429 || (status === 403 && headers['x-ratelimit-remaining'] === '0');
   const after = String(headers['retry-after'] ?? '');
   if (!isUsedUp && !(status === 403 && after !== '')) return undefined;
-  if (/^\d{1,6}$/.test(after)) return `after ${clockTime(Date.now() / 1000 + Number(after))}`;
+  const nowS = Date.now() / 1000;
   const reset = String(headers['x-ratelimit-reset'] ?? '');
-  return /^\d{1,10}$/.test(reset) ? `after ${clockTime(Number(reset))}` : 'in an hour';
+  const atS = /^\d+$/.test(after) ? nowS + Number(after) : /^\d+$/.test(reset) ? Number(reset) : Number.NaN;
+  return atS - nowS <= MAX_PEACE_S ? `after ${clockTime(atS)}` : 'in an hour';
 }
 
 function clockTime(atS: number): string {

@@ -10,11 +10,14 @@ import type { Repository } from './github-facts.ts';
 const MAX_BYTES = 8 * 1024 * 1024;
 const LIMIT_MS = 12_000;
 const MS_PER_S = 1_000;
+/** GitHub counts by the hour: whoever asks for more peace than that is no reason to ask nobody until a restart. */
+const MAX_PEACE_MS = 3_600_000;
 const WITH_TOKEN = 'a token in github_token of the section dumb allows more';
 
 /** An answer that told to come back later. */
 export interface Refusal {
   readonly answer: Pick<FetchAnswer, 'status' | 'headers'>;
+  /** In monotonic milliseconds: a clock that is set lengthens no refusal. */
   readonly untilMs: number;
 }
 
@@ -85,12 +88,12 @@ export class GithubApi {
     const key = `${new URL(url).host} ${this.#options.token}`;
     await this.#pass(key, url);
     const answer = await this.#send(url);
-    const untilMs = allowedAgainMs(answer);
-    if (untilMs === undefined) {
+    const peaceMs = askedPeaceMs(answer);
+    if (peaceMs === undefined) {
       this.#options.refusals.delete(key);
       return answer;
     }
-    this.#options.refusals.set(key, { answer, untilMs });
+    this.#options.refusals.set(key, { answer, untilMs: performance.now() + peaceMs });
     await this.#pass(key, url);
     return this.#send(url);
   }
@@ -98,10 +101,10 @@ export class GithubApi {
   /** Waits for the end of a refusal. Throws a Problem 502 when that is too far away. */
   async #pass(key: string, url: string): Promise<void> {
     const refusal = this.#options.refusals.get(key);
-    const waitMs = (refusal?.untilMs ?? 0) - Date.now();
+    const waitMs = (refusal?.untilMs ?? 0) - performance.now();
     if (refusal === undefined || waitMs <= 0) return;
     if (waitMs > this.#options.maxWaitS * MS_PER_S) throw this.#fault(url, refusal.answer, 'its answer');
-    this.#onWait(refusal.untilMs);
+    this.#onWait(Date.now() + waitMs);
     await delay(waitMs, undefined, { signal: this.#request.signal });
   }
 
@@ -112,19 +115,20 @@ export class GithubApi {
 
   #fault(url: string, answer: Refusal['answer'], what: string): Problem {
     const fault = statusFault(url, answer, what);
-    const isLimited = allowedAgainMs(answer) !== undefined && this.#options.token === '';
+    const isLimited = askedPeaceMs(answer) !== undefined && this.#options.token === '';
     return isLimited ? new Problem(fault.status, `${fault.message}, or now: ${WITH_TOKEN}`) : fault;
   }
 }
 
-/** When it answers again; undefined for an answer that has another reason. */
-function allowedAgainMs({ status, headers }: Refusal['answer']): number | undefined {
+/** For how long it answers nothing; undefined for an answer that has another reason. */
+function askedPeaceMs({ status, headers }: Refusal['answer']): number | undefined {
   if (status !== 403 && status !== 429) return undefined;
   const after = String(headers['retry-after'] ?? '');
-  if (/^\d{1,6}$/.test(after)) return Date.now() + Number(after) * MS_PER_S;
+  if (/^\d+$/.test(after)) return Math.min(Number(after) * MS_PER_S, MAX_PEACE_MS);
   const reset = String(headers['x-ratelimit-reset'] ?? '');
   const isUsedUp = status === 429 || headers['x-ratelimit-remaining'] === '0';
-  return isUsedUp && /^\d{1,10}$/.test(reset) ? Number(reset) * MS_PER_S : undefined;
+  if (!isUsedUp || !/^\d+$/.test(reset)) return undefined;
+  return Math.min(Number(reset) * MS_PER_S - Date.now(), MAX_PEACE_MS);
 }
 
 /** undefined for what is no JSON. */

@@ -32,6 +32,12 @@ t.test('statuses', async t => {
       { 'x-ratelimit-reset': '99999999999999999999' },
       'vendor.example allows no more requests at present (429); try again in an hour',
     ],
+    [
+      429,
+      { 'x-ratelimit-reset': '9999999999' },
+      'vendor.example allows no more requests at present (429); try again in an hour',
+    ],
+    [429, { 'retry-after': '999999' }, 'vendor.example allows no more requests at present (429); try again in an hour'],
   ] as const)
     t.match(statusFault(URL, { status, headers }, 'its feed'), { status: 502, message });
 });

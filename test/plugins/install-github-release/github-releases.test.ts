@@ -179,6 +179,31 @@ t.test('limits are waited for, remembered, and told with the time of their end',
   t.match(patient.texts[1], /^waits until \d\d:\d\d UTC for GitHub$/);
 });
 
+t.test('no refusal is believed for more than an hour', async t => {
+  for (const headers of [
+    { 'retry-after': '999999' },
+    { 'retry-after': '9'.repeat(400) },
+    { 'x-ratelimit-reset': '9999999999' },
+    { 'x-ratelimit-reset': '9'.repeat(400) },
+  ]) {
+    let count = 0;
+    const server: FileServer = await serving(t, () => {
+      count += 1;
+      if (count === 1) return { status: 429, headers, body: { message: 'API rate limit exceeded' } };
+      return { body: releaseAt(`${server.base}/stored`) };
+    });
+    const { source, request } = asking(t, server.base);
+    const refusal = { status: 502, message: /try again in an hour, or now: a token/ };
+    await t.rejects(source.latest(request), refusal);
+    await t.rejects(source.latest(request), refusal);
+    t.equal(count, 1, 'nobody is asked meanwhile');
+    const { now } = performance;
+    const later = t.intercept(performance, 'now', { value: () => now.call(performance) + 3_601_000 });
+    t.match(await source.latest(request), { version: 'v1.0.0' });
+    later.restore();
+  }
+});
+
 t.test('the facts of the templates are such facts', async t => {
   let count = 0;
   for (const { key, install } of (await templatesOf()).list()) {
