@@ -56,7 +56,8 @@ export async function attempt(
   const ended = new AbortController();
   const stopFollowing = follow(ended, access.signal === undefined ? [] : [access.signal]);
   const urlOptions = { ...options, verifyTls: verifyTls && options.verifyTls };
-  const delivery = deliveryOf({ ...access, signal: ended.signal }, urlOptions, scrub);
+  const scrubbed = new WeakSet<DeliveryOutcome>();
+  const delivery = deliveryOf({ ...access, signal: ended.signal }, urlOptions, { scrub, scrubbed });
   const send = async (): Promise<DeliveryOutcome> => {
     const config: unknown = destination.parse(url);
     const messages = messagesFor(facts, destination, options);
@@ -71,19 +72,27 @@ export async function attempt(
   const timer = setTimeout(() => ended.abort(new DOMException('late', 'TimeoutError')), TIMEOUT_MS);
   try {
     const outcome = await orAborted(send, ended.signal);
-    return outcome.ok ? outcome : { ...outcome, error: oneLine(scrub(outcome.error), MAX_ERROR_LENGTH) };
+    if (outcome.ok || scrubbed.has(outcome)) return outcome;
+    return { ...outcome, error: oneLine(scrub(outcome.error), MAX_ERROR_LENGTH) };
   } catch (error) {
-    return { ok: false, error: oneLine(scrub(faultText(error)), MAX_ERROR_LENGTH) };
+    return { ok: false, error: oneLine(faultText(error, scrub), MAX_ERROR_LENGTH) };
   } finally {
     clearTimeout(timer);
     stopFollowing();
   }
 }
 
+interface Scrubbing {
+  /** For what others say. Sentences of the host are left as they are: they name no secret, and may share words with one. */
+  scrub(text: string): string;
+  /** Outcomes whose error is clean, and short enough. */
+  readonly scrubbed: WeakSet<DeliveryOutcome>;
+}
+
 function deliveryOf(
   { fetch, userAgent, signal }: Required<AttemptAccess>,
   { verifyTls, connectTimeoutMs, readTimeoutMs }: UrlOptions,
-  scrub: (text: string) => string,
+  { scrub, scrubbed }: Scrubbing,
 ): Omit<Delivery, 'each'> {
   return {
     signal,
@@ -112,15 +121,16 @@ function deliveryOf(
     },
     outcome(answer, { statuses, isOk = true, reason, retryAfterSec } = {}) {
       if (isOk && isAccepted(answer, statuses)) return { ok: true };
-      const told = typeof reason === 'string' ? reason : reasonOf(answer);
       // Before it is cut, because half a secret is not found.
-      const text = oneLine(scrub(told), MAX_REASON_LENGTH);
-      const error = text === '' ? `HTTP ${answer.status}` : `HTTP ${answer.status}: ${text}`;
-      return {
+      const told = (words: string) => oneLine(scrub(words), MAX_REASON_LENGTH);
+      const text = typeof reason === 'string' ? told(reason) : (unreadable(answer) ?? told(toldBy(answer)));
+      const failure: DeliveryOutcome = {
         ok: false,
-        error,
+        error: text === '' ? `HTTP ${answer.status}` : `HTTP ${answer.status}: ${text}`,
         retryAfterSec: isPause(retryAfterSec) ? retryAfterSec : retryAfter(answer),
       };
+      scrubbed.add(failure);
+      return failure;
     },
   };
 }
@@ -180,10 +190,14 @@ function isAccepted({ status }: DeliveryAnswer, accepted: readonly number[] | un
   return accepted === undefined ? status >= 200 && status < 300 : accepted.includes(status);
 }
 
-function reasonOf({ status, headers, text, json }: DeliveryAnswer): string {
+/** Why the answer itself gives no reason. */
+function unreadable({ status, headers }: DeliveryAnswer): string | undefined {
   if (status >= 300 && status < 400) return 'the service redirects, which is not followed';
   const encoding = String(headers['content-encoding'] ?? 'identity');
-  if (encoding !== 'identity') return 'the answer is compressed, though that was not asked for';
+  return encoding === 'identity' ? undefined : 'the answer is compressed, though that was not asked for';
+}
+
+function toldBy({ text, json }: DeliveryAnswer): string {
   const told = REASON_KEYS.map(key => json[key]).find(value => value !== undefined && value !== null && value !== true);
   if (typeof told === 'string') return told;
   if (told !== undefined) return JSON.stringify(told);
@@ -212,7 +226,7 @@ function untilReset(headers: DeliveryAnswer['headers']): number | '' {
 }
 
 /** What went wrong where there is no answer, without the name of the server. */
-function faultText(error: unknown): string {
+function faultText(error: unknown, scrub: Scrubbing['scrub']): string {
   const cause = causeOf(error);
   const { code = '', name = '' } = cause as { code?: string; name?: string };
   if (name === 'TimeoutError' || /TIMEOUT|ETIMEDOUT/.test(code)) return 'The service did not answer in time.';
@@ -233,7 +247,7 @@ function faultText(error: unknown): string {
     default:
       return /CERT|SIGNED|ALTNAME|UNABLE_TO/.test(code)
         ? `The certificate of the service is not trusted (${code}). Verification can be switched off with verify=no.`
-        : errorText(cause);
+        : scrub(errorText(cause));
   }
 }
 

@@ -15,7 +15,9 @@ const webhook: NotificationDestination<WebhookConfig> = {
   example: 'https://host/path',
 
   parse({ text, headers }) {
-    if (!URL.canParse(text)) throw new Problem(400, 'The URL of a webhook needs a host.');
+    // A URL parser takes the first part of the path for the host where there is none.
+    if (!URL.canParse(text) || !/^https?:\/\/[^/?#\\]/i.test(text))
+      throw new Problem(400, 'The URL of a webhook needs a host.');
     const { username, password } = new URL(text);
     if (username !== '' || password !== '') {
       throw new Problem(400, 'The URL of a webhook holds no user and password; use a header instead.');

@@ -94,6 +94,17 @@ t.test('an attempt', async t => {
     t.match(await ring('?cto=1&rto=1'), { ok: false, error: 'The service did not answer in time.' });
   });
 
+  await t.test('sentences of the host keep words that a URL has too', async t => {
+    const url = readUrl(`bell://me:connection@127.0.0.1:${port}/redir/service?key=answer`, bell.schemes);
+    const told = async () => (await attempt(bell, url, FACTS, access)) as { error?: string };
+    answer = (_, response) => void response.writeHead(302).end();
+    t.match(await told(), { error: 'HTTP 302: the service redirects, which is not followed' });
+    answer = request => void request.socket.destroy();
+    t.match(await told(), { error: 'The service closed the connection without an answer.' });
+    answer = (_, response) => void response.writeHead(500).end('no answer from /redir');
+    t.match(await told(), { error: 'HTTP 500: no [redacted] from /[redacted]' });
+  });
+
   await t.test('what a service says in its own way', async t => {
     const own: NotificationDestination<string[]> = {
       ...bell,

@@ -13,7 +13,8 @@ t.test('the webhook', async t => {
   const read = (text: string) => webhook.parse(readUrl(text, webhook.schemes));
   t.match(read('https://host:81/path?x=%20'), { url: 'https://host:81/path?x=%20' });
   t.throws(() => read('https://me:secret@host/'), { status: 400, message: /no user and password/ });
-  t.throws(() => read('https:///'), { status: 400, message: /needs a host/ });
+  for (const hostless of ['https:///', 'https:///path', 'http:////path', 'http://?query', 'http://\\path'])
+    t.throws(() => read(hostless), { status: 400, message: /needs a host/ }, hostless);
 
   const seen: { headers: IncomingHttpHeaders; body: unknown }[] = [];
   const server = createServer(async (request, response) => {
