@@ -174,11 +174,12 @@ export class Supervisor implements ProcessSupervisor {
 
   async start(processName: string, trigger: StartTrigger, by = UNNAMED_REQUESTER): Promise<StartOutcome> {
     const process = await this.#startable(processName);
-    await this.#want(process, trigger, by);
-    // Nothing is awaited from here on: a hold may have come meanwhile, and a later one sees that this is under way.
-    this.#holds.refuse(process.block.processName);
-    this.#tell('start', process, trigger, by);
-    return process.start(trigger);
+    return this.#wanting(process, trigger, by, () => {
+      // Nothing is awaited from here on: a hold may have come meanwhile, and a later one sees that this is under way.
+      this.#holds.refuse(process.block.processName);
+      this.#tell('start', process, trigger, by);
+      return process.start(trigger);
+    });
   }
 
   async stop(processName: string, by = UNNAMED_REQUESTER): Promise<StopOutcome> {
@@ -195,10 +196,11 @@ export class Supervisor implements ProcessSupervisor {
 
   async restart(processName: string, trigger: StartTrigger, by = UNNAMED_REQUESTER): Promise<void> {
     const process = await this.#startable(processName);
-    await this.#want(process, trigger, by);
-    this.#holds.refuse(process.block.processName);
-    this.#tell('restart', process, trigger, by);
-    await process.restart(trigger);
+    await this.#wanting(process, trigger, by, () => {
+      this.#holds.refuse(process.block.processName);
+      this.#tell('restart', process, trigger, by);
+      return process.restart(trigger);
+    });
   }
 
   async stopAll(by: string): Promise<void> {
@@ -392,10 +394,36 @@ export class Supervisor implements ProcessSupervisor {
       this.#host.log.info(`${block.processName}: ${what} asked for by ${by}`);
   }
 
-  /** A requested start makes the process wanted; an automatic one does not. */
-  async #want(process: SupervisedProcess, trigger: StartTrigger, by: string): Promise<void> {
-    if (trigger !== 'request' && trigger !== 'restart') return;
-    this.#wanted.start(process.block, by);
+  /**
+   * A requested start makes the process wanted; an automatic one does not, nor one that is refused: 500 tells of an
+   * attempt that failed, any other status of none.
+   */
+  async #wanting<Outcome>(
+    process: SupervisedProcess,
+    trigger: StartTrigger,
+    by: string,
+    start: () => Promise<Outcome>,
+  ): Promise<Outcome> {
+    if (trigger !== 'request' && trigger !== 'restart') return start();
+    const { processName } = process.block;
+    const wish = this.#wanted.start(process.block, by);
+    await this.#applyWish(process);
+    try {
+      const outcome = await start();
+      this.#wanted.keep(processName);
+      return outcome;
+    } catch (error) {
+      const isRefused = error instanceof Problem && error.status !== 500;
+      if (!isRefused) this.#wanted.keep(processName);
+      else if (this.#wanted.withdraw(processName, wish)) {
+        await this.#applyWish(process);
+        this.#supervision.onStatus(process.snapshot());
+      }
+      throw error;
+    }
+  }
+
+  async #applyWish(process: SupervisedProcess): Promise<void> {
     await this.#processes.refresh(process);
     await this.#state.saved();
   }

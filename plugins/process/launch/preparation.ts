@@ -1,4 +1,5 @@
 // Prepares a launch from a configuration block: taps, ports, waits, and a check that the program can be run.
+import path from 'node:path';
 import { type Host, type NamedBlock, Problem } from '#core';
 import { lacksDescriptors } from '#kit/descriptors';
 import type { LaunchPlan, StartTrigger } from '../contract.ts';
@@ -11,7 +12,7 @@ import { type Companion, describeMove, resolvePorts } from './ports.ts';
 import { checkReachable } from './reach.ts';
 import type { RunUsers } from './run-user.ts';
 import { checkUserExists } from './user-namespace.ts';
-import { type Processes, waitForDependencies } from './waits.ts';
+import { hasWaits, type Processes, waitForDependencies } from './waits.ts';
 
 /** `blocks` has `enabled` as the supervisor sees it. */
 export interface Preparation extends Processes {
@@ -46,9 +47,12 @@ async function preparedPlan(preparation: Preparation): Promise<LaunchPlan> {
   const { state, stateReason } = host.use('config.store');
   if (state === 'safe') throw new Problem(503, `${block().processName} was not started: ${stateReason}`);
   let plan = await planOf(preparation);
-  await adjustPorts(preparation);
   const { blocks, snapshot, isReady } = preparation;
-  await waitForDependencies(plan, { log: host.log, fetch: host.fetch, onWaiting, blocks, snapshot, isReady });
+  const waiting = { log: host.log, fetch: host.fetch, onWaiting, blocks, snapshot, isReady };
+  // What is refused leaves neither a port nor a directory behind.
+  if (!hasWaits(plan, waiting) && !liesInOwnDirectory(plan)) await checkLaunchable(plan);
+  await adjustPorts(preparation);
+  await waitForDependencies(plan, waiting);
   // A moved port, a tap or a user may have changed the block meanwhile; the plan is then made again.
   if (digestOf(plan.block) !== digestOf(block().block)) plan = await planOf(preparation);
   const own = plan.cwd === undefined ? await ownDirectory(plan, { host, blocks }) : undefined;
@@ -62,6 +66,11 @@ async function preparedPlan(preparation: Preparation): Promise<LaunchPlan> {
   }
   signal.throwIfAborted();
   return plan;
+}
+
+/** Whether the program is named by its place in the directory that a service without `config_dir` is given. */
+function liesInOwnDirectory({ cwd, argv: [program = ''] }: LaunchPlan): boolean {
+  return cwd === undefined && program.includes('/') && !path.isAbsolute(program);
 }
 
 async function planOf(preparation: Preparation): Promise<LaunchPlan> {

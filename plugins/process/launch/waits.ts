@@ -51,15 +51,29 @@ export function checkWaits(processName: string, block: Readonly<Record<string, u
  * the signal's reason when cancelled.
  */
 export async function waitForDependencies(plan: LaunchPlan, context: WaitContext): Promise<void> {
-  const { block, trigger, waits: extra } = plan;
-  checkWaits(plan.processName, block);
-  const own = context.blocks().find(({ processName }) => processName === plan.processName);
+  checkWaits(plan.processName, plan.block);
+  const own = ownBlock(plan, context);
   if (own !== undefined) checkDependencies(own, context.blocks());
+  for (const wait of waitsOf(plan, context)) await waitFor(wait, plan, context);
+}
+
+/** Whether a start waits for anything, which may also bring the program. */
+export function hasWaits(plan: LaunchPlan, context: WaitContext): boolean {
+  return waitsOf(plan, context).length > 0;
+}
+
+function ownBlock(plan: LaunchPlan, context: WaitContext): NamedBlock | undefined {
+  return context.blocks().find(({ processName }) => processName === plan.processName);
+}
+
+function waitsOf(plan: LaunchPlan, context: WaitContext): Wait[] {
+  const { block, trigger, waits: extra } = plan;
+  const own = ownBlock(plan, context);
   const limit = typeof block.wait_timeout_seconds === 'number' ? block.wait_timeout_seconds * 1_000 : undefined;
   // At boot, directories and mounts are waited for without a limit.
   const patient = limit ?? (trigger === 'boot' ? Number.POSITIVE_INFINITY : DEFAULT_LIMIT_S * 1_000);
   const bounded = limit ?? DEFAULT_LIMIT_S * 1_000;
-  const waits: Wait[] = [
+  return [
     ...(own === undefined ? [] : dependenciesOf(own)).flatMap(({ name, condition }) =>
       blocksNamed(name, context.blocks()).map(({ processName }) =>
         processWait(processName, condition, bounded, context),
@@ -72,7 +86,6 @@ export async function waitForDependencies(plan: LaunchPlan, context: WaitContext
       urlWait(typeof entry === 'string' ? { url: entry } : (entry as UrlEntry), bounded, context),
     ),
   ];
-  for (const wait of waits) await waitFor(wait, plan, context);
 }
 
 async function waitFor(

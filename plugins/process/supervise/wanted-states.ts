@@ -1,7 +1,7 @@
 // Which processes should run: the last start or stop by hand, kept over crashes and upgrades, otherwise `enabled`.
 import type { NamedBlock } from '#core';
 import type { WantedState } from '../contract.ts';
-import type { StateFile } from './state-file.ts';
+import type { StateFile, WantedRecord } from './state-file.ts';
 
 const MS_PER_S = 1_000;
 
@@ -9,6 +9,8 @@ export class WantedStates {
   readonly #state: StateFile;
   /** Processes that have been ready since they became wanted. */
   readonly #ready = new Set<string>();
+  /** Starts by hand of what was not enabled before, while nobody knows yet whether they are refused. */
+  readonly #wishes = new Map<string, { readonly before: WantedRecord | undefined; readonly wish: WantedRecord }>();
   #revision = 0;
 
   constructor(state: StateFile) {
@@ -48,31 +50,57 @@ export class WantedStates {
     this.#ready.add(processName);
   }
 
-  start(named: NamedBlock, by: string): void {
-    if (!this.isWanted(named)) this.#ready.delete(named.processName);
-    this.#set(named.processName, { state: 'running', by, at: Date.now() / MS_PER_S, shown: true });
+  /** Returns what `withdraw` takes back when the start is refused. */
+  start(named: NamedBlock, by: string): WantedRecord {
+    const { processName } = named;
+    if (!this.isWanted(named)) this.#ready.delete(processName);
+    const earlier = this.#wishes.get(processName);
+    const before = earlier === undefined ? this.#state.wanted(processName) : earlier.before;
+    const isNew = earlier !== undefined || !this.isEnabled(named);
+    const wish = this.#set(processName, { state: 'running', by, at: Date.now() / MS_PER_S, shown: true });
+    if (isNew) this.#wishes.set(processName, { before, wish });
+    return wish;
+  }
+
+  /** From now on a start by hand holds. */
+  keep(processName: string): void {
+    this.#wishes.delete(processName);
+  }
+
+  /** After a refused start: a process that was not enabled before is not enabled by it. False when it stays as it is. */
+  withdraw(processName: string, refused: WantedRecord): boolean {
+    const known = this.#wishes.get(processName);
+    if (known?.wish !== refused) return false;
+    if (known.before === undefined) this.forget(processName);
+    else this.#set(processName, known.before);
+    this.#wishes.delete(processName);
+    return true;
   }
 
   /** Keeps `shown`: a process that was started and then stopped by hand remains visible as enabled. */
   stop({ processName }: NamedBlock, by: string): void {
     const shown = this.#state.wanted(processName)?.shown ?? false;
+    this.#wishes.delete(processName);
     this.#set(processName, { state: 'stopped', by, at: Date.now() / MS_PER_S, shown });
   }
 
   /** Lets the configuration decide again. */
   forget(processName: string): void {
     this.#ready.delete(processName);
+    this.#wishes.delete(processName);
     this.#state.deleteWanted(processName);
     this.#revision += 1;
   }
 
   forgetAll(): void {
+    this.#wishes.clear();
     this.#state.deleteWanted();
     this.#revision += 1;
   }
 
-  #set(processName: string, record: WantedState & { readonly shown: boolean }): void {
+  #set(processName: string, record: WantedRecord): WantedRecord {
     this.#state.setWanted(processName, Object.freeze(record));
     this.#revision += 1;
+    return record;
   }
 }
