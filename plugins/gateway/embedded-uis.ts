@@ -28,6 +28,16 @@ const HOP_BY_HOP = new Set([
 ]);
 /** Headers that the gateway sets itself, because the frontend shows interfaces in a frame of its own origin. */
 const REPLACED_HEADERS = new Set(['x-frame-options']);
+/** Headers that speak for the whole origin, which a service shares with the frontend and with every other interface. */
+const ORIGIN_HEADERS = new Set([
+  'alt-svc',
+  'clear-site-data',
+  'nel',
+  'service-worker-allowed',
+  'strict-transport-security',
+]);
+const WORKER_AT_ROOT =
+  'A service worker of an interface would stand before every page here; open the interface at an address of its own';
 const OWN_FRAMES = "frame-ancestors 'self'";
 
 interface Destination {
@@ -71,6 +81,11 @@ export class EmbeddedUis {
     const url = request.url ?? '/';
     const [, prefix, name] = UI_PATH.exec(url) ?? [];
     const target = this.#findDestination(request);
+    // Browsers mark the script of a service worker, whose scope is the folder that it comes from.
+    if (target !== undefined && name === undefined && request.headers['service-worker'] !== undefined) {
+      refuse(response, 403, WORKER_AT_ROOT);
+      return true;
+    }
     if (target === undefined) {
       if (name === undefined) return false;
       refuse(response, 404, `There is no web interface named ${decodeOrKeep(name)} here`);
@@ -270,12 +285,16 @@ function buildResponseHeaders(
 ): Record<string, string | string[]> {
   const result: Record<string, string | string[]> = {};
   for (const [name, value] of Object.entries(headers)) {
-    if (value !== undefined && !HOP_BY_HOP.has(name) && !REPLACED_HEADERS.has(name)) result[name] = value;
+    if (value !== undefined && !isWithheld(name)) result[name] = value;
   }
   result['x-frame-options'] = 'SAMEORIGIN';
   const policy = [result['content-security-policy'] ?? []].flat().map(withOwnFrames);
   result['content-security-policy'] = policy.length === 0 ? OWN_FRAMES : policy;
   return result;
+}
+
+function isWithheld(name: string): boolean {
+  return HOP_BY_HOP.has(name) || REPLACED_HEADERS.has(name) || ORIGIN_HEADERS.has(name);
 }
 
 /** The policy with the frames of the same origin in place of those that it allows. */

@@ -1,4 +1,5 @@
-// A stand-in for a service's web interface: a page with assets, a form, a WebSocket, a redirect and a cookie.
+// A stand-in for a service's web interface: a page with assets, a form, a WebSocket, a redirect, a cookie, and a service
+// worker that comes with what a service may say for its whole origin.
 // Usage: web-app.cjs PORT
 const { createServer } = require('node:http');
 const { WebSocketServer } = require('ws');
@@ -18,7 +19,16 @@ const files = {
   '/style.css': ['text/css', 'body { color: rgb(1, 2, 3) }'],
   '/relative.js': ['text/javascript', 'window.relative = true'],
   '/absolute.js': ['text/javascript', 'window.absolute = true'],
+  '/worker.js': ['text/javascript', "addEventListener('fetch', () => undefined)"],
   '/web/index.html': ['text/html', '<title>Landing</title>'],
+};
+
+const forOrigin = {
+  'Alt-Svc': 'h2=":443"',
+  'Clear-Site-Data': '"storage"',
+  NEL: '{"report_to":"all","max_age":3600}',
+  'Service-Worker-Allowed': '/',
+  'Strict-Transport-Security': 'max-age=3600; includeSubDomains',
 };
 
 const server = createServer((request, response) => {
@@ -37,7 +47,10 @@ const server = createServer((request, response) => {
   } else if (pathname === '/away') {
     response.writeHead(302, { Location: '/echo?from=away' }).end();
   } else if (files[pathname] === undefined) response.writeHead(404).end('nothing here');
-  else response.writeHead(200, { 'Content-Type': files[pathname][0] }).end(files[pathname][1]);
+  else {
+    const more = pathname === '/worker.js' ? forOrigin : {};
+    response.writeHead(200, { ...more, 'Content-Type': files[pathname][0] }).end(files[pathname][1]);
+  }
 });
 
 const sockets = new WebSocketServer({ server });

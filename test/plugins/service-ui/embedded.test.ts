@@ -99,6 +99,30 @@ t.test('over HTTP', { skip: !isHere }, async t => {
   t.same([gone.status, await gone.json()], [502, { detail: `My App does not answer on port ${port}` }]);
 });
 
+t.test('no interface acts for the whole origin, which it shares with others', { skip: !isHere }, async t => {
+  const { base } = await open(t);
+  const worker = { 'service-worker': 'script' };
+  const answer = await fetch(`${base}/ui/app/worker.js`, { headers: worker });
+  t.equal(answer.status, 200, 'below its own path it may have a service worker');
+  for (const name of ['alt-svc', 'clear-site-data', 'nel', 'service-worker-allowed', 'strict-transport-security'])
+    t.equal(answer.headers.get(name), null, name);
+  const fromRoot = await fetch(`${base}/worker.js`, { headers: { ...worker, referer: `${base}/ui/app/` } });
+  t.equal(fromRoot.status, 403, 'one from the root would stand before every page');
+  t.match(await fromRoot.json(), { detail: /address of its own/ });
+
+  const browser = await launchBrowser();
+  t.teardown(() => browser.close());
+  const page = await browser.newPage();
+  await page.goto(`${base}/ui/app/`);
+  const register = (script: string, scope: string) =>
+    page.evaluate<string>(
+      `navigator.serviceWorker.register('${script}', { scope: '${scope}' }).then(({ scope }) => scope, () => 'refused')`,
+    );
+  t.equal(await register('/worker.js', '/'), 'refused');
+  t.equal(await register('/ui/app/worker.js', '/'), 'refused');
+  t.equal(await register('/ui/app/worker.js', '/ui/app/'), `${base}/ui/app/`);
+});
+
 t.test('over WebSocket', { skip: !isHere }, async t => {
   const { base } = await open(t);
   const address = base.replace('http', 'ws');
