@@ -198,11 +198,11 @@ export class UserStore {
   }
 }
 
-/** A text that differs after every change of the file, and is empty when there is no file. */
+/** A text that differs after every change of the file, its owner or its rights, and is empty when there is no file. */
 async function readFingerprint(file: string): Promise<string> {
   try {
-    const { mtimeMs, size, ino } = await stat(file);
-    return `${mtimeMs}:${size}:${ino}`;
+    const { mtimeMs, ctimeMs, size, ino } = await stat(file);
+    return `${mtimeMs}:${ctimeMs}:${size}:${ino}`;
   } catch (error) {
     return (error as NodeJS.ErrnoException).code === 'ENOENT' ? '' : 'unreadable';
   }

@@ -1,6 +1,6 @@
 // Accounts and sessions over HTTP: the state table, every route with its refusals, old hashes, a store that is damaged.
 import { execFileSync } from 'node:child_process';
-import { readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { hashSync } from 'bcryptjs';
 import jwt from 'jsonwebtoken';
@@ -230,6 +230,17 @@ t.test('a damaged store closes, a missing one opens setup', async t => {
     async () => (await app.get('/auth/status')).body.has_users === false && (await app.get('/config')).status === 200,
   );
   t.equal((await app.post('/auth/setup', FIRST)).status, 200);
+});
+
+t.test('a store whose rights are mended opens again', async t => {
+  const { app, mine } = await openWithUser(t);
+  const text = await readFile(usersFile(app), 'utf8');
+  await rm(`${usersFile(app)}.bak`);
+  await chmod(usersFile(app), 0o666);
+  await writeFile(usersFile(app), text);
+  await until(async () => (await app.get('/config', mine)).status === 503, { what: 'the host to distrust it' });
+  await chmod(usersFile(app), 0o600);
+  await until(async () => (await app.get('/config', mine)).status === 200, { what: 'the mended rights to count' });
 });
 
 t.test('what cannot be written is not pretended', { skip: asRoot ? false : 'only root may mount' }, async t => {
