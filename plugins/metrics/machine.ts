@@ -14,12 +14,15 @@ const US_PER_MS = 1_000;
 const LEAST_CPUS = 0.1;
 /** Disks come and go rarely. */
 const DISKS_KEPT_MS = 60_000;
+/** The group of the machine does not become one of a container, but its files may be mounted late. */
+const NO_CONTAINER_KEPT_MS = 10_000;
 const MEMORY_ONLY = /^(?:loop|ram|zram)\d/;
 
 type Usage = Pick<SystemUsage, 'scope' | 'cpuPercent' | 'cpuCount' | 'load' | 'memory' | 'swap' | 'disk'>;
 
 export class MachineMeter {
   readonly #cpu = new CpuMeter();
+  #noContainerAtMs = Number.NEGATIVE_INFINITY;
   #disks: { readonly atMs: number; readonly names: ReadonlySet<string> } | undefined;
 
   /** `wanted` is the configured scope; a container whose limits cannot be read is measured as the machine. */
@@ -42,9 +45,13 @@ export class MachineMeter {
 
   /** undefined outside a container: the group of the whole machine has no `memory.current`. */
   #container(nowMs: number): Omit<Usage, 'load'> | undefined {
+    if (nowMs - this.#noContainerAtMs < NO_CONTAINER_KEPT_MS) return undefined;
     const used = Number(procText(`${CGROUP}/memory.current`) ?? Number.NaN);
-    const stat = procText(`${CGROUP}/cpu.stat`);
-    if (stat === null || !Number.isFinite(used)) return undefined;
+    const stat = Number.isFinite(used) ? procText(`${CGROUP}/cpu.stat`) : null;
+    if (stat === null) {
+      this.#noContainerAtMs = nowMs;
+      return undefined;
+    }
     const usedUs = procNumbers(stat).get('usage_usec') ?? 0;
     const cpuCount = cpuLimit(procText(`${CGROUP}/cpu.max`)) ?? coresOf(procText('/proc/stat') ?? '');
     const percent = this.#cpu.percent('container', usedUs / US_PER_MS / cpuCount, nowMs);

@@ -6,7 +6,9 @@ import type { Connection } from './contract.ts';
 import { procLink, procNames } from './proc-text.ts';
 
 const KEPT_MS = 10_000;
-/** So long for a process of which the kernel tells the same as when it was looked at. */
+/** So long for each descriptor of a process that nobody manages, if that is longer: a look reads all of them. */
+const KEPT_PER_DESCRIPTOR_MS = 200;
+/** So long for a process of which the kernel tells the same as when it was looked at; no look counts for longer. */
 const UNCHANGED_KEPT_MS = 60_000;
 /** So much more time than it took passes before the list of sockets is read again without need. */
 const LIST_SHARE = 2_000;
@@ -66,6 +68,8 @@ interface Reading {
 interface Held {
   readonly reading: Reading;
   readonly atMs: number;
+  /** While nobody manages the process, and it changes. */
+  readonly keptMs: number;
   readonly inodes: readonly string[];
 }
 
@@ -92,9 +96,10 @@ export class SocketMap {
   /** Looks again at those of these processes of which what is known is too old. */
   async look(processes: readonly Reading[], nowMs: number, breather: Breather, isManaged: boolean): Promise<void> {
     for (const reading of processes) {
-      if (this.#isKnown(reading, nowMs)) continue;
-      const inodes = await readInodes(reading.pid, breather);
-      this.#byProcess.set(reading.key, { reading, atMs: nowMs, inodes });
+      if (this.#isKnown(reading, nowMs, isManaged)) continue;
+      const { inodes, looked } = await readInodes(reading.pid, breather);
+      const keptMs = Math.min(Math.max(KEPT_MS, looked * KEPT_PER_DESCRIPTOR_MS), UNCHANGED_KEPT_MS);
+      this.#byProcess.set(reading.key, { reading, atMs: nowMs, keptMs, inodes });
     }
     if (isManaged && this.#isLacking(processes, nowMs)) await this.#readList(nowMs, breather);
   }
@@ -103,7 +108,7 @@ export class SocketMap {
    * Whether `look` would read something. A new socket of a managed process is found without waiting for the next list.
    */
   isDue(processes: readonly Reading[], nowMs: number, isManaged: boolean): boolean {
-    for (const reading of processes) if (!this.#isKnown(reading, nowMs)) return true;
+    for (const reading of processes) if (!this.#isKnown(reading, nowMs, isManaged)) return true;
     return isManaged && this.#isLacking(processes, nowMs);
   }
 
@@ -123,10 +128,11 @@ export class SocketMap {
     return { ports: [...ports].sort((a, b) => a - b), connections };
   }
 
-  #isKnown(reading: Reading, nowMs: number): boolean {
+  #isKnown(reading: Reading, nowMs: number, isManaged: boolean): boolean {
     const held = this.#byProcess.get(reading.key);
     if (held === undefined) return false;
-    return nowMs - held.atMs < (held.reading === reading ? UNCHANGED_KEPT_MS : KEPT_MS);
+    const changedKeptMs = isManaged ? KEPT_MS : held.keptMs;
+    return nowMs - held.atMs < (held.reading === reading ? UNCHANGED_KEPT_MS : changedKeptMs);
   }
 
   #isLacking(processes: readonly Reading[], nowMs: number): boolean {
@@ -146,10 +152,15 @@ export class SocketMap {
   }
 }
 
-async function readInodes(pid: number, breather: Breather): Promise<readonly string[]> {
+async function readInodes(
+  pid: number,
+  breather: Breather,
+): Promise<{ readonly inodes: readonly string[]; readonly looked: number }> {
   const inodes: string[] = [];
+  let looked = 0;
   try {
     for (const name of procNames(`/proc/${pid}/fd`).slice(0, MAX_DESCRIPTORS)) {
+      looked += 1;
       const link = procLink(`/proc/${pid}/fd/${name}`);
       if (link?.startsWith('socket:[')) inodes.push(link.slice(8, -1));
       if (breather.isDue) await breather.breathe();
@@ -157,7 +168,7 @@ async function readInodes(pid: number, breather: Breather): Promise<readonly str
   } catch {
     // What may not be read of one descriptor may not be read of the others.
   }
-  return inodes;
+  return { inodes, looked };
 }
 
 async function readSockets(

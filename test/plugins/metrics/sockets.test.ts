@@ -1,5 +1,6 @@
 // Which process listens where: what was found is kept for as long as the kernel tells the same of the process.
 import { once } from 'node:events';
+import { closeSync, openSync } from 'node:fs';
 import { type AddressInfo, createServer, type Server } from 'node:net';
 import t from 'tap';
 import { Breather } from '../../../plugins/metrics/breather.ts';
@@ -40,4 +41,28 @@ t.test('ports of a process that changes, and of one that does not', async t => {
   const three = await listen();
   t.same(await portsAt(89_000, second), [one, two]);
   t.same(await portsAt(90_000, second), [one, two, three], 'after a minute it is looked at in any case');
+});
+
+t.test('a process with many descriptors is looked at less often while nobody manages it', async t => {
+  const descriptors = Array.from({ length: 100 }, () => openSync('/dev/null', 'r'));
+  t.teardown(() => {
+    for (const descriptor of descriptors) closeSync(descriptor);
+  });
+  const map = new SocketMap();
+  const server = await listening();
+  t.teardown(() => server.close());
+  const isFoundAt = async (nowMs: number, other: Server, isManaged: boolean): Promise<boolean> => {
+    const changed = { pid: process.pid, key: `${process.pid}:1` };
+    await map.refresh(new Breather(), nowMs);
+    if (map.isDue([changed], nowMs, isManaged)) await map.look([changed], nowMs, new Breather(), isManaged);
+    return map.useOf([changed]).ports.includes(portOf(other));
+  };
+  t.ok(await isFoundAt(0, server, false));
+  const late = await listening();
+  t.teardown(() => late.close());
+  t.notOk(await isFoundAt(19_000, late, false));
+  t.ok(await isFoundAt(19_500, late, true), 'at once when it is managed');
+  const changed = { pid: process.pid, key: `${process.pid}:1` };
+  t.notOk(map.isDue([changed], 38_000, false));
+  t.ok(map.isDue([changed], 79_500, false), 'after a minute in any case');
 });
