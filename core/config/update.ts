@@ -219,7 +219,7 @@ export class Updates {
     const keys = schema.blockKeys(block);
     const restored = restoredUpdate(updates, block.block, current.effective().place.at(block.path), 'replaced');
     for (const [key, value] of Object.entries(restored)) {
-      if (!keys.has(key) && !Object.hasOwn(block.block, key)) {
+      if (value !== null && !keys.has(key) && !Object.hasOwn(block.block, key)) {
         throw new Problem(400, `'${key}' is not a key of ${block.processName}`);
       }
       const isRenamed = key === 'process_name' && value !== block.block.process_name;
