@@ -10,6 +10,8 @@ const LIMIT_MS = 10_000;
 const MAX_BYTES = 1024 * 1024;
 /** What answers show in place of a key. */
 const MASK = '********';
+/** What a header can hold. */
+const SENDABLE = /^[\x20-\x7e]+$/;
 
 /** The remote's own status. Throws a Problem 400 that says what is wrong. */
 export async function testConnection(
@@ -18,6 +20,7 @@ export async function testConnection(
   settings: SyncSettings,
 ): Promise<Record<string, unknown>> {
   if (url.trim() === '' || apiKey.trim() === '') throw new Problem(400, 'Both the url and the api_key are needed.');
+  if (!SENDABLE.test(apiKey.trim())) throw new Problem(400, 'The api_key holds signs that no key has; copy it anew.');
   const address = addressOf(url.trim());
   const key = apiKey.trim() === MASK ? storedKey(address, settings) : apiKey.trim();
   const remote = new HttpRequestManager({
@@ -48,7 +51,7 @@ function addressOf(url: string): string {
   const address = normalAddress(url);
   if (address !== undefined) return address;
   if (!/^https?:\/\//i.test(url)) throw new Problem(400, 'The url must begin with http:// or https://.');
-  if (URL.canParse(url) && new URL(url).host !== '')
+  if (URL.canParse(url) && new URL(url).username + new URL(url).password !== '')
     throw new Problem(400, 'The url must not hold a user name or a password; the key is given beside it.');
   throw new Problem(400, 'The url has no host.');
 }

@@ -50,6 +50,7 @@ const REASONS: readonly (readonly [RegExp, string])[] = [
   [/^EPROTO$|^ERR_SSL/, 'TLS failed; the port may speak http alone'],
 ];
 const MAX_CAUSES = 5;
+const MAX_ERROR_LENGTH = 300;
 
 /** What a failed exchange says of itself, in words that everybody knows. */
 export function networkReason(error: unknown): string {
@@ -60,4 +61,12 @@ export function networkReason(error: unknown): string {
     if (reason !== undefined) return reason;
   }
   return 'the exchange failed';
+}
+
+/** Of what is told to people: short, and without signs that cannot be shown. */
+export function shortLine(text: string): string {
+  return text
+    .slice(0, MAX_ERROR_LENGTH)
+    .replaceAll(/[\s\p{C}]+/gu, ' ')
+    .trim();
 }

@@ -4,7 +4,7 @@ import { type Creation, decide, type Purpose, type Step, type SyncOptions, type 
 import { mediaOf } from './fingerprint.ts';
 import type { Group } from './group.ts';
 import { type Holding, isFor, unsure, withCreated, withFound, withoutRequest, withoutSeasons } from './holding.ts';
-import { RemoteError } from './remote-error.ts';
+import { RemoteError, shortLine } from './remote-error.ts';
 import { type Media, REQUEST_STATUS, type RemoteRequest, type RemoteUser, type Title } from './remote-request.ts';
 import { type NewRequest, PAGE_LENGTH, type RequestManager } from './request-manager.ts';
 import { retryAtMs } from './retry.ts';
@@ -17,7 +17,6 @@ const TURN_MS = 60_000;
 const MAX_PAGES = 10;
 /** More than any fingerprint needs, whatever a subordinate answers. */
 const MAX_STEPS = 200;
-const MAX_ERROR_LENGTH = 300;
 const USERS_MS = 600_000;
 
 const NO_REQUESTS: ReadonlyMap<number, RemoteRequest | null> = new Map();
@@ -351,7 +350,7 @@ export class Subordinate {
     state.failed.set(key, {
       ...state.failed.get(key),
       failed_at: timestamp(nowMs()),
-      error: oneLine(prefix + error.message),
+      error: shortLine(prefix + error.message),
       media_type: media?.mediaType ?? '',
       tmdb_id: media?.tmdbId ?? null,
       attempts: (state.failed.get(key)?.attempts ?? 0) + 1,
@@ -359,14 +358,6 @@ export class Subordinate {
     this.#changes += 1;
     await changed();
   }
-}
-
-/** Short, and without signs that cannot be shown. */
-function oneLine(text: string): string {
-  return text
-    .slice(0, MAX_ERROR_LENGTH)
-    .replaceAll(/[\s\p{C}]+/gu, ' ')
-    .trim();
 }
 
 function isDelete(step: Step): boolean {

@@ -101,7 +101,8 @@ function externalFollowers(
  */
 export function normalAddress(text: string): string | undefined {
   const trimmed = text.trim();
-  if (!/^https?:\/\//i.test(trimmed) || !URL.canParse(trimmed)) return undefined;
+  // A URL parser takes the first part of the path for the host where there is none.
+  if (!/^https?:\/\/[^/?#\\]/i.test(trimmed) || !URL.canParse(trimmed)) return undefined;
   const { protocol, host, pathname, username, password } = new URL(trimmed);
   if (host === '' || username !== '' || password !== '') return undefined;
   return `${protocol}//${host}${pathname}`.replace(/(?<!\/)\/+$/, '');

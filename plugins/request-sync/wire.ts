@@ -1,5 +1,7 @@
 // The answers of the routes.
 import { z } from 'zod';
+import { mediaOf } from './fingerprint.ts';
+import { shortLine } from './remote-error.ts';
 import type { Progress } from './replication.ts';
 import { retryAtMs } from './retry.ts';
 import type { SyncSettings } from './settings.ts';
@@ -80,10 +82,14 @@ export function activeToWire(
   };
 }
 
-/** Newest first. */
+/** Newest first. What an earlier program left out of its entries, or wrote at length, is made good. */
 export function failedToWire({ failed }: State, retryAfterHours: number): z.input<typeof failedAnswer> {
-  const rows = [...failed].map(([key, { failed_at, error, media_type, tmdb_id, attempts = 1 }]) => {
+  const rows = [...failed].map(([key, { failed_at, attempts = 1, ...entry }]) => {
     const [fingerprint, subordinate] = partsOfKey(key);
+    const media = mediaOf(fingerprint);
+    const media_type = media?.mediaType ?? String(entry.media_type ?? '');
+    const tmdb_id = media?.tmdbId ?? (Number.isInteger(entry.tmdb_id) ? entry.tmdb_id : null);
+    const error = shortLine(entry.error);
     const atMs = retryAtMs(failed_at, retryAfterHours, Date.now());
     const retry_at = atMs === null ? null : timestamp(atMs);
     return { fingerprint, subordinate, media_type, tmdb_id, error, failed_at, retry_at, attempts };

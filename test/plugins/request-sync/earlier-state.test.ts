@@ -1,0 +1,40 @@
+// What an earlier program left in the state, and what somebody types in to try an address.
+import { writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import t from 'tap';
+import { testDir } from '../../support/directory.ts';
+import { startHost } from '../../support/host.ts';
+import { startRequestManager } from '../../support/request-manager-server.ts';
+
+t.test('before the first cycle', async t => {
+  const attic = await startRequestManager(t, { name: 'attic' });
+  const configDir = testDir(t, {});
+  const failed = {
+    'movie:11:False||attic': { failed_at: '2026-01-02T00:00:00Z', error: `no\n such\ttitle ${'x'.repeat(400)}` },
+    'tv:12:True||attic': { failed_at: '2026-01-01T00:00:00Z', error: 'HTTP 500', media_type: 5, tmdb_id: '12' },
+  };
+  await writeFile(path.join(configDir, 'seerr_sync_state.json'), JSON.stringify({ failed }), { mode: 0o600 });
+  const app = await startHost({ configDir, plugins: ['request-sync', 'config'] });
+
+  await t.test('failures have every member, and an error of one short line', async t => {
+    const { failed_requests: rows } = (await app.get('/request-sync/failed')).body;
+    t.match(rows, [
+      { fingerprint: 'movie:11:False', media_type: 'movie', tmdb_id: 11, error: /^no such title x+$/ },
+      { fingerprint: 'tv:12:True', media_type: 'tv', tmdb_id: 12, error: 'HTTP 500' },
+    ]);
+    t.ok(rows[0].error.length <= 300);
+  });
+
+  for (const [what, body, detail] of [
+    ['no host', { url: 'http:///seerr', api_key: 'key' }, 'The url has no host.'],
+    ['a user', { url: 'http://me:pass@localhost/seerr', api_key: 'key' }, /^The url must not hold a user name/],
+    ['a key of two lines', { url: attic.url, api_key: 'key\r\nx-more: 1' }, /^The api_key holds signs that no key has/],
+    ['a key with an umlaut', { url: attic.url, api_key: 'schlüssel' }, /^The api_key holds signs that no key has/],
+  ] as const)
+    await t.test(what, async t => {
+      const answer = await app.post('/request-sync/test', body);
+      t.equal(answer.status, 400);
+      t.match(answer.body.detail, detail);
+    });
+  t.same(attic.manager.journal.calls(), []);
+});
