@@ -9,6 +9,7 @@ import { reasonText } from '../kit/error-text.ts';
 import { findPortHolder } from '../kit/port-holder.ts';
 import { refuse, refuseSocket } from '../kit/refusal.ts';
 import type { Connections } from './connections.ts';
+import { IncomingRequest } from './incoming-request.ts';
 import { straighten } from './request-line.ts';
 
 /**
@@ -24,6 +25,7 @@ const RETRY_INTERVAL_MS = 250;
  */
 export async function openListener(options: ListenerOptions, connections: Connections): Promise<Listener> {
   const server = createServer({
+    IncomingMessage: IncomingRequest,
     keepAliveTimeout: KEEP_ALIVE_MS,
     maxHeaderSize: MAX_HEADER_BYTES,
     // `straighten` requires it, with an answer that says so.
@@ -46,7 +48,7 @@ export async function openListener(options: ListenerOptions, connections: Connec
     trackUse(connections, request, response);
     unanswered.add(response);
     response.once('close', () => unanswered.delete(response));
-    if (isClosing) response.setHeader('Connection', 'close');
+    if (isClosing || request.isLast) response.setHeader('Connection', 'close');
     const fault = straighten(request);
     if (fault === undefined) options.request(request, response);
     else refuse(response, 400, fault);

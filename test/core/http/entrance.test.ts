@@ -416,6 +416,39 @@ t.test('what is no HTTP, and headers', async t => {
   t.match(await raw(headers(70_000)), /^HTTP\/1\.1 431 [\s\S]*\{"detail":/);
 });
 
+t.test('offers of another protocol are not taken up', async t => {
+  const entrance = await open(t);
+  entrance.http.addRoute('a', { method: 'GET', path: '/x', summary: 'x', handle: () => 'got' });
+  const body = z.object({ word: z.string() });
+  entrance.http.addRoute('a', { method: 'POST', path: '/x', summary: 'x', body, handle: ({ body }) => body });
+  const offer = (first: string, ...more: string[]) =>
+    [
+      first,
+      'Host: x',
+      'Connection: Upgrade, HTTP2-Settings',
+      'Upgrade: h2c',
+      'HTTP2-Settings: AAQ',
+      ...more,
+      '',
+      '',
+    ].join('\r\n');
+  const json = 'Content-Type: application/json';
+  for (const [text, told] of [
+    [offer('GET /x HTTP/1.1'), '"got"'],
+    [`${offer('POST /x HTTP/1.1', json, 'Content-Length: 14')}{"word":"one"}`, '{"word":"one"}'],
+    [
+      `${offer('POST /x HTTP/1.1', json, 'Transfer-Encoding: chunked')}e\r\n{"word":"two"}\r\n0\r\n\r\n`,
+      '{"word":"two"}',
+    ],
+  ] as const) {
+    const answer = await entrance.raw(`${text}GET /lost HTTP/1.1\r\nHost: x\r\n\r\n`);
+    t.match(answer, /^HTTP\/1\.1 200 /);
+    t.match(answer, /\r\nConnection: close\r\n/i, 'what follows an offer may be lost, and is not waited for');
+    t.ok(answer.endsWith(`\r\n\r\n${told}`), told);
+  }
+  t.match(await entrance.raw('CONNECT x:443 HTTP/1.1\r\nHost: x\r\n\r\n'), /^$/, 'no tunnel');
+});
+
 t.test('port in use', async t => {
   const first = await open(t);
   const second = await openEntrance(testDir(t));

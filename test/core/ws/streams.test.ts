@@ -96,7 +96,7 @@ t.test('refused upgrades', async t => {
     /403/,
   );
   await dial(entrance, '/ws/a', { 'Sec-Fetch-Site': 'cross-site', Origin: 'http://localhost' }).opened;
-  const other = 'GET /ws/a HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n\r\n';
+  const other = 'GET /ws/a HTTP/1.1\r\nHost: x\r\nConnection: Upgrade, close\r\nUpgrade: h2c\r\n\r\n';
   t.match(await entrance.raw(other), /^HTTP\/1\.1 404 /);
   const keyless = 'GET /ws/a HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n';
   t.match(await entrance.raw(keyless), /^HTTP\/1\.1 400 /);
