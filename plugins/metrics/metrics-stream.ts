@@ -82,7 +82,8 @@ export class MetricsStream {
   async #send(clients: readonly StreamClient[], intervalMs: number): Promise<void> {
     const sample = await this.#sampler.sample(intervalMs / 2).catch(() => undefined);
     if (sample === undefined) return;
-    const frame = `{"type":"snapshot","data":${this.#sampler.text(sample)}}`;
+    // Encoded once for all of them.
+    const frame = Buffer.from(`{"type":"snapshot","data":${this.#sampler.text(sample)}}`);
     for (const client of clients) if (client.unsentBytes <= MAX_UNSENT_BYTES) client.send(frame);
   }
 }

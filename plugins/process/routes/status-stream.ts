@@ -88,14 +88,14 @@ export class StatusStream {
     this.#known = present;
   }
 
-  /** Each form of a message is built and serialized once, whatever the number of clients. */
+  /** Each form of a message is built, serialized and encoded once, whatever the number of clients. */
   #send(subscribers: readonly Subscriber[]): void {
-    const forms = new Map<boolean, string>();
+    const forms = new Map<boolean, Buffer>();
     for (const { client, withHealth } of subscribers) {
       if (client.unsentBytes > MAX_UNSENT_BYTES) continue;
-      const text = forms.get(withHealth) ?? JSON.stringify(withHealth ? this.#withHealth() : this.#running());
-      forms.set(withHealth, text);
-      client.send(text);
+      const message = forms.get(withHealth) ?? encoded(withHealth ? this.#withHealth() : this.#running());
+      forms.set(withHealth, message);
+      client.send(message);
     }
   }
 
@@ -124,6 +124,10 @@ export class StatusStream {
     }));
     return { type: 'status', processes: [...processes, ...departed] };
   }
+}
+
+function encoded(message: object): Buffer {
+  return Buffer.from(JSON.stringify(message));
 }
 
 function isTrue(text: string | null): boolean {
