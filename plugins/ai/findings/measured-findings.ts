@@ -13,7 +13,8 @@ const PRESSURE_WEIGHT = 48;
 const CPU_INCREASE_PERCENT = 25;
 const MIN_SAMPLES = 10;
 const MIN_CPU_PERCENT = 1;
-const NORMAL_PRESSURES = ['normal', 'low', 'none', 'ok', 'collecting', 'unknown'];
+/** Of database health. The others tell that all is well, or that nothing is known. */
+const RAISED_PRESSURES = ['moderate', 'high', 'critical'];
 
 /** Of the newest sample of the machine. */
 export function machineFindings({ system }: Sample): Finding[] {
@@ -70,7 +71,7 @@ function cpuOf(usage: unknown): { readonly samples: number; readonly average: nu
 
 /** `health` is that of the databases of one process. */
 export function databaseFindings(processName: string, health: unknown): Finding[] {
-  if (!isObject(health) || typeof health.pressure !== 'string' || NORMAL_PRESSURES.includes(health.pressure)) return [];
+  if (!isObject(health) || !RAISED_PRESSURES.includes(String(health.pressure))) return [];
   const reasons = (Array.isArray(health.reasons) ? health.reasons : []).filter(reason => typeof reason === 'string');
   return [
     {

@@ -15,7 +15,10 @@ export function readTargetUrl(text: string): URL {
     const isHost = !text.includes('://') && !/^[a-z][a-z0-9+.-]*:(?!\d)/i.test(text);
     throw refusal(isHost ? 'has no scheme; begin it with http:// or https://' : 'must begin with http:// or https://');
   }
-  if (!URL.canParse(text)) throw refusal('cannot be read; give scheme, host and port, such as http://host:11434');
+  // A URL parser takes the first part of the path for the host where there is none.
+  const isHostless = /^https?:\/\/[/?#]/i.test(text);
+  if (isHostless || !URL.canParse(text))
+    throw refusal('cannot be read; give scheme, host and port, such as http://host:11434');
   const url = new URL(text);
   if (url.port === '0') throw refusal('has no port from 1 to 65535');
   if (url.username !== '' || url.password !== '') throw refusal('has a user or password; enter the key as api_key');

@@ -113,6 +113,7 @@ t.test('settings, profiles and keys', async t => {
         /provider is not available: 'nobody'; choose one of eighth, ollama, openai, openai_compatible$/,
       ],
       [{ base_url: 'models.example:80' }, 400, /base_url has no scheme/],
+      [{ base_url: 'http:///models.example' }, 400, /base_url cannot be read; give scheme, host and port/],
       [{ base_url: 'http://a:b@models.example' }, 400, /base_url has a user/],
       [{ model: 'a\u0001b' }, 400, /model has control characters/],
       [{ api_key: 'a\r\nx-evil: 1' }, 400, /api_key has control characters/],
