@@ -5,7 +5,7 @@ import { deepFreeze } from '../kit/deep-freeze.ts';
 import { blocksOf } from './blocks.ts';
 import { type Environment, type EnvironmentEdit, environmentEdits, type UnusedVariable } from './environment.ts';
 import { type Fitted, fit, keyOf, type Misfit } from './fit.ts';
-import { type ConfigEdit, merge, placeOf, startsWith, withEdits } from './layers.ts';
+import { type ConfigEdit, merge, placeOf, startsWith, valueAt, withEdits } from './layers.ts';
 import type { MainFile } from './main-file.ts';
 import type { Place } from './marks.ts';
 import { problemsOf, variableProblem } from './problems.ts';
@@ -94,7 +94,8 @@ export class CurrentConfig {
     if (given.length + overlay.length === 0)
       return this.#finished(fromFile, { overrides: [], ignored: [], unusedVariables });
     const layersOn = (overrides: readonly EnvironmentEdit[]): Fitted => {
-      const top = fit(withEdits(fromFile.root, [...overrides, ...overlay]) as ConfigObject, defaults, schema);
+      const memory = this.#inMemory(file, overlay, overrides);
+      const top = fit(withEdits(fromFile.root, [...overrides, ...memory]) as ConfigObject, defaults, schema);
       return { root: top.root, misfits: joined(fromFile.misfits, top.misfits) };
     };
     const known = new Set(fromFile.misfits.map(keyOf));
@@ -109,6 +110,23 @@ export class CurrentConfig {
     if (ignored.length === 0) return this.#finished(all, { overrides: given, ignored, unusedVariables });
     const overrides = given.filter(edit => causeOf(edit) === undefined);
     return this.#finished(layersOn(overrides), { overrides, ignored, unusedVariables });
+  }
+
+  /** Where memory lacks a member of the file, its default counts, or what the environment has instead of that. */
+  #inMemory(
+    file: ConfigObject,
+    overlay: readonly ConfigEdit[],
+    overrides: readonly EnvironmentEdit[],
+  ): readonly ConfigEdit[] {
+    const deletions = overlay.filter(({ value }) => value === undefined);
+    if (deletions.length === 0) return overlay;
+    const defaults = this.#parts.schema.defaults(withEdits(file, deletions) as ConfigObject);
+    return overlay.map(edit => {
+      const { path, value } = edit;
+      if (value !== undefined || valueAt(defaults, path) === undefined) return edit;
+      const given = overrides.filter(override => startsWith(override.path, path));
+      return { path, value: valueAt(withEdits(defaults, given), path) };
+    });
   }
 
   /** Adds what contributions give to blocks that lack it, and disables the blocks that have to be. */

@@ -61,6 +61,32 @@ t.test('sections, names and whole blocks stay; an instance and a member may go',
   t.notMatch(await readFile(file, 'utf8'), /Twin One/);
 });
 
+t.test('what memory takes away comes back as its default, and a default cannot be taken away', async t => {
+  process.env.DUMB_LOG_COUNT = '7';
+  t.teardown(() => delete process.env.DUMB_LOG_COUNT);
+  const app = await startHost({
+    plugins: ['config', 'process'],
+    config: {
+      dumb: { log_name: 'OTHER', log_count: 3 },
+      twins: { instances: { One: sleeper('Twin One', false), Two: sleeper('Twin Two', false) } },
+    },
+  });
+  t.teardown(() => app.stop());
+  const update = (updates: unknown) => app.post('/config', { updates, persist: false });
+  const dumb = async () => (await app.get('/config')).body.dumb;
+
+  for (const member of ['log_level', 'log_size', 'log_count'])
+    t.match(await update({ dumb: { [member]: null } }), { status: 200, body: { changed: [] } }, member);
+  t.match(await dumb(), { log_level: 'INFO', log_size: '10M', log_count: 7 }, 'the environment stands above defaults');
+  t.match(await update({ dumb: { log_name: null } }), { status: 200, body: { changed: ['dumb.log_name'] } });
+  t.match(await dumb(), { log_name: 'DUMB' });
+  t.match(await update({ dumb: { api_service: { docs_enabled: null, port: null } } }), { body: { changed: [] } });
+  t.match(await dumb(), { api_service: { port: 8_000 } });
+
+  t.match(await update({ twins: { instances: { One: null } } }), { body: { changed: ['twins.instances.One'] } });
+  t.same(Object.keys((await app.get('/config')).body.twins.instances), ['Two'], 'an instance goes as a whole');
+});
+
 t.test('a file that vanishes is written again whole, by the next save', async t => {
   const app = await startHost({ plugins: ['config', 'logs'], config: { tz: 'first', idle: sleeper('Idle', false) } });
   t.teardown(() => app.stop());
