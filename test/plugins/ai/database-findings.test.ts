@@ -38,5 +38,6 @@ t.test('only a pressure that is raised is worth a look', async t => {
 
   const off = { dumb: { metrics: { database_health: { enabled: false } } } };
   t.equal((await app.post('/config', { updates: off })).status, 200);
+  await until(async () => (await app.get('/metrics')).body.database_health.enabled === false);
   t.same(await findings(), []);
 });
