@@ -188,6 +188,8 @@ export interface HttpRequests {
 export interface HttpEntrance {
   handle(request: IncomingMessage, response: ServerResponse, via: Via): void;
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void;
+  /** Whether a stream stands at the path of this URL. */
+  isStream(url: string): boolean;
   /** Whether pages of this origin may call the API (`dumb.frontend.origins`). */
   allowsOrigin(origin: string): boolean;
   /** Opens a further listener with the host's limits and time-outs; whoever opened it closes it. */

@@ -126,6 +126,7 @@ export function createHttpEntrance(options: EntranceOptions): HttpServer {
     requests,
     handle: (request, response, via) => void dispatch(request, response, via),
     upgrade: (request, socket, head) => void streams.accept(request, socket, head),
+    isStream: url => streams.has(url),
     allowsOrigin: origin => origins.allows(origin),
     open: options => openListener(guarded(options), connections),
     addRoute(owner, route) {

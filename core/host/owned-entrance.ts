@@ -8,10 +8,11 @@ import { currentScope } from './invoke.ts';
 const REQUEST: Call = { place: 'callback', what: 'a listener of its own', deadlineMs: 60_000 };
 const FAULT = 'Internal error';
 
-export function ownedEntrance({ handle, upgrade, allowsOrigin, open }: HttpEntrance): HttpEntrance {
+export function ownedEntrance({ handle, upgrade, isStream, allowsOrigin, open }: HttpEntrance): HttpEntrance {
   return {
     handle,
     upgrade,
+    isStream,
     allowsOrigin,
     open(options) {
       const scope = currentScope();

@@ -80,6 +80,11 @@ export class StreamServer {
     return [...this.#streams.values()].map(owned => owned.stream);
   }
 
+  /** Whether a stream stands at the path of this URL. */
+  has(url: string): boolean {
+    return this.#streams.has(target(url).path);
+  }
+
   async accept(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
     const drop = () => socket.destroy();
     socket.on('error', drop);

@@ -51,7 +51,7 @@ interface Destination {
 export interface EmbeddedUisOptions {
   /** Asked at each request, so that a change of the configuration takes effect at once. */
   readonly listUis: () => readonly ServiceUi[];
-  /** An interface never receives an `Authorization` or a cookie of which this says that it is for the host. */
+  /** An interface never receives an `Authorization`, a cookie or a value of a query of which this says that it is for the host. */
   readonly isOwnCredential: (authorization: string) => boolean;
   /**
    * Whether a frontend stands between this and the browser: it sets the cookie and moves redirects itself, as it does
@@ -121,10 +121,26 @@ export class EmbeddedUis {
     if (prefix !== undefined && name !== undefined) {
       const ui = this.#find(name);
       if (ui === undefined) return undefined;
-      return { ui, path: pathWithin(ui, url.slice(prefix.length)), prefix: this.#prefixOf(ui) };
+      return { ui, path: this.#withoutTokens(pathWithin(ui, url.slice(prefix.length))), prefix: this.#prefixOf(ui) };
     }
     const opened = this.#findOpenedUi(headers, method === 'GET' && headers.upgrade !== undefined);
-    return opened === undefined ? undefined : { ui: opened, path: url, prefix: this.#prefixOf(opened) };
+    if (opened === undefined) return undefined;
+    return { ui: opened, path: this.#withoutTokens(url), prefix: this.#prefixOf(opened) };
+  }
+
+  /** Streams are given their token in the query. */
+  #withoutTokens(path: string): string {
+    const at = path.indexOf('?');
+    if (at < 0) return path;
+    const parts = path.slice(at + 1).split('&');
+    const kept = parts.filter(part => !this.#isOwn(part));
+    return kept.length === parts.length ? path : `${path.slice(0, at + 1)}${kept.join('&')}`;
+  }
+
+  /** Whether the value behind `=` is a token of the host. */
+  #isOwn(part: string): boolean {
+    const value = decodeOrKeep(part.slice(part.indexOf('=') + 1).trim());
+    return value !== '' && this.#isOwnCredential(`Bearer ${value}`);
   }
 
   #prefixOf({ name }: ServiceUi): string {
@@ -223,14 +239,11 @@ export class EmbeddedUis {
     const { authorization, cookie, ...headers } = buildRequestHeaders(request, prefix);
     if (typeof authorization === 'string' && !this.#isOwnCredential(authorization))
       headers.authorization = authorization;
-    if (typeof cookie === 'string') {
-      const isOwn = (part: string): boolean =>
-        this.#isOwnCredential(`Bearer ${decodeOrKeep(part.slice(part.indexOf('=') + 1).trim())}`);
+    if (typeof cookie === 'string')
       headers.cookie = cookie
         .split(';')
-        .filter(part => !isOwn(part))
+        .filter(part => !this.#isOwn(part))
         .join(';');
-    }
     return headers;
   }
 

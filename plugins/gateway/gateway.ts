@@ -9,7 +9,7 @@ import type { EmbeddedUis } from './embedded-uis.ts';
 import { createFrontendFiles } from './frontend-files.ts';
 
 export interface GatewayOptions {
-  readonly entrance: Pick<HttpEntrance, 'handle' | 'upgrade' | 'allowsOrigin'>;
+  readonly entrance: Pick<HttpEntrance, 'handle' | 'upgrade' | 'isStream' | 'allowsOrigin'>;
   readonly embedded: Pick<EmbeddedUis, 'handleRequest' | 'handleUpgrade'>;
   /** Folder of a frontend; when it is empty, a landing page is served instead. */
   readonly staticDir: string;
@@ -29,6 +29,8 @@ export interface Gateway {
 }
 
 const VIA_GATEWAY = { native: false, prefix: '/api' } as const;
+/** No interface is asked in their place, also while the plugin of one is loaded anew. */
+const OWN_STREAMS = /^\/ws\/(?:logs|status|metrics)(?:[/?]|$)/;
 const FOREIGN_ORIGIN = 'Requests of pages from another origin are not accepted; allow it in dumb.frontend.origins';
 
 export function createGateway({ entrance, embedded, ...options }: GatewayOptions): Gateway {
@@ -53,7 +55,7 @@ export function createGateway({ entrance, embedded, ...options }: GatewayOptions
       else refuse(response, 404, 'Not found');
     },
     upgrade(request, socket, head) {
-      const isHostStream = /^\/ws\/(?:logs|status|metrics)(?:[/?]|$)/.test(request.url ?? '');
+      const isHostStream = OWN_STREAMS.test(request.url ?? '') || entrance.isStream(request.url ?? '');
       if (isForeign(request)) refuseSocket(socket, 403, FOREIGN_ORIGIN);
       else if (!isHostStream && embedded.handleUpgrade(request, socket, head)) return;
       else if (request.url?.startsWith('/ws/')) entrance.upgrade(request, socket, head);

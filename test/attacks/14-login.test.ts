@@ -134,12 +134,15 @@ t.test('a token without an end is refused', async t => {
 
 t.test('an embedded interface never receives a token of the host', async t => {
   const seen: IncomingHttpHeaders[] = [];
+  const urls: string[] = [];
   const service = createServer((incoming, answer) => {
     seen.push(incoming.headers);
+    urls.push(String(incoming.url));
     answer.end('hello');
   });
   service.on('upgrade', (incoming, socket) => {
     seen.push(incoming.headers);
+    urls.push(String(incoming.url));
     socket.end('HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n');
   });
   await once(service.listen(0, '127.0.0.1'), 'listening');
@@ -172,4 +175,14 @@ t.test('an embedded interface never receives a token of the host', async t => {
   t.same(await forwarded(theirs), [theirs, theirs], 'what is for the service reaches it');
   const bearer = `Bearer ${jwt.sign({ sub: 'first', type: 'access' }, 'another key of another program', { expiresIn: 60 })}`;
   t.same(await forwarded(bearer), [bearer, bearer]);
+
+  urls.length = 0;
+  const base = `http://127.0.0.1:${gatewayPort}`;
+  for (const own of [token, refresh, expired, encodeURIComponent(` ${token}`)]) {
+    await (await fetch(`${base}/ui/app/page?a=1&token=${own}&b=`)).arrayBuffer();
+    const cookie = 'dumb_ui_service=app';
+    const stream = `${base.replace('http', 'ws')}/ws/of-a-plugin-that-is-away?token=${own}`;
+    await once(new WebSocket(stream, { headers: { cookie } }), 'error');
+  }
+  t.same(new Set(urls), new Set(['/page?a=1&b=', '/ws/of-a-plugin-that-is-away?']), 'nor in an address');
 });

@@ -3,9 +3,10 @@
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { readdir, readFile, symlink, writeFile } from 'node:fs/promises';
-import { createServer as createHttpServer } from 'node:http';
+import { createServer as createHttpServer, type IncomingMessage } from 'node:http';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import path from 'node:path';
+import type { Duplex } from 'node:stream';
 import t, { type Test } from 'tap';
 import { WebSocket } from 'ws';
 import type { Listener } from '../../../core/contract/route.ts';
@@ -24,13 +25,20 @@ interface Gated {
   send(method: string, path: string, headers?: Record<string, string>): Promise<number>;
 }
 
-async function open(t: Test, staticDir = ''): Promise<Gated> {
+async function open(t: Test, staticDir = '', forwards: (url: string) => boolean = () => false): Promise<Gated> {
   const { createGateway } = (await import(
     new URL('gateway.ts', folder).href
   )) as typeof import('../../../plugins/gateway/gateway.ts');
   const native = await openEntrance(t.testdirName);
   t.teardown(() => native.close());
-  const embedded = { handleRequest: () => false, handleUpgrade: () => false };
+  const embedded = {
+    handleRequest: () => false,
+    handleUpgrade(request: IncomingMessage, socket: Duplex): boolean {
+      if (!forwards(request.url ?? '')) return false;
+      socket.end('HTTP/1.1 418 Forwarded\r\n\r\n');
+      return true;
+    },
+  };
   const gateway = createGateway({
     entrance: native.http,
     embedded,
@@ -110,6 +118,17 @@ t.test('pages of other origins', { skip: !isHere }, async t => {
   await t.rejects(dial('/ws/unknown'), /404/);
   await t.rejects(dial('/api/ws/x'), /404/);
   await t.rejects(dial('/'), /404/);
+});
+
+t.test('streams of the host come before any interface', { skip: !isHere }, async t => {
+  testDir(t);
+  const { native, listener } = await open(t, '', () => true);
+  native.http.addStream('a', { path: '/ws/own', summary: 'x', open: client => void client.send('hello') });
+  const dial = async (path: string) => once(new WebSocket(`ws://127.0.0.1:${listener.port}${path}`), 'message');
+  const [data] = await dial('/ws/own?token=x');
+  t.equal(String(data), 'hello', 'that of any plugin');
+  await t.rejects(dial('/ws/logs'), /404/, 'also while the plugin of one is away');
+  await t.rejects(dial('/ws/app'), /418/);
 });
 
 t.test('without a frontend', { skip: !isHere }, async t => {
