@@ -9,21 +9,35 @@ const REFERENCE_KEYS = new Set(['wait_for_url', 'wait_for_tcp']);
 /** Config key of the entry of this host itself. */
 const HOST_KEY = 'dumb_api_service';
 
-/** All named blocks in document order. */
+/** What was found in members that never change; the key tells apart the places of an object that an alias made. */
+const known = new WeakMap<object, { readonly key: string; readonly blocks: readonly NamedBlock[] }>();
+
+/** All named blocks in document order. Frozen members, as of the configuration in force, are looked through once. */
 export function findBlocks(root: Readonly<ConfigObject>): NamedBlock[] {
+  const blocks: NamedBlock[] = [];
+  for (const [key, member] of Object.entries(root))
+    if (isObject(member) && !REFERENCE_KEYS.has(key)) for (const block of blocksIn(key, member)) blocks.push(block);
+  return blocks;
+}
+
+function blocksIn(key: string, member: Readonly<ConfigObject>): readonly NamedBlock[] {
+  const last = known.get(member);
+  if (last?.key === key) return last.blocks;
   const blocks: NamedBlock[] = [];
   const visit = (value: Readonly<ConfigObject>, path: readonly string[]): void => {
     const name = value.process_name;
-    if (path.length > 0 && typeof name === 'string' && name.trim() !== '') {
+    if (typeof name === 'string' && name.trim() !== '') {
       const configKey = configKeyOf(path);
       const isHost = configKey === HOST_KEY;
       blocks.push({ processName: name, path, configKey, key: path.at(-1) ?? '', isHost, block: value });
     }
     // Lists are not walked: the objects in them, as in `services`, refer to processes.
-    for (const [key, member] of Object.entries(value))
-      if (isObject(member) && !REFERENCE_KEYS.has(key)) visit(member, [...path, key]);
+    for (const [innerKey, inner] of Object.entries(value))
+      if (isObject(inner) && !REFERENCE_KEYS.has(innerKey)) visit(inner, [...path, innerKey]);
   };
-  visit(root, []);
+  visit(member, [key]);
+  // Whoever freezes a configuration freezes it at every depth.
+  if (Object.isFrozen(member)) known.set(member, { key, blocks });
   return blocks;
 }
 

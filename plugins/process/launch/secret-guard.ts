@@ -10,9 +10,13 @@ type Members = Readonly<Record<string, unknown>>;
 export function guardSecrets(before: Members, after: Members, own: Readonly<NodeJS.ProcessEnv>, file: string): void {
   const shown = publicEnvironment(own);
   const isSecret = (name: string): boolean => Object.hasOwn(own, name) && !Object.hasOwn(shown, name);
-  const known = new Map(findBlocks(before).map(({ processName, block }) => [processName, askedFor(block)]));
+  const known = new Map(findBlocks(before).map(({ processName, block }) => [processName, block]));
   for (const { processName, block } of findBlocks(after)) {
-    const secret = [...askedFor(block)].find(name => isSecret(name) && known.get(processName)?.has(name) !== true);
+    const former = known.get(processName);
+    // A save leaves most blocks the same objects.
+    if (former === block) continue;
+    const asked = former === undefined ? new Set() : askedFor(former);
+    const secret = [...askedFor(block)].find(name => isSecret(name) && !asked.has(name));
     if (secret === undefined) continue;
     throw new Problem(
       403,

@@ -34,9 +34,11 @@ const KEYS = [
 /** Throws a Problem 403 when a block with a user of its own is added, or what it runs is changed. */
 export function guardUsers(before: Members, after: Members, users: RunUsers, file: string): void {
   for (const { path, configKey, processName, block } of findBlocks(after)) {
+    const former = path.reduce<unknown>((value, key) => (isObject(value) ? value[key] : undefined), before);
+    // A save leaves most blocks the same objects.
+    if (former === block) continue;
     const name = users.nameIn(configKey, block);
     if (name === undefined) continue;
-    const former = path.reduce<unknown>((value, key) => (isObject(value) ? value[key] : undefined), before);
     const changed = KEYS.find(key => !deepEqual(block[key], isObject(former) ? former[key] : undefined));
     if (changed === undefined) continue;
     throw new Problem(

@@ -3,15 +3,43 @@ import path from 'node:path';
 import type { Host, NamedBlock } from '#core';
 import { parseLevel } from '#kit/log-level';
 import { isLogPattern, logFileOf } from '#kit/service-log';
-import type {} from '../../services/contract.ts';
+import type { ServiceTemplate } from '../../services/contract.ts';
 import type { CaptureTarget } from '../capture/capture-session.ts';
 
+interface Known {
+  readonly template: ServiceTemplate | undefined;
+  readonly logDir: string;
+  readonly puid: unknown;
+  readonly pgid: unknown;
+  readonly target: CaptureTarget;
+}
+
+/** By the block, because a change of the configuration leaves most of them the same objects. */
+const targets = new WeakMap<object, Known>();
+
 export function captureTargetOf(host: Host, named: NamedBlock): CaptureTarget {
-  const { processName, block } = named;
   const { puid, pgid } = host.use('config.store').root();
+  const { logDir } = host.paths;
+  const template = host.find('service.templates')?.get(named.configKey);
+  const known = targets.get(named.block);
+  const isSame = known?.template === template && known?.logDir === logDir;
+  if (known !== undefined && isSame && known.puid === puid && known.pgid === pgid) return known.target;
+  const target = targetOf(host, named, template, { puid, pgid });
+  // Where the template names the log, its name has to be asked for each time.
+  if (template?.launch?.hostWritesLog !== true) targets.set(named.block, { template, logDir, puid, pgid, target });
+  return target;
+}
+
+function targetOf(
+  host: Host,
+  named: NamedBlock,
+  template: ServiceTemplate | undefined,
+  { puid, pgid }: Readonly<Record<'puid' | 'pgid', unknown>>,
+): CaptureTarget {
+  const { processName, block } = named;
   const ownedLog = (name: unknown): string | null => {
     const file = logFileOf(name, host.paths.logDir);
-    return file !== null && !isLogPattern(file) && ownsLogFile(host, named, file) ? file : null;
+    return file !== null && !isLogPattern(file) && ownsLogFile(host, named, template, file) ? file : null;
   };
   return {
     processName,
@@ -28,10 +56,11 @@ export function captureTargetOf(host: Host, named: NamedBlock): CaptureTarget {
  * log is their output. Any other path belongs to the application: if the host wrote there, it would also give that file
  * to the service user.
  */
-function ownsLogFile(host: Host, { configKey, key }: NamedBlock, file: string): boolean {
-  const templates = host.find('service.templates');
-  const template = templates?.get(configKey);
-  if (template?.launch?.hostWritesLog === true && templates?.block(template, key).log_file === file) return true;
+function ownsLogFile(host: Host, { key }: NamedBlock, template: ServiceTemplate | undefined, file: string): boolean {
+  if (template?.launch?.hostWritesLog === true) {
+    const { log_file: named } = host.find('service.templates')?.block(template, key) ?? {};
+    if (named === file) return true;
+  }
   const relative = path.relative(host.paths.logDir, file);
   return relative !== '' && !relative.startsWith('..') && !path.isAbsolute(relative);
 }
