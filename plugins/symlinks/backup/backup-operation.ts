@@ -12,6 +12,7 @@ export function backupOperation(host: Host, places: Places): Operation {
     name: 'symlink_manifest_backup',
     task: 'backup',
     checkTask: 'check-backup',
+    begins: { processed_symlinks: 0, total_symlinks: null, recorded_entries: 0, errors: 0 },
     writes: () => false,
     async prepare(given: OperationOptions): Promise<BackupInput> {
       const options = given as BackupOptions;

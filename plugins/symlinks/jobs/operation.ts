@@ -1,6 +1,6 @@
 // What an operation is: the name that clients know, and the task that does its work. To add one, write a task (tasks.ts),
 // an operation for it, and hand that to `SymlinkJobs` in index.ts; routes then run it by its name.
-import type { TaskName } from '../tasks/task.ts';
+import type { TaskName, TaskProgress } from '../tasks/task.ts';
 
 export type OperationName = 'symlink_repair' | 'symlink_manifest_backup' | 'symlink_manifest_restore';
 
@@ -18,6 +18,8 @@ export interface Recovery {
 export interface Operation {
   readonly name: OperationName;
   readonly task: TaskName;
+  /** What clients are shown until the task tells of itself. */
+  readonly begins: Omit<TaskProgress, 'stage'>;
   /** The task that throws the Problems of `task` which are told before it is queued, with the same input. */
   readonly checkTask: TaskName;
   /** Whether it changes links with these options, so that it must be the only one that does. */

@@ -180,7 +180,7 @@ export class SymlinkJobs {
     const operation = this.#operation(input.operation);
     const writes = operation.writes(input.options);
     const report = (progress: TaskProgress): void => run.report({ text: progress.stage, details: progress });
-    report({ stage: 'collecting' });
+    report({ stage: 'collecting', ...operation.begins });
     if (writes) {
       await this.#leftovers.whenMended(signal);
       await this.#processes.whenGone(signal);

@@ -15,6 +15,7 @@ export function repairOperation(host: Host, places: Places): Operation {
     name: 'symlink_repair',
     task: 'repair',
     checkTask: 'check-repair',
+    begins: { processed_items: 0, total_items: null, changed: 0, moved: 0, copied: 0, errors: 0 },
     writes: options => !(options as RepairOptions).dry_run,
     async prepare(given: OperationOptions): Promise<RepairInput> {
       const options = given as RepairOptions;

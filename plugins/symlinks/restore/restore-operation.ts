@@ -10,6 +10,14 @@ export function restoreOperation(host: Host): Operation {
     name: 'symlink_manifest_restore',
     task: 'restore',
     checkTask: 'check-restore',
+    begins: {
+      processed_entries: 0,
+      total_entries: null,
+      processed_items: 0,
+      total_items: null,
+      restored: 0,
+      errors: 0,
+    },
     writes: options => !(options as RestoreOptions).dry_run,
     async prepare(given: OperationOptions): Promise<RestoreInput> {
       const options = given as RestoreOptions;

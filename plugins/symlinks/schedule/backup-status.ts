@@ -1,6 +1,7 @@
 // How the scheduled snapshots of a process stand, as clients see it.
 import { z } from 'zod';
 import { type Host, type NamedBlock, Problem } from '#core';
+import { timeOf } from '../manifest/time-stamp.ts';
 import { defaultRoots } from '../places/default-roots.ts';
 import type { BackupSettings } from './backup-settings.ts';
 import type { BackupSchedule } from './schedule.ts';
@@ -78,7 +79,7 @@ function standing(
   const outcome = schedule.outcome(block);
   const message = schedule.record(block.processName)?.message;
   if (outcome === undefined || message === undefined)
-    return { status: 'scheduled', message: `The next snapshot is due at ${next.toISOString()}.` };
+    return { status: 'scheduled', message: `The next snapshot is due at ${timeOf(next)}.` };
   return { status: outcome, message };
 }
 

@@ -93,6 +93,15 @@ t.test('the four tabs', async t => {
     result: { recorded_entries: 2 },
     progress: { stage: 'completed', processed_symlinks: 2, total_symlinks: 2 },
   });
+  const failing = await post('/process/symlink-manifest/backup-async', { ...backup, roots: [path.join(root, 'no')] });
+  t.match(
+    await endedJob(host, failing.job_id),
+    {
+      error: { message: /No root is there/ },
+      progress: { stage: 'collecting', processed_symlinks: 0, total_symlinks: null, recorded_entries: 0, errors: 0 },
+    },
+    'a job that fails at once has told of every counter',
+  );
   const { files } = await get(`symlink-manifest-files?manifest_path=${latest}`);
   t.match(files, [{ path: path.join(host.configDir, 'symlink-repair/snapshots/riven.json'), name: 'riven.json' }]);
   await get(`symlink-backup-manifests?${NAME}`);

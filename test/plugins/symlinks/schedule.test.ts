@@ -179,7 +179,10 @@ t.test('schedules follow the configuration', async t => {
     await set({ symlink_backup_enabled: true, symlink_backup_interval: 0, symlink_backup_retention_count: 2.7 }),
     { status: 200 },
   );
-  t.match((await reschedule('Riven Backend')).body, { status: 'ok', message: /next snapshot is due/ });
+  t.match((await reschedule('Riven Backend')).body, {
+    status: 'ok',
+    message: /next snapshot is due at \d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ\.$/,
+  });
   const status = await host.status('Riven Backend');
   t.match(status, { status: 'scheduled', symlink_backup_interval: 1, symlink_backup_retention_count: 2 });
   t.ok(status.next_backup_at > now(), 'what was due while it was off is not made up for');
