@@ -18,6 +18,9 @@ const AFTER_START_MS = 600_000;
 const RETRY_MS = 900_000;
 const MAX_RETRIES = 2;
 const MS_PER_S = 1_000;
+const HOUR_MS = 3_600_000;
+/** By so much days and zones may lengthen an interval. */
+const SLACK_MS = 48 * HOUR_MS;
 
 /** The next run of one process. */
 interface Plan {
@@ -141,7 +144,7 @@ export class BackupSchedule {
   #planOf({ processName }: NamedBlock, { intervalHours, startTime }: BackupSettings): Plan {
     const rhythm = { intervalHours, startTime, timeZone: this.#timeZone() };
     const known = this.#plans.get(processName);
-    if (known !== undefined && deepEqual(known.rhythm, rhythm)) return known;
+    if (known !== undefined && deepEqual(known.rhythm, rhythm) && isNear(known.at, rhythm)) return known;
     const plan = { rhythm, ...this.#nextRun(this.record(processName), rhythm) };
     this.#plans.set(processName, plan);
     return plan;
@@ -151,10 +154,11 @@ export class BackupSchedule {
     const now = new Date();
     const afterStart = new Date(this.#startedAt.getTime() + this.#host.paced(AFTER_START_MS));
     if (record !== undefined && record.retry_at !== null) {
-      const at = dateOf(record.retry_at);
+      const at = dateOf(Math.min(record.retry_at, seconds(this.#retryAt())));
       return { due: dateOf(record.last_due), at: at < this.#startedAt ? afterStart : at };
     }
-    const due = dueAfter(record === undefined ? null : dateOf(record.last_due), now, rhythm);
+    const counted = dueAfter(record === undefined ? null : dateOf(record.last_due), now, rhythm);
+    const due = isNear(counted, rhythm) ? counted : dueAfter(null, now, rhythm);
     if (due > now) return { due, at: due };
     if (!this.#hasLooked) return { due, at: afterStart };
     const next = dueAfter(null, now, rhythm);
@@ -179,7 +183,6 @@ export class BackupSchedule {
       // A run that ends with its host is made again once that is back.
       if (this.#host.signal.aborted || this.#host.stopping !== null) return;
       const retries = before?.retry_at == null ? 0 : before.retries + 1;
-      const retryAt = new Date(Date.now() + this.#host.paced(RETRY_MS));
       await this.#remember(block, plan, {
         ...NOTHING_DONE,
         message: errorText(error),
@@ -187,12 +190,16 @@ export class BackupSchedule {
         last_backup_at: before?.last_backup_at ?? null,
         last_manifest: before?.last_manifest ?? null,
         retries,
-        retry_at: retries < MAX_RETRIES ? seconds(retryAt) : null,
+        retry_at: retries < MAX_RETRIES ? seconds(this.#retryAt()) : null,
       });
     } finally {
       this.#running = undefined;
       this.#plans.delete(processName);
     }
+  }
+
+  #retryAt(): Date {
+    return new Date(Date.now() + this.#host.paced(RETRY_MS));
   }
 
   /** The settings are those of this moment. */
@@ -260,6 +267,11 @@ export class BackupSchedule {
     const local = () => new Intl.DateTimeFormat().resolvedOptions().timeZone;
     return typeof zone === 'string' && isTimeZone(zone) ? zone : local();
   }
+}
+
+/** False after the clock was set back so far that the time cannot have been counted by it. */
+function isNear(at: Date, { intervalHours }: Rhythm): boolean {
+  return at.getTime() - Date.now() <= intervalHours * HOUR_MS + SLACK_MS;
 }
 
 function isTimeZone(name: string): boolean {

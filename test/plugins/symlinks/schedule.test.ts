@@ -16,7 +16,7 @@ const now = () => Math.floor(Date.now() / 1_000);
 const NAMES = ['Decypharr', 'Riven Backend'] as const;
 
 /** Ten days after the last run of each process; what was missed is made up for at once, and so are repetitions. */
-async function start(t: Test, blocks: Record<string, object>, config: object = {}) {
+async function start(t: Test, blocks: Record<string, object>, config: object = {}, known: object = {}) {
   const configDir = testDir(t, {});
   const state = path.join(configDir, 'symlink-repair');
   const snapshots = path.join(state, 'snapshots');
@@ -36,6 +36,7 @@ async function start(t: Test, blocks: Record<string, object>, config: object = {
     warning: null,
     retries: 0,
     retry_at: null,
+    ...known,
   };
   const schedule = path.join(state, 'schedule.json');
   await writeFile(schedule, JSON.stringify(Object.fromEntries(NAMES.map(name => [name, lastRun]))));
@@ -115,6 +116,27 @@ t.test('what was missed is made once, and older snapshots of the same schedule g
   await host.restart();
   t.match(await host.status('Decypharr'), { last_backup_at: made.last_backup_at, next_backup_at: made.next_backup_at });
   t.equal((await readdir(host.snapshots)).length, 5, 'nothing was made again');
+});
+
+t.test('a clock that was ahead puts nothing off', async t => {
+  const root = linkDir(t, { a: { to: '/x' } });
+  const block = { process_name: 'Decypharr', symlink_backup_enabled: true, symlink_backup_roots: [root] };
+  const ahead = now() + 3_650 * DAY_S;
+  for (const interval of [24, 5, 168]) {
+    const decypharr = { ...block, symlink_backup_interval: interval };
+    const host = await start(t, { decypharr }, {}, { last_due: ahead, last_run: ahead, last_backup_at: ahead });
+    const { next_backup_at: next } = await host.status('Decypharr');
+    t.ok(next > now() && next < now() + 25 * 3_600, `every ${interval} hours, and not in ten years`);
+  }
+  const waits = { last_due: ahead, last_run: ahead, last_status: 'error', retry_at: ahead, retries: 0 };
+  const host = await start(t, { decypharr: block }, {}, waits);
+  const made = await until(async () => {
+    const record = JSON.parse(await readFile(host.schedule, 'utf8')).Decypharr;
+    return record.last_status === 'completed' ? record : undefined;
+  });
+  t.ok(made.last_run < ahead, 'a repetition comes in time');
+  const { next_backup_at: next } = await host.status('Decypharr');
+  t.ok(next > now() && next < now() + 25 * 3_600, 'and so does what follows it');
 });
 
 t.test('a run is told of while it goes on', ROOT_ONLY, async t => {
