@@ -79,11 +79,16 @@ export interface Route<
    * `Content-Encoding: gzip` are sent to those as they are, and unpacked for others. Default false.
    */
   readonly compress?: boolean;
+  /**
+   * Whether a request changes nothing although its method may, so that it is answered while the host is stopping as well.
+   * Default false.
+   */
+  readonly changesNothing?: boolean;
   /** How long the handler may take before the caller gets a 503. Default 15 min. */
   readonly deadlineMs?: number;
   /** Schema of the 200 answer: the type of what the handler returns, documentation, and checked in tests. */
   readonly response?: Response;
-  /** Answers a request. While the host is stopping, it is called for GET requests only; others are answered 503. */
+  /** Answers a request. While the host is stopping, those that may change something are answered 503 instead. */
   handle(
     request: RouteRequest<z.output<Query>, z.output<Body>>,
   ): RouteResult<Response> | Promise<RouteResult<Response>>;

@@ -53,7 +53,8 @@ export function createDispatch(options: DispatchOptions): Dispatch {
     const { request } = call;
     const mutating = !isSafe(request.method);
     if (mutating && origins.isForeign(request)) throw new Problem(403, FOREIGN_SITE);
-    if (mutating && options.stopping()) throw new Problem(503, 'The service is shutting down');
+    if (mutating && route.changesNothing !== true && options.stopping())
+      throw new Problem(503, 'The service is shutting down');
     const admission = await access.admit(
       { authorization: request.headers.authorization, peer: call.peer },
       accessOf(route),

@@ -64,6 +64,7 @@ export function registerSessionRoutes(host: Host, store: UserStore, accounts: Ac
     path: '/auth/refresh',
     access: 'public',
     summary: 'Exchanges a refresh token for new tokens',
+    changesNothing: true,
     body: wire.refreshBody,
     response: wire.tokenAnswer,
     async handle(request) {
@@ -79,6 +80,7 @@ export function registerSessionRoutes(host: Host, store: UserStore, accounts: Ac
     path: '/auth/verify',
     access: 'public',
     summary: 'Whether an access token is good, and whose it is',
+    changesNothing: true,
     query: wire.verifyQuery,
     body: wire.verifyBody,
     response: wire.verifyAnswer,

@@ -69,6 +69,7 @@ export default definePlugin({
       method: 'POST',
       path: '/config/process-config/schema',
       summary: 'JSON Schema (draft 7) of one service block',
+      changesNothing: true,
       body: wire.blockSchemaBody,
       response: wire.schemaAnswer,
       handle({ body }) {

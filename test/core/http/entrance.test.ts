@@ -368,8 +368,10 @@ t.test('stopping', async t => {
   const { http, request } = entrance;
   http.addRoute('a', { method: 'GET', path: '/x', summary: 'x', handle: () => 1 });
   http.addRoute('a', { method: 'POST', path: '/x', summary: 'x', handle: () => 1 });
+  http.addRoute('a', { method: 'POST', path: '/look', summary: 'x', changesNothing: true, handle: () => 1 });
   entrance.stopping = true;
   t.equal((await request('GET', '/x')).status, 200);
+  t.equal((await request('POST', '/look')).status, 200);
   t.match(await request('POST', '/x'), { status: 503, body: { detail: 'The service is shutting down' } });
 });
 
