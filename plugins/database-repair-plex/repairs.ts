@@ -28,10 +28,10 @@ export class Repairs {
   async look(named: NamedBlock, jobs: Jobs): Promise<void> {
     const { processName, block } = named;
     const settings = settingsOf(block);
-    const [newest] = jobs.list({ key: processName });
-    if (newest !== undefined && newest.endedAt === null) return;
-    const lastMs = Math.max(newest?.endedAt ?? 0, this.#earlier.get(processName) ?? 0);
-    if (!this.#schedule.isDue(processName, settings, lastMs, Date.now())) return;
+    const runs = jobs.list({ key: processName });
+    if (runs.some(({ endedAt }) => endedAt === null)) return;
+    const runsMs = [...runs.map(({ endedAt }) => endedAt ?? 0), this.#earlier.get(processName) ?? 0];
+    if (!this.#schedule.isDue(processName, settings, runsMs, Date.now())) return;
     const obstacle = await obstacleOf(settings);
     if (obstacle !== undefined) {
       this.#tell(processName, obstacle);

@@ -2,6 +2,9 @@
 // is asked again after pauses that grow.
 import type { RepairSettings } from './settings.ts';
 
+/** A time that is further ahead was told by a clock that has been set back since, and says nothing. */
+const CLOCK_SLACK_MS = 3_600_000;
+
 interface Wait {
   readonly sinceMs: number;
   readonly pauseMs: number;
@@ -13,14 +16,19 @@ export class RepairSchedule {
   readonly #waits = new Map<string, Wait>();
   readonly #givenUp = new Map<string, number>();
 
-  /** Whether the server is to be asked now whether it is idle; `lastMs` is the time of the last run, or 0. */
-  isDue(name: string, settings: RepairSettings, lastMs: number, nowMs: number): boolean {
-    const from = Math.max(lastMs, this.#givenUp.get(name) ?? 0);
+  /** Whether the server is to be asked now whether it is idle; `runsMs` are the times of earlier runs. */
+  isDue(name: string, settings: RepairSettings, runsMs: readonly number[], nowMs: number): boolean {
+    const known = [...runsMs, this.#givenUp.get(name) ?? 0].filter(atMs => atMs <= nowMs + CLOCK_SLACK_MS);
+    const from = Math.max(0, ...known);
     if (!settings.enabled || (from > 0 && nowMs - from < settings.intervalMs)) {
       this.#waits.delete(name);
       return false;
     }
-    return nowMs >= (this.#waits.get(name)?.nextMs ?? 0);
+    const wait = this.#waits.get(name);
+    if (wait === undefined || nowMs >= wait.nextMs) return true;
+    const isAhead = wait.nextMs > nowMs + wait.pauseMs + CLOCK_SLACK_MS;
+    if (isAhead) this.#waits.delete(name);
+    return isAhead;
   }
 
   /** The server is in use. False when it has been for so long that the next interval is waited for. */

@@ -10,17 +10,17 @@ const settings = (more: object = {}) => settingsOf({ dbrepair: { enabled: true, 
 t.test('once in each interval, and after growing pauses while the server is in use', async t => {
   const schedule = new RepairSchedule();
   const usual = settings();
-  t.ok(schedule.isDue('A', usual, 0, 1), 'the first time at once');
-  t.notOk(schedule.isDue('A', usual, 1, 10_079 * MIN));
-  t.ok(schedule.isDue('A', usual, 1, 10_080 * MIN + 1));
+  t.ok(schedule.isDue('A', usual, [], 1), 'the first time at once');
+  t.notOk(schedule.isDue('A', usual, [1], 10_079 * MIN));
+  t.ok(schedule.isDue('A', usual, [1], 10_080 * MIN + 1));
   const asked: number[] = [];
   for (let minute = 0; minute < 200; minute += 1) {
-    if (!schedule.isDue('B', usual, 0, minute * MIN)) continue;
+    if (!schedule.isDue('B', usual, [], minute * MIN)) continue;
     asked.push(minute);
     schedule.putOff('B', usual, minute * MIN);
   }
   t.same(asked, [0, 5, 15, 35, 75, 135, 195], 'twice as long each time, an hour at most');
-  t.notOk(schedule.isDue('C', settings({ enabled: false }), 0, 1));
+  t.notOk(schedule.isDue('C', settings({ enabled: false }), [], 1));
 });
 
 t.test('a server that is never idle is left alone until the next interval', async t => {
@@ -28,8 +28,22 @@ t.test('a server that is never idle is left alone until the next interval', asyn
   const limited = settings({ max_wait_minutes: 10 });
   t.ok(schedule.putOff('A', limited, 0));
   t.notOk(schedule.putOff('A', limited, 10 * MIN), 'it was waited for long enough');
-  t.notOk(schedule.isDue('A', limited, 0, 10_000 * MIN));
-  t.ok(schedule.isDue('A', limited, 0, 10_090 * MIN));
+  t.notOk(schedule.isDue('A', limited, [], 10_000 * MIN));
+  t.ok(schedule.isDue('A', limited, [], 10_090 * MIN));
+});
+
+t.test('what a clock that was ahead has told puts nothing off', async t => {
+  const schedule = new RepairSchedule();
+  const usual = settings({ max_wait_minutes: 10 });
+  const [ahead, now] = [10_000_000 * MIN, 1_000_000 * MIN];
+  t.ok(schedule.isDue('A', usual, [ahead], now));
+  t.notOk(schedule.isDue('A', usual, [ahead, now - 10_000 * MIN], now), 'the run before it counts');
+  t.notOk(schedule.isDue('A', usual, [now + MIN], now), 'a clock that is set by a minute has repeated nothing');
+  schedule.putOff('B', usual, ahead);
+  t.ok(schedule.isDue('B', usual, [], now), 'a pause that was counted from there');
+  schedule.putOff('C', usual, ahead);
+  t.notOk(schedule.putOff('C', usual, ahead + 10 * MIN));
+  t.ok(schedule.isDue('C', usual, [], now), 'a server that was given up there');
 });
 
 t.test('pauses never shrink, and end at the longest one', async t => {
@@ -45,7 +59,7 @@ t.test('pauses never shrink, and end at the longest one', async t => {
       for (let look = 0; look < 8; look += 1) {
         schedule.putOff('A', own, now);
         const pause = Math.min(first * factor ** look, Math.max(longest, first)) * MIN;
-        if (schedule.isDue('A', own, 0, now + pause * 0.999) || !schedule.isDue('A', own, 0, now + pause * 1.001))
+        if (schedule.isDue('A', own, [], now + pause * 0.999) || !schedule.isDue('A', own, [], now + pause * 1.001))
           return false;
         if (pause < before) return false;
         before = pause;
