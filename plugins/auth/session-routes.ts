@@ -89,7 +89,7 @@ export function registerSessionRoutes(host: Host, store: UserStore, accounts: Ac
       const token = request.query.token ?? request.body.token;
       if (token === undefined) {
         const errors = [{ loc: ['query', 'token'], msg: 'token is missing', type: 'invalid_type' }];
-        throw new Problem(422, 'query.token: token is missing', { extra: { errors } });
+        throw new Problem(422, 'token is missing', { extra: { errors } });
       }
       try {
         if (!store.content.enabled) return { valid: false, username: null };
