@@ -1,4 +1,5 @@
-// `/ws/logs`: streams every line of the own log, at once while it is quiet and in batches while it is not; a slow client loses the oldest lines and is told how many.
+// `/ws/logs`: streams every line of the own log, at once while it is quiet and in batches while it is not; a slow client
+// loses the oldest lines and is told how many. What is sent is made once for all clients.
 
 import type { Disposer, Host, LogHub, StreamClient } from '#core';
 import { formatLine, formatRecord } from '#kit/log-line';
@@ -6,14 +7,24 @@ import { Throttle } from '#kit/throttle';
 
 const BATCH_MS = 50;
 const BATCH_LINES = 200;
+const BATCH_CHARACTERS = 256 * 1024;
 const MAX_QUEUED_LINES = 5_000;
 const MAX_QUEUED_BYTES = 4 * 1024 * 1024;
 /** While a client has more unsent data than this, lines wait in its queue. */
 const MAX_UNSENT_BYTES = 1024 * 1024;
 
+/** Lines that are one message. Their bytes are the same for all clients, whose queues so take no memory of their own. */
+interface Batch {
+  readonly bytes: Buffer;
+  readonly lines: number;
+}
+
 export class LogStream {
   readonly #hub: LogHub;
   readonly #queues = new Set<ClientQueue>();
+  #lines: string[] = [];
+  #characters = 0;
+  readonly #soon = new Throttle(() => this.#flush(), BATCH_MS);
   /** Present while there are clients. */
   #unsubscribe: Disposer | undefined;
 
@@ -24,12 +35,13 @@ export class LogStream {
       summary: 'The own log and captured output, live: one or more lines per message',
       pong: 'pong',
       open: client => {
+        // A client gets what is logged from now on.
+        this.#share();
         const queue = new ClientQueue(client);
         this.#queues.add(queue);
         this.#listen();
         return () => {
           this.#queues.delete(queue);
-          queue.close();
           if (this.#queues.size === 0) this.#rest();
         };
       },
@@ -39,76 +51,78 @@ export class LogStream {
 
   #listen(): void {
     this.#unsubscribe ??= this.#hub.subscribe(records => {
-      const lines = records.map(record => formatRecord(record));
-      for (const queue of this.#queues) queue.add(lines);
+      for (const record of records) this.#add(formatRecord(record));
+      this.#soon.call();
     });
+  }
+
+  #add(line: string): void {
+    this.#lines.push(line);
+    this.#characters += line.length;
+    if (this.#lines.length >= BATCH_LINES || this.#characters >= BATCH_CHARACTERS) this.#share();
   }
 
   #rest(): void {
     void this.#unsubscribe?.();
     this.#unsubscribe = undefined;
+    this.#soon.cancel();
+    this.#lines = [];
+    this.#characters = 0;
+  }
+
+  #flush(): void {
+    this.#share();
+    let isBehind = false;
+    for (const queue of this.#queues) isBehind = !queue.send() || isBehind;
+    if (isBehind) this.#soon.call();
+  }
+
+  #share(): void {
+    if (this.#lines.length === 0) return;
+    const batch: Batch = { bytes: Buffer.from(this.#lines.join('\n')), lines: this.#lines.length };
+    this.#lines = [];
+    this.#characters = 0;
+    for (const queue of this.#queues) queue.add(batch);
   }
 }
 
 class ClientQueue {
   readonly #client: StreamClient;
-  #lines: string[] = [];
+  readonly #batches: Batch[] = [];
+  #lines = 0;
   #bytes = 0;
   #dropped = 0;
-  readonly #soon = new Throttle(() => this.#flush(), BATCH_MS);
 
   constructor(client: StreamClient) {
     this.#client = client;
   }
 
-  add(lines: readonly string[]): void {
-    for (const line of lines) {
-      this.#lines.push(line);
-      this.#bytes += Buffer.byteLength(line);
-      if (this.#lines.length % BATCH_LINES === 0) this.#send();
-    }
-    this.#dropped += this.#take(this.#excess()).length;
-    if (this.#lines.length > 0) this.#soon.call();
+  add(batch: Batch): void {
+    this.#batches.push(batch);
+    this.#lines += batch.lines;
+    this.#bytes += batch.bytes.length;
+    this.send();
+    while (this.#lines > MAX_QUEUED_LINES || this.#bytes > MAX_QUEUED_BYTES) this.#dropped += this.#take()?.lines ?? 0;
   }
 
-  close(): void {
-    this.#soon.cancel();
-    this.#lines = [];
-  }
-
-  #flush(): void {
-    this.#send();
-    if (this.#lines.length > 0) this.#soon.call();
-  }
-
-  /** Sends queued lines while the client's unsent data is below the limit. */
-  #send(): void {
-    while (this.#lines.length > 0 && this.#client.unsentBytes < MAX_UNSENT_BYTES) {
-      const batch = this.#take(BATCH_LINES);
+  /** Sends while the client's unsent data is below the limit; false where something still waits. */
+  send(): boolean {
+    while (this.#batches.length > 0 && this.#client.unsentBytes < MAX_UNSENT_BYTES) {
       if (this.#dropped > 0) {
-        batch.unshift(
-          formatLine(Date.now(), 'WARNING', `logs: ${this.#dropped} lines were dropped: this client is too slow`),
-        );
+        const text = `logs: ${this.#dropped} lines were dropped: this client is too slow`;
+        this.#client.send(formatLine(Date.now(), 'WARNING', text));
         this.#dropped = 0;
       }
-      this.#client.send(batch.join('\n'));
+      const batch = this.#take();
+      if (batch !== undefined) this.#client.send(batch.bytes);
     }
+    return this.#batches.length === 0;
   }
 
-  /** Number of the oldest lines that exceed the limits of the queue. */
-  #excess(): number {
-    const count = Math.max(0, this.#lines.length - MAX_QUEUED_LINES);
-    let bytes = this.#bytes;
-    for (const [index, line] of this.#lines.entries()) {
-      if (index >= count && bytes <= MAX_QUEUED_BYTES) return index;
-      bytes -= Buffer.byteLength(line);
-    }
-    return this.#lines.length;
-  }
-
-  #take(count: number): string[] {
-    const taken = this.#lines.splice(0, count);
-    for (const line of taken) this.#bytes -= Buffer.byteLength(line);
-    return taken;
+  #take(): Batch | undefined {
+    const batch = this.#batches.shift();
+    this.#lines -= batch?.lines ?? 0;
+    this.#bytes -= batch?.bytes.length ?? 0;
+    return batch;
   }
 }

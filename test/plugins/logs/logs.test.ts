@@ -166,7 +166,12 @@ t.test('batches, and a client that does not keep up', async t => {
   } as unknown as LogHub;
   new LogStream(host, hub);
   const sent: string[] = [];
-  const client = { unsentBytes: 0, send: (text: string) => sent.push(text) };
+  const messages: (string | Buffer)[] = [];
+  const send = (text: string | Buffer) => {
+    sent.push(String(text));
+    messages.push(text);
+  };
+  const client = { unsentBytes: 0, send };
   const close = open?.(client as unknown as StreamClient) as () => void;
   t.teardown(close);
   const numbered = (from: number, to: number) => Array.from({ length: to - from }, (_, i) => `line ${from + i}`);
@@ -198,4 +203,16 @@ t.test('batches, and a client that does not keep up', async t => {
   await until(() => sent.length > 0);
   t.match(all()[0], / - WARNING - logs: 2 lines were dropped/, 'the limit counts bytes');
   t.match(all()[1], /^2/);
+
+  await until(() => sent.length === 5);
+  messages.length = 0;
+  const others: (string | Buffer)[] = [];
+  const other = { unsentBytes: 0, send: (text: string | Buffer) => others.push(text) };
+  t.teardown(open?.(other as unknown as StreamClient) as () => void);
+  tell(numbered(0, 1_000));
+  await until(() => others.length === 5);
+  t.ok(
+    messages.every((message, index) => typeof message !== 'string' && message === others[index]),
+    'all clients share the bytes of a message',
+  );
 });
