@@ -1,4 +1,5 @@
-// Line 23: no further process or thread may be made for a while. What needs one is refused, and works again afterwards.
+// Line 23: no further process or thread may be made for a while. What needs one is refused, what runs
+// goes on running, and everything works again afterwards.
 import { execFile } from 'node:child_process';
 import { chown } from 'node:fs/promises';
 import path from 'node:path';
@@ -48,6 +49,19 @@ t.test('a limit that is reached, and raised', { skip }, async t => {
   t.match(await changes(), { status: 200 });
   t.match(await save(), { status: 200 });
   t.match(await start(), { status: 200 });
+
+  const pid = async () => /"pid":\d+/.exec((await ask('/process/service-statuses')).text)?.[0];
+  const restart = () => ask('/process/restart-service', { process_name: 'Kid' });
+  const first = await pid();
+  await limit(1);
+  t.match(await restart(), {
+    status: 503,
+    text: /Kid goes on running instead of being restarted, because the limit of/,
+  });
+  t.equal(await pid(), first);
+  await limit(ENOUGH);
+  t.match(await restart(), { status: 200 });
+  t.not(await pid(), first);
   host.child.kill('SIGTERM');
   t.equal((await host.exited).code, 0);
 });

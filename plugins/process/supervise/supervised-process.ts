@@ -16,6 +16,7 @@ import type {
 } from '../contract.ts';
 import { digestOf } from '../launch/block-digest.ts';
 import { prepareLaunch } from '../launch/preparation.ts';
+import { requireProcess } from '../launch/process-room.ts';
 import { captureTargetOf } from './capture-target.ts';
 import { removeCgroup } from './cgroup.ts';
 import { clearAway, finishRun, tellOfExit } from './ended-run.ts';
@@ -219,7 +220,7 @@ export class SupervisedProcess {
   /** What could not be launched again is not stopped. */
   async #runRestart(trigger: StartTrigger): Promise<void> {
     try {
-      if (this.#run !== undefined) this.#with.state.requireRoom(this.#block.processName);
+      if (this.#run !== undefined) await this.#requireRoom(trigger);
     } catch (error) {
       this.#tellFailure(errorText(error), error, trigger);
       throw error;
@@ -229,6 +230,17 @@ export class SupervisedProcess {
     await stopped;
     if (stops !== this.#stops) throw this.#cancelled('Restart');
     await this.start(trigger);
+  }
+
+  /** Throws a Problem 503 when what runs could be stopped, but not be launched again. */
+  async #requireRoom(trigger: StartTrigger): Promise<void> {
+    const { state, users, launchPolicy } = this.#with;
+    const block = this.#current();
+    state.requireRoom(block.processName);
+    // What is restarted automatically may have taken all processes itself, and is tried again.
+    if (trigger === 'auto-restart') return;
+    const user = users.of(block, launchPolicy(block.configKey)?.asController?.(block) === true);
+    await requireProcess(block.processName, user);
   }
 
   async #runStart(trigger: StartTrigger, signal: AbortSignal): Promise<StartOutcome> {
