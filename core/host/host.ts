@@ -38,6 +38,7 @@ import { unknownPlugins } from './plugin-names.ts';
 import { type PluginDeadlines, PluginSet } from './plugin-set.ts';
 import { watchPluginFolders } from './plugin-watch.ts';
 import { watchProcess } from './process-watch.ts';
+import { ProgramFolder } from './program-folder.ts';
 import { Recovery } from './recovery.ts';
 import { refuseUnknown, refuseUnready, refuseWithoutRequired } from './required.ts';
 import { ServiceRegistry } from './services.ts';
@@ -51,6 +52,7 @@ z.config({ jitless: true });
 Object.preventExtensions(Object.prototype);
 
 const rootDir = fileURLToPath(new URL('../..', import.meta.url));
+const programFolder = new ProgramFolder(rootDir);
 const LISTEN_RETRY_MS = 10_000;
 const CLOSE_GRACE_MS = 2_000;
 /** About a minute in all; a plugin that still fails then needs a person or a fresh process. */
@@ -175,12 +177,13 @@ class RunningHost implements StackwardenHost {
   /** Tells each thing once, however often the configuration changes. */
   async #tellReview(): Promise<void> {
     const { problems, notes } = await this.#review();
-    const tell = (text: string, level: 'warn' | 'info'): void => {
-      if (!this.#told.has(text)) this.log[level](text);
-      this.#told.add(text);
-    };
-    for (const problem of problems) tell(problem, 'warn');
-    for (const note of notes) tell(note, 'info');
+    for (const problem of problems) this.#tellOnce(problem, 'warn');
+    for (const note of notes) this.#tellOnce(note, 'info');
+  }
+
+  #tellOnce(text: string, level: 'warn' | 'info'): void {
+    if (!this.#told.has(text)) this.log[level](text);
+    this.#told.add(text);
   }
 
   plugins(): readonly PluginReport[] {
@@ -353,8 +356,15 @@ class RunningHost implements StackwardenHost {
     this.#disposers.push(unwatch);
   }
 
-  /** While the host runs, a directory that cannot be read changes nothing. */
+  /** While the host runs, a directory that cannot be read changes nothing, nor does the end of the program's own. */
   async #refreshPlugins(changed?: ReadonlySet<string>): Promise<void> {
+    if (!programFolder.isWhole) {
+      this.#tellOnce(
+        `${path.resolve(rootDir)} was deleted or replaced while Stackwarden runs from it: the plugins stay as they are; restart Stackwarden`,
+        'warn',
+      );
+      return;
+    }
     try {
       await this.#set?.refresh(changed);
     } catch (error) {

@@ -39,6 +39,8 @@ export interface StackwardenOptions {
   readonly plugins?: readonly string[];
   /** Given to the process under this number, as a careless parent would. */
   readonly openDescriptor?: number;
+  /** The directory of the build that it is started from. Default: that of the run, or the sources. */
+  readonly build?: string;
   /** Words before the command, of a program that becomes what follows them. */
   readonly within?: readonly string[];
 }
@@ -51,13 +53,14 @@ let endsAll = false;
 /** Starts the command; nothing is waited for. */
 export function spawnStackwarden(
   configDir: string,
-  { args = ['start'], env, openDescriptor, within = [] }: StackwardenOptions = {},
+  { args = ['start'], env, openDescriptor, build, within = [] }: StackwardenOptions = {},
 ): RunningStackwarden & { port?: number } {
   if (!endsAll) t.teardown(endAll);
   endsAll = true;
   const careless = openDescriptor === undefined ? [] : [...Array(openDescriptor - 3).fill('ignore'), 'pipe'];
   const pace = args[0] === 'start' ? PACE_OPTION : [];
-  const [program = '', ...words] = [...within, process.execPath, ...COMMAND, ...args, ...pace];
+  const command = build === undefined ? COMMAND : [path.join(build, 'core/cli/main.js')];
+  const [program = '', ...words] = [...within, process.execPath, ...command, ...args, ...pace];
   const child = spawn(program, [...words, '--config-dir', configDir], {
     cwd: rootDir,
     env: {

@@ -3,8 +3,9 @@
 import { readdir } from 'node:fs/promises';
 import path from 'node:path';
 import type { Worker } from 'node:worker_threads';
-import type { CapturedLines, Logger, LogLevel, Rotation } from '#core';
+import { type CapturedLines, type Logger, type LogLevel, Problem, type Rotation } from '#core';
 import { deepEqual } from '#kit/deep-equal';
+import { errorText } from '#kit/error-text';
 import { slugOf } from '#kit/slug';
 import { startWorker } from '#kit/worker';
 import type { SpoolFigures } from './capture.ts';
@@ -78,6 +79,8 @@ export class CaptureThread {
   #lastId = 0;
   #isFull = false;
   #closed = false;
+  /** Blank once a thread works. */
+  #toldFault = '';
 
   constructor(options: CaptureThreadOptions) {
     this.#options = options;
@@ -145,7 +148,10 @@ export class CaptureThread {
   /** Keeps every spool, so that the next host can continue. */
   async close(): Promise<void> {
     if (this.#closed) return;
-    if (this.#worker !== undefined) await this.#call({ kind: 'close' });
+    if (this.#worker !== undefined)
+      await this.#call({ kind: 'close' }).catch((error: unknown) =>
+        this.#options.log.error('output capture cannot be ended in order', error),
+      );
     this.#closed = true;
     await this.#worker?.terminate();
   }
@@ -171,12 +177,36 @@ export class CaptureThread {
       name: 'capture',
       resourceLimits: { maxYoungGenerationSizeMb: YOUNG_MEMORY_MB },
     });
-    worker.on('message', (message: FromWorker) => this.#receive(message, reply => worker.postMessage(reply)));
-    worker.on('error', error => this.#options.log.error('output capture failed and is started again', error));
+    let hasSpoken = false;
+    let fault: unknown;
+    worker.on('message', (message: FromWorker) => {
+      hasSpoken = true;
+      this.#toldFault = '';
+      this.#receive(message, reply => worker.postMessage(reply));
+    });
+    worker.on('error', error => {
+      fault = error;
+      this.#tellFault(error);
+    });
     worker.on('exit', () => {
+      if (!hasSpoken) this.#rejectCalls(fault);
       if (!this.#closed) setTimeout(() => this.#restart(), RESTART_MS);
     });
     return worker;
+  }
+
+  /** A thread that ends again and again for the same reason is told of once. */
+  #tellFault(error: unknown): void {
+    const reason = errorText(error);
+    if (reason !== this.#toldFault) this.#options.log.error('output capture failed and is started again', error);
+    this.#toldFault = reason;
+  }
+
+  /** What a thread that has never said anything was asked is not asked again, so that nobody waits for it forever. */
+  #rejectCalls(fault: unknown): void {
+    const reason = `the thread that reads it ended at once (${errorText(fault)}); restart Stackwarden`;
+    for (const { reject } of this.#pending.values()) reject(new Problem(503, reason, { cause: fault }));
+    this.#pending.clear();
   }
 
   #restart(isFirst = true): void {

@@ -105,7 +105,7 @@ async function openOutput(capture: CaptureThread, target: CaptureTarget, directo
     return await capture.open(target);
   } catch (error) {
     const { processName } = target;
-    const reason = `${directory} cannot be written (${reasonText(error)})`;
+    const reason = error instanceof Problem ? error.message : `${directory} cannot be written (${reasonText(error)})`;
     throw new Problem(503, `${processName} is not started, because its output cannot be kept: ${reason}`, {
       cause: error,
     });
