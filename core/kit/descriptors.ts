@@ -50,8 +50,8 @@ export function withReserve<Value>(look: () => Value): Value {
  * so that somebody can still ask what is wrong.
  */
 export function lookAtDescriptors(): boolean {
-  if (isScarce) isScarce = !hasFree(SCARCE + RESERVE - reserve.length);
-  else isScarce = !hasFree(SCARCE);
+  if (isScarce) isScarce = !hasFreeDescriptors(SCARCE + RESERVE - reserve.length);
+  else isScarce = !hasFreeDescriptors(SCARCE);
   if (!isScarce) fill(RESERVE);
   else {
     fill(FOR_SUPERVISION);
@@ -66,7 +66,8 @@ export function descriptorShortage(): string | undefined {
   return `nearly all of the ${descriptorLimit()} file descriptors are in use; raise the limit (ulimit -n) or find what leaks them`;
 }
 
-function hasFree(count: number): boolean {
+/** Whether so many more can be opened at once, without the reserve. */
+export function hasFreeDescriptors(count: number): boolean {
   const opened: number[] = [];
   try {
     while (opened.length < count) opened.push(openSync('/dev/null', 'r'));

@@ -124,6 +124,13 @@ t.test('a leak', { timeout: 100_000 }, async t => {
       what: 'health to tell',
     },
   );
+  const restart = await fetch(`${limited.base}/process/restart-service`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', connection: 'close' },
+    body: JSON.stringify({ process_name: 'Second' }),
+  });
+  t.equal(restart.status, 503);
+  t.match(await restart.text(), /Second goes on running instead of being restarted, because hardly a file descriptor/);
   await holds(t, limited);
 });
 

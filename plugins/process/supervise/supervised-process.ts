@@ -15,8 +15,8 @@ import type {
   StopOutcome,
 } from '../contract.ts';
 import { digestOf } from '../launch/block-digest.ts';
+import { requireDescriptors, requireProcess } from '../launch/launch-room.ts';
 import { prepareLaunch } from '../launch/preparation.ts';
-import { requireProcess } from '../launch/process-room.ts';
 import { captureTargetOf } from './capture-target.ts';
 import { removeCgroup } from './cgroup.ts';
 import { clearAway, finishRun, tellOfExit } from './ended-run.ts';
@@ -237,6 +237,7 @@ export class SupervisedProcess {
     const { state, users, launchPolicy } = this.#with;
     const block = this.#current();
     state.requireRoom(block.processName);
+    requireDescriptors(block.processName);
     // What is restarted automatically may have taken all processes itself, and is tried again.
     if (trigger === 'auto-restart') return;
     const user = users.of(block, launchPolicy(block.configKey)?.asController?.(block) === true);

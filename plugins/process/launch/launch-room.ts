@@ -1,8 +1,23 @@
-// Whether one more process may be made, found out by making one that does nothing.
+// Whether what runs could be launched again: descriptors for a launch, and one more process, found out by a try.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { Problem } from '#core';
+import { hasFreeDescriptors } from '#kit/descriptors';
 import { lacksProcesses, withoutProcesses } from '#kit/process-limit';
 import type { LaunchPlan } from '../contract.ts';
+
+/** Of the files, directories and pipes that are open at once while a service is launched. */
+const LAUNCH_DESCRIPTORS = 16;
+
+/** Throws a Problem 503 when so few are left that a launch could fail. */
+export function requireDescriptors(processName: string): void {
+  if (hasFreeDescriptors(LAUNCH_DESCRIPTORS)) return;
+  throw new Problem(
+    503,
+    `${processName} goes on running instead of being restarted, because hardly a file descriptor is left for its launch; ` +
+      'raise the limit (ulimit -n), or stop it',
+  );
+}
 
 /**
  * Throws a Problem 503 when that user may have no further one. Any other fault is left to the launch itself. The limits
