@@ -198,8 +198,12 @@ export class ServiceFiles implements ServiceFileAccess {
     const save = async (directory: GuardedDirectory): Promise<void> => {
       const version = `${new Date().toISOString().replaceAll(/[:.]/g, '-')}-${name}`;
       await writeFileIn(directory, version, Buffer.from(text), { mode: 0o600 });
-      const versions = (await directory.names()).filter(found => found.endsWith(`-${name}`)).sort();
-      for (const old of versions.slice(0, -MAX_BACKUPS)) await directory.remove(old);
+      const isOfFile = (found: string): boolean => found.length === version.length && found.endsWith(`-${name}`);
+      const versions = (await directory.names()).filter(isOfFile).sort();
+      // What is later than the newest was named by a clock that was ahead, and goes first.
+      const ahead = versions.filter(found => found > version);
+      const inOrder = [...ahead, ...versions.slice(0, versions.length - ahead.length)];
+      for (const old of inOrder.slice(0, -MAX_BACKUPS)) await directory.remove(old);
     };
     try {
       const directory = await GuardedDirectory.open(place, { mode: 0o700 });

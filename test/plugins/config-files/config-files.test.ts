@@ -105,6 +105,26 @@ t.test('read and change', async t => {
   t.match((await call({ updates: { port: 5 } })).body.warnings, [/is running/]);
 });
 
+t.test('what a clock that was ahead has named, and other files, cost no version', async t => {
+  const { app, file, call } = await open(t);
+  const backups = path.join(app.configDir, 'backups', 'service-config', 'service');
+  await mkdir(backups, { recursive: true, mode: 0o700 });
+  const name = path.basename(file);
+  const ahead = [1, 2, 3, 4, 5].map(day => `2099-01-0${day}T00-00-00-000Z-${name}`);
+  const others = [1, 2, 3, 4, 5, 6].map(day => `2020-01-0${day}T00-00-00-000Z-my-${name}`);
+  for (const found of [...ahead, ...others]) await writeFile(path.join(backups, found), '', { mode: 0o600 });
+  for (const port of [100, 101, 102]) t.equal((await call({ updates: { port } })).status, 200);
+  const left = (await readdir(backups)).sort();
+  t.same(left.slice(0, others.length), others);
+  t.same(left.slice(-2), ahead.slice(-2), 'five versions in all');
+  const own = left.slice(others.length, -2);
+  const texts = await Promise.all(own.map(found => readFile(path.join(backups, found), 'utf8')));
+  t.same(
+    texts.map(text => /port: (\d+)/.exec(text)?.[1]),
+    ['80', '100', '101'],
+  );
+});
+
 t.test('a list of objects is replaced where it differs, and only there', async t => {
   const dir = testDir(t, { 'own.json': '{ "arrs": [ {"name": "a"} ], "port": 1 }\n' });
   const file = path.join(dir, 'own.json');
