@@ -62,7 +62,7 @@ t.test('every due time is ahead, the next one no further than the interval, and 
       t.ok(aheadHours <= Math.max(intervalHours, 24) + 2.1, `${aheadHours} hours ahead`);
       t.ok(Math.abs((next.getTime() - due.getTime()) / HOUR_MS - intervalHours) <= 2.1);
       const wallClock = due.toLocaleTimeString('en-GB', { timeZone, hour: '2-digit', minute: '2-digit' });
-      if (intervalHours % 24 === 0) t.equal(wallClock, startTime);
+      t.ok(intervalHours % 24 !== 0 || wallClock === startTime, `${wallClock} for ${startTime}`);
     }),
     { numRuns: rounds(100) },
   );
