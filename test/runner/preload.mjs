@@ -18,6 +18,8 @@ async function importTap() {
   return t;
 }
 
+// Node reads these authorities at every start, which takes it longer than all the rest of that; tests trust their own alone.
+if (isMainThread) delete process.env.NODE_EXTRA_CA_CERTS;
 if (isMainThread && /\/(?:[^/]+\.test|shared-process)\.ts$/.test(process.argv[1] ?? '')) {
   // What every file needs comes before TypeScript, because from then on each import is asked of the loader's own thread.
   const t = await importTap();
