@@ -137,10 +137,14 @@ export class SupervisedProcess {
     return this.#starting.outcome;
   }
 
-  async stop({ hurry }: { readonly hurry?: AbortSignal } = {}): Promise<StopOutcome> {
-    this.#stops += 1;
+  stop({ hurry }: { readonly hurry?: AbortSignal } = {}): Promise<StopOutcome> {
     // Later calls of `restart` must not join the restart that this stop cancels.
     this.#restarting = undefined;
+    return this.#stop(hurry);
+  }
+
+  async #stop(hurry?: AbortSignal): Promise<StopOutcome> {
+    this.#stops += 1;
     if (this.#stopping !== undefined) {
       await this.#stopping;
       return 'already-stopping';
@@ -219,13 +223,15 @@ export class SupervisedProcess {
 
   /** What could not be launched again is not stopped. */
   async #runRestart(trigger: StartTrigger): Promise<void> {
+    const before = this.#stops;
     try {
       if (this.#run !== undefined) await this.#requireRoom(trigger);
     } catch (error) {
       this.#tellFailure(errorText(error), error, trigger);
       throw error;
     }
-    const stopped = this.stop();
+    if (before !== this.#stops) throw this.#cancelled('Restart');
+    const stopped = this.#stop();
     const stops = this.#stops;
     await stopped;
     if (stops !== this.#stops) throw this.#cancelled('Restart');
