@@ -16,6 +16,7 @@ export class Adoption {
   readonly #supervision: Supervision;
   /** Records that cannot be judged while the configuration is unusable, because their entries may still be in it. */
   readonly #unclaimed = new Map<string, ProcessRecord>();
+  #hasBegun = false;
 
   constructor(host: Host, supervision: Supervision) {
     this.#host = host;
@@ -28,6 +29,7 @@ export class Adoption {
    */
   async run(processes: ReadonlyMap<string, SupervisedProcess>): Promise<void> {
     const { state, capture } = this.#supervision;
+    this.#hasBegun = true;
     // An unusable configuration does not prove that an entry was removed.
     const isWhole = this.#host.use('config.store').state === 'valid';
     const claims: Promise<void>[] = [];
@@ -43,9 +45,13 @@ export class Adoption {
     if (isWhole) await attempt(this.#host.log, 'leftover output could not be removed', () => capture.removeOthers());
   }
 
-  /** Adopts a process whose entry has appeared in the configuration since. */
+  /**
+   * Adopts a process whose entry has appeared in the configuration since. Of what is recorded, nothing is known until
+   * `run` has looked at it.
+   */
   added(process: SupervisedProcess): void {
     const { processName } = process.block;
+    if (!this.#hasBegun && this.#supervision.state.has(processName)) process.markUnknown();
     const record = this.#unclaimed.get(processName);
     if (record === undefined) return;
     this.#unclaimed.delete(processName);

@@ -152,6 +152,10 @@ export class StateFile {
     if (records.delete(processName)) this.#save();
   }
 
+  has(processName: string): boolean {
+    return this.#known().records.has(processName);
+  }
+
   /** Of all recorded runs. */
   runIds(): ReadonlySet<string> {
     return new Set([...this.#known().records.values()].map(({ run_id: runId }) => runId));
