@@ -1,10 +1,11 @@
 // Proxies the web interfaces of services: `/ui/<name>/` and `/service/ui/<name>/` are forwarded to the service's port.
 import { type IncomingMessage, request as openRequest, type ServerResponse } from 'node:http';
-import type { Duplex } from 'node:stream';
+import { type Duplex, Writable } from 'node:stream';
 import type { Pool } from 'undici';
 import { refuse, refuseSocket } from '#kit/refusal';
 import type { ServiceUi } from '../service-ui/contract.ts';
 import { AwaitingClient } from './awaiting-client.ts';
+import { buildRequestHeaders, buildResponseHeaders } from './forwarded-headers.ts';
 
 const UI_PATH = /^(\/(?:service\/)?ui\/([^/?#]+))(?=[/?#]|$)/;
 /**
@@ -13,32 +14,11 @@ const UI_PATH = /^(\/(?:service\/)?ui\/([^/?#]+))(?=[/?#]|$)/;
 const COOKIE_NAME = 'dumb_ui_service';
 const RESPONSE_TIMEOUT_MS = 15 * 60_000;
 const KEEP_ALIVE_MS = 2 * 60_000;
-/** Headers that concern a single connection and are never forwarded. */
-const HOP_BY_HOP = new Set([
-  'connection',
-  'expect',
-  'keep-alive',
-  'proxy-authenticate',
-  'proxy-authorization',
-  'proxy-connection',
-  'te',
-  'trailer',
-  'transfer-encoding',
-  'upgrade',
-]);
-/** Headers that the gateway sets itself, because the frontend shows interfaces in a frame of its own origin. */
-const REPLACED_HEADERS = new Set(['x-frame-options']);
-/** Headers that speak for the whole origin, which a service shares with the frontend and with every other interface. */
-const ORIGIN_HEADERS = new Set([
-  'alt-svc',
-  'clear-site-data',
-  'nel',
-  'service-worker-allowed',
-  'strict-transport-security',
-]);
+/** Of an answer, as much as a request may have. */
+const MAX_HEADER_BYTES = 64 * 1024;
+const WITHOUT_CONTENT = new Set([204, 304]);
 const WORKER_AT_ROOT =
   'A service worker of an interface would stand before every page here; open the interface at an address of its own';
-const OWN_FRAMES = "frame-ancestors 'self'";
 
 interface Destination {
   readonly ui: ServiceUi;
@@ -179,11 +159,17 @@ export class EmbeddedUis {
           signal: clientGone.signal,
         },
         ({ statusCode, headers }) => {
-          response.writeHead(statusCode, this.#responseHeaders(headers, target));
-          return response;
+          const told = this.#responseHeaders(headers, target);
+          if (statusCode === 204) delete told['content-length'];
+          response.writeHead(statusCode, told);
+          if (!WITHOUT_CONTENT.has(statusCode)) return response;
+          // Such an answer may tell the length of what it does not hold, which the client of services takes for a fault.
+          response.end();
+          return new Writable({ write: (_chunk, _encoding, done) => done() });
         },
       );
     } catch (error) {
+      if (response.writableEnded) return;
       if (response.headersSent || clientGone.signal.aborted) response.destroy();
       else {
         const isTimeout = (error as Error).name === 'HeadersTimeoutError';
@@ -202,6 +188,7 @@ export class EmbeddedUis {
       port: ui.port,
       path: path.startsWith('/') ? path : `/${path}`,
       headers,
+      maxHeaderSize: MAX_HEADER_BYTES,
     });
     const client = new AwaitingClient(socket, head);
     let isTimeout = false;
@@ -265,55 +252,15 @@ export class EmbeddedUis {
     const origin = `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
     const known =
       this.#pools.get(origin) ??
-      new Pool(origin, { headersTimeout: this.#responseTimeoutMs, bodyTimeout: 0, keepAliveTimeout: KEEP_ALIVE_MS });
+      new Pool(origin, {
+        headersTimeout: this.#responseTimeoutMs,
+        bodyTimeout: 0,
+        keepAliveTimeout: KEEP_ALIVE_MS,
+        maxHeaderSize: MAX_HEADER_BYTES,
+      });
     this.#pools.set(origin, known);
     return known;
   }
-}
-
-function buildRequestHeaders(request: IncomingMessage, prefix: string): Record<string, string | string[]> {
-  const headers: Record<string, string | string[]> = {};
-  const connectionHeaders = new Set(
-    String(request.headers.connection ?? '')
-      .toLowerCase()
-      .split(',')
-      .map(name => name.trim()),
-  );
-  for (const [name, value] of Object.entries(request.headers)) {
-    if (value !== undefined && !HOP_BY_HOP.has(name) && !connectionHeaders.has(name)) headers[name] = value;
-  }
-  const earlierHops = request.headers['x-forwarded-for'];
-  headers['x-forwarded-for'] = [earlierHops, request.socket.remoteAddress].filter(Boolean).join(', ');
-  // What a client says of itself in other words is not believed either.
-  delete headers.forwarded;
-  headers['x-real-ip'] = request.socket.remoteAddress ?? '';
-  headers['x-forwarded-proto'] = 'http';
-  headers['x-forwarded-host'] = request.headers.host ?? '';
-  headers['x-forwarded-prefix'] = prefix;
-  return headers;
-}
-
-function buildResponseHeaders(
-  headers: Record<string, string | string[] | undefined>,
-): Record<string, string | string[]> {
-  const result: Record<string, string | string[]> = {};
-  for (const [name, value] of Object.entries(headers)) {
-    if (value !== undefined && !isWithheld(name)) result[name] = value;
-  }
-  result['x-frame-options'] = 'SAMEORIGIN';
-  const policy = [result['content-security-policy'] ?? []].flat().map(withOwnFrames);
-  result['content-security-policy'] = policy.length === 0 ? OWN_FRAMES : policy;
-  return result;
-}
-
-function isWithheld(name: string): boolean {
-  return HOP_BY_HOP.has(name) || REPLACED_HEADERS.has(name) || ORIGIN_HEADERS.has(name);
-}
-
-/** The policy with the frames of the same origin in place of those that it allows. */
-function withOwnFrames(policy: string): string {
-  const kept = policy.split(';').filter(part => !/^\s*(frame-ancestors(\s|$)|$)/i.test(part));
-  return [...kept.map(part => part.trim()), OWN_FRAMES].join('; ');
 }
 
 /** The path that the service is asked for: its landing page at the root, and its folders where it really has them. */

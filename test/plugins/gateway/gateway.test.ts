@@ -13,6 +13,7 @@ import type { Listener } from '../../../core/contract/route.ts';
 import type { ServiceUi } from '../../../plugins/service-ui/contract.ts';
 import { testDir } from '../../support/directory.ts';
 import { openEntrance, type TestEntrance } from '../../support/entrance.ts';
+import { raw as rawAnswer } from '../../support/raw-http.ts';
 import { until } from '../../support/until.ts';
 
 const folder = new URL('../../../plugins/gateway/', import.meta.url);
@@ -249,4 +250,50 @@ t.test('a service that never answers an upgrade is given up', { skip: !isHere },
   const [, answer] = await once(client, 'unexpected-response');
   t.equal(answer.statusCode, 504);
   client.terminate();
+});
+
+t.test('answers of services that few others give', { skip: !isHere }, async t => {
+  const { EmbeddedUis } = (await import(
+    new URL('embedded-uis.ts', folder).href
+  )) as typeof import('../../../plugins/gateway/embedded-uis.ts');
+  const answers: Record<string, string> = {
+    '/304': '304 Not Modified\r\nContent-Length: 5\r\nETag: "a"\r\n\r\n',
+    '/204': '204 No Content\r\nContent-Length: 5\r\n\r\n',
+    '/large': `200 OK\r\nX-Large: ${'a'.repeat(40_000)}\r\nContent-Length: 2\r\n\r\nok`,
+    '/hop': '200 OK\r\nConnection: X-Hop, close\r\nX-Hop: 1\r\nContent-Length: 2\r\n\r\nok',
+  };
+  const service = createServer(socket => {
+    socket.on('error', () => undefined);
+    socket.on('data', request => {
+      const [, url = ''] = String(request).split(' ');
+      socket.write(`HTTP/1.1 ${answers[url]}`);
+    });
+  });
+  const listen = async (server: Server): Promise<number> => {
+    await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
+    return (server.address() as AddressInfo).port;
+  };
+  const ui = { name: 'app', processName: 'App', host: '127.0.0.1', port: await listen(service), entryPath: '' };
+  const uis = new EmbeddedUis({ listUis: () => [ui as ServiceUi], isOwnCredential: () => false });
+  const front = createHttpServer((request, response) => void uis.handleRequest(request, response));
+  const port = await listen(front);
+  t.teardown(async () => {
+    await uis.close();
+    service.close();
+    front.close();
+  });
+  const raw = (path: string) => rawAnswer(port, [`GET /ui/app${path} HTTP/1.1`, 'Host: x', 'Connection: close']);
+  const unchanged = await raw('/304');
+  t.match(
+    unchanged.text,
+    /^HTTP\/1\.1 304 .*\r\netag: "a"\r\n.*\r\n\r\n$/s,
+    'a length of what is not sent is no fault',
+  );
+  const nothing = await raw('/204');
+  t.match(nothing.text, /^HTTP\/1\.1 204 .*\r\n\r\n$/s);
+  t.notMatch(nothing.text, /content-length/i);
+  t.match((await raw('/large')).text, /^HTTP\/1\.1 200 .*ok$/s);
+  const plain = await raw('/hop');
+  t.match(plain.text, /^HTTP\/1\.1 200 .*ok$/s);
+  t.notMatch(plain.text, /x-hop/i, 'what is of the connection alone stays there');
 });

@@ -1,0 +1,74 @@
+// Which headers pass between a browser and the service whose interface it shows, and what is said in place of others.
+import type { IncomingMessage } from 'node:http';
+
+/** Headers that concern a single connection and are never forwarded. */
+const HOP_BY_HOP = new Set([
+  'connection',
+  'expect',
+  'keep-alive',
+  'proxy-authenticate',
+  'proxy-authorization',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+]);
+/** Headers that the gateway sets itself, because the frontend shows interfaces in a frame of its own origin. */
+const REPLACED_HEADERS = new Set(['x-frame-options']);
+/** Headers that speak for the whole origin, which a service shares with the frontend and with every other interface. */
+const ORIGIN_HEADERS = new Set([
+  'alt-svc',
+  'clear-site-data',
+  'nel',
+  'service-worker-allowed',
+  'strict-transport-security',
+]);
+const OWN_FRAMES = "frame-ancestors 'self'";
+
+export function buildRequestHeaders(request: IncomingMessage, prefix: string): Record<string, string | string[]> {
+  const headers: Record<string, string | string[]> = {};
+  const connectionHeaders = namedIn(request.headers.connection);
+  for (const [name, value] of Object.entries(request.headers)) {
+    if (value !== undefined && !HOP_BY_HOP.has(name) && !connectionHeaders.has(name)) headers[name] = value;
+  }
+  const earlierHops = request.headers['x-forwarded-for'];
+  headers['x-forwarded-for'] = [earlierHops, request.socket.remoteAddress].filter(Boolean).join(', ');
+  // What a client says of itself in other words is not believed either.
+  delete headers.forwarded;
+  headers['x-real-ip'] = request.socket.remoteAddress ?? '';
+  headers['x-forwarded-proto'] = 'http';
+  headers['x-forwarded-host'] = request.headers.host ?? '';
+  headers['x-forwarded-prefix'] = prefix;
+  return headers;
+}
+
+/** The headers that one of `Connection` names as those of the connection, too. */
+function namedIn(connection: string | string[] | undefined): Set<string> {
+  const names = String(connection ?? '').toLowerCase();
+  return new Set(names.split(',').map(name => name.trim()));
+}
+
+export function buildResponseHeaders(
+  headers: Record<string, string | string[] | undefined>,
+): Record<string, string | string[]> {
+  const result: Record<string, string | string[]> = {};
+  const connectionHeaders = namedIn(headers.connection);
+  for (const [name, value] of Object.entries(headers)) {
+    if (value !== undefined && !isWithheld(name) && !connectionHeaders.has(name)) result[name] = value;
+  }
+  result['x-frame-options'] = 'SAMEORIGIN';
+  const policy = [result['content-security-policy'] ?? []].flat().map(withOwnFrames);
+  result['content-security-policy'] = policy.length === 0 ? OWN_FRAMES : policy;
+  return result;
+}
+
+function isWithheld(name: string): boolean {
+  return HOP_BY_HOP.has(name) || REPLACED_HEADERS.has(name) || ORIGIN_HEADERS.has(name);
+}
+
+/** The policy with the frames of the same origin in place of those that it allows. */
+function withOwnFrames(policy: string): string {
+  const kept = policy.split(';').filter(part => !/^\s*(frame-ancestors(\s|$)|$)/i.test(part));
+  return [...kept.map(part => part.trim()), OWN_FRAMES].join('; ');
+}
