@@ -155,7 +155,7 @@ t.test('a program that opens its output anew by name', async t => {
   const dir = testDir(t, { places: {} });
   for (const place of ['', 'places']) await chmod(path.join(dir, place), 0o777);
   const whenAllowed = (name: string) => `while [ ! -e places/${name} ]; do sleep 0.1; done`;
-  const script = `echo the first of all; ${whenAllowed('a')}; echo two > /dev/stderr; ${whenAllowed('b')}; echo three; sleep 600`;
+  const script = `echo the first of all; ${whenAllowed('a')}; echo two > /dev/stderr; ${whenAllowed('b')}; echo three; ${whenAllowed('c')}; echo 4 > /dev/stderr; sleep 600`;
   const file = path.join(dir, 'log/talker.log');
   const app = await startHost({
     plugins: PLUGINS,
@@ -173,9 +173,12 @@ t.test('a program that opens its output anew by name', async t => {
   await said('two');
   await writeFile(path.join(dir, 'places/b'), '');
   await said('three');
+  await writeFile(path.join(dir, 'places/c'), '');
+  await said('subprocess: 4');
   const texts = (await readFile(file, 'utf8')).split('\n').map(line => line.split(' subprocess: ').at(-1));
-  t.same(texts, ['the first of all', 'two', 'three', '']);
-  t.match((await app.get('/logs?process_name=DUMB')).body.chunk, 'Talker emptied its own output');
+  t.same(texts, ['the first of all', 'two', 'three', '4', '']);
+  const told = (await app.get('/logs?process_name=DUMB')).body.chunk.split('Talker emptied its own output');
+  t.equal(told.length - 1, 1, 'told once');
 });
 
 t.test('the own log takes every line of processes that have no other, however many come at once', async t => {

@@ -83,6 +83,7 @@ export class CaptureSession {
   readonly #keys = new KeyBlock();
   /** NULs that were passed over since the last line. */
   #blankBytes = 0;
+  #wasEmptied = false;
   #released: number;
   #recorded: Position;
   #pumping: Promise<void> | undefined;
@@ -297,7 +298,10 @@ export class CaptureSession {
   #beginAgain(): void {
     this.#consumed = 0;
     this.#released = 0;
-    this.#options.log.warn(`${this.#target.processName} emptied its own output; what was not read yet is lost`);
+    // Once for a run, because a program may do so without end.
+    if (!this.#wasEmptied)
+      this.#options.log.warn(`${this.#target.processName} emptied its own output; what was not read yet is lost`);
+    this.#wasEmptied = true;
   }
 
   /**
