@@ -14,6 +14,14 @@ export interface Stream {
   open(client: StreamClient): Disposer | undefined | Promise<Disposer | undefined>;
 }
 
+export interface SendOptions {
+  /**
+   * Makes a text above 64 KiB smaller for a client that can read it so. For texts that come now and then: in a flood
+   * the compression would keep the client from what it could read.
+   */
+  readonly compresses?: boolean;
+}
+
 export interface StreamClient {
   /** Each name once: of a repeated one the last value counts. */
   readonly query: URLSearchParams;
@@ -21,7 +29,7 @@ export interface StreamClient {
   /** Bytes that were sent but that the network has not yet taken. */
   readonly unsentBytes: number;
   /** Sends one text message without blocking. A client with more than 4 MiB of unsent bytes is closed with 4409. */
-  send(text: string | Buffer): void;
+  send(text: string | Buffer, options?: SendOptions): void;
   close(code: number, reason: string): void;
   /** Aborts when the client is gone. */
   readonly signal: AbortSignal;

@@ -3,7 +3,7 @@
 import type { WebSocket } from 'ws';
 import type { Disposer } from '../contract/plugin.ts';
 import type { Identity } from '../contract/route.ts';
-import type { StreamClient } from '../contract/stream.ts';
+import type { SendOptions, StreamClient } from '../contract/stream.ts';
 import type { UnsentBudget } from './unsent-budget.ts';
 
 /** A client with more unsent data than this is disconnected. */
@@ -84,7 +84,7 @@ export class Client implements StreamClient {
     if (this.gone) void this.#runDispose();
   }
 
-  send(text: string | Buffer): void {
+  send(text: string | Buffer, { compresses = false }: SendOptions = {}): void {
     if (this.gone) return;
     if (this.unsentBytes > UNSENT_LIMIT_BYTES) {
       this.close(4409, 'The client reads too slowly');
@@ -94,7 +94,7 @@ export class Client implements StreamClient {
       this.terminate();
       return;
     }
-    this.#socket.send(text, { binary: false }, error => {
+    this.#socket.send(text, { binary: false, compress: compresses }, error => {
       if (error !== undefined && error !== null) this.#socket.terminate();
       else this.#count(this.unsentBytes);
     });

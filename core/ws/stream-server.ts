@@ -38,6 +38,13 @@ interface Refusal {
 
 const MAX_CLIENTS = 128;
 const MAX_MESSAGE_BYTES = 4096;
+/** Each frame is compressed by itself, so that no memory is kept for a client. */
+const COMPRESSION = {
+  threshold: 64 * 1024,
+  serverNoContextTakeover: true,
+  clientNoContextTakeover: true,
+  zlibDeflateOptions: { level: 1 },
+};
 /** Time that a stream may take to open or close for one client. */
 const CALL_MS = 10_000;
 const DEFAULT_PING_MS = 20_000;
@@ -48,7 +55,7 @@ export class StreamServer {
   readonly #options: StreamServerOptions;
   readonly #sockets = new WebSocketServer({
     noServer: true,
-    perMessageDeflate: false,
+    perMessageDeflate: COMPRESSION,
     maxPayload: MAX_MESSAGE_BYTES,
   });
   readonly #streams = new Map<string, OwnedStream>();

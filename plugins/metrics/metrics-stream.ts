@@ -8,6 +8,8 @@ const MIN_INTERVAL_S = 0.5;
 const MAX_INTERVAL_S = 10;
 const MS_PER_S = 1_000;
 /** A client with more unsent data is left out, because the next sample tells more than this one. */
+/** A chart may have megabytes, and a sample of many processes more than 64 KiB. */
+const LONG = { compresses: true };
 const MAX_UNSENT_BYTES = 1024 * 1024;
 /** What a first frame says where nothing is kept: the frontend then asks the route, which says why. */
 const NOTHING_KEPT = {
@@ -61,9 +63,9 @@ export class MetricsStream {
     const query = Object.fromEntries(client.query);
     if (isTrue(client.query.get('bootstrap'))) {
       const [sample, members] = await Promise.all([this.#sampler.sample(), this.#members('bootstrap', query)]);
-      client.send(`{"type":"bootstrap","snapshot":${this.#sampler.text(sample)},${members}}`);
+      client.send(`{"type":"bootstrap","snapshot":${this.#sampler.text(sample)},${members}}`, LONG);
     } else if (isTrue(client.query.get('history'))) {
-      client.send(`{"type":"history",${await this.#members('history', query)}}`);
+      client.send(`{"type":"history",${await this.#members('history', query)}}`, LONG);
     }
   }
 
@@ -84,7 +86,7 @@ export class MetricsStream {
     if (sample === undefined) return;
     // Encoded once for all of them.
     const frame = Buffer.from(`{"type":"snapshot","data":${this.#sampler.text(sample)}}`);
-    for (const client of clients) if (client.unsentBytes <= MAX_UNSENT_BYTES) client.send(frame);
+    for (const client of clients) if (client.unsentBytes <= MAX_UNSENT_BYTES) client.send(frame, LONG);
   }
 }
 

@@ -1,4 +1,5 @@
 // `/ws/metrics`: each client at its own pace, one text for all, and members that other plugins add.
+import type { Socket } from 'node:net';
 import t from 'tap';
 import type { WebSocket } from 'ws';
 import { startHost, type TestHost } from '../../support/host.ts';
@@ -56,6 +57,7 @@ t.test('members that plugins add', async t => {
           } })
           host.contribute('metrics.collector', 'temperature', { place: 'system', collect: () => 41.5 })
           host.contribute('metrics.collector', 'mood', { place: 'sample', collect: async () => ({ good: true, why: 'sun' }), kept: ({ good }) => ({ good }) })
+          host.contribute('metrics.collector', 'poem', { place: 'sample', collect: () => 'la '.repeat(100_000) })
           host.contribute('metrics.collector', 'broken', { place: 'sample', collect: () => { throw new Error('no such thing') } })
           host.contribute('metrics.collector', 'rubbish', { place: 'sample', collect: () => ({ f: () => 1 }) })
           host.contribute('metrics.collector', 'late', { place: 'system', collect: () => new Promise(() => {}) })`,
@@ -76,7 +78,13 @@ t.test('members that plugins add', async t => {
   t.ok(isNewest);
   t.equal(JSON.parse(text).timestamp, kept.timestamp);
   const { socket, frames } = listen(app, '?history=true&history_limit=7');
-  await until(() => frames.length > 0);
+  let connection: Socket | undefined;
+  socket.on('upgrade', response => {
+    connection = response.socket;
+  });
+  await until(() => frames.length > 1);
+  t.equal(frames[1].data.poem.length, 300_000);
+  t.ok((connection?.bytesRead ?? Number.NaN) < 64 * 1024, 'what is long comes compressed');
   t.same(frames[0], { type: 'history', items: [7], truncated: true }, 'what a plugin tells of the past comes first');
   socket.close();
   const errors = app.host.plugins().find(({ name }) => name === 'columns')?.errors;
