@@ -1,7 +1,7 @@
 // One child that answers questions about files which may lie on a dead mount. A question that hangs costs the child, which
 // is replaced; the others are asked again, and nobody asks about its file again until the child is gone.
 import { type ChildProcess, spawn } from 'node:child_process';
-import { publicEnvironment } from './public-environment.ts';
+import { helperEnvironment } from './helper-environment.ts';
 
 /** `version`: of each file a text that changes whenever it does, or null. `names`: those in each directory. */
 interface FileQuestion {
@@ -81,7 +81,7 @@ export class FileLooker {
   }
 
   #start(): ChildProcess {
-    const env = { ...publicEnvironment(process.env), UV_THREADPOOL_SIZE: String(THREADS) };
+    const env = { ...helperEnvironment(), UV_THREADPOOL_SIZE: String(THREADS) };
     const child = spawn(process.execPath, ['-e', SCRIPT], {
       env,
       cwd: '/',

@@ -2,7 +2,7 @@
 // the file, and what lies there is the service's.
 import { execFile } from 'node:child_process';
 import { createRequire } from 'node:module';
-import { publicEnvironment } from './public-environment.ts';
+import { helperEnvironment } from './helper-environment.ts';
 import { remedyIn } from './sqlite-fault.ts';
 
 const BUSY_TIMEOUT_MS = 10_000;
@@ -83,7 +83,7 @@ function useDatabase({ signal, limitMs, file, ...rest }: DatabaseUse, verb: stri
       timeout: limitMs,
       killSignal: 'SIGKILL',
       cwd: '/',
-      env: { ...publicEnvironment(process.env), ...(rest.access === 'read-at-rest' ? WITH_ADDRESSES : {}) },
+      env: { ...helperEnvironment(), ...(rest.access === 'read-at-rest' ? WITH_ADDRESSES : {}) },
       maxBuffer: MAX_ANSWER_BYTES,
       ...(signal === undefined ? {} : { signal }),
     } as const;

@@ -6,7 +6,7 @@ import { createInterface } from 'node:readline';
 import { Problem } from '#core';
 import { withDeadline } from '#kit/deadline';
 import { GuardedDirectory } from '#kit/guarded-directory';
-import { publicEnvironment } from '#kit/public-environment';
+import { helperEnvironment } from '#kit/helper-environment';
 import { moduleArguments } from '#kit/worker';
 import type { Taking, Unpacked, Unpacking } from './contract.ts';
 import type { UnpackLine, UnpackTask } from './task.ts';
@@ -44,7 +44,7 @@ async function run(
   const names = archives.map(file => path.basename(file)).join(', ');
   const child = spawn(process.execPath, [...MEMORY, ...moduleArguments('unpack-worker', import.meta.url)], {
     cwd: '/',
-    env: publicEnvironment(process.env),
+    env: helperEnvironment(),
     stdio: ['pipe', 'pipe', 'ignore', ...descriptors],
   });
   const task: UnpackTask = {

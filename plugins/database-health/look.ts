@@ -3,7 +3,7 @@
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import type { Readable, Writable } from 'node:stream';
-import { publicEnvironment } from '#kit/public-environment';
+import { helperEnvironment } from '#kit/helper-environment';
 import { moduleArguments } from '#kit/worker';
 import type { DatabaseFacts } from './contract.ts';
 import type { LogToLook } from './log-search.ts';
@@ -87,7 +87,7 @@ class LookProgram {
     const child = spawn(
       process.execPath,
       [`--max-old-space-size=${MEMORY_MB}`, ...moduleArguments('look-worker', import.meta.url), rights],
-      { cwd: '/', env: publicEnvironment(process.env), stdio: ['pipe', 'pipe', 'ignore'] },
+      { cwd: '/', env: helperEnvironment(), stdio: ['pipe', 'pipe', 'ignore'] },
     );
     this.#child = child;
     const gone = (): void => {

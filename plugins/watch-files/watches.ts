@@ -5,7 +5,7 @@ import { readlink } from 'node:fs/promises';
 import path from 'node:path';
 import type { Host } from '#core';
 import { errorText } from '#kit/error-text';
-import { publicEnvironment } from '#kit/public-environment';
+import { helperEnvironment } from '#kit/helper-environment';
 import { logFileOf } from '#kit/service-log';
 import { moduleArguments } from '#kit/worker';
 import type { LaunchPlan } from '../process/contract.ts';
@@ -80,7 +80,7 @@ export class Watches {
 
   #open(processName: string, made: string, settings: WatchSettings, order: WatchOrder): Watch {
     const child = spawn(process.execPath, moduleArguments('watch-worker', import.meta.url), {
-      env: publicEnvironment(process.env),
+      env: helperEnvironment(),
       cwd: '/',
       stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
     });

@@ -4,7 +4,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { Problem } from '#core';
 import { orAborted } from '#kit/abort';
-import { publicEnvironment } from '#kit/public-environment';
+import { helperEnvironment } from '#kit/helper-environment';
 import { moduleArguments } from '#kit/worker';
 import type { Places } from '../places/path-rules.ts';
 import type { FromChild, TaskName, TaskProgress, ToChild } from './task.ts';
@@ -92,7 +92,7 @@ class TaskChild {
     const memory = [`--max-old-space-size=${MEMORY_MB}`, '--max-semi-space-size=4'];
     this.#process = spawn(process.execPath, [...memory, ...moduleArguments('../task-worker', import.meta.url)], {
       cwd: '/',
-      env: publicEnvironment(process.env),
+      env: helperEnvironment(),
       stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
     });
     const gone = (): void => {
