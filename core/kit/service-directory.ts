@@ -15,9 +15,13 @@ interface ServicePlaces {
 }
 
 export function servicePlaces(configDir: string, processName: string): ServicePlaces {
-  const slug = slugOf(processName);
+  return ownPlaces(path.join(configDir, 'services'), slugOf(processName), processName);
+}
+
+/** Of a service whose name has that slug, in a directory that holds one for each service. */
+export function ownPlaces(directory: string, slug: string, processName: string): ServicePlaces {
   const digest = createHash('sha256').update(processName).digest('hex').slice(0, DIGEST_CHARACTERS);
-  const place = (name: string): string => path.join(configDir, 'services', name);
+  const place = (name: string): string => path.join(directory, name);
   return {
     usual: slug.length > MAX_NAME_BYTES ? null : place(slug),
     alone: place(`${slug.slice(0, MAX_NAME_BYTES - 1 - DIGEST_CHARACTERS)}-${digest}`),

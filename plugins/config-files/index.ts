@@ -1,10 +1,12 @@
 // The configuration files of the services themselves: read, and changed in place without touching anything else.
+import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
 import { definePlugin, Problem } from '#core';
 import { unknownProcess } from '#kit/unknown-process';
 import type {} from '../services/contract.ts';
 import { guardFile } from './file-guard.ts';
+import { FileVersions } from './file-versions.ts';
 import { guardOpenApi } from './open-api-guard.ts';
 import { isPath } from './path-safety.ts';
 import { formatPoint } from './points.ts';
@@ -47,6 +49,7 @@ export default definePlugin({
         fileRoots: store.get('dumb.api_service.file_roots'),
         templateFile: configKey => host.find('service.templates')?.get(configKey)?.block.config_file,
       }),
+      new FileVersions(path.join(host.paths.configDir, 'backups', 'service-config'), () => store.blocks()),
     );
     host.provide('config.files', files);
     guardOpenApi(host);

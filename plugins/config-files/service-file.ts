@@ -2,18 +2,16 @@
 
 import path from 'node:path';
 import { type NamedBlock, Problem } from '#core';
-import { writeFileIn } from '#kit/atomic-write';
 import { deepEqual } from '#kit/deep-equal';
 import { fileVersion } from '#kit/fs-out-of-process';
-import { GuardedDirectory } from '#kit/guarded-directory';
 import { refuseLargeData } from '#kit/plain-data';
 import { bareObject, isObject } from '#kit/plain-object';
 import { realPlaceOf } from '#kit/system-paths';
 import type { ConfigFormat, EditedText, EditMode, FileObject, ServiceFileAccess, WantedFile } from './contract.ts';
+import type { FileVersions } from './file-versions.ts';
 import { createFile, type HeldFile, holdFile, MAX_BYTES } from './held-file.ts';
 import { checkPath, type KnownPaths, requireAllowed } from './path-safety.ts';
 
-const MAX_BACKUPS = 5;
 const MAX_KEPT = 32;
 /** Longer texts are not kept. */
 const MAX_KEPT_LENGTH = 64 * 1024;
@@ -46,14 +44,16 @@ interface KeptText extends Omit<ReadFile, 'config'> {
 export class ServiceFiles implements ServiceFileAccess {
   readonly #formats: () => readonly ConfigFormat[];
   readonly #paths: () => KnownPaths;
+  readonly #versions: FileVersions;
   /** The last task of each file, by path: the next task of that file starts after it. */
   readonly #lastTasks = new Map<string, Promise<unknown>>();
   /** By path; the one that was read last comes last. */
   readonly #kept = new Map<string, KeptText>();
 
-  constructor(formats: () => readonly ConfigFormat[], paths: () => KnownPaths) {
+  constructor(formats: () => readonly ConfigFormat[], paths: () => KnownPaths, versions: FileVersions) {
     this.#formats = formats;
     this.#paths = paths;
+    this.#versions = versions;
   }
 
   async read(block: NamedBlock, file?: string): Promise<ReadFile> {
@@ -187,33 +187,8 @@ export class ServiceFiles implements ServiceFileAccess {
   }
 
   async #write(block: NamedBlock, place: string, held: HeldFile, before: string, after: string): Promise<string> {
-    await this.#backUp(block, path.basename(place), before);
+    await this.#versions.keep(block.processName, path.basename(place), before);
     return (await held.write(after)).revision;
-  }
-
-  /** Saves the text as a backup and deletes all but the newest backups; the time in their names gives their order. */
-  async #backUp({ processName }: NamedBlock, name: string, text: string): Promise<void> {
-    const slug = processName.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-');
-    const place = path.join(this.#paths().configDir, 'backups', 'service-config', slug);
-    const save = async (directory: GuardedDirectory): Promise<void> => {
-      const version = `${new Date().toISOString().replaceAll(/[:.]/g, '-')}-${name}`;
-      await writeFileIn(directory, version, Buffer.from(text), { mode: 0o600 });
-      const isOfFile = (found: string): boolean => found.length === version.length && found.endsWith(`-${name}`);
-      const versions = (await directory.names()).filter(isOfFile).sort();
-      // What is later than the newest was named by a clock that was ahead, and goes first.
-      const ahead = versions.filter(found => found > version);
-      const inOrder = [...ahead, ...versions.slice(0, versions.length - ahead.length)];
-      for (const old of inOrder.slice(0, -MAX_BACKUPS)) await directory.remove(old);
-    };
-    try {
-      const directory = await GuardedDirectory.open(place, { mode: 0o700 });
-      await save(directory).finally(() => directory.close());
-    } catch (error) {
-      const reason = error instanceof Problem ? error.message : (error as NodeJS.ErrnoException).code;
-      throw new Problem(503, `The file stays as it was, because ${place} cannot take its backup: ${reason}`, {
-        cause: error,
-      });
-    }
   }
 }
 

@@ -3,6 +3,7 @@
 import path from 'node:path';
 import type { Host, NamedBlock } from '#core';
 import { lacksDescriptors } from '#kit/descriptors';
+import { recordedOwner, recordOwner } from '#kit/directory-owners';
 import { GuardedDirectory } from '#kit/guarded-directory';
 import { servicePlaces } from '#kit/service-directory';
 import { slugOf } from '#kit/slug';
@@ -10,9 +11,6 @@ import type { LaunchPlan } from '../contract.ts';
 
 /** Where a service runs whose own directory cannot be made, or not be reached by its user. */
 export const FALLBACK = '/';
-/** Holds a file for each slug, with the name of the service that has the directory. No slug begins with a dot. */
-const OWNERS = '.owners';
-const MAX_NAME_BYTES = 64 * 1024;
 
 interface Stack {
   readonly host: Host;
@@ -50,7 +48,7 @@ async function chosenDirectory(processName: string, { host, blocks }: Stack): Pr
       host.log.info(`${processName} runs in ${alone}, because ${usual} is that of ${entitled}`);
       return alone;
     }
-    await record(place, slug, processName).catch((error: unknown) => {
+    await recordOwner(place, slug, processName).catch((error: unknown) => {
       if (lacksDescriptors(error)) throw error;
       host.log.warn(`it could not be recorded that ${usual} is that of ${processName}`, error);
     });
@@ -81,25 +79,4 @@ function namesBySlug(blocks: readonly NamedBlock[]): ReadonlyMap<string, readonl
 /** The name that is its own slug, else the first in alphabetical order: the same whatever their order in the configuration. */
 function firstOf(names: readonly string[], slug: string): string | undefined {
   return names.includes(slug) ? slug : [...names].sort()[0];
-}
-
-async function recordedOwner(place: GuardedDirectory, slug: string): Promise<string | null> {
-  if ((await place.stat(OWNERS)) === null) return null;
-  const owners = await place.enter(OWNERS);
-  try {
-    return (await owners.read(slug, MAX_NAME_BYTES))?.toString('utf8') ?? null;
-  } finally {
-    owners.close();
-  }
-}
-
-async function record(place: GuardedDirectory, slug: string, processName: string): Promise<void> {
-  const owners = await place.enter(OWNERS, { mode: 0o700 });
-  try {
-    await owners.remove(slug);
-    const file = await owners.openFile(slug, 'create', 0o600);
-    await file.writeFile(processName).finally(() => file.close());
-  } finally {
-    owners.close();
-  }
 }

@@ -1,0 +1,26 @@
+// Records, beside directories that are named after services, whose each of them is, because several names may make one.
+import { writeFileIn } from './atomic-write.ts';
+import type { GuardedDirectory } from './guarded-directory.ts';
+
+/** Holds a file for each directory, with the name of the service that has it. No slug begins with a dot. */
+const OWNERS = '.owners';
+const MAX_NAME_BYTES = 64 * 1024;
+
+export async function recordedOwner(place: GuardedDirectory, directory: string): Promise<string | null> {
+  if ((await place.stat(OWNERS)) === null) return null;
+  const owners = await place.enter(OWNERS);
+  try {
+    return (await owners.read(directory, MAX_NAME_BYTES))?.toString('utf8') ?? null;
+  } finally {
+    owners.close();
+  }
+}
+
+export async function recordOwner(place: GuardedDirectory, directory: string, processName: string): Promise<void> {
+  const owners = await place.enter(OWNERS, { mode: 0o700 });
+  try {
+    await writeFileIn(owners, directory, Buffer.from(processName), { mode: 0o600 });
+  } finally {
+    owners.close();
+  }
+}

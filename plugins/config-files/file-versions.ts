@@ -1,0 +1,75 @@
+// The versions of services' files before each change, in a directory of each service: none is pushed out by another's.
+import path from 'node:path';
+import { type NamedBlock, Problem } from '#core';
+import { writeFileIn } from '#kit/atomic-write';
+import { recordedOwner, recordOwner } from '#kit/directory-owners';
+import { GuardedDirectory } from '#kit/guarded-directory';
+import { ownPlaces } from '#kit/service-directory';
+
+const MAX_VERSIONS = 5;
+const MAKING = { mode: 0o700 };
+
+export class FileVersions {
+  readonly #directory: string;
+  readonly #blocks: () => readonly NamedBlock[];
+
+  constructor(directory: string, blocks: () => readonly NamedBlock[]) {
+    this.#directory = directory;
+    this.#blocks = blocks;
+  }
+
+  /**
+   * Saves the text as a version and deletes all but the newest of that file; the time in their names gives their order.
+   * Throws a Problem 503 where it cannot be saved.
+   */
+  async keep(processName: string, name: string, text: string): Promise<void> {
+    try {
+      const directory = await this.#directoryOf(processName);
+      await save(directory, name, text).finally(() => directory.close());
+    } catch (error) {
+      const reason = error instanceof Problem ? error.message : (error as NodeJS.ErrnoException).code;
+      throw new Problem(503, `The file stays as it was, because ${this.#directory} cannot take its backup: ${reason}`, {
+        cause: error,
+      });
+    }
+  }
+
+  /** Named by the slug for the service that had it first or has it alone, else by the whole name. */
+  async #directoryOf(processName: string): Promise<GuardedDirectory> {
+    const slug = slugOf(processName);
+    const { usual, alone } = ownPlaces(this.#directory, slug, processName);
+    const all = await GuardedDirectory.open(this.#directory, MAKING);
+    try {
+      const hasOther = usual === null || (await all.stat(path.basename(alone))) !== null;
+      const place = hasOther || !(await this.#owns(all, slug, processName)) ? alone : usual;
+      return await all.enter(path.basename(place), MAKING);
+    } finally {
+      all.close();
+    }
+  }
+
+  /** What nobody has may hold versions of all who share the slug, and becomes the service's only while nobody does. */
+  async #owns(all: GuardedDirectory, slug: string, processName: string): Promise<boolean> {
+    const owner = await recordedOwner(all, slug);
+    if (owner !== null) return owner === processName;
+    const sharing = this.#blocks().filter(block => slugOf(block.processName) === slug);
+    if (sharing.some(block => block.processName !== processName)) return false;
+    await recordOwner(all, slug, processName);
+    return true;
+  }
+}
+
+async function save(directory: GuardedDirectory, name: string, text: string): Promise<void> {
+  const version = `${new Date().toISOString().replaceAll(/[:.]/g, '-')}-${name}`;
+  await writeFileIn(directory, version, Buffer.from(text), { mode: 0o600 });
+  const isOfFile = (found: string): boolean => found.length === version.length && found.endsWith(`-${name}`);
+  const versions = (await directory.names()).filter(isOfFile).sort();
+  // What is later than the newest was named by a clock that was ahead, and goes first.
+  const ahead = versions.filter(found => found > version);
+  const inOrder = [...ahead, ...versions.slice(0, versions.length - ahead.length)];
+  for (const old of inOrder.slice(0, -MAX_VERSIONS)) await directory.remove(old);
+}
+
+function slugOf(processName: string): string {
+  return processName.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-');
+}
