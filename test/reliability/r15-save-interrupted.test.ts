@@ -16,6 +16,7 @@ const saver = fileURLToPath(new URL('../support/config-saver.ts', import.meta.ur
 const KILLS = 15;
 const MAX_DELAY_MS = 60;
 const MORE_DELAY_MS = 10;
+const START_LIMIT_MS = 120_000;
 
 t.test('killed again and again while saving', async t => {
   const configDir = testDir(t, {});
@@ -27,11 +28,15 @@ t.test('killed again and again while saving', async t => {
     const child = spawn(process.execPath, [TYPESCRIPT, saver, configDir, String(last + 1)], {
       stdio: ['ignore', 'pipe', 'inherit'],
     });
-    await once(child.stdout, 'data');
+    const ended = once(child, 'exit');
+    const tooEarly = ended.then(([code]) => {
+      throw new Error(`the saver ended with ${code} before its first save`);
+    });
+    await Promise.race([once(child.stdout, 'data', { signal: AbortSignal.timeout(START_LIMIT_MS) }), tooEarly]);
     // The moment is the subject here: every one of them must do.
     await delay(Math.random() * (MAX_DELAY_MS + kill * MORE_DELAY_MS));
     child.kill('SIGKILL');
-    await once(child, 'exit');
+    await ended;
     const { dumb } = JSON.parse(await readFile(file, 'utf8'));
     t.ok(dumb.filler === String(dumb.count).repeat(20_000) || dumb.filler === '0', `whole after save ${dumb.count}`);
     t.ok(dumb.count >= last, 'never older than what was there before');
