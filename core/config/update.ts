@@ -128,6 +128,11 @@ export class Updates {
     if (block === undefined && update.mayRemove !== true) this.#refuseLosses(edits, before, blocks);
     if (update.byAnybody === true) this.#refuseWithoutLogin(changedPaths(before, after), place);
 
+    if (update.trial === true) {
+      const { revision } = effective;
+      const result = { persisted: false, changed: [], overridden: [], restartRequired: [], warnings, revision };
+      return { result, announced: Promise.resolve() };
+    }
     await file.write(written, stored);
     current.overlay = overlay;
 

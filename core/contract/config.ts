@@ -76,6 +76,8 @@ export interface ConfigUpdate {
   readonly mayRemove?: boolean;
   /** Whether the caller may be anybody, who then changes nothing that `needsLogin`. Default false. */
   readonly byAnybody?: boolean;
+  /** Whether it is only checked, as if it were made, and nothing changes. Default false. */
+  readonly trial?: boolean;
   /** User or plugin that asks for the update, for the log. */
   readonly actor: string;
 }

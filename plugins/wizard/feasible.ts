@@ -4,17 +4,22 @@ import type { ServiceSetups } from '../setup/contract.ts';
 import { type Candidate, type CandidateContext, createCandidate, type Refusal, type Unit } from './candidate.ts';
 import type { Selection } from './selection.ts';
 
-/** Without the plugin that sets services up, everything counts as feasible. */
+/**
+ * Without the plugin that sets services up, everything counts as feasible. `check` is asked for what the whole selection
+ * would change where something of it is left out, because a wrong option is told before a missing program.
+ */
 export async function feasibleCandidate(
   selection: Selection,
   context: CandidateContext,
   setups: ServiceSetups | undefined,
+  check: (updates: Candidate['updates']) => Promise<unknown>,
 ): Promise<Candidate> {
   const refusals: Refusal[] = [];
   let { cores, optionals } = selection;
   for (;;) {
     const candidate = createCandidate({ cores, optionals }, context);
     const refused = await refusedUnits(candidate, setups);
+    if (refused.length > 0 && refusals.length === 0) await check(candidate.updates);
     refusals.push(...refused.map(([, refusal]) => refusal));
     if (refused.length === 0) return { ...candidate, refusals: [...refusals, ...candidate.refusals] };
     const gone = new Set<unknown>(refused.map(([{ chosen }]) => chosen));

@@ -5,7 +5,7 @@ import type {} from '../process/contract.ts';
 import type {} from '../setup/contract.ts';
 import { untilBooted } from './boot-wait.ts';
 import { builtInComponents } from './built-in.ts';
-import type { CandidateContext } from './candidate.ts';
+import type { Candidate, CandidateContext } from './candidate.ts';
 import type {} from './contract.ts';
 import { feasibleCandidate } from './feasible.ts';
 import { Offers } from './offers.ts';
@@ -83,7 +83,9 @@ async function startServices(host: Host, body: wire.StartRequest, actor: string)
     prerequisites: host.contributions('wizard.prerequisite'),
     builtIn: await builtInComponents(templates, store),
   };
-  const { updates, units, refusals } = await feasibleCandidate(selection, context, host.find('service.setup'));
+  const check = (updates: Candidate['updates']) => store.update({ updates, persist: true, trial: true, actor });
+  const setups = host.find('service.setup');
+  const { updates, units, refusals } = await feasibleCandidate(selection, context, setups, check);
   await save(host, updates, actor);
   if (units.length > 0) await untilBooted(supervisor, host);
   // The configuration is saved by now, so the services are started even when no order is available.

@@ -1,6 +1,7 @@
 // Resolves what a request names to known services, before anything is changed.
 import { type ConfigStore, Problem } from '#core';
 import type { ServiceTemplate, ServiceTemplates } from '../services/contract.ts';
+import { cleanInstanceName } from './components.ts';
 import type { CoreRequest, StartRequest } from './wire.ts';
 
 type Options = Readonly<Record<string, unknown>>;
@@ -24,14 +25,14 @@ export interface Selection {
   readonly optionals: readonly ChosenOptional[];
 }
 
-/** Throws a Problem 400 that names what is unknown. */
+/** Throws a Problem 400 that names what is unknown, or too long. */
 export function select(request: StartRequest, templates: ServiceTemplates, store: ConfigStore): Selection {
   const sentCores = Array.isArray(request.core_services) ? request.core_services : [request.core_services];
-  const cores = sentCores.map(core => ({
-    template: coreTemplate(core.name, templates, store),
-    request: core,
-    options: core.service_options ?? {},
-  }));
+  const cores = sentCores.map(core => {
+    const template = coreTemplate(core.name, templates, store);
+    if (template.instance !== undefined) cleanInstanceName(core.instance_name ?? '');
+    return { template, request: core, options: core.service_options ?? {} };
+  });
   const named = [...new Set(request.optional_services ?? [])].map(name => ({ name, template: templates.find(name) }));
   const belonging = belongingTo([...cores, ...named.filter(({ template }) => isOptional(template))]);
   const optionals = named.flatMap(({ name, template }) => {
