@@ -8,9 +8,9 @@ const MIN_INTERVAL_S = 0.5;
 const MAX_INTERVAL_S = 10;
 const MS_PER_S = 1_000;
 /** A client with more unsent data is left out, because the next sample tells more than this one. */
+const MAX_UNSENT_BYTES = 1024 * 1024;
 /** A chart may have megabytes, and a sample of many processes more than 64 KiB. */
 const LONG = { compresses: true };
-const MAX_UNSENT_BYTES = 1024 * 1024;
 /** What a first frame says where nothing is kept: the frontend then asks the route, which says why. */
 const NOTHING_KEPT = {
   bootstrap: '"items":[],"timestamps":[],"series":null,"stats":null,"truncated":false,"bucket_seconds":null',
