@@ -3,6 +3,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type NamedBlock, Problem } from '#core';
 import { timeAt } from '#kit/boot-clock';
+import { withDeadline } from '#kit/deadline';
 import { errorText } from '#kit/error-text';
 import { namedReason } from '#kit/named-reason';
 import type {
@@ -32,6 +33,8 @@ import type { Supervision } from './supervision.ts';
 
 /** How long a hand-over waits for a running operation. */
 const HAND_OVER_LIMIT_MS = 2_000;
+/** Longer than a stop of what an earlier host has left behind. */
+const TAKE_OVER_LIMIT_MS = 120_000;
 const CANCELLED = Symbol('start cancelled');
 
 interface CurrentRun extends Run {
@@ -50,6 +53,8 @@ export class SupervisedProcess {
   #waitingFor: string | null = null;
   #lastFailureReason: string | null = null;
   #lastExit: ExitRecord | null = null;
+  /** Called when the status is no longer unknown. */
+  readonly #whenKnown: (() => void)[] = [];
   /** Number of requested stops; a start that was requested before the latest of them is cancelled. */
   #stops = 0;
   readonly #ending: Ending;
@@ -104,6 +109,7 @@ export class SupervisedProcess {
   /** Throws a Problem 409 when it does not run, or takes no input. */
   async input(text: string): Promise<void> {
     const { processName } = this.#block;
+    await this.#known();
     if (this.#run === undefined)
       throw new Problem(409, `${processName} does not run; start it before it is written to`);
     await writeInput(this.#with.state.directory, this.#run.target.runId, text, processName);
@@ -119,14 +125,10 @@ export class SupervisedProcess {
   async start(trigger: StartTrigger): Promise<StartOutcome> {
     const stops = this.#stops;
     if (this.#stopping !== undefined) await this.#stopping.catch(() => undefined);
+    if (this.#status === 'unknown') await this.#known();
     this.#handedOver.signal.throwIfAborted();
     if (stops !== this.#stops) throw this.#cancelled('Start');
     if (this.#status === 'running') return { status: 'already-running', waitingFor: [] };
-    if (this.#status === 'unknown')
-      throw new Problem(
-        409,
-        `${this.#block.processName} is being taken over from an earlier run; try again in a moment`,
-      );
     if (this.#starting === undefined) {
       const abort = new AbortController();
       const outcome = this.#runStart(trigger, abort.signal).finally(() => {
@@ -145,9 +147,12 @@ export class SupervisedProcess {
 
   async #stop(hurry?: AbortSignal): Promise<StopOutcome> {
     this.#stops += 1;
+    const wasUnknown = this.#status === 'unknown';
+    if (wasUnknown) await this.#known();
     if (this.#stopping !== undefined) {
       await this.#stopping;
-      return 'already-stopping';
+      // Whoever has taken it over found it to be stopped, and does so.
+      return wasUnknown ? 'stopped' : 'already-stopping';
     }
     if (this.#starting === undefined && this.#run === undefined) return 'not-running';
     this.#stopping = this.#runStop(hurry).finally(() => {
@@ -193,6 +198,7 @@ export class SupervisedProcess {
   async handOver(reason: Problem): Promise<void> {
     if (this.#stopping !== undefined) await endedOrLimit(this.#stopping);
     this.#handedOver.abort(reason);
+    this.#tellKnown();
     if (this.#starting === undefined) return;
     this.#starting.abort.abort(reason);
     await endedOrLimit(this.#starting.outcome);
@@ -221,10 +227,28 @@ export class SupervisedProcess {
     this.#move('stopped');
   }
 
+  /** Resolves when it was found out whether an earlier host's process runs. Throws a Problem 503 where that takes too long. */
+  async #known(): Promise<void> {
+    if (this.#status !== 'unknown') return;
+    const known = new Promise<void>(resolve => this.#whenKnown.push(resolve));
+    await withDeadline(() => known, TAKE_OVER_LIMIT_MS, 'taking it over').catch((cause: unknown) => {
+      const { processName } = this.#block;
+      throw new Problem(503, `${processName} is being taken over from an earlier run; try again in a moment`, {
+        cause,
+      });
+    });
+    this.#handedOver.signal.throwIfAborted();
+  }
+
+  #tellKnown(): void {
+    for (const tell of this.#whenKnown.splice(0)) tell();
+  }
+
   /** What could not be launched again is not stopped. */
   async #runRestart(trigger: StartTrigger): Promise<void> {
     const before = this.#stops;
     try {
+      if (this.#status === 'unknown') await this.#known();
       if (this.#run !== undefined) await this.#requireRoom(trigger);
     } catch (error) {
       this.#tellFailure(errorText(error), error, trigger);
@@ -408,6 +432,7 @@ export class SupervisedProcess {
   #move(status: ProcessStatus): void {
     if (this.#status === status) return;
     this.#status = status;
+    this.#tellKnown();
     this.#with.onStatus(this.snapshot());
   }
 }

@@ -1,7 +1,7 @@
 // What an earlier host has left running is of unknown status until this one has looked at it, never stopped.
 import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import t from 'tap';
+import t, { type Test } from 'tap';
 import { testDir } from '../../support/directory.ts';
 import { pluginsDir, startHost } from '../../support/host.ts';
 import { lives, pidOf, status } from '../../support/kids.ts';
@@ -12,6 +12,61 @@ const sleeper = (processName: string, enabled: boolean) => ({
   process_name: processName,
   command: ['sleep', '600'],
   suppress_logging: true,
+});
+
+/** A host that left its service running, and the next, of which a plugin asks something before it has looked at that. */
+async function followed(t: Test, ask: string) {
+  const configDir = testDir(t, {});
+  const early = testDir(t, {
+    early: {
+      'index.js': `export default {
+        name: 'early', host: '^1', needs: ['process'],
+        setup(host) {
+          const supervisor = host.use('process.supervisor');
+          const answer = supervisor.${ask}.catch(error => error.message);
+          host.route({ method: 'GET', path: '/early', summary: 'What came of it', handle: async () => ({ answer: await answer }) });
+        },
+      }`,
+    },
+  });
+  const first = await startHost({
+    configDir,
+    plugins: ['config', 'process'],
+    config: { dumb: { shutdown: { keep_services: true } }, on: sleeper('On', true) },
+  });
+  t.teardown(() => first.stop());
+  await until(async () => (await status(first, 'On')).status === 'running');
+  const pid = await pidOf(first, 'On');
+  t.teardown(() => lives(pid) && process.kill(pid, 'SIGKILL'));
+  await first.stop();
+  const file = path.join(configDir, 'stackwarden.json');
+  await writeFile(file, (await readFile(file, 'utf8')).replace('"keep_services": true', '"keep_services": false'));
+  const second = await startHost({
+    configDir,
+    pluginDirs: [pluginsDir, early],
+    plugins: ['config', 'process', 'early'],
+  });
+  t.teardown(() => second.stop());
+  return { second, pid, answer: (await second.get('/early')).body.answer };
+}
+
+t.test('a stop before that stops it', async t => {
+  const { second, pid, answer } = await followed(t, `stop('On')`);
+  t.equal(answer, 'stopped');
+  t.notOk(lives(pid));
+  t.match(await status(second, 'On'), { status: 'stopped' });
+});
+
+t.test('a start before that finds it running', async t => {
+  const { second, pid, answer } = await followed(t, `start('On', 'request')`);
+  t.match(answer, { status: 'already-running' });
+  t.equal(await pidOf(second, 'On'), pid);
+});
+
+t.test('a restart before that ends the old one', async t => {
+  const { second, pid } = await followed(t, `restart('On', 'request')`);
+  t.notOk(lives(pid));
+  t.match(await status(second, 'On'), { status: 'running' });
 });
 
 t.test('between the load of process control and the look at what survived', async t => {
