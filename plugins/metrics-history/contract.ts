@@ -53,8 +53,8 @@ export interface MetricsHistory {
     readonly spans: readonly TimeSpan[];
     readonly names: readonly string[];
   }): Promise<readonly SpanUsage[]>;
-  /** Age after which samples are removed from every store; null for no limit. */
-  maxAgeDays(): number | null;
+  /** Samples before this time are removed from every store, in Unix seconds; minus infinity for no limit. */
+  oldestKept(): number;
   /** How answers tell what another store holds. */
   readonly totals: typeof storeTotals;
 }

@@ -3,6 +3,7 @@ import { stat } from 'node:fs/promises';
 import path from 'node:path';
 import { type Database, type Host, Problem } from '#core';
 import { withDeadline } from '#kit/deadline';
+import { provenNowMs } from '#kit/proven-time';
 import type {} from '../metrics/contract.ts';
 import type { ChartRequest } from './chart.ts';
 import type {
@@ -33,6 +34,7 @@ const READ_MS = 30_000;
 /** Less than a disposer has. */
 const CLOSE_MS = 4_000;
 const MS_PER_S = 1_000;
+const DAY_S = 86_400;
 /** Who asks for the same chart within this time shares an answer. */
 const SHARED_MS = 2_000;
 /** A start is over so long after it, for what nobody waits for. */
@@ -233,8 +235,9 @@ export class History implements MetricsHistory {
     return this.#importing !== undefined;
   }
 
-  maxAgeDays(): number | null {
-    return this.#settings.maxAgeDays;
+  oldestKept(): number {
+    const { maxAgeDays } = this.#settings;
+    return maxAgeDays === null ? Number.NEGATIVE_INFINITY : provenNowMs() / MS_PER_S - maxAgeDays * DAY_S;
   }
 
   /** Without `force`, an import that was complete is not made again. A second call shares the one that runs. */
@@ -333,7 +336,7 @@ export class History implements MetricsHistory {
 
   async #maintain(): Promise<void> {
     const { maxBytes } = this.#settings;
-    const limits = { maxAgeDays: this.#ownAgeDays(), maxBytes, now: Date.now() / MS_PER_S };
+    const limits = { maxAgeDays: this.#ownAgeDays(), maxBytes, now: provenNowMs() / MS_PER_S };
     while (!this.#host.signal.aborted && (await whenUnlocked(() => this.#database.call('maintain', limits))));
   }
 

@@ -244,7 +244,7 @@ export class PostgresStore implements HistoryStore {
       this.#mustCompare = false;
       const mark = await startMark(replication);
       const written = await writeNew(replication, mark);
-      await writeMissing(replication, written, this.#oldestKept());
+      await writeMissing(replication, written, this.#history().oldestKept());
       const all = await writeNew(replication, written);
       signal.throwIfAborted();
       this.#written = all;
@@ -259,7 +259,7 @@ export class PostgresStore implements HistoryStore {
   async #replicate(replication: Replication): Promise<void> {
     const { connection, signal } = replication;
     let removedMs = Number.NEGATIVE_INFINITY;
-    await restoreLost(replication, Math.max(this.#oldestKept(), this.#oldestLocal()), async () => {
+    await restoreLost(replication, Math.max(this.#history().oldestKept(), this.#oldestLocal()), async () => {
       this.#written = await writeNew(replication, this.#written);
     });
     while (!this.#mustCompare) {
@@ -271,7 +271,7 @@ export class PostgresStore implements HistoryStore {
         signal.throwIfAborted();
         this.#written = all;
         if (performance.now() - removedMs > REMOVAL_MS) {
-          while (await removeBefore(connection, this.#oldestKept())) signal.throwIfAborted();
+          while (await removeBefore(connection, this.#history().oldestKept())) signal.throwIfAborted();
           removedMs = performance.now();
         }
         this.#succeeded();
@@ -317,12 +317,6 @@ export class PostgresStore implements HistoryStore {
     // New samples ring too; only an attempt that somebody asks for ends the pause.
     while (!signal.aborted && this.#attempts.length === 0 && performance.now() < endsMs)
       await this.#notice.wait(endsMs - performance.now(), [signal]);
-  }
-
-  /** Unix seconds. */
-  #oldestKept(): number {
-    const days = this.#history().maxAgeDays();
-    return days === null ? Number.NEGATIVE_INFINITY : Date.now() / MS_PER_S - days * DAY_S;
   }
 
   /** Unix seconds. */

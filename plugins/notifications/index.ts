@@ -1,5 +1,6 @@
 // Notifications: tells people what happens, through destinations that they choose.
 import { definePlugin } from '#core';
+import { provenNowMs } from '#kit/proven-time';
 import type {} from '../process/contract.ts';
 import { registerConditionEvents } from './condition-events.ts';
 import { checkDestinations } from './config-check.ts';
@@ -48,7 +49,7 @@ export default definePlugin({
     });
     const prune = async (): Promise<void> => {
       if (!store.isUsable) return;
-      const args = { now: Date.now() / MS_PER_S, days: settings().history_retention_days };
+      const args = { now: provenNowMs() / MS_PER_S, days: settings().history_retention_days };
       await store.write('prune', args).catch(error => {
         // The store has told why it cannot be used.
         if (store.isUsable) host.log.error('old records of notifications cannot be removed', error);

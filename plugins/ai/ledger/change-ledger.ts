@@ -5,6 +5,7 @@ import path from 'node:path';
 import type { Database, Host } from '#core';
 import { declareHostState } from '#kit/host-state';
 import { PrivateDirectory } from '#kit/private-directory';
+import { provenNowMs } from '#kit/proven-time';
 import type * as Statements from './ledger-statements.ts';
 import type { LedgerRow } from './ledger-statements.ts';
 
@@ -140,7 +141,7 @@ export class ChangeLedger {
 
   async #prune(): Promise<void> {
     if (this.#place === undefined) return;
-    await this.#database.call('prune', { now: Date.now() / MS_PER_S }).catch((error: unknown) => {
+    await this.#database.call('prune', { now: provenNowMs() / MS_PER_S }).catch((error: unknown) => {
       this.#host.log.debug('old changes stay in the ledger', error);
     });
   }

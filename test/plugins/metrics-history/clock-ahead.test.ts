@@ -1,0 +1,37 @@
+// A clock that runs ahead for a while costs no samples: what is too old is what is so by the clock as it was.
+import { mkdir, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import t from 'tap';
+import { testDir } from '../../support/directory.ts';
+import { startHost } from '../../support/host.ts';
+import { until } from '../../support/until.ts';
+
+const DAY_S = 86_400;
+const { now } = Date;
+
+t.test('what is not too old stays while the clock is ahead', async t => {
+  t.teardown(() => {
+    Date.now = now;
+  });
+  const configDir = testDir(t, {});
+  const nowS = Math.floor(now() / 1_000);
+  const times = [6.5 * DAY_S, 5 * DAY_S, DAY_S, 60].map(ageS => nowS - ageS);
+  await mkdir(path.join(configDir, 'metrics'));
+  const lines = times.map(timestamp => `${JSON.stringify({ timestamp, system: { cpu_percent: 5 } })}\n`);
+  await writeFile(path.join(configDir, 'metrics', 'metrics-20260101-1.jsonl'), lines.join(''));
+  const app = await startHost({
+    configDir,
+    plugins: ['metrics-history', 'config'],
+    config: { dumb: { metrics: { history_interval_sec: 3_600 } } },
+  });
+  t.teardown(() => app.stop());
+  const kept = async (): Promise<number[]> => {
+    const { items } = (await app.get('/metrics/history?full=true')).body;
+    return items.map(({ timestamp }: { readonly timestamp: number }) => timestamp);
+  };
+  await until(async () => (await kept()).length === times.length, { what: 'the samples to be imported' });
+  Date.now = () => now() + 60 * DAY_S * 1_000;
+  await app.post('/config', { updates: { dumb: { metrics: { history_retention_days: 6 } } } });
+  await until(async () => !(await kept()).includes(times[0] ?? 0), { what: 'the oldest to be removed' });
+  t.same(await kept(), times.slice(1));
+});
