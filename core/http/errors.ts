@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import type { z } from 'zod';
 import { Problem } from '../contract/problem.ts';
+import { missingPart } from '../kit/missing-part.ts';
 import { redact } from '../kit/redact.ts';
 
 /** Answers name what is wrong, and do not send back all that was sent. */
@@ -16,8 +17,8 @@ export interface FailureAnswer {
 }
 
 /**
- * A Problem becomes an answer of its own status. Any other error becomes a 500 with an id, and `report` receives the
- * error with the same id; `what` says there which operation failed.
+ * A Problem becomes an answer of its own status. Any other error becomes a 500 with an id, or a 503 where a part of the
+ * program is missing, and `report` receives the error with the same id; `what` says there which operation failed.
  */
 export function failureAnswer(error: unknown, what: string, report: (error: Error) => void): FailureAnswer {
   if (error instanceof Problem) {
@@ -26,6 +27,8 @@ export function failureAnswer(error: unknown, what: string, report: (error: Erro
   }
   const id = randomBytes(4).toString('hex');
   report(new Error(`${what} failed (id ${id})`, { cause: error }));
+  const missing = missingPart(error);
+  if (missing !== undefined) return { status: missing.status, headers: {}, body: { detail: missing.message } };
   return { status: 500, headers: {}, body: { detail: `Internal error (id ${id})` } };
 }
 

@@ -4,6 +4,7 @@ import type { Worker } from 'node:worker_threads';
 import type { CallOptions, Database, RowOptions } from '../contract/database.ts';
 import { Problem } from '../contract/problem.ts';
 import { MAX_TIMER_MS } from './deadline.ts';
+import { missingPart } from './missing-part.ts';
 import type { SqliteReply, SqliteRequest, SqliteWorkerData } from './sqlite-worker.ts';
 import { startWorker } from './worker.ts';
 
@@ -145,17 +146,18 @@ export class SqliteThread implements Database<AnyModule> {
         maxYoungGenerationSizeMb: YOUNG_MEMORY_MB,
       },
     });
-    let reason = 'its thread ended';
+    let fault: Error | undefined;
     worker.on('message', (reply: SqliteReply) => {
       if (worker === this.#worker) this.#receive(reply);
     });
     worker.on('error', error => {
-      reason = error.message;
+      fault = error;
     });
     worker.on('exit', () => {
       if (worker !== this.#worker) return;
       this.#worker = undefined;
-      this.#finish(new Problem(503, `${this.#name} failed: ${reason}; try again`, { code: 'database.unusable' }));
+      const failed = `${this.#name} failed: ${fault?.message ?? 'its thread ended'}; try again`;
+      this.#finish(missingPart(fault) ?? new Problem(503, failed, { code: 'database.unusable', cause: fault }));
     });
     return worker;
   }

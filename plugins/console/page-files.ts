@@ -6,6 +6,7 @@ import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
+import { withoutPart } from '#kit/missing-part';
 import { bundlePage, type PageBundle } from '#kit/page-bundle';
 
 interface PageFile {
@@ -37,8 +38,12 @@ export async function loadPageFiles(): Promise<PageFiles> {
 }
 
 async function readBuilt(): Promise<PageBundle> {
-  const [script, style] = await Promise.all([readFile(BUILT_SCRIPT), readFile(BUILT_STYLE)]);
-  return { script, style };
+  try {
+    const [script, style] = await Promise.all([readFile(BUILT_SCRIPT), readFile(BUILT_STYLE)]);
+    return { script, style };
+  } catch (error) {
+    throw (error as NodeJS.ErrnoException).code === 'ENOENT' ? withoutPart(error) : error;
+  }
 }
 
 async function pageFile(stem: string, extension: string, type: string, content: Uint8Array): Promise<PageFile> {

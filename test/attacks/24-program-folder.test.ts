@@ -8,10 +8,12 @@ import { kid } from '../support/kids.ts';
 import { startStackwarden, writeConfig } from '../support/stackwarden.ts';
 import { until } from '../support/until.ts';
 
-async function startFrom(t: Test, build: string, enabled: boolean) {
+const PLUGINS = ['config', 'process', 'auto-restart'];
+
+async function startFrom(t: Test, build: string, enabled: boolean, plugins = PLUGINS) {
   const configDir = testDir(t);
   const port = await writeConfig(configDir, { kid: { ...kid('Kid', ['calm']), enabled } });
-  const host = await startStackwarden(configDir, port, { build, plugins: ['config', 'process', 'auto-restart'] });
+  const host = await startStackwarden(configDir, port, { build, plugins });
   const ask = async (route: string, body?: object) => {
     const options = { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) };
     const response = await fetch(host.base + route, body === undefined ? {} : options);
@@ -66,6 +68,20 @@ t.test('a program folder that goes', async t => {
     t.equal(await pid(), first);
     await end();
     t.throws(() => process.kill(first ?? 0, 0), { code: 'ESRCH' }, 'the service was stopped');
+  });
+
+  await t.test('what needs a part that was not loaded says what to do', async t => {
+    const folder = await copy('parts');
+    const { ask, end } = await startFrom(t, folder, false, [...PLUGINS, 'notifications', 'console']);
+    await rm(folder, { recursive: true });
+    const advice = /restart Stackwarden/;
+    for (const [route, body] of [
+      ['/config', { updates: { dumb: { filler: 'x'.repeat(100_000) } }, persist: true }],
+      ['/notifications/history'],
+      ['/console'],
+    ] as const)
+      t.match(await ask(route, body), { status: 503, text: advice }, route);
+    await end();
   });
 
   await t.test('before the thread that reads output was needed', async t => {
