@@ -3,6 +3,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import t from 'tap';
+import { addressInLock } from '../../../core/cli/lock-address.ts';
 import { testDir } from '../../support/directory.ts';
 import { startStackwarden, writeConfig } from '../../support/stackwarden.ts';
 import { until } from '../../support/until.ts';
@@ -38,7 +39,8 @@ t.test('the heap of a running host stays near the size of what lives', async t =
   const env = { NODE_OPTIONS: `--import=${pathToFileURL(meter)}`, METER_FILE: told };
   const host = await startStackwarden(configDir, port, { env });
   const ratios = async () => (await readFile(told, 'utf8')).split('\n').filter(Boolean).map(Number);
-  // It answers a little before its start is over.
+  // It answers a little before its start is over, which is told in its lock.
+  await until(() => addressInLock(configDir));
   for (let round = 1; round <= MOST_ROUNDS && !(await ratios()).some(ratio => ratio < MOST); round += 1) {
     host.child.kill('SIGUSR2');
     await until(async () => (await ratios()).length === round, { what: 'the sizes' });

@@ -1,8 +1,9 @@
 // The chart that is asked for first is made ready after a start, so that it needs nothing of the file any more.
 import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
+import { gunzipSync } from 'node:zlib';
 import Database from 'better-sqlite3';
-import t from 'tap';
+import t, { type Test } from 'tap';
 import type { SqliteDatabase } from '../../../core/contract/database.ts';
 import * as statements from '../../../plugins/metrics-history/history-statements.ts';
 import { testDir } from '../../support/directory.ts';
@@ -13,6 +14,7 @@ const SAMPLES = 100;
 const APART_S = 60;
 /** The newest sample is so old, so that every part of the chart is over. */
 const AGE_S = 3_600;
+const ROUNDS = 20;
 
 function fill(file: string): void {
   const db = new Database(file);
@@ -29,11 +31,16 @@ function fill(file: string): void {
   db.close();
 }
 
-t.test('the first chart after a start', async t => {
+async function filled(t: Test): Promise<{ configDir: string; file: string }> {
   const configDir = testDir(t);
   const file = path.join(configDir, 'metrics', 'metrics.sqlite');
   await mkdir(path.dirname(file), { mode: 0o700 });
   fill(file);
+  return { configDir, file };
+}
+
+t.test('it is made after a start, though nobody asks', async t => {
+  const { configDir, file } = await filled(t);
   const metrics = { history_enabled: false };
   const app = await startHost({ plugins: ['metrics-history', 'config'], config: { dumb: { metrics } }, configDir });
   t.teardown(() => app.stop());
@@ -41,8 +48,20 @@ t.test('the first chart after a start', async t => {
   t.teardown(() => other.close());
   // Whoever makes a chart keeps the extremes of its hours, too.
   await until(() => other.prepare('SELECT count(*) FROM metrics_rollups').pluck().get() !== 0);
-  other.exec(`DELETE FROM metrics_blocks; UPDATE metrics_snapshots SET payload = x'', item = NULL`);
-  const { body } = await app.get('/metrics/history_series');
-  t.equal(body.items.length, SAMPLES, 'none of its samples is read again');
-  t.same(body.stats.cpu, { min: 10, max: 10 });
+  t.equal((await app.get('/metrics/history_series')).body.items.length, SAMPLES);
+});
+
+t.test('whoever asks for it then needs none of its samples', async t => {
+  const { file } = await filled(t);
+  const db = new Database(file);
+  t.teardown(() => db.close());
+  const now = Date.now() / 1_000;
+  // Each ends after a while, however much of a processor it had; the next goes on where it ended.
+  for (let round = 0; round < ROUNDS; round += 1) statements.rehearseChart(db as unknown as SqliteDatabase, { now });
+  db.exec(`DELETE FROM metrics_blocks; UPDATE metrics_snapshots SET payload = x'', item = NULL`);
+  // As the route asks, a moment after the time up to which it was asked for.
+  const request = { since: now - 6 * 3_600, now: now + 0.1, bucketSeconds: null, maxPoints: 600 };
+  const chart = JSON.parse(String(gunzipSync(statements.chart(db as unknown as SqliteDatabase, request))));
+  t.equal(chart.items.length, SAMPLES);
+  t.same(chart.stats.cpu, { min: 10, max: 10 });
 });

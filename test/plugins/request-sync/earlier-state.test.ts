@@ -15,6 +15,7 @@ t.test('before the first cycle', async t => {
   };
   await writeFile(path.join(configDir, 'seerr_sync_state.json'), JSON.stringify({ failed }), { mode: 0o600 });
   const app = await startHost({ configDir, plugins: ['request-sync', 'config'] });
+  t.teardown(() => app.stop());
 
   await t.test('failures have every member, and an error of one short line', async t => {
     const { failed_requests: rows } = (await app.get('/request-sync/failed')).body;
