@@ -12,7 +12,10 @@ export interface RotatingFileOptions {
   readonly rotation: () => Rotation;
   /** User to whom a host that is root gives the file, and the directories that it makes for it. */
   readonly owner?: FileOwner | null;
-  /** Receives at most one warning per minute while lines are dropped or the file cannot be rotated. */
+  /**
+   * Receives at most one warning per minute while lines are dropped or the file cannot be rotated, and one when lines are
+   * kept again.
+   */
   readonly warn: (message: string, error?: unknown) => void;
   /** Whether the file's name contains the date, so that it is not rotated at midnight. Default false. */
   readonly datedName?: boolean;
@@ -32,6 +35,7 @@ export class RotatingFile {
   #day = '';
   #droppedBytes = 0;
   #lastWarningMs = Number.NEGATIVE_INFINITY;
+  #loss: 'none' | 'told' | 'untold' = 'none';
   #nextRotationMs = Number.NEGATIVE_INFINITY;
   #mustRotate = false;
 
@@ -95,6 +99,7 @@ export class RotatingFile {
         const { bytesWritten } = await this.#handle.write(data, written, data.length - written);
         written += bytesWritten;
       }
+      this.#tellRecovery();
     } catch (error) {
       written = await this.#truncatePartialLine(data, written);
       await this.#recordLoss(data.length - written, error);
@@ -188,14 +193,25 @@ export class RotatingFile {
   async #recordLoss(bytes: number, error: unknown): Promise<void> {
     this.#droppedBytes += bytes;
     await this.close().catch(() => undefined);
-    this.#warnRarely(`${this.#options.file} cannot be written; ${this.#droppedBytes} bytes of log were dropped`, error);
+    const message = `${this.#options.file} cannot be written; ${this.#droppedBytes} bytes of log were dropped`;
+    if (this.#warnRarely(message, error)) this.#loss = 'told';
+    else if (this.#loss === 'none') this.#loss = 'untold';
   }
 
-  #warnRarely(message: string, error: unknown): void {
+  /** A loss that was told has its end told too; one that was not, when its turn for a warning has come. */
+  #tellRecovery(): void {
+    if (this.#loss === 'none') return;
+    if (this.#loss === 'told') this.#lastWarningMs = Number.NEGATIVE_INFINITY;
+    const message = `${this.#options.file} is written again; in all ${this.#droppedBytes} bytes of log were dropped`;
+    if (this.#warnRarely(message)) this.#loss = 'none';
+  }
+
+  #warnRarely(message: string, error?: unknown): boolean {
     const now = performance.now();
-    if (now - this.#lastWarningMs < WARN_INTERVAL_MS) return;
+    if (now - this.#lastWarningMs < WARN_INTERVAL_MS) return false;
     this.#lastWarningMs = now;
     this.#options.warn(message, error);
+    return true;
   }
 }
 

@@ -170,6 +170,9 @@ t.test('a disk that takes nothing', { skip: !existsSync('/dev/full') }, async t 
   t.ok(await append(second.file, 'kept\n'), 'goes on once there is room');
   t.equal(await readFile(blocked, 'utf8'), 'kept\n');
   t.equal(second.file.droppedBytes, 5);
+  t.match(second.warned, [/cannot be written; 5 bytes/, /is written again; in all 5 bytes of log were dropped$/]);
+  t.ok(await append(second.file, 'kept\n'));
+  t.equal(second.warned.length, 2, 'told once');
 });
 
 t.test('a record after the end does not bring the file back', async t => {
