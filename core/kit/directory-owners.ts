@@ -1,5 +1,5 @@
 // Records, beside directories that are named after services, whose each of them is, because several names may make one.
-import { writeFileIn } from './atomic-write.ts';
+import { randomBytes } from 'node:crypto';
 import type { GuardedDirectory } from './guarded-directory.ts';
 
 /** Holds a file for each directory, with the name of the service that has it. No slug begins with a dot. */
@@ -19,7 +19,16 @@ export async function recordedOwner(place: GuardedDirectory, directory: string):
 export async function recordOwner(place: GuardedDirectory, directory: string, processName: string): Promise<void> {
   const owners = await place.enter(OWNERS, { mode: 0o700 });
   try {
-    await writeFileIn(owners, directory, Buffer.from(processName), { mode: 0o600 });
+    // A slug may be as long as names can be, so that nothing can be added to it.
+    const temporary = `.${randomBytes(8).toString('hex')}`;
+    const file = await owners.openFile(temporary, 'create', 0o600);
+    try {
+      await file.writeFile(processName).finally(() => file.close());
+      await owners.rename(temporary, directory);
+    } catch (error) {
+      await owners.remove(temporary);
+      throw error;
+    }
   } finally {
     owners.close();
   }

@@ -181,6 +181,22 @@ t.test('a service that had its directory of versions alone keeps it', async t =>
   t.equal((await readdir(path.join(root, 'foo-bar'))).length, 3);
 });
 
+t.test('a name as long as directories may have, and a longer one', async t => {
+  const dir = testDir(t, { '255.yaml': TEXT, '256.yaml': TEXT });
+  const block = (length: number) => ({
+    process_name: 'x'.repeat(length),
+    config_dir: dir,
+    config_file: path.join(dir, `${length}.yaml`),
+  });
+  const app = await startHost({ plugins: PLUGINS, config: { first: block(255), second: block(256) } });
+  t.teardown(() => app.stop());
+  const change = async (length: number, port: number) =>
+    app.post('/config/service-config', { service_name: 'x'.repeat(length), updates: { port } });
+  for (const length of [255, 256]) t.equal((await change(length, length)).status, 200);
+  const found = await readdir(path.join(app.configDir, 'backups', 'service-config'));
+  t.match(found.sort(), ['.owners', /^x{242}-[0-9a-f]{12}$/, 'x'.repeat(255)]);
+});
+
 t.test('a list of objects is replaced where it differs, and only there', async t => {
   const dir = testDir(t, { 'own.json': '{ "arrs": [ {"name": "a"} ], "port": 1 }\n' });
   const file = path.join(dir, 'own.json');
