@@ -4,6 +4,7 @@ import { stat } from 'node:fs/promises';
 import { z } from 'zod';
 import { type Logger, Problem } from '#core';
 import { writeFileAtomic } from '#kit/atomic-write';
+import { reasonText } from '#kit/error-text';
 import { readPrivate } from '#kit/trust';
 import { WorkQueue } from '#kit/work-queue';
 import { isKnownHash } from './password.ts';
@@ -184,7 +185,8 @@ export class UserStore {
         this.#log.error(`no copy of ${this.#file} could be made`, error),
       );
     } catch (error) {
-      throw new Problem(503, 'The user store cannot be written; nothing was changed', { cause: error });
+      const reason = reasonText(error);
+      throw new Problem(503, `The user store cannot be written (${reason}); nothing was changed`, { cause: error });
     }
     this.#fingerprint = await readFingerprint(this.#file);
     this.#setContent(content);

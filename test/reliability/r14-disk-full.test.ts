@@ -77,6 +77,24 @@ t.test('configuration, state and services', { skip }, async t => {
   t.equal((await start(app, 'Other')).status, 200);
 });
 
+t.test('users that cannot be saved say why', { skip }, async t => {
+  const small = await mkdtemp(path.join(tmpdir(), 'stackwarden-test-'));
+  await run('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', small]);
+  const app = await startHost({ plugins: [...PLUGINS, 'auth'], configDir: small, config: {} });
+  t.teardown(async () => {
+    await app.stop();
+    await run('umount', ['--lazy', small]);
+    await rm(small, { recursive: true });
+  });
+  const filler = path.join(small, 'filler');
+  await writeFile(filler, Buffer.alloc(2 * 1024 * 1024)).catch(() => undefined);
+  const owner = { username: 'owner', password: 'correct horse' };
+  const detail = 'The user store cannot be written (no space left on device); nothing was changed';
+  t.match(await app.post('/auth/setup', owner), { status: 503, body: { detail } });
+  await rm(filler);
+  t.equal((await app.post('/auth/setup', owner)).status, 200);
+});
+
 t.test('a restart that could not be recorded leaves the service running', { skip }, async t => {
   const small = await mkdtemp(path.join(tmpdir(), 'stackwarden-test-'));
   await run('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', small]);
