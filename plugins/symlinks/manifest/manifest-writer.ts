@@ -44,7 +44,7 @@ export class SnapshotWriter {
     this.#directory = directory;
     this.#handle = handle;
     this.#temporary = temporary;
-    this.#writer = new BlockWriter(handle.fd);
+    this.#writer = new BlockWriter(handle.fd, place.file);
     this.#writer.write(Buffer.from(headOf(header)));
   }
 

@@ -18,6 +18,7 @@ import path from 'node:path';
 import { Problem } from '#core';
 import { HeldDirectory } from '../places/held-directory.ts';
 import { jsonLine, type RawPath, rawMember, shownPath } from '../places/raw-path.ts';
+import { writeWhole } from '../tasks/whole-write.ts';
 
 const MODE = 0o640;
 const CHUNK_BYTES = 1_048_576;
@@ -42,14 +43,16 @@ interface FoundLine {
 
 export class Journal {
   readonly #directory: HeldDirectory;
+  readonly #file: RawPath;
   readonly #name: RawPath;
   readonly #descriptor: number;
   #end: number;
   #unwritten = '';
 
-  private constructor(directory: HeldDirectory, name: RawPath, descriptor: number) {
+  private constructor(directory: HeldDirectory, file: RawPath, descriptor: number) {
     this.#directory = directory;
-    this.#name = name;
+    this.#file = partial(file);
+    this.#name = path.posix.basename(file);
     this.#descriptor = descriptor;
     this.#end = fstatSync(descriptor).size;
   }
@@ -77,7 +80,7 @@ export class Journal {
     }
     fchmodSync(descriptor, MODE);
     if (owner !== null && process.geteuid?.() === 0) fchownSync(descriptor, owner.uid, owner.gid);
-    const journal = new Journal(directory, name, descriptor);
+    const journal = new Journal(directory, file, descriptor);
     journal.#write(`${JSON.stringify(header).slice(0, -1)},\n${CHANGES}\n`);
     return journal;
   }
@@ -89,7 +92,7 @@ export class Journal {
       const directory = HeldDirectory.open(path.posix.dirname(file));
       return new Journal(
         directory,
-        name,
+        file,
         openSync(directory.at(partial(name)), constants.O_RDWR | constants.O_NOFOLLOW),
       );
     } catch (error) {
@@ -166,8 +169,7 @@ export class Journal {
   #write(text: string): void {
     const bytes = Buffer.from(this.#unwritten + text, 'utf8');
     this.#unwritten = '';
-    for (let done = 0; done < bytes.length; )
-      done += writeSync(this.#descriptor, bytes, done, bytes.length - done, this.#end + done);
+    writeWhole(this.#descriptor, bytes, this.#end, shownPath(this.#file));
     this.#end += bytes.length;
   }
 

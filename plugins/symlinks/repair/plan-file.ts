@@ -15,6 +15,7 @@ const NEWLINE = '\n'.charCodeAt(0);
 export class PlanFile {
   readonly #descriptor: number;
   readonly #writer: BlockWriter;
+  #isOpen = true;
   /** Where parts end. */
   readonly #parts: number[] = [];
 
@@ -24,7 +25,7 @@ export class PlanFile {
       const file = directory.at(temporaryName(runId));
       this.#descriptor = openSync(file, 'wx+', 0o600);
       unlinkSync(file);
-      this.#writer = new BlockWriter(this.#descriptor);
+      this.#writer = new BlockWriter(this.#descriptor, `the plan in ${stateDir}`);
     } finally {
       directory.close();
     }
@@ -48,8 +49,10 @@ export class PlanFile {
     }
   }
 
+  /** Gives its room on the disk back; again does nothing. */
   close(): void {
-    closeSync(this.#descriptor);
+    if (this.#isOpen) closeSync(this.#descriptor);
+    this.#isOpen = false;
   }
 
   *#lines(begin: number, end: number): Generator<string> {

@@ -56,9 +56,9 @@ export class RepairApply {
 
   /** Rejects with a Problem when the run must end early; what was done until then stands in the journal. */
   async carryOut(): Promise<void> {
+    let begun: Promise<void> = Promise.resolve();
     try {
       for (const part of this.#applying.plan.parts()) {
-        let begun: Promise<void> = Promise.resolve();
         for (const batch of batchesOf(part)) {
           // Written while the batch before is carried out.
           const begins = this.#applying.journal().append(batch.lines);
@@ -70,6 +70,8 @@ export class RepairApply {
         await begun;
       }
     } finally {
+      // What was begun is known to be done or not, also where the next batch could not be written down.
+      await begun.catch(() => undefined);
       await this.#pool.close();
     }
   }

@@ -1,5 +1,5 @@
 // The task of a repair: plans, and carries the plan out unless it is a dry run.
-
+import { Problem } from '#core';
 import { timeOf } from '../manifest/time-stamp.ts';
 import { rawOf, shownPath } from '../places/raw-path.ts';
 import { realPlace } from '../places/real-places.ts';
@@ -27,6 +27,8 @@ export async function repair(input: RepairInput, run: TaskRun): Promise<unknown>
   const report = new Report(run.places, run.id);
   const outcome = input.dryRun ? await preview(plan, report, run) : await carryOut(input, plan, report, run);
   const { counts, errors, roots } = plan;
+  const reportPath = report.finish();
+  if (report.fault !== null) errors.add(report.fault);
   const { changes, moves } = report;
   return {
     dry_run: input.dryRun,
@@ -46,7 +48,7 @@ export async function repair(input: RepairInput, run: TaskRun): Promise<unknown>
     changes_total: changes.total,
     moves_total: moves.total,
     truncated: errors.isCut || changes.isCut || moves.isCut,
-    report_path: report.finish(),
+    report_path: reportPath,
     duration_ms: Math.round(performance.now() - begunAt),
   };
 }
@@ -81,18 +83,22 @@ async function carryOut(input: RepairInput, plan: RepairPlan, report: Report, ru
     const shown = (stage: Stage) => () =>
       progressOf(stage, { counts: apply.counts, errors: plan.errors }, apply.processed, total);
     run.onProgress(shown('processing'));
+    const done = (): number => apply.counts.changed + apply.counts.moved + apply.counts.copied;
     let isKept = true;
     try {
       await apply.carryOut();
       isKept = input.backupPath !== null;
+    } catch (error) {
+      throw done() === 0 ? error : withUndo(error, done(), shownPath(place));
     } finally {
       run.onProgress(shown('finalizing'));
-      const done = apply.counts.changed + apply.counts.moved + apply.counts.copied;
-      if (done === 0 || !isKept) journal?.discard();
+      // The end of the journal may need the room that the plan takes.
+      file.close();
+      if (done() === 0 || !isKept) journal?.discard();
       else journal?.finish();
     }
     const { counts } = apply;
-    const wasWritten = counts.changed + counts.moved + counts.copied > 0 && input.backupPath !== null;
+    const wasWritten = done() > 0 && input.backupPath !== null;
     return {
       ...counts,
       skipped_existing_destination: existing + counts.skipped_existing_destination,
@@ -101,6 +107,13 @@ async function carryOut(input: RepairInput, plan: RepairPlan, report: Report, ru
   } finally {
     file.close();
   }
+}
+
+/** The same fault, and how to undo what was done before it. */
+function withUndo(error: unknown, done: number, place: string): Problem {
+  const { status, code } = error instanceof Problem ? error : { status: 500, code: undefined };
+  const told = `${(error as Error).message} Before that ${done} links were changed, moved or copied; ${place} undoes it.`;
+  return new Problem(status, told, { cause: error, ...(code !== undefined && { code }) });
 }
 
 function headerOf(input: RepairInput, plan: RepairPlan): object {

@@ -1,17 +1,25 @@
 // The changes of one run, all of them: those that an answer can hold, and a file with the rest where there are more.
 import { closeSync, openSync, readdirSync, statSync, unlinkSync } from 'node:fs';
 import path from 'node:path';
+import { Problem } from '#core';
 import { HeldDirectory } from '../places/held-directory.ts';
 import type { Places } from '../places/path-rules.ts';
 import { type RawPath, rawOf, shownPath } from '../places/raw-path.ts';
 import { realPlace } from '../places/real-places.ts';
 import { BlockWriter } from '../tasks/block-writer.ts';
 import { CappedList } from '../tasks/capped-list.ts';
+import { DISK_FULL } from '../tasks/whole-write.ts';
 
 const MODE = 0o640;
 const MAX_REPORTS = 20;
 const NEWLINE = '\n'.charCodeAt(0);
 const REWRITE = Buffer.from('{"link_path"');
+
+interface ReportFile {
+  readonly path: RawPath;
+  readonly descriptor: number;
+  readonly writer: BlockWriter;
+}
 
 export class Report {
   readonly changes = new CappedList();
@@ -20,7 +28,8 @@ export class Report {
   readonly #id: string;
   /** Lines while the lists hold them all. */
   readonly #waiting: Uint8Array[] = [];
-  #file: { readonly path: RawPath; readonly descriptor: number; readonly writer: BlockWriter } | undefined;
+  #file: ReportFile | undefined;
+  #fault: Report['fault'] = null;
 
   constructor(places: Places, id: string) {
     this.#places = places;
@@ -45,20 +54,46 @@ export class Report {
       begin = to + 1;
     }
     list.total += count - looked;
-    if (this.#file === undefined) this.#waiting.push(lines);
-    else this.#file.writer.write(lines);
-    if (this.#file === undefined && list.isCut) {
-      this.#file = this.#open();
-      for (const waiting of this.#waiting.splice(0)) this.#file.writer.write(waiting);
-    }
+    if (this.#fault !== null) return;
+    this.#waiting.push(lines);
+    if (this.#file === undefined && list.isCut) this.#file = this.#open();
+    if (this.#file === undefined) return;
+    this.#writing(this.#file, ({ writer }) => {
+      for (const waiting of this.#waiting.splice(0)) writer.write(waiting);
+    });
+  }
+
+  /** Why there is no file though the lists are cut. */
+  get fault(): { readonly link_path: string; readonly error: string } | null {
+    return this.#fault;
   }
 
   /** The path of the file; null when the lists hold everything. */
   finish(): string | null {
     if (this.#file === undefined) return null;
-    this.#file.writer.flush();
-    closeSync(this.#file.descriptor);
-    return shownPath(this.#file.path);
+    const file = this.#file;
+    this.#writing(file, ({ writer }) => writer.flush());
+    if (this.#fault !== null) return null;
+    closeSync(file.descriptor);
+    return shownPath(file.path);
+  }
+
+  /** A disk that takes no more costs the file and nothing else: what was done is done, and a preview is told. */
+  #writing(file: ReportFile, write: (file: ReportFile) => void): void {
+    try {
+      write(file);
+    } catch (error) {
+      if (!(error instanceof Problem) || error.code !== DISK_FULL) throw error;
+      this.#fault = { link_path: shownPath(file.path), error: error.message };
+      this.#file = undefined;
+      closeSync(file.descriptor);
+      const directory = HeldDirectory.open(path.posix.dirname(file.path));
+      try {
+        unlinkSync(directory.at(path.posix.basename(file.path)));
+      } finally {
+        directory.close();
+      }
+    }
   }
 
   #open() {
@@ -68,7 +103,11 @@ export class Report {
       keepNewest(directory);
       const name = `${this.#id}.jsonl`;
       const descriptor = openSync(directory.at(name), 'wx', MODE);
-      return { path: path.posix.join(place, name), descriptor, writer: new BlockWriter(descriptor) };
+      return {
+        path: path.posix.join(place, name),
+        descriptor,
+        writer: new BlockWriter(descriptor, shownPath(path.posix.join(place, name))),
+      };
     } finally {
       directory.close();
     }

@@ -1,18 +1,20 @@
 // Writes bytes to a file one after the other, in large blocks however small the pieces are.
-import { writeSync } from 'node:fs';
+import { writeWhole } from './whole-write.ts';
 
 const BLOCK_BYTES = 1 << 18;
 
 export class BlockWriter {
   readonly #descriptor: number;
+  readonly #shown: string;
   readonly #block = Buffer.allocUnsafeSlow(BLOCK_BYTES);
   #filled = 0;
   /** Place in the file behind what is written. */
   #written = 0;
 
-  /** Begins at the beginning of the file. The descriptor stays its owner's. */
-  constructor(descriptor: number) {
+  /** Begins at the beginning of the file, which is called `shown` for people. The descriptor stays its owner's. */
+  constructor(descriptor: number, shown: string) {
     this.#descriptor = descriptor;
+    this.#shown = shown;
   }
 
   /** Place in the file behind all that was given. */
@@ -37,11 +39,7 @@ export class BlockWriter {
   }
 
   #put(bytes: Uint8Array): void {
-    // On a full disk one write may take only a part without an error.
-    for (let done = 0; done < bytes.length; ) {
-      const taken = writeSync(this.#descriptor, bytes, done, bytes.length - done, this.#written);
-      this.#written += taken;
-      done += taken;
-    }
+    writeWhole(this.#descriptor, bytes, this.#written, this.#shown);
+    this.#written += bytes.length;
   }
 }

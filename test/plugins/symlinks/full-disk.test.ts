@@ -1,0 +1,89 @@
+// A disk that becomes full while links are repaired or written down: what was done is told and can be undone, and nothing
+// half-written is left.
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import t, { type Test } from 'tap';
+import { found, linkDir, linksOf, type Tree } from '../../support/links.ts';
+import { isRoot } from '../../support/race.ts';
+import { repairInput, restoreInput, startTaskChild, taskResult } from '../../support/symlink-task.ts';
+
+const ROOT_ONLY = { skip: isRoot ? false : 'only root can mount' };
+const FOLDERS = 60;
+const LINKS = 100;
+const NAME = 'n'.repeat(150);
+const RULES = [{ from_prefix: '/old', to_prefix: '/new' }];
+const MIB = 2 ** 20;
+const ID = 'b'.repeat(32);
+
+const library: Tree = Object.fromEntries(
+  Array.from({ length: FOLDERS }, (_, folder) => [
+    `show${folder}`,
+    Object.fromEntries(Array.from({ length: LINKS }, (_, link) => [`e${link}`, { to: `/old/${folder}/${NAME}` }])),
+  ]),
+);
+
+/** Links, and a directory for what the host writes, whose disk has so much room. */
+function place(t: Test, roomMib: number) {
+  const dir = linkDir(t, { config: {}, root: library });
+  const configDir = path.join(dir, 'config');
+  spawnSync('mount', ['-t', 'tmpfs', '-o', `size=${roomMib * MIB}`, 'none', configDir]);
+  t.teardown(() => spawnSync('umount', ['-l', configDir]));
+  const root = path.join(dir, 'root');
+  const written = (): string[] => {
+    const names = readdirSync(configDir, { recursive: true, withFileTypes: true });
+    return names.filter(entry => entry.isFile()).map(({ name }) => name);
+  };
+  return { configDir, root, written, run: startTaskChild(t, { configDir, id: ID }) };
+}
+
+t.test('a repair ends early, and is undone by its manifest', ROOT_ONLY, async t => {
+  const { configDir, root, written, run } = place(t, 5);
+  const before = found(root);
+  const undo = path.join(configDir, 'undo.json');
+  const end = await run('repair', repairInput({ roots: [root], rules: RULES, backupPath: undo }));
+  t.equal(end.kind, 'failure');
+  const { message = '' } = end.kind === 'failure' ? end.failure : {};
+  const told = /^(\S+) cannot be written: its disk is full .* Before that (\d+) links were .*; (\S+) undoes it\.$/.exec(
+    message,
+  );
+  t.equal(told?.[1], `${undo}.partial`, message);
+  t.equal(told?.[3], undo);
+  const changed = [...linksOf(root).values()].filter(target => target.startsWith('/new'));
+  t.equal(Number(told?.[2]), changed.length);
+  t.ok(changed.length > 0 && changed.length < FOLDERS * LINKS, `${changed.length} links`);
+  t.notOk(written().some(name => name.endsWith('.partial')));
+  t.notOk(found(root).includes('.slr-'));
+  await taskResult('restore', restoreInput({ manifestPath: undo, overwrites: true }), { configDir, id: ID });
+  t.equal(found(root), before);
+});
+
+t.test('a list of changes for which there is no room costs the list alone', ROOT_ONLY, async t => {
+  const { root, written, run } = place(t, 1);
+  const end = await run('repair', repairInput({ roots: [root], rules: RULES, dryRun: true }));
+  t.match(end, {
+    kind: 'result',
+    result: {
+      changes_total: FOLDERS * LINKS,
+      truncated: true,
+      report_path: null,
+      errors_total: 1,
+      errors: [{ error: /\.jsonl cannot be written: its disk is full/ }],
+    },
+  });
+  t.same(written(), []);
+});
+
+t.test('a snapshot says which file, and the one before it stays', ROOT_ONLY, async t => {
+  const { configDir, root, written, run } = place(t, 1);
+  mkdirSync(path.join(configDir, 'snapshots'));
+  const file = path.join(configDir, 'snapshots/latest.json');
+  writeFileSync(file, '{"manifest_type":"symlink_snapshot","entries":[]}');
+  const input = { backupPath: file, roots: [root], includeBroken: true, allowEmpty: false, processName: null };
+  const end = await run('backup', { ...input, owner: null, mountsDown: [] });
+  t.match(end, { kind: 'failure', failure: { status: 500 } });
+  const { message = '' } = end.kind === 'failure' ? end.failure : {};
+  t.ok(message.startsWith(`${file} cannot be written: its disk is full`), message);
+  t.same(written(), ['latest.json']);
+  t.match(readFileSync(file, 'utf8'), /"entries":\[\]/);
+});
