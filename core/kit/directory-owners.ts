@@ -10,7 +10,8 @@ export async function recordedOwner(place: GuardedDirectory, directory: string):
   if ((await place.stat(OWNERS)) === null) return null;
   const owners = await place.enter(OWNERS);
   try {
-    return (await owners.read(directory, MAX_NAME_BYTES))?.toString('utf8') ?? null;
+    // A record that a loss of power has emptied is none.
+    return (await owners.read(directory, MAX_NAME_BYTES))?.toString('utf8') || null;
   } finally {
     owners.close();
   }
@@ -23,8 +24,14 @@ export async function recordOwner(place: GuardedDirectory, directory: string, pr
     const temporary = `.${randomBytes(8).toString('hex')}`;
     const file = await owners.openFile(temporary, 'create', 0o600);
     try {
-      await file.writeFile(processName).finally(() => file.close());
+      try {
+        await file.writeFile(processName);
+        await file.sync();
+      } finally {
+        await file.close();
+      }
       await owners.rename(temporary, directory);
+      await owners.sync();
     } catch (error) {
       await owners.remove(temporary);
       throw error;
