@@ -53,6 +53,11 @@ export async function findPluginFolders(
   return [...found.values()];
 }
 
+/** Whether a plugin's folder is one of the program itself. */
+export function isOfProduct(folder: string): boolean {
+  return path.dirname(folder) === productPlugins;
+}
+
 async function pluginFoldersIn(directory: string): Promise<PluginFolder[]> {
   const names = await folderNames(directory);
   const found = await Promise.all(
@@ -98,7 +103,7 @@ async function refusalOf(name: string, folder: string, indexFile: string): Promi
   if (!PLUGIN_NAME.test(name)) return 'the folder name may hold lower-case letters, digits and hyphens only';
   try {
     // Who can write the product's own folders can write the host as well.
-    const refusal = path.dirname(folder) === productPlugins ? null : await refusalOfFolder(folder);
+    const refusal = isOfProduct(folder) ? null : await refusalOfFolder(folder);
     if (refusal !== null) return refusal;
   } catch (error) {
     return `the folder cannot be looked through: ${errorText(error)}`;

@@ -358,6 +358,7 @@ class RunningHost implements StackwardenHost {
 
   /** While the host runs, a directory that cannot be read changes nothing, nor does the end of the program's own. */
   async #refreshPlugins(changed?: ReadonlySet<string>): Promise<void> {
+    await programFolder.settled();
     if (!programFolder.isWhole) {
       this.#tellOnce(
         `${path.resolve(rootDir)} was deleted or replaced while Stackwarden runs from it: the plugins stay as they are; restart Stackwarden`,

@@ -5,7 +5,7 @@ import type { Logger } from '../contract/log.ts';
 import type { Disposer, Plugin } from '../contract/plugin.ts';
 import type { FaultPlace } from '../kit/owner.ts';
 import { WorkQueue } from '../kit/work-queue.ts';
-import { findPluginFolders, importPlugin, type PluginFolder } from './discover.ts';
+import { findPluginFolders, importPlugin, isOfProduct, type PluginFolder } from './discover.ts';
 import { asHost, runAs } from './invoke.ts';
 import { JoinedPlugins } from './joined-plugins.ts';
 import { LateLoad, withinLoadTime } from './load-deadline.ts';
@@ -223,8 +223,13 @@ export class PluginSet {
       found.map(async folder => ({ ...folder, refusal: folder.refusal ?? (await this.#options.refusalOf(folder)) })),
     );
     const present = new Map(folders.map(found => [found.name, found]));
+    const kept = this.#indispensable();
     for (const entry of [...this.#entries.values()].reverse()) {
       const found = present.get(entry.name);
+      if (found === undefined && kept.has(entry)) {
+        this.#tellKept(entry);
+        continue;
+      }
       const same = found?.indexFile === entry.found.indexFile && !changed.has(entry.name);
       if (same && isChosen(entry.name, choice) === (entry.state !== 'disabled')) continue;
       if (changed.has(entry.name)) this.#generations.set(entry.name, (this.#generations.get(entry.name) ?? 0) + 1);
@@ -235,6 +240,21 @@ export class PluginSet {
     const added = folders.filter(found => !this.#entries.has(found.name));
     await this.#load(added, choice);
     await this.#setUpPending();
+  }
+
+  /**
+   * The program's own required plugins, and what they need: without them, while its folder is deleted, the host would
+   * go on, but supervise nothing, or admit everybody.
+   */
+  #indispensable(): Set<Entry> {
+    const all = this.#options.required().flatMap(name => [...this.#withNeeds(name)]);
+    return new Set(all.filter(({ state, found }) => state === 'ready' && isOfProduct(found.folder)));
+  }
+
+  #tellKept(entry: Entry): void {
+    if (entry.reason !== null) return;
+    entry.reason = 'its folder is gone; it stays until Stackwarden is started again, because required plugins need it';
+    this.#options.logger('host').warn(`the plugin ${entry.name}: ${entry.reason}`);
   }
 
   /**

@@ -33,6 +33,8 @@ async function startFrom(t: Test, build: string, enabled: boolean, plugins = PLU
 const told =
   /was deleted or replaced while Stackwarden runs from it: the plugins stay as they are; restart Stackwarden/;
 
+const kept = /the plugin process: its folder is gone; it stays until Stackwarden is started again/;
+
 t.test('a program folder that goes', async t => {
   const directory = testDir(t);
   const build = await sharedBuild(t);
@@ -55,6 +57,21 @@ t.test('a program folder that goes', async t => {
     t.not(second, first);
     await end();
     t.throws(() => process.kill(second ?? 0, 0), { code: 'ESRCH' }, 'the service was stopped');
+  });
+
+  await t.test('loses what supervises first, and rests then', async t => {
+    const folder = await copy('slow');
+    const { host, ask, pid, end } = await startFrom(t, folder, true);
+    const running = await until(pid, { what: 'the service to run' });
+    for (const plugin of PLUGINS) await rm(path.join(folder, 'plugins', plugin), { recursive: true });
+    await until(() => kept.test(host.stdout()), { what: 'the host to tell' });
+    await until(() => host.stdout().includes('the plugin auto-restart is gone'), { what: 'what is not needed to go' });
+    t.equal(await pid(), running);
+    t.match(await ask('/process/restart-service', { process_name: 'Kid' }), { status: 200 });
+    const again = await pid();
+    t.type(again, 'number');
+    await end();
+    t.throws(() => process.kill(again ?? 0, 0), { code: 'ESRCH' }, 'the service was stopped');
   });
 
   await t.test('is replaced', async t => {
