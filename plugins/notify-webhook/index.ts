@@ -1,5 +1,6 @@
 // The generic webhook: posts every message as JSON to a web address, with the headers that its user configured.
 import { definePlugin, Problem } from '#core';
+import { namesHost } from '#kit/url-host';
 import type { NotificationDestination } from '../notifications/contract.ts';
 
 /** Receivers of other backends look for it. */
@@ -15,9 +16,7 @@ const webhook: NotificationDestination<WebhookConfig> = {
   example: 'https://host/path',
 
   parse({ text, headers }) {
-    // A URL parser takes the first part of the path for the host where there is none.
-    if (!URL.canParse(text) || !/^https?:\/\/[^/?#\\]/i.test(text))
-      throw new Problem(400, 'The URL of a webhook needs a host.');
+    if (!URL.canParse(text) || !namesHost(text)) throw new Problem(400, 'The URL of a webhook needs a host.');
     const { username, password } = new URL(text);
     if (username !== '' || password !== '') {
       throw new Problem(400, 'The URL of a webhook holds no user and password; use a header instead.');

@@ -1,4 +1,5 @@
 // Who follows whom, from the configuration: the primary, the subordinates, and what is wrong with that.
+import { namesHost } from '#kit/url-host';
 import type { SyncSettings } from './settings.ts';
 
 export interface Internal {
@@ -101,8 +102,7 @@ function externalFollowers(
  */
 export function normalAddress(text: string): string | undefined {
   const trimmed = text.trim();
-  // A URL parser takes the first part of the path for the host where there is none.
-  if (!/^https?:\/\/[^/?#\\]/i.test(trimmed) || !URL.canParse(trimmed)) return undefined;
+  if (!namesHost(trimmed) || !URL.canParse(trimmed)) return undefined;
   const { protocol, host, pathname, username, password } = new URL(trimmed);
   if (host === '' || username !== '' || password !== '') return undefined;
   return `${protocol}//${host}${pathname}`.replace(/(?<!\/)\/+$/, '');

@@ -1,5 +1,6 @@
 // Reads the URLs of providers: what may be saved at all, and where requests go. Nothing here looks at the network.
 import { Problem } from '#core';
+import { namesHost } from '#kit/url-host';
 import type { ProviderDescriptor } from '../contract.ts';
 import { DEFAULT_RECORD } from './provider-record.ts';
 
@@ -15,9 +16,7 @@ export function readTargetUrl(text: string): URL {
     const isHost = !text.includes('://') && !/^[a-z][a-z0-9+.-]*:(?!\d)/i.test(text);
     throw refusal(isHost ? 'has no scheme; begin it with http:// or https://' : 'must begin with http:// or https://');
   }
-  // A URL parser takes the first part of the path for the host where there is none.
-  const isHostless = /^https?:\/\/[/?#]/i.test(text);
-  if (isHostless || !URL.canParse(text))
+  if (!namesHost(text) || !URL.canParse(text))
     throw refusal('cannot be read; give scheme, host and port, such as http://host:11434');
   const url = new URL(text);
   if (url.port === '0') throw refusal('has no port from 1 to 65535');
