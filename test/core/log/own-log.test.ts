@@ -234,12 +234,13 @@ t.test('the log as a whole', async t => {
   log.info('password: hunter2\nsecond line');
   log.error('it failed', new Error('outer', { cause: new Error('inner') }));
   http.warn('hidden');
+  const at = Date.now();
   const captured = [
-    { at: Date.now(), level: 'INFO', text: 'hello', processName: 'Sonärr' },
-    { at: Date.now(), level: 'ERROR', text: 'ERROR - not – found', processName: 'Sonärr' },
+    { at, level: 'INFO', text: 'hello', processName: 'Sonärr' },
+    { at, level: 'ERROR', text: 'ERROR - not – found', processName: 'Sonärr' },
   ] as const;
   const block = Buffer.from(captured.map(line => `${formatRecord(line)}\n`).join(''));
-  hub.writeCaptured({ at: captured[0].at, processName: 'Sonärr', block });
+  hub.writeCaptured({ at, processName: 'Sonärr', block });
   hub.overrideDebug(true);
   t.equal(hub.level(), 'DEBUG');
   t.equal(hub.configuredLevel(), 'INFO');
