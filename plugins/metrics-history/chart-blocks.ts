@@ -126,7 +126,7 @@ function entryAt(db: SqliteDatabase, timestamp: number): Entry | undefined {
 }
 
 /** In order. One look for each bucket that has a sample, whatever the number of samples. */
-function lastOfBuckets(db: SqliteDatabase, { from, until, bucketSeconds }: BlockSpan): number[] {
+export function lastOfBuckets(db: SqliteDatabase, { from, until, bucketSeconds }: BlockSpan): number[] {
   const timestamps: number[] = [];
   for (let end = until; end >= from; ) {
     const found = lastBetween(db, from, end);

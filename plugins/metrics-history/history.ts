@@ -115,8 +115,7 @@ export class History implements MetricsHistory {
     const key = [since === null ? 'all' : Math.floor((since * MS_PER_S) / SHARED_MS), bucketSeconds, maxPoints].join();
     const known = this.#charts.get(key);
     if (known !== undefined) return known;
-    // A window that is told from now on has the buckets of one that was told a moment ago, whose parts are at hand.
-    const request = { ...query, now: (Date.now() + 1) / MS_PER_S };
+    const request = { ...query, now: Date.now() / MS_PER_S };
     const text = this.#reading(this.#chart(request));
     this.#charts.set(key, text);
     setTimeout(() => this.#charts.delete(key), SHARED_MS).unref();

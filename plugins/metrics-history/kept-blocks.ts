@@ -76,9 +76,10 @@ export function keptEnds(db: SqliteDatabase, bucketSeconds: number): ReadonlySet
   return new Set(prepared(db, sql).pluck().all(bucketSeconds) as number[]);
 }
 
-/** Removes blocks that end at this time or earlier. */
+/** Removes blocks that end at this time or earlier, also those whose buckets are a second shorter or longer. */
 export function removeKeptBlocks(db: SqliteDatabase, bucketSeconds: number, until: number): void {
-  prepared(db, 'DELETE FROM metrics_blocks WHERE bucket_s = ? AND before_s <= ?').run(bucketSeconds, until);
+  const sql = 'DELETE FROM metrics_blocks WHERE bucket_s BETWEEN ? AND ? AND before_s <= ?';
+  prepared(db, sql).run(bucketSeconds - 1, bucketSeconds + 1, until);
 }
 
 function keptPoint(point: TimedPoint): KeptPoint {

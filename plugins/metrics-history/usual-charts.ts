@@ -4,7 +4,7 @@ import { prepared } from '#kit/prepared-statement';
 import { BLOCK_BUCKETS, type BlockKey } from './block-memory.ts';
 import { bucketFor } from './buckets.ts';
 import { chartText } from './chart.ts';
-import { wholeBlock } from './chart-blocks.ts';
+import { lastOfBuckets, wholeBlock } from './chart-blocks.ts';
 import { keepBlock, keptEnds, removeKeptBlocks } from './kept-blocks.ts';
 
 const HOUR_S = 3_600;
@@ -13,8 +13,6 @@ const WINDOWS_S = [1, 6, 12, 24, 72, 168].map(hours => hours * HOUR_S);
 /** A frontend draws this one first. */
 const FIRST_WINDOW_S = 6 * HOUR_S;
 const MAX_POINTS = 600;
-/** A chart is answered a moment after the time up to which it was asked for. */
-const PASSING_S = 1;
 /** A window may have been asked for when it began this much earlier. */
 const SLACK_S = 300;
 /** Who asks for something else meanwhile waits no longer. */
@@ -30,8 +28,7 @@ export function keepDueBlock(db: SqliteDatabase, newest: number): void {
 
 /** Makes the chart that is asked for first as if somebody asked, so that its code has run and its blocks are at hand. */
 export function rehearse(db: SqliteDatabase, now: number): void {
-  const since = now - FIRST_WINDOW_S - PASSING_S / 2;
-  chartText(db, { since, now, bucketSeconds: null, maxPoints: MAX_POINTS }, REHEARSAL_MS);
+  chartText(db, { since: now - FIRST_WINDOW_S, now, bucketSeconds: null, maxPoints: MAX_POINTS }, REHEARSAL_MS);
 }
 
 /** Keeps the next block of these charts that is over and is not kept; whether there may be more. */
@@ -40,12 +37,7 @@ export function keepNextBlock(db: SqliteDatabase): boolean {
   if (newest === null) return false;
   let nextEnd = Number.POSITIVE_INFINITY;
   for (const windowS of WINDOWS_S) {
-    const bucketSeconds = bucketFor({
-      from: 0,
-      until: windowS + PASSING_S,
-      bucketSeconds: null,
-      maxPoints: MAX_POINTS,
-    });
+    const bucketSeconds = usualBucket(db, newest - windowS, newest);
     const spanS = bucketSeconds * BLOCK_BUCKETS;
     const from = Math.floor((newest - windowS - SLACK_S) / spanS) * spanS;
     const ends = keptEnds(db, bucketSeconds);
@@ -65,6 +57,13 @@ export function keepNextBlock(db: SqliteDatabase): boolean {
   }
   dueAt.set(db, nextEnd);
   return false;
+}
+
+/** The buckets that such a chart has, wherever in a bucket it begins. */
+function usualBucket(db: SqliteDatabase, from: number, until: number): number {
+  const bucketSeconds = bucketFor({ from, until, bucketSeconds: null, maxPoints: MAX_POINTS });
+  // A window that begins within a bucket reaches into one bucket more.
+  return lastOfBuckets(db, { from, until, bucketSeconds }).length < MAX_POINTS ? bucketSeconds : bucketSeconds + 1;
 }
 
 function isKept(db: SqliteDatabase, key: BlockKey, from: number): boolean {

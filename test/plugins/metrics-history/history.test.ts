@@ -60,6 +60,10 @@ t.test('samples are kept, told and drawn', async t => {
   t.equal(body.timestamps.length, body.items.length);
   t.equal(body.items.at(-1).timestamp, limit.items.at(-1).timestamp);
   t.ok(body.stats.mem.min > 0);
+  const sixHours = (await app.get('/metrics/history_series')).body;
+  t.equal(sixHours.bucket_seconds, 36, 'six hours in 600 points');
+  const since = Date.now() / 1_000 - 21_600;
+  t.equal((await app.get(`/metrics/history_series?since=${since}`)).body.bucket_seconds, 36, 'told a moment ago');
   for (const route of ['/metrics/history?full=true', '/metrics/history_series?full=true']) {
     const { headers: packed } = await app.get(route, { 'accept-encoding': 'gzip' });
     t.equal(packed['content-encoding'], 'gzip', route);
