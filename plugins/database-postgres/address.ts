@@ -39,7 +39,7 @@ export function addressOf({ role, name, connection = {} }: DatabaseStore, block:
     ...(connection.socket === undefined ? {} : { host: connection.socket }),
   };
   const usual =
-    role === 'log'
+    role === 'logs'
       ? (textOf(block.postgres_log_db) ?? given.postgres_log_db)
       : (textOf(block.postgres_main_db) ?? given.postgres_database);
   return {

@@ -32,7 +32,7 @@ export function databasesOf(block: NamedBlock, template: ServiceTemplate): strin
   return (template.databases ?? [])
     .filter(({ engine }) => engine === 'postgres')
     .flatMap(database => {
-      const option = database.role === 'log' ? 'postgres_log_db' : 'postgres_main_db';
+      const option = database.role === 'logs' ? 'postgres_log_db' : 'postgres_main_db';
       const name = own(block, option) ?? own(block, 'postgres_database') ?? nameFor(block, template, database);
       return name === undefined ? [] : [name];
     });
@@ -43,7 +43,7 @@ function databaseNames(block: NamedBlock, template: ServiceTemplate | undefined)
     const found = template?.databases?.find(({ engine, role: given }) => engine === 'postgres' && given === role);
     return template === undefined || found === undefined ? undefined : nameFor(block, template, found);
   };
-  return { main: named('main'), log: named('log'), only: named(undefined) };
+  return { main: named('main'), log: named('logs'), only: named(undefined) };
 }
 
 type Database = NonNullable<ServiceTemplate['databases']>[number];

@@ -63,6 +63,6 @@ t.test('a mount that does not answer', { skip: isRoot ? false : 'only root may m
   t.match(films, { pressure: 'unavailable', log_source: { available: false, error: /(did|does) not answer/ } });
   t.match(films.databases, [
     { role: 'main', path: path.join(dead, 'radarr.db'), exists: null, error: /(did|does) not answer/ },
-    { role: 'log', exists: null },
+    { role: 'logs', exists: null },
   ]);
 });

@@ -99,19 +99,19 @@ const CASES: readonly Case[] = [
   { what: 'an old transaction', databases: [{ oldestTransactionSeconds: 300 }], score: 20, pressure: 'moderate' },
   {
     what: 'each database counts',
-    databases: [{ probeMs: 1_000 }, { role: 'log', probeMs: 1_000 }],
+    databases: [{ probeMs: 1_000 }, { role: 'logs', probeMs: 1_000 }],
     score: 60,
     pressure: 'high',
   },
   {
     what: 'a mount counts once',
-    databases: [{}, { role: 'log' }],
+    databases: [{}, { role: 'logs' }],
     storage: { network: true },
     score: 35,
     pressure: 'moderate',
   },
   { what: 'no database', databases: [{ exists: false }], score: 0, pressure: 'unavailable', advice: /started once/ },
-  { what: 'one of two', databases: [{ exists: false }, { role: 'log' }], score: 0, pressure: 'healthy' },
+  { what: 'one of two', databases: [{ exists: false }, { role: 'logs' }], score: 0, pressure: 'healthy' },
   {
     what: 'out of sight',
     databases: [{ exists: null }],

@@ -52,7 +52,7 @@ t.test('a database that is in use', async t => {
   t.ok(service.databases[0].wal_size_bytes > 0);
   t.ok(service.databases[0].page_count >= 2);
   t.type(service.databases[0].probe_ms, 'number');
-  t.match(service.databases[1], { role: 'log', exists: false, error: 'It does not exist' });
+  t.match(service.databases[1], { role: 'logs', exists: false, error: 'It does not exist' });
   t.match((await app.get('/metrics')).body.database_health, { supported_count: 1, monitored_count: 1 });
   t.same((await readdir(dir)).sort(), ['radarr.db', 'radarr.db-shm', 'radarr.db-wal'], 'nothing was made');
 

@@ -19,9 +19,9 @@ t.test('the managed server', async t => {
     password: 'managed',
     database: 'films',
   });
-  t.equal(addressOf({ role: 'log' }, {}, MANAGED).database, 'films-log');
+  t.equal(addressOf({ role: 'logs' }, {}, MANAGED).database, 'films-log');
   t.equal(addressOf({ role: 'main' }, { postgres_main_db: 'own' }, MANAGED).database, 'own');
-  t.equal(addressOf({ role: 'log' }, { postgres_log_db: 'own' }, MANAGED).database, 'own');
+  t.equal(addressOf({ role: 'logs' }, { postgres_log_db: 'own' }, MANAGED).database, 'own');
   t.equal(addressOf({ role: 'x', connection: { database: 'wanted' } }, {}, MANAGED).database, 'wanted');
   t.match(addressOf({ role: 'main', name: 'usual' }, {}, {}), { host: '127.0.0.1', port: 5_432, database: 'usual' });
 });
